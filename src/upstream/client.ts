@@ -2,6 +2,7 @@
 import type { ProviderKey, Target, Timeouts } from '@/catalog/types'
 import type { Format } from '@/formats/format'
 import { parseJson } from '@/lib/json'
+import { createPipe, type Pipe, type PipeSink } from '@/lib/pipe'
 import { endpointUrl, requestHeaders } from './endpoints'
 import type { TimeoutPhase, UpstreamFailure } from './failure'
 import { limitsIn } from './limit-headers'
@@ -14,6 +15,11 @@ export type UpstreamAnswer = {
   isEventStream: boolean
   /** Reads the next bytes; `done` at the end. Never rejects: what goes wrong is a failure value. */
   read(): Promise<UpstreamChunk>
+  /**
+   * Hands what is still to come to `sink`, at the pace at which what it sends is read; {@link read} has what is left once nobody reads
+   * that any more. `failed` is told why the body broke, where somebody still does.
+   */
+  pipeThrough(sink: PipeSink<Uint8Array>, failed: (failure: UpstreamFailure) => void): ReadableStream<Uint8Array>
   /** Reads the whole rest, at most `maxBytes`; more than that is a failure. Never rejects. */
   readAll(maxBytes: number): Promise<UpstreamBody>
   /** Whether anything of the body has come. */
@@ -181,6 +187,7 @@ function createDeadline(limits: Timeouts, client: AbortSignal, leave?: (end: () 
 
 function createAnswer(response: Response, deadline: Deadline): UpstreamAnswer {
   let reader: ReadableStreamDefaultReader<Uint8Array> | undefined
+  let piped: Promise<Uint8Array | undefined> | undefined
   let ended = false
   let hasSent = false
   function finish(): void {
@@ -191,7 +198,43 @@ function createAnswer(response: Response, deadline: Deadline): UpstreamAnswer {
     finish()
     return { kind: 'failed', failure: deadline.failure() ?? { kind: 'broken', detail: errorName(error) } }
   }
+  async function flow(pipe: Pipe<Uint8Array>, failed: (failure: UpstreamFailure) => void) {
+    if (ended || !response.body) {
+      await pipe.close()
+      return undefined
+    }
+    deadline.waits()
+    const error = await pipe.flowFrom(response.body)
+    if (error !== undefined) failed(fail(error).failure)
+    return pipe.unread()
+  }
+  function pipeThrough(sink: PipeSink<Uint8Array>, failed: (failure: UpstreamFailure) => void) {
+    reader?.releaseLock()
+    reader = undefined
+    const pipe = createPipe<Uint8Array>(
+      {
+        ...sink,
+        transform(bytes) {
+          hasSent = true
+          const busy = sink.transform(bytes)
+          if (busy) return busy.then(deadline.waits)
+          deadline.waits()
+          return undefined
+        },
+        flush() {
+          finish()
+          return sink.flush()
+        },
+      },
+      deadline.received,
+    )
+    piped = flow(pipe, failed)
+    return pipe.readable
+  }
   async function read(): Promise<UpstreamChunk> {
+    const unread = await piped
+    piped = undefined
+    if (unread) return { kind: 'bytes', bytes: unread }
     if (ended || !response.body) {
       finish()
       return { kind: 'done' }
@@ -220,6 +263,7 @@ function createAnswer(response: Response, deadline: Deadline): UpstreamAnswer {
     kind: 'answer',
     isEventStream: (response.headers.get('content-type') ?? '').includes('text/event-stream'),
     read,
+    pipeThrough,
     readAll(maxBytes) {
       if (announcedBytes(response.headers) > Math.min(maxBytes, MAX_NATIVE_READ_BYTES)) {
         return readPieces(read, abort, maxBytes)

@@ -17,6 +17,7 @@ import type { Client, RelayedAnswer } from '@/gateway/relay/relayed'
 import type { RequestFacts } from '@/ledger/usage-record'
 import { assert } from '@/lib/assert'
 import { nano } from '@/lib/money'
+import { createPipe } from '@/lib/pipe'
 import { createSseParser } from '@/lib/sse'
 import type { AnsweredRequest } from '@/metrics/metrics'
 import { openLine, type RequestLine } from '@/metrics/request-line'
@@ -72,11 +73,36 @@ export function createTestSource(): TestSource {
   const waiting: ((batch: StreamBatch) => void)[] = []
   let [reads, isAborted, outlives, isFinished, isSilent] = [0, false, false, false, false]
   let tellOvertime: (failure: UpstreamFailure) => void = () => undefined
+  /** What was read for a pipe whose reader has left. */
+  let left: Promise<StreamBatch> | undefined
+  function read(): Promise<StreamBatch> {
+    reads++
+    const batch = ready.shift()
+    return batch ? Promise.resolve(batch) : new Promise((resolve) => waiting.push(resolve))
+  }
   return {
     next() {
-      reads++
-      const batch = ready.shift()
-      return batch ? Promise.resolve(batch) : new Promise((resolve) => waiting.push(resolve))
+      const batch = left
+      left = undefined
+      return batch ?? read()
+    },
+    pipeThrough(sink) {
+      const batches = new ReadableStream<StreamBatch>(
+        {
+          async pull(stream) {
+            left = read()
+            stream.enqueue(await left)
+          },
+        },
+        { highWaterMark: 0 },
+      )
+      const take = (batch: StreamBatch) => {
+        left = undefined
+        return sink.write(batch)
+      }
+      const pipe = createPipe<StreamBatch>({ ...sink, transform: take, flush: () => undefined }, () => undefined)
+      void pipe.flowFrom(batches)
+      return pipe.readable
     },
     give(...batches) {
       for (const batch of batches) {

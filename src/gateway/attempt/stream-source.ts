@@ -2,21 +2,32 @@
 import type { ChatEvent } from '@/chat/event'
 import type { Format } from '@/formats/format'
 import { parseJson } from '@/lib/json'
+import { createPipe, type PipeSink } from '@/lib/pipe'
 import { createSseParser, type SseEvent, SseEventTooLargeError } from '@/lib/sse'
 import type { UpstreamAnswer } from '@/upstream/client'
 import type { UpstreamFailure } from '@/upstream/failure'
 import { createRepeatPattern, type Repeats, type StreamItem } from './repeats'
 
 export type StreamBatch =
-  /** `repeats` came before `items`. */
-  | { kind: 'items'; items: StreamItem[]; repeats?: Repeats | undefined }
+  /** `repeats` came before `items`; `wire` is what both were read from, where that is known to the byte. */
+  | { kind: 'items'; items: StreamItem[]; repeats?: Repeats | undefined; wire?: Wire | undefined }
   /** The upstream closed; `events` close what was still open. */
   | { kind: 'done'; events: ChatEvent[] }
   | { kind: 'failed'; failure: UpstreamFailure }
 
+/** What came at once: the text of exactly these bytes. */
+type Wire = { text: string; bytes: Uint8Array }
+
+/** Where the batches of a stream go; see {@link PipeSink}. Empty ones don't. */
+export type BatchSink = Pick<PipeSink<unknown>, 'start' | 'cancel'> & {
+  write(batch: StreamBatch): Promise<void> | undefined
+}
+
 export interface StreamSource {
   /** The next batch. One call at a time. After `done` or `failed` there is nothing more. */
   next(): Promise<StreamBatch>
+  /** Hands all further batches to `sink`, as what it sends is read; {@link next} has what is left once nobody reads that any more. */
+  pipeThrough(sink: BatchSink): ReadableStream<Uint8Array>
   /** Whether anything has come, be it a comment. */
   hasSent(): boolean
   /** Whether the provider has said why it stopped, in what was read so far: all that is left to come is its last word. */
@@ -35,6 +46,8 @@ export const RUNAWAY: UpstreamFailure = { kind: 'broken', detail: 'wrote far bey
 const CLOSE_PATIENCE_MS = 1_000
 /** The longest single event; more is taken for an attack or a fault. */
 const MAX_EVENT_CHARS = 16 * 1024 * 1024
+/** Below this a byte is a character by itself. */
+const FIRST_OF_SEVERAL = 0x80
 
 /** Opens `answer` as a stream of `format`. */
 export function openStreamSource(answer: UpstreamAnswer, format: Format): StreamSource {
@@ -42,6 +55,7 @@ export function openStreamSource(answer: UpstreamAnswer, format: Format): Stream
   const decoder = format.createStreamDecoder()
   const pattern = createRepeatPattern(decoder)
   let hasClosed = false
+  let wasWhole = false
 
   function decode(sse: SseEvent): StreamItem {
     if (sse.data === undefined) return { sse, json: undefined, events: [] }
@@ -56,42 +70,79 @@ export function openStreamSource(answer: UpstreamAnswer, format: Format): Stream
       const chunk = await answer.read()
       if (chunk.kind === 'failed') return chunk
       if (chunk.kind === 'done') hasClosed = true
-      const batch = parse(chunk.kind === 'bytes' ? chunk.bytes : undefined)
-      if (!batch) {
-        answer.abort()
-        return { kind: 'failed', failure: { kind: 'malformed', detail: `event over ${MAX_EVENT_CHARS} characters` } }
-      }
-      if (batch.items.length > 0 || batch.repeats) return batch
+      const batch = chunk.kind === 'bytes' ? batchOf(chunk.bytes) : tail()
+      if (batch) return batch
     }
     return { kind: 'done', events: decoder.end() }
   }
 
-  function parse(bytes: Uint8Array | undefined): Extract<StreamBatch, { kind: 'items' }> | undefined {
+  function pipeThrough(sink: BatchSink): ReadableStream<Uint8Array> {
+    const pass = (batch: StreamBatch | undefined) => (batch ? sink.write(batch) : undefined)
+    const end = () => sink.write({ kind: 'done', events: decoder.end() })
+    return answer.pipeThrough(
+      {
+        start: sink.start,
+        cancel: sink.cancel,
+        transform: (bytes) => pass(batchOf(bytes)),
+        flush() {
+          hasClosed = true
+          const busy = pass(tail())
+          return busy ? busy.then(end) : end()
+        },
+      },
+      (failure) => void sink.write({ kind: 'failed', failure }),
+    )
+  }
+
+  /** What the next bytes complete; undefined where that is nothing. */
+  function batchOf(bytes: Uint8Array): StreamBatch | undefined {
+    const text = parser.decode(bytes)
+    // A character that two reads share belongs to the text of the second.
+    const isWhole = (bytes.at(-1) ?? 0) < FIRST_OF_SEVERAL
+    const wire = isWhole && wasWhole ? { text, bytes } : undefined
+    wasWhole = isWhole
+    return guarded(() => {
+      const found = parser.isBetweenBlocks() ? pattern.find(text) : undefined
+      if (!found) return withWire(parser.append(text).map(decode), undefined, wire)
+      const rest = found.end === text.length ? [] : parser.append(text.slice(found.end)).map(decode)
+      return withWire(rest, found.repeats, wire)
+    })
+  }
+
+  /** The block that its provider left open: whatever follows on the client's side must not run into it. */
+  function tail(): StreamBatch | undefined {
+    return guarded(() => withWire(parser.end().map((sse) => decode({ ...sse, raw: closed(sse.raw) }))))
+  }
+
+  function guarded(parse: () => StreamBatch | undefined): StreamBatch | undefined {
     try {
-      if (bytes) return parseText(parser.decode(bytes))
-      // Whatever follows on the client's side must not run into a block that its provider left open.
-      return { kind: 'items', items: parser.end().map((sse) => decode({ ...sse, raw: closed(sse.raw) })) }
+      return parse()
     } catch (error) {
-      if (error instanceof SseEventTooLargeError) return undefined
-      throw error
+      if (!(error instanceof SseEventTooLargeError)) throw error
+      answer.abort()
+      return { kind: 'failed', failure: { kind: 'malformed', detail: `event over ${MAX_EVENT_CHARS} characters` } }
     }
   }
 
-  function parseText(text: string): Extract<StreamBatch, { kind: 'items' }> {
-    const found = parser.isBetweenBlocks() ? pattern.find(text) : undefined
-    if (!found) return { kind: 'items', items: parser.append(text).map(decode) }
-    const { repeats, end } = found
-    const items = end === text.length ? [] : parser.append(text.slice(end)).map(decode)
-    return { kind: 'items', items, repeats }
-  }
-
   const { hasSent, outliveClient, onOvertime, abort } = answer
-  return { next, hasSent, isFinished: decoder.isFinished, outliveClient, onOvertime, abort }
+  return { next, pipeThrough, hasSent, isFinished: decoder.isFinished, outliveClient, onOvertime, abort }
 }
+
+function withWire(items: StreamItem[], repeats?: Repeats, wire?: Wire): StreamBatch | undefined {
+  return items.length > 0 || repeats ? { kind: 'items', items, repeats, wire } : undefined
+}
+
+const END: StreamBatch = { kind: 'done', events: [] }
 
 /** What there is to read behind an answer that came in one piece. */
 export const EMPTY_SOURCE: StreamSource = {
-  next: async () => ({ kind: 'done', events: [] }),
+  next: async () => END,
+  pipeThrough(sink) {
+    const flush = () => sink.write(END)
+    const pipe = createPipe<never>({ ...sink, transform: () => undefined, flush }, () => undefined)
+    void pipe.close()
+    return pipe.readable
+  },
   hasSent: () => true,
   isFinished: () => true,
   outliveClient: () => undefined,

@@ -1,12 +1,12 @@
 /**
- * Relays an answer to a client as a stream, from the commit point to whatever ends it. Owns the reader, back-pressure,
+ * Relays an answer to a client as a stream, from the commit point to whatever ends it. Owns
  * keep-alives, interruption and hang-ups.
  *
  * A relay is open until exactly one of these closes it: the upstream's terminator (settled before the client sees it, so that
  * the balance is right when the stream ends), an answer far beyond its output limit (which is cut there, and ends like one that
  * kept to it), a fault of the upstream or an interruption (the client gets an error in its own format and no terminator), or the
- * client's hang-up (nobody is left to tell). The upstream is read only when the client takes
- * more, so a slow client costs one batch of memory.
+ * client's hang-up (nobody is left to tell). The upstream flows through a TransformStream at the pace of its client, so a slow
+ * one costs two reads of memory; where nothing has to be put right, its bytes are passed on as they came.
  */
 import { GatewayError } from '@/chat/error'
 import type { DrainSlots } from '@/gateway/attempt/drain-slots'
@@ -18,6 +18,7 @@ import type { SettleDeps } from '@/gateway/charge/settle'
 import type { SignatureStore } from '@/gateway/signatures/signature-store'
 import type { Charge } from '@/ledger/charge'
 import { assert } from '@/lib/assert'
+import type { PipeEnd } from '@/lib/pipe'
 import type { Metrics } from '@/metrics/metrics'
 import { toGatewayError, type UpstreamFailure } from '@/upstream/failure'
 import type { ActiveStreams } from './active-streams'
@@ -51,11 +52,9 @@ type Relay = {
   answer: RelayedAnswer
   source: StreamSource
   writer: StreamWriter
-  /** Batches that were under way before the client began to read, in order. */
+  /** What was read and is not written yet, in order. */
   early: Promise<StreamBatch>[]
-  /** The read that somebody waits for right now. */
-  reading: Promise<StreamBatch> | undefined
-  client: ReadableStreamDefaultController<Uint8Array> | undefined
+  client: PipeEnd | undefined
   isOpen: boolean
   isIdle: boolean
   stopTimers(): void
@@ -67,16 +66,20 @@ const encoder = new TextEncoder()
 export function relayStream(deps: RelayDeps, answer: RelayedAnswer, input: StreamInput, told: HeaderFacts): Response {
   const { client, charge } = answer
   const relay = openRelay(deps, answer, input)
-  const body = new ReadableStream<Uint8Array>({
-    start(controller) {
-      relay.client = controller
-    },
-    pull: () => pump(relay),
-    cancel: () => hangUp(relay),
-  })
   const headers = { ...answerHeaders(deps, client.format, charge, told), ...streamHeaders(client.framing) }
-  // Nobody will read, and so nobody will say that they stopped reading.
-  if (client.signal.aborted) void hangUp(relay)
+  if (client.signal.aborted) {
+    // Nobody will read, and so nobody will say that they stopped reading.
+    void hangUp(relay)
+    return new Response(null, { headers })
+  }
+  const body = input.source.pipeThrough({
+    start(end) {
+      relay.client = end
+      return relay.early.length > 0 ? begin(relay) : undefined
+    },
+    write: (batch) => take(relay, batch),
+    cancel: () => void hangUp(relay),
+  })
   return new Response(body, { headers })
 }
 
@@ -87,7 +90,7 @@ function openRelay(deps: RelayDeps, answer: RelayedAnswer, input: StreamInput): 
   if (input.pending) early.push(input.pending)
   const unregister = deps.streams.add(() => fail(relay, shuttingDown()))
   const keepAlive = setInterval(() => {
-    if (relay.isIdle && relay.isOpen) send(relay, client.framing.keepAlive)
+    if (relay.isIdle) send(relay, client.framing.keepAlive)
     relay.isIdle = true
   }, KEEP_ALIVE_MS)
   const relay: Relay = {
@@ -96,7 +99,6 @@ function openRelay(deps: RelayDeps, answer: RelayedAnswer, input: StreamInput): 
     source: input.source,
     writer: createStreamWriter(answer, input.isRaw),
     early,
-    reading: undefined,
     client: undefined,
     isOpen: true,
     isIdle: true,
@@ -113,42 +115,51 @@ function openRelay(deps: RelayDeps, answer: RelayedAnswer, input: StreamInput): 
   return relay
 }
 
-/** Moves batches until the client has something to read or the relay is closed. */
-async function pump(relay: Relay): Promise<void> {
-  while (relay.isOpen) {
-    relay.reading = relay.early.shift() ?? relay.source.next()
-    const batch = await relay.reading
-    relay.reading = undefined
-    if (batch.kind === 'done' && lacksCount(relay.answer.charge)) await countNow(relay.answer.charge)
+/** Writes what was read before the client was answered. */
+async function begin(relay: Relay): Promise<void> {
+  for (let batch = relay.early[0]; batch && relay.isOpen; batch = relay.early[0]) {
+    const read = await batch
     if (!relay.isOpen) return
-    if (batch.kind === 'failed') return failUpstream(relay, batch.failure)
-    const written = writeBatch(relay.writer, batch)
-    noteFirstToken(relay)
-    if (written.failure) return failUpstream(relay, written.failure, written.text)
-    if (written.isComplete) return complete(relay, written.text)
-    if (written.rest) {
-      const verdict = await judge(relay, written.rest)
-      if (verdict === 'gone') return
-      if (verdict === 'beyond') return cut(relay, written.text)
-    }
-    if (relay.answer.charge.meter.isRunaway()) return failUpstream(relay, RUNAWAY, written.text)
-    if (written.text !== '') {
-      relay.isIdle = false
-      return send(relay, written.text)
-    }
+    relay.early.shift()
+    await take(relay, read)
   }
 }
 
+/** Tells the client what a batch says; takes time only where something has to be counted, or is at its end. */
+function take(relay: Relay, batch: StreamBatch): Promise<void> | undefined {
+  if (!relay.isOpen) return undefined
+  if (batch.kind === 'failed') return failUpstream(relay, batch.failure)
+  const { charge } = relay.answer
+  if (batch.kind === 'done' && lacksCount(charge)) return countNow(charge).then(() => write(relay, batch))
+  return write(relay, batch)
+}
+
+function write(relay: Relay, batch: Exclude<StreamBatch, { kind: 'failed' }>): Promise<void> | undefined {
+  if (!relay.isOpen) return undefined
+  const { text, isComplete, failure, rest } = writeBatch(relay.writer, batch)
+  noteFirstToken(relay)
+  if (failure) return failUpstream(relay, failure, text)
+  if (isComplete) return complete(relay, text)
+  if (rest) return judge(relay, text, rest)
+  if (relay.answer.charge.meter.isRunaway()) return failUpstream(relay, RUNAWAY, text)
+  const wire = batch.kind === 'items' ? batch.wire : undefined
+  send(relay, text, wire?.text === text ? wire.bytes : undefined)
+  return undefined
+}
+
 /** Counts the answer, which is at its end or may be beyond its limit; `rest` goes on where it may go on. */
-async function judge(relay: Relay, rest: StreamBatch): Promise<'beyond' | 'within' | 'gone'> {
+async function judge(relay: Relay, text: string, rest: StreamBatch): Promise<void> {
   const { charge } = relay.answer
   relay.early.unshift(Promise.resolve(rest))
   const counted = await countNow(charge)
-  if (!relay.isOpen) return 'gone'
-  if (!charge.meter.isSuspect()) return 'within'
-  if (counted !== undefined && isBeyondLimit(counted, charge.hold.size.bounds.outputTokens)) return 'beyond'
-  charge.meter.acquit(counted)
-  return 'within'
+  if (!relay.isOpen) return
+  if (charge.meter.isSuspect()) {
+    if (counted !== undefined && isBeyondLimit(counted, charge.hold.size.bounds.outputTokens)) return cut(relay, text)
+    charge.meter.acquit(counted)
+  }
+  relay.early.shift()
+  send(relay, text)
+  return take(relay, rest)
 }
 
 /** Stops the provider in the middle of an answer that is beyond its limit: the client gets an end, as of one that kept to it. */
@@ -161,14 +172,15 @@ async function cut(relay: Relay, text: string): Promise<void> {
   const charge = await completeAnswer(deps, answer, 'cut')
   assert(charge.kind === 'charge', 'an answer that is cut has output')
   send(relay, (await kept(relay, text + writer.cut(charge.usage), 'cut')) + epilogueOf(relay, charge))
-  endClient(relay)
+  relay.client?.end()
 }
 
+/** The provider has said its last word. */
 async function complete(relay: Relay, text: string): Promise<void> {
   if (!close(relay)) return
   const charge = await completeAnswer(relay.deps, relay.answer)
   send(relay, (await kept(relay, text, 'complete')) + epilogueOf(relay, charge))
-  endClient(relay)
+  relay.client?.end()
   void letUpstreamClose(relay.source)
 }
 
@@ -200,7 +212,7 @@ async function fail(relay: Relay, error: GatewayError, textBefore = ''): Promise
   answer.charge.line.fault = error
   deps.logger.warn('stream_failed', { requestId: answer.client.requestId, reason })
   send(relay, textBefore + relay.writer.fail(error))
-  endClient(relay)
+  relay.client?.end()
   await endAnswer(deps, answer, 'broken')
 }
 
@@ -212,9 +224,8 @@ async function hangUp(relay: Relay): Promise<void> {
   const policy = drainPolicy(answer, source)
   const giveBack = policy && deps.drains.take(provider.name, client.accountId, policy.maxConcurrent)
   if (policy && giveBack) {
-    const underWay = relay.reading ? [relay.reading, ...relay.early] : relay.early
     const unregister = deps.streams.add(source.abort)
-    await drainUpstream(source, underWay, meter, policy)
+    await drainUpstream(source, relay.early, meter, policy)
     unregister()
     giveBack()
   }
@@ -231,21 +242,11 @@ function close(relay: Relay): boolean {
   return true
 }
 
-function send(relay: Relay, text: string): void {
+/** Sends `text`, or the bytes that it was read from. */
+function send(relay: Relay, text: string, bytes?: Uint8Array): void {
   if (text === '') return
-  try {
-    relay.client?.enqueue(encoder.encode(text))
-  } catch {
-    // The client is gone and its hang-up is on its way to us: that closes the relay, not this.
-  }
-}
-
-function endClient(relay: Relay): void {
-  try {
-    relay.client?.close()
-  } catch {
-    // The client hung up in this very moment: there is nobody left to close for.
-  }
+  relay.isIdle = false
+  relay.client?.send(bytes ?? encoder.encode(text))
 }
 
 function noteFirstToken(relay: Relay): void {
