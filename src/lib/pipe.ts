@@ -9,8 +9,8 @@ export type PipeSink<Chunk> = {
   start(pipe: PipeEnd): Promise<void> | undefined
   /** One chunk, in order. */
   transform(chunk: Chunk): Promise<void> | undefined
-  /** The sender has ended; what is sent meanwhile is still read. */
-  flush(): Promise<void> | undefined
+  /** The source has ended, or broke and says why; what is sent meanwhile is still read. */
+  flush(failure: unknown): Promise<void> | undefined
   /** The reader has left. */
   cancel(): void
 }
@@ -26,17 +26,16 @@ export type PipeEnd = {
 export type Pipe<Chunk> = PipeEnd & {
   readable: ReadableStream<Uint8Array>
   /**
-   * Lets chunks flow until `source` ends, fails or is no longer read; it is left unlocked, and neither aborted nor cancelled. Resolves
-   * with what went wrong at the source.
+   * Lets chunks flow until `source` ends, breaks or is no longer read, and is then left unlocked and uncancelled. Never rejects.
    */
-  flowFrom(source: ReadableStream<Chunk>): Promise<unknown>
+  flowFrom(source: ReadableStream<Chunk>): Promise<void>
   /** There is nothing to flow. */
   close(): Promise<void>
   /** The chunk that had been read when the reader left, and not been transformed. */
   unread(): Chunk | undefined
 }
 
-/** Neither end takes the other with it: a failed source is told to the reader, and one whose reader has left may be read on. */
+/** Neither end takes the other with it: of a source that breaks its reader is told, and one whose reader has left may be read on. */
 const BOTH_STAY = { preventAbort: true, preventCancel: true }
 
 /** Creates a pipe; `onRead` is told of each chunk when it is read, which may be before it is its turn. */
@@ -44,6 +43,7 @@ export function createPipe<Chunk>(sink: PipeSink<Chunk>, onRead: () => void): Pi
   let controller: TransformStreamDefaultController<Uint8Array> | undefined
   let unread: Chunk | undefined
   let isEnded = false
+  let failure: unknown
   const end: PipeEnd = {
     send(bytes) {
       try {
@@ -73,7 +73,7 @@ export function createPipe<Chunk>(sink: PipeSink<Chunk>, onRead: () => void): Pi
         unread = undefined
         return sink.transform(chunk)
       },
-      flush: sink.flush,
+      flush: () => sink.flush(failure),
       cancel() {
         isEnded = true
         sink.cancel()
@@ -81,11 +81,18 @@ export function createPipe<Chunk>(sink: PipeSink<Chunk>, onRead: () => void): Pi
     } as Transformer<Chunk, Uint8Array>,
     { highWaterMark: 1, size },
   )
+  const close = () => writable.close().catch(() => undefined)
   return {
     ...end,
     readable,
-    flowFrom: (source) => source.pipeTo(writable, BOTH_STAY).catch((error: unknown) => (isEnded ? undefined : error)),
-    close: () => writable.close().catch(() => undefined),
+    flowFrom: (source) =>
+      source.pipeTo(writable, BOTH_STAY).catch((error: unknown) => {
+        if (isEnded) return undefined
+        // What was read before has its turn first.
+        failure = error
+        return close()
+      }),
+    close,
     unread: () => unread,
   }
 }

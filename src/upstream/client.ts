@@ -16,10 +16,10 @@ export type UpstreamAnswer = {
   /** Reads the next bytes; `done` at the end. Never rejects: what goes wrong is a failure value. */
   read(): Promise<UpstreamChunk>
   /**
-   * Hands what is still to come to `sink`, at the pace at which what it sends is read; {@link read} has what is left once nobody reads
-   * that any more. `failed` is told why the body broke, where somebody still does.
+   * Hands what is still to come to `sink`, at the pace at which what it sends is read, and at its end why it broke, if it did;
+   * {@link read} has what is left where nobody reads any more.
    */
-  pipeThrough(sink: PipeSink<Uint8Array>, failed: (failure: UpstreamFailure) => void): ReadableStream<Uint8Array>
+  pipeThrough(sink: UpstreamSink): ReadableStream<Uint8Array>
   /** Reads the whole rest, at most `maxBytes`; more than that is a failure. Never rejects. */
   readAll(maxBytes: number): Promise<UpstreamBody>
   /** Whether anything of the body has come. */
@@ -30,6 +30,11 @@ export type UpstreamAnswer = {
   onOvertime(listener: (failure: UpstreamFailure) => void): void
   /** Ends the call at once and frees its socket. Safe to call twice, and after the end. */
   abort(): void
+}
+
+/** Where the bytes of an answer go; see {@link PipeSink}. */
+type UpstreamSink = Omit<PipeSink<Uint8Array>, 'flush'> & {
+  flush(failure: UpstreamFailure | undefined): Promise<void> | undefined
 }
 
 type UpstreamChunk =
@@ -187,7 +192,8 @@ function createDeadline(limits: Timeouts, client: AbortSignal, leave?: (end: () 
 
 function createAnswer(response: Response, deadline: Deadline): UpstreamAnswer {
   let reader: ReadableStreamDefaultReader<Uint8Array> | undefined
-  let piped: Promise<Uint8Array | undefined> | undefined
+  let piped: Promise<void> | undefined
+  let unread: Pipe<Uint8Array>['unread'] | undefined
   let ended = false
   let hasSent = false
   function finish(): void {
@@ -198,43 +204,39 @@ function createAnswer(response: Response, deadline: Deadline): UpstreamAnswer {
     finish()
     return { kind: 'failed', failure: deadline.failure() ?? { kind: 'broken', detail: errorName(error) } }
   }
-  async function flow(pipe: Pipe<Uint8Array>, failed: (failure: UpstreamFailure) => void) {
-    if (ended || !response.body) {
-      await pipe.close()
-      return undefined
-    }
-    deadline.waits()
-    const error = await pipe.flowFrom(response.body)
-    if (error !== undefined) failed(fail(error).failure)
-    return pipe.unread()
-  }
-  function pipeThrough(sink: PipeSink<Uint8Array>, failed: (failure: UpstreamFailure) => void) {
+  function pipeThrough(sink: UpstreamSink) {
     reader?.releaseLock()
     reader = undefined
     const pipe = createPipe<Uint8Array>(
       {
         ...sink,
         transform(bytes) {
-          hasSent = true
           const busy = sink.transform(bytes)
           if (busy) return busy.then(deadline.waits)
           deadline.waits()
           return undefined
         },
-        flush() {
+        flush(error) {
+          if (error !== undefined) return sink.flush(fail(error).failure)
           finish()
-          return sink.flush()
+          return sink.flush(undefined)
         },
       },
-      deadline.received,
+      () => {
+        hasSent = true
+        deadline.received()
+      },
     )
-    piped = flow(pipe, failed)
+    deadline.waits()
+    piped = ended || !response.body ? pipe.close() : pipe.flowFrom(response.body)
+    unread = pipe.unread
     return pipe.readable
   }
   async function read(): Promise<UpstreamChunk> {
-    const unread = await piped
-    piped = undefined
-    if (unread) return { kind: 'bytes', bytes: unread }
+    await piped
+    const bytes = unread?.()
+    unread = undefined
+    if (bytes) return { kind: 'bytes', bytes }
     if (ended || !response.body) {
       finish()
       return { kind: 'done' }

@@ -79,19 +79,17 @@ export function openStreamSource(answer: UpstreamAnswer, format: Format): Stream
   function pipeThrough(sink: BatchSink): ReadableStream<Uint8Array> {
     const pass = (batch: StreamBatch | undefined) => (batch ? sink.write(batch) : undefined)
     const end = () => sink.write({ kind: 'done', events: decoder.end() })
-    return answer.pipeThrough(
-      {
-        start: sink.start,
-        cancel: sink.cancel,
-        transform: (bytes) => pass(batchOf(bytes)),
-        flush() {
-          hasClosed = true
-          const busy = pass(tail())
-          return busy ? busy.then(end) : end()
-        },
+    return answer.pipeThrough({
+      start: sink.start,
+      cancel: sink.cancel,
+      transform: (bytes) => pass(batchOf(bytes)),
+      flush(failure) {
+        if (failure) return sink.write({ kind: 'failed', failure })
+        hasClosed = true
+        const busy = pass(tail())
+        return busy ? busy.then(end) : end()
       },
-      (failure) => void sink.write({ kind: 'failed', failure }),
-    )
+    })
   }
 
   /** What the next bytes complete; undefined where that is nothing. */
