@@ -5,7 +5,7 @@ import type { AnswerContext, Format, PassHooks } from '@/formats/format'
 import { createMeter } from '@/gateway/charge/meter'
 import { assert } from '@/lib/assert'
 import { parseJson } from '@/lib/json'
-import { createSseParser } from '@/lib/sse'
+import { createSseParser } from '@/lib/streams/sse'
 import type { Piece } from './measure'
 
 /** Codecs remember their stream, so each is made for one of this length, as it is in life. */

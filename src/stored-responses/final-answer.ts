@@ -2,7 +2,7 @@
 import { isJsonObject, type JsonObject, parseJson } from '@/lib/json'
 import { asWritten, rememberNumbers } from '@/lib/json-source/as-written'
 import { editJson } from '@/lib/json-splice'
-import { createSseParser, formatSse } from '@/lib/sse'
+import { createSseParser, formatSse } from '@/lib/streams/sse'
 import { STORED_ID } from './limits'
 
 type FinalAnswer = {

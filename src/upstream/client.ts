@@ -1,8 +1,9 @@
 /** One HTTP call to a provider: sends, waits for the answer's headers, and hands out the body with its timeouts attached. */
-import type { ProviderKey, Target, Timeouts } from '@/catalog/types'
+import type { ProviderKey, Target } from '@/catalog/types'
 import type { Format } from '@/formats/format'
 import { parseJson } from '@/lib/json'
-import { createPipe, type Pipe, type PipeSink } from '@/lib/pipe'
+import { createPipe, type Pipe, type PipeSink } from '@/lib/streams/pipe'
+import { createDeadline, type Deadline } from './call-deadline'
 import { endpointUrl, requestHeaders } from './endpoints'
 import type { TimeoutPhase, UpstreamFailure } from './failure'
 import { limitsIn } from './limit-headers'
@@ -117,77 +118,6 @@ export async function callUpstream(
 function headersOf({ target, format, key, stream, protocol, traceHeaders }: UpstreamCall): Record<string, string> {
   const headers = requestHeaders(target.provider, format, key, stream, protocol)
   return traceHeaders ? { ...traceHeaders, ...headers } : headers
-}
-
-type Deadline = {
-  signal: AbortSignal
-  /** Somebody waits for the next bytes: from now on silence counts against the provider. */
-  waits(): void
-  /** They came. While nobody waits (a slow client holds us back) silence counts against nobody. */
-  received(): void
-  /** Nothing takes connections at the provider's address. */
-  unconnected(): void
-  failure(): UpstreamFailure | undefined
-  /** The client's signal no longer counts. */
-  outliveClient(): void
-  onOvertime(listener: (failure: UpstreamFailure) => void): void
-  abort(): void
-  end(phase?: TimeoutPhase): void
-  clear(): void
-}
-
-/** The limits over one call: to connect, until the first byte, between bytes, and over everything. Each fires at its own value. */
-function createDeadline(limits: Timeouts, client: AbortSignal, leave?: (end: () => void) => void): Deadline {
-  const controller = new AbortController()
-  let phase: TimeoutPhase | undefined
-  let isWaiting = true
-  let idle: Timer | undefined
-  let tellOvertime: (failure: UpstreamFailure) => void = () => undefined
-  function fire(cause: TimeoutPhase): void {
-    phase ??= cause
-    controller.abort()
-  }
-  const abort = () => controller.abort()
-  if (client.aborted) abort()
-  const left = leave ? () => leave(abort) : abort
-  client.addEventListener('abort', left)
-  const total = setTimeout(() => {
-    fire('total')
-    tellOvertime({ kind: 'timeout', phase: 'total' })
-  }, limits.totalMs)
-  const firstByte = setTimeout(() => fire('first-byte'), limits.firstByteMs)
-  return {
-    signal: controller.signal,
-    waits() {
-      isWaiting = true
-      idle?.refresh()
-    },
-    received() {
-      isWaiting = false
-      if (idle) return
-      clearTimeout(firstByte)
-      idle = setTimeout(() => {
-        if (isWaiting) fire('idle')
-      }, limits.idleMs)
-    },
-    unconnected: () => fire('connect'),
-    failure: () => (phase ? { kind: 'timeout', phase } : undefined),
-    outliveClient: () => client.removeEventListener('abort', left),
-    onOvertime(listener) {
-      tellOvertime = listener
-    },
-    abort,
-    end(cause) {
-      if (cause) fire(cause)
-      else abort()
-    },
-    clear() {
-      client.removeEventListener('abort', left)
-      clearTimeout(total)
-      clearTimeout(firstByte)
-      clearTimeout(idle)
-    },
-  }
 }
 
 function createAnswer(response: Response, deadline: Deadline): UpstreamAnswer {

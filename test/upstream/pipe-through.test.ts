@@ -2,7 +2,7 @@
 import { afterEach, expect, test } from 'bun:test'
 import { spend } from '@test/support/delays'
 import { until } from '@test/support/until'
-import type { PipeEnd } from '@/lib/pipe'
+import type { PipeEnd } from '@/lib/streams/pipe'
 import { callUpstream, type UpstreamAnswer } from '@/upstream/client'
 import type { UpstreamFailure } from '@/upstream/failure'
 import { callOf, chunk, head, LAST_CHUNK, type RawProvider, startRawProvider } from './raw-provider'

@@ -16,7 +16,7 @@ const ON_THE_WAY = [
   'src/formats/responses/client-side/tool-names.ts',
   'src/http/idempotency/*.ts',
   'src/stored-responses/*.ts',
-  'src/lib/sse.ts',
+  'src/lib/streams/sse.ts',
   'src/upstream/client.ts',
   'src/chat/{fold,unfold}.ts',
 ]

@@ -21,7 +21,7 @@ export const PLACES: Readonly<Record<string, Readonly<Record<string, string>>>> 
     break: 'what is no repeat is parsed as ever, from the same character on (test/gateway/attempt/repeats.test.ts)',
   },
   'src/gateway/attempt/stream-source.ts': {
-    MAX_EVENT_CHARS: 'a longer event is a failure (test/lib/sse.test.ts)',
+    MAX_EVENT_CHARS: 'a longer event is a failure (test/lib/streams/sse.test.ts)',
     'text.slice': 'the repeats were taken from the part before it (test/gateway/attempt/repeats.test.ts)',
   },
   'src/gateway/attempt/text-template.ts': {
@@ -143,10 +143,10 @@ export const PLACES: Readonly<Record<string, Readonly<Record<string, string>>>> 
     break: 'a batch is full: the next one begins with what is left',
     'queue.slice': 'those that were written are taken off',
   },
-  'src/lib/sse.ts': {
+  'src/lib/streams/sse.ts': {
     break: 'no line end is left: the rest waits for the next bytes',
     'line.slice': 'after the name of a field',
-    'buffer.slice': 'the block or line that has ended, and what comes after it (test/lib/sse.test.ts)',
+    'buffer.slice': 'the block or line that has ended, and what comes after it (test/lib/streams/sse.test.ts)',
   },
   'src/upstream/client.ts': {
     MAX_NATIVE_READ_BYTES: 'a longer body is read piece by piece',

@@ -2,7 +2,7 @@
  * Server-sent events to one open page of the dashboard: a heartbeat, a look at the session now and then, and an end
  * that leaves nothing behind.
  */
-import { type Frame, formatSse } from '@/lib/sse'
+import { type Frame, formatSse } from '@/lib/streams/sse'
 
 type EventStreamOptions = {
   /** Starts the events: `send` writes one. Returns what stops them. */

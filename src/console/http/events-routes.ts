@@ -5,7 +5,7 @@ import type { IdentifyViewer, Viewer } from '@/console/auth/viewer'
 import type { LiveAccounts, LiveEvent, Watch } from '@/console/usage-views/live-accounts'
 import { endSilence } from '@/http/silence'
 import { formatUsd } from '@/lib/money'
-import type { Frame } from '@/lib/sse'
+import type { Frame } from '@/lib/streams/sse'
 import { eventStream } from './event-stream'
 import { type GuardDeps, guard } from './guard'
 

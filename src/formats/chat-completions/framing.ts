@@ -1,6 +1,6 @@
 /** How chat-completions frames become bytes: server-sent events without names, and the word that ends a stream. */
 import type { Framing } from '@/formats/format'
-import { formatSse } from '@/lib/sse'
+import { formatSse } from '@/lib/streams/sse'
 
 /** The data of the event after the last chunk. */
 export const DONE = '[DONE]'

@@ -1,6 +1,6 @@
 /** How messages frames become bytes: server-sent events with names. */
 import type { Framing } from '@/formats/format'
-import { formatSse } from '@/lib/sse'
+import { formatSse } from '@/lib/streams/sse'
 
 /** Event names are on every event, since clients drop those without. */
 export const framing: Framing = {

@@ -1,7 +1,7 @@
 /** The numbers of a stream's events, which go on counting where events of our own stand between those of the provider. */
 import type { JsonObject } from '@/lib/json'
 import type { JsonEdit } from '@/lib/json-splice'
-import type { Frame } from '@/lib/sse'
+import type { Frame } from '@/lib/streams/sse'
 
 interface EventNumbering {
   /** Events of our own as they are sent before `next`. */

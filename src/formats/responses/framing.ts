@@ -1,6 +1,6 @@
 /** How a responses answer is framed: server-sent events whose name is that of their type, and no `[DONE]` at the end. */
 import type { Framing } from '@/formats/format'
-import { formatSse } from '@/lib/sse'
+import { formatSse } from '@/lib/streams/sse'
 
 export const framing = {
   contentType: 'text/event-stream; charset=utf-8',

@@ -7,7 +7,7 @@
 import type { AnswerContext, PassHooks } from '@/formats/format'
 import { isJsonObject, type JsonObject, type JsonValue, textOf } from '@/lib/json'
 import type { JsonEdit } from '@/lib/json-splice'
-import type { Frame } from '@/lib/sse'
+import type { Frame } from '@/lib/streams/sse'
 import { createNumbering } from './event-numbers'
 import { isKnownEvent, LAST_EVENTS, LIFECYCLE } from './event-types'
 import {

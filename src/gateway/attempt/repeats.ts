@@ -8,7 +8,7 @@ import type { ChatEvent } from '@/chat/event'
 import type { RunningFields, StreamDecoder, TextPiece } from '@/formats/format'
 import type { JsonObject, JsonValue } from '@/lib/json'
 import { isJsonObject, parseJson } from '@/lib/json'
-import type { SseEvent } from '@/lib/sse'
+import type { SseEvent } from '@/lib/streams/sse'
 import {
   fill,
   inOrder,

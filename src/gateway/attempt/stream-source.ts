@@ -2,8 +2,8 @@
 import type { ChatEvent } from '@/chat/event'
 import type { Format } from '@/formats/format'
 import { parseJson } from '@/lib/json'
-import { createPipe, type PipeSink } from '@/lib/pipe'
-import { createSseParser, type SseEvent, SseEventTooLargeError } from '@/lib/sse'
+import { createPipe, type PipeSink } from '@/lib/streams/pipe'
+import { createSseParser, type SseEvent, SseEventTooLargeError } from '@/lib/streams/sse'
 import type { UpstreamAnswer } from '@/upstream/client'
 import type { UpstreamFailure } from '@/upstream/failure'
 import { createRepeatPattern, type Repeats, type StreamItem } from './repeats'
@@ -19,7 +19,7 @@ export type StreamBatch =
 type Wire = { text: string; bytes: Uint8Array }
 
 /** Where the batches of a stream go; see {@link PipeSink}. Empty ones don't. */
-export type BatchSink = Pick<PipeSink<unknown>, 'start' | 'cancel'> & {
+type BatchSink = Pick<PipeSink<unknown>, 'start' | 'cancel'> & {
   write(batch: StreamBatch): Promise<void> | undefined
 }
 

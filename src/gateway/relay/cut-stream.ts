@@ -6,7 +6,7 @@
 import type { ChatEvent } from '@/chat/event'
 import type { Usage } from '@/chat/usage'
 import type { AnswerContext, Format, StreamEncoder } from '@/formats/format'
-import type { Frame } from '@/lib/sse'
+import type { Frame } from '@/lib/streams/sse'
 
 type BlockStart = Extract<ChatEvent, { type: 'text-start' | 'refusal-start' | 'reasoning-start' | 'tool-call-start' }>
 

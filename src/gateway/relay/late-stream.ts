@@ -26,8 +26,7 @@ type LateStream = {
 type State = {
   /** Until the answer is there. */
   wait: LateStream | undefined
-  reader: ReadableStreamDefaultReader<Uint8Array> | undefined
-  client: ReadableStreamDefaultController<Uint8Array> | undefined
+  client: TransformStreamDefaultController<Uint8Array> | undefined
   isGone: boolean
   stopTimers(): void
 }
@@ -41,7 +40,6 @@ export function answerLate(deps: { streams: Pick<ActiveStreams, 'add'> }, late: 
   const keepAlive = setInterval(() => send(state, client.framing.keepAlive), KEEP_ALIVE_MS)
   const state: State = {
     wait: late,
-    reader: undefined,
     client: undefined,
     isGone: false,
     stopTimers() {
@@ -49,41 +47,42 @@ export function answerLate(deps: { streams: Pick<ActiveStreams, 'add'> }, late: 
       unregister()
     },
   }
-  const body = new ReadableStream<Uint8Array>({
+  const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>({
     start(controller) {
       state.client = controller
       send(state, client.framing.keepAlive)
     },
-    pull: () => pump(state),
-    cancel() {
-      leave(state)
-      return state.reader?.cancel()
-    },
-  })
-  return new Response(body, { headers: { ...headers, ...streamHeaders(client.framing) } })
-}
-
-async function pump(state: State): Promise<void> {
-  if (state.wait) await takeOver(state, state.wait)
-  const piece = await state.reader?.read()
-  if (state.isGone) return
-  if (piece?.value) state.client?.enqueue(piece.value)
-  else end(state)
+    cancel: () => leave(state),
+  } as Transformer<Uint8Array, Uint8Array>)
+  void answerOf(state, late).then((body) => takeOver(state, body, writable))
+  return new Response(readable, { headers: { ...headers, ...streamHeaders(client.framing) } })
 }
 
 /** From now on the answer's own stream keeps the client alive, and nothing of the waiting is kept. */
-async function takeOver(state: State, { client, context, answering, onFailure }: LateStream): Promise<void> {
+function takeOver(
+  state: State,
+  body: ReadableStream<Uint8Array> | undefined,
+  client: WritableStream<Uint8Array>,
+): Promise<void> | undefined {
+  state.wait = undefined
+  state.stopTimers()
+  if (!body) return end(state)
+  // Whoever leaves takes the answer with them, and it ends as one whose client has left.
+  return state.isGone ? body.cancel() : body.pipeTo(client).catch(() => undefined)
+}
+
+/** The answer's stream; undefined where there is none, and the client has been told why. */
+async function answerOf(
+  state: State,
+  { client, context, answering, onFailure }: LateStream,
+): Promise<ReadableStream<Uint8Array> | undefined> {
   try {
-    const response = await answering
-    state.reader = response.body?.getReader()
-    if (state.isGone) await state.reader?.cancel()
+    return (await answering).body ?? undefined
   } catch (error) {
     const told = await onFailure(error)
     if (!state.isGone) send(state, errorText(client, context, told))
     client.onEnd?.()
-  } finally {
-    state.wait = undefined
-    state.stopTimers()
+    return undefined
   }
 }
 
@@ -98,15 +97,8 @@ function interrupt(state: State): void {
 
 /** An answer that comes all the same is ended as one whose client has left. */
 function leave(state: State): void {
-  const { wait } = state
   state.isGone = true
   state.stopTimers()
-  state.wait = undefined
-  if (!wait) return
-  wait.answering.then(
-    (response) => response.body?.cancel(),
-    (error) => wait.onFailure(error),
-  )
 }
 
 function errorText({ format, framing, requestId }: Client, context: AnswerContext, error: GatewayError): string {
@@ -122,9 +114,9 @@ function send(state: State, text: string): void {
   }
 }
 
-function end(state: State): void {
+function end(state: State): undefined {
   try {
-    state.client?.close()
+    state.client?.terminate()
   } catch {
     // The client hung up in this very moment.
   }

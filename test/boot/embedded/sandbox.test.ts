@@ -1,7 +1,7 @@
 /** The sandbox provider over HTTP: every format, streamed and whole, with tools, tool results and a token limit. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type Sandbox, startSandbox } from '@/boot/embedded/sandbox'
-import { createSseParser } from '@/lib/sse'
+import { createSseParser } from '@/lib/streams/sse'
 import { type Ask, FORMATS } from './sandbox-formats'
 
 let sandbox: Sandbox

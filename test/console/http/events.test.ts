@@ -9,7 +9,7 @@ import type { Viewer } from '@/console/auth/viewer'
 import { eventStream } from '@/console/http/event-stream'
 import { eventsRoutes } from '@/console/http/events-routes'
 import { createLiveAccounts, type LiveEvent, MAX_WATCHERS } from '@/console/usage-views/live-accounts'
-import { createSseParser } from '@/lib/sse'
+import { createSseParser } from '@/lib/streams/sse'
 
 setDefaultTimeout(300_000)
 

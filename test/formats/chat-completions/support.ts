@@ -7,7 +7,7 @@ import { createStreamDecoder } from '@/formats/chat-completions/provider-side/de
 import type { AnswerContext, TargetTraits } from '@/formats/format'
 import { assert } from '@/lib/assert'
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '@/lib/json'
-import { createSseParser } from '@/lib/sse'
+import { createSseParser } from '@/lib/streams/sse'
 
 const FIXTURES = new URL('../../fixtures/chat-completions/', import.meta.url)
 

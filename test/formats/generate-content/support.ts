@@ -11,7 +11,7 @@ import { generateContent } from '@/formats/generate-content/index'
 import { createStreamDecoder } from '@/formats/generate-content/provider-side/decode-stream'
 import { assert } from '@/lib/assert'
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '@/lib/json'
-import { createSseParser } from '@/lib/sse'
+import { createSseParser } from '@/lib/streams/sse'
 
 export const context: AnswerContext = {
   id: 'answer-1',

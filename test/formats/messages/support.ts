@@ -6,7 +6,7 @@ import type { ChatRequest } from '@/chat/request'
 import type { AnswerContext, TargetTraits } from '@/formats/format'
 import { messages } from '@/formats/messages/index'
 import { type JsonObject, parseJson } from '@/lib/json'
-import { createSseParser, type Frame } from '@/lib/sse'
+import { createSseParser, type Frame } from '@/lib/streams/sse'
 
 export const context: AnswerContext = {
   id: 'msg_public',

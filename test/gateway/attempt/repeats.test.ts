@@ -11,7 +11,7 @@ import { createStreamWriter, type StreamWriter, type Written, writeBatch } from 
 import { createSignatureCollector } from '@/gateway/signatures/signature-collector'
 import { assert } from '@/lib/assert'
 import { parseJson } from '@/lib/json'
-import { createSseParser } from '@/lib/sse'
+import { createSseParser } from '@/lib/streams/sse'
 import type { UpstreamAnswer } from '@/upstream/client'
 
 /** What a provider says in each event beside the words: nothing, as real ones do, or as none should. */

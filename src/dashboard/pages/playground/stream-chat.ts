@@ -1,7 +1,7 @@
 /** One chat completion for the playground as it is written: sent to the service, read event by event. */
 import { ApiError, toApiError } from '@/dashboard/client'
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '@/lib/json'
-import { createSseParser } from '@/lib/sse'
+import { createSseParser } from '@/lib/streams/sse'
 
 type ChatCall = {
   /** The caller's own key; undefined: the session of the person pays. */

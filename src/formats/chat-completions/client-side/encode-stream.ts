@@ -11,7 +11,7 @@ import { encodeUsage } from '@/formats/chat-completions/usage'
 import { customInput } from '@/formats/custom-tools'
 import type { AnswerContext, StreamEncoder } from '@/formats/format'
 import type { JsonObject } from '@/lib/json'
-import type { Frame } from '@/lib/sse'
+import type { Frame } from '@/lib/streams/sse'
 import { encodeImage } from './encode-content'
 import { encodeError } from './encode-error'
 

@@ -13,7 +13,7 @@ import type { AnswerContext, StreamEncoder } from '@/formats/format'
 import { encodeFinishReason } from '@/formats/generate-content/finish-reason'
 import { encodeUsage } from '@/formats/generate-content/usage'
 import type { JsonObject } from '@/lib/json'
-import type { Frame } from '@/lib/sse'
+import type { Frame } from '@/lib/streams/sse'
 import {
   answerText,
   encodeCall,

@@ -16,7 +16,7 @@ import { encodeSignature } from '@/formats/messages/signature'
 import { legaliseArguments } from '@/formats/messages/tool-arguments'
 import { createToolIds } from '@/formats/messages/tool-ids'
 import { assertNever } from '@/lib/assert'
-import type { Frame } from '@/lib/sse'
+import type { Frame } from '@/lib/streams/sse'
 import { encodeMarker, encodeThought, omittedMedia } from './encode-content'
 import { createFrameWriter } from './encode-stream-frames'
 

@@ -1,6 +1,6 @@
 /** The frames of content blocks in a messages stream, with indexes that are contiguous from 0. */
 import type { JsonObject } from '@/lib/json'
-import type { Frame } from '@/lib/sse'
+import type { Frame } from '@/lib/streams/sse'
 
 interface FrameWriter {
   /** Opens the next block. Only one is open at a time. */

@@ -11,7 +11,7 @@ import { decodeToolUses, usedTool } from '@/formats/messages/server-tools'
 import { decodeUsage, findUnknownUsage, mergeUsage } from '@/formats/messages/usage'
 import { isJsonObject, type JsonObject, type JsonValue, textOf } from '@/lib/json'
 import { rememberNumbers } from '@/lib/json-source/as-written'
-import type { SseEvent } from '@/lib/sse'
+import type { SseEvent } from '@/lib/streams/sse'
 import { decodeError } from './decode-error'
 import { createBlockReader } from './decode-stream-blocks'
 

@@ -2,7 +2,7 @@
 import type { ToolOrigin } from '@/chat/request'
 import { customInput } from '@/formats/custom-tools'
 import type { JsonObject } from '@/lib/json'
-import type { Frame } from '@/lib/sse'
+import type { Frame } from '@/lib/streams/sse'
 import { refusalPart, summaryPart, textPart } from './encode-content'
 
 /** One block that has begun. `index` is -1 until its item is opened. */

@@ -12,7 +12,7 @@ import { encodeArguments } from '@/formats/responses/tool-arguments'
 import { createToolIds } from '@/formats/responses/tool-ids'
 import { randomId } from '@/lib/ids'
 import type { JsonObject } from '@/lib/json'
-import type { Frame } from '@/lib/sse'
+import type { Frame } from '@/lib/streams/sse'
 import {
   callItem,
   callProofItem,

@@ -6,7 +6,7 @@ import { decodeRequest } from '@/formats/responses/client-side/decode-request'
 import { createStreamEncoder } from '@/formats/responses/client-side/encode-stream'
 import { assert } from '@/lib/assert'
 import { isJsonObject, type JsonObject, parseJson } from '@/lib/json'
-import type { Frame } from '@/lib/sse'
+import type { Frame } from '@/lib/streams/sse'
 
 export const CONTEXT: AnswerContext = {
   id: 'req_1',

@@ -1,7 +1,7 @@
 /** The event-stream parser: however the bytes are cut, the same events, and not one byte lost on the way through. */
 import { describe, expect, test } from 'bun:test'
 import { fc } from '@test/support/property'
-import { createSseParser, formatSse, type SseEvent, SseEventTooLargeError } from '@/lib/sse'
+import { createSseParser, formatSse, type SseEvent, SseEventTooLargeError } from '@/lib/streams/sse'
 import { readEvents } from './sse-reference'
 
 const encoder = new TextEncoder()

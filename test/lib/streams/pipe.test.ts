@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'bun:test'
 import { spend } from '@test/support/delays'
 import { until } from '@test/support/until'
-import { createPipe, type PipeEnd, type PipeSink } from '@/lib/pipe'
+import { createPipe, type PipeEnd, type PipeSink } from '@/lib/streams/pipe'
 
 const encoder = new TextEncoder()
 const decoder = new TextDecoder()

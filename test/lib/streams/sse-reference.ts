@@ -1,5 +1,5 @@
 /** A second, naive reading of event streams, from the whole text at once: what the incremental parser is compared with. */
-import type { SseEvent } from '@/lib/sse'
+import type { SseEvent } from '@/lib/streams/sse'
 
 /** The events of `text`, by the WHATWG rules as far as the gateway needs them, and each event's own text. */
 export function readEvents(text: string): Omit<SseEvent, 'raw'>[] {
