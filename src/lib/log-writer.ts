@@ -21,6 +21,8 @@ const RETRY_MS = 10
 const MAX_EXIT_RETRIES = 20
 /** … and a write that has been under way for this long tells that it does. */
 const STALLED_MS = 1_000
+/** How long a process that exits gives a write that is under way in another thread, which nobody can ask whether it is done. */
+const IN_FLIGHT_MS = 250
 
 /** Creates a writer to a file descriptor, standard output unless told otherwise. */
 export function createLogWriter(descriptor = STDOUT): LogWriter {
@@ -95,7 +97,7 @@ export function createLogWriter(descriptor = STDOUT): LogWriter {
       clearTimeout(timer)
       timer = undefined
       // A batch under way is with another thread, which the end of the process would cut off.
-      if (isInFlight) Bun.sleepSync(RETRY_MS)
+      if (isInFlight) Bun.sleepSync(IN_FLIGHT_MS)
       const left = isInFlight || !rest ? [takeBatch()] : [rest, takeBatch()]
       if (!isInFlight) rest = undefined
       isBroken = !left.every((bytes) => writeAllSync(descriptor, bytes))
