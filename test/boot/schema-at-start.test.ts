@@ -4,6 +4,7 @@
  */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { join } from 'node:path'
+import { readinessOf } from '@test/support/readiness'
 import { asGateway, freshDatabase, redisUrl } from '@test/support/stores'
 import { connectDatabase } from '@/db/client'
 import { MIGRATIONS } from '@/db/migrate'
@@ -70,7 +71,7 @@ test('a version older than the schema does not start, nor do its commands; gatew
   const command = await endOf([...ADMIN, 'account', 'list'])
   expect(command.code).toBe(2)
   expect(command.output).toContain(expected)
-  expect((await fetch(`${address}/readyz`)).status).toBe(200)
+  expect((await readinessOf(address)).status).toBe(200)
   running.kill('SIGTERM')
   expect(await running.exited()).toBe(0)
   await sql`UPDATE migrations SET requires = ${NEWEST} WHERE id = 9999`

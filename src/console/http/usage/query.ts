@@ -31,6 +31,7 @@ export const FilterQuery = Type.Object({
   flag: Type.Optional(oneOf(RECORD_FLAGS)),
   rule: Type.Optional(oneOf(BILLING_RULES)),
 })
+export type FilterQuery = Static<typeof FilterQuery>
 
 export const PageQuery = Type.Composite([
   FilterQuery,
@@ -49,7 +50,7 @@ const AHEAD_MS = 60_000
 const LATEST_MS = 253_402_300_799_999
 
 /** The filter of the signed-in person's account. Throws 400 where the times don't fit together. */
-export function filterOf(query: Static<typeof FilterQuery>, accountId: string, nowMs = Date.now()): UsageFilter {
+export function filterOf(query: FilterQuery, accountId: string, nowMs = Date.now()): UsageFilter {
   const toMs = query.to === undefined ? nowMs + AHEAD_MS : momentOf(query.to, 'to')
   const fromMs = query.from === undefined ? toMs - DEFAULT_RANGE_MS : momentOf(query.from, 'from')
   if (fromMs >= toMs) throw invalidRequest('from: must be before to.', 'from')

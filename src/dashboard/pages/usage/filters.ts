@@ -1,5 +1,6 @@
 /** The usage page's filter as it stands in the address, so that a view can be shared and found again. */
 import { useSearchParams } from 'wouter'
+import type { FilterQuery } from '@/console/http/usage/query'
 
 export const RANGES = [
   { value: '24h', label: 'Last 24 hours' },
@@ -56,27 +57,7 @@ function readFilters(params: URLSearchParams): UsageFilters {
 export function toQuery(filters: UsageFilters, nowMs = Date.now()) {
   const { range, from, to, ...rest } = filters
   const entries = Object.entries(rest).filter(([, value]) => value !== '')
-  return { ...(Object.fromEntries(entries) as Rest), ...timesOf({ range, from, to }, nowMs) }
-}
-
-type Rest = {
-  key?: string
-  model?: string
-  requestedModel?: string
-  status?: string
-  flag?: 'estimated' | 'clamped' | 'overrun' | 'late' | 'expired' | 'forced'
-  rule?:
-    | 'usage'
-    | 'counted'
-    | 'cut_usage'
-    | 'cut_counted'
-    | 'broken_usage'
-    | 'broken_counted'
-    | 'disconnect_usage'
-    | 'disconnect_counted'
-    | 'hangup_free'
-    | 'hangup_input'
-    | 'expired'
+  return { ...(Object.fromEntries(entries) as FilterQuery), ...timesOf({ range, from, to }, nowMs) }
 }
 
 function timesOf({ range, from, to }: Pick<UsageFilters, 'range' | 'from' | 'to'>, nowMs: number) {
