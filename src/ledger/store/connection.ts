@@ -138,6 +138,8 @@ function connectCluster(urls: readonly string[], options: ConnectionOptions): Cl
     retryDelayOnFailover: CLUSTER_RETRY_MS,
     retryDelayOnClusterDown: CLUSTER_RETRY_MS,
     retryDelayOnTryAgain: CLUSTER_RETRY_MS,
+    // Two nodes may send to each other until both know that a slot has moved.
+    retryDelayOnMoved: CLUSTER_RETRY_MS,
     redisOptions: { ...serverOptions(options), ...credentials },
   }
   return new Cluster(
