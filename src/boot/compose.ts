@@ -241,7 +241,7 @@ function assemble(parts: Parts): GatewayDeps {
     requestLog: createRequestLog({ logger, clock: systemClock, trustedProxyHops }),
     idempotency: config.hasIdempotencyKeys
       ? {
-          claims: createStoredClaims({ redis, storeWatch: parts.storeWatch, config, metrics, ledger, logger }),
+          claims: createStoredClaims(parts),
           finishUnseenMs: FINISH_UNSEEN_MS,
         }
       : undefined,

@@ -25,6 +25,7 @@ import storedResponses from './migrations/0019_stored_responses.sql' with { type
 import usageArchive from './migrations/0020_usage_archive.sql' with { type: 'text' }
 import storedSizes from './migrations/0021_stored_sizes.sql' with { type: 'text' }
 import digestVersion from './migrations/0022_digest_version.sql' with { type: 'text' }
+import chargedKeys from './migrations/0023_charged_idempotency_keys.sql' with { type: 'text' }
 
 /**
  * One SQL file. Never changed once it was released: the next change is the next number. `isExpansion`: gateways that don't know it
@@ -60,6 +61,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { id: 20, name: 'usage_archive', sql: usageArchive },
   { id: 21, name: 'stored_sizes', sql: storedSizes, isExpansion: true },
   { id: 22, name: 'digest_version', sql: digestVersion, isExpansion: true },
+  { id: 23, name: 'charged_idempotency_keys', sql: chargedKeys, isExpansion: true },
 ]
 
 type MigrateOptions = {

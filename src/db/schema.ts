@@ -193,6 +193,23 @@ export const usageDaily = pgTable(
   ],
 )
 
+/** Which idempotency keys were charged, for a day at least. */
+export const chargedIdempotencyKeys = pgTable(
+  'charged_idempotency_keys',
+  {
+    accountId: text('account_id').notNull(),
+    /** SHA-256, in hexadecimal. */
+    keyDigest: text('key_digest').notNull(),
+    requestId: text('request_id').notNull(),
+    keyId: text('key_id').notNull(),
+    chargedAt: moment('charged_at').notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.accountId, table.keyDigest] }),
+    index('charged_idempotency_keys_time_index').on(table.chargedAt),
+  ],
+)
+
 export const deadLetters = pgTable(
   'dead_letters',
   {

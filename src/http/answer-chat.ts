@@ -39,6 +39,7 @@ export function answerChat(deps: HttpDeps, request: Request, endpoint: ChatEndpo
         signal: paid.signal,
         arrivedAtMs: paid.arrivedAtMs,
         arrivedMonotonicMs: paid.arrivedMonotonicMs,
+        idempotencyKey: paid.idempotencyKey,
         onEnd: paid.onEnd,
         onSettled: paid.onSettled,
         onLateFailure: paid.onLateFailure,

@@ -14,6 +14,7 @@ import { type BodySize, readJsonBody } from './body'
 import type { HttpDeps } from './deps'
 import { errorResponse } from './errors'
 import { type Asker, answerOnce } from './idempotency/answer-once'
+import { digestOf } from './idempotency/claims'
 import { type RequestName, readRequestName } from './idempotency/header'
 import type { Once } from './idempotency/operation'
 import { openToPage } from './pages'
@@ -46,6 +47,8 @@ type PaidRequest = {
   onEnd: () => void
   /** To be told how the answer ended, where the request is answered once. */
   onSettled?: Once['onSettled']
+  /** Likewise: SHA-256 of its idempotency key. */
+  idempotencyKey?: string
   /** The model that is asked for, and whether for a stream; known once the body is decoded. */
   nameModel(model: string, isStream?: boolean): void
   /** No answer came, and the client has been told so already. */
@@ -159,6 +162,7 @@ function answerNamed(
     answer({
       ...paid,
       ...once,
+      idempotencyKey: digestOf(claimant),
       nameModel(model, stream = false) {
         paid.nameModel(model, stream)
         isStream = stream

@@ -100,6 +100,10 @@ export interface Ledger {
   verify(): Promise<void>
   /** Calls `listener` whenever the store is back, or another has taken its place: it may have lost its last seconds. */
   onStoreReturn(listener: () => void): void
+  /**
+   * Since when the store is known to have lost nothing, milliseconds since 1970; infinity where that is not known now. Asks nobody.
+   */
+  storeSinceMs(): number
   /** Calls `listener` with the shard of each usage record that a call of this ledger has appended, so that it is carried soon. */
   onRecord(listener: (shard: number) => void): void
   /** Holds open now, over all shards. */
@@ -144,6 +148,7 @@ export function createLedger(options: LedgerOptions): Ledger {
       await verifyEpoch(redis, runner)
     },
     onStoreReturn: (listener) => deps.epoch.onReturn(listener),
+    storeSinceMs: () => deps.epoch.sinceMs(),
     onRecord: (listener) => deps.recordListeners.add(listener),
     openHoldCount: () => sumOverShards(runner, (shard) => redis.zcard(deadlinesName(shard))),
     unsyncedRecordCount: () => countUnsynced(deps),

@@ -85,6 +85,8 @@ export type RequestFacts = {
   /** Why this model answered; missing where none had yet, and in records older than this field. */
   routeReason?: string
   startedAtMs: number
+  /** SHA-256 of the request's idempotency key, in hexadecimal; missing where it has none, and in records older than this field. */
+  idempotencyKey?: string | undefined
   /** Milliseconds from arrival to the first content and to the end; null where there was none. */
   firstTokenMs: number | null
   durationMs: number
@@ -179,6 +181,7 @@ function parseFacts(text: string, envelope: RecordEnvelope): RequestFacts | unde
     typeof value.stream === 'boolean' &&
     hasTools(value.tools) &&
     (value.routeReason === undefined || typeof value.routeReason === 'string') &&
+    (value.idempotencyKey === undefined || DIGEST.test(String(value.idempotencyKey))) &&
     (value.firstTokenMs === null || Number.isFinite(value.firstTokenMs)) &&
     (value.providerCost === undefined || isCount(value.providerCost)) &&
     (value.counts === undefined || areCounts(value.counts))
@@ -228,6 +231,7 @@ const TOKEN_CLASSES = [
   'reasoning',
 ] satisfies (keyof Usage)[]
 
+const DIGEST = /^[0-9a-f]{64}$/
 const TOOL_NAME = /^[a-z_]{1,64}$/
 
 function hasTools(tools: JsonValue | undefined): boolean {

@@ -4,6 +4,7 @@ import { plainArray, textArray } from '@/db/array-literal'
 import { databaseFailure } from '@/db/failure'
 import type { UsageRecord } from '@/ledger/usage-record'
 import { withoutArchived } from './archived-records'
+import { noteChargedKeys } from './charged-keys'
 import { copyRecords } from './copy-records'
 import { insertRecords } from './insert-records'
 import { type AccountTotal, type DayTotal, type KeyTotal, totalsOf } from './totals'
@@ -39,6 +40,7 @@ async function writeOnce(sql: Sql, batch: readonly UsageRecord[], way: 'copy' | 
       moveAccounts(transaction, totals.accounts),
       moveKeys(transaction, totals.keys),
       moveDays(transaction, totals.days),
+      noteChargedKeys(transaction, fresh),
     ])
     return fresh.length
   })

@@ -1,5 +1,7 @@
 /** The claims of idempotency keys in the gateway's Redis: each call is timed, and a user that may not make it is told of. */
 import type { Config } from '@/config/config'
+import type { Database } from '@/db/client'
+import { createBookedClaims } from '@/http/idempotency/booked-claims'
 import { type Claims, createClaims, type RunScript } from '@/http/idempotency/claims'
 import { createResentClaims } from '@/http/idempotency/resent-claims'
 import { createRoom } from '@/http/idempotency/room'
@@ -10,18 +12,20 @@ import type { StoreWatch } from '@/ledger/store-watch'
 import { systemClock } from '@/lib/clock'
 import type { Logger } from '@/lib/logger'
 import type { PrometheusMetrics } from '@/metrics/prometheus'
+import { findChargedRequest } from '@/usage/charged-keys'
 
 type Parts = {
   redis: RedisClient
   storeWatch: Pick<StoreWatch, 'state'>
   config: Pick<Config, 'redisFullPercent' | 'processes'>
   metrics: PrometheusMetrics
-  ledger: Pick<Ledger, 'onStoreReturn'>
+  ledger: Pick<Ledger, 'onStoreReturn' | 'storeSinceMs'>
+  database: Database
   logger: Logger
 }
 
 /** Creates them. The fuller the store is, the fewer answers are kept in it; what it may have lost when it is back is sent again. */
-export function createStoredClaims({ redis, storeWatch, config, metrics, ledger, logger }: Parts): Claims {
+export function createStoredClaims({ redis, storeWatch, config, metrics, ledger, database, logger }: Parts): Claims {
   const { timed } = metrics.stores
   const run: RunScript = async (text, names, args) => {
     try {
@@ -38,5 +42,9 @@ export function createStoredClaims({ redis, storeWatch, config, metrics, ledger,
   })
   const claims = createResentClaims(createClaims({ run, room }), systemClock, logger)
   ledger.onStoreReturn(claims.storeReturned)
-  return claims
+  return createBookedClaims({
+    claims,
+    ...{ storeSinceMs: ledger.storeSinceMs, now: systemClock.now },
+    findCharged: (accountId, keyDigest) => findChargedRequest(database.sql, accountId, keyDigest),
+  })
 }

@@ -43,6 +43,8 @@ export type EmbeddingRequestCall = {
   /** Wall clock, and the clock that durations are taken from. */
   arrivedAtMs: number
   arrivedMonotonicMs: number
+  /** SHA-256 of its idempotency key, where it has one. */
+  idempotencyKey?: string | undefined
 }
 
 /** The terms on which a request goes on. */

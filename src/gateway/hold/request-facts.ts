@@ -15,6 +15,8 @@ export type ArrivedRequest = {
   bodyBytes: number
   /** Wall clock. */
   arrivedAtMs: number
+  /** SHA-256 of its idempotency key, where it has one. */
+  idempotencyKey?: string | undefined
 }
 
 /** The facts that stay the same whatever becomes of a target's attempt. */
@@ -29,16 +31,17 @@ export type PlannedFacts = Pick<
   | 'providerFormat'
   | 'stream'
   | 'startedAtMs'
+  | 'idempotencyKey'
 >
 
 /** Who asks for what, and which target is to answer. */
 export function plannedFacts(
-  arrived: Pick<ArrivedRequest, 'requestId' | 'format' | 'arrivedAtMs'> & {
+  arrived: Pick<ArrivedRequest, 'requestId' | 'format' | 'arrivedAtMs' | 'idempotencyKey'> & {
     request: Pick<ChatRequest, 'model' | 'stream'>
   },
   { model, target }: PlannedTarget,
 ): PlannedFacts {
-  const { requestId, request, format, arrivedAtMs } = arrived
+  const { requestId, request, format, arrivedAtMs, idempotencyKey } = arrived
   return {
     requestId,
     model: model.id,
@@ -49,6 +52,7 @@ export function plannedFacts(
     providerFormat: target.provider.format,
     stream: request.stream,
     startedAtMs: arrivedAtMs,
+    idempotencyKey,
   }
 }
 

@@ -167,7 +167,7 @@ function namesOf(accountId: string) {
 }
 
 /** A key is whatever a client sends, so only its digest enters a name. */
-const digestOf = ({ idempotencyKey }: Claimant): string => sha256Hex(idempotencyKey)
+export const digestOf = ({ idempotencyKey }: Pick<Claimant, 'idempotencyKey'>): string => sha256Hex(idempotencyKey)
 
 function outcomeOf(reply: unknown): ClaimOutcome {
   const [kind, second = '', third = '', fourth = ''] = textsOf(reply)

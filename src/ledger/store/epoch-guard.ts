@@ -5,11 +5,12 @@
 import { Cluster, type Redis } from 'ioredis'
 import { SCRIPTS } from '@/ledger/scripts/scripts'
 import { AssertionError, assert } from '@/lib/assert'
+import { systemClock } from '@/lib/clock'
 import type { Logger } from '@/lib/logger'
 import { ALL_SHARDS } from './all-shards'
 import { slotOf } from './cluster-slot'
 import type { RedisClient } from './connection'
-import { freshEpoch, readEpoch, startEpoch } from './epoch'
+import { beginningOf, freshEpoch, readEpoch, startEpoch } from './epoch'
 import { metaName, SHARD_COUNT } from './names'
 import { listOf, wordOf } from './reply'
 import { type ScriptRunner, storeUnavailable } from './script-runner'
@@ -21,6 +22,11 @@ export interface EpochGuard {
   doubt(shard: number): Promise<void>
   /** Calls `listener` whenever the store may be another than before, or may have lost its last seconds. */
   onReturn(listener: () => void): void
+  /**
+   * When the latest of all shards' epochs began, milliseconds since 1970: the store has lost nothing since. Infinity while a shard is
+   * not verified.
+   */
+  sinceMs(): number
 }
 
 const LEAST_VERSION = 7
@@ -39,6 +45,8 @@ export function createEpochGuard(redis: RedisClient, runner: ScriptRunner, logge
   /** How often each shard's connection has changed: a verification that it changed under proves nothing. */
   const changes = ALL_SHARDS.map(() => 0)
   const epochs = new Map<number, string>()
+  /** When they began, by shard; of an older gateway's epoch, when it was seen first. */
+  const beginnings = new Map<number, number>()
   const listeners: (() => void)[] = []
   let nextRefreshAt = 0
   const invalidate = (shard: number) => {
@@ -61,7 +69,7 @@ export function createEpochGuard(redis: RedisClient, runner: ScriptRunner, logge
       const found = await verifyShard(runner, shard, (await identities)(shard), epoch)
       if (!found) return
       if (found.isNew) renewed++
-      epochs.set(shard, found.epoch)
+      noteEpoch(shard, found.epoch)
       if (before[shard] === changes[shard]) verified.add(shard)
     }
     for (const shard of shards)
@@ -72,6 +80,12 @@ export function createEpochGuard(redis: RedisClient, runner: ScriptRunner, logge
     void Promise.allSettled(shards.map((shard) => verifications.get(shard))).then(() => {
       if (renewed > 0) logger.info('ledger_epoch_changed', { shards: renewed })
     })
+  }
+
+  function noteEpoch(shard: number, epoch: string): void {
+    if (epochs.get(shard) === epoch) return
+    epochs.set(shard, epoch)
+    beginnings.set(shard, beginningOf(epoch) ?? systemClock.now())
   }
 
   async function findOwners(): Promise<void> {
@@ -100,6 +114,7 @@ export function createEpochGuard(redis: RedisClient, runner: ScriptRunner, logge
       tell()
     },
     onReturn: (listener) => void listeners.push(listener),
+    sinceMs: () => (verified.size < SHARD_COUNT ? Number.POSITIVE_INFINITY : Math.max(...beginnings.values())),
   }
 }
 

@@ -2,15 +2,24 @@
  * A shard's epoch: a random word that each of its accounts and keys carries once it has been compared with the history. A new one
  * makes them all unconfirmed at once. Whoever gives a shard another epoch does it here, or by a script that is handed one from here.
  */
+import { systemClock } from '@/lib/clock'
 import { randomBase62 } from '@/lib/ids'
 import type { RedisClient } from './connection'
 import { metaName } from './names'
 
-const EPOCH_CHARS = 16
+const RANDOM_CHARS = 16
+/** Older gateways made epochs of random characters alone. */
+const BEGINNING = /^(\d{13})-/
 
-/** An epoch that no shard has had. */
+/** An epoch that no shard has had: when it began, by the clock of whoever makes it, and a random word. */
 export function freshEpoch(): string {
-  return randomBase62(EPOCH_CHARS)
+  return `${systemClock.now()}-${randomBase62(RANDOM_CHARS)}`
+}
+
+/** When an epoch began, milliseconds since 1970; undefined where an older gateway has made it. */
+export function beginningOf(epoch: string): number | undefined {
+  const [, text] = BEGINNING.exec(epoch) ?? []
+  return text === undefined ? undefined : Number(text)
 }
 
 /** The shard's epoch now; null where the store has none, because it is new or was emptied. */

@@ -1,12 +1,10 @@
 /** A Redis that loses its last seconds with its power has forgotten keys that were acknowledged: each is charged once all the same. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
-import { readdir, stat, truncate } from 'node:fs/promises'
-import { join } from 'node:path'
 import { type Customer, startGateway, type TestGateway } from '@test/support/gateway'
 import { freshDatabase, startRedis, type TestServer } from '@test/support/stores'
 import { until } from '@test/support/until'
 import { chatCompletion, chatStream, liveStream, usageOf } from '@test/support/upstream'
-import { Redis } from 'ioredis'
+import { currentFile, losePower } from './lost-power'
 import { codeOf, send, settledBalance } from './repeated'
 
 setDefaultTimeout(300_000)
@@ -28,28 +26,6 @@ afterAll(async () => {
   for (const gateway of gateways.toReversed()) await gateway.stop()
   await redis.stop()
 })
-
-/** The file with the newest writing, as large as it is now. */
-async function currentFile(): Promise<{ path: string; bytes: number }> {
-  const admin = new Redis(redis.url)
-  const [, folder = ''] = (await admin.config('GET', 'dir')) as string[]
-  admin.disconnect()
-  const files = await readdir(join(folder, 'appendonlydir'))
-  const name = files
-    .filter((file) => file.endsWith('.incr.aof'))
-    .sort((a, b) => a.localeCompare(b, 'en', { numeric: true }))
-  const path = join(folder, 'appendonlydir', name.at(-1) ?? '')
-  return { path, bytes: (await stat(path)).size }
-}
-
-/** Brings Redis back as it was when its file was that long. */
-async function losePower({ path, bytes }: { path: string; bytes: number }): Promise<void> {
-  // A busy disk puts off what is to be written.
-  await until(async () => (await stat(path)).size > bytes, 'what is to be lost to be written')
-  await redis.kill()
-  await truncate(path, bytes)
-  await redis.restart()
-}
 
 /** Asks until the store is back. */
 function ask(gateway: TestGateway, customer: Customer, idempotencyKey: string, stream = false) {
@@ -74,11 +50,11 @@ test('answers that were acknowledged before the loss are given again, by either 
   const before = gateways[0].upstream.calls.length
   await ask(gateways[0], customer, 'warm')
   await ask(gateways[1], customer, 'warm')
-  const kept = await currentFile()
+  const kept = await currentFile(redis)
   const keys = Array.from({ length: KEYS }, (_, index) => `key-${index}`)
   const answers = await Promise.all(keys.map((key, index) => ask(gateways[index % 2 ? 1 : 0], customer, key)))
   expect(answers.map(({ status }) => status)).toEqual(keys.map(() => 200))
-  await losePower(kept)
+  await losePower(redis, kept)
   for (const gateway of gateways) await ask(gateway, customer, 'warm')
   const again = await Promise.all(keys.map((key, index) => ask(gateways[index % 3 ? 0 : 1], customer, key)))
   expect(again.map(({ status, headers }) => [status, headers.get('idempotent-replayed')])).toEqual(
@@ -98,9 +74,9 @@ test('a request that was under way during the loss is in use meanwhile, and its 
     (event) => `data: ${typeof event === 'string' ? event : JSON.stringify(event)}\n\n`,
   )
   for (const event of events.slice(0, 2)) live.write(event)
-  const kept = await currentFile()
+  const kept = await currentFile(redis)
   const answer = await send(gateways[0], { key: customer.key, idempotencyKey: 'under-way', stream: true })
-  await losePower(kept)
+  await losePower(redis, kept)
   await ask(gateways[0], customer, 'warm')
   const again = await ask(gateways[1], customer, 'under-way', true)
   expect([again.status, await codeOf(again)]).toEqual([409, 'idempotency_key_in_use'])

@@ -1,0 +1,51 @@
+/** Which idempotency keys were charged, as the books have it: what a store that has lost its last seconds no longer knows. */
+import type { Sql, TransactionSql } from 'postgres'
+import { plainArray, textArray } from '@/db/array-literal'
+import type { UsageRecord } from '@/ledger/usage-record'
+import { toMoment } from './insert-records'
+
+/** How long a charged key is found. Rows that are older go as new ones come. */
+const KEEP = '24 hours'
+/** So many old rows go at most with each batch that has a new one: more than come on the whole. */
+const MAX_DROPPED = 5_000
+
+/** A request that was charged under an idempotency key, and the API key that sent it. */
+export type ChargedRequest = { requestId: string; keyId: string }
+
+/** Notes which keys `records` charge, in their transaction. Asks nothing where none of them has a key. */
+export async function noteChargedKeys(transaction: TransactionSql, records: readonly UsageRecord[]): Promise<void> {
+  const named = records.filter(({ cost, facts }) => cost > 0 && facts.idempotencyKey !== undefined)
+  if (named.length === 0) return
+  const texts = (value: (record: UsageRecord) => string) => textArray(named.map(value))
+  await transaction`
+    INSERT INTO charged_idempotency_keys AS c (account_id, key_digest, request_id, key_id, charged_at)
+    SELECT DISTINCT ON (account_id, key_digest) account_id, key_digest, request_id, key_id, to_timestamp(at_ms / 1000)
+    FROM unnest(
+      ${texts((record) => record.accountId)}::text::text[],
+      ${texts((record) => record.facts.idempotencyKey ?? '')}::text::text[],
+      ${texts((record) => record.facts.requestId)}::text::text[], ${texts((record) => record.keyId)}::text::text[],
+      ${plainArray(named.map(({ atMs }) => toMoment(atMs)))}::text::float8[]
+    ) AS t (account_id, key_digest, request_id, key_id, at_ms)
+    ORDER BY account_id, key_digest, at_ms DESC
+    ON CONFLICT (account_id, key_digest) DO UPDATE
+      SET request_id = excluded.request_id, key_id = excluded.key_id, charged_at = excluded.charged_at
+      WHERE c.charged_at < excluded.charged_at`
+  // Whoever drops rows at the same time leaves these alone.
+  await transaction`
+    DELETE FROM charged_idempotency_keys WHERE (account_id, key_digest) IN (
+      SELECT account_id, key_digest FROM charged_idempotency_keys
+      WHERE charged_at < now() - ${KEEP}::text::interval
+      ORDER BY charged_at LIMIT ${MAX_DROPPED} FOR UPDATE SKIP LOCKED)`
+}
+
+/** Who was charged under a key (by its SHA-256) in the last 24 hours, as far as it is booked; undefined where nobody was. */
+export async function findChargedRequest(
+  sql: Sql,
+  accountId: string,
+  keyDigest: string,
+): Promise<ChargedRequest | undefined> {
+  const [row] = await sql<{ request_id: string; key_id: string }[]>`
+    SELECT request_id, key_id FROM charged_idempotency_keys
+    WHERE account_id = ${accountId} AND key_digest = ${keyDigest} AND charged_at > now() - ${KEEP}::text::interval`
+  return row && { requestId: row.request_id, keyId: row.key_id }
+}

@@ -1,0 +1,103 @@
+/** When the books are asked whether a key was charged, and that nobody gets one that was, or of which that cannot be said. */
+import { beforeEach, expect, test } from 'bun:test'
+import { createBookedClaims } from '@/http/idempotency/booked-claims'
+import { type Claimant, type Claims, digestOf, KEEP_MS } from '@/http/idempotency/claims'
+import type { ChargedRequest } from '@/usage/charged-keys'
+
+const NOW_MS = 2_000_000_000_000
+const REFUSED = { kind: 'overloaded', options: { code: 'idempotency_unavailable' } }
+const CHARGED: ChargedRequest = { requestId: 'req_charged', keyId: 'key_other' }
+
+/** What the store has of each key: who has it, and what became of it. */
+let store: Map<string, { requestId: string; state: 'open' | 'spent' }>
+/** What the books have, by digest; undefined while nothing can be asked. */
+let books: Map<string, ChargedRequest> | undefined
+let asked: number
+let sinceMs: number
+let claims: Claims
+
+beforeEach(() => {
+  store = new Map()
+  books = new Map()
+  asked = 0
+  sinceMs = NOW_MS - 1_000
+  claims = createBookedClaims({
+    claims: storedClaims(),
+    storeSinceMs: () => sinceMs,
+    now: () => NOW_MS,
+    async findCharged(_, digest) {
+      asked++
+      if (!books) throw new Error('the books are closed')
+      return books.get(digest)
+    },
+  })
+})
+
+function storedClaims(): Claims {
+  return {
+    async claim({ idempotencyKey, requestId }) {
+      const had = store.get(idempotencyKey)
+      if (had) return { kind: had.state, requestId: had.requestId, keyId: 'key', ageMs: 0 }
+      store.set(idempotencyKey, { requestId, state: 'open' })
+      return { kind: 'claimed' }
+    },
+    async takeOver({ idempotencyKey, requestId }, from) {
+      if (store.get(idempotencyKey)?.requestId !== from) return false
+      store.set(idempotencyKey, { requestId, state: 'open' })
+      return true
+    },
+    keep: async () => false,
+    async free({ idempotencyKey }) {
+      store.delete(idempotencyKey)
+    },
+    async spend({ idempotencyKey, requestId }) {
+      store.set(idempotencyKey, { requestId, state: 'spent' })
+    },
+  }
+}
+
+function claimant(requestId: string): Claimant {
+  return { accountId: 'acct', keyId: 'key', idempotencyKey: 'one', fingerprint: 'f', requestId }
+}
+
+const digest = digestOf(claimant(''))
+
+test('a key that was charged belongs to the request that was', async () => {
+  books?.set(digest, CHARGED)
+  expect(await claims.claim(claimant('req_1'))).toEqual({ kind: 'spent', ...CHARGED, ageMs: 0 })
+  expect(store.get('one')).toEqual({ requestId: CHARGED.requestId, state: 'spent' })
+})
+
+test('the books are asked once for a key that they do not know', async () => {
+  expect(await claims.claim(claimant('req_1'))).toEqual({ kind: 'claimed' })
+  expect(await claims.claim(claimant('req_2'))).toMatchObject({ kind: 'open', requestId: 'req_1' })
+  expect(asked).toBe(1)
+})
+
+test('a store that has lost nothing for a day is believed, and one whose last loss is not known is not', async () => {
+  sinceMs = NOW_MS - KEEP_MS
+  books?.set(digest, CHARGED)
+  expect(await claims.claim(claimant('req_1'))).toEqual({ kind: 'claimed' })
+  expect(asked).toBe(0)
+  store.clear()
+  sinceMs = Number.POSITIVE_INFINITY
+  expect(await claims.claim(claimant('req_2'))).toMatchObject({ kind: 'spent' })
+})
+
+test('while the books cannot be asked nobody gets a key, and none is taken', async () => {
+  books = undefined
+  await expect(claims.claim(claimant('req_1'))).rejects.toMatchObject(REFUSED)
+  expect(store.size).toBe(0)
+})
+
+test('a gateway that died before it had asked leaves the key to whoever asks', async () => {
+  store.set('one', { requestId: 'req_dead', state: 'open' })
+  books = undefined
+  await expect(claims.takeOver(claimant('req_1'), 'req_dead')).rejects.toMatchObject(REFUSED)
+  books = new Map([[digest, CHARGED]])
+  expect(await claims.takeOver(claimant('req_1'), 'req_dead')).toBe(false)
+  expect(store.get('one')).toEqual({ requestId: CHARGED.requestId, state: 'spent' })
+  store.set('one', { requestId: 'req_dead', state: 'open' })
+  books.clear()
+  expect(await claims.takeOver(claimant('req_1'), 'req_dead')).toBe(true)
+})

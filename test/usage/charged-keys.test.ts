@@ -1,0 +1,68 @@
+/** Which idempotency keys the books know: those that were charged, with who was charged last, for a day. */
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { freshDatabase } from '@test/support/stores'
+import { connectDatabase, type Database } from '@/db/client'
+import { parseUsageRecord } from '@/ledger/usage-record'
+import { sha256Hex } from '@/lib/ids'
+import { findChargedRequest } from '@/usage/charged-keys'
+import { writeUsageBatch } from '@/usage/write-batch'
+import { type RecordChanges, streamFields, usageRecord } from './sample-records'
+
+setDefaultTimeout(300_000)
+
+const HOUR_MS = 3_600_000
+let database: Database
+
+beforeAll(async () => {
+  database = connectDatabase(await freshDatabase(), { maxConnections: 2 })
+  await database.sql`INSERT INTO accounts (id, name, email) VALUES ('acct_1', 'One', 'one@example.test')`
+})
+afterAll(() => database.close())
+
+function named(name: string, requestId: string, changes: RecordChanges = {}) {
+  const facts = { ...changes.facts, requestId, idempotencyKey: sha256Hex(name) }
+  return usageRecord({ atMs: Date.now(), holdId: requestId, ...changes, facts })
+}
+
+const find = (name: string) => findChargedRequest(database.sql, 'acct_1', sha256Hex(name))
+
+test('those that were charged are found for a day, in their own account', async () => {
+  const late = { kind: 'late', recordId: 'late:late', holdId: 'late' } as const
+  const records = [
+    named('charged', 'charged'),
+    named('free', 'free', { cost: 0 }),
+    named('late', 'late', late),
+    named('yesterday', 'yesterday', { atMs: Date.now() - 25 * HOUR_MS }),
+    usageRecord({ atMs: Date.now() }),
+  ]
+  expect(await writeUsageBatch(database.sql, records)).toBe(records.length)
+  expect(await find('charged')).toEqual({ requestId: 'charged', keyId: 'key_1' })
+  expect(await find('late')).toEqual({ requestId: 'late', keyId: 'key_1' })
+  for (const name of ['free', 'yesterday', 'unknown']) expect(await find(name)).toBeUndefined()
+  expect(await findChargedRequest(database.sql, 'acct_2', sha256Hex('charged'))).toBeUndefined()
+})
+
+test('of a key that was charged more than once, the last is found, in whichever order they come', async () => {
+  const first = named('twice', 'first', { atMs: Date.now() - 2 * HOUR_MS })
+  const last = named('twice', 'last')
+  const between = named('twice', 'between', { atMs: Date.now() - HOUR_MS })
+  await writeUsageBatch(database.sql, [first, last])
+  await writeUsageBatch(database.sql, [between])
+  expect(await find('twice')).toMatchObject({ requestId: 'last' })
+})
+
+test('what is older than a day goes when new ones come', async () => {
+  const day = { atMs: Date.now() - 25 * HOUR_MS }
+  await writeUsageBatch(database.sql, [named('old-1', 'old-1', day), named('old-2', 'old-2', day)])
+  await writeUsageBatch(database.sql, [named('new', 'new')])
+  const rows = await database.sql`SELECT FROM charged_idempotency_keys WHERE charged_at < now() - interval '24 hours'`
+  expect(rows).toHaveLength(0)
+})
+
+test('a record carries the digest through the store, and no other text', () => {
+  const record = named('charged', 'charged')
+  expect(parseUsageRecord(streamFields(record))).toEqual(record)
+  const broken = named('charged', 'charged', { facts: {} })
+  broken.facts.idempotencyKey = 'charged'
+  expect(parseUsageRecord(streamFields(broken))).toBeUndefined()
+})
