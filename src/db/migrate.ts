@@ -26,6 +26,7 @@ import usageArchive from './migrations/0020_usage_archive.sql' with { type: 'tex
 import storedSizes from './migrations/0021_stored_sizes.sql' with { type: 'text' }
 import digestVersion from './migrations/0022_digest_version.sql' with { type: 'text' }
 import chargedKeys from './migrations/0023_charged_idempotency_keys.sql' with { type: 'text' }
+import thrownAway from './migrations/0024_thrown_away.sql' with { type: 'text' }
 
 /**
  * One SQL file. Never changed once it was released: the next change is the next number. `isExpansion`: gateways that don't know it
@@ -62,6 +63,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { id: 21, name: 'stored_sizes', sql: storedSizes, isExpansion: true },
   { id: 22, name: 'digest_version', sql: digestVersion, isExpansion: true },
   { id: 23, name: 'charged_idempotency_keys', sql: chargedKeys, isExpansion: true },
+  { id: 24, name: 'thrown_away', sql: thrownAway, isExpansion: true },
 ]
 
 type MigrateOptions = {

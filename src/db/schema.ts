@@ -193,6 +193,18 @@ export const usageDaily = pgTable(
   ],
 )
 
+/** Calls that were begun and thrown away, for operators. */
+export const thrownAwayDaily = pgTable(
+  'thrown_away_daily',
+  {
+    day: date('day', { mode: 'string' }).notNull(),
+    model: text('model').notNull(),
+    calls: bigint('calls', { mode: 'number' }).notNull(),
+    cost: bigint('cost_nano', { mode: 'number' }).notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.day, table.model] })],
+)
+
 /** Which idempotency keys were charged, for a day at least. */
 export const chargedIdempotencyKeys = pgTable(
   'charged_idempotency_keys',

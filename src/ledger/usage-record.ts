@@ -90,8 +90,10 @@ export type RequestFacts = {
   /** Milliseconds from arrival to the first content and to the end; null where there was none. */
   firstTokenMs: number | null
   durationMs: number
-  /** For operators only, all four; older gateways know none of them. What the provider asks of us; missing where unknown. */
+  /** For operators only, all five; older gateways know none of them. What providers ask of us; missing where unknown. */
   providerCost?: Nano
+  /** Calls for the same request that another outran, and what they may cost as far as it is known: a part of `providerCost`. */
+  outrun?: { calls: number; cost: Nano }
   counts?: DifferingCounts
   /** The provider counted tokens in a class that has no price here. */
   hasUnpricedUsage?: true
@@ -184,6 +186,7 @@ function parseFacts(text: string, envelope: RecordEnvelope): RequestFacts | unde
     (value.idempotencyKey === undefined || DIGEST.test(String(value.idempotencyKey))) &&
     (value.firstTokenMs === null || Number.isFinite(value.firstTokenMs)) &&
     (value.providerCost === undefined || isCount(value.providerCost)) &&
+    (value.outrun === undefined || isOutrun(value.outrun)) &&
     (value.counts === undefined || areCounts(value.counts))
   if (!isWhole) return undefined
   if (value.isHangUp !== true) return value as unknown as RequestFacts
@@ -251,6 +254,10 @@ function hasUsage(usage: Usage | JsonObject): boolean {
 
 function isCount(value: unknown): boolean {
   return Number.isSafeInteger(value) && Number(value) >= 0
+}
+
+function isOutrun(outrun: JsonValue): boolean {
+  return isJsonObject(outrun) && isCount(outrun.calls) && isCount(outrun.cost)
 }
 
 const COUNTS = ['providerInput', 'providerOutput', 'localInput', 'localOutput'] satisfies (keyof DifferingCounts)[]

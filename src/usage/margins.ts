@@ -11,6 +11,9 @@ type Margin = {
   margin: string | null
   /** What was charged where the cost is not known: it is in no margin. */
   uncosted: string
+  /** Calls that were begun and thrown away, and what they may cost, as far as it is known: a part of `cost` where that is. */
+  thrownAwayCalls: number
+  thrownAway: string
 }
 
 export type MarginReport = {
@@ -24,7 +27,15 @@ export type MarginReport = {
 
 type MarginRow = Margin & { day: string | null; model: string | null }
 
-const NOTHING: Margin = { requests: 0, charged: '0', cost: null, margin: null, uncosted: '0' }
+const NOTHING: Margin = {
+  requests: 0,
+  charged: '0',
+  cost: null,
+  margin: null,
+  uncosted: '0',
+  thrownAwayCalls: 0,
+  thrownAway: '0',
+}
 const MS_PER_DAY = 86_400_000
 /** A report of more days is a matter for the database itself. */
 export const MAX_MARGIN_DAYS = 366
@@ -36,10 +47,17 @@ export async function readMargins({ sql }: Database, days: number, nowMs: number
     SELECT day::text AS day, model, requests::bigint AS requests,
       trim_scale(charged * 0.000000001)::text AS charged, trim_scale(cost * 0.000000001)::text AS cost,
       trim_scale((costed - cost) * 0.000000001)::text AS margin,
-      trim_scale((charged - coalesce(costed, 0)) * 0.000000001)::text AS uncosted
+      trim_scale((charged - coalesce(costed, 0)) * 0.000000001)::text AS uncosted,
+      calls::bigint AS "thrownAwayCalls", trim_scale(thrown_away * 0.000000001)::text AS "thrownAway"
     FROM (SELECT day, model, coalesce(sum(requests), 0) AS requests, coalesce(sum(cost_nano), 0)::numeric AS charged,
-        sum(provider_cost_nano) AS cost, sum(costed_nano) AS costed
-      FROM usage_daily WHERE day >= ${from}::text::date GROUP BY GROUPING SETS ((day, model), (model), ())) AS summed
+        sum(provider_cost_nano) AS cost, sum(costed_nano) AS costed,
+        coalesce(sum(calls), 0) AS calls, coalesce(sum(thrown_away_nano), 0)::numeric AS thrown_away
+      FROM (
+        SELECT day, model, requests, cost_nano, provider_cost_nano, costed_nano, NULL::bigint AS calls, NULL::bigint AS thrown_away_nano
+        FROM usage_daily WHERE day >= ${from}::text::date
+        UNION ALL SELECT day, model, NULL, NULL, NULL, NULL, calls, cost_nano
+        FROM thrown_away_daily WHERE day >= ${from}::text::date) AS daily
+      GROUP BY GROUPING SETS ((day, model), (model), ())) AS summed
     ORDER BY day DESC, model`
   const report: MarginReport = { from, total: NOTHING, models: [], days: [] }
   for (const { day, model, ...margin } of rows) {

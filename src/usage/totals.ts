@@ -131,8 +131,8 @@ const MS_PER_DAY = 86_400_000
 const DAY_CACHE_SIZE = 64
 const dayCache = createBoundedMap<number, { day: string; month: number }>(DAY_CACHE_SIZE)
 
-/** Formatting a date costs more than the rest of the summing, and a batch spans one or two days. */
-function utcDay(atMs: number): { day: string; month: number } {
+/** The day (yyyy-mm-dd) and month (yyyymm) of a moment, UTC. Formatting a date costs more than the rest of the summing, and a batch spans one or two days. */
+export function utcDay(atMs: number): { day: string; month: number } {
   const index = Math.floor(atMs / MS_PER_DAY)
   const known = dayCache.get(index)
   if (known !== undefined) return known

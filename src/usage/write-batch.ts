@@ -7,6 +7,7 @@ import { withoutArchived } from './archived-records'
 import { noteChargedKeys } from './charged-keys'
 import { copyRecords } from './copy-records'
 import { insertRecords } from './insert-records'
+import { addThrownAway } from './thrown-away'
 import { type AccountTotal, type DayTotal, type KeyTotal, totalsOf } from './totals'
 
 /**
@@ -41,6 +42,7 @@ async function writeOnce(sql: Sql, batch: readonly UsageRecord[], way: 'copy' | 
       moveKeys(transaction, totals.keys),
       moveDays(transaction, totals.days),
       noteChargedKeys(transaction, fresh),
+      addThrownAway(transaction, fresh),
     ])
     return fresh.length
   })

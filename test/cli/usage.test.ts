@@ -67,6 +67,32 @@ test('margins by model and day, and the records that are counted differently', a
   expect((await admin('usage gaps --days 50')).json.records).toHaveLength(2)
 })
 
+test('what was begun and thrown away is told apart, by model and day', async () => {
+  const thrown = { model: 'svc/gamma', status: 499, firstTokenMs: null }
+  const now = Date.now()
+  const records = [
+    usageRecord({ atMs: now, cost: 0, facts: { ...thrown, rule: 'hangup_free', providerCost: nano(1e9) } }),
+    usageRecord({ atMs: now, cost: 1e9, facts: { ...thrown, rule: 'hangup_input' } }),
+    usageRecord({
+      ...{ atMs: now - DAY_MS, cost: 5e9 },
+      facts: { model: 'svc/gamma', providerCost: nano(3e9), outrun: { calls: 2, cost: nano(5e8) } },
+    }),
+    usageRecord({ atMs: now - 2 * DAY_MS, cost: 5e9, facts: { model: 'svc/gamma', providerCost: nano(3e9) } }),
+  ]
+  await writeUsageBatch(database.sql, records)
+  // Delivered again, nothing is counted again.
+  await writeUsageBatch(database.sql, records)
+  const { json } = await admin('usage margins --days 30')
+  const gamma = (rows: unknown) => (rows as { model: string }[]).filter(({ model }) => model === 'svc/gamma')
+  expect(gamma(json.models)).toMatchObject([{ requests: 4, cost: '7', thrownAwayCalls: 4, thrownAway: '1.5' }])
+  expect(gamma(json.days)).toMatchObject([
+    { thrownAwayCalls: 2, thrownAway: '1' },
+    { thrownAwayCalls: 2, thrownAway: '0.5' },
+    { thrownAwayCalls: 0, thrownAway: '0' },
+  ])
+  expect(json.total).toMatchObject({ thrownAwayCalls: 4, thrownAway: '1.5' })
+})
+
 test('a request that failed is found by its id as well', async () => {
   await database.sql`INSERT INTO failed_requests (request_id, account_id, key_id, failed_at, format, model, status, code, words)
     VALUES ('req_failed', 'acct_1', 'key_1', now(), 'messages', 'svc/alpha', 402, 'insufficient_credit', 'Too little credit.')`

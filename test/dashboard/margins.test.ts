@@ -40,11 +40,13 @@ test('margins and differing counts: nothing yet, known, lost, and unknown', asyn
     localOutput: 4,
   }
   await writeUsageBatch(office.gateway.gateway.database.sql, [
-    record({ providerCost: nano(3e9), counts }),
+    record({ providerCost: nano(3e9), counts, outrun: { calls: 1, cost: nano(5e8) } }),
     record({ model: 'svc/beta' }),
   ])
   await page.goto(`${office.gateway.url}/dashboard/admin/margins`)
-  await page.getByRole('row', { name: 'svc/alpha 1 $2.00 $3.00 −$1.00 Loss', exact: true }).waitFor()
+  await page
+    .getByRole('row', { name: 'svc/alpha 1 $2.00 $3.00 $0.50 for 1 call thrown away −$1.00 Loss', exact: true })
+    .waitFor()
   await page.getByRole('row', { name: 'svc/beta 1 $2.00 Unknown Unknown', exact: true }).waitFor()
   await page.getByText('In no margin: the catalogue states no cost').waitFor()
   await expectAccessible(page)

@@ -68,6 +68,8 @@ test('the first to have content wins, also where it is the one that was silent',
   // The prompt of the call that was outrun as well, in our own count.
   expect(row?.provider_cost_nano).toBeGreaterThan(own)
   expect(row?.provider_cost_nano).toBeLessThan(own + 30 * 1_000)
+  const [thrown] = await sql`SELECT sum(calls) AS calls, sum(cost_nano) AS cost FROM thrown_away_daily`
+  expect(thrown).toEqual({ calls: '1', cost: String((row?.provider_cost_nano ?? 0) - own) })
 })
 
 for (const format of FORMATS) {

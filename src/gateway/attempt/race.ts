@@ -133,7 +133,8 @@ export function endOthers<Begun extends Outcome>(
 function bearCost(winner: OpenCharge, other: OpenCharge, metrics: RaceDeps['metrics']): void {
   const cost = costThrownAway(other)
   metrics.thrownAway(other.facts.provider, 'outrun', cost)
-  if (cost !== undefined) winner.outrunCost = nano((winner.outrunCost ?? 0) + cost)
+  const { calls, cost: before } = winner.outrun ?? { calls: 0, cost: 0 }
+  winner.outrun = { calls: calls + 1, cost: nano(before + (cost ?? 0)) }
 }
 
 /** What came in the same moment as the winner's content. */

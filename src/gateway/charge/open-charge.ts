@@ -29,8 +29,8 @@ export type OpenCharge = {
   meter: Meter
   /** Whether it is known that the provider never got the request. */
   isUnreached?: true
-  /** What calls for the same request may cost us that another outran, as far as that is known. */
-  outrunCost?: Nano
+  /** Calls for the same request that another outran, and what they may cost us as far as that is known. */
+  outrun?: NonNullable<RequestFacts['outrun']>
   /**
    * The output in our own count, where somebody needed it, and what it was guessed at then: there may be more by now. Undefined
    * tokens could not be counted.
@@ -79,12 +79,11 @@ export function chargeAt(open: OpenCharge, reading: MeterReading, ending: Ending
 
 /** What providers ask of us for an answer that is charged like this, the calls that were outrun among it. */
 export function billOf(open: OpenCharge, reading: MeterReading, charge: Charge): ProviderBill {
-  const { cost, hold, outrunCost = 0 } = open
+  const { cost, hold, outrun } = open
   const bill = providerBill(reading, charge, cost, hold.size)
+  if (!outrun) return bill
   const { providerCost } = bill
-  return providerCost === undefined || outrunCost === 0
-    ? bill
-    : { ...bill, providerCost: nano(providerCost + outrunCost) }
+  return { ...bill, outrun, ...(providerCost !== undefined && { providerCost: nano(providerCost + outrun.cost) }) }
 }
 
 /** What a call costs us that was begun and thrown away: what was seen of it, at least the input in our own count. */

@@ -10,7 +10,10 @@ import { claimedUsage } from './charge'
 import type { MeterReading } from './meter'
 
 /** What facts hold for operators; each missing where there is nothing to say. */
-export type ProviderBill = Pick<RequestFacts, 'providerCost' | 'counts' | 'hasUnpricedUsage' | 'isReclassified'>
+export type ProviderBill = Pick<
+  RequestFacts,
+  'providerCost' | 'outrun' | 'counts' | 'hasUnpricedUsage' | 'isReclassified'
+>
 
 /** Counts are far apart where one is more than this many times the other. */
 const FAR_APART = 2

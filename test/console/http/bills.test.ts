@@ -11,6 +11,8 @@ const ADMIN = '/dashboard/api/admin'
 /** Figures that stand nowhere else. */
 const COST = { costPer1mInputTokens: 123.457, costPer1mOutputTokens: 456.789 }
 
+const NONE = { thrownAwayCalls: 0, thrownAway: '0' }
+
 let gateway: TestGateway
 let ada: SignedInCustomer
 let admin: Person
@@ -53,8 +55,8 @@ describe('after some requests', () => {
   test('margins are told by model and day, and what has no known cost apart', async () => {
     const { body } = await admin.json('GET', `${ADMIN}/margins?days=2`)
     // 9,100 tokens in and 20 out, at 1 and 2 USD a million, for 123.457 and 456.789.
-    const alpha = { requests: 2, charged: '0.00914', cost: '1.13259448', margin: '-1.12345448', uncosted: '0' }
-    const uncosted = { requests: 1, charged: '0.00012', cost: null, margin: null, uncosted: '0.00012' }
+    const alpha = { requests: 2, charged: '0.00914', cost: '1.13259448', margin: '-1.12345448', uncosted: '0', ...NONE }
+    const uncosted = { requests: 1, charged: '0.00012', cost: null, margin: null, uncosted: '0.00012', ...NONE }
     const day = new Date().toISOString().slice(0, 10)
     expect(body).toEqual({
       from: new Date(Date.now() - 86_400_000).toISOString().slice(0, 10),

@@ -19,6 +19,8 @@ const MARGIN = {
   cost: NullableUsd,
   margin: NullableUsd,
   uncosted: Type.String({ description: 'USD charged where the cost is not known; in no margin' }),
+  thrownAwayCalls: Count,
+  thrownAway: Usd,
 }
 
 const MarginsBody = Type.Object({

@@ -47,7 +47,7 @@ export const RepetitionKey = Type.String({
 
 export const Id = Type.String({ minLength: 1, maxLength: 100, pattern: '^[A-Za-z0-9_-]+$' })
 export const NullableText = Type.Union([Type.String(), Type.Null()])
-export const Usd = Type.String({ description: 'Decimal USD', examples: ['12.5'] })
+export const Usd = Type.String({ title: 'Usd', description: 'Decimal USD', examples: ['12.5'] })
 export const UsdInput = Type.String({ minLength: 1, maxLength: 20, examples: ['12.5'], description: 'Decimal USD' })
 
 export const PAGE = {

@@ -73,7 +73,7 @@ function Totals({ total }: { total: Margin }) {
   return (
     <SimpleGrid cols={{ base: 1, xs: 2, md: 4 }} spacing="md">
       <Stat label="Charged" value={<Money usd={total.charged} />} hint={`${formatCount(total.requests)} requests`} />
-      <Stat label="Providers ask" value={<Known usd={total.cost} />} />
+      <Stat label="Providers ask" value={<Known usd={total.cost} />} hint={<ThrownAway {...total} />} />
       <Stat
         label="Margin"
         value={<Known usd={total.margin} />}
@@ -110,7 +110,7 @@ function MarginTable({ rows }: { rows: readonly MarginRow[] }) {
         </Table.Tr>
       </Table.Thead>
       <Table.Tbody>
-        {rows.map(({ key, name, detail, requests, charged, cost, margin, uncosted }) => (
+        {rows.map(({ key, name, detail, requests, charged, cost, margin, uncosted, thrownAwayCalls, thrownAway }) => (
           <Table.Tr key={key}>
             <Table.Td className="wrap-anywhere">
               {name}
@@ -128,6 +128,11 @@ function MarginTable({ rows }: { rows: readonly MarginRow[] }) {
             </Table.Td>
             <Table.Td ta="right" visibleFrom="md">
               <Known usd={cost} decimals={costs} />
+              {thrownAwayCalls > 0 && (
+                <Text size="xs" c="dimmed" component="div">
+                  <ThrownAway thrownAwayCalls={thrownAwayCalls} thrownAway={thrownAway} />
+                </Text>
+              )}
             </Table.Td>
             <Table.Td ta="right">
               <Known usd={margin} decimals={margins} />
@@ -141,6 +146,17 @@ function MarginTable({ rows }: { rows: readonly MarginRow[] }) {
         ))}
       </Table.Tbody>
     </Table>
+  )
+}
+
+/** What was begun and came to nothing: clients left before the first byte, or another call was faster. */
+function ThrownAway({ thrownAwayCalls, thrownAway }: Pick<Margin, 'thrownAwayCalls' | 'thrownAway'>) {
+  if (thrownAwayCalls === 0) return 'Nothing was thrown away'
+  return (
+    <>
+      <Money usd={thrownAway} /> for {formatCount(thrownAwayCalls)} {thrownAwayCalls === 1 ? 'call' : 'calls'} thrown
+      away
+    </>
   )
 }
 
