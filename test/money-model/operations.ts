@@ -7,6 +7,8 @@ const who = fc.nat(1)
 const which = fc.oneof(fc.nat(1), fc.nat(5))
 const cents = fc.oneof(fc.integer({ min: 1, max: 300 }), fc.integer({ min: 1, max: 4_000 }))
 const tokens = fc.oneof(fc.nat(50_000), fc.nat(1_000_000_000))
+/** Now and then all that is there: only then is there too little for what comes next. */
+const isAll = fc.constantFrom(false, false, false, true)
 const share = fc.integer({ min: 0, max: 130 })
 const is = fc.boolean()
 
@@ -23,11 +25,11 @@ function step<Kind extends string, Fields extends object>(
 
 /** One operation; `which` names a hold, an order or another thing that an earlier one has made, counted from the latest. */
 export const operation = fc.oneof(
-  step(30, 'reserve', { client, who, tokens, inputShare: fc.nat(100) }),
+  step(30, 'reserve', { client, who, tokens, isAll, inputShare: fc.nat(100) }),
   step(10, 'renew', { which, share }),
   step(24, 'settle', { which, share, isHangUp: fc.constantFrom('no', 'no', 'no', 'free', 'charged') }),
   step(6, 'release', { which }),
-  step(10, 'lapse', { which, isSwept: is }),
+  step(10, 'lapse', { which, share, isRenewed: is, isSwept: is, isLate: is }),
   step(8, 'expire', { client }),
   step(8, 'deposit', { who, cents }),
   step(5, 'transfer', { who, cents, isAgreed: is }),

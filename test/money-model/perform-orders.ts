@@ -129,13 +129,12 @@ async function performReversal(
   play: Play,
   { kind, which, cents }: Extract<Operation, { kind: 'chargeback' | 'won' }>,
 ): Promise<void> {
-  const found = orderAt(play, which)
+  const isWon = kind === 'won'
+  const found = isWon ? disputedAt(play, which) : orderAt(play, which)
   if (!found || found.order.provider === null) return
   const { account, order, ofModel } = found
   const count = ofModel.reversals.length
   const last = ofModel.reversals.at(-1)
-  const isWon = kind === 'won'
-  if (isWon && (!last || last.wonCents >= last.amountCents)) return
   const notice = {
     ...({ source: `deposit:${order.provider}`, amountCents: cents, currency: 'USD', actor: PROVIDER } as const),
     kind: isWon ? 'reinstatement' : 'chargeback',
@@ -152,6 +151,16 @@ async function performReversal(
   play.seen.push(outcome.kind, ...(account.isSuspended && !before ? ['suspended'] : []))
   expect<string>(outcome.kind).toBe(isWon ? 'reinstated' : 'reversed')
   if (!before) expect(outcome.isSuspended).toBe(account.isSuspended)
+}
+
+/** An order of which the latest chargeback is not won whole yet. */
+function disputedAt(play: Play, which: number) {
+  const found = play.orders.map((_, index) => orderAt(play, index)).filter((one) => one !== undefined)
+  const disputed = found.filter(({ ofModel: { reversals } }) => {
+    const last = reversals.at(-1)
+    return last !== undefined && last.wonCents < last.amountCents
+  })
+  return disputed[which % Math.max(disputed.length, 1)]
 }
 
 function orderAt(play: Play, which: number) {

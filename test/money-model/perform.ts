@@ -9,7 +9,7 @@ import { deadlinesName, holdMember, shardOf } from '@/ledger/store/names'
 import { randomId } from '@/lib/ids'
 import { costNano, nano, type Pico } from '@/lib/money'
 import { writeUsageBatch } from '@/usage/write-batch'
-import { expire, flush, release, renew, reserve, rewind, settle } from './model'
+import { expire, flush, moneyOf, release, renew, reserve, rewind, settle } from './model'
 import type { Operation } from './operations'
 import { performOrder } from './perform-orders'
 import { accountOf, FREE_PER_HOUR, type Kept, type Play, type World } from './world'
@@ -65,16 +65,19 @@ async function performReserve(
   play: Play,
   chosen: Extract<Operation, { kind: 'reserve' }>,
 ): Promise<void> {
-  const { client, who, tokens } = chosen
+  const { client, who } = chosen
   const [payer, by] = [play.payers[who], play.processes[client]]
   if (!payer || !by) return
   const holdId = randomId('hold')
   const price = play.price
+  const account = accountOf(play, payer.accountId)
+  const most = Math.floor((Math.max(moneyOf(account).available, 0) * 1_000) / price)
+  const tokens = chosen.isAll ? most : chosen.tokens
   const amount = costNano([[tokens, price as Pico]])
   const inputCost = nano(Math.floor((amount * chosen.inputShare) / 100))
   // In integers once more: rounded up to a nano-USD, once.
   expect<number>(amount).toBe(Math.ceil((tokens * price) / 1_000))
-  const expected = reserve(accountOf(play, payer.accountId), holdId, amount, inputCost)
+  const expected = reserve(account, holdId, amount, inputCost)
   const request = { ...payer, holdId, amount, inputCost, tokens: 1, ttlMs: TTL_MS }
   expect<string>((await world.ledgerOf(client).reserve(request)).kind).toBe(expected)
   play.seen.push(expected)
@@ -100,11 +103,15 @@ async function performOnHold(
   if (chosen.kind === 'lapse') {
     const hold = account.holds.get(holdId)
     if (hold?.state !== 'open') return
+    if (chosen.isRenewed) await performOnHold(world, play, { ...chosen, kind: 'renew' }, known)
     hold.isDue = true
     const { redis } = world.fixture
     const member = holdMember({ ...payer, holdId, amount: hold.amount })
     await redis.zadd(deadlinesName(shardOf(accountId)), 'XX', (await storeMs(redis)) - 1, member)
     if (chosen.isSwept) await performExpiry(world, play, 0)
+    // Its gateway was only stuck, and says what it costs after all.
+    const late = { ...chosen, kind: 'settle', isHangUp: 'no' } as const
+    if (chosen.isSwept && chosen.isLate) await performOnHold(world, play, late, known)
     return
   }
   const client = play.processes.indexOf(by)

@@ -13,7 +13,7 @@ const SEQUENCES = Number(OUR_ENVIRONMENT.MONEY_SEQUENCES ?? 500)
 const EVERYTHING = [
   ...['reserved', 'insufficient', 'settled', 'already_settled', 'late', 'forced'],
   ...['expired_charged', 'expired_free', 'rewound', 'archived'],
-  ...['refund_refunded', 'refund_too_much', 'reversed', 'reinstated'],
+  ...['refund_refunded', 'refund_too_much', 'refund_insufficient_balance', 'reversed', 'reinstated'],
 ]
 
 let redis: TestServer
