@@ -64,10 +64,10 @@ function beginAttempt(
   })
   const charge = openCharge(deps, call, hold, ticket, { reason: routeReason(plan, model.id, journey.trail), request })
   const handle = createAttemptHandle()
-  const { requestId, payer, format: clientFormat, body, signal } = call
+  const { requestId, payer, format: clientFormat, body, bodyBytes, signal } = call
   const running = attemptTarget(deps, {
     ...{ requestId, accountId: payer.accountId, ticket, clientFormat, providerFormat, request, body, signal, handle },
-    meter: charge.meter,
+    ...{ bodyBytes, meter: charge.meter },
   })
   return enter({ ticket, providerFormat, charge, handle, sinceMs: deps.clock.monotonic(), discard }, running)
 }

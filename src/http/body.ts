@@ -1,8 +1,10 @@
 /** Reads a JSON request body within limits, before anything is parsed from it. */
+import { isAscii } from 'node:buffer'
 import { GatewayError } from '@/chat/error'
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 import { rememberNumbers, rememberNumbersInTurns, TURN_CHARS } from '@/lib/json-source/as-written'
 import { inspectJson, type JsonBounds } from '@/lib/json-source/scan'
+import { turnFor } from '@/lib/wait/own-turn'
 import { noteWork } from '@/metrics/work-log'
 
 type JsonBody = { json: JsonObject; bytes: number }
@@ -62,6 +64,8 @@ export async function readJsonBody(
   }
   noteWork(request.url)
   onBytes?.(bytes)
+  const decoding = turnFor(bytes.length)
+  if (decoding) await decoding
   const inspected = inspectBody(bytes, {
     depth: limits.maxJsonDepth,
     values: maxValues,
@@ -72,6 +76,8 @@ export async function readJsonBody(
   const { values, fields, losesNumbers } = inspected
   const waiting = beforeParse?.({ bytes: bytes.length, dearValues: losesNumbers ? values : fields })
   if (waiting) await waiting
+  const parsing = turnFor(bytes.length)
+  if (parsing) await parsing
   const json = parseBody(bytes, inspected)
   if (losesNumbers && inspected.text.length > TURN_CHARS) await rememberNumbersInTurns(json, inspected.text)
   if (!isJsonObject(json)) throw new GatewayError('invalid_request', 'The body must be a JSON object.')
@@ -146,7 +152,9 @@ function parseBody(bytes: Uint8Array, { text, losesNumbers }: Inspected): JsonVa
   }
 }
 
+/** Nearly all bodies are ASCII, of which each byte is a character: that takes half as long to copy, and a quarter of a long one. */
 function decode(bytes: Uint8Array): string {
+  if (isAscii(bytes)) return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1')
   try {
     return decoder.decode(bytes)
   } catch (cause) {

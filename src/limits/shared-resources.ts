@@ -42,6 +42,12 @@ export const SHARED = {
     perProcess: 2,
     told: 'waits its turn, 5 s at most, then 503 with `retry-after`',
   },
+  longSteps: {
+    resource: 'The event loop for a step of any body above 256 KiB: decoding, parsing, writing it out, handing it on',
+    unit: 'in one turn of the loop, in the order in which they come',
+    perProcess: 1,
+    told: 'nothing: each waits for its turn, and others have theirs in between',
+  },
   bodies: {
     resource: 'Memory for bodies from their arrival to the end of their answers, with what they build on',
     unit: 'bytes at once, of bodies above 16 KiB',

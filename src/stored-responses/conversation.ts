@@ -7,6 +7,7 @@ import type { Database } from '@/db/client'
 import { withDatabaseDeadline } from '@/db/deadline'
 import type { JsonObject, JsonValue } from '@/lib/json'
 import { asWritten } from '@/lib/json-source/as-written'
+import { ownTurn } from '@/lib/wait/own-turn'
 import type { Copies, ItemOwner } from './copies'
 import { MAX_CHAIN_BYTES, MAX_CHAIN_LINKS, MAX_CHAIN_VALUES, MAX_REFERENCES, STORED_ID } from './limits'
 import { isReasoningId, referenceOf } from './own-input'
@@ -118,12 +119,10 @@ export async function itemsOf(links: readonly StoredResponse[]): Promise<JsonObj
   const items: JsonObject[] = []
   for (const link of links.toReversed()) {
     items.push(...inputItems(link), ...outputItems(link))
-    if (link.bytes > MAX_PARSED_AT_ONCE) await othersTurn()
+    if (link.bytes > MAX_PARSED_AT_ONCE) await ownTurn()
   }
   return items
 }
-
-const othersTurn = () => new Promise<void>((resolve) => setImmediate(resolve))
 
 type Resolved = {
   items: JsonValue[]
@@ -206,7 +205,7 @@ async function findItems(
     for (const stored of await Promise.all(some.map((owner) => findStored(deps, accountId, owner)))) {
       if (!stored) continue
       takeItems(stored, new Set(owners.get(stored.id)?.map(([id]) => id)), items)
-      if (stored.bytes > MAX_PARSED_AT_ONCE) await othersTurn()
+      if (stored.bytes > MAX_PARSED_AT_ONCE) await ownTurn()
     }
   }
   return items

@@ -2,7 +2,7 @@
 import { openRaw, rawRequest } from '@test/support/raw-connection'
 import { withDeadline } from '@/lib/deadline'
 import type { SHARED } from '@/limits/shared-resources'
-import { LIMITED_WORDS, LONG_WORDS } from './patient-provider'
+import { LIMITED_WORDS, LONG_WORDS } from './provider-words'
 import type { FuzzUser } from './world'
 
 type Neighbour = {
@@ -35,6 +35,10 @@ const rare = JSON.stringify({
 })
 const picture = { type: 'image_url', image_url: { url: `data:image/png;base64,${'x'.repeat(18 * MIB)}` } }
 const pictures = JSON.stringify({ model: 'svc/patient', messages: [{ role: 'user', content: [picture] }] })
+const largeText = JSON.stringify({
+  ...{ model: 'svc/patient', max_tokens: 1 },
+  messages: [{ role: 'user', content: 'So it goes. '.repeat(MIB / 12) }],
+})
 const FREE = ['/v1/messages/count_tokens', '/v1/responses/input_tokens', '/v1/route?format=messages']
 
 function send(
@@ -111,6 +115,12 @@ export const NEIGHBOURS: Readonly<Record<keyof typeof SHARED, readonly Neighbour
     {
       ...{ name: 'free bodies of numbers', atOnce: 12 },
       annoy: (url, user, turn) => send(url, user, FREE[turn % FREE.length] ?? '', turn % 2 === 0 ? numbers : repeated),
+    },
+  ],
+  longSteps: [
+    {
+      ...{ name: 'bodies of 1 MiB', atOnce: 48 },
+      annoy: (url, user) => send(url, user, CHAT, largeText),
     },
   ],
   bodies: [

@@ -1,6 +1,7 @@
 /** Started by world.ts: a gateway with a sound provider of each format and five users, that tells how it fares. */
 
 import { heapStats } from 'bun:jsc'
+import { join } from 'node:path'
 import { FORMATS, soundAnswer } from '@test/gateway/scripted-models'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { stopStores } from '@test/support/stores'
@@ -8,20 +9,27 @@ import type { UpstreamCall } from '@test/support/upstream'
 import { ask, signUpCustomer } from '@test/usage/customer'
 import { assert } from '@/lib/assert'
 import { watchLoop } from './loop-watch'
-import { answerPatiently } from './patient-provider'
 import type { FuzzUser, Vitals } from './world'
 
 const USERS = 5
 const PASSWORD = 'a canary on a battery'
+const PROVIDER = join(import.meta.dir, 'patient-provider.ts')
 
-function respond(call: UpstreamCall): Response | Promise<Response> {
-  const { path, body } = call
-  if (path.startsWith('/patient/')) return answerPatiently(call)
+function respond({ path, body }: UpstreamCall): Response {
   const format = FORMATS.find((name) => path.startsWith(`/${name}/`)) ?? 'chat-completions'
   return soundAnswer(format, body.stream === true || path.includes('streamGenerateContent'))
 }
 
-function startTarget(): Promise<TestGateway> {
+/** Resolves to where it listens. It ends with this process. */
+function startProvider(): Promise<string> {
+  const { promise, resolve, reject } = Promise.withResolvers<string>()
+  const onExit = () => reject(new Error('the provider did not start'))
+  Bun.spawn(['bun', PROVIDER], { stdio: ['ignore', 'inherit', 'inherit'], ipc: (url: string) => resolve(url), onExit })
+  return promise
+}
+
+async function startTarget(): Promise<TestGateway> {
+  const patientUrl = await startProvider()
   return startGateway({
     respond,
     catalog(file) {
@@ -32,7 +40,7 @@ function startTarget(): Promise<TestGateway> {
         file.providers[format] = { format, baseUrl: base, keys: [secretOf(format)] }
         file.models.push({ ...alpha, id: `svc/${format}`, targets: [{ provider: format, model: 'upstream' }] })
       }
-      file.providers.patient = { ...file.providers['chat-completions'], baseUrl: `${root}/patient/v1` }
+      file.providers.patient = { ...file.providers['chat-completions'], baseUrl: `${patientUrl}/v1` }
       file.models.push({ ...alpha, id: 'svc/patient', targets: [{ provider: 'patient', model: 'upstream' }] })
     },
   })

@@ -11,6 +11,7 @@ import { LEAST_ACCOUNT_BYTES, LEAST_CLAIMS } from '@/http/idempotency/room'
 import { KNOWN_IDLE_SECONDS } from '@/http/silence'
 import { LARGE_BYTES } from '@/http/unpaid'
 import { PARSED_BOUNDS } from '@/lib/json'
+import { OWN_TURN_BYTES } from '@/lib/wait/own-turn'
 import { SHARED } from '@/limits/shared-resources'
 import { COPY_SECONDS } from '@/stored-responses/copies'
 import { MAX_CHAIN_BYTES, MAX_CHAIN_LINKS, MAX_CHAIN_VALUES, MAX_REFERENCES } from '@/stored-responses/limits'
@@ -65,6 +66,7 @@ const CLAIMS: readonly [name: string, claim: string][] = [
   ['free answers', `at least ${SHARED.freeAnswers.perAccount}; refused requests`],
   ['strangers', `Keys that are none: ${constant('http/unpaid.ts', 'STRANGERS_PER_MINUTE')} a minute for each address`],
   ['large bodies', `A body of more than ${LARGE_BYTES / KIB} KiB (free or paid)`],
+  ['steps of large bodies', `a step of any body above ${OWN_TURN_BYTES / KIB} KiB`],
   ['passwords', `Passwords have ${PASSWORD_MIN_CHARS} to ${PASSWORD_MAX_CHARS} characters`],
   ['who is known', `within ${KNOWN_SECONDS / 86_400} days from the same address`],
   ['changes', `One person may change ${changesBy('').max} things a minute`],

@@ -14,6 +14,7 @@ import { fitToolNames, withCallerNames } from '@/formats/tool-names'
 import type { Meter } from '@/gateway/charge/meter'
 import type { JsonObject } from '@/lib/json'
 import type { Logger } from '@/lib/logger'
+import { turnFor } from '@/lib/wait/own-turn'
 import type { AttemptFault } from '@/routing/journey/fault-class'
 import type { FailedAttempt, Ticket } from '@/routing/journey/ticket'
 import type { Tracing } from '@/telemetry/tracing'
@@ -42,6 +43,8 @@ type AttemptInput = {
   request: ChatRequest
   /** The caller's own body, for a provider of the caller's own format. */
   body: JsonObject
+  /** How long it is, with what it builds on. */
+  bodyBytes: number
   signal: AbortSignal
   /** Sees what is read of an answer that is not delivered as it comes. */
   meter: Meter
@@ -90,6 +93,8 @@ export async function attemptTarget(deps: AttemptDeps, asked: AttemptInput): Pro
     const input = inProviderNames(asked)
     const body = encodeBody(deps, input)
     if (body instanceof GatewayError) return fail(deps, input, { kind: 'unencodable' }, body)
+    const writing = turnFor(input.bodyBytes)
+    if (writing) await writing
     let result = await callTarget(deps, input, JSON.stringify(body))
     if (result.kind === 'failed' && !signal.aborted) {
       const stripped = withoutForeignProofs(deps, input, body, result.failure)
@@ -142,6 +147,10 @@ async function callTarget(
   const readingOn = request.stream ? undefined : createReadingOn(deps, input.accountId, target.provider)
   const isGivenUp = () => handle.isDropped || (signal.aborted && !readingOn?.isUnderWay())
   try {
+    const sending = turnFor(bodyText.length)
+    if (sending) await sending
+    // Somebody else's answer may have come meanwhile.
+    if (handle.isDropped) return { kind: 'abandoned', hasSent: false, isUnreached: true }
     const answer = await callUpstream({
       target,
       key: ticket.key,

@@ -8,6 +8,7 @@ import { LARGE_BYTES, type Unpaid } from '@/http/unpaid'
 import type { Payer } from '@/ledger/outcomes'
 import type { Nano } from '@/lib/money'
 import { createBudget, type Lease } from '@/lib/quota/budget'
+import { ownTurn } from '@/lib/wait/own-turn'
 import { SHARED } from '@/limits/shared-resources'
 
 export interface Share {
@@ -91,7 +92,7 @@ function openShare(payer: Payer, { room, turns, unpaid }: Parts): Share {
     return wait(turns.take(accountId, 1)).then((taken) => {
       turn = taken
       // Else whoever waited would go on right behind the one before, with nobody else's turn between.
-      return new Promise<void>((resolve) => setImmediate(resolve))
+      return ownTurn()
     })
   }
 

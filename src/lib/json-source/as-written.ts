@@ -14,6 +14,7 @@ import {
   parseWithinBounds,
   rawJson,
 } from '@/lib/json'
+import { ownTurn } from '@/lib/wait/own-turn'
 import { endOfNumber, endOfString, inspectJson, isNumberStart } from './scan'
 
 type Container = JsonObject | JsonValue[]
@@ -99,7 +100,7 @@ export async function rememberNumbersInTurns(value: JsonValue, text: string): Pr
   const walk = walkOf(value, text)
   while (walk.index < text.length) {
     walkOn(walk, walk.index + TURN_CHARS, twinAt)
-    await new Promise((resolve) => setImmediate(resolve))
+    await ownTurn()
   }
 }
 

@@ -1,0 +1,21 @@
+/**
+ * Turns of the event loop for steps that take long because they take much: one such step in each turn, whoever asks for it, so that
+ * what others wait for goes on between any two of them.
+ */
+
+/** A step that takes more bytes has a turn of its own; what takes less is done sooner than it has waited for one. */
+export const OWN_TURN_BYTES = 256 * 1024
+
+let last: Promise<unknown> = Promise.resolve()
+
+/** Resolves in a turn in which nobody else's does, in the order in which they were asked for. */
+export function ownTurn(): Promise<void> {
+  const turn = last.then(() => new Promise<void>((resolve) => setImmediate(resolve)))
+  last = turn
+  return turn
+}
+
+/** A turn of its own for a step that takes so many bytes; undefined where that is little, and nobody waits. */
+export function turnFor(bytes: number): Promise<void> | undefined {
+  return bytes > OWN_TURN_BYTES ? ownTurn() : undefined
+}

@@ -1,0 +1,6 @@
+/** The words by which neighbours have the provider that they share do what they want of it. */
+
+/** A request that holds this is limited. */
+export const LIMITED_WORDS = 'more than a minute allows'
+/** One that holds this has a long answer. */
+export const LONG_WORDS = 'tell me everything'

@@ -1,0 +1,33 @@
+/** That what takes long is done step by step, each in a turn of the event loop in which no other is. */
+import { expect, test } from 'bun:test'
+import { countTurns } from '@test/support/loop-turns'
+import { OWN_TURN_BYTES, ownTurn, turnFor } from '@/lib/wait/own-turn'
+
+test('everybody has a turn in which nobody else has one, in the order in which they asked', async () => {
+  const turns = countTurns()
+  const had: [step: number, turn: number][] = []
+  await Promise.all(
+    Array.from({ length: 20 }, async (_, step) => {
+      await ownTurn()
+      had.push([step, turns.now()])
+    }),
+  )
+  turns.stop()
+  expect(had.map(([step]) => step)).toEqual(Array.from({ length: 20 }, (_, step) => step))
+  expect(new Set(had.map(([, turn]) => turn)).size).toBe(20)
+})
+
+test('what asks within its own turn has the next', async () => {
+  const turns = countTurns()
+  await ownTurn()
+  const first = turns.now()
+  await ownTurn()
+  const second = turns.now()
+  turns.stop()
+  expect(second).toBeGreaterThan(first)
+})
+
+test('what is short waits for none', () => {
+  expect(turnFor(OWN_TURN_BYTES)).toBeUndefined()
+  expect(turnFor(OWN_TURN_BYTES + 1)).toBeInstanceOf(Promise)
+})
