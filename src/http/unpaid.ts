@@ -5,7 +5,7 @@
  */
 import { GatewayError } from '@/chat/error'
 import type { Ledger } from '@/ledger/ledger'
-import type { AccountBalance, DefaultLimits, Payer } from '@/ledger/outcomes'
+import type { AccountBalance, DefaultLimits, KeyUsage, Payer } from '@/ledger/outcomes'
 import { createBoundedMap } from '@/lib/bounded-map'
 import type { Clock } from '@/lib/clock'
 import { type Nano, nanoToUsd, ZERO_NANO } from '@/lib/money'
@@ -19,7 +19,7 @@ export interface Unpaid {
   /** Counts a free answer. Throws `rate_limited`. */
   answer(payer: Payer): void
   /** Before the body of a paid request. Resolves at once for nearly everybody; else throws as a reserve would. */
-  admit(payer: Payer, request: Request): Promise<void> | undefined
+  admit(payer: Payer, request: Request): Promise<unknown> | undefined
   /** Throws `rate_limited` where the account has had more than its share of what is read for nothing. */
   admitBytes(payer: Payer): void
   /**
@@ -63,18 +63,45 @@ export function createUnpaid({ ledger, clock, limits, trustedProxyHops }: Unpaid
   const bytesRead = createAllowance(() => SHARED.unpaidBytes.perAccount, clock.monotonic)
   const strangers = createAllowance(() => STRANGERS_PER_MINUTE, clock.monotonic)
   const suspects = createBoundedMap<string, number>(MAX_SUSPECTS)
+  const hurried = createBoundedMap<string, { untilMs: number; error: GatewayError }>(MAX_SUSPECTS)
   let suspiciousUntilMs = 0
 
   const networkBehind = (request: Request) => networkOf(clientAddress(request, trustedProxyHops))
 
-  async function checkStanding(payer: Payer, least: Nano): Promise<void> {
-    const [key, balance] = await Promise.all([ledger.readKey(payer), ledger.readBalance(payer.accountId)])
-    checkKey(key, clock.now())
+  async function checkStanding(payer: Payer, least: Nano): Promise<KeyUsage> {
+    const [found, balance] = await Promise.all([ledger.readKey(payer), ledger.readBalance(payer.accountId)])
+    const key = checkKey(found, clock.now())
     if (balance?.status === 'suspended') {
       throw new GatewayError('forbidden', 'This account is suspended.', { code: 'account_suspended' })
     }
     const credit = balance ? balance.available + balance.held : 0
     if (balance && (credit <= 0 || credit < least)) throw tooPoor(balance)
+    return key
+  }
+
+  /** As a reserve would, for whatever body: the requests of the minute are used up for so long as the last reserve has said. */
+  function refuseHurried({ accountId, keyId }: Payer): void {
+    for (const whose of [keyId, accountId]) {
+      const refusal = hurried.get(whose)
+      const leftMs = refusal ? refusal.untilMs - clock.monotonic() : 0
+      if (!refusal || leftMs <= 0) continue
+      const { kind, message, options } = refusal.error
+      throw new GatewayError(kind, message, { ...options, retryAfterSeconds: leftMs / 1000 })
+    }
+  }
+
+  function noteHurried({ accountId, keyId }: Payer, error: GatewayError): void {
+    const { details, retryAfterSeconds = 0 } = error.options
+    if (details?.scope !== 'requests') return
+    const untilMs = clock.monotonic() + retryAfterSeconds * 1000
+    hurried.set(details.of === 'key' ? keyId : accountId, { untilMs, error })
+  }
+
+  async function admitLargePaid(payer: Payer): Promise<void> {
+    refuseHurried(payer)
+    admitBytes(payer)
+    const { monthlyBudget, spentThisMonth, held } = await checkStanding(payer, ZERO_NANO)
+    if (monthlyBudget !== null && spentThisMonth >= monthlyBudget) throw budgetSpent(held, clock.now())
   }
 
   const admitBytes = ({ accountId }: Payer) => refuseEarly(bytesRead.waitMs(accountId))
@@ -92,12 +119,13 @@ export function createUnpaid({ ledger, clock, limits, trustedProxyHops }: Unpaid
     admit(payer, request) {
       if (clock.monotonic() < suspiciousUntilMs && clock.monotonic() < (suspects.get(payer.keyId) ?? 0)) {
         refuseEarly(refusals.waitMs(payer.keyId))
-        return isLarge(request) ? admitLarge(payer) : checkStanding(payer, ZERO_NANO)
+        return isLarge(request) ? admitLargePaid(payer) : checkStanding(payer, ZERO_NANO)
       }
-      return isLarge(request) ? admitLarge(payer) : undefined
+      return isLarge(request) ? admitLargePaid(payer) : undefined
     },
     refused(payer, error, bytes) {
       if (!(error instanceof GatewayError) || error.status >= 500) return
+      noteHurried(payer, error)
       refusals.take(payer.keyId)
       bytesRead.charge(payer.accountId, bytes)
       suspiciousUntilMs = clock.monotonic() + SUSPICION_MS
@@ -124,6 +152,19 @@ function tooPoor({ available, held }: Pick<AccountBalance, 'available' | 'held'>
       transient: false,
     },
   })
+}
+
+function budgetSpent(held: Nano, nowMs: number): GatewayError {
+  const now = new Date(nowMs)
+  const resetsAt = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1)).toISOString()
+  return new GatewayError(
+    'insufficient_credit',
+    `The monthly budget of this API key is used up. It begins anew at ${resetsAt}.`,
+    {
+      code: 'key_budget_exceeded',
+      details: { remainingUsd: 0, heldUsd: nanoToUsd(held), resetsAt, transient: false },
+    },
+  )
 }
 
 function refuseEarly(earlyMs: number): void {

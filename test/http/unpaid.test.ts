@@ -96,6 +96,8 @@ describe('a body is left unread', () => {
     ['has no credit', async () => gateway.customer('0'), '402'],
     ['is deactivated', () => deactivated(), '401'],
     ['belongs to a suspended account', () => suspended(), '403'],
+    ['has used up its monthly budget', () => gateway.customer('1', { monthlyBudget: nano(0) }), '402'],
+    ['has had its requests of the minute', () => hurried(), '429'],
   ])('where a key %s and announces a large one', async (_, make, status) => {
     const { key } = await make()
     const connection = announce(key)
@@ -132,6 +134,17 @@ describe('a body is left unread', () => {
 async function deactivated(): Promise<Customer> {
   const customer = await gateway.customer('1')
   await gateway.apiKeys.deactivate(customer.keyId)
+  return customer
+}
+
+const askChat = ({ key }: Customer) => ask('/v1/chat/completions', key)
+
+/** A key that may ask once a minute, and has asked twice. */
+async function hurried(): Promise<Customer> {
+  const customer = await gateway.customer('1', { requestsPerMinute: 1 })
+  frozenMs = Math.floor(performance.now())
+  const statuses = [await askChat(customer), await askChat(customer)].map(({ status }) => status)
+  expect(statuses).toEqual([200, 429])
   return customer
 }
 
