@@ -77,35 +77,43 @@ function fieldsOf(statement: Statement, interfaces: readonly string[]): string[]
   const declared = statement.type === 'ExportNamedDeclaration' ? statement.declaration : statement
   if (declared?.type === 'TSModuleDeclaration' && declared.body.type === 'TSModuleBlock')
     return declared.body.body.flatMap((inner) => fieldsOf(inner, interfaces))
-  if (declared?.type !== 'TSInterfaceDeclaration' || !interfaces.includes(declared.id.name)) return []
-  return declared.body.body.flatMap((member) =>
-    member.type === 'TSPropertySignature' && member.key.type === 'Identifier' ? [member.key.name] : [],
-  )
+  const isMeant = declared?.type === 'TSInterfaceDeclaration' || declared?.type === 'ClassDeclaration'
+  if (!isMeant || !declared.id || !interfaces.includes(declared.id.name)) return []
+  return declared.body.body.flatMap((member) => {
+    const isField = member.type === 'TSPropertySignature' || member.type === 'ClassProperty'
+    return isField && member.key.type === 'Identifier' ? [member.key.name] : []
+  })
 }
 
-/** Where a format's tools are declared: a choice between interfaces. */
-const TOOLS = {
-  'chat-completions': ['openai/resources/chat/completions/completions.d.ts', 'ChatCompletionTool'],
-  messages: ['@anthropic-ai/sdk/resources/beta/messages/messages.d.ts', 'BetaToolUnion'],
-  responses: ['openai/resources/responses/responses.d.ts', 'Tool'],
-} as const
+/** Where what stands inside a body is declared: interfaces, or choices between some. */
+const INSIDE = {
+  'chat-completions': {
+    file: 'openai/resources/chat/completions/completions.d.ts',
+    tools: ['ChatCompletionTool'],
+    parts: ['ChatCompletionContentPart', 'ChatCompletionContentPartRefusal'],
+  },
+  messages: {
+    file: '@anthropic-ai/sdk/resources/beta/messages/messages.d.ts',
+    tools: ['BetaToolUnion'],
+    parts: ['BetaContentBlockParam', 'BetaToolReferenceBlockParam', 'BetaBrowserStateBlockParam'],
+  },
+  responses: {
+    file: 'openai/resources/responses/responses.d.ts',
+    tools: ['Tool'],
+    parts: ['ResponseInputContent', 'ResponseOutputText', 'ResponseOutputRefusal', 'ResponseFunctionCallOutputItem'],
+  },
+  'generate-content': { file: '@google/genai/dist/genai.d.ts', tools: ['FunctionDeclaration'], parts: ['Part'] },
+} as const satisfies Record<FormatName, { file: string; tools: readonly string[]; parts: readonly string[] }>
 
-/** By format, the names of all fields of its tools. */
-export async function readToolFields(): Promise<Record<keyof typeof TOOLS, string[]>> {
-  const read = async ([file, choice]: readonly [string, string]) => {
-    const text = await Bun.file(join(import.meta.dir, '../../node_modules', file)).text()
-    const names = new RegExp(`export (?:declare )?type ${choice} = ([^;]+);`).exec(text)?.[1]?.split('|') ?? []
-    return namesIn(
-      text,
-      names.map((name) => name.trim().replace(/^.*\./, '')),
-    )
-  }
-  const [chat, messages, responses] = [TOOLS['chat-completions'], TOOLS.messages, TOOLS.responses].map(read)
-  return {
-    'chat-completions': (await chat) ?? [],
-    messages: (await messages) ?? [],
-    responses: (await responses) ?? [],
-  }
+/** The names of all fields of a format's tools, or of the parts of its conversations. */
+export async function readInside(format: FormatName, what: 'tools' | 'parts'): Promise<string[]> {
+  const { file, ...declared } = INSIDE[format]
+  const text = await Bun.file(join(import.meta.dir, '../../node_modules', file)).text()
+  const names = declared[what].flatMap((one) => {
+    const choice = new RegExp(`export (?:declare )?type ${one} = ([^;]+);`).exec(text)?.[1]?.split('|')
+    return choice?.map((name) => name.trim().replace(/^.*\./, '')) ?? [one]
+  })
+  return namesIn(text, names)
 }
 
 if (import.meta.main) await Bun.write(LIST_FILE, `${JSON.stringify(await readFields(), null, 2)}\n`)

@@ -1,7 +1,7 @@
 /** Which top-level fields of a chat-completions body are passed on to a provider of the format, and why. */
 import type { Feature } from '@/chat/request'
 import { fieldTable, type RequestFields } from '@/formats/body-fields'
-import type { ToolFields } from '@/formats/tool-fields'
+import { fieldTree } from '@/formats/nested-fields'
 
 /** OpenAI's own fields, and those that other services of the format read. */
 export const BODY_FIELDS = fieldTable({
@@ -114,16 +114,30 @@ export const BODY_FIELDS = fieldTable({
   },
 })
 
-const FUNCTION_FIELDS = new Set(['name', 'description', 'parameters', 'strict', 'cache_control'])
+const FUNCTION_FIELDS = ['name', 'description', 'parameters', 'strict', 'cache_control']
 
-/** Inside `tools`. */
-export const TOOL_FIELDS: ToolFields = {
-  own: new Set(['type', 'function', 'custom', 'cache_control']),
-  inside: new Map([
-    ['function', FUNCTION_FIELDS],
-    ['custom', new Set(['name', 'description', 'format', 'cache_control'])],
-  ]),
-}
+const TOOL = fieldTree(['type', 'function', 'custom', 'cache_control'], {
+  function: fieldTree(FUNCTION_FIELDS),
+  custom: fieldTree(['name', 'description', 'format', 'cache_control']),
+})
+
+/** Videos are no part of the published format, whose providers know them by these names. */
+const PART = fieldTree(
+  [
+    ...['type', 'text', 'refusal', 'image_url', 'video_url', 'input_audio', 'file'],
+    ...['prompt_cache_breakpoint', 'cache_control'],
+  ],
+  {
+    image_url: fieldTree(['url', 'detail']),
+    video_url: fieldTree(['url']),
+    input_audio: fieldTree(['data', 'format']),
+    file: fieldTree(['file_data', 'file_id', 'filename']),
+    prompt_cache_breakpoint: fieldTree(['mode', 'ttl']),
+  },
+)
+
+/** Inside `tools`, and inside the parts of messages. */
+export const NESTED_FIELDS = fieldTree(undefined, { tools: TOOL, messages: fieldTree(undefined, { content: PART }) })
 
 /** What no provider of the format has a word for; `cacheHints` unless the catalogue says so of it. */
 export const LACKING: readonly Feature[] = ['topK', 'citations', 'cacheHints']

@@ -6,11 +6,11 @@ import type { ChatRequest } from '@/chat/request'
 import { CACHE_CONTROL_FIELD, leftOutFields, relayedFields } from '@/formats/body-fields'
 import { cacheKeyOf } from '@/formats/cache-key'
 import type { AnswerContext, PassHooks, PassingStream, PassThrough, TargetTraits } from '@/formats/format'
-import { withoutToolFields } from '@/formats/tool-fields'
+import { leaveOutInside } from '@/formats/nested-fields'
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '@/lib/json'
 import { asWritten, rememberNumbers } from '@/lib/json-source/as-written'
 import { editJson, replaceStringInJson } from '@/lib/json-splice'
-import { BODY_FIELDS } from './body-fields'
+import { BODY_FIELDS, NESTED_FIELDS } from './body-fields'
 import { DONE } from './framing'
 import { QUIRKS } from './quirks'
 import { repairAnswer } from './repair-answer'
@@ -33,7 +33,7 @@ function request(body: JsonObject, decoded: ChatRequest, traits: TargetTraits): 
   const leftOut = leftOutFields(decoded, traits)
   for (const field of leftOut) delete own[field]
   if (leftOut.includes(CACHE_CONTROL_FIELD)) leaveOutCacheControl(own)
-  if (leftOut.length > 0 && own.tools !== undefined) own.tools = withoutToolFields(own.tools, leftOut) ?? []
+  if (leftOut.length > 0) leaveOutInside(own, leftOut, NESTED_FIELDS)
   const cacheKey = cacheKeyOf(traits, decoded.cacheKey)
   if (cacheKey !== undefined) own.prompt_cache_key = cacheKey
   own.messages = restoreSignatures(own.messages, traits.quirks)

@@ -1,6 +1,7 @@
 /** Which fields of a generate-content body are passed on to a provider of the format, and why. All in camelCase. */
 import type { Feature } from '@/chat/request'
 import { fieldTable, type RequestFields } from '@/formats/body-fields'
+import { fieldTree } from '@/formats/nested-fields'
 
 /** The top level. */
 export const BODY_FIELDS = fieldTable({
@@ -61,6 +62,45 @@ export const CONFIG_FIELDS = fieldTable({
   },
   values: { responseModalities: { values: ['TEXT'], because: 'sounds and pictures have prices of their own' } },
   unpriced: { 'another model may answer, at another price': ['routingConfig', 'modelSelectionConfig'] },
+})
+
+const MEDIA = ['data', 'displayName', 'mimeType', 'fileUri']
+const MEDIA_FIELDS = { inlineData: fieldTree(MEDIA), fileData: fieldTree(MEDIA) }
+
+const PART = fieldTree(
+  [
+    ...['text', 'thought', 'thoughtSignature', 'inlineData', 'fileData', 'functionCall', 'functionResponse'],
+    ...['executableCode', 'codeExecutionResult', 'videoMetadata', 'mediaResolution', 'mediaProcessing'],
+    ...['toolCall', 'toolResponse', 'audioTranscription', 'speechMetadata', 'partMetadata'],
+  ],
+  {
+    ...MEDIA_FIELDS,
+    functionCall: fieldTree(['id', 'name', 'args', 'partialArgs', 'willContinue']),
+    functionResponse: fieldTree(['id', 'name', 'response', 'parts', 'scheduling', 'willContinue'], {
+      parts: fieldTree(['inlineData', 'fileData', 'mediaProcessing'], MEDIA_FIELDS),
+    }),
+    executableCode: fieldTree(['id', 'language', 'code']),
+    codeExecutionResult: fieldTree(['id', 'outcome', 'output']),
+    videoMetadata: fieldTree(['startOffset', 'endOffset', 'fps']),
+    mediaResolution: fieldTree(['level', 'numTokens']),
+  },
+)
+
+const FUNCTION = fieldTree([
+  ...['name', 'description', 'behavior', 'parameters', 'parametersJsonSchema', 'response', 'responseJsonSchema'],
+])
+
+/** Inside functions, and inside the parts of contents. Tools that are none are known, priced and refused by their kind. */
+export const NESTED_FIELDS = fieldTree(undefined, {
+  tools: fieldTree(undefined, {
+    functionDeclarations: FUNCTION,
+    googleSearch: fieldTree(['excludeDomains', 'blockingConfidence', 'searchTypes', 'timeRangeFilter']),
+    googleSearchRetrieval: fieldTree(['dynamicRetrievalConfig']),
+    urlContext: fieldTree([]),
+    codeExecution: fieldTree([]),
+  }),
+  contents: fieldTree(undefined, { parts: PART }),
+  systemInstruction: fieldTree(undefined, { parts: PART }),
 })
 
 /** What no provider of the format has a word for. Its own tiers mean nothing elsewhere, nor others here. */

@@ -5,10 +5,11 @@
 import type { ChatRequest } from '@/chat/request'
 import { leftOutFields, relayedFields } from '@/formats/body-fields'
 import type { AnswerContext, PassHooks, PassingStream, PassThrough, TargetTraits } from '@/formats/format'
+import { leaveOutInside } from '@/formats/nested-fields'
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 import { asWritten, rememberNumbers } from '@/lib/json-source/as-written'
 import { editJson, type JsonEdit, replaceStringInJson } from '@/lib/json-splice'
-import { BODY_FIELDS, CONFIG_FIELDS } from './body-fields'
+import { BODY_FIELDS, CONFIG_FIELDS, NESTED_FIELDS } from './body-fields'
 import { onOneLine } from './framing'
 import { camelCase, contentOfSystem, listOfContents } from './normalise'
 import { QUIRKS } from './quirks'
@@ -34,7 +35,9 @@ function passRequest(body: JsonObject, request: ChatRequest, traits: TargetTrait
   if (passed[systemKey] !== undefined && passed[systemKey] !== null)
     passed[systemKey] = contentOfSystem(passed[systemKey])
   if (traits.quirks.has(QUIRKS.noThinking)) withoutThinking(passed)
-  for (const field of leftOutFields(request, traits)) leaveOut(passed, field)
+  const leftOut = leftOutFields(request, traits)
+  for (const field of leftOut) leaveOut(passed, field)
+  if (leftOut.length > 0) leaveOutInside(passed, leftOut, NESTED_FIELDS, camelCase)
   return request.maxOutputTokens === undefined ? passed : withOutputLimit(passed, request.maxOutputTokens)
 }
 

@@ -1,7 +1,7 @@
 /** Which top-level fields of a messages body are passed on to a provider of the format, and why. */
 import type { Feature } from '@/chat/request'
 import { fieldTable, type RequestFields } from '@/formats/body-fields'
-import type { ToolFields } from '@/formats/tool-fields'
+import { type FieldTree, fieldTree } from '@/formats/nested-fields'
 
 /** Anthropic's own fields, those of its beta interfaces included. */
 export const BODY_FIELDS = fieldTable({
@@ -53,17 +53,54 @@ export const BODY_FIELDS = fieldTable({
   codes: { thread: 'thread_unsupported_request' },
 })
 
-/** Inside `tools`: of functions, and of the tools that the format names by their type. */
-export const TOOL_FIELDS: ToolFields = {
-  own: new Set([
-    ...['type', 'name', 'description', 'input_schema', 'strict', 'cache_control', 'defer_loading', 'input_examples'],
-    ...['allowed_callers', 'eager_input_streaming', 'max_uses', 'max_content_tokens', 'max_characters', 'max_tokens'],
-    ...['allowed_domains', 'blocked_domains', 'user_location', 'citations', 'url_sources', 'use_cache'],
-    ...['response_inclusion', 'display_width_px', 'display_height_px', 'display_number', 'enable_zoom'],
-    // Toolsets and the second model, which are refused or priced by their type.
-    ...['mcp_server_name', 'configs', 'default_config', 'tools', 'model', 'caching'],
-  ]),
+/** Of functions, and of the tools that the format names by their type. */
+const TOOL = fieldTree([
+  ...['type', 'name', 'description', 'input_schema', 'strict', 'cache_control', 'defer_loading', 'input_examples'],
+  ...['allowed_callers', 'eager_input_streaming', 'max_uses', 'max_content_tokens', 'max_characters', 'max_tokens'],
+  ...['allowed_domains', 'blocked_domains', 'user_location', 'citations', 'url_sources', 'use_cache'],
+  ...['response_inclusion', 'display_width_px', 'display_height_px', 'display_number', 'enable_zoom'],
+  // Toolsets and the second model, which are refused or priced by their type.
+  ...['mcp_server_name', 'configs', 'default_config', 'tools', 'model', 'caching'],
+])
+
+/** The bytes of a picture or a document, or where it lies. */
+const SOURCE = ['type', 'media_type', 'data', 'url', 'file_id', 'content']
+
+/** What the results of tools that run at the provider hold. */
+const OF_RESULTS = [
+  ...['text', 'title', 'url', 'page_age', 'retrieved_at', 'encrypted_content', 'stop_reason', 'file_id', 'content'],
+  ...['error_code', 'error_message', 'return_code', 'stdout', 'stderr', 'encrypted_stdout', 'tool_references'],
+  ...['file_type', 'num_lines', 'start_line', 'total_lines', 'is_file_update'],
+  ...['lines', 'new_lines', 'new_start', 'old_lines', 'old_start'],
+]
+
+/** Blocks of every type, and what stands inside their `content`, which are blocks as well or what a tool has found. */
+function blockFields(): FieldTree {
+  const inside = new Map<string, FieldTree>()
+  const own = new Set([
+    ...OF_RESULTS,
+    ...['type', 'cache_control', 'citations', 'source', 'transformations', 'context', 'thinking', 'signature', 'data'],
+    ...['id', 'name', 'input', 'caller', 'toolset_name', 'tool_use_id', 'is_error', 'tool_name', 'server_name'],
+    ...['tabs', 'state_changes', 'tool', 'tool_changes', 'mcp_server_name', 'tools', 'from', 'to', 'trigger'],
+  ])
+  const block = { own, inside }
+  const change = fieldTree(['type', 'name', 'server_name', 'definition'], { definition: TOOL })
+  inside.set('content', block)
+  inside.set('source', fieldTree(SOURCE, { content: block }))
+  inside.set('cache_control', fieldTree(['type', 'ttl']))
+  inside.set('tool', change)
+  inside.set('tool_changes', fieldTree(['type', 'tool', 'cache_control'], { tool: change }))
+  return block
 }
+
+const BLOCK = blockFields()
+
+/** Inside `tools`, and inside the blocks of messages and of the system prompt. */
+export const NESTED_FIELDS = fieldTree(undefined, {
+  tools: TOOL,
+  system: BLOCK,
+  messages: fieldTree(undefined, { content: BLOCK }),
+})
 
 /** What no provider of the format has a word for. Of tiers, it has one for the standard alone. */
 export const LACKING: readonly Feature[] = [

@@ -6,12 +6,12 @@ import { invalidRequest } from '@/chat/error'
 import type { ChatRequest } from '@/chat/request'
 import { relayedFields } from '@/formats/body-fields'
 import type { AnswerContext, PassHooks, PassingStream, PassThrough, TargetTraits } from '@/formats/format'
+import { leaveOutInside } from '@/formats/nested-fields'
 import { leftOutOfOwn } from '@/formats/protocol'
-import { withoutToolFields } from '@/formats/tool-fields'
 import { isJsonObject, type JsonObject, type JsonValue, textOf } from '@/lib/json'
 import { editJson, replaceStringInJson } from '@/lib/json-splice'
 import type { Frame } from '@/lib/streams/sse'
-import { BODY_FIELDS } from './body-fields'
+import { BODY_FIELDS, NESTED_FIELDS } from './body-fields'
 import { LIMITS } from './limits'
 import { QUIRKS } from './quirks'
 import { restoreSignatures } from './restore-signatures'
@@ -42,7 +42,7 @@ function passRequest(body: JsonObject, request: ChatRequest, traits: TargetTrait
   if (traits.toolLimits) copy.tools = limitServerTools(copy.tools, traits.toolLimits) ?? []
   const leftOut = leftOutOfOwn(request, traits)
   for (const path of leftOut) leaveOut(copy, path)
-  if (leftOut.length > 0 && copy.tools !== undefined) copy.tools = withoutToolFields(copy.tools, leftOut) ?? []
+  if (leftOut.length > 0) leaveOutInside(copy, leftOut, NESTED_FIELDS)
   if (traits.quirks.has(QUIRKS.noSampling)) for (const field of SAMPLING_FIELDS) delete copy[field]
   if (traits.quirks.has(QUIRKS.noThinking)) withoutThinking(copy)
   if (traits.quirks.has(QUIRKS.adaptiveThinking)) adaptThinking(copy, traits.quirks.has(QUIRKS.alwaysThinking))

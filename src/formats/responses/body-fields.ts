@@ -1,7 +1,7 @@
 /** Which top-level fields of a responses body are passed on to a provider of the format, and why. */
 import type { Feature } from '@/chat/request'
 import { fieldTable, type RequestFields } from '@/formats/body-fields'
-import type { ToolFields } from '@/formats/tool-fields'
+import { fieldTree } from '@/formats/nested-fields'
 
 /** OpenAI's own fields, and ours. What is kept of an answer, and what is read of kept ones, is the gateway's own affair. */
 export const BODY_FIELDS = fieldTable({
@@ -54,9 +54,9 @@ export const BODY_FIELDS = fieldTable({
   },
 })
 
-/** Inside `tools`: of functions, in either shape, and of the tools that the format names by their type. */
-export const TOOL_FIELDS: ToolFields = {
-  own: new Set([
+/** Of functions, in either shape, and of the tools that the format names by their type. */
+const TOOL = fieldTree(
+  [
     ...['type', 'name', 'description', 'parameters', 'strict', 'format', 'function', 'custom', 'cache_control'],
     ...['allowed_callers', 'async', 'defer_loading', 'output_schema', 'tools', 'execution', 'environment'],
     ...['search_context_size', 'search_content_types', 'user_location', 'filters', 'external_web_access', 'container'],
@@ -65,9 +65,40 @@ export const TOOL_FIELDS: ToolFields = {
     ...['allowed_tools', 'require_approval', 'tunnel_id'],
     ...['action', 'background', 'input_fidelity', 'input_image_mask', 'model', 'moderation', 'output_compression'],
     ...['output_format', 'partial_images', 'quality', 'size', 'complexity', 'frame_count', 'frame_duration_ms', 'svg'],
-  ]),
-  inside: new Map([['function', new Set(['name', 'description', 'parameters', 'strict'])]]),
-}
+  ],
+  { function: fieldTree(['name', 'description', 'parameters', 'strict']) },
+)
+
+/** What was said, in either direction, and what a tool has answered. */
+const PART = fieldTree(
+  [
+    ...[
+      'type',
+      'text',
+      'refusal',
+      'annotations',
+      'logprobs',
+      'detail',
+      'image_url',
+      'file_id',
+      'file_data',
+      'file_url',
+    ],
+    ...['filename', 'input_audio', 'prompt_cache_breakpoint', 'cache_control', 'stdout', 'stderr', 'outcome'],
+  ],
+  { input_audio: fieldTree(['data', 'format']), prompt_cache_breakpoint: fieldTree(['mode', 'ttl']) },
+)
+
+/** Inside `tools`, and inside the parts of items. */
+export const NESTED_FIELDS = fieldTree(undefined, {
+  tools: TOOL,
+  input: fieldTree(undefined, {
+    content: PART,
+    output: PART,
+    summary: fieldTree(['type', 'text']),
+    tools: TOOL,
+  }),
+})
 
 /** What no provider of the format has a word for; `cacheHints` unless the catalogue says so of it. */
 export const LACKING: readonly Feature[] = [

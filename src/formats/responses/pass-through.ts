@@ -6,11 +6,11 @@ import type { ChatRequest } from '@/chat/request'
 import { leftOutFields, relayedFields } from '@/formats/body-fields'
 import { cacheKeyOf } from '@/formats/cache-key'
 import type { AnswerContext, PassHooks, PassingStream, PassThrough, TargetTraits } from '@/formats/format'
-import { withoutToolFields } from '@/formats/tool-fields'
+import { leaveOutInside } from '@/formats/nested-fields'
 import { isJsonObject, type JsonObject, type JsonValue, textOf } from '@/lib/json'
 import { rememberNumbers } from '@/lib/json-source/as-written'
 import { editJson } from '@/lib/json-splice'
-import { BODY_FIELDS } from './body-fields'
+import { BODY_FIELDS, NESTED_FIELDS } from './body-fields'
 import { LAST_EVENTS } from './event-types'
 import { QUIRKS } from './quirks'
 import { repairAnswer } from './repair-answer'
@@ -47,7 +47,7 @@ function passRequest(body: JsonObject, decoded: ChatRequest, traits: TargetTrait
   for (const field of NOT_PASSED_ON) if (own[field] !== undefined) delete own[field]
   const leftOut = leftOutFields(decoded, traits)
   for (const field of leftOut) delete own[field]
-  if (leftOut.length > 0 && own.tools !== undefined) own.tools = withoutToolFields(own.tools, leftOut) ?? []
+  if (leftOut.length > 0) leaveOutInside(own, leftOut, NESTED_FIELDS)
   if (quirks.has(QUIRKS.noSampling)) for (const field of SAMPLING_FIELDS) delete own[field]
   if (quirks.has(QUIRKS.noReasoning)) delete own.reasoning
   if (quirks.has(QUIRKS.noVerbosity)) leaveOutVerbosity(own)

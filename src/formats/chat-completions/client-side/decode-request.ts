@@ -2,10 +2,10 @@
 import { invalidRequest } from '@/chat/error'
 import { type ChatRequest, VERBOSITIES } from '@/chat/request'
 import { type FieldVerdict, judgeFields, withUnlisted } from '@/formats/body-fields'
-import { BODY_FIELDS, TOOL_FIELDS } from '@/formats/chat-completions/body-fields'
+import { BODY_FIELDS, NESTED_FIELDS } from '@/formats/chat-completions/body-fields'
 import { listServerTools } from '@/formats/chat-completions/server-tools'
+import { unlistedInside } from '@/formats/nested-fields'
 import { readPreferences } from '@/formats/preferences'
-import { unlistedInTools } from '@/formats/tool-fields'
 import type { JsonObject, JsonValue } from '@/lib/json'
 import { checkRequest, type RequestCheck } from './check-request'
 import { hasCacheControl, markLastTurn } from './decode-cache'
@@ -78,7 +78,7 @@ export function decodeRequest(body: JsonObject, check: RequestCheck = checkReque
 /** `metadata` belongs to what is stored: providers refuse it where nothing is. */
 function judge(body: JsonObject): FieldVerdict {
   const ofBody = judgeFields(body, BODY_FIELDS, 'chat-completions')
-  const verdict = withUnlisted(ofBody, unlistedInTools(body.tools, TOOL_FIELDS))
+  const verdict = withUnlisted(ofBody, unlistedInside(body, NESTED_FIELDS))
   if (!verdict.unlisted?.includes('store') || body.metadata === undefined) return verdict
   return { ...verdict, unlisted: [...verdict.unlisted, 'metadata'] }
 }

@@ -1,11 +1,12 @@
 /** A generate-content request as a request of the hub. */
 import { invalidRequest } from '@/chat/error'
 import type { ChatRequest } from '@/chat/request'
-import { type FieldTable, type FieldVerdict, joinVerdicts, judgeFields } from '@/formats/body-fields'
+import { type FieldTable, type FieldVerdict, joinVerdicts, judgeFields, withUnlisted } from '@/formats/body-fields'
 import type { RequestLine } from '@/formats/format'
-import { BODY_FIELDS, CONFIG_FIELDS } from '@/formats/generate-content/body-fields'
-import { normaliseRequest } from '@/formats/generate-content/normalise'
+import { BODY_FIELDS, CONFIG_FIELDS, NESTED_FIELDS } from '@/formats/generate-content/body-fields'
+import { camelCase, normaliseRequest } from '@/formats/generate-content/normalise'
 import { listServerTools } from '@/formats/generate-content/server-tools'
+import { unlistedInside } from '@/formats/nested-fields'
 import { readPreferences } from '@/formats/preferences'
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 import { checkRequest } from './check-request'
@@ -74,7 +75,8 @@ export function decodeChecked(wire: WireRequest, line: RequestLine): ChatRequest
 
 function judge(wire: JsonObject, config: JsonObject): FieldVerdict {
   const inConfig = judgeFields(config, CONFIG_FIELDS, 'generate-content', 'generationConfig.')
-  return joinVerdicts(judgeFields(wire, BODY_FIELDS, 'generate-content'), inConfig)
+  const verdict = joinVerdicts(judgeFields(wire, BODY_FIELDS, 'generate-content'), inConfig)
+  return withUnlisted(verdict, unlistedInside(wire, NESTED_FIELDS, camelCase))
 }
 
 /** What only this format can say: fields of the top level, of generationConfig, and tools that are no functions. */

@@ -4,10 +4,10 @@
  */
 import type { ChatRequest, Turn } from '@/chat/request'
 import { judgeFields, withUnlisted } from '@/formats/body-fields'
-import { BODY_FIELDS, TOOL_FIELDS } from '@/formats/messages/body-fields'
+import { BODY_FIELDS, NESTED_FIELDS } from '@/formats/messages/body-fields'
 import { listServerTools } from '@/formats/messages/server-tools'
+import { unlistedInside } from '@/formats/nested-fields'
 import { readPreferences } from '@/formats/preferences'
-import { unlistedInTools } from '@/formats/tool-fields'
 import type { JsonObject } from '@/lib/json'
 import { checkRequest } from './check-request'
 import { decodeCache } from './decode-cache'
@@ -58,7 +58,7 @@ export function decodeChecked(wire: WireCountRequest, body: JsonObject): ChatReq
     ...(nativeOnly.length > 0 && { nativeOnly }),
     ...(hostedHistory.length > 0 && { hostedHistory }),
     ...(serverTools.length > 0 && { serverTools }),
-    ...withUnlisted(judgeFields(body, BODY_FIELDS, 'messages'), unlistedInTools(body.tools, TOOL_FIELDS)),
+    ...withUnlisted(judgeFields(body, BODY_FIELDS, 'messages'), unlistedInside(body, NESTED_FIELDS)),
   }
 }
 

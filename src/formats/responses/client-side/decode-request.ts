@@ -3,10 +3,10 @@ import { GatewayError, invalidRequest } from '@/chat/error'
 import { type ChatRequest, VERBOSITIES } from '@/chat/request'
 import type { ServerTool } from '@/chat/server-tools'
 import { judgeFields, withUnlisted } from '@/formats/body-fields'
+import { unlistedInside } from '@/formats/nested-fields'
 import { readPreferences } from '@/formats/preferences'
-import { BODY_FIELDS, TOOL_FIELDS } from '@/formats/responses/body-fields'
+import { BODY_FIELDS, NESTED_FIELDS } from '@/formats/responses/body-fields'
 import { listServerTools } from '@/formats/responses/server-tools'
-import { unlistedInTools } from '@/formats/tool-fields'
 import type { JsonObject, JsonValue } from '@/lib/json'
 import { echoRequest } from './answer-echo'
 import { checkRequest } from './check-request'
@@ -62,7 +62,7 @@ export function decodeRequest(body: JsonObject): ChatRequest {
     ...(nativeOnly.length > 0 && { nativeOnly }),
     ...(hostedHistory.length > 0 && { hostedHistory }),
     ...(serverTools.length > 0 && { serverTools }),
-    ...withUnlisted(judgeFields(body, BODY_FIELDS, 'responses'), unlistedInTools(body.tools, TOOL_FIELDS)),
+    ...withUnlisted(judgeFields(body, BODY_FIELDS, 'responses'), unlistedInside(body, NESTED_FIELDS)),
     extensions: { responses: decodeExtensions(body, tools, conversation) },
   }
 }

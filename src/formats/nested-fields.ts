@@ -1,0 +1,81 @@
+/**
+ * The allow-list of what stands inside a body: its tools, and the parts of a conversation. What a provider may one day read there can
+ * cost as much, or keep as much, as a field of the body. What no list knows is left out wherever it stands, and named by its path.
+ */
+import { isJsonObject, type JsonObject, type JsonValue, rawJson } from '@/lib/json'
+
+/**
+ * The fields of an object, or of each object in a list: `own` by their names, any where it is left out, and those of them that hold
+ * objects with fields of their own. A tree may stand inside itself.
+ */
+export type FieldTree = { own?: ReadonlySet<string>; inside?: ReadonlyMap<string, FieldTree> }
+
+/** A tree from lists. */
+export function fieldTree(own: readonly string[] | undefined, inside: Record<string, FieldTree> = {}): FieldTree {
+  return { ...(own && { own: new Set(own) }), inside: new Map(Object.entries(inside)) }
+}
+
+/** The name of a field in the tree, where callers may spell it in several ways. */
+type NameOf = (field: string) => string
+
+const ownName: NameOf = (field) => field
+
+/** The paths of what no list knows, each once, e.g. `tools.function.model` or `messages.content.container`. */
+export function unlistedInside(body: JsonObject, tree: FieldTree, nameOf = ownName): readonly string[] {
+  const found = new Set<string>()
+  collect(body, tree, '', { found, nameOf })
+  return [...found]
+}
+
+type Finding = { found: Set<string>; nameOf: NameOf }
+
+function collect(value: JsonValue | undefined, tree: FieldTree, prefix: string, finding: Finding): void {
+  if (typeof value !== 'object' || value === null) return
+  if (Array.isArray(value)) {
+    for (const item of value) collect(item, tree, prefix, finding)
+    return
+  }
+  const { own, inside } = tree
+  for (const field in value) {
+    const name = finding.nameOf(field)
+    const inner = inside?.get(name)
+    if (inner) collect(value[field], inner, `${prefix}${name}.`, finding)
+    if (own && !own.has(name)) finding.found.add(prefix + name)
+  }
+}
+
+/**
+ * Takes what stands inside `own` at these paths out of it, and leaves alone what `own` shares with the caller's body. `nameOf` is the
+ * name of a field in the tree.
+ */
+export function leaveOutInside(own: JsonObject, paths: readonly string[], tree: FieldTree, nameOf = ownName): void {
+  const left = new Set(paths.filter((path) => path.includes('.')))
+  if (left.size === 0) return
+  const held = new Set([...left].map((path) => path.slice(0, path.indexOf('.'))))
+  for (const [field, value] of Object.entries(own)) {
+    const inner = tree.inside?.get(nameOf(field))
+    if (inner && held.has(nameOf(field)))
+      own[field] = without(value, inner, `${nameOf(field)}.`, { left, nameOf }) ?? null
+  }
+}
+
+type Leaving = { left: ReadonlySet<string>; nameOf: NameOf }
+
+/** Built by fromEntries, which defines own properties, so that a field named `__proto__` stays a field. */
+function without(
+  value: JsonValue | undefined,
+  tree: FieldTree,
+  prefix: string,
+  leaving: Leaving,
+): JsonValue | undefined {
+  if (Array.isArray(value)) return value.map((item) => without(item, tree, prefix, leaving) ?? null)
+  if (!isJsonObject(value) || rawJson.isRawJSON(value)) return value
+  const kept: [string, JsonValue | undefined][] = []
+  for (const [field, held] of Object.entries(value)) {
+    const name = leaving.nameOf(field)
+    if (leaving.left.has(prefix + name)) continue
+    const inner = tree.inside?.get(name)
+    kept.push([field, inner ? without(held, inner, `${prefix}${name}.`, leaving) : held])
+  }
+  return Object.fromEntries(kept)
+}

@@ -1,0 +1,179 @@
+/** Fields inside tools and parts that no list knows: left out and named, in requests that go to a provider of their own format. */
+import { describe, expect, test } from 'bun:test'
+import { traitsWith } from '@test/formats/responses/support'
+import { FORMAT_NAMES, type FormatName } from '@/chat/format-name'
+import { NESTED_FIELDS as CHAT_COMPLETIONS } from '@/formats/chat-completions/body-fields'
+import { NESTED_FIELDS as GENERATE_CONTENT } from '@/formats/generate-content/body-fields'
+import { FORMATS } from '@/formats/index'
+import { NESTED_FIELDS as MESSAGES } from '@/formats/messages/body-fields'
+import type { FieldTree } from '@/formats/nested-fields'
+import { NESTED_FIELDS as RESPONSES } from '@/formats/responses/body-fields'
+import { type JsonObject, parseJson } from '@/lib/json'
+import { rememberNumbers } from '@/lib/json-source/as-written'
+import { readInside } from './api-typings'
+
+const LISTS: Record<FormatName, { tree: FieldTree; tools: string[]; parts: string[] }> = {
+  'chat-completions': { tree: CHAT_COMPLETIONS, tools: ['tools'], parts: ['messages', 'content'] },
+  messages: { tree: MESSAGES, tools: ['tools'], parts: ['messages', 'content'] },
+  responses: { tree: RESPONSES, tools: ['tools'], parts: ['input', 'content'] },
+  'generate-content': {
+    tree: GENERATE_CONTENT,
+    tools: ['tools', 'functionDeclarations'],
+    parts: ['contents', 'parts'],
+  },
+}
+
+/** The fields of what stands there, and of what stands inside it: the library names both kinds of files alike. */
+function fieldsAt(tree: FieldTree, path: readonly string[]): ReadonlySet<string> {
+  const found = path.reduce<FieldTree | undefined>((inner, name) => inner?.inside?.get(name), tree)
+  const all = [found, ...(found?.inside?.values() ?? [])]
+  return new Set(all.flatMap((one) => [...(one?.own ?? [])]))
+}
+
+test.each(FORMAT_NAMES)(
+  'every field that the installed libraries declare in tools and parts of %s is on the list',
+  async (name) => {
+    for (const what of ['tools', 'parts'] as const) {
+      const declared = await readInside(name, what)
+      expect(declared.length).toBeGreaterThan(1)
+      const own = fieldsAt(LISTS[name].tree, LISTS[name][what])
+      expect([what, declared.filter((field) => !own.has(field))]).toEqual([what, []])
+    }
+  },
+)
+
+const SCHEMA = { type: 'object', properties: { container: { type: 'number', minimum: 1 } } }
+const SAID = { role: 'user', content: 'Hi' }
+const turn = (...content: JsonObject[]) => [{ role: 'user', content }]
+const result = (...content: JsonObject[]) => ({ type: 'tool_result', tool_use_id: 'call_1', content })
+const picture = { type: 'base64', media_type: 'image/png', data: 'AA==' }
+
+/** What is sent, what is left of it, and the paths of the rest. */
+const CASES: [FormatName, what: string, given: JsonObject, left: JsonObject, paths: string[]][] = [
+  [
+    ...(['chat-completions', 'a tool'] as const),
+    {
+      messages: [SAID],
+      tools: [{ type: 'function', function: { name: 'f', parameters: SCHEMA, model: 'dear' }, fallbacks: ['x'] }],
+    },
+    { messages: [SAID], tools: [{ type: 'function', function: { name: 'f', parameters: SCHEMA } }] },
+    ['tools.fallbacks', 'tools.function.model'],
+  ],
+  [
+    ...(['chat-completions', 'parts'] as const),
+    {
+      messages: turn(
+        { type: 'text', text: 'Hi', thread: 'kept' },
+        { type: 'image_url', image_url: { url: 'https://a.test/a.png', detail: 'low', store: 1.0 } },
+      ),
+    },
+    {
+      messages: turn(
+        { type: 'text', text: 'Hi' },
+        { type: 'image_url', image_url: { url: 'https://a.test/a.png', detail: 'low' } },
+      ),
+    },
+    ['messages.content.thread', 'messages.content.image_url.store'],
+  ],
+  [
+    ...(['messages', 'a tool'] as const),
+    { max_tokens: 9, messages: [SAID], tools: [{ name: 'f', input_schema: SCHEMA, thread: 'kept' }] },
+    { max_tokens: 9, messages: [SAID], tools: [{ name: 'f', input_schema: SCHEMA }] },
+    ['tools.thread'],
+  ],
+  [
+    ...(['messages', 'blocks, results inside them, and the system prompt'] as const),
+    {
+      max_tokens: 9,
+      system: [{ type: 'text', text: 'Be brief', model: 'dear' }],
+      messages: turn(
+        { type: 'image', source: { ...picture, keep: true } },
+        result({ type: 'text', text: 'Found', container: 'x' }),
+      ),
+    },
+    {
+      max_tokens: 9,
+      system: [{ type: 'text', text: 'Be brief' }],
+      messages: turn({ type: 'image', source: picture }, result({ type: 'text', text: 'Found' })),
+    },
+    ['system.model', 'messages.content.source.keep', 'messages.content.content.container'],
+  ],
+  [
+    ...(['responses', 'a tool'] as const),
+    { input: 'Hi', tools: [{ type: 'function', name: 'f', parameters: SCHEMA, strict: false, previous: 'kept' }] },
+    { input: 'Hi', tools: [{ type: 'function', name: 'f', parameters: SCHEMA, strict: false }] },
+    ['tools.previous'],
+  ],
+  [
+    ...(['responses', 'parts'] as const),
+    { input: turn({ type: 'input_text', text: 'Hi', thread: 'kept' }) },
+    { input: turn({ type: 'input_text', text: 'Hi' }) },
+    ['input.content.thread'],
+  ],
+  [
+    ...(['generate-content', 'a function'] as const),
+    {
+      contents: [{ parts: [{ text: 'Hi' }] }],
+      tools: [{ function_declarations: [{ name: 'f', parameters: SCHEMA, model: 'x' }] }],
+    },
+    {
+      contents: [{ parts: [{ text: 'Hi' }] }],
+      tools: [{ function_declarations: [{ name: 'f', parameters: SCHEMA }] }],
+    },
+    ['tools.functionDeclarations.model'],
+  ],
+  [
+    ...(['generate-content', 'parts, in either spelling'] as const),
+    {
+      contents: [
+        {
+          role: 'user',
+          parts: [{ text: 'Hi', keep_it: 'x' }, { inline_data: { mime_type: 'image/png', data: 'AA==', store: true } }],
+        },
+      ],
+    },
+    {
+      contents: [{ role: 'user', parts: [{ text: 'Hi' }, { inline_data: { mime_type: 'image/png', data: 'AA==' } }] }],
+    },
+    ['contents.parts.keepIt', 'contents.parts.inlineData.store'],
+  ],
+]
+
+function send(name: FormatName, body: JsonObject, passFields: string[] = []) {
+  const format = FORMATS.get(name)
+  if (!format) throw new Error(`there is a codec for ${name}`)
+  const whole = name === 'generate-content' || 'model' in body ? body : { model: 'svc/alpha', ...body }
+  const before = JSON.stringify(whole)
+  const request = format.decodeRequest(whole, { model: 'svc/alpha' })
+  const traits = { ...traitsWith(), passFields: new Set(passFields) }
+  const sent = format.passThrough.request(whole, request, traits)
+  expect(JSON.stringify(whole)).toBe(before)
+  return {
+    unlisted: request.unlisted?.toSorted() ?? [],
+    sent: Object.fromEntries(Object.keys(body).map((field) => [field, sent[field]])),
+  }
+}
+
+describe.each(CASES)('%s: %s', (name, _, given, left, paths) => {
+  test('goes without what nobody knows, which is named', () => {
+    expect(send(name, given)).toEqual({ unlisted: paths.toSorted(), sent: left })
+  })
+
+  test('goes as it is where the operator says so', () => {
+    expect(send(name, given, paths).sent).toEqual(given)
+  })
+
+  test('has nothing left out that is listed', () => {
+    expect(send(name, left)).toEqual({ unlisted: [], sent: left })
+  })
+})
+
+test('numbers keep their digits beside what is left out', () => {
+  const part = '{"type":"text","text":"Hi","thread":2.0,"prompt_cache_breakpoint":{"ttl":1.0}}'
+  const text = `{"model":"svc/alpha","messages":[{"role":"user","content":[${part}]}]}`
+  const body = parseJson(text) as JsonObject
+  rememberNumbers(body, text)
+  expect(JSON.stringify(send('chat-completions', body).sent.messages)).toBe(
+    '[{"role":"user","content":[{"type":"text","text":"Hi","prompt_cache_breakpoint":{"ttl":1.0}}]}]',
+  )
+})
