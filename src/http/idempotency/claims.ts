@@ -68,6 +68,8 @@ const LIMITS = { claims: SHARED.idempotencyKeys.perAccount, accountBytes: SHARED
 /** Creates the claims over a store. */
 export function createClaims({ run, limits = LIMITS, room = ALL_ROOM }: ClaimsOptions): Claims {
   let isTrimming = false
+  /** What accounts keep that is not noted yet. */
+  const unnoted = new Map<string, number>()
 
   async function end(claimant: Claimant, requestId: string, ...how: string[]): Promise<boolean> {
     const { claim, claims } = namesOf(claimant.accountId)
@@ -96,17 +98,24 @@ export function createClaims({ run, limits = LIMITS, room = ALL_ROOM }: ClaimsOp
 
   /** Has accounts give back what they keep beyond what there is room for. Nobody waits for it, and one at a time is enough. */
   function trim(accountId: string, kept: number): void {
+    unnoted.set(accountId, kept)
     if (isTrimming) return
     isTrimming = true
-    weigh(accountId, kept)
-      .then(async (heavy) => {
+    // Whoever keeps an answer next tries again.
+    trimNoted().catch(() => undefined)
+  }
+
+  /** Notes all, also what comes meanwhile: else an account that kept much at once would be taken for what it kept first. */
+  async function trimNoted(): Promise<void> {
+    try {
+      for (const [accountId, kept] of unnoted) {
+        unnoted.delete(accountId)
+        const heavy = await weigh(accountId, kept)
         for (const one of heavy) await weigh(one, await dropOldest(one, room.leftBytes(limits.accountBytes)))
-      })
-      // Whoever keeps an answer next tries again.
-      .catch(() => undefined)
-      .finally(() => {
-        isTrimming = false
-      })
+      }
+    } finally {
+      isTrimming = false
+    }
   }
 
   return {

@@ -30,9 +30,16 @@ const run: RunScript = (text, keys, args) => {
   return redis.eval(text, keys.length, ...keys, ...args)
 }
 
+/** A store in which no other test's accounts are: whoever makes room there has those who keep most give back, whosever they are. */
+function ownStore(): { run: RunScript; heaviest: string } {
+  const heaviest = `idempotency:{${randomId('accounts')}}:kept`
+  const renamed = (name: string) => (name === 'idempotency:{accounts}:kept' ? heaviest : name)
+  return { heaviest, run: (text, keys, args) => run(text, keys.map(renamed), args) }
+}
+
 function open(limits: { claims?: number; accountBytes?: number } = {}) {
   const most = { claims: SHARED.idempotencyKeys.perAccount, accountBytes: SHARED.keptAnswers.perAccount }
-  return createClaims({ run, limits: { ...most, ...limits } })
+  return createClaims({ run: ownStore().run, limits: { ...most, ...limits } })
 }
 
 function claimantOf(accountId: string, idempotencyKey: string): Claimant {
@@ -132,7 +139,8 @@ test('the fuller the store, the less is kept, down to a little for everybody; ne
   const memory = { memoryShare: 0.1, memoryLimit: 0 }
   const room = createRoom({ state: () => ({ ...memory }), fullShare: 0.8, processes: 1 })
   const body = 'x'.repeat(LEAST_ACCOUNT_BYTES / 2)
-  const claims = createClaims({ run, limits: { claims: 9, accountBytes: 8 * LEAST_ACCOUNT_BYTES }, room })
+  const limits = { claims: 9, accountBytes: 8 * LEAST_ACCOUNT_BYTES }
+  const claims = createClaims({ run: ownStore().run, limits, room })
   const accountId = randomId('acct')
   const keep = async (key: string) => {
     const claimant = claimantOf(accountId, key)
@@ -155,7 +163,9 @@ test('the fuller the store, the less is kept, down to a little for everybody; ne
 test('who keeps most gives back, the oldest first, where others have filled the store', async () => {
   const memory = { memoryShare: 0, memoryLimit: 0 }
   const room = createRoom({ state: () => ({ ...memory }), fullShare: 0.8, processes: 1 })
-  const claims = createClaims({ run, limits: { claims: 99, accountBytes: 64 * LEAST_ACCOUNT_BYTES }, room })
+  const store = ownStore()
+  const limits = { claims: 99, accountBytes: 64 * LEAST_ACCOUNT_BYTES }
+  const claims = createClaims({ run: store.run, limits, room })
   const keep = async (accountId: string, key: string, bytes: number) => {
     const claimant = claimantOf(accountId, key)
     await claims.claim(claimant)
@@ -165,8 +175,8 @@ test('who keeps most gives back, the oldest first, where others have filled the 
   for (const key of ['one', 'two', 'three', 'four']) await keep(heavy, key, 4 * LEAST_ACCOUNT_BYTES)
   expect(await keep(light, 'mine', LEAST_ACCOUNT_BYTES / 2)).toBe(true)
   await until(
-    async () => (await redis.zscore('idempotency:{accounts}:kept', heavy)) !== null,
-    'the heavy one to be noted',
+    async () => Number(await redis.zscore(store.heaviest, heavy)) > 16 * LEAST_ACCOUNT_BYTES,
+    'all that the heavy one keeps to be noted',
   )
   // What has grown since belongs to others, and somebody's answer finds no room.
   memory.memoryShare = 0.35
@@ -176,6 +186,28 @@ test('who keeps most gives back, the oldest first, where others have filled the 
   const kindOf = async (accountId: string, key: string) => (await claims.claim(claimantOf(accountId, key))).kind
   expect([await kindOf(heavy, 'one'), await kindOf(heavy, 'four')]).toEqual(['spent', 'kept'])
   expect(await kindOf(light, 'mine')).toBe('kept')
+})
+
+test('all that an account keeps at once is noted, also what comes while others are looked at', async () => {
+  const store = ownStore()
+  const claims = createClaims({ run: store.run })
+  const accountId = randomId('acct')
+  const keep = async (key: string) => {
+    const claimant = claimantOf(accountId, key)
+    await claims.claim(claimant)
+    return claims.keep(claimant, { ...ANSWER, body: 'x'.repeat(2 * LEAST_ACCOUNT_BYTES) })
+  }
+  expect(await Promise.all(['one', 'two', 'three', 'four', 'five'].map(keep))).toEqual(Array(5).fill(true))
+  const kept = await redis.get(`idempotency:{${accountId}}:bytes`)
+  expect(Number(kept)).toBeGreaterThan(10 * LEAST_ACCOUNT_BYTES)
+  await until(async () => (await redis.zscore(store.heaviest, accountId)) === kept, 'all of it to be noted')
+})
+
+test('a store that nothing limits keeps no more of one account than any other', () => {
+  const room = createRoom({ state: () => ({ memoryShare: 0, memoryLimit: 0 }), fullShare: 0.8, processes: 1 })
+  room.taking(1_000_000_000)
+  const most = SHARED.keptAnswers.perAccount
+  expect([room.answerBytes(most), room.leftBytes(most)]).toEqual([most, most])
 })
 
 test('keys are fewer where the store is nearly full, and never fewer than some', () => {
