@@ -16,7 +16,6 @@ import { createKeyPermissions } from '@/gateway/hold/key-permissions'
 import { createSettler, type Settler } from '@/gateway/hold/settler'
 import { type ActiveStreams, createActiveStreams } from '@/gateway/relay/active-streams'
 import { LATE_AFTER_MS } from '@/gateway/relay/late-stream'
-import { createSignatureStore } from '@/gateway/signatures/signature-store'
 import { FINISH_UNSEEN_MS } from '@/http/idempotency/operation'
 import { createRequestLog, type RequestLog } from '@/http/request-log/request-log'
 import { createShares } from '@/http/share/share'
@@ -47,6 +46,7 @@ import { assembleReloads, type Reloading } from './reload/assemble'
 import { createSharedRouter } from './shared-router'
 import { createStallReports } from './stall-reports'
 import { assembleStoredResponses, keepingFor } from './stored-responses'
+import { createKeptSignatures } from './stores/kept-signatures'
 import { connectClients } from './stores/redis-clients'
 import { createStoredClaims } from './stores/stored-claims'
 import { createWatchedPools } from './stores/watched-pools'
@@ -226,11 +226,7 @@ function assemble(parts: Parts): GatewayDeps {
     drains: createDrainSlots(),
     lateAfterMs: LATE_AFTER_MS,
     permissions: createKeyPermissions(),
-    signatures: createSignatureStore({
-      set: (key, value, ttlSeconds) => redis.set(key, value, 'EX', ttlSeconds),
-      get: (key) => redis.get(key),
-      delete: (key) => redis.del(key),
-    }),
+    signatures: createKeptSignatures(parts),
     metrics,
     tracing: parts.tracing,
     clock: systemClock,

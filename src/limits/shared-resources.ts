@@ -73,6 +73,12 @@ export const SHARED = {
     perAccount: 32 * MIB,
     told: 'the oldest of whoever keeps most are dropped: their keys are 409 `idempotency_answer_lost`, charged and not sent again',
   },
+  signatures: {
+    resource: 'Redis, for what providers have signed, where the format of a client has no room for it',
+    unit: 'bytes at once, and as many again over 24 hours, in each process (none beyond half of `REDIS_FULL_PERCENT`)',
+    perAccount: 16 * MIB,
+    told: 'nothing: a conversation goes on without what its model has thought before, as after 24 hours',
+  },
   storedCopies: {
     resource: 'Redis, for copies of the newest stored answers',
     unit: 'bytes in ten minutes (none beyond half of `REDIS_FULL_PERCENT`)',

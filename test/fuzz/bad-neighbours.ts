@@ -2,7 +2,7 @@
 import { openRaw, rawRequest } from '@test/support/raw-connection'
 import { withDeadline } from '@/lib/deadline'
 import type { SHARED } from '@/limits/shared-resources'
-import { LIMITED_WORDS, LONG_WORDS } from './provider-words'
+import { LIMITED_WORDS, LONG_WORDS, SIGNED_WORDS } from './provider-words'
 import type { FuzzUser } from './world'
 
 type Neighbour = {
@@ -65,6 +65,12 @@ const CHAT = '/v1/chat/completions'
 const RARE_AND_SHORT = JSON.stringify({
   ...{ model: 'svc/alpha', max_tokens: 1 },
   messages: [{ role: 'user', content: 'ideograph 龘靐齉齾'.repeat(4_000) }],
+})
+
+/** From a client whose format has no room for what a provider signs. */
+const SIGNED = JSON.stringify({
+  ...{ model: 'svc/messages', max_tokens: 9, messages: [{ role: 'user', content: SIGNED_WORDS }] },
+  tools: [{ type: 'function', function: { name: 'f', parameters: { type: 'object' } } }],
 })
 
 /** A change of something of one's own, from the pages. */
@@ -167,6 +173,12 @@ export const NEIGHBOURS: Readonly<Record<keyof typeof SHARED, readonly Neighbour
     {
       ...{ name: 'long answers that are kept', atOnce: 12 },
       annoy: (url, user) => send(url, user, CHAT, hello(LONG_WORDS), { 'idempotency-key': crypto.randomUUID() }),
+    },
+  ],
+  signatures: [
+    {
+      ...{ name: 'long thoughts that are signed', atOnce: 24 },
+      annoy: (url, user) => send(url, user, CHAT, SIGNED),
     },
   ],
   storedCopies: [

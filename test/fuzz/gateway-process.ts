@@ -9,13 +9,28 @@ import type { UpstreamCall } from '@test/support/upstream'
 import { ask, signUpCustomer } from '@test/usage/customer'
 import { assert } from '@/lib/assert'
 import { watchLoop } from './loop-watch'
+import { SIGNED_WORDS } from './provider-words'
 import type { FuzzUser, Vitals } from './world'
 
 const USERS = 5
 const PASSWORD = 'a canary on a battery'
 const PROVIDER = join(import.meta.dir, 'patient-provider.ts')
 
-function respond({ path, body }: UpstreamCall): Response {
+let signed = 0
+
+/** An answer that calls a tool, after a long thought that its history has to bring back. */
+function signedAnswer(): Response {
+  const content = [
+    { type: 'thinking', thinking: 'So it goes. '.repeat(20_000), signature: 'proof' },
+    { type: 'tool_use', id: `toolu_${signed++}`, name: 'f', input: {} },
+  ]
+  const usage = { input_tokens: 9, output_tokens: 9 }
+  const answer = { id: 'msg_1', type: 'message', role: 'assistant', model: 'upstream', content, usage }
+  return Response.json({ ...answer, stop_reason: 'tool_use', stop_sequence: null })
+}
+
+function respond({ path, body, text }: UpstreamCall): Response {
+  if (text.includes(SIGNED_WORDS)) return signedAnswer()
   const format = FORMATS.find((name) => path.startsWith(`/${name}/`)) ?? 'chat-completions'
   return soundAnswer(format, body.stream === true || path.includes('streamGenerateContent'))
 }

@@ -2,5 +2,7 @@
 
 /** A request that holds this is limited. */
 export const LIMITED_WORDS = 'more than a minute allows'
+/** One that holds this is thought about at length, and the thoughts are signed, where the provider signs any. */
+export const SIGNED_WORDS = 'think it over'
 /** One that holds this has a long answer. */
 export const LONG_WORDS = 'tell me everything'

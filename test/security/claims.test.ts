@@ -54,6 +54,7 @@ const CLAIMS: readonly [name: string, claim: string][] = [
     `for ${KEEP_MS / 3_600_000} hours, for keys of the same account, at most ${MAX_ANSWER_BYTES / MIB} MiB each and ${SHARED.keptAnswers.perAccount / MIB} MiB and ${n(SHARED.idempotencyKeys.perAccount)} keys per account`,
   ],
   ['kept answers in a full store', `it is ${LEAST_ACCOUNT_BYTES / KIB} KiB, beyond three quarters nothing`],
+  ['signatures', `${SHARED.signatures.perAccount / MIB} Mi | – | – | nothing: a conversation goes on without`],
   ['keys in a full store', `fewer beyond half of \`REDIS_FULL_PERCENT\`, ${n(LEAST_CLAIMS)} beyond three quarters`],
   [
     'silent connections',

@@ -5,6 +5,8 @@
  */
 import type { ChatRequest, ContentBlock, Turn } from '@/chat/request'
 import { isJsonObject, parseJson } from '@/lib/json'
+import { createAllowance } from '@/lib/quota/allowance'
+import { SHARED } from '@/limits/shared-resources'
 import type { SignatureCollector, SignedCall } from './signature-collector'
 
 /** Where the signatures are kept; losing one costs a refused follow-up, never money. */
@@ -12,10 +14,12 @@ interface SignatureKeeper {
   set(key: string, value: string, ttlSeconds: number): Promise<unknown>
   get(key: string): Promise<string | null>
   delete(key: string): Promise<unknown>
+  /** Whether there is no room there for what can be done without. */
+  isCrowded(): boolean
 }
 
 export interface SignatureStore {
-  /** Keeps what `collector` saw. Never rejects. */
+  /** Keeps what `collector` saw, as far as the account may have so much kept. Never rejects. */
   keep(accountId: string, collector: SignatureCollector): Promise<void>
   /** The request with the signatures put back that its history lost. The same object where there was nothing to put back. */
   restore(accountId: string, request: ChatRequest): Promise<ChatRequest>
@@ -28,15 +32,26 @@ const KEEP_SECONDS = 24 * 60 * 60
 /** Tool calls of one history that are looked up; the latest matter most. */
 const MAX_LOOKUPS = 256
 const MAX_ID_CHARS = 256
+/** What a provider has signed around one call: the longest that a model thinks is less. */
+const MAX_BYTES = 1024 * 1024
 
-/** Creates the store over a keeper. */
-export function createSignatureStore(keeper: SignatureKeeper): SignatureStore {
+/** Creates the store of one process over a keeper. */
+export function createSignatureStore(keeper: SignatureKeeper, monotonicMs: () => number): SignatureStore {
+  const bytes = createAllowance(() => SHARED.signatures.perAccount, monotonicMs, KEEP_SECONDS * 1000)
+
+  function keepOne(accountId: string, id: string, signed: SignedCall): Promise<unknown> | undefined {
+    const name = keyOf(accountId, id)
+    const text = JSON.stringify(signed)
+    const size = name.length + Buffer.byteLength(text)
+    if (size > MAX_BYTES || bytes.take(accountId, size) > 0) return undefined
+    return keeper.set(name, text, KEEP_SECONDS)
+  }
+
   return {
     async keep(accountId, collector) {
-      const writes = [...collector.signedCalls()].map(([id, signed]) =>
-        keeper.set(keyOf(accountId, id), JSON.stringify(signed), KEEP_SECONDS),
-      )
-      await Promise.allSettled(writes)
+      const signed = collector.signedCalls()
+      if (signed.size === 0 || keeper.isCrowded()) return
+      await Promise.allSettled([...signed].map(([id, call]) => keepOne(accountId, id, call)))
     },
     async restore(accountId, request) {
       const ids = unsignedCallIds(request).slice(-MAX_LOOKUPS)

@@ -1,4 +1,4 @@
-/** So much a minute for each subject, counted in this process alone: for what costs too little to be counted anywhere else. */
+/** So much a minute, or in another span, for each subject, counted in this process alone: for what costs too little to be counted anywhere else. */
 import { createBoundedMap } from '@/lib/bounded-map'
 
 interface Allowance {
@@ -16,14 +16,13 @@ interface Allowance {
 /** Subjects beyond this many are forgotten, the one that was not counted for longest first. */
 const MAX_SUBJECTS = 50_000
 
-/** A minute's worth at once, and from then on evenly. `perMinute` is asked anew each time; `now` gives milliseconds. */
-export function createAllowance(perMinute: () => number, now: () => number): Allowance {
-  const spanMs = 60_000
+/** A span's worth at once, and from then on evenly. `perSpan` is asked anew each time; `now` gives milliseconds. */
+export function createAllowance(perSpan: () => number, now: () => number, spanMs = 60_000): Allowance {
   /** When each will have been quiet for long enough to have everything again. */
   const fullAtMs = createBoundedMap<string, number>(MAX_SUBJECTS)
-  const waitMs = (subject: string) => Math.max(0, (fullAtMs.get(subject) ?? 0) + spanMs / perMinute() - spanMs - now())
+  const waitMs = (subject: string) => Math.max(0, (fullAtMs.get(subject) ?? 0) + spanMs / perSpan() - spanMs - now())
   const charge = (subject: string, amount: number) =>
-    fullAtMs.set(subject, Math.max(now(), fullAtMs.get(subject) ?? 0) + (amount * spanMs) / perMinute())
+    fullAtMs.set(subject, Math.max(now(), fullAtMs.get(subject) ?? 0) + (amount * spanMs) / perSpan())
   return {
     waitMs,
     charge,

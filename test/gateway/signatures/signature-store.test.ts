@@ -5,18 +5,25 @@ import type { ChatEvent } from '@/chat/event'
 import type { ChatRequest, ContentBlock, Turn } from '@/chat/request'
 import { createSignatureCollector, type SignatureCollector } from '@/gateway/signatures/signature-collector'
 import { createSignatureStore, type SignatureStore } from '@/gateway/signatures/signature-store'
+import { SHARED } from '@/limits/shared-resources'
 
 const SIGNED = { format: 'messages', value: 'proof' } as const
 
 let kept: Map<string, string>
 let store: SignatureStore
+let isCrowded: boolean
+let nowMs: number
 beforeEach(() => {
   kept = new Map()
-  store = createSignatureStore({
-    set: async (key, value) => kept.set(key, value),
-    get: async (key) => kept.get(key) ?? null,
-    delete: async (key) => kept.delete(key),
-  })
+  isCrowded = false
+  nowMs = 0
+  const keeper = {
+    set: async (key: string, value: string) => kept.set(key, value),
+    get: async (key: string) => kept.get(key) ?? null,
+    delete: async (key: string) => kept.delete(key),
+    isCrowded: () => isCrowded,
+  }
+  store = createSignatureStore(keeper, () => nowMs)
 })
 
 /** The events of an answer that thinks, and then calls a tool twice. */
@@ -107,9 +114,57 @@ describe('what is kept', () => {
   })
 })
 
+describe('how much is kept', () => {
+  const MIB = 1024 * 1024
+  /** An answer around one call, of half a MiB. */
+  function long(id: string): SignatureCollector {
+    return collected([
+      { type: 'reasoning-start', choice: 0, block: 0 },
+      { type: 'reasoning-delta', choice: 0, block: 0, text: 'x'.repeat(MIB / 2) },
+      { type: 'reasoning-end', choice: 0, block: 0, signature: SIGNED },
+      { type: 'tool-call-start', choice: 0, block: 1, id, name: 'add' },
+      { type: 'tool-call-end', choice: 0, block: 1 },
+    ])
+  }
+  const bytesOf = (accountId: string) =>
+    [...kept].reduce((sum, [name, value]) => (name.includes(accountId) ? sum + name.length + value.length : sum), 0)
+
+  test('of one account is so much, of which as much comes again in the time that it is kept for', async () => {
+    const most = SHARED.signatures.perAccount
+    for (let index = 0; index < 50; index++) await store.keep('acct_1', long(`call_${index}`))
+    expect(bytesOf('acct_1')).toBeWithin(most, most + MIB)
+    await store.keep('acct_2', collected())
+    expect(bytesOf('acct_2')).toBeGreaterThan(0)
+    nowMs += 12 * 3_600_000
+    for (let index = 50; index < 100; index++) await store.keep('acct_1', long(`call_${index}`))
+    expect(bytesOf('acct_1')).toBeWithin(1.5 * most - MIB, 1.5 * most + MIB)
+  })
+
+  test('is nothing that is longer than any thought', async () => {
+    const events = Array.from({ length: 3 }, () => ({
+      type: 'reasoning-delta',
+      choice: 0,
+      block: 0,
+      text: 'x'.repeat(MIB / 2),
+    }))
+    const [start, ...rest] = ANSWER
+    if (!start) throw new Error('an answer begins')
+    await store.keep('acct_1', collected([start, ...(events as ChatEvent[]), ...rest]))
+    expect([...kept.keys()]).toEqual(['sig:acct_1:call_2'])
+  })
+
+  test('is nothing where the store has no room, and what was kept before is found', async () => {
+    await store.keep('acct_1', long('call_1'))
+    isCrowded = true
+    await store.keep('acct_1', long('call_2'))
+    expect([...kept.keys()]).toEqual(['sig:acct_1:call_1'])
+    expect((await restored(historyOf(call('call_1')))).length).toBe(2)
+  })
+})
+
 test('a keeper that fails costs a signature and never an answer', async () => {
   const down = () => Promise.reject(new Error('gone'))
-  const failing = createSignatureStore({ set: down, get: down, delete: down })
+  const failing = createSignatureStore({ set: down, get: down, delete: down, isCrowded: () => false }, () => 0)
   await failing.keep('acct_1', collected())
   const history = historyOf(call('call_1'))
   expect(await failing.restore('acct_1', history)).toBe(history)
@@ -124,15 +179,17 @@ test('what somebody else wrote under such a name is no signature', async () => {
 
 test('of a long history the last calls are looked up, and an endless id is cut', async () => {
   let asked = 0
-  const counting = createSignatureStore({
+  const keeper = {
+    isCrowded: () => false,
     delete: async () => undefined,
     set: async () => undefined,
-    async get(key) {
+    async get(key: string) {
       asked++
       expect(key.length).toBeLessThan(1_000)
       return null
     },
-  })
+  }
+  const counting = createSignatureStore(keeper, () => 0)
   const calls = Array.from({ length: 400 }, (_, index) => call(`${index}${'x'.repeat(5_000)}`))
   await counting.restore('acct_1', historyOf(...calls))
   expect(asked).toBe(256)

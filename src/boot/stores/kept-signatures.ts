@@ -1,0 +1,21 @@
+/** What providers sign, kept in the store that all gateways share, as long as it has room. */
+import type { Config } from '@/config/config'
+import { createSignatureStore, type SignatureStore } from '@/gateway/signatures/signature-store'
+import { ANSWERS_SHARE } from '@/http/idempotency/room'
+import type { RedisClient } from '@/ledger/store/connection'
+import type { StoreWatch } from '@/ledger/store-watch'
+import { systemClock } from '@/lib/clock'
+
+type Parts = { config: Config; redis: RedisClient; storeWatch: Pick<StoreWatch, 'state'> }
+
+/** The signatures that one process keeps. */
+export function createKeptSignatures({ config, redis, storeWatch }: Parts): SignatureStore {
+  const crowdedShare = (config.redisFullPercent / 100) * ANSWERS_SHARE
+  const keeper = {
+    set: (name: string, value: string, ttlSeconds: number) => redis.set(name, value, 'EX', ttlSeconds),
+    get: (name: string) => redis.get(name),
+    delete: (name: string) => redis.del(name),
+    isCrowded: () => storeWatch.state().memoryShare >= crowdedShare,
+  }
+  return createSignatureStore(keeper, systemClock.monotonic)
+}
