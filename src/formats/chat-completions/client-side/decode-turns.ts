@@ -1,11 +1,11 @@
 /** The messages of a chat-completions request as a system prompt and turns of the hub. */
 import { invalidRequest } from '@/chat/error'
 import type { ContentBlock, TextBlock, ToolCallBlock, ToolResultBlock, Turn } from '@/chat/request'
+import { type ArgumentsRead, checkArguments } from '@/formats/arguments-text'
 import { LIMITS } from '@/formats/chat-completions/limits'
 import { decodeSignature } from '@/formats/chat-completions/signature'
 import { decodeArguments } from '@/formats/chat-completions/tool-arguments'
 import { customArguments } from '@/formats/custom-tools'
-import { exceedsBounds, PARSED_BOUNDS } from '@/lib/json'
 import { decodeCacheControl, markLastBlock } from './decode-cache'
 import { decodeContent, decodeTexts, isResultBlock } from './decode-content'
 import type { WireMessage, WireToolCall } from './wire'
@@ -48,12 +48,12 @@ type KnownCalls = {
   names: Map<string, string>
   /** The last call of the deprecated kind, which has no id of its own. */
   lastFunctionCallId: string
-  /** How much text the arguments of all calls have been so far. */
-  argumentsChars: number
+  /** How much the arguments of all calls have been so far. */
+  argumentsRead: ArgumentsRead
 }
 
 function createKnownCalls(): KnownCalls {
-  return { names: new Map(), lastFunctionCallId: '', argumentsChars: 0 }
+  return { names: new Map(), lastFunctionCallId: '', argumentsRead: { chars: 0, values: 0 } }
 }
 
 function decodeUser(message: WireMessage, param: string): Turn {
@@ -74,7 +74,7 @@ function decodeAssistant(message: WireMessage, param: string, index: number, cal
   if (message.function_call) {
     const { name, arguments: argumentsText } = message.function_call
     calls.lastFunctionCallId = `call_${index}`
-    const text = checkedArguments(argumentsText ?? '', `${param}.function_call`, calls)
+    const text = argumentsOf(argumentsText ?? '', `${param}.function_call`, calls)
     content.push({ type: 'tool-call', id: calls.lastFunctionCallId, name, argumentsText: text })
   }
   markLastBlock(content, message.cache_control)
@@ -95,23 +95,14 @@ function decodeCall(call: WireToolCall, param: string, fallbackId: string, calls
     type: 'tool-call',
     id,
     name: call.function.name,
-    argumentsText: checkedArguments(decodeArguments(call.function.arguments), `${param}.function`, calls),
+    argumentsText: argumentsOf(decodeArguments(call.function.arguments), `${param}.function`, calls),
     ...(signature && { signature }),
     ...(cache && { cache }),
   }
 }
 
-/** The text, unless it is more than may be parsed out of a string; `param` is what has it as its `arguments`. */
-function checkedArguments(text: string, param: string, calls: KnownCalls): string {
-  const field = `${param}.arguments`
-  calls.argumentsChars += text.length
-  if (calls.argumentsChars > LIMITS.argumentsChars) {
-    throw invalidRequest(`${field}: all arguments together exceed ${LIMITS.argumentsChars} characters`, field)
-  }
-  if (exceedsBounds(text, PARSED_BOUNDS)) {
-    throw invalidRequest(`${field} is nested deeper than ${PARSED_BOUNDS.depth} levels`, field)
-  }
-  return text
+function argumentsOf(text: string, param: string, { argumentsRead }: KnownCalls): string {
+  return checkArguments(text, `${param}.arguments`, argumentsRead, LIMITS.argumentsChars)
 }
 
 function decodeResult(message: WireMessage, param: string, calls: KnownCalls): ToolResultBlock {

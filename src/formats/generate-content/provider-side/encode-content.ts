@@ -5,8 +5,9 @@ import { guessMediaType } from '@/formats/generate-content/media'
 import { QUIRKS } from '@/formats/generate-content/quirks'
 import { ownSignature } from '@/formats/generate-content/signature'
 import { encodeArguments } from '@/formats/generate-content/tool-arguments'
-import { exceedsBounds, isJsonObject, type JsonObject, PARSED_BOUNDS } from '@/lib/json'
+import { isJsonObject, type JsonObject, TEXT_BOUNDS } from '@/lib/json'
 import { parseAsWritten } from '@/lib/json-source/as-written'
+import { inspectJson } from '@/lib/json-source/scan'
 
 /** What the blocks of one request share. */
 export type ContentContext = {
@@ -16,6 +17,8 @@ export type ContentContext = {
   withIds: boolean
   /** How many characters of results were parsed so far. */
   parsedChars: number
+  /** How many values of theirs. */
+  parsedValues: number
 }
 
 /** Of all results of a request; what comes after it is sent as the text it is. */
@@ -116,14 +119,18 @@ function encodeResponse(result: ToolResultBlock, context: ContentContext): JsonO
   return readObject(text, context) ?? { output: text || placeholderFor(result) }
 }
 
-/** The object that `text` is, if it is one. Throws `invalid_request` where it is nested deeper than anything is parsed. */
+/** The object that `text` is, if it is one and not too long. Throws `invalid_request` where it is nested deeper than anything is parsed. */
 function readObject(text: string, context: ContentContext): JsonObject | undefined {
   if (!text.startsWith('{')) return undefined
   context.parsedChars += text.length
   if (context.parsedChars > MAX_PARSED_CHARS) return undefined
-  if (exceedsBounds(text, PARSED_BOUNDS)) {
-    throw invalidRequest(`the result of a tool call is nested deeper than ${PARSED_BOUNDS.depth} levels`, 'messages')
+  const { breach, values } = inspectJson(text, TEXT_BOUNDS)
+  if (breach === 'depth') {
+    throw invalidRequest(`the result of a tool call is nested deeper than ${TEXT_BOUNDS.depth} levels`, 'messages')
   }
+  context.parsedValues += values
+  // What is long to parse stays the text that it is, which says the same.
+  if (breach !== undefined || context.parsedValues > TEXT_BOUNDS.values) return undefined
   const value = parseAsWritten(text)
   return isJsonObject(value) ? value : undefined
 }

@@ -25,7 +25,7 @@ export function encodeTurns(turns: readonly Turn[], traits: TargetTraits, warnin
   let openCalls: ToolCallBlock[] = []
   const { quirks } = traits
   const withIds = !quirks.has(QUIRKS.noCallIds)
-  const context: ContentContext = { quirks, warnings, names, withIds, parsedChars: 0 }
+  const context: ContentContext = { quirks, warnings, names, withIds, parsedChars: 0, parsedValues: 0 }
   for (const group of groupByRole(turns)) {
     if (group.role === 'user') {
       contents.push(...encodeUser(group.content, openCalls, context))

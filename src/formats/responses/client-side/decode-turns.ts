@@ -1,11 +1,12 @@
 /** The items of a responses request as a system prompt and turns of the hub. */
 import { GatewayError, invalidRequest } from '@/chat/error'
 import type { ContentBlock, Signature, TextBlock, ToolResultBlock, Turn } from '@/chat/request'
+import { type ArgumentsRead, checkArguments } from '@/formats/arguments-text'
 import { customArguments } from '@/formats/custom-tools'
 import { LIMITS } from '@/formats/responses/limits'
 import { decodeSignature } from '@/formats/responses/signature'
 import { decodeArguments } from '@/formats/responses/tool-arguments'
-import { exceedsBounds, type JsonObject, PARSED_BOUNDS } from '@/lib/json'
+import type { JsonObject } from '@/lib/json'
 import { checkItem, isKnownType, typeOfItem } from './check-request'
 import { decodeContent, decodeTexts, isResultBlock } from './decode-content'
 import { orderItems, type PlacedItem } from './item-order'
@@ -28,8 +29,8 @@ type Reading = DecodedTurns & {
   names: Map<string, string>
   /** Ids of the calls without an output, in their order. */
   unanswered: Set<string>
-  /** How much text the arguments of all calls have been so far. */
-  argumentsChars: number
+  /** How much the arguments of all calls have been so far. */
+  argumentsRead: ArgumentsRead
   /** The proof of the next call. */
   callSignature: Signature | undefined
   /** The turn of the outputs that stand right before. */
@@ -48,7 +49,7 @@ export function decodeTurns({ instructions, input }: Pick<WireRequest, 'instruct
     unread: [],
     names: new Map(),
     unanswered: new Set(),
-    argumentsChars: 0,
+    argumentsRead: { chars: 0, values: 0 },
     callSignature: undefined,
     results: undefined,
   }
@@ -78,8 +79,7 @@ type Reader<T extends WireItemType> = (item: WireItem<T>, reading: Reading, path
 
 const READERS: { [T in WireItemType]: Reader<T> } = {
   message: readMessage,
-  function_call: (item, reading, path) =>
-    readCall(item, checkedArguments(decodeArguments(item.arguments ?? ''), path, reading), reading),
+  function_call: (item, reading, path) => readCall(item, argumentsOf(item.arguments, path, reading), reading),
   custom_tool_call: (item, reading) => readCall(item, customArguments(item.input ?? ''), reading),
   function_call_output: readOutput,
   custom_tool_call_output: readOutput,
@@ -124,17 +124,8 @@ function readCall(
   pushAssistant(reading, [{ type: 'tool-call', id, name, argumentsText, ...(signature && { signature }) }])
 }
 
-/** The text, unless it is more than may be parsed out of a string; `path` is the call that has it. */
-function checkedArguments(text: string, path: string, reading: Reading): string {
-  const field = `${path}.arguments`
-  reading.argumentsChars += text.length
-  if (reading.argumentsChars > LIMITS.argumentsChars) {
-    throw invalidRequest(`${field}: all arguments together exceed ${LIMITS.argumentsChars} characters`, field)
-  }
-  if (exceedsBounds(text, PARSED_BOUNDS)) {
-    throw invalidRequest(`${field} is nested deeper than ${PARSED_BOUNDS.depth} levels`, field)
-  }
-  return text
+function argumentsOf(given: WireItem<'function_call'>['arguments'], path: string, { argumentsRead }: Reading): string {
+  return checkArguments(decodeArguments(given ?? ''), `${path}.arguments`, argumentsRead, LIMITS.argumentsChars)
 }
 
 function readOutput(item: WireItem<'function_call_output'>, reading: Reading, path: string): void {

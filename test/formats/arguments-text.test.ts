@@ -1,0 +1,42 @@
+/** What the arguments of a request's calls may hold, so that a text costs no more to parse than the body that it stands in. */
+import { expect, test } from 'bun:test'
+import { type ArgumentsRead, checkArguments } from '@/formats/arguments-text'
+
+const MOST_CHARS = 4 * 1024 * 1024
+const none = (): ArgumentsRead => ({ chars: 0, values: 0 })
+const check = (text: string, read = none()) => checkArguments(text, 'messages[0].arguments', read, MOST_CHARS)
+const namesOf = (count: number) =>
+  `{${Array.from({ length: count }, (_, index) => `"${index * 7_919}":1.0`).join(',')}}`
+
+test.each([
+  ['values', `{"x":[${'1.0,'.repeat(100_000)}1]}`, 'hold more than 100000 values'],
+  ['names', namesOf(10_001), 'more than 10000 different names'],
+  ['levels', '['.repeat(1_001) + ']'.repeat(1_001), 'nested deeper than 1000 levels'],
+  ['characters', 'x'.repeat(MOST_CHARS + 1), 'exceed 4194304 characters'],
+])('too many %s are refused, whatever is to be done with them', (_, text, words) => {
+  expect(() => check(text)).toThrow(words)
+})
+
+test('as many as there may be are taken as they are', () => {
+  for (const text of [
+    `{"x":[${'1.0,'.repeat(99_990)}1]}`,
+    namesOf(10_000),
+    `"${'x'.repeat(4_000_000)}"`,
+    'no JSON',
+    '',
+  ])
+    expect(check(text)).toBe(text)
+})
+
+test('the values of all calls of a request count together', () => {
+  const read = none()
+  const some = `{"x":[${'0,'.repeat(30_000)}1]}`
+  for (let call = 0; call < 3; call++) check(some, read)
+  expect(() => check(some, read)).toThrow('all arguments together hold more than 100000 values')
+})
+
+test('short ones are not even looked at', () => {
+  const read = none()
+  for (let call = 0; call < 100; call++) check('{"city":"Oslo"}', read)
+  expect(read.values).toBe(0)
+})
