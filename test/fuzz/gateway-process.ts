@@ -2,6 +2,7 @@
 
 import { heapStats } from 'bun:jsc'
 import { join } from 'node:path'
+import { compatibleAnswer, sellEmbeddings } from '@test/gateway/embed/providers'
 import { FORMATS, soundAnswer } from '@test/gateway/scripted-models'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { stopStores } from '@test/support/stores'
@@ -29,7 +30,9 @@ function signedAnswer(): Response {
   return Response.json({ ...answer, stop_reason: 'tool_use', stop_sequence: null })
 }
 
-function respond({ path, body, text }: UpstreamCall): Response {
+function respond(call: UpstreamCall): Response {
+  const { path, body, text } = call
+  if (path.endsWith('/embeddings')) return compatibleAnswer(call)
   if (text.includes(SIGNED_WORDS)) return signedAnswer()
   const format = FORMATS.find((name) => path.startsWith(`/${name}/`)) ?? 'chat-completions'
   return soundAnswer(format, body.stream === true || path.includes('streamGenerateContent'))
@@ -55,6 +58,7 @@ async function startTarget(): Promise<TestGateway> {
         file.providers[format] = { format, baseUrl: base, keys: [secretOf(format)] }
         file.models.push({ ...alpha, id: `svc/${format}`, targets: [{ provider: format, model: 'upstream' }] })
       }
+      sellEmbeddings(file)
       file.providers.patient = { ...file.providers['chat-completions'], baseUrl: `${patientUrl}/v1` }
       file.models.push({ ...alpha, id: 'svc/patient', targets: [{ provider: 'patient', model: 'upstream' }] })
     },

@@ -31,6 +31,34 @@ const TEXTS: readonly [name: string, text: string][] = [
 ]
 const MANY = 30_000
 
+/** JSON inside a text, which a provider of another format is sent as an object: arguments of a call, the result of one. */
+const INSIDE: readonly [name: string, json: string][] = [
+  ['numbers', `{"x":[${'1.0,'.repeat(99_000)}1]}`],
+  ['names', objectOf(10_000, (index) => String(index * 7_919))],
+  ['long names', objectOf(10_000, (index) => String(index).padStart(300, 'q'))],
+  ['objects', `{"x":[${list(45_000, (index) => `{"${(index % 9_000) * 7_919}":1.0}`)}]}`],
+  ['a long text', JSON.stringify({ x: 'So it goes. '.repeat(340_000) })],
+  ['more than may be', objectOf(200_000, (index) => String(index * 7_919))],
+]
+
+function withCall(model: string, [args, result]: [string, string]): string {
+  const call = { id: 'call_1', type: 'function', function: { name: 'f', arguments: args } }
+  const messages = [
+    { role: 'user', content: 'Hi' },
+    { role: 'assistant', tool_calls: [call] },
+    { role: 'tool', tool_call_id: 'call_1', content: result },
+  ]
+  return JSON.stringify({ model, max_tokens: 1, messages })
+}
+
+/** What embeddings may be asked for, of which no route of a conversation has so much. */
+const EMBEDDED: readonly [name: string, input: string][] = [
+  ['tokens of one text', `[${list(299_000, (index) => String(index % 50_000))}]`],
+  ['tokens of many texts', `[${list(2_000, () => `[${list(149, String)}]`)}]`],
+  ['tokens that are written at length', `[${'1.0,'.repeat(299_000)}1]`],
+  ...TEXTS,
+]
+
 type Route = { path: string; schema(value: string): string; text(value: string): string; many: string }
 
 const routes: readonly Route[] = [
@@ -73,13 +101,28 @@ export async function judgeWorstBodies(gateway: GatewayProcess, note: (line: str
       ...TEXTS.map(([name, value]): [string, string] => [name, text(value)]),
       [`${MANY} parts`, many],
     ]
+    await judge(path, bodies)
+  }
+  await judge(
+    '/v1/embeddings',
+    EMBEDDED.map(([name, input]) => [name, `{"model":"svc/embed","input":${input}}`]),
+  )
+  for (const model of ['svc/messages', 'svc/generate-content', 'svc/responses']) {
+    const inside = INSIDE.flatMap(([name, json]): [string, string][] => [
+      [`arguments: ${name}, to ${model}`, withCall(model, [json, 'x'])],
+      [`a result: ${name}, to ${model}`, withCall(model, ['{}', json])],
+    ])
+    await judge('/v1/chat/completions', inside)
+  }
+  return faults
+
+  async function judge(path: string, bodies: [name: string, body: string][]): Promise<void> {
     for (const [name, body] of bodies) {
       const { status, leastMs } = await sendAlone(gateway, path, body)
       note(`${path}, ${name}: ${Math.round(leastMs)} ms (${status})`)
       if (leastMs > MOST_MS) faults.push(`${path}: ${name} kept all others waiting for ${Math.round(leastMs)} ms`)
     }
   }
-  return faults
 }
 
 async function sendAlone(gateway: GatewayProcess, path: string, body: string) {

@@ -10,7 +10,7 @@ import { KEEP_MS, MAX_ANSWER_BYTES } from '@/http/idempotency/claims'
 import { LEAST_ACCOUNT_BYTES, LEAST_CLAIMS } from '@/http/idempotency/room'
 import { KNOWN_IDLE_SECONDS } from '@/http/silence'
 import { LARGE_BYTES } from '@/http/unpaid'
-import { PARSED_BOUNDS } from '@/lib/json'
+import { PARSED_BOUNDS, TEXT_BOUNDS } from '@/lib/json'
 import { OWN_TURN_BYTES } from '@/lib/wait/own-turn'
 import { SHARED } from '@/limits/shared-resources'
 import { COPY_SECONDS } from '@/stored-responses/copies'
@@ -39,6 +39,10 @@ const CLAIMS: readonly [name: string, claim: string][] = [
     `values (${n(constant('http/body.ts', 'MAX_JSON_VALUES'))}), names of fields that differ (${n(constant('http/body.ts', 'MAX_JSON_NAMES'))}), characters outside of strings (${constant('http/body.ts', 'MAX_JSON_OUTSIDE') / MIB} Mi) and escaped characters (${constant('http/body.ts', 'MAX_JSON_ESCAPES') / MIB} Mi)`,
   ],
   ['texts in bodies', `at most ${n(PARSED_BOUNDS.depth)} levels and ${n(PARSED_BOUNDS.values)} values`],
+  [
+    'arguments',
+    `${n(TEXT_BOUNDS.values)} values in all arguments of a request, and ${n(TEXT_BOUNDS.names)} names in each`,
+  ],
   ['copies of stored answers', COPY_SECONDS === 600 ? 'and for ten minutes in Redis' : 'another time'],
   [
     'what only providers read',
