@@ -45,7 +45,7 @@ export function parseWithinBounds(text: string): JsonValue | undefined {
 }
 
 /** Whether `text`, if it is JSON, holds more than `bounds`. Costs nothing for a text that is too short for that. */
-export function exceedsBounds(text: string, bounds: JsonBounds): boolean {
+function exceedsBounds(text: string, bounds: JsonBounds): boolean {
   // Each level takes two brackets, each value a character and what parts it from the next.
   if (text.length <= 2 * Math.min(bounds.depth, bounds.values)) return false
   return inspectJson(text, bounds).breach !== undefined
