@@ -12,7 +12,7 @@ import { createWorld, type World } from './world'
 
 const STEPS = Number(process.env.LEDGER_MODEL_STEPS ?? 3_000)
 const STEPS_PER_RUN = 60
-const MS_PER_STEP = 10
+const MS_PER_STEP = 40
 
 let server: TestServer
 let redis: Awaited<ReturnType<typeof connect>>[]
