@@ -22,26 +22,30 @@ const ownName: NameOf = (field) => field
 
 /** The paths of what no list knows, each once, e.g. `tools.function.model` or `messages.content.container`. */
 export function unlistedInside(body: JsonObject, tree: FieldTree, nameOf = ownName): readonly string[] {
-  const found = new Set<string>()
-  collect(body, tree, '', { found, nameOf })
-  return [...found]
+  const found = collect(body, tree, '', nameOf, undefined)
+  return found ? [...found] : NOTHING
 }
 
-type Finding = { found: Set<string>; nameOf: NameOf }
+const NOTHING: readonly string[] = []
 
-function collect(value: JsonValue | undefined, tree: FieldTree, prefix: string, finding: Finding): void {
-  if (typeof value !== 'object' || value === null) return
+type Found = Set<string> | undefined
+
+/** Adds to `found`, which is made for the first. */
+function collect(value: JsonValue | undefined, tree: FieldTree, prefix: string, nameOf: NameOf, before: Found): Found {
+  let found = before
+  if (typeof value !== 'object' || value === null) return found
   if (Array.isArray(value)) {
-    for (const item of value) collect(item, tree, prefix, finding)
-    return
+    for (const item of value) found = collect(item, tree, prefix, nameOf, found)
+    return found
   }
   const { own, inside } = tree
   for (const field in value) {
-    const name = finding.nameOf(field)
+    const name = nameOf(field)
     const inner = inside?.get(name)
-    if (inner) collect(value[field], inner, `${prefix}${name}.`, finding)
-    if (own && !own.has(name)) finding.found.add(prefix + name)
+    if (inner) found = collect(value[field], inner, `${prefix}${name}.`, nameOf, found)
+    if (own && !own.has(name)) found = (found ?? new Set()).add(prefix + name)
   }
+  return found
 }
 
 /**

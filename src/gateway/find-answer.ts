@@ -67,7 +67,8 @@ function beginAttempt(
   const { requestId, payer, format: clientFormat, body, bodyBytes, signal } = call
   const running = attemptTarget(deps, {
     ...{ requestId, accountId: payer.accountId, ticket, clientFormat, providerFormat, request, body, signal, handle },
-    ...{ bodyBytes, meter: charge.meter },
+    bodyBytes,
+    meter: charge.meter,
   })
   return enter({ ticket, providerFormat, charge, handle, sinceMs: deps.clock.monotonic(), discard }, running)
 }
