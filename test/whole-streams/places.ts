@@ -50,6 +50,7 @@ export const PLACES: Readonly<Record<string, Readonly<Record<string, string>>>> 
     'pieces.slice': 'what is left to write: the relay reads it first (test/gateway/relay/stream-writer.test.ts)',
   },
   'src/gateway/signatures/signature-store.ts': {
+    MAX_BYTES: 'a longer proof is not kept, and the next request goes without it; none of an answer',
     MAX_LOOKUPS: 'proofs of a history, the latest of them; none of an answer',
     MAX_ID_CHARS: 'the name of a proof in the store',
     'callId.slice': 'the name of a proof in the store',
