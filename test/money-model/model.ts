@@ -151,7 +151,8 @@ export function decide(account: ModelAccount, isSuspended: boolean): void {
 export function rewind(account: ModelAccount, { holds, stream }: Hot): void {
   Object.assign(account, structuredClone({ holds, stream }))
   for (const [holdId, hold] of account.holds)
-    if (hold.state === 'open' && account.books.has(holdId)) hold.state = 'settled'
+    if (hold.state === 'open' && (account.books.has(holdId) || account.books.has(`${holdId}:late`)))
+      hold.state = 'settled'
 }
 
 /** Carries the stream into the books; a flusher that dies leaves it in the stream as well. */

@@ -17,6 +17,7 @@ import {
   deadlinesName,
   type HoldMember,
   keyName,
+  lateRecordId,
   metaName,
   NO_KEY,
   parseHoldMember,
@@ -89,7 +90,7 @@ export async function viewAccounts(
   const records = await readStream(deps, shard, new Set(ids))
   const recordIds = views.flatMap((view) => [
     ...(records.get(view.accountId) ?? []).map((record) => record.recordId),
-    ...view.openHolds.map((hold) => hold.holdId),
+    ...view.openHolds.flatMap(({ holdId }) => [holdId, lateRecordId(holdId)]),
   ])
   const known = new Set(recordIds.length > 0 ? await runner.guard(() => history.knownRecordIds(recordIds)) : [])
   const lateHoldIds = [...records.values()].flatMap((own) => own.filter(isLate).map((record) => record.holdId))
@@ -188,7 +189,10 @@ function combine(
   return {
     ...view,
     history,
-    staleHolds: view.openHolds.filter((hold) => (hold.keyId === NO_KEY ? entries : known).has(hold.holdId)),
+    staleHolds: view.openHolds.filter(({ keyId, holdId }) =>
+      // One that expired for nothing is charged by its late record alone.
+      keyId === NO_KEY ? entries.has(holdId) : known.has(holdId) || known.has(lateRecordId(holdId)),
+    ),
     unsynced: records.filter((record) => record.seq <= seq && !known.has(record.recordId) && !isSecond(record)),
     secondCharges: records.filter(isSecond),
     lastStreamSeq: Math.max(0, ...records.map((record) => record.seq)),

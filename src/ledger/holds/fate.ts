@@ -2,7 +2,7 @@
 import type { LedgerDeps } from '@/ledger/deps'
 import type { HoldFate, Payer } from '@/ledger/outcomes'
 import { streamedRecords } from '@/ledger/records/unsynced-records'
-import { holdName, shardOf } from '@/ledger/store/names'
+import { holdName, lateRecordId, shardOf } from '@/ledger/store/names'
 import { seal } from './reserve'
 
 type Hold = Payer & { holdId: string }
@@ -47,5 +47,5 @@ export async function sealFate(deps: LedgerDeps, hold: Hold): Promise<HoldFate> 
 async function isRecorded(deps: LedgerDeps, { accountId, holdId }: Hold): Promise<boolean> {
   for await (const record of streamedRecords(deps, shardOf(accountId))) if (record.holdId === holdId) return true
   const { history, runner } = deps
-  return (await runner.guard(() => history.knownRecordIds([holdId, `${holdId}:late`]))).length > 0
+  return (await runner.guard(() => history.knownRecordIds([holdId, lateRecordId(holdId)]))).length > 0
 }

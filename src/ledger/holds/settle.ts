@@ -5,7 +5,7 @@ import type { Settlement, SettleOutcome } from '@/ledger/outcomes'
 import { streamedRecords } from '@/ledger/records/unsynced-records'
 import { SCRIPTS } from '@/ledger/scripts/scripts'
 import { holdOf, namesOf } from '@/ledger/store/account-names'
-import { shardOf } from '@/ledger/store/names'
+import { lateRecordId, shardOf } from '@/ledger/store/names'
 import { amountText, integerOf, integerText, listOf, nanoOf, type ReplyItem, wordOf } from '@/ledger/store/reply'
 import { storeUnavailable } from '@/ledger/store/script-runner'
 import { factsText, RECORD_FLAGS, type RecordFlag, summaryOf, type UsageRecord } from '@/ledger/usage-record'
@@ -65,7 +65,7 @@ async function isCharged(deps: LedgerDeps, settlement: Settlement, hasExpired: b
 
 async function isInHistory(deps: LedgerDeps, holdId: string, hasExpired: boolean): Promise<boolean> {
   const { history, runner } = deps
-  const recordIds = hasExpired ? [`${holdId}:late`] : [holdId, `${holdId}:late`]
+  const recordIds = hasExpired ? [lateRecordId(holdId)] : [holdId, lateRecordId(holdId)]
   if ((await runner.guard(() => history.knownRecordIds(recordIds))).length > 0) return true
   return hasExpired && (await runner.guard(() => history.settledHoldIds([holdId]))).length > 0
 }
@@ -77,7 +77,7 @@ function readOutcome(reply: ReplyItem[], settlement: Settlement): SettleOutcome 
   const amount = nano(integerOf(reply[3]))
   const isLate = kind === 'late'
   const record: UsageRecord = {
-    recordId: isLate ? `${holdId}:late` : holdId,
+    recordId: isLate ? lateRecordId(holdId) : holdId,
     holdId,
     accountId,
     keyId,

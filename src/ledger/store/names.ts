@@ -109,3 +109,8 @@ export function parseName(
   const [, shard, kind, ids = ''] = match
   return { kind: kind as 'account', shard: Number(shard), ids: ids.split(':') }
 }
+
+/** The id of the record that corrects what a hold cost when it expired; any other record of a hold has the hold's own. */
+export function lateRecordId(holdId: string): string {
+  return `${holdId}:late`
+}

@@ -1,18 +1,9 @@
 /** Loading and rebuilding: the store is brought into line with the history without making or losing money. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { type Bench, connect, createBench, FACTS, passDeadline, request, settlement } from '@test/ledger/harness'
+import { type Bench, connect, createBench, request, settlement } from '@test/ledger/harness'
 import { accountState, keyState } from '@test/ledger/memory-history'
 import { rebuildAll } from '@/ledger/check/rebuild'
-import {
-  accountName,
-  deadlinesName,
-  holdMember,
-  holdName,
-  keyName,
-  metaName,
-  recordsName,
-  shardOf,
-} from '@/ledger/store/names'
+import { accountName, keyName, metaName, recordsName, shardOf } from '@/ledger/store/names'
 import { randomId } from '@/lib/ids'
 import { nano } from '@/lib/money'
 
@@ -142,44 +133,6 @@ describe('a store that came back', () => {
     expect(await bench.ledger.readBalance(accountId)).toMatchObject({ available: nano(1_500) })
     const credit = { accountId, entryId: 'entry_lost', amount: nano(500) }
     expect(await bench.ledger.credit(credit)).toEqual({ kind: 'exists', available: nano(1_500) })
-  })
-
-  test('that forgot a settlement closes the hold that is open again', async () => {
-    const payer = await bench.fund(1_000)
-    const { accountId } = payer
-    const hold = request(payer, 400)
-    await bench.ledger.reserve(hold)
-    const names = [accountName(accountId), keyName(payer), holdName(accountId, hold.holdId)]
-    const old = await Promise.all(names.map((name) => bench.redis.dumpBuffer(name)))
-    await bench.ledger.settle(settlement(hold, 150))
-    await bench.history.flush(bench.redis, [accountId])
-    for (const [index, name] of names.entries()) await bench.redis.restore(name, 0, old[index] ?? '', 'REPLACE')
-    await bench.redis.zadd(deadlinesName(shardOf(accountId)), Date.now() + 60_000, holdMember(hold))
-    await loseConfirmation(accountId)
-    expect(await bench.ledger.readBalance(accountId)).toMatchObject({ available: nano(850), held: nano(0), seq: 1 })
-    expect(await bench.ledger.readKey(payer)).toMatchObject({ open: 0, held: nano(0), spentThisMonth: nano(150) })
-    expect(await bench.ledger.settle(settlement(hold, 150), { force: true })).toEqual({ kind: 'already_settled' })
-    expect(await bench.redis.zscore(deadlinesName(shardOf(accountId)), holdMember(hold))).toBeNull()
-  })
-
-  test('and expired that hold a second time has charged it once in the end', async () => {
-    const payer = await bench.fund(1_000)
-    const { accountId } = payer
-    const hold = request(payer, 400, { inputCost: nano(40) })
-    await bench.ledger.reserve(hold)
-    const names = [accountName(accountId), keyName(payer), holdName(accountId, hold.holdId)]
-    const old = await Promise.all(names.map((name) => bench.redis.dumpBuffer(name)))
-    await bench.ledger.settle(settlement(hold, 150))
-    await bench.history.flush(bench.redis, [accountId])
-    for (const [index, name] of names.entries()) await bench.redis.restore(name, 0, old[index] ?? '', 'REPLACE')
-    await bench.redis.zadd(deadlinesName(shardOf(accountId)), Date.now() + 60_000, holdMember(hold))
-    await bench.redis.hset(holdName(accountId, hold.holdId), 'reached', '1', 'record', JSON.stringify(FACTS))
-    await passDeadline(bench.redis, hold)
-    await bench.ledger.expireDue(100)
-    await loseConfirmation(accountId)
-    expect(await bench.ledger.readBalance(accountId)).toMatchObject({ available: nano(850), spent: nano(150) })
-    await bench.history.flush(bench.redis, [accountId])
-    expect((await bench.history.account(accountId))?.balance).toBe(nano(850))
   })
 
   test('that forgot a deactivation or a suspension does not let anybody in', async () => {

@@ -1,0 +1,80 @@
+/** A store that was brought back to an earlier state, in which a hold is open that the history has charged: it is charged once. */
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { type Bench, connect, createBench, FACTS, passDeadline, request, settlement } from '@test/ledger/harness'
+import type { ReserveRequest } from '@/ledger/outcomes'
+import { accountName, deadlinesName, holdMember, holdName, keyName, metaName, shardOf } from '@/ledger/store/names'
+import { randomId } from '@/lib/ids'
+import { nano } from '@/lib/money'
+
+let bench: Bench
+
+beforeAll(async () => {
+  bench = createBench(await connect())
+})
+afterAll(() => bench.redis.disconnect())
+
+test('a store that forgot a settlement closes the hold that is open again', async () => {
+  const payer = await bench.fund(1_000)
+  const { accountId } = payer
+  const hold = request(payer, 400)
+  await bench.ledger.reserve(hold)
+  const forget = await rememberHold(hold)
+  await bench.ledger.settle(settlement(hold, 150))
+  await bench.history.flush(bench.redis, [accountId])
+  await forget()
+  await loseConfirmation(accountId)
+  expect(await bench.ledger.readBalance(accountId)).toMatchObject({ available: nano(850), held: nano(0), seq: 1 })
+  expect(await bench.ledger.readKey(payer)).toMatchObject({ open: 0, held: nano(0), spentThisMonth: nano(150) })
+  expect(await bench.ledger.settle(settlement(hold, 150), { force: true })).toEqual({ kind: 'already_settled' })
+  expect(await bench.redis.zscore(deadlinesName(shardOf(accountId)), holdMember(hold))).toBeNull()
+})
+
+test('one that forgot that a hold had expired for nothing charges once what came late', async () => {
+  const payer = await bench.fund(1_000)
+  const { accountId } = payer
+  const hold = request(payer, 400)
+  await bench.ledger.reserve(hold)
+  const forget = await rememberHold(hold)
+  await passDeadline(bench.redis, hold)
+  await bench.ledger.expireDue(100)
+  expect(await bench.ledger.settle(settlement(hold, 150), { force: true })).toMatchObject({ kind: 'late' })
+  await bench.history.flush(bench.redis, [accountId])
+  await forget()
+  await loseConfirmation(accountId)
+  expect(await bench.ledger.readBalance(accountId)).toMatchObject({ available: nano(850), held: nano(0) })
+  expect(await bench.ledger.settle(settlement(hold, 150), { force: true })).toEqual({ kind: 'already_settled' })
+})
+
+test('one that expired it a second time has charged it once in the end', async () => {
+  const payer = await bench.fund(1_000)
+  const { accountId } = payer
+  const hold = request(payer, 400, { inputCost: nano(40) })
+  await bench.ledger.reserve(hold)
+  const forget = await rememberHold(hold)
+  await bench.ledger.settle(settlement(hold, 150))
+  await bench.history.flush(bench.redis, [accountId])
+  await forget()
+  await bench.redis.hset(holdName(accountId, hold.holdId), 'reached', '1', 'record', JSON.stringify(FACTS))
+  await passDeadline(bench.redis, hold)
+  await bench.ledger.expireDue(100)
+  await loseConfirmation(accountId)
+  expect(await bench.ledger.readBalance(accountId)).toMatchObject({ available: nano(850), spent: nano(150) })
+  await bench.history.flush(bench.redis, [accountId])
+  expect((await bench.history.account(accountId))?.balance).toBe(nano(850))
+})
+
+/** Returns the way to bring the store back to where this hold is open, and what came after it is forgotten. */
+async function rememberHold(hold: ReserveRequest): Promise<() => Promise<void>> {
+  const { accountId } = hold
+  const names = [accountName(accountId), keyName(hold), holdName(accountId, hold.holdId)]
+  const old = await Promise.all(names.map((name) => bench.redis.dumpBuffer(name)))
+  return async () => {
+    for (const [index, name] of names.entries()) await bench.redis.restore(name, 0, old[index] ?? '', 'REPLACE')
+    await bench.redis.zadd(deadlinesName(shardOf(accountId)), Date.now() + 60_000, holdMember(hold))
+  }
+}
+
+/** Makes the account unconfirmed, as a store that came back does. */
+async function loseConfirmation(accountId: string): Promise<void> {
+  await bench.redis.hset(metaName(shardOf(accountId)), 'epoch', randomId('epoch'))
+}
