@@ -52,8 +52,14 @@ export function moneyOf({ holds, stream, books, credited }: ModelAccount) {
   let held = 0
   for (const hold of holds.values()) if (hold.state === 'open') held += hold.amount
   let spent = 0
-  for (const { cost } of new Map([...stream, ...books]).values()) spent += cost
+  for (const { cost } of new Map([...accepted(stream, books), ...books]).values()) spent += cost
   return { available: credited - held - spent, held, spent }
+}
+
+/** A late charge of what the history has as settled in full is a second one, which it does not take: its store was rewound twice. */
+function accepted(stream: ReadonlyMap<string, ModelRecord>, books: ReadonlyMap<string, ModelRecord>) {
+  const isSecond = (recordId: string) => books.get(recordId.replace(/:late$/, ''))?.kind === 'settle'
+  return [...stream].filter(([recordId, { kind }]) => kind !== 'late' || !isSecond(recordId))
 }
 
 /** What a reserve answers: never more than is available. */
@@ -157,6 +163,6 @@ export function rewind(account: ModelAccount, { holds, stream }: Hot): void {
 
 /** Carries the stream into the books; a flusher that dies leaves it in the stream as well. */
 export function flush({ stream, books }: ModelAccount, isKilled: boolean): void {
-  for (const [recordId, record] of stream) if (!books.has(recordId)) books.set(recordId, record)
+  for (const [recordId, record] of accepted(stream, books)) if (!books.has(recordId)) books.set(recordId, record)
   if (!isKilled) stream.clear()
 }

@@ -49,7 +49,9 @@ export async function performOrder(world: World, play: Play, chosen: OrderOperat
     case 'activate': {
       const accountId = play.payers[chosen.who]?.accountId ?? ''
       await world.fixture.accounts.setStatus(accountId, 'active')
-      decide(accountOf(play, accountId), false)
+      const account = accountOf(play, accountId)
+      // To make active what is active is no decision.
+      if (account.isSuspended) decide(account, false)
     }
   }
 }
