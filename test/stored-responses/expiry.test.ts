@@ -24,6 +24,7 @@ describe('time', () => {
     const accountId = await moving.account()
     const old = await moving.answer(accountId, { input: 'Hello' })
     expect(JSON.parse(await moving.store.find(accountId, old.id)).id).toBe(old.id)
+    await isWritten(old.id)
     nowMs += 3_600_001
     expect(await refusal(moving.store.find(accountId, old.id))).toMatchObject({ status: 404 })
     nowMs -= 2 * 3_600_001
