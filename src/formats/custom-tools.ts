@@ -13,6 +13,20 @@ export const CUSTOM_PARAMETERS: JsonObject = {
   additionalProperties: false,
 }
 
+/** How arguments begin that keep to that form. */
+const OPENING = /^\s*\{\s*"input"\s*:\s*"/
+
+/** Characters in which that beginning must have come, for a text to be told while it comes. */
+const MAX_OPENING = 1_024
+
+const SPECIAL = /["\\]/g
+
+/** A whole escape; the first half of a pair of surrogates is whole with the second, or with what can't be it. */
+const ESCAPE = /\\(?:[^u]|u(?:d[89ab][\da-f]{2}(?:\\u[\da-f]{4}|(?=[^\\]|\\[^u]))|(?!d[89ab])[\da-f]{4}))/giy
+
+/** What models write into strings as it is, and JSON does not know there. */
+const CONTROLS = /\p{Cc}/gu
+
 /** A custom tool's free text as the arguments of such a function. */
 export function customArguments(input: string): string {
   return JSON.stringify({ input })
@@ -22,7 +36,69 @@ export function customArguments(input: string): string {
 export function customInput(argumentsText: string): string {
   const value = parseJson(argumentsText)
   if (isJsonObject(value) && typeof value.input === 'string') return value.input
-  return typeof value === 'string' ? value : argumentsText
+  if (typeof value === 'string') return value
+  if (value !== undefined || !openingOf(argumentsText)) return argumentsText
+  const cut = createCustomInput()
+  return cut.push(argumentsText) + cut.end()
+}
+
+/** The free text out of such arguments while they come. */
+export interface CustomInput {
+  /** What the next piece of the arguments adds to the text: whole characters, or nothing yet. */
+  push(piece: string): string
+  /** What is left to add when no more comes. */
+  end(): string
+}
+
+/** Reads one call's arguments. A text that does not begin in their form is told whole at its end. */
+export function createCustomInput(): CustomInput {
+  let isInside = false
+  let isClosed = false
+  /** What came and has not been told. */
+  let rest = ''
+
+  function push(piece: string): string {
+    if (isClosed) return ''
+    rest += piece
+    if (!isInside) {
+      const opening = openingOf(rest)
+      if (!opening) return ''
+      isInside = true
+      rest = rest.slice(opening.length)
+    }
+    const end = endOfWhole(rest)
+    isClosed = rest[end] === '"'
+    const text = decodeText(rest.slice(0, end))
+    rest = isClosed ? '' : rest.slice(end)
+    return text
+  }
+
+  return { push, end: () => (isInside ? decodeText(rest) : customInput(rest)) }
+}
+
+/** Where in JSON's text of a string the last whole character ends: at its closing quote, or before what may still be continued. */
+function endOfWhole(text: string): number {
+  for (let at = 0; ; ) {
+    SPECIAL.lastIndex = at
+    const found = SPECIAL.exec(text)
+    if (!found) return text.length
+    if (found[0] === '"') return found.index
+    ESCAPE.lastIndex = found.index
+    const escaped = ESCAPE.exec(text)
+    if (!escaped) return found.index
+    at = ESCAPE.lastIndex
+  }
+}
+
+/** How the arguments begin, where they do in the form of a custom tool's. */
+function openingOf(text: string): string | undefined {
+  return OPENING.exec(text.slice(0, MAX_OPENING))?.[0]
+}
+
+/** The characters that JSON's text of a string stands for; as they are where it is no JSON. */
+function decodeText(text: string): string {
+  const value = parseJson(`"${text.replace(CONTROLS, (control) => JSON.stringify(control).slice(1, -1))}"`)
+  return typeof value === 'string' ? value : text
 }
 
 /** What a custom tool is for, and the form of its text in words: only providers that know custom tools can hold a model to it. */

@@ -1,6 +1,5 @@
 /** The items of an answer as responses clients read them: shared by complete and streamed answers. */
 import type { ReasoningBlock, Signature, ToolOrigin } from '@/chat/request'
-import { customInput } from '@/formats/custom-tools'
 import type { AnswerContext } from '@/formats/format'
 import { encodeCallSignature, encodeRedacted, encodeSignature, ownSignature } from '@/formats/responses/signature'
 import { randomId } from '@/lib/ids'
@@ -35,20 +34,17 @@ export function reasoningItem(id: string, status: ItemStatus, text: string, proo
   return { id, type: 'reasoning', status, summary, ...(proof !== undefined && { encrypted_content: proof }) }
 }
 
-/** A call as the caller named the tool. The text of a custom tool is only known once the call is whole. */
+/** A call as the caller named the tool; `text` is its arguments, or the text of a custom tool. */
 export function callItem(
-  call: { id: string; callId: string; name: string; argumentsText: string },
+  call: { id: string; callId: string; name: string; text: string },
   status: ItemStatus,
   origin: ToolOrigin | undefined,
 ): JsonObject {
-  const { id, callId, argumentsText } = call
+  const { id, callId } = call
   const named = { name: origin?.name ?? call.name, ...(origin?.namespace && { namespace: origin.namespace }) }
-  const isBegun = status === 'in_progress'
-  if (origin?.kind === 'custom') {
-    const input = isBegun ? '' : customInput(argumentsText)
-    return { id, type: 'custom_tool_call', status, call_id: callId, ...named, input }
-  }
-  return { id, type: 'function_call', status, call_id: callId, ...named, arguments: isBegun ? '' : argumentsText }
+  const text = status === 'in_progress' ? '' : call.text
+  if (origin?.kind === 'custom') return { id, type: 'custom_tool_call', status, call_id: callId, ...named, input: text }
+  return { id, type: 'function_call', status, call_id: callId, ...named, arguments: text }
 }
 
 /** An image that the model made. */

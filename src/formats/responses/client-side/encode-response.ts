@@ -1,5 +1,6 @@
 /** An answer of the hub as a complete response. */
 import type { AnswerBlock, ChatResponse, Choice, FinishReason } from '@/chat/response'
+import { customInput } from '@/formats/custom-tools'
 import type { AnswerContext } from '@/formats/format'
 import { type Ending, encodeFinishReason } from '@/formats/responses/finish-reason'
 import { encodeArguments } from '@/formats/responses/tool-arguments'
@@ -104,12 +105,12 @@ function encodeBlock(block: AnswerBlock, status: ItemStatus, given: BlockContext
     }
     case 'tool-call': {
       const origin = context.toolOrigins?.get(block.name)
-      const id = randomId(origin?.kind === 'custom' ? 'ctc' : 'fc')
+      const isCustom = origin?.kind === 'custom'
       const call = {
-        id,
+        id: randomId(isCustom ? 'ctc' : 'fc'),
         callId: newId(block.id),
         name: block.name,
-        argumentsText: origin?.kind === 'custom' ? block.argumentsText : encodeArguments(block.argumentsText),
+        text: isCustom ? customInput(block.argumentsText) : encodeArguments(block.argumentsText),
       }
       return [...callProofItem(block.signature, context), callItem(call, status, origin)]
     }

@@ -1,6 +1,6 @@
 /** The events of a responses stream by which the pieces of an item are named and closed. */
 import type { ToolOrigin } from '@/chat/request'
-import { customInput } from '@/formats/custom-tools'
+import type { CustomInput } from '@/formats/custom-tools'
 import type { JsonObject } from '@/lib/json'
 import type { Frame } from '@/lib/streams/sse'
 import { refusalPart, summaryPart, textPart } from './encode-content'
@@ -10,10 +10,13 @@ export type Lane = {
   kind: 'text' | 'refusal' | 'reasoning' | 'call'
   id: string
   index: number
+  /** What came of it so far, as the item has it. */
   parts: string[]
   callId: string
   name: string
   origin: ToolOrigin | undefined
+  /** Reads a custom tool's text out of its arguments. */
+  custom: CustomInput | undefined
 }
 
 /** Makes the next event of the stream, which numbers them. */
@@ -51,14 +54,16 @@ export function thoughtDone(lane: Lane, emit: Emit): Frame[] {
   ]
 }
 
-/** The events that close a call. The text of a custom tool comes in one piece: it is only known once the call is whole. */
-export function callDone({ id, index, name, origin, parts }: Lane, emit: Emit): Frame[] {
+/** The event of a piece of a call's arguments, or of a custom tool's text. */
+export function callDelta({ id, index, custom }: Lane, delta: string, emit: Emit): Frame {
+  const type = custom ? 'response.custom_tool_call_input.delta' : 'response.function_call_arguments.delta'
+  return emit(type, { item_id: id, output_index: index, delta })
+}
+
+/** The event that closes a call. */
+export function callDone({ id, index, name, origin, custom, parts }: Lane, emit: Emit): Frame[] {
   const fields = { item_id: id, output_index: index }
   const text = parts.join('')
-  if (origin?.kind === 'custom') {
-    const input = customInput(text)
-    const delta = input === '' ? [] : [emit('response.custom_tool_call_input.delta', { ...fields, delta: input })]
-    return [...delta, emit('response.custom_tool_call_input.done', { ...fields, input })]
-  }
+  if (custom) return [emit('response.custom_tool_call_input.done', { ...fields, input: text })]
   return [emit('response.function_call_arguments.done', { ...fields, name: origin?.name ?? name, arguments: text })]
 }

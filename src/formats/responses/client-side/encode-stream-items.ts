@@ -7,6 +7,7 @@
  */
 import type { ChatEvent } from '@/chat/event'
 import type { Signature } from '@/chat/request'
+import { createCustomInput } from '@/formats/custom-tools'
 import type { AnswerContext, TextPiece } from '@/formats/format'
 import { encodeArguments } from '@/formats/responses/tool-arguments'
 import { createToolIds } from '@/formats/responses/tool-ids'
@@ -26,7 +27,7 @@ import {
   tellThought,
   textPart,
 } from './encode-content'
-import { callDone, type Emit, type Lane, messageDone, partFields, thoughtDone } from './encode-stream-frames'
+import { callDelta, callDone, type Emit, type Lane, messageDone, partFields, thoughtDone } from './encode-stream-frames'
 
 type BlockEvent = Extract<ChatEvent, { block: number }>
 
@@ -88,7 +89,8 @@ export function createItemWriter(context: AnswerContext, emit: Emit): ItemWriter
 
   function begin(block: number, kind: Lane['kind'], callId = '', name = ''): Frame[] {
     const origin = context.toolOrigins?.get(name)
-    lanes.set(block, { kind, id: '', index: -1, parts: [], callId, name, origin })
+    const custom = origin?.kind === 'custom' ? createCustomInput() : undefined
+    lanes.set(block, { kind, id: '', index: -1, parts: [], callId, name, origin, custom })
     return []
   }
 
@@ -142,9 +144,10 @@ export function createItemWriter(context: AnswerContext, emit: Emit): ItemWriter
 
   function extendCall(lane: Lane | undefined, text: string): Frame[] {
     if (!lane || text === '') return []
-    lane.parts.push(text)
+    const piece = lane.custom ? lane.custom.push(text) : text
+    lane.parts.push(piece)
     if (lane.index === -1) return lane.parts.length > 1 ? openHeld() : []
-    return lane.origin?.kind === 'custom' ? [] : [argumentsDelta(lane, text)]
+    return piece === '' ? [] : [callDelta(lane, piece, emit)]
   }
 
   function openHeld(): Frame[] {
@@ -154,14 +157,9 @@ export function createItemWriter(context: AnswerContext, emit: Emit): ItemWriter
   }
 
   function openCall(lane: Lane): Frame[] {
-    const isCustom = lane.origin?.kind === 'custom'
-    const opening = open(lane, randomId(isCustom ? 'ctc' : 'fc'))
+    const opening = open(lane, randomId(lane.custom ? 'ctc' : 'fc'))
     const text = lane.parts.join('')
-    return text === '' || isCustom ? opening : [...opening, argumentsDelta(lane, text)]
-  }
-
-  function argumentsDelta({ id, index }: Lane, delta: string): Frame {
-    return emit('response.function_call_arguments.delta', { item_id: id, output_index: index, delta })
+    return text === '' ? opening : [...opening, callDelta(lane, text, emit)]
   }
 
   function close(block: number, signature: Signature | undefined): Frame[] {
@@ -180,10 +178,10 @@ export function createItemWriter(context: AnswerContext, emit: Emit): ItemWriter
 
   function closeCall(lane: Lane, block: number, signature: Signature | undefined): Frame[] {
     if (held === block) held = undefined
-    const rest = lane.origin?.kind !== 'custom' && lane.parts.join('').trim() === '' ? encodeArguments('') : ''
+    const rest = restOf(lane)
     if (rest !== '') lane.parts.push(rest)
     if (lane.index !== -1) {
-      const more = rest === '' ? [] : [argumentsDelta(lane, rest)]
+      const more = rest === '' ? [] : [callDelta(lane, rest, emit)]
       return [...more, ...settle(lane, callDone, itemOf(lane, 'completed'))]
     }
     const proof = callProofItem(signature, context).flatMap((item) => writeWhole(item))
@@ -239,13 +237,19 @@ export function createItemWriter(context: AnswerContext, emit: Emit): ItemWriter
   }
 }
 
+/** What a call that is whole has to say after its last piece. */
+function restOf({ custom, parts }: Lane): string {
+  if (custom) return custom.end()
+  return parts.join('').trim() === '' ? encodeArguments('') : ''
+}
+
 function itemOf(lane: Lane, status: ItemStatus): JsonObject {
   const { kind, id, callId, name, origin } = lane
   const text = lane.parts.join('')
   const isBegun = status === 'in_progress'
   switch (kind) {
     case 'call':
-      return callItem({ id, callId, name, argumentsText: text }, status, origin)
+      return callItem({ id, callId, name, text }, status, origin)
     case 'reasoning':
       return reasoningItem(id, status, isBegun ? '' : text, undefined)
     case 'refusal':

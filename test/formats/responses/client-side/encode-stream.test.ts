@@ -150,6 +150,16 @@ describe('a stream', () => {
     ])
   })
 
+  test("gives a custom tool's text in pieces as they come", () => {
+    const events = encodeEvents(
+      call(0, 'apply_patch', '{"inp', 'ut":"*** ', 'Begin\\', 'nPatch"}'),
+      contextFor({ tools: [{ type: 'custom', name: 'apply_patch' }] }),
+    )
+    const deltas = events.filter(({ type }) => type === 'response.custom_tool_call_input.delta')
+    expect(deltas.map(({ delta }) => delta)).toEqual(['*** ', 'Begin', '\nPatch'])
+    expect(judgeOrder(events).output).toMatchObject([{ input: '*** Begin\nPatch' }])
+  })
+
   test('of a call with a proof of its own puts it in an item before the call', () => {
     const [start, delta] = call(0, 'one', '{}')
     const signature = { format: 'generate-content', value: 'c2ln' } as const
