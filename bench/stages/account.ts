@@ -10,7 +10,7 @@ export type Stage = { name: string; microseconds: number; kind: 'part' | 'sum' |
 
 /** Stages that are measured alone and end inside the process. */
 const ALONE = [
-  ...['auth', 'body', 'decode request', 'plan', 'journey', 'encode request', UPSTREAM_STUBBED, 'decode answer'],
+  ...['auth', 'body', 'decode request', 'plan', 'failover', 'encode request', UPSTREAM_STUBBED, 'decode answer'],
   ...[SETTLER, 'metrics', 'log'],
 ]
 

@@ -50,7 +50,7 @@ export function localPieces({ deps, sample, recording, answerText }: PieceInput)
     { name: 'body', run: () => readJsonBody(sample.request(), deps) },
     { name: 'decode request', run: () => format.decodeRequest(json, {}) },
     { name: 'plan', run: () => deps.router.plan(chat, origin) },
-    { name: 'journey', run: () => travel(deps, sample, signal) },
+    { name: 'failover', run: () => travel(deps, sample, signal) },
     { name: 'encode request', run: () => JSON.stringify(format.passThrough.request(json, chat, traits)) },
     { name: 'decode answer', run: () => decodeAnswer(sample, answerBytes, planned.model.id) },
     {
@@ -96,9 +96,9 @@ export function remotePieces({ sample, recording }: PieceInput, ledger: Ledger):
 }
 
 async function travel(deps: AppDeps, { plan }: Sample, signal: AbortSignal): Promise<void> {
-  const ticket = await deps.router.begin(plan, { accountId: 'acc_bench', stream: false, signal }).next()
-  ticket?.began()
-  ticket?.ended(false)
+  const permit = await deps.router.begin(plan, { accountId: 'acc_bench', stream: false, signal }).next()
+  permit?.began()
+  permit?.ended(false)
 }
 
 function decodeAnswer({ format }: Sample, bytes: Uint8Array, publicModel: string): string {

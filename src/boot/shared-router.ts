@@ -6,8 +6,8 @@ import { systemClock } from '@/lib/clock'
 import { randomId } from '@/lib/ids'
 import type { Logger } from '@/lib/logger'
 import type { PrometheusMetrics } from '@/metrics/prometheus'
+import type { RoutingEvent } from '@/routing/failover/routing-events'
 import { createHealthExchange, providerAddresses } from '@/routing/health/health-exchange'
-import type { RoutingEvent } from '@/routing/journey/routing-events'
 import { createRouter, type Router } from '@/routing/router'
 
 /** Creates it; what it meets is counted in `metrics`. */

@@ -9,12 +9,12 @@ export type Counted = { tokens: number; text: number; character: number }
  * 42 ms in pieces, and cutting prose into pieces makes 1 % more tokens of it.
  */
 const PIECE_CHARS = 256
-/** What one request may spend in all; prose of 1 MB takes about 50 ms. */
+/** What one request may spend in all, of the processor's time; prose of 1 MB takes about 50 ms. */
 const BUDGET_MS = 150
 /** Words that mean something to the tokenizer, such as `<|endoftext|>`, are plain text in a prompt. */
 const AS_PLAIN_TEXT = { disallowedSpecial: new Set<string>() }
 
-/** Counts `texts` as far as the budget goes. `now` is monotonic milliseconds. */
+/** Counts `texts` as far as the budget goes. `now` is milliseconds of whatever the budget is of. */
 export function countWithinBudget(texts: readonly string[], now: () => number): Counted {
   const endMs = now() + BUDGET_MS
   let tokens = 0

@@ -8,7 +8,7 @@ export type Timeouts = {
   firstByteMs: number
   idleMs: number
   totalMs: number
-  /** Silence after which another target is asked beside this one, at least; undefined: see routing/journey/patience.ts. */
+  /** Silence after which another target is asked beside this one, at least; undefined: see routing/failover/patience.ts. */
   hedgeMs?: number
 }
 

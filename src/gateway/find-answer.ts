@@ -5,7 +5,7 @@ import type { ChatRequest } from '@/chat/request'
 import type { ServerTool } from '@/chat/server-tools'
 import { CACHE_CONTROL } from '@/formats/body-fields'
 import type { Format } from '@/formats/format'
-import { attemptTarget, type Begun, createAttemptHandle } from '@/gateway/attempt/attempt'
+import { attemptTarget, createAttemptHandle, type StartedAnswer } from '@/gateway/attempt/attempt'
 import { firstAnswer } from '@/gateway/attempt/first-answer'
 import { type Entrant, endOthers, enter } from '@/gateway/attempt/race'
 import { createMeter } from '@/gateway/charge/meter'
@@ -17,15 +17,15 @@ import type { Offer } from '@/gateway/hold/negotiation'
 import { plannedFacts } from '@/gateway/hold/request-facts'
 import { assert } from '@/lib/assert'
 import type { Clock } from '@/lib/clock'
-import type { Journey } from '@/routing/journey/journey'
-import type { Ticket } from '@/routing/journey/ticket'
+import type { Failover } from '@/routing/failover/failover'
+import type { Permit } from '@/routing/failover/permit'
 import { routeReason } from '@/routing/route-reason'
 import type { ChatCall, ChatDeps } from './chat-call'
 
 /** The answer that was found: what has begun of it, at which attempt, in whose words, and the charge that goes on with it. */
 export type FoundAnswer = {
-  begun: Begun
-  ticket: Ticket
+  started: StartedAnswer
+  permit: Permit
   providerFormat: Format
   charge: OpenCharge
   /** Milliseconds spent waiting for upstreams until then. */
@@ -35,17 +35,17 @@ export type FoundAnswer = {
 }
 
 /** Finds the first answer. Where there is none, throws what the first target said. */
-export async function findAnswer(deps: ChatDeps, call: ChatCall, hold: Hold, agreed: Offer): Promise<FoundAnswer> {
-  const { plan, request } = agreed
+export async function findAnswer(deps: ChatDeps, call: ChatCall, hold: Hold, offer: Offer): Promise<FoundAnswer> {
+  const { plan, request } = offer
   const { payer, signal, sessionName } = call
   const { accountId } = payer
   const conversation = () => deps.router.conversationOf(request, accountId, sessionName)
-  const journey = deps.router.begin(plan, { accountId, conversation, stream: request.stream, signal })
-  const begin = (ticket: Ticket) => beginAttempt(deps, call, hold, agreed, journey, ticket)
-  const { winner, begun, entrants, upstreamMs } = await firstAnswer(deps, journey, begin)
-  if (entrants.length > 1) decideRace(deps, call, agreed, journey, entrants, winner)
-  const { ticket, providerFormat, charge, handle } = winner
-  return { begun, ticket, providerFormat, charge, upstreamMs, leftOut: handle.leftOut }
+  const failover = deps.router.begin(plan, { accountId, conversation, stream: request.stream, signal })
+  const begin = (permit: Permit) => beginAttempt(deps, call, hold, offer, failover, permit)
+  const { winner, started, entrants, upstreamMs } = await firstAnswer(deps, failover, begin)
+  if (entrants.length > 1) decideRace(deps, call, offer, failover, entrants, winner)
+  const { permit, providerFormat, charge, handle } = winner
+  return { started, permit, providerFormat, charge, upstreamMs, leftOut: handle.leftOut }
 }
 
 function beginAttempt(
@@ -53,29 +53,29 @@ function beginAttempt(
   call: ChatCall,
   hold: Hold,
   { plan, request }: Offer,
-  journey: Journey,
-  ticket: Ticket,
-): Entrant<Begun> {
-  const { model, target } = ticket.planned
+  failover: Failover,
+  permit: Permit,
+): Entrant<StartedAnswer> {
+  const { model, target } = permit.planned
   const providerFormat = deps.formats.get(target.provider.format)
   assert(providerFormat, `no codec for ${target.provider.format}`)
   deps.tracing?.attempting(call.requestId, {
-    ...{ number: ticket.number, planned: ticket.planned, operation: 'chat', request },
+    ...{ number: permit.number, planned: permit.planned, operation: 'chat', request },
   })
-  const charge = openCharge(deps, call, hold, ticket, { reason: routeReason(plan, model.id, journey.trail), request })
+  const charge = openCharge(deps, call, hold, permit, { reason: routeReason(plan, model.id, failover.trail), request })
   const handle = createAttemptHandle()
   const { requestId, payer, format: clientFormat, body, bodyBytes, signal } = call
   const running = attemptTarget(deps, {
-    ...{ requestId, accountId: payer.accountId, ticket, clientFormat, providerFormat, request, body, signal, handle },
+    ...{ requestId, accountId: payer.accountId, permit, clientFormat, providerFormat, request, body, signal, handle },
     bodyBytes,
     meter: charge.meter,
   })
-  return enter({ ticket, providerFormat, charge, handle, sinceMs: deps.clock.monotonic(), discard }, running)
+  return enter({ permit, providerFormat, charge, handle, sinceMs: deps.clock.monotonic(), discard }, running)
 }
 
 /** What came in the same moment as the winner's content. */
-function discard(begun: Begun): void {
-  if (begun.kind === 'stream') begun.source.abort()
+function discard(started: StartedAnswer): void {
+  if (started.kind === 'stream') started.source.abort()
 }
 
 /** Ends the other calls, and says of the winner what is known of them now. */
@@ -83,13 +83,13 @@ function decideRace(
   deps: ChatDeps,
   { signal }: ChatCall,
   { plan }: Offer,
-  journey: Journey,
-  entrants: readonly Entrant<Begun>[],
-  winner: Entrant<Begun>,
+  failover: Failover,
+  entrants: readonly Entrant<StartedAnswer>[],
+  winner: Entrant<StartedAnswer>,
 ): void {
-  endOthers(entrants, winner, journey, !signal.aborted, deps)
-  const { charge, ticket } = winner
-  charge.facts.routeReason = routeReason(plan, ticket.planned.model.id, journey.trail)
+  endOthers(entrants, winner, failover, !signal.aborted, deps)
+  const { charge, permit } = winner
+  charge.facts.routeReason = routeReason(plan, permit.planned.model.id, failover.trail)
   keepRenewed(charge, deps.clock)
 }
 
@@ -98,10 +98,10 @@ function openCharge(
   { clock, tracing }: ChatDeps,
   call: ChatCall,
   hold: Hold,
-  ticket: Ticket,
+  permit: Permit,
   { reason, request }: { reason: string; request: ChatRequest },
 ): OpenCharge {
-  const { planned, number: attempts } = ticket
+  const { planned, number: attempts } = permit
   call.line.attempt = { model: planned.model.id, provider: planned.target.provider.name, attempts }
   const charge = {
     payer: call.payer,

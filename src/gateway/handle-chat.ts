@@ -11,7 +11,7 @@ import { answerLate } from '@/gateway/relay/late-stream'
 import { relay } from '@/gateway/relay/relay'
 import type { Client } from '@/gateway/relay/relayed'
 import { withDeadline } from '@/lib/deadline'
-import type { Ticket } from '@/routing/journey/ticket'
+import type { Permit } from '@/routing/failover/permit'
 import type { Session } from '@/routing/plan/session'
 import type { ChatCall, ChatDeps } from './chat-call'
 import { type FoundAnswer, findAnswer } from './find-answer'
@@ -21,9 +21,9 @@ export function handleChat(deps: ChatDeps, call: ChatCall): Promise<Response> {
   if (deps.storeWatch.isClosedTo(call.payer.accountId)) throw storeClosed()
   const session = deps.router.sessionOf(call.request, call.payer.accountId, call.sessionName)
   const negotiating = deps.tracing ? negotiateTraced(deps, call, session) : negotiate(deps, call, session)
-  return withHold(deps, call.payer, call.requestId, negotiating, (hold, agreed) => {
-    const answering = answer(deps, call, hold, agreed, session)
-    return call.request.stream ? unlessLate(deps, call, hold, agreed, answering) : answering
+  return withHold(deps, call.payer, call.requestId, negotiating, (hold, offer) => {
+    const answering = answer(deps, call, hold, offer, session)
+    return call.request.stream ? unlessLate(deps, call, hold, offer, answering) : answering
   })
 }
 
@@ -33,18 +33,18 @@ function negotiateTraced(deps: ChatDeps, call: ChatCall, session: Session | unde
   return negotiating
 }
 
-async function unlessLate(deps: ChatDeps, call: ChatCall, hold: Hold, agreed: Offer, answering: Promise<Response>) {
+async function unlessLate(deps: ChatDeps, call: ChatCall, hold: Hold, offer: Offer, answering: Promise<Response>) {
   const early = await withDeadline(answering, deps.lateAfterMs, () => undefined)
-  return early ?? answerMeanwhile(deps, call, hold, agreed, answering)
+  return early ?? answerMeanwhile(deps, call, hold, offer, answering)
 }
 
-async function answer(deps: ChatDeps, call: ChatCall, hold: Hold, agreed: Offer, session: Session | undefined) {
-  const found = await findAnswer(deps, call, hold, agreed)
-  if (found.begun.kind !== 'abandoned') {
-    deps.router.remember(agreed.plan, found.charge.facts.model, session)
+async function answer(deps: ChatDeps, call: ChatCall, hold: Hold, offer: Offer, session: Session | undefined) {
+  const found = await findAnswer(deps, call, hold, offer)
+  if (found.started.kind !== 'abandoned') {
+    deps.router.remember(offer.plan, found.charge.facts.model, session)
     found.charge.onObservedEnd = observe(deps, call, found, session)
   }
-  return relayAnswer(deps, call, agreed, found)
+  return relayAnswer(deps, call, offer, found)
 }
 
 function observe({ observer }: ChatDeps, call: ChatCall, { charge }: FoundAnswer, session: Session | undefined) {
@@ -54,13 +54,13 @@ function observe({ observer }: ChatDeps, call: ChatCall, { charge }: FoundAnswer
 }
 
 /** From now on the stream takes care of the hold. */
-function answerMeanwhile(deps: ChatDeps, call: ChatCall, hold: Hold, agreed: Offer, answering: Promise<Response>) {
+function answerMeanwhile(deps: ChatDeps, call: ChatCall, hold: Hold, offer: Offer, answering: Promise<Response>) {
   const { requestId, format, onLateFailure } = call
   hold.handOver()
   return answerLate(deps, {
     client: clientOf(call),
-    context: contextOf(call, agreed, agreed.plan.models[0]?.id ?? call.request.model),
-    headers: waitingHeaders(deps.clock, format, { hold, requestId }, agreed.loweredCap),
+    context: contextOf(call, offer, offer.plan.models[0]?.id ?? call.request.model),
+    headers: waitingHeaders(deps.clock, format, { hold, requestId }, offer.loweredCap),
     answering,
     async onFailure(error) {
       await hold.release()
@@ -71,18 +71,18 @@ function answerMeanwhile(deps: ChatDeps, call: ChatCall, hold: Hold, agreed: Off
 }
 
 /** Tells the client; the relay settles when the answer has ended. */
-function relayAnswer(deps: ChatDeps, call: ChatCall, agreed: Offer, answer: FoundAnswer): Promise<Response> {
-  const { begun, ticket, providerFormat, charge, upstreamMs, leftOut } = answer
-  const { provider } = ticket.planned.target
-  const context = contextOf(call, agreed, charge.facts.model)
-  const { request, loweredCap } = agreed
-  const mayReason = mayHaveReasoned(request, ticket)
-  const origin = { client: clientOf(call), provider, providerFormat, ticket, charge, mayReason, context }
-  return relay(deps, begun, origin, { upstreamMs, loweredCap, leftOut })
+function relayAnswer(deps: ChatDeps, call: ChatCall, offer: Offer, answer: FoundAnswer): Promise<Response> {
+  const { started, permit, providerFormat, charge, upstreamMs, leftOut } = answer
+  const { provider } = permit.planned.target
+  const context = contextOf(call, offer, charge.facts.model)
+  const { request, loweredCap } = offer
+  const mayReason = mayHaveReasoned(request, permit)
+  const origin = { client: clientOf(call), provider, providerFormat, permit, charge, mayReason, context }
+  return relay(deps, started, origin, { upstreamMs, loweredCap, leftOut })
 }
 
 /** Models that can, do unless they are told not to. */
-function mayHaveReasoned({ reasoning }: ChatRequest, { planned }: Ticket): boolean {
+function mayHaveReasoned({ reasoning }: ChatRequest, { planned }: Permit): boolean {
   if (reasoning?.effort === 'none' || reasoning?.budgetTokens === 0) return false
   return reasoning !== undefined || planned.model.capabilities.has('reasoning')
 }

@@ -18,8 +18,8 @@ export function handleEmbeddings(deps: EmbeddingDeps, call: EmbeddingRequestCall
   deps.tracing?.step(requestId, 'plan', negotiating, ({ first: { plan } }) =>
     describePlan({ targets: plan.targets, requested: call.request.model }),
   )
-  return withHold(deps, payer, requestId, negotiating, async (hold, agreed) => {
-    const found = await findVectors(deps, call, hold, agreed)
-    return tellVectors(deps, call, agreed, found)
+  return withHold(deps, payer, requestId, negotiating, async (hold, offer) => {
+    const found = await findVectors(deps, call, hold, offer)
+    return tellVectors(deps, call, offer, found)
   })
 }

@@ -7,7 +7,7 @@ import { type ErrorKind, GatewayError, STATUS_OF_KIND } from '@/chat/error'
 import { FORMATS } from '@/formats/index'
 import { ENDINGS, type Ending } from '@/ledger/charge'
 import { CLIENT_CLOSED_STATUS } from '@/ledger/usage-record'
-import { FAULT_CLASSES } from '@/routing/journey/fault-class'
+import { FAULT_CLASSES } from '@/routing/failover/fault-class'
 
 /** Requests that named no model, those that named none of ours, and the provider of a request that never got to one. */
 export const NO_MODEL = 'none'

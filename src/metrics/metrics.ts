@@ -7,7 +7,7 @@ import type { Repair } from '@/formats/repairs'
 import type { Charge, Ending } from '@/ledger/charge'
 import type { CountGap, RecordFlag } from '@/ledger/usage-record'
 import type { Nano } from '@/lib/money'
-import type { RoutingEvent } from '@/routing/journey/routing-events'
+import type { RoutingEvent } from '@/routing/failover/routing-events'
 
 /** One answer that has ended. `model` and `provider` are names of the catalogue. */
 export type AnsweredRequest = {

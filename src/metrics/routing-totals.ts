@@ -1,6 +1,6 @@
 /** Plain sums of what routing reports, likewise turned into metrics only when somebody asks. */
-import { FAULT_CLASSES } from '@/routing/journey/fault-class'
-import type { RoutingEvent } from '@/routing/journey/routing-events'
+import { FAULT_CLASSES } from '@/routing/failover/fault-class'
+import type { RoutingEvent } from '@/routing/failover/routing-events'
 import { FALLBACK_REASONS } from './born-series'
 import { entryOf } from './traffic-totals'
 

@@ -1,7 +1,7 @@
 /** The state of the moment as metrics: asked for when somebody reads them, and never otherwise. */
 import { Counter, Gauge, type Registry } from 'prom-client'
 import type { CatalogState } from '@/catalog/reload/participant'
-import type { RoutingStatus } from '@/routing/journey/routing-events'
+import type { RoutingStatus } from '@/routing/failover/routing-events'
 import type { FlusherStatus } from '@/usage/flusher'
 import { exposeCatalog } from './catalog-metrics'
 import type { DriftReport } from './metrics'

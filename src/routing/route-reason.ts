@@ -1,6 +1,6 @@
 /** Says in one line why this model answered: for `x-svc-route-reason`, the usage record and the log. */
 
-import type { AttemptNote } from '@/routing/journey/journey-state'
+import type { AttemptNote } from '@/routing/failover/failover-state'
 import { difficultyClass, type TierChoice } from '@/routing/plan/choose'
 import type { Plan } from '@/routing/plan/plan'
 

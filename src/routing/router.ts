@@ -10,20 +10,20 @@ import type { FormatName } from '@/chat/format-name'
 import type { ChatRequest } from '@/chat/request'
 import type { Clock } from '@/lib/clock'
 import { type Soon, whenThere } from '@/lib/wait/soon'
+import { type Failover, type RequestContext, startFailover } from '@/routing/failover/failover'
+import type { RoutingParts } from '@/routing/failover/permit'
+import { createRetryBudget } from '@/routing/failover/retry-budget'
+import type { RoutingListener, RoutingStatus } from '@/routing/failover/routing-events'
+import { createBackoffWindows } from '@/routing/health/backoff-windows'
 import { createCircuitBreaker } from '@/routing/health/circuit-breaker'
 import { createConcurrencyLimiter } from '@/routing/health/concurrency'
 import { type HealthExchange, type HealthNote, NO_EXCHANGE } from '@/routing/health/health-exchange'
 import { createKeyCalls } from '@/routing/health/key-calls'
 import { createKeyPool } from '@/routing/health/key-pool'
 import { createLatencies, FORGOTTEN_AFTER_MS } from '@/routing/health/latency'
-import { createPromises } from '@/routing/health/promises'
 import { goneBetween } from '@/routing/health/renewal'
 import { targetId } from '@/routing/health/target-id'
 import { createThroughputs } from '@/routing/health/throughput'
-import { type Journey, startJourney, type Traveller } from '@/routing/journey/journey'
-import { createRetryBudget } from '@/routing/journey/retry-budget'
-import type { RoutingListener, RoutingStatus } from '@/routing/journey/routing-events'
-import type { RoutingParts } from '@/routing/journey/ticket'
 import { outranks, type TierChoice } from '@/routing/plan/choose'
 import type { AllowedModelIds } from '@/routing/plan/permission'
 import { buildPlan, type Plan } from '@/routing/plan/plan'
@@ -48,7 +48,7 @@ export interface Router {
   /** The plan as data, for callers who want to see their routing. */
   explain(plan: Plan, request: ChatRequest, bodyBytes: number): RouteExplanation
   /** Starts a planned request on its way. */
-  begin(plan: Plan, traveller: Traveller): Journey
+  begin(plan: Plan, context: RequestContext): Failover
   /** The model of the plan that has begun to answer: the conversation stays with it. */
   remember(plan: Plan, modelId: string, session: Session | undefined): void
   status(): RoutingStatus
@@ -108,7 +108,7 @@ export function createRouter(options: RouterOptions): Router {
       return plan
     },
     explain: (plan, request, bodyBytes) => explainPlan(plan, request, bodyBytes, view),
-    begin: (plan, traveller) => startJourney(parts, plan, traveller),
+    begin: (plan, context) => startFailover(parts, plan, context),
     remember(plan, modelId, session) {
       if (session && plan.choice) keepModel(stickiness, session, plan.choice, modelId)
     },
@@ -160,7 +160,7 @@ function createParts(options: RouterOptions, exchange: HealthExchange): RoutingP
     breaker,
     keys,
     calls: createKeyCalls((key) => notify({ type: 'key-drained', key })),
-    promises: createPromises(clock, (id, forMs) => exchange.publish(`promise:${id}`, 'cooling', forMs)),
+    backoffs: createBackoffWindows(clock, (id, forMs) => exchange.publish(`promise:${id}`, 'cooling', forMs)),
     trials: new Set(),
     limiter: createConcurrencyLimiter(clock),
     latency: createLatencies(clock),
@@ -176,7 +176,7 @@ function renewParts(parts: RoutingParts, next: Catalog, before: Catalog): void {
   parts.keys.renew(next.providers, isGone)
   parts.calls.renew(next, before)
   parts.limiter.renew(next.providers)
-  for (const learnt of [parts.breaker, parts.promises, parts.latency, parts.throughput]) learnt.forget(isGone)
+  for (const learnt of [parts.breaker, parts.backoffs, parts.latency, parts.throughput]) learnt.forget(isGone)
 }
 
 function viewOf({ breaker, keys, latency, throughput }: RoutingParts): RouteView {
@@ -218,7 +218,7 @@ function adoptNotes(parts: RoutingParts, notes: readonly HealthNote[]): void {
       open.add(id)
       if (!isOwn) parts.breaker.adopt(id, remainingMs)
     } else if (isOwn) continue
-    else if (subject.startsWith('promise:')) parts.promises.adopt(id, remainingMs)
+    else if (subject.startsWith('promise:')) parts.backoffs.adopt(id, remainingMs)
     else parts.keys.adopt(id, { state, forMs: remainingMs })
   }
   parts.breaker.closeAdoptedExcept(open)

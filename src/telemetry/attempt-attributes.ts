@@ -35,7 +35,7 @@ import type { Provider } from '@/catalog/types'
 import type { ChatRequest } from '@/chat/request'
 import type { FinishKind } from '@/chat/response'
 import { inputTokens, type Usage } from '@/chat/usage'
-import { type AttemptFault, classify } from '@/routing/journey/fault-class'
+import { type AttemptFault, classify } from '@/routing/failover/fault-class'
 import type { AnswerFacts, AttemptStart } from './tracing'
 
 /** Providers that the conventions have a name for, by the end of their host's name. Any other goes by the catalogue's. */

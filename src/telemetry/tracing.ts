@@ -11,7 +11,7 @@ import type { Usage } from '@/chat/usage'
 import type { Charge, Ending } from '@/ledger/charge'
 import type { Payer } from '@/ledger/outcomes'
 import type { Nano } from '@/lib/money'
-import type { AttemptFault } from '@/routing/journey/fault-class'
+import type { AttemptFault } from '@/routing/failover/fault-class'
 import type { PlannedTarget } from '@/routing/plan/plan'
 
 /** The parts of a request's way that take time of their own, beside its attempts. */

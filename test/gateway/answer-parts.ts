@@ -21,7 +21,7 @@ import { createPipe } from '@/lib/streams/pipe'
 import { createSseParser } from '@/lib/streams/sse'
 import type { AnsweredRequest } from '@/metrics/metrics'
 import { openLine, type RequestLine } from '@/metrics/request-line'
-import type { Ticket } from '@/routing/journey/ticket'
+import type { Permit } from '@/routing/failover/permit'
 import type { UpstreamFailure } from '@/upstream/failure'
 
 /** The codec of a format, which there is. */
@@ -139,7 +139,7 @@ export function createTestSource(): TestSource {
 export type TestAnswer = RelayedAnswer & {
   deps: RelayDeps & { streams: ReturnType<typeof createActiveStreams>; logger: ReturnType<typeof memoryLogger> }
   clock: ManualClock
-  /** How the hold ended: what was charged and written, or that it was released; how the ticket did; what was counted and noted as failed; how often the client's end was told. */
+  /** How the hold ended: what was charged and written, or that it was released; how the permit did; what was counted and noted as failed; how often the client's end was told. */
   told: {
     settled: RequestFacts[]
     costs: number[]
@@ -207,10 +207,10 @@ export function createTestAnswer(options: AnswerOptions = {}): TestAnswer {
     },
     provider,
     providerFormat: formatOf(providerFormat),
-    ticket: {
+    permit: {
       ended: (isBroken: boolean) => void told.ended.push(isBroken),
       wrote: (tokens: number) => void told.wrote.push(tokens),
-    } as Partial<Ticket> as Ticket,
+    } as Partial<Permit> as Permit,
     charge,
     mayReason: false,
     signatures: undefined,

@@ -83,21 +83,22 @@ describe('tokens per minute', () => {
   test('are taken by the bound and corrected by the use', async () => {
     const payer = await bench.fund(1_000)
     expect(await pass(payer, 500, 100)).toMatchObject({ limits: { tokens: { limit: 600, remaining: 100 } } })
-    expect(await pass(payer, 500, 500)).toMatchObject({ limits: { tokens: { remaining: 0 } } })
-    const denied = await pass(payer, 60)
+    expect(await pass(payer, 500, 500)).toMatchObject({ kind: 'reserved' })
+    // Ten come back each second: what is asked for here takes longer than a busy machine between two lines.
+    const denied = await pass(payer, 400)
     expect(denied).toMatchObject({ kind: 'rate_limited', scope: 'tokens', limit: 600 })
     const retryAfterMs = denied.kind === 'rate_limited' ? denied.retryAfterMs : 0
-    expect(retryAfterMs).toBeLessThanOrEqual(6_000)
-    expect(denied).toMatchObject({ limits: { tokens: { limit: 600, resetMs: retryAfterMs + 54_000 } } })
+    expect(retryAfterMs).toBeLessThanOrEqual(40_000)
+    expect(denied).toMatchObject({ limits: { tokens: { limit: 600, resetMs: retryAfterMs + 20_000 } } })
   })
 
   test('let a request pass that is larger than the whole limit: it takes the full bucket', async () => {
     const payer = await bench.fund(1_000)
     expect(await pass(payer, 1_000_000, 600)).toMatchObject({ limits: { tokens: { remaining: 0 } } })
-    expect(await pass(payer, 1)).toMatchObject({ kind: 'rate_limited', scope: 'tokens' })
-    await letTimePass(bench.redis, payer, 59_000)
+    expect(await pass(payer, 300)).toMatchObject({ kind: 'rate_limited', scope: 'tokens' })
+    await letTimePass(bench.redis, payer, 30_000)
     expect(await pass(payer, 1_000_000)).toMatchObject({ kind: 'rate_limited', scope: 'tokens' })
-    await letTimePass(bench.redis, payer, 1_000)
+    await letTimePass(bench.redis, payer, 30_000)
     expect(await pass(payer, 1_000_000)).toMatchObject({ kind: 'reserved' })
   })
 

@@ -5,7 +5,7 @@ import { ZERO_USAGE } from '@/chat/usage'
 import { assert } from '@/lib/assert'
 import { nano } from '@/lib/money'
 import { createPrometheusMetrics, type PrometheusMetrics } from '@/metrics/prometheus'
-import type { RoutingEvent } from '@/routing/journey/routing-events'
+import type { RoutingEvent } from '@/routing/failover/routing-events'
 import { readSeries } from './metric-series'
 
 const loaded = loadCatalog(await Bun.file('config/catalog.json').text(), {}, { sandboxBaseUrl: 'http://127.0.0.1:9' })

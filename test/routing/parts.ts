@@ -1,15 +1,16 @@
-/** Everything a journey needs, with clock, randomness and pauses in the test's hands, and every event remembered. */
+/** Everything a failover needs, with clock, randomness and pauses in the test's hands, and every event remembered. */
+
+import { type Failover, startFailover } from '@/routing/failover/failover'
+import type { RoutingParts } from '@/routing/failover/permit'
+import { createRetryBudget } from '@/routing/failover/retry-budget'
+import type { RoutingEvent } from '@/routing/failover/routing-events'
+import { createBackoffWindows } from '@/routing/health/backoff-windows'
 import { createCircuitBreaker } from '@/routing/health/circuit-breaker'
 import { createConcurrencyLimiter } from '@/routing/health/concurrency'
 import { createKeyCalls } from '@/routing/health/key-calls'
 import { createKeyPool } from '@/routing/health/key-pool'
 import { createLatencies } from '@/routing/health/latency'
-import { createPromises } from '@/routing/health/promises'
 import { createThroughputs } from '@/routing/health/throughput'
-import { type Journey, startJourney } from '@/routing/journey/journey'
-import { createRetryBudget } from '@/routing/journey/retry-budget'
-import type { RoutingEvent } from '@/routing/journey/routing-events'
-import type { RoutingParts } from '@/routing/journey/ticket'
 import type { Plan } from '@/routing/plan/plan'
 import { type ManualClock, manualClock } from './world'
 
@@ -19,7 +20,7 @@ export type TestParts = RoutingParts & {
   /** The pauses that were asked for, in milliseconds. The clock moves by each. */
   pauses: number[]
   onPause: () => void
-  begin(plan: Plan, signal: AbortSignal, stream?: boolean, accountId?: string): Journey
+  begin(plan: Plan, signal: AbortSignal, stream?: boolean, accountId?: string): Failover
 }
 
 /** Creates the parts. Keys are drawn in order. */
@@ -37,7 +38,7 @@ export function createTestParts(): TestParts {
       onOut: (provider, key, status) => notify({ type: 'key-out', provider: provider.name, key: key.id, status }),
     }),
     calls: createKeyCalls(),
-    promises: createPromises(clock),
+    backoffs: createBackoffWindows(clock),
     trials: new Set(),
     limiter: createConcurrencyLimiter(clock),
     latency: createLatencies(clock),
@@ -53,7 +54,7 @@ export function createTestParts(): TestParts {
       parts.onPause()
     },
     begin: (plan, signal, stream = false, accountId = 'acc_1') =>
-      startJourney(parts, plan, { accountId, stream, signal }),
+      startFailover(parts, plan, { accountId, stream, signal }),
   }
   return parts
 }

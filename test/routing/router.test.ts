@@ -19,7 +19,7 @@ const catalog = catalogOf([small, large], [tierOf('auto-smart', 'smart', [small,
 
 const ORIGIN: Origin = { clientFormat: 'chat-completions', session: undefined }
 const NEVER = new AbortController().signal
-const traveller = (signal: AbortSignal) => ({ accountId: 'acc_1', stream: false, signal })
+const context = (signal: AbortSignal) => ({ accountId: 'acc_1', stream: false, signal })
 const HARD = 'Prove the theorem, derive the bound, analyse the complexity and justify each assumption step by step.'
 
 function routerOf(clock: ManualClock, exchange?: HealthExchange, from: Catalog = catalog): Router {
@@ -33,9 +33,9 @@ async function targetsOf(router: Router, request: ChatRequest, origin = ORIGIN):
 }
 
 async function failOnce(router: Router, request: ChatRequest, status: number): Promise<void> {
-  const journey = router.begin(await router.plan(request, ORIGIN), traveller(NEVER))
-  const ticket = await journey.next()
-  ticket?.failed({ kind: 'refused', error: providerError({ status, kind: '', message: '', left: 'nothing' }) })
+  const failover = router.begin(await router.plan(request, ORIGIN), context(NEVER))
+  const permit = await failover.next()
+  permit?.failed({ kind: 'refused', error: providerError({ status, kind: '', message: '', left: 'nothing' }) })
 }
 
 const NAMED = requestOf({ model: 'svc/small', fallback: ['svc/large'] })
@@ -50,7 +50,7 @@ describe('several gateways', () => {
     health.sync()
     expect(await targetsOf(second, NAMED)).toEqual(['svc/large', 'svc/small'])
     clock.advance(10_000)
-    const probe = await first.begin(await first.plan(NAMED, ORIGIN), traveller(NEVER)).next()
+    const probe = await first.begin(await first.plan(NAMED, ORIGIN), context(NEVER)).next()
     expect(probe?.planned.model).toBe(small)
     health.sync()
     expect(await targetsOf(second, NAMED)).toEqual(['svc/large', 'svc/small'])
@@ -79,8 +79,8 @@ describe('overload', () => {
     const router = routerOf(manualClock(), undefined, catalogOf([full, large]))
     const request = requestOf({ model: 'svc/full' })
     const client = new AbortController()
-    const holder = await router.begin(await router.plan(request, ORIGIN), traveller(NEVER)).next()
-    const queued = router.begin(await router.plan(request, ORIGIN), traveller(client.signal)).next()
+    const holder = await router.begin(await router.plan(request, ORIGIN), context(NEVER)).next()
+    const queued = router.begin(await router.plan(request, ORIGIN), context(client.signal)).next()
     await expect(Promise.try(() => router.plan(request, ORIGIN))).rejects.toMatchObject({
       kind: 'overloaded',
       options: { retryAfterSeconds: 1 },

@@ -4,8 +4,8 @@
  */
 import { describe, expect, test } from 'bun:test'
 import { providerError } from '@/formats/provider-error'
+import { MIN_RETRIES_PER_MINUTE, RETRY_SHARE } from '@/routing/failover/retry-budget'
 import { targetId } from '@/routing/health/target-id'
-import { MIN_RETRIES_PER_MINUTE, RETRY_SHARE } from '@/routing/journey/retry-budget'
 import { buildPlan } from '@/routing/plan/plan'
 import type { RouteView } from '@/routing/plan/route-view'
 import { createTestParts, type TestParts } from './parts'
@@ -36,22 +36,22 @@ async function send(parts: TestParts, weather: Weather, model: string, fallback:
     latencyMs: () => undefined,
     throughput: () => undefined,
   }
-  const journey = parts.begin(buildPlan(catalog, requestOf({ model, fallback }), { view }), NEVER)
+  const failover = parts.begin(buildPlan(catalog, requestOf({ model, fallback }), { view }), NEVER)
   const pausesBefore = parts.pauses.length
   let addedMs = 0
-  for (let ticket = await journey.next(); ticket; ) {
-    const { takesMs, fails } = weather[ticket.planned.target.provider.name] ?? { takesMs: 0, fails: true }
+  for (let permit = await failover.next(); permit; ) {
+    const { takesMs, fails } = weather[permit.planned.target.provider.name] ?? { takesMs: 0, fails: true }
     if (!fails) {
-      ticket.began()
-      ticket.ended(false)
+      permit.began()
+      permit.ended(false)
       const pausedMs = parts.pauses.slice(pausesBefore).reduce((sum, pause) => sum + pause, 0)
-      return { answered: true, attempts: ticket.number, addedMs: addedMs + pausedMs }
+      return { answered: true, attempts: permit.number, addedMs: addedMs + pausedMs }
     }
     addedMs += takesMs
-    const failed = ticket.failed({ kind: 'refused', error: providerError({ status: 500, kind: '', message: '' }) })
-    ticket = await journey.next(failed)
+    const failed = permit.failed({ kind: 'refused', error: providerError({ status: 500, kind: '', message: '' }) })
+    permit = await failover.next(failed)
   }
-  return { answered: false, attempts: journey.trail.length, addedMs }
+  return { answered: false, attempts: failover.trail.length, addedMs }
 }
 
 async function storm(

@@ -2,11 +2,11 @@
 
 import type { Model } from '@/catalog/types'
 import { providerError } from '@/formats/provider-error'
+import type { Failover } from '@/routing/failover/failover'
+import type { AttemptFault } from '@/routing/failover/fault-class'
+import type { Permit } from '@/routing/failover/permit'
+import type { RoutingEvent } from '@/routing/failover/routing-events'
 import { targetId } from '@/routing/health/target-id'
-import type { AttemptFault } from '@/routing/journey/fault-class'
-import type { Journey } from '@/routing/journey/journey'
-import type { RoutingEvent } from '@/routing/journey/routing-events'
-import type { Ticket } from '@/routing/journey/ticket'
 import { buildPlan } from '@/routing/plan/plan'
 import { createTestParts, type TestParts } from './parts'
 import { catalogOf, modelOf, providerOf, requestOf } from './world'
@@ -28,16 +28,16 @@ export function refused(status: number, retryAfterSeconds?: number, message = ''
 }
 
 /** The target and the key that were let through. */
-export function nameOf(ticket: Ticket | undefined): string | undefined {
-  return ticket && `${targetId(ticket.planned.target)} ${ticket.key.id}`
+export function nameOf(permit: Permit | undefined): string | undefined {
+  return permit && `${targetId(permit.planned.target)} ${permit.key.id}`
 }
 
 /** Fails every attempt with `fault` and returns where they went. */
-export async function failAll(journey: Journey, fault: (ticket: Ticket) => AttemptFault): Promise<string[]> {
+export async function failAll(failover: Failover, fault: (permit: Permit) => AttemptFault): Promise<string[]> {
   const names: string[] = []
-  for (let ticket = await journey.next(); ticket; ) {
-    names.push(nameOf(ticket) ?? '')
-    ticket = await journey.next(ticket.failed(fault(ticket)))
+  for (let permit = await failover.next(); permit; ) {
+    names.push(nameOf(permit) ?? '')
+    permit = await failover.next(permit.failed(fault(permit)))
   }
   return names
 }
@@ -47,7 +47,7 @@ export type Trips = {
   /** Whoever makes all of them. */
   client: AbortController
   /** Sets out for the first of `models`, with the others to fall back to. */
-  begin(models?: Model[], stream?: boolean, accountId?: string): Journey
+  begin(models?: Model[], stream?: boolean, accountId?: string): Failover
   eventsOf<Type extends RoutingEvent['type']>(type: Type): Extract<RoutingEvent, { type: Type }>[]
 }
 

@@ -75,7 +75,7 @@ export async function startGateway(options: GatewayOptions): Promise<TestGateway
     LOG_LEVEL: 'debug',
     HOST: '127.0.0.1',
     PORT: '0',
-    REDIS_COMMAND_TIMEOUT_MS: '5000',
+    REDIS_COMMAND_TIMEOUT_MS: '10000',
     ...options.environment,
   }
   const loadedConfig = loadConfig(environment, { isSimulated: true })

@@ -4,9 +4,9 @@
  */
 import type { CatalogSource } from '@/catalog/reload/live-catalog'
 import type { Provider, Target } from '@/catalog/types'
+import type { RoutingStatus } from '@/routing/failover/routing-events'
 import type { CircuitState } from '@/routing/health/circuit-breaker'
 import { providerKeyId, targetId } from '@/routing/health/target-id'
-import type { RoutingStatus } from '@/routing/journey/routing-events'
 import type { Router } from '@/routing/router'
 
 /** Sums of what routing reported, as the gateway counts them. */

@@ -1,6 +1,6 @@
 /**
  * One attempt at one target: says the request in the target's format, sends it, reads up to the commit point, and tells the
- * ticket what came of it. Every fault until then is a value, so that another target may be tried.
+ * permit what came of it. Every fault until then is a value, so that another target may be tried.
  */
 import { toolAllowance, untakenTools } from '@/catalog/tool-allowance'
 import type { Model } from '@/catalog/types'
@@ -15,8 +15,8 @@ import type { Meter } from '@/gateway/charge/meter'
 import type { JsonObject } from '@/lib/json'
 import type { Logger } from '@/lib/logger'
 import { turnFor } from '@/lib/wait/own-turn'
-import type { AttemptFault } from '@/routing/journey/fault-class'
-import type { FailedAttempt, Ticket } from '@/routing/journey/ticket'
+import type { AttemptFault } from '@/routing/failover/fault-class'
+import type { FailedAttempt, Permit } from '@/routing/failover/permit'
 import type { Tracing } from '@/telemetry/tracing'
 import { type CallHandle, callUpstream, type UpstreamAnswer } from '@/upstream/client'
 import { describeFailure, toGatewayError, type UpstreamFailure } from '@/upstream/failure'
@@ -37,7 +37,7 @@ export type AttemptDeps = {
 type AttemptInput = {
   requestId: string
   accountId: string
-  ticket: Ticket
+  permit: Permit
   clientFormat: Format
   providerFormat: Format
   request: ChatRequest
@@ -78,17 +78,20 @@ export function createAttemptHandle(): AttemptHandle {
  * have sent something by then, or never have got the request. A stream may be one that nobody waits for any more, and so may an
  * answer in one piece, which is read on.
  */
-export type Begun = CompleteAnswer | CommittedStream | { kind: 'abandoned'; hasSent: boolean; isUnreached?: true }
+export type StartedAnswer =
+  | CompleteAnswer
+  | CommittedStream
+  | { kind: 'abandoned'; hasSent: boolean; isUnreached?: true }
 
-/** No answer: what the caller is told if no other target does better, and what the journey decides by. */
+/** No answer: what the caller is told if no other target does better, and what the failover decides by. */
 export type Failed = { kind: 'failed'; error: GatewayError; failed: FailedAttempt }
 
 /**
- * Calls the ticket's target, and once more where it refuses what another account has proven to have thought: that says nothing of the
+ * Calls the permit's target, and once more where it refuses what another account has proven to have thought: that says nothing of the
  * target or of the request, and the answer is the same conversation's without it. A refusal costs nothing.
  */
-export async function attemptTarget(deps: AttemptDeps, asked: AttemptInput): Promise<Begun | Failed> {
-  const { ticket, requestId, signal } = asked
+export async function attemptTarget(deps: AttemptDeps, asked: AttemptInput): Promise<StartedAnswer | Failed> {
+  const { permit, requestId, signal } = asked
   try {
     const input = inProviderNames(asked)
     const body = encodeBody(deps, input)
@@ -103,14 +106,14 @@ export async function attemptTarget(deps: AttemptDeps, asked: AttemptInput): Pro
     if (result.kind === 'failed') return noteFailure(deps, input, result.failure)
     const hasContent = result.kind === 'complete' || (result.kind === 'stream' && !signal.aborted)
     if (hasContent) {
-      ticket.began()
-      deps.tracing?.began(requestId, ticket.number)
-    } else ticket.abandoned()
+      permit.began()
+      deps.tracing?.began(requestId, permit.number)
+    } else permit.abandoned()
     return result
   } catch (error) {
     // A bug of ours: it must not keep the slot as well.
-    ticket.abandoned()
-    deps.tracing?.failed(requestId, ticket.number, undefined)
+    permit.abandoned()
+    deps.tracing?.failed(requestId, permit.number, undefined)
     throw error
   }
 }
@@ -126,13 +129,13 @@ function inProviderNames(input: AttemptInput): AttemptInput {
 /** The body without what the target has refused as somebody else's thoughts; undefined where that is not why it refused. */
 function withoutForeignProofs(
   { logger }: AttemptDeps,
-  { requestId, ticket, providerFormat }: AttemptInput,
+  { requestId, permit, providerFormat }: AttemptInput,
   body: JsonObject,
   failure: UpstreamFailure,
 ): JsonObject | undefined {
   const isProof = failure.kind === 'refused' && failure.error.reason === 'proof'
   const stripped = isProof ? providerFormat.withoutProofs?.(body) : undefined
-  if (stripped) logger.info('foreign_proofs_left_out', { requestId, model: ticket.planned.model.id })
+  if (stripped) logger.info('foreign_proofs_left_out', { requestId, model: permit.planned.model.id })
   return stripped
 }
 
@@ -140,9 +143,9 @@ async function callTarget(
   deps: AttemptDeps,
   input: AttemptInput,
   bodyText: string,
-): Promise<Begun | { kind: 'failed'; failure: UpstreamFailure }> {
-  const { requestId, ticket, providerFormat, request, signal, handle } = input
-  const { target } = ticket.planned
+): Promise<StartedAnswer | { kind: 'failed'; failure: UpstreamFailure }> {
+  const { requestId, permit, providerFormat, request, signal, handle } = input
+  const { target } = permit.planned
   // Of a stream, what came tells what is owed; of an answer in one piece, only its end does.
   const readingOn = request.stream ? undefined : createReadingOn(deps, input.accountId, target.provider)
   const isGivenUp = () => handle.isDropped || (signal.aborted && !readingOn?.isUnderWay())
@@ -153,7 +156,7 @@ async function callTarget(
     if (handle.isDropped) return { kind: 'abandoned', hasSent: false, isUnreached: true }
     const answer = await callUpstream({
       target,
-      key: ticket.key,
+      key: permit.key,
       format: providerFormat,
       stream: request.stream,
       bodyText,
@@ -161,7 +164,7 @@ async function callTarget(
       handle,
       protocol: protocolOf(input),
       leave: readingOn?.leave,
-      traceHeaders: deps.tracing?.contextFor(requestId, ticket.number),
+      traceHeaders: deps.tracing?.contextFor(requestId, permit.number),
     })
     if (answer.kind === 'failed') return isGivenUp() ? abandoned(answer.failure) : answer
     if (isGivenUp()) {
@@ -183,19 +186,19 @@ async function callTarget(
   }
 }
 
-function abandoned(failure: UpstreamFailure): Begun {
+function abandoned(failure: UpstreamFailure): StartedAnswer {
   const isUnreached = failure.kind === 'unreachable' && failure.isUnheard
   return { kind: 'abandoned', hasSent: false, ...(isUnreached && { isUnreached }) }
 }
 
 function readAnswer(input: AttemptInput, answer: UpstreamAnswer) {
-  const { clientFormat, providerFormat, request, signal, ticket } = input
+  const { clientFormat, providerFormat, request, signal, permit } = input
   const isTranslated = clientFormat !== providerFormat
   if (!answer.isEventStream) return readComplete(answer, providerFormat, isTranslated)
   const source = openStreamSource(answer, providerFormat)
   if (!request.stream) return readFolded(input, source)
   // What the provider has begun is paid for, and may have to be read to its end.
-  if (ticket.planned.target.provider.onDisconnect.kind !== 'abort') source.outliveClient()
+  if (permit.planned.target.provider.onDisconnect.kind !== 'abort') source.outliveClient()
   return awaitContent(source, isTranslated, signal)
 }
 
@@ -207,17 +210,17 @@ async function readFolded({ clientFormat, providerFormat, meter }: AttemptInput,
 }
 
 /** The headers by which a provider of the caller's own format is asked for what its caller asks for. */
-function protocolOf({ request: { protocol }, clientFormat, providerFormat, ticket }: AttemptInput) {
+function protocolOf({ request: { protocol }, clientFormat, providerFormat, permit }: AttemptInput) {
   if (!protocol || clientFormat !== providerFormat) return undefined
-  const { provider, quirks, toolPrices } = ticket.planned.target
+  const { provider, quirks, toolPrices } = permit.planned.target
   const { passFields, betas, headers } = provider
   return protocolHeaders(protocol, { quirks, passFields, betas, toolPrices }, headers)
 }
 
 /** The body to send, or the error that blames the request where the target's format cannot say it. */
 function encodeBody(deps: { logger: Logger }, input: AttemptInput): JsonObject | GatewayError {
-  const { ticket, clientFormat, providerFormat, body, handle } = input
-  const { model, target } = ticket.planned
+  const { permit, clientFormat, providerFormat, body, handle } = input
+  const { model, target } = permit.planned
   const request = withinModel(input.request, model)
   const traits: TargetTraits = {
     model: target.model,
@@ -265,30 +268,30 @@ function noteLeftOut(deps: { logger: Logger }, { requestId }: AttemptInput, fiel
 
 /** What was left out is said by feature; the details may quote the caller's own values, and stay out of the log. */
 function noteWarnings(deps: { logger: Logger }, input: AttemptInput, warnings: readonly Warning[]): void {
-  const { requestId, ticket } = input
+  const { requestId, permit } = input
   const features = [...new Set(warnings.map((warning) => warning.feature))]
-  deps.logger.info('request_features_left_out', { requestId, model: ticket.planned.model.id, features })
+  deps.logger.info('request_features_left_out', { requestId, model: permit.planned.model.id, features })
 }
 
-/** What a failed call comes to: written to the log, told to the ticket. */
+/** What a failed call comes to: written to the log, told to the permit. */
 export function noteFailure(
   deps: Omit<AttemptDeps, 'drains' | 'streams'>,
-  attempt: Pick<AttemptInput, 'requestId' | 'ticket'>,
+  attempt: Pick<AttemptInput, 'requestId' | 'permit'>,
   failure: UpstreamFailure,
 ): Failed {
-  const { requestId, ticket } = attempt
-  const { model, target } = ticket.planned
+  const { requestId, permit } = attempt
+  const { model, target } = permit.planned
   const reason = describeFailure(failure, target.provider)
-  deps.logger.warn('attempt_failed', { requestId, model: model.id, attempt: ticket.number, reason })
+  deps.logger.warn('attempt_failed', { requestId, model: model.id, attempt: permit.number, reason })
   return fail(deps, attempt, failure, toGatewayError(failure, target.provider))
 }
 
 function fail(
   { tracing }: Pick<AttemptDeps, 'tracing'>,
-  { requestId, ticket }: Pick<AttemptInput, 'requestId' | 'ticket'>,
+  { requestId, permit }: Pick<AttemptInput, 'requestId' | 'permit'>,
   fault: AttemptFault,
   error: GatewayError,
 ): Failed {
-  tracing?.failed(requestId, ticket.number, fault)
-  return { kind: 'failed', error, failed: ticket.failed(fault) }
+  tracing?.failed(requestId, permit.number, fault)
+  return { kind: 'failed', error, failed: permit.failed(fault) }
 }

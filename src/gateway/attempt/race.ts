@@ -8,8 +8,8 @@ import { costThrownAway, type OpenCharge } from '@/gateway/charge/open-charge'
 import type { SettleDeps } from '@/gateway/charge/settle'
 import type { Clock } from '@/lib/clock'
 import { nano } from '@/lib/money'
-import type { Journey } from '@/routing/journey/journey'
-import type { Ticket } from '@/routing/journey/ticket'
+import type { Failover } from '@/routing/failover/failover'
+import type { Permit } from '@/routing/failover/permit'
 import type { Tracing } from '@/telemetry/tracing'
 import type { AttemptHandle, Failed } from './attempt'
 
@@ -17,16 +17,16 @@ import type { AttemptHandle, Failed } from './attempt'
 export type Outcome = { kind: string }
 
 /** One attempt under way, or ended where it has a `result`. */
-export type Entrant<Begun extends Outcome> = {
-  ticket: Ticket
+export type Entrant<StartedAnswer extends Outcome> = {
+  permit: Permit
   providerFormat: Format
   charge: OpenCharge
   handle: AttemptHandle
   /** When it began, or last showed that it goes on. */
   sinceMs: number
   /** Rids us of what it came to, where nobody wants that any more. */
-  discard: (begun: Begun) => void
-  result: Begun | Failed | undefined
+  discard: (started: StartedAnswer) => void
+  result: StartedAnswer | Failed | undefined
   /** A bug of ours; thrown where the race is waited for. */
   error?: unknown
   /** Called when it has ended. */
@@ -40,11 +40,11 @@ type RaceDeps = { metrics: Pick<SettleDeps['metrics'], 'thrownAway'>; tracing?: 
 const LOOK_MS = 250
 
 /** Counts an attempt in; `running` never rejects unless there is a bug. */
-export function enter<Begun extends Outcome>(
-  facts: Omit<Entrant<Begun>, 'result' | 'error' | 'onEnd'>,
-  running: Promise<Begun | Failed>,
-): Entrant<Begun> {
-  const entrant: Entrant<Begun> = { ...facts, result: undefined, onEnd: undefined }
+export function enter<StartedAnswer extends Outcome>(
+  facts: Omit<Entrant<StartedAnswer>, 'result' | 'error' | 'onEnd'>,
+  running: Promise<StartedAnswer | Failed>,
+): Entrant<StartedAnswer> {
+  const entrant: Entrant<StartedAnswer> = { ...facts, result: undefined, onEnd: undefined }
   running.then(
     (result) => {
       entrant.result = result
@@ -58,20 +58,20 @@ export function enter<Begun extends Outcome>(
   return entrant
 }
 
-type Ended<Begun extends Outcome> = Entrant<Begun> & { result: Begun | Failed }
+type Ended<StartedAnswer extends Outcome> = Entrant<StartedAnswer> & { result: StartedAnswer | Failed }
 
-/** Waits for the first of `entrants` to end; `begin` adds one where the journey says that another target is to be asked. */
-export function firstToEnd<Begun extends Outcome>(
-  entrants: Entrant<Begun>[],
-  journey: Journey,
+/** Waits for the first of `entrants` to end; `begin` adds one where the failover says that another target is to be asked. */
+export function firstToEnd<StartedAnswer extends Outcome>(
+  entrants: Entrant<StartedAnswer>[],
+  failover: Failover,
   clock: Clock,
-  begin: (ticket: Ticket) => void,
-): Promise<Ended<Begun>> {
-  const { promise, resolve, reject } = Promise.withResolvers<Ended<Begun>>()
+  begin: (permit: Permit) => void,
+): Promise<Ended<StartedAnswer>> {
+  const { promise, resolve, reject } = Promise.withResolvers<Ended<StartedAnswer>>()
   let looking: Timer | undefined
-  function end(entrant: Entrant<Begun>): void {
+  function end(entrant: Entrant<StartedAnswer>): void {
     clearInterval(looking)
-    if (entrant.result) resolve(entrant as Ended<Begun>)
+    if (entrant.result) resolve(entrant as Ended<StartedAnswer>)
     else reject(entrant.error)
   }
   function watchAll(): void {
@@ -80,10 +80,10 @@ export function firstToEnd<Begun extends Outcome>(
   const ended = entrants.find(({ result, error }) => result !== undefined || error !== undefined)
   if (ended) end(ended)
   else watchAll()
-  if (!ended && journey.hasOthers()) {
+  if (!ended && failover.hasOthers()) {
     looking = setInterval(() => {
       try {
-        look(entrants, journey, clock, begin)
+        look(entrants, failover, clock, begin)
         watchAll()
       } catch (error) {
         clearInterval(looking)
@@ -94,15 +94,15 @@ export function firstToEnd<Begun extends Outcome>(
   return promise
 }
 
-function look<Begun extends Outcome>(
-  entrants: readonly Entrant<Begun>[],
-  journey: Journey,
+function look<StartedAnswer extends Outcome>(
+  entrants: readonly Entrant<StartedAnswer>[],
+  failover: Failover,
   clock: Clock,
-  begin: (ticket: Ticket) => void,
+  begin: (permit: Permit) => void,
 ): void {
   const [eldest, newest] = [entrants[0], entrants.at(-1)]
   if (!eldest || !newest) return
-  const next = journey.onSilence(newest.ticket, clock.monotonic() - newest.sinceMs)
+  const next = failover.onSilence(newest.permit, clock.monotonic() - newest.sinceMs)
   if (next === 'give-up') eldest.handle.end('silence')
   else if (next) begin(next)
 }
@@ -111,18 +111,18 @@ function look<Begun extends Outcome>(
  * Ends all but the winner. Who was outrun by a later one was silent for too long, and that is counted, unless it is the client's
  * going away that decided.
  */
-export function endOthers<Begun extends Outcome>(
-  entrants: readonly Entrant<Begun>[],
-  winner: Entrant<Begun>,
-  journey: Journey,
+export function endOthers<StartedAnswer extends Outcome>(
+  entrants: readonly Entrant<StartedAnswer>[],
+  winner: Entrant<StartedAnswer>,
+  failover: Failover,
   hasAnswered: boolean,
   { metrics, tracing }: RaceDeps,
 ): void {
   for (const other of entrants) {
     if (other === winner) continue
     bearCost(winner.charge, other.charge, metrics)
-    tracing?.outrun(other.charge.facts.requestId, other.ticket.number)
-    if (hasAnswered && !other.result && other.sinceMs < winner.sinceMs) journey.outrun(other.ticket)
+    tracing?.outrun(other.charge.facts.requestId, other.permit.number)
+    if (hasAnswered && !other.result && other.sinceMs < winner.sinceMs) failover.outrun(other.permit)
     other.handle.drop()
     other.onEnd = () => discard(other)
     if (other.result) discard(other)
@@ -138,12 +138,16 @@ function bearCost(winner: OpenCharge, other: OpenCharge, metrics: RaceDeps['metr
 }
 
 /** What came in the same moment as the winner's content. */
-function discard<Begun extends Outcome>({ result, ticket, discard: discardBegun }: Entrant<Begun>): void {
-  if (result && !isFailure(result)) discardBegun(result)
-  ticket.ended(false)
+function discard<StartedAnswer extends Outcome>({
+  result,
+  permit,
+  discard: discardAnswer,
+}: Entrant<StartedAnswer>): void {
+  if (result && !isFailure(result)) discardAnswer(result)
+  permit.ended(false)
 }
 
 /** Whether an attempt came to nothing. */
-export function isFailure<Begun extends Outcome>(result: Begun | Failed): result is Failed {
+export function isFailure<StartedAnswer extends Outcome>(result: StartedAnswer | Failed): result is Failed {
   return result.kind === 'failed'
 }

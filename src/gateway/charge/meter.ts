@@ -51,7 +51,7 @@ export interface Meter {
   /** Whether by our guess the answer is beyond its limit: then it is to be counted. */
   isSuspect(): boolean
   /** It was counted, or could not be: how much more may come before it is suspected again. */
-  acquit(counted: number | undefined): void
+  noteCount(counted: number | undefined): void
   /** Whether the provider has written so far beyond the limit it was given that it will not stop by itself. */
   isRunaway(): boolean
   /** The first content is on its way to the client, `milliseconds` after the request came. Only the first call counts. */
@@ -178,7 +178,7 @@ export function createMeter(outputBound: number): Meter {
     said: () => ({ texts: kept.texts(), unkeptTokens: Math.ceil(unkeptTokens) }),
     textOf: kept.textOf,
     isSuspect: () => guess.tokens() > suspectAt,
-    acquit(counted) {
+    noteCount(counted) {
       const guessed = guess.tokens()
       const room = counted === undefined ? guessed : (beyondLimit(outputBound) - counted) * (guessed / counted)
       suspectAt = guessed + Math.max(MIN_RECOUNT_TOKENS, room * RECOUNT_SHARE)

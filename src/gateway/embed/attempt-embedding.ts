@@ -10,7 +10,7 @@ import type { Format } from '@/formats/format'
 import { type AttemptDeps, type AttemptHandle, type Failed, noteFailure } from '@/gateway/attempt/attempt'
 import { MAX_ANSWER_BYTES } from '@/gateway/attempt/read-complete'
 import type { Clock } from '@/lib/clock'
-import type { Ticket } from '@/routing/journey/ticket'
+import type { Permit } from '@/routing/failover/permit'
 import { callUpstream } from '@/upstream/client'
 import type { UpstreamFailure } from '@/upstream/failure'
 import type { EmbeddingRequestCall } from './embedding-call'
@@ -29,7 +29,7 @@ export type AnsweredCalls = Map<Target, EmbeddingAnswer[]>
 
 type EmbeddingAttempt = {
   call: EmbeddingRequestCall
-  ticket: Ticket
+  permit: Permit
   providerFormat: Format
   embeddings: Embeddings
   answered: AnsweredCalls
@@ -38,13 +38,13 @@ type EmbeddingAttempt = {
   onProgress(): void
 }
 
-/** Asks the ticket's target. */
+/** Asks the permit's target. */
 export async function attemptEmbedding(
   deps: Omit<AttemptDeps, 'drains' | 'streams'> & { clock: Clock },
   attempt: EmbeddingAttempt,
 ): Promise<Embedded | Failed> {
-  const { ticket, call, handle, answered, embeddings, onProgress } = attempt
-  const { target } = ticket.planned
+  const { permit, call, handle, answered, embeddings, onProgress } = attempt
+  const { target } = permit.planned
   const answers = answered.get(target) ?? []
   answered.set(target, answers)
   const { inputs } = call.request
@@ -58,22 +58,22 @@ export async function attemptEmbedding(
       if (call.signal.aborted || handle.isDropped) {
         if (!('kind' in result)) answers.push(result)
         if (answers.length * embeddings.maxInputs >= inputs.length) break
-        ticket.abandoned()
+        permit.abandoned()
         const inputCount = Math.max(answers.length, 1) * embeddings.maxInputs
         const isUnreached = 'kind' in result && result.kind === 'unreachable' && result.isUnheard
         return { kind: 'abandoned', answers, inputs: inputCount, ...(isUnreached && { isUnreached }) }
       }
-      if ('kind' in result) return noteFailure(deps, { requestId: call.requestId, ticket }, result)
+      if ('kind' in result) return noteFailure(deps, { requestId: call.requestId, permit }, result)
       answers.push(result)
       onProgress()
     }
-    ticket.began()
-    deps.tracing?.began(call.requestId, ticket.number)
+    permit.began()
+    deps.tracing?.began(call.requestId, permit.number)
     return { kind: 'embedded', answers, inputs: inputs.length }
   } catch (error) {
     // A bug of ours: it must not keep the slot as well.
-    ticket.abandoned()
-    deps.tracing?.failed(call.requestId, ticket.number, undefined)
+    permit.abandoned()
+    deps.tracing?.failed(call.requestId, permit.number, undefined)
     throw error
   }
 }
@@ -85,9 +85,9 @@ async function askOnce(
   attempt: EmbeddingAttempt,
   start: number,
 ): Promise<EmbeddingAnswer | UpstreamFailure> {
-  const { call, ticket, providerFormat, embeddings, handle } = attempt
+  const { call, permit, providerFormat, embeddings, handle } = attempt
   const { request, format, signal } = call
-  const { target } = ticket.planned
+  const { target } = permit.planned
   const { provider, model, quirks } = target
   const traits = { model, quirks, passFields: provider.passFields }
   const end = Math.min(start + embeddings.maxInputs, request.inputs.length)
@@ -95,10 +95,10 @@ async function askOnce(
   const encoding = embeddings.askedEncoding(request, traits)
   const body = embeddings.encodeRequest({ request, start, end, body: isOwn ? call.body : undefined, encoding }, traits)
   const answer = await callUpstream({
-    ...{ target, key: ticket.key, format: providerFormat, stream: false, signal, handle },
+    ...{ target, key: permit.key, format: providerFormat, stream: false, signal, handle },
     url: embeddings.url({ baseUrl: provider.baseUrl, apiVersion: provider.apiVersion, model }),
     bodyText: JSON.stringify(body),
-    traceHeaders: tracing?.contextFor(call.requestId, ticket.number),
+    traceHeaders: tracing?.contextFor(call.requestId, permit.number),
   })
   if (answer.kind === 'failed') return answer.failure
   const read = await answer.readAll(MAX_ANSWER_BYTES)
@@ -111,7 +111,7 @@ async function askOnce(
 }
 
 /** The caller's fields that a target was not sent. */
-export function leftOutOf({ request, format }: EmbeddingRequestCall, { planned }: Ticket): readonly string[] {
+export function leftOutOf({ request, format }: EmbeddingRequestCall, { planned }: Permit): readonly string[] {
   const { provider, quirks } = planned.target
   if (provider.format !== format.name) return [...request.nativeFields, ...(request.unlisted ?? [])]
   return leftOutFields(request, { quirks, passFields: provider.passFields })

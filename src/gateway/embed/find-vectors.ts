@@ -7,8 +7,8 @@ import { type OpenCharge, progressOf } from '@/gateway/charge/open-charge'
 import type { Hold } from '@/gateway/hold/hold'
 import { plannedFacts } from '@/gateway/hold/request-facts'
 import { assert } from '@/lib/assert'
-import type { Journey } from '@/routing/journey/journey'
-import type { Ticket } from '@/routing/journey/ticket'
+import type { Failover } from '@/routing/failover/failover'
+import type { Permit } from '@/routing/failover/permit'
 import { routeReason } from '@/routing/route-reason'
 import { type AnsweredCalls, attemptEmbedding, type Embedded } from './attempt-embedding'
 import type { EmbeddingDeps, EmbeddingOffer, EmbeddingRequestCall } from './embedding-call'
@@ -16,7 +16,7 @@ import type { EmbeddingDeps, EmbeddingOffer, EmbeddingRequestCall } from './embe
 /** The vectors that were found, at which attempt, and the charge that goes on with them. */
 export type FoundVectors = {
   embedded: Embedded
-  ticket: Ticket
+  permit: Permit
   charge: OpenCharge
   /** Milliseconds spent waiting for upstreams until then. */
   upstreamMs: number
@@ -30,18 +30,18 @@ export async function findVectors(
   { plan }: EmbeddingOffer,
 ): Promise<FoundVectors> {
   const { payer, signal } = call
-  const journey = deps.router.begin(plan, { accountId: payer.accountId, stream: false, signal })
+  const failover = deps.router.begin(plan, { accountId: payer.accountId, stream: false, signal })
   const answered: AnsweredCalls = new Map()
-  const begin = (ticket: Ticket) => beginAttempt(deps, call, hold, plan, journey, ticket, answered)
-  const { winner, begun, entrants, upstreamMs } = await firstAnswer(deps, journey, begin)
-  const { ticket, charge } = winner
+  const begin = (permit: Permit) => beginAttempt(deps, call, hold, plan, failover, permit, answered)
+  const { winner, started, entrants, upstreamMs } = await firstAnswer(deps, failover, begin)
+  const { permit, charge } = winner
   if (entrants.length > 1) {
-    endOthers(entrants, winner, journey, !signal.aborted, deps)
-    charge.facts.routeReason = routeReason(plan, plan.model.id, journey.trail)
+    endOthers(entrants, winner, failover, !signal.aborted, deps)
+    charge.facts.routeReason = routeReason(plan, plan.model.id, failover.trail)
     deps.keeper.forget(call.requestId)
     renew(deps, charge)
   }
-  return { embedded: begun, ticket, charge, upstreamMs }
+  return { embedded: started, permit, charge, upstreamMs }
 }
 
 function beginAttempt(
@@ -49,26 +49,26 @@ function beginAttempt(
   call: EmbeddingRequestCall,
   hold: Hold,
   plan: EmbeddingOffer['plan'],
-  journey: Journey,
-  ticket: Ticket,
+  failover: Failover,
+  permit: Permit,
   answered: AnsweredCalls,
 ): Entrant<Embedded> {
-  const { provider } = ticket.planned.target
+  const { provider } = permit.planned.target
   const providerFormat = deps.formats.get(provider.format)
   const embeddings = providerFormat?.embeddings
   assert(embeddings, `no embeddings in ${provider.format}`)
   deps.tracing?.attempting(call.requestId, {
-    ...{ number: ticket.number, planned: ticket.planned, operation: 'embeddings', request: call.request },
+    ...{ number: permit.number, planned: permit.planned, operation: 'embeddings', request: call.request },
   })
-  const charge = openCharge(call, hold, ticket, routeReason(plan, plan.model.id, journey.trail))
+  const charge = openCharge(call, hold, permit, routeReason(plan, plan.model.id, failover.trail))
   renew(deps, charge)
   const handle: AttemptHandle = createAttemptHandle()
   const onProgress = () => {
     entrant.sinceMs = deps.clock.monotonic()
   }
-  const running = attemptEmbedding(deps, { call, ticket, providerFormat, embeddings, answered, handle, onProgress })
+  const running = attemptEmbedding(deps, { call, permit, providerFormat, embeddings, answered, handle, onProgress })
   const sinceMs = deps.clock.monotonic()
-  const entrant = enter({ ticket, providerFormat, charge, handle, sinceMs, discard: () => undefined }, running)
+  const entrant = enter({ permit, providerFormat, charge, handle, sinceMs, discard: () => undefined }, running)
   return entrant
 }
 
@@ -77,7 +77,7 @@ function renew({ clock }: EmbeddingDeps, charge: OpenCharge): void {
   charge.hold.onRenewal(() => progressOf(charge, clock))
 }
 
-function openCharge(call: EmbeddingRequestCall, hold: Hold, { planned, number }: Ticket, reason: string): OpenCharge {
+function openCharge(call: EmbeddingRequestCall, hold: Hold, { planned, number }: Permit, reason: string): OpenCharge {
   call.line.attempt = { model: planned.model.id, provider: planned.target.provider.name, attempts: number }
   const arrived = { ...call, request: { model: call.request.model, stream: false } }
   return {

@@ -23,9 +23,9 @@ export async function tellVectors(
   { plan }: EmbeddingOffer,
   found: FoundVectors,
 ): Promise<Response> {
-  const { embedded, ticket, charge: open, upstreamMs } = found
+  const { embedded, permit, charge: open, upstreamMs } = found
   const { answers } = embedded
-  ticket.ended(false)
+  permit.ended(false)
   call.onEnd()
   const usage = usageOf(answers)
   if (usage) open.meter.observe({ type: 'usage', usage })
@@ -44,7 +44,7 @@ export async function tellVectors(
   const headers = answerHeaders(deps, call.format, open, {
     upstreamMs,
     loweredCap: undefined,
-    leftOut: leftOutOf(call, ticket),
+    leftOut: leftOutOf(call, permit),
   })
   headers['content-type'] = 'application/json'
   headers['x-svc-cost-usd'] = formatUsd(charge.cost)

@@ -66,21 +66,21 @@ export async function withHold<Offered extends Terms>(
   payer: Payer,
   holdId: string,
   negotiating: Soon<Negotiation<Offered>>,
-  use: (hold: Hold, agreed: Offered) => Promise<Response>,
+  use: (hold: Hold, offer: Offered) => Promise<Response>,
 ): Promise<Response> {
   const negotiation = negotiating instanceof Promise ? await negotiating : negotiating
-  let agreed = negotiation.first
-  let outcome = await reserve(deps, payer, holdId, agreed)
+  let offer = negotiation.first
+  let outcome = await reserve(deps, payer, holdId, offer)
   while (outcome.kind !== 'reserved') {
     const next = isNegotiable(outcome) ? await negotiation.next(outcome) : undefined
-    if (!next) throw denial(outcome, agreed.size)
-    agreed = next
-    outcome = await reserve(deps, payer, holdId, agreed)
+    if (!next) throw denial(outcome, offer.size)
+    offer = next
+    outcome = await reserve(deps, payer, holdId, offer)
   }
   deps.crashPoint('reserved')
-  const hold = createHold(deps, payer, holdId, agreed.size, outcome.limits)
+  const hold = createHold(deps, payer, holdId, offer.size, outcome.limits)
   try {
-    const response = await use(hold, agreed)
+    const response = await use(hold, offer)
     assert(hold.isTakenCareOf(), 'a request ended without settling, releasing or handing over its hold')
     return response
   } catch (error) {

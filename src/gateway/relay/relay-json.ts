@@ -19,7 +19,7 @@ export async function relayJson(
   deps: Pick<RelayDeps, 'clock' | 'logger' | 'metrics' | 'failures' | 'signatures' | 'tracing'>,
   answer: RelayedAnswer,
   { response, raw }: CompleteAnswer,
-  told: HeaderFacts,
+  facts: HeaderFacts,
 ): Promise<Response> {
   const { client, providerFormat, charge: open, context, hooks } = answer
   const { format } = client
@@ -38,7 +38,7 @@ export async function relayJson(
     isWhole && raw && providerFormat === format
       ? format.passThrough.response(raw.text, raw.json, context, hooks)
       : JSON.stringify(format.encodeResponse({ ...shown, usage: hooks.charged() }, context))
-  const headers = answerHeaders(deps, format, open, told)
+  const headers = answerHeaders(deps, format, open, facts)
   headers['content-type'] = 'application/json'
   if (charge.kind === 'charge') headers['x-svc-cost-usd'] = formatUsd(charge.cost)
   return new Response(client.keep ? await client.keep(text, isWhole ? 'complete' : 'cut') : text, { headers })

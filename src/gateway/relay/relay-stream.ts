@@ -63,10 +63,10 @@ type Relay = {
 const encoder = new TextEncoder()
 
 /** Answers with a stream, which owns the answer's hold from now on. */
-export function relayStream(deps: RelayDeps, answer: RelayedAnswer, input: StreamInput, told: HeaderFacts): Response {
+export function relayStream(deps: RelayDeps, answer: RelayedAnswer, input: StreamInput, facts: HeaderFacts): Response {
   const { client, charge } = answer
   const relay = openRelay(deps, answer, input)
-  const headers = { ...answerHeaders(deps, client.format, charge, told), ...streamHeaders(client.framing) }
+  const headers = { ...answerHeaders(deps, client.format, charge, facts), ...streamHeaders(client.framing) }
   if (client.signal.aborted) {
     // Nobody will read, and so nobody will say that they stopped reading.
     void hangUp(relay)
@@ -155,7 +155,7 @@ async function judge(relay: Relay, text: string, rest: StreamBatch): Promise<voi
   if (!relay.isOpen) return
   if (charge.meter.isSuspect()) {
     if (counted !== undefined && isBeyondLimit(counted, charge.hold.size.bounds.outputTokens)) return cut(relay, text)
-    charge.meter.acquit(counted)
+    charge.meter.noteCount(counted)
   }
   relay.early.shift()
   send(relay, text)
@@ -200,7 +200,7 @@ function epilogueOf(relay: Relay, charge: Charge): string {
 
 function failUpstream(relay: Relay, failure: UpstreamFailure, textBefore = ''): Promise<void> {
   const { deps, answer } = relay
-  if (relay.isOpen) deps.tracing?.failed(answer.client.requestId, answer.ticket.number, failure)
+  if (relay.isOpen) deps.tracing?.failed(answer.client.requestId, answer.permit.number, failure)
   return fail(relay, toGatewayError(failure, relay.answer.provider), textBefore)
 }
 

@@ -4,7 +4,7 @@ import { wholeCharacters } from '@/chat/shorten'
 import { unfold } from '@/chat/unfold'
 import type { PassHooks } from '@/formats/format'
 import type { Repair } from '@/formats/repairs'
-import type { Begun } from '@/gateway/attempt/attempt'
+import type { StartedAnswer } from '@/gateway/attempt/attempt'
 import type { StreamItem } from '@/gateway/attempt/repeats'
 import { EMPTY_SOURCE } from '@/gateway/attempt/stream-source'
 import { isUsageStated, type OpenCharge, usageNow } from '@/gateway/charge/open-charge'
@@ -18,30 +18,30 @@ import { endAnswer, type RelayedAnswer } from './relayed'
 /** Relays what has begun. Whatever goes wrong before a stream owns the answer ends its attempt as well. */
 export async function relay(
   deps: RelayDeps,
-  begun: Begun,
+  started: StartedAnswer,
   origin: Omit<RelayedAnswer, 'signatures' | 'hooks'>,
-  told: HeaderFacts,
+  facts: HeaderFacts,
 ): Promise<Response> {
   const isTranslated = origin.providerFormat !== origin.client.format
   const signatures = isTranslated && !origin.client.isPrivate ? createSignatureCollector() : undefined
   const answer = { ...origin, signatures, hooks: hooksFor(deps, origin.charge) }
   try {
-    switch (begun.kind) {
+    switch (started.kind) {
       case 'abandoned':
-        if (begun.isUnreached) answer.charge.isUnreached = true
-        await endAnswer(deps, answer, begun.hasSent ? 'disconnected' : 'unanswered')
+        if (started.isUnreached) answer.charge.isUnreached = true
+        await endAnswer(deps, answer, started.hasSent ? 'disconnected' : 'unanswered')
         return new Response(null, { status: CLIENT_CLOSED_STATUS })
       case 'complete': {
-        if (!answer.client.wantsStream) return await relayJson(deps, answer, begun, told)
-        const held = piecemeal(unfold(begun.response))
-        return relayStream(deps, answer, { source: EMPTY_SOURCE, held, pending: undefined, isRaw: false }, told)
+        if (!answer.client.wantsStream) return await relayJson(deps, answer, started, facts)
+        const held = piecemeal(unfold(started.response))
+        return relayStream(deps, answer, { source: EMPTY_SOURCE, held, pending: undefined, isRaw: false }, facts)
       }
       case 'stream':
-        return relayStream(deps, answer, { ...begun, isRaw: true }, told)
+        return relayStream(deps, answer, { ...started, isRaw: true }, facts)
     }
   } catch (error) {
-    answer.ticket.ended(true)
-    deps.tracing?.failed(origin.client.requestId, origin.ticket.number, undefined)
+    answer.permit.ended(true)
+    deps.tracing?.failed(origin.client.requestId, origin.permit.number, undefined)
     throw error
   }
 }

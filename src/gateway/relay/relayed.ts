@@ -6,7 +6,7 @@ import { type SettleDeps, settle } from '@/gateway/charge/settle'
 import type { SignatureCollector } from '@/gateway/signatures/signature-collector'
 import type { SignatureStore } from '@/gateway/signatures/signature-store'
 import type { Charge, Ending, SettledAnswer } from '@/ledger/charge'
-import type { Ticket } from '@/routing/journey/ticket'
+import type { Permit } from '@/routing/failover/permit'
 
 /** Whom an answer is told. Nothing of the request's body: a stream may live for an hour, and keeps what it can reach. */
 export type Client = {
@@ -38,7 +38,7 @@ export type RelayedAnswer = {
   provider: Provider
   providerFormat: Format
   /** The attempt that this answer came of; told how the answer ends. */
-  ticket: Ticket
+  permit: Permit
   charge: OpenCharge
   /** Whether the model may have reasoned unseen, going by the catalogue and by what was asked for. */
   mayReason: boolean
@@ -51,11 +51,11 @@ export type RelayedAnswer = {
 
 /** Gives the answer's slot back and settles it. Returns the charge once the ledger knows it (or soon after). */
 export function endAnswer(deps: SettleDeps, answer: RelayedAnswer, ending: Ending): Promise<Charge> {
-  answer.ticket.ended(ending === 'broken')
+  answer.permit.ended(ending === 'broken')
   answer.client.onEnd?.()
   return settle(deps, answer.charge, ending).then((charge) => {
     answer.client.onSettled?.(ending, charge)
-    if (ending === 'complete' && charge.kind === 'charge') answer.ticket.wrote(charge.usage.output)
+    if (ending === 'complete' && charge.kind === 'charge') answer.permit.wrote(charge.usage.output)
     return charge
   })
 }

@@ -14,7 +14,7 @@ import withdrawText from './withdraw-health.lua' with { type: 'text' }
 /** Of a target: `open`. Of a key: `cooling` or `out`. Of a latency: how many milliseconds. */
 type HealthState = 'open' | 'cooling' | 'out' | number
 
-/** `subject` is `target:`, `key:`, `promise:` (see `promises.ts`), `stream:` or `whole:` (see `latency.ts`) and an id. */
+/** `subject` is `target:`, `key:`, `promise:` (see `backoff-windows.ts`), `stream:` or `whole:` (see `latency.ts`) and an id. */
 export type HealthNote = { subject: string; state: HealthState; remainingMs: number; isOwn: boolean }
 
 export interface HealthExchange {

@@ -22,10 +22,10 @@ export function keyOf(provider: Provider, keys: readonly ProviderKey[], conversa
 
 /** One of `keys`, each as likely as its weight says. */
 export function draw(keys: readonly ProviderKey[], random: () => number): ProviderKey | undefined {
-  let ticket = random() * keys.reduce((sum, key) => sum + key.weight, 0)
+  let drawn = random() * keys.reduce((sum, key) => sum + key.weight, 0)
   for (const key of keys) {
-    ticket -= key.weight
-    if (ticket < 0) return key
+    drawn -= key.weight
+    if (drawn < 0) return key
   }
   return keys[keys.length - 1]
 }

@@ -47,9 +47,9 @@ export interface KeyPool {
   takeOut(provider: Provider, key: ProviderKey, status: number): void
   /**
    * The provider refused a request of `accountId` without saying whether it meant the request or the key. The key is taken out
-   * when {@link MIN_ACCUSERS} accounts in a row have met that, and no call with the key has worked in between.
+   * when {@link MIN_STRIKES} accounts in a row have met that, and no call with the key has worked in between.
    */
-  accuse(provider: Provider, key: ProviderKey, status: number, accountId: string): void
+  strike(provider: Provider, key: ProviderKey, status: number, accountId: string): void
   /** A call of the account that began at `startedMs` (monotonic) worked. */
   noteSuccess(provider: Provider, key: ProviderKey, startedMs: number, accountId: string): void
   /** Another gateway says that the key of this id rests. Never shortens a rest. */
@@ -81,7 +81,7 @@ export const MAX_COOLING_MS = 60_000
 /** How long a refused key stays out before one request tries it again. */
 export const OUT_MS = 300_000
 /** As many accounts don't come upon the same words by chance. */
-export const MIN_ACCUSERS = 3
+export const MIN_STRIKES = 3
 /** A second account that meets a limit shows that it is not the first one's own. */
 const MIN_WITNESSES = SHARED.keyLimits.perProcess
 
@@ -95,7 +95,7 @@ type Rest = {
 
 type Rests = Map<string, Rest>
 
-type Accusation = { sinceMs: number; accountIds: Set<string> }
+type Strikes = { sinceMs: number; accountIds: Set<string> }
 
 type Pool = {
   /** Of the present catalogue; undefined while that is the first one. */
@@ -103,9 +103,9 @@ type Pool = {
   rests: Rests
   /** Of single accounts. */
   own: PerAccount<Rest>
-  accusations: Map<string, Accusation>
+  strikes: Map<string, Strikes>
   /** The same for limits of rates. */
-  limits: Map<string, Accusation>
+  limits: Map<string, Strikes>
   clock: Clock
   random: () => number
   options: KeyPoolOptions
@@ -118,7 +118,7 @@ export function createKeyPool(options: KeyPoolOptions = {}): KeyPool {
     providers: undefined,
     rests: new Map(),
     own: createPerAccount(),
-    accusations: new Map(),
+    strikes: new Map(),
     limits: new Map(),
     clock,
     random,
@@ -144,10 +144,10 @@ export function createKeyPool(options: KeyPoolOptions = {}): KeyPool {
       pool.rests.size === 0 || keysOf(pool, provider).some((key) => remainingMs(pool, provider, key) === 0),
     cool: (provider, key, limit) => cool(pool, provider, key, limit),
     takeOut: (provider, key, status) => takeOut(pool, provider, key, status),
-    accuse: (provider, key, status, accountId) => accuse(pool, provider, key, status, accountId),
+    strike: (provider, key, status, accountId) => strike(pool, provider, key, status, accountId),
     noteSuccess(provider, key, startedMs, accountId) {
       const own = pool.own.find(accountId)
-      if (own || pool.rests.size + pool.accusations.size + pool.limits.size > 0)
+      if (own || pool.rests.size + pool.strikes.size + pool.limits.size > 0)
         noteSuccess(pool, providerKeyId(provider, key), startedMs, own)
     },
     adopt(id, { state, forMs }) {
@@ -159,7 +159,7 @@ export function createKeyPool(options: KeyPoolOptions = {}): KeyPool {
     renew(providers, isGone) {
       pool.providers = providers
       pool.own = createPerAccount()
-      for (const known of [pool.rests, pool.accusations, pool.limits])
+      for (const known of [pool.rests, pool.strikes, pool.limits])
         for (const id of known.keys()) if (isGone(id)) known.delete(id)
     },
     resting() {
@@ -202,52 +202,52 @@ function cool(pool: Pool, provider: Provider, key: ProviderKey, { accountId, ret
   const coolings = rests.get(id)?.coolings ?? 0
   const usualMs = Math.min(MAX_COOLING_MS, FIRST_COOLING_MS * 2 ** Math.min(coolings, 10))
   const rest: KeyRest = { state: 'cooling', forMs: retryAfterMs ?? usualMs }
-  lay(pool, rests, id, rest, coolings + 1)
+  coolDown(pool, rests, id, rest, coolings + 1)
   if (isForAll) pool.options.onRest?.(id, rest)
   return isForAll
 }
 
 function isMetBySeveral(pool: Pool, id: string, accountId: string): boolean {
-  const { accountIds } = accusationOf(pool, pool.limits, id, MAX_COOLING_MS)
+  const { accountIds } = strikesOf(pool, pool.limits, id, MAX_COOLING_MS)
   if (accountIds.size < MIN_WITNESSES) accountIds.add(accountId)
   return accountIds.size >= MIN_WITNESSES
 }
 
-/** Those who have accused the key within `forMs`, to add to. */
-function accusationOf({ clock }: Pool, accusations: Map<string, Accusation>, id: string, forMs: number): Accusation {
+/** The accounts that met a limit or a refusal of the key within `forMs`, to add to. */
+function strikesOf({ clock }: Pool, strikes: Map<string, Strikes>, id: string, forMs: number): Strikes {
   const nowMs = clock.monotonic()
-  const known = accusations.get(id)
+  const known = strikes.get(id)
   if (known && nowMs - known.sinceMs < forMs) return known
-  const accusation = { sinceMs: nowMs, accountIds: new Set<string>() }
-  accusations.set(id, accusation)
-  return accusation
+  const first = { sinceMs: nowMs, accountIds: new Set<string>() }
+  strikes.set(id, first)
+  return first
 }
 
 function takeOut(pool: Pool, provider: Provider, key: ProviderKey, status: number): void {
   const id = providerKeyId(provider, key)
   const rest: KeyRest = { state: 'out', forMs: OUT_MS }
-  lay(pool, pool.rests, id, rest, 0)
+  coolDown(pool, pool.rests, id, rest, 0)
   pool.options.onRest?.(id, rest)
   pool.options.onOut?.(provider, key, status)
 }
 
-function accuse(pool: Pool, provider: Provider, key: ProviderKey, status: number, accountId: string): void {
+function strike(pool: Pool, provider: Provider, key: ProviderKey, status: number, accountId: string): void {
   const id = providerKeyId(provider, key)
-  const { accountIds } = accusationOf(pool, pool.accusations, id, OUT_MS)
+  const { accountIds } = strikesOf(pool, pool.strikes, id, OUT_MS)
   accountIds.add(accountId)
-  if (accountIds.size < MIN_ACCUSERS) return
-  pool.accusations.delete(id)
+  if (accountIds.size < MIN_STRIKES) return
+  pool.strikes.delete(id)
   takeOut(pool, provider, key, status)
 }
 
-function lay({ clock }: Pool, rests: Rests, id: string, { state, forMs }: KeyRest, coolings: number): void {
+function coolDown({ clock }: Pool, rests: Rests, id: string, { state, forMs }: KeyRest, coolings: number): void {
   const sinceMs = clock.monotonic()
   rests.set(id, { state, sinceMs, untilMs: sinceMs + forMs, coolings })
 }
 
 /** A success ends what came before its call began: calls in flight when the key was limited prove nothing. */
 function noteSuccess(pool: Pool, id: string, startedMs: number, own: Rests | undefined): void {
-  for (const known of [pool.accusations, pool.limits]) acquit(known, id, startedMs)
+  for (const known of [pool.strikes, pool.limits]) clear(known, id, startedMs)
   if (own) endRest(pool, own, id, startedMs)
   if (endRest(pool, pool.rests, id, startedMs)) pool.options.onRevival?.(id)
 }
@@ -262,9 +262,9 @@ function endRest({ clock }: Pool, rests: Rests, id: string, startedMs: number): 
   return !isOver
 }
 
-function acquit(accusations: Map<string, Accusation>, id: string, startedMs: number): void {
-  const accusation = accusations.get(id)
-  if (accusation && startedMs >= accusation.sinceMs) accusations.delete(id)
+function clear(strikes: Map<string, Strikes>, id: string, startedMs: number): void {
+  const known = strikes.get(id)
+  if (known && startedMs >= known.sinceMs) strikes.delete(id)
 }
 
 function leastResting(

@@ -1,4 +1,4 @@
-/** One attempt, from the caller's request to what its ticket is told. */
+/** One attempt, from the caller's request to what its permit is told. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { formatOf } from '@test/gateway/answer-parts'
 import { memoryLogger } from '@test/ledger/harness'
@@ -14,7 +14,7 @@ import { createDrainSlots, type DrainSlots } from '@/gateway/attempt/drain-slots
 import { createMeter } from '@/gateway/charge/meter'
 import { createActiveStreams } from '@/gateway/relay/active-streams'
 import { assert } from '@/lib/assert'
-import type { Ticket } from '@/routing/journey/ticket'
+import type { Permit } from '@/routing/failover/permit'
 
 let upstream: ScriptedUpstream
 let logger: ReturnType<typeof memoryLogger>
@@ -34,7 +34,7 @@ beforeEach(() => {
   upstream.calls.length = 0
 })
 
-function ticketTo(provider: FormatName, onDisconnect?: DisconnectPolicy, address = upstream.url): Ticket {
+function permitTo(provider: FormatName, onDisconnect?: DisconnectPolicy, address = upstream.url): Permit {
   const baseUrl = `${address}${provider === 'chat-completions' ? '/v1' : ''}`
   const model = modelOf(
     'svc/alpha',
@@ -75,7 +75,7 @@ function attempt({ from = 'chat-completions', to = from, onDisconnect, address, 
     {
       requestId: 'req_1',
       accountId: 'acc_1',
-      ticket: ticketTo(to, onDisconnect, address),
+      permit: permitTo(to, onDisconnect, address),
       clientFormat: formatOf(from),
       providerFormat: formatOf(to),
       request: requestOf(changes),
@@ -131,7 +131,7 @@ describe('what begins', () => {
 })
 
 describe('what fails', () => {
-  test('is told to the ticket as it is, to the log with its reason, and to the caller in our words', async () => {
+  test('is told to the permit as it is, to the log with its reason, and to the caller in our words', async () => {
     upstream.respond(() => Response.json({ error: { message: 'the key sk-secret-12345678 is bad' } }, { status: 500 }))
     const failed = await attempt()
     expect(failed).toMatchObject({ kind: 'failed', error: { status: 502 }, failed: { milliseconds: 5 } })

@@ -118,7 +118,7 @@ function statusIn(format: FormatName, number: number): number {
 
 function wordIn(text: string): string {
   const words = [
-    /So[\s\S]*und/.test(text) && 'Sound',
+    /"So[\s\S]*und"/.test(text) && 'Sound',
     text.includes('Half') && 'half',
     /"error":(?! ?null)|event: error/.test(text) && 'an error',
   ]

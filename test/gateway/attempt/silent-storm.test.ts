@@ -6,10 +6,10 @@ import { afterEach, beforeEach, expect, jest, test } from 'bun:test'
 import { createTestAnswer } from '@test/gateway/answer-parts'
 import { type SharedHealth, sharedHealth } from '@test/routing/shared-health'
 import { catalogOf, modelOf, providerOf, requestOf } from '@test/routing/world'
-import { type AttemptHandle, type Begun, createAttemptHandle, type Failed } from '@/gateway/attempt/attempt'
+import { type AttemptHandle, createAttemptHandle, type Failed, type StartedAnswer } from '@/gateway/attempt/attempt'
 import { type Entrant, endOthers, enter, firstToEnd } from '@/gateway/attempt/race'
 import { systemClock as clock } from '@/lib/clock'
-import type { Ticket } from '@/routing/journey/ticket'
+import type { Permit } from '@/routing/failover/permit'
 import { createRouter, type Router } from '@/routing/router'
 
 const MINUTE_MS = 60_000
@@ -69,26 +69,26 @@ function startWorld(): World {
 }
 
 /** One call, as the gateway's own attempt tells of it. */
-function call(world: World, ticket: Ticket, handle: AttemptHandle): Promise<Begun | Failed> {
-  const { promise, resolve } = Promise.withResolvers<Begun | Failed>()
+function call(world: World, permit: Permit, handle: AttemptHandle): Promise<StartedAnswer | Failed> {
+  const { promise, resolve } = Promise.withResolvers<StartedAnswer | Failed>()
   world.calls++
-  const isSilent = ticket.planned.target.provider.name === world.silent
+  const isSilent = permit.planned.target.provider.name === world.silent
   const fail = (phase: string) =>
-    resolve({ kind: 'failed', failed: ticket.failed({ kind: 'timeout', phase }) } as Failed)
-  const limitMs = ticket.planned.target.provider.timeouts.firstByteMs
+    resolve({ kind: 'failed', failed: permit.failed({ kind: 'timeout', phase }) } as Failed)
+  const limitMs = permit.planned.target.provider.timeouts.firstByteMs
   const timer = setTimeout(
     () => {
       if (isSilent) return fail('first-byte')
-      ticket.began()
-      ticket.ended(false)
-      resolve({ kind: 'complete' } as Begun)
+      permit.began()
+      permit.ended(false)
+      resolve({ kind: 'complete' } as StartedAnswer)
     },
     isSilent ? limitMs : tookMs(world.random),
   )
   handle.end = () => {
     clearTimeout(timer)
     if (!handle.isDropped) return fail('silence')
-    ticket.abandoned()
+    permit.abandoned()
     resolve({ kind: 'abandoned', hasSent: false })
   }
   return promise
@@ -102,29 +102,29 @@ async function ask(world: World, router: Router, first: number, stream: boolean)
     clientFormat: 'chat-completions',
     session: undefined,
   })
-  const journey = router.begin(plan, { accountId: 'acc_1', stream, signal: NEVER })
-  const entrants: Entrant<Begun>[] = []
-  const begin = (ticket: Ticket) => {
+  const failover = router.begin(plan, { accountId: 'acc_1', stream, signal: NEVER })
+  const entrants: Entrant<StartedAnswer>[] = []
+  const begin = (permit: Permit) => {
     const handle = createAttemptHandle()
     const facts = {
-      ticket,
+      permit,
       handle,
       sinceMs: clock.monotonic(),
       providerFormat: undefined,
       charge: createTestAnswer().charge,
       discard: () => undefined,
     }
-    entrants.push(enter(facts as never, call(world, ticket, handle)))
+    entrants.push(enter(facts as never, call(world, permit, handle)))
   }
   for (let failed: Failed['failed'] | undefined; ; ) {
     if (entrants.length === 0) {
-      const ticket = await journey.next(failed)
-      if (!ticket) return undefined
-      begin(ticket)
-    } else if (failed) journey.note(failed)
-    const ended = await firstToEnd(entrants, journey, clock, begin)
+      const permit = await failover.next(failed)
+      if (!permit) return undefined
+      begin(permit)
+    } else if (failed) failover.note(failed)
+    const ended = await firstToEnd(entrants, failover, clock, begin)
     if (ended.result.kind !== 'failed') {
-      endOthers(entrants, ended, journey, true, { metrics: { thrownAway: () => undefined } })
+      endOthers(entrants, ended, failover, true, { metrics: { thrownAway: () => undefined } })
       return clock.monotonic() - startedMs
     }
     failed = ended.result.failed

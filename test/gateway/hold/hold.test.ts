@@ -75,7 +75,7 @@ beforeEach(() => {
 const offerOf = (size: HoldSize) => ({ size, allowedModels: ['svc/alpha'] }) as unknown as Offer
 const FIRST = offerOf(SIZE)
 
-function run(use: (hold: Hold, agreed: Offer) => Promise<Response>, negotiation: Partial<Negotiation<Offer>> = {}) {
+function run(use: (hold: Hold, offer: Offer) => Promise<Response>, negotiation: Partial<Negotiation<Offer>> = {}) {
   return withHold(deps, PAYER, 'hold_1', { first: FIRST, next: async () => undefined, ...negotiation }, use)
 }
 
@@ -106,8 +106,8 @@ describe('before anything is asked', () => {
     outcomes = [SHORT]
     const given = await new Promise<[Hold, Offer]>((resolve) => {
       void run(
-        async (hold, agreed) => {
-          resolve([hold, agreed])
+        async (hold, offer) => {
+          resolve([hold, offer])
           await hold.release()
           return new Response()
         },

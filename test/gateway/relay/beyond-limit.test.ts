@@ -3,13 +3,13 @@
  * and the hold pays, and a bill that nothing confirms stays within the limit.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { exactTokens } from '@test/catalog/exact-tokens'
 import { FORMATS, type FormatName } from '@test/gateway/scripted-models'
 import { piecesOf, questionIn, readTold, type Told, wholeOf } from '@test/gateway/told-in-pieces'
 import { PRICE, spentAtRest } from '@test/money-bugs/support'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { until } from '@test/support/until'
 import { liveStream } from '@test/support/upstream'
-import { countTextTokens } from '@/catalog/estimate'
 
 let gateway: TestGateway
 
@@ -80,7 +80,7 @@ describe('a stream', () => {
     async (client, provider) => {
       streams(provider, words(6_050), { input: 10, output: 6_050 })
       const { text, finish, spent } = await ask(client, provider, true, 500)
-      const delivered = (await countTextTokens([text])) ?? 0
+      const delivered = exactTokens(text)
       expect(delivered).toBeGreaterThan(500)
       expect(delivered).toBeLessThan(1_200)
       expect(finish).toBe(LENGTH[client])
@@ -97,7 +97,7 @@ describe('a stream', () => {
     const { text, finish } = await asked
     await until(() => gateway.upstream.calls.at(-1)?.isAborted, 'the provider to be stopped')
     expect(finish).toBe(LENGTH[format])
-    expect(await countTextTokens([text])).toBeLessThan(300)
+    expect(exactTokens(text)).toBeLessThan(300)
   })
 
   test.each(FORMATS)('ends as its %s clients expect an end', async (format) => {
@@ -116,7 +116,7 @@ describe('a stream', () => {
 
   test.each(FORMATS)('of a %s provider within its limit is not cut, in whatever language', async (format) => {
     const texts = '人工智能正在改变我们的生活方式。'.repeat(30).match(/.{1,3}/g) ?? []
-    const own = Math.floor(((await countTextTokens([texts.join('')])) ?? 0) / 1.3)
+    const own = Math.floor(exactTokens(texts.join('')) / 1.3)
     streams(format, texts, { input: 10, output: own })
     const { text, spent } = await ask(format, format, true, own)
     expect(text).toBe(texts.join(''))
@@ -131,7 +131,7 @@ describe('an answer in one piece', () => {
     gateway.upstream.respond(() => Response.json(wholeOf(provider, text, { input: 10, output: 6_050 })))
     const { text: told, finish, spent } = await ask(client, provider, false, 500)
     expect(outputOf(spent)).toBeGreaterThanOrEqual(500)
-    const delivered = (await countTextTokens([told])) ?? 0
+    const delivered = exactTokens(told)
     expect(Math.abs(delivered - outputOf(spent))).toBeLessThan(60)
     expect(finish).toBe(LENGTH[client])
   })

@@ -3,6 +3,7 @@
  * kind of text can fool, and where the provider had not said a byte, nothing for a few times an hour, and then the input.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { exactTokens } from '@test/catalog/exact-tokens'
 import { FORMATS, type FormatName } from '@test/gateway/scripted-models'
 import { piecesOf, questionIn } from '@test/gateway/told-in-pieces'
 import { connect } from '@test/ledger/harness'
@@ -10,7 +11,6 @@ import { chat, PRICE, spentAtRest } from '@test/money-bugs/support'
 import { type Customer, startGateway, type TestGateway } from '@test/support/gateway'
 import { until } from '@test/support/until'
 import { chatCompletion, type LiveStream, liveStream, usageOf } from '@test/support/upstream'
-import { countTextTokens } from '@/catalog/estimate'
 import { FREE_HANG_UPS_PER_HOUR } from '@/ledger/charge'
 import { accountName } from '@/ledger/store/names'
 
@@ -161,7 +161,7 @@ describe('what was cut', () => {
       before: texts.join(''),
       sign: 'last',
     })
-    const counted = (await countTextTokens([`${text}last`])) ?? 0
+    const counted = exactTokens(`${text}last`)
     const spent = (await spentAtRest(gateway, accountId)) - counted * PRICE.output
     expect(spent).toBeGreaterThan(0)
     expect(spent).toBeLessThan(30 * PRICE.input)

@@ -10,7 +10,7 @@ import { FINISH_UNSEEN_MS } from '@/http/idempotency/operation'
 import { KNOWN_IDLE_SECONDS } from '@/http/silence'
 import { assert } from '@/lib/assert'
 import { SHARED } from '@/limits/shared-resources'
-import { DEADLINE_MS } from '@/routing/journey/journey'
+import { DEADLINE_MS } from '@/routing/failover/failover'
 import {
   MAX_CHAIN_BYTES,
   MAX_CHAIN_LINKS,

@@ -8,7 +8,7 @@ import {
   type KeyLimit,
   type KeyPool,
   MAX_COOLING_MS,
-  MIN_ACCUSERS,
+  MIN_STRIKES,
   OUT_MS,
 } from '@/routing/health/key-pool'
 
@@ -45,7 +45,7 @@ describe('choice', () => {
         { ...k2, weight: 1 },
       ],
     })
-    const draw = (ticket: number) => createKeyPool({ clock, random: () => ticket }).pickUsable(weighted, NONE, ANY)?.id
+    const draw = (permit: number) => createKeyPool({ clock, random: () => permit }).pickUsable(weighted, NONE, ANY)?.id
     expect(draw(0)).toBe('k1')
     expect(draw(0.749)).toBe('k1')
     expect(draw(0.751)).toBe('k2')
@@ -198,27 +198,27 @@ describe('a key that was refused', () => {
 
 describe('a refusal that may mean the request', () => {
   test('takes out no key, however often one account meets it', () => {
-    for (let time = 0; time < 100; time++) for (const key of provider.keys) pool.accuse(provider, key, 403, 'acc_1')
+    for (let time = 0; time < 100; time++) for (const key of provider.keys) pool.strike(provider, key, 403, 'acc_1')
     expect([events, pool.resting().size]).toEqual([[], 0])
   })
 
   test('takes the key out when several accounts have met it in a row', () => {
-    for (const account of ['acc_1', 'acc_2', 'acc_1']) pool.accuse(provider, k1, 403, account)
+    for (const account of ['acc_1', 'acc_2', 'acc_1']) pool.strike(provider, k1, 403, account)
     expect(events).toEqual([])
-    pool.accuse(provider, k1, 403, 'acc_3')
+    pool.strike(provider, k1, 403, 'acc_3')
     expect(events).toEqual([`p1/k1 out ${OUT_MS}`, 'alert p1/k1 403'])
-    expect(MIN_ACCUSERS).toBe(3)
+    expect(MIN_STRIKES).toBe(3)
   })
 
   test('is forgotten when the key works for anybody, and after a while', () => {
-    for (const account of ['acc_1', 'acc_2']) pool.accuse(provider, k1, 403, account)
+    for (const account of ['acc_1', 'acc_2']) pool.strike(provider, k1, 403, account)
     pool.noteSuccess(provider, k1, clock.monotonic(), ANY)
-    for (const account of ['acc_3', 'acc_4']) pool.accuse(provider, k1, 403, account)
+    for (const account of ['acc_3', 'acc_4']) pool.strike(provider, k1, 403, account)
     pool.noteSuccess(provider, k1, clock.monotonic() - 1, ANY)
     clock.advance(OUT_MS)
-    for (const account of ['acc_5', 'acc_6']) pool.accuse(provider, k1, 403, account)
+    for (const account of ['acc_5', 'acc_6']) pool.strike(provider, k1, 403, account)
     expect(events).toEqual([])
-    pool.accuse(provider, k1, 403, 'acc_7')
+    pool.strike(provider, k1, 403, 'acc_7')
     expect(events).toHaveLength(2)
   })
 })
@@ -243,8 +243,8 @@ test('many draws follow the weights', () => {
       { ...k2, weight: 4 },
     ],
   })
-  const tickets = Array.from({ length: 1_000 }, (_, index) => index / 1_000)
-  const drawing = createKeyPool({ clock, random: sequence(...tickets) })
-  const drawn = tickets.map(() => drawing.pickUsable(weighted, NONE, ANY)?.id)
+  const permits = Array.from({ length: 1_000 }, (_, index) => index / 1_000)
+  const drawing = createKeyPool({ clock, random: sequence(...permits) })
+  const drawn = permits.map(() => drawing.pickUsable(weighted, NONE, ANY)?.id)
   expect(drawn.filter((id) => id === 'k1')).toHaveLength(200)
 })

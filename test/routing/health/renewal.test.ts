@@ -4,14 +4,14 @@ import { catalogOf, type ManualClock, manualClock, modelOf, providerOf, requestO
 import { createLiveCatalog, type LiveCatalog } from '@/catalog/reload/live-catalog'
 import type { Catalog, Provider, ProviderKey } from '@/catalog/types'
 import { providerError } from '@/formats/provider-error'
+import type { Permit } from '@/routing/failover/permit'
+import type { RoutingEvent } from '@/routing/failover/routing-events'
 import { MIN_SAMPLES } from '@/routing/health/circuit-breaker'
 import { createConcurrencyLimiter } from '@/routing/health/concurrency'
-import type { RoutingEvent } from '@/routing/journey/routing-events'
-import type { Ticket } from '@/routing/journey/ticket'
 import { createRouter, type Router } from '@/routing/router'
 
 const NEVER = new AbortController().signal
-const TRAVELLER = { accountId: 'acc_1', stream: false, signal: NEVER }
+const CONTEXT = { accountId: 'acc_1', stream: false, signal: NEVER }
 const REQUEST = requestOf({ model: 'svc/alpha' })
 const [k1, k2] = providerOf('p1', {}, 2).keys as [ProviderKey, ProviderKey]
 
@@ -29,10 +29,10 @@ function worldOf(catalog: Catalog): World {
 const selling = (...providers: Provider[]) => catalogOf([modelOf('svc/alpha', providers)])
 const plan = ({ router }: World) => router.plan(REQUEST, { clientFormat: 'chat-completions', session: undefined })
 
-async function begin(world: World): Promise<Ticket> {
-  const ticket = await world.router.begin(await plan(world), TRAVELLER).next()
-  if (!ticket) throw new Error('nothing was let through')
-  return ticket
+async function begin(world: World): Promise<Permit> {
+  const permit = await world.router.begin(await plan(world), CONTEXT).next()
+  if (!permit) throw new Error('nothing was let through')
+  return permit
 }
 
 async function open(world: World): Promise<void> {
@@ -73,10 +73,10 @@ test('a provider at another address, and one that is gone, are forgotten', async
 
 test('an outcome at the old address says nothing of the new one', async () => {
   const world = worldOf(selling(providerOf('p1')))
-  const tickets = []
-  for (let index = 0; index < MIN_SAMPLES; index++) tickets.push(await begin(world))
+  const permits = []
+  for (let index = 0; index < MIN_SAMPLES; index++) permits.push(await begin(world))
   world.live.replace(selling(providerOf('p1', { baseUrl: 'http://elsewhere.test' })))
-  for (const ticket of tickets) ticket.failed({ kind: 'timeout', phase: 'connect' })
+  for (const permit of permits) permit.failed({ kind: 'timeout', phase: 'connect' })
   expect(circuitsOf(world).filter((circuit) => circuit.endsWith('open'))).toEqual([])
 })
 
@@ -86,8 +86,8 @@ test('a request that was planned before gets the keys of now, and a key out of u
   const streaming = await begin(world)
   streaming.began()
   world.live.replace(selling(providerOf('p1', { keys: [k2] })))
-  const journey = world.router.begin(before, TRAVELLER)
-  const late = await journey.next()
+  const failover = world.router.begin(before, CONTEXT)
+  const late = await failover.next()
   expect(late?.key.id).toBe('k2')
   expect(late?.planned.target).toBe(before.targets[0]?.target)
   expect(world.router.status().draining).toEqual(new Map([['p1/k1', 1]]))
@@ -99,12 +99,12 @@ test('a request that was planned before gets the keys of now, and a key out of u
 
 test('a second call of a request is not made with a key that was taken out of use meanwhile', async () => {
   const world = worldOf(selling(providerOf('p1', { keys: [k1] })))
-  const journey = world.router.begin(await plan(world), TRAVELLER)
-  const first = await journey.next()
+  const failover = world.router.begin(await plan(world), CONTEXT)
+  const first = await failover.next()
   expect(first?.key.id).toBe('k1')
   world.live.replace(selling(providerOf('p1', { keys: [k2] })))
   const error = providerError({ status: 503, kind: '', message: '' })
-  const second = await journey.next(first?.failed({ kind: 'refused', error }))
+  const second = await failover.next(first?.failed({ kind: 'refused', error }))
   expect(second?.key.id).toBe('k2')
 })
 
@@ -112,15 +112,15 @@ test('a request that was planned for a provider that is gone is still answered t
   const world = worldOf(selling(providerOf('p1')))
   const before = await plan(world)
   world.live.replace(selling(providerOf('p2')))
-  expect((await world.router.begin(before, TRAVELLER).next())?.key.id).toBe('k1')
+  expect((await world.router.begin(before, CONTEXT).next())?.key.id).toBe('k1')
 })
 
 test('a key that comes back is not drained', async () => {
   const world = worldOf(selling(providerOf('p1', { keys: [k1] })))
-  const ticket = await begin(world)
+  const permit = await begin(world)
   world.live.replace(selling(providerOf('p1', { keys: [k2] })))
   world.live.replace(selling(providerOf('p1', { keys: [k1, k2] })))
-  ticket.abandoned()
+  permit.abandoned()
   expect(world.events.filter((event) => event.type === 'key-drained' && event.key === 'p1/k1')).toEqual([])
 })
 

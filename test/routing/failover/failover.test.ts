@@ -14,10 +14,10 @@ import {
   type Trips,
 } from '@test/routing/trips'
 import { catalogOf, modelOf, providerOf, requestOf, targetOf } from '@test/routing/world'
+import { DEADLINE_MS } from '@/routing/failover/failover'
+import type { AttemptFault } from '@/routing/failover/fault-class'
+import { MIN_RETRIES_PER_MINUTE } from '@/routing/failover/retry-budget'
 import { targetId } from '@/routing/health/target-id'
-import type { AttemptFault } from '@/routing/journey/fault-class'
-import { DEADLINE_MS } from '@/routing/journey/journey'
-import { MIN_RETRIES_PER_MINUTE } from '@/routing/journey/retry-budget'
 import { buildPlan } from '@/routing/plan/plan'
 
 let trips: Trips
@@ -96,9 +96,9 @@ describe('error classes', () => {
     const models = [modelOf('svc/alpha', [solo]), modelOf('svc/beta', [solo])]
     expect(await failAll(begin(models), () => refused(429, 60))).toEqual(['p3/alpha-at-p3 k1', 'p3/beta-at-p3 k1'])
     for (let request = 0; request < 20; request++) {
-      const journey = begin(models)
-      expect(await journey.next()).toBeUndefined()
-      expect(journey.refusal()).toMatchObject({ kind: 'overloaded', options: { retryAfterSeconds: 60 } })
+      const failover = begin(models)
+      expect(await failover.next()).toBeUndefined()
+      expect(failover.refusal()).toMatchObject({ kind: 'overloaded', options: { retryAfterSeconds: 60 } })
     }
     parts.clock.advance(60_000)
     expect(nameOf(await begin(models).next())).toBe('p3/alpha-at-p3 k1')
@@ -163,9 +163,9 @@ describe('error classes', () => {
   })
 
   test('the trail tells every failed attempt', async () => {
-    const journey = begin()
-    await failAll(journey, ({ number }) => (number === 1 ? { kind: 'timeout', phase: 'first-byte' } : BAD_REQUEST))
-    expect(journey.trail.map(({ model, provider, reason }) => [model, provider, reason])).toEqual([
+    const failover = begin()
+    await failAll(failover, ({ number }) => (number === 1 ? { kind: 'timeout', phase: 'first-byte' } : BAD_REQUEST))
+    expect(failover.trail.map(({ model, provider, reason }) => [model, provider, reason])).toEqual([
       ['svc/alpha', 'p1', 'first-byte-timeout'],
       ['svc/alpha', 'p2', '400'],
     ])
@@ -181,50 +181,50 @@ describe('bounds', () => {
   })
 
   test('nothing is tried after the deadline', async () => {
-    const journey = begin()
-    const first = await journey.next()
+    const failover = begin()
+    const first = await failover.next()
     parts.clock.advance(DEADLINE_MS)
-    expect(await journey.next(first?.failed(SERVER_ERROR))).toBeUndefined()
+    expect(await failover.next(first?.failed(SERVER_ERROR))).toBeUndefined()
   })
 
   test('an attempt may not be silent past the deadline', async () => {
-    const journey = begin()
-    const first = await journey.next()
+    const failover = begin()
+    const first = await failover.next()
     expect(first?.planned.target.provider.timeouts.firstByteMs).toBe(20_000)
     parts.clock.advance(DEADLINE_MS - 5_000)
-    const second = await journey.next(first?.failed(refused(404)))
+    const second = await failover.next(first?.failed(refused(404)))
     expect(second?.planned.target.provider.timeouts).toMatchObject({ firstByteMs: 5_000, totalMs: 60_000 })
   })
 
   test('a client that left gets nothing more, and its slot is free', async () => {
-    const journey = begin()
-    const ticket = await journey.next()
+    const failover = begin()
+    const permit = await failover.next()
     client.abort()
-    ticket?.abandoned()
-    expect(await journey.next()).toBeUndefined()
+    permit?.abandoned()
+    expect(await failover.next()).toBeUndefined()
     expect(parts.limiter.list()).toMatchObject([{ provider: 'p1', inFlight: 0 }])
   })
 
   test('a client that left before anybody was asked is nobody’s fault, whoever was busy or resting', async () => {
-    const journey = begin()
+    const failover = begin()
     client.abort()
-    expect(await journey.next()).toBeUndefined()
-    expect(journey.refusal()).toMatchObject({ kind: 'client_gone', status: 499 })
+    expect(await failover.next()).toBeUndefined()
+    expect(failover.refusal()).toMatchObject({ kind: 'client_gone', status: 499 })
   })
 
-  test('a client that leaves during a pause ends the journey', async () => {
-    const journey = begin()
+  test('a client that leaves during a pause ends the failover', async () => {
+    const failover = begin()
     parts.onPause = () => client.abort()
-    const ticket = await journey.next()
-    expect(await journey.next(ticket?.failed(SERVER_ERROR))).toBeUndefined()
+    const permit = await failover.next()
+    expect(await failover.next(permit?.failed(SERVER_ERROR))).toBeUndefined()
   })
 })
 
 test('latency and keys learn from what has begun', async () => {
-  const ticket = await begin().next()
+  const permit = await begin().next()
   parts.clock.advance(250)
-  ticket?.began()
-  ticket?.ended(false)
+  permit?.began()
+  permit?.ended(false)
   expect(parts.latency.usual(targetId(targetOf(p1, 'alpha-at-p1')), false)).toBe(250)
   expect(eventsOf('attempt')).toEqual([
     { type: 'attempt', model: 'svc/alpha', provider: 'p1', outcome: 'answered', milliseconds: 250 },

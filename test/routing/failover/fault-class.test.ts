@@ -1,7 +1,7 @@
 /** What may be done about each fault, told from what a provider says as callers of the upstream meet it. */
 import { expect, test } from 'bun:test'
 import { providerError } from '@/formats/provider-error'
-import { type AttemptFault, classify, type FaultClass } from '@/routing/journey/fault-class'
+import { type AttemptFault, classify, type FaultClass } from '@/routing/failover/fault-class'
 
 function refused(status: number, message = '', kind = ''): AttemptFault {
   return { kind: 'refused', error: providerError({ status, kind, message }) }

@@ -2,8 +2,8 @@
 import { describe, expect, test } from 'bun:test'
 import { fc } from '@test/support/property'
 import { providerError } from '@/formats/provider-error'
-import { type AttemptState, BACK_OFF_MS, MAX_ATTEMPTS, MAX_PAUSE_MS, nextStep } from '@/routing/journey/attempt-policy'
-import type { AttemptFault } from '@/routing/journey/fault-class'
+import { type AttemptState, BACK_OFF_MS, MAX_ATTEMPTS, MAX_PAUSE_MS, nextStep } from '@/routing/failover/attempt-policy'
+import type { AttemptFault } from '@/routing/failover/fault-class'
 
 function refused(status: number, message = '', kind = '', retryAfterSeconds?: number): AttemptFault {
   const error = providerError({ status, kind, message, ...(retryAfterSeconds !== undefined && { retryAfterSeconds }) })

@@ -11,27 +11,27 @@ import type { Conversation } from '@/routing/health/key-pool'
 import type { Plan } from '@/routing/plan/plan'
 import { tryAnyway, tryEntry, waitForSlot } from './admission'
 import { goOn } from './after-failure'
-import { type AttemptNote, isAtEnd, type JourneyState, type Resumption } from './journey-state'
+import { type AttemptNote, type FailoverState, isAtEnd, type Resumption } from './failover-state'
+import type { FailedAttempt, Permit, RoutingParts } from './permit'
 import { noteOutrun, onSilence } from './silence'
-import type { FailedAttempt, RoutingParts, Ticket } from './ticket'
 
-export interface Journey {
+export interface Failover {
   /**
    * The attempt to make, given how the one before it failed: after whatever pause the policy asks for. Undefined where
    * nothing is left, the deadline is over, or the client is gone. At once where nothing has to be waited for.
    */
-  next(failed?: FailedAttempt): Soon<Ticket | undefined>
+  next(failed?: FailedAttempt): Soon<Permit | undefined>
   /** Whether there is any target beside the one that is asked first. */
   hasOthers(): boolean
   /** Notes how an attempt failed while another is under way. */
   note(failed: FailedAttempt): void
   /**
-   * What follows when the latest attempt has been silent for `silentMs`: the ticket of an attempt to make beside it, the order
+   * What follows when the latest attempt has been silent for `silentMs`: the permit of an attempt to make beside it, the order
    * to give up the eldest that is under way, or nothing yet.
    */
-  onSilence(ticket: Ticket, silentMs: number): Ticket | 'give-up' | undefined
+  onSilence(permit: Permit, silentMs: number): Permit | 'give-up' | undefined
   /** An attempt was silent for so long that a later one won. */
-  outrun(ticket: Ticket): void
+  outrun(permit: Permit): void
   /** The failed attempts so far, in order. */
   readonly trail: readonly AttemptNote[]
   /** Why nothing was tried: the client is gone, every provider is busy, or it is too late. */
@@ -42,15 +42,15 @@ export interface Journey {
 export const DEADLINE_MS = 600_000
 
 /** Who asks, in which conversation, whether for a stream, and what fires when they go away. */
-export type Traveller = { accountId: string; conversation?: Conversation; stream: boolean; signal: AbortSignal }
+export type RequestContext = { accountId: string; conversation?: Conversation; stream: boolean; signal: AbortSignal }
 
-/** Starts a journey through `plan`. */
-export function startJourney(parts: RoutingParts, plan: Plan, traveller: Traveller): Journey {
+/** Starts a failover through `plan`. */
+export function startFailover(parts: RoutingParts, plan: Plan, context: RequestContext): Failover {
   parts.budget.noteRequest()
-  const journey: JourneyState = {
+  const failover: FailoverState = {
     parts,
     entries: plan.targets.map((planned) => ({ planned, isDone: false, attempts: 0, avoidedKeys: new Set() })),
-    ...traveller,
+    ...context,
     hasOwnFallback: plan.hasOwnFallback,
     deadlineMs: parts.clock.monotonic() + DEADLINE_MS,
     trail: [],
@@ -63,48 +63,48 @@ export function startJourney(parts: RoutingParts, plan: Plan, traveller: Travell
     last: undefined,
   }
   return {
-    trail: journey.trail,
+    trail: failover.trail,
     next(failed) {
-      if (failed) goOn(journey, failed)
-      return advance(journey)
+      if (failed) goOn(failover, failed)
+      return advance(failover)
     },
-    hasOthers: () => journey.entries.length > 1,
-    note: (failed) => goOn(journey, failed),
-    onSilence: (ticket, silentMs) => onSilence(journey, ticket, silentMs),
-    outrun: (ticket) => noteOutrun(journey, ticket),
-    refusal: () => refusalOf(journey),
+    hasOthers: () => failover.entries.length > 1,
+    note: (failed) => goOn(failover, failed),
+    onSilence: (permit, silentMs) => onSilence(failover, permit, silentMs),
+    outrun: (permit) => noteOutrun(failover, permit),
+    refusal: () => refusalOf(failover),
   }
 }
 
-function advance(journey: JourneyState): Soon<Ticket | undefined> {
-  const { resume } = journey
-  journey.resume = undefined
-  if (isAtEnd(journey)) return undefined
-  return resume ? resumeAt(journey, resume) : tryOpen(journey)
+function advance(failover: FailoverState): Soon<Permit | undefined> {
+  const { resume } = failover
+  failover.resume = undefined
+  if (isAtEnd(failover)) return undefined
+  return resume ? resumeAt(failover, resume) : tryOpen(failover)
 }
 
-async function resumeAt(journey: JourneyState, { entry, key, delayMs }: Resumption): Promise<Ticket | undefined> {
-  if (delayMs > 0) await journey.parts.pause(delayMs, journey.signal)
-  if (isAtEnd(journey)) return undefined
-  return tryEntry(journey, entry, key) ?? tryOpen(journey)
+async function resumeAt(failover: FailoverState, { entry, key, delayMs }: Resumption): Promise<Permit | undefined> {
+  if (delayMs > 0) await failover.parts.pause(delayMs, failover.signal)
+  if (isAtEnd(failover)) return undefined
+  return tryEntry(failover, entry, key) ?? tryOpen(failover)
 }
 
-function tryOpen(journey: JourneyState): Soon<Ticket | undefined> {
-  for (const entry of journey.entries) {
-    const ticket = entry.isDone ? undefined : tryEntry(journey, entry, undefined)
-    if (ticket) return ticket
+function tryOpen(failover: FailoverState): Soon<Permit | undefined> {
+  for (const entry of failover.entries) {
+    const permit = entry.isDone ? undefined : tryEntry(failover, entry, undefined)
+    if (permit) return permit
   }
-  return tryTaken(journey)
+  return tryTaken(failover)
 }
 
 /** None lets it through at once. */
-async function tryTaken(journey: JourneyState): Promise<Ticket | undefined> {
-  const open = journey.entries.filter((entry) => !entry.isDone)
-  return (await waitForSlot(journey, open)) ?? (await tryAnyway(journey, open))
+async function tryTaken(failover: FailoverState): Promise<Permit | undefined> {
+  const open = failover.entries.filter((entry) => !entry.isDone)
+  return (await waitForSlot(failover, open)) ?? (await tryAnyway(failover, open))
 }
 
 /** Whoever has gone is told nothing, and is refused by nobody. */
-function refusalOf({ signal, overload, restMs }: JourneyState): GatewayError {
+function refusalOf({ signal, overload, restMs }: FailoverState): GatewayError {
   if (signal.aborted) return new GatewayError('client_gone', 'The client left before a model provider was asked.')
   return overload ?? (restMs === undefined ? tooLate() : resting(restMs))
 }

@@ -14,9 +14,9 @@ import {
 } from '@test/routing/trips'
 import { modelOf, providerOf } from '@test/routing/world'
 import type { Model } from '@/catalog/types'
+import { LAST_RESORT_PATIENCE_MS } from '@/routing/failover/admission'
+import type { Permit } from '@/routing/failover/permit'
 import { MIN_SAMPLES } from '@/routing/health/circuit-breaker'
-import { LAST_RESORT_PATIENCE_MS } from '@/routing/journey/admission'
-import type { Ticket } from '@/routing/journey/ticket'
 
 let trips: Trips
 let parts: TestParts
@@ -51,9 +51,9 @@ describe('the breaker', () => {
     const trial = await begin([model]).next()
     expect(nameOf(trial)).toBe('p1/alpha-at-p1 k1')
     for (let request = 0; request < 20; request++) {
-      const journey = begin([model])
-      expect(await journey.next()).toBeUndefined()
-      expect(journey.refusal()).toMatchObject({ status: 503, options: { retryAfterSeconds: 5 } })
+      const failover = begin([model])
+      expect(await failover.next()).toBeUndefined()
+      expect(failover.refusal()).toMatchObject({ status: 503, options: { retryAfterSeconds: 5 } })
     }
     trial?.failed(refused(404))
     expect(nameOf(await begin([model]).next())).toBe('p1/alpha-at-p1 k1')
@@ -65,8 +65,8 @@ describe('the breaker', () => {
     })
     const model = modelOf('svc/alpha', [patient])
     await trip(model)
-    const ticket = await begin([model]).next()
-    expect(ticket?.planned.target.provider.timeouts.firstByteMs).toBe(LAST_RESORT_PATIENCE_MS)
+    const permit = await begin([model]).next()
+    expect(permit?.planned.target.provider.timeouts.firstByteMs).toBe(LAST_RESORT_PATIENCE_MS)
   })
 
   test('when it is half-open one request probes and the others go elsewhere', async () => {
@@ -82,15 +82,15 @@ describe('the breaker', () => {
   test('a probe that fails is not repeated', async () => {
     await trip(modelOf('svc/alpha', [p1]))
     parts.clock.advance(10_000)
-    const journey = begin()
-    const probe = await journey.next()
-    expect(nameOf(await journey.next(probe?.failed(SERVER_ERROR)))).toBe('p2/alpha-at-p2 k1')
+    const failover = begin()
+    const probe = await failover.next()
+    expect(nameOf(await failover.next(probe?.failed(SERVER_ERROR)))).toBe('p2/alpha-at-p2 k1')
   })
 
   test('an answer that breaks off after it began counts against its target', async () => {
-    const ticket = await begin().next()
-    ticket?.began()
-    ticket?.ended(true)
+    const permit = await begin().next()
+    permit?.began()
+    permit?.ended(true)
     expect(parts.breaker.failureRate('p1/alpha-at-p1')).toBeGreaterThan(0)
     expect(eventsOf('broken')).toHaveLength(1)
   })
@@ -116,32 +116,32 @@ describe('slots', () => {
   test('and is turned away where the queue is full', async () => {
     await begin([busyModel]).next()
     const queued = begin([busyModel]).next()
-    const journey = begin([busyModel])
-    expect(await journey.next()).toBeUndefined()
-    expect(journey.refusal()).toMatchObject({ kind: 'overloaded', status: 503 })
+    const failover = begin([busyModel])
+    expect(await failover.next()).toBeUndefined()
+    expect(failover.refusal()).toMatchObject({ kind: 'overloaded', status: 503 })
     expect(eventsOf('shed')).toEqual([{ type: 'shed', provider: 'p5' }])
     client.abort()
     expect(await queued).toBeUndefined()
   })
 
   test('every way out gives its slot back', async () => {
-    const outcomes: ((ticket: Ticket) => void)[] = [
-      (ticket) => void ticket.failed(BAD_REQUEST),
-      (ticket) => ticket.abandoned(),
-      (ticket) => {
-        ticket.began()
-        ticket.ended(false)
+    const outcomes: ((permit: Permit) => void)[] = [
+      (permit) => void permit.failed(BAD_REQUEST),
+      (permit) => permit.abandoned(),
+      (permit) => {
+        permit.began()
+        permit.ended(false)
       },
-      (ticket) => {
-        ticket.began()
-        ticket.failed(SERVER_ERROR)
-        ticket.ended(true)
-        ticket.ended(true)
+      (permit) => {
+        permit.began()
+        permit.failed(SERVER_ERROR)
+        permit.ended(true)
+        permit.ended(true)
       },
     ]
     for (const outcome of outcomes) {
-      const ticket = await begin([busyModel]).next()
-      if (ticket) outcome(ticket)
+      const permit = await begin([busyModel]).next()
+      if (permit) outcome(permit)
       expect(parts.limiter.list()).toEqual([{ provider: 'p5', inFlight: 0, queued: 0, limit: 1 }])
     }
   })

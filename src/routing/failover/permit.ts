@@ -1,12 +1,12 @@
 /** One attempt at one target: the right to make it, and what its outcome means for breaker, keys, latency and slots. */
 import type { ProviderKey, Target } from '@/catalog/types'
 import type { Clock } from '@/lib/clock'
+import type { BackoffWindows } from '@/routing/health/backoff-windows'
 import type { CircuitBreaker, CircuitCall } from '@/routing/health/circuit-breaker'
 import type { ConcurrencyLimiter, Release } from '@/routing/health/concurrency'
 import type { KeyCalls } from '@/routing/health/key-calls'
 import type { KeyPool } from '@/routing/health/key-pool'
 import type { Latencies } from '@/routing/health/latency'
-import type { Promises } from '@/routing/health/promises'
 import { targetId } from '@/routing/health/target-id'
 import type { Throughputs } from '@/routing/health/throughput'
 import type { PlannedTarget } from '@/routing/plan/plan'
@@ -22,7 +22,7 @@ export type RoutingParts = {
   breaker: CircuitBreaker
   keys: KeyPool
   calls: KeyCalls
-  promises: Promises
+  backoffs: BackoffWindows
   limiter: ConcurrencyLimiter
   latency: Latencies
   throughput: Throughputs
@@ -41,7 +41,7 @@ export type FailedAttempt = { number: number; fault: AttemptFault; milliseconds:
  * Exactly one of `failed`, `abandoned` and `began` is called; after `began`, `ended` once the answer is over. All may be
  * called again without effect.
  */
-export interface Ticket {
+export interface Permit {
   /** Its target's timeouts are the provider's own, cut to what the request's deadline leaves. */
   readonly planned: PlannedTarget
   readonly key: ProviderKey
@@ -53,7 +53,7 @@ export interface Ticket {
   ended(isBroken: boolean): void
   /** What the answer came to, where it is complete: so many tokens of output. */
   wrote(tokens: number): void
-  /** No content came. Returns what the journey asks for to decide what comes next. */
+  /** No content came. Returns what the failover asks for to decide what comes next. */
   failed(fault: AttemptFault): FailedAttempt
   /** It was silent for so long that another target was asked, which answered first. Returns how long that was, in milliseconds. */
   outrun(): number
@@ -64,7 +64,7 @@ export interface Ticket {
 /** A provider that is overloaded as a whole is left alone for this long at most, whatever it asks for. */
 const MAX_OVERLOAD_REST_MS = 60_000
 
-type TicketInput = {
+type PermitInput = {
   planned: PlannedTarget
   key: ProviderKey
   number: number
@@ -76,8 +76,8 @@ type TicketInput = {
   onDecided?: (() => void) | undefined
 }
 
-/** Issues a ticket. */
-export function issueTicket(parts: RoutingParts, input: TicketInput): Ticket {
+/** Issues a permit. */
+export function issuePermit(parts: RoutingParts, input: PermitInput): Permit {
   const { planned, key, number, stream, circuit } = input
   const { model, target } = planned
   const { provider } = target
@@ -148,7 +148,7 @@ export function issueTicket(parts: RoutingParts, input: TicketInput): Ticket {
 /** Only what speaks against the target counts against it: a refused key or request shows that somebody is there. */
 function noteFault(
   parts: RoutingParts,
-  { planned: { target }, key, circuit, accountId }: TicketInput,
+  { planned: { target }, key, circuit, accountId }: PermitInput,
   fault: AttemptFault,
 ): void {
   switch (classify(fault)) {
@@ -175,7 +175,7 @@ function noteFault(
       return
     case 'forbidden':
       circuit.answered()
-      parts.keys.accuse(target.provider, key, fault.kind === 'refused' ? fault.error.status : 0, accountId)
+      parts.keys.strike(target.provider, key, fault.kind === 'refused' ? fault.error.status : 0, accountId)
       return
     case 'over-limit':
     case 'model':
@@ -192,5 +192,5 @@ function retryAfterMs(fault: AttemptFault): number | undefined {
 
 /** For all accounts, or for the one of `accountId` alone. */
 function promise(parts: RoutingParts, target: Target, key: ProviderKey, forMs: number, accountId?: string): void {
-  if (forMs > 0) parts.promises.keep(target, key, forMs, accountId)
+  if (forMs > 0) parts.backoffs.keep(target, key, forMs, accountId)
 }

@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test'
 import { manualClock } from '@test/routing/world'
 import { fc } from '@test/support/property'
-import { createRetryBudget, MIN_RETRIES_PER_MINUTE, RETRY_SHARE } from '@/routing/journey/retry-budget'
+import { createRetryBudget, MIN_RETRIES_PER_MINUTE, RETRY_SHARE } from '@/routing/failover/retry-budget'
 
 function takeAll(budget: { takeRetry(): boolean }): number {
   let taken = 0

@@ -1,10 +1,10 @@
-/** Where one request stands on its way through its plan: what every step of the journey reads and notes. */
+/** Where one request stands on its way through its plan: what every step of the failover reads and notes. */
 import type { ProviderKey } from '@/catalog/types'
 import type { GatewayError } from '@/chat/error'
 import type { Conversation } from '@/routing/health/key-pool'
 import type { PlannedTarget } from '@/routing/plan/plan'
 import type { AttemptFault } from './fault-class'
-import type { RoutingParts } from './ticket'
+import type { RoutingParts } from './permit'
 
 /** One failed attempt, as logs and the caller's headers tell it. */
 export type AttemptNote = { model: string; provider: string; reason: string; milliseconds: number }
@@ -14,7 +14,7 @@ export type Entry = { planned: PlannedTarget; isDone: boolean; attempts: number;
 /** Where to go on first: with the same key after a pause, or with another key at once. */
 export type Resumption = { entry: Entry; key: ProviderKey | undefined; delayMs: number }
 
-export type JourneyState = {
+export type FailoverState = {
   parts: RoutingParts
   entries: Entry[]
   accountId: string
@@ -37,11 +37,11 @@ export type JourneyState = {
 }
 
 /** Nothing more is tried. */
-export function isAtEnd(journey: JourneyState): boolean {
-  return journey.isOver || journey.signal.aborted || journey.parts.clock.monotonic() >= journey.deadlineMs
+export function isAtEnd(failover: FailoverState): boolean {
+  return failover.isOver || failover.signal.aborted || failover.parts.clock.monotonic() >= failover.deadlineMs
 }
 
 /** Milliseconds until the request's deadline. */
-export function remainingMs(journey: JourneyState): number {
-  return journey.deadlineMs - journey.parts.clock.monotonic()
+export function remainingMs(failover: FailoverState): number {
+  return failover.deadlineMs - failover.parts.clock.monotonic()
 }

@@ -8,7 +8,7 @@ import { createPerAccount } from './per-account'
 import type { IsGone } from './renewal'
 import { targetId } from './target-id'
 
-export interface Promises {
+export interface BackoffWindows {
   /**
    * The target asked to be left alone with this key for `forMs`, by all, or by the account of `accountId` where that alone was told so.
    * Never shortens what it asked for before.
@@ -22,7 +22,10 @@ export interface Promises {
 }
 
 /** Creates the memory of one process; `onKept` tells the other gateways. */
-export function createPromises(clock: Clock, onKept: (id: string, forMs: number) => void = () => undefined): Promises {
+export function createBackoffWindows(
+  clock: Clock,
+  onKept: (id: string, forMs: number) => void = () => undefined,
+): BackoffWindows {
   const untilMs = new Map<string, number>()
   let own = createPerAccount<number>()
 
@@ -35,14 +38,14 @@ export function createPromises(clock: Clock, onKept: (id: string, forMs: number)
 
   return {
     keep(target, key, forMs, accountId) {
-      const id = promiseId(target, key)
+      const id = windowId(target, key)
       if (accountId !== undefined) prolong(own.of(accountId), id, forMs)
       else if (prolong(untilMs, id, forMs)) onKept(id, forMs)
     },
     remainingMs(target, key, accountId) {
       const ofAccount = own.find(accountId)
       if (untilMs.size === 0 && !ofAccount) return 0
-      const id = promiseId(target, key)
+      const id = windowId(target, key)
       return Math.max(0, Math.max(untilMs.get(id) ?? 0, ofAccount?.get(id) ?? 0) - clock.monotonic())
     },
     forget(isGone) {
@@ -54,6 +57,6 @@ export function createPromises(clock: Clock, onKept: (id: string, forMs: number)
 }
 
 /** `provider/upstream model digest of the key`. */
-function promiseId(target: Target, key: ProviderKey): string {
+function windowId(target: Target, key: ProviderKey): string {
   return `${targetId(target)} ${key.id}`
 }

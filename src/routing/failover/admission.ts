@@ -1,0 +1,189 @@
+/**
+ * Lets a request through to a target, where breaker, keys and slots do: at once, after a wait for a slot, or as the last resort
+ * against their advice, of which there is one at a time for each target, so that a rest stays a rest.
+ */
+import type { ProviderKey } from '@/catalog/types'
+import { GatewayError } from '@/chat/error'
+import type { Release } from '@/routing/health/concurrency'
+import { targetId } from '@/routing/health/target-id'
+import type { PlannedTarget } from '@/routing/plan/plan'
+import { type Entry, type FailoverState, isAtEnd, remainingMs } from './failover-state'
+import { classify } from './fault-class'
+import { type Patience, patienceWith } from './patience'
+import { issuePermit, type Permit } from './permit'
+
+/** A target that is tried against its breaker's advice may be silent for this long at most. */
+export const LAST_RESORT_PATIENCE_MS = 60_000
+/** Silence that counts against a target: a stream should have begun, a whole answer be finished. */
+const SLOW_STREAM_MS = 30_000
+const SLOW_WHOLE_MS = 120_000
+
+/** Told to come back after no less than this, however soon somebody else's trial may be over. */
+const MIN_REST_MS = 1_000
+
+/** A permit for the entry if it is let through right now. */
+export function tryEntry(failover: FailoverState, entry: Entry, sameKey: ProviderKey | undefined): Permit | undefined {
+  const { provider } = entry.planned.target
+  const { keys } = failover.parts
+  // A key that was taken out of use since gets no further call.
+  const again = sameKey && keys.keysOf(provider).find(({ id }) => id === sameKey.id)
+  const key = again ?? keys.pickUsable(provider, entry.avoidedKeys, failover.accountId, failover.conversation)
+  if (key && isBackedOff(failover, entry, key)) return undefined
+  const release = key && failover.parts.limiter.tryTake(provider)
+  return key && release && open(failover, entry, key, release)
+}
+
+/** Waits for the first provider that is only busy. Where none has room soon enough, says so and leaves them. */
+export async function waitForSlot(failover: FailoverState, entries: readonly Entry[]): Promise<Permit | undefined> {
+  const { breaker, keys, limiter } = failover.parts
+  for (const entry of entries) {
+    const { target } = entry.planned
+    const key = keys.pickUsable(target.provider, entry.avoidedKeys, failover.accountId, failover.conversation)
+    if (!key || !breaker.admits(targetId(target)) || isBackedOff(failover, entry, key)) continue
+    const release = await takeSlot(failover, entry, limiter.take(target.provider, failover.signal))
+    if (failover.signal.aborted) release?.()
+    if (isAtEnd(failover)) return undefined
+    const permit = release && open(failover, entry, key, release)
+    if (permit) return permit
+  }
+  return undefined
+}
+
+/**
+ * Tries what breaker or keys advise against: a call that will probably fail is better than a refusal, but one is enough to find
+ * out. Not within a time that the target asked for itself.
+ */
+export async function tryAnyway(failover: FailoverState, entries: readonly Entry[]): Promise<Permit | undefined> {
+  const { limiter, trials } = failover.parts
+  for (const entry of entries) {
+    if (entry.isDone) continue
+    const { target } = entry.planned
+    const id = targetId(target)
+    const key = keyForTrial(failover, entry)
+    const isTaken = key && trials.has(id)
+    if (isTaken) noteRest(failover, failover.parts.breaker.remainingMs(id))
+    if (key && !isTaken) {
+      trials.add(id)
+      const endTrial = () => void trials.delete(id)
+      const release = await takeSlot(failover, entry, limiter.take(target.provider, failover.signal))
+      if (release && !isAtEnd(failover)) return open(failover, entry, key, release, endTrial)
+      release?.()
+      endTrial()
+      if (isAtEnd(failover)) return undefined
+    }
+    entry.isDone = true
+  }
+  failover.isOver = true
+  return undefined
+}
+
+function isBackedOff({ parts, accountId }: FailoverState, { planned }: Entry, key: ProviderKey): boolean {
+  return parts.backoffs.remainingMs(planned.target, key, accountId) > 0
+}
+
+/** The key that rests least long of those with which the target may be asked; where there is none, notes how long that is so. */
+function keyForTrial(failover: FailoverState, entry: Entry): ProviderKey | undefined {
+  const { keys, backoffs } = failover.parts
+  const { target } = entry.planned
+  const avoided = new Set(entry.avoidedKeys)
+  for (const key of keys.keysOf(target.provider)) {
+    const restMs = backoffs.remainingMs(target, key, failover.accountId)
+    if (restMs === 0 || avoided.has(key.id)) continue
+    avoided.add(key.id)
+    noteRest(failover, restMs)
+  }
+  return keys.pickResting(target.provider, avoided, failover.accountId)
+}
+
+/** The shortest of them is when it is worth coming back. */
+function noteRest(failover: FailoverState, restMs: number): void {
+  failover.restMs = Math.min(failover.restMs ?? Number.POSITIVE_INFINITY, Math.max(restMs, MIN_REST_MS))
+}
+
+async function takeSlot(failover: FailoverState, entry: Entry, taking: Promise<Release | undefined>) {
+  try {
+    return await taking
+  } catch (error) {
+    if (!(error instanceof GatewayError)) throw error
+    failover.overload ??= error
+    failover.parts.notify({ type: 'shed', provider: entry.planned.target.provider.name })
+    entry.isDone = true
+    return undefined
+  }
+}
+
+/** Enters the breaker, against its advice where this is a trial, and issues the permit; gives the slot back where it refuses. */
+function open(
+  failover: FailoverState,
+  entry: Entry,
+  key: ProviderKey,
+  release: Release,
+  endTrial?: () => void,
+): Permit | undefined {
+  const { parts, accountId, stream } = failover
+  const { provider } = entry.planned.target
+  const slowAfterMs = Math.min(silenceThatCounts(failover, entry), provider.timeouts.firstByteMs)
+  const isAgainstAdvice = endTrial !== undefined && !parts.breaker.admits(targetId(entry.planned.target))
+  const circuit = parts.breaker.enter(targetId(entry.planned.target), slowAfterMs, endTrial !== undefined)
+  if (!circuit) {
+    release()
+    return undefined
+  }
+  noteMove(failover, entry)
+  entry.attempts++
+  failover.attempts++
+  failover.underWay.set(failover.attempts, { entry, key })
+  const limitMs = Math.min(remainingMs(failover), isAgainstAdvice ? LAST_RESORT_PATIENCE_MS : Number.POSITIVE_INFINITY)
+  return issuePermit(parts, {
+    planned: withPatience(entry.planned, limitMs),
+    key,
+    number: failover.attempts,
+    accountId,
+    stream,
+    release,
+    circuit,
+    onDecided: endTrial,
+  })
+}
+
+function noteMove(failover: FailoverState, entry: Entry): void {
+  const { last } = failover
+  if (!last || last.entry.planned.model === entry.planned.model) return
+  const [from, to] = [last.entry.planned.model.id, entry.planned.model.id]
+  failover.parts.notify({ type: 'fallback', from, to, reason: classify(last.fault) })
+}
+
+/** A target that is all there is gets all the time; where another is left, being silent for longer than it ever is counts. */
+function silenceThatCounts(failover: FailoverState, entry: Entry): number {
+  const { parts, stream } = failover
+  const ceilingMs = stream ? SLOW_STREAM_MS : SLOW_WHOLE_MS
+  if (!failover.entries.some((other) => other !== entry && !other.isDone)) return ceilingMs
+  const { hedgeMs, giveUpMs } = patienceOf(failover, entry.planned)
+  const isKnown = parts.latency.slowest(targetId(entry.planned.target), stream) !== undefined
+  return Math.min(isKnown ? hedgeMs : giveUpMs, ceilingMs)
+}
+
+/** The patience with a target of this failover. */
+export function patienceOf({ parts, stream }: FailoverState, { target }: PlannedTarget): Patience {
+  return patienceWith(parts.latency.slowest(targetId(target), stream), stream, target.provider.timeouts.hedgeMs)
+}
+
+/** Whether a target that is neither done with nor being asked would be let through now. */
+export function findFree(failover: FailoverState): Entry | undefined {
+  const { breaker, keys } = failover.parts
+  const asked = new Set([...failover.underWay.values()].map(({ entry }) => entry))
+  return failover.entries.find((entry) => {
+    if (entry.isDone || asked.has(entry)) return false
+    const { target } = entry.planned
+    const key = keys.pickUsable(target.provider, entry.avoidedKeys, failover.accountId, failover.conversation)
+    return key !== undefined && breaker.admits(targetId(target)) && !isBackedOff(failover, entry, key)
+  })
+}
+
+function withPatience(planned: PlannedTarget, limitMs: number): PlannedTarget {
+  const { target } = planned
+  const { provider } = target
+  if (provider.timeouts.firstByteMs <= limitMs) return planned
+  const timeouts = { ...provider.timeouts, firstByteMs: Math.ceil(limitMs) }
+  return { ...planned, target: { ...target, provider: { ...provider, timeouts } } }
+}

@@ -1,0 +1,75 @@
+/** What a failed attempt means for the rest of its failover: which keys and targets are still worth trying, and what comes next. */
+import type { ProviderKey } from '@/catalog/types'
+import { assert } from '@/lib/assert'
+import { targetId } from '@/routing/health/target-id'
+import { type NextStep, nextStep } from './attempt-policy'
+import { type Entry, type FailoverState, remainingMs } from './failover-state'
+import { type AttemptFault, classify, type FaultClass } from './fault-class'
+import type { FailedAttempt } from './permit'
+
+/** What speaks against the key, at least for this request at this target. */
+const AVOIDS_KEY: ReadonlySet<FaultClass> = new Set(['rate-limited', 'over-limit', 'credentials', 'forbidden'])
+
+/** Notes how an attempt under way failed and decides on the step after it. */
+export function goOn(failover: FailoverState, { number, fault, milliseconds }: FailedAttempt): void {
+  const { parts, underWay } = failover
+  const attempt = underWay.get(number)
+  assert(attempt, 'only an attempt that was made can fail')
+  underWay.delete(number)
+  const { entry, key } = attempt
+  const { model, target } = entry.planned
+  failover.trail.push({ model: model.id, provider: target.provider.name, reason: reasonOf(fault), milliseconds })
+  failover.last = { entry, fault }
+  const faultClass = classify(fault)
+  if (AVOIDS_KEY.has(faultClass)) entry.avoidedKeys.add(key.id)
+  if (faultClass === 'credentials') avoidEverywhere(failover, entry, key)
+  const state = {
+    attemptsHere: entry.attempts,
+    attemptsInAll: failover.attempts,
+    hasOtherKey: parts.keys.pickUsable(target.provider, entry.avoidedKeys, failover.accountId) !== undefined,
+    hasAlternative: failover.entries.some((other) => other !== entry && !other.isDone),
+    hasOwnFallback: failover.hasOwnFallback,
+    isAdmitted: parts.breaker.admits(targetId(target)),
+    remainingMs: remainingMs(failover),
+    patienceMs: target.provider.timeouts.firstByteMs,
+  }
+  take(failover, entry, key, nextStep(fault, state, { random: parts.random, takeRetry: parts.budget.takeRetry }))
+}
+
+function take(failover: FailoverState, entry: Entry, key: ProviderKey, step: NextStep): void {
+  switch (step.kind) {
+    case 'retry-same':
+      failover.resume = { entry, key, delayMs: step.delayMs }
+      failover.parts.notify({ type: 'retry', provider: entry.planned.target.provider.name })
+      return
+    case 'next-key':
+      failover.resume = { entry, key: undefined, delayMs: 0 }
+      return
+    case 'next-target':
+      entry.isDone = true
+      return
+    case 'next-model':
+      for (const other of failover.entries) if (other.planned.model === entry.planned.model) other.isDone = true
+      return
+    case 'stop':
+      failover.isOver = true
+  }
+}
+
+/** A key that was refused is refused for every model of its provider. */
+function avoidEverywhere(failover: FailoverState, { planned }: Entry, key: ProviderKey): void {
+  for (const other of failover.entries) {
+    if (other.planned.target.provider === planned.target.provider) other.avoidedKeys.add(key.id)
+  }
+}
+
+function reasonOf(fault: AttemptFault): string {
+  switch (fault.kind) {
+    case 'refused':
+      return String(fault.error.status)
+    case 'timeout':
+      return `${fault.phase}-timeout`
+    default:
+      return fault.kind
+  }
+}
