@@ -69,7 +69,7 @@ export type Config = {
   storedResponses: { maxHours: number; maxBytes: number }
   /** Milliseconds after which an unanswered Redis command counts as failed, and the paid request with it. */
   redisCommandTimeoutMs: number
-  /** Percent of Redis' `maxmemory` in use from which on new paid requests are refused. */
+  /** Percent of Redis' `maxmemory` (without one: of its machine's memory) in use from which on new paid requests are refused. */
   redisFullPercent: number
   /** Milliseconds until a hold that no gateway renews is expired and charged. */
   holdTtlMs: number

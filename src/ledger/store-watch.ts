@@ -40,9 +40,9 @@ export type StoreState = {
   partFault: StoreFault | undefined
   /** What the user of some node lacks, as rules of an ACL: without `required` nothing is taken, `optional` is watching and sign-in. */
   missing: MissingRights
-  /** Of the fullest node, the part of `maxmemory` that is in use; 0 where there is no such limit. */
+  /** Of the fullest node, the part of `maxmemory` that is in use, or of its machine's memory where it has no such limit. */
   memoryShare: number
-  /** Of the smallest node with such a limit, the bytes; 0 where no node has one. */
+  /** Of the smallest node, the bytes of that; 0 where no node says. */
   memoryLimit: number
 }
 
@@ -58,7 +58,7 @@ export interface StoreWatch extends BackgroundWorker {
 type StoreWatchOptions = {
   redis: RedisClient
   logger: Logger
-  /** The part of `maxmemory` from which on nothing new is taken. */
+  /** The part of the memory from which on nothing new is taken. */
   fullShare: number
   /** What the gateway needs of the store beside what its ledger does. */
   rights?: readonly Right[]
@@ -245,13 +245,18 @@ function refusalOf(error: unknown): string {
   return cause instanceof Error ? cause.message : ''
 }
 
-/** Buffers of replicas and of the file are not what the limit counts. */
+/** Buffers of replicas and of the file are not what the limit counts. A store without a limit ends where its machine does. */
 function readMemory(info: string): Pick<StoreState, 'memoryShare' | 'memoryLimit'> & { mayEvict: boolean } {
   const field = (name: string) => new RegExp(`^${name}:(.*?)\r?$`, 'm').exec(info)?.[1] ?? ''
-  const limit = Number(field('maxmemory'))
+  const own = Number(field('maxmemory'))
+  const limit = own > 0 ? own : Number(field('total_system_memory'))
   if (!(limit > 0)) return { memoryShare: 0, memoryLimit: 0, mayEvict: false }
   const used = Number(field('used_memory')) - Number(field('mem_not_counted_for_evict'))
-  return { memoryShare: used / limit, memoryLimit: limit, mayEvict: field('maxmemory_policy') !== 'noeviction' }
+  return {
+    memoryShare: used / limit,
+    memoryLimit: limit,
+    mayEvict: own > 0 && field('maxmemory_policy') !== 'noeviction',
+  }
 }
 
 function combine(nodes: readonly NodeState[]): StoreState {

@@ -108,7 +108,7 @@ function storeReadings({ store }: Watched): Reading[] {
   return [
     {
       name: 'svc_store_memory_ratio',
-      help: 'Alert: of the fullest Redis node, the part of maxmemory in use; 0 without such a limit.',
+      help: 'Alert: of the fullest Redis node, the part of maxmemory in use, or of its machine where it has none.',
       read: () => store().memoryShare,
     },
     {

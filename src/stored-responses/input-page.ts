@@ -23,6 +23,8 @@ export type InputPage = { items: JsonObject[]; hasMore: boolean; bytes: number }
 
 /** A page ends with the item that makes it longer. */
 const MAX_PAGE_BYTES = 1024 * 1024
+/** How often it is read again because an answer was deleted just then. */
+const MAX_TRIES = 10
 
 /** One answer of the conversation: what is in memory, else how many items it has in the history. */
 type Part = {
@@ -39,8 +41,22 @@ export async function readInputPage(
   deps: PageDeps,
   accountId: string,
   id: string,
-  { order, limit, after }: PageRequest,
+  request: PageRequest,
 ): Promise<InputPage> {
+  for (let tries = 0; tries < MAX_TRIES; tries++) {
+    const page = await readPage(deps, accountId, id, request)
+    if (page) return page
+  }
+  throw unknownResponse(id)
+}
+
+/** Undefined where one of the answers was deleted meanwhile: the conversation begins after it now. */
+async function readPage(
+  deps: PageDeps,
+  accountId: string,
+  id: string,
+  { order, limit, after }: PageRequest,
+): Promise<InputPage | undefined> {
   const parts = await findParts(deps, accountId, id)
   // Of the answer itself only the input.
   const newest = parts.at(-1)
@@ -59,8 +75,7 @@ export async function readInputPage(
   const isMore = () => at >= 0 && at < count
   while (isMore() && items.length < limit && bytes < MAX_PAGE_BYTES) {
     const run = await readRun(deps, accountId, runAt(parts, at, step * (limit - items.length)))
-    // Deleted meanwhile: the conversation ends there.
-    if (run.length === 0) return { items, hasMore: false, bytes }
+    if (run.length === 0) return undefined
     for (const item of order === 'asc' ? run : run.toReversed()) {
       if (bytes >= MAX_PAGE_BYTES) break
       items.push(item)

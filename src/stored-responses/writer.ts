@@ -60,17 +60,21 @@ export function createWriter({ database, copies, limits, logger }: WriterDeps): 
   }
 
   async function write(rows: readonly NewResponse[]): Promise<void> {
-    const refused = await withDatabaseDeadline(insertRows(database, rows), WRITE_TIMEOUT_MS)
+    const dropped = await Promise.all(rows.map((row) => dropBuried(row).catch(() => false)))
+    const wanted = rows.filter((_, index) => !dropped[index])
+    if (wanted.length === 0) return
+    const refused = await withDatabaseDeadline(insertRows(database, wanted), WRITE_TIMEOUT_MS)
     await Promise.all(refused.map(({ accountId, id }) => copies.bury(accountId, id).catch(() => undefined)))
-    await Promise.all(rows.map(dropBuried))
-    for (const accountId of new Set(rows.map((row) => row.accountId))) await keepWithin(accountId)
+    await Promise.all(wanted.map(dropBuried))
+    for (const accountId of new Set(wanted.map((row) => row.accountId))) await keepWithin(accountId)
   }
 
-  /** Whoever deleted it meanwhile found only the copy. */
-  async function dropBuried(row: NewResponse): Promise<void> {
-    if (!(await copies.isBuried(row))) return
+  /** Whoever deleted it before it was written, or just then, found only the copy. Whether somebody did. */
+  async function dropBuried(row: NewResponse): Promise<boolean> {
+    if (!(await copies.isBuried(row))) return false
     await copies.bury(row.accountId, row.id)
     await deleteRow(database, row.accountId, row.id)
+    return true
   }
 
   /** Whether it is there and stays. Only the history is asked: the copies, where deletions are noted, may be what is away. */

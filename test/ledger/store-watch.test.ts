@@ -85,6 +85,13 @@ describe('the watch knows a store', () => {
     )
   })
 
+  test('that has no limit of its own: its machine is the limit', async () => {
+    const total = Number(/^total_system_memory:(\d+)/m.exec(await admin.info('memory'))?.[1])
+    const { memoryLimit, memoryShare, fault } = await watch.look()
+    expect({ memoryLimit, fault }).toEqual({ memoryLimit: total, fault: undefined })
+    expect(memoryShare).toBeGreaterThan(0)
+  })
+
   test('that is out of memory', async () => {
     await whileIt(
       async () => {

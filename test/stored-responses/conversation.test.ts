@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from '
 import { spend } from '@test/support/delays'
 import { until } from '@test/support/until'
 import type { JsonObject } from '@/lib/json'
+import { readInputPage } from '@/stored-responses/input-page'
 import { MAX_CHAIN_LINKS } from '@/stored-responses/limits'
 import { refusal, type StoreWorld, said, startStore, text } from './world'
 
@@ -67,6 +68,29 @@ describe('a chain', () => {
       expect(await refusal(world.store.delete(accountId, middle))).toMatchObject({ status: 404 })
     }
     await until(async () => (await rowsOf(accountId)).length === 2, 'the row that was deleted before it was written')
+  })
+
+  test('of which one is deleted while a page of it is read begins after that one', async () => {
+    const accountId = await world.account()
+    const [, middle = '', last = ''] = await chainOf(accountId, 3)
+    await isWritten(last)
+    await world.loseCopies(accountId)
+    let isDeleted = false
+    const { sql } = world.database
+    const deleting = async (texts: TemplateStringsArray, ...values: never[]) => {
+      const rows = await sql(texts, ...values)
+      if (!isDeleted && texts.join('').includes('input_items AS "inputItems"')) {
+        isDeleted = true
+        await world.store.delete(accountId, middle)
+      }
+      return rows
+    }
+    const between = (texts: TemplateStringsArray, ...values: never[]) =>
+      texts.join('').includes('RECURSIVE') ? deleting(texts, ...values) : sql(texts, ...values)
+    const database = { ...world.database, sql: between as unknown as typeof sql }
+    const copies = { find: async () => undefined }
+    expect(said((await readInputPage({ database, copies }, accountId, last, WHOLE)).items)).toEqual(['in 2'])
+    expect(isDeleted).toBe(true)
   })
 
   test('that is too long is refused before it is read', async () => {

@@ -5,7 +5,7 @@ import type { Logger } from '@/lib/logger'
 import { once } from '@/lib/once'
 import type { Library } from './library'
 import { changesAt, changesBy } from './limits'
-import { createLoggedMailer, createSmtpMailer, type MailSettings } from './mailer'
+import { createMailer, type MailSettings } from './mailer'
 import type { AuthParts, SignInSettings } from './parts'
 import { readOrCreateSecret } from './secret'
 import { createThrottle } from './throttle'
@@ -58,7 +58,7 @@ export function createAuth(options: AuthOptions): Auth {
     publicUrl,
     database,
     throttle: createThrottle(redis, secret),
-    mailer: createMailer(options),
+    mailer: createMailer(settings.mail, options.isProduction, logger),
     requiresVerification,
     logger,
     library,
@@ -68,9 +68,4 @@ export function createAuth(options: AuthOptions): Auth {
     identifyViewer: createIdentifyViewer(parts),
     countChange: ({ userId, accountId }) => parts.throttle.attempt(changesBy(userId), changesAt(accountId)),
   }
-}
-
-function createMailer({ settings, isProduction, logger }: AuthOptions) {
-  if (settings.mail) return createSmtpMailer(settings.mail, logger)
-  return isProduction ? undefined : createLoggedMailer(logger)
 }

@@ -17,7 +17,7 @@ export type MailSettings = { smtpUrl: string; from: string }
 const TIMEOUT_MS = 10_000
 
 /** Mail by SMTP. `smtpUrl` is `smtp://` or `smtps://`, with user and password where needed. */
-export function createSmtpMailer({ smtpUrl, from }: MailSettings, logger: Logger): Mailer {
+function createSmtpMailer({ smtpUrl, from }: MailSettings, logger: Logger): Mailer {
   const transport = once(async () => {
     const { createTransport } = await import('nodemailer')
     return createTransport({
@@ -45,6 +45,16 @@ export function createSmtpMailer({ smtpUrl, from }: MailSettings, logger: Logger
 }
 
 /** Mail that is only logged. */
-export function createLoggedMailer(logger: Logger): Mailer {
+function createLoggedMailer(logger: Logger): Mailer {
   return { post: ({ to, subject, link }) => logger.warn('mail_not_configured', { to, subject, link }) }
+}
+
+/** What sends mails here: undefined where nobody has said how, and it is production, in whose log nothing is to open an account. */
+export function createMailer(
+  mail: MailSettings | undefined,
+  isProduction: boolean,
+  logger: Logger,
+): Mailer | undefined {
+  if (mail) return createSmtpMailer(mail, logger)
+  return isProduction ? undefined : createLoggedMailer(logger)
 }

@@ -1,8 +1,13 @@
 /** Chargebacks through the webhook of deposits: signed, seen by customer and administrator, and no event ends in silence. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { silentLogger } from '@test/accounts/fixture'
 import { startGateway, type TestGateway } from '@test/support/gateway'
+import { startMailServer } from '@test/support/mail-server'
 import { type Person, signUpPerson } from '@test/support/person'
+import { until } from '@test/support/until'
 import { chatCompletion } from '@test/support/upstream'
+import { createReversalMail } from '@/console/administration/reversal-mail'
+import { createMailer } from '@/console/auth/mailer'
 import { signWebhook } from '@/console/orders/deposits/webhook-signature'
 import type { Order } from '@/console/orders/types'
 
@@ -77,7 +82,8 @@ test('nobody takes credit back without the signature', async () => {
   expect((await gateway.gateway.deps.dashboard.orders.get(order.orderId))?.state).toBe('paid')
 })
 
-test('a chargeback of a payment that nobody knows is on the list of administrators, and of nobody else', async () => {
+test('a chargeback of a payment that nobody knows is on the list of administrators, and mailed to them, and to nobody else', async () => {
+  await gateway.gateway.database.sql`UPDATE users SET email_verified = true`
   const data = { payment_id: 'pay_of_nobody', amount: '50.00', currency: 'USD', reason: 'fraudulent' }
   const event = { type: 'deposit.charged_back', data: { ...data, chargeback_id: 'cb_lost', transfer_id: 'tr_lost' } }
   expect(await post(event)).toEqual({ status: 200, result: 'waiting' })
@@ -87,6 +93,30 @@ test('a chargeback of a payment that nobody knows is on the list of administrato
   expect(lost).toMatchObject({ undoes: 'tr_lost', state: 'waiting', orderId: null, amount: '50' })
   expect(items.filter(({ state }) => state === 'applied')).toEqual([])
   expect((await customer.json('GET', path)).status).toBe(404)
+  // Without a mail server the log has who would have got a mail.
+  const mailed = () => gateway.logLines.filter((line) => line.includes('"A chargeback needs somebody to look"'))
+  await until(() => mailed().length > 0, 'the mail')
+  expect(mailed().map((line) => JSON.parse(line).to)).toEqual([administrator.email])
+})
+
+test('the mail says how much, of what, and where to decide', async () => {
+  const server = await startMailServer()
+  const logger = silentLogger
+  const mailer = createMailer({ smtpUrl: server.url, from: 'svc@example.test' }, true, logger)
+  if (!mailer) throw new Error('no mailer')
+  const reversalMail = createReversalMail({
+    database: gateway.gateway.database,
+    mailer,
+    publicUrl: 'https://svc.example.test',
+    logger,
+  })
+  const facts = { kind: 'refund', amountCents: 1_250, currency: 'EUR', undoes: 'tr_7', orderId: null } as const
+  reversalMail(facts as Parameters<typeof reversalMail>[0])
+  expect(await server.find(administrator.email, /(A refund of 12.5 EUR) has moved no credit/)).toBeTruthy()
+  expect(await server.find(administrator.email, /what it undoes \((tr_7)\)/)).toBe('tr_7')
+  expect(await server.find(administrator.email, /(https:\S+)/)).toBe('https://svc.example.test/dashboard/admin/orders')
+  expect(server.mails.map(({ to }) => to)).toEqual([administrator.email])
+  await server.stop()
 })
 
 test('an event of a type that nobody has listed is acknowledged, logged and counted', async () => {
