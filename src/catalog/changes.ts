@@ -93,9 +93,10 @@ function addTarget(
   const at = `at ${provider.name}:${name}`
   facts.set(`model ${id} quirks ${at}`, listOf(quirks))
   if (cost) addPrices(facts, `model ${id} cost ${at}`, cost)
-  for (const [tool, { price, per, ...bounds }] of toolPrices ?? []) {
+  for (const [tool, { price, cost: ours, per, ...bounds }] of toolPrices ?? []) {
     const reserved = wordsOf(bounds)
-    facts.set(`model ${id} tool ${tool} ${at}`, `${price} nano-USD per ${per}${reserved && `, ${reserved}`}`)
+    const costs = ours === undefined ? '' : `, costs ${ours}`
+    facts.set(`model ${id} tool ${tool} ${at}`, `${price} nano-USD per ${per}${costs}${reserved && `, ${reserved}`}`)
   }
 }
 

@@ -1,5 +1,5 @@
-/** Finds what is sold for less than it costs us: each class of tokens, at every length of input, at every target that may answer. */
-import { formatPrice } from '@/lib/money'
+/** Finds what is sold for less than it costs us: each class of tokens, at every length of input, and each tool, at every target that may answer. */
+import { formatPrice, formatUsd } from '@/lib/money'
 import { pricesFor } from './price'
 import type { Catalog, Model, Prices, Target } from './types'
 
@@ -18,9 +18,18 @@ type LossMaker = { model: string; losses: string[] }
 /** The models of `catalog` that a target costs more than its price in any class. What has no cost stated loses nothing here. */
 export function modelsAtALoss(catalog: Catalog): LossMaker[] {
   return [...catalog.models.values()].flatMap((model) => {
-    const losses = model.targets.flatMap((target) => lossesAt(model, target))
+    const losses = model.targets.flatMap((target) => [...lossesAt(model, target), ...toolLossesAt(target)])
     return losses.length === 0 ? [] : [{ model: model.id, losses }]
   })
+}
+
+function toolLossesAt({ provider, toolPrices }: Target): string[] {
+  return [...(toolPrices ?? [])]
+    .filter(([, { price, cost = price }]) => price < cost)
+    .map(
+      ([name, { price, cost = price }]) =>
+        `${name}: sold at $${formatUsd(price)}, costs $${formatUsd(cost)} at ${provider.name}`,
+    )
 }
 
 /** The losses of `model` where `target` answers. */

@@ -109,6 +109,7 @@ const ToolPricesSchema = Type.Record(
       ToolUsd,
       strict({
         usd: ToolUsd,
+        costUsd: Type.Optional(ToolUsd),
         per: Type.Optional(Type.Union([Type.Literal('use'), Type.Literal('request')])),
         maxUses: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000 })),
         tokensPerUse: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000 })),
@@ -116,7 +117,7 @@ const ToolPricesSchema = Type.Record(
     ],
     {
       description:
-        'a price in USD for each use, or {"usd": …, "per": "use" or "request", "maxUses": …, "tokensPerUse": …}',
+        'a price in USD for each use, or {"usd": …, "costUsd": …, "per": "use" or "request", "maxUses": …, "tokensPerUse": …}',
     },
   ),
   { description: 'an object of prices by the name of a tool' },

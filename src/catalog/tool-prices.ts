@@ -12,8 +12,9 @@ export function readToolPrices(file: ToolPricesFile | undefined, place: string, 
     const at = `${place}.${name}`
     if (!KNOWN.has(name)) faults.add(at, `is no tool of any format; expected one of ${[...KNOWN].join(', ')}`)
     const stated = typeof entry === 'number' ? { usd: entry } : entry
-    const { usd, per = 'use', ...limits } = stated
-    prices.set(name, { price: toNano(usd, at, faults), per, ...limits })
+    const { usd, costUsd, per = 'use', ...limits } = stated
+    const cost = costUsd === undefined ? {} : { cost: toNano(costUsd, at, faults) }
+    prices.set(name, { price: toNano(usd, at, faults), ...cost, per, ...limits })
   }
   return prices
 }

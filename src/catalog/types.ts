@@ -60,10 +60,10 @@ export type PriceStep = { aboveInputTokens: number; prices: Prices }
 export type Pricing = { base: Prices /** Ascending. */; steps: PriceStep[] }
 
 /**
- * What one use of a tool costs, or each request in which it is used at all; with limits where the catalogue sets other ones than
- * the format's usual.
+ * What customers pay for one use of a tool, or for each request in which it is used at all, and what the provider asks of us for it
+ * (missing where nobody said); with limits where the catalogue sets other ones than the format's usual.
  */
-export type ToolPrice = { price: Nano; per: 'use' | 'request'; maxUses?: number; tokensPerUse?: number }
+export type ToolPrice = { price: Nano; cost?: Nano; per: 'use' | 'request'; maxUses?: number; tokensPerUse?: number }
 
 /** By the tool's name, such as `web_search`. */
 export type ToolPrices = ReadonlyMap<string, ToolPrice>

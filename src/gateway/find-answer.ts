@@ -123,7 +123,7 @@ function termsOf(tools: readonly ServerTool[], { toolPrices }: Target): ToolTerm
   const byName = new Map(tools.map((tool) => [tool.name, tool]))
   return [...byName.values()].flatMap(({ name, unsaidUses }) => {
     const terms = toolPrices?.get(name)
-    return terms ? [{ name, unsaidUses, price: terms.price, per: terms.per }] : []
+    return terms ? [{ name, unsaidUses, price: terms.price, cost: terms.cost, per: terms.per }] : []
   })
 }
 

@@ -17,9 +17,9 @@ setDefaultTimeout(300_000)
 
 const PREFIXES = ['one:', 'two:'] as const
 const ADMIN = [process.execPath, join(import.meta.dir, '..', '..', 'src', 'cli', 'main.ts')]
-/** As docs/OPERATIONS.md tells to make it of the rules of deploy/, here with another prefix. */
+/** As docs/operations/stores.md tells to make it of the rules of deploy/, here with another prefix. */
 async function rulesFor(prefix: string): Promise<string[]> {
-  const operations = await Bun.file(join(ROOT, 'docs', 'OPERATIONS.md')).text()
+  const operations = await Bun.file(join(ROOT, 'docs', 'operations', 'stores.md')).text()
   const command = /```sh\n(sed .*~svc:\*.*)\n```/.exec(operations)?.[1]
   assert(command, 'the page says how')
   const child = Bun.spawn(['sh', '-c', command.replace('~svc:', `~${prefix}`)], { cwd: ROOT })

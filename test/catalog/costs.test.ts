@@ -85,6 +85,14 @@ describe('a price below cost', () => {
     ])
   })
 
+  test('is found of a tool', () => {
+    const search = (costUsd: number) => losses('models.1.targets.0.toolPrices', { web_search: { usd: 0.01, costUsd } })
+    expect(search(0.01)).toEqual([])
+    expect(search(0.0125)).toEqual([
+      { model: 'svc/beta', losses: ['web_search: sold at $0.01, costs $0.0125 at provider2'] },
+    ])
+  })
+
   test('is none where both are the same, or where nobody knows the cost', () => {
     expect(modelsAtALoss(load(JSON.stringify(SAMPLE)))).toEqual([])
     const same = { costPer1mInputTokens: 1, costPer1mOutputTokens: 5 }

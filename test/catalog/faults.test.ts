@@ -35,12 +35,12 @@ const CASES: [string, Json | undefined, string][] = [
   [
     'models.1.targets.0.toolPrices',
     { web_search: { usd: 0.01, maxUses: 0 } },
-    'models[1].targets[0].toolPrices.web_search: expected a price in USD for each use, or {"usd": …, "per": "use" or "request", "maxUses": …, "tokensPerUse": …}',
+    'models[1].targets[0].toolPrices.web_search: expected a price in USD for each use, or {"usd": …, "costUsd": …, "per": "use" or "request", "maxUses": …, "tokensPerUse": …}',
   ],
   [
     'models.1.targets.0.toolPrices',
     { web_search: -1 },
-    'models[1].targets[0].toolPrices.web_search: expected a price in USD for each use, or {"usd": …, "per": "use" or "request", "maxUses": …, "tokensPerUse": …}',
+    'models[1].targets[0].toolPrices.web_search: expected a price in USD for each use, or {"usd": …, "costUsd": …, "per": "use" or "request", "maxUses": …, "tokensPerUse": …}',
   ],
   ['service', undefined, 'service: is missing; expected a lower-case word'],
   ['service', 'S V C', 'service: expected a lower-case word'],

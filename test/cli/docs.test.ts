@@ -24,7 +24,7 @@ beforeAll(async () => {
   const databaseUrl = await freshDatabase()
   stores = { REDIS_URL: redis.url, DATABASE_URL: databaseUrl }
   fixture = await openFixture(redis.url, databaseUrl)
-  const text = await Bun.file(join(ROOT, 'docs', 'OPERATIONS.md')).text()
+  const text = await Bun.file(join(ROOT, 'docs', 'operations', 'commands.md')).text()
   const blocks = [...text.matchAll(/```sh\n([\s\S]*?)```/g)].flatMap(([, block = '']) => block.split('\n'))
   lines = blocks.filter((line) => line.includes(COMMAND))
 })

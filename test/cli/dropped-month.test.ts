@@ -63,7 +63,7 @@ async function shell(lines: string): Promise<string> {
 }
 
 async function block(info: string): Promise<string> {
-  const text = await Bun.file(join(ROOT, 'docs', 'OPERATIONS.md')).text()
+  const text = await Bun.file(join(ROOT, 'docs', 'operations', 'commands.md')).text()
   return text.split(`\`\`\`${info}\n`)[1]?.split('```')[0] ?? ''
 }
 

@@ -100,7 +100,7 @@ test('every gauge has a rule, and every rule a gauge', async () => {
 })
 
 test('the documentation says of every gauge how it is put together', async () => {
-  const text = await Bun.file('docs/OPERATIONS.md').text()
+  const text = await Bun.file('docs/operations/observing.md').text()
   const starts = { sum: '| added up', max: '| the highest', min: '| the lowest', each: '| of each' }
   for (const [rule, start] of Object.entries(starts)) {
     const row = text.split('\n').find((line) => line.startsWith(start)) ?? ''

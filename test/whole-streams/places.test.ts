@@ -14,6 +14,7 @@ const ON_THE_WAY = [
   'src/formats/*/client-side/encode-stream*.ts',
   'src/formats/*/{repair*,pass-through,framing,call-fragments,event-numbers}.ts',
   'src/formats/responses/client-side/tool-names.ts',
+  'src/formats/custom-tools.ts',
   'src/http/idempotency/*.ts',
   'src/stored-responses/*.ts',
   'src/lib/streams/sse.ts',

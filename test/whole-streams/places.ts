@@ -55,6 +55,12 @@ export const PLACES: Readonly<Record<string, Readonly<Record<string, string>>>> 
     MAX_ID_CHARS: 'the name of a proof in the store',
     'callId.slice': 'the name of a proof in the store',
   },
+  'src/formats/custom-tools.ts': {
+    MAX_OPENING: 'arguments that begin otherwise are told whole at their end (test/formats/custom-tools.test.ts)',
+    'text.slice': 'where their beginning is looked for; nothing is taken from the text',
+    'rest.slice':
+      'both parts: what is told now, and what is told with the next piece (test/formats/custom-tools.test.ts)',
+  },
   'src/formats/chat-completions/pass-through.ts': {
     'text.slice': 'both parts, with the model’s name between them',
   },
@@ -121,6 +127,7 @@ export const PLACES: Readonly<Record<string, Readonly<Record<string, string>>>> 
   },
   'src/stored-responses/final-answer.ts': { 'lastWords.slice': 'around the event that says what is stored' },
   'src/stored-responses/input-page.ts': {
+    MAX_TRIES: 'a list that changes at each reading is a 404, and no part of it is shown as the whole',
     MAX_PAGE_BYTES: 'the page ends and says that there is more (test/stored-responses/bounds.test.ts)',
     break: 'the page is full and says that there is more, or a link was deleted meanwhile',
     'known.slice': 'the items of the link that the page asks for',

@@ -79,8 +79,8 @@ export function chargeAt(open: OpenCharge, reading: MeterReading, ending: Ending
 
 /** What providers ask of us for an answer that is charged like this, the calls that were outrun among it. */
 export function billOf(open: OpenCharge, reading: MeterReading, charge: Charge): ProviderBill {
-  const { cost, hold, outrun } = open
-  const bill = providerBill(reading, charge, cost, hold.size)
+  const { cost, hold, outrun, tools } = open
+  const bill = providerBill(reading, charge, cost, hold.size, tools)
   if (!outrun) return bill
   const { providerCost } = bill
   return { ...bill, outrun, ...(providerCost !== undefined && { providerCost: nano(providerCost + outrun.cost) }) }
@@ -89,7 +89,8 @@ export function billOf(open: OpenCharge, reading: MeterReading, charge: Charge):
 /** What a call costs us that was begun and thrown away: what was seen of it, at least the input in our own count. */
 export function costThrownAway(open: OpenCharge): Nano | undefined {
   const reading = readingOf(open)
-  return providerBill(reading, chargeAt(open, reading, 'disconnected'), open.cost, open.hold.size).providerCost
+  const { cost, hold, tools } = open
+  return providerBill(reading, chargeAt(open, reading, 'disconnected'), cost, hold.size, tools).providerCost
 }
 
 /** What the books will say that an answer used if it ends well right now, which is what its client is told. */

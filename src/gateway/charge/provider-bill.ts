@@ -5,9 +5,10 @@ import { inputTokens, type Usage } from '@/chat/usage'
 import type { HoldSize } from '@/gateway/hold/hold-size'
 import type { Charge } from '@/ledger/charge'
 import type { CountGap, DifferingCounts, RequestFacts } from '@/ledger/usage-record'
-import { NANO_PER_USD, type Nano } from '@/lib/money'
+import { NANO_PER_USD, type Nano, nano } from '@/lib/money'
 import { claimedUsage } from './charge'
 import type { MeterReading } from './meter'
+import { costOfTools, type ToolTerms } from './tool-charges'
 
 /** What facts hold for operators; each missing where there is nothing to say. */
 export type ProviderBill = Pick<
@@ -29,11 +30,15 @@ export function providerBill(
   charge: Charge,
   cost: Pricing | undefined,
   { estimatedInput }: Pick<HoldSize, 'estimatedInput'>,
+  tools: readonly ToolTerms[] = [],
 ): ProviderBill {
-  // Nobody states what the provider charges us for its tools, nor how much it reads for them.
+  // Nobody states how much a provider reads for its tools.
   const hasTools = charge.kind === 'charge' && charge.tools !== undefined
-  const isKnown = cost !== undefined && !hasTools && (charge.kind === 'charge' || reading.usage !== null)
-  const providerCost = isKnown ? plausible(requestCost(cost, claimedUsage(reading, estimatedInput))) : undefined
+  const toolCost = costOfTools(tools, reading.toolUses, charge)
+  const isKnown = cost !== undefined && toolCost !== undefined && (charge.kind === 'charge' || reading.usage !== null)
+  const providerCost = isKnown
+    ? plausible(requestCost(cost, claimedUsage(reading, estimatedInput)) + toolCost)
+    : undefined
   const isClamped = charge.kind === 'charge' && charge.flags.includes('clamped')
   const counts = reading.usage
     ? differingCounts(reading.usage, reading, estimatedInput, { isClamped, hasTools })
@@ -46,8 +51,8 @@ export function providerBill(
   }
 }
 
-function plausible(cost: Nano): Nano | undefined {
-  return cost <= MAX_PROVIDER_COST ? cost : undefined
+function plausible(cost: number): Nano | undefined {
+  return cost <= MAX_PROVIDER_COST ? nano(cost) : undefined
 }
 
 /**

@@ -101,8 +101,8 @@ describe('with a gateway as a newcomer has it,', () => {
   })
 })
 
-test('docs/OPERATIONS.md makes an .env whose secrets are all there', async () => {
-  const [block, ...others] = ours('docs/OPERATIONS.md')
+test('docs/operations/running.md makes an .env whose secrets are all there', async () => {
+  const [block, ...others] = ours('docs/operations/running.md')
   expect(others).toEqual([])
   await copyFile(join(ROOT, '.env.example'), join(folder, '.env.example'))
   const lines = (block?.text ?? '').split('\n')

@@ -16,13 +16,14 @@ export type Block = {
 /** What somebody types, or puts into a file. Pictures and what a program prints are neither. */
 const LANGUAGES = ['sh', 'bash', 'nginx', 'yaml', 'json', 'toml', 'ini', 'ts', 'python', 'sql']
 
-/** Every such block of README.md, docs/ and the guide. */
+/** Every such block of README.md, docs/, the guide and the pages for operators. */
 export async function documentedBlocks(): Promise<Block[]> {
   const names = (folder: string) => readdirSync(join(ROOT, folder)).filter((name) => name.endsWith('.md'))
   const documents = [
     'README.md',
     ...names('docs').map((name) => `docs/${name}`),
     ...names('docs/guide').map((name) => `docs/guide/${name}`),
+    ...names('docs/operations').map((name) => `docs/operations/${name}`),
   ]
   const read = await Promise.all(
     documents.map(async (document) => blocksIn(document, await Bun.file(join(ROOT, document)).text())),
@@ -84,13 +85,13 @@ export const RULES: readonly Rule[] = [
   { document: GUIDE, info: 'sh run refused', by: 'test/http/guide/snippets.test.ts' },
   { document: GUIDE, info: 'ts run', by: 'test/http/guide/snippets.test.ts' },
   { document: GUIDE, info: 'python run', by: 'test/http/guide/snippets.test.ts' },
-  { document: 'docs/OPERATIONS.md', begins: 'cp .env.example', by: 'test/deploy/documents/blocks.test.ts' },
-  { document: 'docs/OPERATIONS.md', info: 'sh dropped month', by: 'test/cli/dropped-month.test.ts' },
-  { document: 'docs/OPERATIONS.md', info: 'sh loaded month', by: 'test/cli/dropped-month.test.ts' },
-  { document: 'docs/OPERATIONS.md', begins: 'sed ', by: 'test/boot/key-prefix.test.ts' },
-  { document: 'docs/OPERATIONS.md', begins: 'bun run admin', by: 'test/cli/docs.test.ts' },
+  { document: 'docs/operations/running.md', begins: 'cp .env.example', by: 'test/deploy/documents/blocks.test.ts' },
+  { document: 'docs/operations/commands.md', info: 'sh dropped month', by: 'test/cli/dropped-month.test.ts' },
+  { document: 'docs/operations/commands.md', info: 'sh loaded month', by: 'test/cli/dropped-month.test.ts' },
+  { document: 'docs/operations/stores.md', begins: 'sed ', by: 'test/boot/key-prefix.test.ts' },
+  { document: 'docs/operations/commands.md', begins: 'bun run admin', by: 'test/cli/docs.test.ts' },
   {
-    document: 'docs/OPERATIONS.md',
+    document: 'docs/operations/commands.md',
     begins: 'printf \'%s\' "$NEW_PASSWORD" | bun run admin',
     by: 'test/cli/docs.test.ts',
   },

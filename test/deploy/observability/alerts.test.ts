@@ -66,11 +66,10 @@ describe('by the values of their series', () => {
 })
 
 test('each has a severity, and a paragraph in the documentation by its name; and each paragraph an alert', async () => {
-  const text = await Bun.file(join(ROOT, 'docs', 'OPERATIONS.md')).text()
-  const [, section = ''] = /^## Alerts$(.*?)^## /ms.exec(text) ?? []
+  const text = await Bun.file(join(ROOT, 'docs', 'operations', 'alerts.md')).text()
   const paragraphs = new Map(
-    section
-      .split(/^### /m)
+    text
+      .split(/^## /m)
       .slice(1)
       .map((part) => [part.slice(0, part.indexOf('\n')), part.slice(part.indexOf('\n'))]),
   )
@@ -78,7 +77,7 @@ test('each has a severity, and a paragraph in the documentation by its name; and
   expect([...paragraphs.keys()].sort()).toEqual(all.map(({ alert }) => alert).sort())
   for (const { alert, labels, annotations } of all) {
     expect(labels.severity).toMatch(/^(page|ticket)$/)
-    expect(annotations.runbook).toBe(`docs/OPERATIONS.md#${alert.toLowerCase()}`)
+    expect(annotations.runbook).toBe(`docs/operations/alerts.md#${alert.toLowerCase()}`)
     // What it means, what to look at and what to do are more than a line.
     expect([alert, (paragraphs.get(alert) ?? '').trim().length > 150]).toEqual([alert, true])
   }

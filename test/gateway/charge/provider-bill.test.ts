@@ -76,6 +76,15 @@ describe('what the provider asks', () => {
     })
   })
 
+  test('has what its tools cost, where that is stated', () => {
+    const terms = { name: 'web_search', price: nano(9), per: 'use', unsaidUses: 0 } as const
+    const reading = { ...READING, toolUses: { web_search: 2 } }
+    const ask = (tools: Parameters<typeof providerBill>[4]) =>
+      providerBill(reading, CHARGE, COST, { estimatedInput: 100 }, tools)
+    expect(ask([{ ...terms, cost: nano(7) }])).toEqual({ providerCost: nano(150_014) })
+    expect(ask([terms])).toEqual({})
+  })
+
   test('says where it holds tokens without a price', () => {
     expect(bill({ unknownUsage: ['video_tokens'] }, CHARGE, undefined)).toMatchObject({ hasUnpricedUsage: true })
   })

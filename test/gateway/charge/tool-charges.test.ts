@@ -9,7 +9,7 @@ import type { Target, ToolPrice } from '@/catalog/types'
 import type { ServerTool } from '@/chat/server-tools'
 import { decideCharge } from '@/gateway/charge/charge'
 import type { MeterReading } from '@/gateway/charge/meter'
-import { chargeTools } from '@/gateway/charge/tool-charges'
+import { chargeTools, costOfTools } from '@/gateway/charge/tool-charges'
 import { type Charge, FREE } from '@/ledger/charge'
 import { nano } from '@/lib/money'
 
@@ -155,4 +155,28 @@ test('property: the input that is held for grows with what is allowed, and no re
       expect(more).toBeGreaterThanOrEqual(bound - 1)
     }),
   )
+})
+
+describe('what the provider asks for tools', () => {
+  const tools = [
+    { name: 'web_search', price: nano(12), cost: nano(10), per: 'use', unsaidUses: 1 },
+    { name: 'google_search', price: nano(40), cost: nano(30), per: 'request', unsaidUses: 0 },
+  ] as const
+
+  test('is of all uses that it told, paid for or not, and by the request where it is', () => {
+    expect(costOfTools(tools, { web_search: 3, google_search: 7, other: 9 }, charged(5))).toBe(60)
+    expect(costOfTools(tools, {}, charged(5))).toBe(0)
+  })
+
+  test('is of the uses that were charged where it told none', () => {
+    const charge = chargeTools(charged(5), tools, undefined, nano(100))
+    expect(costOfTools(tools, undefined, charge)).toBe(10)
+    expect(costOfTools(tools, undefined, charged(5))).toBe(0)
+  })
+
+  test('is unknown where one was used whose cost nobody has stated', () => {
+    const unknown = [{ name: 'web_search', price: nano(12), per: 'use', unsaidUses: 0 }] as const
+    expect(costOfTools(unknown, { web_search: 1 }, charged(5))).toBeUndefined()
+    expect(costOfTools(unknown, { web_search: 0 }, charged(5))).toBe(0)
+  })
 })
