@@ -24,11 +24,15 @@ async function administrator(): Promise<{ person: Person; secret: string }> {
   const fresh = await signUpPerson(gateway, { role: 'admin', totp: 'unset' })
   const { password, email } = fresh
   const { secret } = (await fresh.json('POST', `${SESSION}/totp/enable`, { password })).body as { secret: string }
-  const confirmed = await fresh.fetch(`${SESSION}/totp/confirm`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ code: totpCode(secret, -1) }),
-  })
+  // The code of the step before leaves that of now to the test; it is over where the step changes on its way.
+  const confirm = () =>
+    fresh.fetch(`${SESSION}/totp/confirm`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ code: totpCode(secret, -1) }),
+    })
+  const first = await confirm()
+  const confirmed = first.ok ? first : await confirm()
   return { person: await personWith(gateway, cookieOf(confirmed), { email, password }), secret }
 }
 
