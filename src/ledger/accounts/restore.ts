@@ -12,7 +12,6 @@ import {
   keyName,
   loadedName,
   metaName,
-  NO_KEY,
   payerText,
   shardOf,
 } from '@/ledger/store/names'
@@ -57,7 +56,7 @@ export function createRestorer(deps: RestoreDeps): Restorer {
   }
 
   const restorer: Restorer = {
-    account: (accountId, mode) => once(`${mode}:${accountId}`, () => restoreAccount(deps, restorer, accountId, mode)),
+    account: (accountId, mode) => once(`${mode}:${accountId}`, () => restoreAccount(deps, accountId, mode)),
     key: (payer, mode) => once(`${mode}:${payerText(payer)}`, () => restoreKey(deps, payer, mode)),
     payer: (payer) => once(`first:${payerText(payer)}`, () => loadPayer(deps, restorer, payer)),
   }
@@ -74,17 +73,12 @@ async function persist(work: () => Promise<'loaded' | 'unknown' | 'changed'>): P
 
 async function restoreAccount(
   deps: RestoreDeps,
-  restorer: Restorer,
   accountId: string,
   mode: RestoreMode,
 ): Promise<'loaded' | 'unknown' | 'changed'> {
   const view = (await viewAccounts(deps, shardOf(accountId), new Map([[accountId, []]]))).get(accountId)
   if (!view) return 'changed'
-  const outcome = await applyView(deps, view, mode)
-  if (outcome !== 'loaded') return outcome
-  const keyIds = new Set(view.staleHolds.map((hold) => hold.keyId).filter((keyId) => keyId !== NO_KEY))
-  for (const keyId of keyIds) await restorer.key({ accountId, keyId }, 'rebuild')
-  return 'loaded'
+  return applyView(deps, view, mode)
 }
 
 /**
@@ -122,7 +116,7 @@ export async function applyView(
   const figures = figuresOf(view, history, mode, deps.logger)
   const names = [
     ...[metaName(shard), accountName(accountId), creditedName(accountId), deadlinesName(shard), loadedName(shard)],
-    ...staleHolds.map((hold) => holdName(accountId, hold.holdId)),
+    ...staleHolds.flatMap((hold) => [holdName(accountId, hold.holdId), keyName(hold)]),
   ]
   const base = [stored ? stored.spent : 'absent', view.creditedIds.size, stored?.version ?? 0]
   const target = [history.status, figures.balance, figures.spent, figures.month, figures.spentMonth, figures.seq]

@@ -58,8 +58,8 @@ async function rebuildShard(
   const views = await viewAccounts(deps, shard, new Map(accountIds.map((id) => [id, []])))
   for (const accountId of accountIds) {
     const view = views.get(accountId)
-    // Whoever moves right now, or has holds to close, takes the careful way, alone.
-    const isDone = view && view.staleHolds.length === 0 && (await applyView(deps, view, 'rebuild')) !== 'changed'
+    // Whoever moves right now takes the careful way, alone.
+    const isDone = view && (await applyView(deps, view, 'rebuild')) !== 'changed'
     if (!isDone) await restorer.account(accountId, 'rebuild')
   }
 }

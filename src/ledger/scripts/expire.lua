@@ -12,7 +12,7 @@
 --          writeKey bury appendRecord
 -- SHARES meta: acknowledge epoch epoch.ts load-account load-key read-account read-key reserve view-account withhold
 --        account: credit load-account read-account release reserve set-account settle view-account withhold
---        key: load-key read-key release reserve set-key settle view-account
+--        key: load-account load-key read-key release reserve set-key settle view-account
 --        hold: check-holds.ts credit load-account release renew reserve settle view-hold withhold
 --        deadlines: check-holds.ts credit due ledger.ts load-account load-key release renew reserve settle view-account
 --          view-hold withhold

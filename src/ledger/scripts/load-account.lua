@@ -5,20 +5,22 @@
 -- growth of `spent`, where the account was confirmed; open holds are counted here and now. So the result is exact under
 -- traffic.
 --
--- KEYS  1 meta · 2 account · 3 credited entries · 4 deadlines · 5 what is loaded · 6… stale holds
+-- KEYS  1 meta · 2 account · 3 credited entries · 4 deadlines · 5 what is loaded · 6… stale holds, each with its key
 -- ARGV  1 account id · 2 load or rebuild · 3 base spent, or absent · 4 base number of credited entries · 5 base version
 --       6 status · 7 balance · 8 spent · 9 month · 10 spent that month · 11 seq · 12 a fresh epoch
 --       13 requests per minute · 14 tokens per minute · 15 concurrency (each empty = the catalogue's)
 --       16 number of stale holds, then of each accountId:keyId, hold id, amount · then the ids of all credited entries
---       A stale hold is one whose charge the history has already: the store has forgotten that it was resolved.
+--       A stale hold is one whose charge the history has already: the store has forgotten that it was resolved. It ends
+--       here, for its key as well, whose charges the key's own load corrects.
 -- Returns loaded, available · exists · changed
 --
 -- NEEDS  prelude: call MAX_AMOUNT MAX_INTEGER integer stored decimal currentMs monthOf memberOf spentIn
 --        limits: limitOr
 --        load: sumOpenHolds epochOf
---        holds: TOMBSTONE_MS bury
+--        holds: TOMBSTONE_MS readKey freeKey writeKey bury
 -- SHARES meta: acknowledge epoch epoch.ts expire load-key read-account read-key reserve view-account withhold
 --        account: credit expire read-account release reserve set-account settle view-account withhold
+--        key: expire load-key read-key release reserve set-key settle view-account
 --        hold: check-holds.ts credit expire release renew reserve settle view-hold withhold
 --        deadlines: check-holds.ts credit due expire ledger.ts load-key release renew reserve settle view-account view-hold
 --          withhold
@@ -48,10 +50,13 @@ for index = 13, 15 do
   limitOr(ARGV[index], 1)
 end
 local staleCount = integer(ARGV[16], 'stale holds', 0, MAX_INTEGER)
-local stale = {}
+local stale, keys = {}, {}
 for index = 1, staleCount do
   local payer, holdId, amountText = unpack(ARGV, 14 + index * 3, 16 + index * 3)
-  stale[memberOf(payer, holdId, decimal(integer(amountText, 'amount', 0, MAX_AMOUNT)))] = { payer = payer, name = KEYS[5 + index] }
+  local amount = integer(amountText, 'amount', 0, MAX_AMOUNT)
+  local holdName, keyName = unpack(KEYS, 4 + index * 2, 5 + index * 2)
+  keys[keyName] = keys[keyName] or readKey(keyName)
+  stale[memberOf(payer, holdId, decimal(amount))] = { payer = payer, amount = amount, tokens = 0, name = holdName, keyName = keyName }
 end
 local held, open = sumOpenHolds(KEYS[4], ARGV[1] .. ':', stale)
 local available = integer(ARGV[7], 'balance', -MAX_INTEGER, MAX_INTEGER) - newCharges - held
@@ -67,7 +72,12 @@ if isFresh then
   call('HSET', KEYS[1], 'epoch', epoch)
 end
 for member, hold in pairs(stale) do
-  call('ZREM', KEYS[4], member)
+  local key = keys[hold.keyName]
+  -- Whoever came between the caller's look and now may have ended it already.
+  if call('ZREM', KEYS[4], member) == 1 and key then
+    freeKey(key, hold, 0)
+    writeKey(hold.keyName, key)
+  end
   bury(hold.name, 'settled', hold.payer, 0, TOMBSTONE_MS)
 end
 call('HSET', KEYS[2], 'status', ARGV[6], 'available', decimal(available), 'held', decimal(held),

@@ -11,7 +11,7 @@
 --        load: sumOpenHolds epochOf
 --        key-state: checkKeyState writeKeyState
 -- SHARES meta: acknowledge epoch epoch.ts expire load-account read-account read-key reserve view-account withhold
---        key: expire read-key release reserve set-key settle view-account
+--        key: expire load-account read-key release reserve set-key settle view-account
 --        deadlines: check-holds.ts credit due expire ledger.ts load-account release renew reserve settle view-account
 --          view-hold withhold
 

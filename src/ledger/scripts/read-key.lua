@@ -8,7 +8,7 @@
 --
 -- NEEDS  prelude: call stored decimal currentMs monthOf spentIn
 -- SHARES meta: acknowledge epoch epoch.ts expire load-account load-key read-account reserve view-account withhold
---        key: expire load-key release reserve set-key settle view-account
+--        key: expire load-account load-key release reserve set-key settle view-account
 
 local epoch = call('HGET', KEYS[1], 'epoch')
 local fields = call('HMGET', KEYS[2], 'status', 'requestsPerMinute', 'tokensPerMinute', 'concurrency',

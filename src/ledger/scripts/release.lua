@@ -9,7 +9,7 @@
 -- NEEDS  prelude: call decimal memberOf
 --        holds: TOMBSTONE_MS EXPIRED_TOMBSTONE_MS readHold readAccount readKey freeLimits returnHeld freeKey writeKey bury
 -- SHARES account: credit expire load-account read-account reserve set-account settle view-account withhold
---        key: expire load-key read-key reserve set-key settle view-account
+--        key: expire load-account load-key read-key reserve set-key settle view-account
 --        hold: check-holds.ts credit expire load-account renew reserve settle view-hold withhold
 --        deadlines: check-holds.ts credit due expire ledger.ts load-account load-key renew reserve settle view-account
 --          view-hold withhold

@@ -19,7 +19,7 @@
 --        limits: LEVEL_UNIT MAX_LIMIT CONCURRENCY_RETRY_MS isSet limitOr refill
 -- SHARES meta: acknowledge epoch epoch.ts expire load-account load-key read-account read-key view-account withhold
 --        account: credit expire load-account read-account release set-account settle view-account withhold
---        key: expire load-key read-key release set-key settle view-account
+--        key: expire load-account load-key read-key release set-key settle view-account
 --        hold: check-holds.ts credit expire load-account release renew settle view-hold withhold
 --        deadlines: check-holds.ts credit due expire ledger.ts load-account load-key release renew settle view-account
 --          view-hold withhold

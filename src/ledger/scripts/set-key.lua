@@ -8,7 +8,7 @@
 --
 -- NEEDS  prelude: call
 --        key-state: checkKeyState writeKeyState
--- SHARES key: expire load-key read-key release reserve settle view-account
+-- SHARES key: expire load-account load-key read-key release reserve settle view-account
 
 checkKeyState(ARGV, 1)
 

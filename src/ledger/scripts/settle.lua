@@ -16,7 +16,7 @@
 --        holds: TOMBSTONE_MS readHold readAccount readKey countMonth freeLimits chargeAccount freeKey writeKey bury
 --          appendRecord
 -- SHARES account: credit expire load-account read-account release reserve set-account view-account withhold
---        key: expire load-key read-key release reserve set-key view-account
+--        key: expire load-account load-key read-key release reserve set-key view-account
 --        hold: check-holds.ts credit expire load-account release renew reserve view-hold withhold
 --        deadlines: check-holds.ts credit due expire ledger.ts load-account load-key release renew reserve view-account
 --          view-hold withhold

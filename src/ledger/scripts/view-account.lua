@@ -10,7 +10,7 @@
 -- NEEDS  prelude: call
 -- SHARES meta: acknowledge epoch epoch.ts expire load-account load-key read-account read-key reserve withhold
 --        account: credit expire load-account read-account release reserve set-account settle withhold
---        key: expire load-key read-key release reserve set-key settle
+--        key: expire load-account load-key read-key release reserve set-key settle
 --        deadlines: check-holds.ts credit due expire ledger.ts load-account load-key release renew reserve settle view-hold
 --          withhold
 --        credited: credit load-account withhold

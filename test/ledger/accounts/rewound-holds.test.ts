@@ -1,6 +1,7 @@
 /** A store that was brought back to an earlier state, in which a hold is open that the history has charged: it is charged once. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type Bench, connect, createBench, FACTS, passDeadline, request, settlement } from '@test/ledger/harness'
+import { viewAccounts } from '@/ledger/accounts/account-view'
 import type { ReserveRequest } from '@/ledger/outcomes'
 import { accountName, deadlinesName, holdMember, holdName, keyName, metaName, shardOf } from '@/ledger/store/names'
 import { randomId } from '@/lib/ids'
@@ -27,6 +28,26 @@ test('a store that forgot a settlement closes the hold that is open again', asyn
   expect(await bench.ledger.readKey(payer)).toMatchObject({ open: 0, held: nano(0), spentThisMonth: nano(150) })
   expect(await bench.ledger.settle(settlement(hold, 150), { force: true })).toEqual({ kind: 'already_settled' })
   expect(await bench.redis.zscore(deadlinesName(shardOf(accountId)), holdMember(hold))).toBeNull()
+})
+
+test('its key loses that hold with the account, in one step, whatever comes after', async () => {
+  const payer = await bench.fund(1_000)
+  const { accountId, keyId } = payer
+  const [hold, other] = [request(payer, 400), request(payer, 30)]
+  for (const one of [hold, other]) await bench.ledger.reserve(one)
+  const forget = await rememberHold(hold)
+  await bench.ledger.settle(settlement(hold, 150))
+  await bench.history.flush(bench.redis, [accountId])
+  await forget()
+  await loseConfirmation(accountId)
+  expect(await bench.ledger.readKey(payer)).toMatchObject({ open: 2, held: nano(430) })
+  const halting = createBench(bench.redis, undefined, {
+    ...bench.history,
+    key: () => Promise.reject(new Error('away')),
+  })
+  expect(await halting.ledger.readBalance(accountId)).toMatchObject({ available: nano(820), held: nano(30) })
+  const views = await viewAccounts(bench.deps, shardOf(accountId), new Map([[accountId, [keyId]]]))
+  expect(views.get(accountId)?.keys.get(keyId)).toMatchObject({ open: 1, held: 30, spentMonth: 150 })
 })
 
 test('one that forgot that a hold had expired for nothing charges once what came late', async () => {
