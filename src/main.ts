@@ -16,8 +16,11 @@ flushOnExit(logWriter)
 const SAME_SIGNAL_MS = 1_000
 
 async function main(): Promise<void> {
-  // Until all is up there is nothing to read again, and the signal must not end the start.
-  let onHangUp = (): void => undefined
+  // The signal must not end the start; its file may have been read before it was changed, and is read again once all is up.
+  let isAskedEarly = false
+  let onHangUp = (): void => {
+    isAskedEarly = true
+  }
   process.on('SIGHUP', () => onHangUp())
   const isTerminalGone = watchTerminal()
   const environment = processEnvironment()
@@ -38,6 +41,7 @@ async function main(): Promise<void> {
   process.on('SIGTERM', () => void onSignal('SIGTERM'))
   process.on('SIGINT', () => void onSignal('SIGINT'))
   onHangUp = () => (isTerminalGone() ? void onSignal('SIGTERM') : running.reload())
+  if (isAskedEarly) onHangUp()
   watchLauncher(environment, () => void onSignal('SIGTERM'))
   // By the writer of the log, so that no line of it runs through the banner.
   logWriter.write(running.banner)

@@ -38,18 +38,40 @@ type ReloadOptions = {
   agree?: (agreed: { hash: string; processes: ProcessOutcome[] }, decide: () => Promise<boolean>) => Promise<boolean>
 }
 
-/** Less than a proposal is open for. */
+/** For the proposal of another to be over. */
+const OTHERS_MS = 15_000
 const ANSWER_MS = 10_000
 const FOLLOW_MS = 10_000
 const POLL_MS = 50
 
-/** Reloads. Takes some seconds at most; rejects where the store cannot be reached. */
+/**
+ * Reloads, once nobody else does. Takes some seconds at most; rejects where the store cannot be reached. Whoever comes meanwhile
+ * waits only while the proposal is meant: it is closed whatever happens, and forgotten where its proposer dies.
+ */
 export async function reloadGateways(options: ReloadOptions): Promise<ReloadOutcome> {
-  const { exchange, gateway, onProposed, agree = (_, decide) => decide() } = options
+  const { exchange, gateway, onProposed } = options
   const proposal: Proposal = { id: randomId('reload'), gateway }
-  if (!(await exchange.propose(proposal))) return { kind: 'busy' }
-  onProposed?.()
-  const asked = await waitFor(exchange, proposal, ANSWER_MS, (member) => member.answer?.to === proposal.id)
+  const deadlineMs = performance.now() + OTHERS_MS
+  while (!(await exchange.propose(proposal))) {
+    if (performance.now() > deadlineMs) return { kind: 'busy' }
+    await Bun.sleep(POLL_MS)
+  }
+  try {
+    onProposed?.()
+    return await carryOut(options, proposal)
+  } catch (error) {
+    await exchange.decide(proposal, undefined).catch(() => undefined)
+    throw error
+  }
+}
+
+async function carryOut(options: ReloadOptions, proposal: Proposal): Promise<ReloadOutcome> {
+  const { exchange, agree = (_, decide) => decide() } = options
+  const keepOpen = async () => {
+    await exchange.propose(proposal)
+    return exchange.members()
+  }
+  const asked = await waitFor(keepOpen, proposal, ANSWER_MS, (member) => member.answer?.to === proposal.id)
   const processes = asked.map((member) => outcomeOf(member, proposal))
   const hashes = new Set(processes.map(({ state, hash }) => (state === 'ready' ? hash : undefined)))
   const [hash] = hashes
@@ -60,7 +82,7 @@ export async function reloadGateways(options: ReloadOptions): Promise<ReloadOutc
   if (!(await agree({ hash, processes }, () => exchange.decide(proposal, hash)))) return { kind: 'overtaken' }
   const askedIds = new Set(asked.map(({ id }) => id))
   const hasFollowed = (member: Member) => member.hash === hash || !askedIds.has(member.id)
-  const after = await waitFor(exchange, proposal, FOLLOW_MS, hasFollowed)
+  const after = await waitFor(exchange.members, proposal, FOLLOW_MS, hasFollowed)
   const states = new Map(after.map((member) => [member.id, member.hash === hash ? 'taken' : 'late'] as const))
   const followed = asked.map((member, index) => ({
     ...(processes[index] as ProcessOutcome),
@@ -71,14 +93,14 @@ export async function reloadGateways(options: ReloadOptions): Promise<ReloadOutc
 
 /** The processes concerned, once `isDone` of each of them, or as they are when the time is over. Whoever dies is not waited for. */
 async function waitFor(
-  exchange: ReloadExchange,
+  look: () => Promise<Member[]>,
   { gateway }: Proposal,
   timeoutMs: number,
   isDone: (member: Member) => boolean,
 ): Promise<Member[]> {
   const deadlineMs = performance.now() + timeoutMs
   for (;;) {
-    const members = (await exchange.members()).filter((member) => gateway === null || member.gateway === gateway)
+    const members = (await look()).filter((member) => gateway === null || member.gateway === gateway)
     if (members.every(isDone) || performance.now() > deadlineMs) {
       return members.sort((one, other) => one.gateway.localeCompare(other.gateway) || one.pid - other.pid)
     }

@@ -38,7 +38,7 @@ export interface ReloadExchange {
   beat(member: Member): Promise<Plans>
   leave(memberId: string): Promise<void>
   members(): Promise<Member[]>
-  /** False where another proposal is open. */
+  /** Opens it, or keeps it open, for {@link LEASE_MS}. False where another one is open. */
   propose(proposal: Proposal): Promise<boolean>
   /** Closes the proposal, with an agreement where `hash` is given. False where its time was over: then nothing has changed. */
   decide(proposal: Proposal, hash: string | undefined): Promise<boolean>
@@ -49,9 +49,8 @@ type RunScript = (text: string, name: string, args: (string | number)[]) => Prom
 
 /** Beside what routing shares, so that the rights of a Redis user that suffice for that suffice for this. */
 const NAME = 'routing:catalog'
+/** How long a process is believed to live, and its proposal to be meant, after it last said so. */
 const LEASE_MS = 5_000
-/** For all to answer, and to decide. Whoever proposed and died is forgotten after it. */
-const PROPOSAL_MS = 15_000
 /** So long a process that missed an agreement, or was starting meanwhile, still finds it. */
 const AGREEMENT_MS = 3_600_000
 
@@ -69,7 +68,7 @@ export function createReloadExchange(run: RunScript): ReloadExchange {
       const reply = await run(beatText, NAME, ['', '', 0, 'members'])
       return fieldsOf(reply).flatMap(([, value]) => (isMember(value) ? [value] : []))
     },
-    propose: async (proposal) => (await run(proposeText, NAME, [JSON.stringify(proposal), PROPOSAL_MS])) === 1,
+    propose: async (proposal) => (await run(proposeText, NAME, [JSON.stringify(proposal), LEASE_MS])) === 1,
     async decide(proposal, hash) {
       const agreement = { ...proposal, hash }
       const agreed = hash === undefined ? ['', ''] : [`agreed:${proposal.gateway ?? '*'}`, JSON.stringify(agreement)]

@@ -90,8 +90,10 @@ export function createReloadParticipant(options: ParticipantOptions): ReloadPart
     state: () => ({ hash: state.member.hash, loadedAtMs: state.loadedAtMs, reloads: state.reloads }),
     async reload() {
       try {
+        // Whoever has only just started, or was away from the store, is asked as well.
+        await exchange.beat(state.member)
         const outcome = await reloadGateways({ exchange, gateway, onProposed: () => loop.hurry(0) })
-        if (outcome.kind === 'busy') logger.warn('catalog_reload_busy')
+        if (outcome.kind === 'busy') logger.error('catalog_reload_busy')
         else if (outcome.kind === 'overtaken') logger.error('catalog_refused', { reason: 'not all were ready in time' })
       } catch (error) {
         logger.error('catalog_refused', { error })

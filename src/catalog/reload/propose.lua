@@ -1,4 +1,4 @@
--- Opens a proposal to read the catalogue again, unless another one is open.
+-- Opens a proposal to read the catalogue again, or keeps it open, unless another one is.
 --
 -- KEYS  1 everything about reloads, a hash
 -- ARGV  the proposal, for how many ms it is open
@@ -7,8 +7,8 @@
 local time = redis.call('TIME')
 local nowMs = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 local present = redis.call('HGET', KEYS[1], 'proposal')
-local untilMs = present and string.match(present, '^(%d+)|')
-if untilMs and tonumber(untilMs) > nowMs then
+local untilMs, text = string.match(present or '', '^(%d+)|(.*)$')
+if text and text ~= ARGV[1] and tonumber(untilMs) > nowMs then
   return 0
 end
 redis.call('HSET', KEYS[1], 'proposal', string.format('%.0f', nowMs + tonumber(ARGV[2])) .. '|' .. ARGV[1])

@@ -13,6 +13,7 @@ import { freshDatabase, startRedis, type TestServer } from '@test/support/stores
 import { until } from '@test/support/until'
 import { chatStream, eventStream, type ScriptedUpstream, startUpstream } from '@test/support/upstream'
 import { freePort } from '@/boot/embedded/free-port'
+import { connectDatabase } from '@/db/client'
 import { isJsonObject, type JsonObject, parseJson } from '@/lib/json'
 
 setDefaultTimeout(300_000)
@@ -34,7 +35,10 @@ afterAll(async () => {
 
 type Started = { gateway: GatewayProcess; address: string; path: string; environment: Record<string, string> }
 
-async function start(processes: string): Promise<Started> {
+async function start(
+  processes: string,
+  whileStarting?: (started: Omit<Started, 'address'>) => Promise<void>,
+): Promise<Started> {
   const path = join(folder, `catalog-${processes}.json`)
   await Bun.write(path, Bun.file('config/catalog.json'))
   const environment = {
@@ -48,10 +52,11 @@ async function start(processes: string): Promise<Started> {
     DEMO_ACCOUNT: 'on',
   }
   const gateway = spawnGateway(environment)
+  await whileStarting?.({ gateway, path, environment })
   return { gateway, address: await addressOf(gateway), path, environment }
 }
 
-function linesOf({ gateway }: Started, event: string): JsonObject[] {
+function linesOf({ gateway }: Pick<Started, 'gateway'>, event: string): JsonObject[] {
   const lines = gateway
     .output()
     .split('\n')
@@ -102,6 +107,25 @@ describe.each(['1', '2'])('a gateway of PROCESSES=%s', (processes) => {
     gateway.kill('SIGTERM')
     expect(await gateway.exited()).toBe(0)
   })
+})
+
+test('a file that changes while the gateway starts is read again where it was told so meanwhile', async () => {
+  const started = await start('1', async ({ gateway, path, environment }) => {
+    const { sql, close } = connectDatabase(environment.DATABASE_URL ?? '', { maxConnections: 2 })
+    await sql.begin(async (lock) => {
+      // Until this ends the start cannot make its demo account, and has its file read.
+      await lock`LOCK TABLE accounts`
+      const isHeldUp = async () => (await sql`SELECT 1 FROM pg_locks WHERE NOT granted`).length > 0
+      await until(isHeldUp, 'the start to be held up')
+      await rename(path, 'svc/alpha', 'svc/omega')
+      gateway.kill('SIGHUP')
+    })
+    await close()
+  })
+  await until(() => linesOf(started, 'catalog_reloaded').length === 1, 'the new catalogue')
+  expect((await ask(started, 'svc/omega')).status).toBe(200)
+  started.gateway.kill('SIGTERM')
+  expect(await started.gateway.exited()).toBe(0)
 })
 
 test.each(['1', '2'])(

@@ -88,11 +88,41 @@ test('a process that comes back later takes what was agreed, if its file says th
   expect(astray.sells()).toEqual(['svc/old'])
 })
 
-test('of two at the same time one is told to wait, and the other one is done', async () => {
-  join('a', NEW)
+test('of two at the same time one waits for the other, and both are done', async () => {
+  const [one, other] = [join('a', NEW), join('b', NEW)]
+  await present(2)
+  await Promise.all([one.participant.reload(), other.participant.reload()])
+  expect([one.sells(), other.sells()]).toEqual([['svc/new'], ['svc/new']])
+})
+
+test('whoever has not said yet that it lives reloads when it is told to', async () => {
+  const one = join('a', NEW, false)
+  const reloading = one.participant.reload()
+  await until(async () => (await redis.hlen('routing:catalog')) === 2, 'its proposal, and its word that it lives')
+  running.push(one.participant)
+  one.participant.start()
+  await reloading
+  expect(one.sells()).toEqual(['svc/new'])
+})
+
+test('a proposal whose proposer was killed is forgotten, and nobody who comes later has to ask again', async () => {
+  const one = join('a', NEW)
   await present(1)
-  const outcomes = await Promise.all([1, 2].map(() => reloadGateways({ exchange, gateway: null })))
-  expect(outcomes.map(({ kind }) => kind).sort()).toEqual(['agreed', 'busy'])
+  expect(await exchange.propose({ id: 'orphan', gateway: null })).toBe(true)
+  await until(async () => (await exchange.members())[0]?.answer?.kind === 'ready', 'the answer')
+  expect(await reloadGateways({ exchange, gateway: null })).toMatchObject({ kind: 'agreed' })
+  expect(one.sells()).toEqual(['svc/new'])
+})
+
+test('one that is meant is kept open for as long as its proposer waits for answers', async () => {
+  const proposal = { id: 'slow', gateway: null }
+  const [first, again] = [await exchange.propose(proposal), await exchange.propose(proposal)]
+  expect([first, again, await exchange.propose({ ...proposal, id: 'other' })]).toEqual([true, true, false])
+  const openMs = Number((await redis.hget('routing:catalog', 'proposal'))?.split('|')[0])
+  await until(async () => {
+    await exchange.propose(proposal)
+    return Number((await redis.hget('routing:catalog', 'proposal'))?.split('|')[0]) > openMs
+  }, 'a longer time')
 })
 
 test('whoever dies after it was asked is not waited for longer than its lease', async () => {
@@ -155,4 +185,6 @@ test('what is decided is done last: where it fails, nothing has changed', async 
   }
   await expect(reloadGateways({ exchange, gateway: null, agree })).rejects.toThrow('no room')
   expect(one.sells()).toEqual(['svc/old'])
+  // Nor does it keep the next one waiting.
+  expect(await exchange.propose({ id: 'next', gateway: null })).toBe(true)
 })
