@@ -27,6 +27,7 @@ export function readPrompt(request: ChatRequest): PromptParts {
     if (turn.name !== undefined) parts.texts.push(turn.name)
     for (const block of turn.content) readBlock(block, parts)
   }
+  for (const block of request.nativeMedia ?? []) readBlock(block, parts)
   for (const tool of request.tools) {
     parts.texts.push(tool.name)
     if (tool.description !== undefined) parts.texts.push(tool.description)

@@ -188,6 +188,8 @@ export type ChatRequest = {
    * than the caller's is sent the rest, and the caller is told.
    */
   hostedHistory?: string[]
+  /** Pictures and files inside what `nativeOnly` and `hostedHistory` name: they are read, and cost, like those of any turn. */
+  nativeMedia?: (ImageBlock | FileBlock)[]
   /** Those of `nativeOnly` that are tools with a price per use, where the catalogue names one. */
   serverTools?: ServerTool[]
   /** Fields of the caller's body that are not passed on unless the catalogue says so, most because no list of its format knows them. */

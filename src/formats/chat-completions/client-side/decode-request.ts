@@ -14,7 +14,7 @@ import { decodeReasoning } from './decode-reasoning'
 import { decodeSampling, decodeTopK } from './decode-sampling'
 import { decodeToolChoice, decodeTools } from './decode-tools'
 import { decodeTurns } from './decode-turns'
-import { listHostedHistory, listNativeOnly } from './native-only'
+import { listHostedHistory, listNativeMedia, listNativeOnly } from './native-only'
 import type { WireRequest } from './wire'
 
 /** Throws a GatewayError `invalid_request` that names the field and the limit it breaks. Never changes `body`. */
@@ -31,6 +31,7 @@ export function decodeRequest(body: JsonObject, check: RequestCheck = checkReque
   const maxOutputTokens = decodeOutputLimit(request)
   const nativeOnly = listNativeOnly(request)
   const hostedHistory = listHostedHistory(request)
+  const nativeMedia = listNativeMedia(request)
   const serverTools = listServerTools(request)
   const userId = request.safety_identifier ?? request.user
   const { system, turns } = decodeTurns(request.messages)
@@ -60,6 +61,7 @@ export function decodeRequest(body: JsonObject, check: RequestCheck = checkReque
     wantsUsage: request.stream_options?.include_usage === true,
     ...(nativeOnly.length > 0 && { nativeOnly }),
     ...(hostedHistory.length > 0 && { hostedHistory }),
+    ...(nativeMedia.length > 0 && { nativeMedia }),
     ...(serverTools.length > 0 && { serverTools }),
     ...judge(body),
     extensions: {

@@ -2,6 +2,7 @@
  * What in a chat-completions request only a provider of the same format can carry, so that no other format's encoder
  * leaves it out unnoticed.
  */
+import type { FileBlock } from '@/chat/request'
 import type { JsonObject } from '@/lib/json'
 import { decodeToolChoice } from './decode-tools'
 import type { WireRequest } from './wire'
@@ -28,6 +29,12 @@ export function listNativeOnly(request: WireRequest): string[] {
 export function listHostedHistory({ messages }: WireRequest): string[] {
   const hasSound = messages.some((message) => message.role === 'assistant' && (message as JsonObject).audio)
   return hasSound ? ['messages.audio'] : []
+}
+
+/** The same sound as a file: how long it is only the provider knows. */
+export function listNativeMedia({ messages }: WireRequest): FileBlock[] {
+  const spoken = messages.filter((message) => message.role === 'assistant' && (message as JsonObject).audio)
+  return spoken.map(() => ({ type: 'file', source: { type: 'url', url: '' } }))
 }
 
 const MAX_SHOWN_CHARS = 40

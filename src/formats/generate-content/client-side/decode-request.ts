@@ -15,7 +15,7 @@ import { decodeReasoning } from './decode-reasoning'
 import { decodeSampling } from './decode-sampling'
 import { decodeToolChoice, decodeTools } from './decode-tools'
 import { decodeSystem, decodeTurns } from './decode-turns'
-import { listHostedHistory, listNativeOnly } from './native-only'
+import { listHostedHistory, listNativeMedia, listNativeOnly } from './native-only'
 import { modelOfResource } from './path'
 import type { WireRequest } from './wire'
 
@@ -43,6 +43,7 @@ export function decodeChecked(wire: WireRequest, line: RequestLine): ChatRequest
   const extensions = decodeExtensions(wire, others)
   const nativeOnly = listNativeOnly(wire)
   const hostedHistory = listHostedHistory(wire)
+  const nativeMedia = listNativeMedia(wire)
   const answerField = answerFieldOf(config)
   const serverTools = listServerTools(wire.tools ?? [])
   const turns = decodeTurns(wire.contents)
@@ -67,6 +68,7 @@ export function decodeChecked(wire: WireRequest, line: RequestLine): ChatRequest
     wantsUsage: true,
     ...(nativeOnly.length > 0 && { nativeOnly }),
     ...(hostedHistory.length > 0 && { hostedHistory }),
+    ...(nativeMedia.length > 0 && { nativeMedia }),
     ...(serverTools.length > 0 && { serverTools }),
     ...judge(wire, config),
     extensions: Object.keys(extensions).length > 0 ? { 'generate-content': extensions } : {},

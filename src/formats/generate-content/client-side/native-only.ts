@@ -2,6 +2,7 @@
  * What of a generate-content request only a provider of the same format can do; at any other, leaving it out would
  * change the meaning.
  */
+import { findMedia } from '@/formats/native-media'
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 import { answerFieldOf } from './decode-output'
 import type { WireRequest } from './wire'
@@ -58,6 +59,16 @@ export function listHostedHistory({ contents }: WireRequest): string[] {
   const parts = contents.flatMap(({ parts = [] }) => parts as readonly JsonValue[]).filter(isJsonObject)
   const kinds = HOSTED_HISTORY.filter((key) => parts.some((part) => part[key] !== undefined))
   return kinds.map((kind) => `contents.${kind}`)
+}
+
+/** Pictures and files in what parts hold beside words of the hub. */
+export function listNativeMedia({ contents }: WireRequest) {
+  const parts = contents.flatMap(({ parts = [] }) => parts as readonly JsonValue[]).filter(isJsonObject)
+  const unknown = parts.flatMap((part) => Object.entries(part).filter(([key]) => !KNOWN_PARTS.includes(key)))
+  return findMedia(
+    unknown.map(([, value]) => value),
+    'generate-content',
+  )
 }
 
 const SAYABLE = [...KNOWN_PARTS, ...HOSTED_HISTORY]

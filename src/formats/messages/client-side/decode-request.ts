@@ -16,7 +16,7 @@ import { decodeReasoning } from './decode-reasoning'
 import { decodeSampling } from './decode-sampling'
 import { decodeToolChoice, decodeTools } from './decode-tools'
 import { decodeSystem, decodeTurns } from './decode-turns'
-import { listHostedHistory, listNativeOnly } from './native-only'
+import { listHostedHistory, listNativeMedia, listNativeOnly } from './native-only'
 import type { WireCountRequest } from './wire'
 
 /** Throws a GatewayError `invalid_request` that names the field and the limit it breaks. Never changes `body`. */
@@ -37,6 +37,7 @@ export function decodeChecked(wire: WireCountRequest, body: JsonObject): ChatReq
   const { system, turns } = decodeTurns(wire.messages)
   const nativeOnly = listNativeOnly(wire, body)
   const hostedHistory = listHostedHistory(wire)
+  const nativeMedia = listNativeMedia(wire)
   const serverTools = listServerTools(wire.tools ?? [])
   markLastBlock(turns, decodeCache(wire.cache_control))
   return {
@@ -57,6 +58,7 @@ export function decodeChecked(wire: WireCountRequest, body: JsonObject): ChatReq
     extensions: { messages: decodeExtensions(body) },
     ...(nativeOnly.length > 0 && { nativeOnly }),
     ...(hostedHistory.length > 0 && { hostedHistory }),
+    ...(nativeMedia.length > 0 && { nativeMedia }),
     ...(serverTools.length > 0 && { serverTools }),
     ...withUnlisted(judgeFields(body, BODY_FIELDS, 'messages'), unlistedInside(body, NESTED_FIELDS)),
   }

@@ -2,10 +2,12 @@
  * What in a messages request only a provider of the same format can carry, so that no other format's encoder leaves it
  * out unnoticed.
  */
+import { findMedia } from '@/formats/native-media'
 import type { JsonObject } from '@/lib/json'
 import { isKnownBlock } from './check-request'
 import { isBuiltIn } from './decode-tools'
 import type { WireCountRequest } from './wire'
+import type { WireBlock, WireTypedBlock } from './wire-blocks'
 
 /** Fields that send the work, or the caller's data, somewhere only this format's own providers can, unless they are idle. */
 const NATIVE_FIELDS = ['container', 'mcp_servers', 'inference_geo', 'thread', 'compaction'] as const
@@ -40,6 +42,22 @@ export function listHostedHistory({ messages }: WireCountRequest): string[] {
     for (const { type } of content) if (isHosted(role, type)) found.add(`messages.${type}`)
   }
   return [...found]
+}
+
+/** Pictures and files in blocks that the hub has no word for, of messages and of results. */
+export function listNativeMedia({ messages }: WireCountRequest) {
+  const blocks = messages.flatMap(({ content }) => (typeof content === 'string' ? [] : content))
+  const results = blocks.flatMap((block) =>
+    isKnownBlock(block) && block.type === 'tool_result' ? contentOf(block) : [],
+  )
+  return findMedia(
+    [...blocks, ...results].filter((block) => !isKnownBlock(block)),
+    'messages',
+  )
+}
+
+function contentOf({ content }: WireBlock<'tool_result'>): readonly WireTypedBlock[] {
+  return Array.isArray(content) ? content : []
 }
 
 function isHosted(role: string, type: string): boolean {

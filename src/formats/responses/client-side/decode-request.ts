@@ -15,7 +15,7 @@ import { decodeReasoning } from './decode-reasoning'
 import { decodeSampling } from './decode-sampling'
 import { type DecodedTools, decodeToolChoice, decodeTools } from './decode-tools'
 import { type DecodedTurns, decodeTurns } from './decode-turns'
-import { listHostedHistory, listNativeOnly } from './native-only'
+import { listHostedHistory, listNativeMedia, listNativeOnly } from './native-only'
 import type { WireRequest } from './wire'
 
 /**
@@ -32,6 +32,7 @@ export function decodeRequest(body: JsonObject): ChatRequest {
   const reasoning = decodeReasoning(request, conversation.effort)
   const nativeOnly = listNativeOnly(request, tools)
   const hostedHistory = listHostedHistory(request)
+  const nativeMedia = listNativeMedia(request)
   const serverTools = placedServerTools(tools, request.max_tool_calls)
   const userId = request.safety_identifier ?? request.user
   const verbosity = VERBOSITIES.find((candidate) => candidate === request.text?.verbosity)
@@ -61,6 +62,7 @@ export function decodeRequest(body: JsonObject): ChatRequest {
     wantsUsage: true,
     ...(nativeOnly.length > 0 && { nativeOnly }),
     ...(hostedHistory.length > 0 && { hostedHistory }),
+    ...(nativeMedia.length > 0 && { nativeMedia }),
     ...(serverTools.length > 0 && { serverTools }),
     ...withUnlisted(judgeFields(body, BODY_FIELDS, 'responses'), unlistedInside(body, NESTED_FIELDS)),
     extensions: { responses: decodeExtensions(body, tools, conversation) },

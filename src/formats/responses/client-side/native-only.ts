@@ -2,6 +2,7 @@
  * What in a responses request only a provider of the same format can carry, so that no other format's encoder leaves it out
  * unnoticed.
  */
+import { findMedia } from '@/formats/native-media'
 import { isKnownType, typeOfItem } from './check-request'
 import { type DecodedTools, decodeToolChoice } from './decode-tools'
 import type { WireRequest } from './wire'
@@ -47,6 +48,15 @@ export function listHostedHistory({ input }: WireRequest): string[] {
   if (!Array.isArray(input)) return []
   const types = new Set(input.map(typeOfItem).filter((type) => HOSTED_HISTORY.has(type)))
   return [...types].map((type) => `input.${type}`)
+}
+
+/** Pictures and files in items that the hub has no word for. */
+export function listNativeMedia({ input }: WireRequest) {
+  const items = Array.isArray(input) ? input : []
+  return findMedia(
+    items.filter((item) => !isKnownType(typeOfItem(item))),
+    'responses',
+  )
 }
 
 const MAX_SHOWN_CHARS = 40
