@@ -119,6 +119,7 @@ function providerNames(value: JsonValue): string[] {
 function hasKey(value: JsonValue, providerName: string): boolean {
   const providers = isJsonObject(value) && isJsonObject(value.providers) ? value.providers : {}
   const provider = Object.hasOwn(providers, providerName) ? providers[providerName] : undefined
+  if (isJsonObject(provider) && isJsonObject(provider.auth) && provider.auth.type === 'none') return true
   const keys = isJsonObject(provider) && Array.isArray(provider.keys) ? provider.keys : []
   return keys.some((key) => (isJsonObject(key) ? Boolean(key.key) : Boolean(key)))
 }

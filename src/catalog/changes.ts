@@ -1,4 +1,5 @@
 /** What one catalogue says differently from another, fact by fact, for whoever is about to put it into use; and one short word for all facts. */
+import { plainEndpoint } from '@/catalog/dialects/read-dialect'
 import { sha256Hex } from '@/lib/ids'
 import { formatPrice } from '@/lib/money'
 import { CLASS_WORDS } from './losses'
@@ -52,7 +53,12 @@ function factsOf({ service, providers, models, tiers, limits }: Catalog): Map<st
 
 function addProvider(facts: Map<string, string>, provider: Provider): void {
   const about = `provider ${provider.name}`
-  facts.set(`${about} address`, `${provider.format} ${provider.baseUrl}`)
+  const { format, dialect, baseUrl } = provider
+  facts.set(`${about} address`, `${format}${dialect.name ? ` by ${dialect.name}` : ''} ${baseUrl}`)
+  // Only where it is not the format's own, so that gateways of different versions agree on all other catalogues.
+  if (dialect.credential !== plainEndpoint(format).credential) {
+    facts.set(`${about} key header`, dialect.credential ? wordsOf(dialect.credential) : 'none')
+  }
   // By their digests: a key that was replaced shows, and no key is shown.
   facts.set(
     `${about} keys`,

@@ -1,7 +1,7 @@
 /** Providers of the catalogue file: checks what a schema can't, fills in defaults, and tells which ones have a key. */
-import type { Endpoint } from '@/formats/format'
+import { plainEndpoint, readDialect } from '@/catalog/dialects/read-dialect'
+import type { Dialect } from '@/dialects/dialect'
 import { FORMATS } from '@/formats/index'
-import { assert } from '@/lib/assert'
 import { sha256Hex } from '@/lib/ids'
 import type { FaultList } from './check'
 import type { ProviderFile } from './schema'
@@ -16,9 +16,8 @@ const SANDBOX_KEY = 'sandbox'
 const KEY_ID_CHARS = 12
 const HEADER_NAME = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/
 const HEADER_VALUE = /^[\x20-\x7e]*$/
-/** Headers that the gateway itself sets on every call. */
-const RESERVED_HEADERS = new Set([
-  ...[...FORMATS.values()].map(({ endpoint }) => endpoint.credential.header),
+/** Headers that are about the call itself, and never about who calls. */
+const CALL_HEADERS = [
   'host',
   'content-type',
   'content-length',
@@ -27,6 +26,11 @@ const RESERVED_HEADERS = new Set([
   'connection',
   'accept-encoding',
   'cookie',
+]
+/** Headers that the gateway itself sets on every call. */
+const RESERVED_HEADERS = new Set([
+  ...[...FORMATS.values()].map(({ endpoint }) => endpoint.credential.header),
+  ...CALL_HEADERS,
 ])
 
 /** What is not in the file: where the sandbox is, if it stands in for every provider, and whether a proxy is in use. */
@@ -40,22 +44,24 @@ export function readProvider(
   { sandboxBaseUrl, isProxied }: ProviderSurroundings,
 ): Provider {
   const place = `providers.${name}`
-  const endpoint = endpointOf(file.format)
   const isSandboxed = sandboxBaseUrl !== undefined
+  const own = readDialect(file, place, faults)
+  const dialect = isSandboxed ? plainEndpoint(file.format) : own
   const keys = readKeys(file, place, faults)
   const baseUrl = isSandboxed
-    ? trimSlashes(sandboxBaseUrl) + endpoint.sandboxPath
+    ? trimSlashes(sandboxBaseUrl) + dialect.sandboxPath
     : readBaseUrl(file.baseUrl, `${place}.baseUrl`, faults)
-  if (file.apiVersion !== undefined && !endpoint.hasApiVersion) {
-    faults.add(`${place}.apiVersion`, `only a provider of format ${VERSIONED} has a version in its paths`)
-  }
   if (file.betas && !FORMATS.get(file.format)?.readProtocol) {
     faults.add(`${place}.betas`, `only a provider of format ${WITH_BETAS} has beta interfaces`)
   }
-  checkHeaders(file.headers ?? {}, `${place}.headers`, faults)
+  if (CALL_HEADERS.includes(own.credential?.header ?? '')) {
+    faults.add(`${place}.auth.name`, 'is a header that can carry no key')
+  }
+  checkHeaders(file.headers ?? {}, own, `${place}.headers`, faults)
   return {
     name,
     format: file.format,
+    dialect,
     baseUrl,
     apiVersion: file.apiVersion,
     keys: isSandboxed ? [toKey(SANDBOX_KEY, 1)] : keys,
@@ -70,10 +76,6 @@ export function readProvider(
   }
 }
 
-const VERSIONED = [...FORMATS.values()]
-  .flatMap(({ name, endpoint }) => (endpoint.hasApiVersion ? [name] : []))
-  .join(' or ')
-
 const WITH_BETAS = [...FORMATS.values()].flatMap(({ name, readProtocol }) => (readProtocol ? [name] : [])).join(' or ')
 
 /** Names of headers have no case, and two spellings of one would be sent as two. */
@@ -81,15 +83,15 @@ function inLowerCase(headers: Record<string, string>): Record<string, string> {
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
 }
 
-function endpointOf(name: ProviderFile['format']): Endpoint {
-  const format = FORMATS.get(name)
-  assert(format, `no codec for ${name}`)
-  return format.endpoint
-}
-
-function readKeys(file: ProviderFile, place: string, faults: FaultList): ProviderKey[] {
+/** Where calls are authorized without keys, one that has no secret stands for that, with what is learnt of it. */
+function readKeys({ auth, keys: entries }: ProviderFile, place: string, faults: FaultList): ProviderKey[] {
+  if (auth?.type === 'none') {
+    if (entries) faults.add(`${place}.keys`, 'must not be there beside auth of type none')
+    return [KEYLESS]
+  }
+  if (!entries) faults.add(`${place}.keys`, 'is missing; expected a list of at least one key')
   const keys = new Map<string, ProviderKey>()
-  for (const [index, entry] of file.keys.entries()) {
+  for (const [index, entry] of (entries ?? []).entries()) {
     const { key: secret, weight } = typeof entry === 'string' ? { key: entry, weight: 1 } : entry
     if (secret === '') continue
     const key = toKey(secret, weight)
@@ -100,6 +102,8 @@ function readKeys(file: ProviderFile, place: string, faults: FaultList): Provide
   }
   return [...keys.values()]
 }
+
+const KEYLESS: ProviderKey = { id: 'none', secret: '', weight: 1 }
 
 function toKey(secret: string, weight: number): ProviderKey {
   return { id: sha256Hex(secret).slice(0, KEY_ID_CHARS), secret, weight }
@@ -120,10 +124,16 @@ function trimSlashes(text: string): string {
   return text.replace(/\/+$/, '')
 }
 
-function checkHeaders(headers: Record<string, string>, place: string, faults: FaultList): void {
+function checkHeaders(
+  headers: Record<string, string>,
+  { credential }: Dialect,
+  place: string,
+  faults: FaultList,
+): void {
   for (const [name, value] of Object.entries(headers)) {
     if (!HEADER_NAME.test(name)) faults.add(`${place}.${name}`, 'is not a header name')
-    else if (RESERVED_HEADERS.has(name.toLowerCase())) faults.add(`${place}.${name}`, 'is set by the gateway itself')
+    else if (RESERVED_HEADERS.has(name.toLowerCase()) || credential?.header === name.toLowerCase())
+      faults.add(`${place}.${name}`, 'is set by the gateway itself')
     else if (!HEADER_VALUE.test(value)) faults.add(`${place}.${name}`, 'holds characters that no header can carry')
   }
 }

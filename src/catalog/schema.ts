@@ -1,6 +1,8 @@
 /** The shape of the catalogue file: what TypeBox can check of each part on its own. */
 import { type Static, type TProperties, Type } from '@sinclair/typebox'
+import { AuthSchema } from '@/catalog/dialects/auth-schema'
 import { FORMAT_NAMES } from '@/chat/format-name'
+import { DIALECT_NAMES } from '@/dialects/dialect'
 import { CAPABILITIES, MODEL_KINDS, type ModelKind } from './types'
 
 const MAX_DURATION_MS = 24 * 3_600_000
@@ -37,8 +39,17 @@ export const ProviderSchema = strict({
     { description: `one of ${FORMAT_NAMES.join(', ')}` },
   ),
   baseUrl: Type.String({ description: 'an http:// or https:// address' }),
-  apiVersion: Type.Optional(Type.String({ pattern: '^v[0-9][a-z0-9]*$', description: 'a version such as v1beta' })),
-  keys: Type.Array(KeySchema, { minItems: 1, maxItems: 1000, description: 'a list of at least one key' }),
+  dialect: Type.Optional(
+    Type.Union(
+      DIALECT_NAMES.map((name) => Type.Literal(name)),
+      { description: `one of ${DIALECT_NAMES.join(', ')}` },
+    ),
+  ),
+  apiVersion: Type.Optional(Type.String({ maxLength: 64, description: 'a version such as v1beta' })),
+  auth: Type.Optional(AuthSchema),
+  keys: Type.Optional(
+    Type.Array(KeySchema, { minItems: 1, maxItems: 1000, description: 'a list of at least one key' }),
+  ),
   timeouts: Type.Optional(
     strict({
       connectMs: Type.Optional(Milliseconds),

@@ -1,5 +1,6 @@
 /** What we sell, as the rest of the code sees it: the catalogue file after validation, with prices as integers. */
 import type { FormatName } from '@/chat/format-name'
+import type { Dialect } from '@/dialects/dialect'
 import type { Nano, Pico } from '@/lib/money'
 
 /** How long each phase of an upstream call may take, in milliseconds; `firstByteMs` and `totalMs` begin with the call. */
@@ -21,10 +22,13 @@ export type DisconnectPolicy = { kind: 'abort' } | { kind: 'auto' | 'drain'; max
 export type Provider = {
   name: string
   format: FormatName
+  /** How the format is reached there. */
+  dialect: Dialect
   /** Without trailing slash. */
   baseUrl: string
-  /** The version segment of its paths, where its format has one and the file names another than the usual. */
+  /** The version in its addresses, where its dialect has one and the file names another than the usual. */
   apiVersion: string | undefined
+  /** One without a secret where calls are authorized otherwise; none where it can't be called. */
   keys: ProviderKey[]
   timeouts: Timeouts
   /** A proxy stands between: whether the provider itself takes connections can't be seen from here. */

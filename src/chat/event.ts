@@ -1,5 +1,5 @@
 /**
- * A streamed answer as events, in nobody's dialect.
+ * A streamed answer as events, in no format's own words.
  *
  * `block` numbers the blocks of a stream in order of their start, contiguous from 0 over all choices. Blocks of one stream
  * may interleave (chat-completions providers interleave tool calls); an encoder whose format forbids that buffers. Every

@@ -1,4 +1,4 @@
-/** What a provider says went wrong, in nobody's dialect: its reason is decided where its format is read, and nowhere again. */
+/** What a provider says went wrong, in no format's own words: its reason is decided where its format is read, and nowhere again. */
 
 /**
  * What may be done about it, and what the caller is told of it.

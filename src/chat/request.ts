@@ -1,4 +1,4 @@
-/** What a conversation is, in nobody's dialect: the hub that every format decodes into and encodes from. */
+/** What a conversation is, in no format's own words: the hub that every format decodes into and encodes from. */
 
 import type { JsonObject, JsonValue } from '@/lib/json'
 import type { FormatName } from './format-name'

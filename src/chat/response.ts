@@ -1,4 +1,4 @@
-/** A complete answer of a model, in nobody's dialect. */
+/** A complete answer of a model, in no format's own words. */
 
 import type { JsonValue } from '@/lib/json'
 import type { ContentBlock } from './request'

@@ -23,9 +23,6 @@ export type ExpectedVectors = {
 /** What of a target the format's providers need to know, as for a conversation. */
 export type EmbeddingTraits = { model: string; quirks: ReadonlySet<string>; passFields: ReadonlySet<string> }
 
-/** One call at a provider, as far as its address depends on it. */
-export type EmbeddingEndpointCall = { baseUrl: string; apiVersion: string | undefined; model: string }
-
 /** What an answer says beside its vectors. */
 export type ToldEmbedding = {
   request: Pick<EmbeddingRequest, 'isLone' | 'encoding'>
@@ -40,7 +37,6 @@ export interface Embeddings {
   readonly maxInputs: number
   /** Whether its providers read tokens as well as texts. */
   readonly takesTokens: boolean
-  url(call: EmbeddingEndpointCall): string
   /** How a provider of the format is asked to write the vectors of a call. */
   askedEncoding(request: EmbeddingRequest, traits: EmbeddingTraits): VectorEncoding
   encodeRequest(call: EmbeddingCall, traits: EmbeddingTraits): JsonObject

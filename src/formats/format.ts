@@ -194,8 +194,10 @@ export type EndpointCall = {
 export type Endpoint = {
   /** The address of one call. What is part of the path is percent-encoded. */
   url(call: EndpointCall): string
-  /** Whether its paths have a version segment, which a provider's entry may name. */
-  hasApiVersion: boolean
+  /** The address of one call for embeddings. Left out by formats without. */
+  embeddingsUrl?(call: Omit<EndpointCall, 'stream'>): string
+  /** Which versions a provider's entry may name; left out where its addresses have none. */
+  versions?: { pattern: RegExp; example: string }
   /** The header that carries the key, and what stands before the key in it. */
   credential: { header: string; prefix: string }
   /** What every call says beside that, such as the version of the protocol. */

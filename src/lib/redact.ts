@@ -54,7 +54,9 @@ export function createLearningRedactor(secrets: Iterable<string>): {
 
 /** Somebody else's words, fit for a caller: without the exact `secrets`, of whatever length, and without anything internal. */
 export function redactForCallers(text: string, secrets: Iterable<string>): string {
-  const known = longestFirst(secrets).reduce((rest, secret) => rest.replaceAll(secret, REDACTED), text)
+  const known = longestFirst(secrets)
+    .filter(Boolean)
+    .reduce((rest, secret) => rest.replaceAll(secret, REDACTED), text)
   return known.replace(NOT_FOR_CALLERS, REDACTED)
 }
 

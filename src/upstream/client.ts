@@ -87,7 +87,7 @@ export async function callUpstream(
     : reachTest.watch(target.provider.baseUrl, limits.connectMs, deadline.unconnected)
   let response: Response
   try {
-    response = await fetch(call.url ?? endpointUrl(target, format, call.stream), {
+    response = await fetch(call.url ?? endpointUrl(target, call.stream), {
       method: 'POST',
       headers: headersOf(call),
       body: call.bodyText,
@@ -115,8 +115,8 @@ export async function callUpstream(
   return createAnswer(response, deadline)
 }
 
-function headersOf({ target, format, key, stream, protocol, traceHeaders }: UpstreamCall): Record<string, string> {
-  const headers = requestHeaders(target.provider, format, key, stream, protocol)
+function headersOf({ target, key, stream, protocol, traceHeaders }: UpstreamCall): Record<string, string> {
+  const headers = requestHeaders(target.provider, key, stream, protocol)
   return traceHeaders ? { ...traceHeaders, ...headers } : headers
 }
 

@@ -1,11 +1,18 @@
-/** The address and the headers of one call to a provider. What differs between formats is the format's own to say. */
+/** The address and the headers of one call to a provider. What differs between providers is their dialects' to say. */
 import type { Provider, ProviderKey, Target } from '@/catalog/types'
-import type { Format } from '@/formats/format'
+import { assert } from '@/lib/assert'
 
-/** The address of one call. */
-export function endpointUrl({ provider, model }: Target, { endpoint }: Format, stream: boolean): string {
-  const { baseUrl, apiVersion } = provider
-  return endpoint.url({ baseUrl, apiVersion, model, stream })
+/** The address of one call for a conversation. */
+export function endpointUrl({ provider, model }: Target, stream: boolean): string {
+  const { baseUrl, apiVersion, dialect } = provider
+  return dialect.url({ baseUrl, apiVersion, model, stream })
+}
+
+/** The address of one call for embeddings. */
+export function embeddingsUrl({ provider, model }: Target): string {
+  const { baseUrl, apiVersion, dialect } = provider
+  assert(dialect.embeddingsUrl, `no embeddings at ${provider.name}`)
+  return dialect.embeddingsUrl({ baseUrl, apiVersion, model })
 }
 
 /**
@@ -13,21 +20,20 @@ export function endpointUrl({ provider, model }: Target, { endpoint }: Format, s
  * caller's format has let through of them. `identity` because a compressed stream arrives in lumps and a compressed body can be a bomb.
  */
 export function requestHeaders(
-  provider: Provider,
-  { endpoint }: Format,
+  { dialect, headers }: Provider,
   key: ProviderKey,
   stream: boolean,
   protocol?: Readonly<Record<string, string>>,
 ): Record<string, string> {
-  const { header, prefix } = endpoint.credential
+  const { credential } = dialect
   return {
     'content-type': 'application/json',
     accept: stream ? 'text/event-stream' : 'application/json',
     'accept-encoding': 'identity',
     'user-agent': 'svc-gateway',
-    ...endpoint.headers,
-    ...provider.headers,
+    ...dialect.headers,
+    ...headers,
     ...protocol,
-    [header]: prefix + key.secret,
+    ...(credential && { [credential.header]: credential.prefix + key.secret }),
   }
 }

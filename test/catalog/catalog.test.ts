@@ -6,6 +6,8 @@ import { join } from 'node:path'
 import { catalogSecrets, DEFAULT_LIMITS, loadCatalog } from '@/catalog/catalog'
 import { DEFAULT_TIMEOUTS } from '@/catalog/providers'
 import type { Provider } from '@/catalog/types'
+import { FORMATS } from '@/formats/index'
+import { assert } from '@/lib/assert'
 import { ALL_KEYS, type Json, load, SAMPLE, spoil, variable } from './sample-catalog'
 
 const TEXT = JSON.stringify(SAMPLE)
@@ -78,9 +80,12 @@ describe('what is offered', () => {
 
 describe('defaults', () => {
   test('of a provider', () => {
+    const format = FORMATS.get('chat-completions')
+    assert(format, 'there is one')
     expect(load(TEXT).providers.get('provider1')).toEqual({
       name: 'provider1',
       format: 'chat-completions',
+      dialect: format.endpoint,
       baseUrl: 'https://one.example/v1',
       apiVersion: undefined,
       keys: [{ id: expect.stringMatching(/^[0-9a-f]{12}$/), secret: 'key-one', weight: 1 }],

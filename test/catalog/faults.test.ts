@@ -95,7 +95,7 @@ const CASES: [string, Json | undefined, string][] = [
   [
     'providers.provider2.apiVersion',
     'v1',
-    'providers.provider2.apiVersion: only a provider of format generate-content has a version in its paths',
+    'providers.provider2.apiVersion: only a provider of format generate-content or dialect azure-openai has a version in its paths',
   ],
   ['providers.provider3.apiVersion', '../v1', 'providers.provider3.apiVersion: expected a version such as v1beta'],
   [

@@ -2,6 +2,8 @@
 import type { Capability, Catalog, Model, Provider, Target, Tier } from '@/catalog/types'
 import type { FormatName } from '@/chat/format-name'
 import type { ChatRequest } from '@/chat/request'
+import type { Dialect } from '@/dialects/dialect'
+import { FORMATS } from '@/formats/index'
 import type { Clock } from '@/lib/clock'
 import type { Pico } from '@/lib/money'
 
@@ -26,6 +28,7 @@ export function providerOf(name: string, changes: Partial<Provider> = {}, keyCou
   return {
     name,
     format: 'chat-completions' satisfies FormatName,
+    dialect: dialectOf(changes.format ?? 'chat-completions'),
     baseUrl: `http://${name}.test`,
     apiVersion: 'v1beta',
     keys: Array.from({ length: keyCount }, (_, index) => ({
@@ -43,6 +46,13 @@ export function providerOf(name: string, changes: Partial<Provider> = {}, keyCou
     betas: undefined,
     ...changes,
   }
+}
+
+/** How a format is reached as it is published. */
+function dialectOf(name: FormatName): Dialect {
+  const format = FORMATS.get(name)
+  if (!format) throw new Error(`no format ${name}`)
+  return format.endpoint
 }
 
 /** One target at `provider`. */

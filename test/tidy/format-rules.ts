@@ -13,7 +13,9 @@ const ROUTE_FILES: ReadonlySet<string> = new Set(FORMAT_NAMES.map((name) => `src
  */
 export function checkFormats(source: Source): Violation[] {
   const { path } = source
-  if (path === LIST || ROUTE_FILES.has(path) || path.startsWith('src/formats/')) return []
+  // A dialect is a way to reach certain formats, and says which.
+  const isTheirs = path.startsWith('src/formats/') || path.startsWith('src/dialects/')
+  if (path === LIST || ROUTE_FILES.has(path) || isTheirs) return []
   const labels = new Set(source.nodes.flatMap(({ type, fields }) => (type === 'ObjectProperty' ? [fields.value] : [])))
   const named = source.nodes.filter((node) => NAMES.has(textOf(node)) && !labels.has(node.fields))
   const taken = source.imports.filter(({ specifier }) => FORMAT_NAMES.some((name) => isOf(specifier, name)))

@@ -16,7 +16,7 @@ const STEPS = [
 ]
 const SERVICES = ['accounts', 'usage', 'stored-responses', 'upstream', 'routing']
 const STORES = ['ledger', 'catalog', 'db']
-const WIRE = ['formats', 'chat', 'limits', 'lib']
+const WIRE = ['dialects', 'formats', 'chat', 'limits', 'lib']
 const DOMAIN = [...SERVICES, ...STORES, ...WIRE]
 
 /**
@@ -67,6 +67,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ledger: WIRE,
   catalog: WIRE,
   db: WIRE,
+  dialects: ['formats', 'chat', 'limits', 'lib'],
   formats: ['chat', 'lib'],
   chat: ['lib'],
   limits: [],

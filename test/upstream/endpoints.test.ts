@@ -3,22 +3,15 @@ import { describe, expect, test } from 'bun:test'
 import { providerOf, targetOf } from '@test/routing/world'
 import type { Provider } from '@/catalog/types'
 import type { FormatName } from '@/chat/format-name'
-import type { Format } from '@/formats/format'
 import { FORMATS } from '@/formats/index'
 import { endpointUrl, requestHeaders } from '@/upstream/endpoints'
 
 const KEY = { id: 'k1', secret: 'the-secret', weight: 1 }
 const BASE = 'https://one.example/base'
 
-function formatNamed(name: FormatName): Format {
-  const format = FORMATS.get(name)
-  if (!format) throw new Error(`no format ${name}`)
-  return format
-}
-
 function addressOf(name: FormatName, model: string, stream: boolean, changes: Partial<Provider> = {}): string {
   const provider = providerOf('p1', { format: name, baseUrl: BASE, apiVersion: undefined, ...changes })
-  return endpointUrl(targetOf(provider, model), formatNamed(name), stream)
+  return endpointUrl(targetOf(provider, model), stream)
 }
 
 describe('the address', () => {
@@ -60,7 +53,7 @@ describe('the headers', () => {
   ]
 
   test.each(own)('of %s carry the key in its own way, and no other', (name, headers) => {
-    expect(requestHeaders(providerOf('p1'), formatNamed(name), KEY, false)).toEqual({ ...COMMON, ...headers })
+    expect(requestHeaders(providerOf('p1', { format: name }), KEY, false)).toEqual({ ...COMMON, ...headers })
   })
 
   test('know every format', () => {
@@ -68,13 +61,13 @@ describe('the headers', () => {
   })
 
   test('ask for events where the call is to stream', () => {
-    const { accept } = requestHeaders(providerOf('p1'), formatNamed('messages'), KEY, true)
+    const { accept } = requestHeaders(providerOf('p1', { format: 'messages' }), KEY, true)
     expect(accept).toBe('text/event-stream')
   })
 
   test('hold what the catalogue adds for the provider, which overrules the version and never the key', () => {
     const headers = { 'openai-organization': 'acme', 'x-api-key': 'other', 'anthropic-version': '1999-01-01' }
-    expect(requestHeaders(providerOf('p1', { headers }), formatNamed('messages'), KEY, false)).toEqual({
+    expect(requestHeaders(providerOf('p1', { format: 'messages', headers }), KEY, false)).toEqual({
       ...COMMON,
       'openai-organization': 'acme',
       'x-api-key': 'the-secret',
@@ -84,7 +77,7 @@ describe('the headers', () => {
 
   test('hold what the caller’s format lets through', () => {
     const protocol = { 'anthropic-version': '2026-10-21', 'anthropic-beta': 'effort-2025-11-24' }
-    expect(requestHeaders(providerOf('p1'), formatNamed('messages'), KEY, false, protocol)).toEqual({
+    expect(requestHeaders(providerOf('p1', { format: 'messages' }), KEY, false, protocol)).toEqual({
       ...{ ...COMMON, ...protocol },
       'x-api-key': 'the-secret',
     })

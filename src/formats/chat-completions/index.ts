@@ -14,7 +14,6 @@ import { decodeResponse } from '@/formats/chat-completions/provider-side/decode-
 import { createStreamDecoder } from '@/formats/chat-completions/provider-side/decode-stream'
 import {
   askedEncoding,
-  embeddingsUrl,
   encodeEmbeddingsRequest,
   MAX_INPUTS,
 } from '@/formats/chat-completions/provider-side/encode-embeddings'
@@ -52,7 +51,6 @@ export function createChatCompletions(maxMessages: number) {
     embeddings: {
       maxInputs: MAX_INPUTS,
       takesTokens: true,
-      url: embeddingsUrl,
       askedEncoding,
       encodeRequest: encodeEmbeddingsRequest,
       decodeResponse: decodeEmbeddingsResponse,

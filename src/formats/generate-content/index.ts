@@ -15,7 +15,6 @@ import { decodeResponse } from '@/formats/generate-content/provider-side/decode-
 import { createStreamDecoder } from '@/formats/generate-content/provider-side/decode-stream'
 import {
   askedEncoding,
-  embeddingsUrl,
   encodeEmbeddingsRequest,
   MAX_INPUTS,
 } from '@/formats/generate-content/provider-side/encode-embeddings'
@@ -57,7 +56,6 @@ export const generateContent = {
   embeddings: {
     maxInputs: MAX_INPUTS,
     takesTokens: false,
-    url: embeddingsUrl,
     askedEncoding,
     encodeRequest: encodeEmbeddingsRequest,
     decodeResponse: decodeEmbeddingsResponse,

@@ -12,6 +12,7 @@ import { MAX_ANSWER_BYTES } from '@/gateway/attempt/read-complete'
 import type { Clock } from '@/lib/clock'
 import type { Permit } from '@/routing/failover/permit'
 import { callUpstream } from '@/upstream/client'
+import { embeddingsUrl } from '@/upstream/endpoints'
 import type { UpstreamFailure } from '@/upstream/failure'
 import type { EmbeddingRequestCall } from './embedding-call'
 
@@ -96,7 +97,7 @@ async function askOnce(
   const body = embeddings.encodeRequest({ request, start, end, body: isOwn ? call.body : undefined, encoding }, traits)
   const answer = await callUpstream({
     ...{ target, key: permit.key, format: providerFormat, stream: false, signal, handle },
-    url: embeddings.url({ baseUrl: provider.baseUrl, apiVersion: provider.apiVersion, model }),
+    url: embeddingsUrl(target),
     bodyText: JSON.stringify(body),
     traceHeaders: tracing?.contextFor(call.requestId, permit.number),
   })

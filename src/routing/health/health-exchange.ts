@@ -100,11 +100,12 @@ export function createHealthExchange(options: ExchangeOptions): HealthExchange {
 }
 
 /**
- * Short digests of the addresses of a catalogue's providers, by name. One name at two addresses is two upstreams; everything else
- * may differ between gateways, or change, and what they learn of an upstream stays true for all of them.
+ * Short digests of the addresses of a catalogue's providers, by name. One name at two addresses, or in two dialects, is two upstreams; everything
+ * else may differ between gateways, or change, and what they learn of an upstream stays true for all of them.
  */
 export function providerAddresses({ providers }: Catalog): ReadonlyMap<string, string> {
-  const digest = ({ name, baseUrl }: Provider) => sha256Hex(`${name} ${baseUrl}`).slice(0, ADDRESS_CHARS)
+  const digest = ({ name, baseUrl, dialect }: Provider) =>
+    sha256Hex([name, baseUrl, dialect.name].filter(Boolean).join(' ')).slice(0, ADDRESS_CHARS)
   return new Map([...providers.values()].map((provider) => [provider.name, digest(provider)]))
 }
 

@@ -27,7 +27,7 @@ function hasMoved(provider: Provider, { providers }: Catalog): boolean {
 
 /** Whether the keys of the one are keys for the other. */
 export function isSameUpstream(one: Provider, other: Provider): boolean {
-  return one.baseUrl === other.baseUrl && one.format === other.format
+  return one.baseUrl === other.baseUrl && one.format === other.format && one.dialect.name === other.dialect.name
 }
 
 function namesIn({ providers, models }: Catalog): Set<string> {

@@ -4,18 +4,13 @@ import { leftOutFields } from '@/formats/body-fields'
 import { OWN_EMBEDDING_FIELDS } from '@/formats/chat-completions/embedding-fields'
 import { LIMITS } from '@/formats/chat-completions/limits'
 import { QUIRKS } from '@/formats/chat-completions/quirks'
-import type { EmbeddingCall, EmbeddingEndpointCall, EmbeddingTraits } from '@/formats/embeddings'
+import type { EmbeddingCall, EmbeddingTraits } from '@/formats/embeddings'
 import type { JsonObject } from '@/lib/json'
 
 export const MAX_INPUTS = LIMITS.embeddings.inputs.maxItems
 
 /** Up to so many vectors, whoever wants numbers gets them as the provider wrote them; more take a quarter of the room in base64. */
 const MAX_PLAIN_VECTORS = 256
-
-/** The address of a call. */
-export function embeddingsUrl({ baseUrl }: EmbeddingEndpointCall): string {
-  return `${baseUrl}/embeddings`
-}
 
 /** How the provider is asked to write the vectors. */
 export function askedEncoding({ encoding, inputs }: EmbeddingRequest, { quirks }: EmbeddingTraits): VectorEncoding {

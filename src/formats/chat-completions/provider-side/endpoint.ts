@@ -3,7 +3,7 @@ import type { Endpoint } from '@/formats/format'
 
 export const endpoint: Endpoint = {
   url: ({ baseUrl }) => `${baseUrl}/chat/completions`,
-  hasApiVersion: false,
+  embeddingsUrl: ({ baseUrl }) => `${baseUrl}/embeddings`,
   credential: { header: 'authorization', prefix: 'Bearer ' },
   headers: {},
   sandboxPath: '/v1',

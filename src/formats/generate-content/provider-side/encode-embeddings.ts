@@ -1,18 +1,12 @@
 /** A request for embeddings as generate-content providers take it: always as a batch, which does what a lone one does. */
 import type { EmbeddingInput, EmbeddingRequest, VectorEncoding } from '@/chat/embedding'
 import { leftOutFields } from '@/formats/body-fields'
-import type { EmbeddingCall, EmbeddingEndpointCall, EmbeddingTraits } from '@/formats/embeddings'
+import type { EmbeddingCall, EmbeddingTraits } from '@/formats/embeddings'
 import { LIMITS } from '@/formats/generate-content/limits'
 import { assert } from '@/lib/assert'
 import type { JsonObject } from '@/lib/json'
-import { modelUrl } from './endpoint'
 
 export const MAX_INPUTS = LIMITS.embeddings.requests.maxItems
-
-/** The address of a call. */
-export function embeddingsUrl(call: EmbeddingEndpointCall): string {
-  return `${modelUrl(call)}:batchEmbedContents`
-}
 
 /** Providers of this format know no other. */
 export function askedEncoding(): VectorEncoding {

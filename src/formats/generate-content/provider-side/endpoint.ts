@@ -5,7 +5,8 @@ const DEFAULT_VERSION = 'v1beta'
 
 export const endpoint: Endpoint = {
   url,
-  hasApiVersion: true,
+  embeddingsUrl: (call) => `${modelUrl(call)}:batchEmbedContents`,
+  versions: { pattern: /^v[0-9][a-z0-9]*$/, example: DEFAULT_VERSION },
   credential: { header: 'x-goog-api-key', prefix: '' },
   headers: {},
   sandboxPath: '',
@@ -16,6 +17,6 @@ function url(call: EndpointCall): string {
 }
 
 /** The address of a model, to which a verb is added. */
-export function modelUrl({ baseUrl, apiVersion = DEFAULT_VERSION, model }: Omit<EndpointCall, 'stream'>): string {
+function modelUrl({ baseUrl, apiVersion = DEFAULT_VERSION, model }: Omit<EndpointCall, 'stream'>): string {
   return `${baseUrl}/${apiVersion}/models/${model.split('/').map(encodeURIComponent).join('/')}`
 }

@@ -4,7 +4,6 @@ import { DEFAULT_VERSION, VERSION_HEADER } from '@/formats/messages/version'
 
 export const endpoint: Endpoint = {
   url: ({ baseUrl }) => `${baseUrl}/v1/messages`,
-  hasApiVersion: false,
   credential: { header: 'x-api-key', prefix: '' },
   headers: { [VERSION_HEADER]: DEFAULT_VERSION },
   sandboxPath: '',

@@ -3,7 +3,6 @@ import type { Endpoint } from '@/formats/format'
 
 export const endpoint: Endpoint = {
   url: ({ baseUrl }) => `${baseUrl}/responses`,
-  hasApiVersion: false,
   credential: { header: 'authorization', prefix: 'Bearer ' },
   headers: {},
   sandboxPath: '/v1',

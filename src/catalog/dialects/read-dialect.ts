@@ -1,0 +1,57 @@
+/** How a provider of the catalogue file is reached: by its format's own endpoint, or by the dialect and `auth` of its entry. */
+import type { FaultList } from '@/catalog/check'
+import type { ProviderFile } from '@/catalog/schema'
+import type { FormatName } from '@/chat/format-name'
+import { DIALECT_NAMES, type Dialect } from '@/dialects/dialect'
+import { DIALECTS } from '@/dialects/index'
+import type { Endpoint } from '@/formats/format'
+import { FORMATS } from '@/formats/index'
+import { assert } from '@/lib/assert'
+import type { AuthFile } from './auth-schema'
+
+/** A format as its vendor publishes it: the dialect of all providers whose entries say nothing else. */
+export function plainEndpoint(name: FormatName): Endpoint {
+  const format = FORMATS.get(name)
+  assert(format, `no codec for ${name}`)
+  return format.endpoint
+}
+
+/** What the entry names, with a fault for each property that can't be so there. */
+export function readDialect(file: ProviderFile, place: string, faults: FaultList): Dialect {
+  const dialect = readNamed(file, place, faults)
+  checkVersion(file, dialect, place, faults)
+  return file.auth ? { ...dialect, credential: credentialOf(file.auth) } : dialect
+}
+
+function readNamed({ format, dialect: name }: ProviderFile, place: string, faults: FaultList): Dialect {
+  const plain = plainEndpoint(format)
+  if (name === undefined) return plain
+  const kind = DIALECTS[name]
+  if (kind.formats.includes(format)) return kind.create(format, plain)
+  faults.add(`${place}.dialect`, `${name} is no dialect of ${format}; expected format ${kind.formats.join(' or ')}`)
+  return plain
+}
+
+function checkVersion(file: ProviderFile, { versions }: Dialect, place: string, faults: FaultList): void {
+  const { apiVersion, dialect } = file
+  const at = `${place}.apiVersion`
+  if (faults.has(`${place}.dialect`)) return
+  if (apiVersion === undefined) {
+    if (dialect && versions && DIALECTS[dialect].needsVersion) {
+      faults.add(at, `is missing; expected a version such as ${versions.example}`)
+    }
+  } else if (!versions) faults.add(at, `only a provider of ${VERSIONED} has a version in its paths`)
+  else if (!versions.pattern.test(apiVersion)) faults.add(at, `expected a version such as ${versions.example}`)
+}
+
+const VERSIONED = [
+  `format ${[...FORMATS.values()].flatMap(({ name, endpoint }) => (endpoint.versions ? [name] : [])).join(' or ')}`,
+  `dialect ${DIALECT_NAMES.filter((name) => DIALECTS[name].needsVersion).join(' or ')}`,
+].join(' or ')
+
+function credentialOf(auth: AuthFile): Dialect['credential'] {
+  if (auth.type === 'none') return undefined
+  return auth.type === 'bearer'
+    ? { header: 'authorization', prefix: 'Bearer ' }
+    : { header: auth.name.toLowerCase(), prefix: '' }
+}

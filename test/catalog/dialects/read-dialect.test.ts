@@ -1,0 +1,47 @@
+/** What a provider's entry may say of its dialect and its credential: each mistake is named at its place. */
+import { expect, test } from 'bun:test'
+import { faultsOf, type Json, load, spoil } from '@test/catalog/sample-catalog'
+import { providerAddresses } from '@/routing/health/health-exchange'
+import { isSameUpstream } from '@/routing/health/renewal'
+
+const AUTH_FORMS = '{"type": "bearer"}, {"type": "header", "name": …} or {"type": "none"}'
+
+/** [provider, what its entry says differently, the one fault it makes] */
+const CASES: [string, Json & object, string][] = [
+  ['provider1', { dialect: 'azure' }, 'dialect: expected one of azure-openai'],
+  [
+    'provider2',
+    { dialect: 'azure-openai', apiVersion: '2024-10-21' },
+    'dialect: azure-openai is no dialect of messages; expected format chat-completions or responses',
+  ],
+  ['provider1', { dialect: 'azure-openai' }, 'apiVersion: is missing; expected a version such as 2024-10-21'],
+  ['provider1', { dialect: 'azure-openai', apiVersion: 'v1' }, 'apiVersion: expected a version such as 2024-10-21'],
+  ['provider1', { auth: { type: 'secret' } }, `auth: expected ${AUTH_FORMS}`],
+  ['provider1', { auth: { type: 'header', name: 'x y' } }, `auth: expected ${AUTH_FORMS}`],
+  ['provider1', { auth: { type: 'header', name: 'Content-Type' } }, 'auth.name: is a header that can carry no key'],
+  [
+    'provider1',
+    { auth: { type: 'header', name: 'Api-Key' }, headers: { 'api-key': 'b' } },
+    'headers.api-key: is set by the gateway itself',
+  ],
+  ['provider1', { auth: { type: 'none' } }, 'keys: must not be there beside auth of type none'],
+  ['provider1', { keys: undefined }, 'keys: is missing; expected a list of at least one key'],
+]
+
+test.each(CASES)('E1: %s with %j is refused at the start', (name, more, fault) => {
+  const text = JSON.parse(spoil('surprise', undefined)) as { providers: Record<string, object> }
+  text.providers[name] = { ...text.providers[name], ...more }
+  expect(faultsOf(JSON.stringify(text))).toEqual([`providers.${name}.${fault}`])
+})
+
+test('one name in two dialects is two upstreams, whose health is not each other’s', () => {
+  const entry = { format: 'chat-completions', baseUrl: 'https://one.example/v1', keys: ['key-one'] }
+  const plain = load(spoil('providers.provider1', entry))
+  const dated = load(spoil('providers.provider1', { ...entry, dialect: 'azure-openai', apiVersion: '2024-10-21' }))
+  const [before, after] = [plain, dated].map(({ providers }) => providers.get('provider1'))
+  if (!before || !after) throw new Error('both are offered')
+  expect(isSameUpstream(before, after)).toBe(false)
+  expect(isSameUpstream(before, { ...before })).toBe(true)
+  const addresses = [plain, dated].map((catalog) => providerAddresses(catalog).get('provider1'))
+  expect(addresses[0]).not.toBe(addresses[1])
+})
