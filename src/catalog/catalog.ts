@@ -1,5 +1,6 @@
 /** Loads the catalogue file: text and environment in; the providers, models and tiers that can really be offered out. */
 import { Type } from '@sinclair/typebox'
+import { expandPresets } from '@/catalog/dialects/presets'
 import type { Fault } from '@/lib/fault'
 import { isJsonObject, type JsonValue } from '@/lib/json'
 import { readJsonText } from '@/lib/json-text'
@@ -59,8 +60,9 @@ export function loadCatalog(
     const place = `line ${document.line}, column ${document.column}`
     return { kind: 'faulty', faults: [{ place, message: document.message }] }
   }
-  const { value, missing, broken, unread } = substituteVariables(document.value, environment)
+  const { value: written, missing, broken, unread } = substituteVariables(document.value, environment)
   const faults = createFaultList()
+  const value = expandPresets(written, faults)
   const hasAnyKey = providerNames(value).some((name) => hasKey(value, name))
   const sandboxBaseUrl = hasAnyKey ? undefined : options.sandboxBaseUrl
 

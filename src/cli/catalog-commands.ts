@@ -2,6 +2,7 @@
 import { resolve } from 'node:path'
 import { loadCatalog } from '@/catalog/catalog'
 import { changesBetween } from '@/catalog/changes'
+import { PRESETS, type Preset } from '@/catalog/dialects/presets'
 import { modelsAtALoss } from '@/catalog/losses'
 import { catalogPathOf, type Environment } from '@/config/config'
 import { type Command, type CommandResult, OPERAND, operand } from './command'
@@ -23,8 +24,27 @@ export const CATALOG_COMMANDS: readonly Command[] = [
       return check(path, environment)
     },
   },
+  {
+    words: 'catalog presets',
+    help: 'lists the presets that a provider of the catalogue file may name, with what each stands for',
+    options: {},
+    runAlone: async () => ({ output: { presets: [...PRESETS].map(([name, preset]) => presetRow(name, preset)) } }),
+  },
   CATALOG_RELOAD,
 ]
+
+function presetRow(name: string, { entry, needs, usage, reasoning, notes }: Preset) {
+  const { format, baseUrl, auth, quirks } = entry
+  const header = auth?.type === 'header' ? auth.name : undefined
+  return {
+    name,
+    format,
+    baseUrl: baseUrl ?? needs ?? null,
+    auth: header ?? auth?.type ?? 'as the format has it',
+    quirks: quirks ?? [],
+    ...{ usage, reasoning, notes: notes ?? null },
+  }
+}
 
 async function check(path: string, environment: Environment): Promise<CommandResult> {
   const result = await load(path, environment)

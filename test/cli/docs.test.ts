@@ -38,6 +38,18 @@ const ids: Record<string, string> = { order_: 'order_1', req_: 'req_1' }
 /** What each command has printed. */
 const answers: Record<string, Record<string, unknown>> = {}
 
+/** One of the rows of `catalog presets`. */
+const PRESET = {
+  name: 'groq',
+  format: 'chat-completions',
+  baseUrl: 'https://api.groq.com/openai/v1',
+  auth: 'as the format has it',
+  quirks: ['no-allowed-tools'],
+  usage: 'the last chunk with a choice, and again in x_groq',
+  reasoning: 'reasoning',
+  notes: expect.any(String),
+}
+
 test('every line of the documentation does what it says', async () => {
   expect(lines.length).toBeGreaterThan(30)
   for (const line of lines) {
@@ -87,6 +99,7 @@ test('and each found what it was to find', () => {
   expect(answers['audit list']).toMatchObject({ entries: [{ action: 'credit.add', actor: 'operator' }] })
   expect(answers['audit verify']).toMatchObject({ ok: true, headHash: expect.stringMatching(/^[0-9a-f]{64}$/) })
   expect(answers['catalog check']).toMatchObject({ ok: true, faults: [], losses: [] })
+  expect(answers['catalog presets']).toMatchObject({ presets: expect.arrayContaining([PRESET]) })
   expect(answers['catalog reload']).toMatchObject({ ok: true, processes: [{ state: 'taken' }], changes: [] })
 })
 

@@ -192,6 +192,10 @@ const SOME: Record<string, { formats: FormatName[]; because: string }> = {
     formats: ['messages'],
     because: 'the others turn one into the other on the way to a provider only, never in a body of their own',
   },
+  'tool-choice.ts': {
+    formats: ['chat-completions'],
+    because: 'the others have few providers, who all know every choice of their format',
+  },
   'tool-ids.ts': {
     formats: ['chat-completions', 'messages', 'responses'],
     because: 'generate-content takes any id of a call',

@@ -16,6 +16,7 @@ import { QUIRKS } from './quirks'
 import { repairAnswer } from './repair-answer'
 import { createStreamRepair } from './repair-stream'
 import { restoreSignatures } from './restore-signatures'
+import { withChoiceOfAny } from './tool-choice'
 import { isUsageOnlyChunk } from './usage'
 
 export const passThrough = { request, response, createStream } satisfies PassThrough
@@ -37,7 +38,8 @@ function request(body: JsonObject, decoded: ChatRequest, traits: TargetTraits): 
   const cacheKey = cacheKeyOf(traits, decoded.cacheKey)
   if (cacheKey !== undefined) own.prompt_cache_key = cacheKey
   own.messages = restoreSignatures(own.messages, traits.quirks)
-  return withOutputLimit(own, decoded.maxOutputTokens, traits)
+  const chosen = traits.quirks.has(QUIRKS.toolChoiceAny) ? withChoiceOfAny(own) : own
+  return withOutputLimit(chosen, decoded.maxOutputTokens, traits)
 }
 
 /** What the catalogue says that the model refuses; a tier may choose such a model for a caller who could not know. */

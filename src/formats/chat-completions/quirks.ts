@@ -13,6 +13,10 @@ export const QUIRKS = {
   noReasoningEffort: 'no-reasoning-effort',
   /** Send the reasoning of earlier turns back as `reasoning_content`. */
   reasoningContent: 'reasoning-content',
+  /** Likewise as `reasoning`. */
+  reasoningField: 'reasoning-field',
+  /** A call that must be made is asked for by `any`; one tool by offering no other. */
+  toolChoiceAny: 'tool-choice-any',
   /** Carry Gemini's thought signatures in `tool_calls[].extra_content`. */
   googleExtraContent: 'google-extra-content',
   /** Restrict the tools themselves where the choice is limited to some, instead of sending `allowed_tools`. */

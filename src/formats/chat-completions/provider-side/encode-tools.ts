@@ -2,6 +2,7 @@
 import { invalidRequest } from '@/chat/error'
 import type { ChatRequest, Tool, ToolChoice } from '@/chat/request'
 import { QUIRKS } from '@/formats/chat-completions/quirks'
+import { withChoiceOfAny } from '@/formats/chat-completions/tool-choice'
 import type { TargetTraits } from '@/formats/format'
 import { isJsonObject, type JsonObject } from '@/lib/json'
 import { encodeCache } from './encode-cache'
@@ -20,7 +21,7 @@ export function encodeTools(request: ChatRequest, traits: TargetTraits): JsonObj
   const offered = isRestricted ? tools.filter((tool) => names.includes(tool.name)) : tools
   if (offered.length === 0) throw invalidRequest('None of the allowed tools is among the tools')
   const own = request.extensions['chat-completions']?.tools
-  return {
+  const fields = {
     tools: [
       ...offered.map((tool) => encodeTool(tool, traits.quirks)),
       ...(Array.isArray(own) ? own.filter(isJsonObject) : []),
@@ -28,6 +29,7 @@ export function encodeTools(request: ChatRequest, traits: TargetTraits): JsonObj
     ...(toolChoice && { tool_choice: encodeToolChoice(toolChoice, isRestricted) }),
     ...(parallelToolCalls !== undefined && { parallel_tool_calls: parallelToolCalls }),
   }
+  return traits.quirks.has(QUIRKS.toolChoiceAny) ? withChoiceOfAny(fields) : fields
 }
 
 function encodeTool(tool: Tool, quirks: ReadonlySet<string>): JsonObject {

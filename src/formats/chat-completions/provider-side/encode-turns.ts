@@ -80,6 +80,14 @@ function orphanAsBlocks(encoding: Encoding, result: ToolResultBlock): ContentBlo
   return [{ type: 'text', text: label }, ...result.content]
 }
 
+/** What was thought, for providers that want it back. */
+function sentBack(reasoning: string, quirks: ReadonlySet<string>): JsonObject {
+  return {
+    ...(quirks.has(QUIRKS.reasoningContent) && { reasoning_content: reasoning }),
+    ...(quirks.has(QUIRKS.reasoningField) && { reasoning }),
+  }
+}
+
 function encodeAssistant(encoding: Encoding, turn: Turn, results: ToolResultBlock[]): void {
   flushCarried(encoding)
   const calls = turn.content.filter((block): block is ToolCallBlock => block.type === 'tool-call')
@@ -91,7 +99,7 @@ function encodeAssistant(encoding: Encoding, turn: Turn, results: ToolResultBloc
     role: 'assistant',
     content: text === '' && calls.length > 0 ? null : marked(text, lastHint(turn.content), encoding),
     ...(turn.name && { name: turn.name }),
-    ...(reasoning !== '' && encoding.quirks.has(QUIRKS.reasoningContent) && { reasoning_content: reasoning }),
+    ...(reasoning !== '' && sentBack(reasoning, encoding.quirks)),
     ...(calls.length > 0 && {
       tool_calls: calls.map((call, index) => encodeCall(call, wireIds[index] ?? call.id, encoding.quirks)),
     }),

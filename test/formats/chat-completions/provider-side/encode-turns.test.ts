@@ -216,6 +216,12 @@ describe('reasoning and signatures', () => {
     })
     expect(JSON.stringify(message)).not.toContain('foreign')
   })
+
+  test('are sent back by the name that the service has for them', () => {
+    const [message] = encode(turns, ['reasoning-field'])
+    expect(message).toMatchObject({ reasoning: 'Hm.' })
+    expect(message).not.toHaveProperty('reasoning_content')
+  })
 })
 
 describe('files', () => {

@@ -1,0 +1,41 @@
+/** Presets of providers: what is known of services that speak a format in their own way, so that an entry of the file need only name one. */
+import type { FaultList } from '@/catalog/check'
+import type { ProviderFile } from '@/catalog/schema'
+import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
+import presets from './presets.json'
+
+/** What an entry that names the preset begins with, and what to know of the service. */
+export type Preset = {
+  entry: Partial<ProviderFile> & Pick<ProviderFile, 'format'>
+  /** What its entry has to say beside keys. */
+  needs?: string
+  /** Where in a stream the usage stands, and in which field what the model thinks. */
+  usage: string
+  reasoning: string
+  notes?: string
+}
+
+export const PRESETS: ReadonlyMap<string, Preset> = new Map(Object.entries(presets as Record<string, Preset>))
+
+/** The catalogue file with each provider's preset in place of its name. What an entry says itself holds, and replaces the preset's as a whole. */
+export function expandPresets(file: JsonValue, faults: FaultList): JsonValue {
+  if (!isJsonObject(file) || !isJsonObject(file.providers)) return file
+  const entries = Object.entries(file.providers).map(([name, entry]) => [
+    name,
+    isJsonObject(entry) && entry.preset !== undefined ? expand(entry, `providers.${name}`, faults) : entry,
+  ])
+  return { ...file, providers: Object.fromEntries(entries) }
+}
+
+function expand({ preset: name, ...own }: JsonObject, place: string, faults: FaultList): JsonObject {
+  const preset = typeof name === 'string' ? PRESETS.get(name) : undefined
+  if (!preset) {
+    faults.add(`${place}.preset`, `expected one of ${[...PRESETS.keys()].join(', ')}`)
+    for (const property of ['format', 'baseUrl']) faults.excuse(`${place}.${property}`)
+    return own
+  }
+  const { auth, ...entry } = preset.entry
+  // A local server asks for a key only where its operator has set one.
+  const isOverruled = auth?.type === 'none' && own.keys !== undefined
+  return { ...entry, ...(auth && !isOverruled && { auth }), ...own }
+}

@@ -1,0 +1,47 @@
+/** Presets: what an entry that names one comes to, and what it may say differently. */
+import { expect, test } from 'bun:test'
+import { faultsOf, type Json, load, spoil } from '@test/catalog/sample-catalog'
+import { PRESETS } from '@/catalog/dialects/presets'
+
+function providerOf(entry: Json, environment?: Record<string, string>) {
+  const provider = load(spoil('providers.provider1', entry), environment).providers.get('provider1')
+  if (!provider) throw new Error('not offered')
+  return provider
+}
+
+test.each([...PRESETS])('%s is a provider as soon as it has what its entry needs', (preset, { entry, needs }) => {
+  const keyed = entry.auth?.type === 'none' ? {} : { keys: ['the-key'] }
+  const address = needs?.startsWith('baseUrl') ? { baseUrl: 'https://cloud.example/v1' } : {}
+  expect(needs === undefined).toBe(entry.baseUrl !== undefined)
+  const provider = providerOf({ preset, ...keyed, ...address })
+  expect(provider.format).toBe(entry.format)
+  expect(provider.baseUrl).toBe(entry.baseUrl ?? 'https://cloud.example/v1')
+  expect([...provider.quirks]).toEqual(entry.quirks ?? [])
+  expect(provider.keys).toHaveLength(1)
+})
+
+test('every property can be overridden, each as a whole', () => {
+  const own = { baseUrl: 'https://mirror.example/v1', quirks: ['no-sampling'], keys: ['the-key'] }
+  const provider = providerOf({ preset: 'deepseek', ...own, format: 'messages', timeouts: { idleMs: 7 } })
+  expect(provider).toMatchObject({ format: 'messages', baseUrl: 'https://mirror.example/v1', timeouts: { idleMs: 7 } })
+  expect([...provider.quirks]).toEqual(['no-sampling'])
+})
+
+test('a local server is offered without a key, and is told one where its operator has set it', () => {
+  expect(providerOf({ preset: 'vllm' }).dialect.credential).toBeUndefined()
+  const keyed = providerOf({ preset: 'vllm', keys: ['the-key'] })
+  expect(keyed.dialect.credential).toEqual({ header: 'authorization', prefix: 'Bearer ' })
+  expect(keyed.keys.map(({ secret }) => secret)).toEqual(['the-key'])
+})
+
+test('a preset that nobody knows is one fault, at its place', () => {
+  for (const preset of ['gork', 7, 'toString', '__proto__']) {
+    const faults = faultsOf(spoil('providers.provider1', { preset, keys: ['the-key'] }))
+    expect(faults).toEqual([expect.stringMatching(/^providers\.provider1\.preset: expected one of azure, .*, xai$/)])
+  }
+})
+
+test('what a preset leaves open is missed by its name', () => {
+  const faults = faultsOf(spoil('providers.provider1', { preset: 'azure' }))
+  expect(faults).toEqual(['providers.provider1.baseUrl: is missing; expected an http:// or https:// address'])
+})

@@ -1,0 +1,32 @@
+/** The choice of tools in the words of services that know no other ones, for callers of this format and of others. */
+import { expect, test } from 'bun:test'
+import { FORMATS } from '@/formats/index'
+import type { JsonObject } from '@/lib/json'
+
+const TRAITS = { model: 'theirs', maxOutputTokens: 100, quirks: new Set(['tool-choice-any']), accountId: 'a' }
+const FORMAT = FORMATS.get('chat-completions')
+const tool = (name: string) => ({ type: 'function', function: { name, parameters: { type: 'object' } } })
+const TOOLS = [tool('one'), tool('two')]
+
+/** What is sent for a caller's choice: as it is passed on, and as it is encoded from the hub. */
+function sent(choice: JsonObject | string): JsonObject[] {
+  const body = { model: 'm', messages: [{ role: 'user', content: 'Hi' }], tools: TOOLS, tool_choice: choice }
+  if (!FORMAT) throw new Error('no format')
+  const request = FORMAT.decodeRequest(body, {})
+  return [FORMAT.passThrough.request(body, request, TRAITS), FORMAT.encodeRequest(request, TRAITS).body]
+}
+
+test.each(['auto', 'none'])('%s is said as it is', (choice) => {
+  for (const body of sent(choice)) expect(body).toMatchObject({ tool_choice: choice, tools: TOOLS })
+})
+
+test('a call that must be made is any', () => {
+  for (const body of sent('required')) expect(body).toMatchObject({ tool_choice: 'any', tools: TOOLS })
+})
+
+test('a named function is any of a list of one', () => {
+  for (const body of sent({ type: 'function', function: { name: 'two' } })) {
+    expect(body.tool_choice).toBe('any')
+    expect(body.tools).toEqual([expect.objectContaining({ function: expect.objectContaining({ name: 'two' }) })])
+  }
+})
