@@ -1,6 +1,9 @@
 /** Loads the catalogue file: text and environment in; the providers, models and tiers that can really be offered out. */
 import { Type } from '@sinclair/typebox'
+import { Value } from '@sinclair/typebox/value'
+import { AuthSchema } from '@/catalog/dialects/auth-schema'
 import { expandPresets } from '@/catalog/dialects/presets'
+import { isComplete, isKeyless } from '@/catalog/dialects/read-dialect'
 import type { Fault } from '@/lib/fault'
 import { isJsonObject, type JsonValue } from '@/lib/json'
 import { readJsonText } from '@/lib/json-text'
@@ -101,11 +104,12 @@ export function catalogSecrets(catalog: Catalog): string[] {
   return [...catalog.providers.values()].flatMap((provider) => [
     ...provider.keys.map((key) => key.secret),
     ...Object.values(provider.headers),
+    ...(provider.dialect.secrets ?? []),
   ])
 }
 
-const KEY_PLACE = /^providers\..+\.keys\[\d+\]/
-const PROVIDER_PLACE = /^providers\.([^.]+)\.(keys\[|baseUrl$|headers\.)/
+const KEY_PLACE = /^providers\..+\.(?:keys\[\d+\]|auth\.)/
+const PROVIDER_PLACE = /^providers\.([^.]+)\.(keys\[|baseUrl$|headers\.|auth\.)/
 
 /** A provider without a key needs no address either, and the sandbox brings its own. */
 function isNeedless(place: string, value: JsonValue, isSandboxed: boolean): boolean {
@@ -121,7 +125,8 @@ function providerNames(value: JsonValue): string[] {
 function hasKey(value: JsonValue, providerName: string): boolean {
   const providers = isJsonObject(value) && isJsonObject(value.providers) ? value.providers : {}
   const provider = Object.hasOwn(providers, providerName) ? providers[providerName] : undefined
-  if (isJsonObject(provider) && isJsonObject(provider.auth) && provider.auth.type === 'none') return true
+  const auth = isJsonObject(provider) ? provider.auth : undefined
+  if (Value.Check(AuthSchema, auth) && isKeyless(auth)) return isComplete(auth)
   const keys = isJsonObject(provider) && Array.isArray(provider.keys) ? provider.keys : []
   return keys.some((key) => (isJsonObject(key) ? Boolean(key.key) : Boolean(key)))
 }

@@ -1,5 +1,5 @@
 /** Providers of the catalogue file: checks what a schema can't, fills in defaults, and tells which ones have a key. */
-import { plainEndpoint, readDialect } from '@/catalog/dialects/read-dialect'
+import { isComplete, isKeyless, plainEndpoint, readDialect } from '@/catalog/dialects/read-dialect'
 import type { Dialect } from '@/dialects/dialect'
 import { FORMATS } from '@/formats/index'
 import { sha256Hex } from '@/lib/ids'
@@ -85,9 +85,11 @@ function inLowerCase(headers: Record<string, string>): Record<string, string> {
 
 /** Where calls are authorized without keys, one that has no secret stands for that, with what is learnt of it. */
 function readKeys({ auth, keys: entries }: ProviderFile, place: string, faults: FaultList): ProviderKey[] {
-  if (auth?.type === 'none') {
-    if (entries) faults.add(`${place}.keys`, 'must not be there beside auth of type none')
-    return [KEYLESS]
+  if (auth && isKeyless(auth)) {
+    if (entries) faults.add(`${place}.keys`, `must not be there beside auth of type ${auth.type}`)
+    return isComplete(auth)
+      ? [{ id: auth.type === 'none' ? 'none' : keyId(JSON.stringify(auth)), secret: '', weight: 1 }]
+      : []
   }
   if (!entries) faults.add(`${place}.keys`, 'is missing; expected a list of at least one key')
   const keys = new Map<string, ProviderKey>()
@@ -103,10 +105,12 @@ function readKeys({ auth, keys: entries }: ProviderFile, place: string, faults: 
   return [...keys.values()]
 }
 
-const KEYLESS: ProviderKey = { id: 'none', secret: '', weight: 1 }
-
 function toKey(secret: string, weight: number): ProviderKey {
-  return { id: sha256Hex(secret).slice(0, KEY_ID_CHARS), secret, weight }
+  return { id: keyId(secret), secret, weight }
+}
+
+function keyId(secret: string): string {
+  return sha256Hex(secret).slice(0, KEY_ID_CHARS)
 }
 
 /** An empty address is one whose variable is missing, which has been said where it matters. */

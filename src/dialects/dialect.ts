@@ -1,6 +1,7 @@
 /** What a dialect is: how a format is reached at one provider, by its address and its credential. */
 import type { FormatName } from '@/chat/format-name'
 import type { Endpoint } from '@/formats/format'
+import type { Authorizer } from './credentials/authorizer'
 
 /** The dialects that the catalogue may name. */
 export const DIALECT_NAMES = ['azure-openai'] as const
@@ -12,6 +13,10 @@ export type Dialect = Omit<Endpoint, 'credential'> & {
   readonly name?: DialectName
   /** The header that carries a provider key; missing where calls have no key. */
   readonly credential?: Endpoint['credential'] | undefined
+  /** Authorizes each call; missing where a key does, or nothing has to. */
+  readonly authorizer?: Authorizer
+  /** What the authorizer is made of that nobody is to see. */
+  readonly secrets?: readonly string[]
 }
 
 /** One dialect, before a provider's entry is read. */

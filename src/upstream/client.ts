@@ -9,6 +9,7 @@ import type { TimeoutPhase, UpstreamFailure } from './failure'
 import { limitsIn } from './limit-headers'
 import { createReachTest } from './reach'
 import { readBounded } from './read-bounded'
+import { sendAuthorized } from './send-authorized'
 
 /** An answer that has begun with a success status. */
 export type UpstreamAnswer = {
@@ -74,10 +75,20 @@ const MAX_ERROR_BODY_BYTES = 64 * 1024
 
 const reachTest = createReachTest(() => performance.now())
 
-/** Sends one request. Returns once the provider's status is known; errors of the provider come back as failures. */
-export async function callUpstream(
-  call: UpstreamCall,
-): Promise<UpstreamAnswer | { kind: 'failed'; failure: UpstreamFailure }> {
+/** What a call comes to: errors of the provider are failures. */
+type CallResult = UpstreamAnswer | { kind: 'failed'; failure: UpstreamFailure }
+
+/** Sends one request. Returns once the provider's status is known. */
+export function callUpstream(call: UpstreamCall): Promise<CallResult> {
+  const { authorizer } = call.target.provider.dialect
+  const url = call.url ?? endpointUrl(call.target, call.stream)
+  const headers = headersOf(call)
+  if (!authorizer) return send(call, url, headers)
+  const outgoing = { url, headers, body: call.bodyText }
+  return sendAuthorized(authorizer, outgoing, call, (authorized) => send(call, url, authorized))
+}
+
+async function send(call: UpstreamCall, url: string, headers: Record<string, string>): Promise<CallResult> {
   const { target, format } = call
   const limits = target.provider.timeouts
   const deadline = createDeadline(limits, call.signal, call.leave)
@@ -87,9 +98,9 @@ export async function callUpstream(
     : reachTest.watch(target.provider.baseUrl, limits.connectMs, deadline.unconnected)
   let response: Response
   try {
-    response = await fetch(call.url ?? endpointUrl(target, call.stream), {
+    response = await fetch(url, {
       method: 'POST',
-      headers: headersOf(call),
+      headers,
       body: call.bodyText,
       // A redirect would carry our key to whatever address the answer names.
       redirect: 'error',

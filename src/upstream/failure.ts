@@ -60,7 +60,7 @@ const MAX_MESSAGE_CHARS = 600
  */
 function scrub(message: string, provider: Provider): string {
   const headers = Object.values(provider.headers).filter((value) => value.length >= MIN_SECRET_CHARS)
-  const secrets = [...provider.keys.map((key) => key.secret), ...headers]
+  const secrets = [...provider.keys.map((key) => key.secret), ...headers, ...(provider.dialect.secrets ?? [])]
   const text = redactForCallers(message.slice(0, 4 * MAX_MESSAGE_CHARS), secrets)
   return text.length > MAX_MESSAGE_CHARS ? `${text.slice(0, MAX_MESSAGE_CHARS)}…` : text
 }

@@ -6,16 +6,37 @@ const HeaderName = Type.String({
   description: 'the name of a header',
 })
 
-/** The types by name, each with what it needs. */
-const TYPES = {
-  bearer: strict({ type: Type.Literal('bearer') }),
-  header: strict({ type: Type.Literal('header'), name: HeaderName }),
-  none: strict({ type: Type.Literal('none') }),
+const Text = Type.String({ maxLength: 16_384 })
+
+const APPLICATION = {
+  type: Type.Literal('entra'),
+  tenant: Text,
+  clientId: Text,
+  authority: Type.Optional(Text),
+  scope: Type.Optional(Text),
 }
 
-export const AuthSchema = Type.Union(Object.values(TYPES), {
-  description: '{"type": "bearer"}, {"type": "header", "name": …} or {"type": "none"}',
-})
+export const AuthSchema = Type.Union(
+  [
+    strict({ type: Type.Literal('bearer') }),
+    strict({ type: Type.Literal('header'), name: HeaderName }),
+    strict({ type: Type.Literal('none') }),
+    strict({ ...APPLICATION, clientSecret: Text }),
+    strict({ ...APPLICATION, federatedTokenFile: Text }),
+    strict({
+      type: Type.Literal('entra'),
+      managedIdentity: Type.Literal(true),
+      clientId: Type.Optional(Text),
+      identityEndpoint: Type.Optional(Text),
+      identitySecret: Type.Optional(Text),
+      scope: Type.Optional(Text),
+    }),
+  ],
+  {
+    description:
+      '{"type": "bearer"}, {"type": "header", "name": …}, {"type": "none"}, or {"type": "entra"} with "tenant", "clientId" and either "clientSecret" or "federatedTokenFile", or with "managedIdentity": true',
+  },
+)
 
 export type AuthFile = Static<typeof AuthSchema>
 

@@ -3,7 +3,7 @@ import type { FaultList } from '@/catalog/check'
 import type { ProviderFile } from '@/catalog/schema'
 import type { FormatName } from '@/chat/format-name'
 import { DIALECT_NAMES, type Dialect } from '@/dialects/dialect'
-import { DIALECTS } from '@/dialects/index'
+import { DIALECTS, entra } from '@/dialects/index'
 import type { Endpoint } from '@/formats/format'
 import { FORMATS } from '@/formats/index'
 import { assert } from '@/lib/assert'
@@ -20,7 +20,7 @@ export function plainEndpoint(name: FormatName): Endpoint {
 export function readDialect(file: ProviderFile, place: string, faults: FaultList): Dialect {
   const dialect = readNamed(file, place, faults)
   checkVersion(file, dialect, place, faults)
-  return file.auth ? { ...dialect, credential: credentialOf(file.auth) } : dialect
+  return file.auth ? { ...dialect, credential: undefined, ...authorized(file.auth, file.baseUrl) } : dialect
 }
 
 function readNamed({ format, dialect: name }: ProviderFile, place: string, faults: FaultList): Dialect {
@@ -49,9 +49,32 @@ const VERSIONED = [
   `dialect ${DIALECT_NAMES.filter((name) => DIALECTS[name].needsVersion).join(' or ')}`,
 ].join(' or ')
 
-function credentialOf(auth: AuthFile): Dialect['credential'] {
-  if (auth.type === 'none') return undefined
-  return auth.type === 'bearer'
-    ? { header: 'authorization', prefix: 'Bearer ' }
-    : { header: auth.name.toLowerCase(), prefix: '' }
+/** Whether calls are authorized without keys, so that an entry has none. */
+export function isKeyless(auth: AuthFile): boolean {
+  return auth.type !== 'bearer' && auth.type !== 'header'
+}
+
+/** Whether no variable was missing in it: else the provider is not offered, as one whose key is unset. */
+export function isComplete(auth: AuthFile): boolean {
+  return !Object.values(auth).includes('')
+}
+
+/** What of a dialect an entry's `auth` decides. */
+function authorized(auth: AuthFile, baseUrl: string): Pick<Dialect, 'credential' | 'authorizer' | 'secrets'> {
+  switch (auth.type) {
+    case 'none':
+      return {}
+    case 'bearer':
+      return { credential: { header: 'authorization', prefix: 'Bearer ' } }
+    case 'header':
+      return { credential: { header: auth.name.toLowerCase(), prefix: '' } }
+    case 'entra': {
+      const { type: _, ...identity } = auth
+      const secrets = [
+        'clientSecret' in identity ? identity.clientSecret : '',
+        'identitySecret' in identity ? (identity.identitySecret ?? '') : '',
+      ]
+      return { authorizer: entra(identity, baseUrl), secrets: secrets.filter((secret) => secret !== '') }
+    }
+  }
 }

@@ -4,7 +4,8 @@ import { faultsOf, type Json, load, spoil } from '@test/catalog/sample-catalog'
 import { providerAddresses } from '@/routing/health/health-exchange'
 import { isSameUpstream } from '@/routing/health/renewal'
 
-const AUTH_FORMS = '{"type": "bearer"}, {"type": "header", "name": …} or {"type": "none"}'
+const AUTH_FORMS =
+  '{"type": "bearer"}, {"type": "header", "name": …}, {"type": "none"}, or {"type": "entra"} with "tenant", "clientId" and either "clientSecret" or "federatedTokenFile", or with "managedIdentity": true'
 
 /** [provider, what its entry says differently, the one fault it makes] */
 const CASES: [string, Json & object, string][] = [
@@ -25,6 +26,19 @@ const CASES: [string, Json & object, string][] = [
     'headers.api-key: is set by the gateway itself',
   ],
   ['provider1', { auth: { type: 'none' } }, 'keys: must not be there beside auth of type none'],
+  [
+    'provider1',
+    { auth: { type: 'entra', managedIdentity: true } },
+    'keys: must not be there beside auth of type entra',
+  ],
+  [
+    'provider1',
+    {
+      auth: { type: 'entra', tenant: 't', clientId: 'c', clientSecret: 's', federatedTokenFile: 'f' },
+      keys: undefined,
+    },
+    `auth: expected ${AUTH_FORMS}`,
+  ],
   ['provider1', { keys: undefined }, 'keys: is missing; expected a list of at least one key'],
 ]
 

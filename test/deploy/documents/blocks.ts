@@ -85,6 +85,16 @@ export const RULES: readonly Rule[] = [
   { document: GUIDE, info: 'sh run refused', by: 'test/http/guide/snippets.test.ts' },
   { document: GUIDE, info: 'ts run', by: 'test/http/guide/snippets.test.ts' },
   { document: GUIDE, info: 'python run', by: 'test/http/guide/snippets.test.ts' },
+  {
+    document: 'docs/operations/catalogue.md',
+    info: 'json providers',
+    by: 'test/catalog/dialects/documented-entries.test.ts',
+  },
+  {
+    document: 'docs/operations/azure.md',
+    info: 'json providers',
+    by: 'test/catalog/dialects/documented-entries.test.ts',
+  },
   { document: 'docs/operations/running.md', begins: 'cp .env.example', by: 'test/deploy/documents/blocks.test.ts' },
   { document: 'docs/operations/commands.md', info: 'sh dropped month', by: 'test/cli/dropped-month.test.ts' },
   { document: 'docs/operations/commands.md', info: 'sh loaded month', by: 'test/cli/dropped-month.test.ts' },

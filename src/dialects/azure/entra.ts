@@ -1,0 +1,85 @@
+/**
+ * Tokens of Microsoft Entra ID: for an application with a secret, for a workload whose platform writes a token into a file, and
+ * for the managed identity of the machine.
+ */
+import { readFile } from 'node:fs/promises'
+import { type Authorizer, CredentialError } from '@/dialects/credentials/authorizer'
+import { bearerToken } from '@/dialects/credentials/bearer-token'
+import { requestToken } from '@/dialects/credentials/request-token'
+import { sharedSource } from '@/dialects/credentials/shared-sources'
+import { createTokenSource, type Token } from '@/dialects/credentials/token-source'
+
+/** Who the gateway is, as a provider's entry says it. */
+type EntraIdentity = {
+  /** What tokens are for; undefined = what the provider's address takes. */
+  scope?: string
+} & (Application | ManagedIdentity)
+
+type Application = {
+  tenant: string
+  clientId: string
+  /** Where tokens are given out, without trailing slash. */
+  authority?: string
+  clientSecret?: string
+  federatedTokenFile?: string
+}
+
+type ManagedIdentity = {
+  managedIdentity: true
+  /** Which of several identities. */
+  clientId?: string
+  /** Where the platform gives out tokens, if not where virtual machines ask; with `identitySecret` as App Service wants to be asked. */
+  identityEndpoint?: string
+  identitySecret?: string
+}
+
+const AUTHORITY = 'https://login.microsoftonline.com'
+const MACHINE_ENDPOINT = 'http://169.254.169.254/metadata/identity/oauth2/token'
+const ASSERTION_TYPE = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer'
+const SCOPE = 'https://cognitiveservices.azure.com/.default'
+const FOUNDRY_SCOPE = 'https://ai.azure.com/.default'
+const FOUNDRY_HOST = /\.services\.ai\.azure\.[a-z]+$/
+
+/** Authorizes the calls of a provider at `baseUrl` as `identity`. */
+export function entra(identity: EntraIdentity, baseUrl: string): Authorizer {
+  const scope = identity.scope ?? scopeAt(baseUrl)
+  const fetchToken = () => ('tenant' in identity ? applicationToken(identity, scope) : machineToken(identity, scope))
+  return bearerToken(sharedSource(['entra', identity, scope], () => createTokenSource({ fetchToken })))
+}
+
+function scopeAt(baseUrl: string): string {
+  const host = URL.canParse(baseUrl) ? new URL(baseUrl).hostname : ''
+  return FOUNDRY_HOST.test(host) ? FOUNDRY_SCOPE : SCOPE
+}
+
+async function applicationToken(application: Application, scope: string): Promise<Token> {
+  const { tenant, clientId, authority = AUTHORITY, clientSecret, federatedTokenFile } = application
+  const proof: Record<string, string> =
+    federatedTokenFile === undefined
+      ? { client_secret: clientSecret ?? '' }
+      : { client_assertion_type: ASSERTION_TYPE, client_assertion: await readAssertion(federatedTokenFile) }
+  const form = new URLSearchParams({ grant_type: 'client_credentials', client_id: clientId, scope, ...proof })
+  const url = `${authority}/${encodeURIComponent(tenant)}/oauth2/v2.0/token`
+  return requestToken('the Entra token endpoint', url, { method: 'POST', body: form })
+}
+
+/** The platform writes a new one long before the old one ends, so that it is read each time. */
+async function readAssertion(path: string): Promise<string> {
+  try {
+    return (await readFile(path, 'utf8')).trim()
+  } catch {
+    throw new CredentialError('the federated token file cannot be read')
+  }
+}
+
+function machineToken(identity: ManagedIdentity, scope: string): Promise<Token> {
+  const { clientId, identityEndpoint = MACHINE_ENDPOINT, identitySecret } = identity
+  const query = new URLSearchParams({
+    'api-version': identitySecret === undefined ? '2018-02-01' : '2019-08-01',
+    resource: scope.replace(/\/\.default$/, ''),
+    ...(clientId !== undefined && { client_id: clientId }),
+  })
+  const headers: Record<string, string> =
+    identitySecret === undefined ? { metadata: 'true' } : { 'x-identity-header': identitySecret }
+  return requestToken('the managed identity endpoint', `${identityEndpoint}?${query}`, { headers })
+}

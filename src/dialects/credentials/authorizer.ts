@@ -1,0 +1,19 @@
+/** What authorizes calls that no key of the catalogue authorizes. */
+
+/** All that a call is about to say. */
+export type OutgoingCall = { url: string; headers: Readonly<Record<string, string>>; body: string }
+
+export interface Authorizer {
+  /**
+   * The headers of the call, with those that authorize it: asked last, for each attempt, because they may depend on all else. Rejects
+   * with a {@link CredentialError} where there is nothing to authorize it with, and once `signal` is aborted.
+   */
+  authorize(call: OutgoingCall, signal: AbortSignal): Promise<Record<string, string>>
+  /** Told that the provider refused a call with these headers by status 401. Says whether the next one is authorized otherwise. */
+  refused(headers: Readonly<Record<string, string>>): boolean
+}
+
+/** There is no valid credential. The message is for the log: it names no secret, and no words of whoever was asked for one. */
+export class CredentialError extends Error {
+  override readonly name = 'CredentialError'
+}

@@ -1,0 +1,63 @@
+/** Calls that are authorized one by one: what authorizes them is put on last, and once more where the provider refuses it. */
+import { type Authorizer, CredentialError, type OutgoingCall } from '@/dialects/credentials/authorizer'
+import type { TimeoutPhase, UpstreamFailure } from './failure'
+
+type Failed = { kind: 'failed'; failure: UpstreamFailure }
+/** Whoever waits for the call, and may end it from outside. */
+type Waiting = { signal: AbortSignal; handle?: { end(phase?: TimeoutPhase): void } }
+
+const UNAUTHORIZED = 401
+
+/**
+ * Sends `call` as `authorizer` has it. A credential that can't be had is a failure before anything was sent. One that is refused is
+ * replaced once: nothing was done for it, and nothing is owed.
+ */
+export async function sendAuthorized<Answer extends { kind: 'answer' }>(
+  authorizer: Authorizer,
+  call: OutgoingCall,
+  waiting: Waiting,
+  send: (headers: Record<string, string>) => Promise<Answer | Failed>,
+): Promise<Answer | Failed> {
+  const first = await sendOnce(authorizer, call, waiting, send)
+  return first.isReplaced ? (await sendOnce(authorizer, call, waiting, send)).result : first.result
+}
+
+/** `isReplaced`: it was refused, and the next one is authorized otherwise. */
+async function sendOnce<Answer extends { kind: 'answer' }>(
+  authorizer: Authorizer,
+  call: OutgoingCall,
+  waiting: Waiting,
+  send: (headers: Record<string, string>) => Promise<Answer | Failed>,
+): Promise<{ result: Answer | Failed; isReplaced: boolean }> {
+  const authorized = await authorize(authorizer, call, waiting)
+  if (authorized.kind === 'failed') return { result: authorized, isReplaced: false }
+  const result = await send(authorized.headers)
+  const isRefused =
+    result.kind === 'failed' && result.failure.kind === 'refused' && result.failure.error.status === UNAUTHORIZED
+  return { result, isReplaced: isRefused && authorizer.refused(authorized.headers) }
+}
+
+/** Waits for the credential as long as somebody waits for the call. */
+async function authorize(
+  authorizer: Authorizer,
+  call: OutgoingCall,
+  { signal, handle }: Waiting,
+): Promise<{ kind: 'authorized'; headers: Record<string, string> } | Failed> {
+  const ended = new AbortController()
+  let phase: TimeoutPhase | undefined
+  if (handle) {
+    handle.end = (why) => {
+      phase = why
+      ended.abort()
+    }
+  }
+  try {
+    const headers = await authorizer.authorize(call, AbortSignal.any([signal, ended.signal]))
+    return { kind: 'authorized', headers }
+  } catch (error) {
+    if (!(error instanceof CredentialError)) throw error
+    if (phase !== undefined) return { kind: 'failed', failure: { kind: 'timeout', phase } }
+    // Whatever the provider does meanwhile, it was sent nothing.
+    return { kind: 'failed', failure: { kind: 'unreachable', detail: error.message, isUnheard: true } }
+  }
+}

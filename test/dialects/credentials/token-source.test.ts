@@ -1,0 +1,141 @@
+/** Tokens that expire: how often they are asked for, who waits, and what becomes of callers while nobody gives any out. */
+import { describe, expect, test } from 'bun:test'
+import { manualClock } from '@test/routing/world'
+import { until } from '@test/support/until'
+import { CredentialError } from '@/dialects/credentials/authorizer'
+import { sharedSource } from '@/dialects/credentials/shared-sources'
+import { createTokenSource, type Token } from '@/dialects/credentials/token-source'
+
+const HOUR_MS = 3_600_000
+const FOREVER = new AbortController().signal
+
+/** A source whose requests the test answers one by one. */
+function scripted() {
+  const clock = manualClock()
+  const requests: PromiseWithResolvers<Token>[] = []
+  const source = createTokenSource({
+    fetchToken() {
+      const request = Promise.withResolvers<Token>()
+      requests.push(request)
+      return request.promise
+    },
+    clock,
+    random: () => 0.5,
+  })
+  return {
+    ...{ clock, source, requests },
+    get: () => source.get(FOREVER),
+    give: (value: string, lifeMs = HOUR_MS) => requests.at(-1)?.resolve({ value, expiresAtMs: clock.now() + lifeMs }),
+    refuse: () => requests.at(-1)?.reject(new CredentialError('no')),
+  }
+}
+
+/** One that has given out `first`. */
+async function warm() {
+  const world = scripted()
+  const first = world.get()
+  world.give('first')
+  expect(await first).toBe('first')
+  return world
+}
+
+test('E6: fifty that come together wait for one request', async () => {
+  const world = scripted()
+  const all = Array.from({ length: 50 }, world.get)
+  world.give('first')
+  expect(new Set(await Promise.all(all))).toEqual(new Set(['first']))
+  expect(world.requests).toHaveLength(1)
+})
+
+describe('before its end', () => {
+  test('a token is given at once, while the next one is asked for once', async () => {
+    const world = await warm()
+    world.clock.advance(HOUR_MS - 301_000)
+    await world.get()
+    expect(world.requests).toHaveLength(1)
+    world.clock.advance(1_000)
+    expect(await Promise.all([world.get(), world.get()])).toEqual(['first', 'first'])
+    expect(world.requests).toHaveLength(2)
+    world.give('second')
+    await until(async () => (await world.get()) === 'second')
+    expect(world.requests).toHaveLength(2)
+  })
+
+  test('of a short life no more than a fifth is given to renewing', async () => {
+    const world = scripted()
+    const first = world.get()
+    world.give('first', 100_000)
+    await first
+    world.clock.advance(79_000)
+    await world.get()
+    expect(world.requests).toHaveLength(1)
+    world.clock.advance(1_000)
+    await world.get()
+    expect(world.requests).toHaveLength(2)
+  })
+
+  test('nobody fails where no next one is given, and a dead endpoint is asked at growing intervals', async () => {
+    const world = await warm()
+    world.clock.advance(HOUR_MS - 300_000)
+    const asked: number[] = []
+    for (let second = 0; second < 290; second++) {
+      expect(await world.get()).toBe('first')
+      if (world.requests.length > asked.length + 1) {
+        asked.push(second)
+        world.refuse()
+        await world.requests.at(-1)?.promise.catch(() => undefined)
+        // The failure is noted behind the request, before anything else is asked.
+        await Bun.sleep(0)
+      }
+      world.clock.advance(1_000)
+    }
+    const pauses = asked.slice(1).map((second, index) => second - (asked[index] ?? 0))
+    expect(pauses.length).toBeGreaterThan(5)
+    expect(pauses).toEqual(pauses.toSorted((left, right) => left - right))
+    expect(Math.max(...pauses)).toBeLessThan(61)
+  })
+})
+
+describe('without a living token', () => {
+  test('everybody is told that there is none, and the next request waits', async () => {
+    const world = await warm()
+    world.clock.advance(HOUR_MS)
+    const failing = [world.get(), world.get()].map((got) => got.catch((error: unknown) => error))
+    world.refuse()
+    for (const error of await Promise.all(failing)) expect(error).toBeInstanceOf(CredentialError)
+    expect(await world.get().catch((error: unknown) => error)).toBeInstanceOf(CredentialError)
+    expect(world.requests).toHaveLength(2)
+    world.clock.advance(1_000)
+    const next = world.get()
+    world.give('second')
+    expect(await next).toBe('second')
+  })
+
+  test('whoever goes away is let go, and the request goes on for the others', async () => {
+    const world = scripted()
+    const leaving = new AbortController()
+    const left = world.source.get(leaving.signal).catch((error: unknown) => error)
+    const staying = world.get()
+    leaving.abort()
+    expect(await left).toBeInstanceOf(CredentialError)
+    world.give('first')
+    expect(await staying).toBe('first')
+  })
+})
+
+test('a token that was refused is given to nobody else, unless it was another’s by then', async () => {
+  const world = await warm()
+  expect(world.source.drop('older')).toBe(true)
+  expect(await world.get()).toBe('first')
+  expect(world.source.drop('first')).toBe(true)
+  const next = world.get()
+  world.give('second')
+  expect(await next).toBe('second')
+})
+
+test('one identity has one source, whoever names it', () => {
+  const create = () => createTokenSource({ fetchToken: () => Promise.reject(new CredentialError('no')) })
+  const one = sharedSource(['test', 'a'], create)
+  expect(sharedSource(['test', 'a'], create)).toBe(one)
+  expect(sharedSource(['test', 'b'], create)).not.toBe(one)
+})

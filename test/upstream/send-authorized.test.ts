@@ -1,0 +1,93 @@
+/** Calls that wait for their credential: how the waiting ends, and what a refusal of it leads to. */
+import { expect, test } from 'bun:test'
+import { chatCompletion, startUpstream } from '@test/support/upstream'
+import { type Authorizer, CredentialError } from '@/dialects/credentials/authorizer'
+import { FORMATS } from '@/formats/index'
+import { type CallHandle, callUpstream } from '@/upstream/client'
+import { callOf } from './raw-provider'
+
+/** An authorizer that never has anything, and says when it is asked. */
+function waiting() {
+  const asked = Promise.withResolvers<void>()
+  const authorizer: Authorizer = {
+    authorize(_, signal) {
+      asked.resolve()
+      const gone = Promise.withResolvers<never>()
+      signal.addEventListener('abort', () => gone.reject(new CredentialError('gone')))
+      return gone.promise
+    },
+    refused: () => true,
+  }
+  return { authorizer, asked: asked.promise }
+}
+
+function dialectWith(authorizer: Authorizer) {
+  const endpoint = FORMATS.get('chat-completions')?.endpoint
+  if (!endpoint) throw new Error('no format')
+  return { ...endpoint, credential: undefined, authorizer }
+}
+
+test('a client that goes away meanwhile has had nothing sent', async () => {
+  const { authorizer, asked } = waiting()
+  const client = new AbortController()
+  const provider = { dialect: dialectWith(authorizer) }
+  const calling = callUpstream(callOf('http://127.0.0.1:1', { provider, signal: client.signal }))
+  await asked
+  client.abort()
+  expect(await calling).toEqual({
+    kind: 'failed',
+    failure: { kind: 'unreachable', detail: 'gone', isUnheard: true },
+  })
+})
+
+test('a call that another one has overtaken says why it ended', async () => {
+  const { authorizer, asked } = waiting()
+  const handle: CallHandle = { end: () => undefined }
+  const calling = callUpstream(callOf('http://127.0.0.1:1', { provider: { dialect: dialectWith(authorizer) }, handle }))
+  await asked
+  handle.end('silence')
+  expect(await calling).toEqual({ kind: 'failed', failure: { kind: 'timeout', phase: 'silence' } })
+})
+
+test.each([
+  [true, ['1', '2']],
+  [false, ['1']],
+])('a refusal of what may be replaced (%p) is repeated once at most', async (isReplaced, expected) => {
+  const shown: string[] = []
+  const upstream = startUpstream(({ headers }) => {
+    shown.push(headers.get('authorization') ?? '')
+    return new Response(null, { status: 401 })
+  })
+  let count = 0
+  const authorizer: Authorizer = {
+    authorize: async ({ headers }) => ({ ...headers, authorization: String(++count) }),
+    refused: () => isReplaced,
+  }
+  const result = await callUpstream(callOf(upstream.url, { provider: { dialect: dialectWith(authorizer) } }))
+  upstream.stop()
+  expect(result).toMatchObject({ kind: 'failed', failure: { kind: 'refused', error: { status: 401 } } })
+  expect(shown).toEqual(expected)
+})
+
+test('the authorizer sees all that is sent', async () => {
+  const upstream = startUpstream(() => Response.json(chatCompletion('Hi')))
+  const seen: unknown[] = []
+  const authorizer: Authorizer = {
+    async authorize(call) {
+      seen.push(call)
+      return { ...call.headers, 'x-signed': 'yes' }
+    },
+    refused: () => false,
+  }
+  await callUpstream(callOf(upstream.url, { provider: { dialect: dialectWith(authorizer) } }))
+  upstream.stop()
+  const [arrived] = upstream.calls
+  expect(seen).toEqual([
+    {
+      url: upstream.url + arrived?.path,
+      headers: expect.objectContaining({ 'content-type': 'application/json', 'user-agent': 'svc-gateway' }),
+      body: arrived?.text,
+    },
+  ])
+  expect(arrived?.headers.get('x-signed')).toBe('yes')
+})
