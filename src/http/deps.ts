@@ -4,7 +4,6 @@ import type { CatalogSource } from '@/catalog/reload/live-catalog'
 import type { ChatDeps } from '@/gateway/chat-call'
 import type { EmbeddingDeps } from '@/gateway/handle-embeddings'
 import type { Ledger } from '@/ledger/ledger'
-import type { Payer } from '@/ledger/outcomes'
 import type { PrometheusMetrics } from '@/metrics/prometheus'
 import type { Router } from '@/routing/router'
 import type { StoredResponses } from '@/stored-responses/stored-responses'
@@ -14,7 +13,7 @@ import type { Feedback } from '@/usage/feedback'
 import type { Reports } from '@/usage/reports'
 import type { OperationDeps } from './idempotency/operation'
 import type { RequestLog } from './request-log/request-log'
-import type { Share } from './share/share'
+import type { OpenShare } from './share/share'
 import type { Unpaid } from './unpaid'
 
 /**
@@ -31,7 +30,7 @@ export type HttpDeps = ChatDeps &
     identify: Identify
     unpaid: Unpaid
     /** What one request of somebody known has of what all share. */
-    openShare(payer: Payer): Share
+    openShare: OpenShare
     /** What idempotency keys need; undefined where answers must not be kept. */
     idempotency: Pick<OperationDeps, 'claims' | 'finishUnseenMs'> | undefined
     reports: Reports

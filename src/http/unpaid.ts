@@ -1,19 +1,19 @@
 /**
  * What nobody pays for: free answers, refusals, and strangers. Each is limited, and decided before a body is read wherever it can be.
- * The limits are each process's own. Whoever pays is asked nothing: only a key that was refused a moment ago, or that announces a
- * large body, has its standing looked at before the body is read, rather than by the reserve after it.
+ * The limits are each process's own. Whoever pays is asked nothing: only for a key that was refused a moment ago, or that announces a
+ * large body, the ledger is asked before the body is read what it would say to a reserve after it.
  */
 import { GatewayError } from '@/chat/error'
+import { denial } from '@/gateway/hold/denial'
 import type { Ledger } from '@/ledger/ledger'
-import type { AccountBalance, DefaultLimits, KeyUsage, Payer } from '@/ledger/outcomes'
+import type { DefaultLimits, Payer } from '@/ledger/outcomes'
 import { createBoundedMap } from '@/lib/bounded-map'
 import type { Clock } from '@/lib/clock'
-import { type Nano, nanoToUsd, ZERO_NANO } from '@/lib/money'
+import { type Nano, nano, ZERO_NANO } from '@/lib/money'
 import { createAllowance } from '@/lib/quota/allowance'
 import { networkOf } from '@/lib/quota/network'
 import { SHARED } from '@/limits/shared-resources'
 import { clientAddress } from './client-address'
-import { checkKey } from './require-active-key'
 
 export interface Unpaid {
   /** Counts a free answer. Throws `rate_limited`. */
@@ -23,10 +23,12 @@ export interface Unpaid {
   /** Throws `rate_limited` where the account has had more than its share of what is read for nothing. */
   admitBytes(payer: Payer): void
   /**
-   * Before much is read that nobody has paid for yet. Throws likewise, and as a reserve would where the account's credit does not
-   * pay `least`.
+   * Before much is read of what is to be paid for. Throws likewise, and as a reserve would that holds `least`, for any model: where the
+   * key may not call, the credit or the month's budget does not pay that, or a limit of the minute or of open requests is reached.
    */
   admitLarge(payer: Payer, least?: Nano): Promise<void>
+  /** The same of what nobody pays for: only the account's standing and its credit are looked at. */
+  admitFree(payer: Payer, least?: Nano): Promise<void>
   /** Counts bytes that were read for nothing. */
   charge(payer: Payer, bytes: number): void
   /** Notes that a paid request was refused, after so many bytes were read for it. */
@@ -38,7 +40,7 @@ export interface Unpaid {
 }
 
 type UnpaidDeps = {
-  ledger: Pick<Ledger, 'readKey' | 'readBalance'>
+  ledger: Pick<Ledger, 'refusalOf' | 'readBalance'>
   clock: Clock
   /** Of the catalogue: nobody gets less for free than they may pay for. */
   limits: Pick<DefaultLimits, 'requestsPerMinute'>
@@ -50,8 +52,12 @@ const STRANGERS_PER_MINUTE = 300
 /** So long after a refusal a key's standing is looked at first. */
 const SUSPICION_MS = 60_000
 const MAX_SUSPECTS = 10_000
+/** So long a large body is refused for what the one before was. */
+const REPEATED_SECONDS = 1
 /** Reading this much takes longer than asking the ledger. */
 export const LARGE_BYTES = 256 * 1024
+/** Where nothing is known of a price: who has no credit at all does not pay it. */
+const something = (least: Nano) => nano(Math.max(1, least))
 /** The least that an account gets for free answers, and each of its keys for refusals: one that goes wild leaves the others theirs. */
 const { perAccount: MIN_FREE_PER_MINUTE } = SHARED.freeAnswers
 
@@ -63,69 +69,61 @@ export function createUnpaid({ ledger, clock, limits, trustedProxyHops }: Unpaid
   const bytesRead = createAllowance(() => SHARED.unpaidBytes.perAccount, clock.monotonic)
   const strangers = createAllowance(() => STRANGERS_PER_MINUTE, clock.monotonic)
   const suspects = createBoundedMap<string, number>(MAX_SUSPECTS)
-  const hurried = createBoundedMap<string, { untilMs: number; error: GatewayError }>(MAX_SUSPECTS)
+  const lately = createBoundedMap<string, { untilMs: number; error: GatewayError }>(MAX_SUSPECTS)
   let suspiciousUntilMs = 0
 
   const networkBehind = (request: Request) => networkOf(clientAddress(request, trustedProxyHops))
 
-  async function checkStanding(payer: Payer, least: Nano): Promise<KeyUsage> {
-    const [found, balance] = await Promise.all([ledger.readKey(payer), ledger.readBalance(payer.accountId)])
-    const key = checkKey(found, clock.now())
-    if (balance?.status === 'suspended') {
-      throw new GatewayError('forbidden', 'This account is suspended.', { code: 'account_suspended' })
-    }
-    const credit = balance ? balance.available + balance.held : 0
-    if (balance && (credit <= 0 || credit < least)) throw tooPoor(balance)
-    return key
-  }
-
-  /** As a reserve would, for whatever body: the requests of the minute are used up for so long as the last reserve has said. */
-  function refuseHurried({ accountId, keyId }: Payer): void {
-    for (const whose of [keyId, accountId]) {
-      const refusal = hurried.get(whose)
-      const leftMs = refusal ? refusal.untilMs - clock.monotonic() : 0
-      if (!refusal || leftMs <= 0) continue
-      const { kind, message, options } = refusal.error
-      throw new GatewayError(kind, message, { ...options, retryAfterSeconds: leftMs / 1000 })
-    }
-  }
-
-  function noteHurried({ accountId, keyId }: Payer, error: GatewayError): void {
-    const { details, retryAfterSeconds = 0 } = error.options
-    if (details?.scope !== 'requests') return
-    const untilMs = clock.monotonic() + retryAfterSeconds * 1000
-    hurried.set(details.of === 'key' ? keyId : accountId, { untilMs, error })
-  }
-
-  async function admitLargePaid(payer: Payer): Promise<void> {
-    refuseHurried(payer)
-    admitBytes(payer)
-    const { monthlyBudget, spentThisMonth, held } = await checkStanding(payer, ZERO_NANO)
-    if (monthlyBudget !== null && spentThisMonth >= monthlyBudget) throw budgetSpent(held, clock.now())
+  async function refuseAsReserve(payer: Payer, least: Nano): Promise<void> {
+    const refusal = await ledger.refusalOf(payer, something(least))
+    if (refusal) throw denial(refusal)
   }
 
   const admitBytes = ({ accountId }: Payer) => refuseEarly(bytesRead.waitMs(accountId))
 
-  async function admitLarge(payer: Payer, least: Nano = ZERO_NANO): Promise<void> {
+  async function admitLarge(payer: Payer, least = ZERO_NANO): Promise<void> {
     admitBytes(payer)
-    await checkStanding(payer, least)
+    await refuseAsReserve(payer, least)
+  }
+
+  /** While the ledger is asked, the server takes the body off the socket: whoever has just been refused is told so at once. */
+  function admitUnread(payer: Payer): Promise<void> {
+    const told = lately.get(payer.keyId)
+    if (told && clock.monotonic() < told.untilMs) throw told.error
+    return admitLarge(payer).catch((error: unknown) => {
+      if (error instanceof GatewayError && error.status < 500) {
+        const { retryAfterSeconds = REPEATED_SECONDS } = error.options
+        const untilMs = clock.monotonic() + Math.min(retryAfterSeconds, REPEATED_SECONDS) * 1000
+        lately.set(payer.keyId, { untilMs, error })
+      }
+      throw error
+    })
+  }
+
+  async function admitFree(payer: Payer, least = ZERO_NANO): Promise<void> {
+    admitBytes(payer)
+    const balance = await ledger.readBalance(payer.accountId)
+    if (!balance) return
+    const { status, available, held } = balance
+    if (status === 'suspended') throw denial({ kind: 'account_suspended' })
+    const needed = something(least)
+    if (available + held < needed) throw denial({ kind: 'insufficient', available, held, needed })
   }
 
   return {
     answer: ({ accountId }) => refuseEarly(free.take(accountId)),
     admitBytes,
     admitLarge,
+    admitFree,
     charge: ({ accountId }, bytes) => bytesRead.charge(accountId, bytes),
     admit(payer, request) {
-      if (clock.monotonic() < suspiciousUntilMs && clock.monotonic() < (suspects.get(payer.keyId) ?? 0)) {
-        refuseEarly(refusals.waitMs(payer.keyId))
-        return isLarge(request) ? admitLargePaid(payer) : checkStanding(payer, ZERO_NANO)
-      }
-      return isLarge(request) ? admitLargePaid(payer) : undefined
+      const isSuspect = clock.monotonic() < suspiciousUntilMs && clock.monotonic() < (suspects.get(payer.keyId) ?? 0)
+      if (isSuspect) refuseEarly(refusals.waitMs(payer.keyId))
+      if (isLarge(request)) return admitUnread(payer)
+      return isSuspect ? refuseAsReserve(payer, ZERO_NANO) : undefined
     },
     refused(payer, error, bytes) {
       if (!(error instanceof GatewayError) || error.status >= 500) return
-      noteHurried(payer, error)
       refusals.take(payer.keyId)
       bytesRead.charge(payer.accountId, bytes)
       suspiciousUntilMs = clock.monotonic() + SUSPICION_MS
@@ -140,31 +138,6 @@ export function createUnpaid({ ledger, clock, limits, trustedProxyHops }: Unpaid
 export function isLarge({ headers }: Request): boolean {
   const length = headers.get('content-length')
   return length === null || Number(length) > LARGE_BYTES
-}
-
-function tooPoor({ available, held }: Pick<AccountBalance, 'available' | 'held'>): GatewayError {
-  const isUsedUp = available + held <= 0
-  const message = isUsedUp ? 'Your credit is used up.' : 'Your credit does not pay for the conversation that is named.'
-  return new GatewayError('insufficient_credit', `${message} Buy credit in the dashboard.`, {
-    details: {
-      availableUsd: isUsedUp ? 0 : nanoToUsd(available),
-      heldUsd: isUsedUp ? 0 : nanoToUsd(held),
-      transient: false,
-    },
-  })
-}
-
-function budgetSpent(held: Nano, nowMs: number): GatewayError {
-  const now = new Date(nowMs)
-  const resetsAt = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1)).toISOString()
-  return new GatewayError(
-    'insufficient_credit',
-    `The monthly budget of this API key is used up. It begins anew at ${resetsAt}.`,
-    {
-      code: 'key_budget_exceeded',
-      details: { remainingUsd: 0, heldUsd: nanoToUsd(held), resetsAt, transient: false },
-    },
-  )
 }
 
 function refuseEarly(earlyMs: number): void {

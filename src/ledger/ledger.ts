@@ -9,7 +9,7 @@ import { createRestorer, type Restorer } from '@/ledger/accounts/restore'
 import { expireDue } from '@/ledger/holds/expire'
 import { fateOf, sealFate } from '@/ledger/holds/fate'
 import { renew } from '@/ledger/holds/renew'
-import { release, reserve } from '@/ledger/holds/reserve'
+import { refusalOf, release, reserve } from '@/ledger/holds/reserve'
 import { settle } from '@/ledger/holds/settle'
 import { resolveWithheld, withhold } from '@/ledger/holds/withhold'
 import { countUnsynced } from '@/ledger/records/unsynced-records'
@@ -19,6 +19,7 @@ import { createEpochGuard, type EpochGuard, verifyEpoch } from '@/ledger/store/e
 import { deadlinesName, shardOf } from '@/ledger/store/names'
 import { createScriptRunner } from '@/ledger/store/script-runner'
 import type { Logger } from '@/lib/logger'
+import type { Nano } from '@/lib/money'
 import type { LedgerDeps } from './deps'
 import type {
   AccountBalance,
@@ -33,6 +34,7 @@ import type {
   LedgerHistory,
   Payer,
   RecentRecord,
+  Refusal,
   ReleaseOutcome,
   Renewal,
   RenewOutcome,
@@ -54,6 +56,8 @@ import type { StoreCallListener } from './store-calls'
 export interface Ledger {
   /** Holds credit for one request, after all checks, in one atomic step. Loads what the store does not know. */
   reserve(request: ReserveRequest): Promise<ReserveOutcome>
+  /** Why a hold of so much, and of one token, would be refused now, whatever its model; undefined where it would not. */
+  refusalOf(payer: Payer, amount: Nano): Promise<Refusal | undefined>
   /** Pushes deadlines and records progress; outcomes in the order of `renewals`. One call per shard. */
   renew(renewals: readonly Renewal[]): Promise<RenewOutcome[]>
   /**
@@ -127,6 +131,7 @@ export function createLedger(options: LedgerOptions): Ledger {
   const { redis, runner } = deps
   return {
     reserve: (request) => reserve(deps, request),
+    refusalOf: (payer, amount) => refusalOf(deps, payer, amount),
     renew: (renewals) => renew(deps, renewals),
     settle: (settlement, settleOptions) => settle(deps, settlement, settleOptions?.force ?? false),
     release: (hold) => release(deps, hold),

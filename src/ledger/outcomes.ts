@@ -43,6 +43,8 @@ export type ReserveOutcome =
   | (Limited & { scope: 'requests' | 'tokens'; limits: RateLimits })
   | (Limited & { scope: 'concurrency' })
 
+export type Refusal = Exclude<ReserveOutcome, { kind: 'reserved' }>
+
 /** `of`: whether it is the key's own limit, or that of all keys of its account together. */
 type Limited = { kind: 'rate_limited'; of: 'key' | 'account'; limit: number; retryAfterMs: number }
 

@@ -6,6 +6,9 @@ import { until } from '@test/support/until'
 import { chatCompletion } from '@test/support/upstream'
 import { createCredits } from '@/accounts/credits'
 import { generateKey } from '@/accounts/key-text'
+import { GatewayError } from '@/chat/error'
+import { createUnpaid } from '@/http/unpaid'
+import { assert } from '@/lib/assert'
 import { systemClock } from '@/lib/clock'
 import { nano } from '@/lib/money'
 
@@ -98,6 +101,9 @@ describe('a body is left unread', () => {
     ['belongs to a suspended account', () => suspended(), '403'],
     ['has used up its monthly budget', () => gateway.customer('1', { monthlyBudget: nano(0) }), '402'],
     ['has had its requests of the minute', () => hurried(), '429'],
+    ['has had its tokens of the minute', () => holding(gateway.customer('1', { tokensPerMinute: 1 })), '429'],
+    ['has as many requests open as it may', () => holding(gateway.customer('1', { concurrency: 1 })), '429'],
+    ['belongs to an account that has', () => ofBusyAccount(), '429'],
   ])('where a key %s and announces a large one', async (_, make, status) => {
     const { key } = await make()
     const connection = announce(key)
@@ -131,6 +137,37 @@ describe('a body is left unread', () => {
   })
 })
 
+test('the ledger is asked once a second for a key whose large bodies are refused, and each time for small ones', async () => {
+  let asked = 0
+  const ledger = {
+    ...gateway.gateway.deps.ledger,
+    async refusalOf() {
+      asked++
+      return { kind: 'account_suspended' } as const
+    },
+  }
+  let nowMs = 0
+  const clock = { ...systemClock, monotonic: () => nowMs }
+  const unpaid = createUnpaid({ ledger, clock, limits: { requestsPerMinute: 10 }, trustedProxyHops: 0 })
+  const payer = { accountId: 'acct_1', keyId: 'key_1' }
+  async function send(bytes: number): Promise<unknown> {
+    const request = new Request('http://gateway.test', { method: 'POST', headers: { 'content-length': String(bytes) } })
+    try {
+      return await unpaid.admit(payer, request)
+    } catch (error) {
+      unpaid.refused(payer, error, 0)
+      return error instanceof GatewayError ? error.kind : error
+    }
+  }
+  for (let time = 0; time < 10; time++) expect(await send(ANNOUNCED_BYTES)).toBe('forbidden')
+  expect(asked).toBe(1)
+  expect(await send(9)).toBe('forbidden')
+  expect(asked).toBe(2)
+  nowMs = 1_001
+  expect(await send(ANNOUNCED_BYTES)).toBe('forbidden')
+  expect(asked).toBe(3)
+})
+
 async function deactivated(): Promise<Customer> {
   const customer = await gateway.customer('1')
   await gateway.apiKeys.deactivate(customer.keyId)
@@ -145,6 +182,27 @@ async function hurried(): Promise<Customer> {
   frozenMs = Math.floor(performance.now())
   const statuses = [await askChat(customer), await askChat(customer)].map(({ status }) => status)
   expect(statuses).toEqual([200, 429])
+  return customer
+}
+
+/** With an open request of a hundred tokens. */
+async function holding(made: Promise<Customer>): Promise<Customer> {
+  const customer = await made
+  const { ledger } = gateway.gateway.deps
+  const size = { amount: nano(10), inputCost: nano(1), tokens: 100, ttlMs: 600_000 }
+  expect((await ledger.reserve({ ...customer, holdId: 'hold_1', ...size })).kind).toBe('reserved')
+  return customer
+}
+
+/** Of an account of which another key has open all that it may have. */
+async function ofBusyAccount(): Promise<Customer> {
+  const customer = await gateway.customer('1')
+  const { accountId } = customer
+  const state = { accountId, status: 'active', ...OF_THE_CATALOGUE, concurrency: 1 } as const
+  await gateway.gateway.deps.ledger.setAccountState(state)
+  const other = await gateway.apiKeys.create({ accountId, name: 'other' })
+  assert(other.kind === 'created', 'the account exists')
+  await holding(Promise.resolve({ ...customer, keyId: other.keyId }))
   return customer
 }
 

@@ -1,6 +1,6 @@
 /** Says in the caller's terms why the ledger would not reserve credit. */
 import { GatewayError } from '@/chat/error'
-import type { ReserveOutcome } from '@/ledger/outcomes'
+import type { Refusal, ReserveOutcome } from '@/ledger/outcomes'
 import { nanoToUsd } from '@/lib/money'
 import type { HoldSize } from './hold-size'
 
@@ -10,10 +10,7 @@ const TRANSIENT_RETRY_SECONDS = 2
 const CLOSED_RETRY_SECONDS = 5
 
 /** The error for a reserve of `size` that did not succeed. */
-export function denial(
-  outcome: Exclude<ReserveOutcome, { kind: 'reserved' }>,
-  { fileTokens }: Pick<HoldSize, 'fileTokens'> = {},
-): GatewayError {
+export function denial(outcome: Refusal, { fileTokens }: Pick<HoldSize, 'fileTokens'> = {}): GatewayError {
   switch (outcome.kind) {
     case 'insufficient':
       return insufficient(outcome, fileTokens)

@@ -25,10 +25,10 @@ export type FreeRequest = {
 export async function openFree(deps: HttpDeps, request: Request, payer: Payer): Promise<FreeRequest> {
   deps.unpaid.answer(payer)
   const key = await requireActiveKey(deps, payer)
-  if (isLarge(request)) await deps.unpaid.admitLarge(payer)
+  if (isLarge(request)) await deps.unpaid.admitFree(payer)
   const announced = Number(request.headers.get('content-length') ?? 0)
   deps.unpaid.charge(payer, announced)
-  const share = deps.openShare(payer)
+  const share = deps.openShare(payer, true)
   return {
     key,
     async read() {

@@ -31,6 +31,10 @@ export interface Share {
   end(): void
 }
 
+/** One request's share; `isFree` where it asks for an answer that nobody pays for. */
+export type OpenShare = (payer: Payer, isFree?: boolean) => Share
+type Admission = Pick<Unpaid, 'admitLarge' | 'admitFree'>
+
 /** Smaller bodies are counted by nobody: so many connections as there can be hold no more of these than a process can bear. */
 const SMALL_BYTES = 16 * 1024
 const WAIT_MS = 5_000
@@ -43,7 +47,7 @@ const MAX_TURNS_WAITING_EACH = 32
 const MANY_VALUES = 5_000
 
 /** Creates what one process has to share. A single body fits, however large the operator lets it be. */
-export function createShares(unpaid: Pick<Unpaid, 'admitLarge'>, waitMs = WAIT_MS): (payer: Payer) => Share {
+export function createShares(unpaid: Admission, waitMs = WAIT_MS): OpenShare {
   const room = createBudget({
     ...{ perSubject: SHARED.bodies.perAccount, total: SHARED.bodies.perProcess, waitMs },
     ...{ maxWaiting: MAX_WAITING, maxWaitingEach: MAX_WAITING_EACH },
@@ -52,16 +56,19 @@ export function createShares(unpaid: Pick<Unpaid, 'admitLarge'>, waitMs = WAIT_M
     ...{ perSubject: SHARED.unpaidTurns.perAccount, total: SHARED.unpaidTurns.perProcess, waitMs },
     ...{ maxWaiting: MAX_WAITING, maxWaitingEach: MAX_TURNS_WAITING_EACH },
   })
-  return (payer) => openShare(payer, { room, turns, unpaid })
+  return (payer, isFree = false) => {
+    const admit = isFree ? unpaid.admitFree : unpaid.admitLarge
+    return openShare(payer, { room, turns, admit })
+  }
 }
 
 type Parts = {
   room: ReturnType<typeof createBudget>
   turns: ReturnType<typeof createBudget>
-  unpaid: Pick<Unpaid, 'admitLarge'>
+  admit: Admission['admitLarge']
 }
 
-function openShare(payer: Payer, { room, turns, unpaid }: Parts): Share {
+function openShare(payer: Payer, { room, turns, admit }: Parts): Share {
   const { accountId } = payer
   let held: Lease | undefined
   let turn: Lease | undefined
@@ -112,8 +119,7 @@ function openShare(payer: Payer, { room, turns, unpaid }: Parts): Share {
         grow(bytes)
         return undefined
       }
-      return unpaid
-        .admitLarge(payer, least())
+      return admit(payer, least())
         .then(() => takeTurn({ bytes, dearValues: 0 }))
         .then(() => grow(bytes))
     },

@@ -2,7 +2,7 @@
 import type { RateLimit } from '@/chat/rate-limits'
 import { allowedModelsText, parseAllowedModels } from '@/ledger/allowed-models'
 import { type LedgerDeps, MAX_LOADS } from '@/ledger/deps'
-import type { DefaultLimits, Payer, ReleaseOutcome, ReserveOutcome, ReserveRequest } from '@/ledger/outcomes'
+import type { DefaultLimits, Payer, Refusal, ReleaseOutcome, ReserveOutcome, ReserveRequest } from '@/ledger/outcomes'
 import { SCRIPTS } from '@/ledger/scripts/scripts'
 import { holdOf, namesOf } from '@/ledger/store/account-names'
 import {
@@ -16,12 +16,27 @@ import {
   wordOf,
 } from '@/ledger/store/reply'
 import { storeUnavailable } from '@/ledger/store/script-runner'
+import { type Nano, ZERO_NANO } from '@/lib/money'
 
 /** Holds credit for one request. One round trip, unless the account or the key has to be loaded first. */
-export async function reserve(deps: LedgerDeps, request: ReserveRequest): Promise<ReserveOutcome> {
+export function reserve(deps: LedgerDeps, request: ReserveRequest): Promise<ReserveOutcome> {
+  return attempt(deps, request, holdOf(namesOf(request), request.holdId))
+}
+
+/**
+ * Why a hold of so much would be refused now, whatever its model, if it took a single token; undefined where it would not. Holds
+ * nothing. Round trips as for {@link reserve}.
+ */
+export async function refusalOf(deps: LedgerDeps, payer: Payer, amount: Nano): Promise<Refusal | undefined> {
+  const request = { ...payer, holdId: '', amount, inputCost: ZERO_NANO, tokens: 1, ttlMs: 1 }
+  const outcome = await attempt(deps, request, namesOf(payer).holdPrefix)
+  return outcome.kind === 'reserved' ? undefined : outcome
+}
+
+async function attempt(deps: LedgerDeps, request: ReserveRequest, hold: string): Promise<ReserveOutcome> {
   const { accountId, keyId, holdId } = request
   const { shard, meta, account, key, deadlines, payer } = namesOf(request)
-  const names = [meta, account, key, holdOf(namesOf(request), holdId), deadlines]
+  const names = [meta, account, key, hold, deadlines]
   const args = [payer, holdId, numbersOf(request, deps.defaultLimits), allowedModelsText(request.allowedModels ?? null)]
   for (let load = 0; load < MAX_LOADS; load++) {
     const verification = deps.epoch.ensure(shard)

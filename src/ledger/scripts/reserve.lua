@@ -2,7 +2,7 @@
 -- for one whose time lies in the future, because the clock was set back: it counts from now.
 --
 -- KEYS  1 meta · 2 account · 3 key · 4 hold · 5 deadlines
--- ARGV  1 accountId:keyId · 2 hold id
+-- ARGV  1 accountId:keyId · 2 hold id (empty = nothing is held, only said what would be; of models nothing is said then)
 --       3 amount, input cost, tokens, time to live in ms, default requests per minute, default tokens per minute and
 --         default concurrency, with a blank between each two
 --       4 the allowed models that the request was planned with (empty = all)
@@ -72,7 +72,7 @@ end
 if account[1] ~= 'active' then
   return { 'account_suspended' }
 end
-if key[14] ~= ARGV[4] then
+if key[14] ~= ARGV[4] and ARGV[2] ~= '' then
   return { 'models_changed', key[14] }
 end
 
@@ -132,17 +132,19 @@ if available < amount then
   return { 'insufficient', available, held, amount }
 end
 
--- After this point, the transition must succeed.
-call('HSET', KEYS[2], 'available', decimal(available - amount), 'held', decimal(held + amount),
-  'requestsLevel', decimal(accountRequestsLevel), 'tokensLevel', decimal(accountTokensLevel),
-  'levelsAtMs', decimal(nowMs), 'open', decimal(accountOpen + 1))
-local now, amountText = decimal(nowMs), decimal(amount)
-call('HSET', KEYS[3], 'requestsLevel', decimal(requestsLevel), 'requestsAtMs', now,
-  'tokensLevel', decimal(tokensLevel), 'tokensAtMs', now, 'open', decimal(open + 1), 'held', decimal(keyHeld + amount))
--- The record stays empty until a renewal writes one: only a hold whose upstream was reached is ever charged from it.
-call('HSET', KEYS[4], 'state', 'open', 'payer', ARGV[1], 'amount', amountText,
-  'inputCost', decimal(inputCost), 'tokens', decimal(taken), 'cost', '0', 'reached', '0', 'record', '')
-call('ZADD', KEYS[5], decimal(nowMs + ttlMs), memberOf(ARGV[1], ARGV[2], amountText))
+if ARGV[2] ~= '' then
+  -- After this point, the transition must succeed.
+  call('HSET', KEYS[2], 'available', decimal(available - amount), 'held', decimal(held + amount),
+    'requestsLevel', decimal(accountRequestsLevel), 'tokensLevel', decimal(accountTokensLevel),
+    'levelsAtMs', decimal(nowMs), 'open', decimal(accountOpen + 1))
+  local now, amountText = decimal(nowMs), decimal(amount)
+  call('HSET', KEYS[3], 'requestsLevel', decimal(requestsLevel), 'requestsAtMs', now,
+    'tokensLevel', decimal(tokensLevel), 'tokensAtMs', now, 'open', decimal(open + 1), 'held', decimal(keyHeld + amount))
+  -- The record stays empty until a renewal writes one: only a hold whose upstream was reached is ever charged from it.
+  call('HSET', KEYS[4], 'state', 'open', 'payer', ARGV[1], 'amount', amountText,
+    'inputCost', decimal(inputCost), 'tokens', decimal(taken), 'cost', '0', 'reached', '0', 'record', '')
+  call('ZADD', KEYS[5], decimal(nowMs + ttlMs), memberOf(ARGV[1], ARGV[2], amountText))
+end
 -- What is left is what both leave.
 if accountRequestsLevel < requestsLevel then
   requestsLimit, requestsLevel = accountRequests, accountRequestsLevel

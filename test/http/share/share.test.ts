@@ -6,7 +6,8 @@ import { until } from '@test/support/until'
 import { chatCompletion } from '@test/support/upstream'
 import { GatewayError } from '@/chat/error'
 import { createShares } from '@/http/share/share'
-import { nano, ZERO_NANO } from '@/lib/money'
+import type { Payer } from '@/ledger/outcomes'
+import { type Nano, nano, ZERO_NANO } from '@/lib/money'
 import { SHARED } from '@/limits/shared-resources'
 
 setDefaultTimeout(300_000)
@@ -25,11 +26,15 @@ const outcome = (entering: Promise<void> | undefined) =>
     (error: unknown) => (error instanceof GatewayError ? error.kind : 'bug'),
   )
 
-describe('memory for bodies', () => {
-  const admitLarge = () => Promise.resolve()
+/** Asks nobody but `admit`. */
+const admitting = (admit: (payer: Payer, least?: Nano) => Promise<void> = () => Promise.resolve()) => ({
+  admitLarge: admit,
+  admitFree: () => Promise.reject(new Error('asked of what is free')),
+})
 
+describe('memory for bodies', () => {
   test('is there for so many bodies of an account; the next waits unread, and others do not wait for it', async () => {
-    const open = createShares({ admitLarge })
+    const open = createShares(admitting())
     const mine = Array.from({ length: MANY + 1 }, () => open(payer('acct_a')))
     const entered = mine.map((share) => outcome(share.enter(announcing(BODY))))
     await Promise.all(entered.slice(0, MANY))
@@ -41,20 +46,20 @@ describe('memory for bodies', () => {
   })
 
   test('that is not free in time is a 503 that says when to come again', async () => {
-    const open = createShares({ admitLarge }, 1)
+    const open = createShares(admitting(), 1)
     for (let index = 0; index < MANY; index++) await open(payer('acct_a')).enter(announcing(BODY))
     const refused = await Promise.resolve(open(payer('acct_a')).enter(announcing(BODY))).catch((error) => error)
     expect([refused.status, refused.options.retryAfterSeconds]).toEqual([503, 2])
   })
 
   test('is never asked for by small bodies', () => {
-    const open = createShares({ admitLarge })
+    const open = createShares(admitting())
     for (let index = 0; index < MANY; index++) void open(payer('acct_a')).enter(announcing(BODY))
     expect(open(payer('acct_a')).enter(announcing(16 * 1024))).toBeUndefined()
   })
 
   test('is taken piece by piece by a body of unannounced length, which does not wait half read', async () => {
-    const open = createShares({ admitLarge })
+    const open = createShares(admitting())
     const share = open(payer('acct_a'))
     for (let bytes = 0; bytes < SHARED.bodies.perAccount; bytes += MIB) share.grow(MIB)
     expect(await outcome(open(payer('acct_a')).enter(announcing(16 * 1024)))).toBe('in')
@@ -68,12 +73,12 @@ describe('memory for bodies', () => {
 describe('a long conversation', () => {
   test('is read by one request of an account at a time, and by none whose credit does not pay the least of it', async () => {
     const asked: number[] = []
-    const open = createShares({
-      admitLarge(_, least = ZERO_NANO) {
+    const open = createShares(
+      admitting((_, least = ZERO_NANO) => {
         asked.push(least)
         return least > 100 ? Promise.reject(new GatewayError('insufficient_credit', 'No.')) : Promise.resolve()
-      },
-    })
+      }),
+    )
     const [first, second, other] = [open(payer('acct_a')), open(payer('acct_a')), open(payer('acct_b'))]
     expect(await outcome(first.readStored(MIB, () => nano(100)))).toBe('in')
     const waiting = outcome(second.readStored(MIB, () => nano(100)))
@@ -86,7 +91,7 @@ describe('a long conversation', () => {
   })
 
   test('lets others have their turn before the next one of those who wait', async () => {
-    const open = createShares({ admitLarge: () => Promise.resolve() })
+    const open = createShares(admitting())
     const order: string[] = []
     const large = Array.from({ length: 3 }, async (_, index) => {
       const share = open(payer('acct_a'))
@@ -100,7 +105,7 @@ describe('a long conversation', () => {
   })
 
   test('that is short asks nobody', () => {
-    const open = createShares({ admitLarge: () => Promise.reject(new Error('asked')) })
+    const open = createShares(admitting(() => Promise.reject(new Error('asked'))))
     expect(open(payer('acct_a')).readStored(200 * 1024, () => nano(101))).toBeUndefined()
   })
 })

@@ -45,10 +45,7 @@ const PATHS = ['/v1/responses', '/v1/responses/input_tokens', '/v1/route?format=
 describe('a conversation of a million tokens', () => {
   test.each(PATHS)('is not read at %s for a cent, nor for nothing', async (path) => {
     const [poor, broke] = [await customerWith('0.01'), await customerWith('0')]
-    expect(await ask(path, poor)).toEqual({
-      status: 402,
-      text: expect.stringContaining('the conversation that is named'),
-    })
+    expect((await ask(path, poor)).status).toBe(402)
     expect((await ask(path, broke)).status).toBe(402)
     // What was refused is not counted as read.
     for (let time = 0; time < 100; time++) expect((await ask(path, poor)).status).toBe(402)

@@ -159,3 +159,26 @@ describe('reserve', () => {
     expect(await bench.ledger.readKey(payer)).toMatchObject({ open: 1, held: nano(200) })
   })
 })
+
+describe('what a reserve would refuse', () => {
+  const ALL = ['svc/none']
+
+  test('is told for whatever model, and changes nothing', async () => {
+    const payer = await bench.fund(1_000, { monthlyBudget: nano(500), allowedModels: ALL })
+    const models = { allowedModels: ALL }
+    await bench.ledger.reserve(request(payer, 200, models))
+    const before = await snapshot(bench.redis, payer.accountId)
+    expect(await bench.ledger.refusalOf(payer, nano(300))).toBeUndefined()
+    expect(await bench.ledger.refusalOf(payer, nano(301))).toMatchObject({ kind: 'budget_exceeded' })
+    expect(await snapshot(bench.redis, payer.accountId)).toEqual(before)
+    expect(await bench.ledger.reserve(request(payer, 300, models))).toMatchObject({ kind: 'reserved' })
+  })
+
+  test('is what a reserve says', async () => {
+    const payer = await bench.fund(1_000, { concurrency: 1 })
+    await bench.ledger.reserve(request(payer, 200))
+    expect(await bench.ledger.refusalOf(payer, nano(1))).toMatchObject({ scope: 'concurrency', of: 'key' })
+    const nobody = { accountId: randomId('acct'), keyId: payer.keyId }
+    expect(await bench.ledger.refusalOf(nobody, nano(1))).toEqual({ kind: 'unknown_account' })
+  })
+})
