@@ -12,7 +12,7 @@ export async function requireActiveKey(deps: KeyDeps, payer: Payer): Promise<Key
 }
 
 /** The same of a key as it was read at `nowMs`. */
-export function checkKey(key: KeyUsage | undefined, nowMs: number): KeyUsage {
+function checkKey(key: KeyUsage | undefined, nowMs: number): KeyUsage {
   if (!key) throw new GatewayError('invalid_credentials', 'Incorrect API key provided.')
   if (key.status !== 'active') throw new GatewayError('invalid_credentials', `This API key is ${key.status}.`)
   if (key.expiresAtMs !== null && key.expiresAtMs <= nowMs) {

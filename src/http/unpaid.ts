@@ -4,12 +4,12 @@
  * large body, the ledger is asked before the body is read what it would say to a reserve after it.
  */
 import { GatewayError } from '@/chat/error'
-import { denial } from '@/gateway/hold/denial'
+import { refuseAsReserve, refuseWithoutCredit } from '@/gateway/refuse-early'
 import type { Ledger } from '@/ledger/ledger'
 import type { DefaultLimits, Payer } from '@/ledger/outcomes'
 import { createBoundedMap } from '@/lib/bounded-map'
 import type { Clock } from '@/lib/clock'
-import { type Nano, nano, ZERO_NANO } from '@/lib/money'
+import { type Nano, ZERO_NANO } from '@/lib/money'
 import { createAllowance } from '@/lib/quota/allowance'
 import { networkOf } from '@/lib/quota/network'
 import { SHARED } from '@/limits/shared-resources'
@@ -56,8 +56,6 @@ const MAX_SUSPECTS = 10_000
 const REPEATED_SECONDS = 1
 /** Reading this much takes longer than asking the ledger. */
 export const LARGE_BYTES = 256 * 1024
-/** Where nothing is known of a price: who has no credit at all does not pay it. */
-const something = (least: Nano) => nano(Math.max(1, least))
 /** The least that an account gets for free answers, and each of its keys for refusals: one that goes wild leaves the others theirs. */
 const { perAccount: MIN_FREE_PER_MINUTE } = SHARED.freeAnswers
 
@@ -74,16 +72,11 @@ export function createUnpaid({ ledger, clock, limits, trustedProxyHops }: Unpaid
 
   const networkBehind = (request: Request) => networkOf(clientAddress(request, trustedProxyHops))
 
-  async function refuseAsReserve(payer: Payer, least: Nano): Promise<void> {
-    const refusal = await ledger.refusalOf(payer, something(least))
-    if (refusal) throw denial(refusal)
-  }
-
   const admitBytes = ({ accountId }: Payer) => refuseEarly(bytesRead.waitMs(accountId))
 
   async function admitLarge(payer: Payer, least = ZERO_NANO): Promise<void> {
     admitBytes(payer)
-    await refuseAsReserve(payer, least)
+    await refuseAsReserve(ledger, payer, least)
   }
 
   /** While the ledger is asked, the server takes the body off the socket: whoever has just been refused is told so at once. */
@@ -102,12 +95,7 @@ export function createUnpaid({ ledger, clock, limits, trustedProxyHops }: Unpaid
 
   async function admitFree(payer: Payer, least = ZERO_NANO): Promise<void> {
     admitBytes(payer)
-    const balance = await ledger.readBalance(payer.accountId)
-    if (!balance) return
-    const { status, available, held } = balance
-    if (status === 'suspended') throw denial({ kind: 'account_suspended' })
-    const needed = something(least)
-    if (available + held < needed) throw denial({ kind: 'insufficient', available, held, needed })
+    await refuseWithoutCredit(ledger, payer, least)
   }
 
   return {
@@ -120,7 +108,7 @@ export function createUnpaid({ ledger, clock, limits, trustedProxyHops }: Unpaid
       const isSuspect = clock.monotonic() < suspiciousUntilMs && clock.monotonic() < (suspects.get(payer.keyId) ?? 0)
       if (isSuspect) refuseEarly(refusals.waitMs(payer.keyId))
       if (isLarge(request)) return admitUnread(payer)
-      return isSuspect ? refuseAsReserve(payer, ZERO_NANO) : undefined
+      return isSuspect ? refuseAsReserve(ledger, payer, ZERO_NANO) : undefined
     },
     refused(payer, error, bytes) {
       if (!(error instanceof GatewayError) || error.status >= 500) return

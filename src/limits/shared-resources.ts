@@ -75,8 +75,8 @@ export const SHARED = {
   },
   signatures: {
     resource: 'Redis, for what providers have signed, where the format of a client has no room for it',
-    unit: 'bytes at once, and as many again over 24 hours, in each process (none beyond half of `REDIS_FULL_PERCENT`)',
-    perAccount: 16 * MIB,
+    unit: 'bytes in 24 hours, of all processes together (none beyond half of `REDIS_FULL_PERCENT`)',
+    perAccount: 32 * MIB,
     told: 'nothing: a conversation goes on without what its model has thought before, as after 24 hours',
   },
   storedCopies: {

@@ -91,26 +91,42 @@ const INSIDE = {
     file: 'openai/resources/chat/completions/completions.d.ts',
     tools: ['ChatCompletionTool'],
     parts: ['ChatCompletionContentPart', 'ChatCompletionContentPartRefusal'],
+    turns: ['ChatCompletionMessageParam', 'ChatCompletionMessage'],
+    calls: ['ChatCompletionMessageToolCall'],
   },
   messages: {
     file: '@anthropic-ai/sdk/resources/beta/messages/messages.d.ts',
     tools: ['BetaToolUnion'],
     parts: ['BetaContentBlockParam', 'BetaToolReferenceBlockParam', 'BetaBrowserStateBlockParam'],
+    turns: ['BetaMessageParam'],
+    calls: ['BetaToolUseBlockParam'],
   },
   responses: {
     file: 'openai/resources/responses/responses.d.ts',
     tools: ['Tool'],
     parts: ['ResponseInputContent', 'ResponseOutputText', 'ResponseOutputRefusal', 'ResponseFunctionCallOutputItem'],
+    turns: ['ResponseInputItem', 'ResponseOutputItem'],
+    calls: ['ResponseFunctionToolCall', 'ResponseCustomToolCall'],
   },
-  'generate-content': { file: '@google/genai/dist/genai.d.ts', tools: ['FunctionDeclaration'], parts: ['Part'] },
-} as const satisfies Record<FormatName, { file: string; tools: readonly string[]; parts: readonly string[] }>
+  'generate-content': {
+    file: '@google/genai/dist/genai.d.ts',
+    tools: ['FunctionDeclaration'],
+    parts: ['Part'],
+    turns: ['Content'],
+    calls: ['FunctionCall'],
+  },
+} as const satisfies Record<FormatName, { file: string } & Record<Inside, readonly string[]>>
 
-/** The names of all fields of a format's tools, or of the parts of its conversations. */
-export async function readInside(format: FormatName, what: 'tools' | 'parts'): Promise<string[]> {
+/** What stands in a body: its tools, the messages (or items, or contents) of the conversation, their parts, and calls of functions. */
+export type Inside = 'tools' | 'turns' | 'parts' | 'calls'
+
+/** The names of all fields that there are in one of these. */
+export async function readInside(format: FormatName, what: Inside): Promise<string[]> {
   const { file, ...declared } = INSIDE[format]
   const text = await Bun.file(join(import.meta.dir, '../../node_modules', file)).text()
   const names = declared[what].flatMap((one) => {
     const choice = new RegExp(`export (?:declare )?type ${one} = ([^;]+);`).exec(text)?.[1]?.split('|')
+    if (new RegExp(`^export (?:declare )?interface ${one} `, 'm').test(text)) return [one]
     return choice?.map((name) => name.trim().replace(/^.*\./, '')) ?? [one]
   })
   return namesIn(text, names)

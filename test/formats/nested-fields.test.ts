@@ -10,16 +10,25 @@ import type { FieldTree } from '@/formats/nested-fields'
 import { NESTED_FIELDS as RESPONSES } from '@/formats/responses/body-fields'
 import { type JsonObject, parseJson } from '@/lib/json'
 import { rememberNumbers } from '@/lib/json-source/as-written'
-import { readInside } from './api-typings'
+import { type Inside, readInside } from './api-typings'
 
-const LISTS: Record<FormatName, { tree: FieldTree; tools: string[]; parts: string[] }> = {
-  'chat-completions': { tree: CHAT_COMPLETIONS, tools: ['tools'], parts: ['messages', 'content'] },
-  messages: { tree: MESSAGES, tools: ['tools'], parts: ['messages', 'content'] },
-  responses: { tree: RESPONSES, tools: ['tools'], parts: ['input', 'content'] },
+const LISTS: Record<FormatName, { tree: FieldTree } & Record<Inside, string[]>> = {
+  'chat-completions': {
+    tree: CHAT_COMPLETIONS,
+    ...{ tools: ['tools'], turns: ['messages'], parts: ['messages', 'content'], calls: ['messages', 'tool_calls'] },
+  },
+  messages: {
+    tree: MESSAGES,
+    ...{ tools: ['tools'], turns: ['messages'], parts: ['messages', 'content'], calls: ['messages', 'content'] },
+  },
+  responses: {
+    tree: RESPONSES,
+    ...{ tools: ['tools'], turns: ['input'], parts: ['input', 'content'], calls: ['input'] },
+  },
   'generate-content': {
     tree: GENERATE_CONTENT,
-    tools: ['tools', 'functionDeclarations'],
-    parts: ['contents', 'parts'],
+    ...{ tools: ['tools', 'functionDeclarations'], turns: ['contents'] },
+    ...{ parts: ['contents', 'parts'], calls: ['contents', 'parts', 'functionCall'] },
   },
 }
 
@@ -31,9 +40,9 @@ function fieldsAt(tree: FieldTree, path: readonly string[]): ReadonlySet<string>
 }
 
 test.each(FORMAT_NAMES)(
-  'every field that the installed libraries declare in tools and parts of %s is on the list',
+  'every field that the installed libraries declare in tools, turns, parts and calls of %s is on the list',
   async (name) => {
-    for (const what of ['tools', 'parts'] as const) {
+    for (const what of ['tools', 'turns', 'parts', 'calls'] as const) {
       const declared = await readInside(name, what)
       expect(declared.length).toBeGreaterThan(1)
       const own = fieldsAt(LISTS[name].tree, LISTS[name][what])
@@ -43,6 +52,7 @@ test.each(FORMAT_NAMES)(
 )
 
 const SCHEMA = { type: 'object', properties: { container: { type: 'number', minimum: 1 } } }
+const CALLED = { name: 'f', arguments: '{"container":1}' }
 const SAID = { role: 'user', content: 'Hi' }
 const turn = (...content: JsonObject[]) => [{ role: 'user', content }]
 const result = (...content: JsonObject[]) => ({ type: 'tool_result', tool_use_id: 'call_1', content })
@@ -105,6 +115,24 @@ const CASES: [FormatName, what: string, given: JsonObject, left: JsonObject, pat
     ['tools.previous'],
   ],
   [
+    ...(['responses', 'tools that run at the provider'] as const),
+    {
+      input: 'Hi',
+      tools: [
+        { type: 'code_interpreter', container: { type: 'auto', memory_limit: '64g' } },
+        { type: 'web_search', user_location: { type: 'approximate', city: 'Ulm', precision: 'dear' } },
+      ],
+    },
+    {
+      input: 'Hi',
+      tools: [
+        { type: 'code_interpreter', container: { type: 'auto' } },
+        { type: 'web_search', user_location: { type: 'approximate', city: 'Ulm' } },
+      ],
+    },
+    ['tools.container.memory_limit', 'tools.user_location.precision'],
+  ],
+  [
     ...(['responses', 'parts'] as const),
     { input: turn({ type: 'input_text', text: 'Hi', thread: 'kept' }) },
     { input: turn({ type: 'input_text', text: 'Hi' }) },
@@ -136,6 +164,85 @@ const CASES: [FormatName, what: string, given: JsonObject, left: JsonObject, pat
       contents: [{ role: 'user', parts: [{ text: 'Hi' }, { inline_data: { mime_type: 'image/png', data: 'AA==' } }] }],
     },
     ['contents.parts.keepIt', 'contents.parts.inlineData.store'],
+  ],
+  [
+    ...(['chat-completions', 'messages and their calls'] as const),
+    {
+      messages: [
+        { role: 'user', content: 'Hi', name: 'Ann', thread: 'kept' },
+        {
+          ...{ role: 'assistant', content: null, reasoning_content: 'Hm.', container: 'x' },
+          tool_calls: [
+            { ...{ id: 'c', type: 'function', index: 0, model: 'dear' }, function: { ...CALLED, container: 'x' } },
+          ],
+        },
+        { role: 'tool', tool_call_id: 'c', content: 'Found' },
+      ],
+      functions: [{ name: 'f', parameters: SCHEMA, store: true }],
+      web_search_options: { search_context_size: 'low', engine: 'dear' },
+    },
+    {
+      messages: [
+        { role: 'user', content: 'Hi', name: 'Ann' },
+        {
+          ...{ role: 'assistant', content: null, reasoning_content: 'Hm.' },
+          tool_calls: [{ id: 'c', type: 'function', index: 0, function: CALLED }],
+        },
+        { role: 'tool', tool_call_id: 'c', content: 'Found' },
+      ],
+      functions: [{ name: 'f', parameters: SCHEMA }],
+      web_search_options: { search_context_size: 'low' },
+    },
+    [
+      ...[
+        'messages.thread',
+        'messages.container',
+        'messages.tool_calls.model',
+        'messages.tool_calls.function.container',
+      ],
+      ...['functions.store', 'web_search_options.engine'],
+    ],
+  ],
+  [
+    ...(['messages', 'messages'] as const),
+    { max_tokens: 9, messages: [{ ...SAID, id: 'msg_1', thread: 'kept' }] },
+    { max_tokens: 9, messages: [SAID] },
+    ['messages.id', 'messages.thread'],
+  ],
+  [
+    ...(['responses', 'items'] as const),
+    {
+      input: [
+        { ...SAID, conversation: 'kept' },
+        { type: 'function_call', call_id: 'c', name: 'f', arguments: '{"model":1.0}', model: 'dear' },
+        { type: 'function_call_output', call_id: 'c', output: 'Found', store: true },
+      ],
+    },
+    {
+      input: [
+        SAID,
+        { type: 'function_call', call_id: 'c', name: 'f', arguments: '{"model":1.0}' },
+        { type: 'function_call_output', call_id: 'c', output: 'Found' },
+      ],
+    },
+    ['input.conversation', 'input.model', 'input.store'],
+  ],
+  [
+    ...(['generate-content', 'contents and the settings of tools'] as const),
+    {
+      contents: [{ role: 'user', parts: [{ text: 'Hi' }], cached_content: 'kept' }],
+      tools: [{ google_search: { search_types: { web_search: { depth: 9 } }, time_range_filter: { end: 'x' } } }],
+      tool_config: { function_calling_config: { mode: 'AUTO', model: 'dear' }, store: 'kept' },
+    },
+    {
+      contents: [{ role: 'user', parts: [{ text: 'Hi' }] }],
+      tools: [{ google_search: { search_types: { web_search: {} }, time_range_filter: {} } }],
+      tool_config: { function_calling_config: { mode: 'AUTO' } },
+    },
+    [
+      ...['contents.cachedContent', 'tools.googleSearch.searchTypes.webSearch.depth'],
+      ...['tools.googleSearch.timeRangeFilter.end', 'toolConfig.functionCallingConfig.model', 'toolConfig.store'],
+    ],
   ],
 ]
 

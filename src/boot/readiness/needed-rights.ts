@@ -13,7 +13,7 @@ const SIGN_IN_LINES = ['INCR @', 'DECR @', 'EXPIRE @ 1', 'TTL @', 'EXISTS @', 'D
 export function neededRights({ hasIdempotencyKeys }: { hasIdempotencyKeys: boolean }): Right[] {
   return [
     ...(hasIdempotencyKeys ? rightsOn('idempotency:', CLAIM_LINES) : []),
-    ...rightsOn('sig:', ['DEL @']),
+    ...rightsOn('sig:', ['DEL @', 'INCRBY @ 1', 'EXPIRE @ 1 NX']),
     ...rightsOn('resp:', ['DEL @']),
     ...rightsOn('routing:', HEALTH_LINES, true),
     ...rightsOn('ledger-check:', ['DEL @'], true),

@@ -4,18 +4,21 @@ import { createSignatureStore, type SignatureStore } from '@/gateway/signatures/
 import { ANSWERS_SHARE } from '@/http/idempotency/room'
 import type { RedisClient } from '@/ledger/store/connection'
 import type { StoreWatch } from '@/ledger/store-watch'
-import { systemClock } from '@/lib/clock'
 
 type Parts = { config: Config; redis: RedisClient; storeWatch: Pick<StoreWatch, 'state'> }
 
-/** The signatures that one process keeps. */
+/** The signatures that all keep together. */
 export function createKeptSignatures({ config, redis, storeWatch }: Parts): SignatureStore {
   const crowdedShare = (config.redisFullPercent / 100) * ANSWERS_SHARE
   const keeper = {
     set: (name: string, value: string, ttlSeconds: number) => redis.set(name, value, 'EX', ttlSeconds),
     get: (name: string) => redis.get(name),
     delete: (name: string) => redis.del(name),
+    async count(name: string, amount: number, seconds: number) {
+      const [sum] = await Promise.all([redis.incrby(name, amount), redis.expire(name, seconds, 'NX')])
+      return sum
+    },
     isCrowded: () => storeWatch.state().memoryShare >= crowdedShare,
   }
-  return createSignatureStore(keeper, systemClock.monotonic)
+  return createSignatureStore(keeper)
 }

@@ -136,8 +136,29 @@ const PART = fieldTree(
   },
 )
 
-/** Inside `tools`, and inside the parts of messages. */
-export const NESTED_FIELDS = fieldTree(undefined, { tools: TOOL, messages: fieldTree(undefined, { content: PART }) })
+/** Calls as clients send them back, with what Gemini has signed (`extra_content`) and the `index` that streams give them. */
+const CALL = fieldTree(['id', 'type', 'index', 'function', 'custom', 'extra_content', 'cache_control'], {
+  function: fieldTree(['name', 'arguments', 'cache_control']),
+  custom: fieldTree(['name', 'input']),
+})
+
+const MESSAGE = fieldTree(
+  [
+    ...['role', 'content', 'name', 'refusal', 'audio', 'annotations', 'cache_control'],
+    ...['tool_calls', 'tool_call_id', 'function_call'],
+    // What other services of the format want back of the model's thoughts, and how they are told to write on.
+    ...['reasoning', 'reasoning_content', 'reasoning_details', 'thinking_blocks', 'extra_content', 'prefix', 'partial'],
+  ],
+  { content: PART, tool_calls: CALL, function_call: fieldTree(['name', 'arguments']) },
+)
+
+/** Inside tools, what searches at the provider is told, messages, their parts and their calls. */
+export const NESTED_FIELDS = fieldTree(undefined, {
+  tools: TOOL,
+  functions: fieldTree(FUNCTION_FIELDS),
+  web_search_options: fieldTree(['search_context_size', 'user_location']),
+  messages: MESSAGE,
+})
 
 /** What no provider of the format has a word for; `cacheHints` unless the catalogue says so of it. */
 export const LACKING: readonly Feature[] = ['topK', 'citations', 'cacheHints']

@@ -90,17 +90,33 @@ const FUNCTION = fieldTree([
   ...['name', 'description', 'behavior', 'parameters', 'parametersJsonSchema', 'response', 'responseJsonSchema'],
 ])
 
-/** Inside functions, and inside the parts of contents. Tools that are none are known, priced and refused by their kind. */
-export const NESTED_FIELDS = fieldTree(undefined, {
-  tools: fieldTree(undefined, {
-    functionDeclarations: FUNCTION,
-    googleSearch: fieldTree(['excludeDomains', 'blockingConfidence', 'searchTypes', 'timeRangeFilter']),
-    googleSearchRetrieval: fieldTree(['dynamicRetrievalConfig']),
-    urlContext: fieldTree([]),
-    codeExecution: fieldTree([]),
+const CONTENT = fieldTree(['role', 'parts'], { parts: PART })
+
+/** Tools that are no functions are known, priced and refused by their kind, so that their kinds need no list. */
+const TOOL = fieldTree(undefined, {
+  functionDeclarations: FUNCTION,
+  googleSearch: fieldTree(['excludeDomains', 'blockingConfidence', 'searchTypes', 'timeRangeFilter'], {
+    searchTypes: fieldTree(['webSearch', 'imageSearch'], { webSearch: fieldTree([]), imageSearch: fieldTree([]) }),
+    timeRangeFilter: fieldTree(['startTime', 'endTime']),
   }),
-  contents: fieldTree(undefined, { parts: PART }),
-  systemInstruction: fieldTree(undefined, { parts: PART }),
+  googleSearchRetrieval: fieldTree(['dynamicRetrievalConfig'], {
+    dynamicRetrievalConfig: fieldTree(['mode', 'dynamicThreshold']),
+  }),
+  urlContext: fieldTree([]),
+  codeExecution: fieldTree([]),
+})
+
+const TOOL_CONFIG = fieldTree(['functionCallingConfig', 'retrievalConfig', 'includeServerSideToolInvocations'], {
+  functionCallingConfig: fieldTree(['mode', 'allowedFunctionNames', 'streamFunctionCallArguments']),
+  retrievalConfig: fieldTree(['latLng', 'languageCode'], { latLng: fieldTree(['latitude', 'longitude']) }),
+})
+
+/** Inside functions and other tools, what says how they are used, contents and their parts. */
+export const NESTED_FIELDS = fieldTree(undefined, {
+  tools: TOOL,
+  toolConfig: TOOL_CONFIG,
+  contents: CONTENT,
+  systemInstruction: CONTENT,
 })
 
 /** What no provider of the format has a word for. Its own tiers mean nothing elsewhere, nor others here. */

@@ -53,15 +53,17 @@ export const BODY_FIELDS = fieldTable({
   codes: { thread: 'thread_unsupported_request' },
 })
 
-/** Of functions, and of the tools that the format names by their type. */
-const TOOL = fieldTree([
+const TOOL_FIELDS = [
   ...['type', 'name', 'description', 'input_schema', 'strict', 'cache_control', 'defer_loading', 'input_examples'],
   ...['allowed_callers', 'eager_input_streaming', 'max_uses', 'max_content_tokens', 'max_characters', 'max_tokens'],
   ...['allowed_domains', 'blocked_domains', 'user_location', 'citations', 'url_sources', 'use_cache'],
   ...['response_inclusion', 'display_width_px', 'display_height_px', 'display_number', 'enable_zoom'],
   // Toolsets and the second model, which are refused or priced by their type.
   ...['mcp_server_name', 'configs', 'default_config', 'tools', 'model', 'caching'],
-])
+]
+
+/** Of functions, and of the tools that the format names by their type. */
+const TOOL = fieldTree(TOOL_FIELDS, { user_location: fieldTree(['type', 'city', 'country', 'region', 'timezone']) })
 
 /** The bytes of a picture or a document, or where it lies. */
 const SOURCE = ['type', 'media_type', 'data', 'url', 'file_id', 'content']
@@ -95,12 +97,14 @@ function blockFields(): FieldTree {
 
 const BLOCK = blockFields()
 
-/** Inside `tools`, and inside the blocks of messages and of the system prompt. */
-export const NESTED_FIELDS = fieldTree(undefined, {
-  tools: TOOL,
-  system: BLOCK,
-  messages: fieldTree(undefined, { content: BLOCK }),
+/** Instructions in the middle of a conversation say for how long they hold, and how hard to think from there on. */
+const MESSAGE = fieldTree(['role', 'content', 'clear_at', 'output_config'], {
+  content: BLOCK,
+  output_config: fieldTree(['effort']),
 })
+
+/** Inside tools, messages, their blocks and those of the system prompt. */
+export const NESTED_FIELDS = fieldTree(undefined, { tools: TOOL, system: BLOCK, messages: MESSAGE })
 
 /** What no provider of the format has a word for. Of tiers, it has one for the standard alone. */
 export const LACKING: readonly Feature[] = [

@@ -66,7 +66,12 @@ const TOOL = fieldTree(
     ...['action', 'background', 'input_fidelity', 'input_image_mask', 'model', 'moderation', 'output_compression'],
     ...['output_format', 'partial_images', 'quality', 'size', 'complexity', 'frame_count', 'frame_duration_ms', 'svg'],
   ],
-  { function: fieldTree(['name', 'description', 'parameters', 'strict']) },
+  {
+    function: fieldTree(['name', 'description', 'parameters', 'strict']),
+    // One with more memory costs a multiple.
+    container: fieldTree(['type', 'file_ids', 'network_policy']),
+    user_location: fieldTree(['type', 'city', 'country', 'region', 'timezone']),
+  },
 )
 
 /** What was said, in either direction, and what a tool has answered. */
@@ -89,16 +94,25 @@ const PART = fieldTree(
   { input_audio: fieldTree(['data', 'format']), prompt_cache_breakpoint: fieldTree(['mode', 'ttl']) },
 )
 
-/** Inside `tools`, and inside the parts of items. */
-export const NESTED_FIELDS = fieldTree(undefined, {
-  tools: TOOL,
-  input: fieldTree(undefined, {
-    content: PART,
-    output: PART,
-    summary: fieldTree(['type', 'text']),
-    tools: TOOL,
-  }),
-})
+/** Items of every type: what is said, called and answered, by the model, by its tools and by those of the provider. */
+const ITEM = fieldTree(
+  [
+    ...['type', 'id', 'status', 'role', 'content', 'phase', 'summary', 'encrypted_content', 'message', 'text'],
+    ...['call_id', 'name', 'namespace', 'arguments', 'input', 'async', 'caller', 'created_by', 'output', 'tools'],
+    ...['reasoning', 'execution', 'code', 'container_id', 'outputs', 'queries', 'results', 'result', 'fingerprint'],
+    ...['action', 'actions', 'operation', 'environment', 'max_output_length', 'error', 'cache_control'],
+    ...['pending_safety_checks', 'acknowledged_safety_checks'],
+    ...['server_label', 'approval_request_id', 'approve', 'reason'],
+    ...['background', 'output_format', 'quality', 'revised_prompt', 'size', 'svg_usage'],
+  ],
+  {
+    ...{ content: PART, output: PART, tools: TOOL },
+    ...{ summary: fieldTree(['type', 'text']), caller: fieldTree(['type', 'caller_id']) },
+  },
+)
+
+/** Inside tools, items and their parts. */
+export const NESTED_FIELDS = fieldTree(undefined, { tools: TOOL, input: ITEM })
 
 /** What no provider of the format has a word for; `cacheHints` unless the catalogue says so of it. */
 export const LACKING: readonly Feature[] = [

@@ -5,7 +5,6 @@
  */
 import type { ChatRequest, ContentBlock, Turn } from '@/chat/request'
 import { isJsonObject, parseJson } from '@/lib/json'
-import { createAllowance } from '@/lib/quota/allowance'
 import { SHARED } from '@/limits/shared-resources'
 import type { SignatureCollector, SignedCall } from './signature-collector'
 
@@ -14,6 +13,8 @@ interface SignatureKeeper {
   set(key: string, value: string, ttlSeconds: number): Promise<unknown>
   get(key: string): Promise<string | null>
   delete(key: string): Promise<unknown>
+  /** Adds to a count that begins anew so long after its first. Returns what it is then. */
+  count(key: string, amount: number, seconds: number): Promise<number>
   /** Whether there is no room there for what can be done without. */
   isCrowded(): boolean
 }
@@ -35,23 +36,25 @@ const MAX_ID_CHARS = 256
 /** What a provider has signed around one call: the longest that a model thinks is less. */
 const MAX_BYTES = 1024 * 1024
 
-/** Creates the store of one process over a keeper. */
-export function createSignatureStore(keeper: SignatureKeeper, monotonicMs: () => number): SignatureStore {
-  const bytes = createAllowance(() => SHARED.signatures.perAccount, monotonicMs, KEEP_SECONDS * 1000)
-
-  function keepOne(accountId: string, id: string, signed: SignedCall): Promise<unknown> | undefined {
-    const name = keyOf(accountId, id)
-    const text = JSON.stringify(signed)
-    const size = name.length + Buffer.byteLength(text)
-    if (size > MAX_BYTES || bytes.take(accountId, size) > 0) return undefined
-    return keeper.set(name, text, KEEP_SECONDS)
+/** Creates the store over a keeper, in which all processes count together. */
+export function createSignatureStore(keeper: SignatureKeeper): SignatureStore {
+  async function keepAll(accountId: string, calls: ReadonlyMap<string, SignedCall>): Promise<unknown> {
+    const texts = [...calls].flatMap(([id, signed]): [name: string, text: string, bytes: number][] => {
+      const [name, text] = [keyOf(accountId, id), JSON.stringify(signed)]
+      const bytes = name.length + Buffer.byteLength(text)
+      return bytes > MAX_BYTES ? [] : [[name, text, bytes]]
+    })
+    const added = texts.reduce((sum, [, , bytes]) => sum + bytes, 0)
+    if (added === 0 || (await keeper.count(countOf(accountId), added, KEEP_SECONDS)) > SHARED.signatures.perAccount)
+      return
+    return Promise.allSettled(texts.map(([name, text]) => keeper.set(name, text, KEEP_SECONDS)))
   }
 
   return {
     async keep(accountId, collector) {
       const signed = collector.signedCalls()
       if (signed.size === 0 || keeper.isCrowded()) return
-      await Promise.allSettled([...signed].map(([id, call]) => keepOne(accountId, id, call)))
+      await keepAll(accountId, signed).catch(() => undefined)
     },
     async restore(accountId, request) {
       const ids = unsignedCallIds(request).slice(-MAX_LOOKUPS)
@@ -74,6 +77,9 @@ export function createSignatureStore(keeper: SignatureKeeper, monotonicMs: () =>
 function keyOf(accountId: string, callId: string): string {
   return `sig:${accountId}:${encodeURIComponent(callId.slice(0, MAX_ID_CHARS))}`
 }
+
+/** Of the bytes that an account has kept lately. No name of a call is so short. */
+const countOf = (accountId: string) => `sig:${accountId}`
 
 function unsignedCallIds(request: ChatRequest): string[] {
   return request.turns.flatMap((turn) =>

@@ -41,13 +41,13 @@ describe('a request', () => {
   })
 
   test('keeps numbers as they are written, but for those that are read', () => {
-    const text = `{"model":"svc/alpha","messages":[{"role":"user","content":"hi","id":1098765432109876543}],"max_tokens":1e2,"n":1.0,
+    const text = `{"model":"svc/alpha","messages":[{"role":"user","content":"hi","reasoning_details":[1098765432109876543]}],"max_tokens":1e2,"n":1.0,
       "logit_bias":{"7":-1.0},"metadata":{"at":1e5}}`
     const body = parseJson(text) as JsonObject
     rememberNumbers(body, text)
     const request = decodeRequest(body)
     expect(JSON.stringify(passThrough.request(body, request, traitsWith()))).toBe(
-      '{"model":"alpha-2026-01","messages":[{"role":"user","content":"hi","id":1098765432109876543}],"max_tokens":100,"n":1,' +
+      '{"model":"alpha-2026-01","messages":[{"role":"user","content":"hi","reasoning_details":[1098765432109876543]}],"max_tokens":100,"n":1,' +
         '"logit_bias":{"7":-1.0},"metadata":{"at":1e5}}',
     )
     const limited = passThrough.request(body, { ...request, maxOutputTokens: 50 }, traitsWith())

@@ -12,18 +12,26 @@ const SIGNED = { format: 'messages', value: 'proof' } as const
 let kept: Map<string, string>
 let store: SignatureStore
 let isCrowded: boolean
-let nowMs: number
+let counts: Map<string, number>
+/** Of another process over the same keeper. */
+let other: SignatureStore
 beforeEach(() => {
   kept = new Map()
+  counts = new Map()
   isCrowded = false
-  nowMs = 0
   const keeper = {
+    async count(key: string, amount: number) {
+      const sum = (counts.get(key) ?? 0) + amount
+      counts.set(key, sum)
+      return sum
+    },
     set: async (key: string, value: string) => kept.set(key, value),
     get: async (key: string) => kept.get(key) ?? null,
     delete: async (key: string) => kept.delete(key),
     isCrowded: () => isCrowded,
   }
-  store = createSignatureStore(keeper, () => nowMs)
+  store = createSignatureStore(keeper)
+  other = createSignatureStore(keeper)
 })
 
 /** The events of an answer that thinks, and then calls a tool twice. */
@@ -129,15 +137,21 @@ describe('how much is kept', () => {
   const bytesOf = (accountId: string) =>
     [...kept].reduce((sum, [name, value]) => (name.includes(accountId) ? sum + name.length + value.length : sum), 0)
 
-  test('of one account is so much, of which as much comes again in the time that it is kept for', async () => {
+  test('of one account is so much in all processes together, and as much again when the count has begun anew', async () => {
     const most = SHARED.signatures.perAccount
-    for (let index = 0; index < 50; index++) await store.keep('acct_1', long(`call_${index}`))
-    expect(bytesOf('acct_1')).toBeWithin(most, most + MIB)
+    async function keepMany(from: number): Promise<void> {
+      for (let index = from; index < from + 100; index++) {
+        await (index % 2 === 0 ? store : other).keep('acct_1', long(`call_${index}`))
+      }
+    }
+    await keepMany(0)
+    expect(bytesOf('acct_1')).toBeWithin(most - MIB, most + 1)
     await store.keep('acct_2', collected())
     expect(bytesOf('acct_2')).toBeGreaterThan(0)
-    nowMs += 12 * 3_600_000
-    for (let index = 50; index < 100; index++) await store.keep('acct_1', long(`call_${index}`))
-    expect(bytesOf('acct_1')).toBeWithin(1.5 * most - MIB, 1.5 * most + MIB)
+    expect([...counts.keys()]).toEqual(['sig:acct_1', 'sig:acct_2'])
+    counts.clear()
+    await keepMany(100)
+    expect(bytesOf('acct_1')).toBeWithin(2 * most - 2 * MIB, 2 * most + 1)
   })
 
   test('is nothing that is longer than any thought', async () => {
@@ -164,7 +178,7 @@ describe('how much is kept', () => {
 
 test('a keeper that fails costs a signature and never an answer', async () => {
   const down = () => Promise.reject(new Error('gone'))
-  const failing = createSignatureStore({ set: down, get: down, delete: down, isCrowded: () => false }, () => 0)
+  const failing = createSignatureStore({ set: down, get: down, delete: down, count: down, isCrowded: () => false })
   await failing.keep('acct_1', collected())
   const history = historyOf(call('call_1'))
   expect(await failing.restore('acct_1', history)).toBe(history)
@@ -181,6 +195,7 @@ test('of a long history the last calls are looked up, and an endless id is cut',
   let asked = 0
   const keeper = {
     isCrowded: () => false,
+    count: async () => 0,
     delete: async () => undefined,
     set: async () => undefined,
     async get(key: string) {
@@ -189,7 +204,7 @@ test('of a long history the last calls are looked up, and an endless id is cut',
       return null
     },
   }
-  const counting = createSignatureStore(keeper, () => 0)
+  const counting = createSignatureStore(keeper)
   const calls = Array.from({ length: 400 }, (_, index) => call(`${index}${'x'.repeat(5_000)}`))
   await counting.restore('acct_1', historyOf(...calls))
   expect(asked).toBe(256)
