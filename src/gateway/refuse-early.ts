@@ -1,8 +1,9 @@
 /** What a reserve would refuse for sure, refused before anything is read for it. */
+
+import { denial } from '@/gateway/hold/denial'
 import type { Ledger } from '@/ledger/ledger'
 import type { Payer } from '@/ledger/outcomes'
 import { type Nano, nano } from '@/lib/money'
-import { denial } from './hold/denial'
 
 /** Where nothing is known of a price: who has no credit at all does not pay it. */
 const something = (least: Nano) => nano(Math.max(1, least))
