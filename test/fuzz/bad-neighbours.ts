@@ -5,7 +5,7 @@ import type { SHARED } from '@/limits/shared-resources'
 import { LIMITED_WORDS, LONG_WORDS, SIGNED_WORDS } from './provider-words'
 import type { FuzzUser } from './world'
 
-type Neighbour = {
+export type Neighbour = {
   name: string
   /** How many of them at once. */
   atOnce: number
