@@ -11,6 +11,7 @@ import type { Sql } from 'postgres'
 import { startEmbeddedPostgres } from '@/boot/embedded/postgres'
 import { connectDatabase } from '@/db/client'
 import { migrate } from '@/db/migrate'
+import { newRequestId } from '@/http/request-id'
 import type { UsageRecord } from '@/ledger/usage-record'
 import { writeUsageBatch } from '@/usage/write-batch'
 import { accountIdOf, insertAccounts, keyIdOf } from './books/fill'
@@ -51,7 +52,7 @@ process.exit(0)
 function recordsOf(batch: number): UsageRecord[] {
   return Array.from({ length: BATCH }, (_, index) => {
     const owner = Math.floor(Math.random() * accounts)
-    const holdId = `req_${crypto.randomUUID().replaceAll('-', '')}`
+    const holdId = newRequestId()
     const payer = { accountId: accountIdOf(owner), keyId: keyIdOf(owner) }
     return usageRecord({
       ...payer,

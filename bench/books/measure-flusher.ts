@@ -2,6 +2,7 @@
 import { streamFields, usageRecord } from '@test/usage/sample-records'
 import { Redis } from 'ioredis'
 import { connectDatabase } from '@/db/client'
+import { newRequestId } from '@/http/request-id'
 import { connectRedis, waitForRedis } from '@/ledger/store/connection'
 import { recordsName, shardOf } from '@/ledger/store/names'
 import { createLogger } from '@/lib/logger'
@@ -62,7 +63,7 @@ async function fillStreams(redisUrl: string, ownerOf: (index: number) => Owner, 
     const pipeline = redis.pipeline()
     for (let index = first; index < first + PIPELINE; index++) {
       const owner = ownerOf(index)
-      const holdId = `req_${crypto.randomUUID().replaceAll('-', '')}`
+      const holdId = newRequestId()
       const seq = 10_000_001 + index
       const record = usageRecord({
         ...owner,

@@ -4,6 +4,7 @@ import { Redis } from 'ioredis'
 import { assembleLedger } from '@/accounts/assemble-ledger'
 import { reconcileHistory } from '@/accounts/reconcile'
 import { connectDatabase } from '@/db/client'
+import { newRequestId } from '@/http/request-id'
 import { checkLedger } from '@/ledger/check/check'
 import { rebuildAll } from '@/ledger/check/rebuild'
 import type { Ledger } from '@/ledger/ledger'
@@ -77,7 +78,7 @@ async function busyAccountBytes(redis: Redis, ledger: Ledger): Promise<number> {
   const keyHash = '0'.repeat(64)
   await ledger.rememberKeyHash(keyHash, payer)
   for (let index = 0; index < RECENT_RECORDS; index++) {
-    const holdId = `req_${crypto.randomUUID().replaceAll('-', '')}`
+    const holdId = newRequestId()
     const { facts } = usageRecord({ facts: { requestId: holdId } })
     await ledger.reserve({ ...payer, holdId, amount: nano(10), inputCost: nano(1), tokens: 10, ttlMs: 60_000 })
     await ledger.settle({ ...payer, holdId, cost: nano(5), tokens: 5, facts })

@@ -27,6 +27,7 @@ import storedSizes from './migrations/0021_stored_sizes.sql' with { type: 'text'
 import digestVersion from './migrations/0022_digest_version.sql' with { type: 'text' }
 import chargedKeys from './migrations/0023_charged_idempotency_keys.sql' with { type: 'text' }
 import thrownAway from './migrations/0024_thrown_away.sql' with { type: 'text' }
+import cheapDigestChecks from './migrations/0025_cheap_digest_checks.sql' with { type: 'text' }
 
 /**
  * One SQL file. Never changed once it was released: the next change is the next number. `isExpansion`: gateways that don't know it
@@ -64,6 +65,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { id: 22, name: 'digest_version', sql: digestVersion, isExpansion: true },
   { id: 23, name: 'charged_idempotency_keys', sql: chargedKeys, isExpansion: true },
   { id: 24, name: 'thrown_away', sql: thrownAway, isExpansion: true },
+  { id: 25, name: 'cheap_digest_checks', sql: cheapDigestChecks, isExpansion: true },
 ]
 
 type MigrateOptions = {

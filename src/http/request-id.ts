@@ -1,8 +1,11 @@
 /** The identity of one request: in its answer's headers, in the log, in the ledger and in its usage record. */
 
-/** `req_` and 32 hexadecimal characters (122 random bits). Also the id of the request's hold. */
+/**
+ * `req_` and 32 hexadecimal characters: a UUID of version 7 (the moment, and at least 62 random bits). Also the id of the request's hold and
+ * of its record in the history, whose index is cheapest to add to where later ids sort behind earlier ones.
+ */
 export function newRequestId(): string {
-  return `req_${crypto.randomUUID().replaceAll('-', '')}`
+  return `req_${Bun.randomUUIDv7().replaceAll('-', '')}`
 }
 
 const ids = new WeakMap<Request, string>()

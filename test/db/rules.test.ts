@@ -55,6 +55,23 @@ describe('accounts and keys', () => {
       expect(databaseFailure(await failureOf(`UPDATE accounts SET ${change}`))).toBe('data')
     },
   )
+
+  const digest = 'a0'.repeat(32)
+  test.each([digest.toUpperCase(), digest.slice(1), `${digest}0`, `${digest.slice(1)}g`, `${digest.slice(2)} \t`])(
+    'a digest is 64 lower-case hexadecimal characters, not %j',
+    async (wrong) => {
+      const key = (hash: string) => `INSERT INTO api_keys (id, account_id, name, key_hash, prefix, last_four)
+        VALUES ('key_1', 'acct_1', 'key', '${hash}', 'svc-', 'wxyz')`
+      const charged = (hash: string) => `INSERT INTO charged_idempotency_keys VALUES ('acct_1', '${hash}', 'r', 'k', now())`
+      for (const insert of [key, charged]) expect(databaseFailure(await failureOf(insert(wrong)))).toBe('data')
+    },
+  )
+
+  test('a digest of the right form is taken', async () => {
+    await database.sql`INSERT INTO api_keys (id, account_id, name, key_hash, prefix, last_four)
+      VALUES ('key_1', 'acct_1', 'key', ${digest}, 'svc-', 'wxyz')`
+    await database.sql`INSERT INTO charged_idempotency_keys VALUES ('acct_1', ${digest}, 'r', 'k', now())`
+  })
 })
 
 describe('usage partitions', () => {
