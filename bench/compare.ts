@@ -5,6 +5,7 @@ import { removeFolder, temporaryFolder } from './machine/folder'
 import type { Options } from './options'
 import { peersOf, twoCheckouts } from './peers/index'
 import { OURS, type Results } from './report/results'
+import { COLD, FLUSHER, IDLE, START } from './report/scenario-names'
 import { measureColdKeys } from './scenarios/cold'
 import { measureFlushing } from './scenarios/flusher'
 import { inRounds, measureAtLength } from './scenarios/length'
@@ -84,16 +85,19 @@ async function measureAll(
   const noise = watchNoise(world)
   await runRounds(world, { scenarios, rounds, scale, deadlineMs: startedMs + roundsUntilMs, say }, results)
   results.machine.othersPercent = noise.othersPercent()
-  if (only !== undefined || against !== undefined) return
+  if (against !== undefined) return
+  const isWanted = (name: string, isOtherwise = true) => only?.has(name) ?? isOtherwise
   const untilAfterMs = startedMs + untilMs
-  if (mode === 'full') await measureAtLength(world, { rounds, memoryWaitMs, untilMs: untilAfterMs, say }, results)
+  if (mode === 'full' && only === undefined)
+    await measureAtLength(world, { rounds, memoryWaitMs, untilMs: untilAfterMs, say }, results)
   say('  idle, starts and cold keys')
-  await measureIdle(world, results, { rounds, durationMs: idleMs / rounds, patienceMs: idleMs * CHECK_PATIENCE })
-  await inRounds(rounds, untilAfterMs - COLD_AND_FLUSHER_MS, () => measureStarts(world, results))
+  if (isWanted(IDLE))
+    await measureIdle(world, results, { rounds, durationMs: idleMs / rounds, patienceMs: idleMs * CHECK_PATIENCE })
+  if (isWanted(START)) await inRounds(rounds, untilAfterMs - COLD_AND_FLUSHER_MS, () => measureStarts(world, results))
   const ours = world.contestants.find(({ kind }) => kind.name === OURS)
   if (!ours) return
-  await inRounds(rounds, untilAfterMs, () => measureColdKeys(world, ours, results))
-  if (mode === 'quick') return
+  if (isWanted(COLD)) await inRounds(rounds, untilAfterMs, () => measureColdKeys(world, ours, results))
+  if (!isWanted(FLUSHER, mode === 'full')) return
   say('  flusher')
   await Promise.all(world.contestants.map(({ running }) => running.stop()))
   await inRounds(rounds, untilAfterMs, () => measureFlushing(world, results))

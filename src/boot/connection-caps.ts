@@ -25,6 +25,9 @@ type ConnectionCapsOptions = {
 /** The share of the process's descriptors that may be in use before strangers' connections are ended. */
 const SHARE = 0.75
 const CHECK_MS = 100
+/** Where hardly any are open, and many may be: so many as are needed to fill the process don't come in this time. */
+const CALM_SHARE = 1 / 64
+const CALM_CHECK_MS = 1_000
 /** Where many are open, as many more may come in little time. */
 const BUSY_CHECK_MS = 20
 /** Ending one takes some microseconds: so many at a time hold nobody up. */
@@ -82,12 +85,17 @@ export function capConnections(options: ConnectionCapsOptions): () => void {
     const strangers = count - PER_ANSWER * options.knownCount()
     const isTime = strangers > Math.min(perAddress, total) && (count >= lookFrom || nowMs >= lookAgainMs)
     const wereTooMany = isTime && look(count, nowMs)
-    timer = setTimeout(check, wereTooMany || strangers > total / 2 ? BUSY_CHECK_MS : CHECK_MS)
+    timer = setTimeout(check, pauseAfter(strangers, wereTooMany))
     timer.unref()
     if (ended === 0 || nowMs - loggedAtMs < LOG_INTERVAL_MS) return
     logger.warn('connections_ended', { ended, open: count, limit: sockets.limit })
     loggedAtMs = nowMs
     ended = 0
+  }
+
+  function pauseAfter(strangers: number, wereTooMany: boolean): number {
+    if (wereTooMany || strangers > total / 2) return BUSY_CHECK_MS
+    return strangers < total * CALM_SHARE ? CALM_CHECK_MS : CHECK_MS
   }
 
   let timer: Timer

@@ -5,9 +5,12 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
 import { expose, type Sample } from './series'
-import { longestWorkSince } from './work-log'
+import { lastWorkMs, longestWorkSince, onNextWork } from './work-log'
 
 const LAG_SAMPLE_MS = 100
+/** After so long without a new request the lag is sampled this seldom: what wakes an idle process is most of what it costs. */
+const QUIET_AFTER_MS = 10_000
+const QUIET_SAMPLE_MS = 1_000
 /** So long nobody else is served: that is a fault, and somebody has to hear of it. */
 const STALL_MS = 200
 const LAG_BUCKETS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2.5]
@@ -53,7 +56,7 @@ export function exposeProcess(registry: Registry, stalls: StallWatch = UNWATCHED
 function sampleLag(registry: Registry, { onStall, routes }: StallWatch): () => void {
   const lag = new Histogram({
     name: 'svc_event_loop_lag_seconds',
-    help: 'How late a timer fired, ten times a second.',
+    help: 'How late a timer fired: ten times a second, or once where no request has come for ten seconds.',
     buckets: LAG_BUCKETS,
     registers: [registry],
   })
@@ -66,20 +69,35 @@ function sampleLag(registry: Registry, { onStall, routes }: StallWatch): () => v
       return [...stalls].map(([route, count]): Sample => [{ route }, count])
     },
   })
-  let lastMs = performance.now()
-  const timer = setInterval(() => {
+  let lastMs = 0
+  let pauseMs = 0
+  let timer: Timer | undefined
+
+  function sample(): void {
     const nowMs = performance.now()
-    const lateMs = Math.max(0, nowMs - lastMs - LAG_SAMPLE_MS)
+    const lateMs = Math.max(0, nowMs - lastMs - pauseMs)
     lag.observe(lateMs / 1000)
     if (lateMs > STALL_MS) {
       const route = onStall(longestWorkSince(lastMs), lateMs)
       stalls.set(route, (stalls.get(route) ?? 0) + 1)
     }
-    lastMs = nowMs
-  }, LAG_SAMPLE_MS)
-  // Watching a process is no reason to keep it alive.
-  timer.unref()
-  return () => clearInterval(timer)
+    const isQuiet = nowMs - lastWorkMs() > QUIET_AFTER_MS
+    pauseFor(isQuiet ? QUIET_SAMPLE_MS : LAG_SAMPLE_MS)
+    // The first request after a quiet time: from then on each stall counts.
+    if (isQuiet) onNextWork(() => pauseFor(LAG_SAMPLE_MS))
+  }
+
+  function pauseFor(milliseconds: number): void {
+    lastMs = performance.now()
+    pauseMs = milliseconds
+    clearTimeout(timer)
+    timer = setTimeout(sample, pauseMs)
+    // Watching a process is no reason to keep it alive.
+    timer.unref()
+  }
+
+  pauseFor(LAG_SAMPLE_MS)
+  return () => clearTimeout(timer)
 }
 
 function openFiles(): number {

@@ -8,12 +8,27 @@ const SIZE = 256
 const names: string[] = Array(SIZE).fill('')
 const timesMs = new Float64Array(SIZE)
 let next = 0
+let awaiting: (() => void) | undefined
 
 /** Notes that the loop takes up work for the request at `url` now. Costs some nanoseconds, and forgets all but the latest. */
 export function noteWork(url: string): void {
+  awaiting?.()
   names[next] = url
   timesMs[next] = performance.now()
   next = (next + 1) % SIZE
+}
+
+/** Has `listener` called when work is noted next, once; whoever asked before is not called any more. */
+export function onNextWork(listener: () => void): void {
+  awaiting = () => {
+    awaiting = undefined
+    listener()
+  }
+}
+
+/** When work was noted last, by `performance.now()`; 0 where none was. */
+export function lastWorkMs(): number {
+  return timesMs[(next - 1 + SIZE) % SIZE] ?? 0
 }
 
 /** Of what was noted since `fromMs`, the one before the longest pause; undefined where nothing was. */

@@ -96,6 +96,7 @@ export function createRouter(options: RouterOptions): Router {
       catalog.current.tiers.has(request.model) ? sessionOf(accountId, request, name) : undefined,
     conversationOf: (request, accountId, name) => conversationOf(accountId, request, name),
     plan(request, { clientFormat, session, allowedModels = null }) {
+      exchange.stayClose()
       return whenThere(session && stickiness.recall(session), (stickyModelId) => {
         const plan = buildPlan(catalog.current, request, { clientFormat, view, allowedModels, stickyModelId })
         refuseIfOverloaded(parts, plan)
@@ -103,6 +104,7 @@ export function createRouter(options: RouterOptions): Router {
       })
     },
     planEmbedding(request, allowedModels) {
+      exchange.stayClose()
       const plan = buildEmbeddingPlan(catalog.current, request, { view, allowedModels })
       refuseIfOverloaded(parts, plan)
       return plan

@@ -28,7 +28,7 @@ export type FlusherOptions = {
   maxDeliveries?: number
   /** How long records gather at most before they are read, in milliseconds: the larger a batch, the cheaper each of its records. */
   lingerMs?: number
-  /** How often all streams are looked at, for what other gateways left; default 1,000 ms, and 5,000 on a cluster. */
+  /** How often all streams are looked at, for what other gateways left; default 1,000 ms, and 5,000 on a cluster or while nothing comes. */
   sweepMs?: number
   /** A transaction without an answer for this long counts as failed, and its connection as hung. */
   transactionTimeoutMs?: number
@@ -75,6 +75,7 @@ const DEFAULTS = {
 /** One command for all streams of a server, but one for each stream of a cluster. */
 const SWEEP_MS = 1_000
 const CLUSTER_SWEEP_MS = 5_000
+const QUIET_SWEEP_MS = 5_000
 const SWEEP_JITTER = 0.25
 const MIN_BACKOFF_MS = 100
 const MAX_BACKOFF_MS = 5_000
@@ -105,6 +106,7 @@ export function createFlusher(options: FlusherOptions): Flusher {
   let database: Database | undefined
   let failuresInARow = 0
   const sweepMs = settings.sweepMs ?? (redis instanceof Cluster ? CLUSTER_SWEEP_MS : SWEEP_MS)
+  const quietSweepMs = settings.sweepMs ?? QUIET_SWEEP_MS
   let nextSweepAt = 0
   let inHand: StreamEntry[] = []
   /** Records that this process has appended since its last read. */
@@ -166,7 +168,7 @@ export function createFlusher(options: FlusherOptions): Flusher {
       claimPauseMs = settings.claimIdleMs * (0.25 + Math.random() * 0.25)
     }
     const isSweepDue = performance.now() >= nextSweepAt
-    if (isSweepDue) nextSweepAt = performance.now() + jittered(sweepMs, SWEEP_JITTER)
+    if (isSweepDue) nextSweepAt = performance.now() + jittered(isQuiet() ? quietSweepMs : sweepMs, SWEEP_JITTER)
     const endRead = lag.reading()
     appended = 0
     let entries: StreamEntry[] | undefined

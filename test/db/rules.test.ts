@@ -62,7 +62,8 @@ describe('accounts and keys', () => {
     async (wrong) => {
       const key = (hash: string) => `INSERT INTO api_keys (id, account_id, name, key_hash, prefix, last_four)
         VALUES ('key_1', 'acct_1', 'key', '${hash}', 'svc-', 'wxyz')`
-      const charged = (hash: string) => `INSERT INTO charged_idempotency_keys VALUES ('acct_1', '${hash}', 'r', 'k', now())`
+      const charged = (hash: string) =>
+        `INSERT INTO charged_idempotency_keys VALUES ('acct_1', '${hash}', 'r', 'k', now())`
       for (const insert of [key, charged]) expect(databaseFailure(await failureOf(insert(wrong)))).toBe('data')
     },
   )

@@ -45,6 +45,7 @@ export function sharedHealth(clock: Clock): SharedHealth {
         const noted = live(subject)
         if (!subject.startsWith('target:') || noted?.owner === owner) notes.delete(subject)
       },
+      stayClose() {},
       start: (listener) => void listeners.push(() => listener(heardBy(owner))),
       stop: async () => undefined,
     }),

@@ -1,7 +1,7 @@
 /**
  * Shares what one gateway learns of its providers with all others: open circuits and resting keys. Everything happens in the
- * background: what is published is not waited for, what others say is read about once a second, and while the store is away
- * every gateway simply goes by its own experience.
+ * background: what is published is not waited for, what others say is read about once a second, or every five where nobody asks for
+ * anything, and while the store is away every gateway simply goes by its own experience.
  */
 import type { Catalog, Provider } from '@/catalog/types'
 import { sha256Hex } from '@/lib/ids'
@@ -22,6 +22,8 @@ export interface HealthExchange {
   publish(subject: string, state: HealthState, forMs: number): void
   /** Takes it back. */
   withdraw(subject: string): void
+  /** What others say is about to be gone by: it is read soon, and often. Asks nobody, and may be called for each request. */
+  stayClose(): void
   /** Begins to read; `listener` gets everything that holds now, each time. */
   start(listener: (notes: HealthNote[]) => void): void
   stop(): Promise<void>
@@ -37,11 +39,14 @@ type ExchangeOptions = {
   /** Says at which address a provider is known here, undefined for none of ours; see {@link providerAddresses}. */
   addressOf(provider: string): string | undefined
   logger: Logger
-  /** Milliseconds between two reads. Default {@link READ_INTERVAL_MS}. */
+  /** Milliseconds between two reads while requests come. Default {@link READ_INTERVAL_MS}. */
   intervalMs?: number
+  /** The same while nobody asks. Default {@link IDLE_INTERVAL_MS}. */
+  idleIntervalMs?: number
 }
 
 const READ_INTERVAL_MS = 1_000
+const IDLE_INTERVAL_MS = 5_000
 const NAME = 'routing:health'
 const ADDRESS_CHARS = 16
 
@@ -49,20 +54,27 @@ const ADDRESS_CHARS = 16
 export const NO_EXCHANGE: HealthExchange = {
   publish() {},
   withdraw() {},
+  stayClose() {},
   start() {},
   stop: async () => {},
 }
 
 /** Creates an exchange over the store. */
 export function createHealthExchange(options: ExchangeOptions): HealthExchange {
-  const { run, gatewayId, addressOf, logger, intervalMs = READ_INTERVAL_MS } = options
+  const { run, gatewayId, addressOf, logger } = options
+  const { intervalMs = READ_INTERVAL_MS, idleIntervalMs = IDLE_INTERVAL_MS } = options
   let isReachable = true
+  /** Whether somebody has asked since the last read, which began then. */
+  let isAsked = false
+  let readAtMs = Number.NEGATIVE_INFINITY
   let tell: (notes: HealthNote[]) => void = () => undefined
   const reading = createWorkerLoop({
     async round() {
+      isAsked = false
+      readAtMs = performance.now()
       const reply = await attempt(readText, [])
       if (reply !== undefined && !reading.isStopping()) tell(parseNotes(reply, gatewayId, addressOf))
-      return intervalMs
+      return isAsked ? intervalMs : idleIntervalMs
     },
     onFailure(error) {
       logger.error('health_notes_not_adopted', { error })
@@ -90,6 +102,11 @@ export function createHealthExchange(options: ExchangeOptions): HealthExchange {
     withdraw(subject) {
       const noted = notedAs(subject, addressOf)
       if (noted) void attempt(withdrawText, [noted, gatewayId, firstStays(subject)])
+    },
+    stayClose() {
+      if (isAsked) return
+      isAsked = true
+      reading.hurry(Math.max(0, readAtMs + intervalMs - performance.now()))
     },
     start(listener) {
       tell = listener

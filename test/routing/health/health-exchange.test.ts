@@ -30,13 +30,13 @@ afterEach(async () => {
 afterAll(() => redis.disconnect())
 
 /** A gateway's exchange, and what it heard last. */
-function join(gatewayId: string, client: RedisClient = redis, addresses = ADDRESSES) {
+function join(gatewayId: string, client: RedisClient = redis, addresses = ADDRESSES, idleIntervalMs = 10) {
   const exchange = createHealthExchange({
     run: (text, key, args) => client.eval(text, 1, key, ...args),
     gatewayId,
     addressOf: (provider) => addresses.get(provider),
     logger,
-    intervalMs: 10,
+    ...{ intervalMs: 10, idleIntervalMs },
   })
   exchanges.push(exchange)
   const heard = { notes: [] as HealthNote[], times: 0 }
@@ -57,6 +57,17 @@ test('what one gateway publishes all others hear, and it knows its own', async (
   expect(b.note('key:p1/k1')?.remainingMs).toBeGreaterThan(20_000)
   expect(b.note('key:p1/k1')?.remainingMs).toBeLessThanOrEqual(30_000)
   await until(() => a.note('target:p1/alpha')?.isOwn, 'a’s own note')
+})
+
+test('while nobody asks the others are hardly listened to; whoever asks is answered by what they say now', async () => {
+  const a = join('a')
+  const b = join('b', redis, ADDRESSES, 3_600_000)
+  await until(() => b.heard.times === 1, 'the first read of b')
+  a.exchange.publish('target:p1/alpha', 'open', 60_000)
+  await until(() => a.note('target:p1/alpha'), 'the note')
+  expect(b.heard.times).toBe(1)
+  b.exchange.stayClose()
+  await until(() => b.note('target:p1/alpha'), 'the note at b')
 })
 
 test('the first to open a circuit owns it; only it may take the note back', async () => {
