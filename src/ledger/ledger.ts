@@ -174,19 +174,27 @@ export function createDeps(options: LedgerOptions): LedgerDeps & { recordListene
   return { ...view, epoch, restorer, defaultLimits, logger, noteRecord, recordListeners }
 }
 
-/** An account or a key that has to be loaded may be missing because everything is: whoever loads it looks first. */
+/**
+ * An account or a key that has to be loaded may be missing because everything is: whoever loads it looks first, and waits for the
+ * epoch of a store that was emptied. What is loaded before that would have to be loaded again.
+ */
 function createDoubtingRestorer(restorer: Restorer, epoch: EpochGuard): Restorer {
+  async function look(accountId: string): Promise<void> {
+    const shard = shardOf(accountId)
+    await epoch.doubt(shard)
+    await epoch.ensure(shard)
+  }
   return {
     async account(accountId, mode) {
-      await epoch.doubt(shardOf(accountId))
+      await look(accountId)
       return restorer.account(accountId, mode)
     },
     async key(payer, mode) {
-      await epoch.doubt(shardOf(payer.accountId))
+      await look(payer.accountId)
       return restorer.key(payer, mode)
     },
     async payer(payer) {
-      await epoch.doubt(shardOf(payer.accountId))
+      await look(payer.accountId)
       return restorer.payer(payer)
     },
   }

@@ -1,8 +1,9 @@
 /** Loading and rebuilding: the store is brought into line with the history without making or losing money. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { type Bench, connect, createBench, request, settlement } from '@test/ledger/harness'
+import { type Bench, connect, createBench, LIMITS, request, settlement } from '@test/ledger/harness'
 import { accountState, keyState } from '@test/ledger/memory-history'
 import { rebuildAll } from '@/ledger/check/rebuild'
+import { createLedger } from '@/ledger/ledger'
 import { accountName, keyName, metaName, recordsName, shardOf } from '@/ledger/store/names'
 import { randomId } from '@/lib/ids'
 import { nano } from '@/lib/money'
@@ -36,6 +37,20 @@ describe('the first use of an account', () => {
     const outcomes = await Promise.all(Array.from({ length: 200 }, () => bench.ledger.reserve(request(payer, 1))))
     expect(outcomes.every((outcome) => outcome.kind === 'reserved')).toBe(true)
     expect(bench.history.reads() - before).toBeLessThan(10)
+  })
+
+  test('loads each account once after the store was emptied', async () => {
+    const { redis, history, logger } = bench
+    const loads: string[] = []
+    const onCall = (operation: string) => void loads.push(operation)
+    const ledger = createLedger({ redis, history, defaultLimits: LIMITS, logger, onCall })
+    await ledger.reserve(request(await bench.fund(1_000), 1))
+    const payers = await Promise.all(Array.from({ length: 50 }, () => bench.fund(1_000)))
+    await redis.flushall()
+    loads.length = 0
+    const outcomes = await Promise.all(payers.map((payer) => ledger.reserve(request(payer, 1))))
+    expect(outcomes.every(({ kind }) => kind === 'reserved')).toBe(true)
+    expect(loads.filter((operation) => operation === 'load-account')).toHaveLength(payers.length)
   })
 
   test('fails closed while the history is down, and works when it is back', async () => {
