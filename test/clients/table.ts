@@ -1,4 +1,6 @@
 /** The part of docs/COMPATIBILITY.md that tells which client libraries are tested, and with what. */
+import { javaVersionOf } from './java/environment'
+import { JAVA_LIBRARIES } from './java/libraries'
 import { LIBRARIES } from './libraries/index'
 import { FRAMEWORKS, SCENARIOS } from './python/frameworks'
 import { PYTHON_LIBRARIES } from './python/libraries'
@@ -17,11 +19,12 @@ type Row = { name: string; marks: string[] }
 
 /** The section, made of what the tests themselves go by. */
 export function renderLibraries(): string {
-  const rows = [...LIBRARIES.map(rowOf), ...PYTHON_LIBRARIES.map(pythonRowOf)]
+  const rows = [...LIBRARIES.map(rowOf), ...PYTHON_LIBRARIES.map(pythonRowOf), ...JAVA_LIBRARIES.map(javaRowOf)]
   return `## Client libraries
 
 Each with providers of all four formats, by \`bun run test\` and \`bun run judges\`, in one piece and as a stream: only the key and the base address
-are changed. The libraries for Python also run as clients through the rows on tools, answers, streams, dialects and errors above.
+are changed. The libraries for Python also run as clients through the rows on tools, answers, streams, dialects and errors above;
+those for Java also read a hundred streams at once.
 
 - ✓ tested
 - · the library has no such thing
@@ -55,6 +58,14 @@ function rowOf({ name, runTools, countTokens }: (typeof LIBRARIES)[number]): Row
 function pythonRowOf({ name, has }: (typeof PYTHON_LIBRARIES)[number]): Row {
   const optional = (['runTools', 'countTokens', 'pieces'] as const).map((ability) => markOf(has.includes(ability)))
   return { name: `${name} ${versionIn('sdks', name)} (Python)`, marks: ['✓', ...optional, '✓'] }
+}
+
+function javaRowOf({ name, artifact, counts }: (typeof JAVA_LIBRARIES)[number]): Row {
+  const interfaceOf = name === 'openai-responses' ? ', responses' : ''
+  return {
+    name: `${artifact}${interfaceOf} ${javaVersionOf(artifact)} (Java)`,
+    marks: ['✓', '', markOf(counts), '', ''],
+  }
 }
 
 function markOf(ability: unknown): string {

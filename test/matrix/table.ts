@@ -42,7 +42,8 @@ loops run in \`bun run test\` as well; a test fails where this file and the case
 
 What passes through within one format keeps its bytes as long as it keeps the published shape. A field that breaks it, so that official
 clients throw or lose something, is put right in place: calls without index, id or type or counted from 1, arguments as objects, contents as
-parts, roles that are missing or repeated, finish reasons under other names, missing \`object\`, \`choices\`, \`delta\` or usage; of responses
+parts, roles that are missing or repeated, finish reasons under other names, missing \`object\`, \`choices\`, \`delta\` or usage,
+usage beside choices; of responses
 and messages, events without their name; of responses, beginnings of items and parts that were left out, ids that change or are missing, missing \`annotations\`, \`summary\`, \`status\`, \`output\` or counts of
 the usage, and events of no known name, which are hidden. Each is counted by provider (\`svc_answer_repairs_total\`). An answer of responses has
 an id of the gateway's, which later requests may name; its items keep the ids that their provider gave them.

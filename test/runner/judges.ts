@@ -5,7 +5,7 @@
 import type { Program } from '@test/support/debian'
 
 /** A program that a machine may lack. */
-export type Need = Program | 'chromium' | 'python'
+export type Need = Program | 'chromium' | 'python' | 'java'
 
 /** A folder or a file of test/, and why `bun run test` doesn't wait for it. `needs` says what it drives where its code says too much or too little. */
 type Judge = { path: string; why: string; needs?: readonly Need[] }
@@ -19,6 +19,7 @@ export const JUDGES: readonly Judge[] = [
   { path: 'test/cli/docs.test.ts', why: 'every command of the documents as a process' },
   { path: 'test/cli/dropped-month.test.ts', why: 'needs the programs of Postgres for a backup' },
   { path: 'test/cli/terminal.test.ts', why: 'commands at real terminals' },
+  { path: 'test/clients/java', why: 'the Java libraries against a gateway' },
   { path: 'test/clients/older-majors.test.ts', why: 'older majors of the client libraries' },
   { path: 'test/clients/python', why: 'the Python libraries against a gateway' },
   { path: 'test/dashboard/docs.test.ts', why: 'what pages look like, and whether they are accessible' },

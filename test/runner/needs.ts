@@ -1,6 +1,7 @@
 /** Which programs of the machine a test file drives, read from its code and from whatever that imports. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { canMakeJava, JAVA_PACKAGES, prepareJava } from '@test/clients/java/environment'
 import { canMakePython, preparePython } from '@test/clients/python/environment'
 import { findChromium } from '@test/support/chromium'
 import { canInstall, findProgram, installPackages, isProgram } from '@test/support/debian'
@@ -12,11 +13,13 @@ const ROOT = join(import.meta.dir, '..', '..')
 const WITH_PROGRAM = /\bprogramPath\('([\w-]+)'\)/g
 const WITH_CHROMIUM = /= findChromium\(\)/
 const WITH_PYTHON = /\bpreparePython\('/
+const WITH_JAVA = /\bprepareJava\(\(/
 const TREES = ['src', 'test', 'faults', 'bench']
 
 /** Whether the machine has it. */
 async function isThere(need: Need): Promise<boolean> {
   if (need === 'chromium') return findChromium() !== undefined
+  if (need === 'java') return canMakeJava()
   return need === 'python' ? canMakePython() : findProgram(need) !== null
 }
 
@@ -38,14 +41,16 @@ export async function prepareNeeds(files: readonly string[], say: (line: string)
   const lacking = await lackingOf(files)
   const way = canInstall() ? 'To be installed from Debian' : 'Missing here, and only root on Debian can install it'
   if (lacking.length > 0) say(`${way}: ${lacking.join(', ')}.`)
-  if (lacking.length > 0 && canInstall()) await installPackages(lacking.map(packageOf))
-  if (!files.some((file) => needsOf(file).has('python'))) return
-  for (const list of ['sdks', 'judges'] as const) await preparePython(list, say)
+  if (lacking.length > 0 && canInstall()) await installPackages(lacking.flatMap(packagesOf))
+  const drives = (need: Need) => files.some((file) => needsOf(file).has(need))
+  if (drives('python')) for (const list of ['sdks', 'judges'] as const) await preparePython(list, say)
+  if (drives('java')) await prepareJava(say)
 }
 
-/** What Debian calls the package that a need is met by. */
-export function packageOf(need: Need): string {
-  return need === 'python' ? 'python3-venv' : need
+/** What Debian calls the packages that a need is met by. */
+export function packagesOf(need: Need): readonly string[] {
+  if (need === 'java') return JAVA_PACKAGES
+  return [need === 'python' ? 'python3-venv' : need]
 }
 
 async function lackingOf(files: readonly string[]): Promise<Need[]> {
@@ -92,5 +97,6 @@ function needsIn(text: string): Need[] {
     ...programs,
     ...(WITH_CHROMIUM.test(text) ? (['chromium'] as const) : []),
     ...(WITH_PYTHON.test(text) ? (['python'] as const) : []),
+    ...(WITH_JAVA.test(text) ? (['java'] as const) : []),
   ]
 }

@@ -1,6 +1,6 @@
 /** What a run of tests says in the end: which files took how long, what was skipped, and what was not tried. */
 import type { Need } from './judges'
-import { packageOf } from './needs'
+import { packagesOf } from './needs'
 import type { Part } from './parts'
 import type { Timing } from './timings'
 
@@ -86,6 +86,6 @@ export function untriedLines(
   if (missing.size === 0) return lines
   const needs = [...new Set([...missing.values()].flat())].sort()
   const places = [...new Set([...missing.keys()].map((file) => file.split('/').slice(0, 2).join('/')))]
-  const how = `apt-get install ${needs.map(packageOf).join(' ')} && bun run ${part} ${[...missing.keys()].join(' ')}`
+  const how = `apt-get install ${needs.flatMap(packagesOf).join(' ')} && bun run ${part} ${[...missing.keys()].join(' ')}`
   return [`NOT TRIED: ${missing.size} files of ${places.join(', ')}, for want of ${needs.join(', ')}: ${how}`, ...lines]
 }

@@ -46,6 +46,7 @@ describe('the parts', () => {
     expect([...needsOf('test/dashboard/keys.test.ts')]).toEqual(['chromium'])
     expect([...needsOf('test/deploy/proxy.test.ts')]).toEqual(['caddy'])
     expect([...needsOf('test/clients/python/clients.test.ts')]).toEqual(['python'])
+    expect([...needsOf('test/clients/java/clients.test.ts')]).toEqual(['java'])
     expect([...needsOf('test/lib/money.test.ts')]).toEqual([])
     expect([...needsOf('test/deploy/documents/blocks.test.ts')]).toEqual(['curl'])
   })

@@ -8,14 +8,23 @@ import { createRandom } from '@test/fuzz/random'
 import { CLIENTS } from '@test/matrix/clients/index'
 import { spendThen, standStill } from '@test/support/delays'
 import { startGateway } from '@test/support/gateway'
-import { FORMAT_NAMES } from '@/chat/format-name'
+import { FORMAT_NAMES, type FormatName } from '@/chat/format-name'
 import { assembledBy } from './assembled'
 import { difference } from './judge'
-import { questionIn } from './question'
-import { callScript, saidBy } from './script'
+import { promptOf, questionIn } from './question'
+import { callScript, type Said, saidBy } from './script'
 import { addProvider } from './world'
 
-type Burst = { seed: number; streams: number; pieces: number }
+/** `model` at the gateway, asked by a client of `format`. */
+type Asking = { baseUrl: string; key: string; model: string }
+
+type Burst = {
+  seed: number
+  streams: number
+  pieces: number
+  /** What a client library makes of the stream that answers `prompt`; the vendor's own for TypeScript where absent. */
+  assemble?(format: FormatName, asking: Asking, prompt: string): Promise<Said>
+}
 
 const PAIRS = FORMAT_NAMES.flatMap((client) => FORMAT_NAMES.map((provider) => ({ client, provider })))
 /** Most of the time the gateway's process gets nothing done, as on a machine that has too much to do. */
@@ -24,7 +33,7 @@ const WORK_MS = 30
 const PROVIDER = join(import.meta.dir, 'paced-provider.ts')
 
 /** Returns a line for each stream that a client has got otherwise than it was written. */
-export async function runBurst({ seed, streams, pieces }: Burst): Promise<string[]> {
+export async function runBurst({ seed, streams, pieces, assemble = assembleHere }: Burst): Promise<string[]> {
   const provider = await startProvider()
   const gateway = await startGateway({
     respond: () => new Response(null, { status: 599 }),
@@ -38,12 +47,11 @@ export async function runBurst({ seed, streams, pieces }: Burst): Promise<string
   async function ask(index: number): Promise<string[]> {
     const { client, provider } = PAIRS[index % PAIRS.length] as (typeof PAIRS)[number]
     const own = seed + index
-    const body = questionIn(client, `burst-${own}-${pieces}`, [])
-    const sending = { baseUrl: gateway.url, key, model: `svc/${provider}`, mode: 'stream' as const, body }
+    const asking = { baseUrl: gateway.url, key, model: `svc/${provider}` }
     const label = `burst, ${client} from ${provider} (${own})`
     try {
-      const sent = await CLIENTS[client].send(sending)
-      const found = difference(saidBy(callScript(createRandom(own), pieces)), assembledBy(client, sent))
+      const assembled = await assemble(client, asking, promptOf(`burst-${own}-${pieces}`))
+      const found = difference(saidBy(callScript(createRandom(own), pieces)), assembled)
       return found === undefined ? [] : [`${label}: ${found}`]
     } catch (error) {
       return [`${label}: ${String(error)}`]
@@ -62,6 +70,11 @@ export async function runBurst({ seed, streams, pieces }: Burst): Promise<string
     await gateway.stop()
     await provider.stop()
   }
+}
+
+async function assembleHere(format: FormatName, asking: Asking, prompt: string): Promise<Said> {
+  const body = questionIn(format, prompt, [])
+  return assembledBy(format, await CLIENTS[format].send({ ...asking, mode: 'stream', body }))
 }
 
 function startStalling(): () => void {

@@ -5,10 +5,15 @@ import type { JsonObject } from '@/lib/json'
 export const MOST_TOKENS = 128_000
 const THINKING_TOKENS = 1_024
 
-/** The body of a question; `name` is by what its provider knows which answer to give. */
-export function questionIn(format: FormatName, name: string, fallback: readonly string[]): JsonObject {
+/** What is asked; `name` is by what a provider knows which answer to give. */
+export function promptOf(name: string): string {
+  return `<${name}>`
+}
+
+/** The body of a question. */
+export function questionIn(format: FormatName, prompt: string, fallback: readonly string[]): JsonObject {
   const others = fallback.length > 0 && { fallback: [...fallback] }
-  const messages = [{ role: 'user', content: `<${name}>` }]
+  const messages = [{ role: 'user', content: prompt }]
   switch (format) {
     case 'chat-completions':
       return { messages, max_completion_tokens: MOST_TOKENS, reasoning_effort: 'high', ...others }
@@ -26,7 +31,7 @@ export function questionIn(format: FormatName, name: string, fallback: readonly 
     case 'generate-content': {
       const thinkingConfig = { includeThoughts: true, thinkingBudget: THINKING_TOKENS }
       return {
-        contents: [{ role: 'user', parts: [{ text: `<${name}>` }] }],
+        contents: [{ role: 'user', parts: [{ text: prompt }] }],
         generationConfig: { maxOutputTokens: MOST_TOKENS, thinkingConfig },
         ...others,
       }

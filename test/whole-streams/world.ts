@@ -3,7 +3,7 @@ import { CLIENTS } from '@test/matrix/clients/index'
 import { type CatalogFile, startGateway, type TestGateway } from '@test/support/gateway'
 import { FORMAT_NAMES, type FormatName } from '@/chat/format-name'
 import { assembledBy } from './assembled'
-import { MOST_TOKENS, questionIn } from './question'
+import { MOST_TOKENS, promptOf, questionIn } from './question'
 import type { Said } from './script'
 import { createTransport, type Transport } from './transport'
 
@@ -96,7 +96,7 @@ function createWorld(gateway: TestGateway, transport: Transport, { root, key }: 
       }
       transport.script(name, { reads, begins: begins[way], isBeside })
       const [model, ...fallback] = modelsFor(way, provider)
-      const body = questionIn(client, name, fallback)
+      const body = questionIn(client, promptOf(name), fallback)
       const sent = await CLIENTS[client].send({ baseUrl: gateway.url, key, model, mode: 'stream', body })
       const said = assembledBy(client, sent)
       const isLate = sent.headers.get('x-svc-model') === null
@@ -108,7 +108,7 @@ function createWorld(gateway: TestGateway, transport: Transport, { root, key }: 
     async askDirectly(provider, reads) {
       const name = `q-${count('question')}`
       transport.script(name, { reads, begins: undefined, isBeside: false })
-      const body = questionIn(provider, name, [])
+      const body = questionIn(provider, promptOf(name), [])
       const sending = { baseUrl: `${root}/direct`, key: 'sk-direct', model: 'upstream', mode: 'stream' as const, body }
       const said = assembledBy(provider, await CLIENTS[provider].send(sending))
       transport.forget(name)

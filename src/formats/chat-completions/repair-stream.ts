@@ -46,6 +46,8 @@ export function createStreamRepair(context: AnswerContext, hooks: PassHooks): St
   const edits: JsonEdit[] = []
   let { id, created } = context
   let hasUsage = false
+  /** The latest usage that stood beside choices. */
+  let displaced: JsonObject | undefined
 
   const put: Put = (path, value, repair) => {
     edits.push({ path, value })
@@ -99,9 +101,15 @@ export function createStreamRepair(context: AnswerContext, hooks: PassHooks): St
         edits.push({ path: [...path, 'tool_calls', known + index], value: fragment })
   }
 
-  function noteUsage(chunk: JsonObject): void {
+  function noteUsage(chunk: JsonObject, hasChoices: boolean): void {
     const { usage } = chunk
     if (usage === undefined || usage === null) return
+    // It belongs into a last chunk without choices: the official library for Java takes any chunk with usage for the last.
+    if (hasChoices && isJsonObject(usage)) {
+      displaced = usage
+      edits.push({ path: ['usage'], value: null })
+      return
+    }
     const stated = decodeUsage(usage)
     // Counts only ever grow: some providers end with zeros.
     const charged = stated && hooks.charged()
@@ -109,6 +117,14 @@ export function createStreamRepair(context: AnswerContext, hooks: PassHooks): St
     else if (sizeOf(stated) < sizeOf(charged)) put(['usage'], encodeUsage(charged), 'usage')
     else repairSum(put, usage)
     hasUsage ||= stated !== undefined
+  }
+
+  /** The usage that the client was not told yet: the provider's own words where they say what is charged. */
+  function lastUsage(): JsonObject {
+    const charged = hooks.charged()
+    const stated = displaced && decodeUsage(displaced)
+    const isWhole = stated && sizeOf(stated) === sizeOf(charged) && displaced?.total_tokens === sizeOf(stated)
+    return isWhole && displaced ? asWritten(displaced) : encodeUsage(charged)
   }
 
   function chunkFrame(choice: JsonObject[], usage?: JsonObject): Frame {
@@ -153,7 +169,7 @@ export function createStreamRepair(context: AnswerContext, hooks: PassHooks): St
         if (isJsonObject(part)) repairPart(part, place)
         else put(['choices', place], undefined, 'choices')
       }
-      noteUsage(chunk)
+      noteUsage(chunk, parts !== undefined && parts.length > 0)
       return edits
     },
     ending() {
@@ -162,7 +178,7 @@ export function createStreamRepair(context: AnswerContext, hooks: PassHooks): St
       if (!context.wantsUsage) return frames
       if (hasUsage && hooks.isUsageStated()) return frames
       hooks.repaired('usage')
-      return [...frames, chunkFrame([], encodeUsage(hooks.charged()))]
+      return [...frames, chunkFrame([], lastUsage())]
     },
   }
 }

@@ -2,9 +2,9 @@
 import type { Access, Talked } from '@test/clients/libraries/library'
 import { speak, speakCall } from '@test/clients/spoken'
 import { QUESTION, SAW_ALL, SYSTEM, testify } from '@test/clients/witness'
+import type { Worker } from '@test/clients/worker'
 import type { UpstreamCall } from '@test/support/upstream'
 import type { FormatName } from '@/chat/format-name'
-import type { PythonWorker } from './worker'
 
 /** A framework: the module that drives it, and the packages whose versions it is known by. */
 export const FRAMEWORKS = [
@@ -24,7 +24,7 @@ type Scenario = {
   run(asked: Asked): Promise<string | undefined>
 }
 
-type Asked = { worker: PythonWorker; family: FormatName; access: Access; model: string }
+type Asked = { worker: Worker; family: FormatName; access: Access; model: string }
 
 export const SCENARIOS: readonly Scenario[] = [
   talking('chat', { isStream: false, withTools: false }),

@@ -1,11 +1,12 @@
 /** The vendors' libraries for Python, each in a process of its own, in the same words as those of `libraries/`. */
 import type { Access, Library, Talk } from '@test/clients/libraries/library'
+import type { Worker } from '@test/clients/worker'
 import type { FormatName } from '@/chat/format-name'
-import { type PythonWorker, startWorker } from './worker'
+import { startPythonWorker } from './python-worker'
 
 /** A library, with what only the tests of Python look at. */
 export type PythonLibrary = Library & {
-  worker: PythonWorker
+  worker: Worker
   talkAsync(access: Access, talk: Talk): ReturnType<Library['talk']>
   /** The number in a structured answer, as the library parsed it into a class of the caller's. */
   parse(access: Access, model: string, isStream: boolean): Promise<number>
@@ -38,7 +39,7 @@ export function startPythonLibraries(python: string): PythonLibrary[] {
 }
 
 function startLibrary(python: string, { name, module, family, has }: Declared): PythonLibrary {
-  const worker = startWorker(python, module)
+  const worker = startPythonWorker(python, module)
   // What a function of the module returns is what the same function returns in TypeScript.
   const call = <T>(method: string, parameters: object) => worker.call(method, parameters) as Promise<T>
   return {

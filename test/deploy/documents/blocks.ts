@@ -14,7 +14,7 @@ export type Block = {
 }
 
 /** What somebody types, or puts into a file. Pictures and what a program prints are neither. */
-const LANGUAGES = ['sh', 'bash', 'nginx', 'yaml', 'json', 'toml', 'ini', 'ts', 'python', 'sql']
+const LANGUAGES = ['sh', 'bash', 'nginx', 'yaml', 'json', 'toml', 'ini', 'ts', 'python', 'java', 'sql']
 
 /** Every such block of README.md, docs/, the guide and the pages for operators. */
 export async function documentedBlocks(): Promise<Block[]> {
@@ -119,6 +119,7 @@ export const RULES: readonly Rule[] = [
   },
   { document: 'docs/CLIENTS.md', info: 'ts', why: LIBRARIES },
   { document: 'docs/CLIENTS.md', info: 'python', why: LIBRARIES },
+  { document: 'docs/CLIENTS.md', info: 'java', why: LIBRARIES },
   { document: 'docs/CLIENTS.md', info: 'json', by: 'test/deploy/documents/blocks.test.ts' },
   {
     document: 'docs/CLIENTS.md',

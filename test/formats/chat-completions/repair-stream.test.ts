@@ -8,6 +8,11 @@ import { CONTEXT } from './support'
 const USAGE = { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 }
 const HEAD = { id: 'x', object: 'chat.completion.chunk', created: 5, model: 'svc/alpha' }
 const ROLE = { role: 'assistant' }
+/** How a stream of the published shape ends. */
+const LAST: JsonObject[] = [
+  { ...HEAD, choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] },
+  { ...HEAD, choices: [], usage: USAGE },
+]
 
 /** What a client gets of a stream of these chunks (a string is an event's text), and what was put right. */
 function stream(
@@ -31,8 +36,8 @@ function chunk(delta: JsonValue | undefined, finish: JsonValue | undefined = nul
 
 /** The first choice's delta of each chunk that a client gets of these deltas. */
 function deltas(...given: JsonObject[]) {
-  const { told, repairs } = stream([...given.map((delta) => chunk(delta)), chunk({}, 'stop', { usage: USAGE })])
-  return { deltas: told.slice(0, -1).map(({ choices }) => choices[0].delta), repairs }
+  const { told, repairs } = stream([...given.map((delta) => chunk(delta)), ...LAST])
+  return { deltas: told.slice(0, -LAST.length).map(({ choices }) => choices[0].delta), repairs }
 }
 
 const fragment = (index: number, id: string, name: string, text: string): JsonObject => ({
@@ -48,9 +53,9 @@ describe('a stream', () => {
     const data =
       '{ "id":"x","object":"chat.completion.chunk","created":5 ,"model":"svc/alpha","choices":[{"index":0,' +
       '"delta":{"role":"assistant","content":"\\u00e9"},"x":1.0}],"big":12345678901234567890}'
-    const last = JSON.stringify(chunk({}, 'stop', { usage: USAGE }))
-    const { texts, ending, repairs } = stream([data, last])
-    expect({ texts, ending, repairs }).toEqual({ texts: [data, last], ending: [], repairs: [] })
+    const last = LAST.map((each) => JSON.stringify(each))
+    const { texts, ending, repairs } = stream([data, ...last])
+    expect({ texts, ending, repairs }).toEqual({ texts: [data, ...last], ending: [], repairs: [] })
   })
 
   test('that breaks it keeps every other byte', () => {
@@ -72,14 +77,14 @@ describe('a stream', () => {
     ['a fraction of a second', { created: 1_700_000_000.5 }, { ...HEAD, created: 1_700_000_000 }, ['created']],
   ]
   test.each(heads)('with %s gets one', (_name, broken, whole, fields) => {
-    const { told, repairs } = stream([{ ...chunk(ROLE), ...broken }, chunk({}, 'stop', { usage: USAGE })])
+    const { told, repairs } = stream([{ ...chunk(ROLE), ...broken }, ...LAST])
     expect(told[0]).toMatchObject(whole)
     expect(repairs).toEqual(fields)
   })
 
   test('what is no part of an answer is hidden', () => {
-    const { told, repairs } = stream(['{}', '{"type":"ping"}', chunk(ROLE), chunk({}, 'stop', { usage: USAGE })])
-    expect(told).toHaveLength(2)
+    const { told, repairs } = stream(['{}', '{"type":"ping"}', chunk(ROLE), ...LAST])
+    expect(told).toHaveLength(3)
     expect(repairs).toEqual(['choices'])
   })
 
@@ -183,11 +188,19 @@ describe('a stream', () => {
       expect(told[1].usage).toBeNull()
       expect(ending).toHaveLength(1)
     }
-    const { told, ending } = stream([
-      chunk(ROLE),
-      chunk({}, 'stop', { usage: { prompt_tokens: 3, completion_tokens: 4 } }),
-    ])
-    expect([told[1].usage.total_tokens, ending]).toEqual([7, []])
+    const usage = { prompt_tokens: 3, completion_tokens: 4 }
+    const { told, ending } = stream([chunk(ROLE), chunk({}, 'stop'), { ...HEAD, choices: [], usage }])
+    expect([told[2].usage.total_tokens, ending]).toEqual([7, []])
+  })
+
+  test('usage beside choices moves into a last chunk, in the provider’s own words, and to nobody who did not ask', () => {
+    const stated = { prompt_tokens: 2, completion_tokens: 1, total_tokens: 3, cost: 0.5 }
+    const chunks = [chunk(ROLE, null, { usage: { ...stated, total_tokens: 2 } }), chunk({}, 'stop', { usage: stated })]
+    const asked = stream(chunks)
+    expect(asked.told.map(({ usage }) => usage)).toEqual([null, null])
+    expect(asked.ending.map((text) => JSON.parse(text))).toEqual([{ ...HEAD, choices: [], usage: stated }])
+    const quiet = stream(chunks, { wantsUsage: false })
+    expect([quiet.told.map(({ usage }) => usage), quiet.ending]).toEqual([[null, null], []])
   })
 
   test('usage in an extension of the provider’s is said where the format has it; an early figure is not the last word', () => {

@@ -1,21 +1,20 @@
-/** A client library of Python in a process of its own, which does one thing after another for the tests: `worker.py` is its side. */
-import { join } from 'node:path'
+/** A client library of another language in a process of its own, which does for the tests what they ask: a JSON object a line. */
 import { BARE_ENVIRONMENT } from '@test/support/bare-environment'
 import { assert } from '@/lib/assert'
 import { isJsonObject, type JsonObject, parseJson } from '@/lib/json'
 
-export interface PythonWorker {
-  /** Calls a function of the module by name. What it raises comes back as an error with the whole trace. */
+export interface Worker {
+  /** Calls a function of the process by name. What it raises comes back as an error with the whole trace. */
   call(name: string, parameters: object): Promise<unknown>
   stop(): Promise<void>
 }
 
 type Waiting = { resolve(value: unknown): void; reject(error: Error): void }
 
-/** Starts `<module>.py` of this folder under `python`. */
-export function startWorker(python: string, module: string): PythonWorker {
-  const child = Bun.spawn([python, join(import.meta.dir, 'worker.py'), module], {
-    env: { ...BARE_ENVIRONMENT, PYTHONDONTWRITEBYTECODE: '1', PYTHONUTF8: '1' },
+/** Starts the command; its side is `python/worker.py` or `java/Worker.java`. */
+export function startWorker(command: readonly string[], environment: Record<string, string> = {}): Worker {
+  const child = Bun.spawn([...command], {
+    env: { ...BARE_ENVIRONMENT, ...environment },
     stdin: 'pipe',
     stdout: 'pipe',
     stderr: 'pipe',
@@ -30,7 +29,7 @@ export function startWorker(python: string, module: string): PythonWorker {
     else caller?.reject(new Error(String(failure)))
   })
   void Promise.all([new Response(child.stderr).text(), child.exited]).then(([errors, code]) => {
-    for (const { reject } of waiting.values()) reject(new Error(`${module}.py ended with ${code}: ${errors}`))
+    for (const { reject } of waiting.values()) reject(new Error(`${command.join(' ')} ended with ${code}: ${errors}`))
     waiting.clear()
   })
   return {
