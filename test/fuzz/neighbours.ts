@@ -2,16 +2,16 @@
  * Bad neighbours: one customer does their worst with one of the things that all share, and another one, who only wants answers, must
  * hardly notice.
  */
+import { join } from 'node:path'
 import { NEIGHBOURS, type Neighbour } from './bad-neighbours'
+import type { Answers } from './good-customer'
 import type { FuzzUser, GatewayProcess } from './world'
 
 /** How much slower the slowest hundredth of the other's answers may get. */
 const MOST_TIMES = 3
 /** How long each neighbour goes on. */
 const SPAN_MS = 8_000
-/** How many answers the other one waits for at once. */
-const WANTED_AT_ONCE = 4
-/** Between two of a neighbour's requests: the clients of both have the same processors as the gateway. */
+/** Between two of a neighbour's requests: its client has the same processors as the gateway. */
 const PAUSE_MS = 25
 
 /**
@@ -23,30 +23,34 @@ export async function judgeNeighbours(gateway: GatewayProcess, note: (line: stri
   const [good, ...others] = users
   if (!good) return ['there are no neighbours']
   const faults: string[] = []
-  await answersFor(url, good, 1_000)
-  let alone = await aloneFor(url, good, note)
+  const customer = startCustomer(url, good)
+  await customer.answers(1_000)
+  let alone = await aloneFor(customer, note)
   for (const [index, neighbour] of Object.values(NEIGHBOURS).flat().entries()) {
     const { name, usd } = neighbour
     // Each begins with all that an account may have, as far as there are accounts.
     const person = others[index % others.length] ?? good
     const user = usd === undefined ? person : { ...person, key: await gateway.customer(usd) }
-    let beside = await besideOf(gateway, neighbour, { good, user }, note)
+    let beside = await besideOf(gateway, neighbour, { customer, user }, note)
     if (isTooSlow(beside, alone)) {
-      alone = await aloneFor(url, good, note)
-      beside = await besideOf(gateway, neighbour, { good, user }, note)
+      alone = await aloneFor(customer, note)
+      beside = await besideOf(gateway, neighbour, { customer, user }, note)
     }
     if (beside.failed > 0) faults.push(`beside ${name}: ${beside.failed} of another customer's requests failed`)
     if (isTooSlow(beside, alone)) {
       faults.push(`beside ${name}: ${Math.round(beside.slowestMs)} ms, alone ${Math.round(alone.slowestMs)} ms`)
     }
   }
+  await customer.stop()
   return faults
 }
 
+const PROGRAM = join(import.meta.dir, 'good-customer.ts')
+
 const isTooSlow = (beside: Answers, alone: Answers) => beside.slowestMs > MOST_TIMES * alone.slowestMs
 
-async function aloneFor(url: string, good: FuzzUser, note: (line: string) => void): Promise<Answers> {
-  const alone = await answersFor(url, good, SPAN_MS)
+async function aloneFor(customer: Customer, note: (line: string) => void): Promise<Answers> {
+  const alone = await customer.answers(SPAN_MS)
   note(`alone: ${describe(alone)}`)
   return alone
 }
@@ -54,7 +58,7 @@ async function aloneFor(url: string, good: FuzzUser, note: (line: string) => voi
 async function besideOf(
   gateway: GatewayProcess,
   { name, atOnce, annoy }: Neighbour,
-  { good, user }: { good: FuzzUser; user: FuzzUser },
+  { customer, user }: { customer: Customer; user: FuzzUser },
   note: (line: string) => void,
 ): Promise<Answers> {
   const { url } = gateway.world
@@ -65,7 +69,7 @@ async function besideOf(
       await Bun.sleep(PAUSE_MS)
     }
   })
-  const beside = await answersFor(url, good, SPAN_MS)
+  const beside = await customer.answers(SPAN_MS)
   isOver = true
   await Promise.all(annoying)
   const { stallMs } = await gateway.vitals()
@@ -73,28 +77,28 @@ async function besideOf(
   return beside
 }
 
-type Answers = { count: number; failed: number; slowestMs: number }
-
-/** Asks and asks again for so long. `slowestMs` is what all but one in a hundred stay below. */
-async function answersFor(url: string, { key }: FuzzUser, spanMs: number): Promise<Answers> {
-  const untilMs = performance.now() + spanMs
-  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
-  const body = JSON.stringify({ model: 'svc/patient', messages: [{ role: 'user', content: 'Hi' }], max_tokens: 9 })
-  const tookMs: number[] = []
-  let failed = 0
-  async function ask(): Promise<void> {
-    while (performance.now() < untilMs) {
-      const startedMs = performance.now()
-      const response = await fetch(`${url}/v1/chat/completions`, { method: 'POST', headers, body })
-      await response.text()
-      tookMs.push(performance.now() - startedMs)
-      if (response.status !== 200) failed++
-    }
+/** Starts the other customer. Returns how it is asked for answers, and how it is ended. */
+function startCustomer(url: string, { key }: FuzzUser) {
+  let told: PromiseWithResolvers<Answers> | undefined
+  const child = Bun.spawn(['bun', PROGRAM], {
+    stdio: ['ignore', 'inherit', 'inherit'],
+    ipc: (answers: Answers) => told?.resolve(answers),
+    onExit: () => told?.reject(new Error('the other customer is gone')),
+  })
+  return {
+    answers(spanMs: number): Promise<Answers> {
+      told = Promise.withResolvers<Answers>()
+      child.send({ url, key, spanMs })
+      return told.promise
+    },
+    async stop(): Promise<void> {
+      child.disconnect()
+      await child.exited
+    },
   }
-  await Promise.all(Array.from({ length: WANTED_AT_ONCE }, ask))
-  tookMs.sort((one, other) => one - other)
-  return { count: tookMs.length, failed, slowestMs: tookMs[Math.floor(tookMs.length * 0.99)] ?? 0 }
 }
+
+type Customer = ReturnType<typeof startCustomer>
 
 function describe({ count, failed, slowestMs }: Answers): string {
   return `${count} answers, ${failed} failed, p99 ${Math.round(slowestMs)} ms`

@@ -16,6 +16,7 @@ const ALLOWED: Readonly<Record<string, string>> = {
   'test/fuzz/raw.ts': 'the attacker is patient for so long, and judges nothing by it',
   'test/fuzz/probe.ts': 'the attacker reads streams for so long, and judges nothing by it',
   'test/fuzz/neighbours.ts': 'judges a neighbour by what others wait beside it and alone, by hand on a quiet machine',
+  'test/fuzz/good-customer.ts': 'measures what others wait beside a neighbour, for the line above',
   'test/fuzz/loop-watch.ts': 'judges a standstill by the processor time that it took',
   'test/gateway/attempt/silent-storm.test.ts': 'its clock is its own, and jumps',
   'test/clients/cli/run.ts': 'a command by hand, which says how long each program took and ends one that hangs',
