@@ -119,11 +119,12 @@ export function createFlusher(options: FlusherOptions): Flusher {
   let isAbandoned = false
 
   async function round(): Promise<number> {
-    const handled = await handleBatch()
+    await handleBatch()
     if (failuresInARow > 0) logger.info('flusher_recovered', { failures: failuresInARow })
     failuresInARow = 0
     if (performance.now() > troubleUntil) status.lastError = undefined
-    if (handled >= settings.batchSize || appended >= settings.batchSize) return 0
+    // A stream with more than its share of a batch may fall behind for ever where it has to wait for the next one.
+    if (streams.hasMore() || appended >= settings.batchSize) return 0
     return streams.hasExpected() ? settings.lingerMs : Math.max(settings.lingerMs, nextSweepAt - performance.now())
   }
 

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { COMMAND_TIMEOUT_MS, freshDatabase, startRedis, type TestServer } from '@test/support/stores'
 import { PATIENCE_MS, until } from '@test/support/until'
 import { connectDatabase } from '@/db/client'
+import { ALL_SHARDS } from '@/ledger/store/all-shards'
 import { connectRedis, type RedisClient, waitForRedis } from '@/ledger/store/connection'
 import { shardOf } from '@/ledger/store/names'
 import { createFlusher } from '@/usage/flusher'
@@ -31,14 +32,19 @@ afterAll(async () => {
 })
 
 /** A flusher whose own look at all streams lies behind it. */
-async function started(lingerMs: number) {
+async function started(lingerMs: number, batchSize = BATCH) {
   const connect = () => connectDatabase(databaseUrl, { maxConnections: 1 })
-  const pace = { batchSize: BATCH, lingerMs, sweepMs: NEVER_MS }
+  const pace = { batchSize, lingerMs, sweepMs: NEVER_MS }
   const flusher = createFlusher({ redis, connect, logger: log.logger, ...pace })
   await redis.config('RESETSTAT')
   flusher.start()
   await until(async () => (await redis.info('commandstats')).includes('cmdstat_xautoclaim'), 'the first look')
   return flusher
+}
+
+/** The first account of a shard. */
+function accountIn(shard: number): string {
+  for (let number = 0; ; number++) if (shardOf(`acct_${number}`) === shard) return `acct_${number}`
 }
 
 async function append(flusher: ReturnType<typeof createFlusher>, count: number): Promise<void> {
@@ -58,6 +64,18 @@ test('fewer than a batch gather, a batch goes at once, and a stop carries the re
   await append(flusher, 3)
   await flusher.stop()
   expect(flusher.status().insertedRecords).toBe(BATCH + 3)
+})
+
+test('what is left of a stream with more than its share goes at once', async () => {
+  const flusher = await started(NEVER_MS, 100)
+  const records = ALL_SHARDS.flatMap((shard) => {
+    const accountId = accountIn(shard)
+    return Array.from({ length: shard === 0 ? 40 : 1 }, () => usageRecord({ accountId }))
+  })
+  await appendRecords(redis, records)
+  for (const { accountId } of records) flusher.expect(shardOf(accountId))
+  await until(() => flusher.status().insertedRecords === records.length, 'all of them')
+  await flusher.stop()
 })
 
 test('fewer than a batch wait for a while only', async () => {

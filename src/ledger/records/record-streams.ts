@@ -26,6 +26,8 @@ type ReadResult = {
 export interface RecordStreams {
   /** A record was appended to this shard's stream: the next read looks there. */
   expect(shard: number): void
+  /** Whether a stream has given as much as the last read asked it for: it may hold any number of records that have waited already. */
+  hasMore(): boolean
   /** Whether a stream is known to hold, or may still hold, what no worker has taken. */
   hasExpected(): boolean
   /**
@@ -55,6 +57,7 @@ type Shard = { shard: number; stream: string; retryAtMs: number }
 export function createRecordStreams(redis: RedisClient, onCall?: StoreCallListener): RecordStreams {
   const shards: Shard[] = ALL_SHARDS.map((shard) => ({ shard, stream: recordsName(shard), retryAtMs: 0 }))
   const expected = new Set<number>()
+  let isMoreLeft = false
   /** Of each shard, its epoch before anything of it was taken that is still in hand. */
   const epochs = new Map<number, string | null>()
   const acknowledgement = { redis, runner: createScriptRunner(redis, commandTimeoutOf(redis), onCall), epochs }
@@ -122,8 +125,10 @@ export function createRecordStreams(redis: RedisClient, onCall?: StoreCallListen
 
   return {
     expect: (shard) => expected.add(shard),
+    hasMore: () => isMoreLeft,
     hasExpected: () => expected.size > 0,
     async readNew(limit, from) {
+      isMoreLeft = false
       const asked = willing(from === 'all' ? ALL_SHARDS : expected)
       if (asked.length === 0) return { entries: [], lost: 0, failure: undefined }
       const share = Math.max(LEAST_COUNT, Math.ceil(limit / Math.max(1, expected.size)))
@@ -136,7 +141,9 @@ export function createRecordStreams(redis: RedisClient, onCall?: StoreCallListen
       })
       const sizes = new Map<number, number>()
       for (const { shard } of result.entries) sizes.set(shard, (sizes.get(shard) ?? 0) + 1)
-      for (const [shard, size] of sizes) if (size >= count) expected.add(shard)
+      const full = [...sizes].flatMap(([shard, size]) => (size >= count ? [shard] : []))
+      for (const shard of full) expected.add(shard)
+      isMoreLeft = full.length > 0
       return result
     },
     claimAbandoned(minIdleMs, limitPerShard) {
