@@ -15,6 +15,7 @@ const ROUNDS = 8
 export const f2: Fault = {
   id: 'F2',
   world: 'single',
+  isQuick: true,
   title: `a gateway dies at each point of a request: ${POINTS.join(', ')}`,
   promise: 'Each request ends in exactly one way; its client sees a broken answer, never a clean end.',
   async run(stage) {

@@ -40,6 +40,9 @@ export function createGatewayProcess(
   let child: Bun.Subprocess<'ignore', 'pipe', 'pipe'> | undefined
   let earlier = ''
   let latest = ''
+  /** Of the latest start: whole lines, and where in `latest` the next one begins. They are asked for many times a second. */
+  let whole: string[] = []
+  let wholeChars = 0
   let url = ''
 
   async function collect(stream: ReadableStream<Uint8Array>, own: Bun.Subprocess): Promise<void> {
@@ -57,7 +60,13 @@ export function createGatewayProcess(
   }
 
   const isRunning = () => child !== undefined && child.exitCode === null && child.signalCode === null
-  const lines = (text: string) => latest.split('\n').filter((line) => line.includes(text))
+  function lines(text: string): string[] {
+    const end = latest.lastIndexOf('\n') + 1
+    if (end > wholeChars) for (const line of latest.slice(wholeChars, end - 1).split('\n')) whole.push(line)
+    wholeChars = Math.max(wholeChars, end)
+    return whole.filter((line) => line.includes(text))
+  }
+
   return {
     name,
     get url() {
@@ -69,6 +78,8 @@ export function createGatewayProcess(
     async start(extra = {}) {
       earlier += latest
       latest = ''
+      whole = []
+      wholeChars = 0
       const command = [
         ...deathSignalPrefix('SIGKILL'),
         process.execPath,

@@ -1,0 +1,118 @@
+/** A flusher of the version before, beside ours: whoever takes a record books it once, and none is buried. */
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { openFixture } from '@test/accounts/fixture'
+import { createTestAccount } from '@test/accounts/test-account'
+import { FACTS, passDeadline, request, settlement } from '@test/ledger/harness'
+import { freshDatabase, startRedis, type TestServer } from '@test/support/stores'
+import { until } from '@test/support/until'
+import { connectDatabase } from '@/db/client'
+import type { Payer } from '@/ledger/outcomes'
+import { createRecordStreams } from '@/ledger/records/record-streams'
+import { shardOf } from '@/ledger/store/names'
+import { BILLING_RULES, type RequestFacts } from '@/ledger/usage-record'
+import { sha256Hex } from '@/lib/ids'
+import { nano } from '@/lib/money'
+import { createFlusher } from '@/usage/flusher'
+import { writeUsageBatch } from '@/usage/write-batch'
+import { logRecorder } from './log-recorder'
+import { readAsBefore } from './older-reader'
+
+setDefaultTimeout(300_000)
+
+const CREDIT = 1_000_000
+const LIMIT = 1_000
+
+/** All that a gateway of ours may say of a request, each rule once, and what versions before know nothing of. */
+const SAYINGS: Partial<RequestFacts>[] = [
+  ...BILLING_RULES.map((rule) => ({ rule })),
+  { idempotencyKey: sha256Hex('key') },
+  { providerCost: nano(9), outrun: { calls: 1, cost: nano(4) } },
+  { hasUnpricedUsage: true, isReclassified: true },
+  { tools: [{ name: 'web_search', uses: 2, cost: nano(5) }] },
+  {
+    counts: { gaps: ['input_over', 'clamped'], providerInput: 9, providerOutput: 1, localInput: 1, localOutput: 1 },
+    flags: ['clamped'],
+  },
+]
+
+let redisServer: TestServer
+beforeAll(async () => {
+  redisServer = await startRedis()
+})
+afterAll(() => redisServer.stop())
+
+async function openWorld() {
+  const databaseUrl = await freshDatabase()
+  const fixture = await openFixture(redisServer.url, databaseUrl)
+  await fixture.redis.flushall()
+  const accountId = await createTestAccount(fixture)
+  const key = await fixture.apiKeys.create({ accountId, name: 'key' })
+  if (key.kind !== 'created') throw new Error(key.kind)
+  await fixture.credits.addCredit({ accountId, amount: nano(CREDIT), reference: 'start' })
+  const payer = { accountId, keyId: key.keyId }
+  const streams = createRecordStreams(fixture.redis)
+  return {
+    ...{ fixture, payer, streams, databaseUrl },
+    /** What the flusher of before does with all that it is given, until its process is killed. */
+    async flushAsBefore(isKilled: boolean): Promise<number> {
+      streams.expect(shardOf(accountId))
+      const read = [await streams.readNew(LIMIT, 'all'), await streams.claimAbandoned(0, LIMIT)]
+      const entries = read.flatMap((one) => one.entries)
+      const records = entries.flatMap(({ fields }) => readAsBefore(fields) ?? [])
+      await writeUsageBatch(fixture.database.sql, records)
+      if (!isKilled) await streams.acknowledge(entries)
+      return entries.length - records.length
+    },
+  }
+}
+
+type World = Awaited<ReturnType<typeof openWorld>>
+
+/** Charges one request for each saying, one that expires, and one that is charged late. Returns what all of it costs. */
+async function charge({ fixture: { ledger, redis } }: World, payer: Payer): Promise<number> {
+  for (const [index, saying] of SAYINGS.entries()) {
+    const hold = request(payer, 500)
+    await ledger.reserve(hold)
+    const isFree = saying.rule === 'hangup_free' && { freePerHour: 1_000 }
+    await ledger.settle(settlement(hold, 100 + index, { facts: { ...FACTS, ...saying }, ...isFree }))
+  }
+  const stuck = request(payer, 500, { inputCost: nano(50) })
+  await ledger.reserve(stuck)
+  await ledger.renew([{ ...stuck, cost: nano(60), facts: FACTS, reached: true }])
+  await passDeadline(redis, stuck)
+  await ledger.expireDue(LIMIT)
+  expect(await ledger.settle(settlement(stuck, 75), { force: true })).toMatchObject({ kind: 'late' })
+  return Number((await ledger.readBalance(payer.accountId))?.spent)
+}
+
+async function booked({ fixture: { database } }: World) {
+  const [records] = await database.sql`SELECT count(*)::int AS count, sum(cost_nano)::int AS cost FROM usage_records`
+  const [account] =
+    await database.sql`SELECT ${CREDIT}::int - balance_nano::int AS cost FROM accounts WHERE balance_nano <> 0`
+  const [buried] = await database.sql`SELECT count(*)::int AS count FROM dead_letters`
+  return { records: records?.count, cost: records?.cost, taken: account?.cost, buried: buried?.count }
+}
+
+test.each([false, true])(
+  'it reads all that our gateways say, and books it once (killed before its word: %p)',
+  async (isKilled) => {
+    const world = await openWorld()
+    const cost = await charge(world, world.payer)
+    const expected = { records: SAYINGS.length + 2, cost, taken: cost, buried: 0 }
+    expect(await world.flushAsBefore(isKilled)).toBe(0)
+    expect(await booked(world)).toEqual(expected)
+    // What it left, and what comes after it, ours carries.
+    const flusher = createFlusher({
+      redis: world.fixture.redis,
+      connect: () => connectDatabase(world.databaseUrl, { maxConnections: 1 }),
+      logger: logRecorder().logger,
+      claimIdleMs: 0,
+    })
+    const more = await charge(world, world.payer)
+    flusher.start()
+    await until(async () => (await world.streams.count()).records === 0, 'all records to be booked')
+    await flusher.stop()
+    expect(await booked(world)).toEqual({ records: 2 * expected.records, cost: more, taken: more, buried: 0 })
+    await world.fixture.close()
+  },
+)
