@@ -12,6 +12,14 @@ const isAll = fc.constantFrom(false, false, false, true)
 const share = fc.integer({ min: 0, max: 130 })
 const is = fc.boolean()
 
+const price = fc.constantFrom(undefined, 1, 999, 2_000, 2_001, 75_000)
+/** Not always the same at both gateways: between two reloads by signal they differ. */
+const offer = fc.record({
+  prices: fc.tuple(price, price, price),
+  candidates: fc.shuffledSubarray([0, 1, 2]),
+  isFallingBack: is,
+})
+
 function step<Kind extends string, Fields extends object>(
   weight: number,
   kind: Kind,
@@ -25,7 +33,7 @@ function step<Kind extends string, Fields extends object>(
 
 /** One operation; `which` names a hold, an order or another thing that an earlier one has made, counted from the latest. */
 export const operation = fc.oneof(
-  step(30, 'reserve', { client, who, tokens, isAll, inputShare: fc.nat(100) }),
+  step(30, 'reserve', { client, who, tokens, isAll, asked: fc.nat(3), output: fc.nat(500), answers: fc.nat(2) }),
   step(10, 'renew', { which, share }),
   step(24, 'settle', { which, share, isHangUp: fc.constantFrom('no', 'no', 'no', 'free', 'charged') }),
   step(6, 'release', { which }),
@@ -39,7 +47,7 @@ export const operation = fc.oneof(
   step(4, 'won', { which, cents }),
   step(3, 'judge', {}),
   step(3, 'activate', { who }),
-  step(3, 'reload', { price: fc.constantFrom(1, 999, 2_000, 2_001, 75_000) }),
+  step(4, 'reload', { at: fc.constantFrom('one', 'other', 'both'), offer }),
   step(6, 'flush', { isKilled: is }),
   step(2, 'old_charge', { who, tokens: fc.nat(5_000), month: fc.constantFrom('2025-09', '2025-10', '2025-11') }),
   step(2, 'archive', { before: fc.constantFrom('2025-10', '2025-11', '2025-12') }),

@@ -7,11 +7,11 @@ import { archiveUsage, restoreUsage } from '@/console/administration/usage-archi
 import { rebuildAll } from '@/ledger/check/rebuild'
 import { deadlinesName, holdMember, shardOf } from '@/ledger/store/names'
 import { randomId } from '@/lib/ids'
-import { costNano, nano, type Pico } from '@/lib/money'
 import { writeUsageBatch } from '@/usage/write-batch'
 import { expire, flush, moneyOf, release, renew, reserve, rewind, settle } from './model'
 import type { Operation } from './operations'
 import { performOrder } from './perform-orders'
+import { costOf, plan, reload, type Shop } from './sold'
 import { accountOf, FREE_PER_HOUR, type Kept, type Play, type World } from './world'
 
 const TTL_MS = 3_600_000
@@ -34,7 +34,8 @@ export async function perform(world: World, play: Play, chosen: Operation): Prom
     case 'expire':
       return await performExpiry(world, play, chosen.client)
     case 'reload':
-      play.price = chosen.price
+      for (const [client, shop] of play.shops.entries())
+        if (chosen.at === 'both' || (chosen.at === 'one') === (client === 0)) reload(shop, chosen.offer)
       return
     case 'flush':
       for (const account of play.accounts.values()) flush(account, chosen.isKilled)
@@ -69,19 +70,19 @@ async function performReserve(
   const [payer, by] = [play.payers[who], play.processes[client]]
   if (!payer || !by) return
   const holdId = randomId('hold')
-  const price = play.price
   const account = accountOf(play, payer.accountId)
-  const most = Math.floor((Math.max(moneyOf(account).available, 0) * 1_000) / price)
-  const tokens = chosen.isAll ? most : chosen.tokens
-  const amount = costNano([[tokens, price as Pico]])
-  const inputCost = nano(Math.floor((amount * chosen.inputShare) / 100))
-  // In integers once more: rounded up to a nano-USD, once.
-  expect<number>(amount).toBe(Math.ceil((tokens * price) / 1_000))
+  const shop = play.shops[client] as Shop
+  const sale = plan(shop, chosen, chosen.isAll ? moneyOf(account).available : undefined)
+  if (!sale) {
+    play.seen.push('not_sold')
+    return
+  }
+  const { amount, inputCost } = sale
   const expected = reserve(account, holdId, amount, inputCost)
   const request = { ...payer, holdId, amount, inputCost, tokens: 1, ttlMs: TTL_MS }
   expect<string>((await world.ledgerOf(client).reserve(request)).kind).toBe(expected)
   play.seen.push(expected)
-  if (expected === 'reserved') play.holds.push({ payer, holdId, price, by, tokens })
+  if (expected === 'reserved') play.holds.push({ payer, holdId, sale, by })
 }
 
 async function performExpiry(world: World, play: Play, client: number): Promise<void> {
@@ -97,7 +98,7 @@ async function performOnHold(
   chosen: Extract<Operation, { kind: 'renew' | 'settle' | 'release' | 'lapse' }>,
   known: Known,
 ): Promise<void> {
-  const { payer, holdId, price, tokens, by } = known
+  const { payer, holdId, sale, by } = known
   const { accountId } = payer
   const account = accountOf(play, accountId)
   if (chosen.kind === 'lapse') {
@@ -117,23 +118,18 @@ async function performOnHold(
   const client = play.processes.indexOf(by)
   if (client < 0) return
   if (chosen.kind === 'renew') {
-    const cost = costAt(tokens, chosen.share, price)
+    const cost = costOf(sale, chosen.share)
     const renewal = { accountId, holdId, ttlMs: TTL_MS, cost, facts: FACTS, reached: true }
     const expected = renew(account, holdId, cost)
     expect<string[]>(await world.ledgerOf(client).renew([renewal])).toEqual([expected])
     return
   }
   const { kind } = chosen
-  known.end ??= kind === 'release' ? kind : { cost: costAt(tokens, chosen.share, price), isHangUp: chosen.isHangUp }
+  known.end ??= kind === 'release' ? kind : { cost: costOf(sale, chosen.share), isHangUp: chosen.isHangUp }
   if (known.end !== 'release') return await performSettlement(play, known, known.end)
   release(account, holdId)
   by.kept.push({ accountId, holdId, cost: undefined })
   await by.settler.resolve({ kind: 'release', ...payer, holdId })
-}
-
-/** At the price of the catalogue with which it was reserved, whatever that says by now. */
-function costAt(tokens: number, share: number, price: number) {
-  return costNano([[Math.floor((tokens * share) / 100), price as Pico]])
 }
 
 async function performSettlement(

@@ -25,6 +25,7 @@ import { randomId } from '@/lib/ids'
 import { type Nano, nano } from '@/lib/money'
 import { writeUsageBatch } from '@/usage/write-batch'
 import { type Hot, type ModelAccount, newAccount } from './model'
+import { openShop, type Sale, type Shop } from './sold'
 
 /** Which of an hour's hang-ups are free: all, or none. */
 export const FREE_PER_HOUR = { no: undefined, free: 1_000_000, charged: 0 }
@@ -35,12 +36,11 @@ export type Kept = { accountId: string; holdId: string; cost: number | undefined
 /** A gateway's process: what it has acknowledged is sent again where the store comes back, unless the process is dead. */
 type Process = { settler: Settler; kept: Kept[] }
 
-/** `tokens` at `price` is what was held; `by` is who reserved it, and ends it in one way: a repetition says the same. */
+/** `sale` is what it was planned by; `by` is who reserved it, and ends it in one way: a repetition says the same. */
 type KnownHold = {
   payer: Payer
   holdId: string
-  price: number
-  tokens: number
+  sale: Sale
   by: Process
   end?: { cost: Nano; isHangUp: keyof typeof FREE_PER_HOUR } | 'release'
 }
@@ -57,8 +57,8 @@ export type Play = {
   orders: Order[]
 
   archivedBefore: string
-  /** Of a token now, in pico-USD: the catalogue's. */
-  price: number
+  /** What each gateway sells now. */
+  shops: Shop[]
   saved: Saved | undefined
   /** What has happened, in a word for each answer. */
   seen: string[]
@@ -71,7 +71,6 @@ const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
 const ACCOUNTS = 2
 /** 5 USD: some of the largest requests together have more. */
 const START_CREDIT = 5_000_000_000
-const START_PRICE = 2_000
 const CLOCK = { now: () => Date.now(), monotonic: () => performance.now() }
 /** Stands still: to the settlers, whatever they have sent was just now. */
 const STANDING_CLOCK = { now: () => 0, monotonic: () => 0 }
@@ -113,7 +112,7 @@ export async function openWorld(redisUrl: string) {
       await restoreUsage(archive, '2025-01').catch(() => undefined)
       const play: Play = {
         ...{ accounts: new Map(), payers: [], processes: [process(0), process(1)], holds: [], orders: [] },
-        ...{ archivedBefore: '', price: START_PRICE, saved: undefined, seen: [] },
+        ...{ archivedBefore: '', shops: [openShop(), openShop()], saved: undefined, seen: [] },
         ...{ ada: randomId('user'), bob: randomId('user') },
       }
       for (const id of [play.ada, play.bob])

@@ -11,7 +11,7 @@ setDefaultTimeout(36_000_000)
 const SEQUENCES = Number(OUR_ENVIRONMENT.MONEY_SEQUENCES ?? 500)
 /** What has to have happened in so many of them. */
 const EVERYTHING = [
-  ...['reserved', 'insufficient', 'settled', 'already_settled', 'late', 'forced'],
+  ...['reserved', 'insufficient', 'not_sold', 'settled', 'already_settled', 'late', 'forced'],
   ...['expired_charged', 'expired_free', 'rewound', 'archived'],
   ...['refund_refunded', 'refund_too_much', 'refund_insufficient_balance', 'reversed', 'reinstated'],
 ]
