@@ -52,7 +52,7 @@ export function startTraffic(options: TrafficOptions): Traffic {
   const lanes = customers.map(lane)
   return {
     warm: async () => {
-      await until(() => answered.size === customers.length, 'every client to have an answer', 20_000)
+      await until(() => answered.size === customers.length, 'every client to have an answer')
     },
     async stop() {
       isStopping = true

@@ -12,12 +12,12 @@ import type { Nano } from '@/lib/money'
 import { buildPlan } from '@/routing/plan/plan'
 
 /** Of each model the price of a token, in pico-USD, undefined where it is not sold; which of them the tier chooses from; and whether the first falls back to the second. */
-export type Offer = { prices: readonly (number | undefined)[]; candidates: readonly number[]; isFallingBack: boolean }
+type Offer = { prices: readonly (number | undefined)[]; candidates: readonly number[]; isFallingBack: boolean }
 
 /** What one request was planned by: it stays so, whatever is sold by the time that it is charged. */
 export type Sale = { model: Model; price: number; amount: Nano; inputCost: Nano; tokens: number }
 
-export const FIRST_OFFER: Offer = { prices: [2_000, 2_000, 75_000], candidates: [0, 1, 2], isFallingBack: true }
+const FIRST_OFFER: Offer = { prices: [2_000, 2_000, 75_000], candidates: [0, 1, 2], isFallingBack: true }
 
 const TIER = 'auto-any'
 const PICO_PER_USD = 1_000_000
