@@ -22,30 +22,48 @@ const ownName: NameOf = (field) => field
 
 /** The paths of what no list knows, each once, e.g. `tools.function.model` or `messages.content.container`. */
 export function unlistedInside(body: JsonObject, tree: FieldTree, nameOf = ownName): readonly string[] {
-  const found = collect(body, tree, '', nameOf, undefined)
-  return found ? [...found] : NOTHING
+  // So it is in nearly all requests, for which no path is put together.
+  if (isListed(body, tree, nameOf)) return NOTHING
+  const found = new Set<string>()
+  collect(body, tree, '', { found, nameOf })
+  return [...found]
 }
 
 const NOTHING: readonly string[] = []
 
-type Found = Set<string> | undefined
-
-/** Adds to `found`, which is made for the first. */
-function collect(value: JsonValue | undefined, tree: FieldTree, prefix: string, nameOf: NameOf, before: Found): Found {
-  let found = before
-  if (typeof value !== 'object' || value === null) return found
+function isListed(value: JsonValue | undefined, tree: FieldTree, nameOf: NameOf): boolean {
+  if (typeof value !== 'object' || value === null) return true
   if (Array.isArray(value)) {
-    for (const item of value) found = collect(item, tree, prefix, nameOf, found)
-    return found
+    for (const item of value) if (!isListed(item, tree, nameOf)) return false
+    return true
   }
   const { own, inside } = tree
   for (const field in value) {
     const name = nameOf(field)
+    if (own && !own.has(name)) return false
+    const held = value[field]
+    if (typeof held !== 'object' || held === null) continue
     const inner = inside?.get(name)
-    if (inner) found = collect(value[field], inner, `${prefix}${name}.`, nameOf, found)
-    if (own && !own.has(name)) found = (found ?? new Set()).add(prefix + name)
+    if (inner && !isListed(held, inner, nameOf)) return false
   }
-  return found
+  return true
+}
+
+type Collecting = { found: Set<string>; nameOf: NameOf }
+
+function collect(value: JsonValue | undefined, tree: FieldTree, prefix: string, collecting: Collecting): void {
+  if (typeof value !== 'object' || value === null) return
+  if (Array.isArray(value)) {
+    for (const item of value) collect(item, tree, prefix, collecting)
+    return
+  }
+  const { own, inside } = tree
+  for (const field in value) {
+    const name = collecting.nameOf(field)
+    const inner = inside?.get(name)
+    if (inner) collect(value[field], inner, `${prefix}${name}.`, collecting)
+    if (own && !own.has(name)) collecting.found.add(prefix + name)
+  }
 }
 
 /**
