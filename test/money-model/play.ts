@@ -8,7 +8,7 @@ import { openWorld, type Play, type World } from './world'
 
 const MAX_OPERATIONS = 80
 /** Bounds the shrinking of a failure; a database's sequences without one end long before. */
-const PATIENCE_MS = 300_000
+const PATIENCE_MS = 1_200_000
 /** Sequences for which a database serves: each check looks at all that is in it. */
 const PER_DATABASE = 50
 
