@@ -1,15 +1,15 @@
-/**
- * Password hashes: what they are made of, that nothing is cut off, and that a flood of them is turned away.
- * Takes long: hashing is meant to.
- */
+/** Password hashes: what they are made of, that nothing is cut off, and that a flood of them is turned away. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { withRealHashes } from '@test/support/cheap-passwords'
 import { hashPassword, inOwnLine, verifyPassword } from '@/accounts/passwords'
 
 setDefaultTimeout(300_000)
 
 describe('a password hash', () => {
   test('S15: is argon2id with 19 MiB and two passes', async () => {
-    expect(await hashPassword('correct horse')).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/)
+    const hash = await withRealHashes(() => hashPassword('correct horse'))
+    expect(hash).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/)
+    expect(await verifyPassword('correct horse', hash)).toBe(true)
   })
 
   test('knows its password from one that differs in the last of 256 characters', async () => {

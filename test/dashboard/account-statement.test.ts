@@ -2,7 +2,7 @@
  * The pages of the account statement in Chromium: the movements between two balances, the period, the file; for administrators too.
  * Takes long: Chromium draws every state in both schemes.
  */
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { type Office, openOffice } from '@test/console/administration/fixture'
 import { expectAccessible, expectNoSidewaysScroll, openBrowser, type TestBrowser } from '@test/support/browser'
 import type { Person } from '@test/support/person'
@@ -21,6 +21,7 @@ beforeAll(async () => {
   await ask(office.gateway, customer.key)
   await flushed(office.gateway, customer.accountId)
 })
+afterEach(() => browser.closePages())
 afterAll(async () => {
   await browser.close()
   await office.stop()
@@ -47,7 +48,7 @@ test('shows what moved between two balances, on a desk and on a phone', async ()
     ])
     await expectAccessible(page)
     await expectNoSidewaysScroll(page)
-    await page.context().close()
+    await browser.closePages()
   }
 })
 
@@ -63,7 +64,6 @@ test('of another period is chosen, shared by its address, and downloaded', async
   const download = page.waitForEvent('download')
   await page.getByRole('link', { name: 'Download CSV' }).click()
   expect((await download).suggestedFilename()).toMatch(/^statement-\d{4}-\d\d-01-to-\d{4}-\d\d-\d\d\.csv$/)
-  await page.context().close()
 })
 
 test('of an account is what an administrator is led to from its page', async () => {
@@ -72,5 +72,4 @@ test('of an account is what an administrator is led to from its page', async () 
   await page.waitForURL(`**/admin/accounts/${customer.accountId}/statement`)
   expect((await rowsOf(page)).at(-1)).toEqual(['Closing balance', '', '$24.99998'])
   await expectAccessible(page)
-  await page.context().close()
 })

@@ -2,7 +2,7 @@
  * The pages of administration in Chromium: money moves only as shown and confirmed, and every page reads well everywhere.
  * Takes long: Chromium draws every page in both schemes and two widths.
  */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { adjustment, balanceOf, type Office, openOffice, pendingOrder } from '@test/console/administration/fixture'
 import { expectAccessible, expectNoSidewaysScroll, openBrowser, type TestBrowser } from '@test/support/browser'
 import { type Person, signUpPerson } from '@test/support/person'
@@ -17,6 +17,7 @@ let browser: TestBrowser
 beforeAll(async () => {
   ;[office, browser] = await Promise.all([openOffice(), openBrowser()])
 })
+afterEach(() => browser.closePages())
 afterAll(async () => {
   await browser.close()
   await office.stop()
@@ -197,7 +198,6 @@ describe('the page of providers', () => {
     expect(await row.getByRole('cell').allInnerTexts()).toEqual([
       ...['auto-smart', 'svc/alpha', '5 %', '40', '10 (25 %)', '2 (5 %)', '100', '3 / 1'],
     ])
-    await page.context().close()
   })
 })
 
@@ -243,7 +243,6 @@ describe('every page', () => {
     await page.getByText(title).waitFor()
     await page.getByRole('button', { name: /^Clear/ }).click()
     await page.getByText(title).waitFor({ state: 'detached' })
-    await page.context().close()
   })
 
   test('says what failed and tries again', async () => {
@@ -264,7 +263,7 @@ describe('every page', () => {
       await page.unroute(route)
       await page.getByRole('button', { name: 'Try again' }).click()
       await page.getByText('The history is away.').waitFor({ state: 'detached' })
-      await page.context().close()
+      await browser.closePages()
     }
   })
 

@@ -1,6 +1,6 @@
 /** The usage page of an account whose older months are archived, in Chromium: it says where its lists begin, and leads to the sums. */
 
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { recordOf } from '@test/console/administration/usage-archive/archive-world'
 import { expectAccessible, expectNoSidewaysScroll, openBrowser, type TestBrowser } from '@test/support/browser'
 import { startGateway, type TestGateway } from '@test/support/gateway'
@@ -42,6 +42,7 @@ beforeAll(async () => {
   client.disconnect()
   await owner.close()
 })
+afterEach(() => browser.closePages())
 afterAll(async () => {
   await browser.close()
   await gateway.stop()
@@ -70,7 +71,7 @@ test('a list that reaches back says where it begins, exports from there, and cou
     await page.getByText('$0.32').first().waitFor()
     await expectAccessible(page)
     await expectNoSidewaysScroll(page)
-    await page.context().close()
+    await browser.closePages()
   }
 })
 
@@ -82,12 +83,10 @@ test('one that is all archived exports nothing, and leads to the statement', asy
   await expectNoSidewaysScroll(page)
   await page.getByRole('link', { name: 'account statement' }).last().click()
   await page.waitForURL('**/credit/statement')
-  await page.context().close()
 })
 
 test('one that begins later says nothing of it', async () => {
   const page = await open('/dashboard/usage?range=days&from=2025-10-01&to=2025-10-31')
   await page.getByText('$0.02').first().waitFor()
   expect(await page.getByText('archived').count()).toBe(0)
-  await page.context().close()
 })

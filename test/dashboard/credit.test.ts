@@ -2,7 +2,7 @@
  * The pages of credit in a real browser: ordering, paying in the sandbox, bank transfers, receipts, and every state.
  * Takes long: Chromium draws every state in both schemes.
  */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { expectAccessible, expectNoSidewaysScroll, openBrowser, type TestBrowser } from '@test/support/browser'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { type Person, signUpPerson } from '@test/support/person'
@@ -24,6 +24,7 @@ beforeAll(async () => {
   browser = await openBrowser()
   person = await signUpPerson(gateway)
 })
+afterEach(() => browser.closePages())
 afterAll(async () => {
   await browser.close()
   await gateway.stop()
@@ -134,7 +135,7 @@ describe('every page', () => {
         await expectNoSidewaysScroll(page)
         await expectAccessible(page)
       }
-      await page.context().close()
+      await browser.closePages()
     }
   })
 
@@ -155,7 +156,7 @@ describe('every page', () => {
         await until(async () => (await retries.count()) < left, 'one part to recover')
       }
       await page.getByText(order.reference).first().waitFor()
-      await page.context().close()
+      await browser.closePages()
     }
   })
 

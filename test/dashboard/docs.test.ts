@@ -1,5 +1,5 @@
 /** The page of the documentation: what it shows first, in which scheme, for whom, and that what can be tried out works. */
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { expectAccessible, expectNoSidewaysScroll, openBrowser, type TestBrowser } from '@test/support/browser'
 import { type Customer, startGateway, type TestGateway } from '@test/support/gateway'
 import { until } from '@test/support/until'
@@ -26,6 +26,7 @@ beforeAll(async () => {
   customer = await gateway.customer('10')
   browser = await openBrowser()
 })
+afterEach(() => browser.closePages())
 afterAll(async () => {
   await browser.close()
   await gateway.stop()

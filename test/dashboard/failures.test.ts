@@ -1,5 +1,5 @@
 /** The pages of failed requests in Chromium: what failed and why, narrowed down by reason and key, found by id, for administrators too. */
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { expectAccessible, expectNoSidewaysScroll, openBrowser, type TestBrowser } from '@test/support/browser'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { type Person, signUpPerson } from '@test/support/person'
@@ -24,6 +24,7 @@ beforeAll(async () => {
   lastId = await fail({ temperature: 'hot' })
   await gateway.gateway.deps.failures.flush()
 })
+afterEach(() => browser.closePages())
 afterAll(async () => {
   await browser.close()
   await gateway.stop()
@@ -58,7 +59,7 @@ test('are listed with their reason, counted where the list is a sample, and narr
     expect(await page.getByRole('listitem').count()).toBe(1)
     await page.getByRole('button', { name: 'Clear filters' }).click()
     await page.getByText('31 in the last seven days').waitFor()
-    await page.context().close()
+    await browser.closePages()
   }
 })
 
@@ -74,7 +75,6 @@ test('are found by their id on the usage page, and by their key on its page', as
   await page.getByRole('link', { name: 'Those that failed' }).click()
   await page.waitForURL(`**/failures?key=${customer.keyId}`)
   await page.getByText('31 in the last seven days').waitFor()
-  await page.context().close()
 })
 
 test('of an account are what an administrator is led to from its page', async () => {
@@ -83,7 +83,6 @@ test('of an account are what an administrator is led to from its page', async ()
   await page.waitForURL(`**/admin/accounts/${customer.accountId}/failures`)
   await page.getByText('31 in the last seven days').waitFor()
   await expectAccessible(page)
-  await page.context().close()
 })
 
 test('are none at first, and one that matches nothing says so', async () => {
@@ -93,5 +92,4 @@ test('are none at first, and one that matches nothing says so', async () => {
   await page.getByText('No failed request matches these filters').waitFor()
   await page.getByRole('button', { name: 'Clear filters' }).click()
   await page.getByText('No request has failed in the last seven days').waitFor()
-  await page.context().close()
 })

@@ -2,7 +2,7 @@
  * The pages of API keys and of models in a real browser: every state, both schemes, phone width, by keyboard and screen reader.
  * Takes long: Chromium draws every state in both schemes and two widths.
  */
-import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { expectAccessible, expectNoSidewaysScroll, openBrowser, type TestBrowser } from '@test/support/browser'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { type Person, signUpPerson } from '@test/support/person'
@@ -34,6 +34,7 @@ beforeEach(async () => {
   const credits = createCredits(gateway.gateway.database, gateway.gateway.deps.ledger)
   await credits.addCredit({ accountId: person.viewer.accountId, amount: nano(10e9), reference: crypto.randomUUID() })
 })
+afterEach(() => browser.closePages())
 afterAll(async () => {
   await browser.close()
   await gateway.stop()
@@ -228,7 +229,7 @@ test('every page fits a phone and passes in the dark', async () => {
     await page.getByText(text).first().waitFor()
     await expectNoSidewaysScroll(page)
     await expectAccessible(page)
-    await page.context().close()
+    await browser.closePages()
   }
 })
 

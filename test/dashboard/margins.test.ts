@@ -1,5 +1,5 @@
 /** The pages of the providers' side of the bill in Chromium: with nothing to show, a gain, a loss, and what nobody knows. */
-import { afterAll, beforeAll, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, setDefaultTimeout, test } from 'bun:test'
 import { type Office, openOffice } from '@test/console/administration/fixture'
 import { expectAccessible, expectNoSidewaysScroll, openBrowser, type TestBrowser } from '@test/support/browser'
 import { type RecordChanges, usageRecord } from '@test/usage/sample-records'
@@ -14,6 +14,7 @@ let browser: TestBrowser
 beforeAll(async () => {
   ;[office, browser] = await Promise.all([openOffice(), openBrowser()])
 })
+afterEach(() => browser.closePages())
 afterAll(async () => {
   await browser.close()
   await office.stop()

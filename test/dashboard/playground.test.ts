@@ -2,7 +2,7 @@
  * The playground in a real browser: a conversation as it is written, stopped, refused, paid by session and by key, and as code.
  * Takes long: Chromium reads streams.
  */
-import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { expectAccessible, expectNoSidewaysScroll, openBrowser, type TestBrowser } from '@test/support/browser'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { type Person, signUpPerson } from '@test/support/person'
@@ -35,6 +35,7 @@ beforeEach(async () => {
   person = await signUpPerson(gateway)
   await pay('10')
 })
+afterEach(() => browser.closePages())
 afterAll(async () => {
   await browser.close()
   await gateway.stop()

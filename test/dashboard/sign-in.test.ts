@@ -1,8 +1,8 @@
 /**
  * The pages of signing in and of settings in a real browser: the whole way in, and back after everything that can go wrong.
- * Takes long: Chromium, and passwords that are hashed for real.
+ * Takes long: Chromium, and every page in both schemes.
  */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { expectAccessible, expectNoSidewaysScroll, openBrowser, type TestBrowser } from '@test/support/browser'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { signUpPerson } from '@test/support/person'
@@ -22,6 +22,7 @@ beforeAll(async () => {
     openBrowser(),
   ])
 })
+afterEach(() => browser.closePages())
 afterAll(async () => {
   await browser.close()
   await Promise.all([gateway.stop(), closed.stop()])

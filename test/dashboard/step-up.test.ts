@@ -1,5 +1,5 @@
 /** An administrator's two doors in Chromium: the authenticator app that has to be set up, and the proof before money moves. */
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { balanceOf, type Office, openOffice } from '@test/console/administration/fixture'
 import { expectAccessible, expectNoSidewaysScroll, openBrowser, type TestBrowser } from '@test/support/browser'
 import { signUpPerson } from '@test/support/person'
@@ -13,6 +13,7 @@ let browser: TestBrowser
 beforeAll(async () => {
   ;[office, browser] = await Promise.all([openOffice(), openBrowser()])
 })
+afterEach(() => browser.closePages())
 afterAll(async () => {
   await browser.close()
   await office.stop()

@@ -1,5 +1,5 @@
 /** The whole story in a real browser, from an empty database: sign up, buy credit, make a key, use it, see it, switch it off. */
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { openBrowser, type TestBrowser } from '@test/support/browser'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { signUpPerson } from '@test/support/person'
@@ -18,6 +18,7 @@ beforeAll(async () => {
     openBrowser(),
   ])
 })
+afterEach(() => browser.closePages())
 afterAll(async () => {
   await browser.close()
   await gateway.stop()

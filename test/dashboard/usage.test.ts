@@ -2,7 +2,7 @@
  * The overview and usage pages in Chromium: a new account's first steps, live figures, filters, charts, usage records, the export.
  * Takes long: Chromium draws charts of thousands of records.
  */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { expectAccessible, expectNoSidewaysScroll, openBrowser, type TestBrowser } from '@test/support/browser'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { signUpPerson } from '@test/support/person'
@@ -45,6 +45,7 @@ beforeAll(async () => {
   requestId = await ask(gateway, customer.key)
   await flushed(gateway, accountId)
 })
+afterEach(() => browser.closePages())
 afterAll(async () => {
   await browser.close()
   await gateway.stop()
@@ -77,7 +78,6 @@ describe('the overview', () => {
     await ask(gateway, key.key)
     await page.getByRole('heading', { name: 'Recent requests' }).waitFor()
     await page.getByText('Getting started').waitFor({ state: 'detached' })
-    await page.context().close()
   })
 
   test('shows figures, chart and recent requests, on a desk and on a phone', async () => {
@@ -90,7 +90,7 @@ describe('the overview', () => {
         .waitFor()
       await expectAccessible(page)
       await expectNoSidewaysScroll(page)
-      await page.context().close()
+      await browser.closePages()
     }
   })
 
@@ -101,7 +101,6 @@ describe('the overview', () => {
     await alert.getByText('Less than $1 is left.').waitFor()
     expect(await alert.getByRole('link', { name: 'Add credit' }).getAttribute('href')).toBe('/dashboard/credit')
     await expectAccessible(page)
-    await page.context().close()
   })
 
   test('says what failed and tries again', async () => {
@@ -117,7 +116,6 @@ describe('the overview', () => {
     isBroken = false
     await page.getByRole('button', { name: 'Try again' }).click()
     await page.getByText('Spent this month').waitFor()
-    await page.context().close()
   })
 })
 
@@ -133,7 +131,7 @@ describe('the usage page', () => {
       await page.getByRole('button', { name: 'Show more' }).click()
       await page.waitForFunction(() => document.querySelectorAll('main a[href*="request="]').length >= 100)
       expect(await records.count()).toBe(100)
-      await page.context().close()
+      await browser.closePages()
     }
   })
 
@@ -153,7 +151,6 @@ describe('the usage page', () => {
     await page.getByText('No request matches these filters').waitFor()
     await page.getByRole('button', { name: 'Clear filters' }).first().click()
     await page.waitForURL((url) => url.search === '')
-    await page.context().close()
   })
 
   test('searches on by itself where one answer does not cover the time', async () => {
@@ -172,7 +169,6 @@ describe('the usage page', () => {
     await page.getByRole('link', { name: 'Usage', exact: true }).click()
     await page.getByText('No charged requests in this time').last().waitFor()
     expect(asked).toBe(3)
-    await page.context().close()
   })
 
   test('tells the chart as a table too, by what was chosen', async () => {
@@ -186,7 +182,6 @@ describe('the usage page', () => {
       ...['Time', 'Succeeded', 'Client went away', 'Total'],
     ])
     await expectAccessible(page)
-    await page.context().close()
   })
 
   test('opens a usage record that can be shared, and closes it', async () => {
@@ -212,7 +207,6 @@ describe('the usage page', () => {
     expect(new URL(page.url()).search).toBe('')
     await page.goto(new URL('/dashboard/usage?request=req_unknown', gateway.url).href)
     await page.getByRole('dialog', { name: 'Usage record' }).getByText('No usage record', { exact: true }).waitFor()
-    await page.context().close()
   })
 
   test('finds a request by its id, and says what to paste where that is none', async () => {
@@ -225,7 +219,6 @@ describe('the usage page', () => {
     await page.getByRole('button', { name: 'Find the request' }).click()
     await page.waitForURL(`**/usage?request=${requestId}`)
     await page.getByRole('dialog', { name: 'Usage record' }).getByText('Charged', { exact: true }).waitFor()
-    await page.context().close()
   })
 
   test('counts no client that hung up as an error, and has costs with their digits under each other', async () => {
@@ -235,7 +228,6 @@ describe('the usage page', () => {
     expect(new Set(costs.map((cost) => cost.split('.')[1]?.length)).size).toBe(1)
     const times = await page.locator('main table tbody time').allInnerTexts()
     expect(times.every((time) => /\d{2}:\d{2}:\d{2}$/.test(time))).toBe(true)
-    await page.context().close()
   })
 
   test('shows new requests as they are charged, and downloads the file', async () => {
@@ -249,6 +241,5 @@ describe('the usage page', () => {
     const download = page.waitForEvent('download')
     await page.getByRole('link', { name: 'Export CSV' }).click()
     expect((await download).suggestedFilename()).toMatch(/^usage-.*\.csv$/)
-    await page.context().close()
   })
 })

@@ -1,5 +1,5 @@
 /** Every page of the dashboard at every usual width: nothing scrolls sideways, and nothing leaves the card it stands in. */
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { adjustment, type Office, openOffice, pendingOrder } from '@test/console/administration/fixture'
 import { expectNoSidewaysScroll, openBrowser, type TestBrowser } from '@test/support/browser'
 import { addCredit, ask, flushed } from '@test/usage/customer'
@@ -49,6 +49,7 @@ beforeAll(async () => {
     ...['/admin/approvals', '/admin/providers', '/admin/margins', '/admin/reconciliation', '/admin/audit'],
   ]
 })
+afterEach(() => browser.closePages())
 afterAll(async () => {
   await browser.close()
   await office.stop()
@@ -62,5 +63,4 @@ test.each(WIDTHS)('every page fits %d pixels', async (width) => {
     await page.waitForFunction(() => !document.querySelector('[aria-label="Loading"], .mantine-Skeleton-root'))
     await expectNoSidewaysScroll(page).catch((error: Error) => expect(`${path}: ${error.message}`).toBe(''))
   }
-  await page.context().close()
 })

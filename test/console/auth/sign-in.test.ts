@@ -1,7 +1,4 @@
-/**
- * Signing in: what is counted and forgiven, what a refusal tells, and what follows a success.
- * Takes long: every guess is a password hash.
- */
+/** Signing in: what is counted and forgiven, what a refusal tells, and what follows a success. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { expectAtLeast } from '@test/support/at-least'
 import { totpCode } from '@test/support/totp'

@@ -1,7 +1,4 @@
-/**
- * Guessing passwords: slowed down by address and by account, never at the cost of whom the account belongs to.
- * Takes long: every guess is a password hash.
- */
+/** Guessing passwords: slowed down by address and by account, never at the cost of whom the account belongs to. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { errorOf, loggedToken, post } from '@test/console/http/support'
 import { expectAtLeast } from '@test/support/at-least'
