@@ -1,7 +1,7 @@
 /** Password hashes: what they are made of, that nothing is cut off, and that a flood of them is turned away. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { withRealHashes } from '@test/support/cheap-passwords'
 import { hashPassword, inOwnLine, verifyPassword } from '@/accounts/passwords'
+import { withRealHashes } from './cheap-passwords'
 
 setDefaultTimeout(300_000)
 

@@ -1,6 +1,6 @@
 /** Runs once around the whole test process, or around each file of a worker: stops the servers that tests have started. */
 import { afterAll } from 'bun:test'
-import '@test/support/cheap-passwords'
+import '@test/accounts/cheap-passwords'
 import { noteTiming } from '@test/runner/timings'
 import { stopStores } from './stores'
 
