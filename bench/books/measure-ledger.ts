@@ -9,7 +9,7 @@ import { checkLedger } from '@/ledger/check/check'
 import { rebuildAll } from '@/ledger/check/rebuild'
 import type { Ledger } from '@/ledger/ledger'
 import { connectRedis, waitForRedis } from '@/ledger/store/connection'
-import { accountName, creditedName, keyHashName, keyName, recentName } from '@/ledger/store/names'
+import { accountName, creditedName, keyHashName, keyName } from '@/ledger/store/names'
 import { createLogger } from '@/lib/logger'
 import { nano } from '@/lib/money'
 import { accountIdOf, keyIdOf, type Stores } from './fill'
@@ -84,13 +84,7 @@ async function busyAccountBytes(redis: Redis, ledger: Ledger): Promise<number> {
     await ledger.settle({ ...payer, holdId, cost: nano(5), tokens: 5, facts })
   }
   const { accountId } = payer
-  const names = [
-    accountName(accountId),
-    keyName(payer),
-    recentName(accountId),
-    creditedName(accountId),
-    keyHashName(keyHash),
-  ]
+  const names = [accountName(accountId), keyName(payer), creditedName(accountId), keyHashName(keyHash)]
   const sizes = await Promise.all(names.map((name) => redis.memory('USAGE', name)))
   return sizes.reduce<number>((sum, bytes) => sum + (bytes ?? 0), 0)
 }

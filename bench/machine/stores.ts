@@ -12,6 +12,8 @@ export interface BenchStores {
   readonly redisPid: number
   readonly postgresPid: number
   readonly bank: Bank
+  /** How long Redis' append-only file is now, in bytes; undefined where it was begun anew since the last question. */
+  logBytes(): Promise<number | undefined>
   /** Keys of as many accounts, in use by every measurement. */
   readonly keys: readonly string[]
   /** Makes customers whose keys no gateway has seen yet. */
@@ -40,11 +42,23 @@ export async function openStores(folder: string, customers: number): Promise<Ben
   const keys = await createCustomers(bank, customers)
   return {
     ...{ redisUrl: redis.url, databaseUrl: postgres.url, redisPid: redis.pid, postgresPid: postgres.pid, bank, keys },
+    logBytes: createLogReader(bank),
     newKeys: (count) => createCustomers(bank, count),
     async close() {
       await bank.close()
       await Promise.all([redis.stop(), postgres.stop()])
     },
+  }
+}
+
+function createLogReader({ redis }: Bank): () => Promise<number | undefined> {
+  let base: string | undefined
+  return async () => {
+    const info = String(await redis.call('INFO', 'persistence'))
+    const field = (name: string) => new RegExp(`^${name}:(\\d+)`, 'm').exec(info)?.[1]
+    const before = base
+    base = field('aof_base_size')
+    return before === base ? Number(field('aof_current_size')) : undefined
   }
 }
 

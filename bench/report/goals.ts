@@ -59,6 +59,7 @@ export const GOALS: readonly Goal[] = [
   times('cpu-json-featured', 'the same beside featured Bun', 'cpuMicroseconds', 'json-64', 'featured Bun', 1.7),
   times('all-bifrost', 'the same with Redis and Postgres, beside Bifrost', 'allMicroseconds', 'json-64', BIFROST, 1.1),
   alone('cpu-redis', 'CPU in Redis per paid request', 'redisMicroseconds', 'json-64', 60, 'µs'),
+  alone('log-redis', "bytes in Redis' append-only file per paid request", 'redisLogBytes', 'json-64', 2_000, 'B'),
   alone('cpu-postgres', 'CPU in Postgres per paid request', 'postgresMicroseconds', 'json-64', 25, 'µs'),
   times('rate-bifrost', 'requests/s beside Bifrost', 'requestsPerSecond', 'json-64', BIFROST, 1.1, 'higher'),
   times('cpu-portkey', 'CPU beside Portkey', 'cpuMicroseconds', 'json-64', 'Portkey', 1 / 15),

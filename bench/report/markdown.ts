@@ -13,6 +13,7 @@ const REQUEST_COLUMNS: readonly Column[] = [
   ['p99 ms', 'p99Ms'],
   ['CPU µs', 'cpuMicroseconds'],
   ['Redis µs', 'redisMicroseconds'],
+  ['Redis log bytes', 'redisLogBytes'],
   ['Postgres µs', 'postgresMicroseconds'],
 ]
 const CHUNK_COLUMNS: readonly Column[] = [

@@ -15,6 +15,8 @@ export type FigureName =
   /** Of the server and its stores. */
   | 'allMicroseconds'
   | 'redisMicroseconds'
+  /** What Redis appends to its file of writes. */
+  | 'redisLogBytes'
   | 'postgresMicroseconds'
   | 'clientMicroseconds'
   | 'upstreamMicroseconds'

@@ -61,6 +61,7 @@ async function runRound(world: World, plan: RoundPlan, results: Results | undefi
         job,
         partiesOf(world, peer),
         scenario.unit,
+        world.stores.logBytes,
       )
       if (!results) continue
       addRound(results.rows, scenario.id, peer.kind.name, figures)

@@ -23,18 +23,23 @@ export async function measureWindow(
   job: Job,
   parties: Parties,
   unit: 'request' | 'chunk',
+  logBytes: () => Promise<number | undefined>,
 ): Promise<Window> {
   await untilQuiet(parties.peer)
+  const logBefore = await logBytes()
   const before = readUsage(parties)
   const result = await client.run(job)
   const usesStores = parties.redis.length > 0
   if (usesStores) await Bun.sleep(FLUSH_MS)
   const after = readUsage(parties)
+  const logAfter = await logBytes()
   const used = usageBetween(before, after)
   const count = Math.max(1, unit === 'chunk' ? result.chunks : result.answered)
   const threads = microsecondsByName(before.byParty.peer, after.byParty.peer)
+  const figures = figuresOf(result, used, { unit, usesStores, hasProcess: parties.peer.length > 0 })
+  const hasLog = usesStores && logBefore !== undefined && logAfter !== undefined
   return {
-    figures: figuresOf(result, used, { unit, usesStores, hasProcess: parties.peer.length > 0 }),
+    figures: hasLog ? { ...figures, redisLogBytes: (logAfter - logBefore) / count } : figures,
     threads: Object.fromEntries(Object.entries(threads).map(([name, spent]) => [name, spent / count])),
     failures: result.failures,
   }

@@ -4,6 +4,9 @@ import type { World } from '@faults/world/world'
 import { reconcileHistory } from '@/accounts/reconcile'
 import { checkLedger } from '@/ledger/check/check'
 import { findNames } from '@/ledger/check/store-names'
+import { viewHold } from '@/ledger/holds/view-hold'
+import { commandTimeoutOf } from '@/ledger/store/connection'
+import { createScriptRunner } from '@/ledger/store/script-runner'
 import type { Breach, Charge, Evidence } from './evidence'
 
 /** Kinds of violation that `admin ledger check` tells, and the invariant that each belongs to. Everything else is I1. */
@@ -89,11 +92,12 @@ export async function checkHolds(evidence: Evidence): Promise<Breach[]> {
 async function readHolds(world: World): Promise<StoredHold[]> {
   const { redis } = world.bank
   const names = (await findNames(redis, async () => {})).holds
-  const rows = await Promise.all(names.map((name) => redis.hmget(name, 'payer', 'state', 'cost')))
-  return rows.flatMap(([payer, state, cost], index) => {
-    if (!payer) return []
+  const runner = createScriptRunner(redis, commandTimeoutOf(redis))
+  const holds = await Promise.all(names.map((name) => viewHold(runner, name)))
+  return holds.flatMap(({ payer, state, cost }, index) => {
+    if (payer === '') return []
     const holdId = names[index]?.split(':').at(-1) ?? ''
-    return [{ holdId, accountId: payer.split(':')[0] ?? '', state: state ?? '', cost: Number(cost ?? 0) }]
+    return [{ holdId, accountId: payer.split(':')[0] ?? '', state, cost }]
   })
 }
 

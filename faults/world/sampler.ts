@@ -1,4 +1,5 @@
 /** Looks at balances ten times a second while a fault is on: a moment below zero counts, even if it is over at the end. */
+import { readStored } from '@test/ledger/store/stored'
 import type { RedisClient } from '@/ledger/store/connection'
 import { accountName } from '@/ledger/store/names'
 
@@ -22,13 +23,14 @@ export function startSampler(redis: RedisClient): Sampler {
   async function sample(): Promise<void> {
     const ids = [...accounts]
     const rows = await Promise.all(
-      ids.map((id) => redis.hmget(accountName(id), 'available', 'overrun').catch(() => [])),
+      ids.map((id) => readStored(redis, 'account', accountName(id)).catch(() => undefined)),
     )
-    for (const [index, [available, overrun]] of rows.entries()) {
-      if (available === undefined || available === null) continue
+    for (const [index, account] of rows.entries()) {
+      if (!account) continue
+      const { available, overrun } = account
       samples++
       // What was charged beyond a hold is counted, and is the only way below zero.
-      if (Number(available) + Number(overrun ?? 0) < 0) violations.add(`${ids[index]} had ${available} available`)
+      if (Number(available) + Number(overrun) < 0) violations.add(`${ids[index]} had ${available} available`)
     }
   }
 

@@ -85,7 +85,7 @@ export interface Ledger {
   resolveWithheld(withheld: Withheld): Promise<WithheldFate>
   /** The account's money now, or undefined where no such account exists. One round trip. */
   readBalance(accountId: string): Promise<AccountBalance | undefined>
-  /** The account's latest usage records, newest first; at most 50 are kept. One round trip. */
+  /** The account's latest usage records that have not left for the history, newest first. */
   recentRecords(accountId: string, limit: number): Promise<RecentRecord[]>
   /** A key's state and use now, or undefined where the account has no such key. One round trip. */
   readKey(payer: Payer): Promise<KeyUsage | undefined>

@@ -25,13 +25,24 @@ export type MissingRights = { required: string[]; optional: string[] }
 const LEDGER_LINES = [
   ...['HGET @ f', 'HMGET @ f', 'HSET @ f 1', 'HINCRBY @ f 1', 'HDEL @ f', 'EXISTS @', 'PEXPIRE @ 1', 'PTTL @', 'TIME'],
   ...['ZADD @ 1 m', 'ZSCORE @ m', 'ZRANGE @ 0 0', 'ZREM @ m', 'ZCARD @', 'LPUSH @ 1', 'LTRIM @ 0 0'],
-  ...['SADD @ m', 'SCARD @', 'SISMEMBER @ m', 'SMEMBERS @', 'GET @', 'SET @ 1', 'DEL @', 'INFO memory'],
+  ...[
+    'SADD @ m',
+    'SCARD @',
+    'SISMEMBER @ m',
+    'SMEMBERS @',
+    'GET @',
+    'SET @ 1',
+    'MGET @',
+    'MSET @ 1',
+    'DEL @',
+    'INFO memory',
+  ],
   ...['XADD @ * f 1', 'XACK @ g 0-1', 'XDEL @ 0-1', 'XLEN @', 'XRANGE @ - + COUNT 1', 'XPENDING @ g'],
   'XREAD COUNT 1 STREAMS @ 0',
   ...['XREADGROUP GROUP g c COUNT 1 STREAMS @ >', 'XAUTOCLAIM @ g c 1 0-0', 'XGROUP CREATE @ g 0'],
 ]
 /** Of the automatic check, and of what pages show. */
-const WATCHING_LINES = ['SCAN 0 COUNT 1', 'SSCAN @ 0', 'LRANGE @ 0 0']
+const WATCHING_LINES = ['SCAN 0 COUNT 1', 'SSCAN @ 0', 'XREVRANGE @ + - COUNT 1']
 
 /** What the ledger itself needs. */
 export const LEDGER_RIGHTS: readonly Right[] = [

@@ -1,6 +1,7 @@
 /** The usage record: the immutable thing that a settle or an expire appends, and the only thing that the history ever charges. */
 import { FORMAT_NAMES, type FormatName } from '@/chat/format-name'
 import { inputTokens, type Usage } from '@/chat/usage'
+import { type StoredFields, storedFields } from '@/ledger/records/entry-fields'
 import { parsePayer } from '@/ledger/store/names'
 import { assert } from '@/lib/assert'
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '@/lib/json'
@@ -106,8 +107,8 @@ const RECORD_KINDS = ['settle', 'expire', 'late'] as const
 const LATEST_MS = 253_402_300_799_999
 
 /**
- * One entry of a shard's stream. Stored there under older names, which rolling restarts share: `eventId` for `recordId`,
- * `record` for `facts`.
+ * One entry of a shard's stream: `envelope`, all but the facts, and `facts`. In a shard that is not packed it is stored under names
+ * that older gateways know, `eventId` for `recordId` and `record` for `facts`.
  */
 export type UsageRecord = {
   /** The hold id; a late correction's is the hold id + `:late`. Unique for ever: the history's dedupe key. */
@@ -266,22 +267,6 @@ const COUNTS = ['providerInput', 'providerOutput', 'localInput', 'localOutput'] 
 function areCounts(counts: unknown): boolean {
   if (!isJsonObject(counts) || !Array.isArray(counts.gaps)) return false
   return counts.gaps.every((gap) => typeof gap === 'string') && COUNTS.every((name) => isCount(counts[name]))
-}
-
-/** The fields of a stream entry by their stored names; '' for one that is missing. */
-const NO_FIELDS = {
-  ...{ eventId: '', holdId: '', accountId: '', keyId: '', kind: '' },
-  ...{ cost: '', held: '', seq: '', atMs: '', flags: '', record: '' },
-}
-type StoredFields = typeof NO_FIELDS
-
-function storedFields(fields: readonly string[]): StoredFields {
-  const stored = { ...NO_FIELDS }
-  for (let index = 0; index + 1 < fields.length; index += 2) {
-    const name = fields[index] as keyof StoredFields
-    if (name in NO_FIELDS) stored[name] = fields[index + 1] ?? ''
-  }
-  return stored
 }
 
 function parseFlags(values: readonly unknown[]): RecordFlag[] | undefined {

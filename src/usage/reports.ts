@@ -71,9 +71,9 @@ export function createReports(database: Database, ledger: Ledger): Reports {
     return found ?? known?.name ?? ''
   }
 
+  /** What leaves the ledger's stream is in the history already: read in this order, nothing is missed. */
   async function recentOf(accountId: string): Promise<Recent> {
     const recent = await ledger.recentRecords(accountId, RECENT_COUNT)
-    if (recent.length >= RECENT_COUNT) return { records: recent, archivedBeforeMs: null }
     const older = (await fromHistory(() => readRecent(database, accountId))) ?? []
     const records = mergeRecords(recent, older)
     if (records.length >= RECENT_COUNT) return { records, archivedBeforeMs: null }

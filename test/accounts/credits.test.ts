@@ -1,5 +1,6 @@
 /** Credit: recorded once, applied once, whatever fails in between. */
 import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { addToStored, readStored } from '@test/ledger/store/stored'
 import { freshDatabase, redisUrl } from '@test/support/stores'
 import { until } from '@test/support/until'
 import { logRecorder } from '@test/usage/log-recorder'
@@ -138,7 +139,7 @@ describe('the outbox', () => {
     await fixture.credits.addCredit({ accountId, amount: TEN, reference: 'lost' })
     const entry = await fixture.database.sql`SELECT id FROM ledger_entries WHERE account_id = ${accountId}`
     await fixture.redis.srem(creditedName(accountId), entry[0]?.id)
-    await fixture.redis.hincrby(accountName(accountId), 'available', -TEN)
+    await addToStored(fixture.redis, 'account', accountName(accountId), { available: -TEN })
     const log = logRecorder()
     const worker = createOutboxWorker(fixture.database, fixture.ledger, log.logger, { confirmAfterSeconds: 0 })
     await worker.runOnce()
@@ -154,6 +155,11 @@ async function balances() {
       (SELECT count(*) FROM ledger_entries WHERE account_id = a.id) AS entries,
       (SELECT count(*) FROM credit_outbox WHERE account_id = a.id AND applied_at IS NULL) AS pending
     FROM accounts a WHERE id = ${accountId}`
-  const fields = await fixture.redis.hget(accountName(accountId), 'available')
-  return { ledger: Number(fields ?? 0), history: row?.history, entries: row?.entries, pending: row?.pending }
+  const account = await readStored(fixture.redis, 'account', accountName(accountId))
+  return {
+    ledger: Number(account?.available ?? 0),
+    history: row?.history,
+    entries: row?.entries,
+    pending: row?.pending,
+  }
 }

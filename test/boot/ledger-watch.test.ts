@@ -1,5 +1,6 @@
 /** The automatic ledger check: finds what was planted, says it once over all gateways, and never outlives its gateway. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { addToStored } from '@test/ledger/store/stored'
 import { type Customer, startGateway, type TestGateway } from '@test/support/gateway'
 import { startRedis, type TestServer } from '@test/support/stores'
 import { until } from '@test/support/until'
@@ -49,11 +50,11 @@ test('reports a planted violation of either store by kind, logs it, and reports 
   watching.start()
   await until(() => reports.at(-1)?.accounts === 1 && Object.keys(reports.at(-1)?.violations ?? {}).length === 0)
 
-  await raw.hincrby(accountName(customer.accountId), 'available', 5)
+  await addToStored(raw, 'account', accountName(customer.accountId), { available: 5 })
   await until(() => reports.at(-1)?.violations.balance_differs === 1, 'the planted credit to be found')
   const line = lines.find((one) => one.includes('"ledger_drift"')) ?? ''
   expect(JSON.parse(line)).toMatchObject({ level: 'error', kind: 'balance_differs', accountId: customer.accountId })
-  await raw.hincrby(accountName(customer.accountId), 'available', -5)
+  await addToStored(raw, 'account', accountName(customer.accountId), { available: -5 })
   await until(() => Object.keys(reports.at(-1)?.violations ?? {}).length === 0, 'the books to be whole again')
 
   const { sql } = gateway.gateway.database
@@ -102,7 +103,7 @@ test('one gateway checks at a time, and the others show what it found', async ()
 })
 
 test('a gateway checks at its start and shows the drift in its metrics', async () => {
-  await raw.hincrby(accountName(customer.accountId), 'available', 5)
+  await addToStored(raw, 'account', accountName(customer.accountId), { available: 5 })
   const stores = { redisUrl: gateway.stores.redisUrl, databaseUrl: gateway.stores.databaseUrl }
   const respond = () => Response.json(chatCompletion('Hello'))
   const watched = await startGateway({ ...stores, respond, watchesLedger: true })
@@ -113,7 +114,7 @@ test('a gateway checks at its start and shows the drift in its metrics', async (
   expect(text).toContain('svc_ledger_drift_violations{kind="total"} 1')
   expect(text).toMatch(/svc_ledger_check_timestamp_seconds 1\d{9}/)
   await watched.stop()
-  await raw.hincrby(accountName(customer.accountId), 'available', -5)
+  await addToStored(raw, 'account', accountName(customer.accountId), { available: -5 })
 })
 
 test('a store that is gone is a warning and no report, and the watch goes on', async () => {

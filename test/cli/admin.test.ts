@@ -2,9 +2,11 @@
 
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { type Fixture, openFixture } from '@test/accounts/fixture'
+import { addToStored } from '@test/ledger/store/stored'
 import { freshDatabase, startRedis, type TestServer } from '@test/support/stores'
 import { isWellFormedKey } from '@/accounts/key-text'
-import { accountName } from '@/ledger/store/names'
+import { createReloadExchange } from '@/catalog/reload/exchange'
+import { accountName, metaName } from '@/ledger/store/names'
 import { nano } from '@/lib/money'
 import { type Outcome, run } from './run'
 
@@ -118,7 +120,7 @@ describe('the life of a customer, by commands', () => {
   test('ledger check and rebuild: damage is found, named, mended', async () => {
     const sound = await succeed('ledger check')
     expect(sound.json).toEqual({ ok: true, violations: [], accounts: 2, openHolds: 0, unsyncedEvents: 0 })
-    await fixture.redis.hincrby(accountName(accountId), 'available', 77)
+    await addToStored(fixture.redis, 'account', accountName(accountId), { available: 77 })
     const damaged = await run(['ledger', 'check'], stores)
     expect(damaged).toMatchObject({
       code: 1,
@@ -212,6 +214,23 @@ describe('what cannot be done', () => {
   test('a broken setting is named', async () => {
     expect((await run(['ledger', 'check'], { ...stores, PORT: 'eighty' })).stderr).toContain('PORT')
   })
+})
+
+test('ledger pack refuses while a gateway of an older version runs', async () => {
+  const exchange = createReloadExchange((text, name, args) => fixture.redis.eval(text, 1, name, ...args))
+  const member = { id: 'proc_1', gateway: 'gw_1', pid: 1, hash: 'abc' }
+  const shards = () => fixture.redis.hget(metaName(5), 'shards')
+  await fixture.redis.hset(metaName(5), 'shards', '64')
+  // It says so again and again, as it would: whoever is silent for some seconds is gone.
+  const older = setInterval(() => void exchange.beat(member), 500)
+  await exchange.beat(member)
+  expect((await refuse('ledger pack')).stderr).toContain('1 gateway processes of an older version')
+  clearInterval(older)
+  expect(await shards()).toBe('64')
+  await exchange.beat({ ...member, readsPacked: true })
+  expect((await succeed('ledger pack')).json).toEqual({ packed: true })
+  expect(await shards()).toBe('64 packed')
+  expect((await succeed('audit list --action ledger.pack')).json.entries).toHaveLength(1)
 })
 
 test('without arguments the help lists every command, and needs no store', async () => {

@@ -1,5 +1,7 @@
 /** The limits of an account: what all its keys may do together, whatever each of them is given, decided with every reserve. */
+
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { readStored, storeAsHash } from '@test/ledger/store/stored'
 import type { Payer } from '@/ledger/outcomes'
 import { accountName, keyName } from '@/ledger/store/names'
 import { randomId } from '@/lib/ids'
@@ -70,16 +72,16 @@ describe('the keys of an account together', () => {
     await passDeadline(bench.redis, holds[2])
     await bench.ledger.expireDue(100)
     await bench.ledger.settle(settlement(holds[2], 1))
-    expect(await bench.redis.hget(accountName(first.accountId), 'open')).toBe('0')
+    expect(await readStored(bench.redis, 'account', accountName(first.accountId))).toMatchObject({ open: '0' })
   })
 
   test('are refused without a trace: neither the account nor the key pays for a refusal', async () => {
     const [first] = await greedy({ requestsPerMinute: 1 })
     await pass(first)
     const names = [accountName(first.accountId), keyName(first)]
-    const before = await Promise.all(names.map((name) => bench.redis.hgetall(name)))
+    const before = await Promise.all(names.map((name) => bench.redis.dumpBuffer(name)))
     expect(await pass(first)).toMatchObject({ of: 'account', limit: 1 })
-    expect(await Promise.all(names.map((name) => bench.redis.hgetall(name)))).toEqual(before)
+    expect(await Promise.all(names.map((name) => bench.redis.dumpBuffer(name)))).toEqual(before)
   })
 })
 
@@ -118,6 +120,7 @@ test('an account that an older gateway has loaded gets its limits, and its open 
   const open = request(first, 1)
   await bench.ledger.reserve(open)
   const older = ['requestsPerMinute', 'tokensPerMinute', 'concurrency', 'requestsLevel', 'tokensLevel', 'levelsAtMs']
+  await storeAsHash(bench.redis, 'account', accountName(first.accountId))
   await bench.redis.hdel(accountName(first.accountId), ...older, 'open')
   expect(await bench.ledger.reserve(request(first, 1))).toMatchObject({ kind: 'reserved' })
   expect(await bench.ledger.reserve(request(first, 1))).toMatchObject({ kind: 'rate_limited', limit: 2 })
@@ -126,7 +129,7 @@ test('an account that an older gateway has loaded gets its limits, and its open 
 test.each([0, -1, 1.5, 99_999_999_999])('a limit of %p is refused and changes nothing', async (concurrency) => {
   const [first] = await greedy()
   await pass(first)
-  const before = await bench.redis.hgetall(accountName(first.accountId))
+  const before = await bench.redis.dumpBuffer(accountName(first.accountId))
   await expect(bench.ledger.setAccountState(accountState(first.accountId, { concurrency }))).rejects.toThrow()
-  expect(await bench.redis.hgetall(accountName(first.accountId))).toEqual(before)
+  expect(await bench.redis.dumpBuffer(accountName(first.accountId))).toEqual(before)
 })

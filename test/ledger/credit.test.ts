@@ -1,5 +1,7 @@
 /** Credit: exactly once per ledger entry, for ever, also when it races with the account's first load. */
+
 import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { readStored } from '@test/ledger/store/stored'
 import { accountName, creditedName } from '@/ledger/store/names'
 import { randomId } from '@/lib/ids'
 import { MAX_NANO, nano } from '@/lib/money'
@@ -35,7 +37,7 @@ test('takes money back, even below zero, and remembers by how much', async () =>
   const payer = await bench.fund(100)
   await bench.ledger.reserve(request(payer, 80))
   expect(await bench.ledger.credit(entry(payer.accountId, -70))).toEqual({ kind: 'credited', available: nano(-50) })
-  expect(await bench.redis.hget(accountName(payer.accountId), 'overrun')).toBe('70')
+  expect(await readStored(bench.redis, 'account', accountName(payer.accountId))).toMatchObject({ overrun: '70' })
   expect(await bench.ledger.credit(entry(payer.accountId, 60))).toEqual({ kind: 'credited', available: nano(10) })
 })
 

@@ -1,5 +1,7 @@
 /** Clients that leave before the first byte: the store counts them, makes a few of an hour free, and keeps their tokens counted. */
+
 import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { readStored, setStored } from '@test/ledger/store/stored'
 import type { Payer } from '@/ledger/outcomes'
 import { accountName } from '@/ledger/store/names'
 import { type Bench, connect, createBench, request, settlement, storeMs } from './harness'
@@ -17,7 +19,11 @@ afterAll(() => bench.redis.disconnect())
 /** Makes the hour that is counted in one that does not end while the test runs. */
 async function countIn(payer: Payer, hours: number, count: number): Promise<void> {
   const hour = Math.floor((await storeMs(bench.redis)) / MS_PER_HOUR) + hours
-  await bench.redis.hset(accountName(payer.accountId), { hangUpHour: hour, hangUps: count })
+  await setStored(bench.redis, 'account', accountName(payer.accountId), { hangUpHour: hour, hangUps: count })
+}
+
+async function countedOf(payer: Payer): Promise<string | undefined> {
+  return (await readStored(bench.redis, 'account', accountName(payer.accountId)))?.hangUps
 }
 
 async function hangUp(payer: Payer, tokens = 1): Promise<number> {
@@ -54,7 +60,7 @@ test('asking again changes nothing: neither the charge, nor how many are left', 
   const wish = settlement(hold, 20, { freePerHour: FREE })
   expect(await bench.ledger.settle(wish)).toMatchObject({ kind: 'settled', record: { cost: 0 } })
   expect(await bench.ledger.settle(wish)).toEqual({ kind: 'already_settled' })
-  expect(await bench.redis.hget(accountName(payer.accountId), 'hangUps')).toBe(String(FREE))
+  expect(await countedOf(payer)).toBe(String(FREE))
   expect(await bench.ledger.fateOf(hold)).toEqual({ kind: 'free' })
 })
 
@@ -70,5 +76,5 @@ test('an answer is settled as ever: nothing is counted, and nothing is free', as
   const hold = request(payer, 50)
   await bench.ledger.reserve(hold)
   expect(await bench.ledger.settle(settlement(hold, 20))).toMatchObject({ kind: 'settled', record: { cost: 20 } })
-  expect(await bench.redis.hexists(accountName(payer.accountId), 'hangUps')).toBe(0)
+  expect(await countedOf(payer)).toBe('0')
 })

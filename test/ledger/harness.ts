@@ -1,5 +1,6 @@
 /** What ledger tests stand on: a ledger on a real Redis, a funded account with a key, and shortcuts for requests. */
 
+import { addToStored } from '@test/ledger/store/stored'
 import { redisUrl } from '@test/support/stores'
 import { PATIENCE_MS } from '@test/support/until'
 import { createDeps, createLedger, type Ledger } from '@/ledger/ledger'
@@ -127,9 +128,8 @@ export async function passDeadline(redis: RedisClient, hold: ReserveRequest, ago
 
 /** Lets time pass for the rate limits of a key and its account: what they last did becomes `ms` older. */
 export async function letTimePass(redis: RedisClient, payer: Payer, ms: number): Promise<void> {
-  const name = keyName(payer)
-  for (const field of ['requestsAtMs', 'tokensAtMs']) await redis.hincrby(name, field, -ms)
-  await redis.hincrby(accountName(payer.accountId), 'levelsAtMs', -ms)
+  await addToStored(redis, 'key', keyName(payer), { requestsAtMs: -ms, tokensAtMs: -ms })
+  await addToStored(redis, 'account', accountName(payer.accountId), { levelsAtMs: -ms })
 }
 
 /** The store's clock. */

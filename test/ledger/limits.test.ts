@@ -1,5 +1,7 @@
 /** Rate limits, concurrency and monthly budgets, which reserve decides together with the money. */
+
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { setStored } from '@test/ledger/store/stored'
 import type { Payer } from '@/ledger/outcomes'
 import { keyName } from '@/ledger/store/names'
 import { nano } from '@/lib/money'
@@ -174,7 +176,7 @@ describe('the monthly budget', () => {
     await bench.ledger.settle(settlement(spent, 500))
     await bench.ledger.reserve(open)
     expect(await bench.ledger.reserve(request(payer, 101))).toMatchObject({ kind: 'budget_exceeded' })
-    await bench.redis.hset(keyName(payer), 'month', '202001')
+    await setStored(bench.redis, 'key', keyName(payer), { month: 202001 })
     expect(await bench.ledger.readKey(payer)).toMatchObject({ spentThisMonth: nano(0) })
     expect(await bench.ledger.reserve(request(payer, 601))).toMatchObject({ remaining: nano(600) })
     await bench.ledger.settle(settlement(open, 300))

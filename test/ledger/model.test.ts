@@ -1,5 +1,5 @@
 /**
- * The scripts against the model: random operations from two clients, with repetitions, a clock that jumps, flushers that
+ * The scripts against the model: random operations from two clients, one of them of an older version until the store is packed, with repetitions, a clock that jumps, flushers that
  * crash, restarts, and stores that come back with old data. LEDGER_MODEL_STEPS sets how many operations are tried.
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
@@ -8,6 +8,7 @@ import { startRedis, type TestServer } from '@test/support/stores'
 import { checkLedger } from '@/ledger/check/check'
 import { connect, createBench } from './harness'
 import { commands } from './operations'
+import { runScripts } from './store/older-scripts'
 import { createWorld, type World } from './world'
 
 const STEPS = Number(process.env.LEDGER_MODEL_STEPS ?? 3_000)
@@ -22,6 +23,7 @@ beforeAll(async () => {
   redis = [await connect(server.url), await connect(server.url)]
 })
 afterAll(async () => {
+  runScripts('newer')
   for (const client of redis) client.disconnect()
   await server.stop()
 })
@@ -42,6 +44,7 @@ test(
           return { model: {}, real: world }
         }, run)
         operations += [...run].length
+        runScripts('newer')
         await bench.ledger.expireDue(1_000)
         const report = await checkLedger({ redis: first, history: bench.history, logger: bench.logger })
         expect(report.violations).toEqual([])

@@ -1,7 +1,9 @@
 /** Bad numbers: refused in TypeScript and again in Lua, with nothing written. And the prelude's integers and calendar. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { readStored, setStored, storeAsHash } from '@test/ledger/store/stored'
 import { fc } from '@test/support/property'
 import type { ReserveRequest } from '@/ledger/outcomes'
+import type { StoredThing } from '@/ledger/scripts/layout'
 import { SCRIPTS, type Script, script } from '@/ledger/scripts/scripts'
 import {
   accountName,
@@ -80,12 +82,11 @@ function spoiled({ args, packedAt }: Call, index: number, bad: string): (string 
 /** A valid call of each script that takes numbers, and which of its arguments are numbers. */
 async function calls(): Promise<Record<string, Call>> {
   const { accountId } = hold
-  const month = Number(await bench.redis.hget(keyName(hold), 'month'))
   const shard = shardOf(accountId)
   const [meta, account, key] = [metaName(shard), accountName(accountId), keyName(hold)]
-  const [version, keyVersion] = await Promise.all(
-    [account, key].map((name) => bench.redis.hget(name, 'version').then(Number)),
-  )
+  const version = Number((await readStored(bench.redis, 'account', account))?.version)
+  const stored = await readStored(bench.redis, 'key', key)
+  const [month, keyVersion] = [Number(stored?.month), Number(stored?.version)]
   const [deadlines, records, recent] = [deadlinesName(shard), recordsName(shard), recentName(accountId)]
   const [payer, fresh, facts] = [payerText(hold), randomId('hold'), JSON.stringify(FACTS)]
   const own = holdName(accountId, hold.holdId)
@@ -106,7 +107,7 @@ async function calls(): Promise<Record<string, Call>> {
     },
     expire: {
       script: SCRIPTS.expire,
-      names: [deadlines, records, own, account, key, recent],
+      names: [deadlines, records, meta, own, account, key, recent],
       args: [payer, hold.holdId, 400],
       numbers: [2],
     },
@@ -157,31 +158,34 @@ describe('a malformed number reaches no balance', () => {
   test('nor does one that has got into the store: the script refuses before its first write', async () => {
     const { accountId } = hold
     const script = await calls()
-    const fields: [string, string, string[]][] = [
-      [accountName(accountId), 'available', ['reserve', 'settle', 'credit']],
-      [accountName(accountId), 'held', ['reserve', 'settle']],
-      [accountName(accountId), 'spentMonth', ['settle']],
-      [accountName(accountId), 'seq', ['settle']],
-      [accountName(accountId), 'overrun', ['settle', 'credit']],
-      [keyName(hold), 'tokensLevel', ['reserve', 'settle']],
-      [keyName(hold), 'open', ['reserve', 'settle']],
-      [keyName(hold), 'held', ['reserve', 'settle']],
-      [keyName(hold), 'spentMonth', ['settle']],
-      [keyName(hold), 'requestsPerMinute', ['reserve']],
-      [holdName(accountId, hold.holdId), 'amount', ['settle']],
-      [holdName(accountId, hold.holdId), 'tokens', ['settle']],
+    const [account, key, own] = [accountName(accountId), keyName(hold), holdName(accountId, hold.holdId)]
+    const fields: [StoredThing, string, string, string[]][] = [
+      ['account', account, 'available', ['reserve', 'settle', 'credit']],
+      ['account', account, 'held', ['reserve', 'settle']],
+      ['account', account, 'spentMonth', ['settle']],
+      ['account', account, 'seq', ['settle']],
+      ['account', account, 'overrun', ['settle', 'credit']],
+      ['key', key, 'tokensLevel', ['reserve', 'settle']],
+      ['key', key, 'held', ['reserve', 'settle']],
+      ['key', key, 'spentMonth', ['settle']],
+      ['key', key, 'requestsPerMinute', ['reserve']],
+      ['hold', own, 'amount', ['settle']],
+      ['hold', own, 'tokens', ['settle']],
     ]
-    for (const [name, field, affected] of fields) {
-      const good = await bench.redis.hget(name, field)
-      await bench.redis.hset(name, field, '1e999')
-      const before = await snapshot(bench.redis, accountId)
-      for (const one of affected) {
-        const { script: lua, names, args } = script[one] as Call
-        await expect(bench.deps.runner.run(lua, names, args)).rejects.toThrow('LEDGER')
+    for (const [thing, name, field, affected] of fields) {
+      for (const isHash of [false, true]) {
+        const good = await bench.redis.dumpBuffer(name)
+        if (isHash) await storeAsHash(bench.redis, thing, name)
+        if (isHash) await bench.redis.hset(name, field, '1e999')
+        else await setStored(bench.redis, thing, name, { [field]: '1e999' })
+        const before = await snapshot(bench.redis, accountId)
+        for (const one of affected) {
+          const { script: lua, names, args } = script[one] as Call
+          await expect(bench.deps.runner.run(lua, names, args)).rejects.toThrow('LEDGER')
+        }
+        expect(await snapshot(bench.redis, accountId)).toEqual(before)
+        await bench.redis.restore(name, 0, good ?? '', 'REPLACE')
       }
-      expect(await snapshot(bench.redis, accountId)).toEqual(before)
-      if (good === null) await bench.redis.hdel(name, field)
-      else await bench.redis.hset(name, field, good)
     }
   })
 

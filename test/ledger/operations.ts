@@ -2,12 +2,14 @@
 import { expect } from 'bun:test'
 import { fc } from '@test/support/property'
 import type { Payer } from '@/ledger/outcomes'
+import { packLedger } from '@/ledger/pack'
 import { NO_KEY } from '@/ledger/store/names'
 import { randomId } from '@/lib/ids'
 import { nano } from '@/lib/money'
 import { type Bench, FACTS, request } from './harness'
 import { advance, credit, expireDue, flush, release, renew, reserve, rewind, settle } from './model'
 import { type Named, type Operation, operation } from './random-operations'
+import { runScripts } from './store/older-scripts'
 import { endWithheld, withhold } from './withheld-model'
 import { accountOf, advanceStore, compare, confirm, lapseStore, rewindStore, save, setKey, type World } from './world'
 
@@ -17,8 +19,10 @@ export const commands: fc.Arbitrary<fc.AsyncCommand<object, World>> = fc
   .map(([chosen, times]) => ({
     check: () => true,
     async run(_model: object, world: World) {
+      const client = 'client' in chosen ? chosen.client : 0
+      runScripts(client === 1 && !world.isPacked ? 'older' : 'newer')
       for (let time = 0; time < times; time++) await perform(world, chosen)
-      await compare(world, 'client' in chosen ? chosen.client : 0)
+      await compare(world, client)
     },
     toString: () => `${times}×${JSON.stringify(chosen)}`,
   }))
@@ -161,6 +165,10 @@ async function performRest(world: World, chosen: Operation): Promise<void> {
       if (old) for (const [id, account] of world.accounts) rewind(account, old.get(id) ?? account)
       return
     }
+    case 'pack':
+      await packLedger(bench.redis)
+      world.isPacked = true
+      return
     case 'forget_scripts':
       await bench.redis.script('FLUSH')
       return

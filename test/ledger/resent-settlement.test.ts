@@ -108,11 +108,10 @@ async function chargedAndForgotten(): Promise<{ payer: Payer; hold: ReserveReque
 async function remember(hold: ReserveRequest): Promise<() => Promise<void>> {
   const { redis } = bench
   const names = [accountName(hold.accountId), keyName(hold), holdName(hold.accountId, hold.holdId)]
-  const before = await Promise.all(names.map((name) => redis.hgetall(name)))
+  const before = await Promise.all(names.map((name) => redis.dumpBuffer(name)))
   return async () => {
     for (const [index, name] of names.entries()) {
-      await redis.del(name)
-      await redis.hset(name, before[index] ?? {})
+      await redis.restore(name, 0, before[index] ?? '', 'REPLACE')
     }
     const shard = shardOf(hold.accountId)
     await redis.zadd(deadlinesName(shard), Date.now() + 60_000, holdMember({ ...hold, amount: hold.amount }))

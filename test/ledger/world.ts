@@ -1,7 +1,9 @@
 /** The real side of the model test: two clients of one store, a history, and a handful of accounts, changed together with the model. */
 
 import { expect } from 'bun:test'
+import { addToStored, readStored } from '@test/ledger/store/stored'
 import type { Payer } from '@/ledger/outcomes'
+import { ALL_SHARDS } from '@/ledger/store/all-shards'
 import { startEpochs } from '@/ledger/store/epoch-guard'
 import {
   accountName,
@@ -9,8 +11,10 @@ import {
   holdMember,
   keyName,
   LEDGER_PATTERN,
+  metaName,
   parseHoldMember,
   recordsName,
+  SHARD_COUNT,
   shardOf,
 } from '@/ledger/store/names'
 import { parseRecordEnvelope } from '@/ledger/usage-record'
@@ -26,20 +30,26 @@ export type World = {
   /** Every hold id ever used, with its payer. */
   holdIds: { holdId: string; payer: Payer }[]
   saved: Saved | undefined
+  /** Until then the second client is a gateway of an older version. */
+  isPacked: boolean
 }
 
-type Saved = { dump: Map<string, Buffer>; accounts: Map<string, ModelAccount> }
+type Saved = { dump: Map<string, Buffer>; accounts: Map<string, ModelAccount>; isPacked: boolean }
 
 const START_CREDIT = 3_000
 const KEY_LIMITS = { requestsPerMinute: 1_000, tokensPerMinute: 100_000, concurrency: 20, monthlyBudget: null }
 const ACCOUNT_LIMITS = { requestsPerMinute: 1_000, tokensPerMinute: 100_000, concurrency: 30 }
 const EVERY_MODEL = { allowedModels: '' }
 
-/** Empties the store and makes two accounts with two keys each. */
+/** Empties the store, as gateways of older versions leave it, and makes two accounts with two keys each. */
 export async function createWorld(benches: readonly [Bench, Bench]): Promise<World> {
   const [bench] = benches
   await bench.redis.flushall()
-  const world: World = { benches, accounts: new Map(), payers: [], holdIds: [], saved: undefined }
+  for (const shard of ALL_SHARDS) await bench.redis.hset(metaName(shard), 'shards', SHARD_COUNT)
+  const world: World = {
+    ...{ benches, accounts: new Map(), payers: [], holdIds: [] },
+    ...{ saved: undefined, isPacked: false },
+  }
   for (let index = 0; index < 2; index++) {
     const first = await bench.fund(START_CREDIT, KEY_LIMITS)
     const { accountId } = first
@@ -80,13 +90,15 @@ export function accountOf(world: World, payer: Payer): ModelAccount {
 export async function advanceStore(world: World, ms: number): Promise<void> {
   const { redis } = world.benches[0]
   for (const payer of world.payers) {
-    for (const field of ['requestsAtMs', 'tokensAtMs']) {
-      if (await redis.hexists(keyName(payer), field)) await redis.hincrby(keyName(payer), field, -ms)
+    const key = await readStored(redis, 'key', keyName(payer))
+    if (Number(key?.requestsAtMs) > 0) {
+      await addToStored(redis, 'key', keyName(payer), { requestsAtMs: -ms, tokensAtMs: -ms })
     }
   }
   for (const accountId of world.accounts.keys()) {
-    if (await redis.hexists(accountName(accountId), 'levelsAtMs')) {
-      await redis.hincrby(accountName(accountId), 'levelsAtMs', -ms)
+    const account = await readStored(redis, 'account', accountName(accountId))
+    if (Number(account?.levelsAtMs) > 0) {
+      await addToStored(redis, 'account', accountName(accountId), { levelsAtMs: -ms })
     }
     const name = deadlinesName(shardOf(accountId))
     for (const member of await redis.zrange(name, '0', '-1')) {
@@ -109,7 +121,7 @@ export async function save(world: World): Promise<void> {
     const value = await redis.dumpBuffer(name)
     if (value) dump.set(name, value)
   }
-  world.saved = { dump, accounts: structuredClone(world.accounts) }
+  world.saved = { dump, accounts: structuredClone(world.accounts), isPacked: world.isPacked }
 }
 
 /** Brings the remembered store back, as a restart on old data does, and confirms every account and key. */
@@ -117,6 +129,7 @@ export async function rewindStore(world: World): Promise<Map<string, ModelAccoun
   const [bench] = world.benches
   if (!world.saved) return undefined
   await bench.redis.flushall()
+  world.isPacked = world.saved.isPacked
   for (const [name, value] of world.saved.dump) await bench.redis.restore(name, 0, value)
   await confirm(world)
   return structuredClone(world.saved.accounts)
@@ -152,10 +165,10 @@ export async function compare(world: World, client: number): Promise<void> {
     const { status, available, spent, seq, stream, overrun } = account
     const held = heldBy(account)
     const keys = world.payers.filter((payer) => payer.accountId === accountId)
-    const [balance, entries, [storedOverrun, storedOpen], ...usages] = await Promise.all([
+    const [balance, entries, stored, ...usages] = await Promise.all([
       bench.ledger.readBalance(accountId),
       bench.redis.xrange(recordsName(shardOf(accountId)), '-', '+'),
-      bench.redis.hmget(accountName(accountId), 'overrun', 'open'),
+      readStored(bench.redis, 'account', accountName(accountId)),
       ...keys.map((payer) => bench.ledger.readKey(payer)),
     ])
     expect(balance).toMatchObject({ status, seq, ...amounts({ available, held, spent }) })
@@ -166,8 +179,8 @@ export async function compare(world: World, client: number): Promise<void> {
       new Map(stream.map((record) => [record.recordId, record.cost])),
     )
     expect(own.map((record) => record.seq)).toEqual(stream.map((record) => record.seq))
-    expect(Number(storedOverrun)).toBe(overrun)
-    expect(Number(storedOpen)).toBe(openHolds(account).length)
+    expect(Number(stored?.overrun)).toBe(overrun)
+    expect(Number(stored?.open)).toBe(openHolds(account).length)
     for (const [index, { keyId }] of keys.entries()) {
       const key = account.keys.get(keyId)
       expect(usages[index]).toMatchObject({

@@ -23,6 +23,8 @@ export type Member = {
   pid: number
   /** Of the catalogue that it uses. */
   hash: string
+  /** Whether it reads accounts, keys and holds that are packed strings; missing in what older gateways say. */
+  readsPacked?: boolean
   answer?: Answer
 }
 

@@ -62,7 +62,7 @@ type State = {
 export function createReloadParticipant(options: ParticipantOptions): ReloadParticipant {
   const { exchange, catalog, file, gateway, clock, logger } = options
   const state: State = {
-    member: { id: randomId('proc'), gateway, pid: process.pid, hash: file.hashOf(catalog.current) },
+    member: { id: randomId('proc'), gateway, pid: process.pid, hash: file.hashOf(catalog.current), readsPacked: true },
     candidate: undefined,
     loadedAtMs: clock.now(),
     reloads: { taken: 0, refused: 0, abandoned: 0, missed: 0 },

@@ -1,5 +1,6 @@
 /** What the ledger does for accounts: credit, balance, latest usage records, status. */
 
+import { inputTokens } from '@/chat/usage'
 import { type LedgerDeps, MAX_LOADS } from '@/ledger/deps'
 import type {
   AccountBalance,
@@ -9,6 +10,7 @@ import type {
   CreditOutcome,
   RecentRecord,
 } from '@/ledger/outcomes'
+import { latestRecords } from '@/ledger/records/unsynced-records'
 import { SCRIPTS } from '@/ledger/scripts/scripts'
 import {
   accountName,
@@ -18,7 +20,6 @@ import {
   metaName,
   NO_KEY,
   payerText,
-  recentName,
   shardOf,
 } from '@/ledger/store/names'
 import { integerOf, integerText, listOf, nanoOf, wordOf } from '@/ledger/store/reply'
@@ -28,7 +29,6 @@ import { MAX_NANO } from '@/lib/money'
 import { accountLimitArguments } from './restore'
 
 const MAX_ENTRY_ID_CHARS = 200
-const RECENT_COUNT = 50
 
 /** Adds or takes back credit once per entry. */
 export async function credit(deps: LedgerDeps, { accountId, entryId, amount }: Credit): Promise<CreditOutcome> {
@@ -76,12 +76,15 @@ export async function setAccountState(
   return outcome ? 'updated' : 'unknown_account'
 }
 
-/** The latest usage records, newest first. */
+/** The latest usage records that the history may lack, newest first. */
 export async function recentRecords(deps: LedgerDeps, accountId: string, limit: number): Promise<RecentRecord[]> {
   assert(Number.isInteger(limit) && limit > 0, 'a limit is a positive integer')
-  const last = Math.min(limit, RECENT_COUNT) - 1
-  const lines = await deps.runner.guard(() => deps.redis.lrange(recentName(accountId), 0, last))
-  return lines.flatMap((line) => parseRecentRecord(line) ?? [])
+  const records = await latestRecords(deps, accountId, limit)
+  return records.map(({ recordId, cost, atMs, facts }) => ({
+    ...{ recordId, cost, atMs, model: facts.model },
+    ...{ inputTokens: inputTokens(facts.usage), outputTokens: facts.usage.output },
+    toolUses: Object.fromEntries((facts.tools ?? []).map(({ name, uses }) => [name, uses])),
+  }))
 }
 
 /** Runs `work` until it finds the account, loading it in between. Undefined where the history has no such account. */
@@ -96,28 +99,4 @@ export async function loaded<T>(
     if ((await deps.restorer.account(accountId, 'load')) === 'unknown') return undefined
   }
   throw storeUnavailable(new Error('the account does not stay loaded'))
-}
-
-/** `recordId|atMs|cost|inputTokens|outputTokens|model` and perhaps `|tool=uses,…`, as the scripts write it. */
-function parseRecentRecord(line: string): RecentRecord | undefined {
-  const match = /^([^|]+)\|(\d+)\|(-?\d+)\|(\d+)\|(\d+)\|(.*?)(?:\|(\w+=\d+(?:,\w+=\d+)*))?$/s.exec(line)
-  if (!match) return undefined
-  const [, recordId = '', atMs, cost, inputTokens, outputTokens, model = '', tools = ''] = match
-  return {
-    recordId,
-    model,
-    inputTokens: Number(inputTokens),
-    outputTokens: Number(outputTokens),
-    cost: nanoOf(cost),
-    toolUses: parseUses(tools),
-    atMs: Number(atMs),
-  }
-}
-
-function parseUses(text: string): Record<string, number> {
-  const uses = text.split(',').flatMap((part) => {
-    const match = /^(\w+)=(\d+)$/.exec(part)
-    return match ? [[match[1] ?? '', Number(match[2])] as const] : []
-  })
-  return Object.fromEntries(uses)
 }

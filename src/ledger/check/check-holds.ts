@@ -1,6 +1,6 @@
 /** Checks that open holds and deadlines belong together: each hold has its deadline, each deadline its hold. */
 import type { ViewDeps } from '@/ledger/accounts/account-view'
-import { SCRIPTS } from '@/ledger/scripts/scripts'
+import { viewHold } from '@/ledger/holds/view-hold'
 import { sumOverShards } from '@/ledger/store/all-shards'
 import {
   deadlinesName,
@@ -10,9 +10,7 @@ import {
   parseHoldMember,
   parsePayer,
   SHARD_COUNT,
-  shardOf,
 } from '@/ledger/store/names'
-import { integerOf, listOf, wordOf } from '@/ledger/store/reply'
 import type { Pace } from '@/lib/pace'
 import type { Violation } from './violation'
 
@@ -56,26 +54,21 @@ export function countHoldsBefore({ redis, runner }: Omit<ViewDeps, 'history'>, b
 }
 
 async function readOpenHolds(deps: ViewDeps, names: readonly string[]): Promise<HoldMember[]> {
-  const read = (openHoldName: string) => deps.redis.hmget(openHoldName, 'state', 'payer', 'amount')
-  const rows = await deps.runner.guard(() => Promise.all(names.map(read)))
-  return rows.flatMap(([state, payerText, amount], index) => {
-    const payer = parsePayer(payerText ?? '')
+  const holds = await Promise.all(names.map((name) => viewHold(deps.runner, name)))
+  return holds.flatMap(({ state, payer, amount }, index) => {
+    const owner = parsePayer(payer)
     const holdId = names[index]?.split(':').at(-1) ?? ''
-    return state === 'open' && payer ? [{ ...payer, holdId, amount: Number(amount) }] : []
+    return state === 'open' && owner ? [{ ...owner, holdId, amount }] : []
   })
 }
 
 async function checkHold(deps: ViewDeps, hold: HoldMember): Promise<Violation[]> {
   const { accountId, holdId } = hold
-  const names = [holdName(accountId, holdId), deadlinesName(shardOf(accountId))]
-  const view = listOf(await deps.runner.run(SCRIPTS.viewHold, names, [holdMember(hold)]))
-  const nowMs = integerOf(view[0])
-  const state = wordOf(view[1])
-  const deadline = wordOf(view[3])
+  const { nowMs, state, amount, deadline } = await viewHold(deps.runner, holdName(accountId, holdId), holdMember(hold))
   const report = (kind: string, detail: string) => [{ kind, accountId, holdId, detail }]
   if (state === 'open' && deadline === '') return report('hold_without_deadline', `holds ${hold.amount}`)
   if (state !== 'open' && deadline !== '') return report('deadline_without_hold', `the hold is ${state || 'gone'}`)
-  if (state === 'open' && wordOf(view[2]) !== String(hold.amount)) return report('hold_amount', wordOf(view[2]))
+  if (state === 'open' && amount !== hold.amount) return report('hold_amount', String(amount))
   if (deadline !== '' && Number(deadline) < nowMs - SWEEP_GRACE_MS) {
     return report('hold_overdue', `its deadline passed ${nowMs - Number(deadline)} ms ago`)
   }

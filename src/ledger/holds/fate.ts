@@ -4,6 +4,7 @@ import type { HoldFate, Payer } from '@/ledger/outcomes'
 import { streamedRecords } from '@/ledger/records/unsynced-records'
 import { holdName, lateRecordId, shardOf } from '@/ledger/store/names'
 import { seal } from './reserve'
+import { viewHold } from './view-hold'
 
 type Hold = Payer & { holdId: string }
 
@@ -11,19 +12,16 @@ type Hold = Payer & { holdId: string }
 const TOMBSTONE_MS = 600_000
 
 /** The fate by what the store remembers; `unknown` where that is nothing, or may change: what expired for nothing can be charged late. */
-export async function fateOf({ redis, runner }: LedgerDeps, { accountId, holdId }: Hold): Promise<HoldFate> {
-  const name = holdName(accountId, holdId)
-  const [[state, cost], leftMs] = await runner.guard(() =>
-    Promise.all([redis.hmget(name, 'state', 'cost'), redis.pttl(name)]),
-  )
+export async function fateOf({ runner }: LedgerDeps, { accountId, holdId }: Hold): Promise<HoldFate> {
+  const { state, cost, leftMs } = await viewHold(runner, holdName(accountId, holdId))
   switch (state) {
     case 'open':
       return { kind: 'open' }
     case 'settled':
-      if (Number(cost) === 0) return { kind: 'free' }
+      if (cost === 0) return { kind: 'free' }
       return { kind: 'charged', sinceMs: Math.max(0, TOMBSTONE_MS - leftMs) }
     case 'expired':
-      return Number(cost) > 0 ? { kind: 'charged', sinceMs: Number.POSITIVE_INFINITY } : { kind: 'unknown' }
+      return cost > 0 ? { kind: 'charged', sinceMs: Number.POSITIVE_INFINITY } : { kind: 'unknown' }
     case 'released':
       return { kind: 'free' }
     default:

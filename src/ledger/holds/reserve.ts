@@ -35,8 +35,9 @@ export async function refusalOf(deps: LedgerDeps, payer: Payer, amount: Nano): P
 
 async function attempt(deps: LedgerDeps, request: ReserveRequest, hold: string): Promise<ReserveOutcome> {
   const { accountId, keyId, holdId } = request
-  const { shard, meta, account, key, deadlines, payer } = namesOf(request)
-  const names = [meta, account, key, hold, deadlines]
+  const own = namesOf(request)
+  const { shard, payer } = own
+  const names = [own.meta, own.account, own.key, hold, own.deadlines]
   const args = [payer, holdId, numbersOf(request, deps.defaultLimits), allowedModelsText(request.allowedModels ?? null)]
   for (let load = 0; load < MAX_LOADS; load++) {
     const verification = deps.epoch.ensure(shard)
@@ -53,9 +54,9 @@ async function attempt(deps: LedgerDeps, request: ReserveRequest, hold: string):
 
 /** Returns a whole hold, and fences the id of one that is unknown. */
 export async function release(deps: LedgerDeps, hold: Payer & { holdId: string }, how = ''): Promise<ReleaseOutcome> {
-  const { account, key, deadlines, payer } = namesOf(hold)
-  const names = [holdOf(namesOf(hold), hold.holdId), account, key, deadlines]
-  return wordOf(await deps.runner.run(SCRIPTS.release, names, [payer, hold.holdId, how])) as ReleaseOutcome
+  const own = namesOf(hold)
+  const names = [holdOf(own, hold.holdId), own.account, own.key, own.deadlines]
+  return wordOf(await deps.runner.run(SCRIPTS.release, names, [own.payer, hold.holdId, how])) as ReleaseOutcome
 }
 
 /** Fences a hold that expired for nothing, or is unknown, for as long as anybody may still mean to charge it. */

@@ -13,16 +13,18 @@ import { type Nano, nano } from '@/lib/money'
 
 /** Settles. With `force`, a hold that the store does not know is charged from what is available, unless it was before. */
 export async function settle(deps: LedgerDeps, settlement: Settlement, force: boolean): Promise<SettleOutcome> {
-  const args = settleArguments(settlement)
+  const own = namesOf(settlement)
+  const names = [holdOf(own, settlement.holdId), own.account, own.key, own.deadlines, own.records, own.recent]
+  const args = settleArguments(settlement, own.payer)
   const free = settlement.freePerHour === undefined ? [] : [String(settlement.freePerHour)]
   /** The load of the account in which a lost or expired hold was found to be charged nowhere. */
   let searched = ''
   for (let load = 0; load < MAX_LOADS; load++) {
-    const reply = listOf(await runSettle(deps, settlement, [...args, searched, ...free]))
+    const reply = listOf(await deps.runner.run(SCRIPTS.settle, names, [...args, searched, ...free]))
     const kind = wordOf(reply[0])
     const isDoubtful = (kind === 'unknown_hold' && force) || kind === 'expired'
     if (!isDoubtful && kind !== 'unknown_account') {
-      if (kind === 'settled' || kind === 'late') deps.noteRecord(shardOf(settlement.accountId))
+      if (kind === 'settled' || kind === 'late') deps.noteRecord(own.shard)
       return readOutcome(reply, settlement)
     }
     searched = isDoubtful ? wordOf(reply[1]) : ''
@@ -33,18 +35,11 @@ export async function settle(deps: LedgerDeps, settlement: Settlement, force: bo
   throw storeUnavailable(new Error('the account does not stay loaded'))
 }
 
-function runSettle(deps: LedgerDeps, settlement: Settlement, args: string[]): Promise<unknown> {
-  const own = namesOf(settlement)
-  const { account, key, deadlines, records, recent } = own
-  const names = [holdOf(own, settlement.holdId), account, key, deadlines, records, recent]
-  return deps.runner.run(SCRIPTS.settle, names, args)
-}
-
 /** All but the last ones: which load of the account was searched for the charge, and how many like it are free. */
-function settleArguments(settlement: Settlement): string[] {
+function settleArguments(settlement: Settlement, payer: string): string[] {
   const { holdId, cost, tokens, facts } = settlement
   const numbers = `${amountText(cost, 'cost')} ${integerText(tokens, 'tokens', 0, Number.MAX_SAFE_INTEGER)}`
-  return [namesOf(settlement).payer, holdId, numbers, factsText(facts), summaryOf(facts)]
+  return [payer, holdId, numbers, factsText(facts), summaryOf(facts)]
 }
 
 /**

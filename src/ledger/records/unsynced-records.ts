@@ -1,9 +1,9 @@
 /** What the history has not acknowledged yet: the usage records that are still in the shards' streams. */
 import { sumOverShards } from '@/ledger/store/all-shards'
 import type { RedisClient } from '@/ledger/store/connection'
-import { recordsName } from '@/ledger/store/names'
+import { recordsName, shardOf } from '@/ledger/store/names'
 import type { ScriptRunner } from '@/ledger/store/script-runner'
-import { parseRecordEnvelope, type RecordEnvelope } from '@/ledger/usage-record'
+import { parseRecordEnvelope, parseUsageRecord, type RecordEnvelope, type UsageRecord } from '@/ledger/usage-record'
 
 type StreamDeps = { redis: RedisClient; runner: ScriptRunner }
 
@@ -23,6 +23,33 @@ export async function* streamedRecords({ redis, runner }: StreamDeps, shard: num
     if (page.length < PAGE_SIZE || !last) return
     from = `(${last[0]}`
   }
+}
+
+/** At most so many of a shard are looked through for one account's latest. */
+const MAX_LOOKED_THROUGH = 2_000
+
+/**
+ * The latest of an account's records that are in its shard's stream, newest first: at most `count`, and none beyond the shard's latest
+ * two thousand, which only a history that cannot be reached leaves behind.
+ */
+export async function latestRecords(
+  { redis, runner }: StreamDeps,
+  accountId: string,
+  count: number,
+): Promise<UsageRecord[]> {
+  const found: UsageRecord[] = []
+  let to = '+'
+  for (let lookedThrough = 0; lookedThrough < MAX_LOOKED_THROUGH; lookedThrough += PAGE_SIZE) {
+    const page = await runner.guard(() => redis.xrevrange(recordsName(shardOf(accountId)), to, '-', 'COUNT', PAGE_SIZE))
+    for (const [, fields] of page) {
+      const record = parseRecordEnvelope(fields)?.accountId === accountId ? parseUsageRecord(fields) : undefined
+      if (record) found.push(record)
+    }
+    const last = page.at(-1)
+    if (found.length >= count || page.length < PAGE_SIZE || !last) break
+    to = `(${last[0]}`
+  }
+  return found.slice(0, count)
 }
 
 /** How many there are, over all shards. */

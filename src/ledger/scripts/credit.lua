@@ -7,9 +7,9 @@
 -- Returns credited, available · exists, available · unknown_account
 --
 -- NEEDS  prelude: call MAX_AMOUNT refuse integer decimal memberOf
---        holds: TOMBSTONE_MS readHold readAccount freeLimits returnHeld bury
+--        holds: TOMBSTONE_MS holdOf freeLimits returnHeld bury
 -- SHARES account: expire load-account read-account release reserve set-account settle view-account withhold
---        hold: check-holds.ts expire load-account release renew reserve settle view-hold withhold
+--        hold: expire load-account release renew reserve settle view-hold withhold
 --        deadlines: check-holds.ts due expire ledger.ts load-account load-key release renew reserve settle view-account
 --          view-hold withhold
 --        credited: load-account view-account withhold
@@ -26,20 +26,23 @@ local balance = account.available + account.held + amount
 if balance > MAX_AMOUNT or balance < -MAX_AMOUNT then
   refuse('the balance would be out of range')
 end
-local hold = amount < 0 and readHold(KEYS[3], ARGV[3])
+local hold = amount < 0 and holdOf(KEYS[3], ARGV[3])
 local isWithheld = hold and hold.state == 'open'
 local returned = isWithheld and hold.amount or 0
+if isWithheld then
+  freeLimits(account, hold, 0)
+  returnHeld(account, returned)
+end
+account.available = account.available + amount
+if amount + returned < 0 then
+  account.overrun = account.overrun - amount - returned
+end
 
 -- After this point, the transition must succeed.
 call('SADD', KEYS[2], ARGV[1])
+writeAccount(KEYS[1], account)
 if isWithheld then
-  freeLimits(account, hold, 0)
-  returnHeld(KEYS[1], account, returned)
   call('ZREM', KEYS[4], memberOf(ARGV[3], ARGV[1], decimal(returned)))
-  bury(KEYS[3], 'settled', ARGV[3], 0, TOMBSTONE_MS)
+  bury(KEYS[3], hold, 'settled', 0, TOMBSTONE_MS)
 end
-call('HINCRBY', KEYS[1], 'available', decimal(amount))
-if amount + returned < 0 then
-  call('HINCRBY', KEYS[1], 'overrun', decimal(-amount - returned))
-end
-return { 'credited', account.available + amount }
+return { 'credited', account.available }

@@ -2,15 +2,18 @@
 -- A new epoch makes every account and key of the shard unconfirmed, so that each is compared with the history before it
 -- pays for anything again.
 --
+-- A shard that no gateway has used yet is packed from the beginning; one of an older gateway when an operator says so.
+--
 -- KEYS  1 meta
 -- ARGV  1 identity of the store · 2 a fresh epoch · 3 shard count
 -- Returns unchanged, epoch · new, epoch · wrong_shard_count
 --
--- NEEDS  prelude: call
--- SHARES meta: acknowledge epoch.ts expire load-account load-key read-account read-key reserve view-account withhold
+-- NEEDS  prelude: call PACKED_SHARDS
+-- SHARES meta: acknowledge epoch.ts expire load-account load-key pack.ts read-account read-key reserve view-account withhold
 
 local known = call('HMGET', KEYS[1], 'identity', 'epoch', 'shards')
-if known[3] and known[3] ~= ARGV[3] then
+local shards = known[3] or PACKED_SHARDS
+if shards ~= ARGV[3] and shards ~= PACKED_SHARDS then
   return { 'wrong_shard_count' }
 end
 if known[1] == ARGV[1] and known[2] then
@@ -18,5 +21,5 @@ if known[1] == ARGV[1] and known[2] then
 end
 
 -- After this point, the transition must succeed.
-call('HSET', KEYS[1], 'identity', ARGV[1], 'epoch', ARGV[2], 'shards', ARGV[3])
+call('HSET', KEYS[1], 'identity', ARGV[1], 'epoch', ARGV[2], 'shards', shards)
 return { 'new', ARGV[2] }

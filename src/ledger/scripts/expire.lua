@@ -8,19 +8,18 @@
 -- Returns per hold: cost charged, or -1 where it was left alone, or -2 where its account has to be loaded first
 --
 -- NEEDS  prelude: call MAX_AMOUNT integer decimal currentMs monthOf memberOf
---        holds: EXPIRED_TOMBSTONE_MS readHold readAccount readKey countMonth freeLimits returnHeld chargeAccount freeKey
---          writeKey bury appendRecord
--- SHARES meta: acknowledge epoch epoch.ts load-account load-key read-account read-key reserve view-account withhold
+--        holds: EXPIRED_TOMBSTONE_MS holdOf newHold countMonth freeLimits returnHeld chargeAccount freeKey bury appendRecord
+-- SHARES meta: acknowledge epoch epoch.ts load-account load-key pack.ts read-account read-key reserve view-account withhold
 --        account: credit load-account read-account release reserve set-account settle view-account withhold
 --        key: load-account load-key read-key release reserve set-key settle view-account
---        hold: check-holds.ts credit load-account release renew reserve settle view-hold withhold
+--        hold: credit load-account release renew reserve settle view-hold withhold
 --        deadlines: check-holds.ts credit due ledger.ts load-account load-key release renew reserve settle view-account
 --          view-hold withhold
 --        records: acknowledge record-streams.ts settle unsynced-records.ts
---        recent: balances.ts settle
+--        recent: settle
 
 local outcomes, expiries = {}, {}
-local accounts, keys = {}, {}
+local accounts, keys, movedAccounts, movedKeys = {}, {}, {}, {}
 local nowMs = currentMs()
 local month = monthOf(nowMs)
 local epoch = call('HGET', KEYS[3], 'epoch')
@@ -47,22 +46,22 @@ for index = 1, #ARGV / 3 do
   outcomes[index] = -1
   if deadline and tonumber(deadline) <= nowMs then
     if accounts[accountName] == nil then
-      local isConfirmed = epoch and call('HGET', accountName, 'epoch') == epoch
-      accounts[accountName] = isConfirmed and readAccount(accountName) or false
+      local account = readAccount(accountName)
+      accounts[accountName] = account and account.epoch == epoch and account or false
     end
+    local account = accounts[accountName]
     keys[keyName] = keys[keyName] or readKey(keyName)
     -- A deadline without a hold can only mean that its hold was lost: what it held is returned.
-    local hold = readHold(holdName, payer)
-      or { state = 'open', amount = amount, tokens = 0, cost = 0, inputCost = 0, isReached = false, facts = '' }
-    local account = accounts[accountName]
+    local hold = holdOf(holdName, payer) or newHold(payer, account and account.isPacked, amount)
     if not account then
       outcomes[index] = -2
     elseif hold.state == 'open' then
-      local cost = hold.isReached and math.min(hold.amount, math.max(hold.cost, hold.inputCost)) or 0
+      local cost = hold.reached == 1 and math.min(hold.amount, math.max(hold.cost, hold.inputCost)) or 0
       outcomes[index] = cost
+      movedAccounts[accountName], movedKeys[keyName] = account, keys[keyName]
       expiries[#expiries + 1] = {
         payer = payer, holdId = holdId, member = member, hold = hold, cost = cost, account = account,
-        key = keys[keyName], holdName = holdName, accountName = accountName, keyName = keyName, recentName = recentName,
+        key = keys[keyName], holdName = holdName, recentName = recentName,
       }
     end
   end
@@ -71,21 +70,21 @@ end
 -- After this point, the transition must succeed.
 for _, expiry in ipairs(expiries) do
   local hold, account, key = expiry.hold, expiry.account, expiry.key
-  local tokensUsed = hold.isReached and hold.tokens or 0
+  local isReached = hold.reached == 1
+  local tokensUsed = isReached and hold.tokens or 0
   call('ZREM', KEYS[1], expiry.member)
   freeLimits(account, hold, tokensUsed)
   if key then
     freeKey(key, hold, tokensUsed)
-    if hold.isReached then
-      countMonth(expiry.keyName, key, expiry.cost, month)
+    if isReached then
+      countMonth(key, expiry.cost, month)
     end
-    writeKey(expiry.keyName, key)
   end
-  bury(expiry.holdName, 'expired', expiry.payer, expiry.cost, EXPIRED_TOMBSTONE_MS)
-  if not hold.isReached then
-    returnHeld(expiry.accountName, account, hold.amount)
+  bury(expiry.holdName, hold, 'expired', expiry.cost, EXPIRED_TOMBSTONE_MS)
+  if not isReached then
+    returnHeld(account, hold.amount)
   else
-    chargeAccount(expiry.accountName, account, expiry.cost, hold.amount, month)
+    chargeAccount(account, expiry.cost, hold.amount, month)
     appendRecord(KEYS[2], expiry.recentName, {
       recordId = expiry.holdId,
       holdId = expiry.holdId,
@@ -96,9 +95,15 @@ for _, expiry in ipairs(expiries) do
       seq = account.seq,
       atMs = nowMs,
       flags = 'expired,estimated',
-      facts = hold.facts,
-      summary = summaryOf(hold.facts),
-    })
+      facts = hold.record,
+      summary = account.isPacked and '' or summaryOf(hold.record),
+    }, account.isPacked)
   end
+end
+for name, account in pairs(movedAccounts) do
+  writeAccount(name, account)
+end
+for name, key in pairs(movedKeys) do
+  writeKey(name, key)
 end
 return outcomes

@@ -14,40 +14,38 @@
 --       here, for its key as well, whose charges the key's own load corrects.
 -- Returns loaded, available · exists · changed
 --
--- NEEDS  prelude: call MAX_AMOUNT MAX_INTEGER integer stored decimal currentMs monthOf memberOf spentIn
---        limits: limitOr
+-- NEEDS  prelude: call MAX_AMOUNT MAX_INTEGER integer decimal currentMs monthOf memberOf spentIn
+--        limits: MAX_LIMIT limitArgument
 --        load: sumOpenHolds epochOf
---        holds: TOMBSTONE_MS readKey freeKey writeKey bury
--- SHARES meta: acknowledge epoch epoch.ts expire load-key read-account read-key reserve view-account withhold
+--        holds: TOMBSTONE_MS newHold freeKey bury
+-- SHARES meta: acknowledge epoch epoch.ts expire load-key pack.ts read-account read-key reserve view-account withhold
 --        account: credit expire read-account release reserve set-account settle view-account withhold
 --        key: expire load-key read-key release reserve set-key settle view-account
---        hold: check-holds.ts credit expire release renew reserve settle view-hold withhold
+--        hold: credit expire release renew reserve settle view-hold withhold
 --        deadlines: check-holds.ts credit due expire ledger.ts load-key release renew reserve settle view-account view-hold
 --          withhold
 --        credited: credit view-account withhold
 
-local known = call('HMGET', KEYS[2], 'status', 'epoch', 'spent', 'version', 'seq', 'overrun',
-  'requestsPerMinute')
-local isKnown = known[1] ~= false
-local epoch, isFresh = epochOf(KEYS[1], ARGV[12])
--- An account that was loaded before accounts had limits is as good as unconfirmed.
-if ARGV[2] == 'load' and isKnown and known[2] == epoch and known[7] then
+local known = readAccount(KEYS[2])
+local epoch, isFresh, isPacked = epochOf(KEYS[1], ARGV[12])
+local isConfirmed = known and known.epoch == epoch
+if ARGV[2] == 'load' and isConfirmed then
   return { 'exists' }
 end
-local hasMoved = isKnown ~= (ARGV[3] ~= 'absent')
-  or stored(known[4], 'version') ~= integer(ARGV[5], 'version', 0, MAX_INTEGER)
+local account = known or {
+  overrun = 0, version = 0, seq = 0, requestsLevel = 0, tokensLevel = 0, levelsAtMs = 0, hangUpHour = 0, hangUps = 0,
+}
+local hasMoved = (known ~= nil) ~= (ARGV[3] ~= 'absent')
+  or account.version ~= integer(ARGV[5], 'version', 0, MAX_INTEGER)
   or call('SCARD', KEYS[3]) ~= integer(ARGV[4], 'credited entries', 0, MAX_INTEGER)
 if hasMoved then
   return { 'changed' }
 end
-local newCharges = isKnown and stored(known[3], 'spent') - integer(ARGV[3], 'spent', -MAX_INTEGER, MAX_INTEGER) or 0
+local newCharges = known and known.spent - integer(ARGV[3], 'spent', -MAX_INTEGER, MAX_INTEGER) or 0
 -- A store that came back is sent settlements again that it has forgotten and the history has not: only another look tells
 -- whether a charge that came in between is one of them.
-if newCharges ~= 0 and known[2] ~= epoch then
+if newCharges ~= 0 and not isConfirmed then
   return { 'changed' }
-end
-for index = 13, 15 do
-  limitOr(ARGV[index], 1)
 end
 local staleCount = integer(ARGV[16], 'stale holds', 0, MAX_INTEGER)
 local stale, keys = {}, {}
@@ -56,38 +54,43 @@ for index = 1, staleCount do
   local amount = integer(amountText, 'amount', 0, MAX_AMOUNT)
   local holdName, keyName = unpack(KEYS, 4 + index * 2, 5 + index * 2)
   keys[keyName] = keys[keyName] or readKey(keyName)
-  stale[memberOf(payer, holdId, decimal(amount))] = { payer = payer, amount = amount, tokens = 0, name = holdName, keyName = keyName }
+  stale[memberOf(payer, holdId, decimal(amount))] = {
+    name = holdName, keyName = keyName, amount = amount, tokens = 0, hold = readHold(holdName) or newHold(payer, isPacked, 0),
+  }
 end
-local held, open = sumOpenHolds(KEYS[4], ARGV[1] .. ':', stale)
-local available = integer(ARGV[7], 'balance', -MAX_INTEGER, MAX_INTEGER) - newCharges - held
-local spent = integer(ARGV[8], 'spent', -MAX_INTEGER, MAX_INTEGER) + newCharges
 local month = monthOf(currentMs())
-local spentMonth = newCharges
+account.isPacked, account.epoch = isPacked or account.isPacked, epoch
+account.held, account.open = sumOpenHolds(KEYS[4], ARGV[1] .. ':', stale)
+account.status = ARGV[6]
+account.available = integer(ARGV[7], 'balance', -MAX_INTEGER, MAX_INTEGER) - newCharges - account.held
+account.spent = integer(ARGV[8], 'spent', -MAX_INTEGER, MAX_INTEGER) + newCharges
+account.month = month
+account.spentMonth = newCharges
   + spentIn(month, integer(ARGV[9], 'month', 0, MAX_INTEGER), integer(ARGV[10], 'spent', -MAX_INTEGER, MAX_INTEGER))
-local seq = math.max(stored(known[5], 'seq'), integer(ARGV[11], 'seq', 0, MAX_INTEGER))
-local overrun = math.max(stored(known[6], 'overrun'), -available, 0)
+account.seq = math.max(account.seq, integer(ARGV[11], 'seq', 0, MAX_INTEGER))
+account.overrun = math.max(account.overrun, -account.available, 0)
+account.requestsPerMinute = limitArgument(ARGV[13], 1, MAX_LIMIT)
+account.tokensPerMinute = limitArgument(ARGV[14], 1, MAX_LIMIT)
+account.concurrency = limitArgument(ARGV[15], 1, MAX_LIMIT)
+-- Whoever looked at the account before this load has to look again.
+account.version = account.version + 1
 
 -- After this point, the transition must succeed.
 if isFresh then
   call('HSET', KEYS[1], 'epoch', epoch)
 end
-for member, hold in pairs(stale) do
-  local key = keys[hold.keyName]
+for member, found in pairs(stale) do
+  local key = keys[found.keyName]
   -- Whoever came between the caller's look and now may have ended it already.
   if call('ZREM', KEYS[4], member) == 1 and key then
-    freeKey(key, hold, 0)
-    writeKey(hold.keyName, key)
+    freeKey(key, found, 0)
+    writeKey(found.keyName, key)
   end
-  bury(hold.name, 'settled', hold.payer, 0, TOMBSTONE_MS)
+  bury(found.name, found.hold, 'settled', 0, TOMBSTONE_MS)
 end
-call('HSET', KEYS[2], 'status', ARGV[6], 'available', decimal(available), 'held', decimal(held),
-  'spent', decimal(spent), 'month', decimal(month), 'spentMonth', decimal(spentMonth), 'seq', decimal(seq),
-  'overrun', decimal(overrun), 'epoch', epoch, 'open', decimal(open),
-  'requestsPerMinute', ARGV[13], 'tokensPerMinute', ARGV[14], 'concurrency', ARGV[15])
+writeAccount(KEYS[2], account)
 call('SADD', KEYS[5], ARGV[1])
--- Whoever looked at the account before this load has to look again.
-call('HINCRBY', KEYS[2], 'version', '1')
 for index = 17 + staleCount * 3, #ARGV do
   call('SADD', KEYS[3], ARGV[index])
 end
-return { 'loaded', available }
+return { 'loaded', account.available }

@@ -1,7 +1,7 @@
 -- Writes as paid requests make the store write, to names that hold nothing: what a store in trouble, or the rights of its user,
 -- forbids a paid request, it forbids this too. Like a reserve it does not run in a store that is out of memory.
 --
--- KEYS  1 a hash · 2 a sorted set · 3 a stream · 4 a list · 5 a set, all of them the probe's own
+-- KEYS  1 a hash · 2 a sorted set · 3 a stream · 4 a list · 5 a set · 6 a string, all of them the probe's own
 -- ARGV  none
 -- Returns its time, in milliseconds since 1970
 --
@@ -26,7 +26,11 @@ call('SADD', KEYS[5], 'probe')
 call('SCARD', KEYS[5])
 call('SISMEMBER', KEYS[5], 'probe')
 call('SMEMBERS', KEYS[5])
-for index = 1, 5 do
+call('SET', KEYS[6], now)
+call('MSET', KEYS[6], now)
+call('MGET', KEYS[6])
+call('PTTL', KEYS[6])
+for index = 1, 6 do
   if call('EXISTS', KEYS[index]) == 1 then
     call('PEXPIRE', KEYS[index], '60000')
   end

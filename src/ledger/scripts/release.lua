@@ -7,15 +7,15 @@
 -- Returns released · already_settled · already_released · already_expired · unknown_hold
 --
 -- NEEDS  prelude: call decimal memberOf
---        holds: TOMBSTONE_MS EXPIRED_TOMBSTONE_MS readHold readAccount readKey freeLimits returnHeld freeKey writeKey bury
+--        holds: TOMBSTONE_MS EXPIRED_TOMBSTONE_MS holdOf newHold freeLimits returnHeld freeKey bury
 -- SHARES account: credit expire load-account read-account reserve set-account settle view-account withhold
 --        key: expire load-account load-key read-key reserve set-key settle view-account
---        hold: check-holds.ts credit expire load-account renew reserve settle view-hold withhold
+--        hold: credit expire load-account renew reserve settle view-hold withhold
 --        deadlines: check-holds.ts credit due expire ledger.ts load-account load-key renew reserve settle view-account
 --          view-hold withhold
 
 local payer, holdId = ARGV[1], ARGV[2]
-local hold = readHold(KEYS[1], payer)
+local hold = holdOf(KEYS[1], payer)
 local isSealing = ARGV[3] == 'seal'
 local wasFree = isSealing and hold and hold.state == 'expired' and hold.cost == 0
 if hold and hold.state ~= 'open' and not wasFree then
@@ -23,23 +23,22 @@ if hold and hold.state ~= 'open' and not wasFree then
 end
 local account = readAccount(KEYS[2])
 local key = readKey(KEYS[3])
+local isOpen = hold and not wasFree
 
 -- After this point, the transition must succeed.
-bury(KEYS[1], 'released', payer, 0, isSealing and EXPIRED_TOMBSTONE_MS or TOMBSTONE_MS)
-if not hold then
-  return 'unknown_hold'
-end
-if wasFree then
-  return 'released'
-end
+bury(KEYS[1], hold or newHold(payer, account and account.isPacked, 0), 'released', 0,
+  isSealing and EXPIRED_TOMBSTONE_MS or TOMBSTONE_MS)
 -- An account that is not loaded is built, when it is, from the holds that are open then: this one no longer is.
-if account then
+if isOpen and account then
   freeLimits(account, hold, 0)
-  returnHeld(KEYS[2], account, hold.amount)
+  returnHeld(account, hold.amount)
+  writeAccount(KEYS[2], account)
 end
-if key then
+if isOpen and key then
   freeKey(key, hold, 0)
   writeKey(KEYS[3], key)
 end
-call('ZREM', KEYS[4], memberOf(payer, holdId, decimal(hold.amount)))
-return 'released'
+if isOpen then
+  call('ZREM', KEYS[4], memberOf(payer, holdId, decimal(hold.amount)))
+end
+return hold and 'released' or 'unknown_hold'

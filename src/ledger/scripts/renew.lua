@@ -5,8 +5,8 @@
 -- ARGV  per hold: account id, time to live in ms, cost, reached (1 or 0), facts
 -- Returns per hold: renewed · settled · released · expired · unknown_hold
 --
--- NEEDS  prelude: call match MAX_AMOUNT MS_PER_DAY refuse integer stored decimal currentMs memberOf
--- SHARES hold: check-holds.ts credit expire load-account release reserve settle view-hold withhold
+-- NEEDS  prelude: call match MAX_AMOUNT MS_PER_DAY refuse integer decimal currentMs memberOf
+-- SHARES hold: credit expire load-account release reserve settle view-hold withhold
 --        deadlines: check-holds.ts credit due expire ledger.ts load-account load-key release reserve settle view-account
 --          view-hold withhold
 
@@ -16,23 +16,22 @@ for index = 2, #KEYS do
   local accountId = ARGV[at + 1]
   local ttlMs = integer(ARGV[at + 2], 'time to live', 1, MS_PER_DAY)
   local cost = integer(ARGV[at + 3], 'cost', 0, MAX_AMOUNT)
-  local fields = call('HMGET', KEYS[index], 'state', 'payer', 'amount')
-  if not fields[1] then
+  local hold = readHold(KEYS[index])
+  if not hold then
     outcomes[index - 1] = 'unknown_hold'
-  elseif string.sub(fields[2], 1, #accountId + 1) ~= accountId .. ':' then
+  elseif string.sub(hold.payer, 1, #accountId + 1) ~= accountId .. ':' then
     refuse('the hold belongs to another payer')
-  elseif fields[1] ~= 'open' then
-    outcomes[index - 1] = fields[1]
+  elseif hold.state ~= 'open' then
+    outcomes[index - 1] = hold.state
   else
     outcomes[index - 1] = 'renewed'
-    local holdId = match(KEYS[index], '([^:]+)$')
+    hold.cost, hold.record = cost, ARGV[at + 5]
+    hold.reached = ARGV[at + 4] == '1' and 1 or hold.reached
     renewals[#renewals + 1] = {
       name = KEYS[index],
-      member = memberOf(fields[2], holdId, decimal(stored(fields[3], 'amount'))),
+      member = memberOf(hold.payer, match(KEYS[index], '([^:]+)$'), decimal(hold.amount)),
       ttlMs = ttlMs,
-      cost = cost,
-      isReached = ARGV[at + 4] == '1',
-      facts = ARGV[at + 5],
+      hold = hold,
     }
   end
 end
@@ -40,10 +39,7 @@ local nowMs = currentMs()
 
 -- After this point, the transition must succeed.
 for _, renewal in ipairs(renewals) do
-  call('HSET', renewal.name, 'cost', decimal(renewal.cost), 'record', renewal.facts)
-  if renewal.isReached then
-    call('HSET', renewal.name, 'reached', '1')
-  end
+  writeHold(renewal.name, renewal.hold)
   call('ZADD', KEYS[1], 'XX', 'GT', decimal(nowMs + renewal.ttlMs), renewal.member)
 end
 return outcomes

@@ -14,13 +14,13 @@
 --       remaining, held and needed, the account's available
 --       insufficient, available, held, needed
 --
--- NEEDS  prelude: call match MAX_AMOUNT MAX_INTEGER MS_PER_DAY refuse within stored decimal currentMs monthOf
+-- NEEDS  prelude: call match MAX_AMOUNT MAX_INTEGER MS_PER_DAY PACKED_SHARDS refuse within decimal currentMs monthOf
 --          startOfNextMonth memberOf spentIn
---        limits: LEVEL_UNIT MAX_LIMIT CONCURRENCY_RETRY_MS isSet limitOr refill
--- SHARES meta: acknowledge epoch epoch.ts expire load-account load-key read-account read-key view-account withhold
+--        limits: LEVEL_UNIT MAX_LIMIT CONCURRENCY_RETRY_MS limitOr refill
+-- SHARES meta: acknowledge epoch epoch.ts expire load-account load-key pack.ts read-account read-key view-account withhold
 --        account: credit expire load-account read-account release set-account settle view-account withhold
 --        key: expire load-account load-key read-key release set-key settle view-account
---        hold: check-holds.ts credit expire load-account release renew settle view-hold withhold
+--        hold: credit expire load-account release renew settle view-hold withhold
 --        deadlines: check-holds.ts credit due expire ledger.ts load-account load-key release renew settle view-account
 --          view-hold withhold
 
@@ -38,112 +38,113 @@ defaultTokens = within(defaultTokens, 'tokens per minute', 1, MAX_LIMIT)
 defaultConcurrency = within(defaultConcurrency, 'concurrency', 1, MAX_LIMIT)
 
 if call('EXISTS', KEYS[4]) == 1 then
-  return { 'exists', call('HGET', KEYS[4], 'state') }
+  return { 'exists', readHold(KEYS[4]).state }
 end
 
 -- An account or key that was not confirmed since the store last came back is as good as unknown: it is loaded again.
-local epoch = call('HGET', KEYS[1], 'epoch')
--- So is an account that was loaded before accounts had limits.
-local account = call('HMGET', KEYS[2], 'status', 'available', 'held', 'epoch', 'requestsPerMinute', 'tokensPerMinute',
-  'concurrency', 'requestsLevel', 'tokensLevel', 'levelsAtMs', 'open')
-if not account[1] or not epoch or account[4] ~= epoch or not account[5] then
+local shard = call('HMGET', KEYS[1], 'epoch', 'shards')
+local epoch, isPacked = shard[1], shard[2] == PACKED_SHARDS
+local texts = call('MGET', KEYS[2], KEYS[3])
+local account = readAccount(KEYS[2], texts[1])
+if not account or account.epoch ~= epoch then
   return { 'unknown_account' }
 end
-local available = stored(account[2], 'available')
-local held = stored(account[3], 'held')
-local accountOpen = stored(account[11], 'account open')
-
-local key = call('HMGET', KEYS[3], 'status', 'epoch', 'expiresAtMs', 'requestsPerMinute', 'tokensPerMinute',
-  'concurrency', 'monthlyBudget', 'requestsLevel', 'requestsAtMs', 'tokensLevel', 'tokensAtMs', 'open', 'held',
-  'allowedModels')
-if not key[1] or key[2] ~= epoch or not key[14] then
+local key = readKey(KEYS[3], texts[2])
+if not key or key.epoch ~= epoch then
   return { 'unknown_key' }
 end
-local open = stored(key[12], 'open')
-local keyHeld = stored(key[13], 'key held')
 local nowMs = currentMs()
 
-if key[1] ~= 'active' then
-  return { 'key_inactive', key[1] }
+if key.status ~= 'active' then
+  return { 'key_inactive', key.status }
 end
-if isSet(key[3]) and nowMs >= stored(key[3], 'expires at') then
+if key.expiresAtMs >= 0 and nowMs >= key.expiresAtMs then
   return { 'key_inactive', 'expired' }
 end
-if account[1] ~= 'active' then
+if account.status ~= 'active' then
   return { 'account_suspended' }
 end
-if key[14] ~= ARGV[4] and ARGV[2] ~= '' then
-  return { 'models_changed', key[14] }
+if key.allowedModels ~= ARGV[4] and ARGV[2] ~= '' then
+  return { 'models_changed', key.allowedModels }
 end
 
 local function limited(scope, limit, retryMs, of)
-  if stored(account[10], 'level time') > nowMs then
-    call('HSET', KEYS[2], 'levelsAtMs', decimal(nowMs))
+  if account.levelsAtMs > nowMs then
+    account.levelsAtMs = nowMs
+    writeAccount(KEYS[2], account)
   end
-  if stored(key[9], 'level time') > nowMs or stored(key[11], 'level time') > nowMs then
-    call('HSET', KEYS[3], 'requestsAtMs', decimal(math.min(stored(key[9], 'level time'), nowMs)),
-      'tokensAtMs', decimal(math.min(stored(key[11], 'level time'), nowMs)))
+  if key.requestsAtMs > nowMs or key.tokensAtMs > nowMs then
+    key.requestsAtMs, key.tokensAtMs = math.min(key.requestsAtMs, nowMs), math.min(key.tokensAtMs, nowMs)
+    writeKey(KEYS[3], key)
   end
   return { 'rate_limited', scope, limit, retryMs, of }
 end
 
 -- An account's limits hold for all of its keys together, and no key's own is above them.
-local accountRequests = limitOr(account[5], defaultRequests)
-local accountRequestsLevel = refill(account[8], account[10], accountRequests, nowMs) - LEVEL_UNIT
+local accountRequests = limitOr(account.requestsPerMinute, defaultRequests)
+local accountRequestsLevel = refill(account.requestsLevel, account.levelsAtMs, accountRequests, nowMs) - LEVEL_UNIT
 if accountRequestsLevel < 0 then
   return limited('requests', accountRequests, math.ceil(-accountRequestsLevel / accountRequests), 'account')
 end
-local requestsLimit = math.min(limitOr(key[4], defaultRequests), accountRequests)
-local requestsLevel = refill(key[8], key[9], requestsLimit, nowMs) - LEVEL_UNIT
+local requestsLimit = math.min(limitOr(key.requestsPerMinute, defaultRequests), accountRequests)
+local requestsLevel = refill(key.requestsLevel, key.requestsAtMs, requestsLimit, nowMs) - LEVEL_UNIT
 if requestsLevel < 0 then
   return limited('requests', requestsLimit, math.ceil(-requestsLevel / requestsLimit), 'key')
 end
 -- A request larger than the whole limit takes the full bucket; otherwise it could never pass.
-local accountTokens = limitOr(account[6], defaultTokens)
-local tokensLimit = math.min(limitOr(key[5], defaultTokens), accountTokens)
+local accountTokens = limitOr(account.tokensPerMinute, defaultTokens)
+local tokensLimit = math.min(limitOr(key.tokensPerMinute, defaultTokens), accountTokens)
 local taken = math.min(tokens, tokensLimit)
-local accountTokensLevel = refill(account[9], account[10], accountTokens, nowMs) - taken * LEVEL_UNIT
+local accountTokensLevel = refill(account.tokensLevel, account.levelsAtMs, accountTokens, nowMs) - taken * LEVEL_UNIT
 if accountTokensLevel < 0 then
   return limited('tokens', accountTokens, math.ceil(-accountTokensLevel / accountTokens), 'account')
 end
-local tokensLevel = refill(key[10], key[11], tokensLimit, nowMs) - taken * LEVEL_UNIT
+local tokensLevel = refill(key.tokensLevel, key.tokensAtMs, tokensLimit, nowMs) - taken * LEVEL_UNIT
 if tokensLevel < 0 then
   return limited('tokens', tokensLimit, math.ceil(-tokensLevel / tokensLimit), 'key')
 end
-local accountConcurrency = limitOr(account[7], defaultConcurrency)
-if accountOpen >= accountConcurrency then
+local accountConcurrency = limitOr(account.concurrency, defaultConcurrency)
+if account.open >= accountConcurrency then
   return limited('concurrency', accountConcurrency, CONCURRENCY_RETRY_MS, 'account')
 end
-local concurrencyLimit = math.min(limitOr(key[6], defaultConcurrency), accountConcurrency)
-if open >= concurrencyLimit then
+local concurrencyLimit = math.min(limitOr(key.concurrency, defaultConcurrency), accountConcurrency)
+if key.open >= concurrencyLimit then
   return limited('concurrency', concurrencyLimit, CONCURRENCY_RETRY_MS, 'key')
 end
 
-if isSet(key[7]) then
+if key.monthlyBudget >= 0 then
   local month = monthOf(nowMs)
-  local counter = call('HMGET', KEYS[3], 'month', 'spentMonth')
-  local spent = spentIn(month, stored(counter[1], 'key month'), stored(counter[2], 'key spent'))
-  local remaining = stored(key[7], 'monthly budget') - spent - keyHeld
+  local remaining = key.monthlyBudget - spentIn(month, key.month, key.spentMonth) - key.held
   if remaining < amount then
-    return { 'budget_exceeded', startOfNextMonth(month), math.max(0, remaining), keyHeld, amount, available }
+    return { 'budget_exceeded', startOfNextMonth(month), math.max(0, remaining), key.held, amount, account.available }
   end
 end
-if available < amount then
-  return { 'insufficient', available, held, amount }
+if account.available < amount then
+  return { 'insufficient', account.available, account.held, amount }
 end
 
 if ARGV[2] ~= '' then
+  -- What a hold begins with, it has: its record stays empty until a renewal writes one, since only a hold whose upstream was reached
+  -- is ever charged from it. All three are written as the shard has things now.
+  account.available, account.held, account.open = account.available - amount, account.held + amount, account.open + 1
+  account.requestsLevel, account.tokensLevel, account.levelsAtMs = accountRequestsLevel, accountTokensLevel, nowMs
+  key.held, key.open = key.held + amount, key.open + 1
+  key.requestsLevel, key.requestsAtMs, key.tokensLevel, key.tokensAtMs = requestsLevel, nowMs, tokensLevel, nowMs
+  local hold = {
+    isPacked = isPacked, state = 'open', payer = ARGV[1], record = '', amount = amount, inputCost = inputCost, tokens = taken,
+    cost = 0, reached = 0,
+  }
+
   -- After this point, the transition must succeed.
-  call('HSET', KEYS[2], 'available', decimal(available - amount), 'held', decimal(held + amount),
-    'requestsLevel', decimal(accountRequestsLevel), 'tokensLevel', decimal(accountTokensLevel),
-    'levelsAtMs', decimal(nowMs), 'open', decimal(accountOpen + 1))
-  local now, amountText = decimal(nowMs), decimal(amount)
-  call('HSET', KEYS[3], 'requestsLevel', decimal(requestsLevel), 'requestsAtMs', now,
-    'tokensLevel', decimal(tokensLevel), 'tokensAtMs', now, 'open', decimal(open + 1), 'held', decimal(keyHeld + amount))
-  -- The record stays empty until a renewal writes one: only a hold whose upstream was reached is ever charged from it.
-  call('HSET', KEYS[4], 'state', 'open', 'payer', ARGV[1], 'amount', amountText,
-    'inputCost', decimal(inputCost), 'tokens', decimal(taken), 'cost', '0', 'reached', '0', 'record', '')
-  call('ZADD', KEYS[5], decimal(nowMs + ttlMs), memberOf(ARGV[1], ARGV[2], amountText))
+  if isPacked then
+    -- Whatever lies there, in a hash or not.
+    call('MSET', KEYS[2], accountText(account), KEYS[3], keyText(key), KEYS[4], holdText(hold))
+  else
+    writeAccount(KEYS[2], account)
+    writeKey(KEYS[3], key)
+    writeHold(KEYS[4], hold)
+  end
+  call('ZADD', KEYS[5], decimal(nowMs + ttlMs), memberOf(ARGV[1], ARGV[2], decimal(amount)))
 end
 -- What is left is what both leave.
 if accountRequestsLevel < requestsLevel then
@@ -152,5 +153,5 @@ end
 if accountTokensLevel < tokensLevel then
   tokensLimit, tokensLevel = accountTokens, accountTokensLevel
 end
-return { 'reserved', available - amount, requestsLimit, (requestsLevel - requestsLevel % LEVEL_UNIT) / LEVEL_UNIT, tokensLimit,
+return { 'reserved', account.available, requestsLimit, (requestsLevel - requestsLevel % LEVEL_UNIT) / LEVEL_UNIT, tokensLimit,
   (tokensLevel - tokensLevel % LEVEL_UNIT) / LEVEL_UNIT }

@@ -5,6 +5,7 @@ import creditText from './credit.lua' with { type: 'text' }
 import dueText from './due.lua' with { type: 'text' }
 import epochText from './epoch.lua' with { type: 'text' }
 import expireText from './expire.lua' with { type: 'text' }
+import { LAYOUT_TEXTS } from './layout'
 import loadAccountText from './load-account.lua' with { type: 'text' }
 import loadKeyText from './load-key.lua' with { type: 'text' }
 import holdsText from './preludes/holds.lua' with { type: 'text' }
@@ -37,15 +38,17 @@ export type Script = { name: string; text: string; sha: string }
 type Access = 'read' | 'write' | 'write-always'
 const FLAGS: Record<Access, string> = { read: 'flags=no-writes', write: '', 'write-always': 'flags=allow-oom' }
 
-const holds = [limitsText, holdsText]
-const keyState = [limitsText, keyStateText]
+const { account, key, hold } = LAYOUT_TEXTS
+const holds = [account, hold, limitsText, holdsText]
+const charges = [key, ...holds]
+const keyState = [key, limitsText, keyStateText]
 
 export const SCRIPTS = {
-  reserve: script('reserve', 'write', [limitsText], reserveText),
-  renew: script('renew', 'write-always', [], renewText),
-  settle: script('settle', 'write-always', holds, settleText),
-  release: script('release', 'write-always', holds, releaseText),
-  expire: script('expire', 'write-always', holds, expireText),
+  reserve: script('reserve', 'write', [account, key, hold, limitsText], reserveText),
+  renew: script('renew', 'write-always', [hold], renewText),
+  settle: script('settle', 'write-always', charges, settleText),
+  release: script('release', 'write-always', charges, releaseText),
+  expire: script('expire', 'write-always', charges, expireText),
   credit: script('credit', 'write-always', holds, creditText),
   withhold: script('withhold', 'write', holds, withholdText),
   acknowledge: script('acknowledge', 'write-always', [], acknowledgeText),
@@ -53,14 +56,14 @@ export const SCRIPTS = {
   rights: script('rights', 'read', [], rightsText),
   due: script('due', 'read', [], dueText),
   epoch: script('epoch', 'write-always', [], epochText),
-  loadAccount: script('load-account', 'write-always', [...holds, loadText], loadAccountText),
+  loadAccount: script('load-account', 'write-always', [...charges, loadText], loadAccountText),
   loadKey: script('load-key', 'write-always', [...keyState, loadText], loadKeyText),
   setKey: script('set-key', 'write-always', keyState, setKeyText),
-  setAccount: script('set-account', 'write-always', [limitsText], setAccountText),
-  readAccount: script('read-account', 'read', [], readAccountText),
-  readKey: script('read-key', 'read', [], readKeyText),
-  viewAccount: script('view-account', 'read', [], viewAccountText),
-  viewHold: script('view-hold', 'read', [], viewHoldText),
+  setAccount: script('set-account', 'write-always', [account, limitsText], setAccountText),
+  readAccount: script('read-account', 'read', [account], readAccountText),
+  readKey: script('read-key', 'read', [key], readKeyText),
+  viewAccount: script('view-account', 'read', [account, key], viewAccountText),
+  viewHold: script('view-hold', 'read', [hold], viewHoldText),
 } as const satisfies Record<string, Script>
 
 /** Puts the shebang, the preludes and `body` together. The prelude with integers, clock and calendar is always first. */

@@ -4,24 +4,23 @@
 -- ARGV  1 status · 2 requests per minute · 3 tokens per minute · 4 concurrency (each empty = the catalogue's)
 -- Returns updated · unknown_account
 --
--- NEEDS  prelude: call refuse stored
---        limits: limitOr
+-- NEEDS  prelude: refuse
+--        limits: MAX_LIMIT limitArgument
 -- SHARES account: credit expire load-account read-account release reserve settle view-account withhold
 
 if ARGV[1] ~= 'active' and ARGV[1] ~= 'suspended' then
   refuse('no such account status')
 end
-for index = 2, 4 do
-  limitOr(ARGV[index], 1)
-end
-local version = call('HMGET', KEYS[1], 'status', 'version')
-if not version[1] then
+local account = readAccount(KEYS[1])
+if not account then
   return 'unknown_account'
 end
-stored(version[2], 'version')
+account.status = ARGV[1]
+account.requestsPerMinute = limitArgument(ARGV[2], 1, MAX_LIMIT)
+account.tokensPerMinute = limitArgument(ARGV[3], 1, MAX_LIMIT)
+account.concurrency = limitArgument(ARGV[4], 1, MAX_LIMIT)
+account.version = account.version + 1
 
 -- After this point, the transition must succeed.
-call('HSET', KEYS[1], 'status', ARGV[1], 'requestsPerMinute', ARGV[2], 'tokensPerMinute', ARGV[3],
-  'concurrency', ARGV[4])
-call('HINCRBY', KEYS[1], 'version', '1')
+writeAccount(KEYS[1], account)
 return 'updated'

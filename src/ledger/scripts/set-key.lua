@@ -7,13 +7,12 @@
 -- Returns updated
 --
 -- NEEDS  prelude: call
---        key-state: checkKeyState writeKeyState
+--        key-state: keyInState
 -- SHARES key: expire load-account load-key read-key release reserve settle view-account
 
-checkKeyState(ARGV, 1)
+local key = keyInState(readKey(KEYS[1]), ARGV, 1)
 
 -- After this point, the transition must succeed.
-writeKeyState(KEYS[1], ARGV, 1)
-call('HINCRBY', KEYS[1], 'version', '1')
+writeKey(KEYS[1], key)
 call('SADD', KEYS[2], ARGV[8])
 return 'updated'

@@ -12,16 +12,15 @@
 --       already_settled · already_released · unknown_account (nothing done: load it and repeat)
 --       unknown_hold or expired, load of the account (empty where it is not loaded)
 --
--- NEEDS  prelude: call match MAX_AMOUNT MAX_INTEGER refuse within integer stored decimal currentMs monthOf memberOf
---        holds: TOMBSTONE_MS readHold readAccount readKey countMonth freeLimits chargeAccount freeKey writeKey bury
---          appendRecord
+-- NEEDS  prelude: call match MAX_AMOUNT MAX_INTEGER refuse within integer decimal currentMs monthOf memberOf
+--        holds: TOMBSTONE_MS holdOf newHold countMonth freeLimits chargeAccount freeKey writePayer bury appendRecord
 -- SHARES account: credit expire load-account read-account release reserve set-account view-account withhold
 --        key: expire load-account load-key read-key release reserve set-key view-account
---        hold: check-holds.ts credit expire load-account release renew reserve view-hold withhold
+--        hold: credit expire load-account release renew reserve view-hold withhold
 --        deadlines: check-holds.ts credit due expire ledger.ts load-account load-key release renew reserve view-account
 --          view-hold withhold
 --        records: acknowledge expire record-streams.ts unsynced-records.ts
---        recent: balances.ts expire
+--        recent: expire
 
 local MS_PER_HOUR = 3600000
 
@@ -32,13 +31,14 @@ if not cost then
 end
 cost = within(cost, 'cost', 0, MAX_AMOUNT)
 tokensUsed = within(tokensUsed, 'tokens', 0, MAX_INTEGER)
-local hold = readHold(KEYS[1], payer)
+local texts = call('MGET', KEYS[1], KEYS[2], KEYS[3])
+local hold = holdOf(KEYS[1], payer, texts[1])
+local account = readAccount(KEYS[2], texts[2])
 local isForced = not hold
 local isLate = hold and hold.state == 'expired'
 
 if isForced or isLate then
-  local fields = call('HMGET', KEYS[2], 'status', 'epoch', 'version')
-  local load = fields[1] and (fields[2] or '') .. ':' .. decimal(stored(fields[3], 'version')) or ''
+  local load = account and account.epoch .. ':' .. decimal(account.version) or ''
   if ARGV[6] == '' or ARGV[6] ~= load then
     return { isForced and 'unknown_hold' or 'expired', load }
   end
@@ -49,50 +49,47 @@ end
 if hold and hold.state == 'released' then
   return { 'already_released' }
 end
-local account = readAccount(KEYS[2])
 if not account then
   return { 'unknown_account' }
 end
-local key = readKey(KEYS[3])
+local key = readKey(KEYS[3], texts[3])
 local nowMs = currentMs()
 local month = monthOf(nowMs)
 -- Its tokens stay counted whether it is free or not: the provider was asked.
-local hour, hangUps
-if ARGV[7] and not isLate then
-  hour = (nowMs - nowMs % MS_PER_HOUR) / MS_PER_HOUR
-  local counted = call('HMGET', KEYS[2], 'hangUpHour', 'hangUps')
-  hangUps = stored(counted[1], 'hour of hang-ups') >= hour and stored(counted[2], 'hang-ups') or 0
+local isHangUp = ARGV[7] and not isLate
+if isHangUp then
+  local hour = (nowMs - nowMs % MS_PER_HOUR) / MS_PER_HOUR
+  local hangUps = account.hangUpHour >= hour and account.hangUps or 0
   if hangUps < integer(ARGV[7], 'free hang-ups', 0, MAX_INTEGER) then
     cost = 0
   end
+  account.hangUpHour, account.hangUps = hour, hangUps + 1
 end
-local returned = (isForced or isLate) and 0 or hold.amount
+local isOpen = hold and not isLate
+local returned = isOpen and hold.amount or 0
 local charge = isLate and cost - hold.cost or cost
 local flags = isLate and 'late' or cost > returned and 'overrun' or ''
 if isForced then
   flags = flags == '' and 'forced' or 'forced,' .. flags
+  hold = newHold(payer, account.isPacked, 0)
 end
-
--- After this point, the transition must succeed.
-local isOpen = hold and not isLate
-if hangUps then
-  call('HSET', KEYS[2], 'hangUpHour', decimal(hour), 'hangUps', decimal(hangUps + 1))
-end
+chargeAccount(account, charge, returned, month)
 if isOpen then
   freeLimits(account, hold, tokensUsed)
 end
-chargeAccount(KEYS[2], account, charge, returned, month)
 if key then
-  countMonth(KEYS[3], key, charge, month)
+  countMonth(key, charge, month)
   if isOpen then
     freeKey(key, hold, tokensUsed)
   end
-  writeKey(KEYS[3], key)
 end
+
+-- After this point, the transition must succeed.
+writePayer(KEYS[2], account, KEYS[3], key)
 if isOpen then
   call('ZREM', KEYS[4], memberOf(payer, holdId, decimal(hold.amount)))
 end
-bury(KEYS[1], 'settled', payer, cost, TOMBSTONE_MS)
+bury(KEYS[1], hold, 'settled', cost, TOMBSTONE_MS)
 appendRecord(KEYS[5], KEYS[6], {
   recordId = isLate and holdId .. ':late' or holdId,
   holdId = holdId,
@@ -105,6 +102,6 @@ appendRecord(KEYS[5], KEYS[6], {
   flags = flags,
   facts = ARGV[4],
   summary = ARGV[5],
-})
+}, account.isPacked)
 local kind = isLate and 'late' or 'settled'
-return { kind, account.seq, nowMs, isLate and hold.cost or returned, flags, hangUps and charge or nil }
+return { kind, account.seq, nowMs, isLate and hold.cost or returned, flags, isHangUp and charge or nil }

@@ -8,25 +8,12 @@
 --         · per key: open, held, version, month, spent that month; nothing where it is not loaded
 --
 -- NEEDS  prelude: call
--- SHARES meta: acknowledge epoch epoch.ts expire load-account load-key read-account read-key reserve withhold
+-- SHARES meta: acknowledge epoch epoch.ts expire load-account load-key pack.ts read-account read-key reserve withhold
 --        account: credit expire load-account read-account release reserve set-account settle withhold
 --        key: expire load-account load-key read-key release reserve set-key settle
 --        deadlines: check-holds.ts credit due expire ledger.ts load-account load-key release renew reserve settle view-hold
 --          withhold
 --        credited: credit load-account withhold
-
--- Reads counters of a hash, each as text, or nothing where its first field is missing.
-local function counters(name, ...)
-  local fields = call('HMGET', name, 'status', ...)
-  if not fields[1] then
-    return {}
-  end
-  local values = {}
-  for index = 2, #fields do
-    values[index - 1] = fields[index] or '0'
-  end
-  return values
-end
 
 local members, keys = {}, {}
 local prefix = ARGV[1] .. ':'
@@ -36,11 +23,13 @@ for _, member in ipairs(call('ZRANGE', KEYS[4], 0, -1)) do
   end
 end
 for index = 5, #KEYS do
-  keys[index - 4] = counters(KEYS[index], 'open', 'held', 'version', 'month', 'spentMonth')
+  local key = readKey(KEYS[index])
+  keys[index - 4] = key and { key.open, key.held, key.version, key.month, key.spentMonth } or {}
 end
-local account = counters(KEYS[2], 'available', 'held', 'spent', 'seq', 'overrun', 'version', 'month', 'spentMonth',
-  'open')
 local epoch = call('HGET', KEYS[1], 'epoch')
-local known = call('HMGET', KEYS[2], 'epoch', 'requestsPerMinute')
-local isConfirmed = epoch and known[1] == epoch and known[2]
-return { isConfirmed and 1 or 0, account, call('SMEMBERS', KEYS[3]), members, keys }
+local account = readAccount(KEYS[2])
+local counters = account and {
+  account.available, account.held, account.spent, account.seq, account.overrun, account.version, account.month,
+  account.spentMonth, account.open,
+} or {}
+return { account and account.epoch == epoch and 1 or 0, counters, call('SMEMBERS', KEYS[3]), members, keys }

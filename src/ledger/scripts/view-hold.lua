@@ -1,13 +1,18 @@
 -- Shows a hold and its deadline at one moment. Reads only.
 --
 -- KEYS  1 hold · 2 deadlines
--- ARGV  1 its deadlines member
--- Returns now in ms · state · amount · deadline (each empty where there is none)
+-- ARGV  1 its deadlines member, or the empty string
+-- Returns now in ms · state · payer · amount · cost · how many ms it is still kept, negative where for good · deadline (empty
+--         where there is none); state and payer are empty where there is no hold
 --
 -- NEEDS  prelude: call currentMs
--- SHARES hold: check-holds.ts credit expire load-account release renew reserve settle withhold
+-- SHARES hold: credit expire load-account release renew reserve settle withhold
 --        deadlines: check-holds.ts credit due expire ledger.ts load-account load-key release renew reserve settle
 --          view-account withhold
 
-local hold = call('HMGET', KEYS[1], 'state', 'amount')
-return { currentMs(), hold[1] or '', hold[2] or '', call('ZSCORE', KEYS[2], ARGV[1]) or '' }
+local hold = readHold(KEYS[1])
+local deadline = call('ZSCORE', KEYS[2], ARGV[1]) or ''
+if not hold then
+  return { currentMs(), '', '', 0, 0, 0, deadline }
+end
+return { currentMs(), hold.state, hold.payer, hold.amount, hold.cost, call('PTTL', KEYS[1]), deadline }

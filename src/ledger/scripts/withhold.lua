@@ -9,10 +9,10 @@
 -- Returns withheld, available · exists, state · insufficient, available · unknown_account
 --
 -- NEEDS  prelude: call MAX_AMOUNT MS_PER_DAY refuse integer decimal currentMs memberOf
---        holds: readHold readAccount returnHeld
--- SHARES meta: acknowledge epoch epoch.ts expire load-account load-key read-account read-key reserve view-account
+--        holds: holdOf newHold returnHeld
+-- SHARES meta: acknowledge epoch epoch.ts expire load-account load-key pack.ts read-account read-key reserve view-account
 --        account: credit expire load-account read-account release reserve set-account settle view-account
---        hold: check-holds.ts credit expire load-account release renew reserve settle view-hold
+--        hold: credit expire load-account release renew reserve settle view-hold
 --        deadlines: check-holds.ts credit due expire ledger.ts load-account load-key release renew reserve settle
 --          view-account view-hold
 --        credited: credit load-account view-account
@@ -20,16 +20,15 @@
 local payer, holdId = ARGV[1], ARGV[2]
 local amount = integer(ARGV[3], 'amount', 1, MAX_AMOUNT)
 local ttlMs = integer(ARGV[4], 'time to live', 1, MS_PER_DAY)
-local known = readHold(KEYS[3], payer)
+local known = holdOf(KEYS[3], payer)
 if known then
   return { 'exists', known.state }
 end
 local epoch = call('HGET', KEYS[1], 'epoch')
 local account = readAccount(KEYS[2])
-if not account or not epoch or call('HGET', KEYS[2], 'epoch') ~= epoch then
+if not account or account.epoch ~= epoch then
   return { 'unknown_account' }
 end
-local balance = account.available + account.held
 local available = account.available
 for index = 6, #ARGV, 2 do
   local entryId, debit = ARGV[index], integer(ARGV[index + 1], 'debit', 1, MAX_AMOUNT)
@@ -41,17 +40,17 @@ end
 if ARGV[5] ~= '1' and available < amount then
   return { 'insufficient', available }
 end
-if balance - amount < -MAX_AMOUNT then
+if account.available + account.held - amount < -MAX_AMOUNT then
   refuse('the balance would be out of range')
+end
+account.open = account.open + 1
+returnHeld(account, -amount)
+if account.available < 0 then
+  account.overrun = account.overrun + amount
 end
 
 -- After this point, the transition must succeed.
-account.open = account.open + 1
-returnHeld(KEYS[2], account, -amount)
-if account.available < 0 then
-  call('HINCRBY', KEYS[2], 'overrun', decimal(amount))
-end
-call('HSET', KEYS[3], 'state', 'open', 'payer', payer, 'amount', decimal(amount), 'inputCost', '0', 'tokens', '0',
-  'cost', '0', 'reached', '0', 'record', '')
+writeAccount(KEYS[2], account)
+writeHold(KEYS[3], newHold(payer, account.isPacked, amount))
 call('ZADD', KEYS[4], decimal(currentMs() + ttlMs), memberOf(payer, holdId, decimal(amount)))
 return { 'withheld', available - amount }

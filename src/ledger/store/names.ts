@@ -9,6 +9,8 @@ export type Payer = { accountId: string; keyId: string }
 
 /** How many ledger shards there are. Stored in Redis and checked at start: changing it would orphan every balance. */
 export const SHARD_COUNT = 64
+/** What a shard says of both, where accounts, keys and holds are written as packed strings; elsewhere the number alone. */
+export const PACKED_SHARDS = `${SHARD_COUNT} packed`
 /** The consumer group that carries usage records to the history, one per shard's stream. */
 export const CONSUMER_GROUP = 'history'
 /** A SCAN pattern that finds every name of every shard. */
@@ -58,9 +60,9 @@ export const loadedName = (shard: number): string => `{l${shard}}:loaded`
 /** Ids of the ledger entries whose credit is inside the account's balance. */
 export const creditedName = (accountId: string): string => `{l${shardOf(accountId)}}:credited:${checkedId(accountId)}`
 
-/** What tells whether a shard can be written: a hash, a sorted set, a stream, a list and a set, which hold nothing. */
+/** What tells whether a shard can be written: a hash, a sorted set, a stream, a list, a set and a string, which hold nothing. */
 export const probeNames = (shard: number): string[] =>
-  ['hash', 'sorted-set', 'stream', 'list', 'set'].map((kind) => `{l${shard}}:probe:${kind}`)
+  ['hash', 'sorted-set', 'stream', 'list', 'set', 'string'].map((kind) => `{l${shard}}:probe:${kind}`)
 
 /** A name of a family (`sig:`, or that of the shard where it is empty) in the slot of a shard, for looking whether it may be used. */
 export const probeName = (shard: number, family: string): string =>

@@ -7,6 +7,7 @@ import { exactTokens } from '@test/catalog/exact-tokens'
 import { FORMATS, type FormatName } from '@test/gateway/scripted-models'
 import { piecesOf, questionIn } from '@test/gateway/told-in-pieces'
 import { connect } from '@test/ledger/harness'
+import { addToStored } from '@test/ledger/store/stored'
 import { chat, PRICE, spentAtRest } from '@test/money-bugs/support'
 import { type Customer, startGateway, type TestGateway } from '@test/support/gateway'
 import { until } from '@test/support/until'
@@ -189,7 +190,7 @@ async function leaveAtOnce({ accountId, key }: Customer, { stream }: { stream: b
 /** The hour that is counted in does not end while the test runs. */
 async function countInOneHour(accountId: string): Promise<void> {
   const redis = await connect()
-  await redis.hincrby(accountName(accountId), 'hangUpHour', 1)
+  await addToStored(redis, 'account', accountName(accountId), { hangUpHour: 1 })
   redis.disconnect()
 }
 

@@ -4,6 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { addressOf, spawnGateway } from '@test/boot/process'
+import { readStored } from '@test/ledger/store/stored'
 import { type Customer, startGateway, type TestGateway } from '@test/support/gateway'
 import { until } from '@test/support/until'
 import { chatCompletion, chatStream, liveStream, usageOf } from '@test/support/upstream'
@@ -95,7 +96,7 @@ test.concurrent('dead in the middle of a stream: what its last renewal recorded 
   const wish = { key: customer.key, idempotencyKey: 'dead-in-the-middle', stream: true }
   const answer = await send(heir, { ...wish, url })
   const hold = holdName(customer.accountId, String(answer.headers.get('x-request-id')))
-  await until(async () => (await redis.hget(hold, 'reached')) === '1', 'a renewal')
+  await until(async () => (await readStored(redis, 'hold', hold))?.reached === '1', 'a renewal')
   child.kill('SIGKILL')
   await answer.text().catch(() => undefined)
   expect(await askHeir(wish)).toEqual(LOST)

@@ -1,6 +1,7 @@
 /** A store that was brought back to an earlier state, in which a hold is open that the history has charged: it is charged once. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type Bench, connect, createBench, FACTS, passDeadline, request, settlement } from '@test/ledger/harness'
+import { setStored } from '@test/ledger/store/stored'
 import { viewAccounts } from '@/ledger/accounts/account-view'
 import type { ReserveRequest } from '@/ledger/outcomes'
 import { accountName, deadlinesName, holdMember, holdName, keyName, metaName, shardOf } from '@/ledger/store/names'
@@ -75,7 +76,7 @@ test('one that expired it a second time has charged it once in the end', async (
   await bench.ledger.settle(settlement(hold, 150))
   await bench.history.flush(bench.redis, [accountId])
   await forget()
-  await bench.redis.hset(holdName(accountId, hold.holdId), 'reached', '1', 'record', JSON.stringify(FACTS))
+  await setStored(bench.redis, 'hold', holdName(accountId, hold.holdId), { reached: 1, record: JSON.stringify(FACTS) })
   await passDeadline(bench.redis, hold)
   await bench.ledger.expireDue(100)
   await loseConfirmation(accountId)

@@ -4,6 +4,7 @@
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from 'bun:test'
 import { type Bench, connect, createBench, passDeadline, request, settlement } from '@test/ledger/harness'
+import { addToStored, setStored } from '@test/ledger/store/stored'
 import { monitorRedis } from '@test/support/redis-monitor'
 import { startRedis, type TestServer } from '@test/support/stores'
 import { until } from '@test/support/until'
@@ -41,6 +42,10 @@ afterAll(async () => {
   bench.redis.disconnect()
   await server.stop()
 })
+
+const addToAccount = (sums: Record<string, number>) =>
+  addToStored(bench.redis, 'account', accountName(payer.accountId), sums)
+const addToKey = (sums: Record<string, number>) => addToStored(bench.redis, 'key', keyName(payer), sums)
 
 /** One account with an open hold, a charge that the history has, and one that it lacks. */
 beforeEach(async () => {
@@ -140,7 +145,7 @@ describe('a check that reads the lists of the shards', () => {
   })
 
   test.each<[string, string[], () => Promise<unknown>]>([
-    ['money appears', ['balance_differs'], () => bench.redis.hincrby(accountName(payer.accountId), 'available', 1)],
+    ['money appears', ['balance_differs'], () => addToAccount({ available: 1 })],
     [
       'a hold loses its deadline',
       ['account_open_count', 'held_differs_from_open_holds', 'key_held', 'key_open_count'],
@@ -151,7 +156,7 @@ describe('a check that reads the lists of the shards', () => {
       ['deadline_without_hold'],
       () => bench.redis.del(holdName(payer.accountId, open.holdId)),
     ],
-    ['a key leaks a slot', ['key_open_count'], () => bench.redis.hincrby(keyName(payer), 'open', 1)],
+    ['a key leaks a slot', ['key_open_count'], () => addToKey({ open: 1 })],
   ])('%s: %p', async (_, expected, spoil) => {
     await spoil()
     expect([...new Set((await listed()).violations.map(({ kind }) => kind))].sort()).toEqual(expected)
@@ -168,7 +173,7 @@ describe('a check that reads the lists of the shards', () => {
 
   test('misses what an older version has loaded, until the next search', async () => {
     await bench.redis.del(list())
-    await bench.redis.hincrby(accountName(payer.accountId), 'available', 1)
+    await addToAccount({ available: 1 })
     expect(await listed()).toMatchObject({ ok: true })
     await checkLedger({
       ...{ redis: bench.redis, history: bench.history, logger: bench.logger },
@@ -183,7 +188,7 @@ describe('a check that reads the lists of the shards', () => {
     let reads = 0
     let isOver = false
     const monitor = await monitorRedis(server.url, ([command = '', name = '']) => {
-      if (command.toUpperCase() === 'HMGET' && name.includes(':hold:')) reads++
+      if (command.toUpperCase() === 'MGET' && name.includes(':hold:')) reads++
       isOver ||= command.toUpperCase() === 'ECHO'
     })
     await work()
@@ -199,17 +204,13 @@ describe('what is wrong is named', () => {
   const shard = () => shardOf(payer.accountId)
 
   test.each<[string, string[], () => Promise<unknown>]>([
-    ['money appears', ['balance_differs'], () => bench.redis.hincrby(account(), 'available', 1)],
-    ['money vanishes', ['balance_differs'], () => bench.redis.hincrby(account(), 'available', -1)],
-    ['a charge is not counted', ['spent_differs'], () => bench.redis.hincrby(account(), 'spent', -1)],
-    [
-      'held money has no hold',
-      ['balance_differs', 'held_differs_from_open_holds'],
-      () => bench.redis.hincrby(account(), 'held', 5),
-    ],
-    ['a key leaks a slot', ['key_open_count'], () => bench.redis.hincrby(keyName(payer), 'open', 1)],
-    ['an account leaks a slot', ['account_open_count'], () => bench.redis.hincrby(account(), 'open', 1)],
-    ['a key leaks budget', ['key_held'], () => bench.redis.hincrby(keyName(payer), 'held', 1)],
+    ['money appears', ['balance_differs'], () => addToAccount({ available: 1 })],
+    ['money vanishes', ['balance_differs'], () => addToAccount({ available: -1 })],
+    ['a charge is not counted', ['spent_differs'], () => addToAccount({ spent: -1 })],
+    ['held money has no hold', ['balance_differs', 'held_differs_from_open_holds'], () => addToAccount({ held: 5 })],
+    ['a key leaks a slot', ['key_open_count'], () => addToKey({ open: 1 })],
+    ['an account leaks a slot', ['account_open_count'], () => addToAccount({ open: 1 })],
+    ['a key leaks budget', ['key_held'], () => addToKey({ held: 1 })],
     [
       'a hold loses its deadline',
       ['account_open_count', 'held_differs_from_open_holds', 'hold_without_deadline', 'key_held', 'key_open_count'],
@@ -223,7 +224,7 @@ describe('what is wrong is named', () => {
     [
       'a hold changes its amount',
       ['hold_amount', 'hold_without_deadline'],
-      () => bench.redis.hset(holdName(payer.accountId, open.holdId), 'amount', '1'),
+      () => setStored(bench.redis, 'hold', holdName(payer.accountId, open.holdId), { amount: 1 }),
     ],
     ['nobody sweeps', ['hold_overdue'], () => passDeadline(bench.redis, open, 120_000)],
     ['an event is deleted unread', ['balance_differs', 'spent_differs'], () => bench.redis.del(recordsName(shard()))],
@@ -242,7 +243,7 @@ describe('what is wrong is named', () => {
     [
       'available is negative without a reason',
       ['balance_differs', 'overdrawn'],
-      () => bench.redis.hset(account(), 'available', '-1'),
+      () => setStored(bench.redis, 'account', account(), { available: -1 }),
     ],
     [
       'a credit never arrives',
@@ -269,9 +270,8 @@ describe('what is wrong is named', () => {
   })
 
   test('and a rebuild mends it', async () => {
-    await bench.redis.hincrby(account(), 'available', 500)
-    await bench.redis.hincrby(account(), 'held', 5)
-    await bench.redis.hincrby(keyName(payer), 'open', 3)
+    await addToAccount({ available: 500, held: 5 })
+    await addToKey({ open: 3 })
     await rebuildAll({ redis: bench.redis, history: bench.history, logger: bench.logger })
     expect(await bench.ledger.readKey(payer)).toMatchObject({ open: 1, held: nano(700) })
     expect(await check()).toMatchObject({ ok: true })

@@ -10,6 +10,7 @@ import {
   settlement,
   storeMs,
 } from '@test/ledger/harness'
+import { setStored } from '@test/ledger/store/stored'
 import { until } from '@test/support/until'
 import { expireHolds } from '@/ledger/holds/expire'
 import { createSweeper } from '@/ledger/holds/sweeper'
@@ -143,9 +144,8 @@ describe('expire', () => {
     for (const hold of holds) await bench.ledger.reserve(hold)
     await bench.ledger.renew(holds.map((hold) => renewal(hold, 10)))
     for (const hold of holds) await passDeadline(bench.redis, hold)
-    for (const name of [accountName(payer.accountId), keyName(payer)]) {
-      await bench.redis.hset(name, 'month', '202001', 'spentMonth', '5')
-    }
+    await setStored(bench.redis, 'account', accountName(payer.accountId), { month: 202001, spentMonth: 5 })
+    await setStored(bench.redis, 'key', keyName(payer), { month: 202001, spentMonth: 5 })
     let expired = 0
     while (expired < 30) {
       const batch = (await bench.ledger.expireDue(7)).filter((hold) => hold.accountId === payer.accountId)

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type Bench, connect, createBench, LIMITS, request, settlement, snapshot } from '@test/ledger/harness'
 import { accountState, keyState } from '@test/ledger/memory-history'
+import { setStored, storeAsHash } from '@test/ledger/store/stored'
 import { accountName, keyName } from '@/ledger/store/names'
 import { randomId } from '@/lib/ids'
 import { nano } from '@/lib/money'
@@ -110,6 +111,7 @@ describe('reserve', () => {
     const payer = await bench.fund(1_000, { allowedModels: ['svc/a'] })
     const hold = request(payer, 10, { allowedModels: ['svc/a'] })
     expect(await bench.ledger.reserve(hold)).toMatchObject({ kind: 'reserved' })
+    await storeAsHash(bench.redis, 'key', keyName(payer))
     await bench.redis.hdel(keyName(payer), 'allowedModels')
     expect(await bench.ledger.reserve(request(payer, 1))).toMatchObject({ kind: 'models_changed' })
     expect(await bench.ledger.readKey(payer)).toMatchObject({ open: 1, held: nano(10), allowedModels: ['svc/a'] })
@@ -150,12 +152,12 @@ describe('reserve', () => {
     const before = await snapshot(bench.redis, payer.accountId)
     expect(await bench.ledger.reserve(request(payer, 301))).toMatchObject({ kind: 'budget_exceeded' })
     expect(await bench.ledger.reserve(request(payer, 1, { tokens: 950 }))).toMatchObject({ scope: 'tokens' })
-    await bench.redis.hset(keyName(payer), 'requestsLevel', '0')
+    await setStored(bench.redis, 'key', keyName(payer), { requestsLevel: 0 })
     expect(await bench.ledger.reserve(request(payer, 1))).toMatchObject({ scope: 'requests' })
     const after = await snapshot(bench.redis, payer.accountId)
     expect(after[accountName(payer.accountId)]).toBe(before[accountName(payer.accountId)])
     expect(Object.keys(after)).toEqual(Object.keys(before))
-    await bench.redis.hset(keyName(payer), 'requestsLevel', '60000')
+    await setStored(bench.redis, 'key', keyName(payer), { requestsLevel: 60_000 })
     expect(await bench.ledger.readKey(payer)).toMatchObject({ open: 1, held: nano(200) })
   })
 })

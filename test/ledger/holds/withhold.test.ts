@@ -1,6 +1,7 @@
 /** Credit that is withheld until the history has taken it back, or has not: nobody spends it meanwhile, and it goes once. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { type Bench, connect, createBench, request, settlement, storeMs } from '@test/ledger/harness'
+import { readStored } from '@test/ledger/store/stored'
 import { startRedis, type TestServer } from '@test/support/stores'
 import { checkLedger } from '@/ledger/check/check'
 import { rebuildAll } from '@/ledger/check/rebuild'
@@ -117,9 +118,10 @@ describe('what was withheld', () => {
     expect(await credit(one)).toEqual({ kind: 'credited', available: nano(400) })
     expect(await credit(one)).toEqual({ kind: 'exists', available: nano(400) })
     expect(await money()).toEqual({ available: 400, held: 0 })
-    const [overrun, open] = await bench.redis.hmget(accountName(payer.accountId), 'overrun', 'open')
-    expect({ overrun, open }).toEqual({ overrun: '0', open: '0' })
-    expect(await bench.redis.hget(holdName(payer.accountId, one.entryId), 'state')).toBe('settled')
+    const account = await readStored(bench.redis, 'account', accountName(payer.accountId))
+    expect(account).toMatchObject({ overrun: '0', open: '0' })
+    const hold = await readStored(bench.redis, 'hold', holdName(payer.accountId, one.entryId))
+    expect(hold).toMatchObject({ state: 'settled' })
     expect(await violations()).toEqual([])
   })
 

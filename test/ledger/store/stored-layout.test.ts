@@ -1,22 +1,34 @@
 /** What lies in the store, letter by letter: gateways of two versions share it while they take turns in a rolling restart. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type Bench, connect, createBench, FACTS, passDeadline, request, settlement } from '@test/ledger/harness'
-import { shardOf } from '@/ledger/store/names'
+import { LAYOUT_TEXTS, STORED_FIELDS } from '@/ledger/scripts/layout'
+import { SCRIPTS } from '@/ledger/scripts/scripts'
+import { ALL_SHARDS } from '@/ledger/store/all-shards'
+import { metaName, PACKED_SHARDS, SHARD_COUNT, shardOf } from '@/ledger/store/names'
 import { nano } from '@/lib/money'
+import { readStored } from './stored'
 
 const HASH = 'f'.repeat(64)
+const LAYOUTS = [['packed'], ['in hashes']] as const
 
 let bench: Bench
 beforeAll(async () => {
   bench = createBench(await connect())
 })
 afterAll(async () => {
+  await setShards(PACKED_SHARDS)
   await bench.ledger.forgetKeyHash(HASH)
   bench.redis.disconnect()
 })
 
+async function setShards(shards: string | number): Promise<void> {
+  await bench.ledger.verify()
+  for (const shard of ALL_SHARDS) await bench.redis.hset(metaName(shard), 'shards', shards)
+}
+
 /** Three requests of one account: one under way, one settled, one whose gateway died. */
-async function threeRequests() {
+async function threeRequests(layout: string) {
+  await setShards(layout === 'packed' ? PACKED_SHARDS : SHARD_COUNT)
   const { redis, ledger } = bench
   const payer = await bench.fund(10_000)
   const [open, settled, expired] = [request(payer, 400), request(payer, 300), request(payer, 200)]
@@ -29,43 +41,77 @@ async function threeRequests() {
   return { ...payer, tag: `{l${shardOf(payer.accountId)}}`, open: open.holdId, settled: settled.holdId }
 }
 
-test('every name and field is what it always was', async () => {
-  const { accountId, keyId, tag, open, settled } = await threeRequests()
+test('hashes have the names that they always had, and gateways of older versions read them', async () => {
+  const { accountId, keyId, tag, open, settled } = await threeRequests('in hashes')
   const fieldsOf = async (name: string) => (await bench.redis.hkeys(`${tag}:${name}`)).sort().join(' ')
   expect(await fieldsOf('meta')).toBe('epoch identity shards')
   expect(await fieldsOf(`account:${accountId}`)).toBe(
-    'available concurrency epoch held levelsAtMs month open overrun requestsLevel requestsPerMinute seq spent spentMonth ' +
-      'status tokensLevel tokensPerMinute version',
+    'available concurrency epoch hangUpHour hangUps held levelsAtMs month open overrun requestsLevel requestsPerMinute ' +
+      'seq spent spentMonth status tokensLevel tokensPerMinute version',
   )
   expect(await fieldsOf(`key:${accountId}:${keyId}`)).toBe(
     'allowedModels concurrency epoch expiresAtMs held month monthlyBudget open requestsAtMs requestsLevel ' +
       'requestsPerMinute spentMonth status tokensAtMs tokensLevel tokensPerMinute version',
   )
+  expect(await bench.redis.hgetall(`${tag}:key:${accountId}:${keyId}`)).toMatchObject({
+    ...{ allowedModels: '', concurrency: '', monthlyBudget: '', expiresAtMs: '', open: '1', held: '400' },
+  })
   expect(await fieldsOf(`hold:${open}`)).toBe('amount cost inputCost payer reached record state tokens')
   expect(await fieldsOf(`hold:${settled}`)).toBe('cost payer state')
-  const deadlines = await bench.redis.zrange(`${tag}:deadlines`, '0', '-1')
-  expect(deadlines).toContain(`${accountId}:${keyId}:${open}:400`)
-  expect(await bench.redis.scard(`${tag}:credited:${accountId}`)).toBe(1)
   const [, latest] = await bench.redis.lrange(`${tag}:recent:${accountId}`, 0, -1)
   expect(latest).toMatch(new RegExp(`^${settled}\\|\\d+\\|100\\|18\\|7\\|svc/alpha$`))
 })
 
-test('so is what a usage record looks like in its stream', async () => {
-  const { accountId, tag, settled } = await threeRequests()
+test('packed, each is one string, as its fields are listed', async () => {
+  const { accountId, keyId, tag, open, settled } = await threeRequests('packed')
+  const names = [`account:${accountId}`, `key:${accountId}:${keyId}`, `hold:${open}`, `hold:${settled}`]
+  const types = await Promise.all(names.map((name) => bench.redis.type(`${tag}:${name}`)))
+  expect(types).toEqual(['string', 'string', 'string', 'string'])
+  expect(await bench.redis.get(`${tag}:account:${accountId}`)).toStartWith('active\0')
+  expect(await bench.redis.exists(`${tag}:recent:${accountId}`)).toBe(0)
+  expect(await bench.redis.pttl(`${tag}:hold:${open}`)).toBe(-1)
+  expect(await bench.redis.pttl(`${tag}:hold:${settled}`)).toBeWithin(1, 600_001)
+  expect(Object.values(STORED_FIELDS).map((fields) => Object.keys(fields).join(' '))).toEqual([
+    'status epoch available held spent spentMonth month seq overrun version open requestsLevel tokensLevel levelsAtMs ' +
+      'hangUpHour hangUps requestsPerMinute tokensPerMinute concurrency',
+    'status epoch allowedModels held spentMonth month version open requestsLevel requestsAtMs tokensLevel tokensAtMs ' +
+      'requestsPerMinute tokensPerMinute concurrency monthlyBudget expiresAtMs',
+    'state payer record amount inputCost tokens cost reached',
+  ])
+  expect(LAYOUT_TEXTS.account).toContain("struct.unpack('<ssddddi4ddi4i4dddi4i4ddd', text)")
+  expect(LAYOUT_TEXTS.key).toContain("struct.unpack('<sssddi4i4i4ddddddddd', text)")
+  expect(LAYOUT_TEXTS.hold).toContain("struct.unpack('<sssddddi4', text)")
+  expect(SCRIPTS.epoch.text).toContain(`local PACKED_SHARDS = '${PACKED_SHARDS}'`)
+})
+
+test.each(LAYOUTS)('deadlines, credited entries and figures are the same, %s', async (layout) => {
+  const { accountId, keyId, tag, open } = await threeRequests(layout)
+  const deadlines = await bench.redis.zrange(`${tag}:deadlines`, '0', '-1')
+  expect(deadlines).toContain(`${accountId}:${keyId}:${open}:400`)
+  expect(await bench.redis.scard(`${tag}:credited:${accountId}`)).toBe(1)
+  expect(await readStored(bench.redis, 'account', `${tag}:account:${accountId}`)).toMatchObject({
+    ...{ available: '9440', held: '400', spent: '160', seq: '2', open: '1', overrun: '0', requestsPerMinute: '-1' },
+  })
+})
+
+test.each([
+  ['in hashes', 'eventId holdId accountId keyId kind cost held seq atMs flags record'],
+  ['packed', 'envelope facts'],
+])('so is what a usage record looks like in its stream, %s', async (layout, names) => {
+  const { accountId, tag, settled } = await threeRequests(layout)
   const entries = await bench.redis.xrange(`${tag}:events`, '-', '+')
-  const fields = entries.map(([, own]) => own).find((own) => own.includes(accountId) && own.includes(settled)) ?? []
-  expect(fields.filter((_, index) => index % 2 === 0).join(' ')).toBe(
-    'eventId holdId accountId keyId kind cost held seq atMs flags record',
-  )
+  const isOwn = (fields: string[]) => fields.join(' ').includes(accountId) && fields.join(' ').includes(settled)
+  const fields = entries.map(([, own]) => own).find(isOwn) ?? []
+  expect(fields.filter((_, index) => index % 2 === 0).join(' ')).toBe(names)
   expect(fields.at(-1)).toBe(JSON.stringify(FACTS))
 })
 
-test("and credit that is withheld, which is no key's", async () => {
-  const { accountId, tag } = await threeRequests()
+test.each(LAYOUTS)("and credit that is withheld, which is no key's, %s", async (layout) => {
+  const { accountId, tag } = await threeRequests(layout)
   const withheld = { accountId, entryId: `entry_${accountId}`, amount: nano(70) }
   await bench.ledger.withhold({ ...withheld, ttlMs: 60_000, allowNegative: false, debits: [] })
-  const fields = await bench.redis.hkeys(`${tag}:hold:entry_${accountId}`)
-  expect(fields.sort().join(' ')).toBe('amount cost inputCost payer reached record state tokens')
+  const hold = await readStored(bench.redis, 'hold', `${tag}:hold:entry_${accountId}`)
+  expect(hold).toMatchObject({ state: 'open', payer: `${accountId}:-`, amount: '70', cost: '0', reached: '0' })
   expect(await bench.redis.zrange(`${tag}:deadlines`, '0', '-1')).toContain(`${accountId}:-:entry_${accountId}:70`)
 })
 

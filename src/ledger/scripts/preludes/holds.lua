@@ -1,7 +1,7 @@
 -- Stands in front of the scripts that make and resolve holds: reading what is there, and the writes that resolutions share.
 -- What is read is a table that the writes keep up to date, so that one script may resolve many holds of one account.
 --
--- NEEDS  prelude: call match MS_PER_DAY refuse stored decimal spentIn
+-- NEEDS  prelude: call format match MS_PER_DAY refuse decimal spentIn
 --        limits: LEVEL_UNIT MAX_LIMIT
 -- BEFORE credit expire load-account release settle withhold
 
@@ -17,72 +17,30 @@ local EXPIRED_TOMBSTONE_MS = MS_PER_DAY
 local MIN_LEVEL = -2 * MAX_LIMIT * LEVEL_UNIT
 
 -- A hold, or nil where there is none. Refuses a payer that is not the hold's own.
-local function readHold(name, payer)
-  local fields = call('HMGET', name, 'state', 'payer', 'amount', 'inputCost', 'tokens', 'cost', 'reached', 'record')
-  if not fields[1] then
-    return nil
-  end
-  if fields[2] ~= payer then
+local function holdOf(name, payer, text)
+  local hold = readHold(name, text)
+  if hold and hold.payer ~= payer then
     refuse('the hold belongs to another payer')
   end
-  return {
-    state = fields[1],
-    amount = stored(fields[3], 'amount'),
-    inputCost = stored(fields[4], 'input cost'),
-    tokens = stored(fields[5], 'tokens'),
-    cost = stored(fields[6], 'cost'),
-    isReached = fields[7] == '1',
-    facts = fields[8] or '',
-  }
+  return hold
 end
 
--- An account's counters, each proved to be an integer, or nil where the account is not loaded.
-local function readAccount(name)
-  local fields = call('HMGET', name, 'available', 'held', 'spent', 'month', 'spentMonth', 'seq', 'overrun', 'open',
-    'tokensLevel')
-  if not fields[1] then
-    return nil
-  end
+-- A hold that is written for the first time.
+local function newHold(payer, isPacked, amount)
   return {
-    available = stored(fields[1], 'available'),
-    held = stored(fields[2], 'held'),
-    spent = stored(fields[3], 'spent'),
-    month = stored(fields[4], 'month'),
-    spentMonth = stored(fields[5], 'spent this month'),
-    seq = stored(fields[6], 'seq'),
-    overrun = stored(fields[7], 'overrun'),
-    open = stored(fields[8], 'account open'),
-    tokensLevel = stored(fields[9], 'account tokens level'),
-  }
-end
-
--- A key's counters, each proved to be an integer, or nil where the key is not loaded.
-local function readKey(name)
-  local fields = call('HMGET', name, 'status', 'open', 'held', 'month', 'spentMonth', 'tokensLevel')
-  if not fields[1] then
-    return nil
-  end
-  return {
-    open = stored(fields[2], 'open'),
-    held = stored(fields[3], 'key held'),
-    month = stored(fields[4], 'month'),
-    spentMonth = stored(fields[5], 'key spent'),
-    tokensLevel = stored(fields[6], 'tokens level'),
+    isPacked = isPacked, state = 'open', payer = payer, record = '', amount = amount, inputCost = 0, tokens = 0, cost = 0,
+    reached = 0,
   }
 end
 
 -- Adds `cost` to the month counter of an account or a key. One that stands in a later month (the clock was set back) keeps
--- counting there. Writes only the month, and only where a new one begins.
-local function countMonth(name, counter, cost, month)
+-- counting there. Like all up to bury, it writes nothing: whoever read the account or the key writes it once in the end.
+local function countMonth(counter, cost, month)
   counter.spentMonth = spentIn(month, counter.month, counter.spentMonth) + cost
-  if month > counter.month then
-    counter.month = month
-    call('HSET', name, 'month', decimal(month))
-  end
+  counter.month = month > counter.month and month or counter.month
 end
 
--- Frees what a hold took of an account's or a key's limits: the open slot, and the tokens it turned out not to use. Writes
--- nothing.
+-- Frees what a hold took of an account's or a key's limits: the open slot, and the tokens it turned out not to use.
 local function freeLimits(counter, hold, tokensUsed)
   counter.open = counter.open - 1
   local unused = hold.tokens - (tokensUsed < MAX_LIMIT and tokensUsed or MAX_LIMIT)
@@ -91,61 +49,72 @@ local function freeLimits(counter, hold, tokensUsed)
 end
 
 -- Gives an account back what one of its holds held.
-local function returnHeld(name, account, amount)
+local function returnHeld(account, amount)
   account.available = account.available + amount
   account.held = account.held - amount
-  call('HSET', name, 'available', decimal(account.available), 'held', decimal(account.held),
-    'open', decimal(account.open), 'tokensLevel', decimal(account.tokensLevel))
 end
 
--- Takes `cost` from an account and gives it back `returned` from its hold; counts the usage record that says so. What was
--- read in this very script is written as a sum: nothing can have moved in between.
-local function chargeAccount(name, account, cost, returned, month)
-  countMonth(name, account, cost, month)
+-- Takes `cost` from an account and gives it back `returned` from its hold; counts the usage record that says so.
+local function chargeAccount(account, cost, returned, month)
+  countMonth(account, cost, month)
   account.seq = account.seq + 1
-  account.available = account.available + returned - cost
-  account.held = account.held - returned
+  returnHeld(account, returned)
+  account.available = account.available - cost
   account.spent = account.spent + cost
-  call('HSET', name, 'available', decimal(account.available), 'held', decimal(account.held),
-    'spent', decimal(account.spent), 'seq', decimal(account.seq), 'spentMonth', decimal(account.spentMonth),
-    'open', decimal(account.open), 'tokensLevel', decimal(account.tokensLevel))
   if cost > returned then
     account.overrun = account.overrun + cost - returned
-    call('HSET', name, 'overrun', decimal(account.overrun))
   end
 end
 
--- Frees what a hold took of its key: its limits, and the budget. Writes nothing.
+-- Frees what a hold took of its key: its limits, and the budget.
 local function freeKey(key, hold, tokensUsed)
   freeLimits(key, hold, tokensUsed)
   key.held = key.held - hold.amount
 end
 
--- Writes what charges and freed holds have made of a key's counters.
-local function writeKey(name, key)
-  call('HSET', name, 'spentMonth', decimal(key.spentMonth), 'open', decimal(key.open), 'held', decimal(key.held), 'tokensLevel', decimal(key.tokensLevel))
+-- Writes what a request has moved: an account, and its key where that is loaded.
+local function writePayer(accountName, account, keyName, key)
+  if key and key.isPacked and account.isPacked then
+    call('MSET', accountName, accountText(account), keyName, keyText(key))
+    return
+  end
+  writeAccount(accountName, account)
+  if key then
+    writeKey(keyName, key)
+  end
 end
 
 -- Turns a hold into a tombstone: what became of it, and no more. It is never deleted and written anew: in a cluster slot that is
 -- moving to another node, a name that vanishes may not be written again, and the script would end between two writes.
-local function bury(name, state, payer, cost, ttlMs)
-  call('HSET', name, 'state', state, 'payer', payer, 'cost', decimal(cost))
+local function bury(name, hold, state, cost, ttlMs)
+  if hold.isPacked then
+    local tombstone = newHold(hold.payer, true, 0)
+    tombstone.state, tombstone.cost = state, cost
+    call('SET', name, holdText(tombstone), 'PX', decimal(ttlMs))
+    return
+  end
+  call('HSET', name, 'state', state, 'payer', hold.payer, 'cost', decimal(cost))
   call('HDEL', name, 'amount', 'inputCost', 'tokens', 'reached', 'record')
   call('PEXPIRE', name, decimal(ttlMs))
 end
 
--- Appends a usage record, and lists it among the account's latest. In the stream, its id and facts go by older names, which
--- gateways of several versions share: eventId and record.
+-- Appends a usage record: its envelope as one text, and its facts. To older gateways it is fields, of which id and facts go by
+-- older names (eventId and record), and a line in a list of the account's latest, which they show.
 -- record: recordId, holdId, payer, kind, cost, held, seq, atMs, flags (with commas), facts,
 --         summary (input tokens|output tokens|model)
-local function appendRecord(recordsName, recentName, record)
+local function appendRecord(recordsName, recentName, record, isPacked)
   local accountId, keyId = match(record.payer, '^([^:]*):(.*)$')
+  if isPacked then
+    local envelope = format('%s %s %s %s %d %d %d %d %s', record.holdId, accountId, keyId, record.kind, record.cost, record.held,
+      record.seq, record.atMs, record.flags)
+    call('XADD', recordsName, '*', 'envelope', envelope, 'facts', record.facts)
+    return
+  end
   local cost, atMs = decimal(record.cost), decimal(record.atMs)
   call('XADD', recordsName, '*', 'eventId', record.recordId, 'holdId', record.holdId, 'accountId', accountId,
     'keyId', keyId, 'kind', record.kind, 'cost', cost, 'held', decimal(record.held), 'seq', decimal(record.seq),
     'atMs', atMs, 'flags', record.flags, 'record', record.facts)
-  local line = record.recordId .. '|' .. atMs .. '|' .. cost .. '|' .. record.summary
-  local length = call('LPUSH', recentName, line)
+  local length = call('LPUSH', recentName, record.recordId .. '|' .. atMs .. '|' .. cost .. '|' .. record.summary)
   local isLong = length > RECENT_COUNT + RECENT_SLACK
   if isLong then
     call('LTRIM', recentName, 0, RECENT_COUNT - 1)

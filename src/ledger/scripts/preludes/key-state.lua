@@ -2,31 +2,31 @@
 -- per minute, concurrency, monthly budget, expires at ms, allowed models. Of the last six the empty string means none of
 -- its own. The allowed models are one text that is only ever compared.
 --
--- NEEDS  prelude: call MAX_INTEGER refuse integer
---        limits: isSet limitOr
+-- NEEDS  prelude: MAX_INTEGER refuse
+--        limits: MAX_LIMIT limitArgument
 -- BEFORE load-key set-key
 
 local KEY_STATUSES = { active = true, deactivated = true, deleted = true }
 
-local function checkKeyState(arguments, first)
+-- Reads the seven arguments, which begin at `first`, into a key; a new one where there is none. Writes nothing.
+local function keyInState(key, arguments, first)
   if not KEY_STATUSES[arguments[first]] then
     refuse('no such key status')
-  end
-  for index = first + 1, first + 3 do
-    limitOr(arguments[index], 1)
-  end
-  for index = first + 4, first + 5 do
-    if isSet(arguments[index]) then
-      integer(arguments[index], 'key limit', 0, MAX_INTEGER)
-    end
   end
   if not arguments[first + 6] then
     refuse('the allowed models are missing')
   end
-end
-
-local function writeKeyState(name, arguments, first)
-  call('HSET', name, 'status', arguments[first], 'requestsPerMinute', arguments[first + 1],
-    'tokensPerMinute', arguments[first + 2], 'concurrency', arguments[first + 3],
-    'monthlyBudget', arguments[first + 4], 'expiresAtMs', arguments[first + 5], 'allowedModels', arguments[first + 6])
+  key = key or {
+    epoch = '', held = 0, spentMonth = 0, month = 0, version = 0, open = 0,
+    requestsLevel = 0, requestsAtMs = 0, tokensLevel = 0, tokensAtMs = 0,
+  }
+  key.status = arguments[first]
+  key.requestsPerMinute = limitArgument(arguments[first + 1], 1, MAX_LIMIT)
+  key.tokensPerMinute = limitArgument(arguments[first + 2], 1, MAX_LIMIT)
+  key.concurrency = limitArgument(arguments[first + 3], 1, MAX_LIMIT)
+  key.monthlyBudget = limitArgument(arguments[first + 4], 0, MAX_INTEGER)
+  key.expiresAtMs = limitArgument(arguments[first + 5], 0, MAX_INTEGER)
+  key.allowedModels = arguments[first + 6]
+  key.version = key.version + 1
+  return key
 end

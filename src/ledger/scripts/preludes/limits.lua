@@ -3,7 +3,7 @@
 -- A bucket of `limit` per minute gains `limit` level units per millisecond, and one request or token is 60,000 units, so
 -- nothing is ever rounded. A level below zero is a debt: more was used than had been taken.
 --
--- NEEDS  prelude: integer stored
+-- NEEDS  prelude: integer
 -- BEFORE credit expire load-account load-key release reserve set-account set-key settle withhold
 
 local LEVEL_UNIT = 60000
@@ -11,21 +11,24 @@ local MAX_LIMIT = 10000000000
 -- When a slot of the concurrency limit frees up is unknown; this is a polite guess.
 local CONCURRENCY_RETRY_MS = 1000
 
--- Whether an optional field holds a value: null is written as the empty string.
-local function isSet(value)
-  return value and value ~= ''
+-- Reads a limit that is given as an argument: -1 where it is the empty string.
+local function limitArgument(text, least, most)
+  if text == '' then
+    return -1
+  end
+  return integer(text, 'limit', least, most)
 end
 
 local function limitOr(own, default)
-  return isSet(own) and integer(own, 'limit', 1, MAX_LIMIT) or default
+  return own < 0 and default or own
 end
 
 -- The level now: full at first, never above full, and never so deep in debt that two minutes don't mend it.
 local function refill(level, atMs, limit, nowMs)
   local full = limit * LEVEL_UNIT
-  if not level then
+  if atMs == 0 then
     return full
   end
-  local elapsed = math.max(0, math.min(nowMs - stored(atMs, 'level time'), 2 * LEVEL_UNIT))
-  return math.min(full, math.max(-full, stored(level, 'level')) + elapsed * limit)
+  local elapsed = math.max(0, math.min(nowMs - atMs, 2 * LEVEL_UNIT))
+  return math.min(full, math.max(-full, level) + elapsed * limit)
 end

@@ -1,6 +1,6 @@
 -- Stands in front of the scripts that build an account or a key from the history.
 --
--- NEEDS  prelude: call match MAX_AMOUNT integer
+-- NEEDS  prelude: call match MAX_AMOUNT PACKED_SHARDS integer
 -- BEFORE load-account load-key
 
 -- Sums the open holds whose deadlines member begins with `prefix`, without those in `excluded`. Returns sum and count.
@@ -15,8 +15,8 @@ local function sumOpenHolds(deadlinesName, prefix, excluded)
   return sum, count
 end
 
--- The shard's epoch; a store that was emptied under us has none, and gets the fresh one.
+-- The shard's epoch, whether it is the fresh one, which a store that was emptied under us gets, and whether it is packed.
 local function epochOf(metaName, fresh)
-  local epoch = call('HGET', metaName, 'epoch')
-  return epoch or fresh, not epoch
+  local shard = call('HMGET', metaName, 'epoch', 'shards')
+  return shard[1] or fresh, not shard[1], shard[2] == PACKED_SHARDS
 end

@@ -15,6 +15,9 @@ local call, find, format, match = redis.call, string.find, string.format, string
 local MAX_AMOUNT = 9000000000000000
 local MAX_INTEGER = 9007199254740991
 local MS_PER_DAY = 86400000
+-- What `shards` of a shard's meta says where accounts, keys and holds are written as packed strings: older gateways, which know
+-- hashes only, take it for another number of shards and don't start.
+local PACKED_SHARDS = '64 packed'
 
 -- Ends the script with an error. Only ever called before the first write.
 local function refuse(message)
@@ -51,9 +54,19 @@ local function stored(value, name)
   return number
 end
 
+-- The same for a limit of one's own, which is -1 where there is none.
+local function storedLimit(value)
+  return value and value ~= '' and stored(value, 'limit') or -1
+end
+
 -- The only way a number becomes text. A long holds every integer that a double holds exactly.
 local function decimal(number)
   return format('%d', number)
+end
+
+-- A limit as hashes and replies have it.
+local function limitText(limit)
+  return limit < 0 and '' or decimal(limit)
 end
 
 -- Milliseconds since 1970 by the store's clock, the only clock of the ledger.

@@ -1,0 +1,37 @@
+/** Shows one hold as the store has it, packed or not. */
+import { SCRIPTS } from '@/ledger/scripts/scripts'
+import { deadlinesName, parseName } from '@/ledger/store/names'
+import { integerOf, listOf, wordOf } from '@/ledger/store/reply'
+import type { ScriptRunner } from '@/ledger/store/script-runner'
+import { assert } from '@/lib/assert'
+
+/** Amounts are nano-USD. */
+type StoredHold = {
+  /** The store's clock. */
+  nowMs: number
+  /** Empty where there is no such hold; so is `payer` then. */
+  state: string
+  payer: string
+  amount: number
+  cost: number
+  /** Milliseconds until a resolved hold is forgotten; negative while it is open. */
+  leftMs: number
+  /** Milliseconds since 1970; empty where it has none. */
+  deadline: string
+}
+
+/** Shows the hold of this name; its deadline only where `member` names it among its shard's. */
+export async function viewHold(runner: ScriptRunner, name: string, member = ''): Promise<StoredHold> {
+  const parsed = parseName(name)
+  assert(parsed?.kind === 'hold', 'no name of a hold')
+  const view = listOf(await runner.run(SCRIPTS.viewHold, [name, deadlinesName(parsed.shard)], [member]))
+  return {
+    nowMs: integerOf(view[0]),
+    state: wordOf(view[1]),
+    payer: wordOf(view[2]),
+    amount: integerOf(view[3]),
+    cost: integerOf(view[4]),
+    leftMs: integerOf(view[5]),
+    deadline: wordOf(view[6]),
+  }
+}

@@ -1,0 +1,146 @@
+/** From hashes to packed strings: gateways of two versions take turns, and what they hold, charge and remember is the same. */
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { type Bench, connect, createBench, FACTS, request, settlement, snapshot } from '@test/ledger/harness'
+import { startRedis, type TestServer } from '@test/support/stores'
+import { checkLedger } from '@/ledger/check/check'
+import type { ReserveRequest } from '@/ledger/outcomes'
+import { packLedger } from '@/ledger/pack'
+import { accountName, holdName, keyName, metaName, PACKED_SHARDS, shardOf } from '@/ledger/store/names'
+import { nano } from '@/lib/money'
+import { runScripts } from './older-scripts'
+
+let server: TestServer
+let bench: Bench
+
+beforeAll(async () => {
+  server = await startRedis()
+})
+beforeEach(async () => {
+  bench = createBench(await connect(server.url))
+  await bench.redis.flushall()
+  await asOlder(() => bench.ledger.verify())
+})
+afterEach(() => {
+  runScripts('newer')
+  bench.redis.disconnect()
+})
+afterAll(() => server.stop())
+
+/** Does `work` as a gateway of the older version would. */
+async function asOlder<T>(work: () => Promise<T>): Promise<T> {
+  runScripts('older')
+  try {
+    return await work()
+  } finally {
+    runScripts('newer')
+  }
+}
+
+async function typesOf(hold: ReserveRequest): Promise<string> {
+  const names = [accountName(hold.accountId), keyName(hold), holdName(hold.accountId, hold.holdId)]
+  return (await Promise.all(names.map((name) => bench.redis.type(name)))).join(' ')
+}
+
+async function violations(): Promise<unknown[]> {
+  return (await checkLedger({ redis: bench.redis, history: bench.history, logger: bench.logger })).violations
+}
+
+describe('a store that an older version began', () => {
+  test('stays in hashes while both versions serve, and after the newer one was taken back', async () => {
+    const payer = await bench.fund(10_000, { requestsPerMinute: 5, monthlyBudget: nano(9_000) })
+    const holds = Array.from({ length: 4 }, () => request(payer, 1_000)) as [
+      ReserveRequest,
+      ReserveRequest,
+      ReserveRequest,
+      ReserveRequest,
+    ]
+    const [first, second, third, fourth] = holds
+    await asOlder(() => bench.ledger.reserve(first))
+    await bench.ledger.reserve(second)
+    await asOlder(() => bench.ledger.reserve(third))
+    expect(await bench.ledger.settle(settlement(first, 100))).toMatchObject({ kind: 'settled', record: { seq: 1 } })
+    const renewal = { accountId: payer.accountId, holdId: second.holdId, ttlMs: 60_000, cost: nano(7), facts: FACTS }
+    await bench.ledger.renew([{ ...renewal, reached: true }])
+    await asOlder(async () => {
+      expect(await bench.ledger.settle(settlement(first, 100))).toEqual({ kind: 'already_settled' })
+      expect(await bench.ledger.settle(settlement(second, 200))).toMatchObject({ kind: 'settled', record: { seq: 2 } })
+      expect(await bench.ledger.release(third)).toBe('released')
+      expect(await bench.ledger.reserve(fourth)).toMatchObject({ kind: 'reserved', limits: { requests: { limit: 5 } } })
+      expect(await bench.ledger.readBalance(payer.accountId)).toMatchObject({
+        available: 8_700,
+        held: 1_000,
+        spent: 300,
+      })
+      expect(await bench.ledger.readKey(payer)).toMatchObject({ open: 1, held: 1_000, spentThisMonth: 300 })
+    })
+    expect(await typesOf(fourth)).toBe('hash hash hash')
+    expect(await bench.redis.hget(metaName(shardOf(payer.accountId)), 'shards')).toBe('64')
+    expect(await violations()).toEqual([])
+  })
+
+  test('is packed thing by thing once it is told so: each request finds what it left', async () => {
+    const payer = await bench.fund(10_000, { requestsPerMinute: 3 })
+    const [settled, open, fresh] = [request(payer, 1_000), request(payer, 1_000), request(payer, 1_000)]
+    await asOlder(async () => {
+      for (const hold of [settled, open]) await bench.ledger.reserve(hold)
+      await bench.ledger.settle(settlement(settled, 100))
+    })
+    await packLedger(bench.redis)
+    expect(await typesOf(open)).toBe('hash hash hash')
+    expect(await bench.ledger.reserve(open)).toEqual({ kind: 'exists', state: 'open' })
+    expect(await bench.ledger.reserve(settled)).toEqual({ kind: 'exists', state: 'settled' })
+    expect(await bench.ledger.settle(settlement(settled, 100))).toEqual({ kind: 'already_settled' })
+    expect(await bench.ledger.reserve(fresh)).toMatchObject({ kind: 'reserved', available: 7_900 })
+    expect(await typesOf(fresh)).toBe('string string string')
+    expect(await bench.ledger.reserve(request(payer, 1))).toMatchObject({ kind: 'rate_limited', scope: 'requests' })
+    expect(await bench.ledger.settle(settlement(open, 200))).toMatchObject({ kind: 'settled', record: { seq: 2 } })
+    expect(await bench.ledger.release(fresh)).toBe('released')
+    expect(await bench.ledger.readBalance(payer.accountId)).toMatchObject({ available: 9_700, held: 0, spent: 300 })
+    expect(await bench.ledger.readKey(payer)).toMatchObject({ open: 0, held: 0, requestsPerMinute: 3 })
+    expect(await violations()).toEqual([])
+    await bench.history.flush(bench.redis, [payer.accountId])
+    expect(bench.history.records(payer.accountId).map(({ cost }) => Number(cost))).toEqual([100, 200])
+    expect(await violations()).toEqual([])
+  })
+})
+
+test('a store that nobody has used is packed from the beginning, and again where it was emptied', async () => {
+  for (let round = 0; round < 2; round++) {
+    await bench.redis.flushall()
+    const { ledger, fund } = createBench(bench.redis, undefined, bench.history)
+    const hold = request(await fund(1_000), 100)
+    await ledger.verify()
+    expect(await ledger.reserve(hold)).toMatchObject({ kind: 'reserved' })
+    expect(await typesOf(hold)).toBe('string string string')
+  }
+})
+
+describe('a gateway of the older version', () => {
+  test('does not start on a packed store', async () => {
+    await packLedger(bench.redis)
+    const other = createBench(await connect(server.url))
+    await asOlder(async () => {
+      await expect(other.ledger.verify()).rejects.toThrow('another number of shards')
+    })
+    other.redis.disconnect()
+    expect(await bench.redis.hget(metaName(0), 'shards')).toBe(PACKED_SHARDS)
+  })
+
+  test('that still ran there would change nothing: it fails before its first write', async () => {
+    const payer = await bench.fund(10_000)
+    const [open, known] = [request(payer, 1_000), request(payer, 1_000)]
+    await packLedger(bench.redis)
+    await bench.ledger.reserve(open)
+    const before = await snapshot(bench.redis, payer.accountId)
+    await asOlder(async () => {
+      const attempts = [
+        () => bench.ledger.reserve(known),
+        () => bench.ledger.settle(settlement(open, 100)),
+        () => bench.ledger.release(open),
+        () => bench.ledger.credit({ accountId: payer.accountId, entryId: 'entry', amount: nano(5) }),
+      ]
+      for (const attempt of attempts) await expect(attempt()).rejects.toThrow('WRONGTYPE')
+    })
+    expect(await snapshot(bench.redis, payer.accountId)).toEqual(before)
+  })
+})
