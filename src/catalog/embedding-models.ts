@@ -1,5 +1,4 @@
 /** Models of the catalogue file that embed: their entries in the terms of any other model, with nothing to write and no caches. */
-import { FORMATS } from '@/formats/index'
 import type { FaultList } from './check'
 import type { EmbeddingModelFile, ModelFile } from './schema'
 import type { Provider } from './types'
@@ -34,9 +33,17 @@ export function checkEmbedders(
 ): void {
   for (const [index, { provider: name }] of targets.entries()) {
     const provider = providers.get(name)
-    if (!provider || FORMATS.get(provider.format)?.embeddings) continue
-    faults.add(`${place}.targets[${index}].provider`, `${name} speaks ${provider.format}, which has no embeddings`)
+    if (!provider || provider.dialect.embeddingsUrl) continue
+    const { format, dialect } = provider
+    faults.add(
+      `${place}.targets[${index}].provider`,
+      `${name} speaks ${format}${by(dialect.name)}, which has no embeddings`,
+    )
   }
+}
+
+function by(dialect: string | undefined): string {
+  return dialect === undefined ? '' : ` by ${dialect}`
 }
 
 function costOf({ costPer1mInputTokens: cost }: { costPer1mInputTokens?: number }) {

@@ -1,5 +1,5 @@
 /** Providers of the catalogue file: checks what a schema can't, fills in defaults, and tells which ones have a key. */
-import { isComplete, isKeyless, plainEndpoint, readDialect } from '@/catalog/dialects/read-dialect'
+import { defaultBaseUrl, isComplete, isKeyless, plainEndpoint, readDialect } from '@/catalog/dialects/read-dialect'
 import type { Dialect } from '@/dialects/dialect'
 import { FORMATS } from '@/formats/index'
 import { sha256Hex } from '@/lib/ids'
@@ -50,7 +50,7 @@ export function readProvider(
   const keys = readKeys(file, place, faults)
   const baseUrl = isSandboxed
     ? trimSlashes(sandboxBaseUrl) + dialect.sandboxPath
-    : readBaseUrl(file.baseUrl, `${place}.baseUrl`, faults)
+    : readBaseUrl(file.baseUrl ?? defaultBaseUrl(file), `${place}.baseUrl`, faults)
   if (file.betas && !FORMATS.get(file.format)?.readProtocol) {
     faults.add(`${place}.betas`, `only a provider of format ${WITH_BETAS} has beta interfaces`)
   }
@@ -114,7 +114,11 @@ function keyId(secret: string): string {
 }
 
 /** An empty address is one whose variable is missing, which has been said where it matters. */
-function readBaseUrl(text: string, place: string, faults: FaultList): string {
+function readBaseUrl(text: string | undefined, place: string, faults: FaultList): string {
+  if (text === undefined) {
+    faults.add(place, 'is missing; expected an http:// or https:// address')
+    return ''
+  }
   if (text === '' && faults.has(place)) return ''
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (!url || (url.protocol !== 'http:' && url.protocol !== 'https:')) {

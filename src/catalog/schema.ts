@@ -38,7 +38,7 @@ export const ProviderSchema = strict({
     FORMAT_NAMES.map((name) => Type.Literal(name)),
     { description: `one of ${FORMAT_NAMES.join(', ')}` },
   ),
-  baseUrl: Type.String({ description: 'an http:// or https:// address' }),
+  baseUrl: Type.Optional(Type.String({ description: 'an http:// or https:// address' })),
   dialect: Type.Optional(
     Type.Union(
       DIALECT_NAMES.map((name) => Type.Literal(name)),
@@ -46,6 +46,8 @@ export const ProviderSchema = strict({
     ),
   ),
   apiVersion: Type.Optional(Type.String({ maxLength: 64, description: 'a version such as v1beta' })),
+  project: Type.Optional(Type.String({ pattern: '^[A-Za-z0-9.:_-]{1,128}$', description: 'the id of a project' })),
+  location: Type.Optional(Type.String({ pattern: '^[a-z0-9-]{1,64}$', description: 'a location such as global' })),
   auth: Type.Optional(AuthSchema),
   keys: Type.Optional(
     Type.Array(KeySchema, { minItems: 1, maxItems: 1000, description: 'a list of at least one key' }),

@@ -2,7 +2,12 @@
 import { azureOpenAi } from './azure/azure-openai'
 import { entra } from './azure/entra'
 import type { DialectKind, DialectName } from './dialect'
+import { googleAuth } from './google/google-auth'
+import { vertex } from './google/vertex'
 
-export const DIALECTS: Readonly<Record<DialectName, DialectKind>> = { 'azure-openai': azureOpenAi }
+export const DIALECTS: Readonly<Record<DialectName, DialectKind>> = {
+  'azure-openai': azureOpenAi,
+  vertex,
+}
 
-export { entra }
+export { entra, googleAuth }

@@ -12,6 +12,8 @@ const SECRET_SHAPES = [
   '\\bsvc-[A-Za-z0-9]{12,}',
   '\\bsk-[A-Za-z0-9_-]{8,}',
   '\\bAIza[A-Za-z0-9_-]{8,}',
+  '\\bya29\\.[A-Za-z0-9_.-]{8,}',
+  '-----BEGIN [A-Z ]*PRIVATE KEY-----[^-]*',
   '\\beyJ[A-Za-z0-9_-]{8,}\\.[A-Za-z0-9_-]+\\.[A-Za-z0-9_-]*',
   '(?<=\\bBearer\\s{1,8})[A-Za-z0-9._~+/=-]{4,}',
   '(?<=\\bBasic\\s{1,8})[A-Za-z0-9+/=]{8,}',

@@ -31,10 +31,16 @@ export const AuthSchema = Type.Union(
       identitySecret: Type.Optional(Text),
       scope: Type.Optional(Text),
     }),
+    strict({ type: Type.Literal('google'), credentials: Text }),
+    strict({
+      type: Type.Literal('google'),
+      metadataServer: Type.Literal(true),
+      metadataHost: Type.Optional(Text),
+    }),
   ],
   {
     description:
-      '{"type": "bearer"}, {"type": "header", "name": …}, {"type": "none"}, or {"type": "entra"} with "tenant", "clientId" and either "clientSecret" or "federatedTokenFile", or with "managedIdentity": true',
+      '{"type": "bearer"}, {"type": "header", "name": …}, {"type": "none"}, or {"type": "entra"} with "tenant", "clientId" and either "clientSecret" or "federatedTokenFile", or with "managedIdentity": true, or {"type": "google"} with "credentials" or "metadataServer": true',
   },
 )
 

@@ -3,7 +3,7 @@ import type { FaultList } from '@/catalog/check'
 import type { ProviderFile } from '@/catalog/schema'
 import type { FormatName } from '@/chat/format-name'
 import { DIALECT_NAMES, type Dialect } from '@/dialects/dialect'
-import { DIALECTS, entra } from '@/dialects/index'
+import { DIALECTS, entra, googleAuth } from '@/dialects/index'
 import type { Endpoint } from '@/formats/format'
 import { FORMATS } from '@/formats/index'
 import { assert } from '@/lib/assert'
@@ -20,17 +20,42 @@ export function plainEndpoint(name: FormatName): Endpoint {
 export function readDialect(file: ProviderFile, place: string, faults: FaultList): Dialect {
   const dialect = readNamed(file, place, faults)
   checkVersion(file, dialect, place, faults)
-  return file.auth ? { ...dialect, credential: undefined, ...authorized(file.auth, file.baseUrl) } : dialect
+  if (!file.auth) return dialect
+  const own = authorized(file.auth, file.baseUrl ?? '')
+  if (own) return { ...dialect, credential: undefined, ...own }
+  faults.add(`${place}.auth.credentials`, 'is no key of a service account')
+  return dialect
 }
 
-function readNamed({ format, dialect: name }: ProviderFile, place: string, faults: FaultList): Dialect {
+function readNamed(file: ProviderFile, place: string, faults: FaultList): Dialect {
+  const { format, dialect: name } = file
+  checkPlace(file, place, faults)
   const plain = plainEndpoint(format)
   if (name === undefined) return plain
   const kind = DIALECTS[name]
-  if (kind.formats.includes(format)) return kind.create(format, plain)
+  if (kind.formats.includes(format)) {
+    const missing = kind.needs?.(file)
+    if (missing) faults.add(`${place}.${missing}`, 'is missing, where the other one of project and location is named')
+    return kind.create(format, plain, file)
+  }
   faults.add(`${place}.dialect`, `${name} is no dialect of ${format}; expected format ${kind.formats.join(' or ')}`)
   return plain
 }
+
+/** The address of a provider whose entry names none; undefined where it has to. */
+export function defaultBaseUrl(file: ProviderFile): string | undefined {
+  return file.dialect && DIALECTS[file.dialect].baseUrl?.(file)
+}
+
+/** Only dialects know of projects and locations. */
+function checkPlace({ dialect, ...file }: ProviderFile, place: string, faults: FaultList): void {
+  for (const property of ['project', 'location'] as const) {
+    if (file[property] === undefined || (dialect && DIALECTS[dialect].needs)) continue
+    faults.add(`${place}.${property}`, `only a provider of dialect ${PLACED} has one`)
+  }
+}
+
+const PLACED = DIALECT_NAMES.filter((name) => DIALECTS[name].needs).join(' or ')
 
 function checkVersion(file: ProviderFile, { versions }: Dialect, place: string, faults: FaultList): void {
   const { apiVersion, dialect } = file
@@ -59,8 +84,11 @@ export function isComplete(auth: AuthFile): boolean {
   return !Object.values(auth).includes('')
 }
 
-/** What of a dialect an entry's `auth` decides. */
-function authorized(auth: AuthFile, baseUrl: string): Pick<Dialect, 'credential' | 'authorizer' | 'secrets'> {
+/** What of a dialect an entry's `auth` decides; undefined where its credentials are none. */
+function authorized(
+  auth: AuthFile,
+  baseUrl: string,
+): Pick<Dialect, 'credential' | 'authorizer' | 'secrets'> | undefined {
   switch (auth.type) {
     case 'none':
       return {}
@@ -68,6 +96,12 @@ function authorized(auth: AuthFile, baseUrl: string): Pick<Dialect, 'credential'
       return { credential: { header: 'authorization', prefix: 'Bearer ' } }
     case 'header':
       return { credential: { header: auth.name.toLowerCase(), prefix: '' } }
+    case 'google': {
+      // A variable that is not set has been excused: the provider is not offered.
+      if (!isComplete(auth)) return {}
+      const authorizer = googleAuth(auth)
+      return authorizer && { authorizer, secrets: 'credentials' in auth ? [auth.credentials] : [] }
+    }
     case 'entra': {
       const { type: _, ...identity } = auth
       const secrets = [

@@ -9,16 +9,23 @@ const MAX_ANSWER_CHARS = 65_536
 /** Whatever is more than a word may quote a secret. */
 const WORD = /^[A-Za-z0-9_.-]{1,64}$/
 
-/** The token in the JSON answer of `url`, which says how many seconds it lives, or until when. `what` names the endpoint in errors. */
-export async function requestToken(what: string, url: string, init: RequestInit): Promise<Token> {
+/** The token in the JSON answer of `url`, which says how many seconds it lives, or until when. `what` names the endpoint in errors; `mark` is a header without which an answer is not its. */
+export async function requestToken(
+  what: string,
+  url: string,
+  init: RequestInit,
+  mark?: { name: string; value: string },
+): Promise<Token> {
   const startedMs = Date.now()
   let status: number
   let text: string
   try {
     const response = await fetch(url, { ...init, redirect: 'error', signal: AbortSignal.timeout(TIMEOUT_MS) })
+    if (mark && response.headers.get(mark.name) !== mark.value) throw new CredentialError(`${what} is somebody else`)
     status = response.status
     text = await response.text()
   } catch (error) {
+    if (error instanceof CredentialError) throw error
     const name = error instanceof Error ? error.name : 'error'
     throw new CredentialError(`${what} cannot be reached: ${name}`)
   }

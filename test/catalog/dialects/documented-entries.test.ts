@@ -1,9 +1,17 @@
 /** The providers that the pages for operators show are sound, and offered once their variables are set. */
 import { expect, test } from 'bun:test'
+import { generateKeyPairSync } from 'node:crypto'
 import { SAMPLE } from '@test/catalog/sample-catalog'
 import { documentedBlocks } from '@test/deploy/documents/blocks'
 import { loadCatalog } from '@/catalog/catalog'
 import type { JsonObject } from '@/lib/json'
+
+/** The key file of a service account, as it is downloaded. */
+function keyFile(): string {
+  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
+  const private_key = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
+  return JSON.stringify({ type: 'service_account', client_email: 'a@p.iam.gserviceaccount.com', private_key })
+}
 
 const BLOCKS = (await documentedBlocks()).filter(({ info }) => info === 'json providers')
 
@@ -19,6 +27,7 @@ test.each(BLOCKS.map(({ document, line, text }) => [document, line, text] as con
   const file = JSON.stringify({ service: 'svc', providers, models })
   const names = [...file.matchAll(/\$\{(\w+)\}/g)].map(([, name = '']) => name)
   const environment = Object.fromEntries(names.map((name) => [name, `value-of-${name}`]))
+  if (names.includes('GOOGLE_SERVICE_ACCOUNT')) environment.GOOGLE_SERVICE_ACCOUNT = keyFile()
   expect(loadCatalog(file, environment)).toMatchObject({ kind: 'loaded', withoutKey: [], notOffered: [] })
 
   const [missed] = names

@@ -43,5 +43,8 @@ test('a preset that nobody knows is one fault, at its place', () => {
 
 test('what a preset leaves open is missed by its name', () => {
   const faults = faultsOf(spoil('providers.provider1', { preset: 'azure' }))
-  expect(faults).toEqual(['providers.provider1.baseUrl: is missing; expected an http:// or https:// address'])
+  expect(faults).toEqual([
+    'providers.provider1.keys: is missing; expected a list of at least one key',
+    'providers.provider1.baseUrl: is missing; expected an http:// or https:// address',
+  ])
 })

@@ -5,11 +5,11 @@ import { providerAddresses } from '@/routing/health/health-exchange'
 import { isSameUpstream } from '@/routing/health/renewal'
 
 const AUTH_FORMS =
-  '{"type": "bearer"}, {"type": "header", "name": …}, {"type": "none"}, or {"type": "entra"} with "tenant", "clientId" and either "clientSecret" or "federatedTokenFile", or with "managedIdentity": true'
+  '{"type": "bearer"}, {"type": "header", "name": …}, {"type": "none"}, or {"type": "entra"} with "tenant", "clientId" and either "clientSecret" or "federatedTokenFile", or with "managedIdentity": true, or {"type": "google"} with "credentials" or "metadataServer": true'
 
 /** [provider, what its entry says differently, the one fault it makes] */
 const CASES: [string, Json & object, string][] = [
-  ['provider1', { dialect: 'azure' }, 'dialect: expected one of azure-openai'],
+  ['provider1', { dialect: 'azure' }, 'dialect: expected one of azure-openai, vertex'],
   [
     'provider2',
     { dialect: 'azure-openai', apiVersion: '2024-10-21' },
@@ -38,6 +38,12 @@ const CASES: [string, Json & object, string][] = [
       keys: undefined,
     },
     `auth: expected ${AUTH_FORMS}`,
+  ],
+  ['provider1', { project: 'p' }, 'project: only a provider of dialect vertex has one'],
+  [
+    'provider3',
+    { dialect: 'vertex', project: 'p' },
+    'location: is missing, where the other one of project and location is named',
   ],
   ['provider1', { keys: undefined }, 'keys: is missing; expected a list of at least one key'],
 ]
