@@ -15,7 +15,7 @@ import { failedTests, readTimings, skippedTests, timingTable, untriedLines } fro
 import { processorSeconds, TIMINGS_FILE } from './timings'
 
 /** More than there are processors, since the tests mostly wait; a worker that had the files with large bodies takes this much memory. */
-const WORKERS_PER_PROCESSOR = 2
+const WORKERS_PER_PROCESSOR = 3
 const WORKER_BYTES = 2 * 1024 ** 3
 const PROGRESS_MS = 30_000
 /** No load makes a test take that long. */

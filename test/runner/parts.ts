@@ -1,4 +1,4 @@
-/** Which test files each command runs: every file belongs to one part. */
+/** Which test files each command runs: every file belongs to one part, or to `bun run check`. */
 import { listFiles } from '@test/tidy/tree'
 import { judgeOf } from './judges'
 
@@ -6,6 +6,8 @@ import { judgeOf } from './judges'
 export type Part = 'test' | 'judges'
 
 const TEST = /\.test\.tsx?$/
+/** What `bun run check` runs: the structure of the code, which shows nothing of whether the product works. */
+export const CHECKED = 'test/tidy/'
 
 /** The test files of a part; of those only what lies at or below one of `wanted`, where that names anything. Any file can be named. */
 export function selectFiles(part: Part, wanted: readonly string[]): string[] {
@@ -19,6 +21,7 @@ export function selectFiles(part: Part, wanted: readonly string[]): string[] {
   })
 }
 
-function partOf(file: string): Part {
+function partOf(file: string): Part | 'check' {
+  if (file.startsWith(CHECKED)) return 'check'
   return judgeOf(file) === undefined ? 'test' : 'judges'
 }

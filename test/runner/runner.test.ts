@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { JUDGES, judgeOf } from './judges'
 import { createNeedsReader } from './needs'
-import { selectFiles } from './parts'
+import { CHECKED, selectFiles } from './parts'
 import { failedTests, readTimings, skippedTests, timingTable, untriedLines } from './report'
 
 const ROOT = join(import.meta.dir, '..', '..')
@@ -30,9 +30,12 @@ describe('the list of judges', () => {
 })
 
 describe('the parts', () => {
-  test('share all files without overlap', () => {
+  test('share all files without overlap, but for those of `bun run check`', async () => {
     const all = [...new Bun.Glob('test/**/*.test.{ts,tsx}').scanSync(ROOT)].sort()
-    expect([...selectFiles('test', []), ...selectFiles('judges', [])].sort()).toEqual(all)
+    const checked = all.filter((file) => file.startsWith(CHECKED))
+    expect([...selectFiles('test', []), ...selectFiles('judges', []), ...checked].sort()).toEqual(all)
+    const { scripts } = await Bun.file(join(ROOT, 'package.json')).json()
+    expect(scripts.check).toContain(` ${CHECKED.slice(0, -1)} `)
   })
 
   test('are narrowed by folders and files, with or without a dot before', () => {
