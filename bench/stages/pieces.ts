@@ -1,6 +1,6 @@
 /** The stages of one JSON request as pieces that can be called alone, each with what it really gets. */
 import { type AppDeps, buildApp } from '@/app'
-import { createMeter } from '@/gateway/charge/meter'
+import { Meter } from '@/gateway/charge/meter'
 import { answerChat } from '@/http/answer-chat'
 import { authenticate } from '@/http/auth'
 import { readJsonBody } from '@/http/body'
@@ -107,7 +107,7 @@ function decodeAnswer({ format }: Sample, bytes: Uint8Array, publicModel: string
   assert(isJsonObject(json), 'the answer is an object')
   const response = format.decodeResponse(json)
   assert(response, 'the answer is of the format')
-  createMeter(MAX_OUTPUT_TOKENS).observeResponse(response)
+  new Meter(MAX_OUTPUT_TOKENS).observeResponse(response)
   return format.passThrough.response(text, json, contextFor(publicModel), PASS_HOOKS)
 }
 

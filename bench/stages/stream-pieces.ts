@@ -2,7 +2,7 @@
 import { ANSWERS } from '@bench/mock/answers'
 import { ZERO_USAGE } from '@/chat/usage'
 import type { AnswerContext, Format, PassHooks } from '@/formats/format'
-import { createMeter } from '@/gateway/charge/meter'
+import { Meter } from '@/gateway/charge/meter'
 import { assert } from '@/lib/assert'
 import { parseJson } from '@/lib/json'
 import { createSseParser } from '@/lib/streams/sse'
@@ -35,7 +35,7 @@ export function streamPieces(format: Format, other: Format): Piece[] {
       return () => decoder.push(event, json)
     }),
     wholeStream('piece: count', () => {
-      const meter = createMeter(MAX_OUTPUT_TOKENS)
+      const meter = new Meter(MAX_OUTPUT_TOKENS)
       return () => {
         for (const item of events) meter.observe(item)
       }

@@ -4,13 +4,6 @@
  * counts is where a run of one kind begins and how long it gets.
  */
 
-/** A text that is guessed as it comes. */
-interface TokenGuess {
-  add(text: string): void
-  /** What was added so far, in tokens and fractions of one. */
-  tokens(): number
-}
-
 const LOWER = 0
 const UPPER = 1
 const DIGIT = 2
@@ -29,22 +22,21 @@ const NEXT = [0.07, 0.35, 0.33, 0.02, 0.1, 0.3, 0.25, 0.75, 0.7]
 
 const ASCII_KINDS = Uint8Array.from({ length: 128 }, (_, code) => asciiKind(code))
 
-/** Begins with nothing. */
-export function createTokenGuess(): TokenGuess {
-  let tokens = 0
-  let last = -1
-  return {
-    add(text) {
-      for (let index = 0; index < text.length; index++) {
-        const code = text.charCodeAt(index)
-        const kind = code < 128 ? (ASCII_KINDS[code] as number) : kindOf(code)
-        // A capital and what follows it are one word.
-        const isSameRun = kind === last || (kind === LOWER && last === UPPER)
-        tokens += (isSameRun ? NEXT[kind] : FIRST[kind]) as number
-        last = kind
-      }
-    },
-    tokens: () => tokens,
+/** A text that is guessed as it comes. */
+export class TokenGuess {
+  /** What was added so far, in tokens and fractions of one. */
+  tokens = 0
+  private last = -1
+
+  add(text: string): void {
+    for (let index = 0; index < text.length; index++) {
+      const code = text.charCodeAt(index)
+      const kind = code < 128 ? (ASCII_KINDS[code] as number) : kindOf(code)
+      // A capital and what follows it are one word.
+      const isSameRun = kind === this.last || (kind === LOWER && this.last === UPPER)
+      this.tokens += (isSameRun ? NEXT[kind] : FIRST[kind]) as number
+      this.last = kind
+    }
   }
 }
 

@@ -8,7 +8,6 @@ import type { ArrivedRequest } from '@/gateway/hold/request-facts'
 import type { RelayDeps } from '@/gateway/relay/relay-stream'
 import type { Client } from '@/gateway/relay/relayed'
 import type { StoreWatch } from '@/ledger/store-watch'
-import type { JsonObject } from '@/lib/json'
 import type { Router } from '@/routing/router'
 import type { TierObserver } from '@/usage/tier-observer'
 
@@ -24,16 +23,15 @@ export type ChatDeps = NegotiationDeps &
     lateAfterMs: number
   }
 
-/** One decoded, authenticated request. */
+/** One decoded, authenticated request: made once, known to every step, and told what becomes of it. */
 export type ChatCall = ArrivedRequest &
-  Pick<Client, 'format' | 'framing' | 'signal' | 'epilogue' | 'onEnd' | 'onSettled' | 'keep' | 'isPrivate'> & {
-    body: JsonObject
+  Client & {
     /** What the client calls this conversation (`x-svc-session`), so that a tier does not change its model in the middle. */
-    sessionName: string | undefined
+    readonly sessionName: string | undefined
     /** No answer came, and the client has been told inside the stream that it was given meanwhile. */
     onLateFailure(error: unknown): void
     /** What the request leaves in the log. */
-    line: OpenCharge['line']
+    readonly line: OpenCharge['line']
     /** When the request arrived, by the clock that durations are taken from. */
-    arrivedMonotonicMs: number
+    readonly arrivedMonotonicMs: number
   }

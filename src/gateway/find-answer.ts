@@ -4,12 +4,10 @@ import { asksForHour } from '@/chat/cache-hints'
 import type { ChatRequest } from '@/chat/request'
 import type { ServerTool } from '@/chat/server-tools'
 import { CACHE_CONTROL } from '@/formats/body-fields'
-import type { Format } from '@/formats/format'
-import { attemptTarget, createAttemptHandle, type StartedAnswer } from '@/gateway/attempt/attempt'
-import { firstAnswer } from '@/gateway/attempt/first-answer'
-import { type Entrant, endOthers, enter } from '@/gateway/attempt/race'
-import { createMeter } from '@/gateway/charge/meter'
-import { tapMeter } from '@/gateway/charge/meter-tap'
+import { attemptTarget, type StartedAnswer } from '@/gateway/attempt/attempt'
+import { type FirstAnswer, firstAnswer } from '@/gateway/attempt/first-answer'
+import { OpenAttempt } from '@/gateway/attempt/open-attempt'
+import { Meter } from '@/gateway/charge/meter'
 import { type OpenCharge, progressOf } from '@/gateway/charge/open-charge'
 import type { ToolTerms } from '@/gateway/charge/tool-charges'
 import type { Hold } from '@/gateway/hold/hold'
@@ -17,80 +15,49 @@ import type { Offer } from '@/gateway/hold/negotiation'
 import { plannedFacts } from '@/gateway/hold/request-facts'
 import { assert } from '@/lib/assert'
 import type { Clock } from '@/lib/clock'
-import type { Failover } from '@/routing/failover/failover'
 import type { Permit } from '@/routing/failover/permit'
 import { routeReason } from '@/routing/route-reason'
 import type { ChatCall, ChatDeps } from './chat-call'
 
-/** The answer that was found: what has begun of it, at which attempt, in whose words, and the charge that goes on with it. */
-export type FoundAnswer = {
-  started: StartedAnswer
-  permit: Permit
-  providerFormat: Format
-  charge: OpenCharge
-  /** Milliseconds spent waiting for upstreams until then. */
-  upstreamMs: number
-  /** Fields of the caller's body that the target was not sent. */
-  leftOut: readonly string[]
-}
-
 /** Finds the first answer. Where there is none, throws what the first target said. */
-export async function findAnswer(deps: ChatDeps, call: ChatCall, hold: Hold, offer: Offer): Promise<FoundAnswer> {
-  const { plan, request } = offer
+export async function findAnswer(
+  deps: ChatDeps,
+  call: ChatCall,
+  hold: Hold,
+  { plan, request }: Offer,
+): Promise<FirstAnswer<StartedAnswer>> {
   const { payer, signal, sessionName } = call
   const { accountId } = payer
   const conversation = () => deps.router.conversationOf(request, accountId, sessionName)
   const failover = deps.router.begin(plan, { accountId, conversation, stream: request.stream, signal })
-  const begin = (permit: Permit) => beginAttempt(deps, call, hold, offer, failover, permit)
-  const { winner, started, entrants, upstreamMs } = await firstAnswer(deps, failover, begin)
-  if (entrants.length > 1) decideRace(deps, call, offer, failover, entrants, winner)
-  const { permit, providerFormat, charge, handle } = winner
-  return { started, permit, providerFormat, charge, upstreamMs, leftOut: handle.leftOut }
+  const reasonFor = ({ planned }: Permit) => routeReason(plan, planned.model.id, failover.trail)
+  const found = await firstAnswer(deps, failover, signal, (permit) =>
+    beginAttempt(deps, call, hold, request, permit, reasonFor(permit)),
+  )
+  if (found.hasOutrun) {
+    const { charge, permit } = found.winner
+    charge.facts.routeReason = reasonFor(permit)
+    keepRenewed(charge, deps.clock)
+  }
+  return found
 }
 
 function beginAttempt(
   deps: ChatDeps,
   call: ChatCall,
   hold: Hold,
-  { plan, request }: Offer,
-  failover: Failover,
+  request: ChatRequest,
   permit: Permit,
-): Entrant<StartedAnswer> {
-  const { model, target } = permit.planned
-  const providerFormat = deps.formats.get(target.provider.format)
-  assert(providerFormat, `no codec for ${target.provider.format}`)
-  deps.tracing?.attempting(call.requestId, {
-    ...{ number: permit.number, planned: permit.planned, operation: 'chat', request },
-  })
-  const charge = openCharge(deps, call, hold, permit, { reason: routeReason(plan, model.id, failover.trail), request })
-  const handle = createAttemptHandle()
-  const { requestId, payer, format: clientFormat, body, bodyBytes, signal } = call
-  const running = attemptTarget(deps, {
-    ...{ requestId, accountId: payer.accountId, permit, clientFormat, providerFormat, request, body, signal, handle },
-    bodyBytes,
-    meter: charge.meter,
-  })
-  return enter({ permit, providerFormat, charge, handle, sinceMs: deps.clock.monotonic(), discard }, running)
-}
-
-/** What came in the same moment as the winner's content. */
-function discard(started: StartedAnswer): void {
-  if (started.kind === 'stream') started.source.abort()
-}
-
-/** Ends the other calls, and says of the winner what is known of them now. */
-function decideRace(
-  deps: ChatDeps,
-  { signal }: ChatCall,
-  { plan }: Offer,
-  failover: Failover,
-  entrants: readonly Entrant<StartedAnswer>[],
-  winner: Entrant<StartedAnswer>,
-): void {
-  endOthers(entrants, winner, failover, !signal.aborted, deps)
-  const { charge, permit } = winner
-  charge.facts.routeReason = routeReason(plan, permit.planned.model.id, failover.trail)
-  keepRenewed(charge, deps.clock)
+  reason: string,
+): OpenAttempt<StartedAnswer> {
+  const { planned, number } = permit
+  const providerFormat = deps.formats.get(planned.target.provider.format)
+  assert(providerFormat, `no codec for ${planned.target.provider.format}`)
+  deps.tracing?.attempting(call.requestId, { number, planned, operation: 'chat', request })
+  const charge = openCharge(deps, call, hold, permit, { reason, request })
+  const attempt = new OpenAttempt<StartedAnswer>(permit, providerFormat, charge, deps.clock.monotonic())
+  attempt.follow(attemptTarget(deps, call, request, attempt))
+  return attempt
 }
 
 /** From now on the books hear of this attempt, should this process die. */
@@ -98,10 +65,9 @@ function openCharge(
   { clock, tracing }: ChatDeps,
   call: ChatCall,
   hold: Hold,
-  permit: Permit,
+  { planned, number: attempts }: Permit,
   { reason, request }: { reason: string; request: ChatRequest },
 ): OpenCharge {
-  const { planned, number: attempts } = permit
   call.line.attempt = { model: planned.model.id, provider: planned.target.provider.name, attempts }
   const charge = {
     payer: call.payer,
@@ -110,8 +76,8 @@ function openCharge(
     cost: planned.target.cost,
     tools: request.serverTools && termsOf(request.serverTools, planned.target),
     writesForHour: planned.target.quirks.has(CACHE_CONTROL) && asksForHour(request),
-    meter: tapMeter(createMeter(hold.size.bounds.outputTokens), tracing?.listenerFor(call.requestId, attempts)),
-    facts: { ...plannedFacts(call, planned), attempts, routeReason: reason },
+    meter: new Meter(hold.size.bounds.outputTokens, tracing?.listenerFor(call.requestId, attempts)),
+    facts: { ...plannedFacts(call, request, planned), attempts, routeReason: reason },
     line: call.line,
     arrivedMonotonicMs: call.arrivedMonotonicMs,
   }

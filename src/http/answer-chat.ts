@@ -1,12 +1,14 @@
 /** Hands a request for a conversation from the door to the use case, the same for every format. */
 import type { FormatName } from '@/chat/format-name'
 import type { Format, Framing, RequestLine } from '@/formats/format'
+import type { ChatCall } from '@/gateway/chat-call'
 import { handleChat } from '@/gateway/handle-chat'
 import type { SettledAnswer } from '@/ledger/charge'
 import { assert } from '@/lib/assert'
 import { whenThere } from '@/lib/wait/soon'
-import { answerPaid, type PaidEndpoint } from './answer-paid'
+import { answerPaid } from './answer-paid'
 import type { HttpDeps } from './deps'
+import { type PaidEndpoint, PaidRequest } from './paid-request'
 import { withPreferenceHeaders } from './preference-headers'
 import { resumeRequest, withEcho } from './resume'
 
@@ -18,40 +20,44 @@ export type ChatEndpoint = Pick<PaidEndpoint, 'format' | 'route' | 'payerOf'> & 
   epilogue?: (answer: SettledAnswer) => string
 }
 
+/** A request for a conversation. */
+class PaidChat extends PaidRequest implements ChatCall {
+  asked: ChatCall['asked'] = undefined
+  readonly framing: Framing
+  readonly epilogue: ChatCall['epilogue']
+  readonly sessionName: string | undefined
+  wantsStream = false
+  keep: ChatCall['keep'] = undefined
+  isPrivate = false
+
+  constructor(deps: HttpDeps, arrived: Request, endpoint: ChatEndpoint) {
+    super(deps, arrived, endpoint, 'chat')
+    this.framing = endpoint.framing
+    this.epilogue = endpoint.epilogue
+    this.sessionName = arrived.headers.get('x-svc-session') ?? undefined
+  }
+}
+
 /** Decodes one request and hands it to the use case. Never rejects: errors become answers. */
 export function answerChat(deps: HttpDeps, request: Request, endpoint: ChatEndpoint): Promise<Response> {
-  const { format, line, framing, epilogue } = endpoint
-  return answerPaid(deps, request, { ...endpoint, event: 'chat' }, (paid) => {
-    const { payer, body, bodyBytes: bytes, share } = paid
-    return whenThere(resumeRequest(deps, { format, payer, body, bytes, share }), (resumed) => {
-      const grownBody = resumed?.body ?? body
-      const decoded = format.decodeRequest(grownBody, line)
+  const { format, line } = endpoint
+  const paid = new PaidChat(deps, request, endpoint)
+  return answerPaid(paid, (sent, bytes) => {
+    const { payer, share } = paid
+    assert(share, 'what was read has its share')
+    return whenThere(resumeRequest(deps, { format, payer, body: sent, bytes, share }), (resumed) => {
+      const body = resumed?.body ?? sent
+      const decoded = format.decodeRequest(body, line)
       share.endTurn()
-      const protocol = format.readProtocol?.(request.headers, grownBody)
+      const protocol = format.readProtocol?.(request.headers, body)
       if (protocol) decoded.protocol = protocol
       const chat = withPreferenceHeaders(resumed ? withEcho(decoded, resumed) : decoded, request.headers)
       paid.nameModel(chat.model, chat.stream)
-      return handleChat(deps, {
-        requestId: paid.requestId,
-        payer,
-        body: grownBody,
-        bodyBytes: resumed?.bytes ?? bytes,
-        signal: paid.signal,
-        arrivedAtMs: paid.arrivedAtMs,
-        arrivedMonotonicMs: paid.arrivedMonotonicMs,
-        idempotencyKey: paid.idempotencyKey,
-        onEnd: paid.onEnd,
-        onSettled: paid.onSettled,
-        onLateFailure: paid.onLateFailure,
-        line: paid.line,
-        keep: resumed?.keep,
-        isPrivate: resumed !== undefined && resumed.keep === undefined,
-        format,
-        framing,
-        request: chat,
-        sessionName: request.headers.get('x-svc-session') ?? undefined,
-        epilogue,
-      })
+      paid.asked = { request: chat, body, bodyBytes: resumed?.bytes ?? bytes }
+      paid.wantsStream = chat.stream
+      paid.keep = resumed?.keep
+      paid.isPrivate = resumed !== undefined && resumed.keep === undefined
+      return handleChat(deps, paid)
     })
   })
 }

@@ -6,6 +6,7 @@ import { assert } from '@/lib/assert'
 import type { JsonObject } from '@/lib/json'
 import { answerPaid } from './answer-paid'
 import type { HttpDeps } from './deps'
+import { PaidRequest } from './paid-request'
 
 /** In which format it came, and how a body of it is read. */
 type EmbeddingEndpoint = { format: Format; route: string; decode(body: JsonObject): EmbeddingRequest }
@@ -21,11 +22,12 @@ export function answerEmbeddings(
 ): Promise<Response> {
   const { embeddings } = format
   assert(embeddings, `${format.name} has embeddings`)
-  const endpoint = { format, event: 'embedding', route, maxJsonValues: MAX_EMBEDDING_TOKENS + OTHER_VALUES } as const
-  return answerPaid(deps, request, endpoint, (paid) => {
-    const decoded = decode(paid.body)
-    paid.share.endTurn()
+  const endpoint = { format, route, maxJsonValues: MAX_EMBEDDING_TOKENS + OTHER_VALUES }
+  const paid = new PaidRequest(deps, request, endpoint, 'embedding')
+  return answerPaid(paid, (body) => {
+    const decoded = decode(body)
+    paid.share?.endTurn()
     paid.nameModel(decoded.model)
-    return handleEmbeddings(deps, { ...paid, format, embeddings, request: decoded })
+    return handleEmbeddings(deps, Object.assign(paid, { embeddings, request: decoded, body }))
   })
 }

@@ -1,75 +1,96 @@
-/** What ends one call to a provider: its four limits, its client's leaving, or whoever wants it no more. */
+/** What ends one call to a provider: its limits, its client's leaving, or whoever wants it no more. */
 import type { Timeouts } from '@/catalog/types'
+import { dueIn, type Timed, unwatch, watch } from '@/lib/wait/coarse-time'
 import type { TimeoutPhase, UpstreamFailure } from './failure'
 
-/** The limits over one call; see {@link createDeadline}. */
-export type Deadline = {
-  signal: AbortSignal
-  /** Somebody waits for the next bytes: from now on silence counts against the provider. */
-  waits(): void
-  /** They came. While nobody waits (a slow client holds us back) silence counts against nobody. */
-  received(): void
-  /** Nothing takes connections at the provider's address. */
-  unconnected(): void
-  failure(): UpstreamFailure | undefined
-  /** The client's signal no longer counts. */
-  outliveClient(): void
-  onOvertime(listener: (failure: UpstreamFailure) => void): void
-  abort(): void
-  end(phase?: TimeoutPhase): void
-  clear(): void
-}
+/** Where whoever wants to end a call from outside finds its deadline, once it has begun. */
+export type CallHandle = { deadline: Pick<CallDeadline, 'end'> | undefined }
 
-/** The limits over one call: to connect, until the first byte, between bytes, and over everything. Each fires at its own value. */
-export function createDeadline(limits: Timeouts, client: AbortSignal, leave?: (end: () => void) => void): Deadline {
-  const controller = new AbortController()
-  let phase: TimeoutPhase | undefined
-  let isWaiting = true
-  let idle: Timer | undefined
-  let tellOvertime: (failure: UpstreamFailure) => void = () => undefined
-  function fire(cause: TimeoutPhase): void {
-    phase ??= cause
-    controller.abort()
+/** The limits over one call: until the first byte, between bytes, and over everything. To connect has a watch of its own (`reach.ts`). */
+export class CallDeadline implements Timed {
+  dueAtMs: number
+  private readonly controller = new AbortController()
+  private readonly totalAtMs: number
+  private phase: TimeoutPhase | undefined
+  private hasBegun = false
+  private tellOvertime: ((failure: UpstreamFailure) => void) | undefined
+
+  /** Runs from now on. `leave` is told with the way to end the call, instead of its being ended, when the client goes away. */
+  constructor(
+    private readonly limits: Timeouts,
+    private readonly client: AbortSignal,
+    private readonly leave?: (end: () => void) => void,
+  ) {
+    this.totalAtMs = dueIn(limits.totalMs)
+    this.dueAtMs = Math.min(this.totalAtMs, dueIn(limits.firstByteMs))
+    if (client.aborted) this.abort()
+    client.addEventListener('abort', this)
+    watch(this)
   }
-  const abort = () => controller.abort()
-  if (client.aborted) abort()
-  const left = leave ? () => leave(abort) : abort
-  client.addEventListener('abort', left)
-  const total = setTimeout(() => {
-    fire('total')
-    tellOvertime({ kind: 'timeout', phase: 'total' })
-  }, limits.totalMs)
-  const firstByte = setTimeout(() => fire('first-byte'), limits.firstByteMs)
-  return {
-    signal: controller.signal,
-    waits() {
-      isWaiting = true
-      idle?.refresh()
-    },
-    received() {
-      isWaiting = false
-      if (idle) return
-      clearTimeout(firstByte)
-      idle = setTimeout(() => {
-        if (isWaiting) fire('idle')
-      }, limits.idleMs)
-    },
-    unconnected: () => fire('connect'),
-    failure: () => (phase ? { kind: 'timeout', phase } : undefined),
-    outliveClient: () => client.removeEventListener('abort', left),
-    onOvertime(listener) {
-      tellOvertime = listener
-    },
-    abort,
-    end(cause) {
-      if (cause) fire(cause)
-      else abort()
-    },
-    clear() {
-      client.removeEventListener('abort', left)
-      clearTimeout(total)
-      clearTimeout(firstByte)
-      clearTimeout(idle)
-    },
+
+  get signal(): AbortSignal {
+    return this.controller.signal
+  }
+
+  /** Somebody waits for the next bytes: from now on silence counts against the provider. */
+  waits(): void {
+    if (this.hasBegun) this.dueAtMs = Math.min(this.totalAtMs, dueIn(this.limits.idleMs))
+  }
+
+  /** They came. While nobody waits (a slow client holds us back) silence counts against nobody. */
+  received(): void {
+    this.hasBegun = true
+    this.dueAtMs = this.totalAtMs
+  }
+
+  onDue(): void {
+    unwatch(this)
+    if (this.dueAtMs < this.totalAtMs) this.fire(this.hasBegun ? 'idle' : 'first-byte')
+    else {
+      this.fire('total')
+      this.tellOvertime?.({ kind: 'timeout', phase: 'total' })
+    }
+  }
+
+  /** The client has gone. */
+  handleEvent(): void {
+    if (this.leave) this.leave(() => this.abort())
+    else this.abort()
+  }
+
+  /** Which limit ended the call; undefined where none did. */
+  failure(): UpstreamFailure | undefined {
+    return this.phase && { kind: 'timeout', phase: this.phase }
+  }
+
+  /** From now on the client's signal does not count. */
+  outliveClient(): void {
+    this.client.removeEventListener('abort', this)
+  }
+
+  /** Who is to be told when all the time is over, also while nobody reads. */
+  onOvertime(listener: (failure: UpstreamFailure) => void): void {
+    this.tellOvertime = listener
+  }
+
+  abort(): void {
+    this.controller.abort()
+  }
+
+  /** Ends the call: as one that nobody wants any more, or as having run out of one of its limits. */
+  end(phase?: TimeoutPhase): void {
+    if (phase) this.fire(phase)
+    else this.abort()
+  }
+
+  /** The call is over. */
+  clear(): void {
+    this.outliveClient()
+    unwatch(this)
+  }
+
+  private fire(phase: TimeoutPhase): void {
+    this.phase ??= phase
+    this.abort()
   }
 }

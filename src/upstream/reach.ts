@@ -6,6 +6,7 @@
  */
 import { connect } from 'node:net'
 import { withDeadline } from '@/lib/deadline'
+import { dueIn, type Timed, unwatch, watch } from '@/lib/wait/coarse-time'
 
 interface ReachTest {
   /**
@@ -57,29 +58,51 @@ export function createReachTest(monotonic: () => number): ReachTest {
   }
 
   return {
-    watch(baseUrl, connectMs, onSilence) {
-      const address = addressOf(baseUrl)
-      let isWatching = true
-      const test = async () => {
-        if ((await probe(address, connectMs)) && isWatching) onSilence()
-      }
-      const freshSinceMs = monotonic() - FRESH_MS
-      const isFresh = address.heardAtMs > freshSinceMs
-      const timer = isFresh ? setTimeout(test, connectMs) : undefined
-      if (!isFresh) void test()
-      const stop = () => {
-        isWatching = false
-        clearTimeout(timer)
-        return address.heardAtMs > freshSinceMs ? undefined : { isUnheard: true as const }
-      }
-      return {
-        answered() {
-          address.heardAtMs = monotonic()
-          stop()
-        },
-        stop,
-      }
-    },
+    watch: (baseUrl, connectMs, onSilence) => new Watch(addressOf(baseUrl), { connectMs, onSilence, monotonic, probe }),
+  }
+}
+
+type WatchParts = {
+  connectMs: number
+  onSilence: () => void
+  monotonic: () => number
+  probe(address: Address, connectMs: number): Promise<boolean>
+}
+
+class Watch implements ReachWatch, Timed {
+  dueAtMs = Number.POSITIVE_INFINITY
+  private readonly freshSinceMs: number
+  private isOver = false
+
+  constructor(
+    private readonly address: Address,
+    private readonly parts: WatchParts,
+  ) {
+    this.freshSinceMs = parts.monotonic() - FRESH_MS
+    if (address.heardAtMs > this.freshSinceMs) {
+      this.dueAtMs = dueIn(parts.connectMs)
+      watch(this)
+    } else void this.test()
+  }
+
+  onDue(): void {
+    unwatch(this)
+    void this.test()
+  }
+
+  answered(): void {
+    this.address.heardAtMs = this.parts.monotonic()
+    this.stop()
+  }
+
+  stop(): { isUnheard: true } | undefined {
+    this.isOver = true
+    unwatch(this)
+    return this.address.heardAtMs > this.freshSinceMs ? undefined : { isUnheard: true }
+  }
+
+  private async test(): Promise<void> {
+    if ((await this.parts.probe(this.address, this.parts.connectMs)) && !this.isOver) this.parts.onSilence()
   }
 }
 

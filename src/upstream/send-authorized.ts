@@ -1,10 +1,11 @@
 /** Calls that are authorized one by one: what authorizes them is put on last, and once more where the provider refuses it. */
 import { type Authorizer, CredentialError, type OutgoingCall } from '@/dialects/credentials/authorizer'
+import type { CallHandle } from './call-deadline'
 import type { TimeoutPhase, UpstreamFailure } from './failure'
 
 type Failed = { kind: 'failed'; failure: UpstreamFailure }
 /** Whoever waits for the call, and may end it from outside. */
-type Waiting = { signal: AbortSignal; handle?: { end(phase?: TimeoutPhase): void } }
+type Waiting = { signal: AbortSignal; handle?: CallHandle }
 
 const UNAUTHORIZED = 401
 
@@ -46,9 +47,11 @@ async function authorize(
   const ended = new AbortController()
   let phase: TimeoutPhase | undefined
   if (handle) {
-    handle.end = (why) => {
-      phase = why
-      ended.abort()
+    handle.deadline = {
+      end(why) {
+        phase = why
+        ended.abort()
+      },
     }
   }
   try {

@@ -1,7 +1,7 @@
 /** A guess of tokens, beside what the tokenizer counts. */
 import { describe, expect, test } from 'bun:test'
 import { fc } from '@test/support/property'
-import { createTokenGuess } from '@/catalog/token-guess'
+import { TokenGuess } from '@/catalog/token-guess'
 import { exactTokens } from './exact-tokens'
 
 const KINDS: readonly [string, string][] = [
@@ -25,20 +25,20 @@ const KINDS: readonly [string, string][] = [
 
 describe('a guess', () => {
   test.each(KINDS)('of %s is within a factor of two', (_, text) => {
-    const guess = createTokenGuess()
+    const guess = new TokenGuess()
     guess.add(text)
     const counted = exactTokens(text)
-    expect(guess.tokens()).toBeGreaterThan(counted / 2)
-    expect(guess.tokens()).toBeLessThan(counted * 2)
+    expect(guess.tokens).toBeGreaterThan(counted / 2)
+    expect(guess.tokens).toBeLessThan(counted * 2)
   })
 
   test('is the same however the text was cut', () => {
     fc.assert(
       fc.property(fc.array(fc.string({ unit: 'binary' })), (pieces) => {
-        const [whole, cut] = [createTokenGuess(), createTokenGuess()]
+        const [whole, cut] = [new TokenGuess(), new TokenGuess()]
         whole.add(pieces.join(''))
         for (const piece of pieces) cut.add(piece)
-        expect(cut.tokens()).toBe(whole.tokens())
+        expect(cut.tokens).toBe(whole.tokens)
       }),
     )
   })

@@ -2,6 +2,7 @@
 import { FACTS, memoryLogger } from '@test/ledger/harness'
 import { type ManualClock, manualClock, modelOf, providerOf } from '@test/routing/world'
 import type { Provider } from '@/catalog/types'
+import type { GatewayError } from '@/chat/error'
 import type { ChatEvent } from '@/chat/event'
 import type { FormatName } from '@/chat/format-name'
 import type { Format } from '@/formats/format'
@@ -9,11 +10,11 @@ import { FORMATS } from '@/formats/index'
 import { createDrainSlots } from '@/gateway/attempt/drain-slots'
 import type { StreamItem } from '@/gateway/attempt/repeats'
 import type { StreamBatch, StreamSource } from '@/gateway/attempt/stream-source'
-import { createMeter } from '@/gateway/charge/meter'
-import { isUsageStated, type OpenCharge, usageNow } from '@/gateway/charge/open-charge'
+import { Meter } from '@/gateway/charge/meter'
+import type { OpenCharge } from '@/gateway/charge/open-charge'
 import { createActiveStreams } from '@/gateway/relay/active-streams'
 import type { RelayDeps } from '@/gateway/relay/relay-stream'
-import type { Client, RelayedAnswer } from '@/gateway/relay/relayed'
+import { type Client, RelayedAnswer } from '@/gateway/relay/relayed'
 import type { RequestFacts } from '@/ledger/usage-record'
 import { assert } from '@/lib/assert'
 import { nano } from '@/lib/money'
@@ -174,60 +175,54 @@ export function createTestAnswer(options: AnswerOptions = {}): TestAnswer {
   const provider = providerOf('p', { format: providerFormat, ...options.providerChanges })
   const format = formatOf(client)
   const charge = createTestCharge(told, clock, outputBound)
-  return {
-    told,
+  const deps = {
     clock,
-    deps: {
-      clock,
-      logger: memoryLogger(),
-      metrics: {
-        answered: (request) => void told.counted.push(request),
-        overhead: () => undefined,
-        thrownAway: (_, cause, cost) => void told.thrownAway.push(`${cause} ${cost}`),
-        unknownUsage: (provider) => void told.unknownUsage.push(provider),
-        repaired: (_, field) => void told.repairs.push(field),
-      },
-      failures: { note: ({ requestId, error }) => void told.failed.push(`${requestId} ${error.status}`) },
-      streams: createActiveStreams(),
-      drains: createDrainSlots(),
-      signatures: { keep: async () => undefined },
+    logger: memoryLogger(),
+    metrics: {
+      answered: (request: AnsweredRequest) => void told.counted.push(request),
+      overhead: () => undefined,
+      thrownAway: (_: string, cause: string, cost: number | undefined) => void told.thrownAway.push(`${cause} ${cost}`),
+      unknownUsage: (provider: string) => void told.unknownUsage.push(provider),
+      repaired: (_: string, field: string) => void told.repairs.push(field),
     },
-    client: {
-      requestId: 'req_1',
-      accountId: 'acct_1',
-      format,
-      framing: format.framing,
-      wantsStream: true,
-      signal: new AbortController().signal,
-      epilogue: undefined,
-      onEnd: () => void told.ends++,
-      keep: undefined,
-      isPrivate: false,
-      ...options.changes,
+    failures: {
+      note: ({ requestId, error }: { requestId: string; error: GatewayError }) =>
+        void told.failed.push(`${requestId} ${error.status}`),
     },
-    provider,
-    providerFormat: formatOf(providerFormat),
-    permit: {
-      ended: (isBroken: boolean) => void told.ended.push(isBroken),
-      wrote: (tokens: number) => void told.wrote.push(tokens),
-    } as Partial<Permit> as Permit,
-    charge,
-    mayReason: false,
-    signatures: undefined,
-    hooks: {
-      charged: () => usageNow(charge),
-      isUsageStated: () => isUsageStated(charge),
-      repaired: (field) => void told.repairs.push(field),
-    },
-    context: {
-      id: 'req_1',
-      model: 'svc/alpha',
-      created: 1_760_000_000,
-      wantsUsage: true,
-      wantsReasoning: true,
-      estimatedInputTokens: 20,
-    },
+    streams: createActiveStreams(),
+    drains: createDrainSlots(),
+    signatures: { keep: async () => undefined },
   }
+  const asking: Client = {
+    requestId: 'req_1',
+    payer: { accountId: 'acct_1', keyId: 'key_1' },
+    format,
+    framing: format.framing,
+    wantsStream: true,
+    signal: new AbortController().signal,
+    epilogue: undefined,
+    onEnd: () => void told.ends++,
+    onSettled: undefined,
+    keep: undefined,
+    isPrivate: false,
+    ...options.changes,
+  }
+  const permit = {
+    planned: { target: { provider } },
+    ended: (isBroken: boolean) => void told.ended.push(isBroken),
+    wrote: (tokens: number) => void told.wrote.push(tokens),
+  } as unknown as Permit
+  const attempt = { providerFormat: formatOf(providerFormat), permit, charge, leftOut: [] }
+  const context = {
+    id: 'req_1',
+    model: 'svc/alpha',
+    created: 1_760_000_000,
+    wantsUsage: true,
+    wantsReasoning: true,
+    estimatedInputTokens: 20,
+  }
+  const known = { context, mayReason: false, upstreamMs: 0, loweredCap: undefined }
+  return Object.assign(new RelayedAnswer(deps.metrics, asking, attempt, known), { told, clock, deps })
 }
 
 /** The line in the log of a request by that account and key. */
@@ -256,7 +251,7 @@ function createTestCharge(told: TestAnswer['told'], clock: ManualClock, outputBo
     pricing: modelOf('svc/alpha', []).pricing,
     writesForHour: false,
     tools: undefined,
-    meter: createMeter(outputBound),
+    meter: new Meter(outputBound),
     facts: { ...facts, attempts: 2, routeReason: 'requested' },
     line: testLine(arrivedMonotonicMs),
     arrivedMonotonicMs,

@@ -78,9 +78,6 @@ function syntaxComplaint(node: SyntaxNode, path: string): string | undefined {
       return path.endsWith('.d.ts') ? undefined : 'no namespaces'
     case 'TSAnyKeyword':
       return 'unknown takes the place of any'
-    case 'ClassDeclaration':
-    case 'ClassExpression':
-      return isErrorClass(node) ? undefined : 'only errors are classes; a closure keeps state'
     case 'MemberExpression':
       return memberComplaint(node, path)
     case 'VariableDeclarator':
@@ -88,10 +85,6 @@ function syntaxComplaint(node: SyntaxNode, path: string): string | undefined {
     default:
       return undefined
   }
-}
-
-function isErrorClass(node: SyntaxNode): boolean {
-  return identifier(node.fields.superClass)?.endsWith('Error') ?? false
 }
 
 /** A schema is a type that exists at run time, so it is written as types are. */

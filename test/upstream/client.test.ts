@@ -2,7 +2,8 @@
 import { afterEach, describe, expect, test } from 'bun:test'
 import { until } from '@test/support/until'
 import type { Socket } from 'bun'
-import { callUpstream, type UpstreamAnswer } from '@/upstream/client'
+import type { UpstreamAnswer } from '@/upstream/answer'
+import { callUpstream } from '@/upstream/client'
 import {
   type CallChanges,
   callOf,

@@ -3,7 +3,8 @@ import { expect, test } from 'bun:test'
 import { chatCompletion, startUpstream } from '@test/support/upstream'
 import { type Authorizer, CredentialError } from '@/dialects/credentials/authorizer'
 import { FORMATS } from '@/formats/index'
-import { type CallHandle, callUpstream } from '@/upstream/client'
+import type { CallHandle } from '@/upstream/call-deadline'
+import { callUpstream } from '@/upstream/client'
 import { callOf } from './raw-provider'
 
 /** An authorizer that never has anything, and says when it is asked. */
@@ -42,10 +43,10 @@ test('a client that goes away meanwhile has had nothing sent', async () => {
 
 test('a call that another one has overtaken says why it ended', async () => {
   const { authorizer, asked } = waiting()
-  const handle: CallHandle = { end: () => undefined }
+  const handle: CallHandle = { deadline: undefined }
   const calling = callUpstream(callOf('http://127.0.0.1:1', { provider: { dialect: dialectWith(authorizer) }, handle }))
   await asked
-  handle.end('silence')
+  handle.deadline?.end('silence')
   expect(await calling).toEqual({ kind: 'failed', failure: { kind: 'timeout', phase: 'silence' } })
 })
 

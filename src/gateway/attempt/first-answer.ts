@@ -5,40 +5,51 @@ import type { Failover } from '@/routing/failover/failover'
 import type { AttemptNote } from '@/routing/failover/failover-state'
 import type { FailedAttempt, Permit } from '@/routing/failover/permit'
 import { describeTrail } from '@/routing/route-reason'
-import { type Entrant, firstToEnd, isFailure, type Outcome } from './race'
+import { isFailure, type OpenAttempt, type Outcome } from './open-attempt'
+import { endOthers, firstToEnd } from './race'
 
-/** Who has an answer first, and everybody still under way, the winner among them. */
-type FirstAnswer<StartedAnswer extends Outcome> = {
-  winner: Entrant<StartedAnswer>
-  started: StartedAnswer
-  entrants: readonly Entrant<StartedAnswer>[]
+type FirstAnswerDeps = { clock: Clock } & Parameters<typeof endOthers>[4]
+
+/** The attempt that has an answer first, and what has begun of it. */
+export type FirstAnswer<Started extends Outcome> = {
+  winner: OpenAttempt<Started>
+  started: Started
   /** Milliseconds spent waiting for upstreams until then. */
   upstreamMs: number
+  /** Whether others were under way beside it, which are ended. */
+  hasOutrun: boolean
 }
 
 /** Finds the first answer; `beginAttempt` makes one attempt. Where there is none, throws what the first target said. */
-export async function firstAnswer<StartedAnswer extends Outcome>(
-  { clock }: { clock: Clock },
+export async function firstAnswer<Started extends Outcome>(
+  deps: FirstAnswerDeps,
   failover: Failover,
-  beginAttempt: (permit: Permit) => Entrant<StartedAnswer>,
-): Promise<FirstAnswer<StartedAnswer>> {
+  signal: AbortSignal,
+  beginAttempt: (permit: Permit) => OpenAttempt<Started>,
+): Promise<FirstAnswer<Started>> {
+  const { clock } = deps
   const startedMs = clock.monotonic()
-  const entrants: Entrant<StartedAnswer>[] = []
-  const begin = (permit: Permit) => void entrants.push(beginAttempt(permit))
+  const attempts: OpenAttempt<Started>[] = []
+  const begin = (permit: Permit) => void attempts.push(beginAttempt(permit))
   let firstError: GatewayError | undefined
   let failed: FailedAttempt | undefined
   for (;;) {
-    if (entrants.length === 0) {
+    if (attempts.length === 0) {
       const next = failover.next(failed)
       const permit = next instanceof Promise ? await next : next
       if (!permit) throw withTrail(firstError ?? failover.refusal(), failover.trail)
       begin(permit)
     } else if (failed) failover.note(failed)
     failed = undefined
-    const winner = await firstToEnd(entrants, failover, clock, begin)
+    const winner = await firstToEnd(attempts, failover, clock, begin)
     const { result } = winner
-    if (!isFailure(result)) return { winner, started: result, entrants, upstreamMs: clock.monotonic() - startedMs }
-    entrants.splice(entrants.indexOf(winner), 1)
+    if (!isFailure(result)) {
+      const upstreamMs = clock.monotonic() - startedMs
+      const hasOutrun = attempts.length > 1
+      if (hasOutrun) endOthers(attempts, winner, failover, !signal.aborted, deps)
+      return { winner, started: result, upstreamMs, hasOutrun }
+    }
+    attempts.splice(attempts.indexOf(winner), 1)
     firstError ??= result.error
     failed = result.failed
   }

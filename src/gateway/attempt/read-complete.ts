@@ -3,7 +3,7 @@ import type { ChatResponse, FinishKind, FinishReason } from '@/chat/response'
 import type { Format } from '@/formats/format'
 import { isJsonObject, type JsonObject, parseJson } from '@/lib/json'
 import { rememberNumbers } from '@/lib/json-source/as-written'
-import type { UpstreamAnswer } from '@/upstream/client'
+import type { UpstreamAnswer } from '@/upstream/answer'
 import type { UpstreamFailure } from '@/upstream/failure'
 
 /** `raw` is what the provider sent, undefined where it streamed and the stream was folded. */

@@ -39,7 +39,7 @@ type RepeatedItem = {
   usage: JsonObject | undefined
 }
 
-interface RepeatPattern {
+export interface RepeatPattern {
   /** Takes note of each decoded event, in order. */
   learn(item: StreamItem): void
   /** The repeats that `text`, which begins with an event, begins with, and where they end. The decoder is told of them. */

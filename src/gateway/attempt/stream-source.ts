@@ -1,12 +1,12 @@
 /** Reads one upstream event stream: bytes to wire events to hub events, at the reader's own pace. */
 import type { ChatEvent } from '@/chat/event'
-import type { Format } from '@/formats/format'
+import type { Format, StreamDecoder } from '@/formats/format'
 import { parseJson } from '@/lib/json'
 import { createPipe, type PipeSink } from '@/lib/streams/pipe'
 import { createSseParser, type SseEvent, SseEventTooLargeError } from '@/lib/streams/sse'
-import type { UpstreamAnswer } from '@/upstream/client'
+import type { UpstreamAnswer } from '@/upstream/answer'
 import type { UpstreamFailure } from '@/upstream/failure'
-import { createRepeatPattern, type Repeats, type StreamItem } from './repeats'
+import { createRepeatPattern, type RepeatPattern, type Repeats, type StreamItem } from './repeats'
 
 export type StreamBatch =
   /** `repeats` came before `items`; `wire` is what both were read from, where that is known to the byte. */
@@ -51,83 +51,116 @@ const FIRST_OF_SEVERAL = 0x80
 
 /** Opens `answer` as a stream of `format`. */
 export function openStreamSource(answer: UpstreamAnswer, format: Format): StreamSource {
-  const parser = createSseParser(MAX_EVENT_CHARS)
-  const decoder = format.createStreamDecoder()
-  const pattern = createRepeatPattern(decoder)
-  let hasClosed = false
-  let wasWhole = false
+  return new DecodedStream(answer, format)
+}
 
-  function decode(sse: SseEvent): StreamItem {
-    if (sse.data === undefined) return { sse, json: undefined, events: [] }
-    const json = parseJson(sse.data)
-    const item = { sse, json, events: decoder.push(sse, json) }
-    pattern.learn(item)
-    return item
+class DecodedStream implements StreamSource {
+  private readonly parser = createSseParser(MAX_EVENT_CHARS)
+  private readonly decoder: StreamDecoder
+  private readonly pattern: RepeatPattern
+  private hasClosed = false
+  private wasWhole = false
+
+  constructor(
+    private readonly answer: UpstreamAnswer,
+    format: Format,
+  ) {
+    this.decoder = format.createStreamDecoder()
+    this.pattern = createRepeatPattern(this.decoder)
   }
 
-  async function next(): Promise<StreamBatch> {
-    while (!hasClosed) {
-      const chunk = await answer.read()
+  async next(): Promise<StreamBatch> {
+    while (!this.hasClosed) {
+      const chunk = await this.answer.read()
       if (chunk.kind === 'failed') return chunk
-      if (chunk.kind === 'done') hasClosed = true
-      const batch = chunk.kind === 'bytes' ? batchOf(chunk.bytes) : tail()
+      if (chunk.kind === 'done') this.hasClosed = true
+      const batch = chunk.kind === 'bytes' ? this.batchOf(chunk.bytes) : this.tail()
       if (batch) return batch
     }
-    return { kind: 'done', events: decoder.end() }
+    return { kind: 'done', events: this.decoder.end() }
   }
 
-  function pipeThrough(sink: BatchSink): ReadableStream<Uint8Array> {
+  pipeThrough(sink: BatchSink): ReadableStream<Uint8Array> {
     const pass = (batch: StreamBatch | undefined) => (batch ? sink.write(batch) : undefined)
-    const end = () => sink.write({ kind: 'done', events: decoder.end() })
-    return answer.pipeThrough({
+    const end = () => sink.write({ kind: 'done', events: this.decoder.end() })
+    return this.answer.pipeThrough({
       start: sink.start,
       cancel: sink.cancel,
-      transform: (bytes) => pass(batchOf(bytes)),
-      flush(failure) {
+      transform: (bytes) => pass(this.batchOf(bytes)),
+      flush: (failure) => {
         if (failure) return sink.write({ kind: 'failed', failure })
-        hasClosed = true
-        const busy = pass(tail())
+        this.hasClosed = true
+        const busy = pass(this.tail())
         return busy ? busy.then(end) : end()
       },
     })
   }
 
+  hasSent(): boolean {
+    return this.answer.hasSent()
+  }
+
+  isFinished(): boolean {
+    return this.decoder.isFinished()
+  }
+
+  outliveClient(): void {
+    this.answer.outliveClient()
+  }
+
+  onOvertime(listener: (failure: UpstreamFailure) => void): void {
+    this.answer.onOvertime(listener)
+  }
+
+  abort(): void {
+    this.answer.abort()
+  }
+
   /** What the next bytes complete; undefined where that is nothing. */
-  function batchOf(bytes: Uint8Array): StreamBatch | undefined {
-    const text = parser.decode(bytes)
+  private batchOf(bytes: Uint8Array): StreamBatch | undefined {
+    const text = this.parser.decode(bytes)
     // A character that two reads share belongs to the text of the second.
     const isWhole = (bytes.at(-1) ?? 0) < FIRST_OF_SEVERAL
-    const wire = isWhole && wasWhole ? { text, bytes } : undefined
-    wasWhole = isWhole
-    return guarded(() => {
-      const found = parser.isBetweenBlocks() ? pattern.find(text) : undefined
-      if (!found) return withWire(parser.append(text).map(decode), undefined, wire)
-      const rest = found.end === text.length ? [] : parser.append(text.slice(found.end)).map(decode)
-      return withWire(rest, found.repeats, wire)
-    })
+    const wire = isWhole && this.wasWhole ? { text, bytes } : undefined
+    this.wasWhole = isWhole
+    const found = this.parser.isBetweenBlocks() ? this.pattern.find(text) : undefined
+    if (!found) return this.decoded(text, undefined, wire)
+    return this.decoded(found.end === text.length ? '' : text.slice(found.end), found.repeats, wire)
+  }
+
+  private decoded(text: string, repeats: Repeats | undefined, wire: Wire | undefined): StreamBatch | undefined {
+    const items: StreamItem[] = []
+    try {
+      if (text !== '') for (const sse of this.parser.append(text)) items.push(this.decode(sse))
+    } catch (error) {
+      return this.refused(error)
+    }
+    return items.length > 0 || repeats ? { kind: 'items', items, repeats, wire } : undefined
   }
 
   /** The block that its provider left open: whatever follows on the client's side must not run into it. */
-  function tail(): StreamBatch | undefined {
-    return guarded(() => withWire(parser.end().map((sse) => decode({ ...sse, raw: closed(sse.raw) }))))
-  }
-
-  function guarded(parse: () => StreamBatch | undefined): StreamBatch | undefined {
+  private tail(): StreamBatch | undefined {
     try {
-      return parse()
+      const items = this.parser.end().map((sse) => this.decode({ ...sse, raw: closed(sse.raw) }))
+      return items.length > 0 ? { kind: 'items', items } : undefined
     } catch (error) {
-      if (!(error instanceof SseEventTooLargeError)) throw error
-      answer.abort()
-      return { kind: 'failed', failure: { kind: 'malformed', detail: `event over ${MAX_EVENT_CHARS} characters` } }
+      return this.refused(error)
     }
   }
 
-  const { hasSent, outliveClient, onOvertime, abort } = answer
-  return { next, pipeThrough, hasSent, isFinished: decoder.isFinished, outliveClient, onOvertime, abort }
-}
+  private refused(error: unknown): StreamBatch {
+    if (!(error instanceof SseEventTooLargeError)) throw error
+    this.abort()
+    return { kind: 'failed', failure: { kind: 'malformed', detail: `event over ${MAX_EVENT_CHARS} characters` } }
+  }
 
-function withWire(items: StreamItem[], repeats?: Repeats, wire?: Wire): StreamBatch | undefined {
-  return items.length > 0 || repeats ? { kind: 'items', items, repeats, wire } : undefined
+  private decode(sse: SseEvent): StreamItem {
+    if (sse.data === undefined) return { sse, json: undefined, events: [] }
+    const json = parseJson(sse.data)
+    const item = { sse, json, events: this.decoder.push(sse, json) }
+    this.pattern.learn(item)
+    return item
+  }
 }
 
 const END: StreamBatch = { kind: 'done', events: [] }

@@ -1,11 +1,12 @@
 /** Watches one answer on its way to the client: what it used, how much of it was delivered, and whether it ended well. */
 
-import { createTokenGuess } from '@/catalog/token-guess'
+import { TokenGuess } from '@/catalog/token-guess'
 import type { ChatEvent } from '@/chat/event'
 import type { ChatResponse, FinishKind } from '@/chat/response'
 import type { ToolUses } from '@/chat/server-tools'
 import type { Usage } from '@/chat/usage'
-import { createKeptText, type Said } from './kept-text'
+import type { AnswerListener } from '@/telemetry/tracing'
+import { KeptText, type Said } from './kept-text'
 import { beyondLimit } from './output-limit'
 
 /** What is known of an answer so far. */
@@ -32,34 +33,6 @@ export type MeterReading = {
   finish: FinishKind | undefined
 }
 
-export interface Meter {
-  observe(event: ChatEvent): void
-  observeResponse(response: ChatResponse): void
-  reading(): MeterReading
-  /** Whether any content was seen; the reading's own, without building one. */
-  hasOutput(): boolean
-  /** Whether the provider's own terminator was seen. */
-  hasEnded(): boolean
-  /** Whether the model was seen to reason, shown or not. */
-  hasReasoned(): boolean
-  /** What the provider calls the answer and its model; empty where it does not say. */
-  answeredAs(): { id: string; model: string }
-  /** All text so far, to be counted. */
-  said(): Said
-  /** What one block of a stream has said, as far as it is kept. */
-  textOf(block: number): string
-  /** Whether by our guess the answer is beyond its limit: then it is to be counted. */
-  isSuspect(): boolean
-  /** It was counted, or could not be: how much more may come before it is suspected again. */
-  noteCount(counted: number | undefined): void
-  /** Whether the provider has written so far beyond the limit it was given that it will not stop by itself. */
-  isRunaway(): boolean
-  /** The first content is on its way to the client, `milliseconds` after the request came. Only the first call counts. */
-  noteDelivery(milliseconds: number): void
-  /** When that was; null as long as nothing was delivered. */
-  firstTokenMs(): number | null
-}
-
 /** Our guess of text can be too high by this factor. */
 const RUNAWAY_FACTOR = 8
 const RUNAWAY_SLACK_TOKENS = 2_000
@@ -67,126 +40,177 @@ const RUNAWAY_SLACK_TOKENS = 2_000
 const RECOUNT_SHARE = 0.5
 const MIN_RECOUNT_TOKENS = 50
 
-/** Creates a meter for one answer, which was given a limit of `outputBound` tokens over all its choices. */
-export function createMeter(outputBound: number): Meter {
-  const runawayAt = outputBound * RUNAWAY_FACTOR + RUNAWAY_SLACK_TOKENS
-  let usage: Usage | null = null
-  let isUsageStale = false
-  let unknownUsage: readonly string[] | undefined
-  let toolUses: ToolUses | undefined
-  const guess = createTokenGuess()
-  const kept = createKeptText()
-  let unkeptTokens = 0
-  let suspectAt = outputBound
-  let hasReasoned = false
-  let answeredAs = { id: '', model: '' }
-  let finish: FinishKind | undefined
-  let hasOutput = false
-  let hasEnded = false
-  let firstTokenMs: number | null = null
+/** The meter of one answer. */
+export class Meter {
+  private readonly runawayAt: number
+  private readonly guess = new TokenGuess()
+  private readonly kept = new KeptText()
+  private usage: Usage | null = null
+  private isUsageStale = false
+  private unknownUsage: readonly string[] | undefined
+  private toolUses: ToolUses | undefined
+  private unkeptTokens = 0
+  private suspectAt: number
+  private sawReasoning = false
+  private named = { id: '', model: '' }
+  private finish: FinishKind | undefined
+  private sawOutput = false
+  private sawEnd = false
+  private deliveredMs: number | null = null
 
-  function count(block: number, text: string): void {
-    if (text === '') return
-    hasOutput = true
-    isUsageStale = true
-    const before = guess.tokens()
-    guess.add(text)
-    if (!kept.add(block, text)) unkeptTokens += guess.tokens() - before
+  /** The answer was given a limit of `outputBound` tokens over all its choices; `listener` reads along, where somebody wants to. */
+  constructor(
+    private readonly outputBound: number,
+    private readonly listener?: AnswerListener,
+  ) {
+    this.runawayAt = outputBound * RUNAWAY_FACTOR + RUNAWAY_SLACK_TOKENS
+    this.suspectAt = outputBound
   }
 
-  /** A use is paid for whether anything was written after it or not. */
-  function countUses(uses: ToolUses): void {
-    toolUses = { ...toolUses, ...uses }
-    if (Object.values(uses).some((count) => count > 0)) hasOutput = true
-  }
-
-  function observe(event: ChatEvent): void {
+  observe(event: ChatEvent): void {
+    this.listener?.observe(event)
     switch (event.type) {
       case 'text-delta':
       case 'refusal-delta':
       case 'reasoning-delta':
-        count(event.block, event.text)
+        this.count(event.block, event.text)
         return
       case 'start':
-        answeredAs = { id: event.id, model: event.model }
+        this.named = { id: event.id, model: event.model }
         return
       case 'reasoning-start':
-        hasReasoned = true
+        this.sawReasoning = true
         return
       case 'tool-call-start':
-        count(event.block, event.name)
+        this.count(event.block, event.name)
         return
       case 'tool-call-delta':
-        count(event.block, event.argumentsText)
+        this.count(event.block, event.argumentsText)
         return
       case 'image':
-        hasOutput = true
+        this.sawOutput = true
         return
       case 'tool-uses':
-        countUses(event.uses)
+        this.countUses(event.uses)
         return
       case 'usage':
-        usage = event.usage
-        unknownUsage = event.unknown ?? unknownUsage
-        isUsageStale = false
+        this.usage = event.usage
+        this.unknownUsage = event.unknown ?? this.unknownUsage
+        this.isUsageStale = false
         return
       case 'finish':
-        finish ??= event.finish.kind
+        this.finish ??= event.finish.kind
         return
       case 'end':
-        hasEnded = true
+        this.sawEnd = true
         return
       default:
         return
     }
   }
 
-  function observeResponse(response: ChatResponse): void {
-    answeredAs = { id: response.id, model: response.model }
-    usage = response.usage
-    unknownUsage = response.unknownUsage
-    if (response.toolUses) countUses(response.toolUses)
-    hasEnded = true
+  observeResponse(response: ChatResponse): void {
+    this.listener?.observeResponse(response)
+    this.named = { id: response.id, model: response.model }
+    this.usage = response.usage
+    this.unknownUsage = response.unknownUsage
+    if (response.toolUses) this.countUses(response.toolUses)
+    this.sawEnd = true
     let number = 0
     for (const choice of response.choices) {
-      finish ??= choice.finish.kind
+      this.finish ??= choice.finish.kind
       for (const block of choice.content) {
-        if (block.type === 'tool-call') count(number++, block.name + block.argumentsText)
-        else if ('text' in block) count(number++, block.text)
-        else hasOutput = true
+        if (block.type === 'tool-call') this.count(number++, block.name + block.argumentsText)
+        else if ('text' in block) this.count(number++, block.text)
+        else this.sawOutput = true
       }
     }
-    isUsageStale = false
+    this.isUsageStale = false
   }
 
-  return {
-    observe,
-    observeResponse,
-    reading: () => ({
+  reading(): MeterReading {
+    const { usage, isUsageStale, sawOutput: hasOutput, finish } = this
+    const reading: MeterReading = {
       usage,
       isUsageStale,
-      ...(unknownUsage && { unknownUsage }),
-      ...(toolUses && { toolUses }),
-      countedOutput: Math.ceil(guess.tokens()),
+      countedOutput: Math.ceil(this.guess.tokens),
       hasOutput,
       finish,
-    }),
-    hasOutput: () => hasOutput,
-    hasEnded: () => hasEnded,
-    hasReasoned: () => hasReasoned || (usage?.reasoning ?? 0) > 0,
-    answeredAs: () => answeredAs,
-    said: () => ({ texts: kept.texts(), unkeptTokens: Math.ceil(unkeptTokens) }),
-    textOf: kept.textOf,
-    isSuspect: () => guess.tokens() > suspectAt,
-    noteCount(counted) {
-      const guessed = guess.tokens()
-      const room = counted === undefined ? guessed : (beyondLimit(outputBound) - counted) * (guessed / counted)
-      suspectAt = guessed + Math.max(MIN_RECOUNT_TOKENS, room * RECOUNT_SHARE)
-    },
-    isRunaway: () => guess.tokens() > runawayAt,
-    noteDelivery(milliseconds) {
-      firstTokenMs ??= milliseconds
-    },
-    firstTokenMs: () => firstTokenMs,
+    }
+    if (this.unknownUsage) reading.unknownUsage = this.unknownUsage
+    if (this.toolUses) reading.toolUses = this.toolUses
+    return reading
+  }
+
+  /** Whether any content was seen; the reading's own, without building one. */
+  hasOutput(): boolean {
+    return this.sawOutput
+  }
+
+  /** Whether the provider's own terminator was seen. */
+  hasEnded(): boolean {
+    return this.sawEnd
+  }
+
+  /** Whether the model was seen to reason, shown or not. */
+  hasReasoned(): boolean {
+    return this.sawReasoning || (this.usage?.reasoning ?? 0) > 0
+  }
+
+  /** What the provider calls the answer and its model; empty where it does not say. */
+  answeredAs(): { id: string; model: string } {
+    return this.named
+  }
+
+  /** All text so far, to be counted. */
+  said(): Said {
+    return { texts: this.kept.texts(), unkeptTokens: Math.ceil(this.unkeptTokens) }
+  }
+
+  /** What one block of a stream has said, as far as it is kept. */
+  textOf(block: number): string {
+    return this.kept.textOf(block)
+  }
+
+  /** Whether by our guess the answer is beyond its limit: then it is to be counted. */
+  isSuspect(): boolean {
+    return this.guess.tokens > this.suspectAt
+  }
+
+  /** It was counted, or could not be: how much more may come before it is suspected again. */
+  noteCount(counted: number | undefined): void {
+    const guessed = this.guess.tokens
+    const room = counted === undefined ? guessed : (beyondLimit(this.outputBound) - counted) * (guessed / counted)
+    this.suspectAt = guessed + Math.max(MIN_RECOUNT_TOKENS, room * RECOUNT_SHARE)
+  }
+
+  /** Whether the provider has written so far beyond the limit it was given that it will not stop by itself. */
+  isRunaway(): boolean {
+    return this.guess.tokens > this.runawayAt
+  }
+
+  /** The first content is on its way to the client, `milliseconds` after the request came. Only the first call counts. */
+  noteDelivery(milliseconds: number): void {
+    this.deliveredMs ??= milliseconds
+  }
+
+  /** When that was; null as long as nothing was delivered. */
+  firstTokenMs(): number | null {
+    return this.deliveredMs
+  }
+
+  private count(block: number, text: string): void {
+    if (text === '') return
+    this.sawOutput = true
+    this.isUsageStale = true
+    const before = this.guess.tokens
+    this.guess.add(text)
+    if (!this.kept.add(block, text)) this.unkeptTokens += this.guess.tokens - before
+  }
+
+  /** A use is paid for whether anything was written after it or not. */
+  private countUses(uses: ToolUses): void {
+    this.toolUses = { ...this.toolUses, ...uses }
+    if (Object.values(uses).some((count) => count > 0)) this.sawOutput = true
   }
 }

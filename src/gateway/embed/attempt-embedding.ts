@@ -6,8 +6,8 @@ import type { Target } from '@/catalog/types'
 import type { EmbeddingAnswer } from '@/chat/embedding'
 import { leftOutFields } from '@/formats/body-fields'
 import type { Embeddings } from '@/formats/embeddings'
-import type { Format } from '@/formats/format'
-import { type AttemptDeps, type AttemptHandle, type Failed, noteFailure } from '@/gateway/attempt/attempt'
+import { type AttemptDeps, noteFailure } from '@/gateway/attempt/attempt'
+import type { Failed, OpenAttempt } from '@/gateway/attempt/open-attempt'
 import { MAX_ANSWER_BYTES } from '@/gateway/attempt/read-complete'
 import type { Clock } from '@/lib/clock'
 import type { Permit } from '@/routing/failover/permit'
@@ -28,23 +28,16 @@ export type Embedded = {
 /** What each target has answered so far, which a second attempt at it goes on from. */
 export type AnsweredCalls = Map<Target, EmbeddingAnswer[]>
 
-type EmbeddingAttempt = {
-  call: EmbeddingRequestCall
-  permit: Permit
-  providerFormat: Format
-  embeddings: Embeddings
-  answered: AnsweredCalls
-  handle: AttemptHandle
-  /** Told after each call: the target is not silent. */
-  onProgress(): void
-}
+/** What each of its calls is made with. */
+type EmbeddingAttempt = { call: EmbeddingRequestCall; attempt: OpenAttempt<Embedded>; embeddings: Embeddings }
 
 /** Asks the permit's target. */
 export async function attemptEmbedding(
   deps: Omit<AttemptDeps, 'drains' | 'streams'> & { clock: Clock },
-  attempt: EmbeddingAttempt,
+  { call, attempt, embeddings }: EmbeddingAttempt,
+  answered: AnsweredCalls,
 ): Promise<Embedded | Failed> {
-  const { permit, call, handle, answered, embeddings, onProgress } = attempt
+  const { permit } = attempt
   const { target } = permit.planned
   const answers = answered.get(target) ?? []
   answered.set(target, answers)
@@ -55,8 +48,8 @@ export async function attemptEmbedding(
       const start = answers.length * embeddings.maxInputs
       if (start >= inputs.length) break
       const isLate = deps.clock.monotonic() - startedMs >= target.provider.timeouts.totalMs
-      const result = isLate ? OVERTIME : await askOnce(deps, attempt, start)
-      if (call.signal.aborted || handle.isDropped) {
+      const result = isLate ? OVERTIME : await askOnce(deps, { call, attempt, embeddings }, start)
+      if (call.signal.aborted || attempt.isDropped) {
         if (!('kind' in result)) answers.push(result)
         if (answers.length * embeddings.maxInputs >= inputs.length) break
         permit.abandoned()
@@ -64,9 +57,10 @@ export async function attemptEmbedding(
         const isUnreached = 'kind' in result && result.kind === 'unreachable' && result.isUnheard
         return { kind: 'abandoned', answers, inputs: inputCount, ...(isUnreached && { isUnreached }) }
       }
-      if ('kind' in result) return noteFailure(deps, { requestId: call.requestId, permit }, result)
+      if ('kind' in result) return noteFailure(deps, call.requestId, permit, result)
       answers.push(result)
-      onProgress()
+      // The target is not silent.
+      attempt.sinceMs = deps.clock.monotonic()
     }
     permit.began()
     deps.tracing?.began(call.requestId, permit.number)
@@ -83,10 +77,10 @@ const OVERTIME: UpstreamFailure = { kind: 'timeout', phase: 'total' }
 
 async function askOnce(
   { tracing }: Pick<AttemptDeps, 'tracing'>,
-  attempt: EmbeddingAttempt,
+  { call, attempt, embeddings }: EmbeddingAttempt,
   start: number,
 ): Promise<EmbeddingAnswer | UpstreamFailure> {
-  const { call, permit, providerFormat, embeddings, handle } = attempt
+  const { permit, providerFormat } = attempt
   const { request, format, signal } = call
   const { target } = permit.planned
   const { provider, model, quirks } = target
@@ -96,7 +90,7 @@ async function askOnce(
   const encoding = embeddings.askedEncoding(request, traits)
   const body = embeddings.encodeRequest({ request, start, end, body: isOwn ? call.body : undefined, encoding }, traits)
   const answer = await callUpstream({
-    ...{ target, key: permit.key, format: providerFormat, stream: false, signal, handle },
+    ...{ target, key: permit.key, format: providerFormat, stream: false, signal, handle: attempt },
     url: embeddingsUrl(target),
     bodyText: JSON.stringify(body),
     traceHeaders: tracing?.contextFor(call.requestId, permit.number),

@@ -36,10 +36,10 @@ export type EmbeddingRequestCall = {
   body: JsonObject
   /** Fires when the client goes away. */
   signal: AbortSignal
-  onEnd: () => void
+  onEnd(): void
   /** What the request leaves in the log. */
   line: RequestLine
-  onSettled?: Client['onSettled']
+  readonly onSettled: Client['onSettled']
   /** Wall clock, and the clock that durations are taken from. */
   arrivedAtMs: number
   arrivedMonotonicMs: number

@@ -2,15 +2,15 @@
 import { countInputs, estimateInput } from '@/catalog/embedding-size'
 import type { EmbeddingAnswer } from '@/chat/embedding'
 import { inputTokens, type Usage, ZERO_USAGE } from '@/chat/usage'
+import type { FirstAnswer } from '@/gateway/attempt/first-answer'
 import { settle } from '@/gateway/charge/settle'
 import { answerHeaders } from '@/gateway/relay/headers'
 import { CLIENT_CLOSED_STATUS } from '@/ledger/usage-record'
 import { assert } from '@/lib/assert'
 import { withDeadline } from '@/lib/deadline'
 import { formatUsd } from '@/lib/money'
-import { leftOutOf } from './attempt-embedding'
+import { type Embedded, leftOutOf } from './attempt-embedding'
 import type { EmbeddingDeps, EmbeddingOffer, EmbeddingRequestCall } from './embedding-call'
-import type { FoundVectors } from './find-vectors'
 import { responseBody } from './response-body'
 
 /** How long a settlement waits for a count. */
@@ -21,9 +21,9 @@ export async function tellVectors(
   deps: EmbeddingDeps,
   call: EmbeddingRequestCall,
   { plan }: EmbeddingOffer,
-  found: FoundVectors,
+  { winner, started: embedded, upstreamMs }: FirstAnswer<Embedded>,
 ): Promise<Response> {
-  const { embedded, permit, charge: open, upstreamMs } = found
+  const { permit, charge: open } = winner
   const { answers } = embedded
   permit.ended(false)
   call.onEnd()

@@ -7,10 +7,18 @@ import { type BackgroundWorker, createWorkerLoop } from '@/lib/worker-loop'
 import type { Metrics } from '@/metrics/metrics'
 
 export interface HoldKeeper extends BackgroundWorker {
-  /** Starts renewing a hold whose upstream was reached. `renewal` is asked afresh each time. */
-  keep(renewal: () => Renewal, holdId: string): void
-  forget(holdId: string): void
+  /** Starts renewing a hold whose upstream was reached. */
+  keep(hold: Renewable): void
+  forget(hold: Renewable): void
   openCount(): number
+}
+
+/** A hold that is open. */
+export interface Renewable {
+  /** When it is to be renewed next, by the monotonic clock; the keeper's own note. */
+  renewAtMs: number
+  /** What is to be recorded now. */
+  renewal(): Renewal
 }
 
 /** How often open holds are looked over; also how soon a new one's progress is first recorded. */
@@ -29,7 +37,7 @@ export function createHoldKeeper(
   metrics: Pick<Metrics, 'renewalFailed'>,
 ): HoldKeeper {
   const renewEveryMs = Math.min(RENEW_EVERY_MS, holdTtlMs / RENEWALS_PER_LIFE)
-  const open = new Map<string, { renewal: () => Renewal; dueAtMs: number }>()
+  const open = new Set<Renewable>()
   const { start, stop } = createWorkerLoop({
     firstPauseMs: TICK_MS,
     async round() {
@@ -46,18 +54,21 @@ export function createHoldKeeper(
   async function renewDue(): Promise<void> {
     const nowMs = clock.monotonic()
     const due: Renewal[] = []
-    for (const entry of open.values()) {
-      if (entry.dueAtMs > nowMs) continue
-      entry.dueAtMs = nowMs + renewEveryMs
-      due.push(entry.renewal())
+    for (const hold of open) {
+      if (hold.renewAtMs > nowMs) continue
+      hold.renewAtMs = nowMs + renewEveryMs
+      due.push(hold.renewal())
     }
     for (let start = 0; start < due.length; start += BATCH_SIZE)
       await ledger.renew(due.slice(start, start + BATCH_SIZE))
   }
 
   return {
-    keep: (renewal, holdId) => open.set(holdId, { renewal, dueAtMs: clock.monotonic() + TICK_MS / 2 }),
-    forget: (holdId) => open.delete(holdId),
+    keep(hold) {
+      hold.renewAtMs = clock.monotonic() + TICK_MS / 2
+      open.add(hold)
+    },
+    forget: (hold) => open.delete(hold),
     openCount: () => open.size,
     start,
     stop,

@@ -15,7 +15,7 @@ import type { Nano } from '@/lib/money'
 import type { Soon } from '@/lib/wait/soon'
 import type { Tracing } from '@/telemetry/tracing'
 import { denial } from './denial'
-import type { HoldKeeper } from './hold-keeper'
+import type { HoldKeeper, Renewable } from './hold-keeper'
 import type { HoldSize } from './hold-size'
 import type { Settler } from './settler'
 import type { Negotiation, Refusal, Terms } from './terms'
@@ -36,26 +36,7 @@ type Due = Extract<Charge, { kind: 'charge' }>
 /** What the ledger should charge if this process died right now. */
 export type Progress = { cost: Nano; facts: RequestFacts }
 
-/**
- * Credit set aside for one request. Of the calls that end it, `settle`, `hangUp` and `release`, only the first counts; later ones
- * wait for the first. All return when the ledger knows, or soon after.
- */
-export interface Hold {
-  readonly size: HoldSize
-  /** What the reserve left of the key's rate limits. */
-  readonly limits: RateLimits
-  /** Tells the keeper what to record, should this process die: called with fresh figures whenever a renewal is due. */
-  onRenewal(progress: () => Progress): void
-  settle(charge: Due, facts: RequestFacts): Promise<void>
-  /**
-   * Settles for a client that left before the first byte: for nothing, where the store finds that the account has free ones left.
-   * Returns what was charged, or what was asked for where the store has not said yet.
-   */
-  hangUp(charge: Due, facts: RequestFacts): Promise<Nano>
-  release(): Promise<void>
-  /** The answer's stream now owns the hold and will end it. */
-  handOver(): void
-}
+export type Hold = Pick<OpenHold, Exclude<keyof OpenHold, keyof Renewable | 'isTakenCareOf'>>
 
 /**
  * Reserves, runs `use` with what was agreed, and makes sure that the hold ends. Throws a GatewayError where the ledger
@@ -78,7 +59,7 @@ export async function withHold<Offered extends Terms>(
     outcome = await reserve(deps, payer, holdId, offer)
   }
   deps.crashPoint('reserved')
-  const hold = createHold(deps, payer, holdId, offer.size, outcome.limits)
+  const hold = new OpenHold(deps, payer, holdId, offer.size, outcome.limits)
   try {
     const response = await use(hold, offer)
     assert(hold.isTakenCareOf(), 'a request ended without settling, releasing or handing over its hold')
@@ -89,67 +70,89 @@ export async function withHold<Offered extends Terms>(
   }
 }
 
-/** Not inside `withHold`: what an async function makes keeps all that the function has, here the request, while a stream lives. */
-function createHold(
-  deps: HoldDeps,
-  payer: Payer,
-  holdId: string,
-  size: HoldSize,
-  limits: RateLimits,
-): Hold & { isTakenCareOf(): boolean } {
-  let ending: Promise<SettleOutcome | undefined> | undefined
-  let isHandedOver = false
-  return {
-    size,
-    limits,
-    onRenewal: (progress) => deps.keeper.keep(() => renewalOf(deps.holdTtlMs, payer, holdId, progress()), holdId),
-    async settle(charge, facts) {
-      ending ??= settle(deps, payer, holdId, charge, facts)
-      await ending
-      deps.crashPoint('settled')
-    },
-    async hangUp(charge, facts) {
-      ending ??= settle(deps, payer, holdId, charge, facts, FREE_HANG_UPS_PER_HOUR)
-      const outcome = await ending
-      deps.crashPoint('settled')
-      return outcome?.kind === 'settled' ? outcome.record.cost : charge.cost
-    },
-    async release() {
-      ending ??= release(deps, payer, holdId)
-      await ending
-    },
-    handOver() {
-      isHandedOver = true
-      deps.crashPoint('answering')
-    },
-    isTakenCareOf: () => ending !== undefined || isHandedOver,
+/**
+ * Credit set aside for one request. Of the calls that end it, `settle`, `hangUp` and `release`, only the first counts; later ones
+ * wait for the first. All return when the ledger knows, or soon after.
+ */
+class OpenHold implements Renewable {
+  renewAtMs = 0
+  private progress: (() => Progress) | undefined
+  private ending: Promise<SettleOutcome | undefined> | undefined
+  private isHandedOver = false
+
+  constructor(
+    private readonly deps: HoldDeps,
+    private readonly payer: Payer,
+    private readonly holdId: string,
+    readonly size: HoldSize,
+    /** What the reserve left of the key's rate limits. */
+    readonly limits: RateLimits,
+  ) {}
+
+  /** Tells the keeper what to record, should this process die: called with fresh figures whenever a renewal is due. */
+  onRenewal(progress: () => Progress): void {
+    this.progress = progress
+    this.deps.keeper.keep(this)
   }
-}
 
-function settle(
-  deps: HoldDeps,
-  payer: Payer,
-  holdId: string,
-  { cost, usage }: Due,
-  facts: RequestFacts,
-  freePerHour?: number,
-): Promise<SettleOutcome | undefined> {
-  deps.keeper.forget(holdId)
-  const { accountId, keyId } = payer
-  const tokens = inputTokens(usage) + usage.output
-  const settlement: Settlement = { accountId, keyId, holdId, cost, tokens, facts }
-  if (freePerHour !== undefined) settlement.freePerHour = freePerHour
-  deps.crashPoint('settling')
-  return deps.settler.resolve({ kind: 'settle', settlement })
-}
+  renewal(): Renewal {
+    assert(this.progress, 'a hold is kept from its first attempt on')
+    const { cost, facts } = this.progress()
+    return {
+      accountId: this.payer.accountId,
+      holdId: this.holdId,
+      ttlMs: this.deps.holdTtlMs,
+      cost,
+      facts,
+      reached: true,
+    }
+  }
 
-function release(deps: HoldDeps, payer: Payer, holdId: string): Promise<SettleOutcome | undefined> {
-  deps.keeper.forget(holdId)
-  return deps.settler.resolve({ kind: 'release', ...payer, holdId })
-}
+  async settle(charge: Due, facts: RequestFacts): Promise<void> {
+    this.ending ??= this.end(charge, facts)
+    await this.ending
+    this.deps.crashPoint('settled')
+  }
 
-function renewalOf(ttlMs: number, { accountId }: Payer, holdId: string, { cost, facts }: Progress): Renewal {
-  return { accountId, holdId, ttlMs, cost, facts, reached: true }
+  /**
+   * Settles for a client that left before the first byte: for nothing, where the store finds that the account has free ones left.
+   * Returns what was charged, or what was asked for where the store has not said yet.
+   */
+  async hangUp(charge: Due, facts: RequestFacts): Promise<Nano> {
+    this.ending ??= this.end(charge, facts, FREE_HANG_UPS_PER_HOUR)
+    const outcome = await this.ending
+    this.deps.crashPoint('settled')
+    return outcome?.kind === 'settled' ? outcome.record.cost : charge.cost
+  }
+
+  async release(): Promise<void> {
+    if (!this.ending) {
+      this.deps.keeper.forget(this)
+      this.ending = this.deps.settler.resolve({ kind: 'release', ...this.payer, holdId: this.holdId })
+    }
+    await this.ending
+  }
+
+  /** The answer's stream now owns the hold and will end it. */
+  handOver(): void {
+    this.isHandedOver = true
+    this.deps.crashPoint('answering')
+  }
+
+  isTakenCareOf(): boolean {
+    return this.ending !== undefined || this.isHandedOver
+  }
+
+  private end({ cost, usage }: Due, facts: RequestFacts, freePerHour?: number): Promise<SettleOutcome | undefined> {
+    const { deps, holdId } = this
+    deps.keeper.forget(this)
+    const { accountId, keyId } = this.payer
+    const tokens = inputTokens(usage) + usage.output
+    const settlement: Settlement = { accountId, keyId, holdId, cost, tokens, facts }
+    if (freePerHour !== undefined) settlement.freePerHour = freePerHour
+    deps.crashPoint('settling')
+    return deps.settler.resolve({ kind: 'settle', settlement })
+  }
 }
 
 const NEGOTIABLE: ReadonlySet<ReserveOutcome['kind']> = new Set<Refusal['kind']>([

@@ -12,7 +12,7 @@ import type { Plan } from '@/routing/plan/plan'
 import type { Session } from '@/routing/plan/session'
 import type { Router } from '@/routing/router'
 import { affordableCap, exactSize, type HoldSize, quickSize, resize, type Sized } from './hold-size'
-import type { ArrivedRequest } from './request-facts'
+import { type ArrivedRequest, type Asked, askedOf } from './request-facts'
 import { type Draft, type Negotiation, negotiateTerms, type Terms, type TermsDeps } from './terms'
 
 export type NegotiationDeps = TermsDeps & {
@@ -35,7 +35,8 @@ export function negotiate(
   arrived: ArrivedRequest,
   session: Session | undefined,
 ): Soon<Negotiation<Offer>> {
-  return negotiateTerms(deps, arrived.payer, (allowedModels) => draftFor(deps, arrived, session, allowedModels))
+  const asked = askedOf(arrived)
+  return negotiateTerms(deps, arrived.payer, (allowedModels) => draftFor(deps, arrived, asked, session, allowedModels))
 }
 
 /** The first offer for a plan, and the size it has been shrunk to since. */
@@ -43,48 +44,42 @@ type Shrinking = { accountId: string; offer: Offer; sized: Sized; size: HoldSize
 
 function draftFor(
   deps: NegotiationDeps,
-  arrived: ArrivedRequest,
+  { payer, format }: ArrivedRequest,
+  asked: Asked,
   session: Session | undefined,
   allowedModels: AllowedModels,
 ): Soon<Draft<Offer>> {
-  const planning = deps.router.plan(arrived.request, { clientFormat: arrived.format.name, session, allowedModels })
-  return whenThere(planning, (plan) =>
-    whenThere(restoreSignatures(deps, arrived, plan), (restored) => draftOf(arrived, plan, restored, allowedModels)),
-  )
+  const { accountId } = payer
+  const planning = deps.router.plan(asked.request, { clientFormat: format.name, session, allowedModels })
+  return whenThere(planning, (plan) => {
+    // A provider of another format than the client's may have signed what the client could not keep.
+    const isOwn = plan.targets.every(({ target }) => target.provider.format === format.name)
+    if (isOwn) return draftOf(accountId, asked, asked.request, plan, allowedModels)
+    const restoring = deps.signatures.restore(accountId, asked.request)
+    return restoring.then((request) => draftOf(accountId, asked, request, plan, allowedModels))
+  })
 }
 
+/** `request` is the one that was asked, or that one with what was put back into it, which the model reads as well. */
 function draftOf(
-  arrived: ArrivedRequest,
+  accountId: string,
+  asked: Asked,
+  request: ChatRequest,
   plan: Plan,
-  { request, addedBytes }: Restored,
   allowedModels: AllowedModels,
 ): Draft<Offer> {
   const { models, targets, requirements } = plan
-  // What was put back into the request is read by the model as well.
-  const prompt = request === arrived.request ? requirements.prompt : measurePrompt(request)
-  const sized = { request, prompt, models, targets }
-  const size = quickSize(sized, arrived.bodyBytes + addedBytes)
+  const isAsAsked = request === asked.request
+  const sized = { request, prompt: isAsAsked ? requirements.prompt : measurePrompt(request), models, targets }
+  const addedBytes = isAsAsked ? 0 : Math.max(0, bytesOfTurns(request) - bytesOfTurns(asked.request))
+  const size = quickSize(sized, asked.bodyBytes + addedBytes)
   const offer = { plan, request, loweredCap: undefined, size, allowedModels }
-  const { accountId } = arrived.payer
   const shrinking: Shrinking = { accountId, offer, sized, size, step: 'quick' }
   return { offer, shrink: (available) => shrink(shrinking, available) }
 }
 
-type Restored = { request: ChatRequest; addedBytes: number }
-
-/** A provider of another format than the client's may have signed what the client could not keep. */
-function restoreSignatures(
-  { signatures }: NegotiationDeps,
-  { format, payer, request }: ArrivedRequest,
-  { targets }: Plan,
-): Soon<Restored> {
-  if (targets.every(({ target }) => target.provider.format === format.name)) return { request, addedBytes: 0 }
-  return signatures.restore(payer.accountId, request).then((restored) => {
-    if (restored === request) return { request, addedBytes: 0 }
-    const addedBytes =
-      Buffer.byteLength(JSON.stringify(restored.turns)) - Buffer.byteLength(JSON.stringify(request.turns))
-    return { request: restored, addedBytes: Math.max(0, addedBytes) }
-  })
+function bytesOfTurns({ turns }: ChatRequest): number {
+  return Buffer.byteLength(JSON.stringify(turns))
 }
 
 /**

@@ -3,16 +3,21 @@ import type { ChatRequest } from '@/chat/request'
 import type { Format } from '@/formats/format'
 import type { Payer } from '@/ledger/outcomes'
 import type { RequestFacts } from '@/ledger/usage-record'
+import { assert } from '@/lib/assert'
+import type { JsonObject } from '@/lib/json'
 import type { PlannedTarget } from '@/routing/plan/plan'
 import type { StepFacts } from '@/telemetry/tracing'
+
+/** What a request asks for, as it was said and as it was read. */
+export type Asked = { request: ChatRequest; body: JsonObject; bodyBytes: number }
 
 /** A request as planning, reserving and the books see it. */
 export type ArrivedRequest = {
   requestId: string
   payer: Payer
-  format: Pick<Format, 'name'>
-  request: ChatRequest
-  bodyBytes: number
+  format: Format
+  /** Let go once its answer flows: a stream may live for an hour, and keeps what it can reach. */
+  asked: Asked | undefined
   /** Wall clock. */
   arrivedAtMs: number
   /** SHA-256 of its idempotency key, where it has one. */
@@ -34,14 +39,18 @@ export type PlannedFacts = Pick<
   | 'idempotencyKey'
 >
 
+/** What a request asks for; asserts that it is still there. */
+export function askedOf({ asked }: Pick<ArrivedRequest, 'asked'>): Asked {
+  assert(asked, 'a request is let go only once its answer flows')
+  return asked
+}
+
 /** Who asks for what, and which target is to answer. */
 export function plannedFacts(
-  arrived: Pick<ArrivedRequest, 'requestId' | 'format' | 'arrivedAtMs' | 'idempotencyKey'> & {
-    request: Pick<ChatRequest, 'model' | 'stream'>
-  },
+  { requestId, format, arrivedAtMs, idempotencyKey }: Omit<ArrivedRequest, 'asked' | 'payer'>,
+  request: { model: string; stream: boolean },
   { model, target }: PlannedTarget,
 ): PlannedFacts {
-  const { requestId, request, format, arrivedAtMs, idempotencyKey } = arrived
   return {
     requestId,
     model: model.id,

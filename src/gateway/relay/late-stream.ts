@@ -81,7 +81,7 @@ async function answerOf(
   } catch (error) {
     const told = await onFailure(error)
     if (!state.isGone) send(state, errorText(client, context, told))
-    client.onEnd?.()
+    client.onEnd()
     return undefined
   }
 }

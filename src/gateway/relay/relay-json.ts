@@ -7,7 +7,7 @@ import { isBeyondLimit } from '@/gateway/charge/output-limit'
 import type { Charge } from '@/ledger/charge'
 import { CLIENT_CLOSED_STATUS } from '@/ledger/usage-record'
 import { formatUsd } from '@/lib/money'
-import { answerHeaders, type HeaderFacts } from './headers'
+import { answerHeaders } from './headers'
 import type { RelayDeps } from './relay-stream'
 import { completeAnswer, endAnswer, type RelayedAnswer } from './relayed'
 
@@ -19,9 +19,8 @@ export async function relayJson(
   deps: Pick<RelayDeps, 'clock' | 'logger' | 'metrics' | 'failures' | 'signatures' | 'tracing'>,
   answer: RelayedAnswer,
   { response, raw }: CompleteAnswer,
-  facts: HeaderFacts,
 ): Promise<Response> {
-  const { client, providerFormat, charge: open, context, hooks } = answer
+  const { client, providerFormat, charge: open, context } = answer
   const { format } = client
   // A folded stream was metered event by event while it was read.
   if (raw) open.meter.observeResponse(response)
@@ -36,9 +35,9 @@ export async function relayJson(
   const shown = isWhole ? response : shorten(response, share)
   const text =
     isWhole && raw && providerFormat === format
-      ? format.passThrough.response(raw.text, raw.json, context, hooks)
-      : JSON.stringify(format.encodeResponse({ ...shown, usage: hooks.charged() }, context))
-  const headers = answerHeaders(deps, format, open, facts)
+      ? format.passThrough.response(raw.text, raw.json, context, answer)
+      : JSON.stringify(format.encodeResponse({ ...shown, usage: answer.charged() }, context))
+  const headers = answerHeaders(deps, format, open, answer)
   headers['content-type'] = 'application/json'
   if (charge.kind === 'charge') headers['x-svc-cost-usd'] = formatUsd(charge.cost)
   return new Response(client.keep ? await client.keep(text, isWhole ? 'complete' : 'cut') : text, { headers })

@@ -23,7 +23,7 @@ import type { Metrics } from '@/metrics/metrics'
 import { toGatewayError, type UpstreamFailure } from '@/upstream/failure'
 import type { ActiveStreams } from './active-streams'
 import { drainPolicy, drainUpstream } from './drain'
-import { answerHeaders, type HeaderFacts, streamHeaders } from './headers'
+import { answerHeaders, streamHeaders } from './headers'
 import { completeAnswer, endAnswer, type RelayedAnswer } from './relayed'
 import { createStreamWriter, type StreamWriter, writeBatch } from './stream-writer'
 
@@ -63,10 +63,10 @@ type Relay = {
 const encoder = new TextEncoder()
 
 /** Answers with a stream, which owns the answer's hold from now on. */
-export function relayStream(deps: RelayDeps, answer: RelayedAnswer, input: StreamInput, facts: HeaderFacts): Response {
+export function relayStream(deps: RelayDeps, answer: RelayedAnswer, input: StreamInput): Response {
   const { client, charge } = answer
   const relay = openRelay(deps, answer, input)
-  const headers = { ...answerHeaders(deps, client.format, charge, facts), ...streamHeaders(client.framing) }
+  const headers = { ...answerHeaders(deps, client.format, charge, answer), ...streamHeaders(client.framing) }
   if (client.signal.aborted) {
     // Nobody will read, and so nobody will say that they stopped reading.
     void hangUp(relay)
@@ -222,9 +222,9 @@ async function hangUp(relay: Relay): Promise<void> {
   const { provider, client, charge } = answer
   const { meter } = charge
   const policy = drainPolicy(answer, source)
-  const giveBack = policy && deps.drains.take(provider.name, client.accountId, policy.maxConcurrent)
+  const giveBack = policy && deps.drains.take(provider.name, client.payer.accountId, policy.maxConcurrent)
   if (policy && giveBack) {
-    const unregister = deps.streams.add(source.abort)
+    const unregister = deps.streams.add(() => source.abort())
     await drainUpstream(source, relay.early, meter, policy)
     unregister()
     giveBack()

@@ -2,29 +2,16 @@
 import type { ChatEvent } from '@/chat/event'
 import { wholeCharacters } from '@/chat/shorten'
 import { unfold } from '@/chat/unfold'
-import type { PassHooks } from '@/formats/format'
-import type { Repair } from '@/formats/repairs'
 import type { StartedAnswer } from '@/gateway/attempt/attempt'
 import type { StreamItem } from '@/gateway/attempt/repeats'
 import { EMPTY_SOURCE } from '@/gateway/attempt/stream-source'
-import { isUsageStated, type OpenCharge, usageNow } from '@/gateway/charge/open-charge'
-import { createSignatureCollector } from '@/gateway/signatures/signature-collector'
 import { CLIENT_CLOSED_STATUS } from '@/ledger/usage-record'
-import type { HeaderFacts } from './headers'
 import { relayJson } from './relay-json'
 import { type RelayDeps, relayStream } from './relay-stream'
 import { endAnswer, type RelayedAnswer } from './relayed'
 
 /** Relays what has begun. Whatever goes wrong before a stream owns the answer ends its attempt as well. */
-export async function relay(
-  deps: RelayDeps,
-  started: StartedAnswer,
-  origin: Omit<RelayedAnswer, 'signatures' | 'hooks'>,
-  facts: HeaderFacts,
-): Promise<Response> {
-  const isTranslated = origin.providerFormat !== origin.client.format
-  const signatures = isTranslated && !origin.client.isPrivate ? createSignatureCollector() : undefined
-  const answer = { ...origin, signatures, hooks: hooksFor(deps, origin.charge) }
+export async function relay(deps: RelayDeps, started: StartedAnswer, answer: RelayedAnswer): Promise<Response> {
   try {
     switch (started.kind) {
       case 'abandoned':
@@ -32,31 +19,17 @@ export async function relay(
         await endAnswer(deps, answer, started.hasSent ? 'disconnected' : 'unanswered')
         return new Response(null, { status: CLIENT_CLOSED_STATUS })
       case 'complete': {
-        if (!answer.client.wantsStream) return await relayJson(deps, answer, started, facts)
+        if (!answer.client.wantsStream) return await relayJson(deps, answer, started)
         const held = piecemeal(unfold(started.response))
-        return relayStream(deps, answer, { source: EMPTY_SOURCE, held, pending: undefined, isRaw: false }, facts)
+        return relayStream(deps, answer, { source: EMPTY_SOURCE, held, pending: undefined, isRaw: false })
       }
       case 'stream':
-        return relayStream(deps, answer, { ...started, isRaw: true }, facts)
+        return relayStream(deps, answer, { ...started, isRaw: true })
     }
   } catch (error) {
     answer.permit.ended(true)
-    deps.tracing?.failed(origin.client.requestId, origin.permit.number, undefined)
+    deps.tracing?.failed(answer.client.requestId, answer.permit.number, undefined)
     throw error
-  }
-}
-
-/** Each field of an answer is counted once, however many of its chunks had to be put right. */
-function hooksFor({ metrics }: Pick<RelayDeps, 'metrics'>, charge: OpenCharge): PassHooks {
-  const seen = new Set<Repair>()
-  return {
-    charged: () => usageNow(charge),
-    isUsageStated: () => isUsageStated(charge),
-    repaired(repair) {
-      if (seen.has(repair)) return
-      seen.add(repair)
-      metrics.repaired(charge.facts.provider, repair)
-    },
   }
 }
 

@@ -1,58 +1,110 @@
 /** An answer on its way to its client: whom it is told and how, where it comes from, and how it ends. */
 import type { Provider } from '@/catalog/types'
+import type { Usage } from '@/chat/usage'
 import type { AnswerContext, Format, Framing, PassHooks } from '@/formats/format'
-import type { OpenCharge } from '@/gateway/charge/open-charge'
+import type { Repair } from '@/formats/repairs'
+import { isUsageStated, type OpenCharge, usageNow } from '@/gateway/charge/open-charge'
 import { type SettleDeps, settle } from '@/gateway/charge/settle'
-import type { SignatureCollector } from '@/gateway/signatures/signature-collector'
+import { createSignatureCollector, type SignatureCollector } from '@/gateway/signatures/signature-collector'
 import type { SignatureStore } from '@/gateway/signatures/signature-store'
 import type { Charge, Ending, SettledAnswer } from '@/ledger/charge'
+import type { Payer } from '@/ledger/outcomes'
+import type { Metrics } from '@/metrics/metrics'
 import type { Permit } from '@/routing/failover/permit'
+import type { HeaderFacts } from './headers'
 
-/** Whom an answer is told. Nothing of the request's body: a stream may live for an hour, and keeps what it can reach. */
+/** Whom an answer is told: of its request, what there is to know until it has ended. */
 export type Client = {
-  requestId: string
-  accountId: string
-  format: Format
+  readonly requestId: string
+  readonly payer: Payer
+  readonly format: Format
   /** How the client wants a stream framed: the format's own way unless the path said otherwise. */
-  framing: Framing
-  wantsStream: boolean
+  readonly framing: Framing
+  readonly wantsStream: boolean
   /** Fires when the client goes away. */
-  signal: AbortSignal
+  readonly signal: AbortSignal
   /** What a complete stream ends in beyond its format's own words; in the framing's text. */
-  epilogue: ((answer: SettledAnswer) => string) | undefined
+  readonly epilogue: ((answer: SettledAnswer) => string) | undefined
   /** Told when all that there is for the client is known, before its last words are sent. */
-  onEnd: (() => void) | undefined
+  onEnd(): void
   /**
    * Stores an answer, of which these are the last words, unless it was cut; returns those that the client is told. Never
    * rejects.
    */
-  keep: ((lastWords: string, ending: 'complete' | 'cut') => Promise<string>) | undefined
+  readonly keep: ((lastWords: string, ending: 'complete' | 'cut') => Promise<string>) | undefined
   /** Whether nothing that was said may be kept for requests that build on it. */
-  isPrivate: boolean
+  readonly isPrivate: boolean
   /** Told how the answer ended and what it cost, before its last words are sent where it ended well. */
-  onSettled?: ((ending: Ending, charge: Charge) => void) | undefined
+  readonly onSettled: ((ending: Ending, charge: Charge) => void) | undefined
 }
 
-export type RelayedAnswer = {
-  client: Client
-  provider: Provider
-  providerFormat: Format
-  /** The attempt that this answer came of; told how the answer ends. */
-  permit: Permit
-  charge: OpenCharge
+type Known = Pick<RelayedAnswer, 'context' | 'mayReason' | 'upstreamMs' | 'loweredCap'>
+
+/** What of its attempt goes on with an answer. */
+type AnsweringAttempt = {
+  readonly providerFormat: Format
+  /** Told how the answer ends. */
+  readonly permit: Permit
+  readonly charge: OpenCharge
+  /** Fields of the caller's body that the target was not sent. */
+  readonly leftOut: readonly string[]
+}
+
+/** An answer from its first word to its end. Knows what is charged, for whoever tells the client, and counts repairs. */
+export class RelayedAnswer implements PassHooks, HeaderFacts {
+  readonly provider: Provider
+  readonly providerFormat: Format
+  readonly permit: Permit
+  readonly charge: OpenCharge
+  readonly leftOut: readonly string[]
+  readonly context: AnswerContext
   /** Whether the model may have reasoned unseen, going by the catalogue and by what was asked for. */
-  mayReason: boolean
-  context: AnswerContext
-  /** What is charged, for whoever tells the client; and whom to tell of repairs. */
-  hooks: PassHooks
+  readonly mayReason: boolean
+  readonly upstreamMs: number
+  readonly loweredCap: number | undefined
   /** Notes what the provider signed, where the client speaks another format; undefined where it does not. */
-  signatures: SignatureCollector | undefined
+  readonly signatures: SignatureCollector | undefined
+  private repairs: Set<Repair> | undefined
+
+  constructor(
+    private readonly counters: Pick<Metrics, 'repaired'>,
+    readonly client: Client,
+    { providerFormat, permit, charge, leftOut }: AnsweringAttempt,
+    { context, mayReason, upstreamMs, loweredCap }: Known,
+  ) {
+    this.provider = permit.planned.target.provider
+    this.providerFormat = providerFormat
+    this.permit = permit
+    this.charge = charge
+    this.leftOut = leftOut
+    this.context = context
+    this.mayReason = mayReason
+    this.upstreamMs = upstreamMs
+    this.loweredCap = loweredCap
+    this.signatures = providerFormat !== client.format && !client.isPrivate ? createSignatureCollector() : undefined
+  }
+
+  charged(): Usage {
+    return usageNow(this.charge)
+  }
+
+  isUsageStated(): boolean {
+    return isUsageStated(this.charge)
+  }
+
+  /** Each field of an answer is counted once, however many of its chunks had to be put right. */
+  repaired(repair: Repair): void {
+    this.repairs ??= new Set()
+    if (this.repairs.has(repair)) return
+    this.repairs.add(repair)
+    this.counters.repaired(this.charge.facts.provider, repair)
+  }
 }
 
 /** Gives the answer's slot back and settles it. Returns the charge once the ledger knows it (or soon after). */
 export function endAnswer(deps: SettleDeps, answer: RelayedAnswer, ending: Ending): Promise<Charge> {
   answer.permit.ended(ending === 'broken')
-  answer.client.onEnd?.()
+  answer.client.onEnd()
   return settle(deps, answer.charge, ending).then((charge) => {
     answer.client.onSettled?.(ending, charge)
     if (ending === 'complete' && charge.kind === 'charge') answer.permit.wrote(charge.usage.output)
@@ -71,5 +123,5 @@ export function completeAnswer(
 ): Promise<Charge> {
   const { client, signatures } = answer
   const settled = endAnswer(deps, answer, ending)
-  return signatures ? deps.signatures.keep(client.accountId, signatures).then(() => settled) : settled
+  return signatures ? deps.signatures.keep(client.payer.accountId, signatures).then(() => settled) : settled
 }

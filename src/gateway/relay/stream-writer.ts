@@ -46,8 +46,7 @@ export function createStreamWriter(answer: RelayedAnswer, isRaw: boolean): Strea
   const { client, context, providerFormat, signatures } = answer
   const { framing, format } = client
   const { meter } = answer.charge
-  const passing =
-    isRaw && providerFormat === format ? format.passThrough.createStream(context, answer.hooks) : undefined
+  const passing = isRaw && providerFormat === format ? format.passThrough.createStream(context, answer) : undefined
   const isNativeFraming = framing === format.framing
   /** Made when it is first asked for: a stream that passes through has a word of ours only where it breaks. */
   let encoder: StreamEncoder | undefined
@@ -86,7 +85,7 @@ export function createStreamWriter(answer: RelayedAnswer, isRaw: boolean): Strea
     frameCount++
     const event = passing.nameOf?.(item.json)
     if (event !== undefined && event !== sse.event) {
-      answer.hooks.repaired('event')
+      answer.repaired('event')
       return before + formatSse({ event, data })
     }
     if (data === sse.data) return sse.raw
@@ -101,7 +100,7 @@ export function createStreamWriter(answer: RelayedAnswer, isRaw: boolean): Strea
     for (const event of events) {
       if (event.type !== 'end') text += frames(encoderOf().push(event))
       else {
-        text += frames(encoderOf().push({ type: 'usage', usage: answer.hooks.charged() }))
+        text += frames(encoderOf().push({ type: 'usage', usage: answer.charged() }))
         text += frames(encoderOf().end())
       }
     }
@@ -226,7 +225,14 @@ export function createStreamWriter(answer: RelayedAnswer, isRaw: boolean): Strea
     },
     cut(usage) {
       if (!passing) return frames(outline.endTold(encoderOf(), usage)) + closing()
-      return frames(inPassing(outline.endPassed(format, context, usage, meter.textOf), passing)) + closing()
+      return (
+        frames(
+          inPassing(
+            outline.endPassed(format, context, usage, (block) => meter.textOf(block)),
+            passing,
+          ),
+        ) + closing()
+      )
     },
     fail: (error) => frames(encoderOf().fail(error, client.requestId, frameCount)) + framing.close,
   }

@@ -28,7 +28,7 @@ const RETRY_AFTER_SECONDS = 2
 const REPLAYED_HEADER = 'idempotent-replayed'
 
 /** Whoever asks with a key. */
-export type Asker = {
+type Asker = {
   /** Fires when the client hangs up. */
   signal: AbortSignal
   /** Whether the answer is a stream, once there is one. */

@@ -32,8 +32,11 @@ export async function openFree(deps: HttpDeps, request: Request, payer: Payer): 
   return {
     key,
     async read() {
-      const reading = { beforeRead: share.enter, onPiece: share.grow, beforeParse: share.takeTurn }
-      const { json, bytes } = await readJsonBody(request, deps, reading)
+      const { json, bytes } = await readJsonBody(request, deps, {
+        beforeRead: (arrived) => share.enter(arrived),
+        onPiece: (piece) => share.grow(piece),
+        beforeParse: (size) => share.takeTurn(size),
+      })
       return { body: json, bytes, share }
     },
     end() {

@@ -11,26 +11,6 @@ import { createBudget, type Lease } from '@/lib/quota/budget'
 import { ownTurn } from '@/lib/wait/own-turn'
 import { SHARED } from '@/limits/shared-resources'
 
-export interface Share {
-  /** Before the body is read. Throws `overloaded` where there is no room in time. */
-  enter(request: Request): Promise<void> | undefined
-  /** So many bytes more were read. Throws `overloaded` where there is no room for them. */
-  grow(bytes: number): void
-  /** Before so much is parsed that nobody has paid for; once for each request, and only where it takes long. Likewise. */
-  takeTurn(size: BodySize): Promise<void> | undefined
-  /**
-   * Before a stored conversation of so many bytes is read, which costs `least`. Throws as a reserve would where the credit does not pay
-   * that, and else likewise.
-   */
-  readStored(bytes: number, least: () => Nano): Promise<void> | undefined
-  /** What was read that may turn out to be paid by nobody. */
-  readonly bytesRead: number
-  /** What was large is parsed. */
-  endTurn(): void
-  /** The answer has ended. Once is enough, and more does no harm. */
-  end(): void
-}
-
 /** One request's share; `isFree` where it asks for an answer that nobody pays for. */
 export type OpenShare = (payer: Payer, isFree?: boolean) => Share
 type Admission = Pick<Unpaid, 'admitLarge' | 'admitFree'>
@@ -56,10 +36,8 @@ export function createShares(unpaid: Admission, waitMs = WAIT_MS): OpenShare {
     ...{ perSubject: SHARED.unpaidTurns.perAccount, total: SHARED.unpaidTurns.perProcess, waitMs },
     ...{ maxWaiting: MAX_WAITING, maxWaitingEach: MAX_TURNS_WAITING_EACH },
   })
-  return (payer, isFree = false) => {
-    const admit = isFree ? unpaid.admitFree : unpaid.admitLarge
-    return openShare(payer, { room, turns, admit })
-  }
+  return (payer, isFree = false) =>
+    new RequestShare(payer, { room, turns, admit: isFree ? unpaid.admitFree : unpaid.admitLarge })
 }
 
 type Parts = {
@@ -68,75 +46,88 @@ type Parts = {
   admit: Admission['admitLarge']
 }
 
-function openShare(payer: Payer, { room, turns, admit }: Parts): Share {
-  const { accountId } = payer
-  let held: Lease | undefined
-  let turn: Lease | undefined
-  let isOver = false
-  let bytesRead = 0
+class RequestShare {
+  /** What was read that may turn out to be paid by nobody. */
+  bytesRead = 0
+  private held: Lease | undefined
+  private turn: Lease | undefined
+  private isOver = false
 
-  async function wait(lease: ReturnType<typeof room.take>): Promise<Lease> {
-    const taken = await lease
-    if (!taken) throw busy()
-    if (isOver) taken.release()
-    return taken
+  constructor(
+    private readonly payer: Payer,
+    private readonly parts: Parts,
+  ) {}
+
+  /** Before the body is read. Throws `overloaded` where there is no room in time. */
+  enter({ headers }: Request): Promise<void> | undefined {
+    const announced = Number(headers.get('content-length') ?? 0)
+    this.bytesRead = announced
+    if (announced <= SMALL_BYTES) return undefined
+    return this.wait(this.parts.room.take(this.payer.accountId, announced)).then((taken) => {
+      this.held = taken
+    })
   }
 
-  function grow(bytes: number): void {
-    bytesRead += bytes
-    if (held) {
-      if (!held.grow(bytes)) throw busy()
+  /** So many bytes more were read. Throws `overloaded` where there is no room for them. */
+  grow(bytes: number): void {
+    this.bytesRead += bytes
+    if (this.held) {
+      if (!this.held.grow(bytes)) throw busy()
       return
     }
-    if (bytesRead <= SMALL_BYTES) return
+    if (this.bytesRead <= SMALL_BYTES) return
     // Nobody waits with half a body.
-    held = room.takeNow(accountId, bytesRead)
-    if (!held) throw busy()
+    this.held = this.parts.room.takeNow(this.payer.accountId, this.bytesRead)
+    if (!this.held) throw busy()
   }
 
-  function takeTurn({ bytes, dearValues }: BodySize): Promise<void> | undefined {
-    if (turn || (bytes <= LARGE_BYTES && dearValues <= MANY_VALUES)) return undefined
-    return wait(turns.take(accountId, 1)).then((taken) => {
-      turn = taken
+  /** Before so much is parsed that nobody has paid for; once for each request, and only where it takes long. Likewise. */
+  takeTurn({ bytes, dearValues }: BodySize): Promise<void> | undefined {
+    if (this.turn || (bytes <= LARGE_BYTES && dearValues <= MANY_VALUES)) return undefined
+    return this.wait(this.parts.turns.take(this.payer.accountId, 1)).then((taken) => {
+      this.turn = taken
       // Else whoever waited would go on right behind the one before, with nobody else's turn between.
       return ownTurn()
     })
   }
 
-  return {
-    enter({ headers }) {
-      const announced = Number(headers.get('content-length') ?? 0)
-      bytesRead = announced
-      if (announced <= SMALL_BYTES) return undefined
-      return wait(room.take(accountId, announced)).then((taken) => {
-        held = taken
-      })
-    },
-    grow,
-    takeTurn,
-    readStored(bytes, least) {
-      if (bytes <= LARGE_BYTES) {
-        grow(bytes)
-        return undefined
-      }
-      return admit(payer, least())
-        .then(() => takeTurn({ bytes, dearValues: 0 }))
-        .then(() => grow(bytes))
-    },
-    get bytesRead() {
-      return bytesRead
-    },
-    endTurn() {
-      turn?.release()
-      turn = undefined
-    },
-    end() {
-      isOver = true
-      turn?.release()
-      held?.release()
-    },
+  /**
+   * Before a stored conversation of so many bytes is read, which costs `least`. Throws as a reserve would where the credit does not pay
+   * that, and else likewise.
+   */
+  readStored(bytes: number, least: () => Nano): Promise<void> | undefined {
+    if (bytes <= LARGE_BYTES) {
+      this.grow(bytes)
+      return undefined
+    }
+    return this.parts
+      .admit(this.payer, least())
+      .then(() => this.takeTurn({ bytes, dearValues: 0 }))
+      .then(() => this.grow(bytes))
+  }
+
+  /** What was large is parsed. */
+  endTurn(): void {
+    this.turn?.release()
+    this.turn = undefined
+  }
+
+  /** The answer has ended. Once is enough, and more does no harm. */
+  end(): void {
+    this.isOver = true
+    this.turn?.release()
+    this.held?.release()
+  }
+
+  private async wait(lease: ReturnType<Parts['room']['take']>): Promise<Lease> {
+    const taken = await lease
+    if (!taken) throw busy()
+    if (this.isOver) taken.release()
+    return taken
   }
 }
+
+export type Share = Pick<RequestShare, keyof RequestShare>
 
 function busy(): GatewayError {
   return new GatewayError('overloaded', 'Too many large requests are under way. Try again.', {

@@ -132,7 +132,7 @@ function open(
   noteMove(failover, entry)
   entry.attempts++
   failover.attempts++
-  failover.underWay.set(failover.attempts, { entry, key })
+  failover.underWay.push({ number: failover.attempts, entry, key })
   const limitMs = Math.min(remainingMs(failover), isAgainstAdvice ? LAST_RESORT_PATIENCE_MS : Number.POSITIVE_INFINITY)
   return issuePermit(parts, {
     planned: withPatience(entry.planned, limitMs),
@@ -171,9 +171,8 @@ export function patienceOf({ parts, stream }: FailoverState, { target }: Planned
 /** Whether a target that is neither done with nor being asked would be let through now. */
 export function findFree(failover: FailoverState): Entry | undefined {
   const { breaker, keys } = failover.parts
-  const asked = new Set([...failover.underWay.values()].map(({ entry }) => entry))
   return failover.entries.find((entry) => {
-    if (entry.isDone || asked.has(entry)) return false
+    if (entry.isDone || failover.underWay.some((attempt) => attempt.entry === entry)) return false
     const { target } = entry.planned
     const key = keys.pickUsable(target.provider, entry.avoidedKeys, failover.accountId, failover.conversation)
     return key !== undefined && breaker.admits(targetId(target)) && !isBackedOff(failover, entry, key)

@@ -12,16 +12,16 @@ const AVOIDS_KEY: ReadonlySet<FaultClass> = new Set(['rate-limited', 'over-limit
 
 /** Notes how an attempt under way failed and decides on the step after it. */
 export function goOn(failover: FailoverState, { number, fault, milliseconds }: FailedAttempt): void {
-  const { parts, underWay } = failover
-  const attempt = underWay.get(number)
+  const { parts } = failover
+  const attempt = failover.underWay.find((one) => one.number === number)
   assert(attempt, 'only an attempt that was made can fail')
-  underWay.delete(number)
+  failover.underWay = failover.underWay.filter((one) => one !== attempt)
   const { entry, key } = attempt
   const { model, target } = entry.planned
   failover.trail.push({ model: model.id, provider: target.provider.name, reason: reasonOf(fault), milliseconds })
   failover.last = { entry, fault }
   const faultClass = classify(fault)
-  if (AVOIDS_KEY.has(faultClass)) entry.avoidedKeys.add(key.id)
+  if (AVOIDS_KEY.has(faultClass)) avoid(entry, key)
   if (faultClass === 'credentials') avoidEverywhere(failover, entry, key)
   const state = {
     attemptsHere: entry.attempts,
@@ -59,8 +59,12 @@ function take(failover: FailoverState, entry: Entry, key: ProviderKey, step: Nex
 /** A key that was refused is refused for every model of its provider. */
 function avoidEverywhere(failover: FailoverState, { planned }: Entry, key: ProviderKey): void {
   for (const other of failover.entries) {
-    if (other.planned.target.provider === planned.target.provider) other.avoidedKeys.add(key.id)
+    if (other.planned.target.provider === planned.target.provider) avoid(other, key)
   }
+}
+
+function avoid(entry: Entry, key: ProviderKey): void {
+  entry.avoidedKeys = new Set([...entry.avoidedKeys, key.id])
 }
 
 function reasonOf(fault: AttemptFault): string {

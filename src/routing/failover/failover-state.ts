@@ -9,17 +9,20 @@ import type { RoutingParts } from './permit'
 /** One failed attempt, as logs and the caller's headers tell it. */
 export type AttemptNote = { model: string; provider: string; reason: string; milliseconds: number }
 
-export type Entry = { planned: PlannedTarget; isDone: boolean; attempts: number; avoidedKeys: Set<string> }
+export type Entry = { planned: PlannedTarget; isDone: boolean; attempts: number; avoidedKeys: ReadonlySet<string> }
 
 /** Where to go on first: with the same key after a pause, or with another key at once. */
 export type Resumption = { entry: Entry; key: ProviderKey | undefined; delayMs: number }
+
+/** An attempt under way. */
+export type UnderWay = { number: number; entry: Entry; key: ProviderKey }
 
 export type FailoverState = {
   parts: RoutingParts
   entries: Entry[]
   accountId: string
   /** Left out where one request has nothing to do with the next. */
-  conversation?: Conversation
+  conversation: Conversation | undefined
   stream: boolean
   hasOwnFallback: boolean
   signal: AbortSignal
@@ -31,8 +34,7 @@ export type FailoverState = {
   overload: GatewayError | undefined
   /** How long what would have been tried as a last resort asked to be left alone still; undefined where nothing did. */
   restMs: number | undefined
-  /** The attempts under way, by their number. */
-  underWay: Map<number, { entry: Entry; key: ProviderKey }>
+  underWay: UnderWay[]
   last: { entry: Entry; fault: AttemptFault } | undefined
 }
 

@@ -11,68 +11,109 @@ import type { Conversation } from '@/routing/health/key-pool'
 import type { Plan } from '@/routing/plan/plan'
 import { tryAnyway, tryEntry, waitForSlot } from './admission'
 import { goOn } from './after-failure'
-import { type AttemptNote, type FailoverState, isAtEnd, type Resumption } from './failover-state'
+import {
+  type AttemptNote,
+  type Entry,
+  type FailoverState,
+  isAtEnd,
+  type Resumption,
+  type UnderWay,
+} from './failover-state'
 import type { FailedAttempt, Permit, RoutingParts } from './permit'
 import { noteOutrun, onSilence } from './silence'
-
-export interface Failover {
-  /**
-   * The attempt to make, given how the one before it failed: after whatever pause the policy asks for. Undefined where
-   * nothing is left, the deadline is over, or the client is gone. At once where nothing has to be waited for.
-   */
-  next(failed?: FailedAttempt): Soon<Permit | undefined>
-  /** Whether there is any target beside the one that is asked first. */
-  hasOthers(): boolean
-  /** Notes how an attempt failed while another is under way. */
-  note(failed: FailedAttempt): void
-  /**
-   * What follows when the latest attempt has been silent for `silentMs`: the permit of an attempt to make beside it, the order
-   * to give up the eldest that is under way, or nothing yet.
-   */
-  onSilence(permit: Permit, silentMs: number): Permit | 'give-up' | undefined
-  /** An attempt was silent for so long that a later one won. */
-  outrun(permit: Permit): void
-  /** The failed attempts so far, in order. */
-  readonly trail: readonly AttemptNote[]
-  /** Why nothing was tried: the client is gone, every provider is busy, or it is too late. */
-  refusal(): GatewayError
-}
 
 /** Everything up to the first content has to happen within this time, however many attempts it takes. */
 export const DEADLINE_MS = 600_000
 
 /** Who asks, in which conversation, whether for a stream, and what fires when they go away. */
-export type RequestContext = { accountId: string; conversation?: Conversation; stream: boolean; signal: AbortSignal }
+export type RequestContext = {
+  accountId: string
+  conversation?: Conversation | undefined
+  stream: boolean
+  signal: AbortSignal
+}
 
 /** Starts a failover through `plan`. */
 export function startFailover(parts: RoutingParts, plan: Plan, context: RequestContext): Failover {
   parts.budget.noteRequest()
-  const failover: FailoverState = {
-    parts,
-    entries: plan.targets.map((planned) => ({ planned, isDone: false, attempts: 0, avoidedKeys: new Set() })),
-    ...context,
-    hasOwnFallback: plan.hasOwnFallback,
-    deadlineMs: parts.clock.monotonic() + DEADLINE_MS,
-    trail: [],
-    attempts: 0,
-    isOver: false,
-    resume: undefined,
-    overload: undefined,
-    restMs: undefined,
-    underWay: new Map(),
-    last: undefined,
+  return new StartedFailover(parts, plan, context)
+}
+
+/** No key of any entry as long as none was refused. */
+const NO_KEYS: ReadonlySet<string> = new Set()
+
+export type Failover = Pick<
+  StartedFailover,
+  'next' | 'hasOthers' | 'note' | 'onSilence' | 'outrun' | 'trail' | 'refusal'
+>
+
+class StartedFailover implements FailoverState {
+  readonly entries: Entry[] = []
+  readonly accountId: string
+  readonly conversation: Conversation | undefined
+  readonly stream: boolean
+  readonly signal: AbortSignal
+  readonly hasOwnFallback: boolean
+  readonly deadlineMs: number
+  /** The failed attempts so far, in order. */
+  readonly trail: AttemptNote[] = []
+  attempts = 0
+  isOver = false
+  resume: Resumption | undefined
+  overload: GatewayError | undefined
+  restMs: number | undefined
+  underWay: UnderWay[] = []
+  last: FailoverState['last']
+
+  constructor(
+    readonly parts: RoutingParts,
+    plan: Plan,
+    { accountId, conversation, stream, signal }: RequestContext,
+  ) {
+    this.accountId = accountId
+    this.conversation = conversation
+    this.stream = stream
+    this.signal = signal
+    this.hasOwnFallback = plan.hasOwnFallback
+    this.deadlineMs = parts.clock.monotonic() + DEADLINE_MS
+    for (const planned of plan.targets) this.entries.push({ planned, isDone: false, attempts: 0, avoidedKeys: NO_KEYS })
   }
-  return {
-    trail: failover.trail,
-    next(failed) {
-      if (failed) goOn(failover, failed)
-      return advance(failover)
-    },
-    hasOthers: () => failover.entries.length > 1,
-    note: (failed) => goOn(failover, failed),
-    onSilence: (permit, silentMs) => onSilence(failover, permit, silentMs),
-    outrun: (permit) => noteOutrun(failover, permit),
-    refusal: () => refusalOf(failover),
+
+  /**
+   * The attempt to make, given how the one before it failed: after whatever pause the policy asks for. Undefined where
+   * nothing is left, the deadline is over, or the client is gone. At once where nothing has to be waited for.
+   */
+  next(failed?: FailedAttempt): Soon<Permit | undefined> {
+    if (failed) goOn(this, failed)
+    return advance(this)
+  }
+
+  /** Whether there is any target beside the one that is asked first. */
+  hasOthers(): boolean {
+    return this.entries.length > 1
+  }
+
+  /** Notes how an attempt failed while another is under way. */
+  note(failed: FailedAttempt): void {
+    goOn(this, failed)
+  }
+
+  /**
+   * What follows when the latest attempt has been silent for `silentMs`: the permit of an attempt to make beside it, the order
+   * to give up the eldest that is under way, or nothing yet.
+   */
+  onSilence(permit: Permit, silentMs: number): Permit | 'give-up' | undefined {
+    return onSilence(this, permit, silentMs)
+  }
+
+  /** An attempt was silent for so long that a later one won. */
+  outrun(permit: Permit): void {
+    noteOutrun(this, permit)
+  }
+
+  /** Why nothing was tried: the client is gone, every provider is busy, or it is too late. */
+  refusal(): GatewayError {
+    return refusalOf(this)
   }
 }
 

@@ -10,7 +10,7 @@ import type { Latencies } from '@/routing/health/latency'
 import { targetId } from '@/routing/health/target-id'
 import type { Throughputs } from '@/routing/health/throughput'
 import type { PlannedTarget } from '@/routing/plan/plan'
-import { type AttemptFault, classify } from './fault-class'
+import { type AttemptFault, classify, type FaultClass } from './fault-class'
 import type { RetryBudget } from './retry-budget'
 import type { RoutingListener } from './routing-events'
 
@@ -37,30 +37,6 @@ export type RoutingParts = {
 /** What became of an attempt that brought no content, and how long it took. */
 export type FailedAttempt = { number: number; fault: AttemptFault; milliseconds: number }
 
-/**
- * Exactly one of `failed`, `abandoned` and `began` is called; after `began`, `ended` once the answer is over. All may be
- * called again without effect.
- */
-export interface Permit {
-  /** Its target's timeouts are the provider's own, cut to what the request's deadline leaves. */
-  readonly planned: PlannedTarget
-  readonly key: ProviderKey
-  /** Counts from 1 over all attempts of the request. */
-  readonly number: number
-  /** The first content is here: from now on the answer is the client's. */
-  began(): void
-  /** The answer that had begun is over; `isBroken` where its provider broke it off. Gives the slot back. */
-  ended(isBroken: boolean): void
-  /** What the answer came to, where it is complete: so many tokens of output. */
-  wrote(tokens: number): void
-  /** No content came. Returns what the failover asks for to decide what comes next. */
-  failed(fault: AttemptFault): FailedAttempt
-  /** It was silent for so long that another target was asked, which answered first. Returns how long that was, in milliseconds. */
-  outrun(): number
-  /** Nobody waits for its content any more, and that says nothing about the target: the client left. */
-  abandoned(): void
-}
-
 /** A provider that is overloaded as a whole is left alone for this long at most, whatever it asks for. */
 const MAX_OVERLOAD_REST_MS = 60_000
 
@@ -78,70 +54,115 @@ type PermitInput = {
 
 /** Issues a permit. */
 export function issuePermit(parts: RoutingParts, input: PermitInput): Permit {
-  const { planned, key, number, stream, circuit } = input
-  const { model, target } = planned
-  const { provider } = target
-  const callId = parts.calls.began(provider, key)
-  const names = { model: model.id, provider: provider.name }
-  const startedMs = parts.clock.monotonic()
-  let phase: 'waiting' | 'answering' | 'over' = 'waiting'
-  let endedMs = startedMs
-  const elapsedMs = () => parts.clock.monotonic() - startedMs
-  function release(): void {
-    input.release()
-    parts.calls.ended(callId)
+  return new IssuedPermit(parts, input)
+}
+
+/**
+ * Exactly one of `failed`, `abandoned` and `began` is called; after `began`, `ended` once the answer is over. All may be
+ * called again without effect.
+ */
+export type Permit = Pick<IssuedPermit, keyof IssuedPermit>
+
+class IssuedPermit {
+  /** Its target's timeouts are the provider's own, cut to what the request's deadline leaves. */
+  readonly planned: PlannedTarget
+  readonly key: ProviderKey
+  /** Counts from 1 over all attempts of the request. */
+  readonly number: number
+  private readonly callId: string
+  private readonly startedMs: number
+  private phase: 'waiting' | 'answering' | 'over' = 'waiting'
+  private endedMs = 0
+
+  constructor(
+    private readonly parts: RoutingParts,
+    private readonly input: PermitInput,
+  ) {
+    this.planned = input.planned
+    this.key = input.key
+    this.number = input.number
+    this.callId = parts.calls.began(input.planned.target.provider, input.key)
+    this.startedMs = parts.clock.monotonic()
   }
-  return {
-    planned,
-    key,
-    number,
-    began() {
-      if (phase !== 'waiting') return
-      phase = 'answering'
-      input.onDecided?.()
-      circuit.succeeded()
-      parts.keys.noteSuccess(provider, key, startedMs, input.accountId)
-      const milliseconds = elapsedMs()
-      parts.latency.note(targetId(target), stream, milliseconds)
-      parts.notify({ type: 'attempt', ...names, outcome: 'answered', milliseconds })
-    },
-    ended(isBroken) {
-      if (phase !== 'answering') return
-      phase = 'over'
-      endedMs = parts.clock.monotonic()
-      release()
-      if (!isBroken) return
-      parts.breaker.noteBroken(targetId(target))
-      parts.notify({ type: 'broken', ...names })
-    },
-    wrote: (tokens) => parts.throughput.note(targetId(target), tokens, endedMs - startedMs),
-    failed(fault) {
-      const milliseconds = elapsedMs()
-      if (phase !== 'waiting') return { number, fault, milliseconds }
-      phase = 'over'
-      input.onDecided?.()
-      release()
-      noteFault(parts, input, fault)
-      parts.notify({ type: 'attempt', ...names, outcome: classify(fault), milliseconds })
-      return { number, fault, milliseconds }
-    },
-    outrun() {
-      const milliseconds = elapsedMs()
-      if (phase !== 'waiting') return milliseconds
-      phase = 'over'
-      input.onDecided?.()
-      release()
-      circuit.outrun()
-      parts.notify({ type: 'attempt', ...names, outcome: 'timeout', milliseconds })
-      return milliseconds
-    },
-    abandoned() {
-      if (phase !== 'waiting') return
-      phase = 'over'
-      input.onDecided?.()
-      release()
-      circuit.abandoned()
-    },
+
+  /** The first content is here: from now on the answer is the client's. */
+  began(): void {
+    const { parts, input, startedMs } = this
+    if (!this.decide('answering')) return
+    const { target } = this.planned
+    input.circuit.end('answered')
+    parts.keys.noteSuccess(target.provider, this.key, startedMs, input.accountId)
+    const milliseconds = this.elapsedMs()
+    parts.latency.note(targetId(target), input.stream, milliseconds)
+    this.notify('answered', milliseconds)
+  }
+
+  /** The answer that had begun is over; `isBroken` where its provider broke it off. Gives the slot back. */
+  ended(isBroken: boolean): void {
+    if (this.phase !== 'answering') return
+    this.phase = 'over'
+    this.endedMs = this.parts.clock.monotonic()
+    this.release()
+    if (!isBroken) return
+    const { model, target } = this.planned
+    this.parts.breaker.noteBroken(targetId(target))
+    this.parts.notify({ type: 'broken', model: model.id, provider: target.provider.name })
+  }
+
+  /** What the answer came to, where it is complete: so many tokens of output. */
+  wrote(tokens: number): void {
+    this.parts.throughput.note(targetId(this.planned.target), tokens, this.endedMs - this.startedMs)
+  }
+
+  /** No content came. Returns what the failover asks for to decide what comes next. */
+  failed(fault: AttemptFault): FailedAttempt {
+    const milliseconds = this.elapsedMs()
+    if (this.decide('over')) {
+      this.release()
+      noteFault(this.parts, this.input, fault)
+      this.notify(classify(fault), milliseconds)
+    }
+    return { number: this.number, fault, milliseconds }
+  }
+
+  /** It was silent for so long that another target was asked, which answered first. Returns how long that was, in milliseconds. */
+  outrun(): number {
+    const milliseconds = this.elapsedMs()
+    if (this.decide('over')) {
+      this.release()
+      this.input.circuit.end('outrun')
+      this.notify('timeout', milliseconds)
+    }
+    return milliseconds
+  }
+
+  /** Nobody waits for its content any more, and that says nothing about the target: the client left. */
+  abandoned(): void {
+    if (!this.decide('over')) return
+    this.release()
+    this.input.circuit.end('abandoned')
+  }
+
+  /** False where it is decided already whether an answer has begun. */
+  private decide(phase: 'answering' | 'over'): boolean {
+    if (this.phase !== 'waiting') return false
+    this.phase = phase
+    this.input.onDecided?.()
+    return true
+  }
+
+  private release(): void {
+    this.input.release()
+    this.parts.calls.ended(this.callId)
+  }
+
+  private elapsedMs(): number {
+    return this.parts.clock.monotonic() - this.startedMs
+  }
+
+  private notify(outcome: 'answered' | FaultClass, milliseconds: number): void {
+    const { model, target } = this.planned
+    this.parts.notify({ type: 'attempt', model: model.id, provider: target.provider.name, outcome, milliseconds })
   }
 }
 
@@ -154,15 +175,15 @@ function noteFault(
   switch (classify(fault)) {
     case 'transient':
     case 'timeout':
-      circuit.failed()
+      circuit.end('failed')
       promise(parts, target, key, Math.min(retryAfterMs(fault) ?? 0, MAX_OVERLOAD_REST_MS))
       return
     case 'target':
-      if (fault.kind === 'unencodable') circuit.abandoned()
-      else circuit.failed()
+      if (fault.kind === 'unencodable') circuit.end('abandoned')
+      else circuit.end('failed')
       return
     case 'rate-limited': {
-      circuit.answered()
+      circuit.end('refused')
       const restMs = retryAfterMs(fault)
       const left = fault.kind === 'refused' ? fault.error.left : undefined
       const isForAll = parts.keys.cool(target.provider, key, { accountId, retryAfterMs: restMs, left })
@@ -170,18 +191,18 @@ function noteFault(
       return
     }
     case 'credentials':
-      circuit.answered()
+      circuit.end('refused')
       parts.keys.takeOut(target.provider, key, fault.kind === 'refused' ? fault.error.status : 0)
       return
     case 'forbidden':
-      circuit.answered()
+      circuit.end('refused')
       parts.keys.strike(target.provider, key, fault.kind === 'refused' ? fault.error.status : 0, accountId)
       return
     case 'over-limit':
     case 'model':
     case 'filtered':
     case 'request':
-      circuit.answered()
+      circuit.end('refused')
   }
 }
 

@@ -21,7 +21,7 @@ export function onSilence(failover: FailoverState, permit: Permit, silentMs: num
   if (silentMs < (isOpen ? hedgeMs * OPEN_SHARE : hedgeMs)) return undefined
   const free = findFree(failover)
   if (!free) return undefined
-  if (isOpen || silentMs >= giveUpMs || failover.underWay.size >= MAX_UNDER_WAY) return 'give-up'
+  if (isOpen || silentMs >= giveUpMs || failover.underWay.length >= MAX_UNDER_WAY) return 'give-up'
   if (!budget.takeRetry()) return undefined
   const hedge = tryEntry(failover, free, undefined)
   if (hedge) failover.parts.notify({ type: 'hedge', provider: permit.planned.target.provider.name })
@@ -29,8 +29,13 @@ export function onSilence(failover: FailoverState, permit: Permit, silentMs: num
 }
 
 /** The trail tells of it as of a failure. */
-export function noteOutrun({ underWay, trail }: FailoverState, permit: Permit): void {
+export function noteOutrun(failover: FailoverState, permit: Permit): void {
   const { model, target } = permit.planned
-  trail.push({ model: model.id, provider: target.provider.name, reason: 'silent', milliseconds: permit.outrun() })
-  underWay.delete(permit.number)
+  failover.trail.push({
+    model: model.id,
+    provider: target.provider.name,
+    reason: 'silent',
+    milliseconds: permit.outrun(),
+  })
+  failover.underWay = failover.underWay.filter(({ number }) => number !== permit.number)
 }

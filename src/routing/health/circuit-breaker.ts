@@ -17,19 +17,20 @@ import { createSampleWindow, type SampleWindow, type WindowTotals } from './samp
 
 export type CircuitState = 'closed' | 'open' | 'half-open'
 
-/** One admitted call; exactly one of its methods is called, once. */
-export interface CircuitCall {
-  readonly isProbe: boolean
+/** What became of an admitted call. */
+export type CallOutcome =
   /** The answer has begun. */
-  succeeded(): void
-  failed(): void
+  | 'answered'
+  | 'failed'
   /** The target answered, but not what was asked (a refusal of the request or of the key): it is alive. */
-  answered(): void
+  | 'refused'
   /** It was silent for so long that another target was asked, which answered. */
-  outrun(): void
+  | 'outrun'
   /** The client left before anything was known. */
-  abandoned(): void
-}
+  | 'abandoned'
+
+/** One admitted call, to be ended once. */
+export type CircuitCall = Pick<AdmittedCall, 'isProbe' | 'end'>
 
 export type CircuitStatus = { id: string; state: CircuitState; isAdopted: boolean; totals: WindowTotals }
 
@@ -84,14 +85,12 @@ type Circuit = {
   openings: number
   /** Grows with every change of state: outcomes of calls from before don't count. */
   generation: number
-  probe: Call | undefined
+  probe: AdmittedCall | undefined
   window: SampleWindow
   /** Slow outcomes since the last good one. */
   slowInRow: number
-  inFlight: Set<Call>
+  inFlight: Set<AdmittedCall>
 }
-
-type Call = { generation: number; slowAtMs: number; isCountedSlow: boolean }
 
 /** Creates the breakers of one process, all closed. */
 export function createCircuitBreaker(options: BreakerOptions): CircuitBreaker {
@@ -172,36 +171,41 @@ function isAdmitting(circuit: Circuit): boolean {
 function enter(circuit: Circuit, slowAfterMs: number, isForced: boolean, options: BreakerOptions) {
   const isAdmitted = isAdmitting(circuit)
   if (!isAdmitted && !isForced) return undefined
-  const slowAtMs = options.clock.monotonic() + slowAfterMs
-  const call: Call = { generation: circuit.generation, slowAtMs, isCountedSlow: false }
-  if (isAdmitted && circuit.state === 'half-open') circuit.probe = call
+  const call = new AdmittedCall(circuit, slowAfterMs, isAdmitted && circuit.state === 'half-open', options)
+  if (call.isProbe) circuit.probe = call
   circuit.inFlight.add(call)
-  return describeCall(circuit, call, options)
+  return call
 }
 
-function describeCall(circuit: Circuit, call: Call, options: BreakerOptions): CircuitCall {
-  const isProbe = circuit.probe === call
-  function finish(outcome: 'success' | 'failure' | 'slow' | 'alive' | 'unknown'): void {
-    if (!circuit.inFlight.delete(call)) return
-    if (circuit.probe === call) circuit.probe = undefined
-    if (call.generation !== circuit.generation || outcome === 'unknown') return
+class AdmittedCall {
+  readonly generation: number
+  readonly slowAtMs: number
+  isCountedSlow = false
+
+  constructor(
+    private readonly circuit: Circuit,
+    slowAfterMs: number,
+    readonly isProbe: boolean,
+    private readonly options: BreakerOptions,
+  ) {
+    this.generation = circuit.generation
+    this.slowAtMs = options.clock.monotonic() + slowAfterMs
+  }
+
+  end(outcome: CallOutcome): void {
+    const { circuit, options } = this
+    if (!circuit.inFlight.delete(this)) return
+    if (circuit.probe === this) circuit.probe = undefined
+    if (this.generation !== circuit.generation || outcome === 'abandoned') return
     if (circuit.state === 'closed') {
-      if (outcome === 'alive') circuit.slowInRow = 0
-      else if (outcome === 'failure') count(circuit, 'failures', options)
-      else if (!call.isCountedSlow) {
-        const isSlow = outcome === 'slow' || options.clock.monotonic() >= call.slowAtMs
+      if (outcome === 'refused') circuit.slowInRow = 0
+      else if (outcome === 'failed') count(circuit, 'failures', options)
+      else if (!this.isCountedSlow) {
+        const isSlow = outcome === 'outrun' || options.clock.monotonic() >= this.slowAtMs
         count(circuit, isSlow ? 'slow' : 'successes', options)
       }
-    } else if (outcome !== 'failure' && outcome !== 'slow') settle(circuit, options)
-    else if (isProbe) open(circuit, options)
-  }
-  return {
-    isProbe,
-    succeeded: () => finish('success'),
-    failed: () => finish('failure'),
-    answered: () => finish('alive'),
-    outrun: () => finish('slow'),
-    abandoned: () => finish('unknown'),
+    } else if (outcome !== 'failed' && outcome !== 'outrun') settle(circuit, options)
+    else if (this.isProbe) open(circuit, options)
   }
 }
 

@@ -1,6 +1,6 @@
 /** One attempt, from the caller's request to what its permit is told. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
-import { formatOf } from '@test/gateway/answer-parts'
+import { createTestAnswer, formatOf } from '@test/gateway/answer-parts'
 import { memoryLogger } from '@test/ledger/harness'
 import { modelOf, providerOf, requestOf } from '@test/routing/world'
 import { openSilentAddress } from '@test/support/silent-address'
@@ -9,9 +9,9 @@ import { chatCompletion, chatStream, eventStream, type ScriptedUpstream, startUp
 import type { DisconnectPolicy } from '@/catalog/types'
 import type { FormatName } from '@/chat/format-name'
 import type { ChatRequest } from '@/chat/request'
-import { attemptTarget, createAttemptHandle } from '@/gateway/attempt/attempt'
+import { attemptTarget, type StartedAnswer } from '@/gateway/attempt/attempt'
 import { createDrainSlots, type DrainSlots } from '@/gateway/attempt/drain-slots'
-import { createMeter } from '@/gateway/charge/meter'
+import { OpenAttempt } from '@/gateway/attempt/open-attempt'
 import { createActiveStreams } from '@/gateway/relay/active-streams'
 import { assert } from '@/lib/assert'
 import type { Permit } from '@/routing/failover/permit'
@@ -70,22 +70,21 @@ type Asked = {
 }
 
 function attempt({ from = 'chat-completions', to = from, onDisconnect, address, changes = {}, body = {} }: Asked = {}) {
-  return attemptTarget(
-    { logger, drains, streams: createActiveStreams() },
-    {
-      requestId: 'req_1',
-      accountId: 'acc_1',
-      permit: permitTo(to, onDisconnect, address),
-      clientFormat: formatOf(from),
-      providerFormat: formatOf(to),
+  const call = {
+    requestId: 'req_1',
+    payer: { accountId: 'acc_1', keyId: 'key_1' },
+    format: formatOf(from),
+    asked: {
       request: requestOf(changes),
       body: { model: 'svc/alpha', messages: [{ role: 'user', content: 'Hi' }], ...body },
       bodyBytes: 100,
-      signal: client.signal,
-      meter: createMeter(50),
-      handle: createAttemptHandle(),
     },
-  )
+    signal: client.signal,
+  }
+  const { charge } = createTestAnswer({ outputBound: 50 })
+  const permit = permitTo(to, onDisconnect, address)
+  const opened = new OpenAttempt<StartedAnswer>(permit, formatOf(to), charge, 0)
+  return attemptTarget({ logger, drains, streams: createActiveStreams() }, call, call.asked.request, opened)
 }
 
 describe('what is sent', () => {

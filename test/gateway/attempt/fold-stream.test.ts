@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, test } from 'bun:test'
 import { createTestSource, formatOf, itemsOf, type TestSource } from '@test/gateway/answer-parts'
 import { chatChunk, chatStream, usageOf } from '@test/support/upstream'
 import { foldStream } from '@/gateway/attempt/fold-stream'
-import { createMeter } from '@/gateway/charge/meter'
+import { Meter } from '@/gateway/charge/meter'
 
 const format = formatOf('chat-completions')
 const ROLE = chatChunk({ role: 'assistant', content: '' })
@@ -21,7 +21,7 @@ function give(...events: unknown[]): void {
 test('gives the whole answer, and the meter has seen it come', async () => {
   give(...chatStream(['Hel', 'lo'], usageOf(10, 5)))
   source.give({ kind: 'done', events: [] })
-  const meter = createMeter(100)
+  const meter = new Meter(100)
   const folded = await foldStream(source, MANY_CHARS, meter)
   expect(folded.kind === 'folded' && folded.response.choices[0]?.content).toEqual([{ type: 'text', text: 'Hello' }])
   expect(meter.reading()).toMatchObject({ usage: { uncached: 10, output: 5 }, hasOutput: true })
@@ -43,7 +43,7 @@ describe('fails, and ends the call', () => {
     give(...events)
     source.give({ kind: 'done', events: [] })
     const maxChars = name.includes('longer') ? 100 : MANY_CHARS
-    expect(await foldStream(source, maxChars, createMeter(10))).toMatchObject({ kind: 'failed', failure })
+    expect(await foldStream(source, maxChars, new Meter(10))).toMatchObject({ kind: 'failed', failure })
     expect(source.isAborted()).toBe(true)
   })
 
@@ -51,6 +51,6 @@ describe('fails, and ends the call', () => {
     const failure = { kind: 'timeout', phase: 'idle' } as const
     give(chatChunk({ content: 'Half' }))
     source.give({ kind: 'failed', failure })
-    expect(await foldStream(source, MANY_CHARS, createMeter(10))).toEqual({ kind: 'failed', failure })
+    expect(await foldStream(source, MANY_CHARS, new Meter(10))).toEqual({ kind: 'failed', failure })
   })
 })

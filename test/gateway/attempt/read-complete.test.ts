@@ -4,7 +4,7 @@ import { formatOf } from '@test/gateway/answer-parts'
 import { chatCompletion } from '@test/support/upstream'
 import type { ChatResponse } from '@/chat/response'
 import { completeAnswer, readComplete } from '@/gateway/attempt/read-complete'
-import type { UpstreamAnswer } from '@/upstream/client'
+import type { UpstreamAnswer } from '@/upstream/answer'
 
 const format = formatOf('chat-completions')
 

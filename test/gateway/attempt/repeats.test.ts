@@ -12,7 +12,7 @@ import { createSignatureCollector } from '@/gateway/signatures/signature-collect
 import { assert } from '@/lib/assert'
 import { parseJson } from '@/lib/json'
 import { createSseParser } from '@/lib/streams/sse'
-import type { UpstreamAnswer } from '@/upstream/client'
+import type { UpstreamAnswer } from '@/upstream/answer'
 
 /** What a provider says in each event beside the words: nothing, as real ones do, or as none should. */
 type Extras = 'none' | 'usual' | 'odd'
@@ -131,7 +131,7 @@ function answerOf({ provider, client, isArray }: Case) {
   const changes = isArray && client === 'generate-content' ? { framing: jsonArrayFraming } : {}
   const answer = createTestAnswer({ client, provider, changes, outputBound: 100_000 })
   const signatures = createSignatureCollector()
-  return { answer: { ...answer, signatures }, signatures }
+  return { answer: Object.assign(answer, { signatures }), signatures }
 }
 
 type Told = { text: string; ending: unknown; reading: unknown; signed: unknown }

@@ -3,11 +3,12 @@
  * and races the real ones. Bounds on the time to answer and on the calls made, as docs/ROUTING.md states them.
  */
 import { afterEach, beforeEach, expect, jest, test } from 'bun:test'
-import { createTestAnswer } from '@test/gateway/answer-parts'
+import { createTestAnswer, formatOf } from '@test/gateway/answer-parts'
 import { type SharedHealth, sharedHealth } from '@test/routing/shared-health'
 import { catalogOf, modelOf, providerOf, requestOf } from '@test/routing/world'
-import { type AttemptHandle, createAttemptHandle, type Failed, type StartedAnswer } from '@/gateway/attempt/attempt'
-import { type Entrant, endOthers, enter, firstToEnd } from '@/gateway/attempt/race'
+import type { StartedAnswer } from '@/gateway/attempt/attempt'
+import { type Failed, OpenAttempt } from '@/gateway/attempt/open-attempt'
+import { endOthers, firstToEnd } from '@/gateway/attempt/race'
 import { systemClock as clock } from '@/lib/clock'
 import type { Permit } from '@/routing/failover/permit'
 import { createRouter, type Router } from '@/routing/router'
@@ -69,7 +70,7 @@ function startWorld(): World {
 }
 
 /** One call, as the gateway's own attempt tells of it. */
-function call(world: World, permit: Permit, handle: AttemptHandle): Promise<StartedAnswer | Failed> {
+function call(world: World, permit: Permit, attempt: OpenAttempt<StartedAnswer>): Promise<StartedAnswer | Failed> {
   const { promise, resolve } = Promise.withResolvers<StartedAnswer | Failed>()
   world.calls++
   const isSilent = permit.planned.target.provider.name === world.silent
@@ -85,9 +86,9 @@ function call(world: World, permit: Permit, handle: AttemptHandle): Promise<Star
     },
     isSilent ? limitMs : tookMs(world.random),
   )
-  handle.end = () => {
+  attempt.end = () => {
     clearTimeout(timer)
-    if (!handle.isDropped) return fail('silence')
+    if (!attempt.isDropped) return fail('silence')
     permit.abandoned()
     resolve({ kind: 'abandoned', hasSent: false })
   }
@@ -103,32 +104,26 @@ async function ask(world: World, router: Router, first: number, stream: boolean)
     session: undefined,
   })
   const failover = router.begin(plan, { accountId: 'acc_1', stream, signal: NEVER })
-  const entrants: Entrant<StartedAnswer>[] = []
+  const attempts: OpenAttempt<StartedAnswer>[] = []
   const begin = (permit: Permit) => {
-    const handle = createAttemptHandle()
-    const facts = {
-      permit,
-      handle,
-      sinceMs: clock.monotonic(),
-      providerFormat: undefined,
-      charge: createTestAnswer().charge,
-      discard: () => undefined,
-    }
-    entrants.push(enter(facts as never, call(world, permit, handle)))
+    const { charge } = createTestAnswer()
+    const attempt = new OpenAttempt<StartedAnswer>(permit, formatOf('chat-completions'), charge, clock.monotonic())
+    attempt.follow(call(world, permit, attempt))
+    attempts.push(attempt)
   }
   for (let failed: Failed['failed'] | undefined; ; ) {
-    if (entrants.length === 0) {
+    if (attempts.length === 0) {
       const permit = await failover.next(failed)
       if (!permit) return undefined
       begin(permit)
     } else if (failed) failover.note(failed)
-    const ended = await firstToEnd(entrants, failover, clock, begin)
+    const ended = await firstToEnd(attempts, failover, clock, begin)
     if (ended.result.kind !== 'failed') {
-      endOthers(entrants, ended, failover, true, { metrics: { thrownAway: () => undefined } })
+      endOthers(attempts, ended, failover, true, { metrics: { thrownAway: () => undefined } })
       return clock.monotonic() - startedMs
     }
     failed = ended.result.failed
-    entrants.splice(entrants.indexOf(ended), 1)
+    attempts.splice(attempts.indexOf(ended), 1)
   }
 }
 

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'bun:test'
 import { formatOf } from '@test/gateway/answer-parts'
 import { chatChunk } from '@test/support/upstream'
 import { letUpstreamClose, openStreamSource } from '@/gateway/attempt/stream-source'
-import type { UpstreamAnswer } from '@/upstream/client'
+import type { UpstreamAnswer } from '@/upstream/answer'
 
 const format = formatOf('chat-completions')
 

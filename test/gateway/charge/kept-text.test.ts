@@ -1,9 +1,9 @@
 /** What is kept of an answer: each block's text as it was said, and no more than there is room for. */
 import { expect, test } from 'bun:test'
-import { createKeptText } from '@/gateway/charge/kept-text'
+import { KeptText } from '@/gateway/charge/kept-text'
 
 test('blocks that take turns are kept apart, and pieces are whole texts again', () => {
-  const kept = createKeptText()
+  const kept = new KeptText()
   for (let index = 0; index < 200; index++) {
     expect(kept.add(0, `a${index} `)).toBe(true)
     expect(kept.add(1, `b${index} `)).toBe(true)
@@ -15,7 +15,7 @@ test('blocks that take turns are kept apart, and pieces are whole texts again', 
 })
 
 test('beyond a million characters nothing is kept', () => {
-  const kept = createKeptText()
+  const kept = new KeptText()
   expect(kept.add(0, 'x'.repeat(999_999))).toBe(true)
   expect(kept.add(0, 'yy')).toBe(false)
   expect(kept.texts().join('')).toBe('x'.repeat(999_999))

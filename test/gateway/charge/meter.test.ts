@@ -3,14 +3,14 @@ import { describe, expect, test } from 'bun:test'
 import type { ChatEvent } from '@/chat/event'
 import type { ChatResponse } from '@/chat/response'
 import { ZERO_USAGE } from '@/chat/usage'
-import { createMeter, type Meter } from '@/gateway/charge/meter'
+import { Meter } from '@/gateway/charge/meter'
 
 const at = { choice: 0, block: 0 }
 const text = (words: string): ChatEvent => ({ type: 'text-delta', ...at, text: words })
 const usage = (output: number): ChatEvent => ({ type: 'usage', usage: { ...ZERO_USAGE, uncached: 10, output } })
 
 function meterOf(...events: ChatEvent[]): Meter {
-  const meter = createMeter(100)
+  const meter = new Meter(100)
   for (const event of events) meter.observe(event)
   return meter
 }
@@ -72,7 +72,7 @@ test('an answer in one piece is read like its stream, and its usage is final', (
       },
     ],
   }
-  const meter = createMeter(100)
+  const meter = new Meter(100)
   meter.observeResponse(response)
   expect(meter.reading()).toMatchObject({
     hasOutput: true,
@@ -84,7 +84,7 @@ test('an answer in one piece is read like its stream, and its usage is final', (
 })
 
 test('an answer runs away where it is far beyond its limit: our guess may be eight times too high', () => {
-  const meter = createMeter(100)
+  const meter = new Meter(100)
   const words = '字'.repeat(3_700)
   meter.observe(text(words))
   expect(meter.isRunaway()).toBe(false)
@@ -93,7 +93,7 @@ test('an answer runs away where it is far beyond its limit: our guess may be eig
 })
 
 test('the first token is delivered once', () => {
-  const meter = createMeter(100)
+  const meter = new Meter(100)
   expect(meter.firstTokenMs()).toBeNull()
   meter.noteDelivery(12)
   meter.noteDelivery(99)

@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, expect, jest, test } from 'bun:test'
 import { FACTS, memoryLogger } from '@test/ledger/harness'
 import { type ManualClock, manualClock } from '@test/routing/world'
-import { createHoldKeeper, type HoldKeeper } from '@/gateway/hold/hold-keeper'
+import { createHoldKeeper, type HoldKeeper, type Renewable } from '@/gateway/hold/hold-keeper'
 import type { Renewal } from '@/ledger/outcomes'
 import { nano } from '@/lib/money'
 
@@ -37,11 +37,13 @@ function keeperFor(ttlMs: number): HoldKeeper {
   return createHoldKeeper(ledger, clock, memoryLogger(), ttlMs, { renewalFailed: () => void failures++ })
 }
 
-function keep(holdId: string, costOf: () => number = () => 1): void {
-  const renewal = () => ({
-    ...{ accountId: 'acct_1', holdId, ttlMs: TTL_MS, facts: FACTS, reached: true, cost: nano(costOf()) },
-  })
-  keeper.keep(renewal, holdId)
+function keep(holdId: string, costOf: () => number = () => 1): Renewable {
+  const hold = {
+    renewAtMs: 0,
+    renewal: () => ({ accountId: 'acct_1', holdId, ttlMs: TTL_MS, facts: FACTS, reached: true, cost: nano(costOf()) }),
+  }
+  keeper.keep(hold)
+  return hold
 }
 
 /** Lets so many seconds pass, one look at a time. */
@@ -76,11 +78,11 @@ test('a short life is renewed four times as often as it lasts', async () => {
 })
 
 test('what is forgotten is renewed no more', async () => {
-  keep('a')
+  const forgotten = keep('a')
   keep('b')
   keeper.start()
   await pass(1)
-  keeper.forget('a')
+  keeper.forget(forgotten)
   expect(keeper.openCount()).toBe(1)
   await pass(6)
   expect(renewed()).toEqual(['a 1', 'b 1', 'b 1'])
@@ -104,9 +106,11 @@ test('a round that fails is counted, and the next one comes all the same', async
   expect([failures, renewed()]).toEqual([1, ['a 1']])
 })
 
-test('another attempt of the same request takes the place of the one before', async () => {
-  keep('a', () => 1)
-  keep('a', () => 2)
+test('another attempt of the same request is renewed in the place of the one before', async () => {
+  let cost = 1
+  const hold = keep('a', () => cost)
+  cost = 2
+  keeper.keep(hold)
   keeper.start()
   await pass(1)
   expect(renewed()).toEqual(['a 2'])

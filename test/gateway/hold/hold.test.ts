@@ -64,10 +64,10 @@ beforeEach(() => {
       },
     },
     keeper: {
-      keep(next) {
-        renewal = next
+      keep(hold) {
+        renewal = () => hold.renewal()
       },
-      forget: (holdId) => void trace.push(`forget ${holdId}`),
+      forget: () => void trace.push('forget'),
     },
   }
 })
@@ -86,7 +86,7 @@ describe('before anything is asked', () => {
       await hold.release()
       return new Response()
     })
-    expect(trace).toEqual(['reserve', 'asked', 'forget hold_1', 'release hold_1'])
+    expect(trace).toEqual(['reserve', 'asked', 'forget', 'release hold_1'])
     expect(reserves).toEqual([
       {
         ...{ ...PAYER, holdId: 'hold_1', amount: nano(900), inputCost: nano(30), tokens: 70, ttlMs: 20_000 },
@@ -139,7 +139,7 @@ describe('the end', () => {
       await Promise.all([hold.settle(CHARGE, FACTS), hold.release(), hold.settle({ ...CHARGE, cost: nano(99) }, FACTS)])
       return new Response()
     })
-    expect(trace).toEqual(['reserve', 'forget hold_1', 'settle 40'])
+    expect(trace).toEqual(['reserve', 'forget', 'settle 40'])
   })
 
   test('gives back what the minute’s tokens were not used for: all that were', async () => {
@@ -161,7 +161,7 @@ describe('the end', () => {
     })
     await expect(failure).rejects.toMatchObject({ status: 504 })
     await failure.catch(() => undefined)
-    expect(trace).toEqual(['reserve', 'forget hold_1', 'release hold_1'])
+    expect(trace).toEqual(['reserve', 'forget', 'release hold_1'])
   })
 
   test('does not come a second time where a bug throws after a settlement', async () => {
@@ -169,7 +169,7 @@ describe('the end', () => {
       await hold.settle(CHARGE, FACTS)
       throw new Error('bug')
     }).catch(() => undefined)
-    expect(trace).toEqual(['reserve', 'forget hold_1', 'settle 40'])
+    expect(trace).toEqual(['reserve', 'forget', 'settle 40'])
   })
 
   test('that nobody has seen to is a bug, and a release', async () => {
@@ -187,7 +187,7 @@ describe('the end', () => {
     })
     expect(trace).toEqual(['reserve'])
     await kept?.settle(CHARGE, FACTS)
-    expect(trace).toEqual(['reserve', 'forget hold_1', 'settle 40'])
+    expect(trace).toEqual(['reserve', 'forget', 'settle 40'])
   })
 })
 

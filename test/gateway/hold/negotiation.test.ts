@@ -1,5 +1,7 @@
 /** From a request to an offer that the ledger takes: which is made first, and what comes after each refusal. */
+
 import { describe, expect, test } from 'bun:test'
+import { formatOf } from '@test/gateway/answer-parts'
 import { catalogOf, manualClock, modelOf, providerOf, requestOf } from '@test/routing/world'
 import type { Model } from '@/catalog/types'
 import { GatewayError } from '@/chat/error'
@@ -42,8 +44,14 @@ function worldOf(models: Model[], restore = async (_: string, request: ChatReque
 }
 
 function arrivedWith(request: ChatRequest) {
-  const format = { name: 'chat-completions' as const }
-  return { requestId: 'req_1', payer: PAYER, format, request, bodyBytes: PROSE.length, arrivedAtMs: 1_760_000_000_000 }
+  const asked = { request, body: {}, bodyBytes: PROSE.length }
+  return {
+    requestId: 'req_1',
+    payer: PAYER,
+    format: formatOf('chat-completions'),
+    asked,
+    arrivedAtMs: 1_760_000_000_000,
+  }
 }
 
 const begin = async ({ deps }: World, changes: Partial<ChatRequest> = {}) =>

@@ -3,7 +3,7 @@ import { expect, test } from 'bun:test'
 import { createTestSource, hubItems } from '@test/gateway/answer-parts'
 import { ZERO_USAGE } from '@/chat/usage'
 import { createDrainSlots } from '@/gateway/attempt/drain-slots'
-import { createMeter } from '@/gateway/charge/meter'
+import { Meter } from '@/gateway/charge/meter'
 import { drainUpstream } from '@/gateway/relay/drain'
 
 test('slots are counted by provider, refused when all are taken, and free again when given back', () => {
@@ -33,7 +33,7 @@ test('a policy of none at once reads nothing on', () => {
 
 test('what was under way counts before what comes, up to the provider’s last word or the first fault', async () => {
   const source = createTestSource()
-  const meter = createMeter(100)
+  const meter = new Meter(100)
   const usage = (output: number) => hubItems({ type: 'usage', usage: { ...ZERO_USAGE, output } })
   source.give({ kind: 'items', items: usage(2) }, { kind: 'failed', failure: { kind: 'broken', detail: 'over' } })
   source.give({ kind: 'items', items: usage(9) })

@@ -13,7 +13,6 @@ import { chatChunk, chatStream, usageChunk, usageOf } from '@test/support/upstre
 import type { StreamItem } from '@/gateway/attempt/repeats'
 import { relayStream } from '@/gateway/relay/relay-stream'
 
-const TOLD = { upstreamMs: 0, loweredCap: undefined, leftOut: [] }
 const OVERLOADED = { error: { message: 'overloaded', type: 'server_error', code: 503 } }
 
 let answer: TestAnswer
@@ -29,7 +28,7 @@ const items = (...events: unknown[]): StreamItem[] => itemsOf(answer.providerFor
 const give = (...events: unknown[]) => source.give({ kind: 'items', items: items(...events) })
 
 function relayed(held: StreamItem[] = items(chatChunk({ content: 'first ' }))): Response {
-  return relayStream(answer.deps, answer, { source, held, pending: undefined, isRaw: true }, TOLD)
+  return relayStream(answer.deps, answer, { source, held, pending: undefined, isRaw: true })
 }
 
 type Reader = ReadableStreamDefaultReader<Uint8Array>

@@ -179,7 +179,7 @@ test('everything written is shown to the meter, and what is signed to those who 
     observeResponse: () => undefined,
     signedCalls: () => new Map(),
   }
-  createStreamWriter({ ...answer, signatures }, true).write(hubItems(...ANSWER))
+  createStreamWriter(Object.assign(answer, { signatures }), true).write(hubItems(...ANSWER))
   expect(answer.charge.meter.reading()).toMatchObject({ hasOutput: true, finish: 'stop' })
   expect(seen).toEqual(ANSWER.map((event) => event.type))
 })

@@ -3,6 +3,7 @@ import { beforeEach, describe, expect, test } from 'bun:test'
 import { type ManualClock, manualClock } from '@test/routing/world'
 import { fc } from '@test/support/property'
 import {
+  type CallOutcome,
   type CircuitBreaker,
   type CircuitCall,
   createCircuitBreaker,
@@ -36,11 +37,11 @@ function enter(isForced = false): CircuitCall {
 }
 
 function fail(times: number): void {
-  for (let index = 0; index < times; index++) enter().failed()
+  for (let index = 0; index < times; index++) enter().end('failed')
 }
 
 function succeed(times: number): void {
-  for (let index = 0; index < times; index++) enter().succeeded()
+  for (let index = 0; index < times; index++) enter().end('answered')
 }
 
 describe('closed', () => {
@@ -69,8 +70,8 @@ describe('closed', () => {
   })
 
   test('an answer that refuses the request or the key is no failure', () => {
-    for (let index = 0; index < 50; index++) enter().answered()
-    for (let index = 0; index < 50; index++) enter().abandoned()
+    for (let index = 0; index < 50; index++) enter().end('refused')
+    for (let index = 0; index < 50; index++) enter().end('abandoned')
     expect(breaker.state(ID)).toBe('closed')
     expect(breaker.failureRate(ID)).toBe(0)
   })
@@ -78,7 +79,7 @@ describe('closed', () => {
   test('an answer that breaks off after it began is a failure', () => {
     for (let index = 0; index < MIN_SAMPLES / 2; index++) {
       expect(breaker.state(ID)).toBe('closed')
-      enter().succeeded()
+      enter().end('answered')
       breaker.noteBroken(ID)
     }
     expect(breaker.state(ID)).toBe('open')
@@ -87,7 +88,7 @@ describe('closed', () => {
   test('opens when most answers are slow', () => {
     const calls = Array.from({ length: MIN_SAMPLES }, () => enter())
     clock.advance(SLOW_MS)
-    for (const call of calls) call.succeeded()
+    for (const call of calls) call.end('answered')
     expect(breaker.state(ID)).toBe('open')
   })
 
@@ -99,13 +100,13 @@ describe('closed', () => {
     clock.advance(1)
     breaker.tick()
     expect(breaker.state(ID)).toBe('open')
-    for (const call of calls) call.succeeded()
+    for (const call of calls) call.end('answered')
     expect(breaker.state(ID)).toBe('open')
   })
 
   describe('opens at twenty slow ones in a row, however much went well before', () => {
     const outrun = (times: number) => {
-      for (let index = 0; index < times; index++) enter().outrun()
+      for (let index = 0; index < times; index++) enter().end('outrun')
     }
     beforeEach(() => succeed(1_000))
 
@@ -119,7 +120,7 @@ describe('closed', () => {
 
     test.each([
       ['a good one', () => succeed(1)],
-      ['a refusal, which shows that somebody is there', () => enter().answered()],
+      ['a refusal, which shows that somebody is there', () => enter().end('refused')],
     ])('not with %s among them', (_, answer) => {
       outrun(MIN_SAMPLES - 1)
       answer()
@@ -155,19 +156,19 @@ describe('half-open', () => {
   })
 
   test('closes when the probe succeeds, or is answered at all', () => {
-    enter().succeeded()
+    enter().end('answered')
     expect(breaker.state(ID)).toBe('closed')
     expect(changes.at(-1)).toBe(`${ID} closed 0`)
     fail(MIN_SAMPLES)
     clock.advance(2 * FIRST_OPEN_MS)
-    enter().answered()
+    enter().end('refused')
     expect(breaker.state(ID)).toBe('closed')
   })
 
   test('opens for twice as long each time the probe fails, up to a minute', () => {
     let expected = FIRST_OPEN_MS
     for (let round = 0; round < 6; round++) {
-      enter().failed()
+      enter().end('failed')
       expected = Math.min(MAX_OPEN_MS, expected * 2)
       expect(changes.at(-1)).toBe(`${ID} open ${expected}`)
       clock.advance(expected - 1)
@@ -177,7 +178,7 @@ describe('half-open', () => {
   })
 
   test('a probe whose client leaves makes room for another', () => {
-    enter().abandoned()
+    enter().end('abandoned')
     expect(breaker.state(ID)).toBe('half-open')
     expect(enter().isProbe).toBe(true)
   })
@@ -187,12 +188,12 @@ describe('half-open', () => {
     clock.advance(SLOW_MS)
     breaker.tick()
     expect(breaker.state(ID)).toBe('open')
-    probe.succeeded()
+    probe.end('answered')
     expect(breaker.state(ID)).toBe('open')
   })
 
   test('a long quiet time starts from the short pause again', () => {
-    enter().succeeded()
+    enter().end('answered')
     clock.advance(120_000)
     fail(MIN_SAMPLES)
     expect(changes.at(-1)).toBe(`${ID} open ${FIRST_OPEN_MS}`)
@@ -202,16 +203,16 @@ describe('half-open', () => {
 describe('open', () => {
   test('a forced call that succeeds closes it, one that fails changes nothing', () => {
     fail(MIN_SAMPLES)
-    enter(true).failed()
+    enter(true).end('failed')
     expect(breaker.state(ID)).toBe('open')
-    enter(true).succeeded()
+    enter(true).end('answered')
     expect(breaker.state(ID)).toBe('closed')
   })
 
   test('outcomes of calls from before do not count', () => {
     const early = enter()
     fail(MIN_SAMPLES)
-    early.succeeded()
+    early.end('answered')
     expect(breaker.state(ID)).toBe('open')
     expect(changes).toHaveLength(1)
   })
@@ -254,7 +255,7 @@ describe('adopted from another gateway', () => {
 test('whatever happens, at most one probe is out, and open circuits admit nothing', () => {
   const step = fc.oneof(
     fc.record({ do: fc.constant('enter' as const), forced: fc.boolean() }),
-    fc.record({ do: fc.constantFrom('succeeded', 'failed', 'answered', 'abandoned'), which: fc.nat(20) }),
+    fc.record({ end: fc.constantFrom<CallOutcome[]>('answered', 'failed', 'refused', 'abandoned'), which: fc.nat(20) }),
     fc.record({ do: fc.constant('wait' as const), ms: fc.integer({ min: 1, max: 20_000 }) }),
     fc.record({ do: fc.constantFrom('tick' as const, 'adopt' as const, 'release' as const) }),
   )
@@ -265,7 +266,10 @@ test('whatever happens, at most one probe is out, and open circuits admit nothin
       const open: CircuitCall[] = []
       for (const action of steps) {
         const before = circuit.state(ID)
-        if (action.do === 'enter' && 'forced' in action) {
+        if ('which' in action) {
+          const [call] = open.splice(action.which % Math.max(open.length, 1), 1)
+          call?.end(action.end)
+        } else if (action.do === 'enter' && 'forced' in action) {
           const admits = circuit.admits(ID)
           const call = circuit.enter(ID, SLOW_MS, action.forced)
           expect(call !== undefined).toBe(admits || action.forced)
@@ -276,15 +280,11 @@ test('whatever happens, at most one probe is out, and open circuits admit nothin
         else if (action.do === 'tick') circuit.tick()
         else if (action.do === 'adopt') circuit.adopt(ID, 5_000)
         else if (action.do === 'release') circuit.closeAdoptedExcept(new Set())
-        else if ('which' in action && open.length > 0) {
-          const [call] = open.splice(action.which % open.length, 1)
-          call?.[action.do as 'succeeded']()
-        }
         if (circuit.state(ID) === 'half-open' && circuit.admits(ID)) {
           const probe = circuit.enter(ID, SLOW_MS)
           expect(probe?.isProbe).toBe(true)
           expect(circuit.enter(ID, SLOW_MS)).toBeUndefined()
-          probe?.abandoned()
+          probe?.end('abandoned')
           expect(circuit.admits(ID)).toBe(true)
         }
       }

@@ -1,0 +1,78 @@
+/** One attempt of a request while it is under way: how to end its call, the charge it would have, and what came of it. */
+import type { GatewayError } from '@/chat/error'
+import type { Format } from '@/formats/format'
+import type { OpenCharge } from '@/gateway/charge/open-charge'
+import type { FailedAttempt, Permit } from '@/routing/failover/permit'
+import type { CallHandle } from '@/upstream/call-deadline'
+import type { TimeoutPhase } from '@/upstream/failure'
+
+/** No answer: what the caller is told if no other target does better, and what the failover decides by. */
+export type Failed = { kind: 'failed'; error: GatewayError; failed: FailedAttempt }
+
+/** What an attempt may come to, beside a failure; `source` is what still flows of it. */
+export type Outcome = { kind: string; source?: { abort(): void } }
+
+/** Made when a permit is used, and told what becomes of its call. */
+export class OpenAttempt<Started extends Outcome> implements CallHandle {
+  /** Of the call under way; undefined before there is one. */
+  deadline: CallHandle['deadline'] = undefined
+  /** Whether nobody wants it any more. */
+  isDropped = false
+  /** Fields of the caller's body that the target was not sent. */
+  leftOut: readonly string[] = []
+  /** Once it has ended. */
+  result: Started | Failed | undefined = undefined
+  /** A bug of ours; thrown where the race is waited for. */
+  error: unknown = undefined
+  /** Called when it has ended. */
+  onEnd: ((attempt: OpenAttempt<Started>) => void) | undefined = undefined
+
+  constructor(
+    readonly permit: Permit,
+    readonly providerFormat: Format,
+    readonly charge: OpenCharge,
+    /** When it began, or last showed that it goes on. */
+    public sinceMs: number,
+  ) {}
+
+  /** Follows its call, which never rejects unless there is a bug. */
+  follow(running: Promise<Started | Failed>): void {
+    running.then(
+      (result) => {
+        this.result = result
+        this.onEnd?.(this)
+      },
+      (error: unknown) => {
+        this.error = error
+        this.onEnd?.(this)
+      },
+    )
+  }
+
+  hasEnded(): boolean {
+    return this.result !== undefined || this.error !== undefined
+  }
+
+  /** Ends the call as having run out of one of its limits. */
+  end(phase?: TimeoutPhase): void {
+    this.deadline?.end(phase)
+  }
+
+  /** Nobody wants it any more: ends it, and rids us of what it comes to. */
+  drop(): void {
+    this.isDropped = true
+    this.end()
+    this.onEnd = discard
+    if (this.result) discard(this)
+  }
+}
+
+function discard<Started extends Outcome>({ result, permit }: OpenAttempt<Started>): void {
+  if (result && !isFailure(result)) result.source?.abort()
+  permit.ended(false)
+}
+
+/** Whether an attempt came to nothing. */
+export function isFailure<Started extends Outcome>(result: Started | Failed): result is Failed {
+  return result.kind === 'failed'
+}

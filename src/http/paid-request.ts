@@ -1,0 +1,128 @@
+/**
+ * One request that is paid for, from the door to the end of its answer: made once when it arrives, and filled in as it becomes known.
+ * Whoever answers it tells it how that ended.
+ */
+import { GatewayError, knownError } from '@/chat/error'
+import type { Format } from '@/formats/format'
+import type { Payer } from '@/ledger/outcomes'
+import { assert } from '@/lib/assert'
+import { openLine, type RequestLine } from '@/metrics/request-line'
+import type { HttpDeps } from './deps'
+import { errorResponse } from './errors'
+import { digestOf } from './idempotency/claims'
+import type { Once } from './idempotency/operation'
+import { openToPage } from './pages'
+import { newRequestId } from './request-id'
+import type { Share } from './share/share'
+import { allowSilence, endSilence } from './silence'
+
+/** In whose words errors are told, and what is special about the way to the endpoint. */
+export type PaidEndpoint = {
+  format: Format
+  /** The path of it in its first spelling. */
+  route: string
+  /** Who pays, where that is not said by an API key that the request carries. */
+  payerOf?: (request: Request) => Promise<Payer>
+  /** The most values in a body, where these are other than a conversation's. */
+  maxJsonValues?: number
+}
+
+/** What all of them have; a subclass for each use adds what is asked. */
+export class PaidRequest {
+  readonly requestId = newRequestId()
+  readonly format: Format
+  readonly arrivedMonotonicMs: number
+  /** Wall clock, from when its body is there. */
+  arrivedAtMs = 0
+  /** Fires when nobody waits for the answer any more. */
+  signal: AbortSignal
+  /** What it leaves in the log. */
+  readonly line: RequestLine
+  /** What it has of what all share; undefined until its payer is known. */
+  share: Share | undefined = undefined
+  /** SHA-256 of its idempotency key, where it has one. */
+  idempotencyKey: string | undefined = undefined
+  /** What is told of it besides, where it is answered once. */
+  once: Once | undefined = undefined
+
+  /** `event` is what the log calls it. */
+  constructor(
+    readonly deps: HttpDeps,
+    readonly arrived: Request,
+    readonly endpoint: PaidEndpoint,
+    event: 'chat' | 'embedding',
+  ) {
+    this.format = endpoint.format
+    this.signal = arrived.signal
+    this.arrivedMonotonicMs = deps.clock.monotonic()
+    const { requestId, format, signal, arrivedMonotonicMs } = this
+    this.line = openLine({ event, requestId, format: format.name, route: endpoint.route, arrivedMonotonicMs, signal })
+  }
+
+  get payer(): Payer {
+    assert(this.line.payer, 'a request is answered once its payer is known')
+    return this.line.payer
+  }
+
+  get onSettled(): Once['onSettled'] | undefined {
+    return this.once?.onSettled
+  }
+
+  /** It is answered, and charged, once: `once` decides when nobody waits any more, and is told of the end. */
+  answerOnce(once: Once, claimant: Parameters<typeof digestOf>[0]): void {
+    this.once = once
+    this.signal = once.signal
+    this.idempotencyKey = digestOf(claimant)
+  }
+
+  /** The body is there: from now on the connection may be silent until the answer has ended. */
+  read(): void {
+    this.arrivedAtMs = this.deps.clock.now()
+    allowSilence(this.arrived)
+  }
+
+  /** The model that is asked for, and whether for a stream. */
+  nameModel(model: string, isStream = false): void {
+    this.line.requestedModel = model
+    this.line.stream = isStream
+  }
+
+  /** All that there is for the client is known. */
+  onEnd(): void {
+    endSilence(this.arrived)
+    this.share?.end()
+    this.deps.tracing?.ended(this.requestId)
+  }
+
+  /** No answer came, and the client has been told so already. */
+  onLateFailure(error: unknown): void {
+    this.refusal(error, true)
+    this.once?.failed()
+  }
+
+  /** What its caller is told where there is no answer. */
+  refusal(error: unknown, isLate = false): Response {
+    const { deps, arrived, line, share, format, requestId } = this
+    const { payer, requestedModel: model } = line
+    endSilence(arrived)
+    share?.end()
+    if (payer) deps.unpaid.refused(payer, error, share?.bytesRead ?? 0)
+    // Whoever hangs up before the request is whole gets no answer, and misses none.
+    if (payer && !arrived.signal.aborted) deps.failures.note({ requestId, payer, format: format.name, model, error })
+    const response = errorResponse(error, format, requestId, deps.logger)
+    deps.metrics.refused(format.name, model, response.status)
+    deps.requestLog.refused(line, arrived, error, response.status, isLate)
+    deps.tracing?.refused(requestId, knownError(error))
+    return response
+  }
+
+  /** The dashboard's own pages are the only ones that call an endpoint whose payer is known otherwise. */
+  opened(response: Response): Response {
+    return this.endpoint.payerOf ? response : openToPage(this.arrived, response)
+  }
+}
+
+/** The error of a process that takes nothing new. */
+export function restarting(): GatewayError {
+  return new GatewayError('overloaded', 'The service is restarting. Try again.', { retryAfterSeconds: 1 })
+}

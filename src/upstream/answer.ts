@@ -1,0 +1,174 @@
+/** What a provider answers once its status is known: its body with the call's limits attached, read whole, in pieces, or through a pipe. */
+import { createPipe, type Pipe, type PipeSink } from '@/lib/streams/pipe'
+import type { CallDeadline } from './call-deadline'
+import type { UpstreamFailure } from './failure'
+
+/** Where the bytes of an answer go; see {@link PipeSink}. */
+type UpstreamSink = Omit<PipeSink<Uint8Array>, 'flush'> & {
+  flush(failure: UpstreamFailure | undefined): Promise<void> | undefined
+}
+
+type UpstreamChunk =
+  | { kind: 'bytes'; bytes: Uint8Array }
+  | { kind: 'done' }
+  | { kind: 'failed'; failure: UpstreamFailure }
+
+type UpstreamBody = { kind: 'body'; bytes: Uint8Array } | { kind: 'failed'; failure: UpstreamFailure }
+
+type Failed = { kind: 'failed'; failure: UpstreamFailure }
+
+/** Up to this announced length a body is read natively in one go, at a fraction of a reader's cost. */
+const MAX_NATIVE_READ_BYTES = 1024 * 1024
+
+/** An answer that has begun with a success status. */
+export class OpenAnswer {
+  readonly kind = 'answer'
+  readonly isEventStream: boolean
+  private reader: ReadableStreamDefaultReader<Uint8Array> | undefined
+  private piped: Promise<void> | undefined
+  private unread: Pipe<Uint8Array>['unread'] | undefined
+  private hasEnded = false
+  private hasBytes = false
+
+  constructor(
+    private readonly response: Response,
+    private readonly deadline: CallDeadline,
+  ) {
+    this.isEventStream = (response.headers.get('content-type') ?? '').includes('text/event-stream')
+  }
+
+  /** Reads the next bytes; `done` at the end. Never rejects: what goes wrong is a failure value. */
+  async read(): Promise<UpstreamChunk> {
+    await this.piped
+    const bytes = this.unread?.()
+    this.unread = undefined
+    if (bytes) return { kind: 'bytes', bytes }
+    const { body } = this.response
+    if (this.hasEnded || !body) return this.finish(DONE)
+    this.reader ??= body.getReader()
+    this.deadline.waits()
+    try {
+      const { done, value } = await this.reader.read()
+      if (done) return this.finish(DONE)
+      this.noteBytes()
+      return { kind: 'bytes', bytes: value }
+    } catch (error) {
+      return this.fail(error)
+    }
+  }
+
+  /**
+   * Hands what is still to come to `sink`, at the pace at which what it sends is read, and at its end why it broke, if it did;
+   * {@link read} has what is left where nobody reads any more.
+   */
+  pipeThrough(sink: UpstreamSink): ReadableStream<Uint8Array> {
+    this.reader?.releaseLock()
+    this.reader = undefined
+    const { deadline } = this
+    const waits = () => deadline.waits()
+    const pipe = createPipe<Uint8Array>(
+      {
+        ...sink,
+        transform(bytes) {
+          const busy = sink.transform(bytes)
+          if (busy) return busy.then(waits)
+          deadline.waits()
+          return undefined
+        },
+        flush: (error) => sink.flush(error === undefined ? this.finish(undefined) : this.fail(error).failure),
+      },
+      () => this.noteBytes(),
+    )
+    deadline.waits()
+    const { body } = this.response
+    this.piped = this.hasEnded || !body ? pipe.close() : pipe.flowFrom(body)
+    this.unread = pipe.unread
+    return pipe.readable
+  }
+
+  /** Reads the whole rest, at most `maxBytes`; more than that is a failure. Never rejects. */
+  readAll(maxBytes: number): Promise<UpstreamBody> {
+    if (announcedBytes(this.response.headers) > Math.min(maxBytes, MAX_NATIVE_READ_BYTES)) {
+      return readPieces(this, maxBytes)
+    }
+    // The whole body counts as one wait: so small a one has no business taking longer than the idle limit.
+    this.deadline.received()
+    this.deadline.waits()
+    return this.response.bytes().then(
+      (bytes): UpstreamBody => {
+        this.hasBytes = true
+        return this.finish({ kind: 'body', bytes })
+      },
+      (error: unknown) => this.fail(error),
+    )
+  }
+
+  /** Whether anything of the body has come. */
+  hasSent(): boolean {
+    return this.hasBytes
+  }
+
+  /** From now on the client's going away does not end the call: whoever reads it decides. */
+  outliveClient(): void {
+    this.deadline.outliveClient()
+  }
+
+  /** Who is to be told when the call has taken as long as it may in all, also while nobody reads. */
+  onOvertime(listener: (failure: UpstreamFailure) => void): void {
+    this.deadline.onOvertime(listener)
+  }
+
+  /** Ends the call at once and frees its socket. Safe to call twice, and after the end. */
+  abort(): void {
+    if (this.hasEnded) return
+    this.finish(undefined)
+    this.deadline.abort()
+  }
+
+  private noteBytes(): void {
+    this.hasBytes = true
+    this.deadline.received()
+  }
+
+  private finish<Result>(result: Result): Result {
+    this.hasEnded = true
+    this.deadline.clear()
+    return result
+  }
+
+  private fail(error: unknown): Failed {
+    const failure = this.deadline.failure() ?? { kind: 'broken', detail: errorName(error) }
+    return this.finish({ kind: 'failed', failure })
+  }
+}
+
+export type UpstreamAnswer = Pick<OpenAnswer, keyof OpenAnswer>
+
+const DONE = { kind: 'done' } as const
+
+/** How long a body will be; a compressed one, which nobody asked for, may unfold to any length. */
+function announcedBytes(headers: Headers): number {
+  const length = headers.get('content-length')
+  return length === null || headers.has('content-encoding') ? Number.POSITIVE_INFINITY : Number(length)
+}
+
+async function readPieces(answer: UpstreamAnswer, maxBytes: number): Promise<UpstreamBody> {
+  const pieces: Uint8Array[] = []
+  let size = 0
+  for (let chunk = await answer.read(); chunk.kind !== 'done'; chunk = await answer.read()) {
+    if (chunk.kind === 'failed') return chunk
+    pieces.push(chunk.bytes)
+    size += chunk.bytes.length
+    if (size > maxBytes) {
+      answer.abort()
+      return { kind: 'failed', failure: { kind: 'malformed', detail: `answer over ${maxBytes} bytes` } }
+    }
+  }
+  return { kind: 'body', bytes: Buffer.concat(pieces) }
+}
+
+/** The name or code of an error, which never holds an address or a key, unlike its message. */
+export function errorName(error: unknown): string {
+  if (error instanceof Error) return 'code' in error && typeof error.code === 'string' ? error.code : error.name
+  return 'unknown error'
+}
