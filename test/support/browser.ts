@@ -142,8 +142,10 @@ async function openPage(context: BrowserContext, options: PageOptions): Promise<
 async function clear(context: BrowserContext): Promise<void> {
   const [keeper, ...others] = context.pages()
   for (const page of others) await page.close()
-  if (keeper) {
-    const { origin } = new URL(keeper.url())
+  const origin = keeper === undefined ? 'null' : new URL(keeper.url()).origin
+  // A page that could not be loaded has none, and keeps nothing.
+  if (origin === 'null') await keeper?.close()
+  else if (keeper) {
     await keeper.unrouteAll()
     await keeper.goto(`${origin}/healthz`)
     const session = await context.newCDPSession(keeper)
