@@ -8,7 +8,9 @@ import { join } from 'node:path'
 import { IS_BUILD_MACHINE, OUR_ENVIRONMENT } from '@test/support/bare-environment'
 import { FIXED_SEED, SEED_VARIABLE } from '@test/support/seed'
 import { GIVEN_POSTGRES, startMigratedPostgres, stopStores } from '@test/support/stores'
+import { loadAssets } from '@/boot/dashboard-assets/load'
 import { assert } from '@/lib/assert'
+import { createLogger } from '@/lib/logger'
 import { missingOf, prepareNeeds } from './needs'
 import { selectFiles } from './parts'
 import { failedTests, readTimings, skippedTests, timingTable, untriedLines } from './report'
@@ -80,6 +82,8 @@ async function run(): Promise<number> {
 
 async function runFiles(files: readonly string[], workers: number, seed: string): Promise<number> {
   const postgres = await startMigratedPostgres()
+  // In a fresh checkout every worker would build the pages, all at once and for longer than a connection waits.
+  await loadAssets(createLogger({ level: 'info', write: () => undefined, service: 'svc' }))
   const command = [process.execPath, '--no-orphans', 'test', `--parallel=${workers}`, '--no-isolate', '--only-failures']
   const report = ['--reporter=junit', `--reporter-outfile=${reportPath}`, `--timeout=${TEST_TIMEOUT_MS}`]
   child = Bun.spawn([...command, ...report, ...options, ...files.map((file) => `./${file}`)], {
