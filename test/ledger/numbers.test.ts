@@ -212,9 +212,10 @@ describe('a malformed number reaches no balance', () => {
 
   test('nor does text that is no id reach a name', async () => {
     for (const bad of ['', 'a:b', '{l1}', 'a b', 'a\nb', 'ä', 'x'.repeat(65)]) {
-      await expect(bench.ledger.reserve({ ...request(hold, 1), accountId: bad })).rejects.toThrow('an id holds')
-      await expect(bench.ledger.reserve({ ...request(hold, 1), keyId: bad })).rejects.toThrow('an id holds')
-      await expect(bench.ledger.reserve({ ...request(hold, 1), holdId: bad })).rejects.toThrow('an id holds')
+      const reserve = async (changes: object) => bench.ledger.reserve({ ...request(hold, 1), ...changes })
+      await expect(reserve({ accountId: bad })).rejects.toThrow('an id holds')
+      await expect(reserve({ keyId: bad })).rejects.toThrow('an id holds')
+      await expect(reserve({ holdId: bad })).rejects.toThrow('an id holds')
       await expect(bench.ledger.lookupKeyHash(bad)).rejects.toThrow('hexadecimal')
     }
   })
