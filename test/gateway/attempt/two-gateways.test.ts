@@ -69,7 +69,8 @@ const ask = (at: TestGateway, model: string, fallback: string[] = [], stream = f
 
 /** Resolves once the second gateway has read all that the first one wrote until now: a key that rests is read last. */
 async function untilHeard(): Promise<void> {
-  const marker = world.modelWith(FORMAT, status(429, SPENT))
+  // A gateway that nobody asks reads the notes every five seconds.
+  const marker = world.modelWith(FORMAT, status(429, { ...SPENT, 'retry-after': String(LONG_SECONDS) }))
   await ask(first, marker)
   const provider = `${marker.slice(4)}/`
   await until(
