@@ -18,7 +18,7 @@ const ON_THE_WAY = [
   'src/http/idempotency/*.ts',
   'src/stored-responses/*.ts',
   'src/lib/streams/sse.ts',
-  'src/upstream/client.ts',
+  'src/upstream/{answer,client}.ts',
   'src/chat/{fold,unfold}.ts',
 ]
 const CONSTANT = /^(?:export )?const ((?:MAX|MOST|LIMIT)_\w+|\w+_AT_ONCE|\w+_CHARS|CHARS_\w+) =/

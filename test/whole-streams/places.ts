@@ -12,7 +12,7 @@ export const PLACES: Readonly<Record<string, Readonly<Record<string, string>>>> 
     CHARS_PER_ITEM: 'counts towards what is held',
   },
   'src/gateway/attempt/first-answer.ts': {
-    'entrants.splice': 'an attempt that failed: its failure is kept, and told where no other does better',
+    'attempts.splice': 'an attempt that failed: its failure is kept, and told where no other does better',
   },
   'src/gateway/attempt/read-complete.ts': {
     MAX_ANSWER_BYTES: 'a longer answer is a failure of the attempt (test/gateway/attempt/read-complete.test.ts)',
@@ -156,8 +156,10 @@ export const PLACES: Readonly<Record<string, Readonly<Record<string, string>>>> 
     'line.slice': 'after the name of a field',
     'buffer.slice': 'the block or line that has ended, and what comes after it (test/lib/streams/sse.test.ts)',
   },
-  'src/upstream/client.ts': {
+  'src/upstream/answer.ts': {
     MAX_NATIVE_READ_BYTES: 'a longer body is read piece by piece',
+  },
+  'src/upstream/client.ts': {
     MAX_ERROR_BODY_BYTES: 'of an error’s body',
   },
 }

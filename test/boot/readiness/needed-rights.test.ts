@@ -110,9 +110,7 @@ test('each command that a paid request cannot do without is named where it is mi
   for (const command of COMMANDS) {
     if (await without(() => setUser(`-${command}`), `+${command}`)) refused.push(command)
   }
-  expect(refused).toEqual(
-    expect.arrayContaining(['info', 'eval', 'evalsha', 'hset', 'zadd', 'time', 'zcard', 'hincrby']),
-  )
+  expect(refused).toEqual(expect.arrayContaining(['info', 'eval', 'evalsha', 'mget', 'mset', 'zadd', 'time', 'zcard']))
   expect(refused.filter((command) => OPTIONAL.has(command))).toEqual([])
 })
 
@@ -192,5 +190,6 @@ test('looking at rights writes nothing', async () => {
   await watch.look()
   const used = await admin.info('commandstats')
   expect(used).toContain('cmdstat_eval:')
-  expect(used).not.toMatch(/cmdstat_(set|del):calls=[1-9]/)
+  // What only the look at rights names; the probe beside it writes to names of its own.
+  expect(used).not.toMatch(/cmdstat_(del|xgroup\|create|xreadgroup|xautoclaim):calls=[1-9]/)
 })

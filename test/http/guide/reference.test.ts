@@ -20,6 +20,7 @@ const NOT_OF_CALLERS = [
   'x-described-paths',
   'x-errors',
   'x-forwarded-for',
+  'x-identity-header',
   'x-ratelimit',
 ]
 

@@ -8,6 +8,7 @@ import { reconcileHistory } from '@/accounts/reconcile'
 import type { ArchiveDeps } from '@/console/administration/usage-archive/usage-archive'
 import { connectDatabase } from '@/db/client'
 import { checkLedger } from '@/ledger/check/check'
+import { rebuildAll } from '@/ledger/check/rebuild'
 import type { UsageRecord } from '@/ledger/usage-record'
 import { nano } from '@/lib/money'
 import { writeUsageBatch } from '@/usage/write-batch'
@@ -21,6 +22,13 @@ export async function openArchiveWorld(redisUrl: string) {
   const fixture = await openFixture(redisUrl, asGateway(address))
   const owner = connectDatabase(ownerUrl, { maxConnections: 2, statementTimeoutMs: 0 })
   const superuser = connectDatabase(address, { maxConnections: 1 })
+  /** Books `records`, which Redis charged before; returns how many were new. */
+  async function add(records: readonly UsageRecord[]): Promise<number> {
+    const count = await writeUsageBatch(fixture.database.sql, records)
+    await rebuildAll({ ...fixture, logger: silentLogger })
+    return count
+  }
+
   const deps: ArchiveDeps = { owner, redis: fixture.redis, by: OPERATOR }
   return {
     ...{ fixture, owner, ownerUrl, superuser, deps, redisUrl, gatewayUrl: asGateway(address) },
@@ -28,8 +36,9 @@ export async function openArchiveWorld(redisUrl: string) {
     async book(records: readonly UsageRecord[]): Promise<void> {
       const months = [...new Set(records.map(({ atMs }) => new Date(atMs).toISOString().slice(0, 7)))]
       for (const month of months) await owner.sql`SELECT ensure_usage_partitions(${`${month}-01`}::text::date, 1)`
-      await writeUsageBatch(fixture.database.sql, records)
+      await add(records)
     },
+    add,
     /** The kinds of everything that a full check of both stores finds. */
     async violations(): Promise<string[]> {
       const { redis, history, database } = fixture

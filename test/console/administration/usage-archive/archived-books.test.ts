@@ -95,7 +95,7 @@ describe('a record of an archived month that is delivered again', () => {
       holdId: expired.holdId,
       recordId: `${expired.holdId}:late`,
     }
-    expect(await writeUsageBatch(world.fixture.database.sql, [{ ...late, flags: ['late'] }])).toBe(1)
+    expect(await world.add([{ ...late, flags: ['late'] }])).toBe(1)
     expect(await world.violations()).toEqual([])
   })
 
@@ -290,10 +290,7 @@ describe('killed', () => {
     ]
     await Bun.spawn([process.execPath, ...script], { stdout: 'inherit', stderr: 'inherit' }).exited
     await restoreUsage(world.deps, '2025-09')
-    await writeUsageBatch(world.fixture.database.sql, [
-      recordOf(accountId, '2025-09-12'),
-      recordOf(accountId, '2025-10-04'),
-    ])
+    await world.add([recordOf(accountId, '2025-09-12'), recordOf(accountId, '2025-10-04')])
     expect(await listArchive(world.owner)).toEqual([])
     expect(await world.violations()).toEqual([])
   })

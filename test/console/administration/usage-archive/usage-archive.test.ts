@@ -88,7 +88,7 @@ describe('archiving', () => {
   })
 
   test('records that had to wait for a table of their month are archived with it', async () => {
-    await writeUsageBatch(world.fixture.database.sql, [recordOf(accountId, '2025-03-05', { cost: 3 })])
+    await world.add([recordOf(accountId, '2025-03-05', { cost: 3 })])
     expect(await archive('2025-09')).toEqual(['2025-03', '2025-08'])
     expect(await world.violations()).toEqual([])
   })
