@@ -31,7 +31,6 @@ export function decodeRequest(body: JsonObject, check: RequestCheck = checkReque
   const maxOutputTokens = decodeOutputLimit(request)
   const nativeOnly = listNativeOnly(request)
   const hostedHistory = listHostedHistory(request)
-  const nativeMedia = listNativeMedia(request)
   const serverTools = listServerTools(request)
   const userId = request.safety_identifier ?? request.user
   const { system, turns } = decodeTurns(request.messages)
@@ -60,8 +59,7 @@ export function decodeRequest(body: JsonObject, check: RequestCheck = checkReque
     ...readPreferences(request.svc),
     wantsUsage: request.stream_options?.include_usage === true,
     ...(nativeOnly.length > 0 && { nativeOnly }),
-    ...(hostedHistory.length > 0 && { hostedHistory }),
-    ...(nativeMedia.length > 0 && { nativeMedia }),
+    ...(hostedHistory.length > 0 && { hostedHistory, nativeMedia: listNativeMedia(request) }),
     ...(serverTools.length > 0 && { serverTools }),
     ...judge(body),
     extensions: {
