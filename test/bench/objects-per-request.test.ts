@@ -144,10 +144,10 @@ function streamOf(pieces: number): Response {
 
 const MOST_HEADERS = 17
 const JSON_BUDGET: Made = {
-  ...{ promises: 35, asyncCalls: 20, closures: 102, objects: 156, arrays: 102, maps: 7, timers: 1 },
+  ...{ promises: 35, asyncCalls: 20, closures: 102, objects: 156, arrays: 103, maps: 7, timers: 1 },
 }
 const STREAM_BUDGET: Made = {
-  ...{ promises: 238, asyncCalls: 25, closures: 292, objects: 485, arrays: 340, maps: 18, timers: 3 },
+  ...{ promises: 238, asyncCalls: 25, closures: 292, objects: 485, arrays: 341, maps: 18, timers: 3 },
 }
 const PIECE_BUDGET: Made = {
   ...{ promises: 8, asyncCalls: 0, closures: 0, objects: 12, arrays: 6, maps: 0, timers: 0 },
