@@ -63,8 +63,8 @@ export function targetOf(provider: Provider, model = 'upstream'): Target {
 /** A model that can do everything; `usd` is its price per 1,000,000 tokens of input, output costs four times that. */
 export function modelOf(id: string, providers: Provider[], changes: Partial<Model> & { usd?: number } = {}): Model {
   const { usd = 1, ...rest } = changes
-  const input = (usd * 1_000_000) as Pico
-  const output = (usd * 4_000_000) as Pico
+  const input = Math.round(usd * 1_000_000) as Pico
+  const output = Math.round(usd * 4_000_000) as Pico
   return {
     id,
     kind: 'chat',
