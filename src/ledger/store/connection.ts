@@ -33,8 +33,11 @@ const DEFAULT_COMMAND_TIMEOUT_MS = 1_000
 const CONNECT_TIMEOUT_MS = 2_000
 const FIRST_RETRY_MS = 50
 const MAX_RETRY_MS = 2_000
-/** How often, and after which pause, the client itself looks for a slot or a node that is not where it was. */
-const CLUSTER_MAX_RETRIES = 4
+/**
+ * How often, and after which pause, the client itself looks for a slot or a node that is not where it was. A slot that moves may send it
+ * on several times, and any error counts, a script that the new node lacks among them; all of it is within a command's time.
+ */
+const CLUSTER_MAX_RETRIES = 8
 const CLUSTER_RETRY_MS = 50
 /** A client that is idle learns of a failover in this time; one that is not, at once. */
 const CLUSTER_REFRESH_MS = 5_000
