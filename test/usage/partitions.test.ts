@@ -13,7 +13,8 @@ test('waits for no dump: whoever looks a record up meanwhile is answered, and th
   if (!maker || !dump || !others) throw new Error('three clients')
   const isWaiting = async () => {
     const rows =
-      await others.sql`SELECT FROM pg_locks WHERE NOT granted AND relation = 'usage_records_default'::regclass`
+      await others.sql`SELECT FROM pg_locks WHERE NOT granted AND relation = 'usage_records_default'::regclass
+        AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`
     return rows.length > 0
   }
   try {

@@ -115,7 +115,10 @@ test('a file that changes while the gateway starts is read again where it was to
     await sql.begin(async (lock) => {
       // Until this ends the start cannot make its demo account, and has its file read.
       await lock`LOCK TABLE accounts`
-      const isHeldUp = async () => (await sql`SELECT 1 FROM pg_locks WHERE NOT granted`).length > 0
+      // Other files have their databases on the same server.
+      const waiting = () => sql`SELECT 1 FROM pg_locks
+        JOIN pg_database ON pg_database.oid = pg_locks.database WHERE NOT granted AND datname = current_database()`
+      const isHeldUp = async () => (await waiting()).length > 0
       await until(isHeldUp, 'the start to be held up')
       await rename(path, 'svc/alpha', 'svc/omega')
       gateway.kill('SIGHUP')
