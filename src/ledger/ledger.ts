@@ -62,9 +62,10 @@ export interface Ledger {
   renew(renewals: readonly Renewal[]): Promise<RenewOutcome[]>
   /**
    * Charges a hold's real cost. Never refuses. `force` charges also where the store has lost the hold: pass it whenever the
-   * reserve is known to have succeeded.
+   * reserve is known to have succeeded. `isRepeat`, for whatever may have been charged before: a store that was brought back may hold it open
+   * again, so its account is first compared with the history, which closes such holds.
    */
-  settle(settlement: Settlement, options?: { force?: boolean }): Promise<SettleOutcome>
+  settle(settlement: Settlement, options?: { force?: boolean; isRepeat?: boolean }): Promise<SettleOutcome>
   /** Returns a whole hold. An unknown id is fenced: a reserve of that id that arrives later answers `exists`. */
   release(hold: Payer & { holdId: string }): Promise<ReleaseOutcome>
   /** What became of a hold, by what the store remembers. One round trip. */
@@ -133,7 +134,10 @@ export function createLedger(options: LedgerOptions): Ledger {
     reserve: (request) => reserve(deps, request),
     refusalOf: (payer, amount) => refusalOf(deps, payer, amount),
     renew: (renewals) => renew(deps, renewals),
-    settle: (settlement, settleOptions) => settle(deps, settlement, settleOptions?.force ?? false),
+    settle(settlement, { force = false, isRepeat = false } = {}) {
+      if (!isRepeat) return settle(deps, settlement, force)
+      return readBalance(deps, settlement.accountId).then(() => settle(deps, settlement, force))
+    },
     release: (hold) => release(deps, hold),
     fateOf: (hold) => fateOf(deps, hold),
     sealFate: (hold) => sealFate(deps, hold),

@@ -128,6 +128,7 @@ export async function openWorld(redisUrl: string) {
       }
       return play
     },
+    renewEpochs: () => startEpochs(redis, runner),
     /** Uses every account once in a new epoch, so that each is compared with the history. */
     async confirm({ payers }: Play): Promise<void> {
       await startEpochs(redis, runner)

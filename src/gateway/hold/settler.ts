@@ -43,6 +43,7 @@ const KEEP_MS = 5_000
 const MAX_KEPT = 50_000
 
 const BY_FORCE = { force: true } as const
+const AGAIN = { force: true, isRepeat: true } as const
 
 /** Creates the settler of one process. */
 export function createSettler(
@@ -61,14 +62,14 @@ export function createSettler(
   let firstKept = 0
   let wake = Promise.withResolvers<void>()
 
-  async function insist(resolution: Resolution): Promise<SettleOutcome | undefined> {
+  async function insist(resolution: Resolution, isRepeat: boolean): Promise<SettleOutcome | undefined> {
     for (let pause = FIRST_RETRY_MS, failures = 0; ; pause = Math.min(pause * 2, MAX_RETRY_MS), failures++) {
       const woken = wake.promise
       try {
         const outcome =
           resolution.kind === 'settle'
             ? // The reserve was acknowledged before anything was delivered: a store that lost the hold since must charge all the same.
-              await ledger.settle(resolution.settlement, BY_FORCE)
+              await ledger.settle(resolution.settlement, isRepeat || failures > 0 ? AGAIN : BY_FORCE)
             : void (await ledger.release(resolution))
         if (outcome) note(outcome, resolution)
         keep(decided(resolution, outcome))
@@ -102,9 +103,9 @@ export function createSettler(
   }
 
   /** Sees it through, however long that takes; `onEnd` is told of the outcome. */
-  function begin(resolution: Resolution, onEnd: (outcome: SettleOutcome | undefined) => void): void {
+  function begin(resolution: Resolution, isRepeat: boolean, onEnd: (outcome: SettleOutcome | undefined) => void): void {
     pending += 1
-    void insist(resolution).then((outcome) => {
+    void insist(resolution, isRepeat).then((outcome) => {
       pending -= 1
       onEnd(outcome)
       if (pending === 0) drained?.resolve()
@@ -115,7 +116,7 @@ export function createSettler(
     resolve(resolution) {
       const { promise, resolve } = Promise.withResolvers<SettleOutcome | undefined>()
       const wait = patience.begin(() => resolve(undefined))
-      begin(resolution, (outcome) => {
+      begin(resolution, false, (outcome) => {
         wait.isOver = true
         resolve(outcome)
       })
@@ -127,7 +128,7 @@ export function createSettler(
       const again = kept.slice(firstKept)
       kept = []
       firstKept = 0
-      for (const { resolution } of again) begin(resolution, giveUp)
+      for (const { resolution } of again) begin(resolution, true, giveUp)
     },
     pendingCount: () => pending,
     async drain(timeoutMs) {

@@ -8,7 +8,13 @@ import { createSettler, type Settler } from '@/gateway/hold/settler'
 import type { Settlement, SettleOutcome } from '@/ledger/outcomes'
 import { nano } from '@/lib/money'
 
-type Call = { id: string; force: boolean | undefined; cost?: number; freePerHour?: number | undefined }
+type Call = {
+  id: string
+  force: boolean | undefined
+  isRepeat?: boolean | undefined
+  cost?: number
+  freePerHour?: number | undefined
+}
 
 let clock: ManualClock
 let logger: ReturnType<typeof memoryLogger>
@@ -29,8 +35,8 @@ beforeEach(() => {
   outcome = { kind: 'settled', overrun: false, record: usageRecord() }
   answer = async () => undefined
   const ledger = {
-    async settle({ holdId, cost, freePerHour }: Settlement, options?: { force?: boolean }) {
-      calls.push({ id: holdId, cost, force: options?.force, freePerHour })
+    async settle({ holdId, cost, freePerHour }: Settlement, options?: { force?: boolean; isRepeat?: boolean }) {
+      calls.push({ id: holdId, cost, force: options?.force, isRepeat: options?.isRepeat, freePerHour })
       await answer()
       return outcome
     },
@@ -71,6 +77,8 @@ describe('what is not acknowledged', () => {
     }
     await settle('a')
     expect([ids(), failures]).toEqual([['a', 'a', 'a'], 2])
+    // The store may have charged it, and forgotten part of that since.
+    expect(calls.map(({ isRepeat }) => isRepeat)).toEqual([undefined, true, true])
     expect(logger.lines.map((line) => line.event)).toEqual([
       'settlement_unacknowledged',
       'settlement_unacknowledged',
@@ -123,6 +131,7 @@ describe('what was acknowledged', () => {
     settler.storeReturned()
     await until(() => calls.length === 4, 'both again')
     expect(ids()).toEqual(['a', 'b', 'a', 'b'])
+    expect(calls.map(({ isRepeat }) => isRepeat)).toEqual([undefined, undefined, true, undefined])
   })
 
   test('is sent again as it was decided, where it was a hang-up that may be free', async () => {
@@ -133,7 +142,7 @@ describe('what was acknowledged', () => {
     await until(() => calls.length === 2, 'it again')
     expect(calls).toEqual([
       { id: 'a', cost: 5, force: true, freePerHour: 3 },
-      { id: 'a', cost: 0, force: true, freePerHour: undefined },
+      { id: 'a', cost: 0, force: true, isRepeat: true, freePerHour: undefined },
     ])
   })
 
@@ -143,7 +152,7 @@ describe('what was acknowledged', () => {
     await settler.resolve({ kind: 'settle', settlement })
     settler.storeReturned()
     await until(() => calls.length === 2, 'it again')
-    expect(calls[1]).toEqual({ id: 'a', cost: 5, force: true, freePerHour: undefined })
+    expect(calls[1]).toEqual({ id: 'a', cost: 5, force: true, isRepeat: true, freePerHour: undefined })
   })
 
   test('is trusted to have lasted after that', async () => {

@@ -67,6 +67,23 @@ test('one that forgot that a hold had expired for nothing charges once what came
   expect(await bench.ledger.settle(settlement(hold, 150), { force: true })).toEqual({ kind: 'already_settled' })
 })
 
+test('one that is told again what came late charges it once, also where nobody has used the account since', async () => {
+  const payer = await bench.fund(1_000)
+  const { accountId } = payer
+  const hold = request(payer, 400)
+  await bench.ledger.reserve(hold)
+  const forget = await rememberHold(hold)
+  await passDeadline(bench.redis, hold)
+  await bench.ledger.expireDue(100)
+  await bench.ledger.settle(settlement(hold, 150), { force: true })
+  await bench.history.flush(bench.redis, [accountId])
+  await forget()
+  await loseConfirmation(accountId)
+  const again = await bench.ledger.settle(settlement(hold, 150), { force: true, isRepeat: true })
+  expect(again).toEqual({ kind: 'already_settled' })
+  expect(await bench.ledger.readBalance(accountId)).toMatchObject({ available: nano(850), spent: nano(150) })
+})
+
 test('one that expired it a second time has charged it once in the end', async () => {
   const payer = await bench.fund(1_000)
   const { accountId } = payer
