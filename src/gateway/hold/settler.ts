@@ -72,7 +72,9 @@ export function createSettler(
               await ledger.settle(resolution.settlement, isRepeat || failures > 0 ? AGAIN : BY_FORCE)
             : void (await ledger.release(resolution))
         if (outcome) note(outcome, resolution)
-        keep(decided(resolution, outcome))
+        // Settled before, and not by a call of ours whose answer was lost: whoever settled it keeps what was decided.
+        const isOurs = isRepeat || failures > 0 || outcome?.kind !== 'already_settled'
+        if (isOurs) keep(decided(resolution, outcome))
         if (failures > 0) logger.info('settlement_acknowledged', { holdId: idOf(resolution), failures })
         return outcome
       } catch (error) {

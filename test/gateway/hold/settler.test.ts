@@ -155,6 +155,19 @@ describe('what was acknowledged', () => {
     expect(calls[1]).toEqual({ id: 'a', cost: 5, force: true, isRepeat: true, freePerHour: undefined })
   })
 
+  test('is not asked twice where a second call found it settled: the two could be answered in either order', async () => {
+    await settle('a')
+    outcome = { kind: 'already_settled' }
+    await settle('a')
+    settler.storeReturned()
+    await until(() => settler.pendingCount() === 0 && calls.length >= 3, 'it again')
+    expect(ids()).toEqual(['a', 'a', 'a'])
+    // Found settled after the first break, it may be lost with the next.
+    settler.storeReturned()
+    await until(() => settler.pendingCount() === 0 && calls.length >= 4, 'it once more')
+    expect(ids()).toEqual(['a', 'a', 'a', 'a'])
+  })
+
   test('is trusted to have lasted after that', async () => {
     await settle('old')
     clock.advance(5_001)
