@@ -33,6 +33,7 @@ import type { BackgroundWorker } from '@/lib/worker-loop'
 import { createPrometheusMetrics, type PrometheusMetrics } from '@/metrics/prometheus'
 import type { ConnectionSources } from '@/metrics/store-metrics'
 import type { Tracing } from '@/telemetry/tracing'
+import { warmCredentials } from '@/upstream/warm-credentials'
 import { createFailedRequests, type FailedRequests } from '@/usage/failures/failed-requests'
 import { createFeedback } from '@/usage/feedback'
 import { createFlusher, type Flusher } from '@/usage/flusher'
@@ -156,6 +157,7 @@ export async function compose(options: ComposeOptions): Promise<Gateway> {
   if (deps.reloads) workers.push(deps.reloads)
   for (const worker of [...workers, deps.keeper, deps.router, deps.observer, deps.failures, deps.storedResponses])
     worker.start()
+  warmCredentials(catalog)
   const app = buildApp(deps)
   stalls.know(app.routes)
   return {

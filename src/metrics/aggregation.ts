@@ -33,6 +33,7 @@ export const GAUGE_RULES: Readonly<Record<string, GaugeRule>> = {
   svc_circuit_state: 'max',
   svc_provider_key_resting: 'max',
   svc_provider_keys_usable: 'min',
+  svc_provider_credential_expires_timestamp_seconds: 'min',
   process_start_time_seconds: 'each',
   process_resident_memory_bytes: 'each',
   process_heap_used_bytes: 'each',

@@ -8,6 +8,7 @@ import type { Catalog } from '@/catalog/types'
 import type { Repair } from '@/formats/repairs'
 import type { StoredResponseEvent } from '@/stored-responses/stored-responses'
 import { bornFallbacks, bornLanes, bornProviders, bornTargets, NO_MODEL, UNKNOWN_MODEL } from './born-series'
+import { exposeCredentials } from './credential-metrics'
 import { createEventTotals } from './event-totals'
 import { type ExportCounts, exposeExports } from './export-metrics'
 import { createLatencies } from './latencies'
@@ -65,6 +66,7 @@ export function createPrometheusMetrics({ catalog, stalls }: PrometheusOptions):
   exposeTraffic(registry, traffic)
   exposeProviderBills(registry, traffic)
   exposeRouting(registry, routing)
+  exposeCredentials(registry, catalog)
   const events = createEventTotals(registry)
   const latencies = createLatencies(registry)
   const stores = createStoreMetrics(registry)

@@ -7,10 +7,13 @@ import type { CallHandle } from '@/upstream/call-deadline'
 import { callUpstream } from '@/upstream/client'
 import { callOf } from './raw-provider'
 
+/** All that a call asks of an authorizer. */
+type Calls = Pick<Authorizer, 'authorize' | 'refused'>
+
 /** An authorizer that never has anything, and says when it is asked. */
 function waiting() {
   const asked = Promise.withResolvers<void>()
-  const authorizer: Authorizer = {
+  const authorizer: Calls = {
     authorize(_, signal) {
       asked.resolve()
       const gone = Promise.withResolvers<never>()
@@ -22,7 +25,9 @@ function waiting() {
   return { authorizer, asked: asked.promise }
 }
 
-function dialectWith(authorizer: Authorizer) {
+function dialectWith(calls: Calls) {
+  const status = { expiresAtMs: undefined, obtained: 0, failed: 0 }
+  const authorizer: Authorizer = { ...calls, warm: () => undefined, status: () => status }
   const endpoint = FORMATS.get('chat-completions')?.endpoint
   if (!endpoint) throw new Error('no format')
   return { ...endpoint, credential: undefined, authorizer }
@@ -60,7 +65,7 @@ test.each([
     return new Response(null, { status: 401 })
   })
   let count = 0
-  const authorizer: Authorizer = {
+  const authorizer: Calls = {
     authorize: async ({ headers }) => ({ ...headers, authorization: String(++count) }),
     refused: () => isReplaced,
   }
@@ -73,7 +78,7 @@ test.each([
 test('the authorizer sees all that is sent', async () => {
   const upstream = startUpstream(() => Response.json(chatCompletion('Hi')))
   const seen: unknown[] = []
-  const authorizer: Authorizer = {
+  const authorizer: Calls = {
     async authorize(call) {
       seen.push(call)
       return { ...call.headers, 'x-signed': 'yes' }

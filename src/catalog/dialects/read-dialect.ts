@@ -23,7 +23,10 @@ export function readDialect(file: ProviderFile, place: string, faults: FaultList
   if (!file.auth) return dialect
   const own = authorized(file.auth, file.baseUrl ?? '')
   if (own) return { ...dialect, credential: undefined, ...own }
-  faults.add(`${place}.auth.credentials`, 'is no key of a service account')
+  faults.add(
+    `${place}.auth.credentials`,
+    'is neither the key of a service account nor a configuration of workload identity federation',
+  )
   return dialect
 }
 

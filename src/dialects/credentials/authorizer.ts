@@ -11,9 +11,23 @@ export interface Authorizer {
   authorize(call: OutgoingCall, signal: AbortSignal): Promise<Record<string, string>>
   /** Told that the provider refused a call with these headers by status 401. Says whether the next one is authorized otherwise. */
   refused(headers: Readonly<Record<string, string>>): boolean
+  /** Gets ready what calls need, so that the first of them needn't wait. What goes wrong is told to whoever calls. */
+  warm(): void
+  status(): CredentialStatus
 }
+
+/** How it stands with a credential: until when the present one is valid (undefined without one), and how often one was asked for. */
+export type CredentialStatus = { expiresAtMs: number | undefined; obtained: number; failed: number }
 
 /** There is no valid credential. The message is for the log: it names no secret, and no words of whoever was asked for one. */
 export class CredentialError extends Error {
   override readonly name = 'CredentialError'
+
+  /** `atMs`: when it was refused by the clock of whoever did; undefined where nobody answered. */
+  constructor(
+    message: string,
+    readonly atMs?: number,
+  ) {
+    super(message)
+  }
 }

@@ -10,6 +10,8 @@ export function bearerToken(source: TokenSource): Authorizer {
     async authorize({ headers }, signal) {
       return { ...headers, authorization: PREFIX + (await source.get(signal)) }
     },
+    warm: source.warm,
+    status: source.status,
     refused: ({ authorization = '' }) => source.drop(authorization.slice(PREFIX.length)),
   }
 }

@@ -1,5 +1,5 @@
 /** Asks a token endpoint for a token. Nothing of its answer but that and the word of its error goes any further. */
-import { isJsonObject, type JsonObject, parseJson } from '@/lib/json'
+import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '@/lib/json'
 import { CredentialError } from './authorizer'
 import type { Token } from './token-source'
 
@@ -9,6 +9,9 @@ const MAX_ANSWER_CHARS = 65_536
 /** Whatever is more than a word may quote a secret. */
 const WORD = /^[A-Za-z0-9_.-]{1,64}$/
 
+/** What an endpoint said, and when by its own clock, milliseconds since 1970. */
+type TokenAnswer = { status: number; text: string; atMs: number }
+
 /** The token in the JSON answer of `url`, which says how many seconds it lives, or until when. `what` names the endpoint in errors; `mark` is a header without which an answer is not its. */
 export async function requestToken(
   what: string,
@@ -17,25 +20,44 @@ export async function requestToken(
   mark?: { name: string; value: string },
 ): Promise<Token> {
   const startedMs = Date.now()
-  let status: number
-  let text: string
+  const { status, text, atMs } = await ask(what, url, init, mark)
+  const answer = text.length > MAX_ANSWER_CHARS ? undefined : parseJson(text)
+  const fields: JsonObject = isJsonObject(answer) ? answer : {}
+  const value = fields.access_token ?? fields.accessToken
+  const lifeMs = lifeOf(fields, atMs)
+  if (status === 200 && typeof value === 'string' && /^[\x21-\x7e]+$/.test(value) && lifeMs > 0) {
+    return { value, expiresAtMs: startedMs + lifeMs }
+  }
+  throw new CredentialError(`${what} answered ${status}${wordOf(fields.error)} without a token`, atMs)
+}
+
+/** The answer of `url`, whatever its status. */
+export async function ask(
+  what: string,
+  url: string,
+  init: RequestInit,
+  mark?: { name: string; value: string },
+): Promise<TokenAnswer> {
   try {
     const response = await fetch(url, { ...init, redirect: 'error', signal: AbortSignal.timeout(TIMEOUT_MS) })
     if (mark && response.headers.get(mark.name) !== mark.value) throw new CredentialError(`${what} is somebody else`)
-    status = response.status
-    text = await response.text()
+    const atMs = Date.parse(response.headers.get('date') ?? '')
+    return { status: response.status, text: await response.text(), atMs: Number.isNaN(atMs) ? Date.now() : atMs }
   } catch (error) {
     if (error instanceof CredentialError) throw error
     const name = error instanceof Error ? error.name : 'error'
     throw new CredentialError(`${what} cannot be reached: ${name}`)
   }
-  const answer = text.length > MAX_ANSWER_CHARS ? undefined : parseJson(text)
-  const fields: JsonObject = isJsonObject(answer) ? answer : {}
-  const { access_token: value, error: word } = fields
-  const lifeSeconds = Number(fields.expires_in ?? Number(fields.expires_on) - startedMs / 1000)
-  if (status === 200 && typeof value === 'string' && /^[\x21-\x7e]+$/.test(value) && lifeSeconds > 0) {
-    return { value, expiresAtMs: startedMs + lifeSeconds * 1000 }
-  }
-  const said = typeof word === 'string' && WORD.test(word) ? ` ${word}` : ''
-  throw new CredentialError(`${what} answered ${status}${said} without a token`)
+}
+
+/** A moment is one of the endpoint's clock, which may be another than ours. */
+function lifeOf({ expires_in: seconds, expires_on: untilSeconds, expireTime }: JsonObject, atMs: number): number {
+  if (seconds !== undefined) return Number(seconds) * 1000
+  return (untilSeconds === undefined ? Date.parse(String(expireTime)) : Number(untilSeconds) * 1000) - atMs
+}
+
+/** OAuth says a word, Google's own interfaces an object with one. */
+function wordOf(error: JsonValue | undefined): string {
+  const word = isJsonObject(error) ? error.status : error
+  return typeof word === 'string' && WORD.test(word) ? ` ${word}` : ''
 }

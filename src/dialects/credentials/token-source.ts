@@ -7,7 +7,7 @@
  */
 import { type Clock, systemClock } from '@/lib/clock'
 import { UNWANTED, watchFor } from '@/lib/deadline'
-import { CredentialError } from './authorizer'
+import { CredentialError, type CredentialStatus } from './authorizer'
 
 /** `expiresAtMs` by the clock of the source. */
 export type Token = { value: string; expiresAtMs: number }
@@ -17,6 +17,9 @@ export interface TokenSource {
   get(signal: AbortSignal): Promise<string>
   /** Forgets the token where it is still `value`. Says whether the next one will be another. */
   drop(value: string): boolean
+  /** Asks for a token where there is none. */
+  warm(): void
+  status(): CredentialStatus
 }
 
 type SourceOptions = {
@@ -39,6 +42,7 @@ export function createTokenSource(options: SourceOptions): TokenSource {
   const { fetchToken, clock = systemClock, random = Math.random } = options
   let token: (Token & { agesAtMs: number }) | undefined
   let running: Promise<string> | undefined
+  const count = { obtained: 0, failed: 0 }
   let failure: { error: unknown; untilMs: number; pauseMs: number } | undefined
 
   async function ask(): Promise<string> {
@@ -48,8 +52,10 @@ export function createTokenSource(options: SourceOptions): TokenSource {
       const agingMs = Math.min(AGING_MS + (2 * random() - 1) * AGING_SPREAD_MS, lifeMs * AGING_SHARE)
       token = { ...next, agesAtMs: next.expiresAtMs - agingMs }
       failure = undefined
+      count.obtained++
       return next.value
     } catch (error) {
+      count.failed++
       const pauseMs = Math.min((failure?.pauseMs ?? FIRST_PAUSE_MS / 2) * 2, LONGEST_PAUSE_MS)
       failure = { error, pauseMs, untilMs: clock.now() + pauseMs * (0.5 + random() / 2) }
       throw error
@@ -85,5 +91,9 @@ export function createTokenSource(options: SourceOptions): TokenSource {
       if (token?.value === value) token = undefined
       return !failure || clock.now() >= failure.untilMs
     },
+    warm() {
+      if (!token) refresh().catch(() => undefined)
+    },
+    status: () => ({ ...count, expiresAtMs: token?.expiresAtMs }),
   }
 }

@@ -1,13 +1,17 @@
-/** Tokens of Google Cloud: for a service account by its key, and for the one that the machine's metadata server knows. */
+/**
+ * Tokens of Google Cloud: for a service account by its key, for the one that the machine's metadata server knows, and for a workload
+ * that another platform vouches for.
+ */
 import { createPrivateKey, sign } from 'node:crypto'
-import type { Authorizer } from '@/dialects/credentials/authorizer'
+import { type Authorizer, CredentialError } from '@/dialects/credentials/authorizer'
 import { bearerToken } from '@/dialects/credentials/bearer-token'
 import { requestToken } from '@/dialects/credentials/request-token'
 import { sharedSource } from '@/dialects/credentials/shared-sources'
 import { createTokenSource, type Token } from '@/dialects/credentials/token-source'
-import { isJsonObject, parseJson } from '@/lib/json'
+import { isJsonObject, type JsonObject, parseJson } from '@/lib/json'
+import { externalToken, readExternalAccount } from './external-account'
 
-/** Who the gateway is, as a provider's entry says it: `credentials` is the text of a service account's key file. */
+/** Who the gateway is, as a provider's entry says it: `credentials` is the text of a key file or a configuration. */
 type GoogleIdentity = { credentials: string } | { metadataServer: true; metadataHost?: string }
 
 /** What of a key file is needed. */
@@ -20,23 +24,30 @@ const TOKEN_PATH = '/computeMetadata/v1/instance/service-accounts/default/token'
 const GRANT_TYPE = 'urn:ietf:params:oauth:grant-type:jwt-bearer'
 const FLAVOR = { name: 'metadata-flavor', value: 'Google' }
 const LIFE_SECONDS = 3600
+/** Where our clock differs by less from Google's, that is not why it refuses a claim. */
+const TOLERATED_SKEW_MS = 30_000
 
-/** Authorizes calls as `identity`; undefined where its credentials are no key of a service account. */
+/** Authorizes calls as `identity`; undefined where its credentials are of no kind that is known. */
 export function googleAuth(identity: GoogleIdentity): Authorizer | undefined {
   if (!('credentials' in identity)) {
     const { metadataHost = METADATA_HOST } = identity
-    const fetchToken = () => machineToken(metadataHost)
-    return bearerToken(sharedSource(['google', metadataHost], () => createTokenSource({ fetchToken })))
+    return authorizerOf(metadataHost, () => machineToken(metadataHost))
   }
-  const account = readServiceAccount(identity.credentials)
-  if (!account) return undefined
-  const fetchToken = () => accountToken(account)
-  return bearerToken(sharedSource(['google', account], () => createTokenSource({ fetchToken })))
+  const file = parseJson(identity.credentials)
+  if (!isJsonObject(file)) return undefined
+  if (file.type === 'external_account') {
+    const external = readExternalAccount(file)
+    return external && authorizerOf(external, () => externalToken(external))
+  }
+  const account = readServiceAccount(file)
+  return account && authorizerOf(account, () => accountToken(account))
 }
 
-function readServiceAccount(text: string): ServiceAccount | undefined {
-  const file = parseJson(text)
-  if (!isJsonObject(file)) return undefined
+function authorizerOf(identity: unknown, fetchToken: () => Promise<Token>): Authorizer {
+  return bearerToken(sharedSource(['google', identity], () => createTokenSource({ fetchToken })))
+}
+
+function readServiceAccount(file: JsonObject): ServiceAccount | undefined {
   const { type, client_email: email, private_key: key, private_key_id: keyId, token_uri: tokenUrl = TOKEN_URL } = file
   if (type !== 'service_account' || typeof email !== 'string' || typeof key !== 'string') return undefined
   if (typeof tokenUrl !== 'string' || !URL.canParse(tokenUrl)) return undefined
@@ -48,9 +59,20 @@ function readServiceAccount(text: string): ServiceAccount | undefined {
   return { email, key, keyId: typeof keyId === 'string' ? keyId : undefined, tokenUrl }
 }
 
-/** The account proves itself by a claim that it has signed. */
-async function accountToken({ email, key, keyId, tokenUrl }: ServiceAccount): Promise<Token> {
-  const nowSeconds = Math.floor(Date.now() / 1000)
+/** The account proves itself by a claim that it has signed: by our clock, and where that is wrong, once more by Google's. */
+async function accountToken(account: ServiceAccount): Promise<Token> {
+  const nowMs = Date.now()
+  try {
+    return await claimToken(account, nowMs)
+  } catch (error) {
+    if (!(error instanceof CredentialError) || error.atMs === undefined) throw error
+    if (Math.abs(error.atMs - nowMs) < TOLERATED_SKEW_MS) throw error
+    return claimToken(account, error.atMs)
+  }
+}
+
+function claimToken({ email, key, keyId, tokenUrl }: ServiceAccount, atMs: number): Promise<Token> {
+  const nowSeconds = Math.floor(atMs / 1000)
   const claim = { iss: email, scope: SCOPE, aud: tokenUrl, iat: nowSeconds, exp: nowSeconds + LIFE_SECONDS }
   const head = { alg: 'RS256', typ: 'JWT', ...(keyId !== undefined && { kid: keyId }) }
   const signed = [head, claim].map((part) => Buffer.from(JSON.stringify(part)).toString('base64url')).join('.')

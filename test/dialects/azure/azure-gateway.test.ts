@@ -1,6 +1,7 @@
 /** Azure behind a whole gateway: two resources of one model, of which the first is reached as an application of Entra ID. */
 import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { startGateway, type TestGateway } from '@test/support/gateway'
+import { until } from '@test/support/until'
 import {
   chatChunk,
   chatCompletion,
@@ -71,6 +72,18 @@ async function asking() {
   const charged = async () => 1_000_000_000 - (await world.balance(accountId)).available
   return { client, charged, accountId }
 }
+
+test('E6: the first token is got at the start, before anybody calls', async () => {
+  await until(() => tokens.calls.length > 0)
+  const metrics = async () => await (await fetch(`${world.url}/metrics`)).text()
+  await until(async () =>
+    (await metrics()).includes('svc_provider_credentials_total{provider="first",outcome="obtained"} 1'),
+  )
+  expect(await metrics()).toMatch(/^svc_provider_credential_expires_timestamp_seconds\{provider="first"\} [1-9]/m)
+  const { client } = await asking()
+  await client.chat.completions.create({ model: 'svc/gpt-7', ...REQUEST })
+  expect(tokens.calls).toHaveLength(1)
+})
 
 test('E4: filter results before the answer and after its finish reason leave clean chunks, and usage that is charged once', async () => {
   const filters = { content_filter_results: { hate: { filtered: false, severity: 'safe' } } }
@@ -176,4 +189,6 @@ test('E1: neither the secret, nor a token, nor a key is in the log or among the 
     expect(world.logLines.join('\n')).not.toContain(canary)
     expect(metrics).not.toContain(canary)
   }
+  expect(metrics).toMatch(/^svc_provider_credentials_total\{provider="first",outcome="failed"\} [1-9]/m)
+  expect(metrics).toContain('svc_provider_credential_expires_timestamp_seconds{provider="first"} 0')
 })

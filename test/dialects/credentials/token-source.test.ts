@@ -133,6 +133,24 @@ test('a token that was refused is given to nobody else, unless it was another’
   expect(await next).toBe('second')
 })
 
+test('is asked for ahead of calls, once, and says how it stands', async () => {
+  const world = scripted()
+  expect(world.source.status()).toEqual({ expiresAtMs: undefined, obtained: 0, failed: 0 })
+  world.source.warm()
+  world.source.warm()
+  world.refuse()
+  expect(await world.get().catch((error: unknown) => error)).toBeInstanceOf(CredentialError)
+  expect(world.source.status()).toEqual({ expiresAtMs: undefined, obtained: 0, failed: 1 })
+  world.clock.advance(1_000)
+  world.source.warm()
+  const first = world.get()
+  world.give('first')
+  expect(await first).toBe('first')
+  world.source.warm()
+  expect(world.requests).toHaveLength(2)
+  expect(world.source.status()).toEqual({ expiresAtMs: world.clock.now() + HOUR_MS, obtained: 1, failed: 1 })
+})
+
 test('one identity has one source, whoever names it', () => {
   const create = () => createTokenSource({ fetchToken: () => Promise.reject(new CredentialError('no')) })
   const one = sharedSource(['test', 'a'], create)

@@ -149,6 +149,29 @@ describe('E21: a service account', () => {
     expect(Number(exp) - Number(iat)).toBe(3600)
   })
 
+  test('whose machine’s clock is wrong signs once more by Google’s, and else takes no for an answer', async () => {
+    for (const [aheadMs, expected] of [
+      [-86_400_000, 2],
+      [0, 1],
+    ] as const) {
+      const atMs = Date.now() + aheadMs
+      const claims: number[] = []
+      const endpoint = tokenEndpoint()
+      endpoint.respond(({ text }) => {
+        const [, claim = ''] = (new URLSearchParams(text).get('assertion') ?? '').split('.')
+        claims.push(Number((JSON.parse(Buffer.from(claim, 'base64url').toString()) as JsonObject).iat))
+        const isInTime = claims.at(-1) === Math.floor(atMs / 1000)
+        const headers = { date: new Date(atMs).toUTCString() }
+        return isInTime && aheadMs !== 0
+          ? Response.json({ access_token: TOKEN, expires_in: 3599 }, { headers })
+          : Response.json({ error: 'invalid_grant' }, { status: 400, headers })
+      })
+      const target = targetOfEntry({ ...entryOf(account(endpoint.url)), baseUrl: 'http://127.0.0.1:1' })
+      await callTarget(target)
+      expect(claims).toHaveLength(expected)
+    }
+  })
+
   test.each([
     ['no JSON', 'canary'],
     ['a user’s credentials', { type: 'authorized_user', refresh_token: 'canary' }],
@@ -161,7 +184,7 @@ describe('E21: a service account', () => {
     } catch (error) {
       thrown = String(error)
     }
-    expect(thrown).toContain('providers.cloud.auth.credentials: is no key of a service account')
+    expect(thrown).toContain('providers.cloud.auth.credentials: is neither the key of a service account nor')
     expect(thrown).not.toContain('canary')
   })
 })

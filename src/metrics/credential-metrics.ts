@@ -1,0 +1,29 @@
+/** Credentials of providers that expire: until when each is valid, and what became of the times that one was asked for. */
+import type { Registry } from 'prom-client'
+import type { CatalogSource } from '@/catalog/reload/live-catalog'
+import type { CredentialStatus } from '@/dialects/credentials/authorizer'
+import { expose } from './series'
+
+/** Adds the series. Once per registry. */
+export function exposeCredentials(registry: Registry, catalog: CatalogSource): void {
+  function statuses(): [provider: string, CredentialStatus][] {
+    return [...catalog.current.providers.values()].flatMap(({ name, dialect }) =>
+      dialect.authorizer ? [[name, dialect.authorizer.status()] as [string, CredentialStatus]] : [],
+    )
+  }
+
+  expose(registry, 'gauge', {
+    name: 'svc_provider_credential_expires_timestamp_seconds',
+    help: 'Until when the credential is valid that calls to a provider show; 0 while there is none.',
+    samples: () => statuses().map(([provider, { expiresAtMs = 0 }]) => [{ provider }, expiresAtMs / 1000]),
+  })
+  expose(registry, 'counter', {
+    name: 'svc_provider_credentials_total',
+    help: 'How often the credential of a provider was asked for, by outcome. Providers that share one have the same numbers.',
+    samples: () =>
+      statuses().flatMap(([provider, { obtained, failed }]) => [
+        [{ provider, outcome: 'obtained' }, obtained],
+        [{ provider, outcome: 'failed' }, failed],
+      ]),
+  })
+}
