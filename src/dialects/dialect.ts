@@ -1,6 +1,8 @@
 /** What a dialect is: how a format is reached at one provider, by its address and its credential. */
 import type { FormatName } from '@/chat/format-name'
+import type { ProviderError } from '@/chat/provider-error'
 import type { Endpoint } from '@/formats/format'
+import type { JsonObject, JsonValue } from '@/lib/json'
 import type { Authorizer } from './credentials/authorizer'
 
 /** The dialects that the catalogue may name. */
@@ -17,7 +19,41 @@ export type Dialect = Omit<Endpoint, 'credential'> & {
   readonly authorizer?: Authorizer
   /** What the authorizer is made of that nobody is to see. */
   readonly secrets?: readonly string[]
+  /**
+   * What is sent in place of the format's own `body`, of which nothing is changed; left out where that is sent. `headers` are what the
+   * catalogue and the caller's protocol ask for in headers, by their names in lower case. Throws a GatewayError `invalid_request` where
+   * leaving something out would change the meaning.
+   */
+  envelope?(body: JsonObject, headers: Readonly<Record<string, string>>): Enveloped
+  /** Which headers of the caller's protocol are sent; left out where all are. */
+  protocolHeaders?(headers: Readonly<Record<string, string>>): Record<string, string>
+  /** How an answer with these headers becomes one of the format; undefined where it is one already. Left out where all are. */
+  readAnswer?(headers: Headers): AnswerReading | undefined
+  /** What an error answer says; left out where it says it as the format does. Never throws. */
+  decodeError?(status: number, headers: Headers, body: JsonValue | undefined): ProviderError
 }
+
+/** One body as a dialect sends it. */
+type Enveloped = {
+  body: JsonObject
+  /** Fields of the format's body that the dialect has no word for. */
+  leftOut: readonly string[]
+}
+
+/** Makes the format's own answer of a dialect's: a stream piece by piece, or what comes whole. */
+export type AnswerReading =
+  | {
+      kind: 'stream'
+      /** The format's own event stream, as far as these bytes complete it. What is wrong with them is an error event, and the last. Never throws. */
+      push(bytes: Uint8Array): string
+      /** What is left to say when no more bytes come. */
+      end(): string
+    }
+  | {
+      kind: 'whole'
+      /** The format's own answer; undefined where `json` is none. */
+      read(json: JsonValue): JsonObject | undefined
+    }
 
 /** One dialect, before a provider's entry is read. */
 export type DialectKind = {

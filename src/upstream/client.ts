@@ -1,5 +1,6 @@
 /** One HTTP call to a provider: sends, waits for the answer's headers, and hands out the body with its timeouts attached. */
 import type { ProviderKey, Target } from '@/catalog/types'
+import type { Dialect } from '@/dialects/dialect'
 import type { Format } from '@/formats/format'
 import { parseJson } from '@/lib/json'
 import { errorName, OpenAnswer, type UpstreamAnswer } from './answer'
@@ -10,6 +11,7 @@ import { limitsIn } from './limit-headers'
 import { createReachTest } from './reach'
 import { readBounded } from './read-bounded'
 import { sendAuthorized } from './send-authorized'
+import { TranslatedAnswer } from './translated-answer'
 
 type UpstreamCall = {
   target: Target
@@ -80,9 +82,11 @@ async function send(call: UpstreamCall, url: string, headers: Record<string, str
     const body = await readBounded(response, MAX_ERROR_BODY_BYTES)
     deadline.clear()
     deadline.abort()
-    return { kind: 'failed', failure: refusal(response, body, format) }
+    return { kind: 'failed', failure: refusal(response, body, format, target.provider.dialect) }
   }
-  return new OpenAnswer(response, deadline)
+  const answer = new OpenAnswer(response, deadline)
+  const reading = target.provider.dialect.readAnswer?.(response.headers)
+  return reading ? new TranslatedAnswer(answer, reading) : answer
 }
 
 function headersOf({ target, key, stream, protocol, traceHeaders }: UpstreamCall): Record<string, string> {
@@ -90,7 +94,14 @@ function headersOf({ target, key, stream, protocol, traceHeaders }: UpstreamCall
   return traceHeaders ? { ...traceHeaders, ...headers } : headers
 }
 
-function refusal(response: Response, body: Uint8Array, format: Format): UpstreamFailure {
-  const error = format.decodeError(response.status, parseJson(new TextDecoder().decode(body)))
-  return { kind: 'refused', error: { ...limitsIn(response.headers, response.status), ...error } }
+function refusal(response: Response, body: Uint8Array, format: Format, dialect: Dialect): UpstreamFailure {
+  const { status, headers } = response
+  const json = parseJson(new TextDecoder().decode(body))
+  const error = dialect.decodeError?.(status, headers, json) ?? format.decodeError(status, json)
+  const serverTimeMs = dialect.authorizer ? Date.parse(headers.get('date') ?? '') : Number.NaN
+  return {
+    kind: 'refused',
+    error: { ...limitsIn(headers, status), ...error },
+    ...(!Number.isNaN(serverTimeMs) && { serverTimeMs }),
+  }
 }

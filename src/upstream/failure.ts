@@ -6,12 +6,12 @@ import { MIN_SECRET_CHARS, redactForCallers } from '@/lib/redact'
 
 /**
  * `unreachable` no connection, or it broke before the answer's headers; `isUnheard` where nothing at the address took one; `timeout` by phase; `refused` the provider answered
- * with an error; `malformed` a 200 that is no answer of its format; `broken` the answer stopped in the middle.
+ * with an error, at a time of its own where that matters; `malformed` a 200 that is no answer of its format; `broken` the answer stopped in the middle.
  */
 export type UpstreamFailure =
   | { kind: 'unreachable'; detail: string; isUnheard?: true }
   | { kind: 'timeout'; phase: TimeoutPhase }
-  | { kind: 'refused'; error: ProviderError }
+  | { kind: 'refused'; error: ProviderError; serverTimeMs?: number }
   | { kind: 'malformed'; detail: string }
   | { kind: 'broken'; detail: string }
 

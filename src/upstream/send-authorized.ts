@@ -7,7 +7,7 @@ type Failed = { kind: 'failed'; failure: UpstreamFailure }
 /** Whoever waits for the call, and may end it from outside. */
 type Waiting = { signal: AbortSignal; handle?: CallHandle }
 
-const UNAUTHORIZED = 401
+const CREDENTIALS_STATUSES: ReadonlySet<number> = new Set([401, 403])
 
 /**
  * Sends `call` as `authorizer` has it. A credential that can't be had is a failure before anything was sent. One that is refused is
@@ -33,9 +33,22 @@ async function sendOnce<Answer extends { kind: 'answer' }>(
   const authorized = await authorize(authorizer, call, waiting)
   if (authorized.kind === 'failed') return { result: authorized, isReplaced: false }
   const result = await send(authorized.headers)
-  const isRefused =
-    result.kind === 'failed' && result.failure.kind === 'refused' && result.failure.error.status === UNAUTHORIZED
-  return { result, isReplaced: isRefused && authorizer.refused(authorized.headers) }
+  return { result, isReplaced: isReplaced(authorizer, authorized.headers, result) }
+}
+
+function isReplaced(
+  authorizer: Authorizer,
+  headers: Record<string, string>,
+  result: { kind: 'answer' } | Failed,
+): boolean {
+  if (result.kind === 'answer' || result.failure.kind !== 'refused') return false
+  const { error, serverTimeMs } = result.failure
+  if (!CREDENTIALS_STATUSES.has(error.status)) return false
+  return authorizer.refused(headers, {
+    status: error.status,
+    kind: error.kind,
+    ...(serverTimeMs !== undefined && { serverTimeMs }),
+  })
 }
 
 /** Waits for the credential as long as somebody waits for the call. */

@@ -97,3 +97,21 @@ test('the authorizer sees all that is sent', async () => {
   ])
   expect(arrived?.headers.get('x-signed')).toBe('yes')
 })
+
+test('an authorizer is told the status, the word and the time of a refusal', async () => {
+  const date = 'Tue, 24 Nov 2026 10:00:00 GMT'
+  const upstream = startUpstream(() =>
+    Response.json({ error: { code: 'odd', message: 'no' } }, { status: 403, headers: { date } }),
+  )
+  const told: unknown[] = []
+  const authorizer: Calls = {
+    authorize: async ({ headers }) => ({ ...headers }),
+    refused(_, refusal) {
+      told.push(refusal)
+      return false
+    },
+  }
+  await callUpstream(callOf(upstream.url, { provider: { dialect: dialectWith(authorizer) } }))
+  upstream.stop()
+  expect(told).toEqual([{ status: 403, kind: 'odd', serverTimeMs: Date.parse(date) }])
+})

@@ -9,12 +9,15 @@ export interface Authorizer {
    * with a {@link CredentialError} where there is nothing to authorize it with, and once `signal` is aborted.
    */
   authorize(call: OutgoingCall, signal: AbortSignal): Promise<Record<string, string>>
-  /** Told that the provider refused a call with these headers by status 401. Says whether the next one is authorized otherwise. */
-  refused(headers: Readonly<Record<string, string>>): boolean
+  /** Told that the provider refused a call with these headers by status 401 or 403. Says whether the next one is authorized otherwise. */
+  refused(headers: Readonly<Record<string, string>>, refusal: Refusal): boolean
   /** Gets ready what calls need, so that the first of them needn't wait. What goes wrong is told to whoever calls. */
   warm(): void
   status(): CredentialStatus
 }
+
+/** What is known of a refusal: its status, the provider's word for it, and the time there, where it says that. */
+type Refusal = { status: number; kind: string; serverTimeMs?: number }
 
 /** How it stands with a credential: until when the present one is valid (undefined without one), and how often one was asked for. */
 export type CredentialStatus = { expiresAtMs: number | undefined; obtained: number; failed: number }

@@ -144,7 +144,7 @@ async function callTarget(
       bodyText,
       signal,
       handle: attempt,
-      protocol: protocolOf(input),
+      protocol: sentProtocol(input),
       leave: readingOn?.leave,
       traceHeaders: deps.tracing?.contextFor(requestId, permit.number),
     })
@@ -191,6 +191,13 @@ async function readFolded({ call, attempt, providerFormat }: AttemptInput, sourc
   return completeAnswer(result.response, undefined, call.format !== providerFormat)
 }
 
+/** What of them the target's dialect has in headers. */
+function sentProtocol(input: AttemptInput) {
+  const protocol = protocolOf(input)
+  const { protocolHeaders } = input.attempt.permit.planned.target.provider.dialect
+  return protocol && protocolHeaders ? protocolHeaders(protocol) : protocol
+}
+
 /** The headers by which a provider of the caller's own format is asked for what its caller asks for. */
 function protocolOf({ request: { protocol }, call, providerFormat, attempt }: AttemptInput) {
   if (!protocol || call.format !== providerFormat) return undefined
@@ -232,11 +239,23 @@ function encodeBody(deps: { logger: Logger }, input: AttemptInput, body: JsonObj
       noteLeftOut(deps, input, fields)
       attempt.leftOut = [...fields, ...attempt.leftOut]
     }
-    return encoded ? encoded.body : clientFormat.passThrough.request(body, request, traits)
+    const written = encoded ? encoded.body : clientFormat.passThrough.request(body, request, traits)
+    return target.provider.dialect.envelope ? enveloped(deps, input, written) : written
   } catch (error) {
     if (error instanceof GatewayError) return error
     throw error
   }
+}
+
+/** The body as the target's dialect has it. */
+function enveloped(deps: { logger: Logger }, input: AttemptInput, written: JsonObject): JsonObject {
+  const { attempt } = input
+  const { dialect, headers } = attempt.permit.planned.target.provider
+  const sealed = dialect.envelope?.(written, { ...headers, ...protocolOf(input) })
+  if (!sealed) return written
+  noteLeftOut(deps, input, sealed.leftOut)
+  attempt.leftOut = [...sealed.leftOut, ...attempt.leftOut]
+  return sealed.body
 }
 
 /** The hold covers no more output than the model can give, so no more is asked for. */
