@@ -8,6 +8,7 @@ import { type PeerKind, type Prepared, type Surroundings, shotWith, type Traffic
 const commandIn = (root: string) => [process.execPath, join(root, 'src', 'main.ts')]
 /** How this one is. */
 export const GATEWAY_COMMAND = commandIn(join(import.meta.dir, '..', '..'))
+const EXECUTABLE_BUILD = join(import.meta.dir, '..', '..', 'src', 'boot', 'executable', 'build.ts')
 const LEAN_PROGRAM = join(import.meta.dir, 'programs', 'lean.ts')
 const STATE = 'keys, reserve, settle, usage records, metrics and logs on; Redis and Postgres beside it'
 const FORMATS: readonly WireFormat[] = ['chat-completions', 'messages', 'generate-content', 'responses']
@@ -27,13 +28,34 @@ export const gateway: PeerKind = {
   prepare: (surroundings) => prepare(surroundings, {}),
 }
 
-/** The gateway of another checkout of this project, installed there. */
+/**
+ * The gateway of another checkout of this project, installed there. It has a database of Redis for itself, since its layout may be
+ * an older one; what it needs of the accounts it loads from Postgres.
+ */
 export function gatewayOf(folder: string): PeerKind {
   const command = () => commandIn(resolve(folder))
   return {
-    ...{ name: 'the other checkout', state: `${STATE}; of another checkout`, usesStores: true },
-    prepare: async (surroundings) => ({ ...(await prepare(surroundings, {})), command }),
+    name: 'the other checkout',
+    state: `${STATE}; of another checkout`,
+    usesStores: true,
+    prepare: async (surroundings) => {
+      const stores = { ...surroundings.stores, redisUrl: `${surroundings.stores.redisUrl}/2` }
+      return { ...(await prepare({ ...surroundings, stores }, {})), command }
+    },
   }
+}
+
+/** The single executable, built for the run. */
+export const gatewayExecutable: PeerKind = {
+  name: 'svc-gateway executable',
+  state: `${STATE}; the file that \`bun run executable\` writes`,
+  usesStores: true,
+  prepare: async (surroundings) => {
+    const path = join(surroundings.folder, 'svc-gateway')
+    const build = Bun.spawn([process.execPath, EXECUTABLE_BUILD, path], { stdio: ['ignore', 'ignore', 'inherit'] })
+    if ((await build.exited) !== 0) return { absent: 'its build failed' }
+    return { ...(await prepare(surroundings, {})), command: () => [path] }
+  },
 }
 
 /** Two processes on one port. */

@@ -1,5 +1,5 @@
 /** All servers of a comparison, in the order of the report. */
-import { gateway, gatewayOf, gatewayTwice, lean } from './gateway'
+import { gateway, gatewayExecutable, gatewayOf, gatewayTwice, lean } from './gateway'
 import { bifrost, litellm, portkey } from './others'
 import type { PeerKind } from './peer'
 import { bareBun, direct, featuredBun, nginx } from './plain'
@@ -12,5 +12,5 @@ export function twoCheckouts(folder: string): PeerKind[] {
 /** Peers of a run; a quick one leaves out those that take long to install or to start. */
 export function peersOf(mode: 'quick' | 'full'): PeerKind[] {
   const quick = [direct, nginx, bareBun, featuredBun, portkey, bifrost, lean, gateway]
-  return mode === 'quick' ? quick : [...quick, gatewayTwice, litellm]
+  return mode === 'quick' ? quick : [...quick, gatewayExecutable, gatewayTwice, litellm]
 }
