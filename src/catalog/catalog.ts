@@ -2,6 +2,7 @@
 import { Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import { AuthSchema } from '@/catalog/dialects/auth-schema'
+import { withAwsCredentials } from '@/catalog/dialects/aws-environment'
 import { expandPresets } from '@/catalog/dialects/presets'
 import { isComplete, isKeyless } from '@/catalog/dialects/read-dialect'
 import type { Fault } from '@/lib/fault'
@@ -63,7 +64,12 @@ export function loadCatalog(
     const place = `line ${document.line}, column ${document.column}`
     return { kind: 'faulty', faults: [{ place, message: document.message }] }
   }
-  const { value: written, missing, broken, unread } = substituteVariables(document.value, environment)
+  const {
+    value: written,
+    missing,
+    broken,
+    unread,
+  } = substituteVariables(withAwsCredentials(document.value, environment), environment)
   const faults = createFaultList()
   const value = expandPresets(written, faults)
   const hasAnyKey = providerNames(value).some((name) => hasKey(value, name))

@@ -1,4 +1,5 @@
 /** All dialects by name, and all that authorizes without keys: the only place that knows them all. */
+import { awsAuth } from './aws/aws-auth'
 import { azureOpenAi } from './azure/azure-openai'
 import { entra } from './azure/entra'
 import type { DialectKind, DialectName } from './dialect'
@@ -10,4 +11,4 @@ export const DIALECTS: Readonly<Record<DialectName, DialectKind>> = {
   vertex,
 }
 
-export { entra, googleAuth }
+export { awsAuth, entra, googleAuth }

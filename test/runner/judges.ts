@@ -35,6 +35,7 @@ export const JUDGES: readonly Judge[] = [
   { path: 'test/deploy/observability', why: 'alerts and dashboards by a real Prometheus' },
   { path: 'test/deploy/proxy.test.ts', why: 'a gateway behind a real proxy' },
   { path: 'test/deploy/redis-cluster.test.ts', why: 'makes a Redis Cluster' },
+  { path: 'test/dialects/aws/botocore.test.ts', why: 'signatures beside those of AWS’ own Python library' },
   { path: 'test/faults', why: 'kills and hangs, at random moments', needs: [] },
   { path: 'test/fuzz', why: 'generated attacks' },
   { path: 'test/http/guide/deploy.test.ts', why: 'runs what the guide says' },

@@ -43,7 +43,7 @@ export async function prepareNeeds(files: readonly string[], say: (line: string)
   if (lacking.length > 0) say(`${way}: ${lacking.join(', ')}.`)
   if (lacking.length > 0 && canInstall()) await installPackages(lacking.flatMap(packagesOf))
   const drives = (need: Need) => files.some((file) => needsOf(file).has(need))
-  if (drives('python')) for (const list of ['sdks', 'judges'] as const) await preparePython(list, say)
+  if (drives('python')) for (const list of ['sdks', 'judges', 'aws'] as const) await preparePython(list, say)
   if (drives('java')) await prepareJava(say)
 }
 

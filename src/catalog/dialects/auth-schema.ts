@@ -16,6 +16,15 @@ const APPLICATION = {
   scope: Type.Optional(Text),
 }
 
+const AWS = {
+  type: Type.Literal('aws'),
+  region: Type.String({ pattern: '^[a-z0-9-]{1,64}$' }),
+  service: Type.Optional(Type.String({ pattern: '^[a-z0-9-]{1,64}$' })),
+  assumeRoleArn: Type.Optional(Text),
+  externalId: Type.Optional(Text),
+  stsEndpoint: Type.Optional(Text),
+}
+
 export const AuthSchema = Type.Union(
   [
     strict({ type: Type.Literal('bearer') }),
@@ -37,10 +46,20 @@ export const AuthSchema = Type.Union(
       metadataServer: Type.Literal(true),
       metadataHost: Type.Optional(Text),
     }),
+    strict({ ...AWS, accessKeyId: Text, secretAccessKey: Text, sessionToken: Type.Optional(Text) }),
+    strict({ ...AWS, profile: Text, credentialsFile: Text }),
+    strict({ ...AWS, roleArn: Text, webIdentityTokenFile: Text }),
+    strict({
+      ...AWS,
+      container: Text,
+      containerToken: Type.Optional(Text),
+      containerTokenFile: Type.Optional(Text),
+    }),
+    strict({ ...AWS, instance: Type.Literal(true), instanceEndpoint: Type.Optional(Text) }),
   ],
   {
     description:
-      '{"type": "bearer"}, {"type": "header", "name": …}, {"type": "none"}, or {"type": "entra"} with "tenant", "clientId" and either "clientSecret" or "federatedTokenFile", or with "managedIdentity": true, or {"type": "google"} with "credentials" or "metadataServer": true',
+      '{"type": "bearer"}, {"type": "header", "name": …}, {"type": "none"}, or {"type": "entra"} with "tenant", "clientId" and either "clientSecret" or "federatedTokenFile", or with "managedIdentity": true, or {"type": "google"} with "credentials" or "metadataServer": true, or {"type": "aws"} with "region" and, unless they are the environment’s, "accessKeyId" and "secretAccessKey", "profile" and "credentialsFile", "roleArn" and "webIdentityTokenFile", "container", or "instance": true',
   },
 )
 

@@ -3,7 +3,7 @@ import type { FaultList } from '@/catalog/check'
 import type { ProviderFile } from '@/catalog/schema'
 import type { FormatName } from '@/chat/format-name'
 import { DIALECT_NAMES, type Dialect } from '@/dialects/dialect'
-import { DIALECTS, entra, googleAuth } from '@/dialects/index'
+import { awsAuth, DIALECTS, entra, googleAuth } from '@/dialects/index'
 import type { Endpoint } from '@/formats/format'
 import { FORMATS } from '@/formats/index'
 import { assert } from '@/lib/assert'
@@ -104,6 +104,14 @@ function authorized(
       if (!isComplete(auth)) return {}
       const authorizer = googleAuth(auth)
       return authorizer && { authorizer, secrets: 'credentials' in auth ? [auth.credentials] : [] }
+    }
+    case 'aws': {
+      const { type: _, service, ...identity } = auth
+      const secrets = [
+        ...('secretAccessKey' in identity ? [identity.secretAccessKey, identity.sessionToken ?? ''] : []),
+        ...('container' in identity ? [identity.containerToken ?? ''] : []),
+      ]
+      return { authorizer: awsAuth(identity, baseUrl, service), secrets: secrets.filter((secret) => secret !== '') }
     }
     case 'entra': {
       const { type: _, ...identity } = auth

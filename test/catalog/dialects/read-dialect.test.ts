@@ -5,7 +5,7 @@ import { providerAddresses } from '@/routing/health/health-exchange'
 import { isSameUpstream } from '@/routing/health/renewal'
 
 const AUTH_FORMS =
-  '{"type": "bearer"}, {"type": "header", "name": …}, {"type": "none"}, or {"type": "entra"} with "tenant", "clientId" and either "clientSecret" or "federatedTokenFile", or with "managedIdentity": true, or {"type": "google"} with "credentials" or "metadataServer": true'
+  '{"type": "bearer"}, {"type": "header", "name": …}, {"type": "none"}, or {"type": "entra"} with "tenant", "clientId" and either "clientSecret" or "federatedTokenFile", or with "managedIdentity": true, or {"type": "google"} with "credentials" or "metadataServer": true, or {"type": "aws"} with "region" and, unless they are the environment’s, "accessKeyId" and "secretAccessKey", "profile" and "credentialsFile", "roleArn" and "webIdentityTokenFile", "container", or "instance": true'
 
 /** [provider, what its entry says differently, the one fault it makes] */
 const CASES: [string, Json & object, string][] = [

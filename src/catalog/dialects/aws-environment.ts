@@ -1,0 +1,55 @@
+/**
+ * Where the credentials of AWS come from if an entry says no more than its region: from the variables that AWS' own tools read and its
+ * platforms set. They are put into the entry as an operator would write them, so that all rules for variables hold for them.
+ */
+import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
+
+type Environment = Record<string, string | undefined>
+
+/** What an entry says where it names its credentials itself. */
+const SOURCES = ['accessKeyId', 'profile', 'roleArn', 'container', 'instance']
+
+/** The catalogue file with the environment's credentials in each `auth` of type aws that names none. */
+export function withAwsCredentials(file: JsonValue, environment: Environment): JsonValue {
+  if (!isJsonObject(file) || !isJsonObject(file.providers)) return file
+  const providers = Object.entries(file.providers).map(([name, entry]) => {
+    const auth = isJsonObject(entry) ? entry.auth : undefined
+    if (!isJsonObject(entry) || !isJsonObject(auth) || auth.type !== 'aws') return [name, entry]
+    if (SOURCES.some((source) => auth[source] !== undefined)) return [name, entry]
+    return [name, { ...entry, auth: { ...auth, ...sourceIn(environment) } }]
+  })
+  return { ...file, providers: Object.fromEntries(providers) }
+}
+
+/** In the order of AWS' own tools: keys, unless a profile is named; that profile; a workload's role; a container's; the machine's. */
+function sourceIn(environment: Environment): JsonObject {
+  const isSet = (name: string) => Boolean(environment[name] ?? environment[`${name}_FILE`])
+  const given = (property: string, name: string) => (isSet(name) ? { [property]: `\${${name}}` } : {})
+  if (isSet('AWS_ACCESS_KEY_ID') && !isSet('AWS_PROFILE')) {
+    return {
+      ...{ accessKeyId: variable('AWS_ACCESS_KEY_ID'), secretAccessKey: variable('AWS_SECRET_ACCESS_KEY') },
+      ...given('sessionToken', 'AWS_SESSION_TOKEN'),
+    }
+  }
+  if (isSet('AWS_PROFILE')) {
+    const home = `${variable('HOME')}/.aws/credentials`
+    const credentialsFile = isSet('AWS_SHARED_CREDENTIALS_FILE') ? variable('AWS_SHARED_CREDENTIALS_FILE') : home
+    return { profile: variable('AWS_PROFILE'), credentialsFile }
+  }
+  if (isSet('AWS_ROLE_ARN') && environment.AWS_WEB_IDENTITY_TOKEN_FILE) {
+    return { roleArn: variable('AWS_ROLE_ARN'), webIdentityTokenFile: environment.AWS_WEB_IDENTITY_TOKEN_FILE }
+  }
+  for (const name of ['AWS_CONTAINER_CREDENTIALS_RELATIVE_URI', 'AWS_CONTAINER_CREDENTIALS_FULL_URI']) {
+    if (!isSet(name)) continue
+    const file = environment.AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE
+    return {
+      container: variable(name),
+      ...(file ? { containerTokenFile: file } : given('containerToken', 'AWS_CONTAINER_AUTHORIZATION_TOKEN')),
+    }
+  }
+  return { instance: true, ...given('instanceEndpoint', 'AWS_EC2_METADATA_SERVICE_ENDPOINT') }
+}
+
+function variable(name: string): string {
+  return `\${${name}}`
+}

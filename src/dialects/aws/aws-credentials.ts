@@ -1,0 +1,165 @@
+/**
+ * Credentials of AWS: keys of the entry or of a profile file, and those that a container, a machine or STS gives out for a while, for the
+ * role itself or for one that it may take on.
+ */
+import { readFile } from 'node:fs/promises'
+import { CredentialError } from '@/dialects/credentials/authorizer'
+import { ask } from '@/dialects/credentials/request-token'
+import type { Token } from '@/dialects/credentials/token-source'
+import { isJsonObject, type JsonObject, parseJson } from '@/lib/json'
+import { profileCredentials } from './profile-file'
+import { type AwsCredentials, signedHeaders } from './signature'
+
+/** Who the gateway is, as a provider's entry says it. */
+export type AwsIdentity = Source & {
+  region: string
+  /** A role that is taken on with these credentials. */
+  assumeRoleArn?: string
+  externalId?: string
+  /** Where STS is, without trailing slash; undefined = that of the region. */
+  stsEndpoint?: string
+}
+
+type Source =
+  | { accessKeyId: string; secretAccessKey: string; sessionToken?: string }
+  | { profile: string; credentialsFile: string }
+  | { roleArn: string; webIdentityTokenFile: string }
+  | { container: string; containerToken?: string; containerTokenFile?: string }
+  | { instance: true; instanceEndpoint?: string }
+
+/** Where containers of ECS ask, where the path alone is named. */
+const CONTAINER_HOST = 'http://169.254.170.2'
+const INSTANCE_ENDPOINT = 'http://169.254.169.254'
+const INSTANCE_PATH = '/latest/meta-data/iam/security-credentials/'
+const SESSION_NAME = 'svc-gateway'
+const STS_VERSION = '2011-06-15'
+/** Files are read again so often: whoever rotates keys there needs no restart. */
+const FILE_LIFE_MS = 300_000
+
+/** The credentials of the moment, as the JSON of {@link AwsCredentials}. */
+export async function fetchCredentials(identity: AwsIdentity): Promise<Token> {
+  const own = await sourceCredentials(identity)
+  return identity.assumeRoleArn === undefined ? own : assumedRole(identity, identity.assumeRoleArn, own)
+}
+
+/** Whether the next credentials may be others. */
+export function isRenewed(identity: AwsIdentity): boolean {
+  return !('accessKeyId' in identity) || identity.assumeRoleArn !== undefined
+}
+
+async function sourceCredentials(identity: AwsIdentity): Promise<Token> {
+  if ('accessKeyId' in identity) {
+    const { accessKeyId, secretAccessKey, sessionToken } = identity
+    return token(
+      { accessKeyId, secretAccessKey, ...(sessionToken !== undefined && { sessionToken }) },
+      Number.POSITIVE_INFINITY,
+    )
+  }
+  if ('profile' in identity) {
+    const text = await readText(identity.credentialsFile, 'the profile file')
+    const credentials = profileCredentials(text, identity.profile)
+    if (!credentials) throw new CredentialError(`the profile file has no keys of profile ${identity.profile}`)
+    return token(credentials, Date.now() + FILE_LIFE_MS)
+  }
+  if ('roleArn' in identity) {
+    const { roleArn, webIdentityTokenFile } = identity
+    // The platform writes a new one before the old one ends.
+    const webToken = await readText(webIdentityTokenFile, 'the web identity token file')
+    return askSts(identity, {
+      ...{ Action: 'AssumeRoleWithWebIdentity', RoleArn: roleArn, RoleSessionName: SESSION_NAME },
+      WebIdentityToken: webToken,
+    })
+  }
+  return 'container' in identity ? containerCredentials(identity) : machineCredentials(identity)
+}
+
+async function containerCredentials(source: Extract<Source, { container: string }>): Promise<Token> {
+  const { container, containerToken, containerTokenFile } = source
+  const authorization =
+    containerTokenFile === undefined ? containerToken : await readText(containerTokenFile, 'the container token file')
+  const url = container.startsWith('/') ? CONTAINER_HOST + container : container
+  return asked('the container credentials endpoint', url, { ...(authorization !== undefined && { authorization }) })
+}
+
+/** By IMDSv2: a session first, since others answer whoever can be made to ask for an address. */
+async function machineCredentials({ instanceEndpoint = INSTANCE_ENDPOINT }: { instanceEndpoint?: string }) {
+  const what = 'the instance metadata service'
+  const session = await ask(what, `${instanceEndpoint}/latest/api/token`, {
+    method: 'PUT',
+    headers: { 'x-aws-ec2-metadata-token-ttl-seconds': '300' },
+  })
+  if (session.status !== 200) throw new CredentialError(`${what} answered ${session.status} without a session`)
+  const headers = { 'x-aws-ec2-metadata-token': session.text.trim() }
+  const roles = await ask(what, instanceEndpoint + INSTANCE_PATH, { headers })
+  const [role = ''] = roles.text.trim().split('\n')
+  if (roles.status !== 200 || role === '') throw new CredentialError(`${what} knows no role of this machine`)
+  return asked(what, `${instanceEndpoint}${INSTANCE_PATH}${encodeURIComponent(role.trim())}`, headers)
+}
+
+/** Containers and machines are answered alike. */
+async function asked(what: string, url: string, headers: Record<string, string>): Promise<Token> {
+  const { status, text, atMs } = await ask(what, url, { headers })
+  const answer = parseJson(text)
+  const fields: JsonObject = status === 200 && isJsonObject(answer) ? answer : {}
+  return given(what, status, atMs, [fields.AccessKeyId, fields.SecretAccessKey, fields.Token, fields.Expiration])
+}
+
+async function assumedRole(identity: AwsIdentity, roleArn: string, own: Token): Promise<Token> {
+  const { externalId } = identity
+  const form = {
+    ...{ Action: 'AssumeRole', RoleArn: roleArn, RoleSessionName: SESSION_NAME },
+    ...(externalId !== undefined && { ExternalId: externalId }),
+  }
+  return askSts(identity, form, own)
+}
+
+async function askSts(identity: AwsIdentity, form: Record<string, string>, own?: Token): Promise<Token> {
+  const { region, stsEndpoint = `https://sts.${region}.amazonaws.com` } = identity
+  const what = 'the STS endpoint'
+  const url = `${stsEndpoint}/`
+  const body = new URLSearchParams({ ...form, Version: STS_VERSION }).toString()
+  const plain = { 'content-type': 'application/x-www-form-urlencoded' }
+  const headers = own
+    ? await signedHeaders(
+        { url, headers: plain, body },
+        credentialsOf(own.value),
+        { region, service: 'sts' },
+        Date.now(),
+      )
+    : plain
+  const { status, text, atMs } = await ask(what, url, { method: 'POST', headers, body })
+  const field = (name: string) => new RegExp(`<${name}>([^<]{1,8192})</${name}>`).exec(text)?.[1]
+  const fields = ['AccessKeyId', 'SecretAccessKey', 'SessionToken', 'Expiration'].map(field)
+  return given(what, status, atMs, status === 200 ? fields : [])
+}
+
+/** `Expiration` is a moment of the endpoint's clock, which may be another than ours. */
+function given(what: string, status: number, atMs: number, [id, secret, session, until]: unknown[]): Token {
+  const lifeMs = Date.parse(String(until)) - atMs
+  if (isWord(id) && isWord(secret) && isWord(session) && lifeMs > 0) {
+    return token({ accessKeyId: id, secretAccessKey: secret, sessionToken: session }, Date.now() + lifeMs)
+  }
+  throw new CredentialError(`${what} answered ${status} without credentials`)
+}
+
+/** Nothing that a header can't carry. */
+function isWord(value: unknown): value is string {
+  return typeof value === 'string' && /^[\x21-\x7e]+$/.test(value)
+}
+
+function token(credentials: AwsCredentials, expiresAtMs: number): Token {
+  return { value: JSON.stringify(credentials), expiresAtMs }
+}
+
+/** Of a token of {@link fetchCredentials}. */
+export function credentialsOf(value: string): AwsCredentials {
+  return JSON.parse(value) as AwsCredentials
+}
+
+async function readText(path: string, what: string): Promise<string> {
+  try {
+    return (await readFile(path, 'utf8')).trim()
+  } catch {
+    throw new CredentialError(`${what} cannot be read`)
+  }
+}

@@ -1,0 +1,34 @@
+/** Signatures of AWS (SigV4) over one call. */
+import type { OutgoingCall } from '@/dialects/credentials/authorizer'
+
+/** What calls are signed with. */
+export type AwsCredentials = { accessKeyId: string; secretAccessKey: string; sessionToken?: string }
+
+/** What a signature is good for. */
+type SignatureScope = { region: string; service: string }
+
+/** Derived keys, by secret, day, region and service: the same for all calls of a day. */
+const derivedKeys = new Map<string, ArrayBuffer>()
+const MAX_DERIVED_KEYS = 64
+
+/** The headers of `call` with its signature, which holds for these very bytes and five minutes around `nowMs`. */
+export async function signedHeaders(
+  { url, headers, body }: OutgoingCall,
+  credentials: AwsCredentials,
+  scope: SignatureScope,
+  nowMs: number,
+): Promise<Record<string, string>> {
+  // Whoever has no provider at AWS never loads it.
+  const { AwsV4Signer } = await import('aws4fetch')
+  if (derivedKeys.size >= MAX_DERIVED_KEYS) derivedKeys.clear()
+  const signer = new AwsV4Signer({
+    ...{ method: 'POST', url, body, ...credentials, ...scope },
+    ...{ datetime: amzDate(nowMs), cache: derivedKeys },
+  })
+  const signed = await signer.sign()
+  return { ...headers, ...Object.fromEntries(signed.headers) }
+}
+
+function amzDate(nowMs: number): string {
+  return new Date(nowMs).toISOString().replace(/[:-]|\.\d{3}/g, '')
+}
