@@ -30,6 +30,7 @@ export type ChatCall = ArrivedRequest &
     readonly sessionName: string | undefined
     /** No answer came, and the client has been told inside the stream that it was given meanwhile. */
     onLateFailure(error: unknown): void
+    readonly onSettled: OpenCharge['onSettled']
     /** What the request leaves in the log. */
     readonly line: OpenCharge['line']
     /** When the request arrived, by the clock that durations are taken from. */

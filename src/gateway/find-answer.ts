@@ -5,7 +5,7 @@ import type { ChatRequest } from '@/chat/request'
 import type { ServerTool } from '@/chat/server-tools'
 import { CACHE_CONTROL } from '@/formats/body-fields'
 import { attemptTarget, type StartedAnswer } from '@/gateway/attempt/attempt'
-import { type FirstAnswer, firstAnswer } from '@/gateway/attempt/first-answer'
+import { type Attempts, type FirstAnswer, firstAnswer } from '@/gateway/attempt/first-answer'
 import { OpenAttempt } from '@/gateway/attempt/open-attempt'
 import { Meter } from '@/gateway/charge/meter'
 import { type OpenCharge, progressOf } from '@/gateway/charge/open-charge'
@@ -15,49 +15,56 @@ import type { Offer } from '@/gateway/hold/negotiation'
 import { plannedFacts } from '@/gateway/hold/request-facts'
 import { assert } from '@/lib/assert'
 import type { Clock } from '@/lib/clock'
+import type { Failover } from '@/routing/failover/failover'
 import type { Permit } from '@/routing/failover/permit'
 import { routeReason } from '@/routing/route-reason'
 import type { ChatCall, ChatDeps } from './chat-call'
 
 /** Finds the first answer. Where there is none, throws what the first target said. */
-export async function findAnswer(
+export function findAnswer(
   deps: ChatDeps,
   call: ChatCall,
   hold: Hold,
-  { plan, request }: Offer,
+  offer: Offer,
 ): Promise<FirstAnswer<StartedAnswer>> {
   const { payer, signal, sessionName } = call
   const { accountId } = payer
+  const { plan, request } = offer
   const conversation = () => deps.router.conversationOf(request, accountId, sessionName)
   const failover = deps.router.begin(plan, { accountId, conversation, stream: request.stream, signal })
-  const reasonFor = ({ planned }: Permit) => routeReason(plan, planned.model.id, failover.trail)
-  const found = await firstAnswer(deps, failover, signal, (permit) =>
-    beginAttempt(deps, call, hold, request, permit, reasonFor(permit)),
-  )
-  if (found.hasOutrun) {
-    const { charge, permit } = found.winner
-    charge.facts.routeReason = reasonFor(permit)
-    keepRenewed(charge, deps.clock)
-  }
-  return found
+  return firstAnswer(deps, failover, signal, new ChatAttempts(deps, call, hold, offer, failover))
 }
 
-function beginAttempt(
-  deps: ChatDeps,
-  call: ChatCall,
-  hold: Hold,
-  request: ChatRequest,
-  permit: Permit,
-  reason: string,
-): OpenAttempt<StartedAnswer> {
-  const { planned, number } = permit
-  const providerFormat = deps.formats.get(planned.target.provider.format)
-  assert(providerFormat, `no codec for ${planned.target.provider.format}`)
-  deps.tracing?.attempting(call.requestId, { number, planned, operation: 'chat', request })
-  const charge = openCharge(deps, call, hold, permit, { reason, request })
-  const attempt = new OpenAttempt<StartedAnswer>(permit, providerFormat, charge, deps.clock.monotonic())
-  attempt.follow(attemptTarget(deps, call, request, attempt))
-  return attempt
+class ChatAttempts implements Attempts<StartedAnswer> {
+  constructor(
+    private readonly deps: ChatDeps,
+    private readonly call: ChatCall,
+    private readonly hold: Hold,
+    private readonly offer: Offer,
+    private readonly failover: Failover,
+  ) {}
+
+  begin(permit: Permit): OpenAttempt<StartedAnswer> {
+    const { deps, call, hold } = this
+    const { request } = this.offer
+    const { planned, number } = permit
+    const providerFormat = deps.formats.get(planned.target.provider.format)
+    assert(providerFormat, `no codec for ${planned.target.provider.format}`)
+    deps.tracing?.attempting(call.requestId, { number, planned, operation: 'chat', request })
+    const charge = openCharge(deps, call, hold, permit, { reason: this.reasonFor(permit), request })
+    const attempt = new OpenAttempt<StartedAnswer>(permit, providerFormat, charge, deps.clock.monotonic())
+    void attemptTarget(deps, call, request, attempt)
+    return attempt
+  }
+
+  outran({ charge, permit }: OpenAttempt<StartedAnswer>): void {
+    charge.facts.routeReason = this.reasonFor(permit)
+    keepRenewed(charge, this.deps.clock)
+  }
+
+  private reasonFor({ planned }: Permit): string {
+    return routeReason(this.offer.plan, planned.model.id, this.failover.trail)
+  }
 }
 
 /** From now on the books hear of this attempt, should this process die. */
@@ -65,9 +72,10 @@ function openCharge(
   { clock, tracing }: ChatDeps,
   call: ChatCall,
   hold: Hold,
-  { planned, number: attempts }: Permit,
+  permit: Permit,
   { reason, request }: { reason: string; request: ChatRequest },
 ): OpenCharge {
+  const { planned, number: attempts } = permit
   call.line.attempt = { model: planned.model.id, provider: planned.target.provider.name, attempts }
   const charge = {
     payer: call.payer,
@@ -78,6 +86,8 @@ function openCharge(
     writesForHour: planned.target.quirks.has(CACHE_CONTROL) && asksForHour(request),
     meter: new Meter(hold.size.bounds.outputTokens, tracing?.listenerFor(call.requestId, attempts)),
     facts: { ...plannedFacts(call, request, planned), attempts, routeReason: reason },
+    permit,
+    onSettled: call.onSettled,
     line: call.line,
     arrivedMonotonicMs: call.arrivedMonotonicMs,
   }

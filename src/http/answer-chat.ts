@@ -5,7 +5,8 @@ import type { ChatCall } from '@/gateway/chat-call'
 import { handleChat } from '@/gateway/handle-chat'
 import type { SettledAnswer } from '@/ledger/charge'
 import { assert } from '@/lib/assert'
-import { whenThere } from '@/lib/wait/soon'
+import type { JsonObject } from '@/lib/json'
+import type { Resumed } from '@/stored-responses/stored-responses'
 import { answerPaid } from './answer-paid'
 import type { HttpDeps } from './deps'
 import { type PaidEndpoint, PaidRequest } from './paid-request'
@@ -29,37 +30,45 @@ class PaidChat extends PaidRequest implements ChatCall {
   wantsStream = false
   keep: ChatCall['keep'] = undefined
   isPrivate = false
+  private readonly pathSays: RequestLine
 
   constructor(deps: HttpDeps, arrived: Request, endpoint: ChatEndpoint) {
     super(deps, arrived, endpoint, 'chat')
     this.framing = endpoint.framing
     this.epilogue = endpoint.epilogue
     this.sessionName = arrived.headers.get('x-svc-session') ?? undefined
+    this.pathSays = endpoint.line
+  }
+
+  answer(sent: JsonObject, bytes: number): Promise<Response> {
+    const { deps, format, payer, share } = this
+    assert(share, 'what was read has its share')
+    const resuming = resumeRequest(deps, { format, payer, body: sent, bytes, share })
+    return resuming
+      ? resuming.then((resumed) => this.answerBody(resumed.body, resumed.bytes, resumed))
+      : this.answerBody(sent, bytes)
+  }
+
+  private answerBody(body: JsonObject, bodyBytes: number, resumed?: Resumed): Promise<Response> {
+    const { deps, format, share } = this
+    const { headers } = this.arrived
+    const decoded = format.decodeRequest(body, this.pathSays)
+    share?.endTurn()
+    const protocol = format.readProtocol?.(headers, body)
+    if (protocol) decoded.protocol = protocol
+    const request = withPreferenceHeaders(resumed ? withEcho(decoded, resumed) : decoded, headers)
+    this.nameModel(request.model, request.stream)
+    this.asked = { request, body, bodyBytes }
+    this.wantsStream = request.stream
+    this.keep = resumed?.keep
+    this.isPrivate = resumed !== undefined && resumed.keep === undefined
+    return handleChat(deps, this)
   }
 }
 
 /** Decodes one request and hands it to the use case. Never rejects: errors become answers. */
 export function answerChat(deps: HttpDeps, request: Request, endpoint: ChatEndpoint): Promise<Response> {
-  const { format, line } = endpoint
-  const paid = new PaidChat(deps, request, endpoint)
-  return answerPaid(paid, (sent, bytes) => {
-    const { payer, share } = paid
-    assert(share, 'what was read has its share')
-    return whenThere(resumeRequest(deps, { format, payer, body: sent, bytes, share }), (resumed) => {
-      const body = resumed?.body ?? sent
-      const decoded = format.decodeRequest(body, line)
-      share.endTurn()
-      const protocol = format.readProtocol?.(request.headers, body)
-      if (protocol) decoded.protocol = protocol
-      const chat = withPreferenceHeaders(resumed ? withEcho(decoded, resumed) : decoded, request.headers)
-      paid.nameModel(chat.model, chat.stream)
-      paid.asked = { request: chat, body, bodyBytes: resumed?.bytes ?? bytes }
-      paid.wantsStream = chat.stream
-      paid.keep = resumed?.keep
-      paid.isPrivate = resumed !== undefined && resumed.keep === undefined
-      return handleChat(deps, paid)
-    })
-  })
+  return answerPaid(new PaidChat(deps, request, endpoint))
 }
 
 /** The codec of a format; asserts that it is there. */

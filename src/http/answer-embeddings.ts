@@ -1,5 +1,6 @@
 /** Hands a request for embeddings from the door to the use case, the same for every format that has them. */
 import { type EmbeddingRequest, MAX_EMBEDDING_TOKENS } from '@/chat/embedding'
+import type { Embeddings } from '@/formats/embeddings'
 import type { Format } from '@/formats/format'
 import { handleEmbeddings } from '@/gateway/handle-embeddings'
 import { assert } from '@/lib/assert'
@@ -22,12 +23,23 @@ export function answerEmbeddings(
 ): Promise<Response> {
   const { embeddings } = format
   assert(embeddings, `${format.name} has embeddings`)
-  const endpoint = { format, route, maxJsonValues: MAX_EMBEDDING_TOKENS + OTHER_VALUES }
-  const paid = new PaidRequest(deps, request, endpoint, 'embedding')
-  return answerPaid(paid, (body) => {
-    const decoded = decode(body)
-    paid.share?.endTurn()
-    paid.nameModel(decoded.model)
-    return handleEmbeddings(deps, Object.assign(paid, { embeddings, request: decoded, body }))
-  })
+  return answerPaid(new PaidEmbeddings(deps, request, { format, route, decode }, embeddings))
+}
+
+class PaidEmbeddings extends PaidRequest {
+  constructor(
+    deps: HttpDeps,
+    arrived: Request,
+    private readonly asked: EmbeddingEndpoint,
+    readonly embeddings: Embeddings,
+  ) {
+    super(deps, arrived, { ...asked, maxJsonValues: MAX_EMBEDDING_TOKENS + OTHER_VALUES }, 'embedding')
+  }
+
+  answer(body: JsonObject): Promise<Response> {
+    const request = this.asked.decode(body)
+    this.share?.endTurn()
+    this.nameModel(request.model)
+    return handleEmbeddings(this.deps, Object.assign(this, { request, body }))
+  }
 }

@@ -4,18 +4,14 @@
  */
 import { assert } from '@/lib/assert'
 import type { JsonObject } from '@/lib/json'
-import type { Soon } from '@/lib/wait/soon'
 import { authenticate } from './auth'
 import { readJsonBody } from './body'
 import { answerOnce } from './idempotency/answer-once'
 import { type RequestName, readRequestName } from './idempotency/header'
 import { type PaidRequest, restarting } from './paid-request'
 
-/** Authenticates and reads one request, and has `answer` answer it. Never rejects: errors become answers. */
-export async function answerPaid(
-  paid: PaidRequest,
-  answer: (body: JsonObject, bytes: number) => Soon<Response>,
-): Promise<Response> {
+/** Authenticates and reads one request, and has it answered. Never rejects: errors become answers. */
+export async function answerPaid(paid: PaidRequest): Promise<Response> {
   const { deps, arrived, endpoint, requestId, line } = paid
   deps.tracing?.identified(arrived, requestId)
   try {
@@ -32,13 +28,10 @@ export async function answerPaid(
     const { json, bytes } = await readJsonBody(arrived, deps, {
       maxValues: endpoint.maxJsonValues,
       onBytes: name?.ofBody,
-      onPiece: (piece) => share.grow(piece),
-      beforeRead: (request) => share.enter(request),
-      // Whoever pays for it may send much at once, but not what takes long to parse.
-      beforeParse: ({ dearValues }) => share.takeTurn({ bytes: 0, dearValues }),
+      share,
     })
     paid.read()
-    return paid.opened(await (name ? answerNamed(paid, name, () => answer(json, bytes)) : answer(json, bytes)))
+    return paid.opened(await (name ? answerNamed(paid, name, json, bytes) : paid.answer(json, bytes)))
   } catch (error) {
     return paid.opened(paid.refusal(error))
   }
@@ -48,7 +41,8 @@ export async function answerPaid(
 function answerNamed(
   paid: PaidRequest,
   { key, fingerprint }: RequestName,
-  answer: () => Soon<Response>,
+  json: JsonObject,
+  bytes: number,
 ): Promise<Response> {
   const { deps, payer, requestId, signal, line } = paid
   assert(deps.idempotency, 'a name is only read where answers may be kept')
@@ -63,6 +57,6 @@ function answerNamed(
   }
   return answerOnce({ ...deps, ...deps.idempotency }, claimant, asker, async (once) => {
     paid.answerOnce(once, claimant)
-    return answer()
+    return paid.answer(json, bytes)
   })
 }

@@ -16,14 +16,20 @@ export type BodySize = { bytes: number; dearValues: number }
 type BodyReading = {
   /** The most values, where these are other than a conversation's. */
   maxValues?: number | undefined
-  /** Awaited before anything is read, once the headers are sound, where it returns anything. */
-  beforeRead?: ((request: Request) => Promise<void> | undefined) | undefined
   /** Sees the body as it came. */
   onBytes?: ((bytes: Uint8Array) => void) | undefined
-  /** Told of each piece of a body of unannounced length; may refuse it. */
-  onPiece?: ((bytes: number) => void) | undefined
+  /** Who decides when it may be read and parsed. */
+  share?: Partial<BodyShare> | undefined
+}
+
+/** What one body has of what all share; any of it may refuse the body. */
+type BodyShare = {
+  /** Awaited before anything is read, once the headers are sound, where it returns anything. */
+  enter(request: Request): Promise<void> | undefined
+  /** Told of each piece of a body of unannounced length. */
+  grow(bytes: number): void
   /** Awaited between reading and parsing, where it returns anything. */
-  beforeParse?: ((size: BodySize) => Promise<void> | undefined) | undefined
+  beforeParse(size: BodySize): Promise<void> | undefined
 }
 
 export type BodyLimits = {
@@ -51,14 +57,14 @@ const decoder = new TextDecoder('utf-8', { fatal: true })
 export async function readJsonBody(
   request: Request,
   limits: BodyLimits,
-  { maxValues = MAX_JSON_VALUES, onBytes, onPiece, beforeRead, beforeParse }: BodyReading = {},
+  { maxValues = MAX_JSON_VALUES, onBytes, share }: BodyReading = {},
 ): Promise<JsonBody> {
   checkHeaders(request.headers, limits.maxBodyBytes)
-  const entering = beforeRead?.(request)
+  const entering = share?.enter?.(request)
   if (entering) await entering
   let bytes: Uint8Array
   try {
-    bytes = await readBytes(request, limits.maxBodyBytes, onPiece)
+    bytes = await readBytes(request, limits.maxBodyBytes, share)
   } catch (cause) {
     throw unreadable(request, cause)
   }
@@ -74,7 +80,7 @@ export async function readJsonBody(
     escapes: MAX_JSON_ESCAPES,
   })
   const { values, fields, losesNumbers } = inspected
-  const waiting = beforeParse?.({ bytes: bytes.length, dearValues: losesNumbers ? values : fields })
+  const waiting = share?.beforeParse?.({ bytes: bytes.length, dearValues: losesNumbers ? values : fields })
   if (waiting) await waiting
   const parsing = turnFor(bytes.length)
   if (parsing) await parsing
@@ -96,18 +102,18 @@ function checkHeaders(headers: Headers, maxBytes: number): void {
   if (Number(headers.get('content-length') ?? 0) > maxBytes) throw tooLarge(maxBytes)
 }
 
-function readBytes(request: Request, maxBytes: number, onPiece: BodyReading['onPiece']): Promise<Uint8Array> {
-  return request.headers.has('content-length') ? request.bytes() : readPieces(request, maxBytes, onPiece)
+function readBytes(request: Request, maxBytes: number, share: BodyReading['share']): Promise<Uint8Array> {
+  return request.headers.has('content-length') ? request.bytes() : readPieces(request, maxBytes, share)
 }
 
 /** A body of unannounced length. */
-async function readPieces(request: Request, maxBytes: number, onPiece: BodyReading['onPiece']): Promise<Uint8Array> {
+async function readPieces(request: Request, maxBytes: number, share: BodyReading['share']): Promise<Uint8Array> {
   const chunks: Uint8Array[] = []
   let size = 0
   for await (const chunk of request.body ?? []) {
     size += chunk.length
     if (size > maxBytes) throw tooLarge(maxBytes)
-    onPiece?.(chunk.length)
+    share?.grow?.(chunk.length)
     chunks.push(chunk)
   }
   return Buffer.concat(chunks)

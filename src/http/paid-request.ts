@@ -6,6 +6,8 @@ import { GatewayError, knownError } from '@/chat/error'
 import type { Format } from '@/formats/format'
 import type { Payer } from '@/ledger/outcomes'
 import { assert } from '@/lib/assert'
+import type { JsonObject } from '@/lib/json'
+import type { Soon } from '@/lib/wait/soon'
 import { openLine, type RequestLine } from '@/metrics/request-line'
 import type { HttpDeps } from './deps'
 import { errorResponse } from './errors'
@@ -27,8 +29,8 @@ export type PaidEndpoint = {
   maxJsonValues?: number
 }
 
-/** What all of them have; a subclass for each use adds what is asked. */
-export class PaidRequest {
+/** What all of them have; a subclass for each use adds what is asked, and how it is answered. */
+export abstract class PaidRequest {
   readonly requestId = newRequestId()
   readonly format: Format
   readonly arrivedMonotonicMs: number
@@ -58,6 +60,9 @@ export class PaidRequest {
     const { requestId, format, signal, arrivedMonotonicMs } = this
     this.line = openLine({ event, requestId, format: format.name, route: endpoint.route, arrivedMonotonicMs, signal })
   }
+
+  /** Has the use case answer what this body asks for. May throw. */
+  abstract answer(body: JsonObject, bytes: number): Soon<Response>
 
   get payer(): Payer {
     assert(this.line.payer, 'a request is answered once its payer is known')

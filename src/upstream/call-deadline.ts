@@ -6,6 +6,9 @@ import type { TimeoutPhase, UpstreamFailure } from './failure'
 /** Where whoever wants to end a call from outside finds its deadline, once it has begun. */
 export type CallHandle = { deadline: Pick<CallDeadline, 'end'> | undefined }
 
+/** Lets calls go on without their clients. */
+export type WithoutClient = { leave(end: () => void): void }
+
 /** The limits over one call: until the first byte, between bytes, and over everything. To connect has a watch of its own (`reach.ts`). */
 export class CallDeadline implements Timed {
   dueAtMs: number
@@ -15,11 +18,11 @@ export class CallDeadline implements Timed {
   private hasBegun = false
   private tellOvertime: ((failure: UpstreamFailure) => void) | undefined
 
-  /** Runs from now on. `leave` is told with the way to end the call, instead of its being ended, when the client goes away. */
+  /** Runs from now on. `readingOn` is told the way to end the call, instead of its being ended, when the client goes away. */
   constructor(
     private readonly limits: Timeouts,
     private readonly client: AbortSignal,
-    private readonly leave?: (end: () => void) => void,
+    private readonly readingOn?: WithoutClient,
   ) {
     this.totalAtMs = dueIn(limits.totalMs)
     this.dueAtMs = Math.min(this.totalAtMs, dueIn(limits.firstByteMs))
@@ -54,7 +57,7 @@ export class CallDeadline implements Timed {
 
   /** The client has gone. */
   handleEvent(): void {
-    if (this.leave) this.leave(() => this.abort())
+    if (this.readingOn) this.readingOn.leave(() => this.abort())
     else this.abort()
   }
 

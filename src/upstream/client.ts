@@ -4,7 +4,7 @@ import type { Dialect } from '@/dialects/dialect'
 import type { Format } from '@/formats/format'
 import { parseJson } from '@/lib/json'
 import { errorName, OpenAnswer, type UpstreamAnswer } from './answer'
-import { CallDeadline, type CallHandle } from './call-deadline'
+import { CallDeadline, type CallHandle, type WithoutClient } from './call-deadline'
 import { endpointUrl, requestHeaders } from './endpoints'
 import type { UpstreamFailure } from './failure'
 import { limitsIn } from './limit-headers'
@@ -23,8 +23,8 @@ type UpstreamCall = {
   bodyText: string
   /** Aborts the call: the client's, unless the provider's policy is to read on without one. */
   signal: AbortSignal
-  /** Told with the way to end the call, instead of ending it, when the client goes away. */
-  leave?: ((end: () => void) => void) | undefined
+  /** Told the way to end the call, instead of ending it, when the client goes away. */
+  readingOn?: WithoutClient | undefined
   /** Sent beside the provider's own, which go before them. */
   traceHeaders?: Record<string, string> | undefined
   /** What the caller asks of a provider of its own format. */
@@ -52,7 +52,7 @@ export function callUpstream(call: UpstreamCall): Promise<CallResult> {
 async function send(call: UpstreamCall, url: string, headers: Record<string, string>): Promise<CallResult> {
   const { target, format } = call
   const limits = target.provider.timeouts
-  const deadline = new CallDeadline(limits, call.signal, call.leave)
+  const deadline = new CallDeadline(limits, call.signal, call.readingOn)
   if (call.handle) call.handle.deadline = deadline
   const reach = target.provider.isProxied
     ? undefined

@@ -174,7 +174,6 @@ export function createTestAnswer(options: AnswerOptions = {}): TestAnswer {
   }
   const provider = providerOf('p', { format: providerFormat, ...options.providerChanges })
   const format = formatOf(client)
-  const charge = createTestCharge(told, clock, outputBound)
   const deps = {
     clock,
     logger: memoryLogger(),
@@ -189,6 +188,7 @@ export function createTestAnswer(options: AnswerOptions = {}): TestAnswer {
       note: ({ requestId, error }: { requestId: string; error: GatewayError }) =>
         void told.failed.push(`${requestId} ${error.status}`),
     },
+    crashPoint: () => undefined,
     streams: createActiveStreams(),
     drains: createDrainSlots(),
     signatures: { keep: async () => undefined },
@@ -202,7 +202,6 @@ export function createTestAnswer(options: AnswerOptions = {}): TestAnswer {
     signal: new AbortController().signal,
     epilogue: undefined,
     onEnd: () => void told.ends++,
-    onSettled: undefined,
     keep: undefined,
     isPrivate: false,
     ...options.changes,
@@ -212,6 +211,7 @@ export function createTestAnswer(options: AnswerOptions = {}): TestAnswer {
     ended: (isBroken: boolean) => void told.ended.push(isBroken),
     wrote: (tokens: number) => void told.wrote.push(tokens),
   } as unknown as Permit
+  const charge = createTestCharge(told, clock, outputBound, permit)
   const attempt = { providerFormat: formatOf(providerFormat), permit, charge, leftOut: [] }
   const context = {
     id: 'req_1',
@@ -235,22 +235,27 @@ export function testLine(arrivedMonotonicMs = 0): RequestLine {
 }
 
 /** A charge at 1,000 and 4,000 nano-USD a token, on a hold that notes how it ends. */
-function createTestCharge(told: TestAnswer['told'], clock: ManualClock, outputBound: number): OpenCharge {
+function createTestCharge(
+  told: TestAnswer['told'],
+  clock: ManualClock,
+  outputBound: number,
+  permit: Permit,
+): OpenCharge {
   const arrivedMonotonicMs = clock.monotonic()
   clock.advance(1_000)
   const { usage: _usage, rule: _rule, flags: _flags, status: _status, durationMs: _end, ...facts } = FACTS
   const limit = { limit: 60, remaining: 59, resetMs: 1_000 }
   let isOver = false
-  function end(note: () => void): Promise<void> {
+  async function end(note: () => void): Promise<undefined> {
     if (!isOver) note()
     isOver = true
-    return Promise.resolve()
   }
   return {
     payer: { accountId: 'acct_1', keyId: 'key_1' },
     pricing: modelOf('svc/alpha', []).pricing,
     writesForHour: false,
     tools: undefined,
+    permit,
     meter: new Meter(outputBound),
     facts: { ...facts, attempts: 2, routeReason: 'requested' },
     line: testLine(arrivedMonotonicMs),
@@ -271,13 +276,6 @@ function createTestCharge(told: TestAnswer['told'], clock: ManualClock, outputBo
           told.settled.push(facts)
           told.costs.push(cost)
         }),
-      async hangUp({ cost }, facts) {
-        await end(() => {
-          told.settled.push(facts)
-          told.costs.push(cost)
-        })
-        return cost
-      },
       release: () => end(() => void told.released++),
     },
   }

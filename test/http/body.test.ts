@@ -90,8 +90,10 @@ test('a body of many numbers that keep their digits lets others have turns, and 
 
 test('a body waits between its end and the parse where it has to, and is not parsed where it may not be', async () => {
   const turn = Promise.withResolvers<void>()
-  const reading = readJsonBody(requestOf('{"a":1}'), LIMITS, { beforeParse: () => turn.promise })
-  const refused = readJsonBody(requestOf('{"b":1}'), LIMITS, { beforeParse: () => Promise.reject(new Error('no')) })
+  const reading = readJsonBody(requestOf('{"a":1}'), LIMITS, { share: { beforeParse: () => turn.promise } })
+  const refused = readJsonBody(requestOf('{"b":1}'), LIMITS, {
+    share: { beforeParse: () => Promise.reject(new Error('no')) },
+  })
   expect(await refused.catch((error: Error) => error.message)).toBe('no')
   expect(parse).not.toHaveBeenCalled()
   turn.resolve()

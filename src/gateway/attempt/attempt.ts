@@ -22,7 +22,7 @@ import type { UpstreamAnswer } from '@/upstream/answer'
 import { callUpstream } from '@/upstream/client'
 import { describeFailure, toGatewayError, type UpstreamFailure } from '@/upstream/failure'
 import { awaitContent, type CommittedStream } from './commit-point'
-import { createReadingOn, type DrainSlots, type Streams } from './drain-slots'
+import { type DrainSlots, readingOnOf, type Streams } from './drain-slots'
 import { foldStream } from './fold-stream'
 import type { Failed, OpenAttempt } from './open-attempt'
 import { type CompleteAnswer, completeAnswer, MAX_ANSWER_BYTES, readComplete } from './read-complete'
@@ -56,21 +56,22 @@ export type StartedAnswer =
 
 /**
  * Calls the permit's target, and once more where it refuses what another account has proven to have thought: that says nothing of the
- * target or of the request, and the answer is the same conversation's without it. A refusal costs nothing.
+ * target or of the request, and the answer is the same conversation's without it. A refusal costs nothing. Tells the attempt its end.
  */
 export async function attemptTarget(
   deps: AttemptDeps,
   call: AttemptInput['call'],
   request: ChatRequest,
   attempt: OpenAttempt<StartedAnswer>,
-): Promise<StartedAnswer | Failed> {
+): Promise<void> {
   const { requestId, signal } = call
   const { permit } = attempt
   try {
     const { body: own, bodyBytes } = askedOf(call)
     const input = inProviderNames(call, request, attempt)
     const body = encodeBody(deps, input, own)
-    if (body instanceof GatewayError) return fail(deps, requestId, permit, { kind: 'unencodable' }, body)
+    if (body instanceof GatewayError)
+      return attempt.finish(fail(deps, requestId, permit, { kind: 'unencodable' }, body))
     const writing = turnFor(bodyBytes)
     if (writing) await writing
     let result = await callTarget(deps, input, JSON.stringify(body))
@@ -78,18 +79,18 @@ export async function attemptTarget(
       const stripped = withoutForeignProofs(deps, input, body, result.failure)
       if (stripped) result = await callTarget(deps, input, JSON.stringify(stripped))
     }
-    if (result.kind === 'failed') return noteFailure(deps, requestId, permit, result.failure)
+    if (result.kind === 'failed') return attempt.finish(noteFailure(deps, requestId, permit, result.failure))
     const hasContent = result.kind === 'complete' || (result.kind === 'stream' && !signal.aborted)
     if (hasContent) {
       permit.began()
       deps.tracing?.began(requestId, permit.number)
     } else permit.abandoned()
-    return result
+    attempt.finish(result)
   } catch (error) {
     // A bug of ours: it must not keep the slot as well.
     permit.abandoned()
     deps.tracing?.failed(requestId, permit.number, undefined)
-    throw error
+    attempt.crash(error)
   }
 }
 
@@ -129,8 +130,7 @@ async function callTarget(
   const { permit } = attempt
   const { target } = permit.planned
   // Of a stream, what came tells what is owed; of an answer in one piece, only its end does.
-  const readingOn = request.stream ? undefined : createReadingOn(deps, payer.accountId, target.provider)
-  const isGivenUp = () => attempt.isDropped || (signal.aborted && !readingOn?.isUnderWay())
+  attempt.readingOn = request.stream ? undefined : readingOnOf(deps, payer.accountId, target.provider)
   try {
     const sending = turnFor(bodyText.length)
     if (sending) await sending
@@ -145,11 +145,11 @@ async function callTarget(
       signal,
       handle: attempt,
       protocol: sentProtocol(input),
-      leave: readingOn?.leave,
+      readingOn: attempt.readingOn,
       traceHeaders: deps.tracing?.contextFor(requestId, permit.number),
     })
-    if (answer.kind === 'failed') return isGivenUp() ? abandoned(answer.failure) : answer
-    if (isGivenUp()) {
+    if (answer.kind === 'failed') return attempt.isGivenUp(signal) ? abandoned(answer.failure) : answer
+    if (attempt.isGivenUp(signal)) {
       answer.abort()
       return { kind: 'abandoned', hasSent: false }
     }
@@ -158,13 +158,13 @@ async function callTarget(
       answer.abort()
       return { kind: 'abandoned', hasSent: false }
     }
-    if (!isGivenUp() || result.kind === 'complete') return result
+    if (!attempt.isGivenUp(signal) || result.kind === 'complete') return result
     const hasSent = answer.hasSent()
     if (result.kind === 'stream' && hasSent) return result
     answer.abort()
     return { kind: 'abandoned', hasSent }
   } finally {
-    readingOn?.over()
+    attempt.readingOn?.over()
   }
 }
 

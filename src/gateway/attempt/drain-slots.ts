@@ -32,49 +32,57 @@ export function createDrainSlots(): DrainSlots {
   }
 }
 
-/** What becomes of a call for an answer in one piece when its client leaves. */
-type ReadingOn = {
-  /** Lets the call go on where there is a slot, and ends it otherwise, or when its time is over. */
-  leave(end: () => void): void
-  /** Whether the call goes on without its client. */
-  isUnderWay(): boolean
-  /** The call is over: its slot is free again. */
-  over(): void
-}
-
 /** Where calls of this process are found that have to end with it. */
 export type Streams = { add(interrupt: () => void): () => void }
 
+type ReadingDeps = { drains: DrainSlots; streams: Streams }
+
 /** Prepares to read on an account's call of a provider; undefined where its policy forbids it. */
-export function createReadingOn(
-  { drains, streams }: { drains: DrainSlots; streams: Streams },
-  accountId: string,
-  { name, onDisconnect }: Provider,
-): ReadingOn | undefined {
-  if (onDisconnect.kind === 'abort') return undefined
-  const { maxMs, maxConcurrent } = onDisconnect
-  let free: (() => void) | undefined
-  function over(): void {
-    free?.()
-    free = undefined
+export function readingOnOf(deps: ReadingDeps, accountId: string, provider: Provider): ReadingOn | undefined {
+  const { onDisconnect } = provider
+  return onDisconnect.kind === 'abort' ? undefined : new ReadingOn(deps, accountId, provider.name, onDisconnect)
+}
+
+/** What becomes of a call for an answer in one piece when its client leaves. */
+export class ReadingOn {
+  private giveBack: (() => void) | undefined = undefined
+
+  constructor(
+    private readonly deps: ReadingDeps,
+    private readonly accountId: string,
+    private readonly provider: string,
+    private readonly policy: Exclude<Provider['onDisconnect'], { kind: 'abort' }>,
+  ) {}
+
+  /** Whether the call goes on without its client. */
+  get isUnderWay(): boolean {
+    return this.giveBack !== undefined
   }
-  return {
-    leave(end) {
-      const giveBack = drains.take(name, accountId, maxConcurrent)
-      if (!giveBack) return end()
-      function stop(): void {
-        over()
-        end()
-      }
-      const timer = setTimeout(stop, maxMs)
-      const unregister = streams.add(stop)
-      free = () => {
-        clearTimeout(timer)
-        unregister()
-        giveBack()
-      }
-    },
-    isUnderWay: () => free !== undefined,
-    over,
+
+  /** Lets the call go on where there is a slot, and ends it otherwise, or when its time is over. */
+  leave(end: () => void): void {
+    const { drains, streams } = this.deps
+    const giveBack = drains.take(this.provider, this.accountId, this.policy.maxConcurrent)
+    if (!giveBack) {
+      end()
+      return
+    }
+    const stop = () => {
+      this.over()
+      end()
+    }
+    const timer = setTimeout(stop, this.policy.maxMs)
+    const unregister = streams.add(stop)
+    this.giveBack = () => {
+      clearTimeout(timer)
+      unregister()
+      giveBack()
+    }
+  }
+
+  /** The call is over: its slot is free again. */
+  over(): void {
+    this.giveBack?.()
+    this.giveBack = undefined
   }
 }

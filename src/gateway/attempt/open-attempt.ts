@@ -5,6 +5,7 @@ import type { OpenCharge } from '@/gateway/charge/open-charge'
 import type { FailedAttempt, Permit } from '@/routing/failover/permit'
 import type { CallHandle } from '@/upstream/call-deadline'
 import type { TimeoutPhase } from '@/upstream/failure'
+import type { ReadingOn } from './drain-slots'
 
 /** No answer: what the caller is told if no other target does better, and what the failover decides by. */
 export type Failed = { kind: 'failed'; error: GatewayError; failed: FailedAttempt }
@@ -18,14 +19,16 @@ export class OpenAttempt<Started extends Outcome> implements CallHandle {
   deadline: CallHandle['deadline'] = undefined
   /** Whether nobody wants it any more. */
   isDropped = false
+  /** What becomes of its call when the client leaves; undefined where the call ends then. */
+  readingOn: ReadingOn | undefined = undefined
   /** Fields of the caller's body that the target was not sent. */
   leftOut: readonly string[] = []
   /** Once it has ended. */
   result: Started | Failed | undefined = undefined
-  /** A bug of ours; thrown where the race is waited for. */
+  /** A bug of ours; thrown where its end is waited for. */
   error: unknown = undefined
-  /** Called when it has ended. */
-  onEnd: ((attempt: OpenAttempt<Started>) => void) | undefined = undefined
+  /** Who waits for its end. */
+  search: { ended(attempt: OpenAttempt<Started>): void } | undefined = undefined
 
   constructor(
     readonly permit: Permit,
@@ -35,22 +38,25 @@ export class OpenAttempt<Started extends Outcome> implements CallHandle {
     public sinceMs: number,
   ) {}
 
-  /** Follows its call, which never rejects unless there is a bug. */
-  follow(running: Promise<Started | Failed>): void {
-    running.then(
-      (result) => {
-        this.result = result
-        this.onEnd?.(this)
-      },
-      (error: unknown) => {
-        this.error = error
-        this.onEnd?.(this)
-      },
-    )
+  /** Its call has come to this. */
+  finish(result: Started | Failed): void {
+    this.result = result
+    this.tellEnd()
+  }
+
+  /** Its call has run into a bug of ours. */
+  crash(error: unknown): void {
+    this.error = error
+    this.tellEnd()
   }
 
   hasEnded(): boolean {
     return this.result !== undefined || this.error !== undefined
+  }
+
+  /** Whether nobody waits for what it comes to; `client` fires when the client leaves. */
+  isGivenUp(client: AbortSignal): boolean {
+    return this.isDropped || (client.aborted && !this.readingOn?.isUnderWay)
   }
 
   /** Ends the call as having run out of one of its limits. */
@@ -60,10 +66,15 @@ export class OpenAttempt<Started extends Outcome> implements CallHandle {
 
   /** Nobody wants it any more: ends it, and rids us of what it comes to. */
   drop(): void {
+    const hadEnded = this.hasEnded()
     this.isDropped = true
     this.end()
-    this.onEnd = discard
-    if (this.result) discard(this)
+    if (hadEnded) discard(this)
+  }
+
+  private tellEnd(): void {
+    if (this.isDropped) discard(this)
+    else this.search?.ended(this)
   }
 }
 

@@ -38,6 +38,10 @@ export type OpenCharge = {
   counted?: { tokens: number | undefined; ofGuess: number }
   /** The input in our own count, where the provider does not say it and somebody counted; a guess stands in for it elsewhere. */
   countedInput?: number | undefined
+  /** Told how much was written, where the answer is complete. */
+  permit: { wrote(tokens: number): void }
+  /** Who else is told how the answer ended and what it cost, before its last words are sent where it ended well. */
+  onSettled?: ((ending: Ending, charge: Charge) => void) | undefined
   /** What the request leaves in the log. */
   line: RequestLine
   facts: PlannedFacts & { attempts: number; routeReason: string }

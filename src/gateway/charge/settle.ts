@@ -2,10 +2,10 @@
 import { GatewayError } from '@/chat/error'
 import type { FormatName } from '@/chat/format-name'
 import { type Charge, type Ending, FREE_HANG_UPS_PER_HOUR } from '@/ledger/charge'
-import type { Payer } from '@/ledger/outcomes'
+import type { Payer, SettleOutcome } from '@/ledger/outcomes'
 import type { Clock } from '@/lib/clock'
+import type { CrashPoint } from '@/lib/crash-point'
 import type { Logger } from '@/lib/logger'
-import type { Nano } from '@/lib/money'
 import type { Metrics } from '@/metrics/metrics'
 import { writeLine } from '@/metrics/request-line'
 import type { Tracing } from '@/telemetry/tracing'
@@ -27,6 +27,7 @@ export type SettleDeps = {
   logger: Logger
   metrics: Pick<Metrics, 'answered' | 'thrownAway' | 'unknownUsage'>
   failures: FailureNotes
+  crashPoint: CrashPoint
   tracing?: Tracing | undefined
 }
 
@@ -48,8 +49,14 @@ export async function settle(deps: SettleDeps, open: OpenCharge, ending: Ending)
   if (due.kind === 'free') {
     noteFailure(deps.failures, open, ending)
     await open.hold.release()
-  } else if (ending === 'unanswered') charge = await concludeUnheard(deps, open, due, bill)
-  else await conclude(deps, open, due, bill, ending)
+  } else {
+    const freePerHour = ending === 'unanswered' ? FREE_HANG_UPS_PER_HOUR : undefined
+    const settling = open.hold.settle(due, factsOf(open, due, bill, ending, deps.clock), freePerHour)
+    if (!freePerHour) deps.tracing?.step(open.facts.requestId, 'settle', settling)
+    const outcome = await settling
+    deps.crashPoint('settled')
+    if (freePerHour) charge = noteHangUp(deps, open, due, outcome)
+  }
   const durationMs = deps.clock.monotonic() - open.arrivedMonotonicMs
   if (reading.unknownUsage) warnOfUnknownUsage(deps, open, reading.unknownUsage)
   open.onObservedEnd?.({ ending, finish: reading.finish, outputTokens: outputOf(charge) })
@@ -60,27 +67,23 @@ export async function settle(deps: SettleDeps, open: OpenCharge, ending: Ending)
     ...{ model: open.facts.model, providerCost: bill.providerCost },
     ...{ firstTokenMs: open.meter.firstTokenMs(), durationMs },
   })
+  open.onSettled?.(ending, charge)
+  if (ending === 'complete' && charge.kind === 'charge') open.permit.wrote(charge.usage.output)
   return charge
 }
 
-/** Ends the hold of what is charged. */
-function conclude(deps: SettleDeps, open: OpenCharge, due: Due, bill: ProviderBill, ending: Ending): Promise<void> {
-  const settling = open.hold.settle(due, factsOf(open, due, bill, ending, deps.clock))
-  deps.tracing?.step(open.facts.requestId, 'settle', settling)
-  return settling
-}
-
-/** The same where nobody has heard a word. Returns what was charged in the end: whether a hang-up is free, the ledger decides. */
-async function concludeUnheard(deps: SettleDeps, open: OpenCharge, due: Due, bill: ProviderBill): Promise<Due> {
-  const cost = await open.hold.hangUp(due, factsOf(open, due, bill, 'unanswered', deps.clock))
-  const charge: Due = cost === 0 ? { ...due, cost, rule: 'hangup_free' } : due
-  noteHangUp(deps, open, charge)
-  return charge
-}
-
-/** So that whoever looks for a request finds it, and sees why the next ones cost something. */
-function noteHangUp({ failures, metrics }: SettleDeps, open: OpenCharge, { cost }: { cost: Nano }): void {
+/**
+ * So that whoever looks for a request finds it, and sees why the next ones cost something. Returns what was charged in the end: whether a
+ * hang-up is free, the ledger decides, and as long as it has not said so it is not.
+ */
+function noteHangUp(
+  { failures, metrics }: SettleDeps,
+  open: OpenCharge,
+  due: Due,
+  outcome: SettleOutcome | undefined,
+): Due {
   const { facts, payer } = open
+  const cost = outcome?.kind === 'settled' ? outcome.record.cost : due.cost
   const { requestId, requestedModel: model, clientFormat: format, provider } = facts
   metrics.thrownAway(provider, 'hang_up', costThrownAway(open))
   const words =
@@ -89,6 +92,7 @@ function noteHangUp({ failures, metrics }: SettleDeps, open: OpenCharge, { cost 
       : `The client left before the answer had begun. It did more than ${FREE_HANG_UPS_PER_HOUR} times in this hour: the input was charged.`
   const error = new GatewayError('client_gone', words, { code: cost === 0 ? 'hang_up_free' : 'hang_up_charged' })
   failures.note({ requestId, payer, format, model, error })
+  return cost === 0 ? { ...due, cost, rule: 'hangup_free' } : due
 }
 
 /** What began, said nothing and is free has no usage record that would tell of it. */

@@ -7,7 +7,7 @@ import type { EmbeddingAnswer } from '@/chat/embedding'
 import { leftOutFields } from '@/formats/body-fields'
 import type { Embeddings } from '@/formats/embeddings'
 import { type AttemptDeps, noteFailure } from '@/gateway/attempt/attempt'
-import type { Failed, OpenAttempt } from '@/gateway/attempt/open-attempt'
+import type { OpenAttempt } from '@/gateway/attempt/open-attempt'
 import { MAX_ANSWER_BYTES } from '@/gateway/attempt/read-complete'
 import type { Clock } from '@/lib/clock'
 import type { Permit } from '@/routing/failover/permit'
@@ -31,12 +31,12 @@ export type AnsweredCalls = Map<Target, EmbeddingAnswer[]>
 /** What each of its calls is made with. */
 type EmbeddingAttempt = { call: EmbeddingRequestCall; attempt: OpenAttempt<Embedded>; embeddings: Embeddings }
 
-/** Asks the permit's target. */
+/** Asks the permit's target. Tells the attempt what it comes to, and never rejects. */
 export async function attemptEmbedding(
   deps: Omit<AttemptDeps, 'drains' | 'streams'> & { clock: Clock },
   { call, attempt, embeddings }: EmbeddingAttempt,
   answered: AnsweredCalls,
-): Promise<Embedded | Failed> {
+): Promise<void> {
   const { permit } = attempt
   const { target } = permit.planned
   const answers = answered.get(target) ?? []
@@ -55,21 +55,21 @@ export async function attemptEmbedding(
         permit.abandoned()
         const inputCount = Math.max(answers.length, 1) * embeddings.maxInputs
         const isUnreached = 'kind' in result && result.kind === 'unreachable' && result.isUnheard
-        return { kind: 'abandoned', answers, inputs: inputCount, ...(isUnreached && { isUnreached }) }
+        return attempt.finish({ kind: 'abandoned', answers, inputs: inputCount, ...(isUnreached && { isUnreached }) })
       }
-      if ('kind' in result) return noteFailure(deps, call.requestId, permit, result)
+      if ('kind' in result) return attempt.finish(noteFailure(deps, call.requestId, permit, result))
       answers.push(result)
       // The target is not silent.
       attempt.sinceMs = deps.clock.monotonic()
     }
     permit.began()
     deps.tracing?.began(call.requestId, permit.number)
-    return { kind: 'embedded', answers, inputs: inputs.length }
+    attempt.finish({ kind: 'embedded', answers, inputs: inputs.length })
   } catch (error) {
     // A bug of ours: it must not keep the slot as well.
     permit.abandoned()
     deps.tracing?.failed(call.requestId, permit.number, undefined)
-    throw error
+    attempt.crash(error)
   }
 }
 

@@ -3,11 +3,11 @@ import type { EmbeddingRequest } from '@/chat/embedding'
 import type { FormatName } from '@/chat/format-name'
 import type { Embeddings } from '@/formats/embeddings'
 import type { Format } from '@/formats/format'
+import type { OpenCharge } from '@/gateway/charge/open-charge'
 import type { SettleDeps } from '@/gateway/charge/settle'
 import type { HoldDeps } from '@/gateway/hold/hold'
 import type { Terms, TermsDeps } from '@/gateway/hold/terms'
 import type { RelayDeps } from '@/gateway/relay/relay-stream'
-import type { Client } from '@/gateway/relay/relayed'
 import type { Payer } from '@/ledger/outcomes'
 import type { StoreWatch } from '@/ledger/store-watch'
 import type { JsonObject } from '@/lib/json'
@@ -39,7 +39,7 @@ export type EmbeddingRequestCall = {
   onEnd(): void
   /** What the request leaves in the log. */
   line: RequestLine
-  readonly onSettled: Client['onSettled']
+  readonly onSettled: OpenCharge['onSettled']
   /** Wall clock, and the clock that durations are taken from. */
   arrivedAtMs: number
   arrivedMonotonicMs: number

@@ -33,13 +33,11 @@ export async function tellVectors(
     open.countedInput = call.request.inputs.slice(0, embedded.inputs).reduce((sum, one) => sum + estimateInput(one), 0)
     if (embedded.isUnreached) open.isUnreached = true
     const ending = answers.length > 0 ? 'disconnected' : 'unanswered'
-    const charge = await settle(deps, open, ending)
-    call.onSettled?.(ending, charge)
+    await settle(deps, open, ending)
     return new Response(null, { status: CLIENT_CLOSED_STATUS })
   }
   if (!usage) open.countedInput = await withDeadline(countInputs(plan.sizes), COUNT_PATIENCE_MS, () => undefined)
   const charge = await settle(deps, open, 'complete')
-  call.onSettled?.('complete', charge)
   assert(charge.kind === 'charge', 'vectors are never free')
   const headers = answerHeaders(deps, call.format, open, {
     upstreamMs,

@@ -5,9 +5,9 @@
 import { GatewayError } from '@/chat/error'
 import type { RateLimits } from '@/chat/rate-limits'
 import { inputTokens } from '@/chat/usage'
-import { type Charge, FREE_HANG_UPS_PER_HOUR } from '@/ledger/charge'
+import type { Charge } from '@/ledger/charge'
 import type { Ledger } from '@/ledger/ledger'
-import type { Payer, Renewal, ReserveOutcome, Settlement, SettleOutcome } from '@/ledger/outcomes'
+import type { Payer, Renewal, ReserveOutcome, ReserveRequest, Settlement, SettleOutcome } from '@/ledger/outcomes'
 import type { RequestFacts } from '@/ledger/usage-record'
 import { assert } from '@/lib/assert'
 import type { CrashPoint } from '@/lib/crash-point'
@@ -30,6 +30,7 @@ export type HoldDeps = {
   tracing?: Tracing | undefined
 }
 
+type Reserved = Extract<ReserveOutcome, { kind: 'reserved' }>
 /** A charge that there is something to pay of. */
 type Due = Extract<Charge, { kind: 'charge' }>
 
@@ -51,15 +52,24 @@ export async function withHold<Offered extends Terms>(
 ): Promise<Response> {
   const negotiation = negotiating instanceof Promise ? await negotiating : negotiating
   let offer = negotiation.first
-  let outcome = await reserve(deps, payer, holdId, offer)
-  while (outcome.kind !== 'reserved') {
-    const next = isNegotiable(outcome) ? await negotiation.next(outcome) : undefined
-    if (!next) throw denial(outcome, offer.size)
-    offer = next
-    outcome = await reserve(deps, payer, holdId, offer)
+  let reserved: Reserved | undefined
+  while (!reserved) {
+    const asked = reserveRequest(deps, payer, holdId, offer)
+    let outcome: ReserveOutcome
+    try {
+      outcome = await reserve(deps, asked)
+    } catch (cause) {
+      throw takeBack(deps, asked, cause)
+    }
+    if (outcome.kind === 'reserved') reserved = outcome
+    else {
+      const next = isNegotiable(outcome) ? await negotiation.next(outcome) : undefined
+      if (!next) throw denial(outcome, offer.size)
+      offer = next
+    }
   }
   deps.crashPoint('reserved')
-  const hold = new OpenHold(deps, payer, holdId, offer.size, outcome.limits)
+  const hold = new OpenHold(deps, payer, holdId, offer.size, reserved.limits)
   try {
     const response = await use(hold, offer)
     assert(hold.isTakenCareOf(), 'a request ended without settling, releasing or handing over its hold')
@@ -71,8 +81,8 @@ export async function withHold<Offered extends Terms>(
 }
 
 /**
- * Credit set aside for one request. Of the calls that end it, `settle`, `hangUp` and `release`, only the first counts; later ones
- * wait for the first. All return when the ledger knows, or soon after.
+ * Credit set aside for one request. Of the calls that end it, `settle` and `release`, only the first counts; later ones wait for the
+ * first. Both return when the ledger knows, or soon after.
  */
 class OpenHold implements Renewable {
   renewAtMs = 0
@@ -108,21 +118,13 @@ class OpenHold implements Renewable {
     }
   }
 
-  async settle(charge: Due, facts: RequestFacts): Promise<void> {
-    this.ending ??= this.end(charge, facts)
-    await this.ending
-    this.deps.crashPoint('settled')
-  }
-
   /**
-   * Settles for a client that left before the first byte: for nothing, where the store finds that the account has free ones left.
-   * Returns what was charged, or what was asked for where the store has not said yet.
+   * Settles, with `freePerHour` for nothing where the store finds that the account has free ones left. Resolves to what became of it, as
+   * far as the store has said.
    */
-  async hangUp(charge: Due, facts: RequestFacts): Promise<Nano> {
-    this.ending ??= this.end(charge, facts, FREE_HANG_UPS_PER_HOUR)
-    const outcome = await this.ending
-    this.deps.crashPoint('settled')
-    return outcome?.kind === 'settled' ? outcome.record.cost : charge.cost
+  settle(charge: Due, facts: RequestFacts, freePerHour?: number): Promise<SettleOutcome | undefined> {
+    this.ending ??= this.end(charge, facts, freePerHour)
+    return this.ending
   }
 
   async release(): Promise<void> {
@@ -165,19 +167,20 @@ function isNegotiable(outcome: ReserveOutcome): outcome is Refusal {
   return NEGOTIABLE.has(outcome.kind)
 }
 
-function reserve(
-  deps: HoldDeps,
+function reserveRequest(
+  { holdTtlMs: ttlMs }: HoldDeps,
   { accountId, keyId }: Payer,
   holdId: string,
   { size: { amount, inputCost, rateTokens: tokens }, allowedModels }: Terms,
-): Promise<ReserveOutcome> {
-  const ttlMs = deps.holdTtlMs
-  const asked = { accountId, keyId, holdId, amount, inputCost, tokens, ttlMs, allowedModels }
-  const reserving = deps.ledger.reserve(asked)
-  deps.tracing?.step(holdId, 'reserve', reserving, ({ kind }) => ({ outcome: kind, hold_nano_usd: amount }))
-  return reserving.catch((cause: unknown) => {
-    throw takeBack(deps, asked, cause)
-  })
+): ReserveRequest {
+  return { accountId, keyId, holdId, amount, inputCost, tokens, ttlMs, allowedModels }
+}
+
+function reserve({ ledger, tracing }: HoldDeps, asked: ReserveRequest): Promise<ReserveOutcome> {
+  const reserving = ledger.reserve(asked)
+  const { holdId, amount } = asked
+  tracing?.step(holdId, 'reserve', reserving, ({ kind }) => ({ outcome: kind, hold_nano_usd: amount }))
+  return reserving
 }
 
 /** The reserve may have happened although its answer was lost: it is taken back by its id, whenever the store returns. */

@@ -9,7 +9,7 @@ import type { Settlement, SettleOutcome } from '@/ledger/outcomes'
 import type { Clock } from '@/lib/clock'
 import { withDeadline } from '@/lib/deadline'
 import type { Logger } from '@/lib/logger'
-import { createSharedDeadline } from '@/lib/wait/shared-deadline'
+import { createSharedDeadline, SharedWait } from '@/lib/wait/shared-deadline'
 import type { Metrics } from '@/metrics/metrics'
 
 type Resolution =
@@ -62,7 +62,9 @@ export function createSettler(
   let firstKept = 0
   let wake = Promise.withResolvers<void>()
 
-  async function insist(resolution: Resolution, isRepeat: boolean): Promise<SettleOutcome | undefined> {
+  /** Sees it through, however long that takes; whoever waits is told of the outcome. Never rejects. */
+  async function insist(resolution: Resolution, isRepeat: boolean, waiting?: Waiting): Promise<void> {
+    pending += 1
     for (let pause = FIRST_RETRY_MS, failures = 0; ; pause = Math.min(pause * 2, MAX_RETRY_MS), failures++) {
       const woken = wake.promise
       try {
@@ -76,7 +78,10 @@ export function createSettler(
         const isOurs = isRepeat || failures > 0 || outcome?.kind !== 'already_settled'
         if (isOurs) keep(decided(resolution, outcome))
         if (failures > 0) logger.info('settlement_acknowledged', { holdId: idOf(resolution), failures })
-        return outcome
+        pending -= 1
+        waiting?.end(outcome)
+        if (pending === 0) drained?.resolve()
+        return
       } catch (error) {
         metrics.settlementFailed()
         logger.warn('settlement_unacknowledged', { holdId: idOf(resolution), error })
@@ -104,25 +109,12 @@ export function createSettler(
     firstKept = 0
   }
 
-  /** Sees it through, however long that takes; `onEnd` is told of the outcome. */
-  function begin(resolution: Resolution, isRepeat: boolean, onEnd: (outcome: SettleOutcome | undefined) => void): void {
-    pending += 1
-    void insist(resolution, isRepeat).then((outcome) => {
-      pending -= 1
-      onEnd(outcome)
-      if (pending === 0) drained?.resolve()
-    })
-  }
-
   return {
     resolve(resolution) {
-      const { promise, resolve } = Promise.withResolvers<SettleOutcome | undefined>()
-      const wait = patience.begin(() => resolve(undefined))
-      begin(resolution, false, (outcome) => {
-        wait.isOver = true
-        resolve(outcome)
-      })
-      return promise
+      const waiting = new Waiting()
+      patience.begin(waiting)
+      void insist(resolution, false, waiting)
+      return waiting.outcome
     },
     storeReturned() {
       wake.resolve()
@@ -130,7 +122,7 @@ export function createSettler(
       const again = kept.slice(firstKept)
       kept = []
       firstKept = 0
-      for (const { resolution } of again) begin(resolution, true, giveUp)
+      for (const { resolution } of again) void insist(resolution, true)
     },
     pendingCount: () => pending,
     async drain(timeoutMs) {
@@ -139,6 +131,28 @@ export function createSettler(
       await withDeadline(drained.promise, timeoutMs, giveUp)
       return pending
     },
+  }
+}
+
+/** Whoever waits for an acknowledgement, and is told after a while that there is none yet. */
+class Waiting extends SharedWait {
+  readonly outcome: Promise<SettleOutcome | undefined>
+  private readonly resolve: (outcome: SettleOutcome | undefined) => void
+
+  constructor() {
+    super()
+    const { promise, resolve } = Promise.withResolvers<SettleOutcome | undefined>()
+    this.outcome = promise
+    this.resolve = resolve
+  }
+
+  onLate(): void {
+    this.resolve(undefined)
+  }
+
+  end(outcome: SettleOutcome | undefined): void {
+    this.isOver = true
+    this.resolve(outcome)
   }
 }
 

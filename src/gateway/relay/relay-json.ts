@@ -16,7 +16,7 @@ import { completeAnswer, endAnswer, type RelayedAnswer } from './relayed'
  * gone owes what was read on for it.
  */
 export async function relayJson(
-  deps: Pick<RelayDeps, 'clock' | 'logger' | 'metrics' | 'failures' | 'signatures' | 'tracing'>,
+  deps: Pick<RelayDeps, 'clock' | 'logger' | 'metrics' | 'failures' | 'crashPoint' | 'signatures' | 'tracing'>,
   answer: RelayedAnswer,
   { response, raw }: CompleteAnswer,
 ): Promise<Response> {

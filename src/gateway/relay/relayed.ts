@@ -34,8 +34,6 @@ export type Client = {
   readonly keep: ((lastWords: string, ending: 'complete' | 'cut') => Promise<string>) | undefined
   /** Whether nothing that was said may be kept for requests that build on it. */
   readonly isPrivate: boolean
-  /** Told how the answer ended and what it cost, before its last words are sent where it ended well. */
-  readonly onSettled: ((ending: Ending, charge: Charge) => void) | undefined
 }
 
 type Known = Pick<RelayedAnswer, 'context' | 'mayReason' | 'upstreamMs' | 'loweredCap'>
@@ -105,11 +103,7 @@ export class RelayedAnswer implements PassHooks, HeaderFacts {
 export function endAnswer(deps: SettleDeps, answer: RelayedAnswer, ending: Ending): Promise<Charge> {
   answer.permit.ended(ending === 'broken')
   answer.client.onEnd()
-  return settle(deps, answer.charge, ending).then((charge) => {
-    answer.client.onSettled?.(ending, charge)
-    if (ending === 'complete' && charge.kind === 'charge') answer.permit.wrote(charge.usage.output)
-    return charge
-  })
+  return settle(deps, answer.charge, ending)
 }
 
 /**

@@ -32,11 +32,7 @@ export async function openFree(deps: HttpDeps, request: Request, payer: Payer): 
   return {
     key,
     async read() {
-      const { json, bytes } = await readJsonBody(request, deps, {
-        beforeRead: (arrived) => share.enter(arrived),
-        onPiece: (piece) => share.grow(piece),
-        beforeParse: (size) => share.takeTurn(size),
-      })
+      const { json, bytes } = await readJsonBody(request, deps, { share })
       return { body: json, bytes, share }
     },
     end() {

@@ -36,14 +36,16 @@ export function createShares(unpaid: Admission, waitMs = WAIT_MS): OpenShare {
     ...{ perSubject: SHARED.unpaidTurns.perAccount, total: SHARED.unpaidTurns.perProcess, waitMs },
     ...{ maxWaiting: MAX_WAITING, maxWaitingEach: MAX_TURNS_WAITING_EACH },
   })
-  return (payer, isFree = false) =>
-    new RequestShare(payer, { room, turns, admit: isFree ? unpaid.admitFree : unpaid.admitLarge })
+  const paid = { room, turns, admit: unpaid.admitLarge, isFree: false }
+  const free = { room, turns, admit: unpaid.admitFree, isFree: true }
+  return (payer, isFree = false) => new RequestShare(payer, isFree ? free : paid)
 }
 
 type Parts = {
   room: ReturnType<typeof createBudget>
   turns: ReturnType<typeof createBudget>
   admit: Admission['admitLarge']
+  isFree: boolean
 }
 
 class RequestShare {
@@ -79,6 +81,11 @@ class RequestShare {
     // Nobody waits with half a body.
     this.held = this.parts.room.takeNow(this.payer.accountId, this.bytesRead)
     if (!this.held) throw busy()
+  }
+
+  /** Before the body is parsed. Whoever pays for it may send much at once, but not what takes long to parse. Throws likewise. */
+  beforeParse({ bytes, dearValues }: BodySize): Promise<void> | undefined {
+    return this.takeTurn({ bytes: this.parts.isFree ? bytes : 0, dearValues })
   }
 
   /** Before so much is parsed that nobody has paid for; once for each request, and only where it takes long. Likewise. */

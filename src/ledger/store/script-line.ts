@@ -3,30 +3,33 @@
  * event loop is written in one go, without the promises, timers and copies that its own way makes of every command.
  */
 import type { Redis } from 'ioredis'
-import { createSharedDeadline, type SharedWait } from '@/lib/wait/shared-deadline'
+import type { Script } from '@/ledger/scripts/scripts'
+import { createSharedDeadline, SharedWait } from '@/lib/wait/shared-deadline'
 import { keyPrefixOf } from './connection'
 
 interface ScriptLine {
-  /** Runs the script with this digest. Rejects with the store's own error, or where no answer comes in time. */
-  send(sha: string, names: readonly string[], args: readonly (string | number)[]): Promise<unknown>
+  /** Runs the script by its digest. What becomes of a failure, the listener says. */
+  send(script: Script, names: readonly string[], args: readonly (string | number)[]): Promise<unknown>
 }
+
+/** Who is told of each call once, when it ends. */
+type LineListener = {
+  answered(call: ScriptCall): void
+  /** The store's own error, or that no answer came in time. What is returned stands in for the answer. */
+  failed(call: ScriptCall, error: unknown): Promise<unknown>
+}
+
+/** One call of a script. */
+export type ScriptCall = Pick<ScriptCommand, 'script' | 'names' | 'values' | 'startedMs'>
 
 type Command = Parameters<Redis['sendCommand']>[0]
 
-/** What ioredis asks of a command that it writes and whose reply it takes. */
-type ScriptCommand = Pick<Command, 'name' | 'args' | 'isTraced' | 'promise' | 'resolve' | 'reject'> & {
-  /** Replies are decoded as text while they are read. */
-  replyEncoding: 'utf8'
-  setReplyContext(): void
-  setTimeout(): void
-  toWritable(): string
-}
-
 const NO_ARGUMENTS: string[] = []
-const ignore = () => undefined
+
+const TELL_NOBODY: LineListener = { answered: () => undefined, failed: (_, error) => Promise.reject(error) }
 
 /** Creates the line of one client. A command waits for its answer for `timeoutMs` at most. */
-export function createScriptLine(redis: Redis, timeoutMs: number): ScriptLine {
+export function createScriptLine(redis: Redis, timeoutMs: number, listener = TELL_NOBODY): ScriptLine {
   const deadline = createSharedDeadline(timeoutMs)
   const prefix = keyPrefixOf(redis)
   let queue: ScriptCommand[] = []
@@ -48,34 +51,76 @@ export function createScriptLine(redis: Redis, timeoutMs: number): ScriptLine {
   }
 
   return {
-    send(sha, names, args) {
-      const { promise, resolve, reject } = Promise.withResolvers<unknown>()
-      let wait: SharedWait | undefined
-      const end = () => {
-        if (wait) wait.isOver = true
-      }
+    send(script, names, args) {
+      const command = new ScriptCommand(listener, prefix, script, names, args)
       if (queue.length === 0) setImmediate(flush)
-      queue.push({
-        name: 'evalsha',
-        args: NO_ARGUMENTS,
-        isTraced: true,
-        replyEncoding: 'utf8',
-        promise,
-        resolve(reply: unknown) {
-          end()
-          resolve(textOf(reply))
-        },
-        reject(error) {
-          end()
-          reject(error)
-        },
-        setReplyContext: ignore,
-        setTimeout: ignore,
-        toWritable: () => wordsOf(sha, prefix, names, args),
-      })
-      wait = deadline.begin(() => reject(new Error('no answer in time')))
-      return promise
+      queue.push(command)
+      deadline.begin(command)
+      return command.promise
     },
+  }
+}
+
+/** What ioredis asks of a command that it writes and whose reply it takes, and nothing that it would do with any other. */
+class ScriptCommand
+  extends SharedWait
+  implements Pick<Command, 'name' | 'args' | 'isTraced' | 'promise' | 'resolve' | 'reject'>
+{
+  readonly name = 'evalsha'
+  readonly args = NO_ARGUMENTS
+  readonly isTraced = true
+  /** Replies are decoded as text while they are read. */
+  readonly replyEncoding = 'utf8'
+  readonly promise: Promise<unknown>
+  readonly startedMs = performance.now()
+  private readonly answer: (reply: unknown) => void
+  private readonly refuse: (error: unknown) => void
+
+  constructor(
+    private readonly listener: LineListener,
+    private readonly prefix: string,
+    readonly script: Script,
+    readonly names: readonly string[],
+    readonly values: readonly (string | number)[],
+  ) {
+    super()
+    const { promise, resolve, reject } = Promise.withResolvers<unknown>()
+    this.promise = promise
+    this.answer = resolve
+    this.refuse = reject
+  }
+
+  resolve(reply: unknown): void {
+    if (this.isOver) return
+    this.isOver = true
+    this.listener.answered(this)
+    this.answer(textOf(reply))
+  }
+
+  reject(error: Error): void {
+    if (this.isOver) return
+    this.isOver = true
+    this.fail(error)
+  }
+
+  onLate(): void {
+    this.fail(new Error('no answer in time'))
+  }
+
+  private fail(error: Error): void {
+    this.listener.failed(this, error).then(this.answer, this.refuse)
+  }
+
+  setReplyContext(): void {
+    // Replies are text, whatever the client is set to.
+  }
+
+  setTimeout(): void {
+    // One timer watches all of them.
+  }
+
+  toWritable(): string {
+    return wordsOf(this.script.sha, this.prefix, this.names, this.values)
   }
 }
 

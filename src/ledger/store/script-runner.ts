@@ -9,7 +9,7 @@ import type { GuardedOperation, StoreCallListener } from '@/ledger/store-calls'
 import { AssertionError } from '@/lib/assert'
 import { withDeadline } from '@/lib/deadline'
 import { FORBIDDEN, keyPrefixOf, type RedisClient, tellIfForbidden } from './connection'
-import { createScriptLine } from './script-line'
+import { createScriptLine, type ScriptCall } from './script-line'
 
 export interface ScriptRunner {
   /**
@@ -34,7 +34,7 @@ const DEFECT = /^(LEDGER|ERR|WRONGTYPE|CROSSSLOT) /
 /** Creates a runner. `timeoutMs` bounds the wait for one answer; `onCall` is told of every script. */
 export function createScriptRunner(redis: RedisClient, timeoutMs: number, onCall?: StoreCallListener): ScriptRunner {
   const loading = new Map<string, Promise<unknown>>()
-  const line = redis instanceof Cluster ? undefined : createScriptLine(redis, timeoutMs)
+  const line = redis instanceof Cluster ? undefined : createScriptLine(redis, timeoutMs, { answered, failed: recover })
 
   function failed(error: unknown): unknown {
     tellIfForbidden(redis, error)
@@ -75,38 +75,52 @@ export function createScriptRunner(redis: RedisClient, timeoutMs: number, onCall
     }
   }
 
-  async function run(script: Script, names: readonly string[], args: readonly (string | number)[]): Promise<unknown> {
-    if (line)
-      try {
-        return await line.send(script.sha, names, args)
-      } catch (error) {
-        if (!matches(error, /^NOSCRIPT/)) throw failed(error)
-      }
-    const rest = [names.length, ...names, ...args]
+  /** The long way, by ioredis' own means. */
+  function evaluateGuarded(script: Script, names: readonly string[], values: ScriptCall['values']): Promise<unknown> {
+    const rest = [names.length, ...names, ...values]
     let send = pipelined(redis)
-    return await guard(() => {
+    return guard(() => {
       const attempt = evaluate(script, rest, send)
       send = alone(redis)
       return attempt
     })
   }
 
-  if (!onCall) return { run, guard }
+  function answered({ script, startedMs }: ScriptCall): void {
+    onCall?.(script.name, performance.now() - startedMs, true)
+  }
+
+  /** A store that does not know the script is sent its text; what else went wrong is told. */
+  function recover({ script, names, values, startedMs }: ScriptCall, error: unknown): Promise<unknown> {
+    return timed(onCall, script.name, startedMs, () => {
+      if (!matches(error, /^NOSCRIPT/)) throw failed(error)
+      return evaluateGuarded(script, names, values)
+    })
+  }
+
   return {
-    run: (script, names, args) => timed(onCall, script.name, () => run(script, names, args)),
-    guard: (work, operation) => (operation ? timed(onCall, operation, () => guard(work)) : guard(work)),
+    run(script, names, values) {
+      if (line) return line.send(script, names, values)
+      return timed(onCall, script.name, performance.now(), () => evaluateGuarded(script, names, values))
+    },
+    guard: (work, operation) =>
+      operation ? timed(onCall, operation, performance.now(), () => guard(work)) : guard(work),
   }
 }
 
-async function timed<T>(listener: StoreCallListener, operation: string, work: () => Promise<T>): Promise<T> {
-  const startedMs = performance.now()
+async function timed<T>(
+  listener: StoreCallListener | undefined,
+  operation: string,
+  startedMs: number,
+  work: () => Promise<T>,
+): Promise<T> {
   let isAnswered = false
   try {
     const reply = await work()
     isAnswered = true
     return reply
   } finally {
-    listener(operation, performance.now() - startedMs, isAnswered)
+    listener?.(operation, performance.now() - startedMs, isAnswered)
   }
 }
 

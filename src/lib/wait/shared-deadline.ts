@@ -4,16 +4,19 @@
  */
 
 /** One wait under way. Whoever waited sets `isOver`, and is then left alone. */
-export interface SharedWait {
-  isOver: boolean
+export abstract class SharedWait {
+  isOver = false
+  /** Set when it begins. */
+  startedAtTick = 0
+
+  /** Called once, with `isOver` set, unless the wait is over before its time is up. */
+  abstract onLate(): void
 }
 
 interface SharedDeadline {
-  /** Starts a wait; `onLate` is called once, unless the wait is over before its time is up. */
-  begin(onLate: () => void): SharedWait
+  /** Starts a wait. */
+  begin(wait: SharedWait): void
 }
-
-type Entry = SharedWait & { onLate: () => void; startedAtTick: number }
 
 /** The length is counted in this many ticks, however long one of them takes; a wait ends up to one of them early. */
 const TICKS = 10
@@ -26,7 +29,7 @@ const CLEAR_COUNT = 1_024
 export function createSharedDeadline(timeoutMs: number): SharedDeadline {
   const tickMs = timeoutMs / TICKS
   // All waits are equally long, so the oldest is the first to be late: the one at `head`.
-  let entries: (Entry | undefined)[] = []
+  let entries: (SharedWait | undefined)[] = []
   let head = 0
   let tick = 0
   let extensions = TICKS
@@ -70,12 +73,11 @@ export function createSharedDeadline(timeoutMs: number): SharedDeadline {
   }
 
   return {
-    begin(onLate) {
-      const entry = { isOver: false, onLate, startedAtTick: tick }
+    begin(wait) {
+      wait.startedAtTick = tick
       if (head < entries.length) dropWhatIsOver()
-      entries.push(entry)
+      entries.push(wait)
       if (!isRunning) run()
-      return entry
     },
   }
 }

@@ -69,7 +69,14 @@ type Asked = {
   body?: Record<string, never>
 }
 
-function attempt({ from = 'chat-completions', to = from, onDisconnect, address, changes = {}, body = {} }: Asked = {}) {
+async function attempt({
+  from = 'chat-completions',
+  to = from,
+  onDisconnect,
+  address,
+  changes = {},
+  body = {},
+}: Asked = {}) {
   const call = {
     requestId: 'req_1',
     payer: { accountId: 'acc_1', keyId: 'key_1' },
@@ -84,7 +91,10 @@ function attempt({ from = 'chat-completions', to = from, onDisconnect, address, 
   const { charge } = createTestAnswer({ outputBound: 50 })
   const permit = permitTo(to, onDisconnect, address)
   const opened = new OpenAttempt<StartedAnswer>(permit, formatOf(to), charge, 0)
-  return attemptTarget({ logger, drains, streams: createActiveStreams() }, call, call.asked.request, opened)
+  await attemptTarget({ logger, drains, streams: createActiveStreams() }, call, call.asked.request, opened)
+  if (opened.error) throw opened.error
+  assert(opened.result, 'it has come to something')
+  return opened.result
 }
 
 describe('what is sent', () => {

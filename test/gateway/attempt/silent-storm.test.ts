@@ -7,8 +7,9 @@ import { createTestAnswer, formatOf } from '@test/gateway/answer-parts'
 import { type SharedHealth, sharedHealth } from '@test/routing/shared-health'
 import { catalogOf, modelOf, providerOf, requestOf } from '@test/routing/world'
 import type { StartedAnswer } from '@/gateway/attempt/attempt'
+import { firstAnswer } from '@/gateway/attempt/first-answer'
 import { type Failed, OpenAttempt } from '@/gateway/attempt/open-attempt'
-import { endOthers, firstToEnd } from '@/gateway/attempt/race'
+
 import { systemClock as clock } from '@/lib/clock'
 import type { Permit } from '@/routing/failover/permit'
 import { createRouter, type Router } from '@/routing/router'
@@ -104,26 +105,18 @@ async function ask(world: World, router: Router, first: number, stream: boolean)
     session: undefined,
   })
   const failover = router.begin(plan, { accountId: 'acc_1', stream, signal: NEVER })
-  const attempts: OpenAttempt<StartedAnswer>[] = []
   const begin = (permit: Permit) => {
     const { charge } = createTestAnswer()
     const attempt = new OpenAttempt<StartedAnswer>(permit, formatOf('chat-completions'), charge, clock.monotonic())
-    attempt.follow(call(world, permit, attempt))
-    attempts.push(attempt)
+    void call(world, permit, attempt).then((result) => attempt.finish(result))
+    return attempt
   }
-  for (let failed: Failed['failed'] | undefined; ; ) {
-    if (attempts.length === 0) {
-      const permit = await failover.next(failed)
-      if (!permit) return undefined
-      begin(permit)
-    } else if (failed) failover.note(failed)
-    const ended = await firstToEnd(attempts, failover, clock, begin)
-    if (ended.result.kind !== 'failed') {
-      endOthers(attempts, ended, failover, true, { metrics: { thrownAway: () => undefined } })
-      return clock.monotonic() - startedMs
-    }
-    failed = ended.result.failed
-    attempts.splice(attempts.indexOf(ended), 1)
+  const deps = { clock, metrics: { thrownAway: () => undefined } }
+  try {
+    await firstAnswer(deps, failover, NEVER, { begin, outran: () => undefined })
+    return clock.monotonic() - startedMs
+  } catch {
+    return undefined
   }
 }
 

@@ -10,8 +10,8 @@ import { Redis } from 'ioredis'
 import { createScriptLine } from '@/ledger/store/script-line'
 import { assert } from '@/lib/assert'
 
-const ECHO = 'return { KEYS, ARGV, #ARGV, false }'
-const sha = (text: string) => createHash('sha1').update(text).digest('hex')
+const ECHO_TEXT = 'return { KEYS, ARGV, #ARGV, false }'
+const ECHO = { name: 'echo', text: ECHO_TEXT, sha: createHash('sha1').update(ECHO_TEXT).digest('hex') }
 
 let server: TestServer
 let redis: Redis
@@ -20,7 +20,7 @@ beforeAll(async () => {
   const client = await connect(server.url)
   assert(client instanceof Redis, 'one server')
   redis = client
-  await redis.script('LOAD', ECHO)
+  await redis.script('LOAD', ECHO.text)
 })
 afterEach(() => until(() => redis.status === 'ready', 'the store to be back'))
 afterAll(async () => {
@@ -31,8 +31,8 @@ afterAll(async () => {
 test('names and arguments arrive as they are, in any alphabet and length, and so does the reply', async () => {
   const line = createScriptLine(redis, 1_000)
   const args = ['', 'a b\r\nc', 'Größe 漢字 🙂', 42, -7, 'x'.repeat(100_000)]
-  expect(await line.send(sha(ECHO), ['one', 'two'], args)).toEqual([['one', 'two'], args.map(String), 6, null])
-  expect(await line.send(sha(ECHO), [], [])).toEqual([[], [], 0, null])
+  expect(await line.send(ECHO, ['one', 'two'], args)).toEqual([['one', 'two'], args.map(String), 6, null])
+  expect(await line.send(ECHO, [], [])).toEqual([[], [], 0, null])
 })
 
 test('what is sent in one turn travels together, and each gets its own answer, also between other commands', async () => {
@@ -40,7 +40,7 @@ test('what is sent in one turn travels together, and each gets its own answer, a
   const reads = async () => Number(/total_reads_processed:(\d+)/.exec(await redis.info('stats'))?.[1])
   const before = await reads()
   const answers = await Promise.all([
-    ...Array.from({ length: 200 }, (_, index) => line.send(sha(ECHO), [`n${index}`], [index])),
+    ...Array.from({ length: 200 }, (_, index) => line.send(ECHO, [`n${index}`], [index])),
     redis.ping(),
   ])
   expect((await reads()) - before).toBeLessThan(10)
@@ -52,7 +52,10 @@ test('what is sent in one turn travels together, and each gets its own answer, a
 
 test('an error of the store is its own, and the next call is not touched by it', async () => {
   const line = createScriptLine(redis, 1_000)
-  const [unknown, known] = await Promise.allSettled([line.send('0'.repeat(40), [], []), line.send(sha(ECHO), [], [1])])
+  const [unknown, known] = await Promise.allSettled([
+    line.send({ ...ECHO, sha: '0'.repeat(40) }, [], []),
+    line.send(ECHO, [], [1]),
+  ])
   expect(unknown).toMatchObject({ status: 'rejected', reason: { message: expect.stringMatching(/^NOSCRIPT/) } })
   expect(known).toMatchObject({ status: 'fulfilled' })
 })
@@ -61,24 +64,24 @@ test('a store that says nothing is given up on in time, and what it says later h
   const line = createScriptLine(redis, 300)
   process.kill(server.pid, 'SIGSTOP')
   try {
-    const late = () => expect(line.send(sha(ECHO), [], ['late'])).rejects.toThrow('no answer in time')
+    const late = () => expect(line.send(ECHO, [], ['late'])).rejects.toThrow('no answer in time')
     await expectAtLeast(250, late)
   } finally {
     process.kill(server.pid, 'SIGCONT')
   }
-  expect(await line.send(sha(ECHO), [], ['next'])).toEqual([[], ['next'], 1, null])
+  expect(await line.send(ECHO, [], ['next'])).toEqual([[], ['next'], 1, null])
 })
 
 test('a connection that breaks ends what is under way at once, and so does one that is not there', async () => {
   const line = createScriptLine(redis, 20_000)
   process.kill(server.pid, 'SIGSTOP')
-  const pending = Promise.allSettled([line.send(sha(ECHO), [], ['lost'])])
+  const pending = Promise.allSettled([line.send(ECHO, [], ['lost'])])
   await Bun.sleep(0)
   await server.kill()
   expect(await pending).toMatchObject([{ reason: { message: expect.stringContaining('max retries') } }])
-  await expect(line.send(sha(ECHO), [], ['nobody'])).rejects.toThrow("isn't writeable")
+  await expect(line.send(ECHO, [], ['nobody'])).rejects.toThrow("isn't writeable")
   await server.restart()
   await until(() => redis.status === 'ready', 'the connection to be back')
-  await redis.script('LOAD', ECHO)
-  expect(await line.send(sha(ECHO), [], ['back'])).toEqual([[], ['back'], 1, null])
+  await redis.script('LOAD', ECHO.text)
+  expect(await line.send(ECHO, [], ['back'])).toEqual([[], ['back'], 1, null])
 })

@@ -2,7 +2,7 @@
 
 import { afterEach, beforeEach, expect, jest, test } from 'bun:test'
 import { spend, standStill } from '@test/support/delays'
-import { createSharedDeadline } from '@/lib/wait/shared-deadline'
+import { createSharedDeadline, SharedWait } from '@/lib/wait/shared-deadline'
 
 beforeEach(() => {
   jest.useFakeTimers()
@@ -11,10 +11,24 @@ afterEach(() => {
   jest.useRealTimers()
 })
 
-/** Begins a wait and counts how often it was found late. */
-function watched(deadline: ReturnType<typeof createSharedDeadline>) {
-  const counted = { late: 0, wait: deadline.begin(() => (counted.late += 1)) }
-  return counted
+class CountedWait extends SharedWait {
+  late = 0
+
+  constructor(private readonly tell: () => void = () => undefined) {
+    super()
+  }
+
+  onLate(): void {
+    this.late += 1
+    this.tell()
+  }
+}
+
+/** Begins a wait that counts how often it was found late. */
+function watched(deadline: ReturnType<typeof createSharedDeadline>, tell?: () => void): CountedWait {
+  const wait = new CountedWait(tell)
+  deadline.begin(wait)
+  return wait
 }
 
 test('a wait is late after its time, once, and not much before', () => {
@@ -33,7 +47,7 @@ test('a wait is late after its time, once, and not much before', () => {
 test('one that is over is left alone, wherever it stands', () => {
   const deadline = createSharedDeadline(100)
   const waits = Array.from({ length: 5_000 }, () => watched(deadline))
-  for (const [index, { wait }] of waits.entries()) wait.isOver = index % 7 !== 3
+  for (const [index, wait] of waits.entries()) wait.isOver = index % 7 !== 3
   jest.advanceTimersByTime(500)
   expect(waits.filter(({ late }) => late === 1).length).toBe(waits.filter((_, index) => index % 7 === 3).length)
   expect(waits.some(({ late }, index) => late > 0 && index % 7 !== 3)).toBe(false)
@@ -43,7 +57,7 @@ test('a long row of waits that end in time never ends one of them', () => {
   const deadline = createSharedDeadline(100)
   const late: number[] = []
   for (let round = 0; round < 50; round++) {
-    const waits = Array.from({ length: 100 }, () => deadline.begin(() => late.push(round)))
+    const waits = Array.from({ length: 100 }, () => watched(deadline, () => late.push(round)))
     jest.advanceTimersByTime(50)
     for (const wait of waits) wait.isOver = true
   }
@@ -52,7 +66,7 @@ test('a long row of waits that end in time never ends one of them', () => {
 
 test('no timer is left behind once nobody waits', () => {
   const deadline = createSharedDeadline(100)
-  deadline.begin(() => undefined).isOver = true
+  watched(deadline).isOver = true
   jest.advanceTimersByTime(1_000)
   expect(jest.getTimerCount()).toBe(0)
   expect(watched(deadline)).toMatchObject({ late: 0 })
@@ -68,7 +82,7 @@ test('time in which the process stood still is not counted', async () => {
   await spend(60)
   expect(counted.late).toBe(0)
   const late = Promise.withResolvers<void>()
-  deadline.begin(late.resolve)
+  watched(deadline, late.resolve)
   await late.promise
   expect(counted.late).toBe(1)
 })
