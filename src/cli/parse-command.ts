@@ -4,7 +4,8 @@ import type { Environment } from '@/config/config'
 import { ACCOUNT_COMMANDS } from './account-commands'
 import { ACCOUNT_LOOKUPS } from './account-lookups'
 import { AUDIT_COMMANDS } from './audit-commands'
-import { CATALOG_COMMANDS } from './catalog-commands'
+import { CATALOG_COMMANDS } from './catalog/catalog-commands'
+import { PROVIDER_COMMANDS } from './catalog/provider-commands'
 import { type Command, type CommandResult, GIVEN, OPERAND, type Values } from './command'
 import { fail } from './failure'
 import { KEY_COMMANDS } from './key-commands'
@@ -35,6 +36,7 @@ const COMMANDS: readonly Command[] = [
   ...LEDGER_COMMANDS,
   ...AUDIT_COMMANDS,
   ...CATALOG_COMMANDS,
+  ...PROVIDER_COMMANDS,
   ...SCHEMA_COMMANDS,
 ]
 

@@ -5,6 +5,8 @@ import { type Fixture, openFixture } from '@test/accounts/fixture'
 import { addressOf, spawnGateway } from '@test/boot/process'
 import { BARE_ENVIRONMENT } from '@test/support/bare-environment'
 import { freshDatabase, startRedis, type TestServer } from '@test/support/stores'
+import type { ScriptedUpstream } from '@test/support/upstream'
+import { startAbleProvider } from '@test/upstream/trial/able-provider'
 import { usageRecord } from '@test/usage/sample-records'
 import { writeUsageBatch } from '@/usage/write-batch'
 import { run } from './run'
@@ -18,8 +20,10 @@ let redis: TestServer
 let stores: Record<string, string>
 let fixture: Fixture
 let lines: string[]
+let provider: ScriptedUpstream
 
 beforeAll(async () => {
+  provider = startAbleProvider('chat-completions')
   redis = await startRedis()
   const databaseUrl = await freshDatabase()
   stores = { REDIS_URL: redis.url, DATABASE_URL: databaseUrl }
@@ -29,6 +33,7 @@ beforeAll(async () => {
   lines = blocks.filter((line) => line.includes(COMMAND))
 })
 afterAll(async () => {
+  provider.stop()
   await fixture.close()
   await redis.stop()
 })
@@ -54,7 +59,9 @@ test('every line of the documentation does what it says', async () => {
   expect(lines.length).toBeGreaterThan(30)
   for (const line of lines) {
     const real = line.replaceAll(/\b(acct_|key_|order_|req_)…/g, (_, prefix: string) => ids[prefix] ?? 'missing')
-    const json = await (line.includes('catalog reload') ? whileGatewayRuns(() => runLine(real)) : runLine(real))
+    const json = await (line.includes('catalog reload')
+      ? whileGatewayRuns(() => runLine(real))
+      : runLine(real, { PROVIDER1_API_KEY: 'key', PROVIDER1_BASE_URL: provider.url }))
     const words = / admin ([a-z][a-z0-9-]*(?: [a-z][a-z0-9-]*)?)/.exec(line)?.[1] ?? ''
     answers[words] = json
     if (typeof json.keyId === 'string' && words === 'key create') ids.key_ = json.keyId
@@ -100,6 +107,7 @@ test('and each found what it was to find', () => {
   expect(answers['audit verify']).toMatchObject({ ok: true, headHash: expect.stringMatching(/^[0-9a-f]{64}$/) })
   expect(answers['catalog check']).toMatchObject({ ok: true, faults: [], losses: [] })
   expect(answers['catalog presets']).toMatchObject({ presets: expect.arrayContaining([PRESET]) })
+  expect(answers['provider test']).toMatchObject({ ok: true, provider: 'provider1', faults: [] })
   expect(answers['catalog reload']).toMatchObject({ ok: true, processes: [{ state: 'taken' }], changes: [] })
 })
 
@@ -123,10 +131,10 @@ async function whileGatewayRuns<T>(work: () => Promise<T>): Promise<T> {
 }
 
 /** As a shell runs it, with the name of the program instead of the script that starts it. */
-async function runLine(line: string): Promise<Record<string, unknown>> {
+async function runLine(line: string, environment: Record<string, string> = {}): Promise<Record<string, unknown>> {
   const child = Bun.spawn(['sh', '-c', line.replace(COMMAND, `${process.execPath} src/cli/main.ts `)], {
     cwd: ROOT,
-    env: { ...BARE_ENVIRONMENT, ...stores, NEW_PASSWORD: 'a horse on a battery' },
+    env: { ...BARE_ENVIRONMENT, ...stores, ...environment, NEW_PASSWORD: 'a horse on a battery' },
     stdout: 'pipe',
     stderr: 'pipe',
   })

@@ -4,10 +4,10 @@ import { loadCatalog } from '@/catalog/catalog'
 import type { Change } from '@/catalog/changes'
 import { type ProcessOutcome, type ReloadOutcome, reloadGateways } from '@/catalog/reload/coordinate'
 import { createReloadExchange } from '@/catalog/reload/exchange'
+import type { Command, CommandResult } from '@/cli/command'
+import { fail } from '@/cli/failure'
+import type { Services } from '@/cli/services'
 import { catalogPathOf, type Environment } from '@/config/config'
-import type { Command, CommandResult } from './command'
-import { fail } from './failure'
-import type { Services } from './services'
 
 const ANY_UPSTREAM = 'http://localhost'
 /** What the audit log keeps of the changes. */

@@ -1,0 +1,90 @@
+/** Tries a provider as an operator wants to know it: what works at each of its targets, how fast, and what that cost. */
+import { requestCost } from '@/catalog/price'
+import type { Catalog, Model, Target } from '@/catalog/types'
+import { inputTokens } from '@/chat/usage'
+import { type Nano, nano } from '@/lib/money'
+import { askTarget } from './ask-target'
+import { PROBES, type ProbeName } from './probes'
+
+/** `untried`: the model is not said to be able to, or nothing of it worked. */
+type Verdict = 'works' | 'fails' | 'untried'
+
+/** What became of one target of one model. */
+export type Trial = Record<ProbeName, Verdict> & {
+  model: string
+  /** The provider's own name of the model. */
+  target: string
+  /** Whether the provider has said what each answer used. */
+  usage: Verdict
+  /** Milliseconds until a streamed answer began. */
+  firstTokenMs: number | null
+  /** What the answers cost us, by the cost that the catalogue states; null where it states none. */
+  cost: Nano | null
+  /** Why something fails, by what. */
+  faults: { of: ProbeName | 'usage'; why: string }[]
+}
+
+const AT_ONCE = 4
+
+/** Tries all models for chats that are sold from the provider `name`; undefined where none of that name is offered. */
+export async function tryProvider(catalog: Catalog, name: string): Promise<Trial[] | undefined> {
+  if (!catalog.providers.has(name)) return undefined
+  const waiting = [...catalog.models.values()].flatMap((model) =>
+    model.kind === 'chat'
+      ? model.targets.filter(({ provider }) => provider.name === name).map((target) => ({ model, target }))
+      : [],
+  )
+  const trials: Trial[] = []
+  const left = [...waiting.entries()]
+  async function work(): Promise<void> {
+    for (let next = left.shift(); next; next = left.shift()) {
+      const [index, { model, target }] = next
+      trials[index] = await tryTarget(model, target)
+    }
+  }
+  await Promise.all(Array.from({ length: AT_ONCE }, work))
+  return trials
+}
+
+/** One request after another: a small account's limits are not what is tried. */
+async function tryTarget(model: Model, target: Target): Promise<Trial> {
+  const untried = {
+    text: 'untried',
+    stream: 'untried',
+    tools: 'untried',
+    images: 'untried',
+    schema: 'untried',
+  } as const
+  const trial: Trial = {
+    ...{ model: model.id, target: target.model, ...untried },
+    ...{ usage: 'untried', firstTokenMs: null, cost: null, faults: [] },
+  }
+  for (const probe of PROBES) {
+    if (probe.needs && !model.capabilities.has(probe.needs)) continue
+    // Where neither a whole answer nor a stream comes, the rest would say the same.
+    if (probe.needs && trial.text === 'fails' && trial.stream === 'fails') break
+    const answer = await askTarget(model, target, probe)
+    const why = answer.kind === 'failed' ? answer.why : probe.fault(answer.response)
+    trial[probe.name] = why === undefined ? 'works' : 'fails'
+    if (why !== undefined) trial.faults.push({ of: probe.name, why })
+    if (answer.kind === 'answered') note(trial, target, answer, probe.name)
+  }
+  return trial
+}
+
+function note(
+  trial: Trial,
+  { cost }: Target,
+  { response, firstTokenMs }: Extract<Awaited<ReturnType<typeof askTarget>>, { kind: 'answered' }>,
+  of: ProbeName,
+): void {
+  const { usage } = response
+  trial.firstTokenMs ??= firstTokenMs === undefined ? null : Math.round(firstTokenMs)
+  if (!usage || inputTokens(usage) === 0 || usage.output === 0) {
+    trial.usage = 'fails'
+    trial.faults.push({ of: 'usage', why: `not said by the answer to ${of}` })
+    return
+  }
+  if (trial.usage === 'untried') trial.usage = 'works'
+  if (cost) trial.cost = nano((trial.cost ?? 0) + requestCost(cost, usage))
+}
