@@ -6,7 +6,7 @@ import type { JsonObject, JsonValue } from '@/lib/json'
 import type { Authorizer } from './credentials/authorizer'
 
 /** The dialects that the catalogue may name. */
-export const DIALECT_NAMES = ['azure-openai', 'vertex'] as const
+export const DIALECT_NAMES = ['azure-openai', 'vertex', 'vertex-raw'] as const
 export type DialectName = (typeof DIALECT_NAMES)[number]
 
 /** A format's own endpoint is the dialect of all providers that are reached as its vendor publishes it. */
@@ -62,12 +62,12 @@ export type DialectKind = {
   /** Whether a provider's entry has to name a version. */
   readonly needsVersion: boolean
   /** The property that an entry with these settings lacks; left out where none can be missing. */
-  needs?(settings: DialectSettings): keyof DialectSettings | undefined
+  needs?(settings: DialectSettings): 'project' | 'location' | undefined
   /** The address of providers whose entries name none; left out where they have to. */
   baseUrl?(settings: DialectSettings): string
   /** The dialect of a provider whose format's own endpoint is `endpoint`. */
   create(format: FormatName, endpoint: Endpoint, settings: DialectSettings): Dialect
 }
 
-/** What an entry says for its dialect alone. */
-export type DialectSettings = { project?: string; location?: string }
+/** What an entry says for its dialect; `keys` are only looked at for being there. */
+export type DialectSettings = { project?: string; location?: string; keys?: readonly unknown[] }

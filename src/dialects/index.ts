@@ -5,10 +5,12 @@ import { entra } from './azure/entra'
 import type { DialectKind, DialectName } from './dialect'
 import { googleAuth } from './google/google-auth'
 import { vertex } from './google/vertex'
+import { vertexRaw } from './google/vertex-raw'
 
 export const DIALECTS: Readonly<Record<DialectName, DialectKind>> = {
   'azure-openai': azureOpenAi,
   vertex,
+  'vertex-raw': vertexRaw,
 }
 
 export { awsAuth, entra, googleAuth }

@@ -43,9 +43,9 @@ const LIMIT_AND_REQUESTED = /\blimit:? (\d{1,12})\b.{0,40}\brequested:? (\d{1,12
 const FILTERED =
   /content_filter|content_policy_violation|responsibleaipolicyviolation|(?:bio|cyber)_policy|misalignment_policy_violation|(?:content (?:filtering|management|moderation) policy)|blocked by (?:our )?(?:content|safety) filter|flagged as potentially violating/i
 
-/** What another account of the same vendor has encrypted; some say so in a sentence alone. */
+/** What another account of the same vendor has encrypted, or its models elsewhere have signed; some say so in a sentence alone. */
 const FOREIGN_PROOF =
-  /^invalid_encrypted_content$|encrypted[ _]content\b.{0,80}\b(?:could not be (?:verified|decrypted|parsed)|not issued to this caller)/i
+  /^invalid_encrypted_content$|invalid `?signature`? in `?(?:redacted_)?thinking`?|(?:corrupted|invalid) thought[ _]signature|thought[ _]signature is (?:not valid|invalid)|encrypted[ _]content\b.{0,80}\b(?:could not be (?:verified|decrypted|parsed)|not issued to this caller)/i
 
 /** The prompt's length as the cause of a fault that the provider calls its own. */
 const LENGTH_AS_CAUSE = /context[ _-]?(?:length|window)|prompt is too long|input token count/i

@@ -40,10 +40,11 @@ export function callTarget(target: Target, call: { stream?: boolean; isEmbedding
   const format = FORMATS.get(provider.format)
   const [key] = provider.keys
   assert(format && key, 'there is a format and a key')
+  const body = call.body ?? {}
   return callUpstream({
     ...{ target, key, format, stream: call.stream ?? false, signal: new AbortController().signal },
     ...(call.isEmbedding && { url: embeddingsUrl(target) }),
-    bodyText: JSON.stringify(call.body ?? {}),
+    bodyText: JSON.stringify(provider.dialect.envelope?.(body, provider.headers).body ?? body),
   })
 }
 

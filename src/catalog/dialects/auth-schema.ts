@@ -43,7 +43,7 @@ export const AuthSchema = Type.Union(
     strict({ type: Type.Literal('google'), credentials: Text }),
     strict({
       type: Type.Literal('google'),
-      metadataServer: Type.Literal(true),
+      metadataServer: Type.Optional(Type.Literal(true)),
       metadataHost: Type.Optional(Text),
     }),
     strict({ ...AWS, accessKeyId: Text, secretAccessKey: Text, sessionToken: Type.Optional(Text) }),
@@ -59,7 +59,7 @@ export const AuthSchema = Type.Union(
   ],
   {
     description:
-      '{"type": "bearer"}, {"type": "header", "name": …}, {"type": "none"}, or {"type": "entra"} with "tenant", "clientId" and either "clientSecret" or "federatedTokenFile", or with "managedIdentity": true, or {"type": "google"} with "credentials" or "metadataServer": true, or {"type": "aws"} with "region" and, unless they are the environment’s, "accessKeyId" and "secretAccessKey", "profile" and "credentialsFile", "roleArn" and "webIdentityTokenFile", "container", or "instance": true',
+      '{"type": "bearer"}, {"type": "header", "name": …}, {"type": "none"}, or {"type": "entra"} with "tenant", "clientId" and either "clientSecret" or "federatedTokenFile", or with "managedIdentity": true, or {"type": "google"} with "credentials", or else as what the metadata server knows, or {"type": "aws"} with "region" and, unless they are the environment’s, "accessKeyId" and "secretAccessKey", "profile" and "credentialsFile", "roleArn" and "webIdentityTokenFile", "container", or "instance": true',
   },
 )
 

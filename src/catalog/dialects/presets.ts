@@ -35,7 +35,7 @@ function expand({ preset: name, ...own }: JsonObject, place: string, faults: Fau
     return own
   }
   const { auth, ...entry } = preset.entry
-  // A local server asks for a key only where its operator has set one.
-  const isOverruled = auth?.type === 'none' && own.keys !== undefined
+  // A local server asks for a key only where its operator has set one; a key for Vertex AI takes the place of an account.
+  const isOverruled = (auth?.type === 'none' || auth?.type === 'google') && own.keys !== undefined
   return { ...entry, ...(auth && !isOverruled && { auth }), ...own }
 }

@@ -38,7 +38,8 @@ function readNamed(file: ProviderFile, place: string, faults: FaultList): Dialec
   const kind = DIALECTS[name]
   if (kind.formats.includes(format)) {
     const missing = kind.needs?.(file)
-    if (missing) faults.add(`${place}.${missing}`, 'is missing, where the other one of project and location is named')
+    if (missing)
+      faults.add(`${place}.${missing}`, `is missing; a provider of dialect ${name} has a project and a location`)
     return kind.create(format, plain, file)
   }
   faults.add(`${place}.dialect`, `${name} is no dialect of ${format}; expected format ${kind.formats.join(' or ')}`)

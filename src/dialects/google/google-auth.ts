@@ -12,7 +12,7 @@ import { isJsonObject, type JsonObject, parseJson } from '@/lib/json'
 import { externalToken, readExternalAccount } from './external-account'
 
 /** Who the gateway is, as a provider's entry says it: `credentials` is the text of a key file or a configuration. */
-type GoogleIdentity = { credentials: string } | { metadataServer: true; metadataHost?: string }
+type GoogleIdentity = { credentials: string } | { metadataHost?: string }
 
 /** What of a key file is needed. */
 type ServiceAccount = { email: string; key: string; keyId: string | undefined; tokenUrl: string }

@@ -25,6 +25,7 @@ import { requestFields } from './body-fields'
 import { framing } from './framing'
 import { TOOL_NAMES } from './limits'
 import { passThrough } from './pass-through'
+import { withoutProofs } from './restore-signatures'
 import { SERVER_TOOLS } from './server-tools'
 import { decodeUsage } from './usage'
 
@@ -72,6 +73,7 @@ export const generateContent = {
   rateLimitHeaders: commonRateLimitHeaders,
   decodeError,
   decodeUsage,
+  withoutProofs,
   passThrough,
   framing,
 } satisfies Format

@@ -2,7 +2,7 @@
 import type { ToolCallBlock, Turn } from '@/chat/request'
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 import { QUIRKS } from './quirks'
-import { isForeignSignature, ownSignature, signFirstCall } from './signature'
+import { isForeignSignature, ownSignature, SKIP_VALIDATION, signFirstCall } from './signature'
 
 /**
  * `contents` with foreign signatures removed, those that the gateway kept for a call (in `turns`, which were decoded from
@@ -44,4 +44,29 @@ function restorePart(part: JsonObject, calls: Iterator<ToolCallBlock>): JsonObje
   const { [key]: _, ...rest } = part
   // A thought that was only there to carry another format's proof says nothing without it.
   return rest.thought === true && (rest.text ?? '') === '' ? [] : [rest]
+}
+
+const KEYS = ['thoughtSignature', 'thought_signature']
+
+/**
+ * A body that a provider refused because of who signed what is in it: the same with the check skipped for calls, and without the
+ * proofs of the rest. Undefined where it held none.
+ */
+export function withoutProofs(body: JsonObject): JsonObject | undefined {
+  const { contents } = body
+  let hasProof = false
+  function withoutProof(part: JsonValue): JsonValue {
+    const key = isJsonObject(part) ? KEYS.find((name) => typeof part[name] === 'string') : undefined
+    if (!isJsonObject(part) || key === undefined || part[key] === SKIP_VALIDATION) return part
+    hasProof = true
+    const { [key]: _, ...rest } = part
+    return (part.functionCall ?? part.function_call) ? { ...rest, [key]: SKIP_VALIDATION } : rest
+  }
+  if (!Array.isArray(contents)) return undefined
+  const stripped = contents.map((content) =>
+    isJsonObject(content) && Array.isArray(content.parts)
+      ? { ...content, parts: content.parts.map(withoutProof) }
+      : content,
+  )
+  return hasProof ? { ...body, contents: stripped } : undefined
 }

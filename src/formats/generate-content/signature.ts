@@ -12,7 +12,7 @@ import type { JsonObject } from '@/lib/json'
 export type DecodedSignature = { signature?: Signature; redacted?: Signature }
 
 /** Providers skip the check of a call that carries this word instead of a proof. */
-const SKIP_VALIDATION = 'skip_thought_signature_validator'
+export const SKIP_VALIDATION = 'skip_thought_signature_validator'
 
 const OWN: FormatName = 'generate-content'
 const MARK = 'svc.'

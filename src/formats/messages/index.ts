@@ -18,6 +18,7 @@ import { requestFields } from './body-fields'
 import { framing } from './framing'
 import { TOOL_NAMES } from './limits'
 import { passThrough } from './pass-through'
+import { withoutProofs } from './restore-signatures'
 import { SERVER_TOOLS } from './server-tools'
 import { decodeUsage } from './usage'
 
@@ -49,6 +50,7 @@ export const messages = {
   rateLimitHeaders,
   decodeError,
   decodeUsage,
+  withoutProofs,
   passThrough,
   framing,
 } satisfies Format

@@ -1,28 +1,36 @@
 /**
- * Takes thinking that no messages provider signed out of a request on its way through: one foreign block refuses it
- * all.
+ * Takes thinking out of a request that a provider would refuse for it: that which no messages provider signed, on its way through; and
+ * all of it, where one has refused what another had signed. One such block refuses it all.
  */
 import { isJsonObject, type JsonObject, type JsonValue, textOf } from '@/lib/json'
 import { isForeignSignature } from './signature'
 
+type IsUnwanted = (block: JsonValue) => boolean
+
+/** Changes `copy` only at its top level, as {@link withoutThinking} says. */
+export function restoreSignatures(copy: JsonObject): void {
+  Object.assign(copy, withoutThinking(copy, isForeign))
+}
+
+/** A body that a provider refused because of who signed its thinking: the same without any. Undefined where it held none. */
+export function withoutProofs(body: JsonObject): JsonObject | undefined {
+  const changes = withoutThinking(body, isThinking)
+  return changes && { ...body, ...changes }
+}
+
 /**
- * Changes `copy` only at its top level: messages that hold foreign thinking are replaced by ones without, and left out where
+ * What changes of `body`, if anything: messages that hold unwanted thinking are replaced by ones without, and left out where
  * nothing else was in them. Where the running tool loop thereby lost its thinking, thinking with a budget is switched off,
  * because the API demands that such a loop begins with a thought.
  */
-export function restoreSignatures(copy: JsonObject): void {
-  const { messages } = copy
-  if (!Array.isArray(messages) || !messages.some(hasForeignThinking)) return
+function withoutThinking({ messages, thinking }: JsonObject, isUnwanted: IsUnwanted): JsonObject | undefined {
+  if (!Array.isArray(messages) || !messages.some((message) => blocksOf(message).some(isUnwanted))) return undefined
   const caller = messages.findLastIndex((message) => isJsonObject(message) && message.role === 'assistant')
-  copy.messages = messages.flatMap(withoutForeignThinking)
-  const { thinking } = copy
-  if (isJsonObject(thinking) && thinking.type === 'enabled' && lostItsThinking(messages[caller])) {
-    copy.thinking = { type: 'disabled' }
+  const isOff = isJsonObject(thinking) && thinking.type === 'enabled' && lostItsThinking(messages[caller], isUnwanted)
+  return {
+    messages: messages.flatMap((message) => withoutBlocks(message, isUnwanted)),
+    ...(isOff && { thinking: { type: 'disabled' } }),
   }
-}
-
-function hasForeignThinking(message: JsonValue): boolean {
-  return blocksOf(message).some(isForeign)
 }
 
 function blocksOf(message: JsonValue | undefined): JsonValue[] {
@@ -35,15 +43,19 @@ function isForeign(block: JsonValue): boolean {
   return block.type === 'redacted_thinking' && isForeignSignature(block.data)
 }
 
-function withoutForeignThinking(message: JsonValue): JsonValue[] {
-  if (!isJsonObject(message) || !hasForeignThinking(message)) return [message]
-  const content = blocksOf(message).filter((block) => !isForeign(block))
+function isThinking(block: JsonValue): boolean {
+  return isJsonObject(block) && (block.type === 'thinking' || block.type === 'redacted_thinking')
+}
+
+function withoutBlocks(message: JsonValue, isUnwanted: IsUnwanted): JsonValue[] {
+  if (!isJsonObject(message) || !blocksOf(message).some(isUnwanted)) return [message]
+  const content = blocksOf(message).filter((block) => !isUnwanted(block))
   return content.length > 0 ? [{ ...message, content }] : []
 }
 
-function lostItsThinking(message: JsonValue | undefined): boolean {
+function lostItsThinking(message: JsonValue | undefined, isUnwanted: IsUnwanted): boolean {
   const blocks = blocksOf(message)
-  const first = blocks.find((block) => !isForeign(block))
+  const first = blocks.find((block) => !isUnwanted(block))
   const isCall = blocks.some((block) => isJsonObject(block) && block.type === 'tool_use')
-  return isCall && blocks.some(isForeign) && isJsonObject(first) && !textOf(first.type)?.endsWith('thinking')
+  return isCall && blocks.some(isUnwanted) && isJsonObject(first) && !textOf(first.type)?.endsWith('thinking')
 }

@@ -55,11 +55,11 @@ function encode(model: Model, target: Target, format: Format, { asks }: Probe) {
     ...{ model: model.id, system: [], sampling: {}, maxOutputTokens, choices: 1, fallback: [], wantsUsage: true },
     ...{ extensions: {}, ...asks },
   }
-  const { passFields, betas } = provider
+  const { passFields, betas, headers, dialect } = provider
   const traits = { model: target.model, maxOutputTokens: model.maxOutputTokens, quirks, passFields, betas }
   try {
     const { body } = format.encodeRequest(request, { ...traits, accountId: NOBODY })
-    return body
+    return dialect.envelope ? dialect.envelope(body, headers).body : body
   } catch (error) {
     if (error instanceof GatewayError) return error
     throw error

@@ -13,7 +13,8 @@ function keyFile(): string {
   return JSON.stringify({ type: 'service_account', client_email: 'a@p.iam.gserviceaccount.com', private_key })
 }
 
-const BLOCKS = (await documentedBlocks()).filter(({ info }) => info === 'json providers')
+const ALL = await documentedBlocks()
+const BLOCKS = ALL.filter(({ info }) => info === 'json providers')
 
 test('the pages show providers', () => {
   expect(new Set(BLOCKS.map(({ document }) => document)).size).toBeGreaterThan(1)
@@ -36,4 +37,25 @@ test.each(BLOCKS.map(({ document, line, text }) => [document, line, text] as con
   const unset = Object.entries(providers).filter(([, entry]) => JSON.stringify(entry).includes(`{${missed}}`))
   const isLone = unset.length === Object.keys(providers).length
   expect(without).toMatchObject({ kind: 'loaded', withoutKey: isLone ? [] : unset.map(([name]) => name) })
+})
+
+test('E24: targets that a page shows are of its providers, each with its own cost at one price', () => {
+  const shown = ALL.filter(({ info }) => info === 'json targets')
+  expect(shown.length).toBeGreaterThan(0)
+  for (const { document, text } of shown) {
+    const providers = BLOCKS.filter((block) => block.document === document).map(({ text: entries }) => entries)
+    const [model] = SAMPLE.models
+    const pricing = { inputPer1mTokens: 4, outputPer1mTokens: 20 }
+    const file = {
+      ...{ service: 'svc', providers: JSON.parse(`{${providers.join(',')}}`) },
+      models: [{ ...model, fallback: [], pricing, ...JSON.parse(`{${text}}`) }],
+    }
+    const names = [...JSON.stringify(file).matchAll(/\$\{(\w+)\}/g)].map(([, name = '']) => name)
+    const environment = Object.fromEntries(names.map((name) => [name, keyFile()]))
+    const loaded = loadCatalog(JSON.stringify(file), { ...environment, VERTEX_EXPRESS_KEY: 'key' })
+    const sold = loaded.kind === 'loaded' ? [...loaded.catalog.models.values()] : []
+    expect(sold.flatMap(({ targets }) => targets.map(({ cost }) => Number(cost?.base.input)))).toEqual([
+      3_000_000, 3_300_000,
+    ])
+  }
 })

@@ -5,11 +5,11 @@ import { providerAddresses } from '@/routing/health/health-exchange'
 import { isSameUpstream } from '@/routing/health/renewal'
 
 const AUTH_FORMS =
-  '{"type": "bearer"}, {"type": "header", "name": …}, {"type": "none"}, or {"type": "entra"} with "tenant", "clientId" and either "clientSecret" or "federatedTokenFile", or with "managedIdentity": true, or {"type": "google"} with "credentials" or "metadataServer": true, or {"type": "aws"} with "region" and, unless they are the environment’s, "accessKeyId" and "secretAccessKey", "profile" and "credentialsFile", "roleArn" and "webIdentityTokenFile", "container", or "instance": true'
+  '{"type": "bearer"}, {"type": "header", "name": …}, {"type": "none"}, or {"type": "entra"} with "tenant", "clientId" and either "clientSecret" or "federatedTokenFile", or with "managedIdentity": true, or {"type": "google"} with "credentials", or else as what the metadata server knows, or {"type": "aws"} with "region" and, unless they are the environment’s, "accessKeyId" and "secretAccessKey", "profile" and "credentialsFile", "roleArn" and "webIdentityTokenFile", "container", or "instance": true'
 
 /** [provider, what its entry says differently, the one fault it makes] */
 const CASES: [string, Json & object, string][] = [
-  ['provider1', { dialect: 'azure' }, 'dialect: expected one of azure-openai, vertex'],
+  ['provider1', { dialect: 'azure' }, 'dialect: expected one of azure-openai, vertex, vertex-raw'],
   [
     'provider2',
     { dialect: 'azure-openai', apiVersion: '2024-10-21' },
@@ -39,11 +39,26 @@ const CASES: [string, Json & object, string][] = [
     },
     `auth: expected ${AUTH_FORMS}`,
   ],
-  ['provider1', { project: 'p' }, 'project: only a provider of dialect vertex has one'],
+  ['provider1', { project: 'p' }, 'project: only a provider of dialect vertex or vertex-raw has one'],
   [
     'provider3',
     { dialect: 'vertex', project: 'p' },
-    'location: is missing, where the other one of project and location is named',
+    'location: is missing; a provider of dialect vertex has a project and a location',
+  ],
+  [
+    'provider3',
+    { dialect: 'vertex', auth: { type: 'google' }, keys: undefined },
+    'project: is missing; a provider of dialect vertex has a project and a location',
+  ],
+  [
+    'provider2',
+    { dialect: 'vertex-raw' },
+    'project: is missing; a provider of dialect vertex-raw has a project and a location',
+  ],
+  [
+    'provider1',
+    { dialect: 'vertex-raw' },
+    'dialect: vertex-raw is no dialect of chat-completions; expected format messages',
   ],
   ['provider1', { keys: undefined }, 'keys: is missing; expected a list of at least one key'],
 ]

@@ -100,6 +100,11 @@ export const RULES: readonly Rule[] = [
     info: 'json providers',
     by: 'test/catalog/dialects/documented-entries.test.ts',
   },
+  {
+    document: 'docs/operations/vertex.md',
+    info: 'json targets',
+    by: 'test/catalog/dialects/documented-entries.test.ts',
+  },
   { document: 'docs/operations/running.md', begins: 'cp .env.example', by: 'test/deploy/documents/blocks.test.ts' },
   { document: 'docs/operations/commands.md', info: 'sh dropped month', by: 'test/cli/dropped-month.test.ts' },
   { document: 'docs/operations/commands.md', info: 'sh loaded month', by: 'test/cli/dropped-month.test.ts' },

@@ -1,5 +1,6 @@
 /** Calls to Azure OpenAI, beside those of its vendor's own library. */
 import { describe, expect, test } from 'bun:test'
+import { AnthropicFoundry } from '@anthropic-ai/foundry-sdk'
 import { arriving, callTarget, targetOfEntry } from '@test/dialects/provider-entry'
 import type { UpstreamCall } from '@test/support/upstream'
 import OpenAI, { AzureOpenAI } from 'openai'
@@ -85,6 +86,34 @@ test('E7: Claude on Foundry is told the key in one of two ways, never in both', 
   const bearer = await headersOf({ auth: { type: 'bearer' } })
   expect(bearer).toEqual({ key: undefined, authorization: 'Bearer the-key', version: '2023-06-01' })
 })
+
+test.each(['key', 'token'])(
+  'E7: Claude on Foundry is called with a %s as the vendor’s library calls it',
+  async (kind) => {
+    const essenceOf = ([call]: UpstreamCall[]) => {
+      assert(call, 'it has been called')
+      const { path, headers, body } = call
+      const shown = ['x-api-key', 'authorization'].map((name) => headers.get(name))
+      // Which version is spoken is each one's own.
+      return { path, shown, isVersioned: headers.has('anthropic-version'), body }
+    }
+    const body = { model: 'claude-deployment', max_tokens: 10, messages: MESSAGES }
+    const auth = kind === 'key' ? {} : { auth: { type: 'bearer' } }
+    const own = await arriving((url) =>
+      callTarget(
+        targetOfEntry({ format: 'messages', baseUrl: `${url}/anthropic`, keys: ['the-key'], ...auth }, body.model),
+        { body },
+      ),
+    )
+    const library = await arriving((url) =>
+      new AnthropicFoundry({
+        ...{ baseURL: `${url}/anthropic`, maxRetries: 0 },
+        ...(kind === 'key' ? { apiKey: 'the-key' } : { azureADTokenProvider: async () => 'the-key' }),
+      }).messages.create(body),
+    )
+    expect(essenceOf(own)).toEqual(essenceOf(library))
+  },
+)
 
 test('a provider that asks for no key is told none, and is offered without one', async () => {
   const entry = { format: 'chat-completions', auth: { type: 'none' } }
