@@ -1,6 +1,7 @@
 /** Operator commands about single requests: what one was, what it cost and by which rule, or why it failed. */
 import { priceLines } from '@/catalog/price-lines'
 import { findFailure, findFailureOwner } from '@/console/usage-views/failures/failure-search'
+import { tellRecord } from '@/console/usage-views/listed-record'
 import { findRecordOwner, type RecordDetail, readRecordDetail } from '@/console/usage-views/record-detail'
 import { archivedBeforeMs } from '@/db/usage-archive'
 import { formatUsd } from '@/lib/money'
@@ -46,15 +47,13 @@ async function readFailure({ database }: Services, id: string) {
   return { accountId, at: new Date(atMs), ...facts }
 }
 
-function describe({ record, records, cost, rule, flags, ...rest }: RecordDetail): Record<string, unknown> {
-  const { requestId, keyId, keyName, atMs, model, requestedModel, provider, status, stream, attempts } = record
-  const { upstreamModel, clientFormat, providerFormat } = rest
+function describe({ record, records, cost, rule, flags }: RecordDetail): Record<string, unknown> {
+  const { settledAt, held, recordId: _, kind: __, ...told } = tellRecord(record)
+  const facts = Object.entries(told).filter(([name]) => !name.endsWith('Tokens'))
   return {
-    ...{ requestId, keyId, keyName, at: new Date(atMs), status },
-    ...{ model, requestedModel, provider, upstreamModel, stream, attempts, clientFormat, providerFormat },
-    ...{ durationMs: record.durationMs, firstTokenMs: record.firstTokenMs, routeReason: record.routeReason },
-    ...{ costUsd: formatUsd(cost), heldUsd: formatUsd(record.held), rule, flags },
-    usage: record.usage,
+    ...Object.fromEntries(facts),
+    ...{ keyName: record.keyName, at: new Date(settledAt), startedAt: new Date(told.startedAt) },
+    ...{ costUsd: formatUsd(cost), heldUsd: held, rule, flags, usage: record.usage },
     tools: record.tools.map(({ name, uses }) => ({ name, uses })),
     records: records.map((part) => ({
       ...{ recordId: part.recordId, kind: part.kind, at: new Date(part.atMs), costUsd: formatUsd(part.cost) },

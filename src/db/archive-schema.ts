@@ -1,9 +1,9 @@
 /** The tables of archived usage as TypeScript sees them: months, their checkpoints, and the records that were taken out (migration 0020). */
 import { bigint, date, index, numeric, pgTable, primaryKey, smallint, text } from 'drizzle-orm/pg-core'
 import { amount, moment, tokens } from './columns'
-import { usageRecordColumns } from './schema'
+import { usageColumnTypes } from './usage-columns'
 
-export const archivedUsageRecords = pgTable('archived_usage_records', usageRecordColumns(), (table) => [
+export const archivedUsageRecords = pgTable('archived_usage_records', usageColumnTypes, (table) => [
   primaryKey({ columns: [table.recordId, table.settledAt] }),
 ])
 

@@ -8,9 +8,9 @@ export function plainArray(values: readonly (number | boolean | null)[]): string
   return `{${values.map((value) => (value === null ? 'NULL' : value)).join(',')}}`
 }
 
-/** `{"a","b"}`, escaped. NUL characters, which Postgres can't store in text, are left out. */
-export function textArray(values: readonly string[]): string {
-  return `{${values.map(quote).join(',')}}`
+/** `{"a","b",NULL}`, escaped. NUL characters, which Postgres can't store in text, are left out. */
+export function textArray(values: readonly (string | null)[]): string {
+  return `{${values.map((value) => (value === null ? 'NULL' : quote(value))).join(',')}}`
 }
 
 const NEEDS_ESCAPE = /["\\\0]/

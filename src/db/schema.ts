@@ -1,24 +1,22 @@
 /** The tables as TypeScript sees them; migrations/*.sql is what makes them, and a test compares the two. */
 
-import { sql } from 'drizzle-orm'
+import { getTableColumns, sql } from 'drizzle-orm'
 import {
   bigint,
   boolean,
   date,
   index,
   integer,
-  jsonb,
   pgTable,
   primaryKey,
   text,
   unique,
   uniqueIndex,
 } from 'drizzle-orm/pg-core'
-import type { ChargeBasis } from '@/ledger/charge-basis'
 import type { AccountStatus, KeyStatus } from '@/ledger/outcomes'
-import type { BillingRule, CountGap, RecordFlag, ToolCharge, UsageRecord } from '@/ledger/usage-record'
 import { nano } from '@/lib/money'
 import { amount, moment, tokens } from './columns'
+import { USAGE_COLUMNS, type UsageColumn, usageColumnTypes } from './usage-columns'
 
 export const accounts = pgTable(
   'accounts',
@@ -105,54 +103,7 @@ export const creditOutbox = pgTable('credit_outbox', {
   confirmedAt: moment('confirmed_at'),
 })
 
-/** The columns of a usage record, live or archived. */
-export function usageRecordColumns() {
-  return {
-    recordId: text('event_id').notNull(),
-    holdId: text('hold_id').notNull(),
-    accountId: text('account_id').notNull(),
-    keyId: text('key_id').notNull(),
-    kind: text('kind').$type<UsageRecord['kind']>().notNull(),
-    cost: amount('cost_nano').notNull(),
-    held: amount('held_nano').notNull(),
-    seq: bigint('seq', { mode: 'number' }).notNull(),
-    settledAt: moment('settled_at').notNull(),
-    requestId: text('request_id').notNull(),
-    model: text('model').notNull(),
-    requestedModel: text('requested_model').notNull(),
-    provider: text('provider').notNull(),
-    upstreamModel: text('upstream_model').notNull(),
-    clientFormat: text('client_format').notNull(),
-    providerFormat: text('provider_format').notNull(),
-    uncachedTokens: tokens('uncached_tokens').notNull(),
-    cacheReadTokens: tokens('cache_read_tokens').notNull(),
-    cacheWrite5mTokens: tokens('cache_write_5m_tokens').notNull(),
-    cacheWrite1hTokens: tokens('cache_write_1h_tokens').notNull(),
-    outputTokens: tokens('output_tokens').notNull(),
-    reasoningTokens: tokens('reasoning_tokens').notNull(),
-    rule: text('rule').$type<BillingRule>().notNull(),
-    flags: text('flags').array().$type<RecordFlag[]>().notNull(),
-    stream: boolean('stream').notNull(),
-    status: integer('status').notNull(),
-    attempts: integer('attempts').notNull(),
-    startedAt: moment('started_at').notNull(),
-    firstTokenMs: integer('first_token_ms'),
-    durationMs: integer('duration_ms').notNull(),
-    routeReason: text('route_reason'),
-    /** What the provider asks of us; null = unknown. This and the rest are for operators only, and null in older records. */
-    providerCost: bigint('provider_cost_nano', { mode: 'number' }),
-    chargeBasis: text('charge_basis').$type<ChargeBasis>(),
-    countGaps: text('count_gaps').array().$type<CountGap[]>(),
-    providerInputTokens: bigint('provider_input_tokens', { mode: 'number' }),
-    providerOutputTokens: bigint('provider_output_tokens', { mode: 'number' }),
-    localInputTokens: bigint('local_input_tokens', { mode: 'number' }),
-    localOutputTokens: bigint('local_output_tokens', { mode: 'number' }),
-    /** What of the cost was for tools that ran at the provider; null where nothing was. */
-    toolCharges: jsonb('tool_charges').$type<ToolCharge[]>(),
-  }
-}
-
-export const usageRecords = pgTable('usage_records', usageRecordColumns(), (table) => [
+export const usageRecords = pgTable('usage_records', usageColumnTypes, (table) => [
   primaryKey({ columns: [table.recordId, table.settledAt] }),
   index('usage_records_account_index').on(table.accountId, table.settledAt.desc()),
   index('usage_records_cell_index').on(table.accountId, table.keyId, table.model, table.settledAt.desc()),
@@ -161,6 +112,12 @@ export const usageRecords = pgTable('usage_records', usageRecordColumns(), (tabl
     .where(sql`${table.status} >= 400 OR ${table.rule} <> 'usage' OR ${table.flags} <> '{}'`),
   index('usage_records_gaps_index').on(table.settledAt.desc()).where(sql`${table.countGaps} IS NOT NULL`),
 ])
+
+/** Each column of a usage record, with its name and type in Postgres. */
+export const usageColumns = Object.entries(getTableColumns(usageRecords)).map(([property, column]) => {
+  const definition: UsageColumn = USAGE_COLUMNS[property as keyof typeof USAGE_COLUMNS]
+  return { ...definition, property, name: column.name, type: column.getSQLType(), isNullable: !column.notNull }
+})
 
 export const usageDaily = pgTable(
   'usage_daily',

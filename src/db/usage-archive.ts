@@ -1,5 +1,6 @@
 /** What everybody has to know of archived usage: up to when it reaches, and how the checkpoints of a month are told from its records. */
 import type { Sql, TransactionSql } from 'postgres'
+import { usageColumns } from './schema'
 
 /**
  * A month can be archived this many days after its end. Until then records of it may still come or be asked for: what is settled late,
@@ -22,27 +23,33 @@ type DigestTexts = {
   day: string
 }
 
-/** In every schema that has archived months. */
-const FIRST_TEXTS: DigestTexts = {
-  record: `ROW(event_id, hold_id, account_id, key_id, kind, cost_nano::bigint, held_nano::bigint, seq,
+/** The columns of the first version, in an order of their own. They never change: every month that was sealed with them would count as altered. */
+const FIRST_COLUMNS = `event_id, hold_id, account_id, key_id, kind, cost_nano::bigint, held_nano::bigint, seq,
   extract(epoch FROM settled_at), request_id, model, requested_model, provider, upstream_model, client_format, provider_format,
   uncached_tokens::bigint, cache_read_tokens::bigint, cache_write_5m_tokens::bigint, cache_write_1h_tokens::bigint,
   output_tokens::bigint, reasoning_tokens::bigint, rule, flags, stream, status, attempts, extract(epoch FROM started_at),
   first_token_ms, duration_ms, route_reason, provider_cost_nano, charge_basis, count_gaps, provider_input_tokens,
-  provider_output_tokens, local_input_tokens, local_output_tokens, tool_charges)::text`,
-  day: `ROW(day - '1970-01-01'::date, key_id, model, requests, uncached_tokens::bigint, cache_read_tokens::bigint,
+  provider_output_tokens, local_input_tokens, local_output_tokens, tool_charges`
+const DAY_COLUMNS = `day - '1970-01-01'::date, key_id, model, requests, uncached_tokens::bigint, cache_read_tokens::bigint,
   cache_write_5m_tokens::bigint, cache_write_1h_tokens::bigint, output_tokens::bigint, reasoning_tokens::bigint,
-  cost_nano::bigint, provider_cost_nano, costed_nano)::text`,
+  cost_nano::bigint, provider_cost_nano, costed_nano`
+
+const LATER_COLUMNS = usageColumns.filter(({ since }) => since > 1)
+
+/** As text that no setting of a session changes. */
+function digestible({ name, type }: (typeof usageColumns)[number]): string {
+  if (type.startsWith('timestamp')) return `extract(epoch FROM ${name})`
+  return type === 'nano_usd' || type === 'token_count' ? `${name}::bigint` : name
 }
 
-/**
- * What is digested, by the version that a month was sealed with. A version never changes, or every month that was sealed with it would
- * count as altered: whoever adds a column to the records or the daily sums adds a version.
- */
-export const DIGEST_TEXTS: readonly DigestTexts[] = [FIRST_TEXTS]
-
 /** The version that months are sealed with: the last. The first is 1. */
-export const DIGEST_VERSION = DIGEST_TEXTS.length
+export const DIGEST_VERSION = Math.max(1, ...LATER_COLUMNS.map(({ since }) => since))
+
+/** What is digested, by the version that a month was sealed with: the first columns, and those that came since. */
+export const DIGEST_TEXTS: readonly DigestTexts[] = Array.from({ length: DIGEST_VERSION }, (_, index) => {
+  const added = LATER_COLUMNS.filter(({ since }) => since <= index + 1).map((column) => `, ${digestible(column)}`)
+  return { record: `ROW(${FIRST_COLUMNS}${added.join('')})::text`, day: `ROW(${DAY_COLUMNS})::text` }
+})
 
 const CHECKPOINT_TEXT = `ROW(account_id, records, requests, cost_nano::bigint, output_tokens::bigint, provider_cost_nano, last_seq,
   last_id, records_digest, days_digest)::text`

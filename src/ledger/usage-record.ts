@@ -104,7 +104,7 @@ export type RequestFacts = {
 
 const RECORD_KINDS = ['settle', 'expire', 'late'] as const
 /** The last millisecond of the year 9999: no clock says more, and neither dates nor the history's months hold more. */
-const LATEST_MS = 253_402_300_799_999
+export const LATEST_MS = 253_402_300_799_999
 
 /**
  * One entry of a shard's stream: `envelope`, all but the facts, and `facts`. In a shard that is not packed it is stored under names

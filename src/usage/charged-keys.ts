@@ -1,8 +1,8 @@
 /** Which idempotency keys were charged, as the books have it: what a store that has lost its last seconds no longer knows. */
 import type { Sql, TransactionSql } from 'postgres'
 import { plainArray, textArray } from '@/db/array-literal'
+import { toMoment } from '@/db/usage-columns'
 import type { UsageRecord } from '@/ledger/usage-record'
-import { toMoment } from './insert-records'
 
 /** How long a charged key is found. Rows that are older go as new ones come. */
 const KEEP = '24 hours'

@@ -1,18 +1,11 @@
 /** The cheapest way of usage records into the history: COPY, for a batch of which nothing is there yet. */
 import type { TransactionSql } from 'postgres'
-import { textArray } from '@/db/array-literal'
-import { chargeBasis } from '@/ledger/charge-basis'
-import type { UsageRecord } from '@/ledger/usage-record'
-import { allFlags, LATEST_MS, repeatsOf, toInt4, toMoment } from './insert-records'
-import { providerCostOf } from './totals'
+import { usageColumns } from '@/db/schema'
+import type { Cell } from '@/db/usage-columns'
+import { LATEST_MS, type UsageRecord } from '@/ledger/usage-record'
+import { NAMES, repeatsOf } from './insert-records'
 
-/** In the order of {@link lineOf}. */
-const COLUMNS = `event_id, hold_id, account_id, key_id, kind, cost_nano, held_nano, seq, settled_at,
-  request_id, model, requested_model, provider, upstream_model, client_format, provider_format,
-  uncached_tokens, cache_read_tokens, cache_write_5m_tokens, cache_write_1h_tokens, output_tokens, reasoning_tokens,
-  rule, flags, stream, status, attempts, started_at, first_token_ms, duration_ms, route_reason, tool_charges,
-  provider_cost_nano, charge_basis, count_gaps,
-  provider_input_tokens, provider_output_tokens, local_input_tokens, local_output_tokens`
+const CELLS = usageColumns.map(({ cell }) => cell)
 const NULL = '\\N'
 
 /**
@@ -23,7 +16,7 @@ export async function copyRecords(transaction: TransactionSql, records: readonly
   if (!records.every(isOrdinary)) return false
   const [repeat] = await transaction`${repeatsOf(transaction, records)} LIMIT 1`
   if (repeat) return false
-  const stream = await transaction`COPY usage_records (${transaction.unsafe(COLUMNS)}) FROM STDIN`.writable()
+  const stream = await transaction`COPY usage_records (${transaction.unsafe(NAMES)}) FROM STDIN`.writable()
   const { promise, resolve, reject } = Promise.withResolvers<void>()
   stream.on('error', reject)
   stream.on('finish', resolve)
@@ -38,51 +31,11 @@ function isOrdinary({ kind, atMs }: UsageRecord): boolean {
 }
 
 function lineOf(record: UsageRecord): string {
-  const { facts, recordId, holdId, accountId, keyId, kind, cost, held, seq, atMs } = record
-  const { usage, counts } = facts
-  const flags = allFlags(record)
-  return `${[
-    ...[
-      escaped(recordId),
-      escaped(holdId),
-      escaped(accountId),
-      escaped(keyId),
-      kind,
-      cost,
-      held,
-      seq,
-      momentText(atMs),
-    ],
-    ...[escaped(facts.requestId), escaped(facts.model), escaped(facts.requestedModel), escaped(facts.provider)],
-    ...[escaped(facts.upstreamModel), escaped(facts.clientFormat), escaped(facts.providerFormat)],
-    ...[usage.uncached, usage.cacheRead, usage.cacheWrite5m, usage.cacheWrite1h, usage.output, usage.reasoning],
-    ...[escaped(facts.rule), listText(flags), facts.stream, toInt4(facts.status), toInt4(facts.attempts)],
-    momentText(toMoment(facts.startedAtMs)),
-    ...[facts.firstTokenMs === null ? NULL : toInt4(facts.firstTokenMs), toInt4(facts.durationMs)],
-    escaped(facts.routeReason ?? '') || NULL,
-    facts.tools ? escaped(JSON.stringify(facts.tools)) : NULL,
-    ...[providerCostOf(record) ?? NULL, chargeBasis(record)],
-    counts && counts.gaps.length > 0 ? listText(counts.gaps) : NULL,
-    ...[counts?.providerInput ?? NULL, counts?.providerOutput ?? NULL, counts?.localInput ?? NULL],
-    counts?.localOutput ?? NULL,
-  ].join('\t')}\n`
+  return `${CELLS.map((cell) => copied(cell(record))).join('\t')}\n`
 }
 
-function listText(words: readonly string[]): string {
-  return words.length === 0 ? '{}' : escaped(textArray(words))
-}
-
-/** Moments of a batch lie within a second or two: the part before the milliseconds is made once. */
-let lastSecond = -1
-let lastText = ''
-
-function momentText(atMs: number): string {
-  const second = Math.floor(atMs / 1_000)
-  if (second !== lastSecond) {
-    lastSecond = second
-    lastText = new Date(second * 1_000).toISOString().slice(0, 19)
-  }
-  return `${lastText}.${String(atMs - second * 1_000).padStart(3, '0')}Z`
+function copied(cell: Cell): string | number | boolean {
+  return typeof cell === 'string' ? escaped(cell) : (cell ?? NULL)
 }
 
 const NEEDS_ESCAPE = /[\\\t\n\r\0]/

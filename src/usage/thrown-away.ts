@@ -1,8 +1,9 @@
 /** Sums of the calls that were begun and thrown away, for operators: what they may have cost is in the margins, and told apart here. */
 import type { TransactionSql } from 'postgres'
 import { plainArray, textArray } from '@/db/array-literal'
+import { providerCostOf } from '@/db/usage-columns'
 import type { UsageRecord } from '@/ledger/usage-record'
-import { providerCostOf, utcDay } from './totals'
+import { utcDay } from './totals'
 
 type ThrownAway = { day: string; model: string; calls: number; cost: number }
 

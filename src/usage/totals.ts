@@ -1,4 +1,5 @@
 /** What a batch of usage records adds to accounts, keys and days: computed once in memory, then written as one statement each. */
+import { providerCostOf } from '@/db/usage-columns'
 import { isErrorStatus, type UsageRecord } from '@/ledger/usage-record'
 import { createBoundedMap } from '@/lib/bounded-map'
 import { type Nano, nano, ZERO_NANO } from '@/lib/money'
@@ -109,14 +110,6 @@ function addToDay(days: Map<string, DayTotal>, record: UsageRecord, day: string)
     total.firstTokenMs += facts.firstTokenMs
     total.firstTokenCount += 1
   }
-}
-
-/**
- * What the provider asks of us for a record; null where nobody knows. A late correction has none of its own: what its request
- * cost by the last renewal is in the record of its expiry.
- */
-export function providerCostOf({ kind, facts }: UsageRecord): Nano | null {
-  return kind === 'late' ? null : (facts.providerCost ?? null)
 }
 
 function entry<T>(map: Map<string, T>, key: string, create: () => T): T {

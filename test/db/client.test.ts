@@ -9,10 +9,12 @@ import { databaseFailure, describeFailure, isUniqueViolation } from '@/db/failur
 
 setDefaultTimeout(300_000)
 
+let address: string
 let database: Database
 
 beforeAll(async () => {
-  database = connectDatabase(await freshDatabase(), { maxConnections: 4, statementTimeoutMs: 200 })
+  address = await freshDatabase()
+  database = connectDatabase(address, { maxConnections: 4 })
 })
 afterAll(() => database.close())
 
@@ -26,9 +28,12 @@ describe('connectDatabase', () => {
   })
 
   test('ends a statement that takes too long, and the connection lives on', async () => {
-    await expect(failure(database.sql`SELECT pg_sleep(30)`)).resolves.toContain('statement timeout')
-    const [after] = await database.sql`SELECT 1 AS one`
+    const impatient = connectDatabase(address, { maxConnections: 1, statementTimeoutMs: 200 })
+    await expect(failure(impatient.sql`SELECT pg_sleep(30)`)).resolves.toContain('statement timeout')
+    await impatient.sql`SET statement_timeout = 0`
+    const [after] = await impatient.sql`SELECT 1 AS one`
     expect(after).toEqual({ one: 1 })
+    await impatient.close()
   })
 
   test('works in UTC', async () => {
@@ -79,7 +84,11 @@ describe('failures', () => {
     expect(databaseFailure(await errorOf(sql`SELECT 1 / 0`))).toBe('data')
     expect(databaseFailure(await errorOf(sql`SELECT 'x'::nano_usd`))).toBe('data')
     expect(databaseFailure(await errorOf(sql`SELECT * FROM no_such_table`))).toBe('unavailable')
-    expect(databaseFailure(await errorOf(sql`SELECT pg_sleep(30)`))).toBe('unavailable')
+    const cutShort = sql.begin(async (transaction) => {
+      await transaction`SET LOCAL statement_timeout = 100`
+      await transaction`SELECT pg_sleep(30)`
+    })
+    expect(databaseFailure(await errorOf(cutShort))).toBe('unavailable')
     expect(databaseFailure(new TypeError('bug'))).toBe('unavailable')
   })
 

@@ -9,9 +9,9 @@ import { reconcileHistory } from '@/accounts/reconcile'
 import { archiveUsage } from '@/console/administration/usage-archive/usage-archive'
 import { connectDatabase } from '@/db/client'
 import { MIGRATIONS, migrate } from '@/db/migrate'
+import { usageColumns } from '@/db/schema'
 import { connectRedis, waitForRedis } from '@/ledger/store/connection'
 import { createLogger } from '@/lib/logger'
-import { insertRecords } from '@/usage/insert-records'
 import { totalsOf } from '@/usage/totals'
 
 setDefaultTimeout(300_000)
@@ -37,7 +37,10 @@ test('records of before stay as they are, and can be archived', async () => {
   await sql`INSERT INTO accounts (id, name, email, balance_nano, spent_nano) VALUES ('acct_1', 'A', 'a@example.test', 8889, 1111)`
   await sql`INSERT INTO ledger_entries (id, account_id, kind, amount_nano, reference) VALUES ('e', 'acct_1', 'credit', 10000, 'r')`
   await sql`SELECT ensure_usage_partitions('2025-08-01', 1)`
-  await sql.begin((transaction) => insertRecords(transaction, records))
+  for (const record of records) {
+    const row = Object.fromEntries(usageColumns.map(({ name, cell }) => [name, cell(record)]))
+    await sql`INSERT INTO usage_records SELECT * FROM json_populate_record(NULL::usage_records, ${JSON.stringify(row)}::text::json)`
+  }
   for (const day of totalsOf(records).days) {
     await sql`INSERT INTO usage_daily (account_id, day, key_id, model, requests, errors, uncached_tokens, cache_read_tokens,
         cache_write_5m_tokens, cache_write_1h_tokens, output_tokens, reasoning_tokens, cost_nano, duration_ms, first_token_ms, first_token_count)

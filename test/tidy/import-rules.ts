@@ -66,7 +66,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   routing: ['catalog', ...WIRE],
   ledger: WIRE,
   catalog: WIRE,
-  db: WIRE,
+  db: ['ledger', ...WIRE],
   dialects: ['formats', 'chat', 'limits', 'lib'],
   formats: ['chat', 'lib'],
   chat: ['lib'],
@@ -79,8 +79,8 @@ function after(step: string): string[] {
   return STEPS.slice(STEPS.indexOf(step) + 1)
 }
 
-/** Types that may be imported against the table: the tables of db/ hold the ledger's words, the pages what http/ answers. */
-const MAY_IMPORT_TYPES: Readonly<Record<string, readonly string[]>> = { db: ['ledger'], dashboard: ['console/http'] }
+/** Types that may be imported against the table: the pages hold what http/ answers. */
+const MAY_IMPORT_TYPES: Readonly<Record<string, readonly string[]>> = { dashboard: ['console/http'] }
 
 /** Checks how each import is written and that the table allows it. */
 export function checkImports(source: Source): Violation[] {

@@ -48,7 +48,8 @@ describe('the import table', () => {
     ['src/gateway/answer.ts', '@/console/orders/orders'],
     ['src/console/auth/auth.ts', '@/console/orders/orders'],
     ['src/metrics/metrics.ts', '@/gateway/charge/charge'],
-    ['src/db/schema.ts', '@/ledger/outcomes'],
+    ['src/db/schema.ts', '@/usage/totals'],
+    ['src/ledger/outcomes.ts', '@/db/schema'],
     ['src/dashboard/page.tsx', '@/console/http/routes'],
     ['src/unheard-of/file.ts', '@/lib/sse'],
   ])('forbids %s to import %s', (path, specifier) => {

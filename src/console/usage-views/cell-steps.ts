@@ -91,7 +91,7 @@ async function probe(
         AND settled_at >= to_timestamp(day_seconds) AND settled_at < to_timestamp(day_seconds) + interval '1 day'
         ${afterCondition(sql, from)} AND ${detailCondition(sql, span)}
       ORDER BY settled_at DESC, seq DESC, event_id DESC LIMIT ${wanted}) found
-    ORDER BY at_micros DESC, seq DESC, event_id DESC LIMIT ${wanted}`
+    ORDER BY "atMicros" DESC, seq DESC, "recordId" DESC LIMIT ${wanted}`
   const last = rows.at(-1)
   return { rows: [...rows], rest: rows.length === wanted && last ? positionOf(last) : null }
 }

@@ -8,7 +8,7 @@ const FORMULA_START = /^[=+\-@\t\r]/
 const NEEDS_QUOTES = /[",\r\n]/
 
 /** A number, also as exact decimal text, is written as it is; another text is made harmless. Null is an empty cell. */
-type CsvCell = string | number | boolean | null | { decimal: string }
+export type CsvCell = string | number | boolean | null | { decimal: string }
 
 /** One row with its line end. */
 export function csvRow(cells: readonly CsvCell[]): string {

@@ -1,9 +1,17 @@
 /** An account's records as a CSV file of any length: read page by page as fast as the client takes it, in constant memory. */
 import type { Database } from '@/db/client'
+import type { SeenName } from '@/db/usage-columns'
 import { toolsCost } from '@/ledger/usage-record'
 import { formatUsd } from '@/lib/money'
-import { csvRow } from './csv-text'
-import type { ListedRecord, RecordPosition } from './listed-record'
+import { type CsvCell, csvRow } from './csv-text'
+import {
+  type ListedRecord,
+  type RecordPosition,
+  SEEN_COLUMNS,
+  type SeenKind,
+  type ToldRecord,
+  tellRecord,
+} from './listed-record'
 import { searchRecords } from './record-search'
 import type { UsageFilter } from './usage-filter'
 
@@ -67,22 +75,24 @@ export function exportRecords(
 }
 
 const HEADINGS = [
-  ...['time_utc', 'request_id', 'record_id', 'kind', 'key_id', 'key_name', 'model_requested', 'model', 'provider'],
-  ...['status', 'stream', 'attempts', 'billing_rule', 'flags', 'input_tokens', 'cache_read_tokens'],
-  ...['cache_write_5m_tokens', 'cache_write_1h_tokens', 'output_tokens', 'reasoning_tokens', 'cost_usd', 'held_usd'],
-  ...['first_token_ms', 'duration_ms', 'route_reason', 'tool_uses', 'tools_cost_usd'],
+  ...SEEN_COLUMNS.map(({ name, seen }) => seen.heading ?? name),
+  'key_name',
+  'tool_uses',
+  'tools_cost_usd',
 ]
 
 function toRow(record: ListedRecord): string {
-  const { usage } = record
-  const request = [new Date(record.atMs).toISOString(), record.requestId, record.recordId, record.kind]
-  const route = [record.keyId, record.keyName, record.requestedModel, record.model, record.provider]
-  const outcome = [record.status, record.stream, record.attempts, record.rule, record.flags.join(' ')]
-  const input = [usage.uncached, usage.cacheRead, usage.cacheWrite5m, usage.cacheWrite1h]
-  const amounts = [{ decimal: formatUsd(record.cost) }, { decimal: formatUsd(record.held) }]
-  const times = [record.firstTokenMs, record.durationMs, record.routeReason]
-  const output = [usage.output, usage.reasoning]
+  const told = tellRecord(record)
   const uses = record.tools.map((tool) => `${tool.name} ${tool.uses}`).join(', ')
-  const tools = [uses, { decimal: formatUsd(toolsCost(record.tools)) }]
-  return csvRow([...request, ...route, ...outcome, ...input, ...output, ...amounts, ...times, ...tools])
+  return csvRow([
+    ...SEEN_COLUMNS.map(({ property, kind }) => cellOf(kind, told[property])),
+    record.keyName,
+    uses,
+    { decimal: formatUsd(toolsCost(record.tools)) },
+  ])
+}
+
+function cellOf(kind: SeenKind, told: ToldRecord[SeenName]): CsvCell {
+  if (Array.isArray(told)) return told.join(' ')
+  return kind === 'amount' ? { decimal: String(told) } : told
 }

@@ -1,78 +1,65 @@
 /** One usage record as it is shown and exported, and the columns it is read from. */
 import type { Sql } from 'postgres'
 import { inputTokens, type Usage } from '@/chat/usage'
-import type { BillingRule, RecordFlag, ToolCharge, UsageRecord } from '@/ledger/usage-record'
-import { type Nano, nano } from '@/lib/money'
+import { usageColumns, type usageRecords } from '@/db/schema'
+import type { SeenName } from '@/db/usage-columns'
+import type { ToolCharge } from '@/ledger/usage-record'
+import { formatUsd, type Nano, nano } from '@/lib/money'
 import type { Fragment } from './usage-filter'
 
 /** A place in an account's records, which are ordered by time, number and id, newest first. */
 export type RecordPosition = { atMicros: number; seq: number; recordId: string }
 
-export type ListedRecord = {
-  recordId: string
-  requestId: string
-  keyId: string
+type Stored = (typeof usageRecords)['$inferSelect']
+/** What an account may see of a record; moments are milliseconds since 1970, or with a fraction what the store has beyond. */
+type SeenRecord = { [Name in SeenName]: Stored[Name] extends Date ? number : Stored[Name] }
+
+/** A row of {@link recordColumns}. */
+export type RecordRow = Omit<SeenRecord, 'flags'> & {
+  flags: string
+  seq: number
+  atMicros: number
+  toolCharges: ToolCharge[] | null
+}
+
+export type ListedRecord = SeenRecord & {
   /** The key's name; null where the key is not known any more. */
   keyName: string | null
-  kind: UsageRecord['kind']
-  atMs: number
   position: RecordPosition
-  model: string
-  requestedModel: string
-  provider: string
-  status: number
-  stream: boolean
-  rule: BillingRule
-  flags: RecordFlag[]
-  attempts: number
   usage: Usage
   inputTokens: number
-  cost: Nano
-  held: Nano
-  firstTokenMs: number | null
-  durationMs: number
-  routeReason: string | null
   /** What of the cost was for tools that ran at the provider. */
   tools: readonly ToolCharge[]
 }
 
-export type RecordRow = {
-  event_id: string
-  request_id: string
-  key_id: string
-  kind: UsageRecord['kind']
-  seq: number
-  at_micros: number
-  model: string
-  requested_model: string
-  provider: string
-  status: number
-  stream: boolean
-  rule: BillingRule
-  flags: string
-  attempts: number
-  cost: number
-  held: number
-  uncached: number
-  cache_read: number
-  cache_write_5m: number
-  cache_write_1h: number
-  output: number
-  reasoning: number
-  first_token_ms: number | null
-  duration_ms: number
-  route_reason: string | null
-  tool_charges: ToolCharge[] | null
+/** How the value of a column is told: `amount` is nano-USD, `moment` and `duration` are milliseconds. */
+export type SeenKind = 'text' | 'count' | 'boolean' | 'amount' | 'moment' | 'duration' | 'words'
+
+/** The columns that an account may see, in the order of the export. */
+export const SEEN_COLUMNS = usageColumns.flatMap(({ property, name, type, seen, isNullable }) =>
+  seen ? [{ property: property as SeenName, name, seen, kind: kindOf(property, type), isNullable }] : [],
+)
+
+function kindOf(property: string, type: string): SeenKind {
+  if (type === 'nano_usd') return 'amount'
+  if (type === 'boolean') return 'boolean'
+  if (type.startsWith('timestamp')) return 'moment'
+  if (type === 'text') return 'text'
+  if (type === 'text[]') return 'words'
+  return property.endsWith('Ms') ? 'duration' : 'count'
 }
 
-/** The columns of a {@link RecordRow}, of `usage_records`. Times are whole microseconds, so that a position is exact. */
+const READ = SEEN_COLUMNS.map(({ property, name, kind }) => `${expressionOf(name, kind)} AS "${property}"`).join(', ')
+
+function expressionOf(name: string, kind: SeenKind): string {
+  if (kind === 'moment') return `floor(extract(epoch FROM ${name}) * 1000)::bigint`
+  if (kind === 'words') return `array_to_string(${name}, ',')`
+  return kind === 'amount' || kind === 'count' ? `${name}::bigint` : name
+}
+
+/** The columns of a {@link RecordRow}, of `usage_records`. The position's time is whole microseconds, so that it is exact. */
 export function recordColumns(sql: Sql): Fragment {
-  return sql`event_id, request_id, key_id, kind, seq, (extract(epoch FROM settled_at) * 1000000)::bigint AS at_micros,
-    model, requested_model, provider, status, stream, rule, array_to_string(flags, ',') AS flags, attempts,
-    cost_nano::bigint AS cost, held_nano::bigint AS held, uncached_tokens::bigint AS uncached,
-    cache_read_tokens::bigint AS cache_read, cache_write_5m_tokens::bigint AS cache_write_5m,
-    cache_write_1h_tokens::bigint AS cache_write_1h, output_tokens::bigint AS output,
-    reasoning_tokens::bigint AS reasoning, first_token_ms, duration_ms, route_reason, tool_charges`
+  return sql`${sql.unsafe(READ)}, seq, (extract(epoch FROM settled_at) * 1000000)::bigint AS "atMicros", tool_charges AS "toolCharges"`
 }
 
 /** ` AND … `: only what lies behind `position`, or nothing where there is none. The plain bound on the time is what an index can use. */
@@ -84,43 +71,46 @@ export function afterCondition(sql: Sql, position: RecordPosition | undefined): 
 }
 
 /** The position of a row. */
-export function positionOf(row: Pick<RecordRow, 'at_micros' | 'seq' | 'event_id'>): RecordPosition {
-  return { atMicros: row.at_micros, seq: row.seq, recordId: row.event_id }
+export function positionOf({ atMicros, seq, recordId }: RecordPosition): RecordPosition {
+  return { atMicros, seq, recordId }
 }
 
 /** Makes rows presentable; `keyNames` by key id. */
-export function toListed(row: RecordRow, keyNames: ReadonlyMap<string, string>): ListedRecord {
+export function toListed(
+  { seq, atMicros, toolCharges, ...row }: RecordRow,
+  keyNames: ReadonlyMap<string, string>,
+): ListedRecord {
   const usage = {
-    uncached: row.uncached,
-    cacheRead: row.cache_read,
-    cacheWrite5m: row.cache_write_5m,
-    cacheWrite1h: row.cache_write_1h,
-    output: row.output,
-    reasoning: row.reasoning,
+    uncached: row.uncachedTokens,
+    cacheRead: row.cacheReadTokens,
+    cacheWrite5m: row.cacheWrite5mTokens,
+    cacheWrite1h: row.cacheWrite1hTokens,
+    output: row.outputTokens,
+    reasoning: row.reasoningTokens,
   }
   return {
-    recordId: row.event_id,
-    requestId: row.request_id,
-    keyId: row.key_id,
-    keyName: keyNames.get(row.key_id) ?? null,
-    kind: row.kind,
-    atMs: Math.floor(row.at_micros / 1000),
-    position: positionOf(row),
-    model: row.model,
-    requestedModel: row.requested_model,
-    provider: row.provider,
-    status: row.status,
-    stream: row.stream,
-    rule: row.rule,
-    flags: row.flags === '' ? [] : (row.flags.split(',') as RecordFlag[]),
-    attempts: row.attempts,
+    ...row,
+    flags: row.flags === '' ? [] : (row.flags.split(',') as ListedRecord['flags']),
+    keyName: keyNames.get(row.keyId) ?? null,
+    position: { atMicros, seq, recordId: row.recordId },
     usage,
     inputTokens: inputTokens(usage),
-    cost: nano(row.cost),
-    held: nano(row.held),
-    firstTokenMs: row.first_token_ms,
-    durationMs: row.duration_ms,
-    routeReason: row.route_reason,
-    tools: row.tool_charges ?? [],
+    tools: toolCharges ?? [],
   }
+}
+
+type Told<Value> = Value extends Date | Nano ? string : Value
+/** A record in words: money as exact decimal text in USD, moments in ISO 8601, UTC. */
+export type ToldRecord = { [Name in SeenName]: Told<Stored[Name]> }
+
+/** What an account is told of a record. */
+export function tellRecord(record: SeenRecord): ToldRecord {
+  return Object.fromEntries(
+    SEEN_COLUMNS.map(({ property, kind }) => [property, tell(kind, record[property])]),
+  ) as ToldRecord
+}
+
+function tell(kind: SeenKind, value: SeenRecord[SeenName]) {
+  if (kind === 'amount') return formatUsd(nano(Number(value)))
+  return kind === 'moment' ? new Date(Number(value)).toISOString() : value
 }

@@ -19,10 +19,6 @@ type RecordPart = { recordId: string; kind: UsageRecord['kind']; atMs: number; c
 export type RecordDetail = {
   /** The request as its last record knows it. */
   record: ListedRecord
-  upstreamModel: string
-  clientFormat: string
-  providerFormat: string
-  startedAtMs: number
   /** Oldest first; their sum is `cost`. */
   records: RecordPart[]
   cost: Nano
@@ -46,18 +42,14 @@ export async function readRecordDetail(
   const rows = await readDetailRows(database, accountId, requestId)
   const last = rows.at(-1)
   if (!last) return undefined
-  const names = await readKeyNames(database, accountId, [last.key_id])
+  const names = await readKeyNames(database, accountId, [last.keyId])
   const records = rows.map((row) => toListed(row, names))
   const record = toListed(last, names)
   const cost = nano(records.reduce((sum, part) => sum + part.cost, 0))
   const price = priceUsage(record.model, record.usage)
   return {
     record,
-    upstreamModel: last.upstream_model,
-    clientFormat: last.client_format,
-    providerFormat: last.provider_format,
-    startedAtMs: last.started_ms,
-    records: records.map(({ recordId, kind, atMs, cost: part }) => ({ recordId, kind, atMs, cost: part })),
+    records: records.map(({ recordId, kind, settledAt: atMs, cost: part }) => ({ recordId, kind, atMs, cost: part })),
     cost,
     rule: record.rule,
     flags: [...new Set(records.flatMap((part) => part.flags))],
@@ -73,19 +65,11 @@ export async function findRecordOwner({ sql }: Database, id: string): Promise<st
   return row?.account_id
 }
 
-type DetailRow = RecordRow & {
-  upstream_model: string
-  client_format: string
-  provider_format: string
-  started_ms: number
-}
-
 /** A request's id is that of its record, which the primary key finds in every month. */
-async function readDetailRows({ sql }: Database, accountId: string, requestId: string): Promise<DetailRow[]> {
-  const rows = await sql<DetailRow[]>`
-    SELECT ${recordColumns(sql)}, upstream_model, client_format, provider_format,
-      (extract(epoch FROM started_at) * 1000)::bigint AS started_ms
-    FROM usage_records WHERE event_id IN (${requestId}, ${requestId + LATE_SUFFIX}) AND account_id = ${accountId}
+async function readDetailRows({ sql }: Database, accountId: string, requestId: string): Promise<RecordRow[]> {
+  const rows = await sql<RecordRow[]>`
+    SELECT ${recordColumns(sql)} FROM usage_records
+    WHERE event_id IN (${requestId}, ${requestId + LATE_SUFFIX}) AND account_id = ${accountId}
     ORDER BY settled_at, seq`
   return [...rows]
 }

@@ -72,7 +72,7 @@ async function finishPage(
   const names = await readKeyNames(
     database,
     accountId,
-    shown.map((row) => row.key_id),
+    shown.map((row) => row.keyId),
   )
   const records = shown.map((row) => toListed(row, names))
   if (rows.length > limit && last) return { records, next: positionOf(last), searchedToMs: null }

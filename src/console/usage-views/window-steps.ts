@@ -55,7 +55,7 @@ async function searchWindow(
     SELECT * FROM (
       SELECT true AS is_match, ${recordColumns(sql)} FROM matches
       UNION ALL SELECT false AS is_match, ${recordColumns(sql)} FROM edge) found
-    ORDER BY is_match DESC, at_micros DESC, seq DESC, event_id DESC`
+    ORDER BY is_match DESC, "atMicros" DESC, seq DESC, "recordId" DESC`
   const rows = found.filter((row) => row.is_match)
   const last = rows.length === wanted ? rows.at(-1) : found.find((row) => !row.is_match)
   return { rows, rest: last ? positionOf(last) : null }

@@ -1,6 +1,12 @@
 /** What the usage routes answer: records, sums and charts, with money as decimal text and moments as ISO 8601. */
-import { type Static, Type } from '@sinclair/typebox'
-import type { ListedRecord } from '@/console/usage-views/listed-record'
+import { type Static, type TSchema, type TUnsafe, Type } from '@sinclair/typebox'
+import {
+  type ListedRecord,
+  SEEN_COLUMNS,
+  type SeenKind,
+  type ToldRecord,
+  tellRecord,
+} from '@/console/usage-views/listed-record'
 import type { SearchPage } from '@/console/usage-views/record-search'
 import type { RecordTotals } from '@/console/usage-views/record-totals'
 import type { UsageSeries } from '@/console/usage-views/usage-series'
@@ -9,35 +15,57 @@ import { toCursor } from './query'
 
 const usd = (description: string) => Type.String({ description: `${description}, USD as exact decimal text` })
 const iso = (description: string) => Type.String({ description: `${description}, ISO 8601 in UTC` })
-const milliseconds = (description: string) =>
-  Type.Union([Type.Number(), Type.Null()], { description: `${description}, milliseconds` })
 
 const archivedBefore = (description: string) =>
   Type.Union([Type.String(), Type.Null()], { description: `${description}, ISO 8601 in UTC; else null` })
 
+const UNITS: Partial<Record<SeenKind, string>> = {
+  amount: ', USD',
+  moment: ', ISO 8601 in UTC',
+  duration: ', milliseconds',
+}
+const PLAIN = {
+  ...{ text: Type.String(), amount: Type.String(), moment: Type.String() },
+  ...{ count: Type.Integer(), duration: Type.Integer(), boolean: Type.Boolean() },
+}
+
+function schemaOf({ kind, seen, isNullable }: (typeof SEEN_COLUMNS)[number]): TSchema {
+  const words = seen.about && { description: `${seen.about}${UNITS[kind] ?? ''}` }
+  const schema = kind === 'words' ? Type.Array(Type.String()) : PLAIN[kind]
+  return isNullable ? Type.Union([schema, Type.Null()], words || {}) : { ...schema, ...(words || {}) }
+}
+
+const { settledAt, ...seenFields } = Object.fromEntries(
+  SEEN_COLUMNS.map((column) => [column.property, schemaOf(column)]),
+) as {
+  [Name in keyof ToldRecord]: TUnsafe<ToldRecord[Name]>
+}
+
 export const UsageItem = Type.Object({
-  recordId: Type.String(),
-  requestId: Type.String(),
-  at: iso('When it was charged'),
-  kind: Type.String({ description: '`settle`, `expire`, or `late`: a correction' }),
-  keyId: Type.String(),
+  at: settledAt,
+  ...seenFields,
   keyName: Type.Union([Type.String(), Type.Null()]),
-  model: Type.String({ description: 'The model that answered' }),
-  requestedModel: Type.String({ description: 'The model or tier that was asked for' }),
-  provider: Type.String(),
-  status: Type.Integer({ description: 'The HTTP status that the client got; 499 where it went away first' }),
-  stream: Type.Boolean(),
-  rule: Type.String({ description: 'The billing rule' }),
-  flags: Type.Array(Type.String()),
   inputTokens: Type.Integer({ description: 'Cached or not' }),
-  outputTokens: Type.Integer(),
-  cost: usd('Negative where a correction gave something back'),
-  firstTokenMs: milliseconds('From arrival to the first content'),
-  durationMs: Type.Integer({ description: 'From arrival to the end' }),
 })
 
+/** The list has no room for these, the page of a request has. */
+const UNLISTED = [
+  'attempts',
+  'uncachedTokens',
+  'cacheReadTokens',
+  'cacheWrite5mTokens',
+  'cacheWrite1hTokens',
+  'reasoningTokens',
+  'held',
+  'routeReason',
+  'upstreamModel',
+  'clientFormat',
+  'providerFormat',
+  'startedAt',
+] as const
+
 export const UsagePage = Type.Object({
-  items: Type.Array(UsageItem),
+  items: Type.Array(Type.Omit(UsageItem, UNLISTED)),
   nextCursor: Type.Union([Type.String(), Type.Null()]),
   searchedTo: Type.Union([Type.String(), Type.Null()], {
     description:
@@ -86,8 +114,8 @@ export function toUsagePage({ records, next, searchedToMs, archivedBeforeMs }: S
 
 /** One record. */
 export function toUsageItem(record: ListedRecord): Static<typeof UsageItem> {
-  const { atMs, usage, cost, position, held, attempts, routeReason, ...rest } = record
-  return { ...rest, at: toIso(atMs), outputTokens: usage.output, cost: formatUsd(cost) }
+  const { settledAt: at, ...told } = tellRecord(record)
+  return { at, ...told, keyName: record.keyName, inputTokens: record.inputTokens }
 }
 
 /** Sums. */

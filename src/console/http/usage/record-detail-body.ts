@@ -1,5 +1,6 @@
 /** One usage record in full as the dashboard's route answers it, in plain words. */
 import { type Static, Type } from '@sinclair/typebox'
+import { type ListedRecord, SEEN_COLUMNS, tellRecord } from '@/console/usage-views/listed-record'
 import { formatClassAmount, formatRounding, formatUnitPrice } from '@/console/usage-views/pico-text'
 import { FLAG_WORDS, RULE_WORDS } from '@/console/usage-views/plain-words'
 import type { RecordDetail } from '@/console/usage-views/record-detail'
@@ -22,20 +23,20 @@ const ToolLine = Type.Object({
   amount: Type.String({ description: 'USD' }),
 })
 
+/** Told together, as the input. */
+const UNTOLD = ['uncachedTokens', 'cacheWrite5mTokens', 'cacheWrite1hTokens'] as const
+
 export const RecordDetailBody = Type.Composite([
-  Type.Omit(UsageItem, ['recordId', 'kind', 'rule', 'flags', 'cost']),
+  Type.Omit(UsageItem, ['recordId', 'kind', 'rule', 'flags', 'cost', ...UNTOLD]),
   Type.Object({
-    startedAt: Type.String({ description: 'ISO 8601 in UTC' }),
-    upstreamModel: Type.String({ description: "The model's name at the provider" }),
-    clientFormat: Type.String(),
-    providerFormat: Type.String(),
-    attempts: Type.Integer({ description: 'Calls of providers, the answering one included' }),
-    routeReason: Type.Union([Type.String(), Type.Null()]),
-    cacheReadTokens: Type.Integer(),
-    cacheWriteTokens: Type.Integer(),
-    reasoningTokens: Type.Integer({ description: 'Part of the output' }),
-    held: Type.String({ description: 'USD reserved before the request' }),
     cost: Type.String({ description: 'USD, all records of the request together' }),
+    facts: Type.Array(
+      Type.Object({
+        label: Type.String(),
+        kind: Type.String(),
+        value: Type.Union([Type.String(), Type.Null()]),
+      }),
+    ),
     records: Type.Array(
       Type.Object({ recordId: Type.String(), kind: Type.String(), at: Type.String(), cost: Type.String() }),
       { description: 'Oldest first; more than one where a correction followed' },
@@ -47,7 +48,7 @@ export const RecordDetailBody = Type.Composite([
     }),
     toolLines: Type.Array(ToolLine, { description: 'Tools that ran at the provider; part of the cost' }),
     rounding: Type.Union([Type.String(), Type.Null()], {
-      description: 'What rounding the sum up to 0.000000001 USD added',
+      description: 'What rounding up to 0.000000001 USD added',
     }),
     priceNote: Type.Union([Type.String(), Type.Null()], { description: 'Why there are no lines' }),
   }),
@@ -59,20 +60,11 @@ const NO_LINES =
 /** The record in its wire shape. */
 export function toRecordDetailBody(detail: RecordDetail): Static<typeof RecordDetailBody> {
   const { record, lines, cost, rule, flags } = detail
-  const { recordId, kind, rule: ruleName, flags: flagNames, cost: lastCost, ...item } = toUsageItem(record)
+  const { recordId, kind: _, rule: __, flags: ___, cost: ____, ...item } = toUsageItem(record)
   return {
     ...item,
-    startedAt: toIso(detail.startedAtMs),
-    upstreamModel: detail.upstreamModel,
-    clientFormat: detail.clientFormat,
-    providerFormat: detail.providerFormat,
-    attempts: record.attempts,
-    routeReason: record.routeReason,
-    cacheReadTokens: record.usage.cacheRead,
-    cacheWriteTokens: record.usage.cacheWrite5m + record.usage.cacheWrite1h,
-    reasoningTokens: record.usage.reasoning,
-    held: formatUsd(record.held),
     cost: formatUsd(cost),
+    facts: factsOf(record),
     records: detail.records.map(({ atMs, cost: own, ...part }) => ({ ...part, at: toIso(atMs), cost: formatUsd(own) })),
     rule: { name: rule, words: RULE_WORDS[rule] },
     flags: flags.map((flag) => ({ name: flag, words: FLAG_WORDS[flag] })),
@@ -86,4 +78,13 @@ export function toRecordDetailBody(detail: RecordDetail): Static<typeof RecordDe
     rounding: lines ? formatRounding(lines, nano(cost - toolsCost(record.tools))) : null,
     priceNote: lines ? null : NO_LINES,
   }
+}
+
+/** The lines of its page. */
+function factsOf(record: ListedRecord) {
+  const told = tellRecord(record)
+  return SEEN_COLUMNS.flatMap(({ property, seen: { label }, kind }) => {
+    const value = told[property]
+    return label ? [{ label, kind, value: value === null ? null : String(value) }] : []
+  })
 }

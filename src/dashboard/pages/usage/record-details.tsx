@@ -147,12 +147,9 @@ function Details({ record }: { record: UsageRecord }) {
           <Detail name="Model">
             <ModelNames item={record} />
           </Detail>
-          <Detail name="Route">{record.routeReason ?? 'Nothing had answered'}</Detail>
           <Detail name="Provider">
             {record.provider}, model {record.upstreamModel}
           </Detail>
-          <Detail name="Attempts">{formatCount(record.attempts)}</Detail>
-          <Detail name="HTTP status">{record.status}</Detail>
           <Detail name="API key">{record.keyName ?? record.keyId}</Detail>
           <Detail name="Formats">
             {record.clientFormat}
@@ -163,20 +160,23 @@ function Details({ record }: { record: UsageRecord }) {
             {formatCount(record.inputTokens)} in ({formatCount(record.cacheReadTokens)} from cache),{' '}
             {formatCount(record.outputTokens)} out ({formatCount(record.reasoningTokens)} reasoning)
           </Detail>
-          <Detail name="Began">
-            <Moment at={record.startedAt} hasSeconds />
-          </Detail>
-          <Detail name="First token">
-            {record.firstTokenMs === null ? 'Not measured' : `after ${formatDuration(record.firstTokenMs)}`}
-          </Detail>
-          <Detail name="Duration">{formatDuration(record.durationMs)}</Detail>
-          <Detail name="Reserved">
-            <Money usd={record.held} isExact />
-          </Detail>
+          {record.facts.map((fact) => (
+            <Detail key={fact.label} name={fact.label}>
+              <Fact {...fact} />
+            </Detail>
+          ))}
         </Table.Tbody>
       </Table>
     </Box>
   )
+}
+
+function Fact({ kind, value }: UsageRecord['facts'][number]) {
+  if (value === null) return '–'
+  if (kind === 'amount') return <Money usd={value} isExact />
+  if (kind === 'moment') return <Moment at={value} hasSeconds />
+  if (kind === 'duration') return formatDuration(Number(value))
+  return kind === 'count' ? formatCount(Number(value)) : value
 }
 
 function Detail({ name, children }: { name: string; children: ReactNode }) {

@@ -1,0 +1,206 @@
+/**
+ * The columns of a usage record, one line each. The tables, what writes them, the digests of archived months, and what an account
+ * reads, exports and sees of its records come from here: a new column is a line with `since`, and a migration of both tables.
+ */
+import { bigint, boolean, integer, jsonb, type PgColumnBuilderBase, text } from 'drizzle-orm/pg-core'
+import { type ChargeBasis, chargeBasis } from '@/ledger/charge-basis'
+import {
+  type BillingRule,
+  type CountGap,
+  LATEST_MS,
+  type RecordFlag,
+  type ToolCharge,
+  type UsageRecord,
+} from '@/ledger/usage-record'
+import type { Nano } from '@/lib/money'
+import { textArray } from './array-literal'
+import { amount, moment, tokens } from './columns'
+
+/** What a record has in a column: a number, a boolean, or text as Postgres reads it; null or undefined: nothing. */
+export type Cell = string | number | boolean | null | undefined
+
+type Seen = {
+  about: string
+  /** The heading in the export; else the column's own name. */
+  heading?: string
+  /** On the page of one request, for what has no other place there. */
+  label?: string
+}
+
+export type UsageColumn<Type extends PgColumnBuilderBase = PgColumnBuilderBase> = {
+  type: Type
+  cell: (record: UsageRecord) => Cell
+  /** There where the account may see it. */
+  seen?: Seen
+  /** The version of the digests that has it: one more than the last, for a new column. */
+  since: number
+}
+
+function column<Type extends PgColumnBuilderBase>(type: Type, cell: (record: UsageRecord) => Cell, since = 1) {
+  return { type, cell, since } satisfies UsageColumn<Type>
+}
+
+/** An account may see it; `about` is said in the API, where the name does not say it. */
+function seen<Type extends PgColumnBuilderBase>(
+  about: string,
+  type: Type,
+  cell: (record: UsageRecord) => Cell,
+  { since, ...words }: Omit<Seen, 'about'> & { since?: number } = {},
+) {
+  return { ...column(type, cell, since), seen: { about, ...words } } satisfies UsageColumn<Type>
+}
+
+const count = (name: string) => bigint(name, { mode: 'number' })
+
+/** In the order of the export. Every column that came after the first version may be null. */
+export const USAGE_COLUMNS = {
+  settledAt: seen('When it was charged', moment('settled_at').notNull(), (r) => momentText(r.atMs), {
+    heading: 'time_utc',
+  }),
+  requestId: seen('', text('request_id').notNull(), (r) => r.facts.requestId),
+  recordId: seen('', text('event_id').notNull(), (r) => r.recordId, { heading: 'record_id' }),
+  kind: seen(
+    '`settle`, `expire`, or `late`: a correction',
+    text('kind').$type<UsageRecord['kind']>().notNull(),
+    (r) => r.kind,
+  ),
+  keyId: seen('', text('key_id').notNull(), (r) => r.keyId),
+  requestedModel: seen(
+    'The model or tier that was asked for',
+    text('requested_model').notNull(),
+    (r) => r.facts.requestedModel,
+    { heading: 'model_requested' },
+  ),
+  model: seen('The model that answered', text('model').notNull(), (r) => r.facts.model),
+  provider: seen('', text('provider').notNull(), (r) => r.facts.provider),
+  status: seen(
+    'The HTTP status that the client got; 499 where it went away first',
+    integer('status').notNull(),
+    (r) => toInt4(r.facts.status),
+    { label: 'HTTP status' },
+  ),
+  stream: seen('', boolean('stream').notNull(), (r) => r.facts.stream),
+  attempts: seen(
+    'Calls of providers, the answering one included',
+    integer('attempts').notNull(),
+    (r) => toInt4(r.facts.attempts),
+    { label: 'Attempts' },
+  ),
+  rule: seen('The billing rule', text('rule').$type<BillingRule>().notNull(), (r) => r.facts.rule, {
+    heading: 'billing_rule',
+  }),
+  flags: seen('', text('flags').array().$type<RecordFlag[]>().notNull(), (r) => textArray(allFlags(r))),
+  uncachedTokens: seen('Input that no cache had', tokens('uncached_tokens').notNull(), (r) => r.facts.usage.uncached, {
+    heading: 'input_tokens',
+  }),
+  cacheReadTokens: seen('Input from a cache', tokens('cache_read_tokens').notNull(), (r) => r.facts.usage.cacheRead),
+  cacheWrite5mTokens: seen(
+    'Input written to a cache for 5 minutes',
+    tokens('cache_write_5m_tokens').notNull(),
+    (r) => r.facts.usage.cacheWrite5m,
+  ),
+  cacheWrite1hTokens: seen(
+    'Input written to a cache for an hour',
+    tokens('cache_write_1h_tokens').notNull(),
+    (r) => r.facts.usage.cacheWrite1h,
+  ),
+  outputTokens: seen('Reasoning included', tokens('output_tokens').notNull(), (r) => r.facts.usage.output),
+  reasoningTokens: seen('Part of the output', tokens('reasoning_tokens').notNull(), (r) => r.facts.usage.reasoning),
+  cost: seen('Negative where a correction gave something back', amount('cost_nano').notNull(), (r) => r.cost, {
+    heading: 'cost_usd',
+  }),
+  held: seen('Reserved before the request', amount('held_nano').notNull(), (r) => r.held, {
+    heading: 'held_usd',
+    label: 'Reserved',
+  }),
+  firstTokenMs: seen(
+    'From arrival to the first content',
+    integer('first_token_ms'),
+    (r) => r.facts.firstTokenMs && toInt4(r.facts.firstTokenMs),
+    { label: 'First token after' },
+  ),
+  durationMs: seen('From arrival to the end', integer('duration_ms').notNull(), (r) => toInt4(r.facts.durationMs), {
+    label: 'Duration',
+  }),
+  routeReason: seen('Why this model answered', text('route_reason'), (r) => r.facts.routeReason || null, {
+    label: 'Route',
+  }),
+  upstreamModel: seen(
+    "The model's name at the provider",
+    text('upstream_model').notNull(),
+    (r) => r.facts.upstreamModel,
+  ),
+  clientFormat: seen('', text('client_format').notNull(), (r) => r.facts.clientFormat),
+  providerFormat: seen('', text('provider_format').notNull(), (r) => r.facts.providerFormat),
+  startedAt: seen('', moment('started_at').notNull(), (r) => momentText(toMoment(r.facts.startedAtMs)), {
+    label: 'Began',
+  }),
+  seq: column(count('seq').notNull(), (r) => r.seq),
+  holdId: column(text('hold_id').notNull(), (r) => r.holdId),
+  accountId: column(text('account_id').notNull(), (r) => r.accountId),
+  /** What of the cost was for tools that ran at the provider; null where nothing was. */
+  toolCharges: column(
+    jsonb('tool_charges').$type<ToolCharge[]>(),
+    (r) => r.facts.tools && JSON.stringify(r.facts.tools),
+  ),
+  /** What the provider asks of us; null = unknown. This and the rest are for operators only, and null in older records. */
+  providerCost: column(count('provider_cost_nano'), providerCostOf),
+  chargeBasis: column(text('charge_basis').$type<ChargeBasis>(), chargeBasis),
+  countGaps: column(
+    text('count_gaps').array().$type<CountGap[]>(),
+    (r) => r.facts.counts?.gaps[0] && textArray(r.facts.counts.gaps),
+  ),
+  providerInputTokens: column(count('provider_input_tokens'), (r) => r.facts.counts?.providerInput),
+  providerOutputTokens: column(count('provider_output_tokens'), (r) => r.facts.counts?.providerOutput),
+  localInputTokens: column(count('local_input_tokens'), (r) => r.facts.counts?.localInput),
+  localOutputTokens: column(count('local_output_tokens'), (r) => r.facts.counts?.localOutput),
+}
+
+type Columns = typeof USAGE_COLUMNS
+type SeenColumns = { [Name in keyof Columns as Columns[Name] extends { seen: Seen } ? Name : never]: Columns[Name] }
+/** What an account may see of its records. */
+export type SeenName = keyof SeenColumns
+
+/** Drizzle's side of the columns, for the live table and the archived one. */
+export const usageColumnTypes = Object.fromEntries(
+  Object.entries(USAGE_COLUMNS).map(([name, { type }]) => [name, type]),
+) as { [Name in keyof Columns]: Columns[Name]['type'] }
+
+/**
+ * What a provider asks of us for a record's answer. Nothing for a late correction: its answer ended with its gateway, whose
+ * cost by the last renewal is in the record of its expiry.
+ */
+export function providerCostOf({ kind, facts }: UsageRecord): Nano | null {
+  return kind === 'late' ? null : (facts.providerCost ?? null)
+}
+
+/** The event's own flags and the record's, each once. */
+function allFlags(record: UsageRecord): readonly string[] {
+  const { flags, facts } = record
+  return flags.length === 0 ? facts.flags : [...new Set([...facts.flags, ...flags])]
+}
+
+const MAX_INT4 = 2_147_483_647
+
+/** Facts that carry no money are bent into their column, so that an absurd clock can't keep a record out of the books. */
+function toInt4(value: number): number {
+  return Number.isFinite(value) ? Math.max(0, Math.min(MAX_INT4, Math.round(value))) : 0
+}
+
+/** A moment that a date column can hold, in milliseconds since 1970. */
+export function toMoment(atMs: number): number {
+  return Math.max(0, Math.min(LATEST_MS, Math.round(atMs)))
+}
+
+/** Moments of a batch lie within a second or two: the part before the milliseconds is made once. */
+let lastSecond = -1
+let lastText = ''
+
+function momentText(atMs: number): string {
+  const second = Math.floor(atMs / 1_000)
+  if (second !== lastSecond) {
+    lastSecond = second
+    lastText = new Date(second * 1_000).toISOString().slice(0, 19)
+  }
+  return `${lastText}.${String(atMs - second * 1_000).padStart(3, '0')}Z`
+}
