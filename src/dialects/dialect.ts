@@ -6,7 +6,7 @@ import type { JsonObject, JsonValue } from '@/lib/json'
 import type { Authorizer } from './credentials/authorizer'
 
 /** The dialects that the catalogue may name. */
-export const DIALECT_NAMES = ['azure-openai', 'vertex', 'vertex-raw'] as const
+export const DIALECT_NAMES = ['azure-openai', 'bedrock-converse', 'bedrock-invoke', 'vertex', 'vertex-raw'] as const
 export type DialectName = (typeof DIALECT_NAMES)[number]
 
 /** A format's own endpoint is the dialect of all providers that are reached as its vendor publishes it. */
@@ -70,4 +70,11 @@ export type DialectKind = {
 }
 
 /** What an entry says for its dialect; `keys` are only looked at for being there. */
-export type DialectSettings = { project?: string; location?: string; keys?: readonly unknown[] }
+export type DialectSettings = {
+  project?: string
+  location?: string
+  keys?: readonly unknown[]
+  apiVersion?: string
+  betas?: readonly string[]
+  passFields?: readonly string[]
+}

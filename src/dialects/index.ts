@@ -1,5 +1,7 @@
 /** All dialects by name, and all that authorizes without keys: the only place that knows them all. */
 import { awsAuth } from './aws/aws-auth'
+import { bedrockConverse } from './aws/bedrock-converse'
+import { bedrockInvoke } from './aws/bedrock-invoke'
 import { azureOpenAi } from './azure/azure-openai'
 import { entra } from './azure/entra'
 import type { DialectKind, DialectName } from './dialect'
@@ -9,6 +11,8 @@ import { vertexRaw } from './google/vertex-raw'
 
 export const DIALECTS: Readonly<Record<DialectName, DialectKind>> = {
   'azure-openai': azureOpenAi,
+  'bedrock-converse': bedrockConverse,
+  'bedrock-invoke': bedrockInvoke,
   vertex,
   'vertex-raw': vertexRaw,
 }

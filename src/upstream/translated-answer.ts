@@ -1,6 +1,6 @@
 /** An answer that its provider's dialect says in its own way, read as one of the format. */
 import type { AnswerReading } from '@/dialects/dialect'
-import { parseJson } from '@/lib/json'
+import { parseAsWritten } from '@/lib/json-source/as-written'
 import type { UpstreamAnswer } from './answer'
 
 const encoder = new TextEncoder()
@@ -45,7 +45,8 @@ export class TranslatedAnswer implements UpstreamAnswer {
   async readAll(maxBytes: number): ReturnType<UpstreamAnswer['readAll']> {
     const body = await this.answer.readAll(maxBytes)
     if (body.kind === 'failed' || this.reading.kind === 'stream') return body
-    const json = parseJson(decoder.decode(body.bytes))
+    // What is only relayed keeps its numbers digit by digit.
+    const json = parseAsWritten(decoder.decode(body.bytes))
     const translated = json === undefined ? undefined : this.reading.read(json)
     if (translated) return { kind: 'body', bytes: encoder.encode(JSON.stringify(translated)) }
     return { kind: 'failed', failure: { kind: 'malformed', detail: 'answer is not of the provider dialect' } }

@@ -82,6 +82,13 @@ test('a whole answer is what the dialect makes of it, and none where it makes no
   }
 })
 
+test('what a whole answer relays keeps its numbers digit by digit', async () => {
+  const whole = await answered(new Response('{"a":[1098765432109876543,1.0,-0]}', { headers: { 'x-whole': 'yes' } }))
+  if (whole.kind === 'failed') throw new Error('no answer')
+  const body = await whole.readAll(100)
+  expect(body.kind === 'body' && decoder.decode(body.bytes)).toBe('{"inner":{"a":[1098765432109876543,1.0,-0]}}')
+})
+
 test('an answer in the format’s own words stays as it is', async () => {
   const answer = await answered(new Response('{"a": 1}', { headers: { 'content-type': 'application/json' } }))
   if (answer.kind === 'failed') throw new Error('no answer')

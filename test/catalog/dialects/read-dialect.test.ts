@@ -9,7 +9,11 @@ const AUTH_FORMS =
 
 /** [provider, what its entry says differently, the one fault it makes] */
 const CASES: [string, Json & object, string][] = [
-  ['provider1', { dialect: 'azure' }, 'dialect: expected one of azure-openai, vertex, vertex-raw'],
+  [
+    'provider1',
+    { dialect: 'azure' },
+    'dialect: expected one of azure-openai, bedrock-converse, bedrock-invoke, vertex, vertex-raw',
+  ],
   [
     'provider2',
     { dialect: 'azure-openai', apiVersion: '2024-10-21' },

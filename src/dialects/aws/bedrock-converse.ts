@@ -1,0 +1,30 @@
+/** Any model of Bedrock by Converse, which says what messages says in words of its own. */
+import type { DialectKind } from '@/dialects/dialect'
+import { randomId } from '@/lib/ids'
+import { decodeBedrockError, modelUrl } from './bedrock-endpoint'
+import { isEventStream, streamReading } from './bedrock-stream'
+import { converseAnswer, converseReader } from './converse-answer'
+import { converseRequest } from './converse-request'
+
+export const bedrockConverse: DialectKind = {
+  formats: ['messages'],
+  needsVersion: false,
+  create(_, { headers: __, ...endpoint }, settings) {
+    return {
+      ...endpoint,
+      name: 'bedrock-converse',
+      credential: { header: 'authorization', prefix: 'Bearer ' },
+      headers: { accept: 'application/json' },
+      url: (call) => modelUrl(call, call.stream ? 'converse-stream' : 'converse'),
+      envelope: (body, headers) => converseRequest(body, headers, settings),
+      protocolHeaders: () => ({}),
+      readAnswer(headers) {
+        const requestId = headers.get('x-amzn-requestid')
+        const id = requestId === null ? randomId('msg') : `msg_${requestId}`
+        if (isEventStream(headers)) return streamReading(converseReader(id))
+        return { kind: 'whole', read: (json) => converseAnswer(json, id) }
+      },
+      decodeError: decodeBedrockError,
+    }
+  },
+}

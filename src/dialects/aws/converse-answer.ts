@@ -1,0 +1,196 @@
+/** What Converse answers, as an answer of messages: whole, and event by event. */
+import { isJsonObject, type JsonObject, type JsonValue, textOf } from '@/lib/json'
+import { eventOf, type MessageReader } from './bedrock-stream'
+import { listOf } from './messages-body'
+
+/** Reasons to stop that messages has no word for; the others are the same there. */
+const REFUSALS: ReadonlySet<unknown> = new Set(['content_filtered', 'guardrail_intervened'])
+/** The model has failed. */
+const FAULTS: ReadonlySet<unknown> = new Set(['malformed_model_output', 'malformed_tool_use'])
+/** The gateway puts the public name of the model in its place. */
+const MODEL = 'bedrock'
+
+/** The answer; undefined where `json` is none. */
+export function converseAnswer(json: JsonValue, id: string): JsonObject | undefined {
+  const { output, stopReason, usage } = isJsonObject(json) ? json : {}
+  const message = isJsonObject(output) ? output.message : undefined
+  if (!isJsonObject(message) || FAULTS.has(stopReason)) return undefined
+  return {
+    ...{ id, type: 'message', role: 'assistant', model: MODEL },
+    content: listOf(message.content).flatMap((block) => {
+      const said = blockOf(block)
+      return said ? [said] : []
+    }),
+    ...{ stop_reason: stopReasonOf(stopReason), stop_sequence: null },
+    ...(isJsonObject(usage) && { usage: usageOf(usage) }),
+  }
+}
+
+function blockOf({ text, toolUse, reasoningContent, citationsContent }: JsonObject): JsonObject | undefined {
+  if (typeof text === 'string') return { type: 'text', text }
+  if (isJsonObject(toolUse)) return toolBlock(toolUse, toolUse.input ?? {})
+  if (isJsonObject(citationsContent)) {
+    return {
+      type: 'text',
+      text: listOf(citationsContent.content)
+        .map((part) => textOf(part.text) ?? '')
+        .join(''),
+    }
+  }
+  if (!isJsonObject(reasoningContent)) return undefined
+  const { reasoningText, redactedContent } = reasoningContent
+  if (typeof redactedContent === 'string') return { type: 'redacted_thinking', data: redactedContent }
+  if (!isJsonObject(reasoningText)) return undefined
+  return { type: 'thinking', thinking: reasoningText.text ?? '', signature: reasoningText.signature ?? '' }
+}
+
+function toolBlock({ toolUseId, name }: JsonObject, input: JsonValue): JsonObject {
+  return { type: 'tool_use', id: toolUseId ?? '', name: name ?? '', input }
+}
+
+function stopReasonOf(reason: JsonValue | undefined): JsonValue {
+  return REFUSALS.has(reason) ? 'refusal' : (reason ?? null)
+}
+
+/** Both count what was read from the cache, and what was written, beside the rest of the input. */
+function usageOf(usage: JsonObject): JsonObject {
+  const { inputTokens = 0, outputTokens = 0, cacheReadInputTokens: read, cacheWriteInputTokens: written } = usage
+  const byTtl = (ttl: string) =>
+    listOf(usage.cacheDetails).reduce(
+      (sum, detail) => sum + (detail.ttl === ttl ? Number(detail.inputTokens) || 0 : 0),
+      0,
+    )
+  const hourly = byTtl('1h')
+  return {
+    ...{ input_tokens: inputTokens, output_tokens: outputTokens },
+    ...(read !== undefined && { cache_read_input_tokens: read }),
+    ...(written !== undefined && { cache_creation_input_tokens: written }),
+    ...(hourly > 0 && {
+      cache_creation: {
+        ephemeral_5m_input_tokens: Math.max(Number(written ?? 0) - hourly, 0),
+        ephemeral_1h_input_tokens: hourly,
+      },
+    }),
+  }
+}
+
+/** Reads the events of one stream. */
+export function converseReader(id: string): MessageReader {
+  return new ConverseReader(id)
+}
+
+/** A block of messages that has begun. */
+type OpenBlock = { index: number; kind: string }
+
+class ConverseReader implements MessageReader {
+  private hasBegun = false
+  private hasEnded = false
+  /** By the number that Converse gives the block; those of messages leave none out. */
+  private readonly open = new Map<JsonValue, OpenBlock>()
+  private blocks = 0
+  private stopReason: JsonValue | undefined
+  private usage: JsonObject | undefined
+
+  constructor(private readonly id: string) {}
+
+  event(kind: string, payload: JsonObject): string {
+    switch (kind) {
+      case 'messageStart':
+        return this.begin()
+      case 'contentBlockStart':
+        return this.begin() + this.blockStart(payload)
+      case 'contentBlockDelta':
+        return (
+          this.begin() + this.delta(payload.contentBlockIndex ?? 0, isJsonObject(payload.delta) ? payload.delta : {})
+        )
+      case 'contentBlockStop':
+        return this.close(payload.contentBlockIndex ?? 0)
+      case 'messageStop':
+        return this.stop(payload.stopReason)
+      case 'metadata':
+        this.usage = isJsonObject(payload.usage) ? payload.usage : undefined
+        return this.stopReason === undefined ? '' : this.finish()
+      default:
+        return ''
+    }
+  }
+
+  /** What was used may not have been told; that it has stopped was. */
+  end(): string {
+    return this.stopReason === undefined || this.hasEnded ? '' : this.finish()
+  }
+
+  private begin(): string {
+    if (this.hasBegun) return ''
+    this.hasBegun = true
+    const message = { id: this.id, type: 'message', role: 'assistant', model: MODEL, content: [] }
+    return eventOf({ type: 'message_start', message: { ...message, stop_reason: null, stop_sequence: null } })
+  }
+
+  private blockStart({ contentBlockIndex: number = 0, start }: JsonObject): string {
+    const { toolUse } = isJsonObject(start) ? start : {}
+    // What text and reasoning begin with says nothing, and is missing at times: they begin with their first piece.
+    return isJsonObject(toolUse) ? this.openBlock(number, 'tool_use', toolBlock(toolUse, {})) : ''
+  }
+
+  private delta(number: JsonValue, { text, toolUse, reasoningContent }: JsonObject): string {
+    if (typeof text === 'string') return this.piece(number, 'text', { type: 'text_delta', text })
+    if (isJsonObject(toolUse)) {
+      return this.piece(number, 'tool_use', { type: 'input_json_delta', partial_json: textOf(toolUse.input) ?? '' })
+    }
+    if (!isJsonObject(reasoningContent)) return ''
+    const { text: thinking, signature, redactedContent: data } = reasoningContent
+    if (typeof data === 'string')
+      return this.openBlock(number, 'redacted_thinking', { type: 'redacted_thinking', data })
+    return (
+      (typeof thinking === 'string' ? this.piece(number, 'thinking', { type: 'thinking_delta', thinking }) : '') +
+      (typeof signature === 'string' ? this.piece(number, 'thinking', { type: 'signature_delta', signature }) : '')
+    )
+  }
+
+  private piece(number: JsonValue, kind: string, delta: JsonObject): string {
+    const isOpen = this.open.get(number)?.kind === kind
+    // A piece of a call that nobody has named is of no use.
+    if (!isOpen && kind === 'tool_use') return ''
+    const empty = kind === 'text' ? { type: kind, text: '' } : { type: kind, thinking: '', signature: '' }
+    const opening = isOpen ? '' : this.openBlock(number, kind, empty)
+    return opening + eventOf({ type: 'content_block_delta', index: this.open.get(number)?.index ?? 0, delta })
+  }
+
+  private openBlock(number: JsonValue, kind: string, block: JsonObject): string {
+    const closing = this.close(number)
+    const index = this.blocks++
+    this.open.set(number, { index, kind })
+    return closing + eventOf({ type: 'content_block_start', index, content_block: block })
+  }
+
+  private close(number: JsonValue): string {
+    const block = this.open.get(number)
+    if (!block) return ''
+    this.open.delete(number)
+    return eventOf({ type: 'content_block_stop', index: block.index })
+  }
+
+  private stop(reason: JsonValue | undefined): string {
+    this.stopReason = reason ?? 'end_turn'
+    if (FAULTS.has(reason)) {
+      this.hasEnded = true
+      return eventOf({
+        type: 'error',
+        error: { type: 'api_error', message: `the model stopped with ${String(reason)}` },
+      })
+    }
+    return this.usage ? this.finish() : ''
+  }
+
+  private finish(): string {
+    if (this.hasEnded) return ''
+    this.hasEnded = true
+    const closing = [...this.open.keys()].map((number) => this.close(number)).join('')
+    const delta = { stop_reason: stopReasonOf(this.stopReason), stop_sequence: null }
+    const usage = this.usage ? { usage: usageOf(this.usage) } : {}
+    return (
+      this.begin() + closing + eventOf({ type: 'message_delta', delta, ...usage }) + eventOf({ type: 'message_stop' })
+    )
+  }
+}

@@ -1,0 +1,205 @@
+/** Bedrock behind a whole gateway: InvokeModel first, Converse second, for callers of all four formats. */
+import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import Anthropic from '@anthropic-ai/sdk'
+import { startGateway, type TestGateway } from '@test/support/gateway'
+import { until } from '@test/support/until'
+import OpenAI from 'openai'
+import { claudeFrames, converseFrames, exceptionFrame, framed, USAGE } from './bedrock-frames'
+
+setDefaultTimeout(300_000)
+
+const SECRET = 'aws-secret-canary-0123456789'
+const KEY = 'bedrock-api-key-canary-0123456789'
+const SESSION = 'session-canary-0123456789'
+/** 20 tokens read and 7 written, in nano-USD. */
+const PRICE = 34_000
+
+let world: TestGateway
+const calls = { invoke: [] as string[], converse: [] as string[] }
+let invoke: (isStream: boolean) => Response
+let converse: (isStream: boolean) => Response
+
+const CLAUDE = {
+  ...{
+    id: 'msg_1',
+    type: 'message',
+    role: 'assistant',
+    model: 'claude-upstream',
+    content: [{ type: 'text', text: 'Hi' }],
+  },
+  ...{ stop_reason: 'end_turn', stop_sequence: null, usage: { input_tokens: 20, output_tokens: 7 } },
+}
+const CONVERSED = {
+  output: { message: { role: 'assistant', content: [{ text: 'Hi' }] } },
+  ...{ stopReason: 'end_turn', usage: USAGE },
+}
+
+beforeAll(async () => {
+  world = await startGateway({
+    respond({ path }) {
+      const isStream = path.includes('stream')
+      const name = path.startsWith('/invoke') ? 'invoke' : 'converse'
+      calls[name].push(path)
+      return name === 'invoke' ? invoke(isStream) : converse(isStream)
+    },
+    catalog(file) {
+      const [model] = file.models
+      const address = String(file.providers.provider1?.baseUrl).replace(/\/v1$/, '')
+      const auth = {
+        type: 'aws',
+        region: 'eu-west-1',
+        accessKeyId: 'AKIDCANARY',
+        secretAccessKey: SECRET,
+        sessionToken: SESSION,
+      }
+      const format = 'messages' as const
+      file.providers.invoke = { format, dialect: 'bedrock-invoke', baseUrl: `${address}/invoke`, auth }
+      file.providers.converse = { format, dialect: 'bedrock-converse', baseUrl: `${address}/converse`, keys: [KEY] }
+      for (const [index] of Array.from({ length: 40 }).entries()) {
+        const targets = ['invoke', 'converse'].map((provider) => ({
+          provider,
+          model: `eu.anthropic.claude-${index}:0`,
+        }))
+        file.models.push({ ...model, id: `svc/claude-${index}`, targets })
+        file.models.push({ ...model, id: `svc/any-${index}`, targets: targets.slice(1) })
+      }
+    },
+  })
+})
+afterAll(() => world.stop())
+beforeEach(() => {
+  Object.assign(calls, { invoke: [], converse: [] })
+  invoke = (isStream) => (isStream ? framed(...claudeFrames('Hel', 'lo')) : Response.json(CLAUDE))
+  converse = (isStream) => (isStream ? framed(...converseFrames('Hel', 'lo')) : Response.json(CONVERSED))
+})
+
+let next = 0
+/** A customer of a model of their own: what became of the targets of one test is no other's business. */
+async function customer() {
+  const { key, accountId } = await world.customer('1')
+  const number = next++
+  const charged = async () => 1_000_000_000 - (await world.balance(accountId)).available
+  const settled = () => until(async () => (await world.balance(accountId)).held === 0)
+  return { key, charged, settled, claude: `svc/claude-${number}`, any: `svc/any-${number}` }
+}
+
+const FORMATS = {
+  'chat-completions': (model: string, stream: boolean) => ({
+    path: '/v1/chat/completions',
+    body: {
+      model,
+      stream,
+      stream_options: stream ? { include_usage: true } : undefined,
+      messages: [{ role: 'user', content: 'Hi' }],
+    },
+  }),
+  messages: (model: string, stream: boolean) => ({
+    path: '/v1/messages',
+    body: { model, stream, max_tokens: 100, messages: [{ role: 'user', content: 'Hi' }] },
+  }),
+  'generate-content': (model: string, stream: boolean) => ({
+    path: `/v1beta/models/${model}:${stream ? 'streamGenerateContent?alt=sse' : 'generateContent'}`,
+    body: { contents: [{ role: 'user', parts: [{ text: 'Hi' }] }] },
+  }),
+  responses: (model: string, stream: boolean) => ({ path: '/v1/responses', body: { model, stream, input: 'Hi' } }),
+}
+const NAMES = Object.keys(FORMATS) as (keyof typeof FORMATS)[]
+
+async function ask(key: string, format: keyof typeof FORMATS, model: string, stream: boolean) {
+  const { path, body } = FORMATS[format](model, stream)
+  const response = await fetch(world.url + path, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  })
+  return { status: response.status, text: await response.text() }
+}
+
+describe.each(NAMES)('a caller of %s', (format) => {
+  test('E16: gets the text of both interfaces, whole and streamed, and pays what was used', async () => {
+    const { key, claude, any, charged, settled } = await customer()
+    for (const model of [claude, any]) {
+      expect((await ask(key, format, model, false)).text).toContain('"Hi"')
+      const { text } = await ask(key, format, model, true)
+      expect(text).toContain('"Hel"')
+      expect(text).toContain('"lo"')
+      // E15: what Bedrock measured is nobody's business, nor is its name of the model.
+      expect(text).not.toMatch(/Metrics|upstream|anthropic\.claude/)
+    }
+    await settled()
+    expect(await charged()).toBe(4 * PRICE)
+    expect([calls.invoke.length, calls.converse.length]).toEqual([2, 2])
+  })
+
+  test('E14: an exception first goes to the next target, and after text is an error of the format, paid as far as it came', async () => {
+    const { key, claude, any, charged, settled } = await customer()
+    invoke = () => framed(exceptionFrame('throttlingException', 'Too many'))
+    expect((await ask(key, format, claude, true)).text).toContain('"lo"')
+    expect([calls.invoke.length, calls.converse.length]).toEqual([1, 1])
+    await settled()
+    expect(await charged()).toBe(PRICE)
+    converse = () =>
+      framed(...converseFrames('Hel', 'lo').slice(0, 3), exceptionFrame('modelStreamErrorException', 'Broke'))
+    const { text } = await ask(key, format, any, true)
+    expect(text).toContain('"Hel"')
+    expect(text).toMatch(/error/i)
+    expect(text).not.toContain('message_stop')
+    await settled()
+    const paid = (await charged()) - PRICE
+    expect(paid).toBeGreaterThan(0)
+    expect(paid).toBeLessThan(PRICE)
+  })
+
+  test('E13: a message that was changed, or cut, ends the answer with an error, and never as a whole one', async () => {
+    const { key, any, settled } = await customer()
+    const frames = converseFrames('Hel', 'lo')
+    const changed = Buffer.concat(frames)
+    changed[changed.length - 200] = (changed.at(-200) ?? 0) ^ 4
+    for (const bytes of [changed, Buffer.concat(frames).subarray(0, -40)]) {
+      converse = () => new Response(Uint8Array.from(bytes), { headers: framed().headers })
+      const { text } = await ask(key, format, any, true)
+      expect(text).toContain('"Hel"')
+      expect(text).toMatch(/error/i)
+      await settled()
+    }
+  })
+})
+
+test('the vendors’ clients read streams of both interfaces to their end', async () => {
+  const { key, claude, any } = await customer()
+  for (const model of [claude, any]) {
+    const anthropic = new Anthropic({ apiKey: key, baseURL: world.url, maxRetries: 0 })
+    const request = { model, max_tokens: 100, messages: [{ role: 'user' as const, content: 'Hi' }] }
+    const final = await anthropic.messages.stream(request).finalMessage()
+    expect(final).toMatchObject({ model, stop_reason: 'end_turn', content: [{ text: 'Hello' }] })
+    expect(final.usage).toMatchObject({ output_tokens: 7 })
+    const openai = new OpenAI({ apiKey: key, baseURL: `${world.url}/v1`, maxRetries: 0 })
+    const completion = await openai.chat.completions
+      .stream({ model, messages: request.messages, stream_options: { include_usage: true } })
+      .finalChatCompletion()
+    expect(completion.usage).toMatchObject({ prompt_tokens: 20, completion_tokens: 7 })
+  }
+})
+
+test('E22: refusals of our credentials are never the caller’s, cost nothing, and no secret is logged or told', async () => {
+  const { key, claude, charged, settled } = await customer()
+  const refused = (kind: string, secrets: string) => () =>
+    Response.json({ message: `no ${secrets}` }, { status: 403, headers: { 'x-amzn-errortype': `${kind}:http://x` } })
+  invoke = refused('AccessDeniedException', `${SECRET} ${SESSION}`)
+  converse = refused('AccessDeniedException', KEY)
+  const { status, text } = await ask(key, 'messages', claude, false)
+  expect(status).toBeGreaterThanOrEqual(500)
+  await settled()
+  expect(await charged()).toBe(0)
+  expect((text + world.logLines.join('\n')).includes('canary-0123456789')).toBe(false)
+})
+
+test('what Bedrock takes no word of is named in the answer', async () => {
+  const { key, any } = await customer()
+  const response = await fetch(`${world.url}/v1/messages`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ ...FORMATS.messages(any, false).body, metadata: { user_id: 'u' } }),
+  })
+  expect(response.headers.get('x-svc-left-out')).toContain('metadata')
+})

@@ -1,0 +1,255 @@
+/** Requests in the words of Converse: what goes out is what AWS’ own client sends for the same. */
+import { describe, expect, test } from 'bun:test'
+import type { ConverseCommandInput } from '@aws-sdk/client-bedrock-runtime'
+import { arriving, callTarget, targetOfEntry } from '@test/dialects/provider-entry'
+import { GatewayError } from '@/chat/error'
+import { assert } from '@/lib/assert'
+import type { JsonObject } from '@/lib/json'
+import { sentByAws } from './aws-libraries'
+
+const AUTH = { type: 'aws', region: 'eu-west-1', accessKeyId: 'AKIDEXAMPLE', secretAccessKey: 'secret' }
+const CLAUDE = 'eu.anthropic.claude-x-v1:0'
+const dialectOf = (more: JsonObject = {}) =>
+  targetOfEntry({ format: 'messages', dialect: 'bedrock-converse', baseUrl: 'http://127.0.0.1:1', auth: AUTH, ...more })
+    .provider.dialect
+
+function sealed(body: JsonObject, headers: Record<string, string> = {}, more: JsonObject = {}) {
+  const enveloped = dialectOf(more).envelope?.({ model: CLAUDE, max_tokens: 100, ...body }, headers)
+  assert(enveloped, 'the dialect has an envelope')
+  return enveloped
+}
+
+/** What AWS’ client sends of `input` beside the limit of output. */
+async function theirs(input: Omit<ConverseCommandInput, 'modelId'>) {
+  const { body } = await sentByAws({ modelId: CLAUDE, inferenceConfig: { maxTokens: 100 }, ...input })
+  return body
+}
+
+const BYTES = new Uint8Array([137, 80, 78, 71])
+const B64 = Buffer.from(BYTES).toString('base64')
+const TOOL = { name: 'weather', description: 'Says it', input_schema: { type: 'object', properties: {} } }
+const SPEC = { name: 'weather', description: 'Says it', inputSchema: { json: { type: 'object', properties: {} } } }
+const HI = [{ role: 'user', content: 'Hi' }]
+const SAID_HI = [{ role: 'user' as const, content: [{ text: 'Hi' }] }]
+
+describe('E16: a request is what AWS’ own client sends', () => {
+  const cases: [string, JsonObject, Omit<ConverseCommandInput, 'modelId'>][] = [
+    [
+      'text, system, sampling and stop sequences',
+      { messages: HI, system: 'Be brief', temperature: 0.5, top_p: 0.9, stop_sequences: ['END'] },
+      {
+        messages: SAID_HI,
+        system: [{ text: 'Be brief' }],
+        inferenceConfig: { maxTokens: 100, temperature: 0.5, topP: 0.9, stopSequences: ['END'] },
+      },
+    ],
+    [
+      'images and documents, each of which has a name of its own',
+      {
+        messages: [
+          {
+            role: 'user',
+            content: [
+              { type: 'text', text: 'Look' },
+              { type: 'image', source: { type: 'base64', media_type: 'image/png', data: B64 } },
+              {
+                type: 'document',
+                title: 'A_b.pdf',
+                source: { type: 'base64', media_type: 'application/pdf', data: B64 },
+              },
+              {
+                type: 'document',
+                source: { type: 'text', media_type: 'text/plain', data: 'Grüße' },
+                citations: { enabled: true },
+              },
+            ],
+          },
+        ],
+      },
+      {
+        messages: [
+          {
+            role: 'user',
+            content: [
+              { text: 'Look' },
+              { image: { format: 'png', source: { bytes: BYTES } } },
+              { document: { format: 'pdf', name: 'A b pdf 1', source: { bytes: BYTES } } },
+              {
+                document: {
+                  ...{ format: 'txt', name: '2', source: { bytes: new TextEncoder().encode('Grüße') } },
+                  citations: { enabled: true },
+                },
+              },
+            ],
+          },
+        ],
+      },
+    ],
+    [
+      'tools, a call, its result with an error, and thoughts with their signature',
+      {
+        tools: [TOOL],
+        tool_choice: { type: 'tool', name: 'weather' },
+        messages: [
+          ...HI,
+          {
+            role: 'assistant',
+            content: [
+              { type: 'thinking', thinking: 'Hm', signature: 'sig' },
+              { type: 'redacted_thinking', data: B64 },
+              { type: 'tool_use', id: 't1', name: 'weather', input: { city: 'Bern' } },
+              { type: 'tool_use', id: 't2', name: 'weather', input: {} },
+            ],
+          },
+          {
+            role: 'user',
+            content: [
+              { type: 'tool_result', tool_use_id: 't1', content: 'sunny' },
+              { type: 'tool_result', tool_use_id: 't2', is_error: true, content: [{ type: 'text', text: 'no' }] },
+            ],
+          },
+          { role: 'user', content: 'And?' },
+        ],
+      },
+      {
+        toolConfig: { tools: [{ toolSpec: SPEC }], toolChoice: { tool: { name: 'weather' } } },
+        messages: [
+          ...SAID_HI,
+          {
+            role: 'assistant',
+            content: [
+              { reasoningContent: { reasoningText: { text: 'Hm', signature: 'sig' } } },
+              { reasoningContent: { redactedContent: BYTES } },
+              { toolUse: { toolUseId: 't1', name: 'weather', input: { city: 'Bern' } } },
+              { toolUse: { toolUseId: 't2', name: 'weather', input: {} } },
+            ],
+          },
+          {
+            role: 'user',
+            content: [
+              { toolResult: { toolUseId: 't1', content: [{ text: 'sunny' }] } },
+              { toolResult: { toolUseId: 't2', content: [{ text: 'no' }], status: 'error' } },
+              { text: 'And?' },
+            ],
+          },
+        ],
+      },
+    ],
+    [
+      'cache points after what is cached',
+      {
+        system: [{ type: 'text', text: 'Long', cache_control: { type: 'ephemeral', ttl: '1h' } }],
+        tools: [{ ...TOOL, cache_control: { type: 'ephemeral' } }],
+        tool_choice: { type: 'any' },
+        messages: [{ role: 'user', content: [{ type: 'text', text: 'Hi', cache_control: { type: 'ephemeral' } }] }],
+      },
+      {
+        system: [{ text: 'Long' }, { cachePoint: { type: 'default', ttl: '1h' } }],
+        toolConfig: { tools: [{ toolSpec: SPEC }, { cachePoint: { type: 'default' } }], toolChoice: { any: {} } },
+        messages: [{ role: 'user', content: [{ text: 'Hi' }, { cachePoint: { type: 'default' } }] }],
+      },
+    ],
+    [
+      'a schema, thinking and top_k in Claude’s own words',
+      {
+        messages: HI,
+        top_k: 5,
+        thinking: { type: 'adaptive' },
+        output_config: { effort: 'low', format: { type: 'json_schema', schema: { type: 'object' } } },
+      },
+      {
+        messages: SAID_HI,
+        outputConfig: {
+          textFormat: { type: 'json_schema', structure: { jsonSchema: { schema: '{"type":"object"}' } } },
+        },
+        additionalModelRequestFields: { top_k: 5, thinking: { type: 'adaptive' }, output_config: { effort: 'low' } },
+      },
+    ],
+  ]
+  test.each(cases)('%s', async (_, ours, input) => {
+    const { body, leftOut } = sealed(ours)
+    expect(body).toEqual(await theirs(input))
+    expect(leftOut).toEqual([])
+  })
+
+  test.each([
+    ['Nova', 'eu.amazon.nova-2-lite-v1:0', { reasoningConfig: { type: 'enabled', maxReasoningEffort: 'medium' } }],
+    ['OpenAI', 'openai.gpt-oss-120b-1:0', { reasoning_effort: 'medium' }],
+  ])('thinking in the words of %s', (_, model, fields) => {
+    const { body, leftOut } = sealed({
+      model,
+      messages: HI,
+      thinking: { type: 'enabled', budget_tokens: 8000 },
+      top_k: 3,
+    })
+    expect(body.additionalModelRequestFields).toEqual(fields)
+    expect(leftOut).toEqual(['top_k'])
+  })
+
+  test('by address, query and headers too: with a signature, or with a key of Bedrock', async () => {
+    for (const model of [CLAUDE, 'arn:aws:bedrock:eu-west-1:1:application-inference-profile/a1']) {
+      for (const stream of [false, true]) {
+        const ours = await arriving((url) =>
+          callTarget(
+            targetOfEntry({ format: 'messages', dialect: 'bedrock-converse', baseUrl: url, auth: AUTH }, model),
+            { stream },
+          ),
+        )
+        const sent = await sentByAws({ modelId: model, messages: SAID_HI }, stream)
+        expect(ours[0]?.path).toBe(sent.path)
+        expect(ours[0]?.headers.get('content-type')).toBe(sent.headers['content-type'] ?? '')
+        const scope = /Credential=[^/]+\/\d+(\/[^,]+),/
+        expect(scope.exec(ours[0]?.headers.get('authorization') ?? '')?.[1]).toBe(
+          scope.exec(sent.headers.authorization ?? '')?.[1],
+        )
+      }
+    }
+    const entry = { format: 'messages', dialect: 'bedrock-converse', keys: ['bedrock-api-key-1'] }
+    const [ours] = await arriving((url) => callTarget(targetOfEntry({ ...entry, baseUrl: url })))
+    const sent = await sentByAws({ modelId: 'm', messages: SAID_HI }, false, 'bedrock-api-key-1')
+    expect(ours?.headers.get('authorization')).toBe(sent.headers.authorization ?? '')
+    expect(ours?.headers.has('x-amz-date')).toBe(false)
+  })
+})
+
+describe('what Converse has no word for', () => {
+  test('is left out by name: a choice of no tool only where the history has one', () => {
+    const { body, leftOut } = sealed({
+      messages: HI,
+      tools: [TOOL],
+      tool_choice: { type: 'none' },
+      metadata: { user_id: 'u' },
+    })
+    expect(body).not.toHaveProperty('toolConfig')
+    expect(leftOut).toEqual(['metadata'])
+    const call = { role: 'assistant', content: [{ type: 'tool_use', id: 't', name: 'weather', input: {} }] }
+    const result = { role: 'user', content: [{ type: 'tool_result', tool_use_id: 't' }] }
+    const second = sealed({ messages: [...HI, call, result], tools: [TOOL], tool_choice: { type: 'none' } })
+    expect(second.leftOut).toEqual(['tool_choice'])
+    expect(second.body.toolConfig).toEqual({ tools: [{ toolSpec: SPEC }] })
+    expect(sealed({ messages: [...HI, call, result] }).body.toolConfig).toEqual({
+      tools: [{ toolSpec: { name: 'weather', inputSchema: { json: { type: 'object' } } } }],
+    })
+  })
+
+  test('is passed on by the catalogue’s name', () => {
+    const guard = { guardrailIdentifier: 'g', guardrailVersion: '1' }
+    const { body } = sealed({ messages: HI, guardrailConfig: guard }, {}, { passFields: ['guardrailConfig'] })
+    expect(body.guardrailConfig).toEqual(guard)
+  })
+
+  test('is refused where it is what the request is about', () => {
+    const url = { type: 'image', source: { type: 'url', url: 'https://example.com/a.png' } }
+    const tiff = { type: 'image', source: { type: 'base64', media_type: 'image/tiff', data: B64 } }
+    for (const block of [url, tiff]) {
+      expect(() => sealed({ messages: [{ role: 'user', content: [block] }] })).toThrow(GatewayError)
+    }
+  })
+
+  test('betas go to Claude alone, those that Bedrock knows or the catalogue allows', () => {
+    const headers = { 'anthropic-beta': 'context-1m-2025-08-07,claude-code-20250219,own-2026-01-01' }
+    const { body, leftOut } = sealed({ messages: HI }, headers, { betas: ['own-2026-01-01'] })
+    expect(body.additionalModelRequestFields).toEqual({ anthropic_beta: ['context-1m-2025-08-07', 'own-2026-01-01'] })
+    expect(leftOut).toEqual(['anthropic-beta.claude-code-20250219'])
+  })
+})
