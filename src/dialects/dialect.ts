@@ -25,6 +25,8 @@ export type Dialect = Omit<Endpoint, 'credential'> & {
    * leaving something out would change the meaning.
    */
   envelope?(body: JsonObject, headers: Readonly<Record<string, string>>): Enveloped
+  /** As the format's `withoutProofs`, of a body in the envelope; left out where the format's own does for that. */
+  withoutProofs?(body: JsonObject): JsonObject | undefined
   /** Which headers of the caller's protocol are sent; left out where all are. */
   protocolHeaders?(headers: Readonly<Record<string, string>>): Record<string, string>
   /** How an answer with these headers becomes one of the format; undefined where it is one already. Left out where all are. */

@@ -55,6 +55,11 @@ what changes then.
 as they cost tokens and nothing else; what is left out is named in \`x-svc-left-out\`, with the fields of the body that need it, and towards another
 format all of it is. [Which](guide/limits-and-headers.md#beta-interfaces); \`test/clients/protocol/betas.test.ts\` proves it.
 
+**Dialects** are one of the formats at another address, with another credential: what the tables say of the format holds for them. Two providers of messages can't take all of it. At Bedrock by
+InvokeModel (\`bedrock-invoke\`) and Converse (\`bedrock-converse\`) an image or document by address is a 400 (\`✗\`), and these are left out and named: betas that Bedrock doesn't know, \`service_tier\` and
+other fields beyond [what it takes](operations/bedrock.md); by Converse also \`metadata\`, \`tool_choice\` of type \`none\` where the conversation has calls, \`disable_parallel_tool_use\`, \`context_management\`, and \`top_k\` and
+thinking of models that have no word for them. \`test/dialects/aws/bedrock-gateway.test.ts\` asks both in all four client formats; \`converse-request.test.ts\` and \`bedrock-invoke.test.ts\` hold what goes out to the clients of AWS and Anthropic.
+
 **Values that are relayed and not read** (what a format can say of a schema, arguments and results of tools, metadata, fields without a meaning here) have the
 same names and values on the other side, whatever the pair and the way: strings letter by letter, and numbers digit by digit,
 \`1098765432109876543\`, \`-0\`, \`1.0\` and \`1e5\` included, also where arguments are a text in one format and an object in the other.

@@ -4,7 +4,7 @@ import { randomId } from '@/lib/ids'
 import { decodeBedrockError, modelUrl } from './bedrock-endpoint'
 import { isEventStream, streamReading } from './bedrock-stream'
 import { converseAnswer, converseReader } from './converse-answer'
-import { converseRequest } from './converse-request'
+import { converseRequest, withoutProofs } from './converse-request'
 
 export const bedrockConverse: DialectKind = {
   formats: ['messages'],
@@ -17,6 +17,7 @@ export const bedrockConverse: DialectKind = {
       headers: { accept: 'application/json' },
       url: (call) => modelUrl(call, call.stream ? 'converse-stream' : 'converse'),
       envelope: (body, headers) => converseRequest(body, headers, settings),
+      withoutProofs,
       protocolHeaders: () => ({}),
       readAnswer(headers) {
         const requestId = headers.get('x-amzn-requestid')

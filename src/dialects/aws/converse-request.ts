@@ -64,6 +64,26 @@ function textFormatOf({ schema, name, description }: JsonObject): JsonObject {
   return { type: 'json_schema', structure: { jsonSchema: { schema: JSON.stringify(schema ?? {}), ...named } } }
 }
 
+/** A body that was refused because of who signed its thoughts: the same without any, and without thinking; undefined where it held none. */
+export function withoutProofs(body: JsonObject): JsonObject | undefined {
+  const isThought = (block: JsonObject) => block.reasoningContent !== undefined
+  const messages = listOf(body.messages)
+  if (!messages.some(({ content }) => listOf(content).some(isThought))) return undefined
+  const left = messages.map(({ role = 'user', content }) => ({
+    role,
+    content: listOf(content).filter((block) => !isThought(block)),
+  }))
+  const { thinking: _, ...fields } = isJsonObject(body.additionalModelRequestFields)
+    ? body.additionalModelRequestFields
+    : {}
+  const { additionalModelRequestFields: __, ...rest } = body
+  return {
+    ...rest,
+    messages: left.filter(({ content }) => content.length > 0),
+    ...(Object.keys(fields).length > 0 && { additionalModelRequestFields: fields }),
+  }
+}
+
 class ContentWriter {
   /** Each document has a name of its own. */
   private documents = 0

@@ -115,7 +115,8 @@ function withoutForeignProofs(
   failure: UpstreamFailure,
 ): JsonObject | undefined {
   const isProof = failure.kind === 'refused' && failure.error.reason === 'proof'
-  const stripped = isProof ? providerFormat.withoutProofs?.(body) : undefined
+  const { dialect } = permit.planned.target.provider
+  const stripped = isProof ? (dialect.withoutProofs ?? providerFormat.withoutProofs)?.(body) : undefined
   if (stripped) logger.info('foreign_proofs_left_out', { requestId, model: permit.planned.model.id })
   return stripped
 }
@@ -194,8 +195,7 @@ async function readFolded({ call, attempt, providerFormat }: AttemptInput, sourc
 /** What of them the target's dialect has in headers. */
 function sentProtocol(input: AttemptInput) {
   const protocol = protocolOf(input)
-  const { protocolHeaders } = input.attempt.permit.planned.target.provider.dialect
-  return protocol && protocolHeaders ? protocolHeaders(protocol) : protocol
+  return protocol && (input.attempt.permit.planned.target.provider.dialect.protocolHeaders?.(protocol) ?? protocol)
 }
 
 /** The headers by which a provider of the caller's own format is asked for what its caller asks for. */
@@ -251,8 +251,8 @@ function encodeBody(deps: { logger: Logger }, input: AttemptInput, body: JsonObj
 function enveloped(deps: { logger: Logger }, input: AttemptInput, written: JsonObject): JsonObject {
   const { attempt } = input
   const { dialect, headers } = attempt.permit.planned.target.provider
-  const sealed = dialect.envelope?.(written, { ...headers, ...protocolOf(input) })
-  if (!sealed) return written
+  const told = { ...headers, ...protocolOf(input) }
+  const sealed = dialect.envelope?.(written, told) ?? { body: written, leftOut: [] }
   noteLeftOut(deps, input, sealed.leftOut)
   attempt.leftOut = [...sealed.leftOut, ...attempt.leftOut]
   return sealed.body

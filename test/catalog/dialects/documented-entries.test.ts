@@ -59,3 +59,14 @@ test('E24: targets that a page shows are of its providers, each with its own cos
     ])
   }
 })
+
+test('the policy for Bedrock allows what its two dialects do, and nothing else', async () => {
+  const policies = (await documentedBlocks()).filter(({ info }) => info === 'json policy')
+  const [statement] = policies.flatMap(({ text }) => JSON.parse(text).Statement)
+  expect(statement).toMatchObject({
+    Effect: 'Allow',
+    Action: ['bedrock:InvokeModel', 'bedrock:InvokeModelWithResponseStream'],
+  })
+  for (const resource of statement.Resource)
+    expect(resource).toMatch(/^arn:aws:bedrock:\*:(?:\d{12})?:[a-z-]+\/[a-z.]+-\*$/)
+})

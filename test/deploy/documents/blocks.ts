@@ -96,6 +96,16 @@ export const RULES: readonly Rule[] = [
     by: 'test/catalog/dialects/documented-entries.test.ts',
   },
   {
+    document: 'docs/operations/bedrock.md',
+    info: 'json providers',
+    by: 'test/catalog/dialects/documented-entries.test.ts',
+  },
+  {
+    document: 'docs/operations/bedrock.md',
+    info: 'json policy',
+    by: 'test/catalog/dialects/documented-entries.test.ts',
+  },
+  {
     document: 'docs/operations/vertex.md',
     info: 'json providers',
     by: 'test/catalog/dialects/documented-entries.test.ts',

@@ -253,3 +253,24 @@ describe('what Converse has no word for', () => {
     expect(leftOut).toEqual(['anthropic-beta.claude-code-20250219'])
   })
 })
+
+test('E25: thoughts that another account has signed are left out where Bedrock refuses them', () => {
+  const thought = { type: 'thinking', thinking: 'Hm', signature: 'foreign' }
+  const history = [
+    ...HI,
+    { role: 'assistant', content: [thought] },
+    { role: 'assistant', content: [thought, { type: 'text', text: 'Well' }] },
+  ]
+  const { body } = sealed({
+    messages: [...history, ...HI],
+    thinking: { type: 'enabled', budget_tokens: 2000 },
+    top_k: 5,
+  })
+  const { withoutProofs } = dialectOf()
+  expect(withoutProofs?.(body)).toEqual({
+    ...body,
+    messages: [...SAID_HI, { role: 'assistant', content: [{ text: 'Well' }] }, ...SAID_HI],
+    additionalModelRequestFields: { top_k: 5 },
+  })
+  expect(withoutProofs?.(sealed({ messages: HI }).body)).toBeUndefined()
+})
