@@ -32,8 +32,11 @@ export function replaceStringInJson(text: string, path: readonly string[], curre
   return span ? text.slice(0, span.start) + fresh + text.slice(span.end) : text
 }
 
-/** What is to stand at `path` (names and places from the root); undefined takes away what stands there. */
-export type JsonEdit = { path: readonly (string | number)[]; value: JsonValue | undefined }
+/**
+ * What is to stand at `path` (names and places from the root); undefined takes away what stands there. `text` is the value as JSON,
+ * where that is known already.
+ */
+export type JsonEdit = { path: readonly (string | number)[]; value: JsonValue | undefined; text?: string }
 
 /**
  * Returns `text`, which is JSON, with the edits made. What is not there yet is added at the end of its object or array; a path
@@ -60,9 +63,10 @@ export function editJson(text: string, edits: readonly JsonEdit[], depth = 0): s
     if (fresh !== undefined) members.push(text.slice(at, valueStart) + fresh + text.slice(valueEnd, end))
     if (text[end] === ',') at = end + 1
   }
-  for (const { path, value } of missing) {
+  for (const { path, value, text: written } of missing) {
     if (path.length !== depth + 1 || value === undefined) continue
-    members.push(isObject ? `${JSON.stringify(path[depth])}:${JSON.stringify(value)}` : JSON.stringify(value))
+    const fresh = written ?? JSON.stringify(value)
+    members.push(isObject ? `${JSON.stringify(path[depth])}:${fresh}` : fresh)
   }
   return text.slice(0, start + 1) + members.join(',') + text.slice(end)
 }
@@ -72,7 +76,7 @@ function editValue(text: string, edits: readonly JsonEdit[], depth: number): str
   if (edits.length === 0) return text
   const whole = edits.findLast(({ path }) => path.length === depth)
   if (!whole) return editJson(text, edits, depth)
-  return whole.value === undefined ? undefined : JSON.stringify(whole.value)
+  return whole.value === undefined ? undefined : (whole.text ?? JSON.stringify(whole.value))
 }
 
 /** Whether nothing more comes: also where the text, against its promise, just ends. */

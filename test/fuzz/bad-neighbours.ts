@@ -11,6 +11,8 @@ export type Neighbour = {
   atOnce: number
   /** What its account has; much unless said. */
   usd?: string
+  /** Whether it goes on from conversations as long as one may be. */
+  resumes?: boolean
   /** Does it once. */
   annoy(url: string, user: NeighbourUser, turn: number): Promise<unknown>
 }
@@ -146,16 +148,16 @@ export const NEIGHBOURS: Readonly<Record<keyof typeof SHARED, readonly Neighbour
   ],
   chainBytes: [
     {
-      ...{ name: 'long conversations', atOnce: 24 },
+      ...{ name: 'long conversations', atOnce: 24, resumes: true },
       annoy: (url, user, turn) =>
         send(url, user, turn % 2 === 0 ? '/v1/responses' : '/v1/responses/input_tokens', resume('So?', 'resp_3')),
     },
     {
-      ...{ name: 'one item many times', atOnce: 24 },
+      ...{ name: 'one item many times', atOnce: 24, resumes: true },
       annoy: (url, user, turn) => send(url, user, '/v1/responses', turn % 2 === 0 ? NAMED : NAMED_LESS),
     },
     {
-      ...{ name: 'pages of long conversations', atOnce: 24 },
+      ...{ name: 'pages of long conversations', atOnce: 24, resumes: true },
       annoy: (url, { key }) =>
         fetch(`${url}/v1/responses/resp_3/input_items?limit=100`, { headers: { authorization: `Bearer ${key}` } }).then(
           (response) => response.text(),
@@ -164,7 +166,7 @@ export const NEIGHBOURS: Readonly<Record<keyof typeof SHARED, readonly Neighbour
   ],
   chainValues: [
     {
-      ...{ name: 'conversations of many values', atOnce: 24 },
+      ...{ name: 'conversations of many values', atOnce: 24, resumes: true },
       annoy: (url, user, turn) =>
         send(url, user, '/v1/responses', resume('So?', turn % 2 === 0 ? 'resp_values' : 'resp_many_values')),
     },

@@ -74,7 +74,7 @@ async function storeInput(account: string, id: string, parent: string | null, in
 }
 
 /** Conversations of as many values as one may have, and of more. */
-async function storeValues({ accountId }: FuzzUser): Promise<void> {
+async function storeValues(accountId: string): Promise<void> {
   for (const [id, count] of [
     ['resp_values', 18_000],
     ['resp_many_values', 30_000],
@@ -85,7 +85,7 @@ async function storeValues({ accountId }: FuzzUser): Promise<void> {
 }
 
 /** A conversation as long as one may be, which a neighbour has others' time wasted with. */
-async function storeConversation({ accountId }: FuzzUser): Promise<void> {
+async function storeConversation(accountId: string): Promise<void> {
   const words = 'So it goes on and on. '.repeat(170_000)
   for (let link = 0; link < 4; link++) {
     const input = JSON.stringify([{ type: 'message', role: 'user', id: `msg_${link}`, content: words }])
@@ -100,7 +100,7 @@ function secretOf(format: string): string {
   return `sk-fuzz-canary-of-${format}`
 }
 
-async function createUser(gateway: TestGateway): Promise<FuzzUser> {
+async function createUser(gateway: TestGateway, hasConversations: boolean): Promise<FuzzUser> {
   const { person, accountId, key, keyId } = await signUpCustomer(gateway, '1000', { password: PASSWORD })
   const requestId = await ask(gateway, key)
   const spare = await gateway.apiKeys.create({ accountId, name: 'spare' })
@@ -108,18 +108,19 @@ async function createUser(gateway: TestGateway): Promise<FuzzUser> {
   const order = await person.json('POST', '/dashboard/api/orders', { method: 'bank_transfer', amountUsd: '25' })
   const { orderId } = order.body as { orderId: string }
   const { cookie, viewer } = person
+  if (hasConversations) {
+    await storeConversation(accountId)
+    await storeValues(accountId)
+  }
   return { key, keyId, spareKeyId: spare.keyId, cookie, accountId, orderId, requestId, sessionId: viewer.sessionId }
 }
 
 const gateway = await startTarget()
 const users: FuzzUser[] = []
-for (let index = 0; index < USERS; index++) users.push(await createUser(gateway))
-for (const user of users) {
-  await storeConversation(user)
-  await storeValues(user)
-}
+for (let index = 0; index < USERS; index++) users.push(await createUser(gateway, true))
 const secrets = [...FORMATS.map(secretOf), 'sk-provider1-secret-canary', PASSWORD]
-const inLogs = [...secrets, ...users.flatMap(({ key, cookie }) => [key, cookie.split('=', 2)[1] ?? cookie])]
+const secretsOf = ({ key, cookie }: FuzzUser) => [key, cookie.split('=', 2)[1] ?? cookie]
+const inLogs = [...secrets, ...users.flatMap(secretsOf)]
 const longestStall = watchLoop()
 
 function alarmsIn(lines: readonly string[]): string[] {
@@ -138,9 +139,13 @@ function vitals(): Vitals {
   return told
 }
 
-process.on('message', async (question: 'vitals' | 'stop' | { usd: string }) => {
+process.on('message', async (question: 'vitals' | 'stop' | { usd: string } | { hasConversations: boolean }) => {
   if (question === 'vitals') process.send?.(vitals())
-  else if (question !== 'stop') process.send?.({ key: (await gateway.customer(question.usd)).key })
+  else if (question !== 'stop' && 'hasConversations' in question) {
+    const user = await createUser(gateway, question.hasConversations)
+    inLogs.push(...secretsOf(user))
+    process.send?.({ user })
+  } else if (question !== 'stop') process.send?.({ key: (await gateway.customer(question.usd)).key })
   else {
     await gateway.stop()
     await stopStores()

@@ -6,7 +6,7 @@ type Wish = { url: string; key: string; spanMs: number }
 export type Answers = { count: number; failed: number; slowestMs: number }
 
 /** How many answers it waits for at once. */
-const WANTED_AT_ONCE = 4
+const WANTED_AT_ONCE = 8
 const BODY = JSON.stringify({ model: 'svc/patient', messages: [{ role: 'user', content: 'Hi' }], max_tokens: 9 })
 
 /** Asks and asks again. */

@@ -9,73 +9,94 @@ import type { FuzzUser, GatewayProcess } from './world'
 
 /** How much slower the slowest hundredth of the other's answers may get. */
 const MOST_TIMES = 3
-/** How long each neighbour goes on. */
-const SPAN_MS = 8_000
+/** What else the machine does makes answers slow as well: so each is judged by the middle one of so many rounds, beside it and alone in turn. */
+const ROUNDS = 3
+/** How long the other one asks in each round, alone and beside the neighbour. */
+const ALONE_MS = 4_000
+const BESIDE_MS = 6_000
+const WARM_UP_MS = 1_000
 /** Between two of a neighbour's requests: its client has the same processors as the gateway. */
 const PAUSE_MS = 25
 
-/**
- * Has each neighbour do its worst in turn. Returns what the other one noticed. What the machine does beside makes answers slow as well:
- * whoever seems too bad does it once more, right after the other one was alone, and is too bad only if they are so both times.
- */
-export async function judgeNeighbours(gateway: GatewayProcess, note: (line: string) => void): Promise<string[]> {
+/** Has each neighbour do its worst in turn, or only those whose name or resource holds `only`. Returns what the other one noticed. */
+export async function judgeNeighbours(
+  gateway: GatewayProcess,
+  note: (line: string) => void,
+  only = '',
+): Promise<string[]> {
   const { url, users } = gateway.world
-  const [good, ...others] = users
+  const [good] = users
   if (!good) return ['there are no neighbours']
-  const faults: string[] = []
   const customer = startCustomer(url, good)
-  await customer.answers(1_000)
-  let alone = await aloneFor(customer, note)
-  for (const [index, neighbour] of Object.values(NEIGHBOURS).flat().entries()) {
-    const { name, usd } = neighbour
-    // Each begins with all that an account may have, as far as there are accounts.
-    const person = others[index % others.length] ?? good
-    const user = usd === undefined ? person : { ...person, key: await gateway.customer(usd) }
-    let beside = await besideOf(gateway, neighbour, { customer, user }, note)
-    if (isTooSlow(beside, alone)) {
-      alone = await aloneFor(customer, note)
-      beside = await besideOf(gateway, neighbour, { customer, user }, note)
-    }
-    if (beside.failed > 0) faults.push(`beside ${name}: ${beside.failed} of another customer's requests failed`)
-    if (isTooSlow(beside, alone)) {
-      faults.push(`beside ${name}: ${Math.round(beside.slowestMs)} ms, alone ${Math.round(alone.slowestMs)} ms`)
-    }
-  }
+  await customer.answers(WARM_UP_MS)
+  const faults: string[] = []
+  for (const neighbour of chosen(only)) faults.push(...(await judge(gateway, customer, neighbour, note)))
   await customer.stop()
   return faults
 }
 
-const PROGRAM = join(import.meta.dir, 'good-customer.ts')
-
-const isTooSlow = (beside: Answers, alone: Answers) => beside.slowestMs > MOST_TIMES * alone.slowestMs
-
-async function aloneFor(customer: Customer, note: (line: string) => void): Promise<Answers> {
-  const alone = await customer.answers(SPAN_MS)
-  note(`alone: ${describe(alone)}`)
-  return alone
+function chosen(only: string): Neighbour[] {
+  return Object.entries(NEIGHBOURS).flatMap(([resource, cases]) =>
+    cases.filter(({ name }) => resource === only || name.includes(only)),
+  )
 }
 
-async function besideOf(
+const PROGRAM = join(import.meta.dir, 'good-customer.ts')
+
+async function judge(
   gateway: GatewayProcess,
-  { name, atOnce, annoy }: Neighbour,
-  { customer, user }: { customer: Customer; user: FuzzUser },
+  customer: Customer,
+  neighbour: Neighbour,
   note: (line: string) => void,
-): Promise<Answers> {
-  const { url } = gateway.world
+): Promise<string[]> {
+  const alone: Answers[] = []
+  const beside: Answers[] = []
+  await gateway.vitals()
+  for (let round = 0; round < ROUNDS; round++) {
+    // A new one each time: who has annoyed a minute ago has nothing left of what is counted by the minute.
+    const user = await newcomer(gateway, neighbour)
+    alone.push(await customer.answers(ALONE_MS))
+    beside.push(await besideOf(gateway.world.url, neighbour, customer, user))
+  }
+  const { stallMs } = await gateway.vitals()
+  const [aloneMs, besideMs] = [middle(alone), middle(beside)]
+  const failed = beside.reduce((sum, answers) => sum + answers.failed, 0)
+  const times = (besideMs / aloneMs).toFixed(1)
+  note(
+    `beside ${neighbour.name}: p99 ${times} ×, ${listed(beside)} ms, alone ${listed(alone)} ms, ${failed} failed, longest work ${Math.round(stallMs)} ms`,
+  )
+  const faults: string[] = []
+  if (failed > 0) faults.push(`beside ${neighbour.name}: ${failed} of another customer's requests failed`)
+  if (besideMs > MOST_TIMES * aloneMs) {
+    faults.push(`beside ${neighbour.name}: ${Math.round(besideMs)} ms, alone ${Math.round(aloneMs)} ms`)
+  }
+  return faults
+}
+
+/** Whoever annoys: with much, or with what its case says. */
+async function newcomer(gateway: GatewayProcess, { usd, resumes = false }: Neighbour): Promise<FuzzUser> {
+  const person = await gateway.user(resumes)
+  return usd === undefined ? person : { ...person, key: await gateway.customer(usd) }
+}
+
+async function besideOf(url: string, neighbour: Neighbour, customer: Customer, user: FuzzUser): Promise<Answers> {
   let isOver = false
-  const annoying = Array.from({ length: atOnce }, async (_, lane) => {
+  const annoying = Array.from({ length: neighbour.atOnce }, async (_, lane) => {
     for (let turn = lane; !isOver; turn++) {
-      await annoy(url, user, turn).catch(() => undefined)
+      await neighbour.annoy(url, user, turn).catch(() => undefined)
       await Bun.sleep(PAUSE_MS)
     }
   })
-  const beside = await customer.answers(SPAN_MS)
+  const beside = await customer.answers(BESIDE_MS)
   isOver = true
   await Promise.all(annoying)
-  const { stallMs } = await gateway.vitals()
-  note(`beside ${name}: ${describe(beside)}, longest work ${Math.round(stallMs)} ms`)
   return beside
 }
+
+const ascending = (rounds: readonly Answers[]) =>
+  rounds.map(({ slowestMs }) => slowestMs).sort((one, other) => one - other)
+const middle = (rounds: readonly Answers[]) => ascending(rounds)[Math.floor(rounds.length / 2)] ?? 0
+const listed = (rounds: readonly Answers[]) => rounds.map(({ slowestMs }) => Math.round(slowestMs)).join(', ')
 
 /** Starts the other customer. Returns how it is asked for answers, and how it is ended. */
 function startCustomer(url: string, { key }: FuzzUser) {
@@ -99,7 +120,3 @@ function startCustomer(url: string, { key }: FuzzUser) {
 }
 
 type Customer = ReturnType<typeof startCustomer>
-
-function describe({ count, failed, slowestMs }: Answers): string {
-  return `${count} answers, ${failed} failed, p99 ${Math.round(slowestMs)} ms`
-}

@@ -20,6 +20,22 @@ type FuzzOptions = {
   note(line: string): void
 }
 
+/** Runs only the neighbours, or the dearest bodies, whose names hold a text. Returns what is wrong, as {@link runFuzz}. */
+export async function runOne(
+  { neighbour, body }: { neighbour: string | undefined; body: string | undefined },
+  note: (line: string) => void,
+): Promise<string[]> {
+  const gateway = await startGatewayProcess()
+  try {
+    return [
+      ...(neighbour === undefined ? [] : await judgeNeighbours(gateway, note, neighbour)),
+      ...(body === undefined ? [] : await judgeWorstBodies(gateway, note, body)),
+    ]
+  } finally {
+    await gateway.stop()
+  }
+}
+
 /** The longest that one request may keep all others waiting. */
 const MAX_STALL_MS = 1_000
 const AT_ONCE = 4

@@ -37,6 +37,8 @@ export interface GatewayProcess {
   vitals(): Promise<Vitals>
   /** The key of a new account with so much credit, which has had nothing yet of what is counted by the minute. */
   customer(usd: string): Promise<string>
+  /** A user as those of {@link World}, likewise new; with conversations as long as one may be only where they are wanted. */
+  user(hasConversations: boolean): Promise<FuzzUser>
   stop(): Promise<void>
 }
 
@@ -47,10 +49,12 @@ export async function startGatewayProcess(): Promise<GatewayProcess> {
   const ready = Promise.withResolvers<World>()
   let answer: PromiseWithResolvers<Vitals> | undefined
   let key: PromiseWithResolvers<string> | undefined
+  let user: PromiseWithResolvers<FuzzUser> | undefined
   const child = Bun.spawn(['bun', PROGRAM], {
     stdio: ['ignore', 'inherit', 'inherit'],
-    ipc(message: World | Vitals | { key: string }) {
+    ipc(message: World | Vitals | { key: string } | { user: FuzzUser }) {
       if ('url' in message) ready.resolve(message)
+      else if ('user' in message) user?.resolve(message.user)
       else if ('key' in message) key?.resolve(message.key)
       else answer?.resolve(message)
     },
@@ -69,6 +73,11 @@ export async function startGatewayProcess(): Promise<GatewayProcess> {
       key = Promise.withResolvers<string>()
       child.send({ usd })
       return key.promise
+    },
+    user(hasConversations) {
+      user = Promise.withResolvers<FuzzUser>()
+      child.send({ hasConversations })
+      return user.promise
     },
     async stop() {
       child.send('stop')

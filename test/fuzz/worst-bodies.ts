@@ -93,8 +93,12 @@ const routes: readonly Route[] = [
   })),
 ]
 
-/** Sends each of them alone. Returns those that kept others waiting for too long. */
-export async function judgeWorstBodies(gateway: GatewayProcess, note: (line: string) => void): Promise<string[]> {
+/** Sends each of them alone, or only those whose path and name hold `only`. Returns those that kept others waiting for too long. */
+export async function judgeWorstBodies(
+  gateway: GatewayProcess,
+  note: (line: string) => void,
+  only = '',
+): Promise<string[]> {
   const faults: string[] = []
   for (const { path, schema, text, many } of routes) {
     const bodies: [name: string, body: string][] = [
@@ -119,6 +123,7 @@ export async function judgeWorstBodies(gateway: GatewayProcess, note: (line: str
 
   async function judge(path: string, bodies: [name: string, body: string][]): Promise<void> {
     for (const [name, body] of bodies) {
+      if (!`${path}, ${name}`.includes(only)) continue
       const { status, leastMs } = await sendAlone(gateway, path, body)
       note(`${path}, ${name}: ${Math.round(leastMs)} ms (${status})`)
       if (leastMs > MOST_MS) faults.push(`${path}: ${name} kept all others waiting for ${Math.round(leastMs)} ms`)

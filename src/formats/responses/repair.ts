@@ -55,7 +55,7 @@ export function repairHead(
   for (const [name, value, text] of whose.own) {
     const stated = json[name]
     const isSame = typeof stated === 'object' ? JSON.stringify(stated) === text : stated === value
-    if (!isSame) edits.push({ path: [...path, name], value })
+    if (!isSame) edits.push({ path: [...path, name], value, text })
   }
   if (json.object !== 'response') put([...path, 'object'], 'response', 'object')
   if (typeof json.created_at !== 'number') put([...path, 'created_at'], whose.created, 'created')

@@ -52,8 +52,12 @@ export function createStreamEncoder(context: AnswerContext): StreamEncoder {
     if (isStarted) return []
     isStarted = true
     const begun = { status: 'in_progress', incomplete_details: null, error: null, completed_at: null }
-    const response = encodeBody(context, { ...begun, output: [], usage: null })
-    return [emit('response.created', { response }), emit('response.in_progress', { response })]
+    // It repeats what was asked for, which may be long: written once, for both.
+    const response = JSON.stringify(encodeBody(context, { ...begun, output: [], usage: null }))
+    return ['response.created', 'response.in_progress'].map((event) => ({
+      event,
+      data: `{"type":"${event}","sequence_number":${sequence++},"response":${response}}`,
+    }))
   }
 
   function end(): Frame[] {
