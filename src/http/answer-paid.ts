@@ -2,6 +2,7 @@
  * Everything between a request at the door and a use case that is paid for, the same for all of them: who calls, within which
  * limits, with what body; and what becomes of a refusal.
  */
+import { GatewayError } from '@/chat/error'
 import { assert } from '@/lib/assert'
 import type { JsonObject } from '@/lib/json'
 import { authenticate } from './auth'
@@ -20,9 +21,9 @@ export async function answerPaid(paid: PaidRequest): Promise<Response> {
     const payer = paying instanceof Promise ? await paying : paying
     line.payer = payer
     deps.tracing?.knownPayer(requestId, payer)
-    const admission = deps.unpaid.admit(payer, arrived)
-    if (admission) await admission
     const name = readRequestName(arrived, deps.idempotency !== undefined)
+    const admission = name ? admitNamed(paid, name) : deps.unpaid.admit(payer, arrived)
+    if (admission) await admission
     const share = deps.openShare(payer)
     paid.share = share
     const { json, bytes } = await readJsonBody(arrived, deps, {
@@ -35,6 +36,23 @@ export async function answerPaid(paid: PaidRequest): Promise<Response> {
   } catch (error) {
     return paid.opened(paid.refusal(error))
   }
+}
+
+/** Before the body of a named request is read. What a repetition gets costs nothing: who lacks credit, or has reached a limit, gets it. */
+async function admitNamed({ deps, payer, arrived }: PaidRequest, { key }: RequestName): Promise<void> {
+  try {
+    await deps.unpaid.admit(payer, arrived)
+  } catch (error) {
+    const isRepetition =
+      isForWantOfMeans(error) && (await deps.idempotency?.claims.isKnown({ ...payer, idempotencyKey: key }))
+    if (!isRepetition) throw error
+  }
+}
+
+function isForWantOfMeans(error: unknown): boolean {
+  if (!(error instanceof GatewayError)) return false
+  const { kind, options } = error
+  return kind === 'insufficient_credit' || (kind === 'rate_limited' && options.code !== 'too_many_unpaid')
 }
 
 /** The same for a request that its caller has named: it is answered and charged once. */
@@ -51,6 +69,7 @@ function answerNamed(
     signal,
     isStream: () => line.stream === true,
     onReplay(originalRequestId: string, status: number) {
+      deps.unpaid.charge(payer, paid.share?.bytesRead ?? 0)
       paid.onEnd()
       deps.requestLog.replayed(line, originalRequestId, status)
     },

@@ -81,13 +81,15 @@ export function createUnpaid({ ledger, clock, limits, trustedProxyHops }: Unpaid
 
   /** While the ledger is asked, the server takes the body off the socket: whoever has just been refused is told so at once. */
   function admitUnread(payer: Payer): Promise<void> {
-    const told = lately.get(payer.keyId)
-    if (told && clock.monotonic() < told.untilMs) throw told.error
+    for (const whose of [payer.keyId, payer.accountId]) {
+      const told = lately.get(whose)
+      if (told && clock.monotonic() < told.untilMs) throw told.error
+    }
     return admitLarge(payer).catch((error: unknown) => {
       if (error instanceof GatewayError && error.status < 500) {
         const { retryAfterSeconds = REPEATED_SECONDS } = error.options
         const untilMs = clock.monotonic() + Math.min(retryAfterSeconds, REPEATED_SECONDS) * 1000
-        lately.set(payer.keyId, { untilMs, error })
+        lately.set(isOfKey(error) ? payer.keyId : payer.accountId, { untilMs, error })
       }
       throw error
     })
@@ -120,6 +122,11 @@ export function createUnpaid({ ledger, clock, limits, trustedProxyHops }: Unpaid
     admitStranger: (request) => refuseEarly(strangers.waitMs(networkBehind(request))),
     stranger: (request) => refuseEarly(strangers.take(networkBehind(request))),
   }
+}
+
+/** Whether another key of the account may be told otherwise. */
+function isOfKey({ kind, options }: GatewayError): boolean {
+  return kind === 'invalid_credentials' || options.code === 'key_budget_exceeded' || options.details?.of === 'key'
 }
 
 /** Whether the body is to be asked about before it is read. One of unannounced length may be of any. */

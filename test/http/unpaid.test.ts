@@ -137,7 +137,7 @@ describe('a body is left unread', () => {
   })
 })
 
-test('the ledger is asked once a second for a key whose large bodies are refused, and each time for small ones', async () => {
+test('the ledger is asked once a second for an account whose large bodies are refused, and each time for small ones', async () => {
   let asked = 0
   const ledger = {
     ...gateway.gateway.deps.ledger,
@@ -149,8 +149,8 @@ test('the ledger is asked once a second for a key whose large bodies are refused
   let nowMs = 0
   const clock = { ...systemClock, monotonic: () => nowMs }
   const unpaid = createUnpaid({ ledger, clock, limits: { requestsPerMinute: 10 }, trustedProxyHops: 0 })
-  const payer = { accountId: 'acct_1', keyId: 'key_1' }
-  async function send(bytes: number): Promise<unknown> {
+  async function send(bytes: number, keyId = 'key_1'): Promise<unknown> {
+    const payer = { accountId: 'acct_1', keyId }
     const request = new Request('http://gateway.test', { method: 'POST', headers: { 'content-length': String(bytes) } })
     try {
       return await unpaid.admit(payer, request)
@@ -159,7 +159,7 @@ test('the ledger is asked once a second for a key whose large bodies are refused
       return error instanceof GatewayError ? error.kind : error
     }
   }
-  for (let time = 0; time < 10; time++) expect(await send(ANNOUNCED_BYTES)).toBe('forbidden')
+  for (let time = 0; time < 10; time++) expect(await send(ANNOUNCED_BYTES, `key_${time}`)).toBe('forbidden')
   expect(asked).toBe(1)
   expect(await send(9)).toBe('forbidden')
   expect(asked).toBe(2)

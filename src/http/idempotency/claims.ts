@@ -11,6 +11,7 @@ import claimText from './claim.lua' with { type: 'text' }
 import dropText from './drop.lua' with { type: 'text' }
 import endText from './end.lua' with { type: 'text' }
 import keepText from './keep.lua' with { type: 'text' }
+import knownText from './known.lua' with { type: 'text' }
 import { ALL_ROOM, LEAST_ACCOUNT_BYTES, type Room } from './room'
 import surplusText from './surplus.lua' with { type: 'text' }
 import weighText from './weigh.lua' with { type: 'text' }
@@ -32,6 +33,8 @@ type ClaimOutcome =
 export interface Claims {
   /** Claims the key, or tells who has it. Throws `overloaded` where the store does not say: nothing is sent without a claim. */
   claim(claimant: Claimant): Promise<ClaimOutcome>
+  /** Whether a request of the account has claimed the key. Throws likewise. */
+  isKnown(claimant: Pick<Claimant, 'accountId' | 'idempotencyKey'>): Promise<boolean>
   /** Takes over from a request that is over and was not charged. False where somebody else was faster. */
   takeOver(claimant: Claimant, fromRequestId: string): Promise<boolean>
   /** Keeps the answer. False where there is no room, or the claim is no longer this request's. */
@@ -128,6 +131,10 @@ export function createClaims({ run, limits = LIMITS, room = ALL_ROOM }: ClaimsOp
       // The claim may have happened although its answer was lost.
       reply.catch(() => end(claimant, requestId, 'free').catch(() => undefined))
       return outcomeOf(await reply)
+    },
+    async isKnown(claimant) {
+      const { claim } = namesOf(claimant.accountId)
+      return (await asked(run(knownText, [claim(digestOf(claimant))], []))) === 1
     },
     takeOver: (claimant, from) => end(claimant, from, 'taken', claimant.requestId, claimant.keyId),
     async keep(claimant, { status, headers, body }) {

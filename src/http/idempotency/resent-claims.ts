@@ -95,6 +95,7 @@ export function createResentClaims(claims: Claims, clock: Clock, logger: Logger)
       if (outcome.kind === 'claimed') note(claimant, 'open')
       return outcome
     },
+    isKnown: (claimant) => claims.isKnown(claimant),
     async takeOver(claimant, from) {
       const isTaken = await claims.takeOver(claimant, from)
       if (isTaken) note(claimant, 'open', undefined, from)

@@ -172,3 +172,36 @@ test('a key outlives its gateway, and nothing of it or of the answer is logged',
   expect(lines).toContain(`"replayOf":"${firstId}"`)
   expect(lines).not.toContain('canary-5520')
 })
+
+/** A picture, of which a large body has few tokens. */
+const picture = (bytes: number) => ({ type: 'image_url', image_url: { url: `data:image/png;base64,${'A'.repeat(bytes)}` } })
+
+function ask(key: string, bytes: number, headers: Record<string, string> = {}): Promise<Response> {
+  const content = bytes > 0 ? [picture(bytes)] : 'Hi'
+  return fetch(`${gateway.url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...headers },
+    body: JSON.stringify({ model: 'svc/alpha', messages: [{ role: 'user', content }], max_tokens: 100 }),
+  })
+}
+
+test.each([0, 1_000_000])('a key that has reached a limit since gets its answer again: %p bytes', async (bytes) => {
+  const { key } = await gateway.customer('1', { requestsPerMinute: 1 })
+  const named = { 'idempotency-key': 'again' }
+  const first = await ask(key, bytes, named)
+  const text = await first.text()
+  expect(first.status).toBe(200)
+  for (let time = 0; time < 2; time++) expect((await ask(key, bytes)).status).toBe(429)
+  const again = await ask(key, bytes, named)
+  expect([again.status, again.headers.get('idempotent-replayed')]).toEqual([200, 'true'])
+  expect(await again.text()).toBe(text)
+  expect((await ask(key, bytes, { 'idempotency-key': 'another' })).status).toBe(429)
+})
+
+test('what is read for repetitions counts as read for nothing', async () => {
+  const { key } = await gateway.customer('1')
+  const named = { 'idempotency-key': 'again' }
+  const statuses: number[] = []
+  for (let time = 0; time < 5; time++) statuses.push((await ask(key, 12_000_000, named)).status)
+  expect(statuses).toEqual([200, 200, 200, 200, 429])
+})

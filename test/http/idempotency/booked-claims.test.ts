@@ -41,6 +41,7 @@ function storedClaims(): Claims {
       store.set(idempotencyKey, { requestId, state: 'open' })
       return { kind: 'claimed' }
     },
+    isKnown: async ({ idempotencyKey }) => store.has(idempotencyKey),
     async takeOver({ idempotencyKey, requestId }, from) {
       if (store.get(idempotencyKey)?.requestId !== from) return false
       store.set(idempotencyKey, { requestId, state: 'open' })

@@ -33,6 +33,7 @@ function storedClaims(): Claims {
       store.set(idempotencyKey, { requestId })
       return { kind: 'claimed' }
     },
+    isKnown: async ({ idempotencyKey }) => store.has(idempotencyKey),
     takeOver: async () => false,
     async keep({ idempotencyKey, requestId }, answer) {
       store.set(idempotencyKey, { requestId, answer })
