@@ -174,7 +174,10 @@ test('a key outlives its gateway, and nothing of it or of the answer is logged',
 })
 
 /** A picture, of which a large body has few tokens. */
-const picture = (bytes: number) => ({ type: 'image_url', image_url: { url: `data:image/png;base64,${'A'.repeat(bytes)}` } })
+const picture = (bytes: number) => ({
+  type: 'image_url',
+  image_url: { url: `data:image/png;base64,${'A'.repeat(bytes)}` },
+})
 
 function ask(key: string, bytes: number, headers: Record<string, string> = {}): Promise<Response> {
   const content = bytes > 0 ? [picture(bytes)] : 'Hi'
