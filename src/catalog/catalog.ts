@@ -8,6 +8,7 @@ import { isComplete, isKeyless } from '@/catalog/dialects/read-dialect'
 import type { Fault } from '@/lib/fault'
 import { isJsonObject, type JsonValue } from '@/lib/json'
 import { readJsonText } from '@/lib/json-text'
+import { SHARED } from '@/limits/shared-resources'
 import { checkPart, createFaultList, type FaultList } from './check'
 import { readModels } from './models'
 import { type ProviderSurroundings, readProvider } from './providers'
@@ -37,7 +38,11 @@ export type CatalogResult =
   | { kind: 'faulty'; faults: Fault[] }
 
 /** Limits of a key where neither the key nor the catalogue says otherwise. */
-export const DEFAULT_LIMITS: DefaultLimits = { requestsPerMinute: 600, tokensPerMinute: 2_000_000, concurrency: 200 }
+export const DEFAULT_LIMITS: DefaultLimits = {
+  requestsPerMinute: 600,
+  tokensPerMinute: 2_000_000,
+  concurrency: SHARED.openRequests.perAccount,
+}
 
 const FileSchema = Type.Object(
   {

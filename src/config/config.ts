@@ -5,6 +5,7 @@ import { CRASH_POINT_PATTERN } from '@/lib/crash-point'
 import type { Fault } from '@/lib/fault'
 import { LOG_LEVELS, type LogLevel } from '@/lib/logger'
 import type { TelemetrySettings } from '@/lib/telemetry/settings'
+import { SHARED } from '@/limits/shared-resources'
 import { SIGN_IN_VARIABLES, type SignInSettings, signInFaults, toSignIn } from './sign-in'
 import { hostOf, NODE_ENVS, offersDemoAccount, type Situation, situationFaults } from './situation'
 import { REDIS_VARIABLES, redisFaults } from './stores'
@@ -191,7 +192,7 @@ const Variables = Type.Object({
   ),
   DRAIN_DELAY_MS: optional(Type.Integer({ minimum: 0, maximum: 600_000, description: DRAIN_DELAY })),
   SHUTDOWN_TIMEOUT_MS: integer(30_000, 0, 3_600_000, 'milliseconds'),
-  CONNECTIONS_PER_ADDRESS: integer(512, 16, 1_000_000, 'connections'),
+  CONNECTIONS_PER_ADDRESS: integer(SHARED.connections.perAccount, 16, 1_000_000, 'connections'),
   MAX_BODY_BYTES: integer(20 * 1024 * 1024, 1024, 256 * 1024 * 1024, 'bytes'),
   MAX_JSON_DEPTH: integer(64, 8, 1000, 'a depth'),
   MAX_CHAT_MESSAGES: integer(100, 100, 100_000, 'a number of messages'),

@@ -2,23 +2,9 @@
 import { openRaw, rawRequest } from '@test/support/raw-connection'
 import { withDeadline } from '@/lib/deadline'
 import type { SHARED } from '@/limits/shared-resources'
+import type { Neighbour, NeighbourUser } from './annoyance'
+import { HOLDING } from './holding-neighbours'
 import { LIMITED_WORDS, LONG_WORDS, SIGNED_WORDS } from './provider-words'
-import type { FuzzUser } from './world'
-
-export type Neighbour = {
-  name: string
-  /** How many of them at once. */
-  atOnce: number
-  /** What its account has; much unless said. */
-  usd?: string
-  /** Whether it goes on from conversations as long as one may be. */
-  resumes?: boolean
-  /** Does it once. */
-  annoy(url: string, user: NeighbourUser, turn: number): Promise<unknown>
-}
-
-/** Whoever annoys: of those who were there from the start, each also signed in; or a new customer with little credit. */
-type NeighbourUser = Pick<FuzzUser, 'key' | 'cookie' | 'spareKeyId'>
 
 const MIB = 1024 * 1024
 
@@ -40,6 +26,19 @@ const pictures = JSON.stringify({ model: 'svc/patient', messages: [{ role: 'user
 const largeText = JSON.stringify({
   ...{ model: 'svc/patient', max_tokens: 1 },
   messages: [{ role: 'user', content: 'So it goes. '.repeat(MIB / 12) }],
+})
+const MANY_TEXTS = JSON.stringify({
+  model: 'svc/embed',
+  input: Array.from({ length: 2_048 }, (_, index) => `x${index}`),
+})
+/** As many tools and models as there may be. */
+const TOOLS = JSON.stringify({
+  ...{ model: 'svc/patient', max_tokens: 9, messages: [{ role: 'user', content: 'Hi' }] },
+  fallback: ['svc/alpha', 'svc/messages', 'svc/responses'],
+  tools: Array.from({ length: 128 }, (_, index) => ({
+    type: 'function',
+    function: { name: `f${index}`, parameters: { type: 'object', properties: { x: { type: 'string' } } } },
+  })),
 })
 const FREE = ['/v1/messages/count_tokens', '/v1/responses/input_tokens', '/v1/route?format=messages']
 
@@ -121,11 +120,19 @@ export const NEIGHBOURS: Readonly<Record<keyof typeof SHARED, readonly Neighbour
   ],
   unpaidTurns: [
     {
+      ...{ name: 'embeddings of thousands of texts', atOnce: 24 },
+      annoy: (url, user) => send(url, user, '/v1/embeddings', MANY_TEXTS),
+    },
+    {
       ...{ name: 'free bodies of numbers', atOnce: 12 },
       annoy: (url, user, turn) => send(url, user, FREE[turn % FREE.length] ?? '', turn % 2 === 0 ? numbers : repeated),
     },
   ],
   longSteps: [
+    {
+      ...{ name: 'small bodies of many tools and models', atOnce: 48 },
+      annoy: (url, user, turn) => send(url, user, turn % 2 === 0 ? CHAT : '/v1/route', TOOLS),
+    },
     {
       ...{ name: 'bodies of 1 MiB', atOnce: 48 },
       annoy: (url, user) => send(url, user, CHAT, largeText),
@@ -225,6 +232,7 @@ export const NEIGHBOURS: Readonly<Record<keyof typeof SHARED, readonly Neighbour
       annoy: (url, user) => send(url, user, CHAT, hello(LIMITED_WORDS)),
     },
   ],
+  ...HOLDING,
   changes: [{ name: 'changes without end', atOnce: 12, annoy: change }],
   hashing: [{ name: 'guesses of passwords', atOnce: 24, annoy: (url, _, turn) => guessPassword(url, turn) }],
 }

@@ -14,6 +14,8 @@ import { SIGNED_WORDS } from './provider-words'
 import type { FuzzUser, Vitals } from './world'
 
 const USERS = 5
+/** Of the provider that all neighbours share. */
+const SLOTS = 120
 const PASSWORD = 'a canary on a battery'
 const PROVIDER = join(import.meta.dir, 'patient-provider.ts')
 
@@ -59,7 +61,8 @@ async function startTarget(): Promise<TestGateway> {
         file.models.push({ ...alpha, id: `svc/${format}`, targets: [{ provider: format, model: 'upstream' }] })
       }
       sellEmbeddings(file)
-      file.providers.patient = { ...file.providers['chat-completions'], baseUrl: `${patientUrl}/v1` }
+      const patient = { ...file.providers['chat-completions'], baseUrl: `${patientUrl}/v1`, maxConcurrency: SLOTS }
+      file.providers.patient = patient
       file.models.push({ ...alpha, id: 'svc/patient', targets: [{ provider: 'patient', model: 'upstream' }] })
     },
   })

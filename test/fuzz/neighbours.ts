@@ -3,7 +3,8 @@
  * hardly notice.
  */
 import { join } from 'node:path'
-import { NEIGHBOURS, type Neighbour } from './bad-neighbours'
+import type { Neighbour } from './annoyance'
+import { NEIGHBOURS } from './bad-neighbours'
 import type { Answers } from './good-customer'
 import type { FuzzUser, GatewayProcess } from './world'
 

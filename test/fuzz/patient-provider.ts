@@ -4,10 +4,13 @@
  */
 import { soundAnswer } from '@test/gateway/scripted-models'
 import { spend } from '@test/support/delays'
-import { chatCompletion } from '@test/support/upstream'
-import { LIMITED_WORDS, LONG_WORDS } from './provider-words'
+import { chatCompletion, chatStream } from '@test/support/upstream'
+import { LIMITED_WORDS, LONG_WORDS, SLOW_WORDS } from './provider-words'
 
 const PATIENT_MS = 200
+const SLOW_MS = 3_000
+/** Of 12 kB each: more than a client that reads nothing takes. */
+const STREAM_EVENTS = 500
 const LONG = JSON.stringify({ ...chatCompletion('Hello'), padding: 'x'.repeat(900_000) })
 const JSON_HEADERS = { 'content-type': 'application/json' }
 const LIMITED = { message: 'Rate limit reached for x on tokens per min (TPM).', code: 'rate_limit_exceeded' }
@@ -18,11 +21,33 @@ const MOST_WORDS_BYTES = 64 * 1024
 async function answerPatiently(request: Request): Promise<Response> {
   const bytes = await request.bytes()
   const text = bytes.length > MOST_WORDS_BYTES ? '' : new TextDecoder().decode(bytes)
+  const isStream = text.includes('"stream":true')
+  if (text.includes(SLOW_WORDS)) {
+    if (isStream) return longStream()
+    await spend(SLOW_MS)
+  }
   if (text.includes(LIMITED_WORDS)) return Response.json({ error: LIMITED }, { status: 429 })
   await spend(PATIENT_MS)
   return text.includes(LONG_WORDS)
     ? new Response(LONG, { headers: JSON_HEADERS })
-    : soundAnswer('chat-completions', text.includes('"stream":true'))
+    : soundAnswer('chat-completions', isStream)
+}
+
+/** As fast as it is taken. */
+function longStream(): Response {
+  const [first, word, ...rest] = chatStream(['So it goes. '.repeat(1_000)])
+  const events = [first, ...Array.from({ length: STREAM_EVENTS }, () => word), ...rest].map((event) =>
+    typeof event === 'string' ? event : JSON.stringify(event),
+  )
+  let sent = 0
+  const pull = async (controller: ReadableStreamDefaultController<Uint8Array>) => {
+    const event = events[sent++]
+    // Others are answered in between.
+    await new Promise<void>((resolve) => setImmediate(resolve))
+    if (event === undefined) controller.close()
+    else controller.enqueue(new TextEncoder().encode(`data: ${event}\n\n`))
+  }
+  return new Response(new ReadableStream({ pull }), { headers: { 'content-type': 'text/event-stream' } })
 }
 
 const server = Bun.serve({ port: 0, hostname: '127.0.0.1', idleTimeout: 0, fetch: answerPatiently })

@@ -6,3 +6,5 @@ export const LIMITED_WORDS = 'more than a minute allows'
 export const SIGNED_WORDS = 'think it over'
 /** One that holds this has a long answer. */
 export const LONG_WORDS = 'tell me everything'
+/** One that holds this is answered after long, or in a stream that goes on for as long. */
+export const SLOW_WORDS = 'take your time'

@@ -8,6 +8,8 @@ interface RawConnection {
   isClosed(): boolean
   /** Resolves once the other side has closed. */
   closed: Promise<void>
+  /** Takes nothing more off the socket. */
+  pause(): void
   end(): void
 }
 
@@ -30,6 +32,7 @@ export function openRaw(url: string, text = '', from = '127.0.0.1'): RawConnecti
     received: () => Buffer.concat(chunks).toString(),
     isClosed: () => isClosed,
     closed,
+    pause: () => void socket.pause(),
     end: () => socket.destroy(),
   }
 }

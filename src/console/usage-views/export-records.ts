@@ -1,5 +1,4 @@
 /** An account's records as a CSV file of any length: read page by page as fast as the client takes it, in constant memory. */
-import type { Database } from '@/db/client'
 import type { SeenName } from '@/db/usage-columns'
 import { toolsCost } from '@/ledger/usage-record'
 import { formatUsd } from '@/lib/money'
@@ -12,8 +11,7 @@ import {
   type ToldRecord,
   tellRecord,
 } from './listed-record'
-import { searchRecords } from './record-search'
-import type { UsageFilter } from './usage-filter'
+import type { SearchOptions, SearchPage } from './record-search'
 
 /** Records per page: some hundred kilobytes of text. No connection is held between pages, however slow the client. */
 const PAGE_SIZE = 1_000
@@ -24,8 +22,7 @@ const PAGE_SIZE = 1_000
  * failure in the middle breaks the stream off, so that the client sees that the file isn't whole.
  */
 export function exportRecords(
-  database: Database,
-  filter: UsageFilter,
+  readPage: (page: SearchOptions) => Promise<SearchPage>,
   onBegin: () => (failure?: unknown) => void,
 ): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder()
@@ -42,7 +39,7 @@ export function exportRecords(
   /** Reads on until there is something to send: a stream is asked for more only after it got something. */
   async function readOn(): Promise<{ isWhole: boolean }> {
     do {
-      const page = await searchRecords(database, filter, { after: position, limit: PAGE_SIZE })
+      const page = await readPage({ after: position, limit: PAGE_SIZE })
       text += page.records.map(toRow).join('')
       if (!page.next) return { isWhole: true }
       position = page.next

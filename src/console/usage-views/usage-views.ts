@@ -21,6 +21,8 @@ import type { Ledger } from '@/ledger/ledger'
 import type { Clock } from '@/lib/clock'
 import type { Logger } from '@/lib/logger'
 import type { Page } from '@/lib/paging'
+import { createBudget } from '@/lib/quota/budget'
+import { SHARED } from '@/limits/shared-resources'
 import { livePart } from './archived-part'
 import { exportRecords } from './export-records'
 import { type FilterChoices, readChoices } from './filter-choices'
@@ -65,13 +67,34 @@ type UsageViewsDeps = {
   logger: Logger
 }
 
-const MAX_EXPORTS_PER_ACCOUNT = 2
-const MAX_EXPORTS = 8
 const RETRY_SECONDS = 10
+/** Those who read wait for their turn, and then for the history itself. */
+const TURN_MS = 5_000
+const MAX_WAITING = 400
+const MAX_WAITING_EACH = 100
 
 /** Creates the views over the history and the ledger. */
 export function createUsageViews({ database, ledger, priceUsage, clock, logger }: UsageViewsDeps): UsageViews {
   const exports = new Map<string, number>()
+  const turns = createBudget({
+    ...{ perSubject: SHARED.pageReads.perAccount, total: SHARED.pageReads.perProcess, waitMs: TURN_MS },
+    ...{ maxWaiting: MAX_WAITING, maxWaitingEach: MAX_WAITING_EACH },
+  })
+
+  /** Reads in the account's turn: whoever asks for much at once waits for themselves, and others have a connection. */
+  async function read<T>(accountId: string, work: () => Promise<T>): Promise<T> {
+    const turn = await turns.take(accountId, 1)
+    if (!turn) {
+      throw new GatewayError('overloaded', 'Too much is looked up at the moment. Try again.', {
+        retryAfterSeconds: RETRY_SECONDS,
+      })
+    }
+    try {
+      return await readHistory(work())
+    } finally {
+      turn.release()
+    }
+  }
 
   function countExport(accountId: string, change: 1 | -1): void {
     const count = (exports.get(accountId) ?? 0) + change
@@ -81,7 +104,7 @@ export function createUsageViews({ database, ledger, priceUsage, clock, logger }
 
   async function beginExport(filter: UsageFilter): Promise<ReadableStream<Uint8Array>> {
     const { accountId } = filter
-    const live = await readHistory(livePart(database, filter))
+    const live = await read(accountId, () => livePart(database, filter))
     if (live.archivedBeforeMs !== null) {
       const day = utcDayOf(live.archivedBeforeMs)
       throw invalidRequest(
@@ -90,12 +113,14 @@ export function createUsageViews({ database, ledger, priceUsage, clock, logger }
       )
     }
     const open = [...exports.values()].reduce((sum, count) => sum + count, 0)
-    if (open >= MAX_EXPORTS || (exports.get(accountId) ?? 0) >= MAX_EXPORTS_PER_ACCOUNT) {
+    const { perAccount, perProcess } = SHARED.exports
+    if (open >= perProcess || (exports.get(accountId) ?? 0) >= perAccount) {
       throw new GatewayError('rate_limited', 'Other exports are still running. Try again when they have ended.', {
         retryAfterSeconds: RETRY_SECONDS,
       })
     }
-    return exportRecords(database, filter, () => {
+    const readPage = (page: SearchOptions) => read(accountId, () => searchRecords(database, filter, page))
+    return exportRecords(readPage, () => {
       countExport(accountId, 1)
       return (failure) => {
         countExport(accountId, -1)
@@ -105,16 +130,16 @@ export function createUsageViews({ database, ledger, priceUsage, clock, logger }
   }
 
   return {
-    overview: (accountId) => readHistory(readOverview(database, ledger, accountId, clock.now())),
-    search: (filter, options) => readHistory(searchRecords(database, filter, options)),
-    totals: (filter) => readHistory(sumRecords(database, filter)),
-    series: (filter, group) => readHistory(readSeries(database, filter, group)),
-    choices: (accountId) => readHistory(readChoices(database, accountId)),
-    detail: (accountId, id) => readHistory(readRecordDetail(database, priceUsage, accountId, id)),
-    failures: (search) => readHistory(searchFailures(database, search, clock.now())),
-    failureSums: (filter) => readHistory(sumFailures(database, filter, clock.now())),
-    failure: (accountId, requestId) => readHistory(findFailure(database, accountId, requestId, clock.now())),
-    statement: (period, page) => readHistory(readStatement(database, logger, period, page)),
+    overview: (accountId) => read(accountId, () => readOverview(database, ledger, accountId, clock.now())),
+    search: (filter, options) => read(filter.accountId, () => searchRecords(database, filter, options)),
+    totals: (filter) => read(filter.accountId, () => sumRecords(database, filter)),
+    series: (filter, group) => read(filter.accountId, () => readSeries(database, filter, group)),
+    choices: (accountId) => read(accountId, () => readChoices(database, accountId)),
+    detail: (accountId, id) => read(accountId, () => readRecordDetail(database, priceUsage, accountId, id)),
+    failures: (search) => read(search.accountId, () => searchFailures(database, search, clock.now())),
+    failureSums: (filter) => read(filter.accountId, () => sumFailures(database, filter, clock.now())),
+    failure: (accountId, requestId) => read(accountId, () => findFailure(database, accountId, requestId, clock.now())),
+    statement: (period, page) => read(period.accountId, () => readStatement(database, logger, period, page)),
     archivedBeforeMs: () => readHistory(archivedBeforeMs(database.sql)),
     export: beginExport,
   }

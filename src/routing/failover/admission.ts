@@ -4,7 +4,7 @@
  */
 import type { ProviderKey } from '@/catalog/types'
 import { GatewayError } from '@/chat/error'
-import type { Release } from '@/routing/health/concurrency'
+import type { ConcurrencyLimiter, Release } from '@/routing/health/concurrency'
 import { targetId } from '@/routing/health/target-id'
 import type { PlannedTarget } from '@/routing/plan/plan'
 import { type Entry, type FailoverState, isAtEnd, remainingMs } from './failover-state'
@@ -29,7 +29,7 @@ export function tryEntry(failover: FailoverState, entry: Entry, sameKey: Provide
   const again = sameKey && keys.keysOf(provider).find(({ id }) => id === sameKey.id)
   const key = again ?? keys.pickUsable(provider, entry.avoidedKeys, failover.accountId, failover.conversation)
   if (key && isBackedOff(failover, entry, key)) return undefined
-  const release = key && failover.parts.limiter.tryTake(provider)
+  const release = key && failover.parts.limiter.tryTake(provider, failover.accountId)
   return key && release && open(failover, entry, key, release)
 }
 
@@ -40,7 +40,7 @@ export async function waitForSlot(failover: FailoverState, entries: readonly Ent
     const { target } = entry.planned
     const key = keys.pickUsable(target.provider, entry.avoidedKeys, failover.accountId, failover.conversation)
     if (!key || !breaker.admits(targetId(target)) || isBackedOff(failover, entry, key)) continue
-    const release = await takeSlot(failover, entry, limiter.take(target.provider, failover.signal))
+    const release = await takeSlot(failover, entry, limiter)
     if (failover.signal.aborted) release?.()
     if (isAtEnd(failover)) return undefined
     const permit = release && open(failover, entry, key, release)
@@ -65,7 +65,7 @@ export async function tryAnyway(failover: FailoverState, entries: readonly Entry
     if (key && !isTaken) {
       trials.add(id)
       const endTrial = () => void trials.delete(id)
-      const release = await takeSlot(failover, entry, limiter.take(target.provider, failover.signal))
+      const release = await takeSlot(failover, entry, limiter)
       if (release && !isAtEnd(failover)) return open(failover, entry, key, release, endTrial)
       release?.()
       endTrial()
@@ -100,9 +100,9 @@ function noteRest(failover: FailoverState, restMs: number): void {
   failover.restMs = Math.min(failover.restMs ?? Number.POSITIVE_INFINITY, Math.max(restMs, MIN_REST_MS))
 }
 
-async function takeSlot(failover: FailoverState, entry: Entry, taking: Promise<Release | undefined>) {
+async function takeSlot(failover: FailoverState, entry: Entry, limiter: ConcurrencyLimiter) {
   try {
-    return await taking
+    return await limiter.take(entry.planned.target.provider, failover.accountId, failover.signal)
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error
     failover.overload ??= error

@@ -1,24 +1,26 @@
 /**
  * Limits how many calls a provider has in flight, with a short, bounded queue. What would wait too long is refused at once,
- * so that overload costs the refused nothing and the admitted little.
+ * so that overload costs the refused nothing and the admitted little. Whoever has many calls in flight leaves some slots, and some
+ * places in the queue, to those who have none.
  */
 import type { Provider } from '@/catalog/types'
 import { GatewayError } from '@/chat/error'
 import type { Clock } from '@/lib/clock'
+import { SHARED } from '@/limits/shared-resources'
 import { isSameUpstream } from './renewal'
 
 /** Gives the slot back. Safe to call twice. */
 export type Release = () => void
 
 export interface ConcurrencyLimiter {
-  /** A free slot right now, or undefined. */
-  tryTake(provider: Provider): Release | undefined
+  /** A slot that is free for the account right now, or undefined. */
+  tryTake(provider: Provider, accountId: string): Release | undefined
   /**
-   * Waits for a slot. Throws a GatewayError `overloaded` with `retryAfterSeconds` at once where the queue is full or moves too
+   * Waits for one. Throws a GatewayError `overloaded` with `retryAfterSeconds` at once where the queue is full or moves too
    * slowly, and after {@link MAX_WAIT_MS} where it was expected to be faster. Resolves to undefined where `signal` fires first.
    */
-  take(provider: Provider, signal: AbortSignal): Promise<Release | undefined>
-  /** Whether a call would be refused at once. */
+  take(provider: Provider, accountId: string, signal: AbortSignal): Promise<Release | undefined>
+  /** Whether anybody's call would be refused at once. */
   isOverloaded(provider: Provider): boolean
   /** From now on limits are those of `providers`; who waits is let in where there is more room. */
   renew(providers: ReadonlyMap<string, Provider>): void
@@ -32,8 +34,20 @@ const QUEUED_PER_SLOT = 1
 /** How much the latest call counts in the average time that a slot is held. */
 const SMOOTHING = 0.1
 
-type Waiter = { grant(release: Release): void }
-type Lane = { provider: Provider; inFlight: number; queue: Set<Waiter> /** 0 while unknown. */; averageHeldMs: number }
+const { perAccount, perProcess } = SHARED.providerSlots
+/** An account takes one more while it has fewer than so many for each that is free: alone it gets its share, and whoever comes then, most of the rest. */
+const OWN_PER_FREE = perAccount / (perProcess - perAccount)
+
+type Waiter = { accountId: string; grant(release: Release): void }
+type Lane = {
+  provider: Provider
+  inFlight: number
+  /** The same by account, where there is a limit. */
+  inFlightOf: Map<string, number>
+  queue: Set<Waiter>
+  /** 0 while unknown. */
+  averageHeldMs: number
+}
 
 /** Creates the limiter of one process. */
 export function createConcurrencyLimiter(clock: Clock): ConcurrencyLimiter {
@@ -42,25 +56,26 @@ export function createConcurrencyLimiter(clock: Clock): ConcurrencyLimiter {
   function laneOf(provider: Provider): Lane {
     let lane = lanes.get(provider.name)
     if (!lane) {
-      lane = { provider, inFlight: 0, queue: new Set(), averageHeldMs: 0 }
+      lane = { provider, inFlight: 0, inFlightOf: new Map(), queue: new Set(), averageHeldMs: 0 }
       lanes.set(provider.name, lane)
     }
     return lane
   }
 
-  function tryTake(provider: Provider): Release | undefined {
+  /** Nobody is overtaken: whoever waits is let in as soon as there is a slot for them. */
+  function tryTake(provider: Provider, accountId: string): Release | undefined {
     const lane = laneOf(provider)
-    return lane.inFlight < lane.provider.maxConcurrency && lane.queue.size === 0 ? occupy(lane, clock) : undefined
+    return mayTake(lane, accountId) ? occupy(lane, accountId, clock) : undefined
   }
 
   return {
     tryTake,
-    async take(provider, signal) {
-      const free = tryTake(provider)
+    async take(provider, accountId, signal) {
+      const free = tryTake(provider, accountId)
       if (free) return free
       const lane = laneOf(provider)
-      if (isHopeless(lane)) throw overloaded(lane)
-      return await enqueue(lane, signal)
+      if (isHopeless(lane) || !mayQueue(lane, accountId)) throw overloaded(lane)
+      return await enqueue(lane, accountId, signal)
     },
     isOverloaded(provider) {
       const lane = lanes.get(provider.name)
@@ -75,7 +90,7 @@ export function createConcurrencyLimiter(clock: Clock): ConcurrencyLimiter {
         }
         if (!isSameUpstream(provider, lane.provider)) lane.averageHeldMs = 0
         lane.provider = provider
-        while (letIn(lane, clock)) {}
+        letIn(lane, clock)
       }
     },
     list: () =>
@@ -85,8 +100,25 @@ export function createConcurrencyLimiter(clock: Clock): ConcurrencyLimiter {
   }
 }
 
-function occupy(lane: Lane, clock: Clock): Release {
+function mayTake({ provider, inFlight, inFlightOf }: Lane, accountId: string): boolean {
+  return (inFlightOf.get(accountId) ?? 0) < OWN_PER_FREE * (provider.maxConcurrency - inFlight)
+}
+
+function mayQueue({ provider, queue }: Lane, accountId: string): boolean {
+  let own = 0
+  for (const waiter of queue) if (waiter.accountId === accountId) own++
+  return own < OWN_PER_FREE * (provider.maxConcurrency * QUEUED_PER_SLOT - queue.size)
+}
+
+function count({ provider, inFlightOf }: Lane, accountId: string, change: number): void {
+  const own = (inFlightOf.get(accountId) ?? 0) + change
+  if (own <= 0) inFlightOf.delete(accountId)
+  else if (Number.isFinite(provider.maxConcurrency)) inFlightOf.set(accountId, own)
+}
+
+function occupy(lane: Lane, accountId: string, clock: Clock): Release {
   lane.inFlight++
+  count(lane, accountId, 1)
   const sinceMs = clock.monotonic()
   let isHeld = true
   return () => {
@@ -96,23 +128,27 @@ function occupy(lane: Lane, clock: Clock): Release {
     lane.averageHeldMs =
       lane.averageHeldMs === 0 ? heldMs : lane.averageHeldMs + SMOOTHING * (heldMs - lane.averageHeldMs)
     lane.inFlight--
+    count(lane, accountId, -1)
     letIn(lane, clock)
   }
 }
 
-/** Gives a free slot to whoever waits for longest; false where there is no slot, or nobody. */
-function letIn(lane: Lane, clock: Clock): boolean {
-  const [next] = lane.queue
-  if (!next || lane.inFlight >= lane.provider.maxConcurrency) return false
-  lane.queue.delete(next)
-  next.grant(occupy(lane, clock))
-  return true
+/** Gives free slots to those who have least, of them to whoever waits for longest. */
+function letIn(lane: Lane, clock: Clock): void {
+  for (;;) {
+    let next: Waiter | undefined
+    const ownOf = ({ accountId }: Waiter) => lane.inFlightOf.get(accountId) ?? 0
+    for (const waiter of lane.queue) if (!next || ownOf(waiter) < ownOf(next)) next = waiter
+    if (!next || !mayTake(lane, next.accountId)) return
+    lane.queue.delete(next)
+    next.grant(occupy(lane, next.accountId, clock))
+  }
 }
 
-async function enqueue(lane: Lane, signal: AbortSignal): Promise<Release | undefined> {
+async function enqueue(lane: Lane, accountId: string, signal: AbortSignal): Promise<Release | undefined> {
   if (signal.aborted) return undefined
   const turn = Promise.withResolvers<Release | undefined>()
-  const waiter: Waiter = { grant: turn.resolve }
+  const waiter: Waiter = { accountId, grant: turn.resolve }
   lane.queue.add(waiter)
   // Leaves the queue in the same moment as it gives up, so that no slot is handed to somebody who is gone.
   function leave(): boolean {

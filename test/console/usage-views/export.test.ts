@@ -5,6 +5,8 @@ import { NOON_MS, usageRecord } from '@test/usage/sample-records'
 import { GatewayError } from '@/chat/error'
 import { exportRecords } from '@/console/usage-views/export-records'
 import { readHistory } from '@/console/usage-views/read-history'
+import { type SearchOptions, searchRecords } from '@/console/usage-views/record-search'
+import type { UsageFilter } from '@/console/usage-views/usage-filter'
 import { connectDatabase, type Database } from '@/db/client'
 import { writeUsageBatch } from '@/usage/write-batch'
 
@@ -23,6 +25,11 @@ afterAll(() => database.close(0))
 
 const ALL = { accountId: 'acct_1', fromMs: 0, toMs: NOON_MS * 2 }
 
+const pagesOf =
+  (filter: UsageFilter, from = database) =>
+  (page: SearchOptions) =>
+    searchRecords(from, filter, page)
+
 function watchEnds() {
   const log: unknown[] = []
   function onBegin() {
@@ -35,7 +42,7 @@ function watchEnds() {
 describe('exportRecords', () => {
   test('reads nothing before it is read, then everything', async () => {
     const { log, onBegin } = watchEnds()
-    const stream = exportRecords(database, ALL, onBegin)
+    const stream = exportRecords(pagesOf(ALL), onBegin)
     expect(log).toEqual([])
     const text = await new Response(stream).text()
     expect(text.trimEnd().split('\r\n')).toHaveLength(2_501)
@@ -44,14 +51,14 @@ describe('exportRecords', () => {
 
   test('of no match is its header alone, also after a search through all there is', async () => {
     const { log, onBegin } = watchEnds()
-    const text = await new Response(exportRecords(database, { ...ALL, requestedModel: 'svc/none' }, onBegin)).text()
+    const text = await new Response(exportRecords(pagesOf({ ...ALL, requestedModel: 'svc/none' }), onBegin)).text()
     expect(text).toMatch(/^time_utc,[a-z0-9_,]+\r\n$/)
     expect(log).toEqual(['begin', 'end'])
   })
 
   test('ends once where the reader leaves', async () => {
     const { log, onBegin } = watchEnds()
-    const reader = exportRecords(database, ALL, onBegin).getReader()
+    const reader = exportRecords(pagesOf(ALL), onBegin).getReader()
     await reader.read()
     await reader.cancel()
     expect(log).toEqual(['begin', 'end'])
@@ -60,7 +67,7 @@ describe('exportRecords', () => {
   test('breaks off where the history fails, and tells why', async () => {
     const { log, onBegin } = watchEnds()
     const failing = connectDatabase(address, { maxConnections: 1 })
-    const reader = exportRecords(failing, ALL, onBegin).getReader()
+    const reader = exportRecords(pagesOf(ALL, failing), onBegin).getReader()
     expect((await reader.read()).done).toBe(false)
     await failing.close(0)
     await expect(reader.read()).rejects.toThrow()

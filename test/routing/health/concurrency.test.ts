@@ -1,10 +1,10 @@
 /** Slots at a provider: free, waited for, given up, and refused at once. */
 
-import { expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { manualClock, providerOf } from '@test/routing/world'
 import { peek } from 'bun'
 import { GatewayError } from '@/chat/error'
-import { createConcurrencyLimiter } from '@/routing/health/concurrency'
+import { createConcurrencyLimiter, type Release } from '@/routing/health/concurrency'
 
 const NEVER = new AbortController().signal
 const two = providerOf('p1', { maxConcurrency: 2 })
@@ -18,33 +18,33 @@ async function now<T>(promise: Promise<T>): Promise<T | 'pending'> {
 
 test('hands out as many slots as there are, and each again after its release', () => {
   const limiter = createConcurrencyLimiter(manualClock())
-  const first = limiter.tryTake(two)
-  expect(limiter.tryTake(two)).toBeDefined()
-  expect(limiter.tryTake(two)).toBeUndefined()
+  const first = limiter.tryTake(two, 'acct_1')
+  expect(limiter.tryTake(two, 'acct_1')).toBeDefined()
+  expect(limiter.tryTake(two, 'acct_1')).toBeUndefined()
   first?.()
   first?.()
   expect(limiter.list()).toEqual([{ provider: 'p1', inFlight: 1, queued: 0, limit: 2 }])
-  expect(limiter.tryTake(two)).toBeDefined()
-  expect(limiter.tryTake(two)).toBeUndefined()
+  expect(limiter.tryTake(two, 'acct_1')).toBeDefined()
+  expect(limiter.tryTake(two, 'acct_1')).toBeUndefined()
 })
 
 test('a provider without a limit is never full', () => {
   const limiter = createConcurrencyLimiter(manualClock())
   const open = providerOf('p2')
-  for (let index = 0; index < 1_000; index++) expect(limiter.tryTake(open)).toBeDefined()
+  for (let index = 0; index < 1_000; index++) expect(limiter.tryTake(open, 'acct_1')).toBeDefined()
   expect(limiter.isOverloaded(open)).toBe(false)
 })
 
 test('the queue is served in order, and nobody overtakes it', async () => {
   const limiter = createConcurrencyLimiter(manualClock())
-  const held = [limiter.tryTake(two), limiter.tryTake(two)]
-  const first = limiter.take(two, NEVER)
-  const second = limiter.take(two, NEVER)
+  const held = [limiter.tryTake(two, 'acct_1'), limiter.tryTake(two, 'acct_1')]
+  const first = limiter.take(two, 'acct_1', NEVER)
+  const second = limiter.take(two, 'acct_1', NEVER)
   expect(await now(first)).toBe('pending')
   held[0]?.()
   expect(await now(first)).toBeFunction()
   expect(await now(second)).toBe('pending')
-  expect(limiter.tryTake(two)).toBeUndefined()
+  expect(limiter.tryTake(two, 'acct_1')).toBeUndefined()
   held[1]?.()
   expect(await now(second)).toBeFunction()
 })
@@ -52,14 +52,14 @@ test('the queue is served in order, and nobody overtakes it', async () => {
 test('a full queue refuses at once, with a time to come back', async () => {
   const clock = manualClock()
   const limiter = createConcurrencyLimiter(clock)
-  const held = [limiter.tryTake(two), limiter.tryTake(two)]
+  const held = [limiter.tryTake(two, 'acct_1'), limiter.tryTake(two, 'acct_1')]
   clock.advance(500)
   held[0]?.()
-  limiter.tryTake(two)
+  limiter.tryTake(two, 'acct_1')
   const leaver = new AbortController()
-  const waiting = [limiter.take(two, leaver.signal), limiter.take(two, leaver.signal)]
+  const waiting = [limiter.take(two, 'acct_1', leaver.signal), limiter.take(two, 'acct_1', leaver.signal)]
   expect(limiter.isOverloaded(two)).toBe(true)
-  const refusal = await limiter.take(two, NEVER).catch((error: unknown) => error)
+  const refusal = await limiter.take(two, 'acct_1', NEVER).catch((error: unknown) => error)
   expect(refusal).toBeInstanceOf(GatewayError)
   expect(refusal).toMatchObject({ kind: 'overloaded', status: 503 })
   expect((refusal as GatewayError).options.retryAfterSeconds).toBeGreaterThanOrEqual(1)
@@ -70,25 +70,63 @@ test('a full queue refuses at once, with a time to come back', async () => {
 test('a queue that moves too slowly refuses at once though it is empty', async () => {
   const clock = manualClock()
   const limiter = createConcurrencyLimiter(clock)
-  const release = limiter.tryTake(two)
+  const release = limiter.tryTake(two, 'acct_1')
   clock.advance(60_000)
   release?.()
-  limiter.tryTake(two)
-  limiter.tryTake(two)
+  limiter.tryTake(two, 'acct_1')
+  limiter.tryTake(two, 'acct_1')
   expect(limiter.isOverloaded(two)).toBe(true)
-  const refusal = await limiter.take(two, NEVER).catch((error: unknown) => error)
+  const refusal = await limiter.take(two, 'acct_1', NEVER).catch((error: unknown) => error)
   expect(refusal).toMatchObject({ kind: 'overloaded', options: { retryAfterSeconds: 30 } })
 })
 
 test('whoever leaves the queue gives up the place and gets no slot', async () => {
   const limiter = createConcurrencyLimiter(manualClock())
   const one = providerOf('p3', { maxConcurrency: 1 })
-  const held = limiter.tryTake(one)
+  const held = limiter.tryTake(one, 'acct_1')
   const client = new AbortController()
-  const left = limiter.take(one, client.signal)
+  const left = limiter.take(one, 'acct_1', client.signal)
   client.abort()
   held?.()
   expect(await left).toBeUndefined()
   expect(limiter.list()).toEqual([{ provider: 'p3', inFlight: 0, queued: 0, limit: 1 }])
-  expect(await limiter.take(one, client.signal)).toBeFunction()
+  expect(await limiter.take(one, 'acct_1', client.signal)).toBeFunction()
+})
+
+describe('one account', () => {
+  const ten = providerOf('p4', { maxConcurrency: 10 })
+
+  function takeAll(limiter: ReturnType<typeof createConcurrencyLimiter>, accountId: string) {
+    const held: Release[] = []
+    for (let slot = limiter.tryTake(ten, accountId); slot; slot = limiter.tryTake(ten, accountId)) held.push(slot)
+    return held
+  }
+
+  test('does not get all slots, and more where fewer are free', () => {
+    const limiter = createConcurrencyLimiter(manualClock())
+    expect(takeAll(limiter, 'acct_1')).toHaveLength(8)
+    expect(takeAll(limiter, 'acct_2')).toHaveLength(2)
+    expect(limiter.tryTake(ten, 'acct_3')).toBeUndefined()
+  })
+
+  test('does not get all places in line, and who has less is let in first', async () => {
+    const limiter = createConcurrencyLimiter(manualClock())
+    const held = [...takeAll(limiter, 'acct_1'), ...takeAll(limiter, 'acct_2')]
+    expect(held).toHaveLength(10)
+    const waiting = Array.from({ length: 8 }, () => limiter.take(ten, 'acct_1', NEVER))
+    await expect(limiter.take(ten, 'acct_1', NEVER)).rejects.toMatchObject({ kind: 'overloaded' })
+    const other = limiter.take(ten, 'acct_4', NEVER)
+    expect(await now(other)).toBe('pending')
+    held[0]?.()
+    expect(await now(other)).toBeFunction()
+    for (const one of waiting) expect(await now(one)).toBe('pending')
+    for (const release of held) release()
+    for (const one of waiting.slice(0, 7)) expect(await now(one)).toBeFunction()
+  })
+
+  test('is counted again from nothing once its calls have ended', () => {
+    const limiter = createConcurrencyLimiter(manualClock())
+    for (const release of takeAll(limiter, 'acct_1')) release()
+    expect(takeAll(limiter, 'acct_1')).toHaveLength(8)
+  })
 })

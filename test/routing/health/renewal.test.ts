@@ -127,14 +127,14 @@ test('a key that comes back is not drained', async () => {
 test('a higher limit lets in who waits, a lower one holds for calls to come', async () => {
   const limiter = createConcurrencyLimiter(manualClock())
   const of = (maxConcurrency: number) => providerOf('p1', { maxConcurrency })
-  const held = limiter.tryTake(of(1))
-  const waiting = limiter.take(of(1), NEVER)
+  const held = limiter.tryTake(of(1), 'acct_1')
+  const waiting = limiter.take(of(1), 'acct_1', NEVER)
   limiter.renew(new Map([['p1', of(2)]]))
   const second = await waiting
   expect(second).toBeFunction()
   limiter.renew(new Map([['p1', of(1)]]))
   held?.()
-  expect(limiter.tryTake(of(2))).toBeUndefined()
+  expect(limiter.tryTake(of(2), 'acct_1')).toBeUndefined()
   second?.()
-  expect(limiter.tryTake(of(2))).toBeFunction()
+  expect(limiter.tryTake(of(2), 'acct_1')).toBeFunction()
 })
