@@ -9,8 +9,9 @@ import { LIMITED_WORDS, LONG_WORDS, SLOW_WORDS } from './provider-words'
 
 const PATIENT_MS = 200
 const SLOW_MS = 3_000
-/** Of 12 kB each: more than a client that reads nothing takes. */
+/** Of 2 kB each, twenty times as fast as the fastest model writes. */
 const STREAM_EVENTS = 500
+const EVENT_MS = 20
 const LONG = JSON.stringify({ ...chatCompletion('Hello'), padding: 'x'.repeat(900_000) })
 const JSON_HEADERS = { 'content-type': 'application/json' }
 const LIMITED = { message: 'Rate limit reached for x on tokens per min (TPM).', code: 'rate_limit_exceeded' }
@@ -33,17 +34,15 @@ async function answerPatiently(request: Request): Promise<Response> {
     : soundAnswer('chat-completions', isStream)
 }
 
-/** As fast as it is taken. */
 function longStream(): Response {
-  const [first, word, ...rest] = chatStream(['So it goes. '.repeat(1_000)])
+  const [first, word, ...rest] = chatStream(['So it goes. '.repeat(160)])
   const events = [first, ...Array.from({ length: STREAM_EVENTS }, () => word), ...rest].map((event) =>
     typeof event === 'string' ? event : JSON.stringify(event),
   )
   let sent = 0
   const pull = async (controller: ReadableStreamDefaultController<Uint8Array>) => {
     const event = events[sent++]
-    // Others are answered in between.
-    await new Promise<void>((resolve) => setImmediate(resolve))
+    await spend(EVENT_MS)
     if (event === undefined) controller.close()
     else controller.enqueue(new TextEncoder().encode(`data: ${event}\n\n`))
   }
