@@ -107,6 +107,13 @@ test('and each found what it was to find', () => {
   expect(answers['audit verify']).toMatchObject({ ok: true, headHash: expect.stringMatching(/^[0-9a-f]{64}$/) })
   expect(answers['catalog check']).toMatchObject({ ok: true, faults: [], losses: [] })
   expect(answers['catalog presets']).toMatchObject({ presets: expect.arrayContaining([PRESET]) })
+  expect(answers['catalog suggest']).toMatchObject({
+    ...{
+      marginPercent: 20,
+      providers: { groq: { preset: 'groq', keys: [expect.stringContaining('{GROQ_API_KEY}')] } },
+    },
+    models: expect.arrayContaining([expect.objectContaining({ id: 'svc/llama-3.1-8b-instant' })]),
+  })
   expect(answers['provider test']).toMatchObject({ ok: true, provider: 'provider1', faults: [] })
   expect(answers['catalog reload']).toMatchObject({ ok: true, processes: [{ state: 'taken' }], changes: [] })
 })

@@ -1,8 +1,10 @@
 /** The differences between a catalogue and what providers list in public: losses first of all, then everything else. */
+
 import { CLASS_WORDS, modelsAtALoss } from '@/catalog/losses'
 import { pricesFor } from '@/catalog/price'
+import type { Medium } from '@/catalog/public-prices/listed-prices'
 import type { Catalog, Model, Prices, Pricing, Target } from '@/catalog/types'
-import { type Listing, listingOf, type Medium } from './listed-prices'
+import { type Listing, listingOf } from './listing'
 import { retirementOf } from './retirements'
 
 /** `isFault`: it loses money or requests, and is no choice of the operator's. */

@@ -9,6 +9,7 @@ import { fail } from '@/cli/failure'
 import { readText } from '@/cli/values'
 import { catalogPathOf, type Environment } from '@/config/config'
 import { CATALOG_RELOAD } from './reload-command'
+import { CATALOG_SUGGEST } from './suggest-command'
 
 /** Whether any provider has a key here changes nothing of what a file says. */
 const ANY_UPSTREAM = 'http://localhost'
@@ -30,6 +31,7 @@ export const CATALOG_COMMANDS: readonly Command[] = [
     options: {},
     runAlone: async () => ({ output: { presets: [...PRESETS].map(([name, preset]) => presetRow(name, preset)) } }),
   },
+  CATALOG_SUGGEST,
   CATALOG_RELOAD,
 ]
 
