@@ -7,13 +7,12 @@ import { inOrder } from '@/accounts/in-order'
 import { upsertAdministrator } from '@/accounts/operator-access'
 import type { Catalog } from '@/catalog/types'
 import type { Config } from '@/config/config'
-import { connectDatabase } from '@/db/client'
+import { connectDatabase, type Database } from '@/db/client'
 import { connectRedis, waitForRedis } from '@/ledger/store/connection'
 import type { Logger } from '@/lib/logger'
-import { type Nano, ZERO_NANO } from '@/lib/money'
-import { type DemoAccount, findOrCreateDemoAccount } from './demo-account'
+import { type Nano, nano, ZERO_NANO } from '@/lib/money'
+import { DEMO_EMAIL, type DemoAccount, findOrCreateDemoAccount } from './demo-account'
 import type { Stores } from './stores'
-import { readUnpaidCredit } from './unpaid-credit'
 
 const REDIS_TIMEOUT_MS = 10_000
 
@@ -61,4 +60,13 @@ export async function offerDemoAccount(
     redis.disconnect()
     await database.close()
   }
+}
+
+/** What is left of the demo account's credit and in accounts that the sandbox of deposits has credited. */
+async function readUnpaidCredit({ sql }: Database): Promise<Nano> {
+  const [row] = await sql<{ sum: string }[]>`
+    SELECT coalesce(sum(balance_nano::bigint), 0)::text AS sum FROM accounts
+    WHERE balance_nano > 0 AND (lower(email) = ${DEMO_EMAIL} OR id IN (
+      SELECT account_id FROM payments WHERE provider = 'deposit:sandbox' AND state = 'credited'))`
+  return nano(Number(row?.sum ?? 0))
 }

@@ -189,10 +189,6 @@ describe('style', () => {
   })
 
   test.each([
-    ['a default export', 'export default 1\n'],
-    ['an enum', 'enum Colour { Red }\n'],
-    ['any', 'const value: any = 1\n'],
-    ['console', 'console.log(1)\n'],
     ['the environment', 'const port = process.env.PORT\n'],
     ['the environment by another name', 'const port = Bun.env.PORT\n'],
     ['the environment of the module', 'const port = import.meta.env.PORT\n'],

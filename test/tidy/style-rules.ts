@@ -70,14 +70,6 @@ function checkNode(node: SyntaxNode, source: Source): Violation[] {
 
 function syntaxComplaint(node: SyntaxNode, path: string): string | undefined {
   switch (node.type) {
-    case 'ExportDefaultDeclaration':
-      return 'export by name, not by default'
-    case 'TSEnumDeclaration':
-      return 'a union of literals takes the place of an enum'
-    case 'TSModuleDeclaration':
-      return path.endsWith('.d.ts') ? undefined : 'no namespaces'
-    case 'TSAnyKeyword':
-      return 'unknown takes the place of any'
     case 'MemberExpression':
       return memberComplaint(node, path)
     case 'VariableDeclarator':
@@ -99,7 +91,6 @@ function schemaComplaint({ fields }: SyntaxNode): string | undefined {
 
 function memberComplaint(node: SyntaxNode, path: string): string | undefined {
   const [object, property] = [identifier(node.fields.object), identifier(node.fields.property)]
-  if (object === 'console') return 'log through the injected logger'
   if (object === 'Promise' && property === 'race' && !path.startsWith('src/lib/')) {
     return 'wait with a limit through lib/deadline, which leaves no timer behind'
   }

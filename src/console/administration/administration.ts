@@ -15,14 +15,13 @@ import type { StatementOptions } from '@/console/administration/statements/read-
 import type { Orders, OrdersDeps } from '@/console/orders/orders'
 import type { Payment } from '@/console/orders/types'
 import type { Database } from '@/db/client'
-import type { DefaultLimits } from '@/ledger/outcomes'
+import type { AccountStatus, DefaultLimits } from '@/ledger/outcomes'
 import type { Nano } from '@/lib/money'
 import type { Page } from '@/lib/paging'
 import { type CountGapSearch, type GapRecord, searchCountGaps } from '@/usage/count-gaps'
 import { type MarginReport, readMargins } from '@/usage/margins'
 import { type Observed, readObservations } from '@/usage/observations'
 import { type AccountSearch, type FoundAccount, searchAccounts } from './account-search'
-import { changeAccountStatus, type StatusChange } from './account-status'
 import { type AccountView, viewAccount } from './account-view'
 import { type Administrator, auditOrigin } from './administrator'
 import { type AuditRow, type AuditSearch, searchAudit } from './audit-search'
@@ -118,4 +117,20 @@ export function createAdministration(deps: AdministrationDeps): Administration {
     searchAudit: (search) => searchAudit(reading, search),
     verifyAudit: () => verifyAuditChain(reading),
   }
+}
+
+type StatusChange = {
+  accountId: string
+  status: AccountStatus
+  /** 1 to 500 characters. */
+  reason: string
+}
+
+/** Changes an account's status in the history together with its audit entry, then on every gateway. Throws as `setStatus` does. */
+async function changeAccountStatus(
+  accounts: Pick<Accounts, 'setStatus'>,
+  administrator: Administrator,
+  { accountId, status, reason }: StatusChange,
+): Promise<'updated' | 'unknown_account'> {
+  return await accounts.setStatus(accountId, status, { by: auditOrigin(administrator), reason })
 }

@@ -3,7 +3,7 @@
  * changes, and only then its JSON body, within a limit of the route's own.
  */
 import { Elysia } from 'elysia'
-import { GatewayError } from '@/chat/error'
+import { GatewayError, invalidRequest } from '@/chat/error'
 import type { Auth } from '@/console/auth/auth'
 import type { IdentifyViewer, Viewer } from '@/console/auth/viewer'
 import { type BodyLimits, readJsonBody } from '@/http/body'
@@ -13,9 +13,7 @@ import { NO_SNIFFING, transportSecurity } from '@/http/pages'
 import { requestIdOf } from '@/http/request-id'
 import { allowSilence, knowCaller } from '@/http/silence'
 import { assert } from '@/lib/assert'
-import type { JsonObject } from '@/lib/json'
-import { refuseConversions } from './refuse-conversions'
-import { refuseNul, refuseNulIn } from './refuse-nul'
+import type { JsonObject, JsonValue } from '@/lib/json'
 
 export type GuardDeps = BodyLimits & {
   identifyViewer: IdentifyViewer
@@ -157,4 +155,41 @@ function checkOrigin(deps: GuardDeps, request: Request): void {
   throw new GatewayError('forbidden', 'The request does not come from a page of the dashboard.', {
     code: 'cross_origin',
   })
+}
+
+const CONVERSIONS: ReadonlySet<string> = new Set(['toString', 'valueOf'])
+
+/** Throws `invalid_request` for a body with such a name at any depth, which is bounded by whoever has read it. */
+function refuseConversions(value: JsonValue | undefined): void {
+  if (typeof value !== 'object' || value === null) return
+  // The names of an array are numbers.
+  for (const [name, item] of Object.entries(value)) {
+    if (CONVERSIONS.has(name)) throw invalidRequest(`The body must not hold a field of the name ${name}.`, name)
+    refuseConversions(item)
+  }
+}
+
+const NUL = String.fromCharCode(0)
+
+/** Throws `invalid_request` for a body with a NUL in any text or name. Its depth is bounded by whoever has read it. */
+function refuseNul(body: JsonObject): void {
+  for (const [name, value] of Object.entries(body)) {
+    if (!hasNul(name) && !hasNul(value)) continue
+    const field = name.replaceAll(NUL, '')
+    throw invalidRequest(`${field || 'The body'}: must not contain the character NUL (U+0000).`, field || undefined)
+  }
+}
+
+/** Likewise for an address and its query. */
+function refuseNulIn(url: string): void {
+  if (!url.includes('%00')) return
+  const [field] = [...new URL(url).searchParams].find((parameter) => hasNul(parameter)) ?? []
+  throw invalidRequest(`${field ?? 'The address'}: must not contain the character NUL (U+0000).`, field)
+}
+
+function hasNul(value: JsonValue | undefined): boolean {
+  if (typeof value === 'string') return value.includes(NUL)
+  if (typeof value !== 'object' || value === null) return false
+  if (Array.isArray(value)) return value.some(hasNul)
+  return Object.entries(value).some(([name, item]) => name.includes(NUL) || hasNul(item))
 }

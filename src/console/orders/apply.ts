@@ -7,7 +7,14 @@ import type { Credit } from '@/ledger/outcomes'
 import type { OrdersDeps } from './deps'
 
 /** Whether the ledger has the entry now. Never throws: the entry is in the history, and its outbox row with it. */
-export async function applyEntry({ database, ledger, logger }: OrdersDeps, credit: Credit): Promise<boolean> {
+export async function applyEntry(
+  { database, ledger, logger, afterCommit }: OrdersDeps,
+  credit: Credit,
+): Promise<boolean> {
+  if (afterCommit) {
+    afterCommit(credit)
+    return false
+  }
   try {
     const outcome = await applyCredit(database, ledger, credit)
     return outcome.kind !== 'unknown_account'

@@ -3,7 +3,6 @@ import 'swagger-ui-dist/swagger-ui.css'
 import './docs.css'
 import SwaggerUI from 'swagger-ui-dist/swagger-ui-es-bundle.js'
 import { keepAccessible } from './accessible'
-import { followScheme } from './scheme'
 
 /** What only the pages of the dashboard call: open to read, but in nobody's way. */
 const COLLAPSED_TAG = 'Dashboard'
@@ -31,4 +30,22 @@ if (root) {
     tryItOutEnabled: true,
     onComplete: () => ui.layoutActions.show(['operations-tag', COLLAPSED_TAG], false),
   })
+}
+
+/** Where the dashboard's component library keeps what was chosen there. */
+const CHOICE = 'mantine-color-scheme-value'
+/** By this class on the document, the library of the page turns dark. */
+const DARK_CLASS = 'dark-mode'
+
+/** Keeps the page in its scheme. */
+function followScheme(): void {
+  const system = matchMedia('(prefers-color-scheme: dark)')
+  const apply = () => {
+    const choice = localStorage.getItem(CHOICE)
+    const isDark = choice === 'dark' || (choice !== 'light' && system.matches)
+    document.documentElement.classList.toggle(DARK_CLASS, isDark)
+  }
+  system.addEventListener('change', apply)
+  addEventListener('storage', apply)
+  apply()
 }

@@ -2,6 +2,7 @@
  * Comes to terms with the ledger, whatever a request asks for: drafts by what this process believes that the key may call, drafts
  * anew where that was wrong, and offers less where credit or budget do not suffice.
  */
+
 import { type AllowedModels, allowedModelsText } from '@/ledger/allowed-models'
 import type { Ledger } from '@/ledger/ledger'
 import type { Payer, ReserveOutcome } from '@/ledger/outcomes'

@@ -11,21 +11,11 @@ import type { Operation } from './operation'
 /** Orders inside a transaction, and the credits of which the ledger has to hear once it is committed. */
 type OrdersWithin = { orders: Orders; credits: Credit[] }
 
-/**
- * Orders whose transactions are savepoints of `transaction`. A ledger that was told before the commit could know of credit
- * that the history then hasn't: what it would be told is collected instead, as if it could not be reached.
- */
+/** Orders whose transactions are savepoints of `transaction`. A ledger that was told before the commit could know of credit that the history then hasn't. */
 export function ordersWithin(deps: OrdersDeps, transaction: Transaction): OrdersWithin {
   const credits: Credit[] = []
   const database: Database = { ...deps.database, db: transaction as unknown as Database['db'] }
-  const ledger = {
-    ...deps.ledger,
-    async credit(credit: Credit): Promise<never> {
-      credits.push(credit)
-      throw new Error('told after the commit')
-    },
-  }
-  return { orders: createOrders({ ...deps, database, ledger, logger: { ...deps.logger, warn: () => {} } }), credits }
+  return { orders: createOrders({ ...deps, database, afterCommit: (credit) => credits.push(credit) }), credits }
 }
 
 /**

@@ -1,4 +1,5 @@
 /** One account as administrators see it: its money now, its people, keys, orders and entries, and what may be done with it. */
+
 import { Anchor, Button, SimpleGrid } from '@mantine/core'
 import { Link, useParams } from 'wouter'
 import { answer, api } from '@/dashboard/client'
@@ -15,7 +16,7 @@ import { type AccountView, useAccount } from './admin-data'
 import { Facts } from './facts'
 import { openLimitsDialog } from './limits-dialog'
 import { openMoneyDialog } from './money-dialog'
-import { openStatusDialog } from './status-dialog'
+import { openReasonDialog } from './reason-dialog'
 import { ACCOUNT_WORDS } from './words'
 
 export function AdminAccountPage() {
@@ -115,4 +116,21 @@ function Details({ account }: { account: AccountView }) {
       <AccountLists account={account} />
     </>
   )
+}
+
+/** Opens the dialog that fits the account's present status. */
+function openStatusDialog({ accountId, name, status }: AccountView): void {
+  const isActive = status === 'active'
+  openReasonDialog({
+    title: isActive ? 'Suspend account' : 'Activate account',
+    body: isActive
+      ? `From now on every request of ${name} is refused, on every gateway. Answers that have begun are finished.`
+      : `The requests of ${name} are served again.`,
+    action: isActive ? 'Suspend account' : 'Activate account',
+    label: 'Reason',
+    isDestructive: isActive,
+    done: isActive ? 'The account is suspended.' : 'The account is active.',
+    run: (reason) =>
+      answer(api.admin.accounts({ accountId }).status.post({ status: isActive ? 'suspended' : 'active', reason })),
+  })
 }

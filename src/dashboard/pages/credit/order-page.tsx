@@ -1,6 +1,7 @@
 /** The page of one order: how to pay it, what has happened to it, and its end. */
-import { Alert, Anchor, SimpleGrid, Stack, Text } from '@mantine/core'
-import { IconCircleCheck } from '@tabler/icons-react'
+
+import { Alert, Anchor, List, SimpleGrid, Stack, Text } from '@mantine/core'
+import { IconCircleCheck, IconInfoCircle } from '@tabler/icons-react'
 import { useEffect } from 'react'
 import { Link, useParams } from 'wouter'
 import { Moment } from '@/dashboard/components/moment'
@@ -9,15 +10,15 @@ import { Page } from '@/dashboard/components/page'
 import { Section } from '@/dashboard/components/section'
 import { Loaded } from '@/dashboard/components/states/loaded'
 import { Status } from '@/dashboard/components/status'
+import { formatMoney } from '@/dashboard/format'
 import { BankTransfer } from './bank-transfer'
 import { DepositPayment } from './deposit-payment'
 import { OrderActions } from './order-actions'
 import { type OrderDetail, ordersChanged, useOrder } from './order-data'
 import { OrderTimeline } from './order-timeline'
 import { Parties } from './parties'
-import { ReviewNotice } from './review-notice'
 import { usePrintInLight } from './use-print-in-light'
-import { METHOD_WORDS, STATE_WORDS } from './words'
+import { METHOD_WORDS, mismatchWords, STATE_WORDS } from './words'
 
 export function OrderPage() {
   const { orderId = '' } = useParams<{ orderId: string }>()
@@ -129,4 +130,27 @@ function Paid({ order }: { order: OrderDetail }) {
       </Text>
     </Alert>
   )
+}
+
+type Payment = OrderDetail['payments'][number]
+
+function ReviewNotice({ payments }: { payments: OrderDetail['payments'] }) {
+  const waiting = payments.filter(({ state }) => state === 'unmatched')
+  if (waiting.length === 0) return null
+  return (
+    <Alert color="blue" icon={<IconInfoCircle />} title="We have received a payment and are looking at it">
+      <List size="sm" spacing={4}>
+        {waiting.map((payment) => (
+          <List.Item key={payment.paymentId}>
+            {amountOf(payment)}: it was not credited automatically because {mismatchWords(payment.mismatch)}.
+          </List.Item>
+        ))}
+      </List>
+    </Alert>
+  )
+}
+
+function amountOf({ amount, currency }: Payment): string {
+  const plain = formatMoney(amount)
+  return currency === 'USD' ? plain : `${plain.replace('$', '')} ${currency}`
 }

@@ -1,13 +1,12 @@
 /** What a person and a model have said so far in the playground. */
 import { Alert, Anchor, Avatar, Box, Button, Group, Loader, Spoiler, Stack, Text } from '@mantine/core'
 import { IconAlertTriangle, IconMessage2Code } from '@tabler/icons-react'
-import { useEffect, useRef } from 'react'
+import { lazy, Suspense, useDeferredValue, useEffect, useRef } from 'react'
 import { Link } from 'wouter'
 import type { ApiError } from '@/dashboard/client'
 import { CopyIcon } from '@/dashboard/components/fields/copy-field'
 import { EmptyState } from '@/dashboard/components/states/empty-state'
 import { AnswerFacts } from './answer-facts'
-import { AnswerText, AS_WRITTEN, PlainText } from './answer-text'
 import { Thumbnails } from './attachments'
 import type { Chat, Turn } from './use-chat'
 
@@ -111,5 +110,31 @@ function Failure({ error, retry }: { error: ApiError; retry: (() => void) | unde
         </Group>
       </Stack>
     </Alert>
+  )
+}
+
+/** Blanks and line ends stay what they are. */
+const AS_WRITTEN = { whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' } as const
+
+/** A chunk of its own: who never talks to a model does not load it. */
+const Markdown = lazy(async () => ({ default: (await import('./markdown')).Markdown }))
+
+/** `text` may grow while it is shown. */
+function AnswerText({ text }: { text: string }) {
+  // A long answer is read anew for every piece of it: writing goes first.
+  const shown = useDeferredValue(text)
+  return (
+    <Suspense fallback={<PlainText text={text} />}>
+      <Markdown text={shown} />
+    </Suspense>
+  )
+}
+
+/** What a person wrote is never read as anything. */
+function PlainText({ text }: { text: string }) {
+  return (
+    <Text size="sm" component="div" style={AS_WRITTEN}>
+      {text}
+    </Text>
   )
 }
