@@ -20,6 +20,7 @@ const AWS = {
   type: Type.Literal('aws'),
   region: Type.String({ pattern: '^[a-z0-9-]{1,64}$' }),
   service: Type.Optional(Type.String({ pattern: '^[a-z0-9-]{1,64}$' })),
+  bearer: Type.Optional(Type.Literal(true)),
   assumeRoleArn: Type.Optional(Text),
   externalId: Type.Optional(Text),
   stsEndpoint: Type.Optional(Text),

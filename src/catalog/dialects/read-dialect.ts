@@ -107,12 +107,15 @@ function authorized(
       return authorizer && { authorizer, secrets: 'credentials' in auth ? [auth.credentials] : [] }
     }
     case 'aws': {
-      const { type: _, service, ...identity } = auth
+      const { type: _, service, bearer, ...identity } = auth
       const secrets = [
         ...('secretAccessKey' in identity ? [identity.secretAccessKey, identity.sessionToken ?? ''] : []),
         ...('container' in identity ? [identity.containerToken ?? ''] : []),
       ]
-      return { authorizer: awsAuth(identity, baseUrl, service), secrets: secrets.filter((secret) => secret !== '') }
+      return {
+        authorizer: awsAuth(identity, baseUrl, { service, bearer }),
+        secrets: secrets.filter((secret) => secret !== ''),
+      }
     }
     case 'entra': {
       const { type: _, ...identity } = auth

@@ -3,7 +3,7 @@ import type { Authorizer } from '@/dialects/credentials/authorizer'
 import { sharedSource } from '@/dialects/credentials/shared-sources'
 import { createTokenSource } from '@/dialects/credentials/token-source'
 import { type AwsIdentity, credentialsOf, fetchCredentials, isRenewed } from './aws-credentials'
-import { signedHeaders } from './signature'
+import { bedrockKey, KEY_LIFE_MS, signedHeaders } from './signature'
 
 /** Words that put a refusal down to credentials that have ended, or were never any. */
 const ENDED = /^(?:ExpiredToken(?:Exception)?|UnrecognizedClientException|InvalidClientTokenId)$/
@@ -14,18 +14,39 @@ const TOLERATED_SKEW_MS = 60_000
 const UNAUTHORIZED = 401
 const MANTLE_HOST = /^bedrock-mantle\./
 
-/** Authorizes the calls of a provider at `baseUrl` as `identity`. `service` is what signatures are for; undefined = what the address says. */
-export function awsAuth(identity: AwsIdentity, baseUrl: string, service = serviceAt(baseUrl)): Authorizer {
+type Options = {
+  /** What signatures are for; undefined = what the address says. */
+  service?: string | undefined
+  /** Whether calls show a key that is made out of the credentials, which saves the signature of each body. */
+  bearer?: true | undefined
+}
+
+/** Authorizes the calls of a provider at `baseUrl` as `identity`. */
+export function awsAuth(identity: AwsIdentity, baseUrl: string, options: Options = {}): Authorizer {
+  const { service = serviceAt(baseUrl), bearer } = options
   const fetchToken = () => fetchCredentials(identity)
   const source = sharedSource(['aws', identity], () => createTokenSource({ fetchToken }))
   const scope = { region: identity.region, service }
   const used = new WeakMap<object, string>()
   let offsetMs = 0
+  let made: { value: string; key: Promise<string>; untilMs: number } | undefined
+
+  /** One key for all calls, until there are other credentials, or half its life is over. */
+  function keyOf(value: string, nowMs: number): Promise<string> {
+    if (made?.value !== value || nowMs >= made.untilMs) {
+      const key = bedrockKey(credentialsOf(value), identity.region, nowMs)
+      made = { value, key, untilMs: nowMs + KEY_LIFE_MS / 2 }
+    }
+    return made.key
+  }
 
   return {
     async authorize(call, signal) {
       const value = await source.get(signal)
-      const headers = await signedHeaders(call, credentialsOf(value), scope, Date.now() + offsetMs)
+      const nowMs = Date.now() + offsetMs
+      const headers = bearer
+        ? { ...call.headers, authorization: `Bearer ${await keyOf(value, nowMs)}` }
+        : await signedHeaders(call, credentialsOf(value), scope, nowMs)
       used.set(headers, value)
       return headers
     },
@@ -34,6 +55,7 @@ export function awsAuth(identity: AwsIdentity, baseUrl: string, service = servic
         const next = serverTimeMs - Date.now()
         if (Math.abs(next - offsetMs) < TOLERATED_SKEW_MS) return false
         offsetMs = next
+        made = undefined
         return true
       }
       if (status !== UNAUTHORIZED && !ENDED.test(kind)) return false

@@ -29,6 +29,20 @@ export async function signedHeaders(
   return { ...headers, ...Object.fromEntries(signed.headers) }
 }
 
+/** A key of Bedrock, made here out of `credentials`: an address that is signed for {@link KEY_LIFE_MS}, and good as long as they are. */
+export async function bedrockKey(credentials: AwsCredentials, region: string, nowMs: number): Promise<string> {
+  const { AwsV4Signer } = await import('aws4fetch')
+  const url = `${KEY_ADDRESS}/?Action=CallWithBearerToken&X-Amz-Expires=${KEY_LIFE_MS / 1000}`
+  const scope = { region, service: 'bedrock', datetime: amzDate(nowMs) }
+  const signer = new AwsV4Signer({ method: 'POST', url, signQuery: true, ...credentials, ...scope })
+  const signed = (await signer.sign()).url.toString().slice('https://'.length)
+  return `bedrock-api-key-${Buffer.from(`${signed}&Version=1`).toString('base64')}`
+}
+
+/** The longest that such a key may live. */
+export const KEY_LIFE_MS = 12 * 3_600_000
+const KEY_ADDRESS = 'https://bedrock.amazonaws.com'
+
 function amzDate(nowMs: number): string {
   return new Date(nowMs).toISOString().replace(/[:-]|\.\d{3}/g, '')
 }

@@ -224,6 +224,26 @@ describe('a refusal', () => {
   })
 })
 
+test('E18: a key of Bedrock is made out of the credentials once, and again when there are others', async () => {
+  const upstream = serve((_, index) =>
+    index === 2 ? Response.json({ error: { type: 'ExpiredTokenException' } }, { status: 403 }) : accepted(),
+  )
+  const endpoint = serve((_, index) => given(index))
+  const one = target(upstream, { container: `${endpoint.url}/bearer`, bearer: true })
+  for (let call = 0; call < 3; call++) await callTarget(one)
+  const keys = upstream.calls.map(({ headers }) => headers.get('authorization') ?? '')
+  expect(keys[1]).toBe(keys[0] ?? '')
+  expect(keys[2]).toBe(keys[0] ?? '')
+  const shown = [keys[0], keys[3]].map((key = '') =>
+    Buffer.from(key.replace('Bearer bedrock-api-key-', ''), 'base64').toString(),
+  )
+  const [first, second] = shown.map((address) => new URL(`https://${address}`).searchParams)
+  expect(first?.get('X-Amz-Credential')).toMatch(/^ASIA0\/\d{8}\/eu-west-1\/bedrock\/aws4_request$/)
+  expect(second?.get('X-Amz-Credential')).toStartWith('ASIA1/')
+  expect(first?.get('X-Amz-Security-Token')).toBe(SESSION)
+  expect(endpoint.calls).toHaveLength(2)
+})
+
 test('E10: the service is the one of the address, or the entry’s', async () => {
   const services = ['https://bedrock-mantle.eu-west-1.api.aws', 'https://bedrock-runtime.eu-west-1.amazonaws.com'].map(
     async (baseUrl) => {

@@ -181,6 +181,46 @@ test('the vendors’ clients read streams of both interfaces to their end', asyn
   }
 })
 
+test('E25: a region that throttles hands over to the next in the same request, which is paid once', async () => {
+  const { key, claude, charged, settled } = await customer()
+  invoke = () =>
+    Response.json({ message: 'Too many' }, { status: 429, headers: { 'x-amzn-errortype': 'ThrottlingException' } })
+  expect((await ask(key, 'messages', claude, false)).text).toContain('"Hi"')
+  await settled()
+  expect(await charged()).toBe(PRICE)
+  expect([calls.invoke.length, calls.converse.length]).toEqual([1, 1])
+})
+
+test.each(['claude', 'any'] as const)(
+  'E25: a client of %s that leaves pays what was used, since the rest is read',
+  async (which) => {
+    const { key, charged, settled, ...models } = await customer()
+    const frames = which === 'claude' ? claudeFrames('Hel', 'lo') : converseFrames('Hel', 'lo')
+    let controller: ReadableStreamDefaultController<Uint8Array> | undefined
+    const live = new ReadableStream<Uint8Array>({
+      start(opened) {
+        controller = opened
+        for (const bytes of frames.slice(0, 3)) opened.enqueue(bytes)
+      },
+    })
+    invoke = () => new Response(live, { headers: framed().headers })
+    converse = invoke
+    const leaving = new AbortController()
+    const response = await fetch(`${world.url}/v1/messages`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: JSON.stringify(FORMATS.messages(models[which], true).body),
+      signal: leaving.signal,
+    })
+    await response.body?.getReader().read()
+    leaving.abort()
+    for (const bytes of frames.slice(3)) controller?.enqueue(bytes)
+    controller?.close()
+    await settled()
+    expect(await charged()).toBe(PRICE)
+  },
+)
+
 test('E22: refusals of our credentials are never the caller’s, cost nothing, and no secret is logged or told', async () => {
   const { key, claude, charged, settled } = await customer()
   const refused = (kind: string, secrets: string) => () =>

@@ -2,18 +2,36 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { join } from 'node:path'
 import { preparePython } from '@test/clients/python/environment'
+import { bedrockKey } from '@/dialects/aws/signature'
 import { CALLS, signatureOf } from './signed-calls'
 
 setDefaultTimeout(300_000)
 
 const python = await preparePython('aws', (line) => process.stderr.write(`${line}\n`))
 
-test.skipIf(!python)('E9: every call is signed as botocore signs it', async () => {
-  const running = Bun.spawn([python ?? '', join(import.meta.dir, 'botocore_signatures.py')], {
-    stdin: new Blob([JSON.stringify(CALLS)]),
-    stderr: 'inherit',
-  })
-  const theirs: Record<string, string>[] = JSON.parse(await new Response(running.stdout).text())
-  expect(theirs).toHaveLength(CALLS.length)
-  expect(await Promise.all(CALLS.map(signatureOf))).toEqual(theirs)
-})
+test.skipIf(!python)(
+  'E9: every call is signed as botocore signs it, and so is the address that a key of Bedrock is',
+  async () => {
+    const running = Bun.spawn([python ?? '', join(import.meta.dir, 'botocore_signatures.py')], {
+      stdin: new Blob([JSON.stringify(CALLS)]),
+      stderr: 'inherit',
+    })
+    const { signed, presigned }: Said = JSON.parse(await new Response(running.stdout).text())
+    expect(signed).toHaveLength(CALLS.length)
+    expect(await Promise.all(CALLS.map(signatureOf))).toEqual(signed)
+    const keys = await Promise.all(
+      CALLS.map(({ url: _, body: __, service: ___, region, atMs, ...credentials }) =>
+        bedrockKey(credentials, region, atMs),
+      ),
+    )
+    expect(keys.map(queryOf)).toEqual(presigned.map((url) => [...new URL(`${url}&Version=1`).searchParams].sort()))
+  },
+)
+
+type Said = { signed: Record<string, string>[]; presigned: string[] }
+
+/** What the address says that a key is, in an order of its own. */
+function queryOf(key: string) {
+  const address = Buffer.from(key.replace('bedrock-api-key-', ''), 'base64').toString()
+  return [...new URL(`https://${address}`).searchParams].sort()
+}

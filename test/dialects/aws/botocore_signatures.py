@@ -18,4 +18,14 @@ def sign(call):
     return {name.lower(): value for name, value in request.headers.items()}
 
 
-json.dump([sign(call) for call in json.load(sys.stdin)], sys.stdout)
+def presign(call):
+    moment = datetime.datetime.fromtimestamp(call["atMs"] / 1000, datetime.timezone.utc)
+    botocore.auth.get_current_datetime = lambda *_: moment.replace(tzinfo=None)
+    credentials = Credentials(call["accessKeyId"], call["secretAccessKey"], call.get("sessionToken"))
+    request = AWSRequest("POST", "https://bedrock.amazonaws.com/", params={"Action": "CallWithBearerToken"})
+    botocore.auth.SigV4QueryAuth(credentials, "bedrock", call["region"], expires=43200).add_auth(request)
+    return request.prepare().url
+
+
+CALLS = json.load(sys.stdin)
+json.dump({"signed": [sign(call) for call in CALLS], "presigned": [presign(call) for call in CALLS]}, sys.stdout)

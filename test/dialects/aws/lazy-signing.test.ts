@@ -1,0 +1,37 @@
+/** What signs for AWS is loaded only where a provider has credentials of AWS: keys of Bedrock need none of it. */
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import { join } from 'node:path'
+import { startUpstream } from '@test/support/upstream'
+import type { JsonObject } from '@/lib/json'
+
+setDefaultTimeout(300_000)
+
+/** What a process says that has called a provider with this entry once, and what came of the call. */
+async function calling(entry: JsonObject) {
+  const upstream = startUpstream(() => Response.json({}))
+  const text = JSON.stringify({ ...entry, baseUrl: upstream.url + String(entry.baseUrl ?? '') })
+  const running = Bun.spawn([process.execPath, join(import.meta.dir, 'loaded-modules.ts'), text], { stderr: 'inherit' })
+  const said: unknown = JSON.parse(await new Response(running.stdout).text())
+  upstream.stop()
+  const [call] = upstream.calls
+  return { said, path: call?.path, authorization: call?.headers.get('authorization') }
+}
+
+test.each([
+  ['bedrock', 'chat-completions', '/openai/v1', '/openai/v1/chat/completions'],
+  ['bedrock', 'responses', '/openai/v1', '/openai/v1/responses'],
+  ['bedrock-anthropic', 'messages', '/anthropic', '/anthropic/v1/messages'],
+])('E8: a key of Bedrock at the preset %s of %s loads nothing of it', async (preset, format, baseUrl, path) => {
+  expect(await calling({ preset, format, baseUrl, keys: ['bedrock-api-key-1'] })).toEqual({
+    said: { kind: 'answer', isLoaded: false },
+    path,
+    authorization: 'Bearer bedrock-api-key-1',
+  })
+})
+
+test('credentials of AWS load it', async () => {
+  const auth = { type: 'aws', region: 'eu-west-1', accessKeyId: 'AKIDEXAMPLE', secretAccessKey: 'secret' }
+  const { said, authorization } = await calling({ format: 'messages', baseUrl: '/anthropic', auth })
+  expect(said).toEqual({ kind: 'answer', isLoaded: true })
+  expect(authorization).toStartWith('AWS4-HMAC-SHA256 ')
+})
