@@ -53,6 +53,27 @@ test('a busy provider is passed by where another can answer', async () => {
   await Promise.all(holders)
 })
 
+test('an account that takes all slots that it gets leaves some to another, which is answered at once', async () => {
+  const wide = await startScriptedModels({ maxConcurrency: 10 })
+  const gate = Promise.withResolvers<void>()
+  const model = wide.modelWith('chat-completions', async ({ text }) => {
+    if (!text.includes('at once')) await gate.promise
+    return soundAnswer('chat-completions', false)
+  })
+  const lane = () => wide.gateway.gateway.deps.router.status().providers.find(({ limit }) => limit === 10)
+  const greedy = Array.from({ length: 12 }, () => wide.ask({ format: 'chat-completions', model }))
+  await until(() => lane()?.inFlight === 8 && lane()?.queued === 4, 'all that one account gets')
+  const { key } = await wide.gateway.customer('1')
+  const { response } = await wide.ask({
+    ...{ format: 'chat-completions', model, headers: { authorization: `Bearer ${key}` } },
+    body: { messages: [{ role: 'user', content: 'at once' }] },
+  })
+  expect(response.status).toBe(200)
+  gate.resolve()
+  for (const { response: late } of await Promise.all(greedy)) expect([200, 503]).toContain(late.status)
+  await wide.gateway.stop()
+})
+
 test('every way an answer can end gives its slot back', async () => {
   const scripts = [
     () => soundAnswer('chat-completions', true),
