@@ -55,6 +55,8 @@ beforeAll(async () => {
       const format = 'messages' as const
       file.providers.invoke = { format, dialect: 'bedrock-invoke', baseUrl: `${address}/invoke`, auth }
       file.providers.converse = { format, dialect: 'bedrock-converse', baseUrl: `${address}/converse`, keys: [KEY] }
+      file.providers.stalling = { ...file.providers.converse, timeouts: { idleMs: 500 } }
+      file.models.push({ ...model, id: 'svc/stalling', targets: [{ provider: 'stalling', model: 'm' }] })
       for (const [index] of Array.from({ length: 40 }).entries()) {
         const targets = ['invoke', 'converse'].map((provider) => ({
           provider,
@@ -163,6 +165,21 @@ describe.each(NAMES)('a caller of %s', (format) => {
       await settled()
     }
   })
+})
+
+test('E13: a message that is announced with 20 MB and never comes is an error by the idle limit, and what came is paid', async () => {
+  const { key, charged, settled } = await customer()
+  const begun = Buffer.concat(converseFrames('Hel').slice(0, 2))
+  const prelude = Buffer.alloc(12)
+  prelude.writeUInt32BE(20 * 1024 * 1024, 0)
+  prelude.writeUInt32BE(Bun.hash.crc32(prelude.subarray(0, 8)), 8)
+  const silent = new ReadableStream<Uint8Array>({ start: (opened) => opened.enqueue(Buffer.concat([begun, prelude])) })
+  converse = () => new Response(silent, { headers: framed().headers })
+  const { text } = await ask(key, 'messages', 'svc/stalling', true)
+  expect(text).toContain('"Hel"')
+  expect(text).toContain('event: error')
+  await settled()
+  expect(await charged()).toBeGreaterThan(0)
 })
 
 test('the vendors’ clients read streams of both interfaces to their end', async () => {
