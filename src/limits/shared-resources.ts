@@ -43,7 +43,8 @@ export const SHARED = {
     told: 'waits its turn, 5 s at most, then 503 with `retry-after`',
   },
   longSteps: {
-    resource: 'The event loop for a step of any body above 256 KiB: decoding, parsing, writing it out, handing it on',
+    resource:
+      'The event loop for a step of any body above 256 KiB (decoding, parsing, writing it out, handing it on), and for reading as many vectors',
     unit: 'in one turn of the loop, in the order in which they come',
     perProcess: 1,
     told: 'nothing: each waits for its turn, and others have theirs in between',

@@ -10,6 +10,7 @@ import { type AttemptDeps, noteFailure } from '@/gateway/attempt/attempt'
 import type { OpenAttempt } from '@/gateway/attempt/open-attempt'
 import { MAX_ANSWER_BYTES } from '@/gateway/attempt/read-complete'
 import type { Clock } from '@/lib/clock'
+import { turnFor } from '@/lib/wait/own-turn'
 import type { Permit } from '@/routing/failover/permit'
 import { callUpstream } from '@/upstream/client'
 import { embeddingsUrl } from '@/upstream/endpoints'
@@ -101,6 +102,9 @@ async function askOnce(
   // Only a list that is the whole answer, in the words of the caller, can stay as it was written.
   const isWhole = isOwn && end - start === request.inputs.length
   const written = isWhole && encoding === request.encoding ? encoding : undefined
+  // Thousands of short texts cost next to nothing, and have an answer of many megabytes.
+  const decoding = turnFor(read.bytes.length)
+  if (decoding) await decoding
   const decoded = embeddings.decodeResponse(read.bytes, { count: end - start, written })
   return decoded ?? { kind: 'malformed', detail: 'answer is not the vectors that were asked for' }
 }
