@@ -47,14 +47,12 @@ export function firstAnswer<Started extends Outcome>(
   signal: AbortSignal,
   attempts: Attempts<Started>,
 ): Promise<FirstAnswer<Started>> {
-  return new Search(deps, failover, signal, attempts).answer
+  return new Search(deps, failover, signal, attempts).found.promise
 }
 
 class Search<Started extends Outcome> implements Timed {
-  readonly answer: Promise<FirstAnswer<Started>>
+  readonly found = Promise.withResolvers<FirstAnswer<Started>>()
   dueAtMs = Number.POSITIVE_INFINITY
-  private readonly resolve: (found: FirstAnswer<Started>) => void
-  private readonly reject: (error: unknown) => void
   private readonly startedMs: number
   private readonly underWay: OpenAttempt<Started>[] = []
   private firstError: GatewayError | undefined
@@ -65,10 +63,6 @@ class Search<Started extends Outcome> implements Timed {
     private readonly signal: AbortSignal,
     private readonly attempts: Attempts<Started>,
   ) {
-    const { promise, resolve, reject } = Promise.withResolvers<FirstAnswer<Started>>()
-    this.answer = promise
-    this.resolve = resolve
-    this.reject = reject
     this.startedMs = deps.clock.monotonic()
     this.goOn(undefined)
   }
@@ -140,12 +134,12 @@ class Search<Started extends Outcome> implements Timed {
       endOthers(this.underWay, winner, this.failover, !this.signal.aborted, this.deps)
       this.attempts.outran(winner)
     }
-    this.resolve({ winner, started, upstreamMs })
+    this.found.resolve({ winner, started, upstreamMs })
   }
 
   private fail(error: unknown): void {
     unwatch(this)
-    this.reject(error)
+    this.found.reject(error)
   }
 }
 

@@ -1,18 +1,38 @@
 /**
  * The billing matrix: from how a request ended and what its meter read, what it costs and by which rule.
- * docs/BILLING.md says the same for customers, a row for each rule; test/gateway/charge/charge.test.ts has a test for each row.
+ * docs/BILLING.md says the same for customers, a row for each rule; test/gateway/charge/charge.test.ts has a test for each row. All of it
+ * is arithmetic on what it is given.
  */
 import { requestCost } from '@/catalog/price'
-import type { Pricing } from '@/catalog/types'
+import type { Pricing, ToolPrice } from '@/catalog/types'
+import type { ToolUses } from '@/chat/server-tools'
 import { inputTokens, type Usage, ZERO_USAGE } from '@/chat/usage'
 import type { Bounds, HoldSize } from '@/gateway/hold/hold-size'
 import { type Charge, type Ending, FREE } from '@/ledger/charge'
-import type { BillingRule, RecordFlag } from '@/ledger/usage-record'
+import type { BillingRule, RecordFlag, ToolCharge } from '@/ledger/usage-record'
+import { type Nano, nano } from '@/lib/money'
 import type { MeterReading } from './meter'
-import { confirmedOutput } from './output-limit'
 
 /** What the hold was sized for, as far as it bounds a charge. `estimatedInput` is our own count of the prompt. */
 type Covered = Pick<HoldSize, 'amount' | 'bounds' | 'estimatedInput'>
+
+/** A tool that was offered, at the price of the target that answers. */
+export type ToolTerms = Pick<ToolPrice, 'price' | 'cost' | 'per'> & {
+  name: string
+  /** Uses that are charged where the answer does not say how many there were. */
+  unsaidUses: number
+}
+
+/**
+ * A vocabulary is not the provider's own, so of an answer beyond its limit a count of ours speaks only where it is far enough off: it must
+ * neither cut an honest answer nor let a dishonest bill pass. The provider’s own count may be smaller by this factor: in scripts that
+ * its vocabulary knows and ours spells out, by about two.
+ */
+const VOCABULARY_FACTOR = 2
+/** Short answers differ by more than a factor. */
+const SLACK_TOKENS = 50
+/** A bill is confirmed where it is no more than this much above our count. */
+const AGREEMENT_FACTOR = 1.25
 
 /** Decides the charge. Of `unanswered` it is what is charged where no hang-up is free any more: the store counts those. */
 export function decideCharge(ending: Ending, seen: MeterReading, pricing: Pricing, covered: Covered): Charge {
@@ -138,4 +158,55 @@ function isPossible(usage: Usage, pricing: Pricing, { inputTokens: input, output
   if (usage.output > outputTokens) return false
   if (inputTokens(usage) <= input) return true
   return beyond !== undefined && inputTokens(usage) <= beyond.inputTokens && requestCost(pricing, usage) <= beyond.cost
+}
+
+/** The most that we may count, in whatever vocabulary, of an answer that keeps to a limit of `outputBound`. */
+export function beyondLimit(outputBound: number): number {
+  return outputBound * VOCABULARY_FACTOR + SLACK_TOKENS
+}
+
+/**
+ * The output that is charged of `claimed` tokens. `counted` is our own count of what was relayed, undefined where there is none;
+ * `isStated` tells whether the claim is the provider's final word. What is beyond the limit is charged as far as our count
+ * confirms it: hidden reasoning that takes an answer beyond its limit is not.
+ */
+function confirmedOutput(
+  claimed: number,
+  { counted, isStated, outputBound }: { counted: number | undefined; isStated: boolean; outputBound: number },
+): number {
+  if (claimed <= outputBound) return claimed
+  const isConfirmed = counted !== undefined && counted > (isStated ? outputBound : beyondLimit(outputBound))
+  if (!isConfirmed) return outputBound
+  return claimed <= counted * AGREEMENT_FACTOR ? claimed : counted
+}
+
+/**
+ * The charge with what the tools cost. Uses beyond those that were reckoned with are paid from what is left of the hold, and are
+ * not charged where nothing is left: then the charge is flagged `clamped`.
+ */
+export function chargeTools(
+  charge: Charge,
+  terms: readonly ToolTerms[],
+  uses: ToolUses | undefined,
+  held: Nano,
+): Charge {
+  if (charge.kind === 'free') return charge
+  const tools: ToolCharge[] = []
+  let cost: number = charge.cost
+  let isClamped = false
+  for (const { name, price, per, unsaidUses } of terms) {
+    const wanted = billable(per, uses?.[name] ?? unsaidUses)
+    const payable = price === 0 ? wanted : Math.min(wanted, Math.max(0, Math.floor((held - cost) / price)))
+    if (payable < wanted) isClamped = true
+    if (payable === 0) continue
+    cost += payable * price
+    tools.push({ name, uses: payable, cost: nano(payable * price) })
+  }
+  const flags = isClamped ? [...new Set([...charge.flags, 'clamped' as const])] : charge.flags
+  return { ...charge, cost: nano(cost), flags, ...(tools.length > 0 && { tools }) }
+}
+
+/** The uses that are paid for; of a tool that is sold by the request, one at most. */
+export function billable(per: ToolTerms['per'], uses: number): number {
+  return per === 'request' ? Math.min(uses, 1) : uses
 }

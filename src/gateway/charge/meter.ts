@@ -7,7 +7,6 @@ import type { ToolUses } from '@/chat/server-tools'
 import type { Usage } from '@/chat/usage'
 import type { AnswerListener } from '@/telemetry/tracing'
 import { KeptText, type Said } from './kept-text'
-import { beyondLimit } from './output-limit'
 
 /** What is known of an answer so far. */
 export type MeterReading = {
@@ -60,7 +59,7 @@ export class Meter {
 
   /** The answer was given a limit of `outputBound` tokens over all its choices; `listener` reads along, where somebody wants to. */
   constructor(
-    private readonly outputBound: number,
+    outputBound: number,
     private readonly listener?: AnswerListener,
   ) {
     this.runawayAt = outputBound * RUNAWAY_FACTOR + RUNAWAY_SLACK_TOKENS
@@ -177,10 +176,10 @@ export class Meter {
     return this.guess.tokens > this.suspectAt
   }
 
-  /** It was counted, or could not be: how much more may come before it is suspected again. */
-  noteCount(counted: number | undefined): void {
+  /** It was counted, or could not be: how much more may come, up to `limit`, before it is suspected again. */
+  noteCount(counted: number | undefined, limit: number): void {
     const guessed = this.guess.tokens
-    const room = counted === undefined ? guessed : (beyondLimit(this.outputBound) - counted) * (guessed / counted)
+    const room = counted === undefined ? guessed : (limit - counted) * (guessed / counted)
     this.suspectAt = guessed + Math.max(MIN_RECOUNT_TOKENS, room * RECOUNT_SHARE)
   }
 

@@ -10,11 +10,10 @@ import { assert } from '@/lib/assert'
 import type { Clock } from '@/lib/clock'
 import { type Nano, nano } from '@/lib/money'
 import type { RequestLine } from '@/metrics/request-line'
-import { decideCharge, hasFinalUsage, needsCount } from './charge'
+import { chargeTools, decideCharge, hasFinalUsage, needsCount, type ToolTerms } from './charge'
 import { countOutput } from './count-output'
 import type { Meter, MeterReading } from './meter'
 import { type ProviderBill, providerBill } from './provider-bill'
-import { chargeTools, type ToolTerms } from './tool-charges'
 
 export type OpenCharge = {
   payer: Payer

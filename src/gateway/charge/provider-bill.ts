@@ -1,14 +1,14 @@
 /** The other side of a charge: what the provider will ask of us for the answer, and whether its counts can be right. Operators only. */
 import { requestCost } from '@/catalog/price'
 import type { Pricing } from '@/catalog/types'
+import type { ToolUses } from '@/chat/server-tools'
 import { inputTokens, type Usage } from '@/chat/usage'
 import type { HoldSize } from '@/gateway/hold/hold-size'
 import type { Charge } from '@/ledger/charge'
 import type { CountGap, DifferingCounts, RequestFacts } from '@/ledger/usage-record'
 import { NANO_PER_USD, type Nano, nano } from '@/lib/money'
-import { claimedUsage } from './charge'
+import { billable, claimedUsage, type ToolTerms } from './charge'
 import type { MeterReading } from './meter'
-import { costOfTools, type ToolTerms } from './tool-charges'
 
 /** What facts hold for operators; each missing where there is nothing to say. */
 export type ProviderBill = Pick<
@@ -84,4 +84,24 @@ function gapOf(least: number, most: number, local: number, slack: number): 'over
   if (least > local * FAR_APART && least - local > slack) return 'over'
   if (most * FAR_APART < local && local - most > slack) return 'under'
   return undefined
+}
+
+/**
+ * What the provider asks of us for the tools of an answer that is charged as `charge`: of all uses that it told, paid for or not.
+ * Undefined where one was used whose cost nobody has stated.
+ */
+export function costOfTools(
+  terms: readonly ToolTerms[],
+  uses: ToolUses | undefined,
+  charge: Charge,
+): number | undefined {
+  const charged = charge.kind === 'charge' ? charge.tools : undefined
+  let sum = 0
+  for (const { name, cost, per } of terms) {
+    const used = uses?.[name] ?? charged?.find((tool) => tool.name === name)?.uses ?? 0
+    if (used === 0) continue
+    if (cost === undefined) return undefined
+    sum += billable(per, used) * cost
+  }
+  return sum
 }

@@ -114,7 +114,7 @@ export function createSettler(
       const waiting = new Waiting()
       patience.begin(waiting)
       void insist(resolution, false, waiting)
-      return waiting.outcome
+      return waiting.told.promise
     },
     storeReturned() {
       wake.resolve()
@@ -136,23 +136,15 @@ export function createSettler(
 
 /** Whoever waits for an acknowledgement, and is told after a while that there is none yet. */
 class Waiting extends SharedWait {
-  readonly outcome: Promise<SettleOutcome | undefined>
-  private readonly resolve: (outcome: SettleOutcome | undefined) => void
-
-  constructor() {
-    super()
-    const { promise, resolve } = Promise.withResolvers<SettleOutcome | undefined>()
-    this.outcome = promise
-    this.resolve = resolve
-  }
+  readonly told = Promise.withResolvers<SettleOutcome | undefined>()
 
   onLate(): void {
-    this.resolve(undefined)
+    this.told.resolve(undefined)
   }
 
   end(outcome: SettleOutcome | undefined): void {
     this.isOver = true
-    this.resolve(outcome)
+    this.told.resolve(outcome)
   }
 }
 

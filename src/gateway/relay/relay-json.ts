@@ -2,8 +2,8 @@
 
 import { shorten } from '@/chat/shorten'
 import type { CompleteAnswer } from '@/gateway/attempt/read-complete'
+import { beyondLimit } from '@/gateway/charge/charge'
 import { chargeAt, type OpenCharge, readingOf } from '@/gateway/charge/open-charge'
-import { isBeyondLimit } from '@/gateway/charge/output-limit'
 import type { Charge } from '@/ledger/charge'
 import { CLIENT_CLOSED_STATUS } from '@/ledger/usage-record'
 import { formatUsd } from '@/lib/money'
@@ -50,7 +50,7 @@ const WHOLE_SHARE = 0.8
 function paidShare({ counted, hold }: OpenCharge, charge: Charge): number | undefined {
   const tokens = counted?.tokens
   if (tokens === undefined || charge.kind === 'free') return undefined
-  if (!isBeyondLimit(tokens, hold.size.bounds.outputTokens)) return undefined
+  if (tokens <= beyondLimit(hold.size.bounds.outputTokens)) return undefined
   const share = charge.usage.output / tokens
   return share < WHOLE_SHARE ? share : undefined
 }

@@ -12,8 +12,8 @@ import { GatewayError } from '@/chat/error'
 import type { DrainSlots } from '@/gateway/attempt/drain-slots'
 import type { StreamItem } from '@/gateway/attempt/repeats'
 import { letUpstreamClose, RUNAWAY, type StreamBatch, type StreamSource } from '@/gateway/attempt/stream-source'
+import { beyondLimit } from '@/gateway/charge/charge'
 import { countNow, lacksCount } from '@/gateway/charge/open-charge'
-import { isBeyondLimit } from '@/gateway/charge/output-limit'
 import type { SettleDeps } from '@/gateway/charge/settle'
 import type { SignatureStore } from '@/gateway/signatures/signature-store'
 import type { Charge } from '@/ledger/charge'
@@ -154,8 +154,9 @@ async function judge(relay: Relay, text: string, rest: StreamBatch): Promise<voi
   const counted = await countNow(charge)
   if (!relay.isOpen) return
   if (charge.meter.isSuspect()) {
-    if (counted !== undefined && isBeyondLimit(counted, charge.hold.size.bounds.outputTokens)) return cut(relay, text)
-    charge.meter.noteCount(counted)
+    const limit = beyondLimit(charge.hold.size.bounds.outputTokens)
+    if (counted !== undefined && counted > limit) return cut(relay, text)
+    charge.meter.noteCount(counted, limit)
   }
   relay.early.shift()
   send(relay, text)

@@ -71,10 +71,8 @@ class ScriptCommand
   readonly isTraced = true
   /** Replies are decoded as text while they are read. */
   readonly replyEncoding = 'utf8'
-  readonly promise: Promise<unknown>
   readonly startedMs = performance.now()
-  private readonly answer: (reply: unknown) => void
-  private readonly refuse: (error: unknown) => void
+  private readonly reply = Promise.withResolvers<unknown>()
 
   constructor(
     private readonly listener: LineListener,
@@ -84,17 +82,17 @@ class ScriptCommand
     readonly values: readonly (string | number)[],
   ) {
     super()
-    const { promise, resolve, reject } = Promise.withResolvers<unknown>()
-    this.promise = promise
-    this.answer = resolve
-    this.refuse = reject
+  }
+
+  get promise(): Promise<unknown> {
+    return this.reply.promise
   }
 
   resolve(reply: unknown): void {
     if (this.isOver) return
     this.isOver = true
     this.listener.answered(this)
-    this.answer(textOf(reply))
+    this.reply.resolve(textOf(reply))
   }
 
   reject(error: Error): void {
@@ -108,7 +106,7 @@ class ScriptCommand
   }
 
   private fail(error: Error): void {
-    this.listener.failed(this, error).then(this.answer, this.refuse)
+    this.listener.failed(this, error).then(this.reply.resolve, this.reply.reject)
   }
 
   setReplyContext(): void {

@@ -118,7 +118,7 @@ describe('an answer that is to be counted', () => {
     const { text, rest } = writer.write(items)
     expect([text.includes('three'), text.includes('four')]).toEqual([true, false])
     expect(rest?.items).toEqual(items.slice(3))
-    answer.charge.meter.noteCount(4)
+    answer.charge.meter.noteCount(4, 1_000)
     expect(writer.write(rest?.items ?? [])).toEqual({ text: expect.stringContaining('five'), isComplete: false })
   })
 })
