@@ -31,6 +31,7 @@ import { withDeadline } from '@/lib/deadline'
 import type { Logger } from '@/lib/logger'
 import type { BackgroundWorker } from '@/lib/worker-loop'
 import { createPrometheusMetrics, type PrometheusMetrics } from '@/metrics/prometheus'
+import { logEnded } from '@/metrics/request-line'
 import type { ConnectionSources } from '@/metrics/store-metrics'
 import type { Tracing } from '@/telemetry/tracing'
 import { warmCredentials } from '@/upstream/warm-credentials'
@@ -210,7 +211,7 @@ type Parts = {
 }
 
 function assemble(parts: Parts): GatewayDeps {
-  const { config, catalog, redis, database, ledger, topUps, flusher, crashPoint, metrics, logger } = parts
+  const { config, catalog, redis, database, ledger, topUps, flusher, crashPoint, metrics, logger, tracing } = parts
   const router = createSharedRouter(catalog, redis, logger, metrics)
   const storedResponses = assembleStoredResponses(parts)
   const { trustedProxyHops } = config.signIn
@@ -230,7 +231,12 @@ function assemble(parts: Parts): GatewayDeps {
     permissions: createKeyPermissions(),
     signatures: createKeptSignatures(parts),
     metrics,
-    tracing: parts.tracing,
+    tracing,
+    onEnded(answer) {
+      metrics.answered(answer)
+      logEnded(logger, answer)
+      tracing?.answered(answer)
+    },
     clock: systemClock,
     logger,
     identify: createIdentify(database, ledger, catalog.current.service),

@@ -91,13 +91,13 @@ export function createPrometheusMetrics({ catalog, stalls }: PrometheusOptions):
 
   nameSeries()
   return {
-    answered(request) {
-      traffic.answered(request)
-      latencies.answered(request)
+    answered(answer) {
+      traffic.answered(answer)
+      latencies.answered(answer)
+      if (answer.unknownUsage) events.unknownUsage(answer.provider)
     },
     refused: (format, model, status) => traffic.refused(format, boundedModel(model), status),
     thrownAway: events.thrownAway,
-    unknownUsage: events.unknownUsage,
     repaired: (provider: string, repair: Repair) => events.repaired(provider, repair),
     overhead: latencies.overhead,
     routed: routing.note,

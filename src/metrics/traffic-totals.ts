@@ -13,7 +13,7 @@ import {
   type RecordFlag,
 } from '@/ledger/usage-record'
 import { bornEndings, type LaneNames, NO_PROVIDER } from './born-series'
-import type { AnsweredRequest } from './metrics'
+import type { CountedAnswer } from './metrics'
 
 /** The sums of one (client format, model, provider), all names of ours. */
 type Lane = {
@@ -37,7 +37,7 @@ type ChargeRule = BillingRule | 'free'
 export interface TrafficTotals {
   /** From now on these lanes are there, at zero where nothing has happened. */
   open(lanes: readonly LaneNames[]): void
-  answered(request: AnsweredRequest): void
+  answered(request: CountedAnswer): void
   /** `model` is already bounded to names of the catalogue. */
   refused(format: string, model: string, status: number): void
   flagged(flag: RecordFlag, count: number): void
@@ -67,11 +67,11 @@ export function createTrafficTotals(): TrafficTotals {
     open(lanes) {
       for (const { format, model, provider } of lanes) laneOf(format, model, provider)
     },
-    answered({ format, model, provider, status, ending, charge, providerCost, gaps }) {
+    answered({ format, model, provider, status, ending, charge, providerCost, counts }) {
       const lane = laneOf(format, model, provider)
       count(lane, status, ending)
       lane.providerCostNano += providerCost ?? 0
-      if (gaps) for (const gap of gaps) lane.gaps[gap]++
+      if (counts) for (const gap of counts.gaps) lane.gaps[gap]++
       if (charge.kind === 'free') {
         rules.free++
         return

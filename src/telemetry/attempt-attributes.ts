@@ -35,8 +35,9 @@ import type { Provider } from '@/catalog/types'
 import type { ChatRequest } from '@/chat/request'
 import type { FinishKind } from '@/chat/response'
 import { inputTokens, type Usage } from '@/chat/usage'
+import type { EndedAnswer } from '@/metrics/metrics'
 import { type AttemptFault, classify } from '@/routing/failover/fault-class'
-import type { AnswerFacts, AttemptStart } from './tracing'
+import type { AttemptStart } from './tracing'
 
 /** Providers that the conventions have a name for, by the end of their host's name. Any other goes by the catalogue's. */
 const WELL_KNOWN_HOSTS: readonly (readonly [string, string])[] = [
@@ -129,10 +130,10 @@ function chatAttributes(request: ChatRequest): Attributes {
 }
 
 /** What came of it. What is charged goes before what the provider says, as the conventions ask of billed tokens. */
-export function answerAttributes(facts: AnswerFacts): Attributes {
-  const { charge, finish, answeredAs, ending, providerCost } = facts
+export function answerAttributes(answer: EndedAnswer): Attributes {
+  const { charge, finish, answeredAs, ending, providerCost } = answer
   return {
-    ...usageAttributes(usageOf(facts)),
+    ...usageAttributes(usageOf(answer)),
     [ATTR_GEN_AI_RESPONSE_ID]: nameOf(answeredAs.id),
     [ATTR_GEN_AI_RESPONSE_MODEL]: nameOf(answeredAs.model),
     [ATTR_GEN_AI_RESPONSE_FINISH_REASONS]: finish && [finishReason(finish)],
@@ -149,7 +150,7 @@ function nameOf(text: string): string | undefined {
 }
 
 /** The tokens of an answer; undefined where nobody knows any. */
-export function usageOf({ charge, usage }: Pick<AnswerFacts, 'charge' | 'usage'>): Usage | undefined {
+export function usageOf({ charge, usage }: Pick<EndedAnswer, 'charge' | 'usage'>): Usage | undefined {
   return charge.kind === 'charge' ? charge.usage : (usage ?? undefined)
 }
 

@@ -16,8 +16,8 @@ import {
   METRIC_GEN_AI_SERVER_TIME_TO_FIRST_TOKEN,
 } from '@opentelemetry/semantic-conventions/incubating'
 import { inputTokens } from '@/chat/usage'
+import type { EndedAnswer } from '@/metrics/metrics'
 import { usageOf } from './attempt-attributes'
-import type { AnswerFacts } from './tracing'
 
 const DURATIONS = [0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92]
 const TOKENS = [1, 4, 16, 64, 256, 1024, 4096, 16384, 65536, 262144, 1048576, 4194304, 16777216, 67108864]
@@ -29,7 +29,7 @@ export interface GenAiMetrics {
   /** A call to a provider is over; of one that went wrong, `errorType` says how. Times are milliseconds. */
   called(target: Attributes, call: { durationMs: number; firstChunkMs: number | undefined; errorType?: string }): void
   /** An answer is over: what it used, and what its client got. */
-  answered(target: Attributes, facts: AnswerFacts, errorType: string | undefined): void
+  answered(target: Attributes, facts: EndedAnswer, errorType: string | undefined): void
 }
 
 /** Makes the instruments. */

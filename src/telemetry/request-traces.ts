@@ -14,12 +14,13 @@ import { ATTR_GEN_AI_RESPONSE_TIME_TO_FIRST_CHUNK } from '@opentelemetry/semanti
 import { type ErrorKind, knownError } from '@/chat/error'
 import { createBoundedMap } from '@/lib/bounded-map'
 import type { Clock } from '@/lib/clock'
+import type { EndedAnswer } from '@/metrics/metrics'
 import { answerAttributes, faultAttributes, requestAttributes, targetAttributes } from './attempt-attributes'
 import { createAnswerContent, inputContent } from './content'
 import type { GenAiMetrics } from './gen-ai-metrics'
 import { describeRequest, tellStatus } from './server-span'
 import type { TraceContext } from './trace-context'
-import type { AnswerFacts, AttemptStart, StepFacts, Tracing } from './tracing'
+import type { AttemptStart, StepFacts, Tracing } from './tracing'
 
 type RequestTracesOptions = {
   tracer: Tracer
@@ -179,15 +180,16 @@ export function createRequestTraces(options: RequestTracesOptions): Tracing {
       attemptOf(requestId, number)?.span.setAttribute('svc.attempt.outcome', 'outrun')
       endAttempt(requestId, number)
     },
-    answered(requestId, number, facts) {
+    answered(answer) {
+      const { line, attempts: number, ending } = answer
+      const { requestId } = line
       const attempt = attemptOf(requestId, number)
       if (!attempt) return
-      const attributes = answerAttributes(facts)
+      const attributes = answerAttributes(answer)
       attempt.span.setAttributes(attributes)
-      if (facts.ending === 'broken' && attempt.errorType === undefined)
-        tellFault(attempt, { [ATTR_ERROR_TYPE]: 'broken' })
-      byId.get(requestId)?.span.setAttributes(requestSummary(facts, attributes))
-      options.metrics?.answered(attempt.target, facts, attempt.errorType)
+      if (ending === 'broken' && attempt.errorType === undefined) tellFault(attempt, { [ATTR_ERROR_TYPE]: 'broken' })
+      byId.get(requestId)?.span.setAttributes(requestSummary(answer, attributes))
+      options.metrics?.answered(attempt.target, answer, attempt.errorType)
       endAttempt(requestId, number)
     },
     traceIdOf(requestId) {
@@ -232,7 +234,7 @@ function tellStep(span: Span, name: string, facts: StepFacts): void {
 }
 
 /** What of an answer is looked for by request. */
-function requestSummary({ model, durationMs, firstTokenMs }: AnswerFacts, attributes: Attributes): Attributes {
+function requestSummary({ model, durationMs, firstTokenMs }: EndedAnswer, attributes: Attributes): Attributes {
   return {
     'svc.model': model,
     'svc.ending': attributes['svc.ending'],

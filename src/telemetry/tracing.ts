@@ -6,11 +6,9 @@ import type { EmbeddingRequest } from '@/chat/embedding'
 import type { GatewayError } from '@/chat/error'
 import type { ChatEvent } from '@/chat/event'
 import type { ChatRequest } from '@/chat/request'
-import type { ChatResponse, FinishKind } from '@/chat/response'
-import type { Usage } from '@/chat/usage'
-import type { Charge, Ending } from '@/ledger/charge'
+import type { ChatResponse } from '@/chat/response'
 import type { Payer } from '@/ledger/outcomes'
-import type { Nano } from '@/lib/money'
+import type { EndedAnswer } from '@/metrics/metrics'
 import type { AttemptFault } from '@/routing/failover/fault-class'
 import type { PlannedTarget } from '@/routing/plan/plan'
 
@@ -25,23 +23,6 @@ export type AttemptStart = { number: number; planned: PlannedTarget } & (
   | { operation: 'chat'; request: ChatRequest }
   | { operation: 'embeddings'; request: EmbeddingRequest }
 )
-
-/** How an answer that had begun, or was given up before, came to its end. */
-export type AnswerFacts = {
-  ending: Ending
-  charge: Charge
-  /** The provider's last word on usage, where it said one. */
-  usage: Usage | null
-  finish: FinishKind | undefined
-  /** The provider's own id of the answer and name of the model; empty where it gave none. */
-  answeredAs: { id: string; model: string }
-  /** The public id of the model that answered. */
-  model: string
-  providerCost: Nano | undefined
-  /** Milliseconds since the request came. */
-  firstTokenMs: number | null
-  durationMs: number
-}
 
 /** Reads along with an answer, for traces that hold its content. */
 export type AnswerListener = { observe(event: ChatEvent): void; observeResponse(response: ChatResponse): void }
@@ -74,7 +55,7 @@ export interface Tracing {
   /** Another attempt was quicker. */
   outrun(requestId: string, attempt: number): void
   /** The answer is over and settled. */
-  answered(requestId: string, attempt: number, facts: AnswerFacts): void
+  answered(answer: EndedAnswer): void
   /** The id of the request's trace; undefined where it has none. */
   traceIdOf(requestId: string): string | undefined
 }

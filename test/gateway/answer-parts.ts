@@ -20,8 +20,8 @@ import { assert } from '@/lib/assert'
 import { nano } from '@/lib/money'
 import { createPipe } from '@/lib/streams/pipe'
 import { createSseParser } from '@/lib/streams/sse'
-import type { AnsweredRequest } from '@/metrics/metrics'
-import { openLine, type RequestLine } from '@/metrics/request-line'
+import type { EndedAnswer } from '@/metrics/metrics'
+import { logEnded, openLine, type RequestLine } from '@/metrics/request-line'
 import type { Permit } from '@/routing/failover/permit'
 import type { UpstreamFailure } from '@/upstream/failure'
 
@@ -147,9 +147,8 @@ export type TestAnswer = RelayedAnswer & {
     released: number
     ended: boolean[]
     wrote: number[]
-    counted: AnsweredRequest[]
+    counted: EndedAnswer[]
     ends: number
-    unknownUsage: string[]
     repairs: string[]
     failed: string[]
     thrownAway: string[]
@@ -170,18 +169,21 @@ export function createTestAnswer(options: AnswerOptions = {}): TestAnswer {
   const clock = manualClock()
   const told: TestAnswer['told'] = {
     ...{ settled: [], costs: [], released: 0, ended: [], wrote: [], counted: [] },
-    ...{ ends: 0, unknownUsage: [], repairs: [], failed: [], thrownAway: [] },
+    ...{ ends: 0, repairs: [], failed: [], thrownAway: [] },
   }
   const provider = providerOf('p', { format: providerFormat, ...options.providerChanges })
   const format = formatOf(client)
+  const logger = memoryLogger()
   const deps = {
     clock,
-    logger: memoryLogger(),
+    logger,
+    onEnded(answer: EndedAnswer) {
+      told.counted.push(answer)
+      logEnded(logger, answer)
+    },
     metrics: {
-      answered: (request: AnsweredRequest) => void told.counted.push(request),
       overhead: () => undefined,
       thrownAway: (_: string, cause: string, cost: number | undefined) => void told.thrownAway.push(`${cause} ${cost}`),
-      unknownUsage: (provider: string) => void told.unknownUsage.push(provider),
       repaired: (_: string, field: string) => void told.repairs.push(field),
     },
     failures: {

@@ -2,6 +2,7 @@
 import { expect, test } from 'bun:test'
 import { loadCatalog } from '@/catalog/catalog'
 import { ZERO_USAGE } from '@/chat/usage'
+import type { CountGap } from '@/ledger/usage-record'
 import { assert } from '@/lib/assert'
 import { nano } from '@/lib/money'
 import { createPrometheusMetrics, type PrometheusMetrics } from '@/metrics/prometheus'
@@ -54,10 +55,11 @@ test('margins can be told: what was charged, what it costs, and the part of it t
     ...{ firstTokenMs: null, durationMs: 5 },
   }
   const charge = { kind: 'charge', usage: ZERO_USAGE, rule: 'usage', flags: [] } as const
+  const counts = (...gaps: CountGap[]) => ({ gaps, providerInput: 0, providerOutput: 0, localInput: 0, localOutput: 0 })
   const charged = (cost: number) => ({ ...answer, charge: { ...charge, cost: nano(cost), flags: [] } })
   metrics.answered({ ...charged(5e9), providerCost: nano(3e9) })
-  metrics.answered({ ...charged(1e9), gaps: ['input_over', 'clamped'] })
-  metrics.answered({ ...answer, charge: { kind: 'free' }, providerCost: nano(5e8), gaps: ['input_over'] })
+  metrics.answered({ ...charged(1e9), counts: counts('input_over', 'clamped') })
+  metrics.answered({ ...answer, charge: { kind: 'free' }, providerCost: nano(5e8), counts: counts('input_over') })
   // Of an answer that broke off, what is charged is not what its provider says of it anyway.
   for (const ending of ['complete', 'broken'] as const) {
     metrics.answered({ ...answer, ending, charge: { ...charge, cost: nano(0), flags: ['clamped'] } })

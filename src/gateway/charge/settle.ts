@@ -1,4 +1,4 @@
-/** Ends the charge of an answer: decides it, has the ledger take it from the hold, counts it and writes it to the log. */
+/** Ends the charge of an answer: decides it, has the ledger take it from the hold, and tells how it ended. */
 import { GatewayError } from '@/chat/error'
 import type { FormatName } from '@/chat/format-name'
 import { type Charge, type Ending, FREE_HANG_UPS_PER_HOUR } from '@/ledger/charge'
@@ -6,8 +6,7 @@ import type { Payer, SettleOutcome } from '@/ledger/outcomes'
 import type { Clock } from '@/lib/clock'
 import type { CrashPoint } from '@/lib/crash-point'
 import type { Logger } from '@/lib/logger'
-import type { Metrics } from '@/metrics/metrics'
-import { writeLine } from '@/metrics/request-line'
+import type { EndedAnswer, Metrics } from '@/metrics/metrics'
 import type { Tracing } from '@/telemetry/tracing'
 import {
   billOf,
@@ -20,12 +19,13 @@ import {
   readingOf,
   statusAt,
 } from './open-charge'
-import type { ProviderBill } from './provider-bill'
 
 export type SettleDeps = {
   clock: Clock
   logger: Logger
-  metrics: Pick<Metrics, 'answered' | 'thrownAway' | 'unknownUsage'>
+  metrics: Pick<Metrics, 'thrownAway'>
+  /** Told of each answer once, when it has ended and is settled. Must not throw. */
+  onEnded(answer: EndedAnswer): void
   failures: FailureNotes
   crashPoint: CrashPoint
   tracing?: Tracing | undefined
@@ -57,15 +57,30 @@ export async function settle(deps: SettleDeps, open: OpenCharge, ending: Ending)
     deps.crashPoint('settled')
     if (freePerHour) charge = noteHangUp(deps, open, due, outcome)
   }
-  const durationMs = deps.clock.monotonic() - open.arrivedMonotonicMs
-  if (reading.unknownUsage) warnOfUnknownUsage(deps, open, reading.unknownUsage)
-  open.onObservedEnd?.({ ending, finish: reading.finish, outputTokens: outputOf(charge) })
-  countAnswer(deps.metrics, open, charge, bill, ending, durationMs)
-  logAnswer(deps.logger, open, charge, bill, ending, durationMs)
-  deps.tracing?.answered(open.facts.requestId, open.facts.attempts, {
-    ...{ ending, charge, usage: reading.usage, finish: reading.finish, answeredAs: open.meter.answeredAs() },
-    ...{ model: open.facts.model, providerCost: bill.providerCost },
-    ...{ firstTokenMs: open.meter.firstTokenMs(), durationMs },
+  const { line, facts, meter } = open
+  open.onObservedEnd?.({
+    ending,
+    finish: reading.finish,
+    outputTokens: charge.kind === 'charge' ? charge.usage.output : 0,
+  })
+  deps.onEnded({
+    line,
+    attempts: facts.attempts,
+    routeReason: facts.routeReason,
+    format: facts.clientFormat,
+    model: facts.model,
+    provider: facts.provider,
+    status: statusAt(ending),
+    ending,
+    charge,
+    providerCost: bill.providerCost,
+    counts: bill.counts,
+    unknownUsage: reading.unknownUsage,
+    usage: reading.usage,
+    finish: reading.finish,
+    answeredAs: meter.answeredAs(),
+    firstTokenMs: meter.firstTokenMs(),
+    durationMs: deps.clock.monotonic() - open.arrivedMonotonicMs,
   })
   open.onSettled?.(ending, charge)
   if (ending === 'complete' && charge.kind === 'charge') open.permit.wrote(charge.usage.output)
@@ -101,66 +116,4 @@ function noteFailure(failures: FailureNotes, { facts, payer }: OpenCharge, endin
   const { requestId, requestedModel: model, clientFormat: format } = facts
   const error = new GatewayError('upstream_failed', 'The answer ended in an error before it had said anything.')
   failures.note({ requestId, payer, format, model, error })
-}
-
-function outputOf(charge: Charge): number {
-  return charge.kind === 'charge' ? charge.usage.output : 0
-}
-
-/** An alarm: the provider may be charging for something that nobody pays us for. */
-function warnOfUnknownUsage({ logger, metrics }: SettleDeps, { facts }: OpenCharge, classes: readonly string[]): void {
-  const { requestId, provider, model } = facts
-  logger.error('unknown_usage_classes', { requestId, provider, model, classes })
-  metrics.unknownUsage(provider)
-}
-
-function countAnswer(
-  metrics: SettleDeps['metrics'],
-  { facts, meter }: OpenCharge,
-  charge: Charge,
-  bill: ProviderBill,
-  ending: Ending,
-  durationMs: number,
-): void {
-  metrics.answered({
-    format: facts.clientFormat,
-    model: facts.model,
-    provider: facts.provider,
-    status: statusAt(ending),
-    ending,
-    charge,
-    providerCost: bill.providerCost,
-    gaps: bill.counts?.gaps,
-    firstTokenMs: meter.firstTokenMs(),
-    durationMs,
-  })
-}
-
-function logAnswer(
-  logger: Logger,
-  { facts, meter, line }: OpenCharge,
-  charge: Charge,
-  bill: ProviderBill,
-  ending: Ending,
-  durationMs: number,
-): void {
-  const own = {
-    model: facts.model,
-    provider: facts.provider,
-    ending,
-    status: statusAt(ending),
-    attempts: facts.attempts,
-    firstTokenMs: meter.firstTokenMs(),
-    durationMs: Math.round(durationMs),
-    ...(charge.kind === 'charge' && {
-      costNano: charge.cost,
-      rule: charge.rule,
-      flags: charge.flags,
-      usage: charge.usage,
-      ...(charge.tools && { tools: charge.tools }),
-    }),
-    ...(bill.providerCost !== undefined && { providerCostNano: bill.providerCost }),
-    ...(bill.counts && { counts: bill.counts }),
-  }
-  writeLine(logger, line, own, { routeReason: facts.routeReason })
 }

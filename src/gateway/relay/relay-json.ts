@@ -4,6 +4,7 @@ import { shorten } from '@/chat/shorten'
 import type { CompleteAnswer } from '@/gateway/attempt/read-complete'
 import { beyondLimit } from '@/gateway/charge/charge'
 import { chargeAt, type OpenCharge, readingOf } from '@/gateway/charge/open-charge'
+import type { SettleDeps } from '@/gateway/charge/settle'
 import type { Charge } from '@/ledger/charge'
 import { CLIENT_CLOSED_STATUS } from '@/ledger/usage-record'
 import { formatUsd } from '@/lib/money'
@@ -16,7 +17,7 @@ import { completeAnswer, endAnswer, type RelayedAnswer } from './relayed'
  * gone owes what was read on for it.
  */
 export async function relayJson(
-  deps: Pick<RelayDeps, 'clock' | 'logger' | 'metrics' | 'failures' | 'crashPoint' | 'signatures' | 'tracing'>,
+  deps: Pick<RelayDeps, keyof SettleDeps | 'metrics' | 'signatures'>,
   answer: RelayedAnswer,
   { response, raw }: CompleteAnswer,
 ): Promise<Response> {

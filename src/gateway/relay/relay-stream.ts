@@ -28,7 +28,7 @@ import { completeAnswer, endAnswer, type RelayedAnswer } from './relayed'
 import { createStreamWriter, type StreamWriter, writeBatch } from './stream-writer'
 
 export type RelayDeps = SettleDeps & {
-  metrics: Pick<Metrics, 'answered' | 'overhead' | 'repaired'>
+  metrics: Pick<Metrics, 'overhead' | 'repaired'>
   streams: Pick<ActiveStreams, 'add'>
   drains: DrainSlots
   signatures: Pick<SignatureStore, 'keep'>

@@ -89,7 +89,7 @@ describe("the provider's side of it", () => {
     see(WORDS, { ...USAGE, usage: { ...ZERO_USAGE, uncached: 900_000, output: 5 } })
     await settle(answer.deps, answer.charge, 'complete')
     const counts = { gaps: ['input_over', 'clamped'], providerInput: 900_000, providerOutput: 5, localInput: 20 }
-    expect(answer.told).toMatchObject({ settled: [{ counts }], counted: [{ gaps: ['input_over', 'clamped'] }] })
+    expect(answer.told).toMatchObject({ settled: [{ counts }], counted: [{ counts }] })
     expect(answer.deps.logger.lines[0]?.fields).toMatchObject({ counts })
   })
 })
@@ -97,7 +97,7 @@ describe("the provider's side of it", () => {
 test('tokens in a class without a price are an alarm', async () => {
   see(WORDS, { ...USAGE, unknown: ['video_tokens'] }, USAGE)
   await settle(answer.deps, answer.charge, 'complete')
-  expect(answer.told.unknownUsage).toEqual(['provider1'])
+  expect(answer.told.counted).toMatchObject([{ provider: 'provider1', unknownUsage: ['video_tokens'] }])
   expect(answer.told.settled).toMatchObject([{ hasUnpricedUsage: true }])
   expect(answer.deps.logger.lines[0]).toMatchObject({
     event: 'unknown_usage_classes',
