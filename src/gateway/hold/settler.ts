@@ -9,7 +9,7 @@ import type { Settlement, SettleOutcome } from '@/ledger/outcomes'
 import type { Clock } from '@/lib/clock'
 import { withDeadline } from '@/lib/deadline'
 import type { Logger } from '@/lib/logger'
-import { createSharedDeadline, SharedWait } from '@/lib/wait/shared-deadline'
+import { dueIn, type Timed, unwatch, watch } from '@/lib/wait/coarse-time'
 import type { Metrics } from '@/metrics/metrics'
 
 type Resolution =
@@ -52,7 +52,6 @@ export function createSettler(
   logger: Logger,
   metrics: Pick<Metrics, 'flagged' | 'settlementFailed'>,
 ): Settler {
-  const patience = createSharedDeadline(PATIENCE_MS)
   let pending = 0
   /** For whoever waits until none is pending. */
   let drained: PromiseWithResolvers<void> | undefined
@@ -112,7 +111,7 @@ export function createSettler(
   return {
     resolve(resolution) {
       const waiting = new Waiting()
-      patience.begin(waiting)
+      watch(waiting)
       void insist(resolution, false, waiting)
       return waiting.told.promise
     },
@@ -135,15 +134,16 @@ export function createSettler(
 }
 
 /** Whoever waits for an acknowledgement, and is told after a while that there is none yet. */
-class Waiting extends SharedWait {
+class Waiting implements Timed {
+  readonly dueAtMs = dueIn(PATIENCE_MS)
   readonly told = Promise.withResolvers<SettleOutcome | undefined>()
 
-  onLate(): void {
-    this.told.resolve(undefined)
+  onDue(): void {
+    this.end(undefined)
   }
 
   end(outcome: SettleOutcome | undefined): void {
-    this.isOver = true
+    unwatch(this)
     this.told.resolve(outcome)
   }
 }

@@ -4,7 +4,7 @@
  */
 import type { Redis } from 'ioredis'
 import type { Script } from '@/ledger/scripts/scripts'
-import { createSharedDeadline, SharedWait } from '@/lib/wait/shared-deadline'
+import { dueIn, type Timed, unwatch, watch } from '@/lib/wait/coarse-time'
 import { keyPrefixOf } from './connection'
 
 interface ScriptLine {
@@ -30,7 +30,6 @@ const TELL_NOBODY: LineListener = { answered: () => undefined, failed: (_, error
 
 /** Creates the line of one client. A command waits for its answer for `timeoutMs` at most. */
 export function createScriptLine(redis: Redis, timeoutMs: number, listener = TELL_NOBODY): ScriptLine {
-  const deadline = createSharedDeadline(timeoutMs)
   const prefix = keyPrefixOf(redis)
   let queue: ScriptCommand[] = []
   let text = ''
@@ -52,36 +51,36 @@ export function createScriptLine(redis: Redis, timeoutMs: number, listener = TEL
 
   return {
     send(script, names, args) {
-      const command = new ScriptCommand(listener, prefix, script, names, args)
+      const command = new ScriptCommand(listener, prefix, timeoutMs, script, names, args)
       if (queue.length === 0) setImmediate(flush)
       queue.push(command)
-      deadline.begin(command)
+      watch(command)
       return command.promise
     },
   }
 }
 
 /** What ioredis asks of a command that it writes and whose reply it takes, and nothing that it would do with any other. */
-class ScriptCommand
-  extends SharedWait
-  implements Pick<Command, 'name' | 'args' | 'isTraced' | 'promise' | 'resolve' | 'reject'>
-{
+class ScriptCommand implements Timed, Pick<Command, 'name' | 'args' | 'isTraced' | 'promise' | 'resolve' | 'reject'> {
   readonly name = 'evalsha'
   readonly args = NO_ARGUMENTS
   readonly isTraced = true
   /** Replies are decoded as text while they are read. */
   readonly replyEncoding = 'utf8'
   readonly startedMs = performance.now()
+  dueAtMs: number
   private readonly reply = Promise.withResolvers<unknown>()
+  private isOver = false
 
   constructor(
     private readonly listener: LineListener,
     private readonly prefix: string,
+    timeoutMs: number,
     readonly script: Script,
     readonly names: readonly string[],
     readonly values: readonly (string | number)[],
   ) {
-    super()
+    this.dueAtMs = dueIn(timeoutMs)
   }
 
   get promise(): Promise<unknown> {
@@ -89,24 +88,25 @@ class ScriptCommand
   }
 
   resolve(reply: unknown): void {
-    if (this.isOver) return
-    this.isOver = true
+    if (!this.end()) return
     this.listener.answered(this)
     this.reply.resolve(textOf(reply))
   }
 
   reject(error: Error): void {
-    if (this.isOver) return
+    if (this.end()) this.listener.failed(this, error).then(this.reply.resolve, this.reply.reject)
+  }
+
+  onDue(): void {
+    this.reject(new Error('no answer in time'))
+  }
+
+  /** False where it has ended already: what comes after that is no news. */
+  private end(): boolean {
+    unwatch(this)
+    const isFirst = !this.isOver
     this.isOver = true
-    this.fail(error)
-  }
-
-  onLate(): void {
-    this.fail(new Error('no answer in time'))
-  }
-
-  private fail(error: Error): void {
-    this.listener.failed(this, error).then(this.reply.resolve, this.reply.reject)
+    return isFirst
   }
 
   setReplyContext(): void {
