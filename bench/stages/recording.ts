@@ -3,8 +3,7 @@
 import { type AppDeps, buildApp } from '@/app'
 import type { ReserveOutcome, ReserveRequest, Settlement, SettleOutcome } from '@/ledger/outcomes'
 import { assert } from '@/lib/assert'
-import type { EndedAnswer } from '@/metrics/metrics'
-import { logEnded } from '@/metrics/request-line'
+import { type EndedAnswer, tellEnded } from '@/metrics/ended-answer'
 
 export type Recording = {
   reserve: ReserveRequest
@@ -50,6 +49,6 @@ export async function recordOne(deps: AppDeps, request: Request): Promise<Record
   function log(): void {
     assert(answered, 'it was answered')
     answered.line.isWritten = false
-    logEnded(deps.logger, answered)
+    tellEnded({ answered: () => undefined }, deps.logger)(answered)
   }
 }

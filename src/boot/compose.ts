@@ -30,8 +30,8 @@ import { type CrashPoint, createCrashPoint } from '@/lib/crash-point'
 import { withDeadline } from '@/lib/deadline'
 import type { Logger } from '@/lib/logger'
 import type { BackgroundWorker } from '@/lib/worker-loop'
+import { tellEnded } from '@/metrics/ended-answer'
 import { createPrometheusMetrics, type PrometheusMetrics } from '@/metrics/prometheus'
-import { logEnded } from '@/metrics/request-line'
 import type { ConnectionSources } from '@/metrics/store-metrics'
 import type { Tracing } from '@/telemetry/tracing'
 import { warmCredentials } from '@/upstream/warm-credentials'
@@ -232,11 +232,7 @@ function assemble(parts: Parts): GatewayDeps {
     signatures: createKeptSignatures(parts),
     metrics,
     tracing,
-    onEnded(answer) {
-      metrics.answered(answer)
-      logEnded(logger, answer)
-      tracing?.answered(answer)
-    },
+    onEnded: tellEnded(metrics, logger, tracing),
     clock: systemClock,
     logger,
     identify: createIdentify(database, ledger, catalog.current.service),

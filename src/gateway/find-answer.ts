@@ -1,23 +1,17 @@
 /** Tries the targets of a plan, one after another or beside one another, until one answers. */
 import type { Target } from '@/catalog/types'
 import { asksForHour } from '@/chat/cache-hints'
-import type { ChatRequest } from '@/chat/request'
 import type { ServerTool } from '@/chat/server-tools'
 import { CACHE_CONTROL } from '@/formats/body-fields'
 import { attemptTarget, type StartedAnswer } from '@/gateway/attempt/attempt'
-import { type Attempts, type FirstAnswer, firstAnswer } from '@/gateway/attempt/first-answer'
-import { OpenAttempt } from '@/gateway/attempt/open-attempt'
+import { type FirstAnswer, firstAnswer } from '@/gateway/attempt/first-answer'
+import type { OpenAttempt } from '@/gateway/attempt/open-attempt'
+import { PlannedAttempts } from '@/gateway/attempt/planned-attempts'
 import type { ToolTerms } from '@/gateway/charge/charge'
 import { Meter } from '@/gateway/charge/meter'
-import { type OpenCharge, progressOf } from '@/gateway/charge/open-charge'
 import type { Hold } from '@/gateway/hold/hold'
 import type { Offer } from '@/gateway/hold/negotiation'
-import { plannedFacts } from '@/gateway/hold/request-facts'
-import { assert } from '@/lib/assert'
-import type { Clock } from '@/lib/clock'
-import type { Failover } from '@/routing/failover/failover'
 import type { Permit } from '@/routing/failover/permit'
-import { routeReason } from '@/routing/route-reason'
 import type { ChatCall, ChatDeps } from './chat-call'
 
 /** Finds the first answer. Where there is none, throws what the first target said. */
@@ -35,64 +29,22 @@ export function findAnswer(
   return firstAnswer(deps, failover, signal, new ChatAttempts(deps, call, hold, offer, failover))
 }
 
-class ChatAttempts implements Attempts<StartedAnswer> {
-  constructor(
-    private readonly deps: ChatDeps,
-    private readonly call: ChatCall,
-    private readonly hold: Hold,
-    private readonly offer: Offer,
-    private readonly failover: Failover,
-  ) {}
-
+class ChatAttempts extends PlannedAttempts<StartedAnswer, ChatDeps, ChatCall, Offer> {
   begin(permit: Permit): OpenAttempt<StartedAnswer> {
-    const { deps, call, hold } = this
+    const { deps, call } = this
     const { request } = this.offer
     const { planned, number } = permit
-    const providerFormat = deps.formats.get(planned.target.provider.format)
-    assert(providerFormat, `no codec for ${planned.target.provider.format}`)
+    const { target } = planned
     deps.tracing?.attempting(call.requestId, { number, planned, operation: 'chat', request })
-    const charge = openCharge(deps, call, hold, permit, { reason: this.reasonFor(permit), request })
-    const attempt = new OpenAttempt<StartedAnswer>(permit, providerFormat, charge, deps.clock.monotonic())
+    const attempt = this.open(permit, {
+      request,
+      meter: new Meter(this.hold.size.bounds.outputTokens, deps.tracing?.listenerFor(call.requestId, number)),
+      tools: request.serverTools && termsOf(request.serverTools, target),
+      writesForHour: target.quirks.has(CACHE_CONTROL) && asksForHour(request),
+    })
     void attemptTarget(deps, call, request, attempt)
     return attempt
   }
-
-  outran({ charge, permit }: OpenAttempt<StartedAnswer>): void {
-    charge.facts.routeReason = this.reasonFor(permit)
-    keepRenewed(charge, this.deps.clock)
-  }
-
-  private reasonFor({ planned }: Permit): string {
-    return routeReason(this.offer.plan, planned.model.id, this.failover.trail)
-  }
-}
-
-/** From now on the books hear of this attempt, should this process die. */
-function openCharge(
-  { clock, tracing }: ChatDeps,
-  call: ChatCall,
-  hold: Hold,
-  permit: Permit,
-  { reason, request }: { reason: string; request: ChatRequest },
-): OpenCharge {
-  const { planned, number: attempts } = permit
-  call.line.attempt = { model: planned.model.id, provider: planned.target.provider.name, attempts }
-  const charge = {
-    payer: call.payer,
-    hold,
-    pricing: planned.model.pricing,
-    cost: planned.target.cost,
-    tools: request.serverTools && termsOf(request.serverTools, planned.target),
-    writesForHour: planned.target.quirks.has(CACHE_CONTROL) && asksForHour(request),
-    meter: new Meter(hold.size.bounds.outputTokens, tracing?.listenerFor(call.requestId, attempts)),
-    facts: { ...plannedFacts(call, request, planned), attempts, routeReason: reason },
-    permit,
-    onSettled: call.onSettled,
-    line: call.line,
-    arrivedMonotonicMs: call.arrivedMonotonicMs,
-  }
-  keepRenewed(charge, clock)
-  return charge
 }
 
 function termsOf(tools: readonly ServerTool[], { toolPrices }: Target): ToolTerms[] {
@@ -101,9 +53,4 @@ function termsOf(tools: readonly ServerTool[], { toolPrices }: Target): ToolTerm
     const terms = toolPrices?.get(name)
     return terms ? [{ name, unsaidUses, price: terms.price, cost: terms.cost, per: terms.per }] : []
   })
-}
-
-/** Alone in a function, so that the renewal keeps the charge and nothing else of what its caller has. */
-function keepRenewed(charge: OpenCharge, clock: Clock): void {
-  charge.hold.onRenewal(() => progressOf(charge, clock))
 }

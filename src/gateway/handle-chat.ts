@@ -21,17 +21,14 @@ import { findAnswer } from './find-answer'
 export function handleChat(deps: ChatDeps, call: ChatCall): Promise<Response> {
   if (deps.storeWatch.isClosedTo(call.payer.accountId)) throw storeClosed()
   const session = deps.router.sessionOf(askedOf(call).request, call.payer.accountId, call.sessionName)
-  const negotiating = deps.tracing ? negotiateTraced(deps, call, session) : negotiate(deps, call, session)
+  const begin = () => negotiate(deps, call, session)
+  const negotiating = deps.tracing ? Promise.try(begin) : begin()
+  if (negotiating instanceof Promise)
+    deps.tracing?.step(call.requestId, 'plan', negotiating, ({ first }) => describePlan(first.plan))
   return withHold(deps, call.payer, call.requestId, negotiating, (hold, offer) => {
     const answering = answer(deps, call, hold, offer, session)
     return call.wantsStream ? unlessLate(deps, call, hold, offer, answering) : answering
   })
-}
-
-function negotiateTraced(deps: ChatDeps, call: ChatCall, session: Session | undefined) {
-  const negotiating = Promise.try(() => negotiate(deps, call, session))
-  deps.tracing?.step(call.requestId, 'plan', negotiating, ({ first }) => describePlan(first.plan))
-  return negotiating
 }
 
 async function unlessLate(deps: ChatDeps, call: ChatCall, hold: Hold, offer: Offer, answering: Promise<Response>) {

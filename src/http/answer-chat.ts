@@ -44,9 +44,8 @@ class PaidChat extends PaidRequest implements ChatCall {
     const { deps, format, payer, share } = this
     assert(share, 'what was read has its share')
     const resuming = resumeRequest(deps, { format, payer, body: sent, bytes, share })
-    return resuming
-      ? resuming.then((resumed) => this.answerBody(resumed.body, resumed.bytes, resumed))
-      : this.answerBody(sent, bytes)
+    if (!resuming) return this.answerBody(sent, bytes)
+    return resuming.then((resumed) => this.answerBody(resumed.body, resumed.bytes, resumed))
   }
 
   private answerBody(body: JsonObject, bodyBytes: number, resumed?: Resumed): Promise<Response> {

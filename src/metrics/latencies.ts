@@ -1,14 +1,14 @@
 /** How long answers take, in all and up to their first content, and how much of that is ours. */
 import type { Registry } from 'prom-client'
 import type { LaneNames } from './born-series'
-import type { CountedAnswer } from './metrics'
+import type { EndedAnswer } from './ended-answer'
 import { type Distribution, exposeHistogram } from './series'
 import { entryOf } from './traffic-totals'
 
 type Latencies = {
   /** From now on these are there, without an observation where nothing has happened. */
   open(targets: readonly Omit<LaneNames, 'format'>[]): void
-  answered(request: Pick<CountedAnswer, 'model' | 'provider' | 'durationMs' | 'firstTokenMs'>): void
+  answered(request: Pick<EndedAnswer, 'model' | 'provider' | 'durationMs' | 'firstTokenMs'>): void
   overhead(milliseconds: number): void
 }
 

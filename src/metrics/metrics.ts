@@ -3,47 +3,11 @@
  * that two gateways in one process stay apart.
  */
 import type { FormatName } from '@/chat/format-name'
-import type { FinishKind } from '@/chat/response'
-import type { Usage } from '@/chat/usage'
 import type { Repair } from '@/formats/repairs'
-import type { Charge, Ending } from '@/ledger/charge'
-import type { DifferingCounts, RecordFlag } from '@/ledger/usage-record'
+import type { RecordFlag } from '@/ledger/usage-record'
 import type { Nano } from '@/lib/money'
 import type { RoutingEvent } from '@/routing/failover/routing-events'
-import type { RequestLine } from './request-line'
-
-/** One answer that has ended and is settled, as everybody is told of it. `model` and `provider` are names of the catalogue. */
-export type EndedAnswer = {
-  /** What its request has left in the log so far. */
-  line: RequestLine
-  /** Calls of providers that it took. */
-  attempts: number
-  routeReason: string
-  format: FormatName
-  model: string
-  provider: string
-  /** What the client got; 499 where it went away. */
-  status: number
-  ending: Ending
-  charge: Charge
-  /** What the provider asks of us for it, also where it is free to the caller; undefined where that is not known. */
-  providerCost?: Nano | undefined
-  /** The provider's counts and ours, where they are far apart. */
-  counts?: DifferingCounts | undefined
-  /** What the provider counted in classes that have no price here. */
-  unknownUsage?: readonly string[] | undefined
-  /** The provider's last word on usage, where it said one. */
-  usage: Usage | null
-  finish: FinishKind | undefined
-  /** The provider's own id of the answer and name of the model; empty where it gave none. */
-  answeredAs: { id: string; model: string }
-  /** Milliseconds from arrival to the first content and to the end. */
-  firstTokenMs: number | null
-  durationMs: number
-}
-
-/** What of it is counted. */
-export type CountedAnswer = Omit<EndedAnswer, 'line' | 'attempts' | 'routeReason' | 'usage' | 'finish' | 'answeredAs'>
+import type { EndedAnswer } from './ended-answer'
 
 /** What a ledger check found; `atMs` is when it ended, milliseconds since 1970. */
 export type DriftReport = { atMs: number; durationMs: number; accounts: number; violations: Record<string, number> }
@@ -61,7 +25,7 @@ type ThrownAwayCause = (typeof THROWN_AWAY_CAUSES)[number]
 
 /** No method throws, keeps a reference to what it is given, or waits for anything. */
 export interface Metrics {
-  answered(answer: CountedAnswer): void
+  answered(answer: EndedAnswer): void
   /** No answer began. `model` is what was asked for, in the client's own words; undefined where that was not read. */
   refused(format: FormatName, model: string | undefined, status: number): void
   /**

@@ -6,7 +6,6 @@ import type { GatewayError } from '@/chat/error'
 import type { FormatName } from '@/chat/format-name'
 import type { Payer } from '@/ledger/outcomes'
 import type { Logger, OwnFields } from '@/lib/logger'
-import type { EndedAnswer } from './metrics'
 
 /** What the line is called, by what was asked for: an answer, vectors, a count of tokens, or how a request would be routed. */
 type LineEvent = 'chat' | 'embedding' | 'count' | 'route'
@@ -48,29 +47,6 @@ export function openLine(
     fault: undefined,
     isWritten: false,
   }
-}
-
-/** Writes the line of an answer, and an alarm where its provider may be charging for something that nobody pays us for. */
-export function logEnded(logger: Pick<Logger, 'infoOwn' | 'error'>, answer: EndedAnswer): void {
-  const { line, model, provider, ending, status, attempts, charge, providerCost, counts } = answer
-  const { unknownUsage: classes, firstTokenMs, durationMs, routeReason } = answer
-  if (classes) logger.error('unknown_usage_classes', { requestId: line.requestId, provider, model, classes })
-  const own: Record<string, OwnFields[string]> = {
-    model,
-    provider,
-    ending,
-    status,
-    attempts,
-    firstTokenMs,
-    durationMs: Math.round(durationMs),
-  }
-  if (charge.kind === 'charge') {
-    const { cost: costNano, rule, flags, usage, tools } = charge
-    Object.assign(own, { costNano, rule, flags, usage }, tools && { tools })
-  }
-  if (providerCost !== undefined) own.providerCostNano = providerCost
-  if (counts) own.counts = counts
-  writeLine(logger, line, own, { routeReason })
 }
 
 /** Writes the line, unless it is written. `own` is of our making, `foreign` is not. */

@@ -13,7 +13,7 @@ import {
   type RecordFlag,
 } from '@/ledger/usage-record'
 import { bornEndings, type LaneNames, NO_PROVIDER } from './born-series'
-import type { CountedAnswer } from './metrics'
+import type { EndedAnswer } from './ended-answer'
 
 /** The sums of one (client format, model, provider), all names of ours. */
 type Lane = {
@@ -37,7 +37,7 @@ type ChargeRule = BillingRule | 'free'
 export interface TrafficTotals {
   /** From now on these lanes are there, at zero where nothing has happened. */
   open(lanes: readonly LaneNames[]): void
-  answered(request: CountedAnswer): void
+  answered(request: EndedAnswer): void
   /** `model` is already bounded to names of the catalogue. */
   refused(format: string, model: string, status: number): void
   flagged(flag: RecordFlag, count: number): void

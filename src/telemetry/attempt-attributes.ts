@@ -35,7 +35,7 @@ import type { Provider } from '@/catalog/types'
 import type { ChatRequest } from '@/chat/request'
 import type { FinishKind } from '@/chat/response'
 import { inputTokens, type Usage } from '@/chat/usage'
-import type { EndedAnswer } from '@/metrics/metrics'
+import type { EndedAnswer } from '@/metrics/ended-answer'
 import { type AttemptFault, classify } from '@/routing/failover/fault-class'
 import type { AttemptStart } from './tracing'
 

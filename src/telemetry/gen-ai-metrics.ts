@@ -16,7 +16,7 @@ import {
   METRIC_GEN_AI_SERVER_TIME_TO_FIRST_TOKEN,
 } from '@opentelemetry/semantic-conventions/incubating'
 import { inputTokens } from '@/chat/usage'
-import type { EndedAnswer } from '@/metrics/metrics'
+import type { EndedAnswer } from '@/metrics/ended-answer'
 import { usageOf } from './attempt-attributes'
 
 const DURATIONS = [0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92]

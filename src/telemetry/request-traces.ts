@@ -14,7 +14,7 @@ import { ATTR_GEN_AI_RESPONSE_TIME_TO_FIRST_CHUNK } from '@opentelemetry/semanti
 import { type ErrorKind, knownError } from '@/chat/error'
 import { createBoundedMap } from '@/lib/bounded-map'
 import type { Clock } from '@/lib/clock'
-import type { EndedAnswer } from '@/metrics/metrics'
+import type { EndedAnswer } from '@/metrics/ended-answer'
 import { answerAttributes, faultAttributes, requestAttributes, targetAttributes } from './attempt-attributes'
 import { createAnswerContent, inputContent } from './content'
 import type { GenAiMetrics } from './gen-ai-metrics'

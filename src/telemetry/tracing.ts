@@ -8,7 +8,7 @@ import type { ChatEvent } from '@/chat/event'
 import type { ChatRequest } from '@/chat/request'
 import type { ChatResponse } from '@/chat/response'
 import type { Payer } from '@/ledger/outcomes'
-import type { EndedAnswer } from '@/metrics/metrics'
+import type { EndedAnswer } from '@/metrics/ended-answer'
 import type { AttemptFault } from '@/routing/failover/fault-class'
 import type { PlannedTarget } from '@/routing/plan/plan'
 

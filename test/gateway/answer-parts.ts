@@ -20,8 +20,8 @@ import { assert } from '@/lib/assert'
 import { nano } from '@/lib/money'
 import { createPipe } from '@/lib/streams/pipe'
 import { createSseParser } from '@/lib/streams/sse'
-import type { EndedAnswer } from '@/metrics/metrics'
-import { logEnded, openLine, type RequestLine } from '@/metrics/request-line'
+import { type EndedAnswer, tellEnded } from '@/metrics/ended-answer'
+import { openLine, type RequestLine } from '@/metrics/request-line'
 import type { Permit } from '@/routing/failover/permit'
 import type { UpstreamFailure } from '@/upstream/failure'
 
@@ -177,10 +177,7 @@ export function createTestAnswer(options: AnswerOptions = {}): TestAnswer {
   const deps = {
     clock,
     logger,
-    onEnded(answer: EndedAnswer) {
-      told.counted.push(answer)
-      logEnded(logger, answer)
-    },
+    onEnded: tellEnded({ answered: (answer) => void told.counted.push(answer) }, logger),
     metrics: {
       overhead: () => undefined,
       thrownAway: (_: string, cause: string, cost: number | undefined) => void told.thrownAway.push(`${cause} ${cost}`),

@@ -1,5 +1,6 @@
 /** The metrics alone: routing events, flags of the ledger, drift, and the label that tells processes apart. */
 import { expect, test } from 'bun:test'
+import { testLine } from '@test/gateway/answer-parts'
 import { loadCatalog } from '@/catalog/catalog'
 import { ZERO_USAGE } from '@/chat/usage'
 import type { CountGap } from '@/ledger/usage-record'
@@ -52,7 +53,8 @@ test('margins can be told: what was charged, what it costs, and the part of it t
   const metrics = createPrometheusMetrics({ catalog: { current: catalog } })
   const answer = {
     ...({ format: 'messages', model: 'svc/alpha', provider: 'provider1', status: 200, ending: 'complete' } as const),
-    ...{ firstTokenMs: null, durationMs: 5 },
+    ...{ firstTokenMs: null, durationMs: 5, attempts: 1, routeReason: 'requested', line: testLine() },
+    ...{ usage: null, finish: undefined, answeredAs: { id: '', model: '' } },
   }
   const charge = { kind: 'charge', usage: ZERO_USAGE, rule: 'usage', flags: [] } as const
   const counts = (...gaps: CountGap[]) => ({ gaps, providerInput: 0, providerOutput: 0, localInput: 0, localOutput: 0 })

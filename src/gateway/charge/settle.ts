@@ -6,7 +6,8 @@ import type { Payer, SettleOutcome } from '@/ledger/outcomes'
 import type { Clock } from '@/lib/clock'
 import type { CrashPoint } from '@/lib/crash-point'
 import type { Logger } from '@/lib/logger'
-import type { EndedAnswer, Metrics } from '@/metrics/metrics'
+import type { EndedAnswer } from '@/metrics/ended-answer'
+import type { Metrics } from '@/metrics/metrics'
 import type { Tracing } from '@/telemetry/tracing'
 import {
   billOf,

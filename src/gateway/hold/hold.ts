@@ -7,7 +7,7 @@ import type { RateLimits } from '@/chat/rate-limits'
 import { inputTokens } from '@/chat/usage'
 import type { Charge } from '@/ledger/charge'
 import type { Ledger } from '@/ledger/ledger'
-import type { Payer, Renewal, ReserveOutcome, ReserveRequest, Settlement, SettleOutcome } from '@/ledger/outcomes'
+import type { Payer, Renewal, ReserveOutcome, Settlement, SettleOutcome } from '@/ledger/outcomes'
 import type { RequestFacts } from '@/ledger/usage-record'
 import { assert } from '@/lib/assert'
 import type { CrashPoint } from '@/lib/crash-point'
@@ -30,7 +30,6 @@ export type HoldDeps = {
   tracing?: Tracing | undefined
 }
 
-type Reserved = Extract<ReserveOutcome, { kind: 'reserved' }>
 /** A charge that there is something to pay of. */
 type Due = Extract<Charge, { kind: 'charge' }>
 
@@ -52,24 +51,15 @@ export async function withHold<Offered extends Terms>(
 ): Promise<Response> {
   const negotiation = negotiating instanceof Promise ? await negotiating : negotiating
   let offer = negotiation.first
-  let reserved: Reserved | undefined
-  while (!reserved) {
-    const asked = reserveRequest(deps, payer, holdId, offer)
-    let outcome: ReserveOutcome
-    try {
-      outcome = await reserve(deps, asked)
-    } catch (cause) {
-      throw takeBack(deps, asked, cause)
-    }
-    if (outcome.kind === 'reserved') reserved = outcome
-    else {
-      const next = isNegotiable(outcome) ? await negotiation.next(outcome) : undefined
-      if (!next) throw denial(outcome, offer.size)
-      offer = next
-    }
+  let outcome = await reserve(deps, payer, holdId, offer)
+  while (outcome.kind !== 'reserved') {
+    const next = isNegotiable(outcome) ? await negotiation.next(outcome) : undefined
+    if (!next) throw denial(outcome, offer.size)
+    offer = next
+    outcome = await reserve(deps, payer, holdId, offer)
   }
   deps.crashPoint('reserved')
-  const hold = new OpenHold(deps, payer, holdId, offer.size, reserved.limits)
+  const hold = new OpenHold(deps, payer, holdId, offer.size, outcome.limits)
   try {
     const response = await use(hold, offer)
     assert(hold.isTakenCareOf(), 'a request ended without settling, releasing or handing over its hold')
@@ -167,20 +157,19 @@ function isNegotiable(outcome: ReserveOutcome): outcome is Refusal {
   return NEGOTIABLE.has(outcome.kind)
 }
 
-function reserveRequest(
-  { holdTtlMs: ttlMs }: HoldDeps,
+function reserve(
+  deps: HoldDeps,
   { accountId, keyId }: Payer,
   holdId: string,
   { size: { amount, inputCost, rateTokens: tokens }, allowedModels }: Terms,
-): ReserveRequest {
-  return { accountId, keyId, holdId, amount, inputCost, tokens, ttlMs, allowedModels }
-}
-
-function reserve({ ledger, tracing }: HoldDeps, asked: ReserveRequest): Promise<ReserveOutcome> {
-  const reserving = ledger.reserve(asked)
-  const { holdId, amount } = asked
-  tracing?.step(holdId, 'reserve', reserving, ({ kind }) => ({ outcome: kind, hold_nano_usd: amount }))
-  return reserving
+): Promise<ReserveOutcome> {
+  const ttlMs = deps.holdTtlMs
+  const asked = { accountId, keyId, holdId, amount, inputCost, tokens, ttlMs, allowedModels }
+  const reserving = deps.ledger.reserve(asked)
+  deps.tracing?.step(holdId, 'reserve', reserving, ({ kind }) => ({ outcome: kind, hold_nano_usd: amount }))
+  return reserving.catch((cause: unknown) => {
+    throw takeBack(deps, asked, cause)
+  })
 }
 
 /** The reserve may have happened although its answer was lost: it is taken back by its id, whenever the store returns. */

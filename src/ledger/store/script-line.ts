@@ -4,6 +4,7 @@
  */
 import type { Redis } from 'ioredis'
 import type { Script } from '@/ledger/scripts/scripts'
+import type { StoreCallListener } from '@/ledger/store-calls'
 import { dueIn, type Timed, unwatch, watch } from '@/lib/wait/coarse-time'
 import { keyPrefixOf } from './connection'
 
@@ -12,9 +13,8 @@ interface ScriptLine {
   send(script: Script, names: readonly string[], args: readonly (string | number)[]): Promise<unknown>
 }
 
-/** Who is told of each call once, when it ends. */
 type LineListener = {
-  answered(call: ScriptCall): void
+  onCall?: StoreCallListener | undefined
   /** The store's own error, or that no answer came in time. What is returned stands in for the answer. */
   failed(call: ScriptCall, error: unknown): Promise<unknown>
 }
@@ -26,10 +26,8 @@ type Command = Parameters<Redis['sendCommand']>[0]
 
 const NO_ARGUMENTS: string[] = []
 
-const TELL_NOBODY: LineListener = { answered: () => undefined, failed: (_, error) => Promise.reject(error) }
-
 /** Creates the line of one client. A command waits for its answer for `timeoutMs` at most. */
-export function createScriptLine(redis: Redis, timeoutMs: number, listener = TELL_NOBODY): ScriptLine {
+export function createScriptLine(redis: Redis, timeoutMs: number, listener: LineListener): ScriptLine {
   const prefix = keyPrefixOf(redis)
   let queue: ScriptCommand[] = []
   let text = ''
@@ -61,7 +59,7 @@ export function createScriptLine(redis: Redis, timeoutMs: number, listener = TEL
 }
 
 /** What ioredis asks of a command that it writes and whose reply it takes, and nothing that it would do with any other. */
-class ScriptCommand implements Timed, Pick<Command, 'name' | 'args' | 'isTraced' | 'promise' | 'resolve' | 'reject'> {
+class ScriptCommand implements Timed {
   readonly name = 'evalsha'
   readonly args = NO_ARGUMENTS
   readonly isTraced = true
@@ -89,7 +87,7 @@ class ScriptCommand implements Timed, Pick<Command, 'name' | 'args' | 'isTraced'
 
   resolve(reply: unknown): void {
     if (!this.end()) return
-    this.listener.answered(this)
+    this.listener.onCall?.(this.script.name, performance.now() - this.startedMs, true)
     this.reply.resolve(textOf(reply))
   }
 

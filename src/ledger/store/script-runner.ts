@@ -34,7 +34,7 @@ const DEFECT = /^(LEDGER|ERR|WRONGTYPE|CROSSSLOT) /
 /** Creates a runner. `timeoutMs` bounds the wait for one answer; `onCall` is told of every script. */
 export function createScriptRunner(redis: RedisClient, timeoutMs: number, onCall?: StoreCallListener): ScriptRunner {
   const loading = new Map<string, Promise<unknown>>()
-  const line = redis instanceof Cluster ? undefined : createScriptLine(redis, timeoutMs, { answered, failed: recover })
+  const line = redis instanceof Cluster ? undefined : createScriptLine(redis, timeoutMs, { failed: recover, onCall })
 
   function failed(error: unknown): unknown {
     tellIfForbidden(redis, error)
@@ -86,13 +86,20 @@ export function createScriptRunner(redis: RedisClient, timeoutMs: number, onCall
     })
   }
 
-  function answered({ script, startedMs }: ScriptCall): void {
-    onCall?.(script.name, performance.now() - startedMs, true)
+  async function timed<T>(operation: string, startedMs: number, work: () => Promise<T>): Promise<T> {
+    let isAnswered = false
+    try {
+      const reply = await work()
+      isAnswered = true
+      return reply
+    } finally {
+      onCall?.(operation, performance.now() - startedMs, isAnswered)
+    }
   }
 
   /** A store that does not know the script is sent its text; what else went wrong is told. */
   function recover({ script, names, values, startedMs }: ScriptCall, error: unknown): Promise<unknown> {
-    return timed(onCall, script.name, startedMs, () => {
+    return timed(script.name, startedMs, () => {
       if (!matches(error, /^NOSCRIPT/)) throw failed(error)
       return evaluateGuarded(script, names, values)
     })
@@ -101,26 +108,9 @@ export function createScriptRunner(redis: RedisClient, timeoutMs: number, onCall
   return {
     run(script, names, values) {
       if (line) return line.send(script, names, values)
-      return timed(onCall, script.name, performance.now(), () => evaluateGuarded(script, names, values))
+      return timed(script.name, performance.now(), () => evaluateGuarded(script, names, values))
     },
-    guard: (work, operation) =>
-      operation ? timed(onCall, operation, performance.now(), () => guard(work)) : guard(work),
-  }
-}
-
-async function timed<T>(
-  listener: StoreCallListener | undefined,
-  operation: string,
-  startedMs: number,
-  work: () => Promise<T>,
-): Promise<T> {
-  let isAnswered = false
-  try {
-    const reply = await work()
-    isAnswered = true
-    return reply
-  } finally {
-    listener?.(operation, performance.now() - startedMs, isAnswered)
+    guard: (work, operation) => (operation ? timed(operation, performance.now(), () => guard(work)) : guard(work)),
   }
 }
 

@@ -1,6 +1,6 @@
 /**
  * One timer for all that has a time of its own and is over before it as a rule, where a timer for each would cost more than what it
- * watches. It is looked at twenty times a second, and runs only while something is watched.
+ * watches. It is looked at twenty times a second, and ends once nothing is watched.
  */
 
 /** Something with a time of its own. */
@@ -15,7 +15,7 @@ const TICK_MS = 50
 /** A look that is later than this tells that the event loop stood still: that time counts against nobody. */
 const STALL_MS = 20
 /** A timer that has not come for so long is started anew: somebody's simulated time may have ended with it. */
-const LOST_MS = 1_000
+const LOST_MS = 250
 
 const watched = new Set<Timed>()
 let nowMs = 0
@@ -35,7 +35,7 @@ export function dueIn(milliseconds: number): number {
 /** Watches it until {@link unwatch}. */
 export function watch(timed: Timed): void {
   const atMs = performance.now()
-  const isTicking = watched.size > 0 && atMs - lookedAtMs < LOST_MS
+  const isTicking = ticking !== undefined && Math.abs(atMs - lookedAtMs) < LOST_MS
   watched.add(timed)
   if (isTicking) return
   clearInterval(ticking)
@@ -54,5 +54,7 @@ function look(): void {
   nowMs += Math.min(Math.max(atMs - lookedAtMs, TICK_MS), TICK_MS + STALL_MS)
   lookedAtMs = atMs
   for (const timed of watched) if (timed.dueAtMs <= nowMs) timed.onDue()
-  if (watched.size === 0) clearInterval(ticking)
+  if (watched.size > 0) return
+  clearInterval(ticking)
+  ticking = undefined
 }

@@ -1,21 +1,33 @@
 /** What tools cost: price times uses to the nano-USD, and never more than was held for tokens and tools together. */
 import { describe, expect, test } from 'bun:test'
 import { arbitraryPricing, modelOf } from '@test/catalog/sample-requests'
-import { providerOf } from '@test/routing/world'
+import { providerOf, modelOf as worldModel } from '@test/routing/world'
 import { fc } from '@test/support/property'
 import { requestCost, worstCaseCost } from '@/catalog/price'
 import { dearestTools, inputWithTools, takesTools } from '@/catalog/tool-allowance'
 import type { Target, ToolPrice } from '@/catalog/types'
-import type { ServerTool } from '@/chat/server-tools'
-import { chargeTools, decideCharge } from '@/gateway/charge/charge'
+import type { ServerTool, ToolUses } from '@/chat/server-tools'
+import { chargeTools, decideCharge, type ToolTerms } from '@/gateway/charge/charge'
 import type { MeterReading } from '@/gateway/charge/meter'
-import { costOfTools } from '@/gateway/charge/provider-bill'
+import { providerBill } from '@/gateway/charge/provider-bill'
 import { type Charge, FREE } from '@/ledger/charge'
 import { nano } from '@/lib/money'
 
 const USAGE = { uncached: 0, cacheRead: 0, cacheWrite5m: 0, cacheWrite1h: 0, output: 0, reasoning: 0 }
 const charged = (cost: number): Charge => ({ kind: 'charge', cost: nano(cost), usage: USAGE, rule: 'usage', flags: [] })
 const terms = (more: Partial<ToolPrice> = {}) => ({ price: nano(10), per: 'use' as const, unsaidUses: 0, ...more })
+
+/** What the provider asks of us for tools alone: of an answer without a token. */
+function costOfTools(tools: readonly ToolTerms[], toolUses: ToolUses | undefined, charge: Charge): number | undefined {
+  const reading = { usage: USAGE, isUsageStale: false, countedOutput: 0, hasOutput: true, finish: undefined }
+  return providerBill(
+    { ...reading, ...(toolUses && { toolUses }) },
+    charge,
+    worldModel('svc/alpha', []).pricing,
+    { estimatedInput: 0 },
+    tools,
+  ).providerCost
+}
 
 describe('the charge of tools', () => {
   test('is price times uses, beside that of the tokens', () => {

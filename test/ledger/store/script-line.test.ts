@@ -12,6 +12,7 @@ import { assert } from '@/lib/assert'
 
 const ECHO_TEXT = 'return { KEYS, ARGV, #ARGV, false }'
 const ECHO = { name: 'echo', text: ECHO_TEXT, sha: createHash('sha1').update(ECHO_TEXT).digest('hex') }
+const TELLING = { failed: (_: unknown, error: unknown) => Promise.reject(error) }
 
 let server: TestServer
 let redis: Redis
@@ -29,14 +30,14 @@ afterAll(async () => {
 })
 
 test('names and arguments arrive as they are, in any alphabet and length, and so does the reply', async () => {
-  const line = createScriptLine(redis, 1_000)
+  const line = createScriptLine(redis, 1_000, TELLING)
   const args = ['', 'a b\r\nc', 'Größe 漢字 🙂', 42, -7, 'x'.repeat(100_000)]
   expect(await line.send(ECHO, ['one', 'two'], args)).toEqual([['one', 'two'], args.map(String), 6, null])
   expect(await line.send(ECHO, [], [])).toEqual([[], [], 0, null])
 })
 
 test('what is sent in one turn travels together, and each gets its own answer, also between other commands', async () => {
-  const line = createScriptLine(redis, 1_000)
+  const line = createScriptLine(redis, 1_000, TELLING)
   const reads = async () => Number(/total_reads_processed:(\d+)/.exec(await redis.info('stats'))?.[1])
   const before = await reads()
   const answers = await Promise.all([
@@ -51,7 +52,7 @@ test('what is sent in one turn travels together, and each gets its own answer, a
 })
 
 test('an error of the store is its own, and the next call is not touched by it', async () => {
-  const line = createScriptLine(redis, 1_000)
+  const line = createScriptLine(redis, 1_000, TELLING)
   const [unknown, known] = await Promise.allSettled([
     line.send({ ...ECHO, sha: '0'.repeat(40) }, [], []),
     line.send(ECHO, [], [1]),
@@ -61,7 +62,7 @@ test('an error of the store is its own, and the next call is not touched by it',
 })
 
 test('a store that says nothing is given up on in time, and what it says later harms nobody', async () => {
-  const line = createScriptLine(redis, 300)
+  const line = createScriptLine(redis, 300, TELLING)
   process.kill(server.pid, 'SIGSTOP')
   try {
     const late = () => expect(line.send(ECHO, [], ['late'])).rejects.toThrow('no answer in time')
@@ -73,7 +74,7 @@ test('a store that says nothing is given up on in time, and what it says later h
 })
 
 test('a connection that breaks ends what is under way at once, and so does one that is not there', async () => {
-  const line = createScriptLine(redis, 20_000)
+  const line = createScriptLine(redis, 20_000, TELLING)
   process.kill(server.pid, 'SIGSTOP')
   const pending = Promise.allSettled([line.send(ECHO, [], ['lost'])])
   await Bun.sleep(0)
