@@ -28,7 +28,7 @@ const largeText = JSON.stringify({
   messages: [{ role: 'user', content: 'So it goes. '.repeat(MIB / 12) }],
 })
 const MANY_TEXTS = JSON.stringify({
-  model: 'svc/embed',
+  model: 'svc/vectors',
   input: Array.from({ length: 2_048 }, (_, index) => `x${index}`),
 })
 /** As many tools and models as there may be. */

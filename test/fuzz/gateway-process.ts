@@ -63,6 +63,8 @@ async function startTarget(): Promise<TestGateway> {
       sellEmbeddings(file)
       const patient = { ...file.providers['chat-completions'], baseUrl: `${patientUrl}/v1`, maxConcurrency: SLOTS }
       file.providers.patient = patient
+      const embed = file.models.find(({ id }) => id === 'svc/embed')
+      file.models.push({ ...embed, id: 'svc/vectors', targets: [{ provider: 'patient', model: 'upstream' }] })
       file.models.push({ ...alpha, id: 'svc/patient', targets: [{ provider: 'patient', model: 'upstream' }] })
     },
   })

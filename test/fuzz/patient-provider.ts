@@ -18,9 +18,22 @@ const LIMITED = { message: 'Rate limit reached for x on tokens per min (TPM).', 
 /** Longer bodies hold none of the words, and nobody looks for them there. */
 const MOST_WORDS_BYTES = 64 * 1024
 
+/** As many numbers as vectors have, in base64, for each input. */
+const VECTOR = Buffer.alloc(1_536 * 4).toString('base64')
+
+function embed({ input }: { input: unknown }): Response {
+  const texts = Array.isArray(input) && typeof input[0] !== 'number' ? input : [input]
+  const data = texts.map((_, index) => ({ object: 'embedding', index, embedding: VECTOR }))
+  return Response.json({ object: 'list', data, model: 'e', usage: { prompt_tokens: 7, total_tokens: 7 } })
+}
+
 /** Answers one call in chat-completions, in one piece. */
 async function answerPatiently(request: Request): Promise<Response> {
   const bytes = await request.bytes()
+  if (request.url.endsWith('/embeddings')) {
+    await spend(PATIENT_MS)
+    return embed(JSON.parse(new TextDecoder().decode(bytes)))
+  }
   const text = bytes.length > MOST_WORDS_BYTES ? '' : new TextDecoder().decode(bytes)
   const isStream = text.includes('"stream":true')
   if (text.includes(SLOW_WORDS)) {

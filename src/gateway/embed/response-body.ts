@@ -1,5 +1,7 @@
 /** A body out of pieces: in one go where it is short, else written as fast as it is read, so that nobody waits for millions of numbers. */
 
+import { ownTurn } from '@/lib/wait/own-turn'
+
 /** A body up to this length is one text. */
 const WHOLE_BYTES = 512 * 1024
 /** What is made at once of a longer one. */
@@ -16,12 +18,13 @@ export function responseBody(
   if (first.isLast) return first.bytes
   let head: Uint8Array | undefined = first.bytes
   return new ReadableStream<Uint8Array>({
-    pull(controller) {
+    async pull(controller) {
       if (head) {
         controller.enqueue(head)
         head = undefined
         return
       }
+      await ownTurn()
       const { bytes, isLast } = take(rest, SLICE_BYTES)
       if (bytes.length > 0) controller.enqueue(bytes)
       if (isLast) controller.close()
