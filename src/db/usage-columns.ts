@@ -9,6 +9,7 @@ import {
   type CountGap,
   LATEST_MS,
   type RecordFlag,
+  type RequestFacts,
   type ToolCharge,
   type UsageRecord,
 } from '@/ledger/usage-record'
@@ -27,16 +28,19 @@ type Seen = {
   label?: string
 }
 
+/** Of a record and its facts. */
+type WriteCell = (facts: RequestFacts, record: UsageRecord) => Cell
+
 export type UsageColumn<Type extends PgColumnBuilderBase = PgColumnBuilderBase> = {
   type: Type
-  cell: (record: UsageRecord) => Cell
+  cell: WriteCell
   /** There where the account may see it. */
   seen?: Seen
   /** The version of the digests that has it: one more than the last, for a new column. */
   since: number
 }
 
-function column<Type extends PgColumnBuilderBase>(type: Type, cell: (record: UsageRecord) => Cell, since = 1) {
+function column<Type extends PgColumnBuilderBase>(type: Type, cell: WriteCell, since = 1) {
   return { type, cell, since } satisfies UsageColumn<Type>
 }
 
@@ -44,7 +48,7 @@ function column<Type extends PgColumnBuilderBase>(type: Type, cell: (record: Usa
 function seen<Type extends PgColumnBuilderBase>(
   about: string,
   type: Type,
-  cell: (record: UsageRecord) => Cell,
+  cell: WriteCell,
   { since, ...words }: Omit<Seen, 'about'> & { since?: number } = {},
 ) {
   return { ...column(type, cell, since), seen: { about, ...words } } satisfies UsageColumn<Type>
@@ -54,106 +58,78 @@ const count = (name: string) => bigint(name, { mode: 'number' })
 
 /** In the order of the export. Every column that came after the first version may be null. */
 export const USAGE_COLUMNS = {
-  settledAt: seen('When it was charged', moment('settled_at').notNull(), (r) => momentText(r.atMs), {
+  settledAt: seen('When it was charged', moment('settled_at').notNull(), (_, r) => momentText(r.atMs), {
     heading: 'time_utc',
   }),
-  requestId: seen('', text('request_id').notNull(), (r) => r.facts.requestId),
-  recordId: seen('', text('event_id').notNull(), (r) => r.recordId, { heading: 'record_id' }),
-  kind: seen(
-    '`settle`, `expire`, or `late`: a correction',
-    text('kind').$type<UsageRecord['kind']>().notNull(),
-    (r) => r.kind,
-  ),
-  keyId: seen('', text('key_id').notNull(), (r) => r.keyId),
-  requestedModel: seen(
-    'The model or tier that was asked for',
-    text('requested_model').notNull(),
-    (r) => r.facts.requestedModel,
-    { heading: 'model_requested' },
-  ),
-  model: seen('The model that answered', text('model').notNull(), (r) => r.facts.model),
-  provider: seen('', text('provider').notNull(), (r) => r.facts.provider),
-  status: seen(
-    'The HTTP status that the client got; 499 where it went away first',
-    integer('status').notNull(),
-    (r) => toInt4(r.facts.status),
-    { label: 'HTTP status' },
-  ),
-  stream: seen('', boolean('stream').notNull(), (r) => r.facts.stream),
-  attempts: seen(
-    'Calls of providers, the answering one included',
-    integer('attempts').notNull(),
-    (r) => toInt4(r.facts.attempts),
-    { label: 'Attempts' },
-  ),
-  rule: seen('The billing rule', text('rule').$type<BillingRule>().notNull(), (r) => r.facts.rule, {
+  requestId: seen('', text('request_id').notNull(), (f) => f.requestId),
+  recordId: seen('', text('event_id').notNull(), (_, r) => r.recordId, { heading: 'record_id' }),
+  kind: seen('`settle`, `expire` or `late`', text('kind').$type<UsageRecord['kind']>().notNull(), (_, r) => r.kind),
+  keyId: seen('', text('key_id').notNull(), (_, r) => r.keyId),
+  requestedModel: seen('What was asked for', text('requested_model').notNull(), (f) => f.requestedModel, {
+    heading: 'model_requested',
+  }),
+  model: seen('The model that answered', text('model').notNull(), (f) => f.model),
+  provider: seen('', text('provider').notNull(), (f) => f.provider),
+  status: seen('499: the client left', integer('status').notNull(), (f) => toInt4(f.status), { label: 'HTTP status' }),
+  stream: seen('', boolean('stream').notNull(), (f) => f.stream),
+  attempts: seen('The answering one included', integer('attempts').notNull(), (f) => toInt4(f.attempts), {
+    label: 'Attempts',
+  }),
+  rule: seen('The billing rule', text('rule').$type<BillingRule>().notNull(), (f) => f.rule, {
     heading: 'billing_rule',
   }),
-  flags: seen('', text('flags').array().$type<RecordFlag[]>().notNull(), (r) => textArray(allFlags(r))),
-  uncachedTokens: seen('Input that no cache had', tokens('uncached_tokens').notNull(), (r) => r.facts.usage.uncached, {
+  flags: seen('', text('flags').array().$type<RecordFlag[]>().notNull(), (_, r) => textArray(allFlags(r))),
+  uncachedTokens: seen('Input that no cache had', tokens('uncached_tokens').notNull(), (f) => f.usage.uncached, {
     heading: 'input_tokens',
   }),
-  cacheReadTokens: seen('Input from a cache', tokens('cache_read_tokens').notNull(), (r) => r.facts.usage.cacheRead),
+  cacheReadTokens: seen('Input from a cache', tokens('cache_read_tokens').notNull(), (f) => f.usage.cacheRead),
   cacheWrite5mTokens: seen(
-    'Input written to a cache for 5 minutes',
+    'Input cached for 5 minutes',
     tokens('cache_write_5m_tokens').notNull(),
-    (r) => r.facts.usage.cacheWrite5m,
+    (f) => f.usage.cacheWrite5m,
   ),
   cacheWrite1hTokens: seen(
-    'Input written to a cache for an hour',
+    'Input cached for an hour',
     tokens('cache_write_1h_tokens').notNull(),
-    (r) => r.facts.usage.cacheWrite1h,
+    (f) => f.usage.cacheWrite1h,
   ),
-  outputTokens: seen('Reasoning included', tokens('output_tokens').notNull(), (r) => r.facts.usage.output),
-  reasoningTokens: seen('Part of the output', tokens('reasoning_tokens').notNull(), (r) => r.facts.usage.reasoning),
-  cost: seen('Negative where a correction gave something back', amount('cost_nano').notNull(), (r) => r.cost, {
-    heading: 'cost_usd',
-  }),
-  held: seen('Reserved before the request', amount('held_nano').notNull(), (r) => r.held, {
+  outputTokens: seen('Reasoning included', tokens('output_tokens').notNull(), (f) => f.usage.output),
+  reasoningTokens: seen('Part of the output', tokens('reasoning_tokens').notNull(), (f) => f.usage.reasoning),
+  cost: seen('Below 0: given back', amount('cost_nano').notNull(), (_, r) => r.cost, { heading: 'cost_usd' }),
+  held: seen('Reserved before the request', amount('held_nano').notNull(), (_, r) => r.held, {
     heading: 'held_usd',
     label: 'Reserved',
   }),
   firstTokenMs: seen(
     'From arrival to the first content',
     integer('first_token_ms'),
-    (r) => r.facts.firstTokenMs && toInt4(r.facts.firstTokenMs),
+    (f) => f.firstTokenMs && toInt4(f.firstTokenMs),
     { label: 'First token after' },
   ),
-  durationMs: seen('From arrival to the end', integer('duration_ms').notNull(), (r) => toInt4(r.facts.durationMs), {
+  durationMs: seen('From arrival to the end', integer('duration_ms').notNull(), (f) => toInt4(f.durationMs), {
     label: 'Duration',
   }),
-  routeReason: seen('Why this model answered', text('route_reason'), (r) => r.facts.routeReason || null, {
-    label: 'Route',
-  }),
-  upstreamModel: seen(
-    "The model's name at the provider",
-    text('upstream_model').notNull(),
-    (r) => r.facts.upstreamModel,
-  ),
-  clientFormat: seen('', text('client_format').notNull(), (r) => r.facts.clientFormat),
-  providerFormat: seen('', text('provider_format').notNull(), (r) => r.facts.providerFormat),
-  startedAt: seen('', moment('started_at').notNull(), (r) => momentText(toMoment(r.facts.startedAtMs)), {
-    label: 'Began',
-  }),
-  seq: column(count('seq').notNull(), (r) => r.seq),
-  holdId: column(text('hold_id').notNull(), (r) => r.holdId),
-  accountId: column(text('account_id').notNull(), (r) => r.accountId),
+  routeReason: seen('Why this model answered', text('route_reason'), (f) => f.routeReason || null, { label: 'Route' }),
+  upstreamModel: seen("The model's name at the provider", text('upstream_model').notNull(), (f) => f.upstreamModel),
+  clientFormat: seen('', text('client_format').notNull(), (f) => f.clientFormat),
+  providerFormat: seen('', text('provider_format').notNull(), (f) => f.providerFormat),
+  startedAt: seen('', moment('started_at').notNull(), (f) => momentText(toMoment(f.startedAtMs)), { label: 'Began' }),
+  seq: column(count('seq').notNull(), (_, r) => r.seq),
+  holdId: column(text('hold_id').notNull(), (_, r) => r.holdId),
+  accountId: column(text('account_id').notNull(), (_, r) => r.accountId),
   /** What of the cost was for tools that ran at the provider; null where nothing was. */
-  toolCharges: column(
-    jsonb('tool_charges').$type<ToolCharge[]>(),
-    (r) => r.facts.tools && JSON.stringify(r.facts.tools),
-  ),
+  toolCharges: column(jsonb('tool_charges').$type<ToolCharge[]>(), (f) => f.tools && JSON.stringify(f.tools)),
   /** What the provider asks of us; null = unknown. This and the rest are for operators only, and null in older records. */
-  providerCost: column(count('provider_cost_nano'), providerCostOf),
-  chargeBasis: column(text('charge_basis').$type<ChargeBasis>(), chargeBasis),
+  providerCost: column(count('provider_cost_nano'), (_, r) => providerCostOf(r)),
+  chargeBasis: column(text('charge_basis').$type<ChargeBasis>(), (_, r) => chargeBasis(r)),
   countGaps: column(
     text('count_gaps').array().$type<CountGap[]>(),
-    (r) => r.facts.counts?.gaps[0] && textArray(r.facts.counts.gaps),
+    (f) => f.counts?.gaps[0] && textArray(f.counts.gaps),
   ),
-  providerInputTokens: column(count('provider_input_tokens'), (r) => r.facts.counts?.providerInput),
-  providerOutputTokens: column(count('provider_output_tokens'), (r) => r.facts.counts?.providerOutput),
-  localInputTokens: column(count('local_input_tokens'), (r) => r.facts.counts?.localInput),
-  localOutputTokens: column(count('local_output_tokens'), (r) => r.facts.counts?.localOutput),
+  providerInputTokens: column(count('provider_input_tokens'), (f) => f.counts?.providerInput),
+  providerOutputTokens: column(count('provider_output_tokens'), (f) => f.counts?.providerOutput),
+  localInputTokens: column(count('local_input_tokens'), (f) => f.counts?.localInput),
+  localOutputTokens: column(count('local_output_tokens'), (f) => f.counts?.localOutput),
 }
 
 type Columns = typeof USAGE_COLUMNS

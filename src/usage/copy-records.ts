@@ -31,7 +31,7 @@ function isOrdinary({ kind, atMs }: UsageRecord): boolean {
 }
 
 function lineOf(record: UsageRecord): string {
-  return `${CELLS.map((cell) => copied(cell(record))).join('\t')}\n`
+  return `${CELLS.map((cell) => copied(cell(record.facts, record))).join('\t')}\n`
 }
 
 function copied(cell: Cell): string | number | boolean {

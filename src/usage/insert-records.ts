@@ -28,7 +28,8 @@ export async function insertRecords(
 ): Promise<readonly UsageRecord[]> {
   const lateHoldIds = textArray(records.filter(({ kind }) => kind === 'late').map(({ holdId }) => holdId))
   const cells = usageColumns.map(
-    ({ cell }) => transaction`${textArray(records.map((record) => cellText(cell(record))))}::text::text[]`,
+    ({ cell }) =>
+      transaction`${textArray(records.map((record) => cellText(cell(record.facts, record))))}::text::text[]`,
   )
   const [inserted] = await transaction<{ count: number; ids: string[] | null }[]>`
     WITH inserted AS (INSERT INTO usage_records (${transaction.unsafe(NAMES)})

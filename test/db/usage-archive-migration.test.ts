@@ -38,7 +38,7 @@ test('records of before stay as they are, and can be archived', async () => {
   await sql`INSERT INTO ledger_entries (id, account_id, kind, amount_nano, reference) VALUES ('e', 'acct_1', 'credit', 10000, 'r')`
   await sql`SELECT ensure_usage_partitions('2025-08-01', 1)`
   for (const record of records) {
-    const row = Object.fromEntries(usageColumns.map(({ name, cell }) => [name, cell(record)]))
+    const row = Object.fromEntries(usageColumns.map(({ name, cell }) => [name, cell(record.facts, record)]))
     await sql`INSERT INTO usage_records SELECT * FROM json_populate_record(NULL::usage_records, ${JSON.stringify(row)}::text::json)`
   }
   for (const day of totalsOf(records).days) {

@@ -3,8 +3,7 @@ import type { Database } from '@/db/client'
 import type { AccountStatus } from '@/ledger/outcomes'
 import { type Nano, nano } from '@/lib/money'
 import { cutPage, type Page, type PageRequest, pageSize } from '@/lib/paging'
-import { readCursor } from './keyset'
-import { containing } from './like-pattern'
+import { containing, readCursor } from './keyset'
 
 export type AccountSearch = PageRequest & {
   /** A part of the address or of the name in any case, or an id. Left out: every account. */

@@ -2,8 +2,7 @@
 import type { Database } from '@/db/client'
 import type { KeyStatus } from '@/ledger/outcomes'
 import { cutPage, type Page, type PageRequest, pageSize } from '@/lib/paging'
-import { readCursor } from './keyset'
-import { containing } from './like-pattern'
+import { containing, readCursor } from './keyset'
 
 type KeySearch = PageRequest & {
   /** An id, a part of the name in any case, or the first or last characters of the key. Left out: every key. */

@@ -1,4 +1,4 @@
-/** Where a page of what administrators look through begins: after a sortable value as Postgres writes it, and an id. */
+/** What administrators look through: where a page begins (after a sortable value as Postgres writes it, and an id), and what they type into a search. */
 import { invalidRequest } from '@/chat/error'
 import { parseCursor, textLike } from '@/lib/paging'
 
@@ -11,4 +11,9 @@ export function readCursor(cursor: string): { at: string; id: string } {
   const place = parseCursor(cursor, [isSortable, isId])
   if (!place) throw invalidRequest('The cursor is not valid.', 'cursor')
   return { at: place[0], id: place[1] }
+}
+
+/** A pattern for LIKE that finds `text` anywhere; `%`, `_` and the escape character itself stand for themselves. */
+export function containing(text: string): string {
+  return `%${text.replace(/[\\%_]/g, '\\$&')}%`
 }

@@ -2,8 +2,7 @@
 import type { UserRole } from '@/db/auth-schema'
 import type { Database } from '@/db/client'
 import { cutPage, type Page, type PageRequest, pageSize } from '@/lib/paging'
-import { readCursor } from './keyset'
-import { containing } from './like-pattern'
+import { containing, readCursor } from './keyset'
 
 type UserSearch = PageRequest & {
   /** A part of the address or of the name in any case, or an id. Left out: everybody. */

@@ -4,8 +4,15 @@
  */
 import { plainArray, textArray } from '@/db/array-literal'
 import type { Database } from '@/db/client'
-import { afterCondition, positionOf, type RecordPosition, type RecordRow, recordColumns } from './listed-record'
-import type { SearchStep, TakeStep } from './search-step'
+import {
+  afterCondition,
+  positionOf,
+  type RecordPosition,
+  type RecordRow,
+  recordColumns,
+  type SearchStep,
+  type TakeStep,
+} from './listed-record'
 import { detailCondition, keyAndModelCondition, rangeCondition, type UsageFilter } from './usage-filter'
 import { MS_PER_DAY, utcDayOf } from './utc-day'
 import { createWindowSteps } from './window-steps'

@@ -22,6 +22,12 @@ export type RecordRow = Omit<SeenRecord, 'flags'> & {
   toolCharges: ToolCharge[] | null
 }
 
+/** What one look found, and from where to go on; `rest` is null where nothing can follow. */
+export type SearchStep = { rows: RecordRow[]; rest: RecordPosition | null }
+
+/** Looks behind `from` (undefined: at the newest) for at most `wanted` records, 1 or more. */
+export type TakeStep = (from: RecordPosition | undefined, wanted: number) => Promise<SearchStep>
+
 export type ListedRecord = SeenRecord & {
   /** The key's name; null where the key is not known any more. */
   keyName: string | null

@@ -6,8 +6,14 @@ import type { Database } from '@/db/client'
 import { livePart } from './archived-part'
 import { createCellSteps } from './cell-steps'
 import { readKeyNames } from './key-names'
-import { type ListedRecord, positionOf, type RecordPosition, type RecordRow, toListed } from './listed-record'
-import type { TakeStep } from './search-step'
+import {
+  type ListedRecord,
+  positionOf,
+  type RecordPosition,
+  type RecordRow,
+  type TakeStep,
+  toListed,
+} from './listed-record'
 import { isNoteworthy, type UsageFilter } from './usage-filter'
 import { createWindowSteps } from './window-steps'
 

@@ -1,7 +1,14 @@
 /** Looks for usage records by reading an account's backwards, so many at a time. */
 import type { Database } from '@/db/client'
-import { afterCondition, positionOf, type RecordPosition, type RecordRow, recordColumns } from './listed-record'
-import type { SearchStep, TakeStep } from './search-step'
+import {
+  afterCondition,
+  positionOf,
+  type RecordPosition,
+  type RecordRow,
+  recordColumns,
+  type SearchStep,
+  type TakeStep,
+} from './listed-record'
 import {
   isNoteworthy,
   isRolledUp,

@@ -2,8 +2,10 @@
  * The routes of signing up, in and out, and of who one is: the library's work behind our own words, limits and
  * documentation.
  */
+
 import { Elysia } from 'elysia'
-import { signInOptions } from '@/console/auth/options'
+import { PASSWORD_MAX_CHARS, PASSWORD_MIN_CHARS } from '@/accounts/passwords'
+import type { AuthParts } from '@/console/auth/parts'
 import { readProfile } from '@/console/auth/profile'
 import { finishSignIn, signIn, signOut } from '@/console/auth/sign-in'
 import { resendVerification, signUp, verifyEmail } from '@/console/auth/sign-up'
@@ -161,4 +163,15 @@ function verificationRoutes(deps: SessionDeps) {
         },
       },
     )
+}
+
+/** What signing in offers here, for pages that nobody is signed in to yet. */
+function signInOptions({ settings, mailer, requiresVerification }: AuthParts) {
+  return {
+    signUp: settings.signUp,
+    isMailConfigured: requiresVerification,
+    isPasswordResetPossible: mailer !== undefined,
+    passwordMinChars: PASSWORD_MIN_CHARS,
+    passwordMaxChars: PASSWORD_MAX_CHARS,
+  }
 }

@@ -5,7 +5,7 @@ import { invalidRequest } from '@/chat/error'
 import type { RecordPosition } from '@/console/usage-views/listed-record'
 import type { StatusFilter, UsageFilter } from '@/console/usage-views/usage-filter'
 import { SERIES_GROUPS } from '@/console/usage-views/usage-series'
-import { BILLING_RULES, RECORD_FLAGS } from '@/ledger/usage-record'
+import { BILLING_RULES, LATEST_MS, RECORD_FLAGS } from '@/ledger/usage-record'
 import { countUpTo, formatCursor, parseCursor, textLike } from '@/lib/paging'
 
 const MOMENT = '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}(:\\d{2}(\\.\\d{1,6})?)?Z$'
@@ -46,8 +46,6 @@ export const SeriesQuery = Type.Composite([FilterQuery, Type.Object({ group: Typ
 const DEFAULT_RANGE_MS = 30 * 86_400_000
 /** Requests that are settled while the answer is on its way belong to it, whatever the clocks say. */
 const AHEAD_MS = 60_000
-/** The last millisecond of the year 9999. */
-const LATEST_MS = 253_402_300_799_999
 
 /** The filter of the signed-in person's account. Throws 400 where the times don't fit together. */
 export function filterOf(query: FilterQuery, accountId: string, nowMs = Date.now()): UsageFilter {

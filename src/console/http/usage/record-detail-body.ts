@@ -23,11 +23,10 @@ const ToolLine = Type.Object({
   amount: Type.String({ description: 'USD' }),
 })
 
-/** Told together, as the input. */
-const UNTOLD = ['uncachedTokens', 'cacheWrite5mTokens', 'cacheWrite1hTokens'] as const
+const CACHED_APART = ['uncachedTokens', 'cacheWrite5mTokens', 'cacheWrite1hTokens'] as const
 
 export const RecordDetailBody = Type.Composite([
-  Type.Omit(UsageItem, ['recordId', 'kind', 'rule', 'flags', 'cost', ...UNTOLD]),
+  Type.Omit(UsageItem, ['recordId', 'kind', 'rule', 'flags', 'cost', ...CACHED_APART]),
   Type.Object({
     cost: Type.String({ description: 'USD, all records of the request together' }),
     facts: Type.Array(
