@@ -12,7 +12,7 @@ export const PLACES: Readonly<Record<string, Readonly<Record<string, string>>>> 
     CHARS_PER_ITEM: 'counts towards what is held',
   },
   'src/gateway/attempt/first-answer.ts': {
-    'attempts.splice': 'an attempt that failed: its failure is kept, and told where no other does better',
+    'underWay.splice': 'an attempt that failed: its failure is kept, and told where no other does better',
   },
   'src/gateway/attempt/read-complete.ts': {
     MAX_ANSWER_BYTES: 'a longer answer is a failure of the attempt (test/gateway/attempt/read-complete.test.ts)',
