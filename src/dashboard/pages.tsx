@@ -53,7 +53,7 @@ export const PAGES: readonly PageRoute[] = [
     import('@/dashboard/pages/administration/approvals-page').then((module) => module.AdminApprovalsPage),
   ),
   page('/admin/providers', 'administrator', () =>
-    import('@/dashboard/pages/administration/providers-page').then((module) => module.AdminProvidersPage),
+    import('@/dashboard/pages/administration/providers/providers-page').then((module) => module.AdminProvidersPage),
   ),
   page('/admin/margins', 'administrator', () =>
     import('@/dashboard/pages/margins/margins-page').then((module) => module.AdminMarginsPage),

@@ -18,6 +18,7 @@ import type { Database } from '@/db/client'
 import type { AccountStatus, DefaultLimits } from '@/ledger/outcomes'
 import type { Nano } from '@/lib/money'
 import type { Page } from '@/lib/paging'
+import type { Trial } from '@/upstream/trial/try-provider'
 import { type CountGapSearch, type GapRecord, searchCountGaps } from '@/usage/count-gaps'
 import { type MarginReport, readMargins } from '@/usage/margins'
 import { type Observed, readObservations } from '@/usage/observations'
@@ -26,6 +27,7 @@ import { type AccountView, viewAccount } from './account-view'
 import { type Administrator, auditOrigin } from './administrator'
 import { type AuditRow, type AuditSearch, searchAudit } from './audit-search'
 import { type HealthReport, type HealthSources, reportHealth } from './provider-health'
+import { createProviderTrials } from './provider-trials'
 
 type AdministrationDeps = {
   ordersDeps: OrdersDeps
@@ -67,6 +69,8 @@ export interface Administration {
     request: { importId: string; digest: string; reason: string },
   ): Promise<CommitOutcome>
   health(): HealthReport
+  /** Sends small requests to each target of a provider, which it charges for; undefined where none of that name is offered. */
+  tryProvider(by: Administrator, provider: string): Promise<Trial[] | undefined>
   /** How models answered for tiers in the last `days` days, and what share of each tier's requests is looked at. */
   tierReport(days: number): Promise<TierReport>
   /** What is left of the last `days` days once providers are paid. */
@@ -108,6 +112,7 @@ export function createAdministration(deps: AdministrationDeps): Administration {
     previewStatement: (by, text, options) => previewStatement(ordersDeps, by, text, options),
     commitStatement: (by, request) => commitStatement(money, by, request),
     health: () => reportHealth(health),
+    tryProvider: createProviderTrials(health.catalog, database),
     tierReport: async (days) => ({
       tiers: [...health.catalog.current.tiers.values()].map(({ id, observe }) => ({ tier: id, share: observe })),
       observed: await readObservations(reading, days, Date.now()),

@@ -43,6 +43,9 @@ export async function askTarget(
   const startedMs = performance.now()
   const answer = await callUpstream({ target, key, format, stream, bodyText: JSON.stringify(body), signal })
   const read = answer.kind === 'failed' ? answer : await readAnswer(answer, format, startedMs)
+  if (read.kind === 'answered' && stream && read.firstTokenMs === undefined) {
+    return { kind: 'failed', why: 'came in one piece' }
+  }
   if (read.kind === 'answered') return read
   if (signal.aborted) return { kind: 'failed', why: `no whole answer within ${TIMEOUT_MS / 1000} s` }
   return { kind: 'failed', why: read.kind === 'failed' ? describeFailure(read.failure, provider) : read.why }

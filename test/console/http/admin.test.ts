@@ -54,6 +54,7 @@ const BODIES: Readonly<Record<string, object | undefined>> = {
   'POST /dashboard/api/admin/approvals/:approvalId/reject': NOTE,
   'POST /dashboard/api/admin/approvals/:approvalId/withdraw': NOTE,
   'GET /dashboard/api/admin/health': undefined,
+  'POST /dashboard/api/admin/providers/:provider/test': {},
   'GET /dashboard/api/admin/tiers': undefined,
   'GET /dashboard/api/admin/margins': undefined,
   'GET /dashboard/api/admin/count-gaps': undefined,
@@ -263,6 +264,17 @@ describe('what administrators watch', () => {
       ],
     })
     expect(JSON.stringify(body)).not.toContain('sk-provider1-secret-canary')
+  })
+
+  test('a provider is tried once for two who ask at once, and one that is not there is not found', async () => {
+    const test = () => office.first.json('POST', `${ADMIN}/providers/provider1/test`, {})
+    const [one, other] = await Promise.all([test(), test()])
+    expect(one.body).toMatchObject({ targets: [{ model: 'svc/alpha', text: 'works' }] })
+    expect(JSON.stringify(one.body)).not.toContain('sk-provider1-secret-canary')
+    expect(other.status).toBe(200)
+    expect((await office.first.json('POST', `${ADMIN}/providers/nobody/test`, {})).status).toBe(404)
+    const { body } = await office.first.json('GET', `${ADMIN}/audit?action=provider.test`)
+    expect(body).toMatchObject({ items: expect.arrayContaining([expect.objectContaining({ subject: 'provider1' })]) })
   })
 
   test('the audit log holds who did what from where, and its chain is intact', async () => {

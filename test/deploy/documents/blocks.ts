@@ -111,6 +111,11 @@ export const RULES: readonly Rule[] = [
     by: 'test/catalog/dialects/documented-entries.test.ts',
   },
   {
+    document: 'docs/operations/services.md',
+    info: 'json providers',
+    by: 'test/catalog/dialects/documented-entries.test.ts',
+  },
+  {
     document: 'docs/operations/vertex.md',
     info: 'json targets',
     by: 'test/catalog/dialects/documented-entries.test.ts',

@@ -6,6 +6,7 @@ import { adminApprovalRoutes } from './approval-routes'
 import { adminBillRoutes } from './bill-routes'
 import type { AdminDeps } from './context'
 import { adminOrderRoutes } from './order-routes'
+import { adminProviderRoutes } from './provider-routes'
 import { adminStatementRoutes } from './statement-routes'
 import { adminWatchRoutes } from './watch-routes'
 
@@ -18,5 +19,6 @@ export function adminRoutes(deps: AdminDeps) {
     .use(adminStatementRoutes(deps))
     .use(adminApprovalRoutes(deps))
     .use(adminWatchRoutes(deps))
+    .use(adminProviderRoutes(deps))
     .use(adminBillRoutes(deps))
 }

@@ -1,5 +1,5 @@
 /** What the pages of administration ask the server, and the types of what it answers. */
-import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { keepPreviousData, useInfiniteQuery, useMutation, useQuery } from '@tanstack/react-query'
 import { answer, api } from '@/dashboard/client'
 import { queryClient } from '@/dashboard/query'
 
@@ -20,6 +20,7 @@ export type MoneyAnswer = DataOf<ReturnType<typeof api.admin.orders>['confirm'][
 export type TierReport = DataOf<typeof api.admin.tiers.get>
 export type Health = DataOf<typeof api.admin.health.get>
 export type ProviderHealth = Health['providers'][number]
+export type Trials = DataOf<ReturnType<typeof api.admin.providers>['test']['post']>
 export type AuditEntry = DataOf<typeof api.admin.audit.get>['items'][number]
 
 export type OrderState = FoundOrder['state']
@@ -166,4 +167,9 @@ const MS_PER_DAY = 86_400_000
 
 function dayAfter(day: string): string {
   return new Date(Date.parse(`${day}T00:00:00Z`) + MS_PER_DAY).toISOString()
+}
+
+/** Tries a provider when asked to. */
+export function useTrial(provider: string) {
+  return useMutation({ mutationFn: () => answer(api.admin.providers({ provider }).test.post({})) })
 }

@@ -9,6 +9,7 @@ import type {
   OrderState,
   PreviewLine,
   ProviderHealth,
+  Trials,
 } from './admin-data'
 
 type Word = { label: string; tone: Tone }
@@ -153,3 +154,9 @@ export const ACCOUNT_WORDS = {
   active: { label: 'Active', tone: 'good' },
   suspended: { label: 'Suspended', tone: 'bad' },
 } as const satisfies Record<string, Word>
+
+export const TRIAL_WORDS: Record<Trials['targets'][number]['text'], Word> = {
+  works: { label: 'Works', tone: 'good' },
+  fails: { label: 'Fails', tone: 'bad' },
+  untried: { label: 'Not tried', tone: 'neutral' },
+}

@@ -8,9 +8,10 @@ import { EmptyState } from '@/dashboard/components/states/empty-state'
 import { Loaded } from '@/dashboard/components/states/loaded'
 import { Status } from '@/dashboard/components/status'
 import { formatCount, formatDuration } from '@/dashboard/format'
-import { type Health, type ProviderHealth, useHealth } from './admin-data'
+import { type Health, type ProviderHealth, useHealth } from '@/dashboard/pages/administration/admin-data'
+import { CIRCUIT_WORDS, KEY_WORDS } from '@/dashboard/pages/administration/words'
+import { ProviderTrial } from './provider-trial'
 import { TierSection } from './tier-section'
-import { CIRCUIT_WORDS, KEY_WORDS } from './words'
 
 export function AdminProvidersPage() {
   const health = useHealth()
@@ -70,6 +71,7 @@ function Provider({ provider }: { provider: ProviderHealth }) {
         <Targets provider={provider} />
         <Keys provider={provider} />
         {failed.length > 0 && <Failures failed={failed} />}
+        <ProviderTrial provider={provider.provider} />
       </Stack>
     </Section>
   )

@@ -5,7 +5,7 @@ import { Section } from '@/dashboard/components/section'
 import { EmptyState } from '@/dashboard/components/states/empty-state'
 import { Loaded } from '@/dashboard/components/states/loaded'
 import { formatCount } from '@/dashboard/format'
-import { type TierReport, useTierReport } from './admin-data'
+import { type TierReport, useTierReport } from '@/dashboard/pages/administration/admin-data'
 
 export function TierSection() {
   const report = useTierReport()

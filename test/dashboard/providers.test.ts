@@ -1,0 +1,69 @@
+/** A provider tried on its page, in Chromium: what is shown before, meanwhile and after, and where it fails. */
+import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { type Office, openOffice } from '@test/console/administration/fixture'
+import { expectAccessible, expectNoSidewaysScroll, openBrowser, type TestBrowser } from '@test/support/browser'
+
+setDefaultTimeout(300_000)
+
+let office: Office
+let browser: TestBrowser
+
+beforeAll(async () => {
+  ;[office, browser] = await Promise.all([openOffice(), openBrowser()])
+})
+afterEach(() => browser.closePages())
+afterAll(async () => {
+  await browser.close()
+  await office.stop()
+})
+
+function open(path: string) {
+  return browser.open(`/dashboard${path}`, { url: office.gateway.url, cookie: office.first.cookie })
+}
+
+describe('the test of a provider', () => {
+  test('is asked for by a click, shown while it runs, and says what works and why something does not', async () => {
+    const page = await open('/admin/providers')
+    const gate = Promise.withResolvers<void>()
+    await page.route('**/api/admin/providers/provider1/test', async (route) => {
+      await gate.promise
+      await route.continue()
+    })
+    const button = page.getByRole('button', { name: 'Test provider1' })
+    await button.click()
+    await page.getByRole('status', { name: 'Loading' }).first().waitFor()
+    gate.resolve()
+    const table = page.getByRole('table', { name: 'What works at provider1' })
+    await table.waitFor()
+    const cells = await table.getByRole('row').nth(1).getByRole('cell').allInnerTexts()
+    // The provider of this office answers everything with the same words, in one piece.
+    expect(cells.slice(1, 3)).toEqual(['Works', 'Fails'])
+    await page.getByText('svc/alpha, stream: came in one piece').waitFor()
+    for (const [width, colorScheme] of [
+      [1280, 'light'],
+      [768, 'dark'],
+      [360, 'dark'],
+    ] as const) {
+      await page.setViewportSize({ width, height: 900 })
+      await page.emulateMedia({ colorScheme })
+      await expectAccessible(page)
+      await expectNoSidewaysScroll(page)
+    }
+    const { items } = await office.administration.searchAudit({ action: 'provider.test', limit: 10 })
+    expect(items).toMatchObject([{ actorEmail: office.first.email, subject: 'provider1' }])
+  })
+
+  test('says why it could not be made, and is made again', async () => {
+    const page = await open('/admin/providers')
+    const route = '**/api/admin/providers/provider1/test'
+    const refused = { error: { message: 'The history is away.', type: 'x', param: null, code: null } }
+    await page.route(route, (intercepted) => intercepted.fulfill({ status: 503, json: refused }))
+    await page.getByRole('button', { name: 'Test provider1' }).click()
+    await page.getByText('The history is away.').waitFor()
+    await expectAccessible(page)
+    await page.unroute(route)
+    await page.getByRole('button', { name: 'Try again' }).click()
+    await page.getByRole('table', { name: 'What works at provider1' }).waitFor()
+    expect(await page.getByText('The history is away.').count()).toBe(0)
+  })
+})
