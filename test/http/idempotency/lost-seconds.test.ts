@@ -38,6 +38,8 @@ function ask(gateway: TestGateway, customer: Customer, idempotencyKey: string, s
 /** What the account has paid, and the records of it in the books once nothing is on its way there. */
 async function booked(customer: Customer) {
   const { deps, database } = gateways[0].gateway
+  const isSettled = () => gateways.every(({ gateway }) => gateway.deps.settler.pendingCount() === 0)
+  await until(isSettled, 'what the store has lost to be sent again')
   const { spent } = await settledBalance(gateways[0], customer)
   await until(async () => (await deps.ledger.unsyncedRecordCount()) === 0, 'the records to be booked')
   const rows = await database.sql`SELECT FROM usage_records WHERE account_id = ${customer.accountId}`
