@@ -36,6 +36,11 @@ describe('a vector', () => {
     )
   })
 
+  test('is taken without what pads it', () => {
+    const bare = packVector([1]).replaceAll('=', '')
+    expect(readVector(bare)).toBe(bare)
+  })
+
   test('is written as JSON that says the same in either encoding', () => {
     fc.assert(
       fc.property(vector, (numbers) => {
@@ -66,6 +71,9 @@ describe('a vector', () => {
     ['AACAfw=='],
     ['AADAfw=='],
     [`${packVector([1])}\n`],
+    [`AAAA ${packVector([1]).slice(4)}`],
+    // The alphabet of addresses.
+    ['-_-_AA=='],
   ] as [never][])('is not %p', (value) => {
     expect(readVector(value)).toBeUndefined()
   })

@@ -5,7 +5,7 @@ import { ownTurn } from '@/lib/wait/own-turn'
 /** A body up to this length is one text. */
 const WHOLE_BYTES = 512 * 1024
 /** What is made at once of a longer one. */
-const SLICE_BYTES = 256 * 1024
+const SLICE_BYTES = 64 * 1024
 
 const encoder = new TextEncoder()
 

@@ -2,6 +2,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { type Customer, startGateway, type TestGateway } from '@test/support/gateway'
 import { until } from '@test/support/until'
+import { countTextTokens } from '@/catalog/estimate'
 import { nano } from '@/lib/money'
 import { answerEither, compatibleAnswer, geminiAnswer, sellEmbeddings } from './providers'
 
@@ -11,6 +12,8 @@ let customer: Customer
 
 beforeAll(async () => {
   gateway = await startGateway({ respond: answerEither, catalog: sellEmbeddings })
+  // A charge waits two seconds for a count at most, and the first one of all for the vocabulary too.
+  await countTextTokens(['warm'])
 })
 afterAll(() => gateway.stop())
 beforeEach(async () => {
