@@ -32,6 +32,8 @@ export async function preparePython(list: PackageList, say: (line: string) => vo
     'install',
     '--quiet',
     '--require-hashes',
+    // The list is whole. Left to look for what packages ask for, pip takes a release of today for an extra of one that is pinned.
+    '--no-deps',
     '--only-binary',
     ':all:',
     '--requirement',
