@@ -99,11 +99,11 @@ test.each(LOOKS)('it can be read and used by everybody, looked at in %j', async 
 test('it follows the choice that was made in the dashboard, and else the system', async () => {
   const isDark = (page: Page) => page.evaluate(() => document.documentElement.classList.contains('dark-mode'))
   const page = await open({ colorScheme: 'dark' })
-  await until(() => isDark(page), 'the page to turn dark')
+  expect(await isDark(page)).toBe(true)
   await page.emulateMedia({ colorScheme: 'light' })
   await until(async () => !(await isDark(page)), 'the page to turn light')
   await page.evaluate(() => localStorage.setItem('mantine-color-scheme-value', 'dark'))
   await page.reload()
   await page.getByText(FIRST).waitFor()
-  await until(() => isDark(page), 'the page to be dark from the start')
+  expect(await isDark(page)).toBe(true)
 })

@@ -4,6 +4,11 @@ import './docs.css'
 import SwaggerUI from 'swagger-ui-dist/swagger-ui-es-bundle.js'
 import { keepAccessible } from './accessible'
 
+/** Where the dashboard's component library keeps what was chosen there. */
+const CHOICE = 'mantine-color-scheme-value'
+/** By this class on the document, the library of the page turns dark. */
+const DARK_CLASS = 'dark-mode'
+
 /** What only the pages of the dashboard call: open to read, but in nobody's way. */
 const COLLAPSED_TAG = 'Dashboard'
 
@@ -31,11 +36,6 @@ if (root) {
     onComplete: () => ui.layoutActions.show(['operations-tag', COLLAPSED_TAG], false),
   })
 }
-
-/** Where the dashboard's component library keeps what was chosen there. */
-const CHOICE = 'mantine-color-scheme-value'
-/** By this class on the document, the library of the page turns dark. */
-const DARK_CLASS = 'dark-mode'
 
 /** Keeps the page in its scheme. */
 function followScheme(): void {
