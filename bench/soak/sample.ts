@@ -101,18 +101,22 @@ function openDescriptors(pid: number): number {
   }
 }
 
-/** What both stores hold now. */
-export async function readStores({
-  bank,
-}: BenchStores): Promise<Pick<Sample, 'redisBytes' | 'redisKeys' | 'postgresConnections' | 'postgresBytes'>> {
-  const info = String(await bank.redis.call('INFO', 'memory'))
-  const [row] = await bank.database.sql<{ connections: number; bytes: number }[]>`
-    SELECT (SELECT count(*)::int FROM pg_stat_activity WHERE datname = current_database()) AS connections,
-      pg_database_size(current_database())::float8 AS bytes`
-  return {
-    redisBytes: Number(/used_memory:(\d+)/.exec(info)?.[1]),
-    redisKeys: Number(await bank.redis.call('DBSIZE')),
-    postgresConnections: row?.connections ?? Number.NaN,
-    postgresBytes: row?.bytes ?? Number.NaN,
+type StoresSample = Pick<Sample, 'redisBytes' | 'redisKeys' | 'postgresConnections' | 'postgresBytes'>
+
+/** What both stores hold now; NaN where one of them gave no answer in time, as on a machine that is busy elsewhere. */
+export async function readStores({ bank }: BenchStores): Promise<StoresSample> {
+  try {
+    const info = String(await bank.redis.call('INFO', 'memory'))
+    const [row] = await bank.database.sql<{ connections: number; bytes: number }[]>`
+      SELECT (SELECT count(*)::int FROM pg_stat_activity WHERE datname = current_database()) AS connections,
+        pg_database_size(current_database())::float8 AS bytes`
+    return {
+      redisBytes: Number(/used_memory:(\d+)/.exec(info)?.[1]),
+      redisKeys: Number(await bank.redis.call('DBSIZE')),
+      postgresConnections: row?.connections ?? Number.NaN,
+      postgresBytes: row?.bytes ?? Number.NaN,
+    }
+  } catch {
+    return { redisBytes: Number.NaN, redisKeys: Number.NaN, postgresConnections: Number.NaN, postgresBytes: Number.NaN }
   }
 }
