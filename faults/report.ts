@@ -1,4 +1,4 @@
-/** The table of a run, as people read it and as docs/RELIABILITY.md keeps it. */
+/** The table of a run, as people read it. */
 import { INVARIANTS } from './check/evidence'
 import type { FaultResult } from './run'
 

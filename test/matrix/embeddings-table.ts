@@ -4,8 +4,7 @@
 export function renderEmbeddings(): string {
   return `## Embeddings
 
-\`POST /v1/embeddings\` for **C**, \`:embedContent\` and \`:batchEmbedContents\` for **G**; \`messages\` has none. The requests of the libraries and
-what providers answer are run by \`test/gateway/embed/\` and \`test/clients/embeddings.test.ts\`.
+\`POST /v1/embeddings\` for **C**, \`:embedContent\` and \`:batchEmbedContents\` for **G**; \`messages\` has none.
 
 | | C→C | C→G | G→C | G→G |
 |---|:-:|:-:|:-:|:-:|

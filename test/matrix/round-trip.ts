@@ -60,7 +60,7 @@ export async function runRoundTrip(gateway: TestGateway, key: string, cell: Roun
 }
 
 /** A client of the signer's own format that throws its proofs away gets none back: that is between those two. */
-export function isSignedAgain({ trip, client, second, keeps }: Omit<RoundTripCell, 'isVisible' | 'isStream'>): boolean {
+function isSignedAgain({ trip, client, second, keeps }: Omit<RoundTripCell, 'isVisible' | 'isStream'>): boolean {
   return second === trip.signedBy && !(client === second && keeps === 'bare')
 }
 

@@ -7,7 +7,8 @@ import { renderEmbeddings } from './embeddings-table'
 import { noteOn } from './expectation'
 import { renderFields } from './fields-table'
 import { cellsOf } from './lanes'
-import { isSignedAgain, ROUND_TRIP_CELLS } from './round-trip'
+import { ROUND_TRIP_CELLS } from './round-trip'
+import { type Row, renderRows } from './rows'
 import type { Case, Cell, Group } from './types'
 
 const LETTER: Record<FormatName, string> = {
@@ -17,6 +18,7 @@ const LETTER: Record<FormatName, string> = {
   responses: 'R',
 }
 const PAIRS = FORMAT_NAMES.flatMap((client) => FORMAT_NAMES.map((provider) => ({ client, provider })))
+const PAIR_NAMES = PAIRS.map(({ client, provider }) => `${LETTER[client]}→${LETTER[provider]}`)
 
 /** The whole document. */
 export function renderDocument(): string {
@@ -24,65 +26,59 @@ export function renderDocument(): string {
   return `${[INTRODUCTION(cells), ...GROUPS.map(renderGroup), renderFields(), renderSignatures(), renderEmbeddings(), renderLibraries()].join('\n')}`
 }
 
-const INTRODUCTION = (cells: number) => `# Compatibility: every client format to every provider format
+const INTRODUCTION = (cells: number) => `# Compatibility: every client format at every provider format
 
-This file is written by \`bun run matrix\`, which runs every cell below: the client library of the format asks, a scripted
-provider receives exactly what a client of *its* format would have asked, and answers as its documentation says; the client must
-see the same answer, strictly framed, and the ledger must charge the same amount, whatever the client's format.
+\`bun run matrix\` writes this file and runs every cell of it: the client library of one format asks, a scripted provider of another
+checks what it receives and answers as its documentation says; the client must see the same answer, and the charge must be the same.
 ${cells} cells (each pair in one piece and as a stream, generate-content also as a JSON array) and ${ROUND_TRIP_CELLS.length} tool
-loops run in \`bun run test\` as well; a test fails where this file and the cases differ.
+loops also run in \`bun run test\`.
 
 **C** chat-completions · **M** messages · **G** generate-content · **R** responses; \`C→M\` is a client of chat-completions at a provider of messages.
 
-- ✓ carried: the provider receives it and the client sees it, nothing lost (a failure: told in the client's own shape)
-- ~ answered, with the loss that the note tells
+- ✓ carried, nothing lost (a failure: reported in the client's own format)
+- ~ answered, with the loss that the note names
 - ✗ refused with a 400 that names the field, since leaving it out would change the meaning; nothing is sent or charged
 - · the client's format has no way to ask for it
 - (empty) the row is about other providers
 
-What passes through within one format keeps its bytes as long as it keeps the published shape. A field that breaks it, so that official
-clients throw or lose something, is put right in place: calls without index, id or type or counted from 1, arguments as objects, contents as
-parts, roles that are missing or repeated, finish reasons under other names, missing \`object\`, \`choices\`, \`delta\` or usage,
-usage beside choices; of responses
-and messages, events without their name; of responses, beginnings of items and parts that were left out, ids that change or are missing, missing \`annotations\`, \`summary\`, \`status\`, \`output\` or counts of
-the usage, and events of no known name, which are hidden. Each is counted by provider (\`svc_answer_repairs_total\`). An answer of responses has
-an id of the gateway's, which later requests may name; its items keep the ids that their provider gave them.
+Cases with the same marks share a row. Rows that name a limited provider show what the catalogue's \`quirks\` change.
 
-Switches in the catalogue (\`quirks\` of a provider or target) say what a provider can't take; rows that name such a provider show
-what changes then.
+**Repairs.** Within one format, bytes pass unchanged as long as they keep the published shape. A field that breaks it, so that official clients
+fail, is corrected: tool calls without index, id or type or counted from 1, arguments as objects, contents as parts, roles that are
+missing or repeated, other names of finish reasons, missing \`object\`, \`choices\`, \`delta\` or usage, usage beside choices; in messages and
+responses, events without a name; in responses, missing starts of items and parts, ids that change or are missing, missing
+\`annotations\`, \`summary\`, \`status\`, \`output\` or usage counts, and events of unknown names, which are dropped.
+\`svc_answer_repairs_total\` counts repairs by provider. An answer of responses has an id of the gateway's; its items keep their provider's ids.
 
-**Beta interfaces and the version** of messages (\`anthropic-beta\`, \`anthropic-version\`) reach a provider of messages as the caller names them, as far
-as they cost tokens and nothing else; what is left out is named in \`x-svc-left-out\`, with the fields of the body that need it, and towards another
-format all of it is. [Which](guide/limits-and-headers.md#beta-interfaces); \`test/clients/protocol/betas.test.ts\` proves it.
+**Beta interfaces** of messages (\`anthropic-beta\`, \`anthropic-version\`): see [Limits and headers](guide/limits-and-headers.md#beta-interfaces).
 
-**Dialects** are one of the formats at another address, with another credential: what the tables say of the format holds for them. Two providers of messages can't take all of it. At Bedrock by
-InvokeModel (\`bedrock-invoke\`) and Converse (\`bedrock-converse\`) an image or document by address is a 400 (\`✗\`), and these are left out and named: betas that Bedrock doesn't know, \`service_tier\` and
-other fields beyond [what it takes](operations/bedrock.md); by Converse also \`metadata\`, \`tool_choice\` of type \`none\` where the conversation has calls, \`disable_parallel_tool_use\`, \`context_management\`, and \`top_k\` and
-thinking of models that have no word for them. \`test/dialects/aws/bedrock-gateway.test.ts\` asks both in all four client formats; \`converse-request.test.ts\` and \`bedrock-invoke.test.ts\` hold what goes out to the clients of AWS and Anthropic.
+**Dialects** are formats at another address with another credential; the tables hold for them too. Bedrock takes less: by InvokeModel
+(\`bedrock-invoke\`) and Converse (\`bedrock-converse\`) an image or document by address is a 400, and unknown betas, \`service_tier\` and
+other fields beyond [what it takes](operations/bedrock.md) are left out and named; by Converse also \`metadata\`, \`tool_choice\` of type
+\`none\` where the conversation has calls, \`disable_parallel_tool_use\`, \`context_management\`, and \`top_k\` and thinking of models without a
+field for them.
 
-**Values that are relayed and not read** (what a format can say of a schema, arguments and results of tools, metadata, fields without a meaning here) have the
-same names and values on the other side, whatever the pair and the way: strings letter by letter, and numbers digit by digit,
-\`1098765432109876543\`, \`-0\`, \`1.0\` and \`1e5\` included, also where arguments are a text in one format and an object in the other.
-What may change is what no reader of JSON can tell: white space, escapes in strings, and the place of names of digits alone. Of a name
-that is given twice, the last is relayed, since it is the one that was priced.
+**Values that are relayed and not read** (schemas, arguments and results of tools, metadata) keep their names and values in every pair:
+strings letter by letter, numbers digit by digit (\`1098765432109876543\`, \`-0\`, \`1.0\`, \`1e5\`). White space, escapes in strings, and the
+place of names made of digits may change. Of a name that is given twice, the last is relayed: it is the one that was priced.
 `
 
 function renderGroup(group: Group): string {
   const notes: string[] = []
-  const rows = group.cases.map((declared) => {
-    const marks = PAIRS.map((pair) => markOf(group, declared, pair, notes))
-    return `| ${declared.name} | ${marks.join(' | ')} |`
+  const rows = group.cases.map((declared): Row => {
+    return { name: declared.name, marks: PAIRS.map((pair) => markOf(group, declared, pair, notes)) }
   })
+  const [carried, others] = [rows.filter(isCarried), rows.filter((row) => !isCarried(row))]
   return [
     `## ${group.name}\n`,
-    `| | ${PAIRS.map(({ client, provider }) => `${LETTER[client]}→${LETTER[provider]}`).join(' | ')} |`,
-    `|---|${PAIRS.map(() => ':-:').join('|')}|`,
-    ...rows,
-    '',
+    ...(carried.length > 0 ? [`✓ in every pair: ${carried.map(({ name }) => name).join(' · ')}.`, ''] : []),
+    ...(others.length > 0 ? [renderRows('', PAIR_NAMES, others), ''] : []),
     ...notes.map((note, index) => `${index + 1}. ${note}`),
     ...(notes.length > 0 ? [''] : []),
   ].join('\n')
 }
+
+const isCarried = ({ marks }: Row) => marks.every((mark) => mark === '✓')
 
 /** The mark of one cell; its note is added to `notes` unless it is there already. */
 function markOf(
@@ -113,27 +109,15 @@ function superscript(value: number): string {
 }
 
 function renderSignatures(): string {
-  const rows = ROUND_TRIPS.flatMap((trip) =>
-    (['whole', 'bare'] as const).map((keeps) => {
-      const marks = PAIRS.map(({ client, provider: second }) => {
-        if (isSignedAgain({ trip, client, second, keeps })) return '✓'
-        return second === trip.signedBy ? '~' : '–'
-      })
-      return `| ${trip.name}, signed by ${LETTER[trip.signedBy]}; history ${keeps} | ${marks.join(' | ')} |`
-    }),
-  )
   return `## Signatures
 
-A tool loop: the first answer is signed, the client sends the history and the results to the provider of the column. *Whole*: the
-client sends back what it was given. *Bare*: it keeps only texts, calls and results, as clients do whose format has no room for
-proofs; the gateway then puts back what it kept by the ids of the calls.
+A tool loop: the first answer is signed; a client sends the history and the results to a provider of any format.
 
-- ✓ the provider that signed gets its own proof back, byte for byte
-- ~ a client of the signer's own format has thrown the proof away: nothing is put back, as without a gateway
-- – another provider is asked: it gets the history without any proof
+- The provider that signed gets its own proof back, byte for byte, from clients of every format, also where they keep only texts, calls
+  and results: the gateway restores proofs by the ids of the calls.
+- A client of the signer's own format that has dropped the proof gets nothing restored.
+- A provider of another format gets the history without any proof.
 
-| | ${PAIRS.map(({ client, provider }) => `${LETTER[client]}→${LETTER[provider]}`).join(' | ')} |
-|---|${PAIRS.map(() => ':-:').join('|')}|
-${rows.join('\n')}
+Tried with ${ROUND_TRIPS.map(({ name, signedBy }) => `${name} (${LETTER[signedBy]})`).join(' · ')}.
 `
 }

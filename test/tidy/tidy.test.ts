@@ -127,8 +127,8 @@ describe('the structure of all trees', () => {
     ).toEqual([])
   })
 
-  test('each test that docs/SECURITY.md names is there', () => {
-    const named = [...readText('docs/SECURITY.md').matchAll(/`([^`]+)` in `(test\/[^`]+)`/g)]
+  test('each test that test/security/README.md names is there', () => {
+    const named = [...readText('test/security/README.md').matchAll(/`([^`]+)` in `(test\/[^`]+)`/g)]
     expect(named.length).toBeGreaterThan(80)
     const missing = named.filter(([, title = '', path = '']) => {
       const text = PATHS.includes(path) ? readText(path) : ''
@@ -137,8 +137,8 @@ describe('the structure of all trees', () => {
     expect(missing.map(([mention]) => mention)).toEqual([])
   })
 
-  test('each line of docs/SECURITY.md names a test, and each protection from S1 to S29 has its line', () => {
-    const rows = readText('docs/SECURITY.md')
+  test('each line of test/security/README.md names a test, and each protection from S1 to S29 has its line', () => {
+    const rows = readText('test/security/README.md')
       .split('\n')
       .filter((line) => /^\| (S\d|.*(CVE|GHSA|#\d|PyPI))/.test(line))
     expect(rows.filter((row) => !/` in `test\//.test(row))).toEqual([])

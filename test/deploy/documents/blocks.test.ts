@@ -90,15 +90,6 @@ describe('with a gateway as a newcomer has it,', () => {
       expect(said.length).toBeGreaterThan(10)
     }
   })
-
-  test('docs/CLIENTS.md asks for what routing heeds', async () => {
-    const [body, ...others] = ours('docs/CLIENTS.md')
-    expect(others).toEqual([])
-    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
-    const response = await fetch(`${url}/v1/route`, { method: 'POST', headers, body: body?.text ?? '' })
-    expect(response.status).toBe(200)
-    expect(await response.json()).toMatchObject({ preferences: expect.any(Object) })
-  })
 })
 
 test('docs/operations/running.md makes an .env whose secrets are all there', async () => {

@@ -145,7 +145,6 @@ export const RULES: readonly Rule[] = [
   { document: 'docs/CLIENTS.md', info: 'ts', why: LIBRARIES },
   { document: 'docs/CLIENTS.md', info: 'python', why: LIBRARIES },
   { document: 'docs/CLIENTS.md', info: 'java', why: LIBRARIES },
-  { document: 'docs/CLIENTS.md', info: 'json', by: 'test/deploy/documents/blocks.test.ts' },
   {
     document: 'docs/CLIENTS.md',
     info: 'toml',
