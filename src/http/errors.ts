@@ -32,7 +32,9 @@ export function errorResponse(error: unknown, format: Format, requestId: string,
  * answer that does not fit is our own fault, and stays what it is.
  */
 export function meaningOf(error: unknown): unknown {
-  if (error instanceof ParseError && error.cause instanceof GatewayError) return error.cause
+  if (error instanceof ParseError) {
+    return error.cause instanceof GatewayError ? error.cause : invalidRequest('The body is not what its type says.')
+  }
   if (!(error instanceof ValidationError) || error.type === 'response') return error
   const [first] = error.all
   const path = first && 'path' in first ? first.path : ''

@@ -47,7 +47,7 @@ export function storedResponseRoutes(deps: HttpDeps) {
     const detailOf = (detail: ReturnType<typeof operation>) => ({ detail: isDocumented ? detail : { hide: true } })
     routes
       .get(`${base}/:id`, (context) => answer(deps, context, read), detailOf(READ))
-      .delete(`${base}/:id`, (context) => answer(deps, context, remove), detailOf(DELETE))
+      .delete(`${base}/:id`, (context) => answer(deps, context, remove), { parse: 'none', ...detailOf(DELETE) })
       .get(`${base}/:id/input_items`, (context) => answer(deps, context, listInput), detailOf(INPUT_ITEMS))
       .post(`${base}/:id/cancel`, (context) => answer(deps, context, cancel), {
         parse: 'none',
