@@ -1,7 +1,4 @@
-/**
- * The limits of accounts: what all keys of one may do together, and the most that a key of theirs may be given. Raised and
- * lowered by whoever administers, never by the customer.
- */
+/** The limits of an account: what all its keys may do together. Administrators set them, customers don't. */
 import { eq } from 'drizzle-orm'
 import type { Database } from '@/db/client'
 import { accounts } from '@/db/schema'
@@ -17,10 +14,7 @@ const NAMES = ['requestsPerMinute', 'tokensPerMinute', 'concurrency'] as const
 /** What is left out stays as it is; null = the catalogue's. `reason` is for the audit log. */
 export type AccountLimitsChange = { accountId: string; limits: Partial<AccountLimits>; reason: string; by: ChangedBy }
 
-/**
- * Changes an account's limits in the history together with an audit entry, then on every gateway at once. Throws where the
- * ledger can't be told: the history then has the new limits, and the same call again mends the rest.
- */
+/** Changes limits in history and audit log, then on every gateway. Throws where the ledger can't be told: call it again. */
 export async function changeAccountLimits(
   database: Database,
   ledger: Ledger,

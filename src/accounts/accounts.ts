@@ -18,10 +18,7 @@ type NewAccount = { email: string; name: string }
 export interface Accounts {
   /** Creates an empty, active account. `by` is for the audit log; left out = the operator. */
   create(account: NewAccount, by?: ChangedBy): Promise<CreateAccountOutcome>
-  /**
-   * Suspends or activates an account, in the history and its audit log first and then on every gateway at once. Throws
-   * where the ledger can't be told: the history then has the new status, and the same call again mends the rest.
-   */
+  /** Sets the status in history and audit log, then on every gateway. Throws where the ledger can't be told: call it again. */
   setStatus(
     accountId: string,
     status: AccountStatus,

@@ -18,10 +18,7 @@ export type { ChangeKeyOutcome } from './edit-key'
 export { MAX_KEY_LIMIT } from './key-limits'
 export type { KeyListing } from './key-listing'
 
-/**
- * Counts are integers from 1 to `MAX_KEY_LIMIT`, which is asserted. Limits left out are the catalogue's defaults (requests,
- * tokens, concurrency) or none.
- */
+/** Counts are integers from 1 to `MAX_KEY_LIMIT` (asserted). Missing limits are the catalogue's defaults, or none. */
 export type NewKey = Partial<KeyLimits> & {
   accountId: string
   /** 1 to 200 characters. */
@@ -56,10 +53,7 @@ export interface ApiKeys {
 /** Keys of one account that are not deleted, without those that the service made itself. */
 export const MAX_KEYS_PER_ACCOUNT = 100
 
-/**
- * Keys of `service` (the catalogue's `service`) in `database`, with `ledger` as what gateways obey. All changes throw where
- * the ledger can't be told; the history has the change by then, and repeating the call mends the rest.
- */
+/** Keys of `service`. Changes throw where the ledger can't be told; the history has them, and repeating tells the ledger. */
 export function createApiKeys(database: Database, ledger: Ledger, service: string): ApiKeys {
   const edit = (decide: (row: KeyRow) => Decision) => (keyId: string, accountId?: string, by?: ChangedBy) =>
     editKey(database, ledger, { keyId, accountId, by: by ?? OPERATOR, decide })

@@ -1,7 +1,4 @@
-/**
- * The checks of archived months, as statements of {@link reconcileHistory}: each month's checkpoints are what was sealed, the daily sums add
- * up to them, and so do the records as long as they are there.
- */
+/** The checks of archived months: checkpoints as sealed, daily sums and remaining records as the checkpoints. */
 import { CHECKPOINTS_DIGEST, DIGEST_VERSION, dayDigestsQuery, daySumsQuery, recordSumsQuery } from '@/db/usage-archive'
 
 /** Months whose records are in this database. */

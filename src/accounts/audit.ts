@@ -1,7 +1,4 @@
-/**
- * The audit log: who changed what, when, and from where. Entries can only be added, and each holds the hash of the one
- * before it, so that tampering with the table itself shows.
- */
+/** The audit log: entries can only be added, and each holds the hash of the one before it. */
 import { asc, desc, gt, sql } from 'drizzle-orm'
 import { type AuditDetails, auditEntries } from '@/db/administration-schema'
 import type { Database, Transaction } from '@/db/client'
@@ -28,10 +25,7 @@ export type ChangedBy = Pick<AuditEntry, 'actor' | 'ip' | 'requestId'>
 /** The command line, and the service itself. */
 export const OPERATOR: ChangedBy = { actor: { userId: null, email: 'operator' } }
 
-/**
- * Writes `entry` as the last step of `transaction`: from here until the transaction ends, other writers of the log wait,
- * and locks taken after this one could wait in a circle. Characters that Postgres can't store are left out.
- */
+/** Writes `entry` as the last step of `transaction`: other writers wait from here on, and later locks could deadlock. */
 export async function recordAudit(transaction: Transaction, entry: AuditEntry): Promise<void> {
   await transaction.execute(sql`SELECT pg_advisory_xact_lock(${AUDIT_LOCK})`)
   const [last] = await transaction
@@ -60,10 +54,7 @@ export type AuditChainState =
   | { kind: 'intact'; entries: number; headHash: string }
   | { kind: 'broken'; seq: number; fault: 'missing' | 'altered' | 'unlinked' }
 
-/**
- * Recomputes every hash from the first entry on. Entries cut off at the end leave a shorter chain that is whole in
- * itself: whoever keeps an earlier `headHash` elsewhere can tell.
- */
+/** Recomputes every hash. Entries cut off at the end leave a whole chain: compare `headHash` with an earlier one. */
 export async function verifyAuditChain({ db }: Pick<Database, 'db'>): Promise<AuditChainState> {
   let seq = 0
   let headHash = FIRST_PREVIOUS_HASH

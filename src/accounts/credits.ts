@@ -16,10 +16,7 @@ type NewCredit = {
   reference: string
 }
 
-/**
- * `isUnique`: the reference may stand for a credit of this account only, as an invoice number does. `isCovered`: nothing is taken
- * back that the account does not have.
- */
+/** `isUnique`: the reference is of this account only. `isCovered`: no more is taken back than the account has. */
 type DirectCredit = NewCredit & { isUnique?: boolean; isCovered?: boolean }
 
 type AddCreditOutcome =
@@ -119,10 +116,7 @@ export type RecordCreditOutcome =
   | { kind: 'recorded'; entryId: string; isNew: boolean }
   | Extract<AddCreditOutcome, { kind: 'unknown_account' | 'reference_taken' | 'out_of_range' }>
 
-/**
- * Writes the entry, the balance and the outbox row; a step of a larger transaction where the credit depends on one (the
- * state of an order). The outbox worker applies it after the commit.
- */
+/** Writes the entry, the balance and the outbox row in a transaction; the outbox worker applies it after the commit. */
 export async function recordCredit(
   transaction: Transaction,
   credit: NewCredit,

@@ -1,7 +1,4 @@
-/**
- * Taking credit back: out of the ledger first, where no request can spend it any more, then into the history, and only then for
- * good. A process that dies in between leaves a hold of which the history is asked when it expires.
- */
+/** Takes credit back: held in the ledger, written to the history, then final. A hold left behind is decided by the history. */
 import { and, eq, isNull, lt } from 'drizzle-orm'
 import type { Transaction } from '@/db/client'
 import { accounts, creditOutbox } from '@/db/schema'
@@ -51,10 +48,7 @@ export async function withholdDebit(ledger: Ledger, transaction: Transaction, de
   }
 }
 
-/**
- * Ends what was withheld by a transaction that failed, or whose end is not known: taken or given back, as the history has it.
- * Never throws: what cannot be decided now is decided, and logged, when the hold expires.
- */
+/** Ends a withheld debit of a failed transaction as the history has it. Never throws; the expiry of the hold decides else. */
 export async function endWithheld(ledger: Ledger, withheld: Withheld): Promise<void> {
   await ledger.resolveWithheld(withheld).catch(() => undefined)
 }

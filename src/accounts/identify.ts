@@ -18,26 +18,17 @@ type IdentifyOptions = {
   timeoutMs?: number
 }
 
-/**
- * Undefined where there is no such key (or it was deleted). Throws a {@link GatewayError} of kind `overloaded` where that
- * can't be found out now. At once for a key that this process remembers. Says nothing of the key's status: reserve decides that, with no memory in between.
- */
+/** Undefined for no such key, a promise where it isn't remembered. Throws `overloaded` without the history. Not the status. */
 export type Identify = (keyText: string, beforeLookUp?: () => void) => Soon<Payer | undefined>
 
 const DEFAULTS = { memorySize: 50_000, timeoutMs: 2_000 } satisfies Required<IdentifyOptions>
 /** A ledger that hangs would use up the second in which a paid request has to be refused: the history is asked instead. */
 const LEDGER_PATIENCE_MS = 200
-/**
- * Look-ups in the history, per process. After a loss of the ledger's store every key is looked up at once, so they wait for
- * each other; a flood of made-up keys fills this queue and two connections, and nothing else.
- */
+/** Look-ups per process: after a loss of the store, or a flood of made-up keys, they wait for each other. */
 const HISTORY_LOOKUPS = { maxKeys: 1_000, maxQuestions: 2, maxWaiting: 10_000 }
 const RETRY_AFTER_SECONDS = 2
 
-/**
- * Identifies keys of `service`. Only the map from a key's hash to its account and id is remembered, which never changes, and
- * only what was found: a key created a moment ago on another gateway is never "unknown" here.
- */
+/** Identifies keys of `service`; remembers the map from hash to account and id, which never changes, and only hits. */
 export function createIdentify(
   database: Database,
   ledger: Ledger,

@@ -4,10 +4,7 @@
 import { sql } from 'drizzle-orm'
 import type { Database, Transaction } from '@/db/client'
 
-/**
- * Runs `work` while no other process does so for the same `subject`. Two commands that change one key at the same time
- * each commit first and then, in turn, tell the ledger what the history says by then: the last one tells the last state.
- */
+/** Runs `work` while no other process does so for `subject`, so that the last change is what the ledger is told last. */
 export async function inOrder(
   { db }: Database,
   subject: string,

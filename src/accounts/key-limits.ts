@@ -10,10 +10,7 @@ export const MAX_KEY_LIMIT = 2_000_000_000
 
 type LimitColumns = Partial<typeof apiKeys.$inferInsert>
 
-/**
- * The limits as columns; those left out stay out. Asserts that counts are integers from 1 to {@link MAX_KEY_LIMIT} and that
- * the budget is not negative.
- */
+/** The limits as columns. Asserts counts from 1 to {@link MAX_KEY_LIMIT} and a budget that is not negative. */
 export function limitColumns(limits: Partial<KeyLimits>): LimitColumns {
   const { requestsPerMinute, tokensPerMinute, concurrency, monthlyBudget, expiresAtMs, allowedModels } = limits
   for (const limit of [requestsPerMinute, tokensPerMinute, concurrency]) {

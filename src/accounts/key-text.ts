@@ -30,10 +30,7 @@ export function keyHint(text: string): { prefix: string; lastFour: string } {
   return { prefix: text.slice(0, text.indexOf('-') + 1 + 4), lastFour: text.slice(-4) }
 }
 
-/**
- * CRC-32 (the polynomial of zlib) of the 30 characters as ASCII bytes, without the prefix, as base62 padded with zeros.
- * It finds every single wrong character and every pair of swapped neighbours.
- */
+/** CRC-32 of the 30 characters in base62: finds every single wrong character and every swapped pair. */
 function checksum(secret: string): string {
   return toBase62(crc32(secret), CHECKSUM_CHARS)
 }

@@ -1,7 +1,4 @@
-/**
- * What an operator changes of how people sign in: the administrator of the environment, new passwords, lost authenticator apps,
- * roles, and who may sign in at all. Whoever is changed is signed out everywhere.
- */
+/** What an operator changes of how people sign in. Whoever is changed is signed out everywhere. */
 import { eq } from 'drizzle-orm'
 import type { AuditDetails } from '@/db/administration-schema'
 import { credentials, sessions, twoFactors, type UserRole, users, verifications } from '@/db/auth-schema'
@@ -13,10 +10,7 @@ import { ensureAccount, nameOf, passwordCredential } from './users'
 
 type User = typeof users.$inferSelect
 
-/**
- * Creates the administrator, or gives the user of that address this password and the role `admin`. Where neither was theirs
- * yet, all their sessions end; whoever had signed up with the address before loses their second factor as well.
- */
+/** Creates the administrator or changes password and role; a change ends sessions, and an earlier stranger's second factor. */
 export async function upsertAdministrator(
   database: Database,
   address: string,

@@ -4,10 +4,7 @@ import type { Database } from '@/db/client'
 import type { Violation } from '@/ledger/check/violation'
 import { ARCHIVE_RECORD_CHECKS, ARCHIVE_SUM_CHECKS, IN_ARCHIVED_MONTH } from './archive-checks'
 
-/**
- * `sums` compares the balances with the daily sums, in time proportional to accounts and days, and may run every few minutes.
- * `records` also reads every usage record, archived ones that are still there included.
- */
+/** `sums` compares balances with daily sums, for every few minutes; `records` also reads every usage record. */
 export type ReconcileDepth = 'sums' | 'records'
 
 type ReconcileReport = { violations: Violation[]; accounts: number }

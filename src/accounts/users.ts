@@ -14,10 +14,7 @@ type NewUser = { email: string; password: string; name?: string; role?: UserRole
 
 type CreateUserOutcome = { kind: 'created'; userId: string } | { kind: 'email_taken' } | { kind: 'unknown_account' }
 
-/**
- * Creates a user for an operator, who vouches for the address: it counts as verified, and its account is theirs. The caller
- * checks the password's length.
- */
+/** Creates a user for an operator, with a verified address and its account. The caller checks the password's length. */
 export async function createUser(
   { db }: Database,
   user: NewUser,
@@ -49,11 +46,7 @@ export async function createUser(
   }
 }
 
-/**
- * Links a user who has no account to the one of their address, or to a new, empty one. An account that exists already is
- * given only to somebody whose address is verified: otherwise its credit would be anybody's. Returns the account's id;
- * undefined where the user has none now.
- */
+/** Links a user to the account of their address (if verified) or a new one. Returns its id; undefined without any. */
 export async function ensureAccount(transaction: Transaction, userId: string): Promise<string | undefined> {
   const [user] = await transaction.select().from(users).where(eq(users.id, userId)).for('update')
   if (!user) return undefined

@@ -1,7 +1,4 @@
-/**
- * The worker that proves the books again and again: at start and every few minutes, on one gateway at a time. What it finds
- * it logs as `ledger_drift` and hands to the metrics; the other gateways learn the result, so that all of them show it.
- */
+/** Checks the books at start and every few minutes, on one gateway at a time; findings go to log and metrics. */
 import { reconcileHistory } from '@/accounts/reconcile'
 import type { Database } from '@/db/client'
 import { checkLedger } from '@/ledger/check/check'

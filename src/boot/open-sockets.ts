@@ -25,10 +25,7 @@ export interface OpenSockets {
   list(localPort: number): OpenSocket[]
   /** Ends a connection both ways; the server hears of it as of any other that has ended, and closes it. */
   end(socket: OpenSocket): void
-  /**
-   * Lets nobody new in at `localPort`, while those who are in stay, and whoever is between the two still gets in. A newcomer
-   * hears nothing and asks again a second later: the listener should be closed by then, so that it is refused and goes elsewhere.
-   */
+  /** Lets nobody new in at `localPort`: a newcomer's packets are dropped until the listener closes. */
   turnAwayNewcomers(localPort: number): void
   /** Closes the listener alone: newcomers are refused, and connections that are kept, idle or not, are served on. */
   closeListener(localPort: number): void
@@ -151,10 +148,7 @@ export function loadLibrary<Functions extends Record<string, FFIFunction>>(funct
   return undefined
 }
 
-/**
- * A packet filter for a listener, in the kernel's instructions: load the flags of the TCP header; where SYN is among them, which
- * only the first packet of a connection has, drop the packet; else take it whole.
- */
+/** A packet filter in the kernel's instructions: drops packets with SYN, which only begin a connection. */
 function withoutBeginnings(): { header: Uint8Array; instructions: Uint16Array } {
   const instructions = new Uint16Array([
     LOAD_BYTE,

@@ -8,11 +8,7 @@ import { loadLibrary } from './open-sockets'
 
 type Listener = Pick<Config, 'host' | 'port'>
 
-/**
- * Takes the port and gives it back, without listening where that can be: nobody is let in, or kept waiting, at a gateway that
- * is not there yet. Throws a FatalStartError that
- * names PORT or HOST where it can't be had, also by processes that would share it with those of another gateway.
- */
+/** Takes the port and gives it back, if possible without listening. Throws FatalStartError that names PORT or HOST. */
 export async function checkPort({ host, port }: Listener): Promise<void> {
   const found = await lookup(host).catch(() => refuse(`HOST: nobody knows an address of ${host}`))
   if (canBind(found, port)) return

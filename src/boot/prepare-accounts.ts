@@ -30,10 +30,7 @@ export async function prepareAccounts({ config, isSandboxed }: PrepareOptions, s
   }
 }
 
-/**
- * Where the demo account is on offer and nobody but the administrator has an account yet, makes it, or finishes what an earlier
- * start began without showing its secrets. Undefined where there is no such account; without secrets where they were shown.
- */
+/** Makes or finishes the demo account where it is offered and nobody else has one. Secrets only where not shown before. */
 export async function offerDemoAccount(
   { config, catalog, logger }: PrepareOptions,
   stores: Stores,

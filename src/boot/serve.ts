@@ -8,15 +8,9 @@ import { pathOf } from '@/http/request-line'
 import { endSilence, rememberHost } from '@/http/silence'
 import { noteWork } from '@/metrics/work-log'
 
-/**
- * Seconds without a byte after which a stranger's connection is closed. A request's head has to be there within the server's own
- * ten seconds, and of a body so many seconds' worth of 16 KiB each time this is over.
- */
+/** Seconds without a byte until a stranger's connection is closed; a body brings 16 KiB for each of them. */
 const STRANGER_IDLE_SECONDS = 20
-/**
- * Bodies are bounded by the application, which says so in the caller's own format and lets go of what still comes. Here only what
- * no client sends by mistake is cut off, without a word that anybody could read.
- */
+/** Cuts off what no client sends by mistake; smaller bodies are refused by the application in the caller's format. */
 const HARD_BODY_LIMIT_BYTES = 1024 ** 3
 
 type App = { fetch(request: Request): Response | Promise<Response> }

@@ -1,7 +1,4 @@
-/**
- * The threads that a server process has beside the one that serves. With no descriptor left, starting one ends the process, and
- * strangers can take all descriptors from the moment that it listens: so they are started before.
- */
+/** Starts all threads before the listener: with no descriptor left, starting one ends the process. */
 import { startTokenizer } from '@/catalog/estimate'
 
 /** Starts them; resolves once they run. What they load first takes half a second of another core. */

@@ -4,10 +4,7 @@ import { countTokens } from 'gpt-tokenizer/encoding/o200k_base'
 /** All tokens up to a character of a text, where the budget ended; else the number of texts, and 0. */
 export type Counted = { tokens: number; text: number; character: number }
 
-/**
- * Merging is quadratic in a run of letters without spaces. Measured 2026-11: 16,000 random ideographs take 690 ms whole and
- * 42 ms in pieces, and cutting prose into pieces makes 1 % more tokens of it.
- */
+/** Merging is quadratic in a run of letters: 16,000 ideographs take 690 ms whole, 42 ms in pieces (1 % more tokens). */
 const PIECE_CHARS = 256
 /** What one request may spend in all, of the processor's time; prose of 1 MB takes about 50 ms. */
 const BUDGET_MS = 150

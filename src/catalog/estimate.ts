@@ -89,10 +89,7 @@ export function estimateTextTokens(text: string): number {
   return Math.ceil(rawEstimate(text))
 }
 
-/**
- * The tokens of all `texts` in the tokenizer's vocabulary; undefined where it could not count them all, because they are too
- * long, too many wait, or its thread is gone.
- */
+/** The tokens of all `texts`; undefined where they are too long, too many wait, or the thread is gone. */
 export async function countTextTokens(texts: readonly string[]): Promise<number | undefined> {
   let isWhole = true
   const tokens = await tokenizer.count(texts, () => {

@@ -120,10 +120,7 @@ function readModel(
   }
 }
 
-/**
- * The targets whose provider has a key. Quirks of the provider apply to all of its targets, the model's `cost` and prices of tools to
- * those without their own.
- */
+/** The targets whose provider has a key. Provider quirks apply to all; the model's `cost` and tool prices where unset. */
 function readTargets(
   { targets: entries, pricing }: AnyModelFile,
   cost: Pricing | undefined,

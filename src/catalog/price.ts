@@ -3,10 +3,7 @@ import { inputTokens, type Usage } from '@/chat/usage'
 import { costNano, type Nano, nano, type Pico } from '@/lib/money'
 import type { Prices, Pricing } from './types'
 
-/**
- * The charge for `usage` in nano-USD. The price list is the highest step that the whole input exceeds; it applies to all
- * tokens of the request. Asserts that every count is a non-negative integer.
- */
+/** The charge for `usage` in nano-USD, all of it by the highest step that the input exceeds. Counts must be integers. */
 export function requestCost(pricing: Pricing, usage: Usage): Nano {
   const prices = pricesFor(pricing, inputTokens(usage))
   return costNano([
@@ -18,10 +15,7 @@ export function requestCost(pricing: Pricing, usage: Usage): Nano {
   ])
 }
 
-/**
- * The most a request can cost, in nano-USD, if it reads at most `inputLimit` tokens and writes at most `outputLimit`:
- * every input token at the dearest of its classes, under the dearest price list that such an input could reach.
- */
+/** The most a request can cost, in nano-USD: all input at the dearest class of any list it could reach. */
 export function worstCaseCost(pricing: Pricing, inputLimit: number, outputLimit: number): Nano {
   const lists = [pricing.base]
   for (const step of pricing.steps) if (inputLimit > step.aboveInputTokens) lists.push(step.prices)

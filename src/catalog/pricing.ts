@@ -4,10 +4,7 @@ import type { FaultList } from './check'
 import type { CostFile, ModelFile } from './schema'
 import type { PriceStep, Prices, Pricing } from './types'
 
-/**
- * A list that names no cache prices is reckoned as if caches never saved anything: a read costs as much as plain input, a
- * write what the dearest common provider asks (1.25 × input for five minutes, 2 × input for an hour).
- */
+/** Without cache prices a read costs plain input, a write 1.25 × (five minutes) or 2 × (an hour), the dearest in use. */
 const DEFAULT_CACHE_WRITE_FACTOR = 1.25
 const DEFAULT_CACHE_WRITE_1H_FACTOR = 2
 
@@ -37,10 +34,7 @@ export function readPricing(file: ModelFile['pricing'], place: string, faults: F
   return readLists(file, PRICE_NAMES, place, faults)
 }
 
-/**
- * What the provider charges us, undefined where the file names no cost. Where it names one, input and output have theirs, in
- * every step as well: half a cost would make a margin of what is none.
- */
+/** What the provider charges us; undefined without a cost. Input and output come together, in every step. */
 export function readCost(file: CostFile, place: string, faults: FaultList): Pricing | undefined {
   const steps = file.steps ?? []
   if (![file, ...steps].some((list) => Object.values(COST_NAMES).some((name) => list[name] !== undefined))) return

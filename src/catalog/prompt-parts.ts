@@ -1,7 +1,4 @@
-/**
- * Reads out of a request what the model will read of it, once, for estimates and prices: texts, opaque data, and media
- * with a bound of tokens.
- */
+/** What a model will read of a request: texts, opaque data, and media with a bound of tokens. */
 import type { ChatRequest, ContentBlock, FileBlock, Signature } from '@/chat/request'
 import type { JsonValue } from '@/lib/json'
 import { audioSize, COUNTED_TOKENS_MAX, fileSize, imageSize, type MediaSize } from './media/media-size'

@@ -4,15 +4,9 @@ import { type CountAsker, createCountQueue } from '@/catalog/tokenizer/count-que
 import type { CountAnswer } from './tokenizer-worker'
 
 interface TokenCounter {
-  /**
-   * Counts the tokens of all `texts`; what it does not get to is judged by `fallback`, text by text. Paid counts go first, and
-   * accounts take turns.
-   */
+  /** Counts all `texts`; `fallback` judges those it does not get to. Paid counts first, accounts in turn. */
   count(texts: readonly string[], fallback: (text: string) => number, asker?: CountAsker): Promise<number>
-  /**
-   * Has the thread before the first count; resolves once it runs and loads, or has ended. With no descriptor left, which
-   * strangers can bring about from the moment that a gateway listens, starting a thread ends the whole process.
-   */
+  /** Starts the thread; resolves once it loads. Without descriptors, starting one later would end the process. */
   start(): Promise<void>
 }
 

@@ -66,10 +66,7 @@ export function dearestTools(tools: readonly ServerTool[], targets: readonly Tar
   return nano(Math.max(0, ...targets.map((target) => toolAllowance(tools, target).cost)))
 }
 
-/**
- * The most input tokens of a request whose prompt has at most `prompt`, at any of `targets`: it grows from reading to reading
- * by what the tools bring, and no reading exceeds the model's context.
- */
+/** The most input tokens at any of `targets`, as tools add to the prompt with each reading. */
 export function inputWithTools(
   tools: readonly ServerTool[],
   targets: readonly Target[],

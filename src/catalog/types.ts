@@ -13,10 +13,7 @@ export type Timeouts = {
   hedgeMs?: number
 }
 
-/**
- * What happens to the upstream call when the client goes away: stop it; or read on for the exact usage, within bounds, always or
- * (`auto`) where it can't be told by what was delivered.
- */
+/** What happens when the client goes away: stop; or read on for the usage, always or only where it can't be told. */
 export type DisconnectPolicy = { kind: 'abort' } | { kind: 'auto' | 'drain'; maxMs: number; maxConcurrent: number }
 
 export type Provider = {
@@ -63,10 +60,7 @@ export type PriceStep = { aboveInputTokens: number; prices: Prices }
 
 export type Pricing = { base: Prices /** Ascending. */; steps: PriceStep[] }
 
-/**
- * What customers pay for one use of a tool, or for each request in which it is used at all, and what the provider asks of us for it
- * (missing where nobody said); with limits where the catalogue sets other ones than the format's usual.
- */
+/** A tool's price per use or request, the provider's (missing: unknown), and limits other than the format's. */
 export type ToolPrice = { price: Nano; cost?: Nano; per: 'use' | 'request'; maxUses?: number; tokensPerUse?: number }
 
 /** By the tool's name, such as `web_search`. */

@@ -6,10 +6,7 @@
 import { readFileSync, statSync } from 'node:fs'
 import type { JsonValue } from '@/lib/json'
 
-/**
- * The value with every variable replaced, the variables that had neither a value nor a default, the places of strings with a
- * `${` that begins no variable, and what is wrong with files of variables.
- */
+/** The value with variables replaced, missing variables, places of broken `${`, and faults of files. */
 type Substitution = { value: JsonValue; missing: MissingVariable[]; broken: string[]; unread: UnreadVariable[] }
 /** `place` is the string's path in the file, e.g. `providers.provider2.baseUrl`. */
 type MissingVariable = { place: string; name: string }
@@ -22,10 +19,7 @@ const VARIABLE = /\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}/g
 const FILE_SUFFIX = '_FILE'
 const MAX_FILE_BYTES = 65_536
 
-/**
- * Replaces variables in all strings of `value`, not in property names. An empty variable counts as unset. A string with a
- * missing variable becomes empty as a whole.
- */
+/** Replaces variables in all strings. An empty one is unset; a string with a missing one becomes empty. */
 export function substituteVariables(value: JsonValue, environment: Record<string, string | undefined>): Substitution {
   const missing: MissingVariable[] = []
   const broken: string[] = []

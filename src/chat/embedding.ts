@@ -6,10 +6,7 @@ import type { Usage } from './usage'
 /** How the numbers of a vector are written: as JSON, or as the base64 of little-endian 32-bit floats. */
 export type VectorEncoding = 'float' | 'base64'
 
-/**
- * One thing to embed. `own` is what the caller's format says of it, for a provider of that format; `title` the part of it that the
- * model reads as well.
- */
+/** One thing to embed. `own`: the format's own fields, for its providers; `title`: read by the model too. */
 export type EmbeddingInput =
   | { type: 'text'; text: string; title?: string; own?: JsonObject }
   /** The text as tokens of the model's vocabulary. */
@@ -38,8 +35,5 @@ export type EmbeddingRequest = {
 /** Numbers, or the base64 of them. */
 export type Vector = readonly number[] | string
 
-/**
- * An answer to some of the inputs, in their order: the vectors; or the list of them as the provider wrote it, unread, where it is
- * to be passed on. `usage` is null where the provider said nothing.
- */
+/** An answer to some inputs, in order: vectors, or the unread list. `usage` is null where none was stated. */
 export type EmbeddingAnswer = ({ vectors: readonly Vector[] } | { written: Uint8Array }) & { usage: Usage | null }

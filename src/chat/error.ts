@@ -1,10 +1,7 @@
 /** The one way a request ends badly: an error with a meaning, which each format then writes in its own words. */
 import type { RateLimits } from './rate-limits'
 
-/**
- * What went wrong, in the caller's terms. Each kind has one HTTP status and, per format, one type and code. `client_gone` is told to
- * nobody: it keeps a hang-up from being written down as somebody's fault.
- */
+/** What went wrong, in the caller's terms, with one HTTP status each. `client_gone` is told to nobody. */
 export type ErrorKind =
   | 'invalid_request'
   | 'invalid_credentials'
@@ -63,10 +60,7 @@ type GatewayErrorOptions = {
   cause?: unknown
 }
 
-/**
- * Ends a request with an answer the caller may read: `message` is written for the caller and holds nothing internal.
- * Everything else that is thrown is a bug, and is answered with a fixed message.
- */
+/** Ends a request with an answer for the caller: nothing internal. Anything else that is thrown is a bug. */
 export class GatewayError extends Error {
   override readonly name = 'GatewayError'
   readonly status: number

@@ -28,10 +28,7 @@ export type ProviderErrorReason =
   | 'failed-on-length'
   | 'unexpected'
 
-/**
- * An error answer, or an error inside a stream that had begun well. `kind` and `message` are the provider's own words: for the
- * log, and never shown to a client unscrubbed.
- */
+/** A provider's error, before or inside a stream. `kind` and `message` are its words, for the log only. */
 export type ProviderError = {
   reason: ProviderErrorReason
   status: number

@@ -9,10 +9,7 @@ import type { ServerTool } from './server-tools'
 /** A hint that the prompt up to and including this block is worth caching. */
 export type CacheHint = { ttl: '5m' | '1h' }
 
-/**
- * An opaque proof that a provider attached to its own reasoning or tool call. It may only be sent back to a provider
- * of the `format` that minted it: a foreign signature is refused by every provider.
- */
+/** A provider's proof of its own reasoning or call, to be sent back only to providers of the same `format`. */
 export type Signature = { format: FormatName; value: string }
 
 export type TextBlock = { type: 'text'; text: string; cache?: CacheHint; signature?: Signature }
@@ -72,10 +69,7 @@ export type ContentBlock =
   | FileBlock
   | AudioBlock
 
-/**
- * One turn. Tool results are blocks of a `user` turn. `system` turns are instructions in the middle of the conversation;
- * those before the first other turn live in {@link ChatRequest.system}.
- */
+/** One turn. Tool results are blocks of a `user` turn; `system` turns stand in the middle of the conversation. */
 export type Turn = { role: 'system' | 'user' | 'assistant'; content: ContentBlock[]; name?: string }
 
 /** The form that the text for a custom tool must have. */

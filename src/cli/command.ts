@@ -43,10 +43,7 @@ type StoreCommand = {
   mayBeginEmpty?: boolean
   /** What is looked at before any store is opened; where that comes to a result, none is. */
   checkFirst?(environment: Environment): Promise<CommandResult | undefined>
-  /**
-   * Checks the values before any store is opened, throwing a CommandFailure, and returns the work. So a wrong number is told
-   * at once, and work never begins with half of its values.
-   */
+  /** Checks the values before any store is opened, throwing a CommandFailure, and returns the work. */
   prepare(values: Values, surroundings: Surroundings): CommandWork | Promise<CommandWork>
 }
 

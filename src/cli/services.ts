@@ -68,10 +68,7 @@ const CACHE_DIR = join(import.meta.dir, '..', '..', '.cache')
 /** Commands need the catalogue for its service name, limits and prices only, whether or not any provider has a key. */
 const ANY_UPSTREAM = 'http://localhost'
 
-/**
- * Opens the stores that the environment names, those of a running gateway on the same DATA_DIR, or, where none runs, starts its
- * servers and stops them afterwards. Runs `work` and closes everything. Throws a CommandFailure where that is impossible.
- */
+/** Opens the stores (named, running, or started and stopped), runs `work`, closes all. Throws a CommandFailure. */
 export async function withServices<T>(
   { environment, tell }: Surroundings,
   { mayBeginEmpty }: { mayBeginEmpty: boolean },

@@ -71,10 +71,7 @@ export function readOptionalCount(values: Values, name: string, most: number): n
   return count
 }
 
-/**
- * A password: the first line of what is put in, never a word of the command line, which every user of the machine may look at
- * and shells keep. Throws for one that is too short or long, or in production among the first guesses, `known` words included.
- */
+/** A password: the first line of standard input. Throws where too short, too long, or easily guessed in production. */
 export async function readPassword(surroundings: Surroundings, known: readonly string[]): Promise<string> {
   const [password = ''] = (await surroundings.readSecret()).split(/\r?\n/, 1)
   if (password === '') return fail('a password is expected on standard input, e.g. from: read -rs P; echo "$P" | …')

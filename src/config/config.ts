@@ -90,10 +90,7 @@ export type Config = {
 
 type ConfigResult = { kind: 'loaded'; config: Config } | { kind: 'faulty'; faults: Fault[] }
 
-/**
- * Validates the settings in `environment`. Returns every fault, by variable name; secrets are never quoted. What the
- * situation leaves unsaid is taken for the dangerous case: a provider that costs money, and a server that strangers reach.
- */
+/** Validates the settings; returns every fault by name, secrets never quoted. Unclear situations count as dangerous. */
 export function loadConfig(environment: Environment, situation: Situation = {}): ConfigResult {
   const values: Record<string, unknown> = {}
   const faults: Fault[] = []

@@ -39,10 +39,7 @@ export const SIGN_IN_VARIABLES = {
   ),
 }
 
-/**
- * What makes signing in unsafe in production: links in mails to an address that whoever sends a request can choose, and a proxy in
- * front (the gateway itself speaks no TLS) behind which everybody counts as one address, so that strangers' guesses lock all out.
- */
+/** What makes signing in unsafe in production: links to an address from the request, and an unnamed proxy in front. */
 export function signInFaults(values: Record<string, unknown>, { isCommand = false }: Situation): Fault[] {
   const { NODE_ENV: mode, SMTP_URL: smtpUrl, PUBLIC_URL: publicUrl, TRUSTED_PROXY_HOPS: hops } = values
   if (mode !== 'production') return []

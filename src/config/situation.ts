@@ -1,7 +1,4 @@
-/**
- * What a start may offer to whom: nothing that credits what nobody paid beside a provider that sends bills, and nothing to
- * strangers that nobody has asked for.
- */
+/** What a start may offer: no free credit beside a provider that sends bills, nothing to strangers unasked. */
 import type { Fault } from '@/lib/fault'
 import { isWeakPassword } from '@/lib/weak-password'
 

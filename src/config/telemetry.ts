@@ -21,10 +21,7 @@ const MAX_CHARS = 10_000_000
 
 const text = (description: string) => optional(Type.String({ description }))
 
-/**
- * Their form is looked at only where something is exported: an environment that is made for many programs may hold what we do not
- * know, and is no reason not to start a gateway that exports nothing.
- */
+/** Checked only where something is exported: a shared environment may hold what we do not know. */
 export const TELEMETRY_VARIABLES = {
   OTEL_SDK_DISABLED: text('true or false'),
   OTEL_EXPORTER_OTLP_ENDPOINT: text('an address'),

@@ -1,7 +1,4 @@
-/**
- * How the form of an environment variable is written down: `description` completes "expected …", `writeOnly` marks what
- * no message may quote.
- */
+/** The form of an environment variable: `description` completes "expected …", `writeOnly` is never quoted. */
 import { type TSchema, Type } from '@sinclair/typebox'
 
 /** An integer with a default; `noun` says of what. */

@@ -8,10 +8,7 @@ const MIN_DECIMALS = 2
 const SMALL_DECIMALS = 4
 const SMALL_DIGITS = 3
 
-/**
- * `"1234.5"` → `"$1,234.50"`. All digits are kept where `isExact`; otherwise cents, and more of what is below a dollar.
- * `decimals`: so many, neither more nor less.
- */
+/** `"1234.5"` → `"$1,234.50"`. `isExact`: all digits; else cents, more below a dollar; or `decimals`. */
 export function formatMoney(usd: string, { isExact = false, decimals }: MoneyFormat = {}): string {
   const isNegative = usd.startsWith('-')
   const [whole = '0', fraction = ''] = usd.replace('-', '').split('.')

@@ -21,10 +21,7 @@ let retryTimer: Timer | undefined
 let usageTimer: Timer | undefined
 let isUsageWaiting = false
 
-/**
- * Keeps the account's live events coming while the calling page is shown, and calls `onUsage` when new requests are in the
- * lists and charts.
- */
+/** Receives the account's live events while the page is shown; `onUsage` when there are new requests. */
 export function useLiveEvents(onUsage?: () => void): void {
   useEffect(() => {
     users += 1

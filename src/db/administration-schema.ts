@@ -80,10 +80,7 @@ export type LineVerdict =
   | 'no_reference'
   | 'outgoing'
 
-/**
- * What became of a line at the commit. `kept`: an unmatched payment that waits for an administrator. `refused`: it had been
- * imported since the preview. `rejected`: its approval was not given, and it may be imported again.
- */
+/** What became of a line at the commit: `kept` waits for an administrator; `refused` was imported since; `rejected` may come again. */
 export type LineResult = 'credited' | 'awaiting_approval' | 'kept' | 'refused' | 'rejected'
 
 export const statementLines = pgTable(

@@ -1,7 +1,4 @@
-/**
- * Columns as Postgres array literals, for `unnest($1::text::bigint[], …)`: one statement and thirty parameters for
- * thousands of rows. Measured 2026-11: 45,000 to 53,000 records/s against 32,000 to 38,000 through json_to_recordset.
- */
+/** Columns as Postgres array literals for `unnest`: 45,000 to 53,000 records/s (json_to_recordset: 32,000 to 38,000). */
 
 /** `{1,NULL,true}`: numbers and booleans need no quotes. */
 export function plainArray(values: readonly (number | boolean | null)[]): string {

@@ -2,10 +2,7 @@
 import { AssertionError } from '@/lib/assert'
 import { messageOf } from '@/lib/error-text'
 
-/**
- * `data`: this input can never be stored. `conflict`: lost a race with another transaction, worth an immediate retry.
- * `unavailable`: everything else (down, hung, full, wrong schema): no input is to blame, wait and retry.
- */
+/** `data`: never storable. `conflict`: worth an immediate retry. `unavailable`: everything else, wait and retry. */
 type DatabaseFailure = 'data' | 'conflict' | 'unavailable'
 
 /** Classes 21 (a row twice in one statement), 22 (data exception) and 23 (integrity constraint) blame the values. */

@@ -29,10 +29,7 @@ import chargedKeys from './migrations/0023_charged_idempotency_keys.sql' with { 
 import thrownAway from './migrations/0024_thrown_away.sql' with { type: 'text' }
 import cheapDigestChecks from './migrations/0025_cheap_digest_checks.sql' with { type: 'text' }
 
-/**
- * One SQL file. Never changed once it was released: the next change is the next number. `isExpansion`: gateways that don't know it
- * work with it as before, since it only adds what they need not fill in; all others shut out older versions.
- */
+/** One SQL file, never changed once released. `isExpansion`: it only adds, so that older gateways work on. */
 type Migration = { id: number; name: string; sql: string; isExpansion?: boolean }
 
 /** A schema that this version can't use; the message says why, and what an operator may do. */

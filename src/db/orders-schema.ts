@@ -40,10 +40,7 @@ export type ReversalState = 'waiting' | 'applied' | 'kept'
 /** Why a reversal moved no credit by itself. */
 export type ReversalFault = 'wrong_currency' | 'balance_limit' | 'nothing_taken' | 'wrong_kind'
 
-/**
- * Who told us of a payment: `bank` = a bank statement, `manual` = an administrator without one, `deposit:<name>` = the signed
- * webhook of that provider. A source pays only orders of its own method (a provider only its own orders); `manual` pays any.
- */
+/** Who reported a payment; a source pays only orders of its own method, `manual` (an administrator) pays any. */
 export type PaymentSource = 'bank' | 'manual' | `deposit:${string}`
 
 /** `credited`: by itself or by an administrator. `unmatched`: waits for one. `dismissed`: closed without credit. */

@@ -2,10 +2,7 @@
 import type { Sql, TransactionSql } from 'postgres'
 import { usageColumns } from './schema'
 
-/**
- * A month can be archived this many days after its end. Until then records of it may still come or be asked for: what is settled late,
- * settled again after a loss of the ledger (7 days), or rated (30 days).
- */
+/** Days after its end until a month may be archived: records may settle late (7 days) or be rated (30). */
 export const ARCHIVE_MIN_AGE_DAYS = 31
 
 /** The moment before which records are archived, milliseconds since 1970; null where none are. */

@@ -142,10 +142,7 @@ export const usageColumnTypes = Object.fromEntries(
   Object.entries(USAGE_COLUMNS).map(([name, { type }]) => [name, type]),
 ) as { [Name in keyof Columns]: Columns[Name]['type'] }
 
-/**
- * What a provider asks of us for a record's answer. Nothing for a late correction: its answer ended with its gateway, whose
- * cost by the last renewal is in the record of its expiry.
- */
+/** What a provider asks of us for a record; nothing for a late correction, whose expiry has it. */
 export function providerCostOf({ kind, facts }: UsageRecord): Nano | null {
   return kind === 'late' ? null : (facts.providerCost ?? null)
 }

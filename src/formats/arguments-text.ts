@@ -6,10 +6,7 @@ import { inspectJson } from '@/lib/json-source/scan'
 /** What was read of one request's arguments so far. */
 export type ArgumentsRead = { chars: number; values: number }
 
-/**
- * The text, unless it holds more than may be parsed, or all of a request's do. Throws `invalid_request` that names `field`.
- * `maxChars` is for all arguments together.
- */
+/** Throws `invalid_request` that names `field` where the text holds more than is parsed; `maxChars` is for all together. */
 export function checkArguments(text: string, field: string, read: ArgumentsRead, maxChars: number): string {
   read.chars += text.length
   if (read.chars > maxChars) {

@@ -1,7 +1,4 @@
-/**
- * The allow-list of what a caller's body may hold: each format has a table of fields, with the reason why each is passed on
- * or refused; what no table knows is left out. docs/decisions/0008-unlisted-fields-are-left-out.md says why.
- */
+/** The allow-list of what a body may hold; fields on no list are left out (docs/decisions/0008-unlisted-fields-are-left-out.md). */
 import type { FormatName } from '@/chat/format-name'
 import type { ChatRequest, Feature, UnpricedField } from '@/chat/request'
 import type { JsonObject, JsonValue } from '@/lib/json'

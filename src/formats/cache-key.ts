@@ -1,7 +1,4 @@
-/**
- * Under which name a provider keeps what it has cached of a caller's prompts. Callers choose such names as they like, and all of them
- * share the provider's account: without their own account in it, one would be told by the time of an answer what another has asked.
- */
+/** The name under which a provider caches a caller's prompts: made of name and account, since all share the provider's account. */
 import { sha256Hex } from '@/lib/ids'
 
 /** No provider takes more than 64 characters. */
@@ -14,10 +11,7 @@ const KEY_CHARS = 40
  */
 export const CACHE_KEY_QUIRK = 'account-cache-key'
 
-/**
- * The provider's name for what an account calls `given`: the same each time, and nobody else's. Undefined where the caller has named nothing
- * and the provider is to be told nothing.
- */
+/** The provider's name for what an account calls `given`, stable and nobody else's; undefined where none is to be sent. */
 export function cacheKeyOf(
   { accountId, quirks }: { accountId: string; quirks: ReadonlySet<string> },
   given: string | undefined,

@@ -1,7 +1,4 @@
-/**
- * Custom tools, whose input is free text, in words that every format has: a function with that text as its only argument. The two
- * formats that know them tell each other what they are.
- */
+/** Custom tools, whose input is free text, as functions with one text argument for formats without them. */
 import type { ToolGrammar } from '@/chat/request'
 import { isJsonObject, type JsonObject, parseJson } from '@/lib/json'
 

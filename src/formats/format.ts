@@ -1,7 +1,4 @@
-/**
- * What a wire format must be able to do: the contract between each format's folder and the gateway. Each is a folder of the same
- * files and verbs: decode (wire → hub), encode (hub → wire), parse (bytes → structure), format (structure → bytes).
- */
+/** What a wire format must do: decode (wire → hub), encode (hub → wire), parse (bytes → structure), format (structure → bytes). */
 import type { TSchema } from '@sinclair/typebox'
 import type { GatewayError } from '@/chat/error'
 import type { ChatEvent } from '@/chat/event'
@@ -89,10 +86,7 @@ export type RunningFields = {
   counts: readonly string[]
 }
 
-/**
- * Turns one upstream stream into events. Knows no I/O; never throws. The text of a delta is a string of the event as it stands, and
- * what an event does to the decoder's state does not depend on it: gateway/attempt/repeats.ts relies on both.
- */
+/** Turns one upstream stream into events without I/O; never throws. A text must not change its state (attempt/repeats.ts). */
 export interface StreamDecoder {
   /** Left out where the providers of the format send no such fields. */
   readonly running?: RunningFields
@@ -112,17 +106,11 @@ export type TextPiece = Extract<ChatEvent, { type: 'text-delta' | 'reasoning-del
 /** Turns events into one client's stream. Knows no I/O. A delta's text is written as JSON writes it, whatever it says. */
 export interface StreamEncoder {
   push(event: ChatEvent): Frame[]
-  /**
-   * In formats that number their events: by what name, the number of the last one, and that of a piece like the one before but for its
-   * text, which is noted and written without {@link push}.
-   */
+  /** For formats that number their events: the field, the last number, and noting a repeated piece without {@link push}. */
   numbering?: { name: string; last(): number; repeat(piece: TextPiece): number }
   /** The closing frames of a stream that ended well. */
   end(): Frame[]
-  /**
-   * The frames that say in the format's own way that the stream broke; no clean terminator follows them. `eventsBefore` is how many
-   * events the client was sent that this encoder did not make, for formats that number them.
-   */
+  /** The frames of a broken stream, without a clean end. `eventsBefore`: numbered events that this encoder did not make. */
   fail(error: GatewayError, requestId: string, eventsBefore?: number): Frame[]
 }
 
@@ -151,10 +139,7 @@ export type PassHooks = {
   repaired(repair: Repair): void
 }
 
-/**
- * One stream on its way through. What it does to an event's text does not depend on it, and an event that brings nothing but
- * more of a text changes nothing for those after it: gateway/relay/stream-writer.ts relies on both.
- */
+/** One stream on its way through. A text must not change how later events are treated (gateway/relay/stream-writer.ts). */
 export interface PassingStream {
   /** Whether an event says why the answer ended, and with it what is charged where the provider says nothing. */
   closesWithUsage?(json: JsonValue | undefined): boolean
@@ -248,10 +233,7 @@ export interface Format {
   decodeRequest(body: JsonObject, line: RequestLine): ChatRequest
   /** Likewise at an endpoint that all formats share: `model` is in the body, wherever the format's own path would put it. */
   decodeLoneBody(body: JsonObject): ChatRequest
-  /**
-   * What the headers of a request ask of its providers, beside the body; undefined where that is nothing beyond the usual. Throws a
-   * GatewayError `invalid_request` that names the header. Left out by formats whose clients have no such headers.
-   */
+  /** What headers ask of providers; undefined for the usual. Throws `invalid_request` that names the header. */
   readProtocol?(headers: Headers, body: JsonObject): Protocol | undefined
   /** Throws a GatewayError `invalid_request` where leaving something out would change the meaning. */
   encodeRequest(request: ChatRequest, traits: TargetTraits): EncodedRequest
@@ -263,15 +245,9 @@ export interface Format {
   encodeError(error: GatewayError, requestId: string): EncodedError
   /** What is left of a key's limits, in the headers that the format's clients look for; `nowMs` for those that want a moment. */
   rateLimitHeaders(limits: RateLimits, nowMs: number): Record<string, string>
-  /**
-   * What a provider's error says. Never throws. `status` is undefined for an error inside a stream that had begun well; `body`
-   * is the parsed answer, or undefined where it was not JSON.
-   */
+  /** What a provider's error says. Never throws. `status` is undefined inside a stream, `body` where it was not JSON. */
   decodeError(status: number | undefined, body: JsonValue | undefined): ProviderError
-  /**
-   * A body that a provider refused for the reason `proof`: the same without the proofs of reasoning, or undefined where it holds none.
-   * Only where the format's providers refuse each other's.
-   */
+  /** The body without proofs of reasoning, for a provider that refused them; undefined where it holds none. */
   withoutProofs?(body: JsonObject): JsonObject | undefined
   /** The usage object of this format (not of the whole answer) in classes, or undefined where it is no usable usage. */
   decodeUsage(usage: JsonValue | undefined): Usage | undefined

@@ -80,10 +80,7 @@ export function mediaTypeOfFilename(filename: string | undefined): string {
   return MEDIA_TYPE_OF_EXTENSION.get(extension) ?? 'application/pdf'
 }
 
-/**
- * The name under which a file is sent: that which it came with, if any, with the extension of its media type. Services tell
- * what a file is by it, and refuse one without; what another format has in its place is a title.
- */
+/** The name under which a file is sent, with the extension of its type: services tell files by it. */
 export function filenameFor(mediaType: string, given: string | undefined): string {
   const name = given || 'file'
   const extension = EXTENSION_OF_MEDIA_TYPE.get(mediaType.split(';')[0]?.trim().toLowerCase() ?? '')

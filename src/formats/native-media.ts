@@ -1,7 +1,4 @@
-/**
- * Finds pictures and files inside what the hub has no word for: results of a provider's own tools in earlier answers, and parts that
- * only one format knows. Whoever answers reads them, so that they count like any other.
- */
+/** Finds pictures and files in what the hub has no word for, such as results of a provider's own tools. */
 import type { FormatName } from '@/chat/format-name'
 import type { FileBlock, ImageBlock, MediaSource } from '@/chat/request'
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'

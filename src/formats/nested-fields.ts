@@ -1,13 +1,7 @@
-/**
- * The allow-list of what stands inside a body: its tools, and the parts of a conversation. What a provider may one day read there can
- * cost as much, or keep as much, as a field of the body. What no list knows is left out wherever it stands, and named by its path.
- */
+/** The allow-list of what stands inside a body: tools and parts of a conversation. The rest is left out and named. */
 import { isJsonObject, type JsonObject, type JsonValue, rawJson } from '@/lib/json'
 
-/**
- * The fields of an object, or of each object in a list: `own` by their names, any where it is left out, and those of them that hold
- * objects with fields of their own. A tree may stand inside itself.
- */
+/** The fields of an object or of each in a list: `own` names (any where missing), `inside` those with fields of their own. */
 export type FieldTree = { own?: ReadonlySet<string>; inside?: ReadonlyMap<string, FieldTree> }
 
 /** A tree from lists. */
@@ -66,10 +60,7 @@ function collect(value: JsonValue | undefined, tree: FieldTree, prefix: string, 
   }
 }
 
-/**
- * Takes what stands inside `own` at these paths out of it, and leaves alone what `own` shares with the caller's body. `nameOf` is the
- * name of a field in the tree.
- */
+/** Takes the fields at these paths out of `own`, without changing what it shares with the caller's body. */
 export function leaveOutInside(own: JsonObject, paths: readonly string[], tree: FieldTree, nameOf = ownName): void {
   const left = new Set(paths.filter((path) => path.includes('.')))
   if (left.size === 0) return

@@ -11,10 +11,7 @@ export const UNSTATED_STATUS = 502
 /** Codes of providers that can mean nothing but our key or our bill, whatever status they come with. */
 export const CREDENTIALS_CODE =
   /^(?:invalid_api_key|api_key_(?:invalid|expired|service_blocked)|authentication_error|billing_(?:error|not_active)|insufficient_quota|insufficient_(?:balance|credits)|account_(?:deactivated|suspended)|consumer_(?:invalid|suspended)|service_disabled|unsupported_country_region_territory)$/i
-/**
- * Sentences that mean the same where no code does. Only as the first words: further back a provider may be quoting the
- * request, and a caller must not be able to have our keys taken out.
- */
+/** Sentences that mean the same where no code does; only as the first words, since a provider may quote the request. */
 const REFUSES_CREDENTIALS =
   /^(?:(?:incorrect |invalid )?api[ _]key (?:not valid|invalid|expired|is invalid|provided|not found)|your api key does not have permission|your credit balance is too low|insufficient balance|method doesn.t allow unregistered callers)/i
 /** Statuses whose meaning such words decide; under others they would be somebody's prose. */

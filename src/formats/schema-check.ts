@@ -4,10 +4,7 @@ import { type TypeCheck, TypeCompiler, type ValueError, ValueErrorType } from '@
 import { type GatewayError, invalidRequest } from '@/chat/error'
 import { fieldAt } from './field-path'
 
-/**
- * How the formats differ: which variant of a union `value` was meant to be, so that the error inside that one is told, and how the
- * words of an enumeration are written.
- */
+/** How formats differ: which variant of a union was meant, and how the words of an enumeration are written. */
 type SchemaWords = {
   isMeant(variant: TSchema, value: unknown): boolean
   word(value: unknown): string

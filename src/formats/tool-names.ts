@@ -1,7 +1,4 @@
-/**
- * Names of tools that a provider's format does not take, while the caller's does: the provider is told others, and what it says of
- * them is told in the caller's words. A name always becomes the same other one, so that prompts stay as a provider has cached them.
- */
+/** Other names for tools whose names the provider's format refuses; always the same, so that prompts stay cached. */
 import type { ChatEvent } from '@/chat/event'
 import type { ChatRequest, ContentBlock, Tool, ToolChoice } from '@/chat/request'
 import type { ChatResponse } from '@/chat/response'

@@ -1,7 +1,4 @@
-/**
- * Finds tokens in a provider's usage that are in no class we know: a new kind of tokens has a price of its own, and must not
- * be given away in silence.
- */
+/** Finds tokens of a provider's usage that are in no known class, so that they are not given away in silence. */
 import { isJsonObject, type JsonValue } from '@/lib/json'
 
 /** How a class is spelt in any of the formats. */
@@ -10,10 +7,7 @@ const TOKENS = /(?:_tokens|_token_count|TokenCount)$/
 const MAX_NAMES = 8
 const MAX_NAME_CHARS = 64
 
-/**
- * A search for classes that are not zero and none of `known`; `details` names the objects inside a usage, each with its own
- * classes. The search returns undefined where there are none.
- */
+/** A search for nonzero classes that are none of `known`; `details` names objects with classes of their own. */
 export function createUnknownUsageSearch(
   known: readonly string[],
   details: Record<string, readonly string[]> = {},

@@ -1,7 +1,4 @@
-/**
- * Takes the one long list of an answer for what it is, without reading it: a list of a thousand vectors holds millions of numbers,
- * which nobody needs to know on their way through.
- */
+/** Finds the long list of vectors in an answer without reading it. */
 import type { VectorEncoding } from '@/chat/embedding'
 import { isJsonObject, type JsonObject, parseJson } from '@/lib/json'
 
@@ -21,10 +18,7 @@ const MAX_NUMBER_CHARS = 64
 
 const decoder = new TextDecoder()
 
-/**
- * What may be the list at `field` of the object in `bytes`, up to the last bracket: see {@link holdsVectors}. Undefined where it is
- * surely none.
- */
+/** What may be the list at `field` in `bytes`: see {@link holdsVectors}. Undefined where it is surely none. */
 export function findUnreadList(bytes: Uint8Array, field: string): UnreadList | undefined {
   const start = bytes.indexOf(OPENING)
   const end = bytes.lastIndexOf(CLOSING)
@@ -40,10 +34,7 @@ export function findUnreadList(bytes: Uint8Array, field: string): UnreadList | u
 /** What every vector of a list stands behind, how many there are to be, and written how. */
 type VectorsSought = { key: string; count: number; encoding: VectorEncoding }
 
-/**
- * Whether the list holds as many vectors as it should and no other list, so that its end is surely that of the list itself; and
- * none that is empty, or has numbers that are none.
- */
+/** Whether the list holds as many vectors as it should, each a list of numbers, and nothing else. */
 export function holdsVectors(inside: Uint8Array, { key, count, encoding }: VectorsSought): boolean {
   const buffer = Buffer.from(inside.buffer, inside.byteOffset, inside.byteLength)
   const lists = encoding === 'float' ? count : 0

@@ -1,7 +1,4 @@
-/**
- * The ledger: the only place where a balance changes. Everything here is one atomic script on one shard of the store,
- * idempotent by id, so that any call may be repeated.
- */
+/** The ledger: the only place where a balance changes, by atomic scripts on one shard, idempotent by id. */
 
 import { credit, readBalance, recentRecords, setAccountState } from '@/ledger/accounts/balances'
 import { forgetKeyHash, lookupKeyHash, readKey, rememberKeyHash, setKeyState } from '@/ledger/accounts/key-states'
@@ -49,10 +46,7 @@ import type {
 } from './outcomes'
 import type { StoreCallListener } from './store-calls'
 
-/**
- * Every method throws a {@link GatewayError} of kind `overloaded` where the store (or, for what is not loaded yet, the
- * history) cannot be reached; whether the call took effect is then unknown, and repeating it with the same id is safe.
- */
+/** Methods throw `overloaded` where store or history cannot be reached; repeating with the same id is safe. */
 export interface Ledger {
   /** Holds credit for one request, after all checks, in one atomic step. Loads what the store does not know. */
   reserve(request: ReserveRequest): Promise<ReserveOutcome>
@@ -98,10 +92,7 @@ export interface Ledger {
   rememberKeyHash(keyHash: string, payer: Payer): Promise<void>
   lookupKeyHash(keyHash: string): Promise<Payer | undefined>
   forgetKeyHash(keyHash: string): Promise<void>
-  /**
-   * Checks that the store is one this code can work with: version, number of shards, no eviction. For the start; throws a
-   * plain error that says what is wrong.
-   */
+  /** Checks version, shards and eviction policy for the start; throws a plain error that says what is wrong. */
   verify(): Promise<void>
   /** Calls `listener` whenever the store is back, or another has taken its place: it may have lost its last seconds. */
   onStoreReturn(listener: () => void): void
@@ -178,10 +169,7 @@ export function createDeps(options: LedgerOptions): LedgerDeps & { recordListene
   return { ...view, epoch, restorer, defaultLimits, logger, noteRecord, recordListeners }
 }
 
-/**
- * An account or a key that has to be loaded may be missing because everything is: whoever loads it looks first, and waits for the
- * epoch of a store that was emptied. What is loaded before that would have to be loaded again.
- */
+/** Loads wait for the epoch of an emptied store, since what is loaded before would be loaded again. */
 function createDoubtingRestorer(restorer: Restorer, epoch: EpochGuard): Restorer {
   async function look(accountId: string): Promise<void> {
     const shard = shardOf(accountId)

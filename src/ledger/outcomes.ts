@@ -84,10 +84,7 @@ export type SettleOutcome =
 
 export type ReleaseOutcome = 'released' | 'already_settled' | 'already_released' | 'already_expired' | 'unknown_hold'
 
-/**
- * What became of a hold. `charged` so long ago, for ever where its gateway was not there any more; `free`: it ended without a
- * charge; `unknown`: it was not made yet, or its end is forgotten.
- */
+/** What became of a hold: `charged`, `free` (ended without a charge), `open`, or `unknown`. */
 export type HoldFate = { kind: 'open' | 'free' | 'unknown' } | { kind: 'charged'; sinceMs: number }
 
 export type ExpiredHold = { holdId: string; accountId: string; keyId: string; cost: Nano }
@@ -138,10 +135,7 @@ export type KeyLimits = {
   allowedModels: AllowedModels
 }
 
-/**
- * What all keys of an account may do together, and the most that one of them may; null = the catalogue's limits. Only an
- * administrator raises them.
- */
+/** What all keys of an account may do together; null = the catalogue's limits. Only administrators raise them. */
 export type AccountLimits = Pick<KeyLimits, 'requestsPerMinute' | 'tokensPerMinute' | 'concurrency'>
 
 /** An account's status and limits as the administration last set them. */
@@ -186,10 +180,7 @@ export interface LedgerHistory {
   knownRecordIds(recordIds: string[]): Promise<string[]>
   /** Which of these holds have been settled by their owner: charged in full, whatever the store says of their expiry. */
   settledHoldIds(holdIds: string[]): Promise<string[]>
-  /**
-   * Whether this ledger entry was committed. `undecided` while somebody still changes the account, which may be the very
-   * transaction that writes it; `absent` is for ever.
-   */
+  /** Whether this entry was committed; `undecided` while somebody changes the account; `absent` is for ever. */
   entryState(accountId: string, entryId: string): Promise<'recorded' | 'absent' | 'undecided'>
   /** All account ids in batches, for a rebuild. */
   accountIds(afterId: string, limit: number): Promise<string[]>

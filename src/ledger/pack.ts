@@ -3,10 +3,7 @@ import { ALL_SHARDS } from './store/all-shards'
 import type { RedisClient } from './store/connection'
 import { metaName, PACKED_SHARDS } from './store/names'
 
-/**
- * From now on each is packed when a request next touches it. There is no way back: gateways that know hashes only find another number
- * of shards, and don't start. Whoever calls this has made sure that none of them runs.
- */
+/** Packs from now on, when a request next touches a thing. No way back: the caller has checked for older gateways. */
 export async function packLedger(redis: RedisClient): Promise<void> {
   await Promise.all(ALL_SHARDS.map((shard) => redis.hset(metaName(shard), 'shards', PACKED_SHARDS)))
 }

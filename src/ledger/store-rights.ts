@@ -1,7 +1,4 @@
-/**
- * What the store's user must be allowed to do: which commands, and on which names. Tried in one script that writes nothing, so that
- * a missing right is known by its name before somebody's request fails for it.
- */
+/** What the store's user must be allowed to do, tried in one script that writes nothing. */
 import { SCRIPTS } from '@/ledger/scripts/scripts'
 import { keyPrefixOf, type RedisClient } from './store/connection'
 import { LEDGER_PATTERN, probeName } from './store/names'

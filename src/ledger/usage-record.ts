@@ -46,10 +46,7 @@ export function toolsCost(tools: readonly ToolCharge[]): Nano {
   return nano(tools.reduce((sum, { cost }) => sum + cost, 0))
 }
 
-/**
- * How a provider's counts and our own differ: its input or output is more than twice ours, or less than half; `clamped`: it
- * said more than we charge.
- */
+/** How a provider's counts and ours differ: twice or half of ours, or `clamped` (more than we charge). */
 export const COUNT_GAPS = ['input_over', 'input_under', 'output_over', 'output_under', 'clamped'] as const
 export type CountGap = (typeof COUNT_GAPS)[number]
 

@@ -32,10 +32,7 @@ const SLICES = 5
 /** A timer that is later than this tells that the loop stood still. */
 const STALL_MS = 20
 
-/**
- * Calls `ring` after `timeoutMs` of an event loop that turns. Where it stood still just before the end, what it missed gets
- * as much time as it was held up, one slice at most; and a loop that always lags, no more of that than the span again.
- */
+/** Calls `ring` after `timeoutMs` of a turning event loop; time in which it stood still just before counts little. */
 function startAlarm(timeoutMs: number, ring: () => void): () => void {
   const sliceMs = Math.ceil(timeoutMs / SLICES)
   let leftMs = timeoutMs

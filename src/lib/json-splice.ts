@@ -1,17 +1,11 @@
-/**
- * Changes single values inside JSON text without touching any other byte: how a public model id gets into a relayed answer, and
- * how a field that breaks the published shape is put right.
- */
+/** Changes single values inside JSON text without touching any other byte. */
 
 import { type JsonValue, parseJson } from './json'
 
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
 
-/**
- * Returns `text` with the string at `path` (object keys from the root) replaced by `value`. `current` is the string that a
- * parse found there. Where the path holds no string, `text` comes back unchanged. Linear in the text's length.
- */
+/** Replaces the string at `path`, of which `current` was parsed, by `value`; `text` itself where it holds none. Linear. */
 export function replaceStringInJson(text: string, path: readonly string[], current: string, value: string): string {
   const key = path[path.length - 1] ?? ''
   const old = JSON.stringify(current)
@@ -32,16 +26,10 @@ export function replaceStringInJson(text: string, path: readonly string[], curre
   return span ? text.slice(0, span.start) + fresh + text.slice(span.end) : text
 }
 
-/**
- * What is to stand at `path` (names and places from the root); undefined takes away what stands there. `text` is the value as JSON,
- * where that is known already.
- */
+/** What is to stand at `path`; undefined removes it. `text` is the value as JSON, where known. */
 export type JsonEdit = { path: readonly (string | number)[]; value: JsonValue | undefined; text?: string }
 
-/**
- * Returns `text`, which is JSON, with the edits made. What is not there yet is added at the end of its object or array; a path
- * that leads through anything else changes nothing. Linear in the text's length for each level of the paths.
- */
+/** Returns `text` with the edits made; missing names are added at the end. Linear for each level of the paths. */
 export function editJson(text: string, edits: readonly JsonEdit[], depth = 0): string {
   const start = skipSpace(text, 0)
   const isObject = text[start] === '{'

@@ -21,10 +21,7 @@ export function textOf(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined
 }
 
-/**
- * What is parsed at most, whoever wrote it. A value nested 60,000 deep is parsed in no time, but takes seconds (and then the
- * stack) to become text again; and a few million values are all that can be parsed in a second.
- */
+/** What is parsed at most: deep values take seconds to become text again, millions of them seconds to parse. */
 export const PARSED_BOUNDS: JsonBounds = { depth: 1000, values: 4_000_000 }
 
 /** What is parsed at most of a text inside a caller's body: as many values and names as of the body itself. */

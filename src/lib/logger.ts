@@ -13,10 +13,7 @@ export interface Logger {
   info(event: string, fields?: LogFields): void
   warn(event: string, fields?: LogFields): void
   error(event: string, fields?: LogFields): void
-  /**
-   * An `info` event for what is logged at every request, at a fraction of the price: `own` is written as it is, so all its text
-   * must be of our making; texts that came from elsewhere go into `foreign`, and have secrets taken out as everywhere.
-   */
+  /** A cheap `info` event: `own` holds only texts of ours and is written as it is; `foreign` has secrets taken out. */
   infoOwn(event: string, own: OwnFields, foreign: Record<string, string>): void
 }
 

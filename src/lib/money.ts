@@ -28,10 +28,7 @@ export function nano(value: number): Nano {
   return value as Nano
 }
 
-/**
- * Reads a decimal USD text such as `10`, `10.5` or `-0.000000001`, exactly.
- * Returns undefined where it is no such number, has more than nine decimals, or is out of range.
- */
+/** Reads a decimal USD text such as `10.5` exactly; undefined beyond nine decimals or the range. */
 export function parseUsd(text: string): Nano | undefined {
   const match = DECIMAL_USD.exec(text)
   if (!match) return undefined
@@ -56,10 +53,7 @@ export function formatUsd(amount: Nano): string {
   return `${amount < 0 ? '-' : ''}${whole}${fraction ? `.${fraction}` : ''}`
 }
 
-/**
- * Converts a catalogue price (USD per 1,000,000 tokens) to pico-USD per token; both count the same digits, 10⁶ apart.
- * Returns undefined where the price is negative, not finite, finer than a pico-USD per token, or out of range.
- */
+/** USD per 1,000,000 tokens in pico-USD per token; undefined where negative, not finite, too fine or out of range. */
 export function priceToPico(usdPer1mTokens: number): Pico | undefined {
   // Adding zero turns minus zero, which JSON can say, into zero.
   const pico = Math.round(usdPer1mTokens * 1_000_000) + 0

@@ -39,10 +39,7 @@ export function formatCursor(place: readonly (string | number)[]): string {
   return Buffer.from(JSON.stringify(place)).toString('base64url')
 }
 
-/**
- * The place that `cursor` stands for, each of its values checked, because a text from outside goes into a statement; undefined
- * for whatever this list can't have handed out.
- */
+/** The place that `cursor` stands for, every value checked; undefined for what this list can't have handed out. */
 export function parseCursor<Place extends unknown[] | []>(
   cursor: string,
   checks: { [Part in keyof Place]: PartCheck<Place[Part]> },

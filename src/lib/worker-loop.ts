@@ -87,10 +87,7 @@ export function createWorkerLoop(options: WorkerLoopOptions): WorkerLoop {
   }
 }
 
-/**
- * `milliseconds`, longer or shorter by up to half of `share` of them, so that many processes with the same worker don't all
- * look at the same moment.
- */
+/** `milliseconds`, longer or shorter by up to half of `share`, so that workers don't all look at once. */
 export function jittered(milliseconds: number, share: number): number {
   return milliseconds * (1 - share / 2 + Math.random() * share)
 }

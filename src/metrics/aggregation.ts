@@ -1,7 +1,4 @@
-/**
- * How the metrics of several processes become those of one gateway. Counters and histograms are added up. What a gauge says decides
- * what becomes of it: work that each process has for itself adds up; the state of something shared, which each of them sees, doesn't.
- */
+/** How the metrics of several processes become one gateway's: counters add up; of gauges, own work adds up, shared state doesn't. */
 
 /** `each`: of every process for itself, told apart by the label `process`. */
 type GaugeRule = 'sum' | 'max' | 'min' | 'each'

@@ -1,7 +1,4 @@
-/**
- * Which series can be named before anything has happened: they are shown at zero from the start, since a counter that appears with
- * its first event has no rise that an alert could see. What is named follows the catalogue as it is when somebody asks.
- */
+/** Series that exist before their first event, at zero, so that alerts see the first rise; they follow the catalogue. */
 import type { Catalog, Model } from '@/catalog/types'
 import { type ErrorKind, GatewayError, STATUS_OF_KIND } from '@/chat/error'
 import { FORMATS } from '@/formats/index'

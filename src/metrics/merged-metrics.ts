@@ -1,7 +1,4 @@
-/**
- * The metrics of several processes as those of one gateway. A counter is the sum of all rises that were ever seen of it, so it goes
- * on from where it was when a process dies, whatever the one that takes its place begins with.
- */
+/** The metrics of several processes as one: a counter is the sum of all rises ever seen, also of ended processes. */
 import { AggregatorRegistry, Counter, Gauge, Registry } from 'prom-client'
 import { gaugeRule } from './aggregation'
 

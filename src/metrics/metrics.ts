@@ -1,7 +1,4 @@
-/**
- * What the gateway tells its metrics: requests answered and refused, retries, drift. Handed in like any dependency, so
- * that two gateways in one process stay apart.
- */
+/** What the gateway tells its metrics; handed in, so that two gateways in one process stay apart. */
 import type { FormatName } from '@/chat/format-name'
 import type { Repair } from '@/formats/repairs'
 import type { RecordFlag } from '@/ledger/usage-record'
@@ -12,10 +9,7 @@ import type { EndedAnswer } from './ended-answer'
 /** What a ledger check found; `atMs` is when it ended, milliseconds since 1970. */
 export type DriftReport = { atMs: number; durationMs: number; accounts: number; violations: Record<string, number> }
 
-/**
- * What became of a request with an idempotency key: the first with it; given an earlier answer again; refused because the first is
- * under way, because the key is another request's, because the answer can't be given again, or because there are too many keys.
- */
+/** What became of a request with an idempotency key. */
 export const IDEMPOTENCY_OUTCOMES = ['first', 'replayed', 'in_use', 'reused', 'lost', 'full'] as const
 export type IdempotencyOutcome = (typeof IDEMPOTENCY_OUTCOMES)[number]
 
@@ -28,10 +22,7 @@ export interface Metrics {
   answered(answer: EndedAnswer): void
   /** No answer began. `model` is what was asked for, in the client's own words; undefined where that was not read. */
   refused(format: FormatName, model: string | undefined, status: number): void
-  /**
-   * A call of the provider was begun and thrown away: its client left before the first byte, or another call was faster. `cost` is
-   * what that may cost us; undefined where it is not known.
-   */
+  /** A call was thrown away: its client left, or another was faster. `cost` may be unknown. */
   thrownAway(provider: string, cause: ThrownAwayCause, cost: Nano | undefined): void
   /** An answer of the provider broke the published shape of its format at `repair`, and was put right. */
   repaired(provider: string, repair: Repair): void

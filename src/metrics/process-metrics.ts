@@ -1,7 +1,4 @@
-/**
- * What the process says of itself as metrics, under the names that every dashboard knows. Written here because the
- * library's own set speaks of V8, and its event-loop figures are reset by whoever reads them.
- */
+/** The process's own metrics, under the usual names; the library's own set speaks of V8. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
 import { expose, type Sample } from './series'
@@ -16,10 +13,7 @@ const STALL_MS = 200
 const LAG_BUCKETS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2.5]
 const MICROSECONDS_PER_SECOND = 1e6
 
-/**
- * Told that the event loop stood still. `url` is that of the request it took up before, where one came in that time. Returns the name
- * of its route, one of few.
- */
+/** Told that the event loop stood still after taking up `url`, if any. Returns the name of its route. */
 type OnStall = (url: string | undefined, milliseconds: number) => string
 
 /** What is told of a stall, and every name that `onStall` may return. */

@@ -1,7 +1,4 @@
-/**
- * The metrics of one gateway process in Prometheus' text format. Every label is a name of the catalogue or a word of ours:
- * what a client sends never becomes one, so the number of series is bounded.
- */
+/** The metrics of one process for Prometheus. Labels are names of the catalogue and fixed words, so series are bounded. */
 import { type MetricObjectWithValues, type MetricValue, Registry } from 'prom-client'
 import type { CatalogSource } from '@/catalog/reload/live-catalog'
 import type { Catalog } from '@/catalog/types'

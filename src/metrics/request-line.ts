@@ -1,7 +1,4 @@
-/**
- * The one line that a request leaves in the log, as it becomes known on the request's way: whoever ends the request writes it, and
- * whoever comes after that finds that it is written. Plain data, since every paid request has one.
- */
+/** The one line that a request leaves in the log, filled on its way and written once. */
 import type { GatewayError } from '@/chat/error'
 import type { FormatName } from '@/chat/format-name'
 import type { Payer } from '@/ledger/outcomes'

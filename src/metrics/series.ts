@@ -1,7 +1,4 @@
-/**
- * Counters, gauges and histograms whose values are kept elsewhere: the library asks for them when somebody reads the metrics, and adding to
- * them costs what adding to a number costs. Its own ones look their labels up at every call, which paid requests would pay for.
- */
+/** Counters, gauges and histograms kept as plain numbers; the library's own look labels up at every call. */
 import type { Metric, Registry } from 'prom-client'
 
 type Labels = Record<string, string | number>

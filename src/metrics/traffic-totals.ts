@@ -1,7 +1,4 @@
-/**
- * Plain sums of the traffic, kept where every request passes: adding is a few look-ups and allocates nothing once a lane is
- * known. They become metrics only when somebody asks.
- */
+/** Plain sums of the traffic, which allocate nothing once a lane is known and become metrics when read. */
 import type { Usage } from '@/chat/usage'
 import type { Ending } from '@/ledger/charge'
 import {

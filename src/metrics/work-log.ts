@@ -1,7 +1,4 @@
-/**
- * What the event loop took up last. One thread does everything, and nobody can ask while it stands still; but the times of what was
- * taken up tell afterwards what held it up.
- */
+/** What the event loop took up last, so that a standstill can be explained afterwards. */
 
 /** As many requests as may begin in one tenth of a second and matter. */
 const SIZE = 256

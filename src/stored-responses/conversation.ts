@@ -1,7 +1,4 @@
-/**
- * What a request builds on, read again: the chain of answers behind `previous_response_id`, oldest first, and the items that it
- * only names. Everything is looked for in the caller's own account, where nothing of anybody else can be found.
- */
+/** What a request builds on: the chain behind `previous_response_id`, and named items, of the caller's account only. */
 import { GatewayError, invalidRequest } from '@/chat/error'
 import type { Database } from '@/db/client'
 import { withDatabaseDeadline } from '@/db/deadline'
@@ -53,10 +50,7 @@ type Chain = {
 /** Told how much is to be read, as soon as that is known and before it is; may refuse it. */
 export type BeforeReading = (sum: StoredSum) => Promise<void> | undefined
 
-/**
- * The answers behind `id`. Throws `invalid_request`, before they are read, where they are more than one request may build on, and
- * what `beforeReading` throws.
- */
+/** The answers behind `id`. Throws `invalid_request` before reading too many, and what `beforeReading` throws. */
 export async function readChain(
   deps: ConversationDeps,
   accountId: string,
@@ -140,10 +134,7 @@ type ReferenceTerms = {
   beforeReading: BeforeReading
 }
 
-/**
- * `items` with what they name in the place of the names. Throws `not_found` for what is gone and can't be left out, and
- * `invalid_request` before anything is built that is more than one request may build on, however few items are named however often.
- */
+/** `items` with references replaced. Throws `not_found` for what is gone, `invalid_request` for too much. */
 export async function resolveReferences(
   deps: ConversationDeps,
   accountId: string,

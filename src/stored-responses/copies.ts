@@ -1,8 +1,4 @@
-/**
- * Copies of the newest stored answers in the store, where any gateway finds them at once: a tool loop comes back within
- * milliseconds, before the history has the answer. Small ones only and so many bytes at a time, because the store's memory is
- * for money. Losing one costs a look into the history.
- */
+/** Copies of the newest small answers in Redis, where any gateway finds them at once; bounded, and dispensable. */
 
 import { isJsonObject, parseJson } from '@/lib/json'
 import type { Logger } from '@/lib/logger'

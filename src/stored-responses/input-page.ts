@@ -1,8 +1,4 @@
-/**
- * A page of the input of a stored answer's request, with what it built on before its own. Whatever the conversation holds, no more of it
- * is read than the page shows: which answers those are is told from the counts beside them, and the items of an input are picked out by
- * the history itself.
- */
+/** A page of a stored request's input, including what it built on; reads no more than the page shows. */
 import { invalidRequest } from '@/chat/error'
 import type { Database } from '@/db/client'
 import { isJsonObject, type JsonObject, parseJson } from '@/lib/json'

@@ -11,10 +11,7 @@ import type { NewResponse, StoredResponse } from './stored-items'
 /** What an account has stored. */
 export type StoredTotal = { kept: number; bytes: number }
 
-/**
- * Writes what is not there yet, unless its account has since chosen that nothing be stored. Returns those that were refused for
- * that reason.
- */
+/** Writes what is missing, unless its account now stores nothing. Returns those refused for that. */
 export function insertRows({ db }: Database, rows: readonly NewResponse[]): Promise<NewResponse[]> {
   return db.transaction(async (transaction) => {
     const unwilling = await unwillingAmong(transaction, rows)
@@ -201,10 +198,7 @@ export async function deleteRow({ sql }: Database, accountId: string, id: string
   return (await deleteWhere(sql, sql`account_id = ${accountId} AND id = ${id}`)).length > 0
 }
 
-/**
- * Deletes one answer where its account has chosen, while it was written, that nothing be stored: whoever deleted everything then
- * did not see it yet. Whether it did.
- */
+/** Deletes an answer whose account chose meanwhile that nothing be stored. Returns whether it did. */
 export async function deleteUnwanted({ sql }: Database, { accountId, id }: StoredResponse): Promise<boolean> {
   const isUnwanted = sql`EXISTS (SELECT FROM accounts WHERE accounts.id = ${accountId} AND stored_response_hours = 0)`
   return (await deleteWhere(sql, sql`account_id = ${accountId} AND id = ${id} AND ${isUnwanted}`)).length > 0

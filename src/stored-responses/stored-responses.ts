@@ -54,10 +54,7 @@ export type Resumed = {
   bytes: number
   /** What it named and is gone, in words for a header. */
   leftOut: readonly string[]
-  /**
-   * Stores the answer, of which these are the last words. Returns what its caller is told. What was cut is not all that its
-   * caller has seen, and is not stored. Never rejects.
-   */
+  /** Stores the answer with its last words, unless it was cut; returns what the caller is told. Never rejects. */
   keep: ((lastWords: string, ending: 'complete' | 'cut') => Promise<string>) | undefined
 }
 
@@ -76,10 +73,7 @@ export interface StoredResponses extends BackgroundWorker {
   keepFor(accountId: string, hours: number | null): Promise<void>
 }
 
-/**
- * What happens to stored responses: an answer is stored, or is not although it should be (too long, cut, or nowhere to put it); a
- * request goes on from one; one is read, named and not there, or deleted.
- */
+/** What happens to stored responses. */
 export const STORED_RESPONSE_EVENTS = ['stored', 'not_stored', 'continued', 'read', 'missing', 'deleted'] as const
 export type StoredResponseEvent = (typeof STORED_RESPONSE_EVENTS)[number]
 

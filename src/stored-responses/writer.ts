@@ -1,7 +1,4 @@
-/**
- * Carries stored answers into Postgres in the background, in batches, from a queue that is bounded by its bytes. A stop writes
- * what is left; a process that is killed loses what it had not carried, of which the copies in the store last some minutes more.
- */
+/** Carries stored answers into Postgres in batches from a queue bounded in bytes. A stop writes what is left. */
 import type { Database } from '@/db/client'
 import { withDatabaseDeadline } from '@/db/deadline'
 import { databaseFailure, describeFailure } from '@/db/failure'

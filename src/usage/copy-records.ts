@@ -8,10 +8,7 @@ import { NAMES, repeatsOf } from './insert-records'
 const CELLS = usageColumns.map(({ cell }) => cell)
 const NULL = '\\N'
 
-/**
- * Writes all of `records`, or none and returns false: where one of them may be there already, or depends on what is (late charges).
- * Rejects where a row is refused, or another writer has brought one meanwhile; the transaction is over then.
- */
+/** Writes all of `records`; or none and returns false where one may exist or depends on others. Rejects on a refused row. */
 export async function copyRecords(transaction: TransactionSql, records: readonly UsageRecord[]): Promise<boolean> {
   if (!records.every(isOrdinary)) return false
   const [repeat] = await transaction`${repeatsOf(transaction, records)} LIMIT 1`

@@ -6,10 +6,7 @@ import { parseRecordEnvelope, type RequestFacts, type UsageRecord } from '@/ledg
 import type { Suspect } from './store-entries'
 import { writeUsageBatch } from './write-batch'
 
-/**
- * Puts one entry aside for ever. Where only its facts are unreadable, its money is booked all the same, since the account
- * has paid it. Returns whether it was. Doing it again changes nothing.
- */
+/** Puts one entry aside for ever; its money is booked where only the facts are unreadable (returns true). Idempotent. */
 export async function buryEntry(sql: Sql, suspect: Suspect): Promise<boolean> {
   const { entry, reason } = suspect
   const envelope = suspect.record ?? parseRecordEnvelope(entry.fields)

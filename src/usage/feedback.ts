@@ -9,10 +9,7 @@ import { addObservations, noCounts } from './observations'
 type RatedRequest = { accountId: string; requestId: string; rating: Rating }
 
 export interface Feedback {
-  /**
-   * Notes the rating of a request that the account paid for in the last {@link FEEDBACK_DAYS} days; `unknown` for any other.
-   * Saying it again changes nothing, saying the contrary moves the count. Throws `overloaded` without the history.
-   */
+  /** Notes the rating of a paid request of the last {@link FEEDBACK_DAYS} days, else `unknown`. Throws `overloaded`. */
   rate(rated: RatedRequest): Promise<'rated' | 'unknown'>
 }
 

@@ -52,10 +52,7 @@ export type FlusherStatus = {
   deadLetters: number
 }
 
-/**
- * Its stop carries what this process has appended, so that nothing of it waits in a store that may leave as well: for up to
- * `stopTimeoutMs`. What is not done by then is dropped: its entries are delivered again.
- */
+/** Its stop carries what this process has appended, up to `stopTimeoutMs`; the rest is delivered again. */
 export interface Flusher extends BackgroundWorker {
   /** A record was appended in this shard: it is carried within `lingerMs` and a transaction. To be called at every one. */
   expect(shard: number): void
@@ -88,10 +85,7 @@ const QUIET_CLAIM_FACTOR = 16
 const TROUBLE_MS = 2_500
 const CLAIM_PER_SHARD = 200
 
-/**
- * One worker. A round: read a batch, write it in one transaction, acknowledge it. A batch that fails because of the
- * database is kept and tried again, and nothing is read meanwhile: memory holds one batch at most, the streams hold the rest.
- */
+/** One worker: reads a batch, writes it in one transaction, acknowledges it. A failed batch is kept and retried. */
 export function createFlusher(options: FlusherOptions): Flusher {
   const { redis, connect, logger, ...settings } = { ...DEFAULTS, ...options }
   const streams = createRecordStreams(redis, options.onCall)

@@ -110,10 +110,7 @@ async function readArchived({ sql }: Database, accountId: string): Promise<numbe
   return known.length === 0 ? null : await archivedBeforeMs(sql)
 }
 
-/**
- * Both lists hold the same records for a while: each is shown once, as the ledger has it. Sorting keeps the order of
- * records of the same millisecond, where the ledger's are the newer ones.
- */
+/** Merges lists that overlap for a while: each record once, as the ledger has it, newest first. */
 function mergeRecords(fromLedger: readonly RecentRecord[], fromHistory: readonly RecentRecord[]): RecentRecord[] {
   const known = new Set(fromLedger.map((record) => record.recordId))
   const older = fromHistory.filter((record) => !known.has(record.recordId))

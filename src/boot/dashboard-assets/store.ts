@@ -13,10 +13,7 @@ const ENCODINGS = { brotli: '.br', gzip: '.gz' } as const
 /** That no descriptor is left, in this process or on the machine: what is there can't be read, and is there all the same. */
 const OUT_OF_DESCRIPTORS = ['EMFILE', 'ENFILE']
 
-/**
- * Reads the build in `folder`; undefined where there is none, or not a whole one. Rejects where there are no descriptors to read
- * it with: whoever took it to be missing would start a bundler, which ends the process then.
- */
+/** Reads the build in `folder`, undefined unless it is whole. Rejects without descriptors: a bundler would end the process. */
 export async function readBuild(folder: string): Promise<DashboardAssets | undefined> {
   try {
     const manifest = (await Bun.file(join(folder, MANIFEST)).json()) as Manifest
@@ -35,10 +32,7 @@ export async function readBuild(folder: string): Promise<DashboardAssets | undef
   }
 }
 
-/**
- * Writes a build to `folder` so that it is there whole or not at all: processes that start together may all do it. Builds
- * of earlier sources beside it are removed.
- */
+/** Writes a build so that it is there whole or not at all, and removes those of earlier sources. */
 export async function writeBuild(folder: string, { page, docsPage, icon, files }: DashboardAssets): Promise<void> {
   const parent = dirname(folder)
   await mkdir(parent, { recursive: true })

@@ -1,7 +1,4 @@
-/**
- * Exclusive use of a data directory by one gateway process, as a database lock that the kernel takes back when the
- * process dies: nothing goes stale, whatever kills the owner.
- */
+/** Exclusive use of a data directory, as a database lock that the kernel takes back when the process dies. */
 import { Database } from 'bun:sqlite'
 import { join } from 'node:path'
 import { EmbeddedServerError } from './error'
@@ -13,10 +10,7 @@ const POLL_MS = 50
 /** Keeps the connections reachable: one that is garbage-collected would drop its lock. */
 const heldClaims = new Set<Database>()
 
-/**
- * Claims `directory`, waiting up to `waitMs` while another process holds it; undefined where it is still held then.
- * Throws {@link EmbeddedServerError} where the directory cannot be written to.
- */
+/** Claims `directory` within `waitMs`, else undefined. Throws {@link EmbeddedServerError} where it cannot be written to. */
 export async function claimDirectory(directory: string, waitMs: number): Promise<Claim | undefined> {
   const deadline = performance.now() + waitMs
   for (;;) {

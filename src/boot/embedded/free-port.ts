@@ -1,20 +1,14 @@
 /** Finds a free TCP port on loopback for a server that wants to be told one. */
 import { createServer } from 'node:net'
 
-/**
- * Below those that systems take for outgoing connections, of which any may be in the way a moment later, and so is the port 10,000
- * above, where a node of a Redis Cluster has its bus; nor is that one of these. Clients refuse some ports up to 10,080.
- */
+/** Below the ports of outgoing connections, also with the 10,000 of a cluster's bus; clients refuse some up to 10,080. */
 const FIRST = 11_000
 const COUNT = 9_000
 const MAX_TRIES = 200
 /** Those given before. Their servers may not listen yet. */
 const given = new Set<number>()
 
-/**
- * A port on 127.0.0.1, from 11,000 to 19,999, that nothing listened on a moment ago and that was not given before in this process;
- * another process may take it first, so the caller tries again. Throws where none is found.
- */
+/** A port on 127.0.0.1 from 11,000 to 19,999 that was free a moment ago. Throws where none is found. */
 export async function freePort(): Promise<number> {
   if (given.size > COUNT / 2) given.clear()
   for (let tries = 0; tries < MAX_TRIES; tries++) {

@@ -1,7 +1,4 @@
-/**
- * Notices that the command which started the gateway is gone, so that nothing embedded is left running. `npx` told to
- * end takes along only the shell below it: `bun run` and the gateway would go on unseen and keep the port and the data.
- */
+/** Notices that the command which started the gateway is gone (`npx` ends without its child), so that nothing is left running. */
 import { readFileSync } from 'node:fs'
 import type { OuterEnvironment } from './process'
 

@@ -1,7 +1,4 @@
-/**
- * Who runs the embedded Postgres, which refuses to be root: ourselves, ourselves under another number, or an
- * unprivileged user.
- */
+/** Who runs the embedded Postgres, which refuses root: ourselves, another number of ours, or an unprivileged user. */
 import { chown, mkdir, readdir, readFile, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { EmbeddedServerError } from './error'

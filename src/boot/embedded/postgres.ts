@@ -9,10 +9,7 @@ import { CHILD_ENVIRONMENT, deathSignalPrefix, runToEnd } from './process'
 import { readOrCreatePassword } from './secret'
 import { type EmbeddedServer, type Launch, type Progress, runServer, type ServerKind } from './server'
 
-/**
- * `dataDir` gets a folder `postgres`. `settings` adds or replaces server settings. `attach` uses a live gateway's
- * server on the same data instead of refusing.
- */
+/** `dataDir` gets a folder `postgres`; `settings` are the server's; `attach` uses a live gateway's server. */
 type EmbeddedPostgresOptions = {
   dataDir: string
   progress: Progress

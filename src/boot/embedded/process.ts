@@ -26,10 +26,7 @@ export const CHILD_ENVIRONMENT = {
   LC_ALL: 'C',
 } as const
 
-/**
- * Starts `command` in a session of its own, so that a terminal's Ctrl-C reaches only the gateway, which stops its
- * servers last. Output goes to `logPath`. Throws where the program cannot be executed.
- */
+/** Starts `command` in a session of its own (no Ctrl-C of the terminal), output to `logPath`. Throws where it can't run. */
 export function spawnServer(options: SpawnOptions): ServerProcess {
   const [program = '', ...parameters] = options.command
   const log = openSync(options.logPath, 'a', 0o600)
@@ -60,10 +57,7 @@ export function spawnServer(options: SpawnOptions): ServerProcess {
   }
 }
 
-/**
- * The words to put directly before a program so that it gets `signal` when its parent dies, even by SIGKILL. They must
- * come last of all wrappers, since a change of credentials clears the wish. Empty where the system has no such tool.
- */
+/** Words before a program that signal it when its parent dies. They come last of all wrappers; empty without such a tool. */
 export function deathSignalPrefix(signal: NodeJS.Signals): readonly string[] {
   const prefix = ['setpriv', '--pdeathsig', signal]
   supportsDeathSignal ??= spawnSync('setpriv', [...prefix.slice(1), 'true'], { env: CHILD_ENVIRONMENT }).status === 0
@@ -79,10 +73,7 @@ type RunOptions = {
   timeoutMs?: number
 }
 
-/**
- * Runs `command` to its end with `input` on stdin and returns its exit code (127 where it cannot be executed) and its
- * whole output. After `timeoutMs` it is killed, which counts as a failure.
- */
+/** Runs `command` with `input`; returns its exit code (127: not executable) and output. Killed after `timeoutMs`. */
 export async function runToEnd(
   command: readonly string[],
   options: RunOptions = {},

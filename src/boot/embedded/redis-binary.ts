@@ -6,10 +6,7 @@ import type { Progress } from './server'
 
 const PROGRAM_NAMES = ['redis-server', 'valkey-server']
 
-/**
- * The first of redis-server and valkey-server on PATH, else the one in `cacheDir`, else one fetched into it.
- * Throws `EmbeddedServerError` where none can be had, saying what to install.
- */
+/** redis-server or valkey-server on PATH, else one in `cacheDir`, fetched if need be. Throws `EmbeddedServerError`. */
 export async function findRedis(
   cacheDir: string,
   progress: Progress,

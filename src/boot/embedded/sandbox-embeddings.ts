@@ -1,7 +1,4 @@
-/**
- * The sandbox's vectors: the same text always has the same one, and texts that share words are near each other, so that a search
- * can be tried offline.
- */
+/** The sandbox's vectors: the same for the same text, near for texts that share words. */
 import { createHash } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '@/lib/json'

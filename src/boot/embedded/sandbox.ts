@@ -1,7 +1,4 @@
-/**
- * A provider that runs inside this process and makes its answers up, in every format, so that the whole product
- * can be tried offline. Every answer says that it is simulated.
- */
+/** A provider inside this process that makes its answers up, in every format, and says so. */
 import { type ChatCompletionRequest, type FixtureResponse, LLMock } from '@copilotkit/aimock'
 import { simulateAnswer } from './sandbox-answer'
 import { answerBatch, answerEmbeddings } from './sandbox-embeddings'

@@ -11,10 +11,7 @@ import { freePort } from './free-port'
 import { findServerProcesses, stopProcesses } from './orphans'
 import { type ServerProcess, spawnServer } from './process'
 
-/**
- * A running server: where it listens, its process id, whether this process has started it, and an orderly stop that resolves
- * once the process is gone; that of a gateway beside us goes on.
- */
+/** A running server, whether this process has started it, and an orderly stop (not of another gateway's). */
 export type EmbeddedServer = { url: string; pid: number; isOurs: boolean; stop(): Promise<void> }
 
 /** Takes one human-readable line about a start that takes its time. */

@@ -1,7 +1,4 @@
-/**
- * Tells the two meanings of SIGHUP apart: an operator wants the catalogue read again, or the terminal is gone that the gateway was
- * started on, and with it whoever could press Ctrl-C.
- */
+/** Tells the two meanings of SIGHUP apart: a reload is wanted, or the gateway's terminal is gone. */
 import { closeSync, openSync, readFileSync } from 'node:fs'
 
 /** The bit of SIGHUP in the masks of /proc. */

@@ -4,16 +4,10 @@ import type { AudioBlock, MediaSource } from '@/chat/request'
 import { pdfTokens } from './pdf-tokens'
 import { soundTokens } from './sound-tokens'
 
-/**
- * The most tokens and the usual number of tokens that a medium costs, and how many characters of the body it takes. Infinity stands
- * for whatever a model's context holds.
- */
+/** The most and the usual tokens of a medium, and its characters in the body. Infinity: a model's whole context. */
 export type MediaSize = { isPicture: boolean; mostTokens: number; usualTokens: number; bodyChars: number }
 
-/**
- * The most one image costs at any provider on sale: 10,000 patches of an image in original detail, times the 1.2 that small
- * models charge per patch. Other providers stay below 5,000.
- */
+/** The most one image costs at any provider: 10,000 patches in original detail, times 1.2 for small models. */
 export const IMAGE_TOKENS_MAX = 12_000
 const IMAGE_TOKENS_USUAL = 1_000
 const FILE_TOKENS_USUAL = 3_000

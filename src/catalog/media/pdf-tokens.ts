@@ -13,10 +13,7 @@ const STREAM_TOKENS = 100
 
 /** White space of PDF, which is not that of JavaScript. */
 const SPACE = '[\\0\\t\\n\\f\\r ]'
-/**
- * Objects packed into streams, content drawn twice, encryption, filters that aren't undone here, forms made by scripts, and names
- * that are spelt with escapes where no letter needs one.
- */
+/** What may hide pages or text: object streams, repeated content, encryption, unknown filters, scripts, escaped names. */
 const HIDDEN =
   /\/(?:ObjStm|XRef|Encrypt|XFA|LZW|RunLength|ASCII|A85|AHx|(?:Form|RL)(?![A-Za-z])|[A-Za-z]{0,12}#[4-7][0-9A-Fa-f])/
 const PAGE = /\/Page(?![A-Za-z])/g

@@ -1,7 +1,4 @@
-/**
- * A reload from its proposal to its end: all processes that it concerns read and check their files first; only where all of them
- * are ready with one and the same catalogue is it agreed on, by a single write that all follow.
- */
+/** A reload: all processes check their files, and only where all agree does one write put the catalogue into use. */
 import type { Change } from '@/catalog/changes'
 import type { Fault } from '@/lib/fault'
 import { randomId } from '@/lib/ids'

@@ -1,7 +1,4 @@
-/**
- * Where the processes of all gateways agree on a reload: who there is, what is proposed, who is ready, and what was agreed. Only
- * digests and names travel through the store. What is sold, and with which keys, each process reads from its own file.
- */
+/** Where processes agree on a reload. Only digests and names travel; each reads its own file. */
 import type { Change } from '@/catalog/changes'
 import type { Fault } from '@/lib/fault'
 import { isJsonObject, type JsonValue, parseJson } from '@/lib/json'

@@ -1,7 +1,4 @@
-/**
- * The catalogue in use: one owner, which everybody reads anew for each request, and which a reload replaces as a whole. What a
- * request has read once stays as it was, down to prices and keys, however often the owner's changes meanwhile.
- */
+/** The catalogue in use, read anew for each request and replaced as a whole by a reload. */
 import type { Catalog, DefaultLimits } from '@/catalog/types'
 
 /** Where the present catalogue is read. Reading it costs one look at a property; whoever keeps it keeps a snapshot. */

@@ -1,7 +1,4 @@
-/**
- * What one process does about reloads: says that it lives and what it uses, reads and checks its file when that is proposed, and
- * puts the new catalogue into use when that is agreed. Until then, and where anything is wrong, nothing changes.
- */
+/** What one process does in a reload: says that it lives, checks its file, takes the new catalogue when agreed. */
 
 import { catalogSecrets } from '@/catalog/catalog'
 import { changesBetween } from '@/catalog/changes'

@@ -1,7 +1,4 @@
-/**
- * Who is next at the tokenizer: what is paid for before what is free, and of each kind one account after another, so that whoever asks
- * for many counts waits for themselves.
- */
+/** Who is next at the tokenizer: paid before free, and accounts in turn. */
 
 import type { CountAnswer, CountQuestion } from '@/catalog/tokenizer-worker'
 import { SHARED } from '@/limits/shared-resources'

@@ -1,7 +1,4 @@
-/**
- * Providers and targets as administrators watch them, seen from this process: circuits, resting keys, latencies, calls,
- * fallbacks. Circuits and keys are shared by all gateways; what is counted is this process's own, since it started.
- */
+/** Providers and targets as administrators watch them. Circuits and keys are shared; counts are this process's own. */
 import type { CatalogSource } from '@/catalog/reload/live-catalog'
 import type { Provider, Target } from '@/catalog/types'
 import type { RoutingStatus } from '@/routing/failover/routing-events'

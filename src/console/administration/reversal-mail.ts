@@ -18,10 +18,7 @@ type ReversalMailParts = {
 /** More than any installation has. */
 const MAX_ADMINISTRATORS = 100
 
-/**
- * What to call with each reversal that waits or is kept: returns at once, and never throws. A mail that can't be sent is logged; the
- * reversal stands on the page of orders all the same.
- */
+/** Returns at once and never throws; a mail that can't be sent is logged. */
 export function createReversalMail({ database, mailer, publicUrl = '', logger }: ReversalMailParts) {
   async function send({ kind, amountCents, currency, undoes, orderId }: Reversal): Promise<void> {
     const administrators = await database.db

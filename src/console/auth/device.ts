@@ -1,7 +1,4 @@
-/**
- * Browsers in which somebody has signed in: each keeps a random word in a cookie, which opens nothing, but tells its person from
- * strangers who guess, wherever they are. Who has signed in from the same address is known as well.
- */
+/** Browsers in which somebody has signed in: a random word in a cookie tells them from strangers, and opens nothing. */
 import { randomBase62 } from '@/lib/ids'
 import { devicePairOf, KNOWN_SECONDS, pairOf } from './limits'
 import type { AuthParts } from './parts'

@@ -1,7 +1,4 @@
-/**
- * Between the sign-in library and the table of sessions: what is stored of a session's token is its hash, so that whoever reads
- * the table, or a copy of it, opens no session.
- */
+/** Stores the hash of a session's token, so that whoever reads the table opens no session. */
 import type { BetterAuthOptions } from 'better-auth'
 import type { drizzleAdapter } from 'better-auth/adapters/drizzle'
 import { sha256Hex } from '@/lib/ids'

@@ -21,10 +21,7 @@ export const signInsBy = (address: string, email: string): Limit => ({
   seconds: 15 * MINUTES,
 })
 
-/**
- * Guesses at one account from all addresses from which nobody has signed in to it before. Whoever has is not counted, and
- * so is not locked out by those who guess.
- */
+/** Guesses at one account from addresses where nobody has signed in to it: its owner is not locked out. */
 export const strangersAt = (email: string): Limit => ({
   name: 'account',
   subject: email.toLowerCase(),
@@ -45,10 +42,7 @@ export const mailsBy = (address: string, email: string): Limit => ({
   seconds: HOURS,
 })
 
-/**
- * Mails to one person that are asked for from addresses where they have never signed in: nobody's box is filled by strangers.
- * Whoever asks from where they have signed in is not counted, and so is not kept from a mail of their own.
- */
+/** Mails to one person from addresses where they have not signed in: nobody's box is filled by strangers. */
 export const strangersMailsTo = (email: string): Limit => ({
   name: 'mail',
   subject: email.toLowerCase(),

@@ -1,7 +1,4 @@
-/**
- * Sends the mails of sign-in: by SMTP, or, where none is configured and it is not production, into the log, for whoever
- * is trying things out.
- */
+/** Sends the mails of sign-in by SMTP, or into the log where none is configured outside production. */
 import type { Logger } from '@/lib/logger'
 import { once } from '@/lib/once'
 

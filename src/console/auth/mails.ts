@@ -1,7 +1,4 @@
-/**
- * The mails that signing in and up need, in plain text. Links carry their token after a #, so that no server and no log
- * on the way sees it.
- */
+/** The mails of signing in and up, in plain text. Links carry their token after a #, which no server sees. */
 
 import type { Mail } from './mailer'
 import type { AuthParts } from './parts'

@@ -21,11 +21,7 @@ export type Credentials = { email: string; password: string }
 /** Longer than any refusal takes, so that its time says nothing of whether the address is known. */
 const REFUSAL_MS = 200
 
-/**
- * Signs in by password; the session the request may have held ends. Throws `wrong_credentials`, `email_not_verified`, or
- * `too_many_attempts`, which never depends on what others have tried where one has signed in before from the same address or browser,
- * and nor does how long it takes.
- */
+/** Signs in by password and ends an earlier session. Throws `wrong_credentials`, `email_not_verified`, `too_many_attempts`. */
 export async function signIn(parts: AuthParts, visitor: Visitor, input: Credentials): Promise<Answer<SignInResult>> {
   const { throttle } = parts
   const { address } = visitor
@@ -88,10 +84,7 @@ export async function signOut(parts: AuthParts, visitor: Visitor): Promise<Answe
   return { body: null, cookies }
 }
 
-/**
- * What follows every sign-in: it is noted, old sessions go, address and browser are known from now on (by the cookie that is returned),
- * and there is an account that pays.
- */
+/** After every sign-in: audit entry, old sessions end, address and browser are known, and an account exists. */
 export async function welcome(
   parts: AuthParts,
   visitor: Visitor,

@@ -23,10 +23,7 @@ type NewPerson = Credentials & { name: string }
 /** Longer than the work of any of these, so that its time says nothing of whether the address is known. */
 const ANSWER_MS = 300
 
-/**
- * Creates a person and signs them in, or, where addresses have to be verified, sends a mail: the answer is then the same for an
- * address that is in use, whose owner is told so by mail.
- */
+/** Creates a person. Where addresses are verified it sends a mail, and answers the same for an address in use. */
 export async function signUp(parts: AuthParts, visitor: Visitor, input: NewPerson): Promise<Answer<SignUpResult>> {
   if (parts.settings.signUp === 'closed') {
     throw new GatewayError('forbidden', 'Sign-up is closed. Ask the operator of this service for an account.', {

@@ -1,7 +1,4 @@
-/**
- * Slows down the guessing of passwords and codes, and changes without end: counts attempts in the shared store, so that all gateways count
- * together.
- */
+/** Counts attempts at passwords, codes and changes in the shared store. */
 import { createHmac } from 'node:crypto'
 import { GatewayError } from '@/chat/error'
 import { runText } from '@/ledger/run-text'
@@ -12,10 +9,7 @@ import script from './throttle.lua' with { type: 'text' }
 export type Limit = { name: string; subject: string; max: number; seconds: number }
 
 export interface Throttle {
-  /**
-   * Counts an attempt against each limit. Throws a {@link GatewayError}: `rate_limited` above one of them, `overloaded` where
-   * the store can't be asked, since guessing must not be free while it is away.
-   */
+  /** Counts an attempt. Throws `rate_limited` above a limit, `overloaded` where the store can't be asked. */
   attempt(...limits: Limit[]): Promise<void>
   /** Takes one attempt back, which was right: those that were not stay counted. */
   giveBack(...limits: Limit[]): Promise<void>

@@ -1,7 +1,4 @@
-/**
- * Server-sent events to one open page of the dashboard: a heartbeat, a look at the session now and then, and an end
- * that leaves nothing behind.
- */
+/** Server-sent events to one open page: heartbeats, checks of the session, and a clean end. */
 import { type Frame, formatSse } from '@/lib/streams/sse'
 
 type EventStreamOptions = {

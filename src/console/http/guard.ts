@@ -1,7 +1,4 @@
-/**
- * What every route of the dashboard shares, in this order: the same-origin check, the session behind a request, how much its person
- * changes, and only then its JSON body, within a limit of the route's own.
- */
+/** What every dashboard route shares, in order: origin, session, rate of changes, body within a limit. */
 import { Elysia } from 'elysia'
 import { GatewayError, invalidRequest } from '@/chat/error'
 import type { Auth } from '@/console/auth/auth'

@@ -123,10 +123,7 @@ function spentInMonth(key: KeyListing, nowMs: number): Nano {
 /** What a key may be given, and the key as it is. */
 type KeyBounds = { catalog: Catalog; ceilings: DefaultLimits; nowMs: number; present?: KeyListing }
 
-/**
- * Reads what a person wants of a key. Throws `invalid_request` for an amount or moment that is none, a moment that is past,
- * a limit above the account's, and models that are neither in the catalogue nor allowed to the key already.
- */
+/** Reads what a person wants of a key. Throws `invalid_request` for bad amounts, moments, limits and models. */
 export function readKeyChanges(
   { name, monthlyBudgetUsd, expiresAt, allowedModels, ...counts }: KeyChangesBody,
   { catalog, ceilings, nowMs, present }: KeyBounds,

@@ -1,7 +1,4 @@
-/**
- * The routes of a signed-in person's API keys: created and shown once, listed, looked at, changed, switched off and on,
- * deleted.
- */
+/** The routes of a signed-in person's API keys. */
 import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { ceilingsOf } from '@/accounts/account-limits'

@@ -1,7 +1,4 @@
-/**
- * The playground's route: a chat completion for the signed-in person, paid by the account through the same use case as
- * any other, with the same holds, limits and usage records, under a key of its own that people can switch off.
- */
+/** The playground's route: a chat completion like any other, under a key of its own that people can switch off. */
 import { Elysia } from 'elysia'
 import type { ApiKeys } from '@/accounts/api-keys'
 import { GatewayError } from '@/chat/error'

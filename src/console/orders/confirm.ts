@@ -1,7 +1,4 @@
-/**
- * A payment that somebody saw: compared with its order, and then either credited or kept for an administrator. What decides,
- * the payment, the order's change and the ledger entry are one transaction.
- */
+/** A reported payment, compared with its order and credited or kept, in one transaction. */
 import { and, eq, sql } from 'drizzle-orm'
 import { recordCredit } from '@/accounts/credits'
 import type { Transaction } from '@/db/client'

@@ -48,10 +48,7 @@ export interface Orders {
   /** Credits a payment that fits its order, and keeps every other for an administrator. Once per source and external id. */
   confirmPayment(notice: PaymentNotice): Promise<ConfirmOutcome>
   refund(refund: NewRefund): Promise<RefundOutcome>
-  /**
-   * Takes credit back that a provider or the payer's bank took back, or gives it back where that was undone. Once per source and
-   * id. An account that is left below zero is suspended.
-   */
+  /** Takes credit back, or gives it back, once per source and id. An account below zero is suspended. */
   reverse(notice: ReversalNotice): Promise<ReverseOutcome>
   /** For administrators: orders of all accounts, newest first. */
   search(search: OrderSearch): Promise<Page<FoundOrder>>

@@ -1,7 +1,4 @@
-/**
- * References of orders, such as `SVC-7K3M-9QXP`: short enough to type into a bank's form, without characters that look alike,
- * and with a check character, so that a mistyped reference names no order rather than another one.
- */
+/** References of orders, such as `SVC-7K3M-9QXP`, with a check character: a mistyped one names no order. */
 import { randomBytes } from 'node:crypto'
 import { assert } from '@/lib/assert'
 
@@ -27,10 +24,7 @@ export function newReference(): string {
   return format(body + checkCharacter(body))
 }
 
-/**
- * Every valid reference in a free text, in its usual writing and without repetitions. Spaces, line ends, dashes, dots, slashes,
- * case and full-width letters don't matter; of longer texts the first 10,000 characters are read.
- */
+/** Every valid reference in a text's first 10,000 characters; spaces, dashes, case and full-width letters don't matter. */
 export function findReferences(text: string): string[] {
   const plain = text
     .slice(0, MAX_TEXT_CHARS)

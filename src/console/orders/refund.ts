@@ -14,10 +14,7 @@ import { nextState } from './order-state'
 import { auditPerson, changeOrder, lockOrder, type OrderRow, storableText, toOrder } from './rows'
 import type { NewRefund, Order, RefundOutcome } from './types'
 
-/**
- * Refunds a part of an order or its rest. Throws `overloaded` where the balance must be known and the ledger cannot be asked.
- * Money that requests hold counts as gone, and what is refunded is out of their reach before the history has the refund.
- */
+/** Refunds a part of an order or its rest, never what requests hold. Throws `overloaded` without the ledger. */
 export async function refundOrder(deps: OrdersDeps, refund: NewRefund): Promise<RefundOutcome> {
   const { orderId, amountCents, key, reason } = refund
   assert(Number.isInteger(amountCents) && amountCents > 0, 'a refund is a positive number of cents')

@@ -13,10 +13,7 @@ import {
 /** How many records one sum may read: about half a second of work. */
 export const MAX_SUMMED = 400_000
 
-/**
- * A table of `usage_records` rows with a column `is_match`: the newest {@link MAX_SUMMED} that an index can lead to. Where
- * there are that many, older ones are missing.
- */
+/** Rows with a column `is_match`: the newest {@link MAX_SUMMED}; where there are that many, older ones are missing. */
 export function boundedScan(sql: Sql, filter: UsageFilter): Fragment {
   const isByCell = filter.keyId !== undefined || filter.model !== undefined
   const onlyNoteworthy = isNoteworthy(filter) ? sql`AND ${noteworthyCondition(sql)}` : sql``

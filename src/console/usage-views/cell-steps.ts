@@ -1,7 +1,4 @@
-/**
- * Looks for usage records of one key or one model. The daily sums have one row, a cell, for each day, key and model
- * that occurred: they say where matches are and how many, so that the records of exactly those cells are read.
- */
+/** Finds records of one key or model by the daily sums, whose cells say where matches are and how many. */
 import { plainArray, textArray } from '@/db/array-literal'
 import type { Database } from '@/db/client'
 import {

@@ -1,7 +1,4 @@
-/**
- * The rows of the usage export as comma-separated values that no spreadsheet takes for a formula (RFC 4180, CRLF line
- * ends).
- */
+/** The usage export as comma-separated values (RFC 4180) that no spreadsheet takes for a formula. */
 
 /** What a spreadsheet may run when a cell begins with it. */
 const FORMULA_START = /^[=+\-@\t\r]/

@@ -1,7 +1,4 @@
-/**
- * Tells open pages when the balance or the usage of their account changes. However many connections look at an account,
- * one watcher per process asks the ledger once a second, and only while somebody looks.
- */
+/** Tells open pages of changed balances and usage: one watcher per process asks the ledger once a second. */
 import type { Database } from '@/db/client'
 import type { Ledger } from '@/ledger/ledger'
 import type { AccountBalance } from '@/ledger/outcomes'
@@ -18,10 +15,7 @@ export type LiveEvent =
 export type Watch = { end(): void }
 
 export interface LiveAccounts {
-  /**
-   * Calls `listener` with the balance as soon as it is known, and from then on with every change, until `end`. Returns
-   * undefined where the account has {@link MAX_WATCHERS} watchers already.
-   */
+  /** Calls `listener` with the balance and each change until `end`; undefined beyond {@link MAX_WATCHERS} watchers. */
   watch(accountId: string, listener: (event: LiveEvent) => void): Watch | undefined
   /** Accounts watched now. */
   accountCount(): number

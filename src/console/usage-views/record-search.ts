@@ -1,7 +1,4 @@
-/**
- * Finds an account's records, newest first, page by page, in bounded time however many records there are: by key and model
- * through the daily sums, which say where matches are; exceptions through their own index; all else by reading backwards.
- */
+/** Finds records page by page in bounded time: by the daily sums, the index of exceptions, or reading backwards. */
 import type { Database } from '@/db/client'
 import { livePart } from './archived-part'
 import { createCellSteps } from './cell-steps'

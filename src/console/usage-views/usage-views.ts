@@ -50,10 +50,7 @@ export interface UsageViews {
   statement(period: StatementPeriod, page: StatementPage): Promise<StatementPart | undefined>
   /** The moment before which records are archived, milliseconds since 1970; null where none are. */
   archivedBeforeMs(): Promise<number | null>
-  /**
-   * The records as CSV. Throws `rate_limited` where too many exports run, and `invalid_request` where some of the time is archived: a
-   * file from which records are missing looks like one that has them all.
-   */
+  /** The records as CSV. Throws `rate_limited` beyond the limit, `invalid_request` where some of the time is archived. */
   export(filter: UsageFilter): Promise<ReadableStream<Uint8Array>>
 }
 

@@ -1,7 +1,4 @@
-/**
- * The dialog that asks an administrator once more who they are, in front of what they were doing: a code of the authenticator
- * app, or the password. What was asked of the server is then asked again.
- */
+/** The dialog that asks an administrator for a code or the password, and then repeats the request. */
 import { Button, Group, Modal, Stack, Text, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useEffect, useState } from 'react'

@@ -25,11 +25,7 @@ const NO_WORDS: ReadonlySet<string> = new Set(['', 'null', 'none'])
 /** What the answer held beside its reason. */
 type Emitted = { hasToolCalls: boolean; hasRefusal: boolean }
 
-/**
- * The provider's word as a reason. A stop after which a tool call stands is a tool call whatever the word said, and a
- * `tool_calls` without any call is a stop: providers are wrong about both. A stop after a refusal is that of a model which
- * declined.
- */
+/** The provider's word as a reason, corrected by what the answer holds: a stop with a call is a tool call, and so on. */
 export function decodeFinishReason(word: string | undefined, { hasToolCalls, hasRefusal }: Emitted): FinishReason {
   const isSaid = word !== undefined && !NO_WORDS.has(word.toLowerCase())
   const said = isSaid ? (KIND_OF_WORD.get(word.toLowerCase()) ?? 'unknown') : 'stop'
@@ -38,10 +34,7 @@ export function decodeFinishReason(word: string | undefined, { hasToolCalls, has
   return word === undefined ? { kind } : { kind, raw: word }
 }
 
-/**
- * The reason as this format's word; `isDeprecated` where a call is told as `function_call`. Where a refusal says that the model
- * declines, the answer is whole: clients that parse answers throw at any other word, and never read the refusal.
- */
+/** The reason as this format's word. A refusal by the model is `stop`: clients that parse answers throw at any other word. */
 export function encodeFinishReason(
   finish: FinishReason,
   { hasToolCalls, hasRefusal }: Emitted,
@@ -62,10 +55,7 @@ export function encodeFinishReason(
 
 const PUBLISHED: ReadonlySet<string> = new Set(['stop', 'length', 'tool_calls', 'content_filter', 'function_call'])
 
-/**
- * What a provider gives as the reason, as the format publishes it: null for what is no word, a word of the five for another that
- * is known to mean it. A word that is unknown, or says that the provider failed, stays: no other would be true.
- */
+/** A provider's reason as the format publishes it: null for no word, one of the five where it is known to mean it. */
 export function publishedReason(given: JsonValue): string | null {
   if (typeof given !== 'string' || NO_WORDS.has(given.toLowerCase())) return null
   const kind = PUBLISHED.has(given) ? undefined : KIND_OF_WORD.get(given.toLowerCase())

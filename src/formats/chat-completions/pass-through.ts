@@ -1,7 +1,4 @@
-/**
- * What changes when caller and provider both speak chat-completions: the model's name, what metering needs, and what breaks the
- * published shape.
- */
+/** What changes when both sides speak chat-completions: the model's name, what metering needs, and broken shapes. */
 import type { ChatRequest } from '@/chat/request'
 import { CACHE_CONTROL_FIELD, leftOutFields, relayedFields } from '@/formats/body-fields'
 import { cacheKeyOf } from '@/formats/cache-key'

@@ -1,7 +1,4 @@
-/**
- * Annotations as OpenAI publishes them, which are citations of addresses and nothing else; and the places of what is listed in a
- * stream, by which libraries put the pieces of lists together.
- */
+/** Annotations as OpenAI publishes them (citations of addresses), and their places in a stream's lists. */
 import { isJsonObject, type JsonObject, type JsonValue, textOf } from '@/lib/json'
 import type { JsonEdit } from '@/lib/json-splice'
 import type { Put } from './repair'

@@ -1,7 +1,4 @@
-/**
- * Puts the tool calls of one choice of a streamed answer right: numbered from 0, each with an id and a type once, and its
- * arguments as a text.
- */
+/** Corrects the tool calls of one choice of a stream: numbered from 0, each with one id and type, arguments as text. */
 import type { PassHooks } from '@/formats/format'
 import { randomId } from '@/lib/ids'
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'

@@ -1,8 +1,4 @@
-/**
- * Puts a provider's chat-completions stream right where it breaks the published shape, chunk by chunk; a chunk that keeps it is
- * left alone. What came before decides about a chunk in two ways: a choice has its role and a call its id and name once, and
- * calls are numbered in the order in which they began.
- */
+/** Corrects a provider's chat-completions stream where it breaks the published shape, chunk by chunk. */
 import { inputTokens, type Usage } from '@/chat/usage'
 import type { AnswerContext, PassHooks } from '@/formats/format'
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'

@@ -1,7 +1,4 @@
-/**
- * What complete and streamed answers of other providers have in common where they break the shape that OpenAI publishes, and how
- * each field is put right. Only what official clients break on counts: a field that may be null may also be absent.
- */
+/** How complete and streamed answers are corrected where official clients break on them. Null and absent count alike. */
 import type { AnswerContext } from '@/formats/format'
 import { formatDataUrl } from '@/formats/media'
 import type { Repair } from '@/formats/repairs'

@@ -3,10 +3,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 import { QUIRKS } from './quirks'
 import { decodeSignature, isForeignSignature, ownSignature } from './signature'
 
-/**
- * `messages` without marked signatures, or with the marks taken off where the provider takes them. Shares what needs no
- * change; never changes `messages`.
- */
+/** `messages` without marked signatures, or unmarked where the provider takes them. Never changes `messages`. */
 export function restoreSignatures(messages: JsonValue | undefined, quirks: ReadonlySet<string>): JsonValue | undefined {
   if (!Array.isArray(messages) || !messages.some(isMarkedMessage)) return messages
   const isTaken = quirks.has(QUIRKS.googleExtraContent)

@@ -1,7 +1,4 @@
-/**
- * The search of the web that some chat-completions models make before they answer. Most services do not say how many there
- * were: it is one for each request.
- */
+/** The web search of some chat-completions models; where the answer names no number, it is one for each request. */
 import type { ServerTool, ServerToolKind, ToolUses } from '@/chat/server-tools'
 import { readCount } from '@/chat/usage'
 import { isJsonObject, type JsonValue } from '@/lib/json'

@@ -5,10 +5,7 @@ const MAX_ID_CHARS = 40
 const DIGEST_CHARS = 12
 const ACCEPTED_ID = /^[A-Za-z0-9_-]{1,40}$/
 
-/**
- * `id` itself where it is acceptable, else its acceptable characters and a digest of the whole. The same id always gives
- * the same answer, so a call and its result stay together over all requests of a conversation.
- */
+/** `id` itself where it is acceptable, else some characters and a digest: always the same, so calls keep their results. */
 function encodeToolId(id: string): string {
   if (ACCEPTED_ID.test(id)) return id
   const clean = id.slice(0, MAX_ID_CHARS).replaceAll(/[^A-Za-z0-9_-]/g, '_')

@@ -5,10 +5,7 @@ import { inputTokens, readCount, type Usage } from '@/chat/usage'
 import { createUnknownUsageSearch } from '@/formats/unknown-usage'
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 
-/**
- * The usage object in classes. Returns undefined where the two totals are not both non-negative safe integers: the answer
- * is then metered by count. Details that contradict the totals are not believed, so no discount rests on them.
- */
+/** The usage in classes; undefined where a total is no safe integer. Details that contradict the totals earn no discount. */
 export function decodeUsage(usage: JsonValue | undefined): Usage | undefined {
   if (!isJsonObject(usage)) return undefined
   const prompt = readCount(usage.prompt_tokens)
@@ -88,10 +85,7 @@ function divideInput(
   return { uncached, cacheRead: cached, cacheWrite5m: total - forHour, cacheWrite1h: forHour }
 }
 
-/**
- * Whether the total holds the cache beside a prompt that leaves it out: then what the prompt and the completion do not explain
- * is exactly that, alone or with the reasoning, and no thoughts that nobody named.
- */
+/** Whether the total holds the cache beside a prompt that leaves it out: the unexplained rest is exactly the cache. */
 function isCacheBeside(beside: number, reasoning: number, cache: number): boolean {
   return cache > 0 && beside !== reasoning && (beside === cache || beside === cache + reasoning)
 }

@@ -25,10 +25,7 @@ const KIND_OF_WORD: ReadonlyMap<string, FinishKind> = new Map([
   ['MALFORMED_RESPONSE', 'error'],
 ])
 
-/**
- * The provider's word as a reason. A turn of calls ends with STOP in this format. The words of a failure count as one only
- * where there is no content.
- */
+/** The provider's word as a reason. Calls end with STOP here; a failure's word counts only where there is no content. */
 export function decodeFinishReason(word: string, answer: { hasToolCalls: boolean; hasContent: boolean }): FinishReason {
   const said = KIND_OF_WORD.get(word) ?? 'unknown'
   const settled = said === 'error' && answer.hasContent ? 'stop' : said

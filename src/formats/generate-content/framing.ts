@@ -4,10 +4,7 @@ import type { Framing } from '@/formats/format'
 /** One line of data, and line ends: one before it may be the second half of what the block before ended in. */
 const PLAIN_BLOCK = /^\n?(?:data: [^\r\n]*)?[\r\n]*$/
 
-/**
- * Events end in CRLF as the original's do, and have no names. Nothing else may be in a stream, no comment either: the library for
- * Python takes any line for an answer that does not begin with `data: `.
- */
+/** Events end in CRLF and have no names. No comments: the Python library takes any other line for an answer. */
 export const framing: Framing = {
   contentType: 'text/event-stream',
   open: '',
@@ -30,10 +27,7 @@ export const jsonArrayFraming: Framing = {
 const FOREIGN_LINE_END = /[\u0085\u2028\u2029]/
 const FOREIGN_LINE_ENDS = new RegExp(FOREIGN_LINE_END, 'g')
 
-/**
- * The client library reads one data line per event. A line end in JSON text is white space, never part of a string; what only
- * Unicode calls one is part of a string, and the library for Python ends the line there: as an escape it is none.
- */
+/** One data line per event. What only Unicode calls a line end becomes an escape: the Python library would split there. */
 export function onOneLine(data: string): string {
   const line = data.includes('\n') ? data.replaceAll('\n', ' ') : data
   return FOREIGN_LINE_END.test(line) ? line.replaceAll(FOREIGN_LINE_ENDS, escaped) : line

@@ -1,7 +1,4 @@
-/**
- * Log probabilities of tokens between generate-content and the hub, which keeps them as `{content: [{token, logprob,
- * top_logprobs}]}`.
- */
+/** Log probabilities of generate-content as the hub has them: `{content: [{token, logprob, top_logprobs}]}`. */
 import { isJsonObject, type JsonObject, type JsonValue, textOf } from '@/lib/json'
 
 /** `logprobsResult` of a candidate, or undefined where there is none. */

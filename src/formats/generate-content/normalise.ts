@@ -1,8 +1,4 @@
-/**
- * One spelling for what generate-content clients spell in several ways: snake_case keys, a string or a single object
- * where the format has a list, null for absent. Only the format's own keys are touched, never what the caller put into
- * arguments, results or schemas.
- */
+/** One spelling of what clients spell in several ways (snake_case, single values for lists, null). Callers' data stay. */
 import { invalidRequest } from '@/chat/error'
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 

@@ -1,7 +1,4 @@
-/**
- * What changes where caller and provider both speak generate-content: names, bounds, and what is charged stated where the provider
- * states no usage. The rest stays as it was.
- */
+/** What changes where both sides speak generate-content: names, bounds, and usage where the provider states none. */
 import type { ChatRequest } from '@/chat/request'
 import { leftOutFields, relayedFields } from '@/formats/body-fields'
 import type { AnswerContext, PassHooks, PassingStream, PassThrough, TargetTraits } from '@/formats/format'

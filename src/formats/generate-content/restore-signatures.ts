@@ -48,10 +48,7 @@ function restorePart(part: JsonObject, calls: Iterator<ToolCallBlock>): JsonObje
 
 const KEYS = ['thoughtSignature', 'thought_signature']
 
-/**
- * A body that a provider refused because of who signed what is in it: the same with the check skipped for calls, and without the
- * proofs of the rest. Undefined where it held none.
- */
+/** The body without others' proofs, the check skipped for calls; for a provider that refused them. Undefined without any. */
 export function withoutProofs(body: JsonObject): JsonObject | undefined {
   const { contents } = body
   let hasProof = false

@@ -1,7 +1,4 @@
-/**
- * Tools of the generate-content format that run at the provider. None can be limited by the caller; each answer says what
- * was searched, which addresses were read and which code was run.
- */
+/** Tools of generate-content that run at the provider; the answer says what was searched, read and run. */
 import type { ServerTool, ServerToolKind, ToolUses } from '@/chat/server-tools'
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 
@@ -31,10 +28,7 @@ interface UseCounter {
   read(candidate: JsonObject): ToolUses | undefined
 }
 
-/**
- * Counts what an answer used. A query is counted once however often it is repeated, and an empty one not at all, as on the
- * provider's bill. Which of the two searches was offered is not said: both are told.
- */
+/** Counts uses: repeated queries once, empty ones never, as on the provider's bill. Both kinds of search are told. */
 export function createUseCounter(): UseCounter {
   const queries = new Set<string>()
   const addresses = new Set<string>()

@@ -53,10 +53,7 @@ export function ownSignature(signature: Signature | undefined): string | undefin
   return signature?.format === OWN ? signature.value : undefined
 }
 
-/**
- * The parts of one step of the model, of whose calls only the first carries a signature; where the conversation lost it, that
- * call gets the word that skips the check. Returns `parts` itself where there is nothing to do.
- */
+/** One step's parts, whose first call is signed, or gets the word that skips the check. `parts` itself if unchanged. */
 export function signFirstCall(parts: JsonObject[]): JsonObject[] {
   const calls = parts.filter((part) => (part.functionCall ?? part.function_call) != null)
   const isSigned = calls.some((part) => (part.thoughtSignature ?? part.thought_signature) != null)

@@ -1,7 +1,4 @@
-/**
- * Token usage between generate-content, whose prompt count includes the cache and whose candidates exclude thoughts,
- * and the hub.
- */
+/** Token usage of generate-content: its prompt includes the cache, its candidates exclude thoughts. */
 import { inputTokens, readCount, type Usage } from '@/chat/usage'
 import { createUnknownUsageSearch } from '@/formats/unknown-usage'
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'

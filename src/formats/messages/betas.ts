@@ -2,10 +2,7 @@
 import type { Beta } from '@/chat/protocol'
 import { isJsonObject, type JsonObject } from '@/lib/json'
 
-/**
- * What costs tokens and nothing else, and reaches nothing beyond the request; without the dates, by which a beta changes its details
- * and not its purpose. What is on no list is not known to be so.
- */
+/** Betas, without dates, that cost tokens and nothing else and reach nothing beyond the request. */
 const FREE: ReadonlySet<string> = new Set([
   // How the model thinks, and what it tells of it.
   'interleaved-thinking',

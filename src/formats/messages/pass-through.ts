@@ -1,7 +1,4 @@
-/**
- * What changes where caller and provider both speak messages: names replaced, bounds kept, nothing foreign or unpriced
- * sent upstream, and what is charged stated where the provider states no usage.
- */
+/** What changes where both sides speak messages: names, bounds, nothing unpriced, and usage where none is stated. */
 import { invalidRequest } from '@/chat/error'
 import type { ChatRequest } from '@/chat/request'
 import { relayedFields } from '@/formats/body-fields'

@@ -1,7 +1,4 @@
-/**
- * Token usage between the messages format and the hub, both ways. On the wire `input_tokens` leaves the cached ones out
- * and `output_tokens` holds the reasoning.
- */
+/** Usage of the messages format: `input_tokens` excludes the cache, `output_tokens` includes the reasoning. */
 import { type Usage, ZERO_USAGE } from '@/chat/usage'
 import { createUnknownUsageSearch } from '@/formats/unknown-usage'
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
@@ -9,10 +6,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 /** A count above this is no count: no model reads or writes so much in one request. */
 const MAX_TOKENS = 1_000_000_000
 
-/**
- * Reads a usage object. Undefined where a count is negative, not finite, implausibly large or no number, so that the answer
- * is metered by count instead; a fraction is rounded up.
- */
+/** Reads a usage object. Undefined where a count is not plausible: the answer is counted instead. Fractions round up. */
 export function decodeUsage(usage: JsonValue | undefined): Usage | undefined {
   if (!isJsonObject(usage)) return undefined
   const uncached = count(usage.input_tokens)
@@ -25,10 +19,7 @@ export function decodeUsage(usage: JsonValue | undefined): Usage | undefined {
   return { uncached, cacheRead, ...cacheWrite, output, reasoning: Math.min(thinking, output) }
 }
 
-/**
- * The total rules where it and the split by time to live disagree (a stream restates only the total); what the split does
- * not explain counts as 5m, or as 1h where nothing but 1h was written.
- */
+/** The total rules where it and the split differ; the unexplained is 5m, or 1h where only 1h was written. */
 function decodeCacheWrite(usage: JsonObject): Pick<Usage, 'cacheWrite5m' | 'cacheWrite1h'> | undefined {
   const split = isJsonObject(usage.cache_creation) ? usage.cache_creation : {}
   const split5m = optionalCount(split.ephemeral_5m_input_tokens)
@@ -50,10 +41,7 @@ function optionalCount(value: JsonValue | undefined): number | undefined {
   return value === undefined || value === null ? 0 : count(value)
 }
 
-/**
- * Adds a later usage object of the same stream to what came before: every field it states replaces the earlier one, except
- * that the output count, which is cumulative, never shrinks. Returns a new object.
- */
+/** Adds a later usage object of the stream: its fields replace earlier ones, the output count never shrinks. */
 export function mergeUsage(earlier: JsonObject, later: JsonValue | undefined): JsonObject {
   if (!isJsonObject(later)) return earlier
   const merged = { ...earlier }

@@ -18,10 +18,7 @@ const KIND_OF_REASON: ReadonlyMap<string, FinishKind> = new Map([
 const FAILED: ReadonlySet<string> = new Set(['failed', 'cancelled'])
 const COMPLETED: ReadonlySet<string> = new Set(['completed', 'complete'])
 
-/**
- * The ending of a whole response. One that was cut off stays so, whatever it holds: a call that the limit broke must not look
- * complete. No status at all counts as completed.
- */
+/** The ending of a whole response. One that was cut off stays so; no status counts as completed. */
 export function decodeFinishReason(response: JsonObject, emitted: Emitted): FinishReason {
   const status = textOf(response.status)
   if (status === 'incomplete') {

@@ -1,7 +1,4 @@
-/**
- * What changes when caller and provider both speak responses: the model's name, what is kept where, what metering needs, and what
- * breaks the published shape. Items keep the ids that their provider gave them; the answer as a whole has the gateway's.
- */
+/** What changes when both sides speak responses. Items keep their provider's ids; the answer has the gateway's. */
 import type { ChatRequest } from '@/chat/request'
 import { leftOutFields, relayedFields } from '@/formats/body-fields'
 import { cacheKeyOf } from '@/formats/cache-key'

@@ -1,7 +1,4 @@
-/**
- * What complete and streamed responses of other providers have in common where they break the shape that OpenAI publishes, and how
- * each field is put right. Only what official clients break on counts.
- */
+/** How responses of other providers are corrected where official clients break on them. */
 import type { AnswerContext, PassHooks } from '@/formats/format'
 import { randomId } from '@/lib/ids'
 import { isJsonObject, type JsonObject, type JsonValue, textOf } from '@/lib/json'

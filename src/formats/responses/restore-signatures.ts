@@ -1,7 +1,4 @@
-/**
- * Puts a caller's own input right before a responses provider sees it: what the gateway gave out in the provider's place is taken
- * away again, and what a provider would look for in vain.
- */
+/** Takes what the gateway gave out, and what a provider would look for in vain, out of a caller's input. */
 import { isJsonObject, type JsonObject, type JsonValue, textOf } from '@/lib/json'
 import { isForeignSignature } from './signature'
 import { encodeToolId } from './tool-ids'
@@ -67,10 +64,7 @@ function withoutProof({ id: _, encrypted_content: _encrypted, ...rest }: JsonObj
   return Array.isArray(rest.content) && rest.content.length > 0 ? rest : undefined
 }
 
-/**
- * A body that a provider refused because another had encrypted what the model thought, or another key of its own: the same
- * without all of that. Undefined where it held none.
- */
+/** The body without encrypted thoughts, for a provider that refused those of another key. Undefined where there are none. */
 export function withoutProofs(body: JsonObject): JsonObject | undefined {
   const { input } = body
   if (!Array.isArray(input) || !input.some(hasProof)) return undefined

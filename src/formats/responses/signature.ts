@@ -32,10 +32,7 @@ export function decodeSignature(id: string | undefined, encrypted: string | null
     : { signature: { format, value } }
 }
 
-/**
- * The `encrypted_content` of a reasoning item for a caller: our own as it is, a foreign one marked. So is our own where the item
- * already has another id than the one it was minted with.
- */
+/** The `encrypted_content` for a caller; marked where it is foreign, or the item has another id than it was made with. */
 export function encodeSignature(signature: Signature, itemId?: string): string {
   const own = ownSignature(signature)
   const isWhole = own && (itemId === undefined || itemId === own.id)

@@ -6,10 +6,7 @@ const ILLEGAL_CHARACTERS = /[^A-Za-z0-9_-]/g
 const KEPT_CHARS = 40
 const DIGEST_CHARS = 12
 
-/**
- * `id` itself where it is acceptable, else some of its characters and a digest of the whole. The same id always gives the same
- * answer, so a call and its result stay together over all requests of a conversation.
- */
+/** `id` itself where it is acceptable, else some characters and a digest: always the same, so calls keep their outputs. */
 export function encodeToolId(id: string): string {
   if (ACCEPTED_ID.test(id)) return id
   const clean = id.replace(ILLEGAL_CHARACTERS, '_').slice(0, KEPT_CHARS)

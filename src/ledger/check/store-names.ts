@@ -17,10 +17,7 @@ export type StoreNames = {
 
 const SCAN_COUNT = 250
 
-/**
- * Reads what each shard says that it has loaded. Costs nothing for the tombstones of holds, of which there are millions, and
- * finds no name that should not be there.
- */
+/** Reads what each shard lists as loaded: no tombstones, and no names that should not be there. */
 export async function listNames(redis: RedisClient, pace: Pace): Promise<StoreNames> {
   const names: StoreNames = { accounts: new Map(), holds: [], violations: [] }
   for (const shard of ALL_SHARDS) {

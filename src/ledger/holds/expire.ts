@@ -24,10 +24,7 @@ import { resolveWithheld } from './withhold'
 
 const NEEDS_ACCOUNT = -2
 
-/**
- * Looks over all shards at once and expires what is due, at most `limitPerShard` of each. A shard that can't be reached
- * keeps no other from its turn; throws where none could.
- */
+/** Expires what is due in all shards, at most `limitPerShard` each. Throws only where no shard could be reached. */
 export async function expireDue(deps: LedgerDeps, limitPerShard: number): Promise<ExpiredHold[]> {
   const due = await Promise.all(shardGroups(deps.redis).map((shards) => dueHolds(deps, shards, limitPerShard)))
   const work = due.flat().filter(({ holds }) => holds instanceof Error || holds.length > 0)

@@ -23,10 +23,7 @@ export function reserve(deps: LedgerDeps, request: ReserveRequest): Promise<Rese
   return attempt(deps, request, holdOf(namesOf(request), request.holdId))
 }
 
-/**
- * Why a hold of so much would be refused now, whatever its model, if it took a single token; undefined where it would not. Holds
- * nothing. Round trips as for {@link reserve}.
- */
+/** Why a hold of so much and one token would be refused now; undefined if not. Holds nothing. */
 export async function refusalOf(deps: LedgerDeps, payer: Payer, amount: Nano): Promise<Refusal | undefined> {
   const request = { ...payer, holdId: '', amount, inputCost: ZERO_NANO, tokens: 1, ttlMs: 1 }
   const outcome = await attempt(deps, request, namesOf(payer).holdPrefix)

@@ -1,7 +1,4 @@
-/**
- * The worker that expires holds whose gateway died, shard by shard. Any number of them may run at once: a hold has one
- * winner.
- */
+/** The worker that expires holds whose gateway died, shard by shard; any number may run. */
 import type { Ledger } from '@/ledger/ledger'
 import type { Logger } from '@/lib/logger'
 import { type BackgroundWorker, createWorkerLoop, jittered } from '@/lib/worker-loop'

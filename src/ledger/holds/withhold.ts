@@ -39,10 +39,7 @@ export async function withhold(deps: LedgerDeps, withholding: Withholding): Prom
   return { kind: kind as 'withheld' | 'insufficient', available: nanoOf(reply[1]) }
 }
 
-/**
- * Ends what was withheld for an entry. The history is asked under the lock that its writer holds, so an entry that is absent
- * will never come; the money then goes back, and a `withhold` of it that is still on its way finds the id used.
- */
+/** Ends what was withheld, as the history says under its writer's lock; a late `withhold` finds the id used. */
 export async function resolveWithheld(
   deps: LedgerDeps,
   { accountId, entryId, amount }: Withheld,

@@ -2,10 +2,7 @@
 import { keyPrefixOf, type RedisClient } from '@/ledger/store/connection'
 import { CONSUMER_GROUP } from '@/ledger/store/names'
 
-/**
- * All workers share one consumer name. Each new entry still goes to one worker only, abandoned ones are found by how long
- * they have been idle, and no names of dead processes pile up.
- */
+/** All workers share one consumer name: entries go to one of them, abandoned ones are found by idleness. */
 export const CONSUMER = 'flusher'
 
 /** An entry as the store gives it; without fields where it was trimmed away while it was in somebody's hands. */

@@ -28,10 +28,7 @@ export async function* streamedRecords({ redis, runner }: StreamDeps, shard: num
 /** At most so many of a shard are looked through for one account's latest. */
 const MAX_LOOKED_THROUGH = 2_000
 
-/**
- * The latest of an account's records that are in its shard's stream, newest first: at most `count`, and none beyond the shard's latest
- * two thousand, which only a history that cannot be reached leaves behind.
- */
+/** The latest of an account's records in its shard's stream, newest first: at most `count` of the latest 2,000. */
 export async function latestRecords(
   { redis, runner }: StreamDeps,
   accountId: string,

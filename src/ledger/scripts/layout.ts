@@ -5,10 +5,7 @@
  * Gateways of older versions know hashes only, with the same names: both are read, and a shard says whether it is packed.
  */
 
-/**
- * `amount`: any whole number that a double holds; `count`: one of 32 bits; `limit`: an amount, or -1 where there is none of one's own (in
- * a hash the empty string).
- */
+/** `amount`: a whole number in a double; `count`: 32 bits; `limit`: an amount, or -1 (a hash: empty) for none. */
 type Field = 'amount' | 'count' | 'limit' | 'text'
 const CODES: Record<Field, string> = { amount: 'd', count: 'i4', limit: 'd', text: 's' }
 

@@ -16,10 +16,7 @@ type ConnectionOptions = {
   keyPrefix?: string
   /** Shown in CLIENT LIST. */
   name?: string
-  /**
-   * Whether commands of one turn of the event loop travel together. On by default; off for a connection that blocks, which
-   * would hold up all the others.
-   */
+  /** Whether commands of one turn travel together (default); off for a connection that blocks. */
   autoPipelining?: boolean
 }
 

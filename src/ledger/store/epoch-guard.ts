@@ -1,7 +1,4 @@
-/**
- * Notices a store that is not the one it was: emptied, restarted, restored or failed over. Its accounts are then unconfirmed
- * until each has been compared with the history, which happens on first use.
- */
+/** Notices a store that was emptied, restarted, restored or failed over; its accounts are compared anew. */
 import { Cluster, type Redis } from 'ioredis'
 import { SCRIPTS } from '@/ledger/scripts/scripts'
 import { AssertionError, assert } from '@/lib/assert'
@@ -22,10 +19,7 @@ export interface EpochGuard {
   doubt(shard: number): Promise<void>
   /** Calls `listener` whenever the store may be another than before, or may have lost its last seconds. */
   onReturn(listener: () => void): void
-  /**
-   * When the latest of all shards' epochs began, milliseconds since 1970: the store has lost nothing since. Infinity while a shard is
-   * not verified.
-   */
+  /** When the latest epoch of all shards began, in ms since 1970; Infinity while a shard is not verified. */
   sinceMs(): number
 }
 

@@ -1,7 +1,4 @@
-/**
- * Every name that the ledger gives to something in the store, in one place: what Redis calls a key is a name here, because a key
- * is an API key. Ids are the only text that enters a name, and they are checked.
- */
+/** Every name that the ledger uses in the store. Ids are the only text in names, and are checked. */
 import { assert } from '@/lib/assert'
 
 /** Who pays (`accountId`) and through which API key. */

@@ -1,7 +1,4 @@
-/**
- * Sends the ledger's scripts to the store: by their digest, with the text only where the store does not know them, and
- * never for long.
- */
+/** Sends the ledger's scripts by their digest, with the text only where the store does not know them. */
 import { Cluster, Command } from 'ioredis'
 import { GatewayError } from '@/chat/error'
 import type { Script } from '@/ledger/scripts/scripts'

@@ -1,10 +1,6 @@
 /** Looks through JSON text before it is parsed: how deep and how much it is, and whether a parse loses how its numbers are written. */
 
-/**
- * How much one JSON text may hold: arrays and objects inside each other, values in all, names of fields that differ, of which each
- * costs a parser as much as twenty other values do; characters outside of its strings, and backslashes in them, of which each costs as
- * much as a hundred other characters of a string.
- */
+/** How much one JSON text may hold, by what costs a parser most: a name as much as twenty values, an escape as a hundred characters. */
 export type JsonBounds = { depth: number; values: number; names?: number; outside?: number; escapes?: number }
 
 type JsonFindings = {
@@ -39,10 +35,7 @@ const SAFE_DIGITS = 15
 /** JavaScript writes numbers below 0.000001 with an exponent. */
 const SMALLEST_ZEROS = 6
 
-/**
- * What there is in `text`, if it is JSON. Runs before JSON.parse, whose recursion a body of 200,000 brackets would exhaust. Linear
- * in the text's length; a long string costs hardly more than a search for its end.
- */
+/** What there is in `text`, if it is JSON, before JSON.parse, whose recursion 200,000 brackets would exhaust. Linear. */
 export function inspectJson(
   text: string,
   { depth: maxDepth, values: maxValues, names: maxNames, outside: maxOutside, escapes: maxEscapes }: JsonBounds,

@@ -4,10 +4,7 @@ import { createBoundedMap } from '@/lib/bounded-map'
 interface Allowance {
   /** Whether `subject` has used up what it may; counts nothing. Returns the milliseconds until one more is allowed, 0 for now. */
   waitMs(subject: string): number
-  /**
-   * Counts `amount`, one unless given, and returns the milliseconds that it came too early by: 0 where it was allowed. Whoever has
-   * anything left is allowed, and pays back what was too much before the next.
-   */
+  /** Counts `amount` (1) and returns the milliseconds that it came too early by, 0 where allowed. */
   take(subject: string, amount?: number): number
   /** Counts `amount` in any case: what was found out afterwards. */
   charge(subject: string, amount: number): void

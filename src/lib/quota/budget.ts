@@ -1,7 +1,4 @@
-/**
- * Something of which there is only so much at once: each subject may have a share, all together the whole of it, and whoever finds it
- * used up waits in line. Who has the least goes first, so that nobody is kept waiting by one who has much.
- */
+/** A bounded resource: a share for each subject, a total for all, and a line in which the smallest user goes first. */
 
 /** A part of the whole, until it is given back. */
 export interface Lease {

@@ -1,7 +1,4 @@
-/**
- * A TransformStream between somebody who sends and somebody who reads, with what Bun's has besides, in one place: it can be written to
- * and ended from outside, it says what its reader left unread, and each end may go away without taking the other with it.
- */
+/** A TransformStream that can be written and ended from outside, says what was left unread, and ends one side alone. */
 
 /** What becomes of the chunks. Where something takes its time, nothing more is read meanwhile. */
 export type PipeSink<Chunk> = {

@@ -33,10 +33,7 @@ const LINE_FEED = 0x0a
 const SPACE = 0x20
 const STREAM = { stream: true }
 
-/**
- * Creates a parser for one stream. Lines end in LF, CR or CRLF; several data lines join with LF; a byte order mark and
- * comments are allowed. Cost is linear in the bytes. `maxEventChars` bounds the memory one event may take.
- */
+/** Parses one stream of events: LF, CR or CRLF, several data lines, comments. Linear; an event takes `maxEventChars` at most. */
 export function createSseParser(maxEventChars = 16 * 1024 * 1024): SseParser {
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
   let buffer = ''

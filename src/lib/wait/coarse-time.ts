@@ -1,7 +1,4 @@
-/**
- * One timer for all that has a time of its own and is over before it as a rule, where a timer for each would cost more than what it
- * watches. It is looked at twenty times a second, and ends once nothing is watched.
- */
+/** One timer for all deadlines that are rarely reached, looked at twenty times a second while any is watched. */
 
 /** Something with a time of its own. */
 export interface Timed {

@@ -1,7 +1,4 @@
-/**
- * Turns of the event loop for steps that take long because they take much: one such step in each turn, whoever asks for it, so that
- * what others wait for goes on between any two of them.
- */
+/** One long step in each turn of the event loop, whoever asks, so that others are served between two of them. */
 
 /** A step that takes more bytes has a turn of its own; what takes less is done sooner than it has waited for one. */
 export const OWN_TURN_BYTES = 256 * 1024

@@ -1,7 +1,4 @@
-/**
- * Turns one prompt into what the scorer weighs: buckets of its words, each once, and the strengths of its structure. The same
- * for training and for a request, so that what was learned is what is applied.
- */
+/** Turns one prompt into what the scorer weighs: buckets of words and strengths of structure, as in training. */
 import { BUCKETS, fingerprint } from './fingerprint'
 import { splitPrompt } from './instruction'
 import { readStructure, STRUCTURE, type Structure } from './structure'

@@ -1,7 +1,4 @@
-/**
- * Turns text into numbers of buckets: words, pairs of words, pieces of words, and for scripts that write no gaps single signs,
- * pairs and triples. No list of words and no language is known here: what a bucket means is learned.
- */
+/** Turns text into buckets: words, pairs, pieces, and signs where a script writes no gaps. What they mean is learned. */
 
 /** Buckets that all pieces of text share. */
 export const BUCKETS = 1 << 18

@@ -1,7 +1,4 @@
-/**
- * Tells what a prompt asks for from what it is to be done to: in `Translate: "…"`, the quoted text is not the task. Both are
- * still read, but what a word says of the task's difficulty depends on which of the two it stands in.
- */
+/** Splits a prompt into its instruction and the material: in `Translate: "…"`, the quotation is not the task. */
 
 /** The two parts of one prompt. Either may be empty, and neither is longer than the text it was taken from. */
 export type PromptParts = { instruction: string; payload: string }

@@ -16,10 +16,7 @@ const USUAL_FACTOR = 4
 const UNKNOWN_STREAM: Patience = { hedgeMs: 10_000, giveUpMs: 30_000 }
 const UNKNOWN_WHOLE: Patience = { hedgeMs: 15_000, giveUpMs: 60_000 }
 
-/**
- * The patience with one target. `slowestMs` is what all but a hundredth of its answers took to begin, undefined while too few
- * are known; `leastMs` what the catalogue says instead of {@link MIN_HEDGE_MS}.
- */
+/** The patience with one target: `slowestMs` is the 99th percentile (undefined: unknown), `leastMs` the least. */
 export function patienceWith(slowestMs: number | undefined, stream: boolean, leastMs: number | undefined): Patience {
   if (slowestMs === undefined) {
     if (leastMs !== undefined) return { hedgeMs: leastMs, giveUpMs: 2 * leastMs }

@@ -57,10 +57,7 @@ export function issuePermit(parts: RoutingParts, input: PermitInput): Permit {
   return new IssuedPermit(parts, input)
 }
 
-/**
- * Exactly one of `failed`, `abandoned` and `began` is called; after `began`, `ended` once the answer is over. All may be
- * called again without effect.
- */
+/** Call exactly one of `failed`, `abandoned` and `began`; after `began`, `ended`. Repeating has no effect. */
 export type Permit = Pick<IssuedPermit, keyof IssuedPermit>
 
 class IssuedPermit {

@@ -1,7 +1,4 @@
-/**
- * Keeps retries from becoming the load that keeps a provider down: within any minute they are at most a tenth of the requests,
- * or a handful where there is hardly any traffic.
- */
+/** Retries within any minute are at most a tenth of the requests, or a handful. */
 import type { Clock } from '@/lib/clock'
 
 export interface RetryBudget {

@@ -9,10 +9,7 @@ const MAX_UNDER_WAY = 2
 /** Of the patience, once the target's circuit has opened: others have found it silent, too. */
 const OPEN_SHARE = 0.5
 
-/**
- * Decides after `silentMs` of silence of the latest attempt. A second attempt beside it takes from the retries' budget; giving up
- * for the next target does not, because it is no call more than any fallback.
- */
+/** Decides after `silentMs` of silence: a second attempt takes from the retries' budget, giving up does not. */
 export function onSilence(failover: FailoverState, permit: Permit, silentMs: number): Permit | 'give-up' | undefined {
   const { breaker, budget } = failover.parts
   const { hedgeMs, giveUpMs } = patienceOf(failover, permit.planned)

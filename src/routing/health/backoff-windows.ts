@@ -1,7 +1,4 @@
-/**
- * Keeps what providers asked for by `retry-after`: for so long the target is not called with that key, even where nothing else is
- * left. A rest of the key alone is our own guess at other targets, which may well have limits of their own.
- */
+/** Keeps pauses asked for by `retry-after`, per target and key, even where nothing else is left. */
 import type { ProviderKey, Target } from '@/catalog/types'
 import type { Clock } from '@/lib/clock'
 import { createPerAccount } from './per-account'
@@ -9,10 +6,7 @@ import type { IsGone } from './renewal'
 import { targetId } from './target-id'
 
 export interface BackoffWindows {
-  /**
-   * The target asked to be left alone with this key for `forMs`, by all, or by the account of `accountId` where that alone was told so.
-   * Never shortens what it asked for before.
-   */
+  /** The target asked for a pause with this key, for all or for one account. Never shortens an earlier one. */
   keep(target: Target, key: ProviderKey, forMs: number, accountId?: string): void
   /** Milliseconds for which it is left alone still by the account; 0 where it asked for nothing. */
   remainingMs(target: Target, key: ProviderKey, accountId: string): number

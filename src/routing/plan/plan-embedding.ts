@@ -1,7 +1,4 @@
-/**
- * The plan of a request for embeddings: the targets of the one model it names, in order. No other model stands in, because its
- * vectors could not be compared with those that the caller has.
- */
+/** The plan of embeddings: the targets of the named model only, since other models' vectors don't compare. */
 import { estimateInput, type InputSizes, measureInputs } from '@/catalog/embedding-size'
 import type { Catalog, Model, Target } from '@/catalog/types'
 import { type EmbeddingInput, type EmbeddingRequest, MAX_EMBEDDING_TOKENS } from '@/chat/embedding'

@@ -1,7 +1,4 @@
-/**
- * Reads what a request is about, from a bounded part of it: enough to tell a question that any model answers from one that
- * needs a good one, cheap enough (some twenty microseconds) to be done for every request to a tier.
- */
+/** Reads what a request is about from a bounded part of it, in some twenty microseconds. */
 import type { ChatRequest } from '@/chat/request'
 import { sampleTexts } from '@/routing/difficulty/sample'
 import { type Contribution, explainText, scoreText } from '@/routing/difficulty/score-text'

@@ -32,10 +32,7 @@ export type Unmet = { requirement: Requirement; isFirm: boolean; detail: string 
 /** A model that the caller named or a tier could have chosen, and why it is not tried. */
 export type PassedOver = { model: Model; unmet: Unmet[] }
 
-/**
- * The estimate may be this much too high. A request is called too long only where it surely is: one that just about fits
- * is better refused by the provider, which counts exactly, than by a guess.
- */
+/** The estimate may be this much too high: a close call is left to the provider's exact count. */
 export const ESTIMATE_TOLERANCE = 0.8
 
 const NAME_OF: Record<Capability, string> = {

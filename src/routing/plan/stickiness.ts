@@ -1,7 +1,4 @@
-/**
- * Remembers which model a conversation talks to, so that a tier does not change it in the middle and the provider's prompt
- * cache stays warm. Kept in the process, and in the shared store for the turns that reach another gateway.
- */
+/** Remembers a conversation's model, in the process and in the shared store, so that prompt caches stay warm. */
 import { createBoundedMap } from '@/lib/bounded-map'
 import type { Clock } from '@/lib/clock'
 import { withDeadline } from '@/lib/deadline'

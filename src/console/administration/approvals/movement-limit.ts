@@ -1,7 +1,4 @@
-/**
- * The two-person rule: how much one administrator may move on their own, for all accounts together. The sum of a day counts,
- * so that a large amount can't be split into small ones, nor spread over accounts; credit given and taken back count alike.
- */
+/** The two-person rule: a day's sum of what one administrator moves, over all accounts; credit and debit count alike. */
 import { and, eq, gt, ne, sql } from 'drizzle-orm'
 import { unapprovedMovements } from '@/db/administration-schema'
 import type { Transaction } from '@/db/client'
@@ -20,10 +17,7 @@ type Movement = {
 /** `within`: it may be done at once, and counts from now on. `above`: a second administrator has to agree. */
 type MovementVerdict = 'within' | 'above'
 
-/**
- * Counts `movement` towards the day of its administrator, unless that would exceed `limit`. Movements of one administrator
- * take turns here until their transactions end.
- */
+/** Counts `movement` unless that would exceed `limit`. Movements of one administrator take turns until they commit. */
 export async function countMovement(
   transaction: Transaction,
   movement: Movement,

@@ -36,10 +36,7 @@ export type OperationRequest = {
   requestId: string
 }
 
-/**
- * Names a request by who asks and a key of their choice (8 to 60 characters): sent again it is the same request. 40
- * hexadecimal characters.
- */
+/** Names a request by who asks and their key (8 to 60 characters), in 40 hexadecimal characters: repeated it is the same. */
 export function requestIdOf(userId: string, key: string): string {
   return sha256Hex(JSON.stringify([userId, key])).slice(0, REQUEST_ID_CHARS)
 }

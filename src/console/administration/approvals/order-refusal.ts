@@ -5,10 +5,7 @@ import { assertNever } from '@/lib/assert'
 import { formatUsd, nano } from '@/lib/money'
 import { centsToNano } from './operation'
 
-/**
- * Why nothing was done, or undefined where it was, or had been before. With `keepsUnmatched`, a payment that fits no open
- * order stays where unmatched payments wait.
- */
+/** Why nothing was done, or undefined. With `keepsUnmatched`, a payment that fits no order waits for an administrator. */
 export function orderRefusal(
   outcome: ConfirmOutcome | RefundOutcome | ResolveOutcome,
   keepsUnmatched: boolean,

@@ -18,10 +18,7 @@ export function ordersWithin(deps: OrdersDeps, transaction: Transaction): Orders
   return { orders: createOrders({ ...deps, database, afterCommit: (credit) => credits.push(credit) }), credits }
 }
 
-/**
- * Loads the account of `operation` into the ledger where that has forgotten it: inside the transaction, whose connection is
- * held, nothing should have to wait for another connection.
- */
+/** Loads the account into the ledger before the transaction, which must not wait for another connection. */
 export async function warmLedger({ database, ledger }: OrdersDeps, operation: Operation): Promise<void> {
   if (operation.kind === 'credit.adjust') await ledger.readBalance(operation.accountId)
   if (operation.kind !== 'order.refund') return

@@ -13,10 +13,7 @@ import type { Operation, OperationRequest } from './operation'
 import { orderRefusal } from './order-refusal'
 import { ordersWithin } from './orders-within'
 
-/**
- * `refused` with `isKept`: the transaction holds something that has to stay all the same (a payment that now waits to be
- * matched). Otherwise it has nothing worth a commit.
- */
+/** `refused` with `isKept`: the transaction holds a payment that must be committed all the same. */
 export type PerformOutcome = { kind: 'done'; credits: Credit[] } | { kind: 'refused'; message: string; isKept: boolean }
 
 /** Performs `request` in the name of `administrator`. Repeating one that was done changes nothing. */

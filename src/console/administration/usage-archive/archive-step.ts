@@ -26,10 +26,7 @@ const MAX_ATTEMPTS = 10
 /** Longer than anybody waits for Postgres: whoever has waited once is through before the next attempt. */
 const PAUSE_MS = 3_500
 
-/**
- * Runs `work` in one transaction that waits for no lock longer than 1.2 seconds, so that nobody waits longer behind it. Where one was
- * taken, it pauses and tries again; throws an {@link ArchiveRefusal} where it never came through.
- */
+/** Runs `work` in one transaction that waits 1.2 s at most for a lock, again and again; else throws {@link ArchiveRefusal}. */
 export async function withBriefLocks<T>(
   { owner }: StepDeps,
   work: (transaction: Transaction) => Promise<T>,

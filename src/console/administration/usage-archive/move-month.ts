@@ -69,10 +69,7 @@ async function lock(transaction: Transaction): Promise<void> {
   await run(transaction, 'LOCK TABLE ONLY usage_records IN ACCESS EXCLUSIVE MODE')
 }
 
-/**
- * A record of an archived month has no table to go to but the one for whatever has none: that one refuses it. Whoever doesn't know of
- * archives, such as a gateway of an earlier version, can't book it once more either.
- */
+/** Makes the default partition refuse records of archived months, also from gateways of an earlier version. */
 async function refuseBefore(transaction: Transaction, month: string | undefined): Promise<void> {
   await run(transaction, 'ALTER TABLE usage_records_default DROP CONSTRAINT IF EXISTS usage_records_not_archived')
   if (month === undefined) return

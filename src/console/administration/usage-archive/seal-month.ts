@@ -35,10 +35,7 @@ export async function closeMonth(deps: StepDeps, month: string): Promise<void> {
   deps.onStep?.('closed', month)
 }
 
-/**
- * Writes the checkpoints of a closed month, which reads all its records. Throws an {@link ArchiveRefusal} where they are not what the
- * daily sums say: what is wrong must not be sealed. Does nothing where the month is sealed already.
- */
+/** Writes the checkpoints of a closed month. Throws {@link ArchiveRefusal} where records and daily sums differ. */
 export async function sealMonth(deps: StepDeps, month: string): Promise<void> {
   const isNew = await deps.owner.db.transaction(
     async (transaction) => {

@@ -1,7 +1,4 @@
-/**
- * Setting up an authenticator app as a second step of signing in, and taking it away; each asks for the password, and once the step
- * is in force, for the step as well: a session and a password must not be enough to be rid of what protects them.
- */
+/** Sets up and removes an authenticator app; needs the password, and later the second step too. */
 import { and, eq, ne } from 'drizzle-orm'
 import { inOwnLine } from '@/accounts/passwords'
 import { hashSessionToken } from '@/console/auth/hashed-sessions'
@@ -45,10 +42,7 @@ export async function enableTotp(
   return { uri: body.totpURI, secret, backupCodes: body.backupCodes }
 }
 
-/**
- * Puts the second step in force with a first code. The session is replaced by a new one, and all others end: from then on
- * every session of the person has passed both steps.
- */
+/** Confirms the second step with a first code: a new session, and all others end. */
 export async function confirmTotp(
   parts: AuthParts,
   visitor: Visitor,

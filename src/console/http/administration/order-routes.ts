@@ -1,7 +1,4 @@
-/**
- * The routes of orders and payments for administrators: found, confirmed, refunded, and payments that fitted no order
- * resolved.
- */
+/** The routes of orders and payments for administrators. */
 import { Type } from '@sinclair/typebox'
 import { Elysia, t } from 'elysia'
 import { GatewayError } from '@/chat/error'

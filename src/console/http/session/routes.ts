@@ -1,7 +1,4 @@
-/**
- * The routes of signing up, in and out, and of who one is: the library's work behind our own words, limits and
- * documentation.
- */
+/** The routes of signing up, in and out, and of who one is. */
 
 import { Elysia } from 'elysia'
 import { PASSWORD_MAX_CHARS, PASSWORD_MIN_CHARS } from '@/accounts/passwords'

@@ -1,7 +1,4 @@
-/**
- * What a payment provider has to do for deposits: set up a payment per order, and say what a webhook's body means. Its
- * signature is checked before the body gets here (see webhook-signature.ts), with the Standard Webhooks scheme.
- */
+/** What a payment provider has to do for deposits; webhook-signature.ts has checked the signature before. */
 import type { JsonObject } from '@/lib/json'
 
 /** What the provider is told of an order. Amounts are integer US cents. */
@@ -43,10 +40,7 @@ export type DepositEvent =
       currency: string
       sender: string | undefined
     }
-  /**
-   * Money that had arrived is gone: taken back by the payer's bank (`chargeback`, when it is taken and not when it is announced), or
-   * sent back at the provider (`refund`). Any number of parts, each with an id of its own; also before the deposit itself.
-   */
+  /** Money that is gone: taken by the payer's bank (`chargeback`), or sent back (`refund`), in parts with ids of their own. */
   | (Reversal & { kind: 'chargeback' | 'refund' })
   /** A chargeback was won, or a refund failed: its money, or a part of it, is here again. `undoes` names that reversal. */
   | (Reversal & { kind: 'reinstatement' })

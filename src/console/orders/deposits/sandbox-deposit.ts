@@ -1,7 +1,4 @@
-/**
- * A payment provider that pretends: its page takes no money, and its webhooks are signed and sent as a real one's are. For
- * development and tests; production refuses it. It keeps nothing: a payment's page carries its facts, signed.
- */
+/** A payment provider that pretends, for development and tests; its webhooks are signed and sent as real ones are. */
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { formatCents, parseCents } from '@/console/orders/cents'
 import { MAX_PAYMENT_CENTS } from '@/console/orders/limits'

@@ -1,7 +1,4 @@
-/**
- * Signatures of webhooks after the Standard Webhooks specification: HMAC-SHA256 over id, time and the raw body. The library
- * computes them; the time and the comparison are ours, so that a test can move the clock.
- */
+/** Standard Webhooks signatures: HMAC-SHA256 over id, time and raw body. Time and comparison are ours, for tests. */
 import { timingSafeEqual } from 'node:crypto'
 import { Webhook } from 'standardwebhooks'
 import type { Clock } from '@/lib/clock'
@@ -32,10 +29,7 @@ export interface WebhookVerifier {
   verify(headers: WebhookHeaders, body: string): WebhookVerdict
 }
 
-/**
- * A verifier for messages signed with any of `secrets` (`whsec_` and base64), so that a secret can be replaced without a gap.
- * Throws where there is no secret or one is empty: everybody could sign then.
- */
+/** Verifies messages signed with any of `secrets` (`whsec_` and base64). Throws where there is none or an empty one. */
 export function createWebhookVerifier(secrets: readonly string[], clock: Clock): WebhookVerifier {
   if (secrets.length === 0) throw new Error('a webhook verifier needs a secret')
   const signers = secrets.map((secret) => new Webhook(secret))

@@ -84,10 +84,7 @@ async function measureTake(transaction: Transaction, row: ReversalRow): Promise<
   return { order, paymentId, cents, matchedCents, isChargeback }
 }
 
-/**
- * The credit that was taken back of a payment, and that which is due to be once `row` is applied: a matter of which reversals stand,
- * and not of the order in which they came.
- */
+/** The credit taken back of a payment before and after `row`, whatever order reversals come in. */
 async function measureTaken(
   transaction: Transaction,
   payment: PaymentRow,

@@ -1,7 +1,4 @@
-/**
- * Whoever owes credit after money was taken back pays nothing more with it, until an administrator activates the account again. What
- * open requests hold may be charged or come back: an account is judged once more when they have ended.
- */
+/** Suspends whoever owes credit after a reversal, and judges again when their open requests have ended. */
 import { createAccounts } from '@/accounts/accounts'
 import type { OrdersDeps } from '@/console/orders/deps'
 import { actorName } from '@/console/orders/rows'
@@ -25,10 +22,7 @@ export async function suspendIfOwing(deps: OrdersDeps, accountId: string, cause:
   return true
 }
 
-/**
- * Judges again whoever money was taken back from in the last day, unless somebody has decided on the account since. Returns how many
- * were suspended. Any number of processes at once.
- */
+/** Judges again accounts reversed in the last day, unless somebody has decided since. Returns how many were suspended. */
 export async function suspendOwing(deps: OrdersDeps): Promise<number> {
   const since = new Date(deps.clock.now() - JUDGED_FOR_MS).toISOString()
   const rows = await deps.database.sql<{ account_id: string; kind: ReversalNotice['kind']; external_id: string }[]>`

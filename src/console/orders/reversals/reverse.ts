@@ -1,7 +1,4 @@
-/**
- * Money that had arrived is gone again, or was won back: the provider says so, and the credit follows. The account may go below
- * zero by it, and is suspended then.
- */
+/** Money that had arrived is gone again, or was won back; credit follows, below zero too, and then suspends. */
 import { and, eq, sql } from 'drizzle-orm'
 import { applyEntry } from '@/console/orders/apply'
 import type { OrdersDeps } from '@/console/orders/deps'

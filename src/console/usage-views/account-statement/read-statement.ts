@@ -61,10 +61,7 @@ type SumRow = {
 
 export type StatementPage = { after?: StatementPlace | undefined; limit: number }
 
-/**
- * At most `limit` movements after `after`, oldest first; undefined where there is no such account. The log is told where the movements
- * do not add up to the balance: then one of the two is wrong.
- */
+/** At most `limit` movements after `after`, oldest first. Logs where they do not add up to the balance. */
 export async function readStatement(
   database: Pick<Database, 'sql'>,
   logger: Logger,

@@ -1,7 +1,4 @@
-/**
- * The one SQL statement of an account statement: the balance before the period, its movements with the balance after each, a page of
- * them, and the sums. Being one, it sees everything at one moment.
- */
+/** The SQL of an account statement: one statement, so that it sees one moment. */
 import type { Sql } from 'postgres'
 import type { Fragment } from '@/console/usage-views/usage-filter'
 import { entryLines } from './entry-lines'

@@ -1,7 +1,4 @@
-/**
- * A text field above a list of administrators: told after a pause in typing, and changed from outside only where the
- * filter was.
- */
+/** A text field above a list of administrators, told after a pause in typing. */
 import { TextInput, type TextInputProps } from '@mantine/core'
 import { useDebouncedCallback } from '@mantine/hooks'
 import { useEffect, useRef, useState } from 'react'

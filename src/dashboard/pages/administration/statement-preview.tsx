@@ -1,7 +1,4 @@
-/**
- * The second step of importing a bank statement: what each line would do, by kinds that can be chosen, and the button
- * that does it.
- */
+/** The second step of importing a bank statement: what each line would do, and the button that does it. */
 import { Alert, Button, Chip, Group, SimpleGrid, Stack } from '@mantine/core'
 import { useState } from 'react'
 import { answer, api } from '@/dashboard/client'

@@ -1,7 +1,4 @@
-/**
- * The page on which a bank statement is imported: upload or paste, look at what each line would do, then do exactly
- * that.
- */
+/** The page on which a bank statement is imported: upload or paste, preview, commit. */
 
 import { useState } from 'react'
 import { Page } from '@/dashboard/components/page'

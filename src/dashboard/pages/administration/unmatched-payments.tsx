@@ -1,7 +1,4 @@
-/**
- * The list of payments that fitted no order: each is credited to an order after all, or dismissed. Nothing is shown
- * while there are none.
- */
+/** The list of payments that fitted no order, each to be credited or dismissed; hidden while empty. */
 import { Button, Group, Stack, Text, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { modals } from '@mantine/modals'

@@ -1,7 +1,4 @@
-/**
- * An answer's Markdown as elements of the page. HTML in it stays text, nothing is fetched from elsewhere (an image becomes a
- * link), and links lead to the web only, without telling it where from.
- */
+/** An answer's Markdown: HTML stays text, images become links, links lead to the web without a referrer. */
 import { Anchor, Box, Text, Typography } from '@mantine/core'
 import { Children, isValidElement, type ReactNode } from 'react'
 import ReactMarkdown, { type Components } from 'react-markdown'

@@ -1,7 +1,4 @@
-/**
- * The part of the settings for the second step of signing in: whether an authenticator app is set up, and what can be
- * done about it.
- */
+/** The part of the settings for the second step of signing in. */
 import { Alert, Button, Group, Modal, Stack, Text } from '@mantine/core'
 import { useDisclosure, useMediaQuery } from '@mantine/hooks'
 import { IconShieldCheck } from '@tabler/icons-react'

@@ -1,7 +1,4 @@
-/**
- * A link within a sentence of the pages of sign-in: underlined, so that not its colour alone tells it from the words
- * around it.
- */
+/** A link within a sentence of the sign-in pages, underlined so that not only its colour tells it apart. */
 import { Anchor } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { Link } from 'wouter'

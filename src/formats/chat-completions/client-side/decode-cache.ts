@@ -1,7 +1,4 @@
-/**
- * Prompt-cache hints of a chat-completions request: `prompt_cache_breakpoint` on a content part, as OpenAI spells it, and
- * `cache_control` on a part, a message, a tool or the whole request, as OpenRouter and LiteLLM do.
- */
+/** Cache hints of a request: `prompt_cache_breakpoint` on a part (OpenAI), `cache_control` anywhere (OpenRouter, LiteLLM). */
 import type { CacheHint, ContentBlock, Turn } from '@/chat/request'
 import { isJsonObject } from '@/lib/json'
 import type { WireCacheControl, WireContentPart, WireRequest } from './wire'

@@ -9,10 +9,7 @@ import type { WireCacheControl, WireRequest, WireTool } from './wire'
 /** Tools that the hub can say, and those (built into a provider) that stay this format's own. */
 type DecodedTools = { tools: Tool[]; others: WireTool[]; origins: ReadonlyMap<string, ToolOrigin> }
 
-/**
- * The tools of a request. A custom tool is a function with one text parameter wherever custom tools are unknown. Functions in the flat shape of another OpenAI interface are understood too,
- * because editors send them.
- */
+/** The tools of a request. Where custom tools are unknown they become functions; the flat shape that editors send is read too. */
 export function decodeTools(request: WireRequest): DecodedTools {
   const tools: Tool[] = []
   const others: WireTool[] = []

@@ -10,10 +10,7 @@ import { decodeCacheControl, markLastBlock } from './decode-cache'
 import { decodeContent, decodeTexts, isResultBlock } from './decode-content'
 import type { WireMessage, WireToolCall } from './wire'
 
-/**
- * System and developer messages before the first other message are the system prompt; later ones are turns. Tool messages
- * in a row become one user turn. Throws a GatewayError `invalid_request` where a role lacks what it needs.
- */
+/** System messages before the first other one are the system prompt, later ones turns. Throws where a role lacks what it needs. */
 export function decodeTurns(messages: WireMessage[]): { system: TextBlock[]; turns: Turn[] } {
   const system: TextBlock[] = []
   const turns: Turn[] = []

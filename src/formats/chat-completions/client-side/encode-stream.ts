@@ -15,10 +15,7 @@ import type { Frame } from '@/lib/streams/sse'
 import { encodeImage } from './encode-content'
 import { encodeError } from './encode-error'
 
-/**
- * A call's place among the calls of its choice; other blocks don't count. `custom` is what there is so far of the arguments of a custom
- * tool, whose text is told when it is whole: what a model makes of them is not known before.
- */
+/** A call's place among the calls of its choice. `custom` collects a custom tool's arguments, told when they are whole. */
 type Call = { index: number; hasArguments: boolean; custom?: string }
 
 /** Every chunk has the same id, time and model; the first of each choice brings the role, without which clients throw. */

@@ -1,7 +1,4 @@
-/**
- * What in a chat-completions request only a provider of the same format can carry, so that no other format's encoder
- * leaves it out unnoticed.
- */
+/** What in a chat-completions request only a provider of the same format can carry. */
 import type { FileBlock } from '@/chat/request'
 import type { JsonObject } from '@/lib/json'
 import { decodeToolChoice } from './decode-tools'

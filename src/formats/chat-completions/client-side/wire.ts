@@ -1,7 +1,4 @@
-/**
- * The chat-completions request as a schema, which both checks requests and documents them. Known fields are typed, unknown
- * ones allowed and kept. `null` counts as absent wherever a field is optional, because real clients send it so.
- */
+/** The chat-completions request as a schema: known fields typed, unknown ones kept; `null` counts as absent. */
 import { type Static, type TProperties, type TSchema, Type } from '@sinclair/typebox'
 import { LIMITS } from '@/formats/chat-completions/limits'
 import { preferencesSchema } from '@/formats/preferences'

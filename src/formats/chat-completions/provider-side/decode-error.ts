@@ -6,10 +6,7 @@ import { isJsonObject, type JsonObject, type JsonValue, textOf } from '@/lib/jso
 /** Keeps an error of many megabytes from travelling into logs. */
 const MAX_MESSAGE_CHARS = 4000
 
-/**
- * What a provider's error says. Understands OpenAI's shape, the bare `error` string, FastAPI's `detail`, a top-level
- * `message`, and Google's shape, which may come wrapped in an array. Never throws.
- */
+/** What a provider's error says, in OpenAI's, FastAPI's, Google's or a bare shape. Never throws. */
 export function decodeError(status: number | undefined, body: JsonValue | undefined): ProviderError {
   const root = Array.isArray(body) ? body[0] : body
   const error = isJsonObject(root) && isJsonObject(root.error) ? root.error : root

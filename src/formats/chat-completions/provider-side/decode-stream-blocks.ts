@@ -1,7 +1,4 @@
-/**
- * One choice of a streamed chat-completions answer: deltas in, blocks of the hub out. Texts follow one another; tool
- * calls stay open beside them until the end.
- */
+/** One choice of a streamed answer: deltas in, blocks of the hub out. Tool calls stay open beside texts until the end. */
 import type { ChatEvent } from '@/chat/event'
 import type { FinishReason } from '@/chat/response'
 import { type DecodedPart, decodeContent } from '@/formats/chat-completions/answer-content'

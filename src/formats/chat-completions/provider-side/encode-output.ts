@@ -1,7 +1,4 @@
-/**
- * What a chat-completions provider's answer must look like: `response_format`, and the word that JSON mode demands in a
- * message.
- */
+/** The form of an answer for a chat-completions provider: `response_format`, and the word JSON that its JSON mode demands. */
 import type { OutputShape } from '@/chat/request'
 import type { JsonObject } from '@/lib/json'
 

@@ -1,7 +1,4 @@
-/**
- * Sampling parameters for a chat-completions provider: clamped to what the format takes, dropped where the model takes
- * none.
- */
+/** Sampling parameters for a chat-completions provider: clamped to the format, dropped where the model takes none. */
 import { invalidRequest } from '@/chat/error'
 import { lost } from '@/chat/features'
 import type { ChatRequest, Feature, Warning } from '@/chat/request'

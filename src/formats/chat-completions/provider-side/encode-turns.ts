@@ -198,10 +198,7 @@ function lastHint(blocks: readonly ContentBlock[]): CacheHint | undefined {
   return block && 'cache' in block ? block.cache : undefined
 }
 
-/**
- * What an assistant turn says. A refusal is told as text: services refuse a message without content, and many the field that
- * OpenAI has for refusals.
- */
+/** What an assistant turn says, a refusal as text: many services refuse OpenAI's field for it, and messages without content. */
 function wordsOf({ content }: Turn): string {
   const refusal = content.map((block) => (block.type === 'refusal' ? block.text : '')).join('')
   return [joinTexts(content, ''), refusal].filter((words) => words !== '').join('\n\n')

@@ -1,7 +1,4 @@
-/**
- * Gives every function call of a generate-content conversation an id and finds the call that a result answers, with or
- * without ids on the wire.
- */
+/** Gives every function call of a conversation an id and finds the call that a result answers, with or without ids. */
 
 type Named = { id?: string; name?: string }
 

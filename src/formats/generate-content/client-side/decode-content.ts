@@ -1,7 +1,4 @@
-/**
- * Parts of a generate-content request that hold material, as blocks of the hub: bytes, addresses and the results of
- * functions.
- */
+/** Parts of a request that hold material, as blocks of the hub: bytes, addresses and results of functions. */
 import type { AudioBlock, FileBlock, ImageBlock, MediaSource, ToolResultBlock } from '@/chat/request'
 import { guessMediaType } from '@/formats/generate-content/media'
 import type { JsonObject, JsonValue } from '@/lib/json'

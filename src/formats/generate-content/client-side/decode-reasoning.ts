@@ -1,7 +1,4 @@
-/**
- * How hard a generate-content request asks to think: `thinkingConfig`, which has a level or a budget, in the words of
- * the hub.
- */
+/** How hard a generate-content request asks to think (`thinkingConfig`: a level or a budget), in the words of the hub. */
 import { invalidRequest } from '@/chat/error'
 import type { Effort, Reasoning } from '@/chat/request'
 import type { WireThinkingConfig } from './wire'

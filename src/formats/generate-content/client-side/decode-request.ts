@@ -19,10 +19,7 @@ import { listHostedHistory, listNativeMedia, listNativeOnly } from './native-onl
 import { modelOfResource } from './path'
 import type { WireRequest } from './wire'
 
-/**
- * `line` holds the model and whether to stream, which this format says in the path. Throws a GatewayError `invalid_request`
- * that names the field and the limit it breaks. Never changes `body`.
- */
+/** Throws `invalid_request` that names the field. `line`: model and stream, which this format has in the path. */
 export function decodeRequest(body: JsonObject, line: RequestLine): ChatRequest {
   return decodeChecked(checkRequest(normaliseRequest(body)), line)
 }

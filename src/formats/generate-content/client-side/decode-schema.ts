@@ -2,10 +2,7 @@
 import { camelCase } from '@/formats/generate-content/normalise'
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 
-/**
- * JSON Schema of an OpenAPI-subset schema: upper-case types become lower-case, `nullable` a `null` type, numbers that the
- * wire writes as text become numbers. Names of properties are the caller's own and stay; unknown keys are kept.
- */
+/** JSON Schema of an OpenAPI-subset schema: lower-case types, `nullable` as a `null` type, numbers for texts of numbers. */
 export function decodeSchema(schema: JsonObject): JsonObject {
   const converted = new Map<string, JsonValue>()
   let isNullable = false

@@ -1,8 +1,4 @@
-/**
- * Contents of a generate-content request as turns of the hub. Streamed answers come back in pieces (a content per
- * chunk, a part per delta), so neighbours that belong together are joined: contents of one role, and the model's
- * adjacent texts and thoughts.
- */
+/** Contents of a request as turns of the hub; neighbours of one role, and adjacent texts and thoughts, are joined. */
 import type { ContentBlock, ReasoningBlock, TextBlock, Turn } from '@/chat/request'
 import { textOfCode } from '@/formats/generate-content/code-text'
 import { type DecodedSignature, decodeSignature } from '@/formats/generate-content/signature'

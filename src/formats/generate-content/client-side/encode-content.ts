@@ -6,10 +6,7 @@ import { encodeRedacted, encodeSignature } from '@/formats/generate-content/sign
 import { encodeArguments } from '@/formats/generate-content/tool-arguments'
 import { isJsonObject, type JsonObject, parseJson, textOf } from '@/lib/json'
 
-/**
- * The parts of one block. Reasoning is shown only to a caller who asked for thoughts; of one who did not, a proof is kept
- * whose reasoning has no text, since it proves nothing but itself.
- */
+/** The parts of one block. Reasoning is for callers who ask for it; a proof without text is kept for all. */
 export function encodeBlock(block: AnswerBlock, { wantsReasoning, answerField }: AnswerContext): JsonObject[] {
   switch (block.type) {
     case 'text':

@@ -1,7 +1,4 @@
-/**
- * What of a generate-content request only a provider of the same format can do; at any other, leaving it out would
- * change the meaning.
- */
+/** What of a generate-content request only a provider of the same format can do. */
 import { findMedia } from '@/formats/native-media'
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 import { answerFieldOf } from './decode-output'

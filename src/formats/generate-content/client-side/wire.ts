@@ -1,7 +1,4 @@
-/**
- * The generate-content request as a schema, which both checks requests (after their spelling was normalised) and documents
- * them. Known fields are typed, unknown ones allowed and kept.
- */
+/** The generate-content request, after normalising, as a schema: known fields typed, unknown ones kept. */
 import { type Static, type TProperties, type TSchema, Type } from '@sinclair/typebox'
 import { LIMITS } from '@/formats/generate-content/limits'
 import { preferencesSchema } from '@/formats/preferences'

@@ -5,10 +5,7 @@ import { isJsonObject, type JsonObject, type JsonValue, textOf } from '@/lib/jso
 
 const BAD_KEY = 'API_KEY_INVALID'
 
-/**
- * What a provider's error answer says. `kind` is the provider's status word, or what of our account it blames; a bad key, which providers report as a 400, is
- * a 401 `API_KEY_INVALID`, so that it is never taken for the caller's fault. Never throws.
- */
+/** What a provider's error says. A bad key, which providers report as a 400, is a 401 `API_KEY_INVALID`. Never throws. */
 export function decodeError(status: number | undefined, body: JsonValue | undefined): ProviderError {
   const error = errorOf(body)
   const details = Array.isArray(error.details) ? error.details.filter(isJsonObject) : []

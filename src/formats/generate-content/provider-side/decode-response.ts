@@ -1,17 +1,11 @@
-/**
- * A complete generate-content answer as an answer of the hub, read as a stream of one event so that both ways agree in
- * everything.
- */
+/** A complete generate-content answer, read as a stream of one event so that both ways agree. */
 import { createFolder } from '@/chat/fold'
 import type { ChatResponse } from '@/chat/response'
 import { decodeLogprobs } from '@/formats/generate-content/logprobs'
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 import { createStreamDecoder } from './decode-stream'
 
-/**
- * Returns undefined where `body` is no answer: an error in a 200, neither candidates nor a refused prompt, another shape. A
- * list is the chunks of a streamed answer. A candidate that names no finish reason stopped.
- */
+/** Undefined where `body` is no answer. A list is the chunks of a stream; no finish reason counts as a stop. */
 export function decodeResponse(body: JsonValue, mintCallId?: () => string): ChatResponse | undefined {
   const decoder = createStreamDecoder(mintCallId)
   const folder = createFolder()

@@ -23,10 +23,7 @@ const RUNNING: RunningFields = {
   counts: ['promptTokenCount', 'candidatesTokenCount', 'thoughtsTokenCount', 'totalTokenCount'],
 }
 
-/**
- * Creates the decoder of one stream. A candidate's finishReason (or the refusal of the whole prompt) is the terminator: there
- * is no other. `mintCallId` names the calls that the provider left without an id.
- */
+/** Creates the decoder of one stream; finishReason (or a refused prompt) ends it. `mintCallId` names calls without an id. */
 export function createStreamDecoder(mintCallId: () => string = randomCallId): StreamDecoder {
   const candidates = new Map<number, BlockReader>()
   let blocks = 0
@@ -83,10 +80,7 @@ export function createStreamDecoder(mintCallId: () => string = randomCallId): St
     return []
   }
 
-  /**
-   * Chunks before the last may count the prompt alone. Such a count is held back until the finish: of a stream that breaks
-   * off, no usage is nearer the truth than one without output.
-   */
+  /** Holds back counts of the prompt alone until the finish: of a broken stream, no usage is nearer the truth. */
   function pushUsage(metadata: JsonValue | undefined): ChatEvent[] {
     const usage = decodeUsage(metadata) ?? unsaid
     unsaid = undefined

@@ -141,10 +141,7 @@ function placeholderFor(result: ToolResultBlock): string {
   return media ? `[${media.type}]` : ''
 }
 
-/**
- * The part of a block that holds media. Throws a GatewayError `invalid_request` for an address that the provider can't fetch
- * (the gateway never does) and for another format's file id.
- */
+/** The part of a media block. Throws `invalid_request` for an address that nobody can fetch, and another format's file id. */
 function encodeMedia(block: ImageBlock | AudioBlock | FileBlock, quirks: ReadonlySet<string>): JsonObject {
   if (block.type === 'audio') return { inlineData: { mimeType: block.mediaType, data: block.data } }
   const { source } = block

@@ -14,10 +14,7 @@ import { encodeSampling } from './encode-sampling'
 import { encodeToolChoice, encodeTools } from './encode-tools'
 import { encodeTurns } from './encode-turns'
 
-/**
- * Reads the quirks of `quirks.ts`. Throws a GatewayError `invalid_request` where leaving something out would change the
- * meaning. The model is not part of the body.
- */
+/** Reads the quirks of `quirks.ts`. Throws `invalid_request` where leaving out would change the meaning. */
 export function encodeRequest(request: ChatRequest, traits: TargetTraits): EncodedRequest {
   const [native] = request.nativeOnly ?? []
   if (native !== undefined)

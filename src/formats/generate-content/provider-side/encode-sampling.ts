@@ -5,10 +5,7 @@ import type { ChatRequest, Warning } from '@/chat/request'
 import { LIMITS } from '@/formats/generate-content/limits'
 import type { JsonObject } from '@/lib/json'
 
-/**
- * The fields of generationConfig that say how to choose among words. Throws a GatewayError `invalid_request` for too many stop
- * sequences, unless a loss is fine.
- */
+/** The sampling fields of generationConfig. Throws `invalid_request` for too many stop sequences, unless lossy. */
 export function encodeSampling(
   { sampling, preferences }: Pick<ChatRequest, 'sampling' | 'preferences'>,
   warnings: Warning[],

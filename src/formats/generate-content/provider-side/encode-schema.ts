@@ -1,16 +1,10 @@
-/**
- * Writes JSON Schema in the OpenAPI subset, for generate-content providers, who refuse every key beyond it. What the
- * subset cannot say is left out or widened, never narrowed, so that every value the caller allows stays allowed.
- */
+/** Writes JSON Schema in the OpenAPI subset. What it cannot say is widened, never narrowed. */
 
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 import { numberOf } from '@/lib/json-source/as-written'
 import { type Flattened, flattenSchema, type SchemaScope } from './flatten-schema'
 
-/**
- * How many characters one conversion may write, roughly. References that refer to each other twice double at every step, and
- * what stands beside a choice is repeated in each alternative: a small schema can be a huge one written out.
- */
+/** The most characters of one conversion: nested references and alternatives make a small schema huge written out. */
 const MAX_OUTPUT_CHARS = 200_000
 /** What the smallest schema takes. */
 const MIN_SCHEMA_CHARS = 16

@@ -1,7 +1,4 @@
-/**
- * Resolves what a JSON Schema only points at, before it becomes one of generate-content: `$ref` is inlined and `allOf`
- * merged, so that one plain schema remains.
- */
+/** Inlines `$ref` and merges `allOf`, so that one plain schema remains for generate-content. */
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 
 /** Where a conversion stands: the document for references, those being expanded, and what is left to spend. */

@@ -1,7 +1,4 @@
-/**
- * Blocks of a messages request that carry material, as blocks of the hub: images, documents, search results, tool
- * references.
- */
+/** Blocks of a messages request that carry material: images, documents, search results, tool references. */
 import type { FileBlock, ImageBlock, MediaSource, TextBlock } from '@/chat/request'
 import { isJsonObject, type JsonObject } from '@/lib/json'
 import { asWritten } from '@/lib/json-source/as-written'

@@ -1,7 +1,4 @@
-/**
- * A messages request as a request of the hub: every field checked against its limit, and kept where the hub has no word
- * for it.
- */
+/** A messages request as a request of the hub, every field checked against its limit. */
 import type { ChatRequest, Turn } from '@/chat/request'
 import { judgeFields, withUnlisted } from '@/formats/body-fields'
 import { BODY_FIELDS, NESTED_FIELDS } from '@/formats/messages/body-fields'

@@ -23,10 +23,7 @@ export function decodeSystem(system: WireCountRequest['system']): TextBlock[] {
   return decodeTexts(system ?? [], 'system').filter((block) => !isClientMark(block.text))
 }
 
-/**
- * Messages of role system before the first other one are part of the system prompt; later ones are turns. Blocks that only
- * this format's own providers understand are left out. Throws a GatewayError `invalid_request` that names the block at fault.
- */
+/** System messages before the first other one join the system prompt. Throws `invalid_request` naming the block at fault. */
 export function decodeTurns(messages: readonly WireMessage[]): { system: TextBlock[]; turns: Turn[] } {
   const system: TextBlock[] = []
   const turns: Turn[] = []

@@ -1,7 +1,4 @@
-/**
- * What in a messages request only a provider of the same format can carry, so that no other format's encoder leaves it
- * out unnoticed.
- */
+/** What in a messages request only a provider of the same format can carry. */
 import { findMedia } from '@/formats/native-media'
 import type { JsonObject } from '@/lib/json'
 import { isKnownBlock } from './check-request'

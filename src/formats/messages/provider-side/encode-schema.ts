@@ -35,10 +35,7 @@ const FORMATS: ReadonlySet<unknown> = new Set([
   'uuid',
 ])
 
-/**
- * The schema as the API takes it: objects are closed, `oneOf` is said as `anyOf`, and what can't be enforced is described.
- * Changes no input.
- */
+/** The schema as the API takes it: closed objects, `anyOf` for `oneOf`, a description of what isn't enforced. */
 export function encodeSchema(schema: JsonObject): JsonObject {
   const kept: [string, JsonValue][] = []
   const described: string[] = []

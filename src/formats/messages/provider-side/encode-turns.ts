@@ -1,7 +1,4 @@
-/**
- * Turns of the hub as messages that the messages API accepts: user first, roles alternating, every tool call answered
- * in the very next message, results before everything else in it, ids legal and unique, nothing empty.
- */
+/** Turns of the hub as valid messages: user first, roles alternate, every call answered next, ids legal and unique. */
 import type { ToolResultBlock, Turn, Warning } from '@/chat/request'
 import type { TargetTraits } from '@/formats/format'
 import { QUIRKS } from '@/formats/messages/quirks'

@@ -5,10 +5,7 @@ import { isJsonObject, type JsonObject } from '@/lib/json'
 import { asWritten } from '@/lib/json-source/as-written'
 import type { WireRequest } from './wire'
 
-/**
- * What the answer must look like; undefined where the hub has no word for it. `latestFormat` is what the conversation says of it
- * further down, and wins.
- */
+/** The form of the answer; undefined where the hub has no word for it. `latestFormat`, said later, wins. */
 export function decodeOutput({ text }: WireRequest, latestFormat?: JsonObject | null): OutputShape | undefined {
   const format: JsonObject | null | undefined = latestFormat ?? (text?.format as JsonObject | null | undefined)
   if (!format || format.type === 'text') return { type: 'text' }

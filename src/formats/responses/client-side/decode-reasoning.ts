@@ -2,10 +2,7 @@
 import { EFFORTS, type Effort, type Reasoning } from '@/chat/request'
 import type { WireRequest } from './wire'
 
-/**
- * The effort, and whether the caller wants to read a summary. `latestEffort` is what the conversation says of it further down,
- * and wins.
- */
+/** The effort, and whether to show a summary. `latestEffort`, said later in the conversation, wins. */
 export function decodeReasoning({ reasoning }: WireRequest, latestEffort?: string | null): Reasoning | undefined {
   const given = latestEffort ?? reasoning?.effort
   const effort = EFFORTS.find((candidate): candidate is Effort => candidate === given)

@@ -18,10 +18,7 @@ import { type DecodedTurns, decodeTurns } from './decode-turns'
 import { listHostedHistory, listNativeMedia, listNativeOnly } from './native-only'
 import type { WireRequest } from './wire'
 
-/**
- * Throws a GatewayError `invalid_request` that names the field and the limit it breaks. Never changes `body`. What the request takes
- * from answers that were kept must have been put in place before.
- */
+/** Throws `invalid_request` that names the field. Kept answers must be in place before. Never changes `body`. */
 export function decodeRequest(body: JsonObject): ChatRequest {
   const request = checkRequest(body)
   refuseUnavailable(request, body)

@@ -57,11 +57,7 @@ export function reasoningId(signature: Signature | undefined): string {
   return ownSignature(signature)?.id || randomId('rs')
 }
 
-/**
- * What of a thought is told: its text where the caller wants it, and its proof. A foreign proof of a text that the caller does not
- * get could never be sent back with it; what was signed around a call is kept for it by gateway/signatures. Undefined where nothing
- * is left to tell.
- */
+/** What of a thought is told: its text where wanted, and its proof unless foreign to a hidden text; undefined for nothing. */
 export function tellThought(
   { text, signature, redacted }: Omit<ReasoningBlock, 'type'>,
   id: string,

@@ -25,10 +25,7 @@ const WORDS_OF_KIND: Record<ErrorKind, Words> = {
   client_gone: { type: 'invalid_request_error', code: null },
 }
 
-/**
- * What a failed response says, where a code must not be missing. Clients go by these words: what is asked again in vain has a code
- * that tells them so, and everything else may be asked again.
- */
+/** What a failed response says, which needs a code: clients go by it whether to ask again. */
 const CODE_OF_FAILURE: Partial<Record<ErrorKind, string>> = {
   invalid_request: 'invalid_prompt',
   too_large: 'invalid_prompt',

@@ -1,7 +1,4 @@
-/**
- * The order of a responses conversation as every format can say it: what stands between a tool call and its output comes after the
- * output. Some clients write an assistant's comment there.
- */
+/** The order that every format can say: what stands between a call and its output comes after the output. */
 import { typeOfItem } from './check-request'
 import type { WireAnyItem } from './wire-items'
 

@@ -1,7 +1,4 @@
-/**
- * What in a responses request only a provider of the same format can carry, so that no other format's encoder leaves it out
- * unnoticed.
- */
+/** What in a responses request only a provider of the same format can carry. */
 import { findMedia } from '@/formats/native-media'
 import { isKnownType, typeOfItem } from './check-request'
 import { type DecodedTools, decodeToolChoice } from './decode-tools'
@@ -9,10 +6,7 @@ import type { WireRequest } from './wire'
 
 const KNOWN_OUTPUTS: ReadonlySet<string> = new Set(['text', 'json_object', 'json_schema'])
 
-/**
- * What tools of a provider did in earlier answers, and what a caller said of it. The text that came of it stands beside it, and a
- * refusal would end the conversation as soon as another model is asked: other providers are sent the rest.
- */
+/** Traces of a provider's tools in earlier answers; other providers get the rest, since a refusal would end the conversation. */
 const HOSTED_HISTORY: ReadonlySet<string> = new Set([
   'web_search_call',
   'file_search_call',

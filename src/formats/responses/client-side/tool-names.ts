@@ -1,7 +1,4 @@
-/**
- * The names of tools towards providers, most of which know no namespaces: a member of one goes by both names in one, and is found
- * again by it in the answer.
- */
+/** Names of tools for providers without namespaces: both names in one, found again in the answer. */
 import { invalidRequest } from '@/chat/error'
 import type { ToolOrigin } from '@/chat/request'
 import { LIMITS } from '@/formats/responses/limits'

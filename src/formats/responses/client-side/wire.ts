@@ -1,7 +1,4 @@
-/**
- * The responses request as a schema, which both checks requests and documents them. Known fields are typed, unknown ones allowed
- * and kept. `null` counts as absent wherever a field is optional, because real clients send it so.
- */
+/** The responses request as a schema: known fields typed, unknown ones kept; `null` counts as absent. */
 import { type Static, Type } from '@sinclair/typebox'
 import { preferencesSchema } from '@/formats/preferences'
 import { LIMITS } from '@/formats/responses/limits'

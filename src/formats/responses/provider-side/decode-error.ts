@@ -37,10 +37,7 @@ const STATUS_OF_TYPE: ReadonlyMap<string, number> = new Map([
   ['model_error', 500],
 ])
 
-/**
- * Understands OpenAI's shape, the event `error` both nested and flat, a response that failed, a bare `error` string, FastAPI's
- * `detail` and a top-level `message`. Never throws.
- */
+/** Reads OpenAI's shapes, a failed response, a bare `error` string, FastAPI's `detail`, a `message`. Never throws. */
 export function decodeError(status: number | undefined, body: JsonValue | undefined): ProviderError {
   const root = Array.isArray(body) ? body[0] : body
   const whole = isJsonObject(root) && isJsonObject(root.response) ? root.response : root

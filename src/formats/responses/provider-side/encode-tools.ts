@@ -26,10 +26,7 @@ export function encodeTools(request: ChatRequest, traits: TargetTraits): JsonObj
   }
 }
 
-/**
- * `strict` is always said: left out, a provider of this format closes the schema and makes every field required, which nobody who
- * speaks another format has asked for.
- */
+/** `strict` is always said: where it is missing, providers close the schema and require every field. */
 function encodeTool({ name, description, parameters, strict, custom }: Tool): JsonObject {
   if (custom) return encodeCustom(name, custom)
   return {

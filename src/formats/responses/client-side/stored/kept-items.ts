@@ -1,7 +1,4 @@
-/**
- * What is kept of input items for later requests: the fields that the format knows, at every depth. A provider reads and counts no
- * others, so whatever else a client puts in would be kept, and read again by us, without anybody paying for it.
- */
+/** What is kept of input items: known fields, at every depth. Nobody would pay for others. */
 import { KindGuard, type TSchema } from '@sinclair/typebox'
 import { ITEMS } from '@/formats/responses/client-side/wire-items'
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
