@@ -1,12 +1,15 @@
 /** From an environment to a running gateway: every way in which a start can fail ends in one message that says what to do. */
+
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import type { Sandbox } from '@/boot/embedded/sandbox'
 import { catalogSecrets } from '@/catalog/catalog'
+import { startTokenizer } from '@/catalog/estimate'
 import { modelsAtALoss } from '@/catalog/losses'
 import type { CatalogFile } from '@/catalog/reload/catalog-file'
 import type { Catalog } from '@/catalog/types'
 import type { Config, Environment } from '@/config/config'
+import { isLoopback } from '@/config/situation'
 import { migrate, SchemaError } from '@/db/migrate'
 import { randomId } from '@/lib/ids'
 import type { LogWriter } from '@/lib/log-writer'
@@ -16,7 +19,6 @@ import { createLearningRedactor } from '@/lib/redact'
 import { type BannerFacts, formatBanner } from './banner'
 import { loadAssets } from './dashboard-assets/load'
 import { DEMO_CREDIT, type DemoAccount } from './demo-account'
-import { describeReach } from './describe-reach'
 import { FatalStartError } from './fatal-start-error'
 import { loadSettings } from './load-settings'
 import { checkPort } from './port'
@@ -25,7 +27,6 @@ import { supervise } from './processes/supervise'
 import { linkToSupervisor } from './processes/supervised'
 import { localAddress, runServer } from './run-server'
 import { openStores, type Stores } from './stores'
-import { startThreads } from './threads'
 
 /** A gateway that runs: what a person is told of it (nothing by one of several processes), and what signals lead to. */
 type Running = {
@@ -202,4 +203,33 @@ function bannerFacts(
     unpaidUsd: unpaidCredit > 0 ? formatUsd(unpaidCredit) : undefined,
     demo: demo && { ...demo, creditUsd: formatUsd(DEMO_CREDIT), model: firstModel ?? '' },
   }
+}
+
+/** `isSandboxed`: answers are simulated. */
+function describeReach(config: Config, isSandboxed: boolean): string {
+  const { host, signIn, topUps } = config
+  const who = isLoopback(host) ? `this machine only (${host})` : `whoever reaches ${host}`
+  const answers = isSandboxed ? 'simulated answers' : "your providers' answers, for keys with credit"
+  return `${who}: ${answers}; ${signUpOf(signIn)}; ${depositsOf(topUps)}`
+}
+
+function signUpOf({ signUp, mail }: Config['signIn']): string {
+  if (signUp === 'closed') return 'sign-up closed'
+  return mail ? 'sign-up open, addresses confirmed' : 'sign-up open, addresses not confirmed'
+}
+
+function depositsOf({ deposit }: Config['topUps']): string {
+  return deposit ? 'sandbox deposits, which credit what nobody paid' : 'no deposits'
+}
+
+/** Starts them; resolves once they run. What they load first takes half a second of another core. */
+async function startThreads(): Promise<void> {
+  await Promise.all([startTokenizer(), startOutgoingCalls()])
+}
+
+/** The thread comes with the first call, whoever is called, and reads whom to trust with the first one over TLS, however it ends. */
+async function startOutgoingCalls(): Promise<void> {
+  const server = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: () => new Response() })
+  await fetch(`https://127.0.0.1:${server.port}`).catch(() => undefined)
+  await server.stop(true)
 }

@@ -1,11 +1,15 @@
 /** Models of the catalogue file: checks ids, targets, prices and fallbacks, and tells which ones can be offered. */
+
+import { FORMATS } from '@/formats/index'
 import { isJsonObject } from '@/lib/json'
+import { NANO_PER_USD, type Nano, nano } from '@/lib/money'
 import { checkPart, type FaultList } from './check'
 import { type AnyModelFile, asModelFile, checkEmbedders } from './embedding-models'
 import { readCost, readPricing } from './pricing'
-import { EmbeddingModelSchema, ModelSchema } from './schema'
-import { pricesAt, readToolPrices } from './tool-prices'
-import type { Model, Pricing, Provider, Target } from './types'
+import { EmbeddingModelSchema, ModelSchema, type ToolPricesFile } from './schema'
+import type { Model, Pricing, Provider, Target, ToolPrice, ToolPrices } from './types'
+
+const KNOWN: ReadonlySet<string> = new Set([...FORMATS.values()].flatMap(({ serverTools }) => serverTools))
 
 export type ModelList = {
   /** Every id of the file, also of broken entries. */
@@ -148,4 +152,31 @@ function readTargets(
     })
   }
   return targets
+}
+
+/** The prices of one list. Adds a fault for a tool that no format has, and for a price that is no whole number of nano-USD. */
+function readToolPrices(file: ToolPricesFile | undefined, place: string, faults: FaultList): ToolPrices {
+  const prices = new Map<string, ToolPrice>()
+  for (const [name, entry] of Object.entries(file ?? {})) {
+    const at = `${place}.${name}`
+    if (!KNOWN.has(name)) faults.add(at, `is no tool of any format; expected one of ${[...KNOWN].join(', ')}`)
+    const stated = typeof entry === 'number' ? { usd: entry } : entry
+    const { usd, costUsd, per = 'use', ...limits } = stated
+    const cost = costUsd === undefined ? {} : { cost: toNano(costUsd, at, faults) }
+    prices.set(name, { price: toNano(usd, at, faults), ...cost, per, ...limits })
+  }
+  return prices
+}
+
+/** Those of the prices that mean something at `provider`: its format has the tool. Undefined where there are none. */
+function pricesAt(provider: Provider, prices: ToolPrices): ToolPrices | undefined {
+  const own = FORMATS.get(provider.format)?.serverTools ?? []
+  const meant = [...prices].filter(([name]) => own.includes(name))
+  return meant.length > 0 ? new Map(meant) : undefined
+}
+
+function toNano(usd: number, place: string, faults: FaultList): Nano {
+  const amount = Math.round(usd * NANO_PER_USD)
+  if (Math.abs(amount / NANO_PER_USD - usd) > usd * 1e-12) faults.add(place, 'is finer than 0.000000001 USD')
+  return nano(amount)
 }

@@ -1,4 +1,5 @@
 /** The frame around every page of a signed-in person: the menu, the balance, and the person. */
+
 import {
   ActionIcon,
   AppShell,
@@ -13,13 +14,57 @@ import {
   VisuallyHidden,
 } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
-import { IconBook2, IconHelp, IconLogout, IconSettings } from '@tabler/icons-react'
-import type { ReactNode } from 'react'
+import {
+  IconActivity,
+  IconAlertTriangle,
+  IconBook2,
+  IconBuildingBank,
+  IconChecks,
+  IconCoins,
+  IconFileImport,
+  IconHelp,
+  IconKey,
+  IconLayoutDashboard,
+  IconListDetails,
+  IconLogout,
+  IconMessage2Code,
+  IconReceipt,
+  IconScale,
+  IconServerBolt,
+  IconSettings,
+  IconUsers,
+  IconZoomMoney,
+} from '@tabler/icons-react'
+import type { ComponentType, ReactNode } from 'react'
 import { Link, useLocation } from 'wouter'
 import { Logo } from './components/logo'
 import { SchemeToggle } from './components/scheme-toggle'
-import { ADMINISTRATOR_ITEMS, MEMBER_ITEMS, type NavigationItem } from './navigation'
 import { signOut } from './session'
+
+type NavigationItem = { path: string; label: string; icon: ComponentType<{ size?: number; stroke?: number }> }
+
+/** For everybody. */
+const MEMBER_ITEMS: readonly NavigationItem[] = [
+  { path: '/', label: 'Overview', icon: IconLayoutDashboard },
+  { path: '/keys', label: 'API keys', icon: IconKey },
+  { path: '/usage', label: 'Usage', icon: IconActivity },
+  { path: '/failures', label: 'Failed requests', icon: IconAlertTriangle },
+  { path: '/credit', label: 'Credit', icon: IconCoins },
+  { path: '/models', label: 'Models', icon: IconListDetails },
+  { path: '/playground', label: 'Playground', icon: IconMessage2Code },
+]
+
+/** For administrators. */
+const ADMINISTRATOR_ITEMS: readonly NavigationItem[] = [
+  { path: '/admin/orders', label: 'Orders', icon: IconReceipt },
+  { path: '/admin/statements', label: 'Bank statements', icon: IconFileImport },
+  { path: '/admin/accounts', label: 'Accounts', icon: IconUsers },
+  { path: '/admin/approvals', label: 'Approvals', icon: IconChecks },
+  { path: '/admin/providers', label: 'Providers', icon: IconServerBolt },
+  { path: '/admin/margins', label: 'Margins', icon: IconScale },
+  { path: '/admin/reconciliation', label: 'Reconciliation', icon: IconZoomMoney },
+  { path: '/admin/audit', label: 'Audit log', icon: IconBuildingBank },
+]
 
 type ShellViewer = { name: string; email: string; role: 'member' | 'admin' }
 

@@ -1,9 +1,9 @@
 /** The state of the moment as metrics: asked for when somebody reads them, and never otherwise. */
+
 import { Counter, Gauge, type Registry } from 'prom-client'
 import type { CatalogState } from '@/catalog/reload/participant'
 import type { RoutingStatus } from '@/routing/failover/routing-events'
 import type { FlusherStatus } from '@/usage/flusher'
-import { exposeCatalog } from './catalog-metrics'
 import type { DriftReport } from './metrics'
 import type { ConnectionSources } from './store-metrics'
 
@@ -203,6 +203,37 @@ function expose(registry: Registry, { name, help, read }: Reading): void {
     collect() {
       counter.reset()
       counter.inc(read())
+    },
+  })
+}
+
+/** Adds the series. Once per registry. */
+function exposeCatalog(registry: Registry, read: () => CatalogState): void {
+  const registers = [registry]
+  const info: Gauge = new Gauge({
+    name: 'svc_catalog_info',
+    help: 'Always 1; `hash` is the same wherever the same is sold at the same prices, with the same provider keys.',
+    labelNames: ['hash'],
+    registers,
+    collect() {
+      info.reset()
+      info.set({ hash: read().hash }, 1)
+    },
+  })
+  const loaded: Gauge = new Gauge({
+    name: 'svc_catalog_loaded_timestamp_seconds',
+    help: 'When the catalogue in use was last read, at the start or by a reload.',
+    registers,
+    collect: () => loaded.set(read().loadedAtMs / 1000),
+  })
+  const reloads: Counter = new Counter({
+    name: 'svc_catalog_reloads_total',
+    help: 'Reloads by outcome: taken, refused (the file has faults), abandoned (others were not ready with the same), missed.',
+    labelNames: ['outcome'],
+    registers,
+    collect() {
+      reloads.reset()
+      for (const [outcome, count] of Object.entries(read().reloads)) reloads.inc({ outcome }, count)
     },
   })
 }

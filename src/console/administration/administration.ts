@@ -1,12 +1,13 @@
 /** Administration put together: what administrators may do and see, over the parts of the service. */
+
 import { type AccountLimitsChange, changeAccountLimits } from '@/accounts/account-limits'
 import type { Accounts } from '@/accounts/accounts'
 import type { ApiKeys } from '@/accounts/api-keys'
-import { type AuditChainState, verifyAuditChain } from '@/accounts/audit'
+import { type AuditChainState, recordAudit, verifyAuditChain } from '@/accounts/audit'
+import type { CatalogSource } from '@/catalog/reload/live-catalog'
 import { type Approval, type ApprovalSearch, listApprovals } from '@/console/administration/approvals/approval-list'
 import { type DecideOutcome, type Decision, decideApproval } from '@/console/administration/approvals/approvals'
-import type { Operation } from '@/console/administration/approvals/operation'
-import { requestIdOf } from '@/console/administration/approvals/operation'
+import { type Operation, requestIdOf } from '@/console/administration/approvals/operation'
 import { orderRefusal } from '@/console/administration/approvals/order-refusal'
 import { type RequestOutcome, requestOperation } from '@/console/administration/approvals/request-operation'
 import { type CommitOutcome, commitStatement } from '@/console/administration/statements/commit'
@@ -18,7 +19,7 @@ import type { Database } from '@/db/client'
 import type { AccountStatus, DefaultLimits } from '@/ledger/outcomes'
 import type { Nano } from '@/lib/money'
 import type { Page } from '@/lib/paging'
-import type { Trial } from '@/upstream/trial/try-provider'
+import { type Trial, tryProvider } from '@/upstream/trial/try-provider'
 import { type CountGapSearch, type GapRecord, searchCountGaps } from '@/usage/count-gaps'
 import { type MarginReport, readMargins } from '@/usage/margins'
 import { type Observed, readObservations } from '@/usage/observations'
@@ -27,7 +28,9 @@ import { type AccountView, viewAccount } from './account-view'
 import { type Administrator, auditOrigin } from './administrator'
 import { type AuditRow, type AuditSearch, searchAudit } from './audit-search'
 import { type HealthReport, type HealthSources, reportHealth } from './provider-health'
-import { createProviderTrials } from './provider-trials'
+
+/** Tries the provider of this name; undefined where none is offered. */
+type ProviderTrials = (by: Administrator, provider: string) => Promise<Trial[] | undefined>
 
 type AdministrationDeps = {
   ordersDeps: OrdersDeps
@@ -138,4 +141,24 @@ async function changeAccountStatus(
   { accountId, status, reason }: StatusChange,
 ): Promise<'updated' | 'unknown_account'> {
   return await accounts.setStatus(accountId, status, { by: auditOrigin(administrator), reason })
+}
+
+/** Creates the trials of one process. */
+function createProviderTrials(catalog: CatalogSource, database: Database): ProviderTrials {
+  const running = new Map<string, Promise<Trial[] | undefined>>()
+  return async (by, provider) => {
+    const { current } = catalog
+    if (!current.providers.has(provider)) return undefined
+    const under = running.get(provider)
+    if (under) return under
+    await database.db.transaction((transaction) =>
+      recordAudit(transaction, {
+        ...auditOrigin(by),
+        ...{ action: 'provider.test', subject: provider, accountId: null, details: {} },
+      }),
+    )
+    const trial = tryProvider(current, provider).finally(() => running.delete(provider))
+    running.set(provider, trial)
+    return trial
+  }
 }

@@ -1,19 +1,31 @@
 /** Signing in, with a second step where one is set up, and out. */
+
 import { and, eq, lt } from 'drizzle-orm'
 import { recordAudit } from '@/accounts/audit'
 import { inOwnLine } from '@/accounts/passwords'
 import { ensureAccount } from '@/accounts/users'
 import { takeCode } from '@/console/auth/totp/used-codes'
 import { sessions, users } from '@/db/auth-schema'
+import { randomBase62 } from '@/lib/ids'
 import { atLeast } from './at-least'
-import { knownBy, rememberVisitor } from './device'
 import { disabledUser, notVerified } from './failure'
 import { hashSessionToken } from './hashed-sessions'
-import { changesBy, signInsBy, signInsFrom, signInsWith, strangersAt } from './limits'
+import {
+  changesBy,
+  devicePairOf,
+  KNOWN_SECONDS,
+  pairOf,
+  signInsBy,
+  signInsFrom,
+  signInsWith,
+  strangersAt,
+} from './limits'
 import { type Answer, type AuthParts, ask } from './parts'
 import { originOf } from './record'
 import { createIdentifyViewer } from './viewer'
-import { headersOf, headersWithoutSession, type Visitor } from './visitor'
+import { cookiePrefix, headersOf, headersWithoutSession, type Visitor } from './visitor'
+
+const DEVICE_CHARS = 32
 
 export type SignInResult = { status: 'signed_in' | 'totp_required' }
 export type Credentials = { email: string; password: string }
@@ -123,4 +135,33 @@ export async function welcome(
   const before = await createIdentifyViewer(parts)(visitor.request)
   if (before) await db.delete(sessions).where(eq(sessions.id, before.sessionId))
   return rememberVisitor(parts, visitor, user.email)
+}
+
+/** How a visitor is known as somebody who has signed in with `email` before; undefined where they are not. */
+async function knownBy(
+  { throttle }: Pick<AuthParts, 'throttle'>,
+  visitor: Visitor,
+  email: string,
+): Promise<'address' | { device: string } | undefined> {
+  if (await throttle.isRemembered('known', pairOf(visitor.address, email))) return 'address'
+  const device = deviceOf(visitor)
+  const isKnown = device !== undefined && (await throttle.isRemembered('device', devicePairOf(device, email)))
+  return isKnown ? { device } : undefined
+}
+
+/** From now on the address and the browser are known. Returns the cookie that says so. */
+async function rememberVisitor(
+  { throttle, publicUrl }: Pick<AuthParts, 'throttle' | 'publicUrl'>,
+  visitor: Visitor,
+  email: string,
+): Promise<string> {
+  const device = deviceOf(visitor) ?? randomBase62(DEVICE_CHARS)
+  await throttle.remember('known', pairOf(visitor.address, email), KNOWN_SECONDS)
+  await throttle.remember('device', devicePairOf(device, email), KNOWN_SECONDS)
+  const secure = publicUrl?.startsWith('https://') ? '; Secure' : ''
+  return `${cookiePrefix(publicUrl)}.device=${device}; Max-Age=${KNOWN_SECONDS}; Path=/; HttpOnly${secure}; SameSite=Lax`
+}
+
+function deviceOf({ request }: Visitor): string | undefined {
+  return /(?:^|;\s*)(?:__Host-)?gateway\.device=([0-9A-Za-z]{32})(?:;|$)/.exec(request.headers.get('cookie') ?? '')?.[1]
 }

@@ -1,4 +1,5 @@
 /** A reported payment, compared with its order and credited or kept, in one transaction. */
+
 import { and, eq, sql } from 'drizzle-orm'
 import { recordCredit } from '@/accounts/credits'
 import type { Transaction } from '@/db/client'
@@ -10,7 +11,6 @@ import { centsToNano, formatCents } from './cents'
 import { expireIfDue } from './close'
 import type { OrdersDeps } from './deps'
 import { MAX_EXTERNAL_ID_CHARS, MAX_PAYMENT_CENTS, MAX_PAYMENT_TEXT_CHARS, MAX_REASON_CHARS } from './limits'
-import { mismatchOf } from './match'
 import { nextState } from './order-state'
 import { findReferences } from './reference'
 import { applyWaiting } from './reversals/apply-reversal'
@@ -27,7 +27,17 @@ import {
   toOrder,
   toPayment,
 } from './rows'
-import type { ConfirmOutcome, MismatchReason, PaymentNotice } from './types'
+import type { ConfirmOutcome, MismatchReason, PaymentNotice, PaymentSource } from './types'
+
+const MISMATCH_OF_STATE = {
+  pending: undefined,
+  expired: 'order_expired',
+  cancelled: 'order_cancelled',
+  paid: 'order_already_paid',
+  partly_refunded: 'order_already_paid',
+  refunded: 'order_already_paid',
+  charged_back: 'order_already_paid',
+} as const satisfies Record<OrderRow['state'], MismatchReason | undefined>
 
 /** Asserts what the caller must have checked: the amount's range, the currency's and the id's form. */
 export async function confirmPayment(deps: OrdersDeps, notice: PaymentNotice): Promise<ConfirmOutcome> {
@@ -197,4 +207,31 @@ async function audit(transaction: Transaction, notice: PaymentNotice, payment: P
       reason: noteOf(notice).note ?? null,
     },
   })
+}
+
+/** Why the payment must not be credited by itself; undefined where everything that is known of it fits. */
+function mismatchOf(order: OrderRow, notice: PaymentNotice): MismatchReason | undefined {
+  if (!isSourceOf(order, notice.source)) return 'wrong_source'
+  if (notice.reference !== undefined && !findReferences(notice.reference).includes(order.reference)) {
+    return 'wrong_reference'
+  }
+  if (notice.payee !== undefined && (order.payee === null || plain(notice.payee) !== plain(order.payee))) {
+    return 'wrong_payee'
+  }
+  if (notice.currency.toUpperCase() !== order.currency) return 'wrong_currency'
+  const closed = MISMATCH_OF_STATE[order.state]
+  if (closed) return closed
+  if (notice.amountCents < order.amountCents) return 'underpaid'
+  return notice.amountCents > order.amountCents ? 'overpaid' : undefined
+}
+
+/** A provider confirms only what it was asked to collect: the order of one is never paid by the webhook of another. */
+function isSourceOf({ method, provider }: OrderRow, source: PaymentSource): boolean {
+  if (source === 'manual') return true
+  return source === 'bank' ? method === 'bank_transfer' : method === 'deposit' && source === `deposit:${provider}`
+}
+
+/** Account numbers are written with and without spaces, and IBANs in either case. */
+function plain(account: string): string {
+  return account.replace(/\s/g, '').toUpperCase()
 }

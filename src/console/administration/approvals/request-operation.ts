@@ -1,18 +1,26 @@
 /** An administrator asks for money to be moved: done at once within the limit, left to a second administrator above it. */
+
 import { eq, sql } from 'drizzle-orm'
 import { recordAudit } from '@/accounts/audit'
 import { type Administrator, auditOrigin } from '@/console/administration/administrator'
 import type { OrdersDeps } from '@/console/orders/orders'
 import { type AuditDetails, approvals, unapprovedMovements } from '@/db/administration-schema'
 import type { Transaction } from '@/db/client'
+import { orders } from '@/db/orders-schema'
+import { accounts } from '@/db/schema'
 import { randomId } from '@/lib/ids'
 import { formatUsd, type Nano, nano } from '@/lib/money'
 import { moveMoney } from './move-money'
-import { type MovedMoney, movedMoneyOf } from './moved-money'
 import { countMovement, forgetMovement } from './movement-limit'
-import { digestOf, type Operation, type OperationRequest } from './operation'
+import { centsToNano, digestOf, type Operation, type OperationRequest } from './operation'
 import { warmLedger } from './orders-within'
 import { perform } from './perform'
+
+type MovedMoney = {
+  accountId: string
+  /** A magnitude: positive. */
+  amount: Nano
+}
 
 export type MoneyDeps = OrdersDeps & {
   /** What one administrator may move in a day without a second one, for all accounts together; for their own, nothing. */
@@ -120,4 +128,30 @@ function factsOf(operation: Operation): AuditDetails {
   const { kind, ...rest } = operation
   if (!('amountNano' in rest)) return { operation: kind, ...rest }
   return { operation: kind, adjustment: formatUsd(nano(rest.amountNano)), allowNegative: rest.allowNegative }
+}
+
+/** Undefined where the account or order does not exist. */
+async function movedMoneyOf(transaction: Transaction, operation: Operation): Promise<MovedMoney | undefined> {
+  switch (operation.kind) {
+    case 'credit.adjust': {
+      const [account] = await transaction
+        .select({ accountId: accounts.id })
+        .from(accounts)
+        .where(eq(accounts.id, operation.accountId))
+      return account && { ...account, amount: nano(Math.abs(operation.amountNano)) }
+    }
+    case 'payment.credit':
+      return await ofOrder(transaction, operation.orderId, operation.creditCents)
+    default:
+      return await ofOrder(transaction, operation.orderId, operation.amountCents)
+  }
+}
+
+async function ofOrder(
+  transaction: Transaction,
+  orderId: string,
+  amountCents: number,
+): Promise<MovedMoney | undefined> {
+  const [order] = await transaction.select({ accountId: orders.accountId }).from(orders).where(eq(orders.id, orderId))
+  return order && { ...order, amount: centsToNano(amountCents) }
 }

@@ -1,6 +1,6 @@
 /** The page of one order: how to pay it, what has happened to it, and its end. */
 
-import { Alert, Anchor, List, SimpleGrid, Stack, Text } from '@mantine/core'
+import { Alert, Anchor, List, SimpleGrid, Stack, Text, Timeline } from '@mantine/core'
 import { IconCircleCheck, IconInfoCircle } from '@tabler/icons-react'
 import { useEffect } from 'react'
 import { Link, useParams } from 'wouter'
@@ -15,10 +15,11 @@ import { BankTransfer } from './bank-transfer'
 import { DepositPayment } from './deposit-payment'
 import { OrderActions } from './order-actions'
 import { type OrderDetail, ordersChanged, useOrder } from './order-data'
-import { OrderTimeline } from './order-timeline'
 import { Parties } from './parties'
 import { usePrintInLight } from './use-print-in-light'
-import { METHOD_WORDS, mismatchWords, STATE_WORDS } from './words'
+import { EVENT_WORDS, METHOD_WORDS, mismatchWords, STATE_WORDS } from './words'
+
+type Event = OrderDetail['events'][number]
 
 export function OrderPage() {
   const { orderId = '' } = useParams<{ orderId: string }>()
@@ -153,4 +154,39 @@ function ReviewNotice({ payments }: { payments: OrderDetail['payments'] }) {
 function amountOf({ amount, currency }: Payment): string {
   const plain = formatMoney(amount)
   return currency === 'USD' ? plain : `${plain.replace('$', '')} ${currency}`
+}
+
+function OrderTimeline({ order }: { order: OrderDetail }) {
+  return (
+    <Section title="History">
+      <Timeline active={order.events.length} bulletSize={14} lineWidth={2}>
+        {order.events.map((event) => (
+          <Timeline.Item key={`${event.at} ${event.kind}`} title={<Title event={event} />}>
+            {event.by === 'you' && event.note !== null && event.note !== '' && (
+              <Text size="sm" className="wrap-anywhere">
+                “{event.note}”
+              </Text>
+            )}
+            <Text size="sm" c="dimmed">
+              <Moment at={event.at} />
+            </Text>
+          </Timeline.Item>
+        ))}
+      </Timeline>
+    </Section>
+  )
+}
+
+function Title({ event }: { event: Event }) {
+  return (
+    <Text size="sm" fw={550} component="span">
+      {EVENT_WORDS[event.kind]}
+      {event.amountUsd !== null && event.kind !== 'payment_unmatched' && (
+        <>
+          {' '}
+          (<Money usd={event.amountUsd} />)
+        </>
+      )}
+    </Text>
+  )
 }

@@ -1,4 +1,5 @@
 /** The page for reconciling with providers: requests whose counts and ours are far apart, or of which less was charged. */
+
 import { Anchor, Box, Button, Group, Select, SimpleGrid, Stack, Text } from '@mantine/core'
 import { IconScaleOutline } from '@tabler/icons-react'
 import { Link, useSearchParams } from 'wouter'
@@ -13,8 +14,28 @@ import { Status } from '@/dashboard/components/status'
 import { formatCount } from '@/dashboard/format'
 import { FilterInput } from '@/dashboard/pages/administration/filter-input'
 import { ShowMore } from '@/dashboard/pages/administration/show-more'
-import { type GapFilters, type GapRecord, useCountGaps } from './margins-data'
-import { BASIS_WORDS, GAP_WORDS, gapWords } from './words'
+import { type Gap, type GapFilters, type GapRecord, useCountGaps } from './margins-data'
+
+const GAP_WORDS: Readonly<Record<NonNullable<Gap>, string>> = {
+  input_over: 'More input than counted here',
+  input_under: 'Less input than counted here',
+  output_over: 'More output than counted here',
+  output_under: 'Less output than counted here',
+  clamped: 'More than was charged',
+}
+
+const BASIS_WORDS: Readonly<Record<GapRecord['basis'], string>> = {
+  provider: "the provider's counts",
+  unpriced: "the provider's counts, but for a class without a price",
+  reclassified: "the provider's counts, writes to its cache at the price of an hour",
+  relayed: 'what was relayed, beyond an early count of the provider',
+  counted: 'our own count',
+  forgiven: 'nothing, as a client that left before the first byte',
+  clamped: 'no more than was possible',
+  expired: 'what was last recorded',
+  late: 'the difference to an expired charge',
+  unreadable: 'what the ledger had charged',
+}
 
 const FILTER_NAMES = ['gap', 'provider', 'accountId'] as const
 const GAPS = Object.entries(GAP_WORDS).map(([value, label]) => ({ value, label }))
@@ -129,4 +150,9 @@ function Entry({ record }: { record: GapRecord }) {
       </Text>
     </Box>
   )
+}
+
+/** A newer gateway may know more reasons than this page. */
+function gapWords(gap: string): string {
+  return (GAP_WORDS as Readonly<Record<string, string>>)[gap] ?? gap
 }

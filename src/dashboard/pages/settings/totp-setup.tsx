@@ -1,18 +1,22 @@
 /**
  * The steps in which an authenticator app is set up: the password, the code to scan, a first code, the backup codes.
  */
+
 import { Button, Center, Group, Stack, Text, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useState } from 'react'
+import { encode } from 'uqr'
 import { answer, api } from '@/dashboard/client'
 import { CopyField } from '@/dashboard/components/fields/copy-field'
 import { FormError } from '@/dashboard/components/fields/form-error'
 import { useSubmission } from '@/dashboard/components/fields/use-submission'
 import { notifyDone } from '@/dashboard/components/notify'
-import { QrImage } from '@/dashboard/components/qr-image'
 import { queryClient } from '@/dashboard/query'
 import { BackupCodes } from './backup-codes'
 import { PasswordPrompt } from './password-prompt'
+
+/** Modules of light ground around the code. */
+const QUIET_ZONE = 4
 
 type Setup = { uri: string; secret: string; backupCodes: readonly string[] }
 
@@ -73,5 +77,17 @@ function ConfirmCode({ setup, onConfirmed }: { setup: Setup; onConfirmed(): void
         </Group>
       </Stack>
     </form>
+  )
+}
+
+/** `text` is at most 2,000 characters. */
+function QrImage({ text, label, size = 196 }: { text: string; label: string; size?: number }) {
+  const { data, size: width } = encode(text, { ecc: 'M', border: QUIET_ZONE })
+  const path = data.flatMap((row, y) => row.map((isDark, x) => (isDark ? `M${x} ${y}h1v1h-1z` : ''))).join('')
+  return (
+    <svg role="img" aria-label={label} viewBox={`0 0 ${width} ${width}`} width={size} height={size}>
+      <rect width={width} height={width} fill="#fff" rx="2" />
+      <path d={path} fill="#000" shapeRendering="crispEdges" />
+    </svg>
   )
 }

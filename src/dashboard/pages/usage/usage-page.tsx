@@ -1,7 +1,8 @@
 /** The usage page: every charged request, what it cost and why, over time and one by one. */
-import { Alert, Anchor, Box, Button, Group, SimpleGrid, Text } from '@mantine/core'
-import { IconDownload, IconListSearch } from '@tabler/icons-react'
-import { useCallback, useEffect } from 'react'
+
+import { ActionIcon, Alert, Anchor, Box, Button, Group, SimpleGrid, Text, TextInput } from '@mantine/core'
+import { IconDownload, IconListSearch, IconSearch } from '@tabler/icons-react'
+import { useCallback, useEffect, useState } from 'react'
 import { Link, useSearchParams } from 'wouter'
 import { Moment } from '@/dashboard/components/moment'
 import { Money } from '@/dashboard/components/money'
@@ -19,9 +20,11 @@ import { FilterBar } from './filter-bar'
 import { toQuery, type UsageFilters, useFilters } from './filters'
 import { RecordDrawer } from './record-drawer'
 import { RecordsList } from './records-list'
-import { RequestSearch } from './request-search'
 import { UsageChart } from './usage-chart'
 import { USAGE_KEY, useRecords, useTotals } from './usage-data'
+
+/** What can be an id at all; anything else is not asked for. */
+const REQUEST_ID = /^[\x21-\x7e]{1,300}$/
 
 /** Where few records match, one answer covers only so much of the time: the page goes on by itself this often. */
 const MAX_OWN_SEARCHES = 8
@@ -214,4 +217,39 @@ function without(name: string) {
     changed.delete(name)
     return changed
   }
+}
+
+/** Calls `find` with what was typed, without the blanks around it. */
+function RequestSearch({ find }: { find(requestId: string): void }) {
+  const [text, setText] = useState('')
+  const [isWrong, setWrong] = useState(false)
+  return (
+    <form
+      className="no-print"
+      onSubmit={(event) => {
+        event.preventDefault()
+        const id = text.trim()
+        setWrong(!REQUEST_ID.test(id))
+        if (REQUEST_ID.test(id)) find(id)
+      }}
+    >
+      <TextInput
+        aria-label="Find by request id"
+        placeholder="req_…"
+        size="sm"
+        w={260}
+        value={text}
+        error={isWrong && 'Paste the x-request-id of one request.'}
+        onChange={(event) => {
+          setText(event.currentTarget.value)
+          setWrong(false)
+        }}
+        rightSection={
+          <ActionIcon type="submit" variant="subtle" color="gray" aria-label="Find the request">
+            <IconSearch size={16} />
+          </ActionIcon>
+        }
+      />
+    </form>
+  )
 }

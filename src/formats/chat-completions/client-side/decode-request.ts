@@ -1,17 +1,24 @@
 /** A chat-completions request as a request of the hub. */
+
 import { invalidRequest } from '@/chat/error'
-import { type ChatRequest, VERBOSITIES } from '@/chat/request'
+import {
+  type ChatRequest,
+  EFFORTS,
+  type Effort,
+  type OutputShape,
+  type Reasoning,
+  type Sampling,
+  VERBOSITIES,
+} from '@/chat/request'
 import { type FieldVerdict, judgeFields, withUnlisted } from '@/formats/body-fields'
 import { BODY_FIELDS, NESTED_FIELDS } from '@/formats/chat-completions/body-fields'
 import { listServerTools } from '@/formats/chat-completions/server-tools'
 import { unlistedInside } from '@/formats/nested-fields'
 import { readPreferences } from '@/formats/preferences'
 import type { JsonObject, JsonValue } from '@/lib/json'
+import { asWritten } from '@/lib/json-source/as-written'
 import { checkRequest, type RequestCheck } from './check-request'
 import { hasCacheControl, markLastTurn } from './decode-cache'
-import { decodeOutput } from './decode-output'
-import { decodeReasoning } from './decode-reasoning'
-import { decodeSampling, decodeTopK } from './decode-sampling'
 import { decodeToolChoice, decodeTools } from './decode-tools'
 import { decodeTurns } from './decode-turns'
 import { listHostedHistory, listNativeMedia, listNativeOnly } from './native-only'
@@ -104,4 +111,52 @@ function decodeExtensions(body: JsonObject, leftOver: JsonObject): { [field: str
   )
   const left = Object.entries(leftOver).filter(([, value]) => value !== undefined && value !== null)
   return Object.fromEntries([...unknown, ...left])
+}
+
+/** What the answer must look like; undefined where the hub has no word for it. */
+function decodeOutput(request: WireRequest): OutputShape | undefined {
+  const format = request.response_format
+  if (!format || format.type === 'text') return { type: 'text' }
+  if (format.type === 'json_object') return { type: 'json' }
+  if (format.type !== 'json_schema') return undefined
+  const definition = format.json_schema
+  if (!definition) throw invalidRequest('response_format.json_schema is required', 'response_format.json_schema')
+  const { schema, name, description, strict } = definition
+  if (!schema) return { type: 'json' }
+  return {
+    type: 'json-schema',
+    schema: asWritten(schema),
+    ...(typeof name === 'string' && { name }),
+    ...(typeof description === 'string' && { description }),
+    ...(typeof strict === 'boolean' && { strict }),
+  }
+}
+
+/** Whoever asks for effort gets to read what it bought, where the provider shows it; this format has no field to say so. */
+function decodeReasoning({ reasoning_effort: given }: WireRequest): Reasoning | undefined {
+  const effort = EFFORTS.find((candidate): candidate is Effort => candidate === given)
+  if (effort === undefined) return undefined
+  return effort === 'none' ? { effort } : { effort, visible: true }
+}
+
+/** How to choose among words. */
+function decodeSampling(request: WireRequest): Sampling {
+  const stop = typeof request.stop === 'string' ? [request.stop] : request.stop
+  return {
+    temperature: request.temperature ?? undefined,
+    topP: request.top_p ?? undefined,
+    topK: decodeTopK(request as JsonObject),
+    frequencyPenalty: request.frequency_penalty ?? undefined,
+    presencePenalty: request.presence_penalty ?? undefined,
+    seed: request.seed ?? undefined,
+    stop: stop && stop.length > 0 ? stop : undefined,
+    logprobs: request.logprobs ?? undefined,
+    topLogprobs: request.top_logprobs ?? undefined,
+  }
+}
+
+/** `top_k` where it is usable: no field of OpenAI's own, but many compatible services have it. */
+function decodeTopK(body: JsonObject): number | undefined {
+  const value = body.top_k
+  return typeof value === 'number' && Number.isSafeInteger(value) && value > 0 ? value : undefined
 }

@@ -1,6 +1,7 @@
 /** A generate-content request as a request of the hub. */
+
 import { invalidRequest } from '@/chat/error'
-import type { ChatRequest } from '@/chat/request'
+import type { ChatRequest, Effort, Reasoning, Sampling } from '@/chat/request'
 import { type FieldTable, type FieldVerdict, joinVerdicts, judgeFields, withUnlisted } from '@/formats/body-fields'
 import type { RequestLine } from '@/formats/format'
 import { BODY_FIELDS, CONFIG_FIELDS, NESTED_FIELDS } from '@/formats/generate-content/body-fields'
@@ -11,13 +12,21 @@ import { readPreferences } from '@/formats/preferences'
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 import { checkRequest } from './check-request'
 import { answerFieldOf, decodeOutput } from './decode-output'
-import { decodeReasoning } from './decode-reasoning'
-import { decodeSampling } from './decode-sampling'
 import { decodeToolChoice, decodeTools } from './decode-tools'
 import { decodeSystem, decodeTurns } from './decode-turns'
 import { listHostedHistory, listNativeMedia, listNativeOnly } from './native-only'
 import { modelOfResource } from './path'
-import type { WireRequest } from './wire'
+import type { WireGenerationConfig, WireRequest, WireThinkingConfig } from './wire'
+
+const FIELD = 'generationConfig.thinkingConfig'
+
+const EFFORT_OF_LEVEL: ReadonlyMap<string, Effort | undefined> = new Map([
+  ['MINIMAL', 'minimal'],
+  ['LOW', 'low'],
+  ['MEDIUM', 'medium'],
+  ['HIGH', 'high'],
+  ['THINKING_LEVEL_UNSPECIFIED', undefined],
+])
 
 /** Throws `invalid_request` that names the field. `line`: model and stream, which this format has in the path. */
 export function decodeRequest(body: JsonObject, line: RequestLine): ChatRequest {
@@ -91,4 +100,48 @@ function decodeExtensions(wire: JsonObject, builtInTools: JsonValue[]): JsonObje
 function extrasOf(object: JsonObject, table: FieldTable): JsonObject {
   const extras = Object.entries(object).filter(([key, value]) => table.get(key)?.kind !== 'hub' && value !== undefined)
   return Object.fromEntries(extras)
+}
+
+/** Throws a GatewayError `invalid_request` for an unknown level, and for level and budget together. */
+function decodeReasoning(config: WireThinkingConfig | undefined): Reasoning | undefined {
+  if (!config) return undefined
+  const { includeThoughts, thinkingBudget, thinkingLevel } = config
+  if (thinkingBudget !== undefined && thinkingLevel !== undefined) {
+    throw invalidRequest(`${FIELD} must have thinkingBudget or thinkingLevel, not both`, FIELD)
+  }
+  const amount = thinkingLevel === undefined ? decodeBudget(thinkingBudget) : decodeLevel(thinkingLevel)
+  return { ...amount, ...(includeThoughts !== undefined && { visible: includeThoughts }) }
+}
+
+function decodeBudget(budget: number | undefined): Reasoning {
+  if (budget === undefined) return {}
+  return budget === 0 ? { effort: 'none' } : { budgetTokens: budget }
+}
+
+/** Libraries send the level in upper and in lower case. */
+function decodeLevel(level: string): Reasoning {
+  const word = level.toUpperCase()
+  if (!EFFORT_OF_LEVEL.has(word)) {
+    const field = `${FIELD}.thinkingLevel`
+    throw invalidRequest(`${field} must be one of MINIMAL, LOW, MEDIUM, HIGH`, field)
+  }
+  const effort = EFFORT_OF_LEVEL.get(word)
+  return effort === undefined ? {} : { effort }
+}
+
+/** How to choose among words. */
+function decodeSampling(config: WireGenerationConfig): Sampling {
+  const { temperature, topP, topK, frequencyPenalty, presencePenalty, seed } = config
+  const { stopSequences, responseLogprobs, logprobs } = config
+  return {
+    ...(temperature !== undefined && { temperature }),
+    ...(topP !== undefined && { topP }),
+    ...(topK !== undefined && topK > 0 && { topK }),
+    ...(frequencyPenalty !== undefined && { frequencyPenalty }),
+    ...(presencePenalty !== undefined && { presencePenalty }),
+    ...(seed !== undefined && { seed }),
+    ...(stopSequences?.length && { stop: stopSequences }),
+    ...(responseLogprobs !== undefined && { logprobs: responseLogprobs }),
+    ...(logprobs !== undefined && { topLogprobs: logprobs }),
+  }
 }

@@ -1,20 +1,20 @@
 /** A messages request as a request of the hub, every field checked against its limit. */
-import type { ChatRequest, Turn } from '@/chat/request'
+
+import { invalidRequest } from '@/chat/error'
+import { type ChatRequest, EFFORTS, type OutputShape, type Reasoning, type Sampling, type Turn } from '@/chat/request'
 import { judgeFields, withUnlisted } from '@/formats/body-fields'
 import { BODY_FIELDS, NESTED_FIELDS } from '@/formats/messages/body-fields'
 import { listServerTools } from '@/formats/messages/server-tools'
 import { unlistedInside } from '@/formats/nested-fields'
 import { readPreferences } from '@/formats/preferences'
-import type { JsonObject } from '@/lib/json'
+import { isJsonObject, type JsonObject } from '@/lib/json'
+import { asWritten } from '@/lib/json-source/as-written'
 import { checkRequest } from './check-request'
 import { decodeCache } from './decode-cache'
-import { decodeOutput } from './decode-output'
-import { decodeReasoning } from './decode-reasoning'
-import { decodeSampling } from './decode-sampling'
 import { decodeToolChoice, decodeTools } from './decode-tools'
 import { decodeSystem, decodeTurns } from './decode-turns'
 import { listHostedHistory, listNativeMedia, listNativeOnly } from './native-only'
-import type { WireCountRequest } from './wire'
+import type { WireCountRequest, WireRequest } from './wire'
 
 /** Throws a GatewayError `invalid_request` that names the field and the limit it breaks. Never changes `body`. */
 export function decodeRequest(body: JsonObject): ChatRequest {
@@ -79,5 +79,43 @@ function markLastBlock(turns: Turn[], cache: ReturnType<typeof decodeCache>): vo
     if (!last) continue
     last.cache ??= cache
     return
+  }
+}
+
+/** What the answer must look like. `output_format` at the top level is the older place of `output_config.format`. */
+function decodeOutput(wire: WireCountRequest, body: JsonObject): OutputShape {
+  const schema = wire.output_config?.format?.schema as JsonObject | undefined
+  if (schema) return { type: 'json-schema', schema: asWritten(schema) }
+  const older = body.output_format
+  if (older === undefined || older === null) return { type: 'text' }
+  if (!isJsonObject(older) || older.type !== 'json_schema' || !isJsonObject(older.schema)) {
+    throw invalidRequest('output_format must be an object of type json_schema with a schema', 'output_format')
+  }
+  return { type: 'json-schema', schema: asWritten(older.schema) }
+}
+
+/** The effort, or the budget in tokens, and whether the caller wants to read the thinking. */
+function decodeReasoning({ thinking, output_config }: WireCountRequest): Reasoning | undefined {
+  const effort = EFFORTS.find((known) => known !== 'none' && known === output_config?.effort)
+  if (!thinking) return effort && { effort }
+  switch (thinking.type) {
+    case 'disabled':
+      return { effort: 'none' }
+    case 'between_tools':
+      return { ...(effort ? { effort } : { budgetTokens: -1 }), visible: true }
+    case 'adaptive':
+      return { ...(effort ? { effort } : { budgetTokens: -1 }), visible: thinking.display !== 'omitted' }
+    case 'enabled':
+      return { budgetTokens: thinking.budget_tokens, effort, visible: thinking.display !== 'omitted' }
+  }
+}
+
+/** How to choose among words. */
+function decodeSampling(wire: WireRequest): Sampling {
+  return {
+    temperature: wire.temperature,
+    topP: wire.top_p,
+    topK: wire.top_k,
+    stop: wire.stop_sequences && wire.stop_sequences.length > 0 ? wire.stop_sequences : undefined,
   }
 }

@@ -1,11 +1,12 @@
 /** A complete message of a messages provider as an answer of the hub. */
-import type { ChatResponse } from '@/chat/response'
+
+import type { AnswerBlock, ChatResponse } from '@/chat/response'
 import type { ToolUses } from '@/chat/server-tools'
 import { decodeFinishReason } from '@/formats/messages/finish-reason'
 import { decodeToolUses, usedTool } from '@/formats/messages/server-tools'
+import { decodeArguments } from '@/formats/messages/tool-arguments'
 import { decodeUsage, findUnknownUsage } from '@/formats/messages/usage'
 import { isJsonObject, type JsonValue, textOf } from '@/lib/json'
-import { decodeContent } from './decode-content'
 
 /** Returns undefined where `body` is no message of this format. Blocks of unknown types are left out. */
 export function decodeResponse(body: JsonValue): ChatResponse | undefined {
@@ -35,4 +36,31 @@ function readToolUses(content: readonly JsonValue[], usage: JsonValue | undefine
   }
   Object.assign(uses, decodeToolUses(usage))
   return Object.keys(uses).length > 0 ? uses : undefined
+}
+
+/** The block of the hub for one of an answer; none where its type is unknown. */
+function decodeContent(block: JsonValue): AnswerBlock[] {
+  if (!isJsonObject(block)) return []
+  switch (block.type) {
+    case 'text':
+      return [{ type: 'text', text: textOf(block.text) ?? '' }]
+    case 'thinking': {
+      const signature = textOf(block.signature) ?? ''
+      const signed = signature !== '' && { signature: { format: 'messages' as const, value: signature } }
+      return [{ type: 'reasoning', text: textOf(block.thinking) ?? '', ...signed }]
+    }
+    case 'redacted_thinking':
+      return [{ type: 'reasoning', text: '', redacted: { format: 'messages', value: textOf(block.data) ?? '' } }]
+    case 'tool_use':
+      return [
+        {
+          type: 'tool-call',
+          id: textOf(block.id) ?? '',
+          name: textOf(block.name) ?? '',
+          argumentsText: decodeArguments(block.input),
+        },
+      ]
+    default:
+      return []
+  }
 }

@@ -1,22 +1,31 @@
 /** A responses request as a request of the hub. */
+
 import { GatewayError, invalidRequest } from '@/chat/error'
-import { type ChatRequest, VERBOSITIES } from '@/chat/request'
+import {
+  type ChatRequest,
+  EFFORTS,
+  type Effort,
+  type OutputShape,
+  type Reasoning,
+  type Sampling,
+  VERBOSITIES,
+} from '@/chat/request'
 import type { ServerTool } from '@/chat/server-tools'
 import { judgeFields, withUnlisted } from '@/formats/body-fields'
 import { unlistedInside } from '@/formats/nested-fields'
 import { readPreferences } from '@/formats/preferences'
 import { BODY_FIELDS, NESTED_FIELDS } from '@/formats/responses/body-fields'
 import { listServerTools } from '@/formats/responses/server-tools'
-import type { JsonObject, JsonValue } from '@/lib/json'
-import { echoRequest } from './answer-echo'
+import { randomId } from '@/lib/ids'
+import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
+import { asWritten } from '@/lib/json-source/as-written'
 import { checkRequest } from './check-request'
-import { decodeOutput } from './decode-output'
-import { decodeReasoning } from './decode-reasoning'
-import { decodeSampling } from './decode-sampling'
 import { type DecodedTools, decodeToolChoice, decodeTools } from './decode-tools'
 import { type DecodedTurns, decodeTurns } from './decode-turns'
 import { listHostedHistory, listNativeMedia, listNativeOnly } from './native-only'
 import type { WireRequest } from './wire'
+
+const LOGPROBS = 'message.output_text.logprobs'
 
 /** Throws `invalid_request` that names the field. Kept answers must be in place before. Never changes `body`. */
 export function decodeRequest(body: JsonObject): ChatRequest {
@@ -110,4 +119,71 @@ function decodeExtensions(body: JsonObject, tools: DecodedTools, { unread }: Dec
     ...(builtIn.length > 0 ? [['tools', builtIn] as const] : []),
     ...(unread.length > 0 ? [['input', unread] as const] : []),
   ])
+}
+
+/** The form of the answer; undefined where the hub has no word for it. `latestFormat`, said later, wins. */
+function decodeOutput({ text }: WireRequest, latestFormat?: JsonObject | null): OutputShape | undefined {
+  const format: JsonObject | null | undefined = latestFormat ?? (text?.format as JsonObject | null | undefined)
+  if (!format || format.type === 'text') return { type: 'text' }
+  if (format.type === 'json_object') return { type: 'json' }
+  if (format.type !== 'json_schema') return undefined
+  const { schema, name, description, strict } = format
+  if (!isJsonObject(schema)) throw invalidRequest('text.format.schema is required', 'text.format.schema')
+  return {
+    type: 'json-schema',
+    schema: asWritten(schema),
+    ...(typeof name === 'string' && { name }),
+    ...(typeof description === 'string' && { description }),
+    ...(typeof strict === 'boolean' && { strict }),
+  }
+}
+
+/** The effort, and whether to show a summary. `latestEffort`, said later in the conversation, wins. */
+function decodeReasoning({ reasoning }: WireRequest, latestEffort?: string | null): Reasoning | undefined {
+  const given = latestEffort ?? reasoning?.effort
+  const effort = EFFORTS.find((candidate): candidate is Effort => candidate === given)
+  const wantsSummary = Boolean(reasoning?.summary ?? reasoning?.generate_summary)
+  if (effort === undefined) return wantsSummary ? { visible: true } : undefined
+  return effort === 'none' ? { effort } : { effort, visible: wantsSummary }
+}
+
+/** How to choose among words. The format has no penalties, no seed and no stop sequences. */
+function decodeSampling(request: WireRequest): Sampling {
+  const wantsLogprobs = request.include?.includes(LOGPROBS) ?? false
+  return {
+    temperature: request.temperature ?? undefined,
+    topP: request.top_p ?? undefined,
+    logprobs: wantsLogprobs || undefined,
+    topLogprobs: wantsLogprobs ? (request.top_logprobs ?? undefined) : undefined,
+  }
+}
+
+/** The fields in which an answer says what was asked for, as it was asked. Nothing is kept, unless somebody says otherwise. */
+function echoRequest(request: WireRequest, body: JsonObject): JsonObject {
+  const { format, ...text } = asWritten(request.text as JsonObject | null | undefined) ?? {}
+  const { effort, summary, ...reasoning } = asWritten(request.reasoning as JsonObject | null | undefined) ?? {}
+  const tier = request.service_tier
+  return {
+    id: randomId('resp'),
+    instructions: request.instructions ?? null,
+    max_output_tokens: request.max_output_tokens ?? null,
+    max_tool_calls: request.max_tool_calls ?? null,
+    metadata: asWritten(body.metadata) ?? {},
+    parallel_tool_calls: request.parallel_tool_calls ?? true,
+    previous_response_id: null,
+    prompt_cache_key: request.prompt_cache_key ?? null,
+    prompt_cache_retention: request.prompt_cache_retention ?? null,
+    reasoning: { ...reasoning, effort: effort ?? null, summary: summary ?? null },
+    safety_identifier: request.safety_identifier ?? null,
+    service_tier: !tier || tier === 'auto' ? 'default' : tier,
+    store: false,
+    temperature: request.temperature ?? 1,
+    text: { verbosity: 'medium', ...text, format: format ?? { type: 'text' } },
+    tool_choice: asWritten(body.tool_choice) ?? 'auto',
+    tools: asWritten(body.tools) ?? [],
+    top_logprobs: request.top_logprobs ?? 0,
+    top_p: request.top_p ?? 1,
+    truncation: request.truncation ?? 'disabled',
+    user: request.user ?? null,
+  }
 }

@@ -1,4 +1,5 @@
 /** The items of a responses request as a system prompt and turns of the hub. */
+
 import { GatewayError, invalidRequest } from '@/chat/error'
 import type { ContentBlock, Signature, TextBlock, ToolResultBlock, Turn } from '@/chat/request'
 import { type ArgumentsRead, checkArguments } from '@/formats/arguments-text'
@@ -9,10 +10,15 @@ import { decodeArguments } from '@/formats/responses/tool-arguments'
 import type { JsonObject } from '@/lib/json'
 import { checkItem, isKnownType, typeOfItem } from './check-request'
 import { decodeContent, decodeTexts, isResultBlock } from './decode-content'
-import { orderItems, type PlacedItem } from './item-order'
 import { flatName } from './tool-names'
 import type { WireRequest } from './wire'
-import type { WireItem, WireItemType } from './wire-items'
+import type { WireAnyItem, WireItem, WireItemType } from './wire-items'
+
+/** An item and where it stands in the body. */
+type PlacedItem = { item: WireAnyItem; path: string }
+
+const CALLS: ReadonlySet<unknown> = new Set(['function_call', 'custom_tool_call'])
+const OUTPUTS: ReadonlySet<unknown> = new Set(['function_call_output', 'custom_tool_call_output'])
 
 /** What the items say: the conversation, how it is to go on, and the items that only providers of this format read. */
 export type DecodedTurns = {
@@ -174,4 +180,29 @@ function pushAssistant(reading: Reading, content: ContentBlock[]): void {
   const last = reading.turns.at(-1)
   if (last?.role === 'assistant') last.content.push(...content)
   else if (content.length > 0) reading.turns.push({ role: 'assistant', content })
+}
+
+/** The items in that order. Calls that have no output hold nothing up. */
+function orderItems(items: readonly WireAnyItem[]): PlacedItem[] {
+  const lastOutput = new Map<unknown, number>()
+  items.forEach((item, index) => {
+    if (OUTPUTS.has(item.type)) lastOutput.set(item.call_id, index)
+  })
+  const open = new Set<unknown>()
+  const ordered: PlacedItem[] = []
+  let waiting: PlacedItem[] = []
+  items.forEach((item, index) => {
+    const placed = { item, path: `input[${index}]` }
+    if (open.size > 0 && typeOfItem(item) === 'message') {
+      waiting.push(placed)
+      return
+    }
+    ordered.push(placed)
+    if (CALLS.has(item.type) && (lastOutput.get(item.call_id) ?? -1) > index) open.add(item.call_id)
+    if (OUTPUTS.has(item.type)) open.delete(item.call_id)
+    if (open.size > 0 || waiting.length === 0) return
+    for (const late of waiting) ordered.push(late)
+    waiting = []
+  })
+  return [...ordered, ...waiting]
 }
