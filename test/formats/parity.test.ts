@@ -11,10 +11,7 @@ const COMMON: Record<string, string[]> = {
   'client-side/answer-schema.ts': ['AnswerSchema', 'ErrorSchema', 'EventSchema'],
   'client-side/check-request.ts': ['checkRequest'],
   'client-side/decode-content.ts': [],
-  'client-side/decode-output.ts': ['decodeOutput'],
-  'client-side/decode-reasoning.ts': ['decodeReasoning'],
   'client-side/decode-request.ts': ['decodeRequest'],
-  'client-side/decode-sampling.ts': ['decodeSampling'],
   'client-side/decode-tools.ts': ['decodeToolChoice', 'decodeTools'],
   'client-side/decode-turns.ts': ['decodeTurns'],
   'client-side/encode-content.ts': [],
@@ -64,10 +61,6 @@ const SOME: Record<string, { formats: FormatName[]; because: string }> = {
     formats: ['chat-completions'],
     because: 'in the others it is plain which call a piece belongs to',
   },
-  'client-side/answer-echo.ts': {
-    formats: ['responses'],
-    because: 'in the others an answer repeats nothing of its request',
-  },
   'client-side/call-register.ts': {
     formats: ['generate-content'],
     because: 'in the others every call has an id on the wire',
@@ -81,6 +74,10 @@ const SOME: Record<string, { formats: FormatName[]; because: string }> = {
     because: 'generate-content names cached content and marks no place in a prompt',
   },
   'client-side/decode-embeddings.ts': { formats: ['chat-completions', 'generate-content'], because: NO_EMBEDDINGS },
+  'client-side/decode-output.ts': {
+    formats: ['generate-content'],
+    because: 'in the others decode-request.ts alone needs it',
+  },
   'client-side/decode-schema.ts': {
     formats: ['generate-content'],
     because: 'the others take JSON Schema, which is what the hub speaks',
@@ -97,10 +94,6 @@ const SOME: Record<string, { formats: FormatName[]; because: string }> = {
   'client-side/encode-stream-items.ts': {
     formats: ['responses'],
     because: 'in the others no block is announced as a whole',
-  },
-  'client-side/item-order.ts': {
-    formats: ['responses'],
-    because: 'in the others calls and results stand in turns, between which nothing else fits',
   },
   'client-side/models.ts': {
     formats: ['generate-content'],
@@ -156,9 +149,8 @@ const SOME: Record<string, { formats: FormatName[]; because: string }> = {
     because: 'the others have one spelling of each field',
   },
   'provider-side/decode-content.ts': {
-    formats: ['messages', 'responses'],
-    because:
-      'a complete generate-content answer is read as a stream of one event, and chat-completions has answer-content.ts',
+    formats: ['responses'],
+    because: 'the others read the content of a complete answer beside the answer itself, or as a stream of one event',
   },
   'provider-side/decode-embeddings.ts': { formats: ['chat-completions', 'generate-content'], because: NO_EMBEDDINGS },
   'provider-side/decode-partial-arguments.ts': {
