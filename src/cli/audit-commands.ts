@@ -27,8 +27,14 @@ export const AUDIT_COMMANDS: readonly Command[] = [
       }
       return async ({ database }) =>
         printPage('entries', await searchAudit(database, search), (row) => ({
-          ...{ seq: row.seq, at: row.at, actor: row.actorEmail, action: row.action, subject: row.subject },
-          ...{ accountId: row.accountId, details: row.details, requestId: row.requestId },
+          seq: row.seq,
+          at: row.at,
+          actor: row.actorEmail,
+          action: row.action,
+          subject: row.subject,
+          accountId: row.accountId,
+          details: row.details,
+          requestId: row.requestId,
         }))
     },
   },

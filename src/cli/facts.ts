@@ -14,10 +14,16 @@ export function shownKey(key: KeyListing) {
 export function shownOrder(order: Order) {
   const { orderId, accountId, reference, method, state, createdAt, expiresAt, claimedAt } = order
   return {
-    ...{ orderId, accountId, reference, method, state },
+    orderId,
+    accountId,
+    reference,
+    method,
+    state,
     amountUsd: usdOfCents(order.amountCents),
     paidUsd: usdOfCents(order.paidCents),
-    ...{ createdAt, expiresAt, claimedAt },
+    createdAt,
+    expiresAt,
+    claimedAt,
   }
 }
 

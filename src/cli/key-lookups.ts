@@ -48,7 +48,11 @@ export const KEY_LOOKUPS: readonly Command[] = [
         return {
           output: {
             ...shownKey(key),
-            ...{ accountId, email, requestsPerMinute, tokensPerMinute, concurrency },
+            accountId,
+            email,
+            requestsPerMinute,
+            tokensPerMinute,
+            concurrency,
             monthlyBudgetUsd: monthlyBudget === null ? null : formatUsd(monthlyBudget),
             expiresAt: expiresAtMs === null ? null : new Date(expiresAtMs),
             allowedModels,

@@ -33,7 +33,10 @@ export const LEDGER_COMMANDS: readonly Command[] = [
       await services.database.db.transaction((transaction) =>
         recordAudit(transaction, {
           ...services.by,
-          ...{ action: 'ledger.rebuild', subject: 'ledger', accountId: null, details: {} },
+          action: 'ledger.rebuild',
+          subject: 'ledger',
+          accountId: null,
+          details: {},
         }),
       )
       return { output: { ...(await rebuildAll(services)) } }
@@ -51,7 +54,10 @@ export const LEDGER_COMMANDS: readonly Command[] = [
       await services.database.db.transaction((transaction) =>
         recordAudit(transaction, {
           ...services.by,
-          ...{ action: 'ledger.pack', subject: 'ledger', accountId: null, details: {} },
+          action: 'ledger.pack',
+          subject: 'ledger',
+          accountId: null,
+          details: {},
         }),
       )
       await packLedger(redis)

@@ -47,15 +47,29 @@ export const ORDER_COMMANDS: readonly Command[] = [
         return {
           output: {
             ...shownOrder(order),
-            ...{ name: account.name, email: account.email, claimNote: order.claimNote, paidAt: order.paidAt },
+            name: account.name,
+            email: account.email,
+            claimNote: order.claimNote,
+            paidAt: order.paidAt,
             refundedUsd: usdOfCents(order.refundedCents),
             chargedBackUsd: usdOfCents(order.chargedBackCents),
             events: events.map(({ kind, state, actor, note, createdAt }) => ({ kind, state, actor, note, createdAt })),
             payments: payments.map(({ paymentId, source, externalId, amountCents, currency, state, receivedAt }) => ({
-              ...{ paymentId, source, externalId, amount: usdOfCents(amountCents), currency, state, receivedAt },
+              paymentId,
+              source,
+              externalId,
+              amount: usdOfCents(amountCents),
+              currency,
+              state,
+              receivedAt,
             })),
             reversals: reversals.map(({ reversalId, kind, amountCents, currency, state, receivedAt }) => ({
-              ...{ reversalId, kind, amount: usdOfCents(amountCents), currency, state, receivedAt },
+              reversalId,
+              kind,
+              amount: usdOfCents(amountCents),
+              currency,
+              state,
+              receivedAt,
             })),
           },
         }

@@ -52,11 +52,20 @@ function describe({ record, records, cost, rule, flags }: RecordDetail): Record<
   const facts = Object.entries(told).filter(([name]) => !name.endsWith('Tokens'))
   return {
     ...Object.fromEntries(facts),
-    ...{ keyName: record.keyName, at: new Date(settledAt), startedAt: new Date(told.startedAt) },
-    ...{ costUsd: formatUsd(cost), heldUsd: held, rule, flags, usage: record.usage },
+    keyName: record.keyName,
+    at: new Date(settledAt),
+    startedAt: new Date(told.startedAt),
+    costUsd: formatUsd(cost),
+    heldUsd: held,
+    rule,
+    flags,
+    usage: record.usage,
     tools: record.tools.map(({ name, uses }) => ({ name, uses })),
     records: records.map((part) => ({
-      ...{ recordId: part.recordId, kind: part.kind, at: new Date(part.atMs), costUsd: formatUsd(part.cost) },
+      recordId: part.recordId,
+      kind: part.kind,
+      at: new Date(part.atMs),
+      costUsd: formatUsd(part.cost),
     })),
   }
 }

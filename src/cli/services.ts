@@ -92,8 +92,10 @@ export async function withServices<T>(
     const owner = connectDatabase(migratorUrl, { maxConnections: 2, statementTimeoutMs: 0, applicationName: 'admin' })
     closers.unshift(() => owner.close())
     const redis = connectRedis(redisUrl, {
-      ...{ logger, keyPrefix: config.redisKeyPrefix },
-      ...{ commandTimeoutMs: REDIS_COMMAND_TIMEOUT_MS, name: 'admin' },
+      logger,
+      keyPrefix: config.redisKeyPrefix,
+      commandTimeoutMs: REDIS_COMMAND_TIMEOUT_MS,
+      name: 'admin',
     })
     closers.unshift(() => redis.disconnect())
     await reach('Redis', () => waitForRedis(redis, REDIS_WAIT_MS))
@@ -115,11 +117,20 @@ function assemble({ database, owner, redis, tell }: Stores, reading: CatalogRead
   }
   const defaultLimits = liveLimits(catalog)
   const { ledger, history } = assembleLedger({
-    ...{ redis, database, logger, defaultLimits },
+    redis,
+    database,
+    logger,
+    defaultLimits,
     historyTimeoutMs: HISTORY_TIMEOUT_MS,
   })
   return {
-    ...{ database, owner, redis, history, ledger, defaultLimits, logger },
+    database,
+    owner,
+    redis,
+    history,
+    ledger,
+    defaultLimits,
+    logger,
     accounts: createAccounts(database, ledger),
     apiKeys: keysOf(database, ledger, reading),
     credits: createCredits(database, ledger),

@@ -276,7 +276,8 @@ function note(logger: Logger, before: StoreState, { partFault: fault, memoryShar
     if (before.partFault !== undefined) logger.info('store_takes_requests', { memoryShare })
   } else if (fault !== before.partFault || !isSame('required'))
     logger.error('store_refuses_requests', {
-      ...{ fault, memoryShare },
+      fault,
+      memoryShare,
       ...(missing.required.length > 0 && { missing: missing.required }),
     })
   if (!isSame('optional') && missing.optional.length > 0)

@@ -136,8 +136,16 @@ export function createStoredResponses(options: Options): StoredResponses {
       const bytes = Buffer.byteLength(input) + Buffer.byteLength(final.text)
       const createdMs = clock.now()
       const stored = {
-        ...{ accountId, keyId, id: final.id, input, answer: final.text, bytes, createdMs },
-        ...{ before, tokens: final.inputTokens, jsonValues: countValues(input) + countValues(final.text) },
+        accountId,
+        keyId,
+        id: final.id,
+        input,
+        answer: final.text,
+        bytes,
+        createdMs,
+        before,
+        tokens: final.inputTokens,
+        jsonValues: countValues(input) + countValues(final.text),
         items: [...own.map(sizeIn(texts)), ...final.output.map(sizeOf)],
         inputItems: own.length,
         outputItems: final.output.length,

@@ -92,8 +92,13 @@ export function createRequestTraces(options: RequestTracesOptions): Tracing {
       const parent = context.of(request)
       const span = tracer.startSpan(name, { kind: SpanKind.SERVER, attributes }, parent)
       byRequest.set(request, {
-        ...{ span, context: trace.setSpan(parent, span), requestId: undefined, attempts: new Map() },
-        ...{ openSteps: 0, hasResponded: false, isOver: true },
+        span,
+        context: trace.setSpan(parent, span),
+        requestId: undefined,
+        attempts: new Map(),
+        openSteps: 0,
+        hasResponded: false,
+        isOver: true,
       })
     },
     responded(request, status) {

@@ -28,8 +28,16 @@ export type DayObserved = { day: string } & Observed
 /** Nothing counted yet. */
 export function noCounts(): Counts {
   return {
-    ...{ answers: 0, cutByLength: 0, toolCalls: 0, filtered: 0, broken: 0, leftEarly: 0 },
-    ...{ outputTokens: 0, retries: 0, thumbsUp: 0, thumbsDown: 0 },
+    answers: 0,
+    cutByLength: 0,
+    toolCalls: 0,
+    filtered: 0,
+    broken: 0,
+    leftEarly: 0,
+    outputTokens: 0,
+    retries: 0,
+    thumbsUp: 0,
+    thumbsDown: 0,
   }
 }
 

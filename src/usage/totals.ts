@@ -85,9 +85,24 @@ function addMonthly(total: { month: number; monthCost: Nano }, month: number, co
 function addToDay(days: Map<string, DayTotal>, record: UsageRecord, day: string): void {
   const { accountId, keyId, facts, cost } = record
   const total = entry(days, JSON.stringify([accountId, day, keyId, facts.model]), () => ({
-    ...{ accountId, day, keyId, model: facts.model, requests: 0, errors: 0, cost: ZERO_NANO },
-    ...{ uncached: 0, cacheRead: 0, cacheWrite5m: 0, cacheWrite1h: 0, output: 0, reasoning: 0 },
-    ...{ durationMs: 0, firstTokenMs: 0, firstTokenCount: 0, providerCost: null, costed: null },
+    accountId,
+    day,
+    keyId,
+    model: facts.model,
+    requests: 0,
+    errors: 0,
+    cost: ZERO_NANO,
+    uncached: 0,
+    cacheRead: 0,
+    cacheWrite5m: 0,
+    cacheWrite1h: 0,
+    output: 0,
+    reasoning: 0,
+    durationMs: 0,
+    firstTokenMs: 0,
+    firstTokenCount: 0,
+    providerCost: null,
+    costed: null,
   }))
   total.cost = nano(total.cost + cost)
   const providerCost = providerCostOf(record)

@@ -44,7 +44,8 @@ export function createStoredClaims({ redis, storeWatch, config, metrics, ledger,
   ledger.onStoreReturn(claims.storeReturned)
   return createBookedClaims({
     claims,
-    ...{ storeSinceMs: ledger.storeSinceMs, now: systemClock.now },
+    storeSinceMs: ledger.storeSinceMs,
+    now: systemClock.now,
     findCharged: (accountId, keyDigest) => findChargedRequest(database.sql, accountId, keyDigest),
   })
 }

@@ -17,7 +17,8 @@ export async function loadTelemetry(config: Config, catalog: Catalog, logger: Lo
     settings,
     service: { name: catalog.service, version: PRODUCT.version },
     isOneOfSeveral: processes > 1,
-    ...{ logger, clock: systemClock },
+    logger,
+    clock: systemClock,
   })
 }
 

@@ -83,7 +83,9 @@ export function suggestModels(name: string, wish: SuggestionWish): Suggestion | 
     source: `${PACKAGE} ${dependencies[PACKAGE]}, released on ${RELEASED.on}`,
     asOf: day,
     providers: { [name]: suggested.entry },
-    ...{ models: [], open: [], leftOut: [] },
+    models: [],
+    open: [],
+    leftOut: [],
   }
   const ids = new Set<string>()
   for (const model of reached) {
@@ -102,7 +104,10 @@ export function suggestModels(name: string, wish: SuggestionWish): Suggestion | 
     ids.add(id)
     const { context_window: contextLength } = model
     suggestion.models.push({
-      ...{ id, name: model.name ?? model.id, ownedBy: name, targets: [{ provider: name, model: model.id }] },
+      id,
+      name: model.name ?? model.id,
+      ownedBy: name,
+      targets: [{ provider: name, model: model.id }],
       pricing: pricingOf(terms, marginPercent),
       ...(contextLength !== undefined && { contextLength }),
     })

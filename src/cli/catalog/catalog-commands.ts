@@ -44,7 +44,9 @@ function presetRow(name: string, { entry, needs, usage, reasoning, notes }: Pres
     baseUrl: baseUrl ?? needs ?? null,
     auth: header ?? auth?.type ?? 'as the format has it',
     quirks: quirks ?? [],
-    ...{ usage, reasoning, notes: notes ?? null },
+    usage,
+    reasoning,
+    notes: notes ?? null,
   }
 }
 
@@ -61,8 +63,11 @@ async function check(path: string, environment: Environment): Promise<CommandRes
       ok: true,
       file: path,
       faults: [],
-      ...{ providers: catalog.providers.size, models: catalog.models.size, tiers: catalog.tiers.size },
-      ...{ withoutKey, notOffered },
+      providers: catalog.providers.size,
+      models: catalog.models.size,
+      tiers: catalog.tiers.size,
+      withoutKey,
+      notOffered,
       losses: modelsAtALoss(catalog).flatMap(({ model, losses }) => losses.map((loss) => ({ model, loss }))),
       ...(running?.kind === 'loaded' && { against, changes: changesBetween(running.catalog, catalog) }),
     },

@@ -26,7 +26,9 @@ async function suggest(values: Values, environment: Environment): Promise<Comman
   // A catalogue that sells already need not load a list of thousands of prices.
   const { suggestModels, suggestedProviders } = await import('@/catalog/public-prices/suggest-models')
   const suggestion = suggestModels(name, {
-    ...{ service: await serviceOf(environment), marginPercent, day: new Date().toISOString().slice(0, 10) },
+    service: await serviceOf(environment),
+    marginPercent,
+    day: new Date().toISOString().slice(0, 10),
     only:
       values.models === undefined
         ? undefined

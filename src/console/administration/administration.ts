@@ -154,7 +154,10 @@ function createProviderTrials(catalog: CatalogSource, database: Database): Provi
     await database.db.transaction((transaction) =>
       recordAudit(transaction, {
         ...auditOrigin(by),
-        ...{ action: 'provider.test', subject: provider, accountId: null, details: {} },
+        action: 'provider.test',
+        subject: provider,
+        accountId: null,
+        details: {},
       }),
     )
     const trial = tryProvider(current, provider).finally(() => running.delete(provider))

@@ -85,7 +85,10 @@ export async function readStatementPage(
     to: period.to ?? null,
     opening: formatUsd(opening),
     closing: formatUsd(closing),
-    ...{ credited: formatUsd(credited), takenBack: formatUsd(takenBack), spent: formatUsd(spent), count },
+    credited: formatUsd(credited),
+    takenBack: formatUsd(takenBack),
+    spent: formatUsd(spent),
+    count,
     items: movements.map((movement) => movementBody(movement, reader)),
     nextCursor: hasMore && last ? formatCursor([last.day, last.rank, last.atMicros, last.entryId]) : null,
   }
@@ -168,7 +171,11 @@ function movementBody(movement: Movement, { isAdministrator }: Reader): Static<t
     reference,
   } = movement
   return {
-    ...{ day: ofDay, kind, requests, orderId, orderReference },
+    day: ofDay,
+    kind,
+    requests,
+    orderId,
+    orderReference,
     id: kind === 'usage' ? `usage ${ofDay}` : entryId,
     at: kind === 'usage' ? null : new Date(Math.floor(atMicros / 1000)).toISOString(),
     amount: formatUsd(amount),

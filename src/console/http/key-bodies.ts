@@ -101,7 +101,9 @@ export function keyBody(key: KeyListing, nowMs: number, spent: Nano = spentInMon
     status: key.status !== 'active' ? 'deactivated' : isExpired ? 'expired' : 'active',
     builtIn: key.builtIn !== null,
     limits: {
-      ...{ requestsPerMinute, tokensPerMinute, concurrency },
+      requestsPerMinute,
+      tokensPerMinute,
+      concurrency,
       monthlyBudgetUsd: monthlyBudget === null ? null : formatUsd(monthlyBudget),
       expiresAt: expiresAtMs === null ? null : new Date(expiresAtMs).toISOString(),
       allowedModels: allowedModels && [...allowedModels],

@@ -103,7 +103,11 @@ function modelBody(model: Model): ModelBody {
 function tierBody(tier: Tier): TierBody {
   const { id, name, created, strategy, contextLength, candidates } = tier
   return {
-    ...{ id, name, strategy, contextLength, created: momentOf(created) },
+    id,
+    name,
+    strategy,
+    contextLength,
+    created: momentOf(created),
     candidates: candidates.map((model) => model.id),
   }
 }

@@ -73,8 +73,11 @@ const MAX_WAITING_EACH = 100
 export function createUsageViews({ database, ledger, priceUsage, clock, logger }: UsageViewsDeps): UsageViews {
   const exports = new Map<string, number>()
   const turns = createBudget({
-    ...{ perSubject: SHARED.pageReads.perAccount, total: SHARED.pageReads.perProcess, waitMs: TURN_MS },
-    ...{ maxWaiting: MAX_WAITING, maxWaitingEach: MAX_WAITING_EACH },
+    perSubject: SHARED.pageReads.perAccount,
+    total: SHARED.pageReads.perProcess,
+    waitMs: TURN_MS,
+    maxWaiting: MAX_WAITING,
+    maxWaitingEach: MAX_WAITING_EACH,
   })
 
   /** Reads in the account's turn: whoever asks for much at once waits for themselves, and others have a connection. */

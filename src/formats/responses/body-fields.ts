@@ -106,8 +106,11 @@ const ITEM = fieldTree(
     ...['background', 'output_format', 'quality', 'revised_prompt', 'size', 'svg_usage'],
   ],
   {
-    ...{ content: PART, output: PART, tools: TOOL },
-    ...{ summary: fieldTree(['type', 'text']), caller: fieldTree(['type', 'caller_id']) },
+    content: PART,
+    output: PART,
+    tools: TOOL,
+    summary: fieldTree(['type', 'text']),
+    caller: fieldTree(['type', 'caller_id']),
   },
 )
 

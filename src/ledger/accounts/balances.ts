@@ -81,8 +81,12 @@ export async function recentRecords(deps: LedgerDeps, accountId: string, limit: 
   assert(Number.isInteger(limit) && limit > 0, 'a limit is a positive integer')
   const records = await latestRecords(deps, accountId, limit)
   return records.map(({ recordId, cost, atMs, facts }) => ({
-    ...{ recordId, cost, atMs, model: facts.model },
-    ...{ inputTokens: inputTokens(facts.usage), outputTokens: facts.usage.output },
+    recordId,
+    cost,
+    atMs,
+    model: facts.model,
+    inputTokens: inputTokens(facts.usage),
+    outputTokens: facts.usage.output,
     toolUses: Object.fromEntries((facts.tools ?? []).map(({ name, uses }) => [name, uses])),
   }))
 }

@@ -94,8 +94,12 @@ function readOutcome(reply: ReplyItem[], request: ReserveRequest): ReserveOutcom
     }
     case 'budget_exceeded':
       return {
-        ...{ kind, resetsAtMs: integerOf(second), remaining: nanoOf(third), held: nanoOf(fourth) },
-        ...{ needed: nanoOf(fifth), available: nanoOf(sixth) },
+        kind,
+        resetsAtMs: integerOf(second),
+        remaining: nanoOf(third),
+        held: nanoOf(fourth),
+        needed: nanoOf(fifth),
+        available: nanoOf(sixth),
       }
     case 'insufficient':
       return { kind, available: nanoOf(second), held: nanoOf(third), needed: nanoOf(fourth) }

@@ -38,9 +38,15 @@ export function namesOf({ accountId, keyId }: Payer): PayerNames {
   if (present) return present
   const shard = shardOf(accountId)
   const names = {
-    ...{ shard, payer, account: accountName(accountId), key: keyName({ accountId, keyId }) },
-    ...{ meta: metaName(shard), deadlines: deadlinesName(shard), records: recordsName(shard) },
-    ...{ recent: recentName(accountId), holdPrefix: holdPrefix(accountId) },
+    shard,
+    payer,
+    account: accountName(accountId),
+    key: keyName({ accountId, keyId }),
+    meta: metaName(shard),
+    deadlines: deadlinesName(shard),
+    records: recordsName(shard),
+    recent: recentName(accountId),
+    holdPrefix: holdPrefix(accountId),
   }
   known.set(payer, names)
   return names

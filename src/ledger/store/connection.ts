@@ -104,7 +104,9 @@ function connectBySentinels(url: string, options: ConnectionOptions): Redis {
   const { isTls, database, ...known } = address
   return new Redis({
     ...aloneOptions(options),
-    ...{ ...known, db: database, role: 'master' },
+    ...known,
+    db: database,
+    role: 'master',
     sentinelCommandTimeout: CONNECT_TIMEOUT_MS,
     // A primary that was cut off from the others goes on answering, and forgets all that it took once it is back.
     failoverDetector: true,

@@ -40,7 +40,9 @@ export function parseSentinelUrl(url: string): SentinelAddress | undefined {
   try {
     const colon = login?.indexOf(':') ?? -1
     return {
-      ...{ sentinels, name: decodeURIComponent(name), database: Number(database) },
+      sentinels,
+      name: decodeURIComponent(name),
+      database: Number(database),
       isTls: scheme.toLowerCase() === 'rediss',
       ...textIn('username', login && decodeURIComponent(colon === -1 ? login : login.slice(0, colon))),
       ...textIn('password', colon === -1 ? undefined : decodeURIComponent(login?.slice(colon + 1) ?? '')),

@@ -139,7 +139,13 @@ function decided(outcome: DecideOutcome): Static<typeof DecidedBody> {
 function approvalBody(approval: Approval, viewerId: string): Static<typeof ApprovalBody> {
   const { approvalId, operation, account, reason, status, requestedBy, decidedBy, note } = approval
   return {
-    ...{ approvalId, account, reason, status, requestedBy, decidedBy, note },
+    approvalId,
+    account,
+    reason,
+    status,
+    requestedBy,
+    decidedBy,
+    note,
     kind: operation.kind,
     amount: signedAmount(approval),
     orderId: operation.kind === 'credit.adjust' ? null : operation.orderId,

@@ -94,7 +94,13 @@ export const OrderDetailBody = Type.Composite([
 export function orderBody(order: Order): Static<typeof OrderBody> {
   const { orderId, accountId, method, provider, reference, state, claimNote } = order
   return {
-    ...{ orderId, accountId, method, provider, reference, state, claimNote },
+    orderId,
+    accountId,
+    method,
+    provider,
+    reference,
+    state,
+    claimNote,
     amount: centsText(order.amountCents),
     paid: centsText(order.paidCents),
     refunded: centsText(order.refundedCents),
@@ -115,7 +121,16 @@ export function foundOrderBody(order: FoundOrder): Static<typeof FoundOrderBody>
 export function paymentBody(payment: Payment): Static<typeof PaymentBody> {
   const { paymentId, source, externalId, orderId, accountId, currency, sender, text, state, mismatch } = payment
   return {
-    ...{ paymentId, source, externalId, orderId, accountId, currency, sender, text, state, mismatch },
+    paymentId,
+    source,
+    externalId,
+    orderId,
+    accountId,
+    currency,
+    sender,
+    text,
+    state,
+    mismatch,
     amount: centsText(payment.amountCents),
     credited: centsText(payment.creditedCents),
     receivedAt: payment.receivedAt.toISOString(),
@@ -130,7 +145,11 @@ export function orderDetailsBody(order: OrderDetails): Static<typeof OrderDetail
   return {
     ...foundOrderBody(order),
     events: order.events.map(({ eventId, kind, state, amountCents, actor, note, createdAt }) => ({
-      ...{ eventId, kind, state, actor, note },
+      eventId,
+      kind,
+      state,
+      actor,
+      note,
       amount: amountCents === null ? null : centsText(amountCents),
       createdAt: createdAt.toISOString(),
     })),
@@ -143,7 +162,16 @@ export function orderDetailsBody(order: OrderDetails): Static<typeof OrderDetail
 export function reversalBody(reversal: Reversal): Static<typeof ReversalBody> {
   const { reversalId, source, kind, externalId, undoes, orderId, currency, state, fault, note } = reversal
   return {
-    ...{ reversalId, source, kind, externalId, undoes, orderId, currency, state, fault, note },
+    reversalId,
+    source,
+    kind,
+    externalId,
+    undoes,
+    orderId,
+    currency,
+    state,
+    fault,
+    note,
     amount: centsText(reversal.amountCents),
     moved: centsText(reversal.movedCents),
     receivedAt: reversal.receivedAt.toISOString(),

@@ -17,7 +17,12 @@ const TrialsBody = Type.Object({
     Type.Object({
       model: Type.String(),
       target: Type.String(),
-      ...{ text: Verdict, stream: Verdict, tools: Verdict, images: Verdict, schema: Verdict, usage: Verdict },
+      text: Verdict,
+      stream: Verdict,
+      tools: Verdict,
+      images: Verdict,
+      schema: Verdict,
+      usage: Verdict,
       firstTokenMs: Type.Union([Type.Number(), Type.Null()]),
       costUsd: NullableText,
       faults: Type.Array(Type.Object({ of: Type.String(), why: Type.String() })),

@@ -144,7 +144,11 @@ function previewBody(outcome: PreviewOutcome): Static<typeof PreviewBody> {
     creditCount: credited.length,
     creditTotal: centsText(credited.reduce((sum, line) => sum + line.amountCents, 0)),
     lines: lines.map(({ line, bookedOn, amountCents, currency, reference, counterparty, verdict, order }) => ({
-      ...{ line, bookedOn, currency, counterparty, verdict },
+      line,
+      bookedOn,
+      currency,
+      counterparty,
+      verdict,
       amount: lineAmount(amountCents),
       text: reference,
       isKept: KEPT_VERDICTS.has(verdict),

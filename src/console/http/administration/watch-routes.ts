@@ -94,8 +94,16 @@ const TiersBody = Type.Object({
     Type.Object({
       tier: Type.String(),
       model: Type.String(),
-      ...{ answers: Count, cutByLength: Count, toolCalls: Count, filtered: Count, broken: Count, leftEarly: Count },
-      ...{ outputTokens: Count, retries: Count, thumbsUp: Count, thumbsDown: Count },
+      answers: Count,
+      cutByLength: Count,
+      toolCalls: Count,
+      filtered: Count,
+      broken: Count,
+      leftEarly: Count,
+      outputTokens: Count,
+      retries: Count,
+      thumbsUp: Count,
+      thumbsDown: Count,
     }),
   ),
 })
@@ -136,7 +144,13 @@ export function adminWatchRoutes(deps: AdminDeps) {
         return {
           ...page,
           items: page.items.map(({ at, actorEmail, details, seq, actorId, action, subject, accountId, ip, hash }) => ({
-            ...{ seq, actorId, action, subject, accountId, ip, hash },
+            seq,
+            actorId,
+            action,
+            subject,
+            accountId,
+            ip,
+            hash,
             at: at.toISOString(),
             actor: actorEmail,
             details: Object.entries(details).map(([name, value]) => ({ name, value })),

@@ -25,8 +25,12 @@ const UNITS: Partial<Record<SeenKind, string>> = {
   duration: ', milliseconds',
 }
 const PLAIN = {
-  ...{ text: Type.String(), amount: Type.String(), moment: Type.String() },
-  ...{ count: Type.Integer(), duration: Type.Integer(), boolean: Type.Boolean() },
+  text: Type.String(),
+  amount: Type.String(),
+  moment: Type.String(),
+  count: Type.Integer(),
+  duration: Type.Integer(),
+  boolean: Type.Boolean(),
 }
 
 function schemaOf({ kind, seen, isNullable }: (typeof SEEN_COLUMNS)[number]): TSchema {

@@ -69,7 +69,12 @@ async function insert({ clock }: OrdersDeps, transaction: Transaction, notice: R
     .insert(reversals)
     .values({
       id: `rev_${sha256Hex(JSON.stringify([source, externalId])).slice(0, 32)}`,
-      ...{ provider: source, externalId, kind, undoes, amountCents, state: 'waiting' },
+      provider: source,
+      externalId,
+      kind,
+      undoes,
+      amountCents,
+      state: 'waiting',
       orderId: order?.id ?? null,
       accountId: order?.accountId ?? null,
       currency: currency.toUpperCase(),

@@ -98,7 +98,14 @@ export function BarsDrawing({ data, label, width, height, formatValue }: BarsDra
           />
         </g>
       </svg>
-      {bucket && <Tip {...{ bucket, series, formatValue }} left={tipLeft(MARGIN.left + (x(bucket.key) ?? 0), width)} />}
+      {bucket && (
+        <Tip
+          bucket={bucket}
+          series={series}
+          formatValue={formatValue}
+          left={tipLeft(MARGIN.left + (x(bucket.key) ?? 0), width)}
+        />
+      )}
     </Box>
   )
 }

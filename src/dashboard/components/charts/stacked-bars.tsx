@@ -30,7 +30,10 @@ export function StackedBars({ label, buckets, formatValue, height = DEFAULT_HEIG
         ) : (
           width > 0 && (
             <BarsDrawing
-              {...{ data, formatValue, width, height }}
+              data={data}
+              formatValue={formatValue}
+              width={width}
+              height={height}
               label={`${label}: ${formatValue(total)} in ${buckets.length} bars`}
             />
           )

@@ -40,7 +40,10 @@ function Content({ account }: { account: AccountView }) {
     notifyDone('The limits were changed.')
   })
   const field = (name: keyof typeof limits) => ({
-    ...{ min: 1, allowDecimal: false, thousandSeparator: ',', hideControls: true },
+    min: 1,
+    allowDecimal: false,
+    thousandSeparator: ',',
+    hideControls: true,
     placeholder: `${formatCount(defaultLimits[name])} (standard)`,
     ...form.getInputProps(name),
   })

@@ -24,7 +24,7 @@ export function FailuresList({ accountId }: { accountId?: string }) {
   const items = failures.data.pages.flatMap((page) => page.items)
   const sums = failures.data.pages[0]?.sums ?? []
   const isNarrowed = FILTER_NAMES.some((name) => filters[name] !== '')
-  if (items.length === 0) return <NoFailures {...{ isNarrowed, clear }} />
+  if (items.length === 0) return <NoFailures isNarrowed={isNarrowed} clear={clear} />
   const total = sums.reduce((sum, { requests }) => sum + requests, 0)
   return (
     <>

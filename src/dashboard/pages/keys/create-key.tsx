@@ -106,9 +106,13 @@ function CreatedKey({ value, finish }: { value: string; finish(): void }) {
         </Text>
         <SnippetTabs
           call={{
-            ...{ origin: window.location.origin, key: value, model, system: '' },
+            origin: window.location.origin,
+            key: value,
+            model,
+            system: '',
             turns: [{ role: 'user', text: 'Say hello' }],
-            ...{ temperature: undefined, maxTokens: undefined },
+            temperature: undefined,
+            maxTokens: undefined,
           }}
         />
       </Box>

@@ -33,7 +33,10 @@ export function CodeDialog({ settings, messages }: { settings: Settings; message
         <Stack gap="md">
           <SnippetTabs
             call={{
-              ...{ origin: window.location.origin, key, model, system: system.trim() },
+              origin: window.location.origin,
+              key,
+              model,
+              system: system.trim(),
               turns: asked.length > 0 ? asked : [EXAMPLE],
               temperature: temperature === '' ? undefined : temperature,
               maxTokens: maxTokens === '' ? undefined : maxTokens,

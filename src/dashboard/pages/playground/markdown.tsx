@@ -42,7 +42,12 @@ function WebLink({ href, children }: { href?: string | undefined; children?: Rea
 }
 
 const COMPONENTS: Components = {
-  ...{ h1: Heading, h2: Heading, h3: Heading, h4: Heading, h5: Heading, h6: Heading },
+  h1: Heading,
+  h2: Heading,
+  h3: Heading,
+  h4: Heading,
+  h5: Heading,
+  h6: Heading,
   a: ({ href, children }) => <WebLink href={href}>{children}</WebLink>,
   img: ({ src, alt }) => <WebLink href={typeof src === 'string' ? src : undefined}>{alt || 'Image'}</WebLink>,
   pre: ({ children }) => <CodeBlock code={textOf(children).replace(/\n$/, '')} label="Code" isLandmark={false} />,

@@ -55,7 +55,9 @@ export function UsageChart({ filters }: { filters: UsageFilters }) {
         </Group>
       }
     >
-      <Loaded query={series}>{(data) => <Chart {...{ data, measure, group, filters }} />}</Loaded>
+      <Loaded query={series}>
+        {(data) => <Chart data={data} measure={measure} group={group} filters={filters} />}
+      </Loaded>
     </Section>
   )
 }

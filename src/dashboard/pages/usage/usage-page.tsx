@@ -149,7 +149,9 @@ function Records({ filters, isNarrowed, clear }: RecordsProps) {
   const searchedTo = pages.at(-1)?.searchedTo ?? null
   return (
     <Section title="Requests" description={items.length > 0 ? 'Newest first' : undefined} isFlush actions={search}>
-      {items.length === 0 && searchedTo === null && <NoRecords {...{ isNarrowed, clear, archivedBefore }} />}
+      {items.length === 0 && searchedTo === null && (
+        <NoRecords isNarrowed={isNarrowed} clear={clear} archivedBefore={archivedBefore} />
+      )}
       {items.length > 0 && (
         <Box aria-busy={isPlaceholderData} opacity={isPlaceholderData ? 0.6 : 1}>
           <RecordsList items={items} recordPath={(id) => `/usage?${withParam(params, 'request', id)}`} />

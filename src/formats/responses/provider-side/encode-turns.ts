@@ -42,8 +42,13 @@ const NO_RESULT = 'Error: no result was provided.'
 /** Throws a GatewayError `invalid_request` where a block can't be said in this format. */
 export function encodeTurns(turns: readonly Turn[], traits: TargetTraits, warnings: Warning[]): JsonObject[] {
   const encoding: Encoding = {
-    ...{ items: [], carried: [], placed: new Set(), open: [] },
-    ...{ newId: createToolIds(), quirks: traits.quirks, warnings },
+    items: [],
+    carried: [],
+    placed: new Set(),
+    open: [],
+    newId: createToolIds(),
+    quirks: traits.quirks,
+    warnings,
   }
   turns.forEach((turn, index) => {
     if (turn.role !== 'assistant') {
