@@ -17,7 +17,7 @@ import { deadlinesName, shardOf } from '@/ledger/store/names'
 import { createScriptRunner } from '@/ledger/store/script-runner'
 import type { Logger } from '@/lib/logger'
 import type { Nano } from '@/lib/money'
-import type { LedgerDeps } from './deps'
+import type { LedgerDeps } from './accounts/deps'
 import type {
   AccountBalance,
   AccountState,

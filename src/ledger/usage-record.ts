@@ -1,11 +1,11 @@
 /** The usage record: the immutable thing that a settle or an expire appends, and the only thing that the history ever charges. */
 import { FORMAT_NAMES, type FormatName } from '@/chat/format-name'
 import { inputTokens, type Usage } from '@/chat/usage'
-import { type StoredFields, storedFields } from '@/ledger/records/entry-fields'
 import { parsePayer } from '@/ledger/store/names'
 import { assert } from '@/lib/assert'
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '@/lib/json'
 import { MAX_NANO, type Nano, nano } from '@/lib/money'
+import { type StoredFields, storedFields } from './entry-fields'
 
 /** Which rule of the billing matrix decided the charge (docs/BILLING.md has one row per rule). */
 export const BILLING_RULES = [

@@ -1,7 +1,7 @@
 /** What the ledger does for accounts: credit, balance, latest usage records, status. */
 
 import { inputTokens } from '@/chat/usage'
-import { type LedgerDeps, MAX_LOADS } from '@/ledger/deps'
+import { type LedgerDeps, MAX_LOADS } from '@/ledger/accounts/deps'
 import type {
   AccountBalance,
   AccountState,

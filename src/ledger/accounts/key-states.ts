@@ -1,7 +1,7 @@
 /** API keys: their state in the store, and the map from a key's hash to whose it is. */
 
+import { type LedgerDeps, MAX_LOADS } from '@/ledger/accounts/deps'
 import { parseAllowedModels } from '@/ledger/allowed-models'
-import { type LedgerDeps, MAX_LOADS } from '@/ledger/deps'
 import type { KeyState, KeyStatus, KeyUsage, Payer } from '@/ledger/outcomes'
 import { SCRIPTS } from '@/ledger/scripts/scripts'
 import { keyHashName, keyName, loadedName, metaName, parsePayer, payerText, shardOf } from '@/ledger/store/names'

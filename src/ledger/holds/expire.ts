@@ -1,6 +1,6 @@
 /** Resolves the holds whose gateway never came back. */
 
-import type { LedgerDeps } from '@/ledger/deps'
+import type { LedgerDeps } from '@/ledger/accounts/deps'
 import type { ExpiredHold } from '@/ledger/outcomes'
 import { SCRIPTS } from '@/ledger/scripts/scripts'
 import { shardGroups } from '@/ledger/store/all-shards'

@@ -1,5 +1,5 @@
 /** What became of a request whose gateway may be dead, as far as its hold tells: for whoever would send it once more. */
-import type { LedgerDeps } from '@/ledger/deps'
+import type { LedgerDeps } from '@/ledger/accounts/deps'
 import type { HoldFate, Payer } from '@/ledger/outcomes'
 import { streamedRecords } from '@/ledger/records/unsynced-records'
 import { holdName, lateRecordId, shardOf } from '@/ledger/store/names'

@@ -1,6 +1,6 @@
 /** Keeps open holds alive, many in one call per shard. */
 
-import type { LedgerDeps } from '@/ledger/deps'
+import type { LedgerDeps } from '@/ledger/accounts/deps'
 import type { Renewal, RenewOutcome } from '@/ledger/outcomes'
 import { SCRIPTS } from '@/ledger/scripts/scripts'
 import { checkedId, deadlinesName, holdName, shardOf } from '@/ledger/store/names'

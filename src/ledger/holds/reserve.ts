@@ -1,7 +1,7 @@
 /** Makes holds, and returns those that were not needed. */
 import type { RateLimit } from '@/chat/rate-limits'
+import { type LedgerDeps, MAX_LOADS } from '@/ledger/accounts/deps'
 import { allowedModelsText, parseAllowedModels } from '@/ledger/allowed-models'
-import { type LedgerDeps, MAX_LOADS } from '@/ledger/deps'
 import type { DefaultLimits, Payer, Refusal, ReleaseOutcome, ReserveOutcome, ReserveRequest } from '@/ledger/outcomes'
 import { SCRIPTS } from '@/ledger/scripts/scripts'
 import { holdOf, namesOf } from '@/ledger/store/account-names'

@@ -1,6 +1,6 @@
 /** Charges what requests really cost, also where their holds had expired or were lost by the store. */
 
-import { type LedgerDeps, MAX_LOADS } from '@/ledger/deps'
+import { type LedgerDeps, MAX_LOADS } from '@/ledger/accounts/deps'
 import type { Settlement, SettleOutcome } from '@/ledger/outcomes'
 import { streamedRecords } from '@/ledger/records/unsynced-records'
 import { SCRIPTS } from '@/ledger/scripts/scripts'

@@ -1,6 +1,6 @@
 /** Withholds credit that the history is about to take back, so that no request spends it before the books say so. */
 import { credit, loaded } from '@/ledger/accounts/balances'
-import type { LedgerDeps } from '@/ledger/deps'
+import type { LedgerDeps } from '@/ledger/accounts/deps'
 import type { Withheld, WithheldFate, Withholding, WithholdOutcome } from '@/ledger/outcomes'
 import { SCRIPTS } from '@/ledger/scripts/scripts'
 import {

@@ -1,10 +1,10 @@
 /** What the parts of the ledger work with: the store, its epoch, the history it is restored from, limits, the log. */
 
-import type { ViewDeps } from '@/ledger/accounts/account-view'
-import type { Restorer } from '@/ledger/accounts/restore'
+import type { DefaultLimits } from '@/ledger/outcomes'
 import type { EpochGuard } from '@/ledger/store/epoch-guard'
 import type { Logger } from '@/lib/logger'
-import type { DefaultLimits } from './outcomes'
+import type { ViewDeps } from './account-view'
+import type { Restorer } from './restore'
 
 export type LedgerDeps = ViewDeps & {
   epoch: EpochGuard

@@ -2,8 +2,17 @@
 
 /** The fields of a stream entry by their stored names; '' for one that is missing. */
 const NO_FIELDS = {
-  ...{ eventId: '', holdId: '', accountId: '', keyId: '', kind: '' },
-  ...{ cost: '', held: '', seq: '', atMs: '', flags: '', record: '' },
+  eventId: '',
+  holdId: '',
+  accountId: '',
+  keyId: '',
+  kind: '',
+  cost: '',
+  held: '',
+  seq: '',
+  atMs: '',
+  flags: '',
+  record: '',
 }
 export type StoredFields = typeof NO_FIELDS
 
