@@ -86,7 +86,7 @@ export type RunningFields = {
   counts: readonly string[]
 }
 
-/** Turns one upstream stream into events without I/O; never throws. A text must not change its state (attempt/repeats.ts). */
+/** Turns one upstream stream into events without I/O; never throws. A text must not change its state (gateway/attempt/repeats.ts). */
 export interface StreamDecoder {
   /** Left out where the providers of the format send no such fields. */
   readonly running?: RunningFields

@@ -6,8 +6,8 @@ import { priceLines } from '@/catalog/price-lines'
 import type { Catalog, Pricing } from '@/catalog/types'
 import { GatewayError } from '@/chat/error'
 import { fromCursor, toCursor } from '@/console/http/usage/query'
-import { formatClassAmount, formatRounding, formatUnitPrice } from '@/console/http/usage/record-detail-body'
 import { csvRow } from '@/console/usage-views/csv-text'
+import { formatClassAmount, formatRounding, formatUnitPrice } from '@/console/usage-views/pico-text'
 import { formatUsd, type Pico } from '@/lib/money'
 
 setDefaultTimeout(300_000)

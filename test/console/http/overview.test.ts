@@ -4,7 +4,7 @@ import { startGateway, type TestGateway } from '@test/support/gateway'
 import { signUpPerson } from '@test/support/person'
 import { chatCompletion, usageOf } from '@test/support/upstream'
 import { addCredit, ask, flushed } from '@test/usage/customer'
-import { CRITICAL_DAYS, hintOf, LOW_BALANCE_NANO, LOW_DAYS } from '@/console/usage-views/overview'
+import { CRITICAL_DAYS, hintOf, LOW_BALANCE_NANO, LOW_DAYS } from '@/console/usage-views/balance-hint'
 import { formatUsd, nano, parseUsd } from '@/lib/money'
 
 setDefaultTimeout(300_000)

@@ -1,15 +1,12 @@
 /** One usage record in full as the dashboard's route answers it, in plain words. */
-
 import { type Static, Type } from '@sinclair/typebox'
 import { type ListedRecord, SEEN_COLUMNS, tellRecord } from '@/console/usage-views/listed-record'
+import { formatClassAmount, formatRounding, formatUnitPrice } from '@/console/usage-views/pico-text'
 import { FLAG_WORDS, RULE_WORDS } from '@/console/usage-views/plain-words'
 import type { RecordDetail } from '@/console/usage-views/record-detail'
 import { toolsCost } from '@/ledger/usage-record'
 import { formatUsd, nano } from '@/lib/money'
 import { toIso, toUsageItem, UsageItem } from './bodies'
-
-const PICO_DIGITS = 12
-const PRICE_DIGITS = 6
 
 const Explained = Type.Object({ name: Type.String(), words: Type.String() })
 
@@ -89,29 +86,4 @@ function factsOf(record: ListedRecord) {
     const value = told[property]
     return label ? [{ label, kind, value: value === null ? null : String(value) }] : []
   })
-}
-
-/** `tokens` at `price` pico-USD each, in USD with twelve decimals at most, e.g. `0.0000001005`. */
-export function formatClassAmount(tokens: number, price: number): string {
-  return decimal(BigInt(tokens) * BigInt(price), PICO_DIGITS)
-}
-
-/** A price in pico-USD per token as USD per 1,000,000 tokens, e.g. `2.5`. */
-export function formatUnitPrice(price: number): string {
-  return decimal(BigInt(price), PRICE_DIGITS)
-}
-
-/** What rounding up to a nano-USD added to the exact sum of the lines. */
-export function formatRounding(lines: readonly { tokens: number; price: number }[], totalNano: number): string {
-  const exact = lines.reduce((sum, { tokens, price }) => sum + BigInt(tokens) * BigInt(price), 0n)
-  return decimal(BigInt(totalNano) * 1000n - exact, PICO_DIGITS)
-}
-
-function decimal(value: bigint, digits: number): string {
-  const magnitude = value < 0n ? -value : value
-  const scale = 10n ** BigInt(digits)
-  const fraction = String(magnitude % scale)
-    .padStart(digits, '0')
-    .replace(/0+$/, '')
-  return `${value < 0n ? '-' : ''}${magnitude / scale}${fraction === '' ? '' : `.${fraction}`}`
 }

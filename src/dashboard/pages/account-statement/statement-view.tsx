@@ -1,5 +1,4 @@
 /** An account statement: the period, its sums, and every movement with the balance after it; for an account and for administrators. */
-
 import { Button, Group, Select, SimpleGrid, TextInput } from '@mantine/core'
 import { IconDownload, IconFileInvoice } from '@tabler/icons-react'
 import { useSearchParams } from 'wouter'
@@ -12,18 +11,8 @@ import { LoadingRows } from '@/dashboard/components/states/loading-rows'
 import { formatDay } from '@/dashboard/format'
 import { ShowMore } from '@/dashboard/pages/administration/show-more'
 import { MovementsTable } from './movements-table'
+import { daysOf, PERIODS } from './periods'
 import { filePath, type Period, type Statement, useStatement } from './statement-data'
-
-const PERIODS = [
-  { value: 'month', label: 'This month' },
-  { value: 'last-month', label: 'Last month' },
-  { value: 'quarter', label: 'Last 3 months' },
-  { value: 'year', label: 'This year' },
-  { value: 'days', label: 'Choose days' },
-] as const
-type PeriodName = (typeof PERIODS)[number]['value']
-
-const DAY = /^\d{4}-\d{2}-\d{2}$/
 
 /** `accountId` is undefined for the viewer's own. */
 export function StatementView({ accountId }: { accountId?: string }) {
@@ -123,29 +112,4 @@ function Sums({ statement: { opening, credited, takenBack, spent, closing } }: {
 
 function describe({ from, to }: Statement): string {
   return to === null ? `From ${formatDay(from)} up to now` : `${formatDay(from)} to ${formatDay(to)}`
-}
-
-/** The days of a period at `nowMs`; `from` and `to` count only for chosen days, and only where they make a period. */
-export function daysOf(name: PeriodName, chosen: { from: string; to: string }, nowMs = Date.now()): Period {
-  const now = new Date(nowMs)
-  const [year, month] = [now.getUTCFullYear(), now.getUTCMonth()]
-  switch (name) {
-    case 'month':
-      return { from: dayOf(year, month, 1) }
-    case 'last-month':
-      return { from: dayOf(year, month - 1, 1), to: dayOf(year, month, 0) }
-    case 'quarter':
-      return { from: dayOf(year, month - 2, 1) }
-    case 'year':
-      return { from: dayOf(year, 0, 1) }
-    case 'days': {
-      const from = DAY.test(chosen.from) ? chosen.from : dayOf(year, month, 1)
-      return DAY.test(chosen.to) && chosen.to >= from ? { from, to: chosen.to } : { from }
-    }
-  }
-}
-
-/** Months and days beyond their ends are those of the months before and after. */
-function dayOf(year: number, month: number, day: number): string {
-  return new Date(Date.UTC(year, month, day)).toISOString().slice(0, 'yyyy-mm-dd'.length)
 }
