@@ -1,7 +1,6 @@
 /** What the ledger does for accounts: credit, balance, latest usage records, status. */
 
 import { inputTokens } from '@/chat/usage'
-import { type LedgerDeps, MAX_LOADS } from '@/ledger/accounts/deps'
 import type {
   AccountBalance,
   AccountState,
@@ -26,6 +25,7 @@ import { integerOf, integerText, listOf, nanoOf, wordOf } from '@/ledger/store/r
 import { storeUnavailable } from '@/ledger/store/script-runner'
 import { assert } from '@/lib/assert'
 import { MAX_NANO } from '@/lib/money'
+import { type LedgerDeps, MAX_LOADS } from './deps'
 import { accountLimitArguments } from './restore'
 
 const MAX_ENTRY_ID_CHARS = 200

@@ -1,6 +1,5 @@
 /** API keys: their state in the store, and the map from a key's hash to whose it is. */
 
-import { type LedgerDeps, MAX_LOADS } from '@/ledger/accounts/deps'
 import { parseAllowedModels } from '@/ledger/allowed-models'
 import type { KeyState, KeyStatus, KeyUsage, Payer } from '@/ledger/outcomes'
 import { SCRIPTS } from '@/ledger/scripts/scripts'
@@ -8,6 +7,7 @@ import { keyHashName, keyName, loadedName, metaName, parsePayer, payerText, shar
 import { integerOf, listOf, nanoOf, type ReplyItem, wordOf } from '@/ledger/store/reply'
 import { storeUnavailable } from '@/ledger/store/script-runner'
 import { nano } from '@/lib/money'
+import { type LedgerDeps, MAX_LOADS } from './deps'
 import { keyStateArguments } from './restore'
 
 /** Reads a key, loading it where needed. Undefined where the account has no such key. */
