@@ -9,17 +9,17 @@ export function renderEmbeddings(): string {
 | | C→C | C→G | G→C | G→G |
 |---|:-:|:-:|:-:|:-:|
 | one text, and a list of texts | ✓ | ✓ | ✓ | ✓ |
-| tokens, and a list of tokens | ✓ | ✗ ¹ | · | · |
+| tokens, and a list of tokens | ✓ | ✗¹ | · | · |
 | vectors as numbers | ✓ | ✓ | ✓ | ✓ |
-| vectors in base64 (\`encoding_format\`) | ✓ | ✓ ² | · | · |
-| the other encoding than was asked for, from the provider | ✓ ² | · | ✓ ² | · |
+| vectors in base64 (\`encoding_format\`) | ✓ | ✓² | · | · |
+| the other encoding than was asked for, from the provider | ✓² | · | ✓² | · |
 | \`dimensions\`, \`outputDimensionality\` | ✓ | ✓ | ✓ | ✓ |
-| more inputs than one call of the provider takes (100) | · | ✓ ³ | · | · |
-| \`user\` | ✓ | ~ ⁴ | · | · |
-| \`taskType\`, \`title\`, \`autoTruncate\` | · | · | ~ ⁴ | ✓ |
-| several texts in one content | · | · | ~ ⁵ | ✓ |
+| more inputs than one call of the provider takes (100) | · | ✓³ | · | · |
+| \`user\` | ✓ | ~⁴ | · | · |
+| \`taskType\`, \`title\`, \`autoTruncate\` | · | · | ~⁴ | ✓ |
+| several texts in one content | · | · | ~⁵ | ✓ |
 | images and other parts that are no text | · | · | ✗ | ✗ |
-| usage that the provider does not state | ✓ ⁶ | ✓ ⁶ | ✓ ⁶ | ✓ ⁶ |
+| usage that the provider does not state | ✓⁶ | ✓⁶ | ✓⁶ | ✓⁶ |
 | another model as a fallback | ✗ | ✗ | · | · |
 
 1. unless another target of the model reads tokens: then that is asked

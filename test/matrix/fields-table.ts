@@ -6,7 +6,7 @@ import { FORMATS } from '@/formats/index'
 import { renderRows } from './rows'
 
 const MARK: Record<Fate, string> = { carried: '✓', translated: 't', heeded: 'g', named: '–', refused: '✗' }
-const LOSSY = '✗ ˡ'
+const LOSSY = '✗ˡ'
 
 /** Every field of every format, by the format of the client, at providers of each. */
 export function renderFields(): string {
@@ -24,11 +24,11 @@ gateway itself uses (\`src/formats/field-fates.ts\`).
 - g handled by the gateway itself
 - – left out, and named in \`x-svc-left-out\`
 - ✗ refused with a 400 that names it, since the answer or its price would change
-- ✗ ˡ likewise, but left out and named where the caller accepts the loss: \`"svc": {"lossy": true}\` in the body, or the header
+- ✗ˡ likewise, but left out and named where the caller accepts the loss: \`"svc": {"lossy": true}\` in the body, or the header
   \`x-svc-lossy: true\`. Otherwise only models whose providers can carry the field are asked
 
 A field that no table has is left out and named (–). An empty value (\`null\`, \`""\`, \`[]\`, \`{}\`) asks for nothing, nor does \`false\` or \`0\`
-where it would be refused. Log probabilities reach other formats in answers of one piece; in a stream they are ✗ ˡ. What the
+where it would be refused. Log probabilities reach other formats in answers of one piece; in a stream they are ✗ˡ. What the
 catalogue's \`quirks\` exclude is named too. Fields whose usual value costs nothing (\`modalities\`, \`responseModalities\`, \`speed\`,
 \`inference_geo\`) are refused at any other value. \`service_tier\` is named only beyond the standard tier; \`web_search_options\` is carried where the
 catalogue has a price for it.

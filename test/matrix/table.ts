@@ -33,15 +33,15 @@ checks what it receives and answers as its documentation says; the client must s
 ${cells} cells (each pair in one piece and as a stream, generate-content also as a JSON array) and ${ROUND_TRIP_CELLS.length} tool
 loops also run in \`bun run test\`.
 
-**C** chat-completions · **M** messages · **G** generate-content · **R** responses; \`C→M\` is a client of chat-completions at a provider of messages.
+**C** chat-completions · **M** messages · **G** generate-content · **R** responses; \`C→M\` is a client of C at a provider of M.
 
 - ✓ carried, nothing lost (a failure: reported in the client's own format)
 - ~ answered, with the loss that the note names
 - ✗ refused with a 400 that names the field, since leaving it out would change the meaning; nothing is sent or charged
 - · the client's format has no way to ask for it
-- (empty) the row is about other providers
+- \`-\` the row is about other providers
 
-Cases with the same marks share a row. Rows that name a limited provider show what the catalogue's \`quirks\` change.
+Each column is a client's format, with a mark for each format of a provider, or one for all. Cases with the same marks share a row. Rows that name a limited provider show what the catalogue's \`quirks\` change.
 
 **Repairs.** Within one format, bytes pass unchanged as long as they keep the published shape. A field that breaks it, so that official clients
 fail, is corrected: tool calls without index, id or type or counted from 1, arguments as objects, contents as parts, roles that are
@@ -72,10 +72,28 @@ function renderGroup(group: Group): string {
   return [
     `## ${group.name}\n`,
     ...(carried.length > 0 ? [`✓ in every pair: ${carried.map(({ name }) => name).join(' · ')}.`, ''] : []),
-    ...(others.length > 0 ? [renderRows('', PAIR_NAMES, others), ''] : []),
+    ...(others.length > 0 ? [renderPairs(others), ''] : []),
     ...notes.map((note, index) => `${index + 1}. ${note}`),
     ...(notes.length > 0 ? [''] : []),
   ].join('\n')
+}
+
+/** Few pairs have a column each; all sixteen a column for each client, with a mark for each provider. */
+function renderPairs(rows: readonly Row[]): string {
+  const used = PAIRS.filter((_, index) => rows.some(({ marks }) => marks[index] !== ''))
+  if (used.length <= FORMAT_NAMES.length) return renderRows('', PAIR_NAMES, rows)
+  const providers = FORMAT_NAMES.map((provider) => LETTER[provider]).join(' ')
+  const byClient = rows.map(({ name, marks }): Row => {
+    const cells = FORMAT_NAMES.map((_, client) => {
+      return FORMAT_NAMES.map((_, provider) => marks[client * FORMAT_NAMES.length + provider] || '-')
+    })
+    return { name, marks: cells.map((each) => (new Set(each).size === 1 ? `${each[0]}` : each.join(' '))) }
+  })
+  return renderRows(
+    '',
+    FORMAT_NAMES.map((client) => `${LETTER[client]} → ${providers}`),
+    byClient,
+  )
 }
 
 const isCarried = ({ marks }: Row) => marks.every((mark) => mark === '✓')
@@ -93,7 +111,7 @@ function markOf(
   const told = noteText(cell)
   if (told === undefined) return '✓'
   if (!notes.includes(told.text)) notes.push(told.text)
-  return `${told.mark} ${superscript(notes.indexOf(told.text) + 1)}`
+  return `${told.mark}${superscript(notes.indexOf(told.text) + 1)}`
 }
 
 function noteText(cell: Cell): { mark: string; text: string } | undefined {
