@@ -71,9 +71,10 @@ export function createIdentify(
   }
 
   return function identify(keyText, beforeLookUp) {
-    if (!isWellFormedKey(keyText, service)) return undefined
     const keyHash = hashKey(keyText)
-    return memory.get(keyHash) ?? find(keyHash, beforeLookUp)
+    const known = memory.get(keyHash)
+    if (known) return known
+    return isWellFormedKey(keyText, service) ? find(keyHash, beforeLookUp) : undefined
   }
 }
 

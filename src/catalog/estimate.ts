@@ -31,7 +31,7 @@ export function measurePrompt(request: ChatRequest): Prompt {
   const parts = readPrompt(request)
   let tokens = usualTokens(request, parts)
   for (const text of parts.texts) tokens += rawEstimate(text)
-  return { ...parts, estimatedTokens: Math.ceil(tokens), overheadTokens: overhead(request) }
+  return Object.assign(parts, { estimatedTokens: Math.ceil(tokens), overheadTokens: overhead(request) })
 }
 
 /**

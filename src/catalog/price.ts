@@ -17,15 +17,15 @@ export function requestCost(pricing: Pricing, usage: Usage): Nano {
 
 /** The most a request can cost, in nano-USD: all input at the dearest class of any list it could reach. */
 export function worstCaseCost(pricing: Pricing, inputLimit: number, outputLimit: number): Nano {
-  const lists = [pricing.base]
-  for (const step of pricing.steps) if (inputLimit > step.aboveInputTokens) lists.push(step.prices)
-  const costs = lists.map((prices) =>
+  const most = (prices: Prices) =>
     costNano([
       [inputLimit, dearestInput(prices)],
       [outputLimit, prices.output],
-    ]),
-  )
-  return nano(Math.max(...costs))
+    ])
+  let cost = most(pricing.base)
+  for (const step of pricing.steps)
+    if (inputLimit > step.aboveInputTokens) cost = nano(Math.max(cost, most(step.prices)))
+  return cost
 }
 
 /** The price of `tokens` plain input tokens in nano-USD: the least that a request costs once its upstream was reached. */

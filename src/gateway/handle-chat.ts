@@ -47,11 +47,8 @@ async function answer(deps: ChatDeps, call: ChatCall, hold: Hold, offer: Offer, 
   const context = contextOf(call, offer, charge.facts.model)
   const mayReason = mayHaveReasoned(offer.request, permit)
   call.asked = undefined
-  return relay(
-    deps,
-    started,
-    new RelayedAnswer(deps.metrics, call, winner, { context, mayReason, upstreamMs, loweredCap: offer.loweredCap }),
-  )
+  const known = { context, mayReason, upstreamMs, loweredCap: offer.loweredCap }
+  return relay(deps, started, new RelayedAnswer(deps.metrics, call, winner, known))
 }
 
 function observe({ observer }: ChatDeps, call: ChatCall, { facts }: OpenCharge, session: Session | undefined) {
@@ -88,11 +85,11 @@ function contextOf({ requestId, arrivedAtMs }: ChatCall, { request, size }: Offe
     model,
     created: Math.floor(arrivedAtMs / 1000),
     wantsUsage: request.wantsUsage,
-    ...(request.wantsFunctionCall && { wantsFunctionCall: true }),
-    ...(request.answerField !== undefined && { answerField: request.answerField }),
-    ...(request.toolOrigins && { toolOrigins: request.toolOrigins }),
-    ...(request.answerEcho && { answerEcho: request.answerEcho }),
-    ...(request.wantsEncryptedReasoning && { wantsEncryptedReasoning: true }),
+    wantsFunctionCall: request.wantsFunctionCall,
+    answerField: request.answerField,
+    toolOrigins: request.toolOrigins,
+    answerEcho: request.answerEcho,
+    wantsEncryptedReasoning: request.wantsEncryptedReasoning,
     wantsReasoning: request.reasoning?.visible ?? false,
     estimatedInputTokens: size.estimatedInput,
   }

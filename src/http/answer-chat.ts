@@ -5,9 +5,9 @@ import type { ChatCall } from '@/gateway/chat-call'
 import { handleChat } from '@/gateway/handle-chat'
 import type { SettledAnswer } from '@/ledger/charge'
 import { assert } from '@/lib/assert'
-import type { JsonObject } from '@/lib/json'
 import type { Resumed } from '@/stored-responses/stored-responses'
 import { answerPaid } from './answer-paid'
+import type { JsonBody } from './body'
 import type { HttpDeps } from './deps'
 import { type PaidEndpoint, PaidRequest } from './paid-request'
 import { withPreferenceHeaders } from './preference-headers'
@@ -40,15 +40,15 @@ class PaidChat extends PaidRequest implements ChatCall {
     this.pathSays = endpoint.line
   }
 
-  answer(sent: JsonObject, bytes: number): Promise<Response> {
+  answer(sent: JsonBody): Promise<Response> {
     const { deps, format, payer, share } = this
     assert(share, 'what was read has its share')
-    const resuming = resumeRequest(deps, { format, payer, body: sent, bytes, share })
-    if (!resuming) return this.answerBody(sent, bytes)
-    return resuming.then((resumed) => this.answerBody(resumed.body, resumed.bytes, resumed))
+    const resuming = resumeRequest(deps, { format, payer, body: sent.json, bytes: sent.bytes, share })
+    if (!resuming) return this.answerBody(sent)
+    return resuming.then((resumed) => this.answerBody({ json: resumed.body, bytes: resumed.bytes }, resumed))
   }
 
-  private answerBody(body: JsonObject, bodyBytes: number, resumed?: Resumed): Promise<Response> {
+  private answerBody({ json: body, bytes: bodyBytes, text }: JsonBody, resumed?: Resumed): Promise<Response> {
     const { deps, format, share } = this
     const { headers } = this.arrived
     const decoded = format.decodeRequest(body, this.pathSays)
@@ -57,7 +57,7 @@ class PaidChat extends PaidRequest implements ChatCall {
     if (protocol) decoded.protocol = protocol
     const request = withPreferenceHeaders(resumed ? withEcho(decoded, resumed) : decoded, headers)
     this.nameModel(request.model, request.stream)
-    this.asked = { request, body, bodyBytes }
+    this.asked = { request, body, bodyBytes, text }
     this.wantsStream = request.stream
     this.keep = resumed?.keep
     this.isPrivate = resumed !== undefined && resumed.keep === undefined

@@ -6,6 +6,7 @@ import { handleEmbeddings } from '@/gateway/handle-embeddings'
 import { assert } from '@/lib/assert'
 import type { JsonObject } from '@/lib/json'
 import { answerPaid } from './answer-paid'
+import type { JsonBody } from './body'
 import type { HttpDeps } from './deps'
 import { PaidRequest } from './paid-request'
 
@@ -36,7 +37,7 @@ class PaidEmbeddings extends PaidRequest {
     super(deps, arrived, { ...asked, maxJsonValues: MAX_EMBEDDING_TOKENS + OTHER_VALUES }, 'embedding')
   }
 
-  answer(body: JsonObject): Promise<Response> {
+  answer({ json: body }: JsonBody): Promise<Response> {
     const request = this.asked.decode(body)
     this.share?.endTurn()
     this.nameModel(request.model)

@@ -4,9 +4,8 @@
  */
 import { GatewayError } from '@/chat/error'
 import { assert } from '@/lib/assert'
-import type { JsonObject } from '@/lib/json'
 import { authenticate } from './auth'
-import { readJsonBody } from './body'
+import { type JsonBody, readJsonBody } from './body'
 import { answerOnce } from './idempotency/answer-once'
 import { type RequestName, readRequestName } from './idempotency/header'
 import { type PaidRequest, restarting } from './paid-request'
@@ -26,13 +25,13 @@ export async function answerPaid(paid: PaidRequest): Promise<Response> {
     if (admission) await admission
     const share = deps.openShare(payer)
     paid.share = share
-    const { json, bytes } = await readJsonBody(arrived, deps, {
+    const body = await readJsonBody(arrived, deps, {
       maxValues: endpoint.maxJsonValues,
       onBytes: name?.ofBody,
       share,
     })
     paid.read()
-    return paid.opened(await (name ? answerNamed(paid, name, json, bytes) : paid.answer(json, bytes)))
+    return paid.opened(await (name ? answerNamed(paid, name, body) : paid.answer(body)))
   } catch (error) {
     return paid.opened(paid.refusal(error))
   }
@@ -56,12 +55,7 @@ function isForWantOfMeans(error: unknown): boolean {
 }
 
 /** The same for a request that its caller has named: it is answered and charged once. */
-function answerNamed(
-  paid: PaidRequest,
-  { key, fingerprint }: RequestName,
-  json: JsonObject,
-  bytes: number,
-): Promise<Response> {
+function answerNamed(paid: PaidRequest, { key, fingerprint }: RequestName, body: JsonBody): Promise<Response> {
   const { deps, payer, requestId, signal, line } = paid
   assert(deps.idempotency, 'a name is only read where answers may be kept')
   const claimant = { ...payer, idempotencyKey: key, fingerprint, requestId }
@@ -76,6 +70,6 @@ function answerNamed(
   }
   return answerOnce({ ...deps, ...deps.idempotency }, claimant, asker, async (once) => {
     paid.answerOnce(once, claimant)
-    return paid.answer(json, bytes)
+    return paid.answer(body)
   })
 }

@@ -46,29 +46,27 @@ function credentialOf(unpaid: Unpaid, request: Request): string {
 
 function readCredential(request: Request): string {
   const { headers } = request
-  let found: string | undefined
-  function offer(candidate: string): void {
-    if (found !== undefined && found !== candidate) {
-      throw new GatewayError('invalid_request', 'The request carries two different API keys. Send one.', {
-        code: 'conflicting_credentials',
-      })
-    }
-    found = candidate
-  }
   const authorization = headers.get('authorization')
-  if (authorization !== null) offer(bearerToken(authorization))
+  let found = authorization === null ? undefined : bearerToken(authorization)
   for (const name of KEY_HEADERS) {
     const value = headers.get(name)
-    if (value !== null) offer(value.trim())
+    if (value !== null) found = theOne(found, value.trim())
   }
   const query = queryOf(request.url)
-  if (query.includes('key=')) for (const value of new URLSearchParams(query).getAll('key')) offer(value)
+  if (query.includes('key=')) for (const value of new URLSearchParams(query).getAll('key')) found = theOne(found, value)
   if (found === undefined || found === '') {
     const message = "No API key provided. Send it as 'Authorization: Bearer svc-…'."
     throw new GatewayError('invalid_credentials', message)
   }
   if (found.length > MAX_CREDENTIAL_CHARS) throw new GatewayError('invalid_credentials', 'Incorrect API key provided.')
   return found
+}
+
+function theOne(found: string | undefined, candidate: string): string {
+  if (found === undefined || found === candidate) return candidate
+  throw new GatewayError('invalid_request', 'The request carries two different API keys. Send one.', {
+    code: 'conflicting_credentials',
+  })
 }
 
 function bearerToken(authorization: string): string {

@@ -6,9 +6,9 @@ import { GatewayError, knownError } from '@/chat/error'
 import type { Format } from '@/formats/format'
 import type { Payer } from '@/ledger/outcomes'
 import { assert } from '@/lib/assert'
-import type { JsonObject } from '@/lib/json'
 import type { Soon } from '@/lib/wait/soon'
 import { openLine, type RequestLine } from '@/metrics/request-line'
+import type { JsonBody } from './body'
 import type { HttpDeps } from './deps'
 import { errorResponse } from './errors'
 import { digestOf } from './idempotency/claims'
@@ -62,7 +62,7 @@ export abstract class PaidRequest {
   }
 
   /** Has the use case answer what this body asks for. May throw. */
-  abstract answer(body: JsonObject, bytes: number): Soon<Response>
+  abstract answer(body: JsonBody): Soon<Response>
 
   get payer(): Payer {
     assert(this.line.payer, 'a request is answered once its payer is known')

@@ -5,7 +5,7 @@
  * of its record in the history, whose index is cheapest to add to where later ids sort behind earlier ones.
  */
 export function newRequestId(): string {
-  return `req_${Bun.randomUUIDv7().replaceAll('-', '')}`
+  return `req_${Bun.randomUUIDv7('buffer').toString('hex')}`
 }
 
 const ids = new WeakMap<Request, string>()

@@ -6,14 +6,18 @@ interface BoundedMap<K, V> {
   set(key: K, value: V): void
 }
 
-/** Holds at most `capacity` entries (a positive integer). Both operations cost the same at any size. */
+/**
+ * Holds at most `capacity` entries (a positive integer), among them the half of so many that were used last. Both operations cost the
+ * same at any size.
+ */
 export function createBoundedMap<K, V>(capacity: number): BoundedMap<K, V> {
   // A Map iterates in the order of insertion, so its first key is the one that was not used for longest.
   const entries = new Map<K, V>()
   return {
     get(key) {
       const value = entries.get(key)
-      if (value === undefined) return undefined
+      // As long as there is much room nothing is about to be forgotten, and the order need not be kept.
+      if (value === undefined || entries.size * 2 <= capacity) return value
       entries.delete(key)
       entries.set(key, value)
       return value

@@ -1,6 +1,6 @@
 /** Changes single values inside JSON text without touching any other byte. */
 
-import { type JsonValue, parseJson } from './json'
+import { type JsonObject, type JsonValue, parseJson } from './json'
 
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
@@ -24,6 +24,24 @@ export function replaceStringInJson(text: string, path: readonly string[], curre
   }
   const span = findStringSpan(text, path)
   return span ? text.slice(0, span.start) + fresh + text.slice(span.end) : text
+}
+
+/**
+ * `text`, which is `before` as JSON, as that of `after`, where the two differ in texts and in fields that are added; undefined where there
+ * is more to it. Fields that are the same value are the same. Each name has to stand once in `text`.
+ */
+export function copyJson(text: string, before: JsonObject, after: JsonObject): string | undefined {
+  let copy = text
+  let added = ''
+  for (const name of new Set([...Object.keys(before), ...Object.keys(after)])) {
+    const [old, fresh] = [before[name], after[name]]
+    if (fresh === old) continue
+    if (typeof old === 'string' && typeof fresh === 'string') copy = replaceStringInJson(copy, [name], old, fresh)
+    else if (old === undefined) added += `,${JSON.stringify(name)}:${JSON.stringify(fresh)}`
+    else return undefined
+  }
+  const end = copy.lastIndexOf('}')
+  return added === '' ? copy : `${copy.slice(0, end)}${added}${copy.slice(end)}`
 }
 
 /** What is to stand at `path`; undefined removes it. `text` is the value as JSON, where known. */

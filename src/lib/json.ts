@@ -16,6 +16,15 @@ export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !rawJson.isRawJSON(value)
 }
 
+/** How many fields the objects of `value` have, at all depths. */
+export function countFields(value: JsonValue | undefined): number {
+  if (typeof value !== 'object' || value === null) return 0
+  const inside = Array.isArray(value) ? value : Object.values(value)
+  let fields = Array.isArray(value) ? 0 : inside.length
+  for (const item of inside) if (typeof item === 'object') fields += countFields(item)
+  return fields
+}
+
 /** `value` where it is a text, else undefined. */
 export function textOf(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined

@@ -69,12 +69,14 @@ export function createLogger(options: LoggerOptions): Logger {
   }
 
   const timeText = createTimeText()
-  const cleaned = rememberCleaned((text) => shorten(redact(text)))
+  const cleaned = rememberCleaned((text) => JSON.stringify(shorten(redact(text))))
+  const head = `"level":"info","service":${JSON.stringify(options.service)},"event":`
 
   function infoOwn(event: string, own: OwnFields, foreign: Record<string, string>): void {
-    const line: LogFields = { time: timeText(now()), level: 'info', service: options.service, event }
-    for (const name in foreign) line[name] = cleaned(foreign[name] ?? '')
-    options.write(`${JSON.stringify(Object.assign(line, own))}\n`)
+    let line = `{"time":"${timeText(now())}",${head}"${event}"`
+    for (const name in foreign) line += `,"${name}":${cleaned(foreign[name] ?? '')}`
+    const rest = JSON.stringify(own)
+    options.write(`${line}${rest === '{}' ? '' : ','}${rest.slice(1)}\n`)
   }
 
   return {

@@ -56,7 +56,7 @@ function logEnded(logger: Pick<Logger, 'infoOwn' | 'error'>, answer: EndedAnswer
   const { line, model, provider, ending, status, attempts, charge, providerCost, counts } = answer
   const { unknownUsage: classes, firstTokenMs, durationMs, routeReason } = answer
   if (classes) logger.error('unknown_usage_classes', { requestId: line.requestId, provider, model, classes })
-  const own: Record<string, OwnFields[string]> = {
+  const own: OwnFields = {
     model,
     provider,
     ending,
@@ -64,12 +64,13 @@ function logEnded(logger: Pick<Logger, 'infoOwn' | 'error'>, answer: EndedAnswer
     attempts,
     firstTokenMs,
     durationMs: Math.round(durationMs),
+    ...(charge.kind === 'charge' && chargedFields(charge)),
+    providerCostNano: providerCost,
+    counts,
   }
-  if (charge.kind === 'charge') {
-    const { cost: costNano, rule, flags, usage, tools } = charge
-    Object.assign(own, { costNano, rule, flags, usage }, tools && { tools })
-  }
-  if (providerCost !== undefined) own.providerCostNano = providerCost
-  if (counts) own.counts = counts
   writeLine(logger, line, own, { routeReason })
+}
+
+function chargedFields({ cost, rule, flags, usage, tools }: Extract<Charge, { kind: 'charge' }>) {
+  return { costNano: cost, rule, flags, usage, tools }
 }

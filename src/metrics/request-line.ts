@@ -51,12 +51,12 @@ export function writeLine(
   logger: Pick<Logger, 'infoOwn'>,
   line: RequestLine,
   own: OwnFields,
-  foreign?: Record<string, string>,
+  foreign: Record<string, string> = {},
 ): void {
   if (line.isWritten) return
   line.isWritten = true
   const { requestId, payer, format, route, stream, requestedModel, fault } = line
-  const said = {
+  const said: OwnFields = {
     requestId,
     accountId: payer?.accountId,
     keyId: payer?.keyId,
@@ -64,11 +64,9 @@ export function writeLine(
     route,
     stream,
     ...own,
-    ...(fault && { error: fault.kind, code: fault.options.code }),
-    ...(line.signal.aborted && { clientGone: true }),
   }
-  logger.infoOwn(line.event, said, {
-    ...(requestedModel !== undefined && { requestedModel: requestedModel.slice(0, MAX_MODEL_CHARS) }),
-    ...foreign,
-  })
+  if (fault) Object.assign(said, { error: fault.kind, code: fault.options.code })
+  if (line.signal.aborted) Object.assign(said, { clientGone: true })
+  const model = requestedModel?.slice(0, MAX_MODEL_CHARS)
+  logger.infoOwn(line.event, said, model === undefined ? foreign : { requestedModel: model, ...foreign })
 }

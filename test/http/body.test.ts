@@ -99,3 +99,21 @@ test('a body waits between its end and the parse where it has to, and is not par
   turn.resolve()
   expect((await reading).json).toEqual({ a: 1 })
 })
+
+describe('the text of a body goes along', () => {
+  const textOf = async (body: string) => (await readJsonBody(requestOf(body), LIMITS)).text
+  test('where it has escapes, each of which is dear to write anew', async () => {
+    const body = '{ "model":"a", "messages":[{"content":"\\n"},{"content":"b"}] }'
+    expect(await textOf(body)).toBe(body)
+  })
+
+  test.each([
+    ['it has none', '{"model":"a","messages":[{"content":"b"}]}'],
+    ['a name stands twice', '{"n":1,"model":"\\n","n":100}'],
+    ['a name stands twice further in', '{"messages":[{"content":"\\n","content":"b"}]}'],
+    ['a name stands twice, once in escapes', '{"model":"\\n","\\u006dodel":"b"}'],
+    ['a number is written otherwise than JavaScript does', '{"model":"\\n","max_tokens":1e2}'],
+  ])('and not where %s', async (_, body) => {
+    expect(await textOf(body)).toBeUndefined()
+  })
+})

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'bun:test'
 import { fc } from '@test/support/property'
 import type { JsonObject, JsonValue } from '@/lib/json'
-import { replaceStringInJson } from '@/lib/json-splice'
+import { copyJson, replaceStringInJson } from '@/lib/json-splice'
 
 /** JSON text of an object with random content around a string at `path`, in a random style of spacing. */
 const documents = fc.record({
@@ -95,5 +95,30 @@ describe('replacing a string in JSON', () => {
     ['half an object', '{"a":{"model":"y"'],
   ])('leaves the text alone where there is %s', (_, text) => {
     expect(replaceStringInJson(text, ['model'], 'z', 'svc/y')).toBe(text)
+  })
+})
+
+describe('a copy with fields changed', () => {
+  test('says what the changed object says, whatever the rest is', () => {
+    fc.assert(
+      fc.property(documents, fc.string({ unit: 'binary' }), fc.jsonValue(), (document, model, added) => {
+        const before = build(['model'], document.current, document.before, document.after)
+        const after = { ...before, model, added: added as JsonValue }
+        const text = JSON.stringify(before, undefined, document.indent)
+        const copy = copyJson(text, before, after)
+        const isSame = Object.hasOwn(before, 'added') && typeof added !== 'string'
+        if (!isSame) expect(JSON.parse(copy ?? '')).toEqual(JSON.parse(JSON.stringify(after)))
+      }),
+    )
+  })
+
+  test('is none where a field is gone, or is another value that is no text', () => {
+    const text = '{"model":"a","messages":["\\n"],"max_tokens":5}'
+    const before = JSON.parse(text) as JsonObject
+    const { max_tokens: _, ...fewer } = before
+    expect(copyJson(text, before, fewer)).toBeUndefined()
+    expect(copyJson(text, before, { ...before, max_tokens: 4 })).toBeUndefined()
+    expect(copyJson(text, before, { ...before, messages: ['\n'] })).toBeUndefined()
+    expect(copyJson(text, before, { ...before, model: 'b' })).toBe('{"model":"b","messages":["\\n"],"max_tokens":5}')
   })
 })

@@ -13,6 +13,7 @@ import { leftOutOfOwn, protocolHeaders, untoldElsewhere } from '@/formats/protoc
 import { fitToolNames, withCallerNames } from '@/formats/tool-names'
 import { type ArrivedRequest, askedOf } from '@/gateway/hold/request-facts'
 import type { JsonObject } from '@/lib/json'
+import { copyJson } from '@/lib/json-splice'
 import type { Logger } from '@/lib/logger'
 import { turnFor } from '@/lib/wait/own-turn'
 import type { AttemptFault } from '@/routing/failover/fault-class'
@@ -67,14 +68,15 @@ export async function attemptTarget(
   const { requestId, signal } = call
   const { permit } = attempt
   try {
-    const { body: own, bodyBytes } = askedOf(call)
+    const { body: own, bodyBytes, text } = askedOf(call)
     const input = inProviderNames(call, request, attempt)
     const body = encodeBody(deps, input, own)
     if (body instanceof GatewayError)
       return attempt.finish(fail(deps, requestId, permit, { kind: 'unencodable' }, body))
     const writing = turnFor(bodyBytes)
     if (writing) await writing
-    let result = await callTarget(deps, input, JSON.stringify(body))
+    const copied = text === undefined ? undefined : copyJson(text, own, body)
+    let result = await callTarget(deps, input, copied ?? JSON.stringify(body))
     if (result.kind === 'failed' && !signal.aborted) {
       const stripped = withoutForeignProofs(deps, input, body, result.failure)
       if (stripped) result = await callTarget(deps, input, JSON.stringify(stripped))

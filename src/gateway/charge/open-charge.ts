@@ -137,7 +137,7 @@ export function factsOf(
     usage,
     rule,
     flags,
-    ...(tools && { tools }),
+    tools,
     status: statusAt(ending),
     firstTokenMs: meter.firstTokenMs(),
     durationMs: Math.round(clock.monotonic() - arrivedMonotonicMs),

@@ -43,12 +43,12 @@ export function providerBill(
   const counts = reading.usage
     ? differingCounts(reading.usage, reading, estimatedInput, { isClamped, hasTools })
     : undefined
-  return {
-    ...(providerCost !== undefined && { providerCost }),
-    ...(counts && { counts }),
-    ...(reading.unknownUsage && { hasUnpricedUsage: true as const }),
-    ...(reading.isReclassified && { isReclassified: true as const }),
-  }
+  const bill: ProviderBill = {}
+  if (providerCost !== undefined) bill.providerCost = providerCost
+  if (counts) bill.counts = counts
+  if (reading.unknownUsage) bill.hasUnpricedUsage = true
+  if (reading.isReclassified) bill.isReclassified = true
+  return bill
 }
 
 function plausible(cost: number): Nano | undefined {

@@ -8,8 +8,8 @@ import type { JsonObject } from '@/lib/json'
 import type { PlannedTarget } from '@/routing/plan/plan'
 import type { StepFacts } from '@/telemetry/tracing'
 
-/** What a request asks for, as it was said and as it was read. */
-export type Asked = { request: ChatRequest; body: JsonObject; bodyBytes: number }
+/** What a request asks for, as it was said and as it was read. `text` is the body as JSON, where that is better copied than written anew. */
+export type Asked = { request: ChatRequest; body: JsonObject; bodyBytes: number; text?: string | undefined }
 
 /** A request as planning, reserving and the books see it. */
 export type ArrivedRequest = {

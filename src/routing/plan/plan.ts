@@ -230,7 +230,9 @@ function wantedTargets(draft: Draft, model: Model): Target[] {
 }
 
 function order(draft: Draft, models: readonly Model[], view: RouteView): PlannedTarget[] {
-  const all = models.flatMap((model) => wantedTargets(draft, model).map((target) => ({ model, target })))
-  const usable = all.filter(({ target }) => view.isUsable(target))
-  return usable.length === all.length ? all : [...usable, ...all.filter((planned) => !usable.includes(planned))]
+  const usable: PlannedTarget[] = []
+  const others: PlannedTarget[] = []
+  for (const model of models)
+    for (const target of wantedTargets(draft, model)) (view.isUsable(target) ? usable : others).push({ model, target })
+  return others.length === 0 ? usable : [...usable, ...others]
 }

@@ -34,7 +34,7 @@ export function decodeRequest(body: JsonObject, check: RequestCheck = checkReque
   const parallelToolCalls = isDeprecated ? false : request.parallel_tool_calls
   const output = decodeOutput(request)
   const reasoning = decodeReasoning(request)
-  const verbosity = decodeVerbosity(request.verbosity)
+  const verbosity = VERBOSITIES.find((candidate) => candidate === request.verbosity)
   const maxOutputTokens = decodeOutputLimit(request)
   const nativeOnly = listNativeOnly(request)
   const hostedHistory = listHostedHistory(request)
@@ -48,26 +48,27 @@ export function decodeRequest(body: JsonObject, check: RequestCheck = checkReque
     system,
     turns,
     tools,
-    ...(toolChoice && { toolChoice }),
-    ...(typeof parallelToolCalls === 'boolean' && { parallelToolCalls }),
-    ...(isDeprecated && { wantsFunctionCall: true }),
-    ...(origins.size > 0 && { toolOrigins: origins }),
+    toolChoice,
+    parallelToolCalls: typeof parallelToolCalls === 'boolean' ? parallelToolCalls : undefined,
+    wantsFunctionCall: isDeprecated || undefined,
+    toolOrigins: origins.size > 0 ? origins : undefined,
     sampling: decodeSampling(request),
-    ...(maxOutputTokens !== undefined && { maxOutputTokens }),
+    maxOutputTokens,
     choices: request.n ?? 1,
-    ...(reasoning && { reasoning }),
+    reasoning,
     output: output ?? { type: 'text' },
-    ...verbosity,
-    ...(userId && { userId }),
-    ...(request.prompt_cache_key && { cacheKey: request.prompt_cache_key }),
-    ...(request.service_tier && { serviceTier: request.service_tier }),
-    ...(hasCacheControl(request) && { hasCacheControl: true }),
+    verbosity,
+    userId: userId || undefined,
+    cacheKey: request.prompt_cache_key || undefined,
+    serviceTier: request.service_tier || undefined,
+    hasCacheControl: hasCacheControl(request) || undefined,
     fallback: request.fallback ?? [],
     ...readPreferences(request.svc),
     wantsUsage: request.stream_options?.include_usage === true,
-    ...(nativeOnly.length > 0 && { nativeOnly }),
-    ...(hostedHistory.length > 0 && { hostedHistory, nativeMedia: listNativeMedia(request) }),
-    ...(serverTools.length > 0 && { serverTools }),
+    nativeOnly: nativeOnly.length > 0 ? nativeOnly : undefined,
+    hostedHistory: hostedHistory.length > 0 ? hostedHistory : undefined,
+    nativeMedia: hostedHistory.length > 0 ? listNativeMedia(request) : undefined,
+    serverTools: serverTools.length > 0 ? serverTools : undefined,
     ...judge(body),
     extensions: {
       'chat-completions': decodeExtensions(body, {
@@ -75,7 +76,7 @@ export function decodeRequest(body: JsonObject, check: RequestCheck = checkReque
         response_format: output ? undefined : body.response_format,
         tool_choice: toolChoice ? undefined : body.tool_choice,
         reasoning_effort: reasoning ? undefined : body.reasoning_effort,
-        verbosity: verbosity.verbosity ? undefined : body.verbosity,
+        verbosity: verbosity ? undefined : body.verbosity,
         top_k: decodeTopK(body) === undefined ? body.top_k : undefined,
       }),
     },
@@ -88,11 +89,6 @@ function judge(body: JsonObject): FieldVerdict {
   const verdict = withUnlisted(ofBody, unlistedInside(body, NESTED_FIELDS))
   if (!verdict.unlisted?.includes('store') || body.metadata === undefined) return verdict
   return { ...verdict, unlisted: [...verdict.unlisted, 'metadata'] }
-}
-
-function decodeVerbosity(given: WireRequest['verbosity']): Pick<ChatRequest, 'verbosity'> {
-  const verbosity = VERBOSITIES.find((candidate) => candidate === given)
-  return verbosity ? { verbosity } : {}
 }
 
 /** The request's own limit on output tokens. Two different ones are refused: which of them a provider obeys is unknown, and one pays for it. */

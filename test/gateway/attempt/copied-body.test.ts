@@ -1,0 +1,49 @@
+/** What a provider of the caller's own format is sent of a text with escapes: the caller's own words, with nothing in them twice. */
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { modelAt, startTrio } from '@test/clients/trio'
+import type { Customer, TestGateway } from '@test/support/gateway'
+
+let gateway: TestGateway
+let customer: Customer
+
+beforeAll(async () => {
+  gateway = await startTrio()
+  customer = await gateway.customer('100')
+})
+afterAll(() => gateway.stop())
+
+const MODEL = modelAt('chat-completions')
+
+async function sent(body: string): Promise<string> {
+  const before = gateway.upstream.calls.length
+  const headers = { 'content-type': 'application/json', authorization: `Bearer ${customer.key}` }
+  await (await fetch(`${gateway.url}/v1/chat/completions`, { method: 'POST', headers, body })).text()
+  return gateway.upstream.calls[before]?.text ?? ''
+}
+
+test('is told in its own model name, and else as it was written', async () => {
+  const body = (model: string) =>
+    `{ "model" : "${model}", "max_tokens": 9,\n "messages": [{"role":"user","content":"a\\nb"}]}`
+  const text = await sent(body(MODEL))
+  expect(text).toBe(body((JSON.parse(text) as { model: string }).model))
+})
+
+test('is asked for the usage of a stream besides', async () => {
+  const text = await sent(`{"model":"${MODEL}","stream":true,"messages":[{"role":"user","content":"a\\nb"}]}`)
+  expect(text).toEndWith('[{"role":"user","content":"a\\nb"}],"stream_options":{"include_usage":true}}')
+})
+
+test.each([
+  ['in the body', `"n":1,"messages":[{"role":"user","content":"a\\nb"}],"n":2`],
+  ['in a message', `"messages":[{"role":"user","content":"a\\n","content":"b"}]`],
+])('is never told two values of one name %s, of which it might take the other one', async (_, fields) => {
+  const text = await sent(`{"model":"${MODEL}",${fields}}`)
+  const { messages, ...rest } = JSON.parse(text)
+  expect(text).toBe(JSON.stringify({ model: rest.model, ...JSON.parse(`{${fields}}`) }))
+  expect(messages).toHaveLength(1)
+})
+
+test('is not told what is left out', async () => {
+  const text = await sent(`{"model":"${MODEL}","messages":[{"role":"user","content":"a\\nb"}],"unheard_of":"x"}`)
+  expect(JSON.parse(text)).not.toHaveProperty('unheard_of')
+})
