@@ -46,10 +46,7 @@ function answerAt(server: Server<undefined>, app: App, request: Request): Respon
   if (!request.url.startsWith('http') || isAmbiguous(request)) return badHost()
   noteWork(request.url)
   rememberHost(request, server)
-  if (!pathOf(request.url).startsWith('/dashboard/')) {
-    rememberPeer(request, server)
-    return app.fetch(request)
-  }
+  if (!pathOf(request.url).startsWith('/dashboard/')) return app.fetch(request)
   if (!URL.canParse(request.url)) return badHost()
   rememberPeer(request, server.requestIP(request)?.address ?? '0.0.0.0')
   return answerPage(app, request)

@@ -1,12 +1,22 @@
 /** The use case: plan, reserve, find an answer, relay what it says, settle. */
+import type { Target } from '@/catalog/types'
+import { asksForHour } from '@/chat/cache-hints'
 import { knownError } from '@/chat/error'
 import type { ChatRequest } from '@/chat/request'
+import type { ServerTool } from '@/chat/server-tools'
+import { CACHE_CONTROL } from '@/formats/body-fields'
 import type { AnswerContext } from '@/formats/format'
+import { attemptTarget, type StartedAnswer } from '@/gateway/attempt/attempt'
+import { firstAnswer } from '@/gateway/attempt/first-answer'
+import type { OpenAttempt } from '@/gateway/attempt/open-attempt'
+import { PlannedAttempts } from '@/gateway/attempt/planned-attempts'
+import type { ToolTerms } from '@/gateway/charge/charge'
+import { Meter } from '@/gateway/charge/meter'
 import type { OpenCharge } from '@/gateway/charge/open-charge'
 import { storeClosed } from '@/gateway/hold/denial'
 import { type Hold, withHold } from '@/gateway/hold/hold'
 import { negotiate, type Offer } from '@/gateway/hold/negotiation'
-import { askedOf, describePlan } from '@/gateway/hold/request-facts'
+import { askedOf } from '@/gateway/hold/request-facts'
 import { waitingHeaders } from '@/gateway/relay/headers'
 import { answerLate } from '@/gateway/relay/late-stream'
 import { relay } from '@/gateway/relay/relay'
@@ -15,17 +25,13 @@ import { withDeadline } from '@/lib/deadline'
 import type { Permit } from '@/routing/failover/permit'
 import type { Session } from '@/routing/plan/session'
 import type { ChatCall, ChatDeps } from './chat-call'
-import { findAnswer } from './find-answer'
 
 /** Answers one chat request. Throws a GatewayError where no answer could begin; the hold is released before it does. */
 export function handleChat(deps: ChatDeps, call: ChatCall): Promise<Response> {
   if (deps.storeWatch.isClosedTo(call.payer.accountId)) throw storeClosed()
   const session = deps.router.sessionOf(askedOf(call).request, call.payer.accountId, call.sessionName)
   const begin = () => negotiate(deps, call, session)
-  const negotiating = deps.tracing ? Promise.try(begin) : begin()
-  if (negotiating instanceof Promise)
-    deps.tracing?.step(call.requestId, 'plan', negotiating, ({ first }) => describePlan(first.plan))
-  return withHold(deps, call.payer, call.requestId, negotiating, (hold, offer) => {
+  return withHold(deps, call, begin, (hold, offer) => {
     const answering = answer(deps, call, hold, offer, session)
     return call.wantsStream ? unlessLate(deps, call, hold, offer, answering) : answering
   })
@@ -36,16 +42,22 @@ async function unlessLate(deps: ChatDeps, call: ChatCall, hold: Hold, offer: Off
   return early ?? answerMeanwhile(deps, call, hold, offer, answering)
 }
 
-/** Tells the client what has begun; the relay settles when the answer has ended. */
+/** Tries the targets of the plan until one answers, and tells the client what has begun; the relay settles when the answer has ended. */
 async function answer(deps: ChatDeps, call: ChatCall, hold: Hold, offer: Offer, session: Session | undefined) {
-  const { winner, started, upstreamMs } = await findAnswer(deps, call, hold, offer)
+  const { plan, request } = offer
+  const { accountId } = call.payer
+  const conversation = () => deps.router.conversationOf(request, accountId, call.sessionName)
+  const asking = { accountId, conversation, stream: request.stream, signal: call.signal }
+  const failover = deps.router.begin(plan, asking)
+  const attempts = new ChatAttempts(deps, call, hold, offer, failover)
+  const { winner, started, upstreamMs } = await firstAnswer(deps, failover, call.signal, attempts)
   const { charge, permit } = winner
   if (started.kind !== 'abandoned') {
-    deps.router.remember(offer.plan, charge.facts.model, session)
+    deps.router.remember(plan, charge.facts.model, session)
     charge.onObservedEnd = observe(deps, call, charge, session)
   }
   const context = contextOf(call, offer, charge.facts.model)
-  const mayReason = mayHaveReasoned(offer.request, permit)
+  const mayReason = mayHaveReasoned(request, permit)
   call.asked = undefined
   const known = { context, mayReason, upstreamMs, loweredCap: offer.loweredCap }
   return relay(deps, started, new RelayedAnswer(deps.metrics, call, winner, known))
@@ -93,4 +105,32 @@ function contextOf({ requestId, arrivedAtMs }: ChatCall, { request, size }: Offe
     wantsReasoning: request.reasoning?.visible ?? false,
     estimatedInputTokens: size.estimatedInput,
   }
+}
+
+/** One attempt after another, or beside another. */
+class ChatAttempts extends PlannedAttempts<StartedAnswer, ChatDeps, ChatCall, Offer> {
+  begin(permit: Permit): OpenAttempt<StartedAnswer> {
+    const { deps, call } = this
+    const { request } = this.offer
+    const { planned, number } = permit
+    const { target } = planned
+    const listener = deps.tracing?.attempting(call.requestId, { number, planned, operation: 'chat', request })
+    const attempt = this.open(permit, {
+      request,
+      meter: new Meter(this.hold.size.bounds.outputTokens, listener?.content),
+      listener,
+      tools: request.serverTools && termsOf(request.serverTools, target),
+      writesForHour: target.quirks.has(CACHE_CONTROL) && asksForHour(request),
+    })
+    void attemptTarget(deps, call, request, attempt)
+    return attempt
+  }
+}
+
+function termsOf(tools: readonly ServerTool[], { toolPrices }: Target): ToolTerms[] {
+  const byName = new Map(tools.map((tool) => [tool.name, tool]))
+  return [...byName.values()].flatMap(({ name, unsaidUses }) => {
+    const terms = toolPrices?.get(name)
+    return terms ? [{ name, unsaidUses, price: terms.price, cost: terms.cost, per: terms.per }] : []
+  })
 }

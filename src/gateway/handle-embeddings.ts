@@ -6,19 +6,14 @@ import { findVectors } from '@/gateway/embed/find-vectors'
 import { tellVectors } from '@/gateway/embed/tell-vectors'
 import { storeClosed } from '@/gateway/hold/denial'
 import { withHold } from '@/gateway/hold/hold'
-import { describePlan } from '@/gateway/hold/request-facts'
 
 export type { EmbeddingDeps } from '@/gateway/embed/embedding-call'
 
 /** Answers one request. Throws a GatewayError where there are no vectors; the hold is released before it does. */
 export function handleEmbeddings(deps: EmbeddingDeps, call: EmbeddingRequestCall): Promise<Response> {
-  const { payer, requestId } = call
-  if (deps.storeWatch.isClosedTo(payer.accountId)) throw storeClosed()
-  const negotiating = Promise.try(() => negotiateEmbedding(deps, call))
-  deps.tracing?.step(requestId, 'plan', negotiating, ({ first: { plan } }) =>
-    describePlan({ targets: plan.targets, requested: call.request.model }),
-  )
-  return withHold(deps, payer, requestId, negotiating, async (hold, offer) => {
+  if (deps.storeWatch.isClosedTo(call.payer.accountId)) throw storeClosed()
+  const begin = () => negotiateEmbedding(deps, call)
+  return withHold(deps, call, begin, async (hold, offer) => {
     const found = await findVectors(deps, call, hold, offer)
     return tellVectors(deps, call, offer, found)
   })

@@ -6,10 +6,7 @@ import { inspectJson, type JsonBounds } from '@/lib/json-source/scan'
 import { turnFor } from '@/lib/wait/own-turn'
 import { noteWork } from '@/metrics/work-log'
 
-/**
- * A body as it was read. `text` is there where its escapes make copying it much cheaper than writing `json` anew, and both say the same:
- * each name stands once in its object, and each number is as JavaScript writes it.
- */
+/** `text` is there where its escapes make copying it far cheaper than writing `json` anew: each name once, each number as JavaScript writes it. */
 export type JsonBody = { json: JsonObject; bytes: number; text?: string }
 
 /** What a body is to parse: bytes, and values of those kinds that are dear (fields, and anything among numbers that keep their digits). */

@@ -1,15 +1,11 @@
 /** Where a request comes from: the peer of its connection, or, behind proxies that are trusted, what the outermost of them saw. */
 
-/** The server that a request came to, which knows the peer as long as the connection lives. */
-type PeerSource = { requestIP(request: Request): { address: string } | null }
+import { peerOf } from './silence'
 
-const peers = new WeakMap<Request, string | PeerSource>()
+const peers = new WeakMap<Request, string>()
 
-/**
- * Notes the peer of the connection that `request` came in on, or whom to ask for it. What is counted or put on record by address
- * needs it at once: whoever hangs up would be nobody.
- */
-export function rememberPeer(request: Request, peer: string | PeerSource): void {
+/** Notes the peer of the connection that `request` came in on. What is put on record by address needs it at once: whoever hangs up would be nobody. */
+export function rememberPeer(request: Request, peer: string): void {
   peers.set(request, peer)
 }
 
@@ -18,8 +14,7 @@ export function rememberPeer(request: Request, peer: string | PeerSource): void 
  * X-Forwarded-For, so the client's is that many from the right; whatever stands further left is the client's own invention.
  */
 export function clientAddress(request: Request, trustedHops: number): string {
-  const source = peers.get(request)
-  const peer = (typeof source === 'object' ? source.requestIP(request)?.address : source) ?? UNKNOWN
+  const peer = peers.get(request) ?? peerOf(request) ?? UNKNOWN
   if (trustedHops === 0) return peer
   const forwarded = (request.headers.get('x-forwarded-for') ?? '').split(',').flatMap((entry) => entry.trim() || [])
   const hops = [...forwarded, peer]

@@ -4,8 +4,11 @@
  * streams has nothing to remember: it knows whom it answers.
  */
 
-/** The server that a request came to. */
-type Host = { timeout(request: Request, seconds: number): void }
+/** The server that a request came to, which knows its peer as long as the connection lives. */
+type Host = {
+  timeout(request: Request, seconds: number): void
+  requestIP?(request: Request): { address: string } | null
+}
 
 /** Between two requests of somebody known, and in the middle of their bodies: longer than the 60 s of common proxies. */
 export const KNOWN_IDLE_SECONDS = 75
@@ -24,14 +27,17 @@ export function knowCaller(request: Request): void {
   hosts.get(request)?.timeout(request, KNOWN_IDLE_SECONDS)
 }
 
-/** The caller is known and has said everything: from now on silence ends nothing. Returns what is to be called at the end. */
-export function allowSilence(request: Request): () => void {
+/** The address at the other end of its connection; undefined where that is closed, or there is none. */
+export function peerOf(request: Request): string | undefined {
+  return hosts.get(request)?.requestIP?.(request)?.address
+}
+
+/** The caller is known and has said everything: from now on silence ends nothing. */
+export function allowSilence(request: Request): void {
   const host = hosts.get(request)
-  if (host) {
-    answered.add(request)
-    host.timeout(request, 0)
-  }
-  return () => endSilence(request)
+  if (!host) return
+  answered.add(request)
+  host.timeout(request, 0)
 }
 
 /** The answer has ended: its connection may wait for the next request, and not for ever. */

@@ -20,7 +20,7 @@ import { createAnswerContent, inputContent } from './content'
 import type { GenAiMetrics } from './gen-ai-metrics'
 import { describeRequest, tellStatus } from './server-span'
 import type { TraceContext } from './trace-context'
-import type { AttemptStart, StepFacts, Tracing } from './tracing'
+import type { AttemptListener, AttemptStart, StepFacts, Tracing } from './tracing'
 
 type RequestTracesOptions = {
   tracer: Tracer
@@ -73,17 +73,37 @@ export function createRequestTraces(options: RequestTracesOptions): Tracing {
     if (requestId !== undefined) byId.set(requestId, undefined)
   }
 
-  function attemptOf(requestId: string, number: number): AttemptTrace | undefined {
-    return byId.get(requestId)?.attempts.get(number)
-  }
-
-  function endAttempt(requestId: string, number: number): void {
-    const request = byId.get(requestId)
-    const attempt = request?.attempts.get(number)
-    if (!request || !attempt) return
+  function endAttempt(request: RequestTrace, number: number): void {
+    const attempt = request.attempts.get(number)
+    if (!attempt) return
     request.attempts.delete(number)
     endCall(options, attempt)
     endIfOver(request)
+  }
+
+  function listenerTo(request: RequestTrace, attempt: AttemptTrace, number: number): AttemptListener {
+    return {
+      headers: context.for(attempt.span),
+      content: attempt.content,
+      began() {
+        if (attempt.hasBegun) return
+        attempt.hasBegun = true
+        if (!attempt.isStream) return
+        attempt.firstChunkMs = options.clock.monotonic() - attempt.startedMs
+        attempt.span.setAttribute(ATTR_GEN_AI_RESPONSE_TIME_TO_FIRST_CHUNK, attempt.firstChunkMs / 1000)
+        attempt.span.addEvent('svc.first_content')
+      },
+      failed(fault) {
+        if (!request.attempts.has(number)) return
+        tellFault(attempt, faultAttributes(fault))
+        // An answer that had begun is settled all the same.
+        if (!attempt.hasBegun) endAttempt(request, number)
+      },
+      outrun() {
+        attempt.span.setAttribute('svc.attempt.outcome', 'outrun')
+        endAttempt(request, number)
+      },
+    }
   }
 
   return {
@@ -158,44 +178,22 @@ export function createRequestTraces(options: RequestTracesOptions): Tracing {
     },
     attempting(requestId, start) {
       const request = byId.get(requestId)
-      if (request) request.attempts.set(start.number, beginCall(options, request.context, start))
-    },
-    contextFor(requestId, number) {
-      const attempt = attemptOf(requestId, number)
-      return attempt && context.for(attempt.span)
-    },
-    listenerFor: (requestId, number) => attemptOf(requestId, number)?.content,
-    began(requestId, number) {
-      const attempt = attemptOf(requestId, number)
-      if (!attempt || attempt.hasBegun) return
-      attempt.hasBegun = true
-      if (!attempt.isStream) return
-      attempt.firstChunkMs = options.clock.monotonic() - attempt.startedMs
-      attempt.span.setAttribute(ATTR_GEN_AI_RESPONSE_TIME_TO_FIRST_CHUNK, attempt.firstChunkMs / 1000)
-      attempt.span.addEvent('svc.first_content')
-    },
-    failed(requestId, number, fault) {
-      const attempt = attemptOf(requestId, number)
-      if (!attempt) return
-      tellFault(attempt, faultAttributes(fault))
-      // An answer that had begun is settled all the same.
-      if (!attempt.hasBegun) endAttempt(requestId, number)
-    },
-    outrun(requestId, number) {
-      attemptOf(requestId, number)?.span.setAttribute('svc.attempt.outcome', 'outrun')
-      endAttempt(requestId, number)
+      if (!request) return undefined
+      const attempt = beginCall(options, request.context, start)
+      request.attempts.set(start.number, attempt)
+      return listenerTo(request, attempt, start.number)
     },
     answered(answer) {
       const { line, attempts: number, ending } = answer
-      const { requestId } = line
-      const attempt = attemptOf(requestId, number)
-      if (!attempt) return
+      const request = byId.get(line.requestId)
+      const attempt = request?.attempts.get(number)
+      if (!request || !attempt) return
       const attributes = answerAttributes(answer)
       attempt.span.setAttributes(attributes)
       if (ending === 'broken' && attempt.errorType === undefined) tellFault(attempt, { [ATTR_ERROR_TYPE]: 'broken' })
-      byId.get(requestId)?.span.setAttributes(requestSummary(answer, attributes))
+      request.span.setAttributes(requestSummary(answer, attributes))
       options.metrics?.answered(attempt.target, answer, attempt.errorType)
-      endAttempt(requestId, number)
+      endAttempt(request, number)
     },
     traceIdOf(requestId) {
       const spanContext = byId.get(requestId)?.span.spanContext()

@@ -27,6 +27,20 @@ export type AttemptStart = { number: number; planned: PlannedTarget } & (
 /** Reads along with an answer, for traces that hold its content. */
 export type AnswerListener = { observe(event: ChatEvent): void; observeResponse(response: ChatResponse): void }
 
+/** One call to a provider, told what becomes of it. */
+export interface AttemptListener {
+  /** By which the provider may go on with the trace. */
+  readonly headers: Record<string, string> | undefined
+  /** Who is to read along with the answer; undefined unless traces hold content. */
+  readonly content: AnswerListener | undefined
+  /** The first content is here. */
+  began(): void
+  /** What went wrong, before the first content or after it; undefined: a fault of ours. */
+  failed(fault: AttemptFault | undefined): void
+  /** Another attempt was quicker. */
+  outrun(): void
+}
+
 /** No method throws or waits for anything. What is told of a request that nobody has heard of is ignored. */
 export interface Tracing {
   /** A request has come to the server, for one of our routes; undefined: for none of them. */
@@ -42,18 +56,8 @@ export interface Tracing {
   refused(requestId: string, error: GatewayError): void
   /** Times a part of the way, and says what `describe` makes of its result. */
   step<Result>(requestId: string, name: StepName, work: Promise<Result>, describe?: (result: Result) => StepFacts): void
-  /** A provider is about to be called. */
-  attempting(requestId: string, attempt: AttemptStart): void
-  /** The headers by which a provider may go on with the trace. */
-  contextFor(requestId: string, attempt: number): Record<string, string> | undefined
-  /** Who is to read along with an answer; undefined unless traces hold content. */
-  listenerFor(requestId: string, attempt: number): AnswerListener | undefined
-  /** The first content is here. */
-  began(requestId: string, attempt: number): void
-  /** What went wrong, before the first content or after it; undefined: a fault of ours. */
-  failed(requestId: string, attempt: number, fault: AttemptFault | undefined): void
-  /** Another attempt was quicker. */
-  outrun(requestId: string, attempt: number): void
+  /** A provider is about to be called. Returns who is told of the call; undefined where nobody wants to know. */
+  attempting(requestId: string, attempt: AttemptStart): AttemptListener | undefined
   /** The answer is over and settled. */
   answered(answer: EndedAnswer): void
   /** The id of the request's trace; undefined where it has none. */

@@ -16,9 +16,7 @@ import type { JsonObject } from '@/lib/json'
 import { copyJson } from '@/lib/json-splice'
 import type { Logger } from '@/lib/logger'
 import { turnFor } from '@/lib/wait/own-turn'
-import type { AttemptFault } from '@/routing/failover/fault-class'
 import type { Permit } from '@/routing/failover/permit'
-import type { Tracing } from '@/telemetry/tracing'
 import type { UpstreamAnswer } from '@/upstream/answer'
 import { callUpstream } from '@/upstream/client'
 import { describeFailure, toGatewayError, type UpstreamFailure } from '@/upstream/failure'
@@ -30,12 +28,7 @@ import { type CompleteAnswer, completeAnswer, MAX_ANSWER_BYTES, readComplete } f
 import { openStreamSource, type StreamSource } from './stream-source'
 
 /** What an attempt tells of itself, and to whom. */
-export type AttemptDeps = {
-  logger: Logger
-  drains: DrainSlots
-  streams: Streams
-  tracing?: Tracing | undefined
-}
+export type AttemptDeps = { logger: Logger; drains: DrainSlots; streams: Streams }
 
 /** What is asked of the permit's target, and in whose words. */
 type AttemptInput = {
@@ -72,7 +65,7 @@ export async function attemptTarget(
     const input = inProviderNames(call, request, attempt)
     const body = encodeBody(deps, input, own)
     if (body instanceof GatewayError)
-      return attempt.finish(fail(deps, requestId, permit, { kind: 'unencodable' }, body))
+      return attempt.finish({ kind: 'failed', error: body, failed: permit.failed({ kind: 'unencodable' }) })
     const writing = turnFor(bodyBytes)
     if (writing) await writing
     const copied = text === undefined ? undefined : copyJson(text, own, body)
@@ -83,15 +76,10 @@ export async function attemptTarget(
     }
     if (result.kind === 'failed') return attempt.finish(noteFailure(deps, requestId, permit, result.failure))
     const hasContent = result.kind === 'complete' || (result.kind === 'stream' && !signal.aborted)
-    if (hasContent) {
-      permit.began()
-      deps.tracing?.began(requestId, permit.number)
-    } else permit.abandoned()
+    if (hasContent) return attempt.begin(result)
+    permit.abandoned()
     attempt.finish(result)
   } catch (error) {
-    // A bug of ours: it must not keep the slot as well.
-    permit.abandoned()
-    deps.tracing?.failed(requestId, permit.number, undefined)
     attempt.crash(error)
   }
 }
@@ -129,7 +117,7 @@ async function callTarget(
   bodyText: string,
 ): Promise<StartedAnswer | { kind: 'failed'; failure: UpstreamFailure }> {
   const { call, attempt, providerFormat, request } = input
-  const { requestId, payer, signal } = call
+  const { payer, signal } = call
   const { permit } = attempt
   const { target } = permit.planned
   // Of a stream, what came tells what is owed; of an answer in one piece, only its end does.
@@ -149,7 +137,7 @@ async function callTarget(
       handle: attempt,
       protocol: sentProtocol(input),
       readingOn: attempt.readingOn,
-      traceHeaders: deps.tracing?.contextFor(requestId, permit.number),
+      traceHeaders: attempt.listener?.headers,
     })
     if (answer.kind === 'failed') return attempt.isGivenUp(signal) ? abandoned(answer.failure) : answer
     if (attempt.isGivenUp(signal)) {
@@ -279,7 +267,7 @@ function noteWarnings(deps: { logger: Logger }, input: AttemptInput, warnings: r
 
 /** What a failed call comes to: written to the log, told to the permit. */
 export function noteFailure(
-  deps: Omit<AttemptDeps, 'drains' | 'streams'>,
+  deps: Pick<AttemptDeps, 'logger'>,
   requestId: string,
   permit: Permit,
   failure: UpstreamFailure,
@@ -287,16 +275,5 @@ export function noteFailure(
   const { model, target } = permit.planned
   const reason = describeFailure(failure, target.provider)
   deps.logger.warn('attempt_failed', { requestId, model: model.id, attempt: permit.number, reason })
-  return fail(deps, requestId, permit, failure, toGatewayError(failure, target.provider))
-}
-
-function fail(
-  { tracing }: Pick<AttemptDeps, 'tracing'>,
-  requestId: string,
-  permit: Permit,
-  fault: AttemptFault,
-  error: GatewayError,
-): Failed {
-  tracing?.failed(requestId, permit.number, fault)
-  return { kind: 'failed', error, failed: permit.failed(fault) }
+  return { kind: 'failed', error: toGatewayError(failure, target.provider), failed: permit.failed(failure) }
 }

@@ -12,14 +12,12 @@ import type { Failover } from '@/routing/failover/failover'
 import type { AttemptNote } from '@/routing/failover/failover-state'
 import type { FailedAttempt, Permit } from '@/routing/failover/permit'
 import { describeTrail } from '@/routing/route-reason'
-import type { Tracing } from '@/telemetry/tracing'
 import { type Failed, isFailure, type OpenAttempt, type Outcome } from './open-attempt'
 
 type FirstAnswerDeps = {
   clock: Clock
   /** Told of calls that were outrun. */
   metrics: Pick<SettleDeps['metrics'], 'thrownAway'>
-  tracing?: Tracing | undefined
 }
 
 /** The attempt that has an answer first, and what has begun of it. */
@@ -152,12 +150,12 @@ function endOthers<Started extends Outcome>(
   winner: OpenAttempt<Started>,
   failover: Failover,
   hasAnswered: boolean,
-  { metrics, tracing }: FirstAnswerDeps,
+  { metrics }: FirstAnswerDeps,
 ): void {
   for (const other of attempts) {
     if (other === winner) continue
     bearCost(winner.charge, other.charge, metrics)
-    tracing?.outrun(other.charge.facts.requestId, other.permit.number)
+    other.listener?.outrun()
     if (hasAnswered && !other.result && other.sinceMs < winner.sinceMs) failover.outrun(other.permit)
     other.drop()
   }

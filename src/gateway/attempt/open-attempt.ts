@@ -3,6 +3,7 @@ import type { GatewayError } from '@/chat/error'
 import type { Format } from '@/formats/format'
 import type { OpenCharge } from '@/gateway/charge/open-charge'
 import type { FailedAttempt, Permit } from '@/routing/failover/permit'
+import type { AttemptListener } from '@/telemetry/tracing'
 import type { CallHandle } from '@/upstream/call-deadline'
 import type { TimeoutPhase } from '@/upstream/failure'
 import type { ReadingOn } from './drain-slots'
@@ -36,16 +37,27 @@ export class OpenAttempt<Started extends Outcome> implements CallHandle {
     readonly charge: OpenCharge,
     /** When it began, or last showed that it goes on. */
     public sinceMs: number,
+    readonly listener?: AttemptListener | undefined,
   ) {}
+
+  /** Its answer has begun. */
+  begin(result: Started): void {
+    this.permit.began()
+    this.listener?.began()
+    this.finish(result)
+  }
 
   /** Its call has come to this. */
   finish(result: Started | Failed): void {
+    if (isFailure(result)) this.listener?.failed(result.failed.fault)
     this.result = result
     this.tellEnd()
   }
 
-  /** Its call has run into a bug of ours. */
+  /** Its call has run into a bug of ours: it must not keep the slot as well. */
   crash(error: unknown): void {
+    this.permit.abandoned()
+    this.listener?.failed(undefined)
     this.error = error
     this.tellEnd()
   }

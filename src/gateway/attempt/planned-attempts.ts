@@ -11,6 +11,7 @@ import type { Failover } from '@/routing/failover/failover'
 import type { Permit } from '@/routing/failover/permit'
 import type { Plan } from '@/routing/plan/plan'
 import { routeReason } from '@/routing/route-reason'
+import type { AttemptListener } from '@/telemetry/tracing'
 import type { Attempts } from './first-answer'
 import { OpenAttempt, type Outcome } from './open-attempt'
 
@@ -18,7 +19,11 @@ import { OpenAttempt, type Outcome } from './open-attempt'
 type Call = Omit<ArrivedRequest, 'asked'> & Pick<OpenCharge, 'line' | 'onSettled' | 'arrivedMonotonicMs'>
 
 /** What of a charge differs with what is asked for. */
-type Asked = Pick<OpenCharge, 'tools' | 'writesForHour'> & { request: { model: string; stream: boolean }; meter: Meter }
+type Asked = Pick<OpenCharge, 'tools' | 'writesForHour'> & {
+  request: { model: string; stream: boolean }
+  meter: Meter
+  listener: AttemptListener | undefined
+}
 
 /** A subclass for each use says how one is made. */
 export abstract class PlannedAttempts<
@@ -44,7 +49,7 @@ export abstract class PlannedAttempts<
   }
 
   /** From now on the books hear of this attempt, should this process die. */
-  protected open(permit: Permit, { request, meter, tools, writesForHour }: Asked): OpenAttempt<Started> {
+  protected open(permit: Permit, { request, meter, tools, writesForHour, listener }: Asked): OpenAttempt<Started> {
     const { call, hold } = this
     const { clock, formats } = this.deps
     const { planned, number: attempts } = permit
@@ -67,7 +72,7 @@ export abstract class PlannedAttempts<
       arrivedMonotonicMs: call.arrivedMonotonicMs,
     }
     keepRenewed(charge, clock)
-    return new OpenAttempt<Started>(permit, providerFormat, charge, clock.monotonic())
+    return new OpenAttempt<Started>(permit, providerFormat, charge, clock.monotonic(), listener)
   }
 
   private reasonFor({ planned }: Permit): string {

@@ -34,7 +34,7 @@ type EmbeddingAttempt = { call: EmbeddingRequestCall; attempt: OpenAttempt<Embed
 
 /** Asks the permit's target. Tells the attempt what it comes to, and never rejects. */
 export async function attemptEmbedding(
-  deps: Omit<AttemptDeps, 'drains' | 'streams'> & { clock: Clock },
+  deps: Pick<AttemptDeps, 'logger'> & { clock: Clock },
   { call, attempt, embeddings }: EmbeddingAttempt,
   answered: AnsweredCalls,
 ): Promise<void> {
@@ -49,7 +49,7 @@ export async function attemptEmbedding(
       const start = answers.length * embeddings.maxInputs
       if (start >= inputs.length) break
       const isLate = deps.clock.monotonic() - startedMs >= target.provider.timeouts.totalMs
-      const result = isLate ? OVERTIME : await askOnce(deps, { call, attempt, embeddings }, start)
+      const result = isLate ? OVERTIME : await askOnce({ call, attempt, embeddings }, start)
       if (call.signal.aborted || attempt.isDropped) {
         if (!('kind' in result)) answers.push(result)
         if (answers.length * embeddings.maxInputs >= inputs.length) break
@@ -63,13 +63,8 @@ export async function attemptEmbedding(
       // The target is not silent.
       attempt.sinceMs = deps.clock.monotonic()
     }
-    permit.began()
-    deps.tracing?.began(call.requestId, permit.number)
-    attempt.finish({ kind: 'embedded', answers, inputs: inputs.length })
+    attempt.begin({ kind: 'embedded', answers, inputs: inputs.length })
   } catch (error) {
-    // A bug of ours: it must not keep the slot as well.
-    permit.abandoned()
-    deps.tracing?.failed(call.requestId, permit.number, undefined)
     attempt.crash(error)
   }
 }
@@ -77,7 +72,6 @@ export async function attemptEmbedding(
 const OVERTIME: UpstreamFailure = { kind: 'timeout', phase: 'total' }
 
 async function askOnce(
-  { tracing }: Pick<AttemptDeps, 'tracing'>,
   { call, attempt, embeddings }: EmbeddingAttempt,
   start: number,
 ): Promise<EmbeddingAnswer | UpstreamFailure> {
@@ -94,7 +88,7 @@ async function askOnce(
     ...{ target, key: permit.key, format: providerFormat, stream: false, signal, handle: attempt },
     url: embeddingsUrl(target),
     bodyText: JSON.stringify(body),
-    traceHeaders: tracing?.contextFor(call.requestId, permit.number),
+    traceHeaders: attempt.listener?.headers,
   })
   if (answer.kind === 'failed') return answer.failure
   const read = await answer.readAll(MAX_ANSWER_BYTES)

@@ -27,9 +27,16 @@ class EmbeddingAttempts extends PlannedAttempts<Embedded, EmbeddingDeps, Embeddi
   begin(permit: Permit): OpenAttempt<Embedded> {
     const { deps, call } = this
     const { planned, number } = permit
-    deps.tracing?.attempting(call.requestId, { number, planned, operation: 'embeddings', request: call.request })
+    const asked = { number, planned, operation: 'embeddings', request: call.request } as const
+    const listener = deps.tracing?.attempting(call.requestId, asked)
     const request = { model: call.request.model, stream: false }
-    const attempt = this.open(permit, { request, meter: new Meter(0), tools: undefined, writesForHour: false })
+    const attempt = this.open(permit, {
+      request,
+      meter: new Meter(0),
+      tools: undefined,
+      writesForHour: false,
+      listener,
+    })
     const { embeddings } = attempt.providerFormat
     assert(embeddings, `no embeddings in ${planned.target.provider.format}`)
     void attemptEmbedding(deps, { call, attempt, embeddings }, this.answered)

@@ -13,6 +13,7 @@ import { assert } from '@/lib/assert'
 import type { CrashPoint } from '@/lib/crash-point'
 import type { Nano } from '@/lib/money'
 import type { Soon } from '@/lib/wait/soon'
+import type { PlannedTarget } from '@/routing/plan/plan'
 import type { Tracing } from '@/telemetry/tracing'
 import { denial } from './denial'
 import type { HoldKeeper, Renewable } from './hold-keeper'
@@ -30,6 +31,10 @@ export type HoldDeps = {
   tracing?: Tracing | undefined
 }
 
+type Holder = { payer: Payer; requestId: string; line: { requestedModel?: string | undefined } }
+
+type Planned = Terms & { plan: { targets: readonly PlannedTarget[] } }
+
 /** A charge that there is something to pay of. */
 type Due = Extract<Charge, { kind: 'charge' }>
 
@@ -42,13 +47,18 @@ export type Hold = Pick<OpenHold, Exclude<keyof OpenHold, keyof Renewable | 'isT
  * Reserves, runs `use` with what was agreed, and makes sure that the hold ends. Throws a GatewayError where the ledger
  * refuses: 401, 402, 429, or 503 where it cannot be reached.
  */
-export async function withHold<Offered extends Terms>(
+export async function withHold<Offered extends Planned>(
   deps: HoldDeps,
-  payer: Payer,
-  holdId: string,
-  negotiating: Soon<Negotiation<Offered>>,
+  { payer, requestId: holdId, line }: Holder,
+  negotiate: () => Soon<Negotiation<Offered>>,
   use: (hold: Hold, offer: Offered) => Promise<Response>,
 ): Promise<Response> {
+  const negotiating = deps.tracing ? Promise.try(negotiate) : negotiate()
+  if (negotiating instanceof Promise)
+    deps.tracing?.step(holdId, 'plan', negotiating, ({ first }) => ({
+      requested_model: line.requestedModel,
+      targets: first.plan.targets.map(({ target }) => `${target.provider.name}/${target.model}`),
+    }))
   const negotiation = negotiating instanceof Promise ? await negotiating : negotiating
   let offer = negotiation.first
   let outcome = await reserve(deps, payer, holdId, offer)
@@ -147,14 +157,9 @@ class OpenHold implements Renewable {
   }
 }
 
-const NEGOTIABLE: ReadonlySet<ReserveOutcome['kind']> = new Set<Refusal['kind']>([
-  'insufficient',
-  'budget_exceeded',
-  'models_changed',
-])
-
 function isNegotiable(outcome: ReserveOutcome): outcome is Refusal {
-  return NEGOTIABLE.has(outcome.kind)
+  const { kind } = outcome
+  return kind === 'insufficient' || kind === 'budget_exceeded' || kind === 'models_changed'
 }
 
 function reserve(

@@ -6,7 +6,6 @@ import type { RequestFacts } from '@/ledger/usage-record'
 import { assert } from '@/lib/assert'
 import type { JsonObject } from '@/lib/json'
 import type { PlannedTarget } from '@/routing/plan/plan'
-import type { StepFacts } from '@/telemetry/tracing'
 
 /** What a request asks for, as it was said and as it was read. `text` is the body as JSON, where that is better copied than written anew. */
 export type Asked = { request: ChatRequest; body: JsonObject; bodyBytes: number; text?: string | undefined }
@@ -63,15 +62,4 @@ export function plannedFacts(
     startedAtMs: arrivedAtMs,
     idempotencyKey,
   }
-}
-
-/** A plan for whoever looks at a trace: the targets in order, by their names in the catalogue. */
-export function describePlan({
-  targets,
-  requested,
-}: {
-  targets: readonly PlannedTarget[]
-  requested: string
-}): StepFacts {
-  return { requested_model: requested, targets: targets.map(({ target }) => `${target.provider.name}/${target.model}`) }
 }

@@ -200,8 +200,7 @@ function epilogueOf(relay: Relay, charge: Charge): string {
 }
 
 function failUpstream(relay: Relay, failure: UpstreamFailure, textBefore = ''): Promise<void> {
-  const { deps, answer } = relay
-  if (relay.isOpen) deps.tracing?.failed(answer.client.requestId, answer.permit.number, failure)
+  if (relay.isOpen) relay.answer.listener?.failed(failure)
   return fail(relay, toGatewayError(failure, relay.answer.provider), textBefore)
 }
 

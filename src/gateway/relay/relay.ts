@@ -28,7 +28,7 @@ export async function relay(deps: RelayDeps, started: StartedAnswer, answer: Rel
     }
   } catch (error) {
     answer.permit.ended(true)
-    deps.tracing?.failed(answer.client.requestId, answer.permit.number, undefined)
+    answer.listener?.failed(undefined)
     throw error
   }
 }

@@ -11,6 +11,7 @@ import type { Charge, Ending, SettledAnswer } from '@/ledger/charge'
 import type { Payer } from '@/ledger/outcomes'
 import type { Metrics } from '@/metrics/metrics'
 import type { Permit } from '@/routing/failover/permit'
+import type { AttemptListener } from '@/telemetry/tracing'
 import type { HeaderFacts } from './headers'
 
 /** Whom an answer is told: of its request, what there is to know until it has ended. */
@@ -46,6 +47,7 @@ type AnsweringAttempt = {
   readonly charge: OpenCharge
   /** Fields of the caller's body that the target was not sent. */
   readonly leftOut: readonly string[]
+  readonly listener?: AttemptListener | undefined
 }
 
 /** An answer from its first word to its end. Knows what is charged, for whoever tells the client, and counts repairs. */
@@ -55,6 +57,7 @@ export class RelayedAnswer implements PassHooks, HeaderFacts {
   readonly permit: Permit
   readonly charge: OpenCharge
   readonly leftOut: readonly string[]
+  readonly listener: AttemptListener | undefined
   readonly context: AnswerContext
   /** Whether the model may have reasoned unseen, going by the catalogue and by what was asked for. */
   readonly mayReason: boolean
@@ -67,7 +70,7 @@ export class RelayedAnswer implements PassHooks, HeaderFacts {
   constructor(
     private readonly counters: Pick<Metrics, 'repaired'>,
     readonly client: Client,
-    { providerFormat, permit, charge, leftOut }: AnsweringAttempt,
+    { providerFormat, permit, charge, leftOut, listener }: AnsweringAttempt,
     { context, mayReason, upstreamMs, loweredCap }: Known,
   ) {
     this.provider = permit.planned.target.provider
@@ -75,6 +78,7 @@ export class RelayedAnswer implements PassHooks, HeaderFacts {
     this.permit = permit
     this.charge = charge
     this.leftOut = leftOut
+    this.listener = listener
     this.context = context
     this.mayReason = mayReason
     this.upstreamMs = upstreamMs

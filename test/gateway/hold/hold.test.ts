@@ -76,7 +76,12 @@ const offerOf = (size: HoldSize) => ({ size, allowedModels: ['svc/alpha'] }) as 
 const FIRST = offerOf(SIZE)
 
 function run(use: (hold: Hold, offer: Offer) => Promise<Response>, negotiation: Partial<Negotiation<Offer>> = {}) {
-  return withHold(deps, PAYER, 'hold_1', { first: FIRST, next: async () => undefined, ...negotiation }, use)
+  return withHold(
+    deps,
+    { payer: PAYER, requestId: 'hold_1', line: {} },
+    () => ({ first: FIRST, next: async () => undefined, ...negotiation }),
+    use,
+  )
 }
 
 describe('before anything is asked', () => {

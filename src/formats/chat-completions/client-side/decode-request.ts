@@ -102,11 +102,12 @@ function decodeOutputLimit(request: WireRequest): number | undefined {
 
 /** `Object.fromEntries` makes own properties even of `__proto__`, which an assignment would not. */
 function decodeExtensions(body: JsonObject, leftOver: JsonObject): { [field: string]: JsonValue | undefined } {
-  const unknown = Object.entries(body).filter(
-    ([field, value]) => BODY_FIELDS.get(field)?.kind !== 'hub' && value !== undefined,
-  )
-  const left = Object.entries(leftOver).filter(([, value]) => value !== undefined && value !== null)
-  return Object.fromEntries([...unknown, ...left])
+  const own: [string, JsonValue | undefined][] = []
+  for (const field in body)
+    if (body[field] !== undefined && BODY_FIELDS.get(field)?.kind !== 'hub') own.push([field, body[field]])
+  for (const field in leftOver)
+    if (leftOver[field] !== undefined && leftOver[field] !== null) own.push([field, leftOver[field]])
+  return Object.fromEntries(own)
 }
 
 /** What the answer must look like; undefined where the hub has no word for it. */
