@@ -23,6 +23,8 @@ export type NewKey = Partial<KeyLimits> & {
   accountId: string
   /** 1 to 200 characters. */
   name: string
+  /** The member whose key it is; left out, the account's. */
+  createdBy?: string
 }
 
 /** What is left out stays as it is; a limit of null is the catalogue's default or none. */
@@ -37,8 +39,14 @@ type CreateKeyOutcome =
 /** With `accountId`, only a key of that account is changed. `by` is for the audit log; left out = the operator. */
 export interface ApiKeys {
   create(key: NewKey, by?: ChangedBy): Promise<CreateKeyOutcome>
-  /** Renames a key and changes its limits. */
-  change(keyId: string, changes: KeyChanges, accountId?: string, by?: ChangedBy): Promise<ChangeKeyOutcome>
+  /** Renames a key and changes its limits, unless `check` throws at the limits that it has, which nobody else changes meanwhile. */
+  change(
+    keyId: string,
+    changes: KeyChanges,
+    accountId?: string,
+    by?: ChangedBy,
+    check?: (present: KeyLimits) => void,
+  ): Promise<ChangeKeyOutcome>
   deactivate(keyId: string, accountId?: string, by?: ChangedBy): Promise<ChangeKeyOutcome>
   activate(keyId: string, accountId?: string, by?: ChangedBy): Promise<ChangeKeyOutcome>
   /** For ever: the key's usage stays in the history, its text is never accepted again. */
@@ -59,7 +67,13 @@ export function createApiKeys(database: Database, ledger: Ledger, service: strin
     editKey(database, ledger, { keyId, accountId, by: by ?? OPERATOR, decide })
   return {
     create: (key, by = OPERATOR) => create(database, ledger, service, key, by),
-    change: (keyId, changes, accountId, by) => edit((row) => toChanged(row, changes))(keyId, accountId, by),
+    change(keyId, changes, accountId, by, check) {
+      const decide = (row: KeyRow) => {
+        check?.(limitsOf(row))
+        return toChanged(row, changes)
+      }
+      return edit(decide)(keyId, accountId, by)
+    },
     deactivate: edit((row) => toStatus(row, 'deactivated')),
     activate: edit((row) => toStatus(row, 'active')),
     delete: edit((row) => toStatus(row, 'deleted')),
@@ -76,11 +90,11 @@ async function create(
   key: NewKey,
   by: ChangedBy,
 ): Promise<CreateKeyOutcome> {
-  const { accountId, name, ...limits } = key
+  const { accountId, name, createdBy = null, ...limits } = key
   const keyId = randomId('key')
   const text = generateKey(service)
   const keyHash = hashKey(text)
-  const values = { id: keyId, accountId, name, keyHash, ...keyHint(text), ...limitColumns(limits) }
+  const values = { id: keyId, accountId, name, createdBy, keyHash, ...keyHint(text), ...limitColumns(limits) }
   try {
     const isFull = await database.db.transaction(async (transaction) => {
       if ((await countKeys(transaction, accountId)) >= MAX_KEYS_PER_ACCOUNT) return true

@@ -1,7 +1,7 @@
 /** The limits of a key on their way into the history: checked, as columns, and as the audit log tells them. */
 import type { AuditDetails } from '@/db/administration-schema'
 import type { apiKeys } from '@/db/schema'
-import type { KeyLimits } from '@/ledger/outcomes'
+import type { DefaultLimits, KeyLimits } from '@/ledger/outcomes'
 import { assert } from '@/lib/assert'
 import { formatUsd } from '@/lib/money'
 
@@ -28,6 +28,32 @@ export function limitColumns(limits: Partial<KeyLimits>): LimitColumns {
     ...(expiresAtMs !== undefined && { expiresAt: expiresAtMs === null ? null : new Date(expiresAtMs) }),
     ...(allowedModels !== undefined && { allowedModels: allowedModels && [...new Set(allowedModels)] }),
   }
+}
+
+/** Which of the limits that `changes` names let a key do more than `present` does; null counts as `defaults`, or as no bound. */
+export function limitsRaised(
+  changes: Partial<KeyLimits>,
+  present: KeyLimits,
+  defaults: DefaultLimits,
+): (keyof KeyLimits)[] {
+  const isRaised: Record<keyof KeyLimits, boolean> = {
+    requestsPerMinute: exceeds(changes.requestsPerMinute, present.requestsPerMinute, defaults.requestsPerMinute),
+    tokensPerMinute: exceeds(changes.tokensPerMinute, present.tokensPerMinute, defaults.tokensPerMinute),
+    concurrency: exceeds(changes.concurrency, present.concurrency, defaults.concurrency),
+    monthlyBudget: exceeds(changes.monthlyBudget, present.monthlyBudget, Number.POSITIVE_INFINITY),
+    expiresAtMs: exceeds(changes.expiresAtMs, present.expiresAtMs, Number.POSITIVE_INFINITY),
+    allowedModels: allowsMore(changes.allowedModels, present.allowedModels),
+  }
+  return (Object.keys(isRaised) as (keyof KeyLimits)[]).filter((limit) => isRaised[limit])
+}
+
+function exceeds(asked: number | null | undefined, present: number | null, otherwise: number): boolean {
+  return asked !== undefined && (asked ?? otherwise) > (present ?? otherwise)
+}
+
+function allowsMore(asked: readonly string[] | null | undefined, present: readonly string[] | null): boolean {
+  if (asked === undefined || present === null) return false
+  return asked === null || asked.some((model) => !present.includes(model))
 }
 
 /** Ids of models that one entry of the audit log quotes. */

@@ -15,6 +15,8 @@ export type KeyListing = KeyLimits & {
   status: KeyStatus
   /** What the service made it for; null for a key that a person made. */
   builtIn: BuiltInKey | null
+  /** The member whose key it is; null for those of the account as a whole. */
+  createdBy: string | null
   /** Charges in the calendar month `spentMonth` (yyyymm, UTC) that have reached the history. */
   spentThisMonth: Nano
   spentMonth: number
@@ -53,6 +55,7 @@ function listingOf(row: KeyRow): KeyListing {
     lastFour: row.lastFour,
     status: row.status,
     builtIn: row.builtIn,
+    createdBy: row.createdBy,
     spentThisMonth: row.spentThisMonth,
     spentMonth: row.spentMonth,
     lastUsedAt: row.lastUsedAt,

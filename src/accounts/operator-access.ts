@@ -98,7 +98,8 @@ export async function setDisabled(
 export async function accountOfNobodyElse({ sql }: Database, address: string): Promise<string | undefined> {
   const [row] = await sql<{ account_id: string }[]>`
     SELECT account_id FROM users AS one WHERE email = ${address.toLowerCase()} AND account_id IS NOT NULL
-      AND NOT EXISTS (SELECT FROM users WHERE account_id = one.account_id AND id <> one.id AND disabled_at IS NULL)`
+      AND NOT EXISTS (SELECT FROM memberships JOIN users ON users.id = user_id
+        WHERE memberships.account_id = one.account_id AND user_id <> one.id AND disabled_at IS NULL)`
   return row?.account_id
 }
 

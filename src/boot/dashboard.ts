@@ -1,6 +1,7 @@
 /** Wires what only the dashboard needs: people and their sessions, orders, administration. */
 import { createAccounts } from '@/accounts/accounts'
 import { createApiKeys } from '@/accounts/api-keys'
+import { roleIn } from '@/accounts/members/memberships'
 import { priceLines } from '@/catalog/price-lines'
 import { type CatalogSource, liveLimits } from '@/catalog/reload/live-catalog'
 import type { Config } from '@/config/config'
@@ -85,6 +86,7 @@ export function assembleDashboard(parts: DashboardParts): DashboardDeps & AssetD
     publicUrl: config.publicUrl,
     identifyViewer: auth.identifyViewer,
     countChange: auth.countChange,
+    roleIn: (accountId, userId) => roleIn(database.db, accountId, userId),
     auth,
     storedResponses: parts.storedResponses,
     keepResponsesFor: parts.keepResponsesFor,

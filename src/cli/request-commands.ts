@@ -35,13 +35,18 @@ export const REQUEST_COMMANDS: readonly Command[] = [
 async function readRecord({ database, catalog }: Services, id: string) {
   const accountId = await findRecordOwner(database, id)
   if (accountId === undefined) return undefined
-  const detail = await readRecordDetail(database, (model, usage) => priceLines(catalog, model, usage), accountId, id)
+  const detail = await readRecordDetail(
+    database,
+    (model, usage) => priceLines(catalog, model, usage),
+    { accountId },
+    id,
+  )
   return detail && { accountId, ...describe(detail) }
 }
 
 async function readFailure({ database }: Services, id: string) {
   const accountId = await findFailureOwner(database, id)
-  const failure = accountId === undefined ? undefined : await findFailure(database, accountId, id, Date.now())
+  const failure = accountId === undefined ? undefined : await findFailure(database, { accountId }, id, Date.now())
   if (!failure) return undefined
   const { atMs, ...facts } = failure
   return { accountId, at: new Date(atMs), ...facts }

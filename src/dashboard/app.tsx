@@ -1,20 +1,24 @@
 /** Chooses the page for an address, and sends people who are not signed in to where they can. */
 import { Center, Loader } from '@mantine/core'
-import { lazy, Suspense, useState } from 'react'
+import { lazy, Suspense, useEffect, useState } from 'react'
 import { Redirect, Route, Switch, useLocation } from 'wouter'
 import { ErrorState } from '@/dashboard/components/states/error-state'
 import { NotFound } from '@/dashboard/components/states/not-found'
 import { PageBoundary } from '@/dashboard/components/states/page-boundary'
 import { StepUpHost } from '@/dashboard/components/step-up'
+import { accountAt, type Permission, rememberAccount, showAccount, useMay } from './account'
 import { PAGES, type PageRoute } from './pages'
-import { useViewer } from './session'
+import { useViewer, type Viewer } from './session'
 import { Shell } from './shell'
 
 const AdministratorGate = lazy(async () => ({
   default: (await import('@/dashboard/pages/settings/administrator-gate')).AdministratorGate,
 }))
 const PUBLIC_PAGES = PAGES.filter(({ audience }) => audience === 'public')
-const MEMBER_PAGES = PAGES.filter(({ audience }) => audience === 'member')
+const PERSON_PAGES = PAGES.filter(({ audience }) => audience === 'person')
+const ADMINISTRATOR_PAGES = PAGES.filter(({ audience }) => audience === 'administrator')
+type AccountRoute = PageRoute & { audience: Permission }
+const ACCOUNT_PAGES = PAGES.filter((page): page is AccountRoute => page.audience.includes('.'))
 
 /** The whole application below `/dashboard`. */
 export function App() {
@@ -40,11 +44,13 @@ function SignedIn() {
   if (viewer.isPending) return <Spinner />
   if (viewer.isError) return <ErrorState error={viewer.error} retry={viewer.refetch} />
   if (viewer.data === null) return <Redirect to={`/sign-in${backTo(location)}`} replace />
+  const accountId = accountAt(location, viewer.data)
+  if (!showAccount(accountId)) return <Spinner />
   return (
-    <Shell viewer={viewer.data}>
+    <Shell viewer={viewer.data} accountId={accountId}>
       <PageBoundary key={location}>
         <Waiting>
-          <Pages routes={viewer.data.role === 'admin' ? PAGES : MEMBER_PAGES} needsApp={!viewer.data.isTotpEnabled} />
+          <Pages viewer={viewer.data} accountId={accountId} />
         </Waiting>
       </PageBoundary>
       <StepUpHost />
@@ -52,24 +58,77 @@ function SignedIn() {
   )
 }
 
-type PagesProps = {
-  routes: readonly PageRoute[]
-  /** Administration opens once an authenticator app is set up. */
-  needsApp: boolean
-}
-
-function Pages({ routes, needsApp }: PagesProps) {
-  // Kept until its last step: the app is in force before its owner has seen the backup codes.
-  const [isGated, setGated] = useState(needsApp)
+function Pages({ viewer, accountId }: { viewer: Viewer; accountId: string }) {
   return (
     <Switch>
-      {routes.map(({ path, audience, component: Component }) => (
+      <Route path="/a/:accountId" nest>
+        <AccountPages viewer={viewer} accountId={accountId} />
+      </Route>
+      {PERSON_PAGES.map(({ path, component: Component }) => (
         <Route key={path} path={path}>
-          {isGated && audience === 'administrator' ? (
-            <AdministratorGate onDone={() => setGated(false)} />
-          ) : (
-            <Component />
-          )}
+          <Component />
+        </Route>
+      ))}
+      {viewer.role === 'admin' && (
+        <Route path="/admin/*?">
+          <AdministratorPages needsApp={!viewer.isTotpEnabled} />
+        </Route>
+      )}
+      {ACCOUNT_PAGES.map(({ path }) => (
+        <Route key={path} path={path}>
+          <ToAccount accountId={accountId} />
+        </Route>
+      ))}
+      <Route>
+        <NotFound />
+      </Route>
+    </Switch>
+  )
+}
+
+/** The addresses of before accounts stood in them, of bookmarks and mails. */
+function ToAccount({ accountId }: { accountId: string }) {
+  const [location] = useLocation()
+  const path = location === '/' ? '' : location
+  return <Redirect to={`/a/${accountId}${path}${window.location.search}`} replace />
+}
+
+/** Of an account that the person is no member of there is nothing to see, and no menu. */
+function AccountPages({ viewer, accountId }: { viewer: Viewer; accountId: string }) {
+  const may = useMay()
+  const isOwn = viewer.accounts.some((account) => account.accountId === accountId)
+  useEffect(() => {
+    if (isOwn) rememberAccount(accountId)
+  }, [isOwn, accountId])
+  return (
+    <Switch>
+      {ACCOUNT_PAGES.filter(({ audience }) => may(audience)).map(({ path, component: Component }) => (
+        <Route key={path} path={path}>
+          <Component />
+        </Route>
+      ))}
+      {isOwn && !may('billing.read') && (
+        <Route path="/">
+          <Redirect to="/keys" replace />
+        </Route>
+      )}
+      <Route>
+        <NotFound />
+      </Route>
+    </Switch>
+  )
+}
+
+/** Administration opens once an authenticator app is set up. */
+function AdministratorPages({ needsApp }: { needsApp: boolean }) {
+  // Kept until its last step: the app is in force before its owner has seen the backup codes.
+  const [isGated, setGated] = useState(needsApp)
+  if (isGated) return <AdministratorGate onDone={() => setGated(false)} />
+  return (
+    <Switch>
+      {ADMINISTRATOR_PAGES.map(({ path, component: Component }) => (
+        <Route key={path} path={path}>
+          <Component />
         </Route>
       ))}
       <Route>

@@ -1,6 +1,7 @@
 /** What happens on the account while a page is open: one connection per tab, and only while the tab is looked at. */
 import { useQuery } from '@tanstack/react-query'
 import { useEffect } from 'react'
+import { accountPath, useMay } from './account'
 import { queryClient } from './query'
 import { VIEWER_KEY } from './session'
 
@@ -8,7 +9,6 @@ import { VIEWER_KEY } from './session'
 type LiveBalance = { balance: string; available: string; held: string; spentThisMonth: string }
 
 const BALANCE_KEY = ['live', 'balance'] as const
-const EVENTS_PATH = '/dashboard/api/events'
 /** The browser reconnects by itself after a break, but not after a refusal. */
 const RETRY_MS = 15_000
 /** Under steady traffic, pages are told of new requests this often at most. */
@@ -21,9 +21,11 @@ let retryTimer: Timer | undefined
 let usageTimer: Timer | undefined
 let isUsageWaiting = false
 
-/** Receives the account's live events while the page is shown; `onUsage` when there are new requests. */
+/** Receives the account's live events while the page is shown, for those who may see the balance; `onUsage` when there are new requests. */
 export function useLiveEvents(onUsage?: () => void): void {
+  const isAllowed = useMay()('billing.read')
   useEffect(() => {
+    if (!isAllowed) return
     users += 1
     if (users === 1) document.addEventListener('visibilitychange', follow)
     follow()
@@ -32,7 +34,7 @@ export function useLiveEvents(onUsage?: () => void): void {
       if (users === 0) document.removeEventListener('visibilitychange', follow)
       follow()
     }
-  }, [])
+  }, [isAllowed])
   useEffect(() => {
     if (!onUsage) return
     usageListeners.add(onUsage)
@@ -55,7 +57,7 @@ function follow(): void {
 
 function connect(): void {
   clearTimeout(retryTimer)
-  const opened = new EventSource(EVENTS_PATH)
+  const opened = new EventSource(accountPath('events'))
   source = opened
   opened.addEventListener('balance', (event) => {
     queryClient.setQueryData<LiveBalance>(BALANCE_KEY, JSON.parse(event.data))

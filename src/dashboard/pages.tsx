@@ -1,36 +1,40 @@
 /** Every page: its path below /dashboard, who may see it, and the file it is loaded from when it is first opened. */
 import { type ComponentType, lazy } from 'react'
+import type { Permission } from './account'
 
 export type PageRoute = {
-  /** A wouter pattern, e.g. `/keys/:keyId`. */
+  /** A wouter pattern, e.g. `/keys/:keyId`; a page of an account has it below `/a/:accountId`. */
   path: string
-  /** `public`: without the shell, for people who are not signed in; `administrator`: for role admin. */
-  audience: 'public' | 'member' | 'administrator'
+  /**
+   * `public`: without the shell, for people who are not signed in; `person`: for whoever is; `administrator`: for role admin; else what a
+   * member must be allowed to do in the account.
+   */
+  audience: 'public' | 'person' | 'administrator' | Permission
   component: ComponentType
 }
 
 /** Routes in the order in which they are tried. */
 export const PAGES: readonly PageRoute[] = [
-  page('/', 'member', () => import('./pages/overview/overview-page').then((module) => module.OverviewPage)),
-  page('/keys', 'member', () => import('./pages/keys/keys-page').then((module) => module.KeysPage)),
-  page('/keys/:keyId', 'member', () => import('./pages/keys/key-page').then((module) => module.KeyPage)),
-  page('/models', 'member', () => import('./pages/models/models-page').then((module) => module.ModelsPage)),
-  page('/playground', 'member', () =>
+  page('/', 'billing.read', () => import('./pages/overview/overview-page').then((module) => module.OverviewPage)),
+  page('/keys', 'usage.read', () => import('./pages/keys/keys-page').then((module) => module.KeysPage)),
+  page('/keys/:keyId', 'usage.read', () => import('./pages/keys/key-page').then((module) => module.KeyPage)),
+  page('/models', 'usage.read', () => import('./pages/models/models-page').then((module) => module.ModelsPage)),
+  page('/playground', 'keys.use', () =>
     import('./pages/playground/playground-page').then((module) => module.PlaygroundPage),
   ),
-  page('/usage', 'member', () => import('./pages/usage/usage-page').then((module) => module.UsagePage)),
-  page('/failures', 'member', () => import('./pages/failures/failures-page').then((module) => module.FailuresPage)),
-  page('/credit', 'member', () => import('./pages/credit/credit-page').then((module) => module.CreditPage)),
-  page('/credit/statement', 'member', () =>
+  page('/usage', 'usage.read', () => import('./pages/usage/usage-page').then((module) => module.UsagePage)),
+  page('/failures', 'usage.read', () => import('./pages/failures/failures-page').then((module) => module.FailuresPage)),
+  page('/credit', 'billing.read', () => import('./pages/credit/credit-page').then((module) => module.CreditPage)),
+  page('/credit/statement', 'billing.read', () =>
     import('./pages/account-statement/statement-page').then((module) => module.StatementPage),
   ),
-  page('/credit/orders/:orderId', 'member', () =>
+  page('/credit/orders/:orderId', 'billing.read', () =>
     import('./pages/credit/order-page').then((module) => module.OrderPage),
   ),
-  page('/credit/orders/:orderId/receipt', 'member', () =>
+  page('/credit/orders/:orderId/receipt', 'billing.read', () =>
     import('./pages/credit/receipt-page').then((module) => module.ReceiptPage),
   ),
-  page('/settings', 'member', () => import('./pages/settings/settings-page').then((module) => module.SettingsPage)),
+  page('/settings', 'person', () => import('./pages/settings/settings-page').then((module) => module.SettingsPage)),
   page('/admin/orders', 'administrator', () =>
     import('@/dashboard/pages/administration/orders-page').then((module) => module.AdminOrdersPage),
   ),

@@ -19,6 +19,8 @@ export function useViewer() {
   })
 }
 
+export type Viewer = NonNullable<ReturnType<typeof useViewer>['data']>
+
 /** After signing in or out: forgets everything that was shown to the person before. */
 export async function viewerChanged(): Promise<void> {
   queryClient.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== VIEWER_KEY[0] })

@@ -37,21 +37,22 @@ import {
 } from '@tabler/icons-react'
 import type { ComponentType, ReactNode } from 'react'
 import { Link, useLocation } from 'wouter'
+import { type Permission, useMay } from './account'
 import { Logo } from './components/logo'
 import { SchemeToggle } from './components/scheme-toggle'
 import { signOut } from './session'
 
 type NavigationItem = { path: string; label: string; icon: ComponentType<{ size?: number; stroke?: number }> }
 
-/** For everybody. */
-const MEMBER_ITEMS: readonly NavigationItem[] = [
-  { path: '/', label: 'Overview', icon: IconLayoutDashboard },
-  { path: '/keys', label: 'API keys', icon: IconKey },
-  { path: '/usage', label: 'Usage', icon: IconActivity },
-  { path: '/failures', label: 'Failed requests', icon: IconAlertTriangle },
-  { path: '/credit', label: 'Credit', icon: IconCoins },
-  { path: '/models', label: 'Models', icon: IconListDetails },
-  { path: '/playground', label: 'Playground', icon: IconMessage2Code },
+/** Those of an account, for members who may do that. */
+const ACCOUNT_ITEMS: readonly (NavigationItem & { may: Permission })[] = [
+  { path: '/', label: 'Overview', icon: IconLayoutDashboard, may: 'billing.read' },
+  { path: '/keys', label: 'API keys', icon: IconKey, may: 'usage.read' },
+  { path: '/usage', label: 'Usage', icon: IconActivity, may: 'usage.read' },
+  { path: '/failures', label: 'Failed requests', icon: IconAlertTriangle, may: 'usage.read' },
+  { path: '/credit', label: 'Credit', icon: IconCoins, may: 'billing.read' },
+  { path: '/models', label: 'Models', icon: IconListDetails, may: 'usage.read' },
+  { path: '/playground', label: 'Playground', icon: IconMessage2Code, may: 'keys.use' },
 ]
 
 /** For administrators. */
@@ -68,9 +69,13 @@ const ADMINISTRATOR_ITEMS: readonly NavigationItem[] = [
 
 type ShellViewer = { name: string; email: string; role: 'member' | 'admin' }
 
+type ShellProps = { viewer: ShellViewer; accountId: string; children: ReactNode }
+
 /** The menu beside `children`; on a phone it opens from a bar at the top. */
-export function Shell({ viewer, children }: { viewer: ShellViewer; children: ReactNode }) {
+export function Shell({ viewer, accountId, children }: ShellProps) {
   const [isOpen, { toggle, close }] = useDisclosure()
+  const may = useMay()
+  const accountItems = ACCOUNT_ITEMS.filter((item) => may(item.may))
   const [location] = useLocation()
   return (
     <AppShell
@@ -108,7 +113,7 @@ export function Shell({ viewer, children }: { viewer: ShellViewer; children: Rea
       </AppShell.Header>
       <AppShell.Navbar className="shell-navigation" p="sm">
         <ScrollArea>
-          <Items items={MEMBER_ITEMS} location={location} label="Main" onOpen={close} />
+          <Items items={accountItems} base={`/a/${accountId}`} location={location} label="Main" onOpen={close} />
           {viewer.role === 'admin' && (
             <>
               <Text size="xs" fw={600} c="dimmed" mt="lg" mb={4} px="sm">
@@ -126,18 +131,26 @@ export function Shell({ viewer, children }: { viewer: ShellViewer; children: Rea
   )
 }
 
-type ItemsProps = { items: readonly NavigationItem[]; location: string; label: string; onOpen(): void }
+type ItemsProps = {
+  items: readonly NavigationItem[]
+  /** What their paths are below. */
+  base?: string
+  location: string
+  label: string
+  onOpen(): void
+}
 
-function Items({ items, location, label, onOpen }: ItemsProps) {
+function Items({ items, base = '', location, label, onOpen }: ItemsProps) {
   return (
     <nav aria-label={label}>
       {items.map(({ path, label: text, icon: Icon }) => {
-        const isActive = path === '/' ? location === '/' : location.startsWith(path)
+        const href = path === '/' ? base : base + path
+        const isActive = path === '/' ? location === base : location.startsWith(href)
         return (
           <NavLink
             key={path}
             component={Link}
-            href={path}
+            href={href}
             onClick={onOpen}
             label={text}
             leftSection={<Icon size={18} stroke={1.7} />}

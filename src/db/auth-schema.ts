@@ -1,5 +1,5 @@
-/** The tables of sign-in as TypeScript sees them (migration 0003); properties have the names that Better Auth asks for. */
-import { boolean, index, integer, pgTable, text, unique, uniqueIndex } from 'drizzle-orm/pg-core'
+/** The tables of people as TypeScript sees them: sign-in (migration 0003) and memberships (0026); properties have the names that Better Auth asks for. */
+import { boolean, index, integer, pgTable, primaryKey, text, unique, uniqueIndex } from 'drizzle-orm/pg-core'
 import { moment } from './columns'
 
 export type UserRole = 'member' | 'admin'
@@ -15,7 +15,7 @@ export const users = pgTable(
     emailVerified: boolean('email_verified').notNull().default(false),
     image: text('image'),
     role: text('role').$type<UserRole>().notNull().default('member'),
-    /** The account that pays; null until the address is verified where an operator has created an account for it. */
+    /** The account that the person was given; null until the address is verified where an operator has created an account for it. */
     accountId: text('account_id'),
     twoFactorEnabled: boolean('two_factor_enabled').notNull().default(false),
     /** When an operator disabled the person; null = may sign in. */
@@ -24,6 +24,25 @@ export const users = pgTable(
     updatedAt: moment('updated_at').notNull().defaultNow(),
   },
   (table) => [uniqueIndex('users_email_key').on(table.email), index('users_account_index').on(table.accountId)],
+)
+
+/** What a person may do in an account; see `PERMISSIONS`. */
+export const ACCOUNT_ROLES = ['owner', 'admin', 'developer', 'billing', 'viewer'] as const
+export type AccountRole = (typeof ACCOUNT_ROLES)[number]
+
+/** Whoever is given an account becomes its owner by a trigger, and another keeps the last owner where there are members. */
+export const memberships = pgTable(
+  'memberships',
+  {
+    accountId: text('account_id').notNull(),
+    userId: text('user_id').notNull(),
+    role: text('role').$type<AccountRole>().notNull(),
+    createdAt: moment('created_at').notNull().defaultNow(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.accountId, table.userId] }),
+    index('memberships_user_index').on(table.userId),
+  ],
 )
 
 /** How a person signs in: with provider `credential`, `accountId` is the user's id and `password` an argon2id hash. */

@@ -28,6 +28,7 @@ import digestVersion from './migrations/0022_digest_version.sql' with { type: 't
 import chargedKeys from './migrations/0023_charged_idempotency_keys.sql' with { type: 'text' }
 import thrownAway from './migrations/0024_thrown_away.sql' with { type: 'text' }
 import cheapDigestChecks from './migrations/0025_cheap_digest_checks.sql' with { type: 'text' }
+import memberships from './migrations/0026_memberships.sql' with { type: 'text' }
 
 /** One SQL file, never changed once released. `isExpansion`: it only adds, so that older gateways work on. */
 type Migration = { id: number; name: string; sql: string; isExpansion?: boolean }
@@ -63,6 +64,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { id: 23, name: 'charged_idempotency_keys', sql: chargedKeys, isExpansion: true },
   { id: 24, name: 'thrown_away', sql: thrownAway, isExpansion: true },
   { id: 25, name: 'cheap_digest_checks', sql: cheapDigestChecks, isExpansion: true },
+  { id: 26, name: 'memberships', sql: memberships, isExpansion: true },
 ]
 
 type MigrateOptions = {

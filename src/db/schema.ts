@@ -18,6 +18,9 @@ import { nano } from '@/lib/money'
 import { amount, moment, tokens } from './columns'
 import { USAGE_COLUMNS, type UsageColumn, usageColumnTypes } from './usage-columns'
 
+/** An organisation is an account that several people may share. */
+export type AccountKind = 'personal' | 'organisation'
+
 export const accounts = pgTable(
   'accounts',
   {
@@ -38,6 +41,7 @@ export const accounts = pgTable(
     spentMonth: integer('spent_month').notNull().default(197001),
     ledgerSeq: bigint('ledger_seq', { mode: 'number' }).notNull().default(0),
     createdAt: moment('created_at').notNull().defaultNow(),
+    kind: text('kind').$type<AccountKind>().notNull().default('personal'),
   },
   (table) => [uniqueIndex('accounts_email_key').on(sql`lower(${table.email})`)],
 )
@@ -68,9 +72,12 @@ export const apiKeys = pgTable(
     lastUsedAt: moment('last_used_at'),
     createdAt: moment('created_at').notNull().defaultNow(),
     deletedAt: moment('deleted_at'),
+    /** Whose key it is; null for those of the account as a whole, and for keys made before there were members. */
+    createdBy: text('created_by'),
   },
   (table) => [
     index('api_keys_account_index').on(table.accountId, table.createdAt.desc()),
+    index('api_keys_creator_index').on(table.createdBy).where(sql`created_by IS NOT NULL`),
     uniqueIndex('api_keys_built_in_key').on(table.accountId, table.builtIn).where(sql`built_in IS NOT NULL`),
   ],
 )

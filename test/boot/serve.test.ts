@@ -144,16 +144,16 @@ describe('connections without end', () => {
 
   test('in the playground it is lifted for the answer alone', async () => {
     gateway.upstream.respond(() => Response.json(chatCompletion('Hello')))
-    const { limits } = await ask('/dashboard/api/playground/chat', chatBy('Bearer none'))
+    const { limits } = await ask(`/dashboard/api/a/${admin.viewer.accountId}/playground/chat`, chatBy('Bearer none'))
     expect([limits.includes(0), limits.at(-1)]).toEqual([true, KNOWN_IDLE_SECONDS])
   })
 
   test('at no page of the dashboard a stranger is given more, however many there will be', async () => {
     const pages = dashboardRoutesOf(gateway).filter(({ method }) => method === 'GET')
-    expect(pages.map(nameOf)).toContain('GET /dashboard/api/events')
+    expect(pages.map(nameOf)).toContain('GET /dashboard/api/a/:accountId/events')
     for (const page of pages) {
       if (page.path.endsWith('/events')) continue
-      const path = fillPath(page.path, {})
+      const path = fillPath(page.path, { accountId: admin.viewer.accountId })
       const [stranger, known] = [await ask(path, {}), await ask(path, { headers: { cookie: admin.cookie } })]
       const isOpenToAll = stranger.status !== 401
       expect([nameOf(page), stranger.limits, known.limits.includes(0)]).toEqual([nameOf(page), [], !isOpenToAll])

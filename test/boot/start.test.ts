@@ -153,7 +153,9 @@ describe('the dashboard of a first start', () => {
       .getSetCookie()
       .map((text) => text.split(';')[0])
       .join('; ')
-    const overview = await fetch(`${address}/dashboard/api/overview`, { headers: { cookie } })
+    const me = await fetch(`${address}/dashboard/api/session/me`, { headers: { cookie } })
+    const { accountId } = (await me.json()) as { accountId: string }
+    const overview = await fetch(`${address}/dashboard/api/a/${accountId}/overview`, { headers: { cookie } })
     expect(await overview.text()).toContain('"10"')
     const { ADMIN_EMAIL, ADMIN_PASSWORD } = administrator
     expect((await signIn({ email: ADMIN_EMAIL, password: ADMIN_PASSWORD })).status).toBe(200)

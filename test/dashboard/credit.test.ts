@@ -90,7 +90,7 @@ describe('a bank transfer', () => {
     await page.getByRole('dialog').getByText('will take no payment any more').waitFor()
     await page.getByRole('dialog').getByRole('button', { name: 'Cancel the order' }).click()
     await page.getByText('Was valid until').waitFor()
-    const list = (await payer.json('GET', '/dashboard/api/orders')).body as { items: OrderBody[] }
+    const list = (await payer.json('GET', '/dashboard/api/a/:accountId/orders')).body as { items: OrderBody[] }
     expect(list.items.map(({ state, claimNote }) => [state, claimNote])).toEqual([['cancelled', 'today <b>']])
   })
 
@@ -145,7 +145,7 @@ describe('every page', () => {
     for (const [path, failing] of Object.entries(parts)) {
       const page = await open('/docs')
       let isDown = true
-      await page.route('**/dashboard/api/orders**', (route) => (isDown ? route.abort() : route.continue()))
+      await page.route('**/dashboard/api/a/*/orders**', (route) => (isDown ? route.abort() : route.continue()))
       await page.goto(gateway.url + path)
       const retries = page.getByRole('button', { name: 'Try again' })
       await until(async () => (await retries.count()) === failing, 'every part to say that it failed')
@@ -197,7 +197,7 @@ function schemeOf(page: Page): Promise<string | undefined> {
 }
 
 async function create(who: Person, amountUsd: string, method: OrderBody['method']): Promise<OrderBody> {
-  const answer = await who.json('POST', '/dashboard/api/orders', { amountUsd, method })
+  const answer = await who.json('POST', '/dashboard/api/a/:accountId/orders', { amountUsd, method })
   expect(answer.status).toBe(200)
   return answer.body as OrderBody
 }

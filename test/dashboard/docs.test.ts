@@ -76,7 +76,7 @@ test('what people come for is open and first; what only our own pages call is cl
   expect(await tags.last().getAttribute('data-tag')).toBe('Dashboard')
   expect(await tags.first().getAttribute('data-is-open')).toBe('true')
   await page.locator('h3.opblock-tag[data-tag="Dashboard"][data-is-open="false"]').waitFor()
-  expect(await page.getByText('/dashboard/api/keys').count()).toBe(0)
+  expect(await page.getByText('/dashboard/api/a/{accountId}/keys').count()).toBe(0)
 })
 
 const LOOKS: Look[] = [{ colorScheme: 'light' }, { colorScheme: 'dark', width: 360 }]
@@ -84,7 +84,7 @@ const LOOKS: Look[] = [{ colorScheme: 'light' }, { colorScheme: 'dark', width: 3
 test.each(LOOKS)('it can be read and used by everybody, looked at in %j', async (look) => {
   const page = await open(look)
   await page.locator('h3.opblock-tag[data-tag="Dashboard"] button').click()
-  await page.getByText('/dashboard/api/keys/{id}').first().waitFor()
+  await page.getByText('/dashboard/api/a/{accountId}/keys/{id}').first().waitFor()
   for (const summary of READ) await page.getByText(summary).click()
   await page.getByText(FIRST).click()
   await page.getByRole('button', { name: 'Execute' }).first().click()

@@ -45,7 +45,7 @@ function open(path: string, more: { width?: number; colorScheme?: 'light' | 'dar
 }
 
 async function createKey(body: object = {}): Promise<{ key: string; id: string }> {
-  const answer = await person.json('POST', '/dashboard/api/keys', { name: 'Robot', ...body })
+  const answer = await person.json('POST', '/dashboard/api/a/:accountId/keys', { name: 'Robot', ...body })
   const { key, item } = answer.body as { key: string; item: { id: string } }
   return { key, id: item.id }
 }
@@ -98,7 +98,7 @@ describe('the first key', () => {
     const row = page.getByRole('row', { name: /Production/ })
     expect(await row.textContent()).toContain(`${key.slice(0, 8)}…${key.slice(-4)}`)
     expect(await page.content()).not.toContain(key)
-    const { body } = await person.json('GET', '/dashboard/api/keys')
+    const { body } = await person.json('GET', '/dashboard/api/a/:accountId/keys')
     expect(body).toMatchObject({
       items: [{ limits: { monthlyBudgetUsd: '2.5', requestsPerMinute: 60, allowedModels: ['svc/alpha'] } }],
     })
@@ -110,7 +110,7 @@ describe('the first key', () => {
     const dialog = page.getByRole('dialog')
     await dialog.getByLabel('Name').fill('Production')
     await dialog.getByRole('button', { name: 'Limits' }).click()
-    await page.route('**/dashboard/api/keys', (route) =>
+    await page.route('**/dashboard/api/a/*/keys', (route) =>
       route.fulfill({
         status: 400,
         json: { error: { message: 'No such budget today.', type: 'x', param: 'monthlyBudgetUsd', code: null } },
@@ -150,7 +150,7 @@ describe('a key', () => {
     const { key, id } = await createKey({ monthlyBudgetUsd: '1' })
     expect(await call(key)).toBe(200)
     await until(async () => {
-      const { body } = await person.json('GET', `/dashboard/api/keys/${id}`)
+      const { body } = await person.json('GET', `/dashboard/api/a/:accountId/keys/${id}`)
       return (body as { total: { requests: number } }).total.requests === 1
     })
     const page = await open(`/dashboard/keys/${id}`)
@@ -169,15 +169,15 @@ describe('a key', () => {
     await dialog.getByRole('button', { name: 'Save' }).click()
     await page.getByRole('heading', { name: CODE_LIKE, exact: true }).waitFor()
     await page.getByText('31 Dec 2999').first().waitFor()
-    const { body } = await person.json('GET', `/dashboard/api/keys/${id}`)
+    const { body } = await person.json('GET', `/dashboard/api/a/:accountId/keys/${id}`)
     expect(body).toMatchObject({ item: { name: CODE_LIKE, limits: { monthlyBudgetUsd: null, concurrency: null } } })
     await page.getByRole('link', { name: 'See every request' }).click()
-    await page.waitForURL(`**/dashboard/usage?key=${id}`)
+    await page.waitForURL(`**/usage?key=${id}`)
   })
 
   test('without requests says so, the playground’s cannot be deleted, and one that is none leads nowhere', async () => {
     const { id } = await createKey()
-    await person.json('POST', '/dashboard/api/playground/chat', { model: 'svc/alpha', messages: [] })
+    await person.json('POST', '/dashboard/api/a/:accountId/playground/chat', { model: 'svc/alpha', messages: [] })
     const page = await open(`/dashboard/keys/${id}`)
     await page.getByText('No requests in the latest 30 days').waitFor()
     await page.getByRole('link', { name: 'API keys' }).click()
@@ -235,7 +235,7 @@ test('every page fits a phone and passes in the dark', async () => {
 
 test('what cannot be loaded says why, and can be tried again', async () => {
   for (const [path, route, text] of [
-    ['/dashboard/keys', '**/dashboard/api/keys', 'No API keys yet'],
+    ['/dashboard/keys', '**/dashboard/api/a/*/keys', 'No API keys yet'],
     ['/dashboard/models', '**/dashboard/api/models', '2 of 2'],
   ] as const) {
     const page = await open('/dashboard/settings')

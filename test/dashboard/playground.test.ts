@@ -135,7 +135,7 @@ describe('a conversation', () => {
     const page = await open()
     await say(page, 'Hi')
     await page.getByRole('link', { name: 'Buy credit' }).click()
-    await page.waitForURL('**/dashboard/credit')
+    await page.waitForURL('**/credit')
   })
 })
 
@@ -212,7 +212,10 @@ const DOT = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwA
 
 describe('who pays', () => {
   test('is the key that is pasted, whose limits hold and which is nowhere kept', async () => {
-    const { body } = await person.json('POST', '/dashboard/api/keys', { name: 'own', allowedModels: ['svc/beta'] })
+    const { body } = await person.json('POST', '/dashboard/api/a/:accountId/keys', {
+      name: 'own',
+      allowedModels: ['svc/beta'],
+    })
     const { key, item } = body as { key: string; item: { id: string } }
     const page = await open('/dashboard/playground?model=svc/alpha')
     await page.getByText('An API key').click()
@@ -225,7 +228,7 @@ describe('who pays', () => {
     await page.getByRole('button', { name: 'Try again' }).click()
     await page.getByText('$0.00008').waitFor()
     const used = await until(async () => {
-      const { body: detail } = await person.json('GET', `/dashboard/api/keys/${item.id}`)
+      const { body: detail } = await person.json('GET', `/dashboard/api/a/:accountId/keys/${item.id}`)
       return (detail as { total: { spentUsd: string } }).total.spentUsd === '0.00008'
     })
     expect(used).toBe(true)
@@ -237,9 +240,9 @@ describe('who pays', () => {
     const page = await open()
     await say(page, 'Hi')
     await page.getByText('$0.00008').waitFor()
-    const { body } = await person.json('GET', '/dashboard/api/keys')
+    const { body } = await person.json('GET', '/dashboard/api/a/:accountId/keys')
     const { items } = body as { items: { id: string }[] }
-    await person.json('POST', `/dashboard/api/keys/${items[0]?.id}/deactivate`, {})
+    await person.json('POST', `/dashboard/api/a/:accountId/keys/${items[0]?.id}/deactivate`, {})
     await say(page, 'Hi again')
     await page.getByRole('alert').getByRole('link', { name: 'API keys' }).click()
     await page.getByRole('row', { name: /Playground.*Deactivated/ }).waitFor()

@@ -99,7 +99,9 @@ describe('the overview', () => {
     const page = await open('/dashboard', { cookie: poor.person.cookie })
     const alert = page.getByRole('alert').filter({ hasText: 'Your credit is running low' })
     await alert.getByText('Less than $1 is left.').waitFor()
-    expect(await alert.getByRole('link', { name: 'Add credit' }).getAttribute('href')).toBe('/dashboard/credit')
+    expect(await alert.getByRole('link', { name: 'Add credit' }).getAttribute('href')).toBe(
+      `/dashboard/a/${poor.accountId}/credit`,
+    )
     await expectAccessible(page)
   })
 
@@ -107,7 +109,7 @@ describe('the overview', () => {
     const page = await open('/dashboard/settings-that-do-not-exist')
     const refusal = { error: { message: 'The usage history cannot be reached at the moment.', type: 'x', code: null } }
     let isBroken = true
-    await page.route('**/dashboard/api/overview', (route) =>
+    await page.route('**/dashboard/api/a/*/overview', (route) =>
       isBroken ? route.fulfill({ status: 403, json: refusal }) : route.continue(),
     )
     await page.getByRole('link', { name: 'Overview', exact: true }).click()
@@ -156,7 +158,7 @@ describe('the usage page', () => {
   test('searches on by itself where one answer does not cover the time', async () => {
     const page = await open('/dashboard')
     let asked = 0
-    await page.route('**/dashboard/api/usage?**', async (route) => {
+    await page.route('**/dashboard/api/a/*/usage?**', async (route) => {
       asked += 1
       const isLast = asked === 3
       const json = {

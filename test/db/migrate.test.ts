@@ -114,8 +114,15 @@ describe('an older version', () => {
     const takesAway = /\b(DROP|RENAME|TRUNCATE|DELETE|UPDATE|SET NOT NULL|TYPE|REVOKE|NOT VALID|ADD CONSTRAINT)\b/i
     // A check said in other words refuses what it did, as `rules.test.ts` shows of each.
     const reworded = /DROP CONSTRAINT (\w+),\s+ADD CONSTRAINT \1\s+CHECK [^;]+;/g
+    // What a trigger waits for, and what becomes of a row with the one that it points to, takes nothing away by itself.
+    const harmless =
+      /AFTER (?:INSERT OR )?UPDATE(?: OR DELETE)?(?: OF \w+)? ON|FOR NO KEY UPDATE|ON DELETE (?:CASCADE|SET NULL)/g
     for (const { name, sql, isExpansion } of MIGRATIONS)
-      if (isExpansion) expect([name, sql.replace(reworded, '')]).not.toEqual([name, expect.stringMatching(takesAway)])
+      if (isExpansion)
+        expect([name, sql.replace(reworded, '').replace(harmless, '')]).not.toEqual([
+          name,
+          expect.stringMatching(takesAway),
+        ])
   })
 })
 

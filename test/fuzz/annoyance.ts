@@ -14,4 +14,4 @@ export type Neighbour = {
 }
 
 /** Whoever annoys: of those who were there from the start, each also signed in; or a new customer with little credit. */
-export type NeighbourUser = Pick<FuzzUser, 'key' | 'cookie' | 'spareKeyId'>
+export type NeighbourUser = Pick<FuzzUser, 'key' | 'cookie' | 'accountId' | 'spareKeyId'>

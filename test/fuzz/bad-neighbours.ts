@@ -75,11 +75,11 @@ const SIGNED = JSON.stringify({
 })
 
 /** A change of something of one's own, from the pages. */
-function change(url: string, { cookie, spareKeyId }: NeighbourUser, turn: number): Promise<unknown> {
+function change(url: string, { cookie, accountId, spareKeyId }: NeighbourUser, turn: number): Promise<unknown> {
   const headers = { cookie, origin: url, 'content-type': 'application/json' }
   const body = JSON.stringify({ name: `name ${turn}` })
-  return fetch(`${url}/dashboard/api/keys/${spareKeyId}`, { method: 'PATCH', headers, body }).then((response) =>
-    response.text(),
+  return fetch(`${url}/dashboard/api/a/${accountId}/keys/${spareKeyId}`, { method: 'PATCH', headers, body }).then(
+    (response) => response.text(),
   )
 }
 

@@ -43,7 +43,7 @@ test.each([
     '/',
   ],
   ['another family’s words', 400, '{"type":"error","error":{"type":"x","message":"x"}}', '/v1/chat/completions'],
-  ['no JSON', 404, 'Not Found', '/dashboard/api/keys'],
+  ['no JSON', 404, 'Not Found', '/dashboard/api/a/:accountId/keys'],
   ['a secret', 200, '{"key":"sk-secret"}', '/v1/usage'],
 ])('%s is found', (_, status, text, path) => {
   const observed = { status, headers: new Headers(), text: JSON.parse(JSON.stringify(text)) }

@@ -110,7 +110,10 @@ async function createUser(gateway: TestGateway, hasConversations: boolean): Prom
   const requestId = await ask(gateway, key)
   const spare = await gateway.apiKeys.create({ accountId, name: 'spare' })
   assert(spare.kind === 'created', 'the account exists')
-  const order = await person.json('POST', '/dashboard/api/orders', { method: 'bank_transfer', amountUsd: '25' })
+  const order = await person.json('POST', '/dashboard/api/a/:accountId/orders', {
+    method: 'bank_transfer',
+    amountUsd: '25',
+  })
   const { orderId } = order.body as { orderId: string }
   const { cookie, viewer } = person
   if (hasConversations) {

@@ -43,8 +43,8 @@ async function holdConnection(url: string): Promise<void> {
 const DAY_MS = 86_400_000
 const PAGES = ['usage/totals?status=ok', 'usage?limit=100', 'usage/series', 'usage/choices', 'overview', 'failures']
 
-async function lookUp(url: string, { cookie }: NeighbourUser, page: string): Promise<void> {
-  await (await fetch(`${url}/dashboard/api/${page}`, { headers: { cookie } })).text()
+async function lookUp(url: string, { cookie, accountId }: NeighbourUser, page: string): Promise<void> {
+  await (await fetch(`${url}/dashboard/api/a/${accountId}/${page}`, { headers: { cookie } })).text()
 }
 
 export const HOLDING = {

@@ -33,7 +33,7 @@ async function ask(changes: Record<string, unknown>, key = customer.key): Promis
 
 async function listOf({ person }: Pick<SignedInCustomer, 'person'>, query = ''): Promise<List> {
   await gateway.gateway.deps.failures.flush()
-  return (await person.json('GET', `/dashboard/api/failures${query}`)).body as List
+  return (await person.json('GET', `/dashboard/api/a/:accountId/failures${query}`)).body as List
 }
 
 test('each is listed with its reason, and none of them with its content', async () => {
@@ -70,7 +70,7 @@ test('one is found by its id, by its own account only, and a list by key and rea
   const { items } = await listOf(customer, `?key=${customer.keyId}&status=404&code=model_not_found`)
   expect(items[0]?.requestId).toBe(id)
   expect((await listOf(customer, '?key=key_other')).items).toEqual([])
-  const path = `/dashboard/api/failures/${id}`
+  const path = `/dashboard/api/a/:accountId/failures/${id}`
   expect((await customer.person.json('GET', path)).body).toMatchObject({ requestId: id, keyName: 'Test key' })
   const stranger = await signUpPerson(gateway)
   expect((await stranger.json('GET', path)).status).toBe(404)
@@ -99,7 +99,7 @@ test('pages of the list hold each once', async () => {
     cursor = page.nextCursor
   }
   expect(paged).toEqual(all)
-  expect((await customer.person.json('GET', '/dashboard/api/failures?cursor=bogus')).status).toBe(400)
+  expect((await customer.person.json('GET', '/dashboard/api/a/:accountId/failures?cursor=bogus')).status).toBe(400)
 })
 
 test('without a valid key a request leaves nothing behind', async () => {

@@ -2,13 +2,19 @@
 import { expect, test } from 'bun:test'
 import { createRouteNames } from '@/http/route-name'
 
-const nameOf = createRouteNames(['/v1/*', '/v1/messages', '/dashboard/api/keys/:id', '/dashboard/*', '/healthz'])
+const nameOf = createRouteNames([
+  '/v1/*',
+  '/v1/messages',
+  '/dashboard/api/a/:accountId/keys/:id',
+  '/dashboard/*',
+  '/healthz',
+])
 
 test.each([
   ['/v1/messages', '/v1/messages'],
   ['/v1/models/svc/alpha:generateContent', '/v1/*'],
-  ['/dashboard/api/keys/key_1', '/dashboard/api/keys/:id'],
-  ['/dashboard/api/keys/key_1/more', '/dashboard/*'],
+  ['/dashboard/api/a/:accountId/keys/key_1', '/dashboard/api/a/:accountId/keys/:id'],
+  ['/dashboard/api/a/:accountId/keys/key_1/more', '/dashboard/*'],
   ['/healthz', '/healthz'],
   ['/healthz/x', 'unknown'],
   ['/svc-secret', 'unknown'],

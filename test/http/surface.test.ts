@@ -141,7 +141,7 @@ describe('a request', () => {
   })
 
   test('in absolute form goes where its path says, past no guard, and is believed no address', async () => {
-    const page = await answerTo(rawRequest('GET http://127.0.0.1:1/dashboard/api/keys'))
+    const page = await answerTo(rawRequest('GET http://127.0.0.1:1/dashboard/api/a/:accountId/keys'))
     expect(page).toStartWith('HTTP/1.1 401')
     expect(await answerTo(rawRequest('GET http://evil.example/v1/usage'))).toStartWith('HTTP/1.1 401')
     expect(gateway.logLines.filter((line) => line.includes('unexpected_error'))).toEqual([])

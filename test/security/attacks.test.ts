@@ -174,7 +174,7 @@ describe('CVE-2026-49468, CVE-2026-48710: a Host header that names another path'
     'S7: opens nothing: %s',
     async (host) => {
       for (const [method, path] of [
-        ['GET', '/dashboard/api/keys'],
+        ['GET', '/dashboard/api/a/:accountId/keys'],
         ['GET', '/dashboard/api/admin/accounts'],
         ['GET', '/v1/usage'],
       ] as const) {
@@ -204,10 +204,10 @@ describe('CVE-2025-61928: a key in somebody else’s name', () => {
   test('S5: is not made, whatever the body says', async () => {
     const { accountId, userId } = victim.viewer
     const named = { accountId, account_id: accountId, userId, user_id: userId, owner: accountId }
-    await eve.json('POST', '/dashboard/api/keys', { name: 'mine', ...named })
+    await eve.json('POST', '/dashboard/api/a/:accountId/keys', { name: 'mine', ...named })
     const { sql } = gateway.gateway.database
     expect(await sql`SELECT FROM api_keys WHERE account_id = ${accountId}`).toHaveLength(0)
-    expect((await victim.json('GET', '/dashboard/api/keys')).body).toMatchObject({ items: [] })
+    expect((await victim.json('GET', '/dashboard/api/a/:accountId/keys')).body).toMatchObject({ items: [] })
   })
 })
 
@@ -257,8 +257,8 @@ describe('S10: names that every object has', () => {
       expect([200, 400]).toContain((await call(withKey)).status)
       expect((await call({ model: name, messages: MESSAGES })).status).toBe(404)
       expect((await fetch(`${gateway.url}/v1/models/${name}`)).status).toBe(404)
-      expect((await eve.json('GET', `/dashboard/api/keys/${name}`)).status).toBe(404)
-      expect((await eve.json('GET', `/dashboard/api/usage?${name}=1`)).status).toBe(200)
+      expect((await eve.json('GET', `/dashboard/api/a/:accountId/keys/${name}`)).status).toBe(404)
+      expect((await eve.json('GET', `/dashboard/api/a/:accountId/usage?${name}=1`)).status).toBe(200)
       expect(
         (await fetch(`${gateway.url}/dashboard/api/session/me`, { headers: { cookie: `${name}=1` } })).status,
       ).toBe(401)

@@ -6,12 +6,18 @@ import type { TestGateway } from './gateway'
 export type JsonAnswer = { status: number; headers: Headers; body: unknown }
 
 export interface Person {
-  readonly viewer: Omit<Viewer, 'isTotpEnabled' | 'provedAtMs'>
+  readonly viewer: Pick<Viewer, 'userId' | 'email' | 'name' | 'role' | 'sessionId'> & {
+    /** The account that the person was given. */
+    accountId: string
+  }
   readonly email: string
   readonly password: string
   /** What a Cookie header holds. */
   readonly cookie: string
-  /** Sends a request as a page of the dashboard does: with the session's cookie and the dashboard's origin. */
+  /**
+   * Sends a request as a page of the dashboard does: with the session's cookie and the dashboard's origin. `:accountId` in the path is
+   * the account that the person was given.
+   */
   fetch(path: string, init?: RequestInit): Promise<Response>
   /** The same with a JSON body, giving the JSON of the answer (null where it has none). */
   json(method: string, path: string, body?: unknown): Promise<JsonAnswer>
@@ -43,11 +49,12 @@ export async function personWith(
   cookie: string,
   { email, password }: { email: string; password: string },
 ): Promise<Person> {
+  let ownAccountId = ''
   function send(path: string, init: RequestInit = {}): Promise<Response> {
     const headers = new Headers(init.headers)
     headers.set('cookie', cookie)
     if (!headers.has('origin')) headers.set('origin', gateway.url)
-    return fetch(`${gateway.url}${path}`, { ...init, headers })
+    return fetch(gateway.url + path.replace(':accountId', ownAccountId), { ...init, headers })
   }
   async function json(method: string, path: string, body?: unknown): Promise<JsonAnswer> {
     const isSent = body !== undefined
@@ -60,7 +67,8 @@ export async function personWith(
   }
   const me = await json('GET', '/dashboard/api/session/me')
   assert(me.status === 200, `the session is not known: ${JSON.stringify(me.body)}`)
-  const { userId, accountId, name, role, sessionId } = me.body as Viewer
+  const { userId, accountId, name, role, sessionId } = me.body as Person['viewer']
+  ownAccountId = accountId
   return { viewer: { userId, accountId, email, name, role, sessionId }, email, password, cookie, fetch: send, json }
 }
 

@@ -14,7 +14,7 @@ export type TraceRequest = (
 /** Asked every few seconds by machines, or loaded by a browser that shows a page. */
 const UNTRACED = /^\/($|healthz$|readyz$|metrics$|api\/hello$|favicon|dashboard\/|dashboard$|docs)/
 /** The page on which people try models: its requests are paid for like any other. */
-const PLAYGROUND = '/dashboard/api/playground/'
+const PLAYGROUND = /^\/dashboard\/api\/a\/[^/]+\/playground\//
 
 /** Traces the requests of an application that has these routes. */
 export function traceRequests(tracing: Tracing, routes: readonly Route[]): TraceRequest {
@@ -22,7 +22,7 @@ export function traceRequests(tracing: Tracing, routes: readonly Route[]): Trace
   const namers = new Map([...byMethod].map(([method, own]) => [method, routeNamer(own.map(({ path }) => path))]))
   return async (request, answer) => {
     const path = pathOf(request.url)
-    if (UNTRACED.test(path) && !path.startsWith(PLAYGROUND)) return answer()
+    if (UNTRACED.test(path) && !PLAYGROUND.test(path)) return answer()
     tracing.arrived(request, namers.get(request.method)?.(path))
     const response = await answer()
     tracing.responded(request, response.status)

@@ -4,7 +4,7 @@ import type { Account, Accounts } from '@/accounts/accounts'
 import type { ApiKeys, KeyListing } from '@/accounts/api-keys'
 import type { Orders } from '@/console/orders/orders'
 import type { Order } from '@/console/orders/types'
-import { type UserRole, users } from '@/db/auth-schema'
+import { memberships, type UserRole, users } from '@/db/auth-schema'
 import type { Database } from '@/db/client'
 import { type LedgerEntryKind, ledgerEntries } from '@/db/schema'
 import type { Ledger } from '@/ledger/ledger'
@@ -50,8 +50,9 @@ export async function viewAccount(deps: AccountViewDeps, accountId: string): Pro
         role: users.role,
         createdAt: users.createdAt,
       })
-      .from(users)
-      .where(eq(users.accountId, accountId))
+      .from(memberships)
+      .innerJoin(users, eq(users.id, memberships.userId))
+      .where(eq(memberships.accountId, accountId))
       .orderBy(users.createdAt),
     deps.apiKeys.list(accountId),
     db

@@ -31,8 +31,8 @@ type AuthOptions = {
 export type Auth = {
   parts: AuthParts
   identifyViewer: IdentifyViewer
-  /** Counts something that the person is about to change. Throws `too_many_attempts`, or `overloaded` where it can't be counted. */
-  countChange(viewer: Pick<Viewer, 'userId' | 'accountId'>): Promise<void>
+  /** Counts something that the person is about to change in the account. Throws `too_many_attempts`, or `overloaded` where it can't be counted. */
+  countChange(viewer: Pick<Viewer, 'userId'>, accountId: string): Promise<void>
 }
 
 /** Builds sign-in. Nothing is asked of the stores before the first request: a gateway starts without them. */
@@ -66,6 +66,6 @@ export function createAuth(options: AuthOptions): Auth {
   return {
     parts,
     identifyViewer: createIdentifyViewer(parts),
-    countChange: ({ userId, accountId }) => parts.throttle.attempt(changesBy(userId), changesAt(accountId)),
+    countChange: ({ userId }, accountId) => parts.throttle.attempt(changesBy(userId), changesAt(accountId)),
   }
 }

@@ -76,6 +76,11 @@ export async function resetPassword(
   await ask(parts, (library) => library.api.resetPassword({ body: input, returnHeaders: true }))
   await voidTokens(parts, user.id)
   await markVerified(parts, user.id)
-  await record(parts, visitor, { ...user, userId: user.id }, 'user.reset_password')
+  await record(
+    parts,
+    visitor,
+    { userId: user.id, email: user.email, ownAccountId: user.accountId },
+    'user.reset_password',
+  )
   await parts.throttle.remember('known', pairOf(visitor.address, user.email), KNOWN_SECONDS)
 }

@@ -1,11 +1,17 @@
 /** What signed-in people see and change of themselves. */
 import { eq } from 'drizzle-orm'
+import { accountsOf, type OwnAccount } from '@/accounts/members/memberships'
+import { type Permission, permissionsOf } from '@/accounts/members/permissions'
 import { users } from '@/db/auth-schema'
 import { assert } from '@/lib/assert'
 import type { AuthParts } from './parts'
 import type { Viewer } from './viewer'
 
-type Profile = Viewer & {
+type Profile = Omit<Viewer, 'ownAccountId'> & {
+  /** The account that the person was given. */
+  accountId: string
+  /** All that they are a member of. */
+  accounts: (OwnAccount & { may: Permission[] })[]
   isEmailVerified: boolean
   isTotpEnabled: boolean
   /** ISO 8601, UTC. */
@@ -14,10 +20,17 @@ type Profile = Viewer & {
 
 /** Everything about the person who is signed in. */
 export async function readProfile(parts: AuthParts, viewer: Viewer): Promise<Profile> {
-  const [user] = await parts.database.db.select().from(users).where(eq(users.id, viewer.userId))
+  const { database } = parts
+  const [[user], accounts] = await Promise.all([
+    database.db.select().from(users).where(eq(users.id, viewer.userId)),
+    accountsOf(database, viewer.userId),
+  ])
   assert(user, 'who has a session exists')
+  const { ownAccountId: accountId, ...person } = viewer
   return {
-    ...viewer,
+    ...person,
+    accountId,
+    accounts: accounts.map((account) => ({ ...account, may: permissionsOf(account.role) })),
     isEmailVerified: user.emailVerified,
     isTotpEnabled: user.twoFactorEnabled,
     createdAt: user.createdAt.toISOString(),

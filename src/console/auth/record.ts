@@ -12,7 +12,7 @@ type SignInChange =
   | 'user.disable_totp'
   | 'user.renew_backup_codes'
 
-type ChangedUser = { userId: string; email: string; accountId: string | null }
+type ChangedUser = { userId: string; email: string; ownAccountId: string | null }
 
 /** Records that `user` did `action` to themselves. */
 export async function record(
@@ -21,7 +21,7 @@ export async function record(
   user: ChangedUser,
   action: SignInChange,
 ): Promise<void> {
-  const { userId, email, accountId } = user
+  const { userId, email, ownAccountId: accountId } = user
   const entry = { action, subject: userId, accountId, details: {} }
   await parts.database.db.transaction((transaction) =>
     recordAudit(transaction, { ...originOf(visitor, { userId, email }), ...entry }),

@@ -57,7 +57,12 @@ export async function verifyEmail(
   if (!isRight) throw wrongPassword()
   if (!(await spendToken(parts, 'verify-email', input.token))) throw invalidLink()
   await markVerified(parts, user.id)
-  await record(parts, visitor, { ...user, userId: user.id }, 'user.verify_email')
+  await record(
+    parts,
+    visitor,
+    { userId: user.id, email: user.email, ownAccountId: user.accountId },
+    'user.verify_email',
+  )
   return signIn(parts, visitor, { email: user.email, password: input.password })
 }
 

@@ -1,13 +1,13 @@
 /** Who looks at the dashboard: the person behind a session, which ends where it lies idle or has grown too old. */
 import { eq } from 'drizzle-orm'
-import { sessions, type UserRole } from '@/db/auth-schema'
+import { type AccountRole, sessions, type UserRole } from '@/db/auth-schema'
 import { type AuthParts, ask } from './parts'
 
-/** A signed-in person and the account they pay with. */
+/** A signed-in person: of accounts only the one that they were given. */
 export type Viewer = {
   userId: string
-  /** The account whose keys, usage and credit the person sees; never taken from a request. */
-  accountId: string
+  /** The account that the person was given; which one a request is about says its path, and `Member` whether it may be. */
+  ownAccountId: string
   email: string
   name: string
   role: UserRole
@@ -16,6 +16,13 @@ export type Viewer = {
   isTotpEnabled: boolean
   /** When this session last saw a password or a code, in milliseconds since 1970. */
   provedAtMs: number
+}
+
+/** A signed-in person in an account that they are a member of. */
+export type Member = Viewer & {
+  /** The account of the request's path. */
+  accountId: string
+  accountRole: AccountRole
 }
 
 /** Finds the person behind a request's session cookie; undefined where there is none, or the session has ended. */
@@ -46,7 +53,7 @@ export function createIdentifyViewer(parts: AuthParts): IdentifyViewer {
     if (!user.accountId || user.disabledAt) return undefined
     return {
       userId: user.id,
-      accountId: user.accountId,
+      ownAccountId: user.accountId,
       email: user.email,
       name: user.name,
       role: user.role === 'admin' ? 'admin' : 'member',

@@ -1,6 +1,6 @@
 /** The routes of an account's own statement: page by page, and as a file. */
 import { Elysia } from 'elysia'
-import type { Viewer } from '@/console/auth/viewer'
+import type { Member } from '@/console/auth/viewer'
 import type { UsageViews } from '@/console/usage-views/usage-views'
 import {
   PeriodQuery,
@@ -9,15 +9,15 @@ import {
   StatementQuery,
   statementFile,
 } from './account-statement-bodies'
-import { type GuardDeps, guard } from './guard'
+import { ACCOUNT_PREFIX, type GuardDeps, guard } from './guard'
 
-/** Mounts `/dashboard/api/statement`. */
+/** Mounts `/dashboard/api/a/:accountId/statement`. */
 export function accountStatementRoutes(deps: GuardDeps & { usage: UsageViews }) {
   const { usage } = deps
-  return new Elysia({ name: 'account-statement-routes', prefix: '/dashboard/api/statement', tags: ['Dashboard'] })
+  return new Elysia({ name: 'account-statement-routes', prefix: `${ACCOUNT_PREFIX}/statement`, tags: ['Dashboard'] })
     .use(guard(deps))
     .get('', ({ viewer, query }) => readStatementPage(usage, readerOf(viewer), query), {
-      signedIn: true,
+      may: 'billing.read',
       query: StatementQuery,
       response: StatementBody,
       detail: {
@@ -28,7 +28,7 @@ export function accountStatementRoutes(deps: GuardDeps & { usage: UsageViews }) 
       },
     })
     .get('/csv', ({ viewer, query }) => statementFile(usage, readerOf(viewer), query), {
-      signedIn: true,
+      may: 'billing.read',
       query: PeriodQuery,
       detail: {
         summary: 'Account statement as CSV',
@@ -40,6 +40,6 @@ export function accountStatementRoutes(deps: GuardDeps & { usage: UsageViews }) 
     })
 }
 
-function readerOf({ accountId }: Viewer) {
+function readerOf({ accountId }: Member) {
   return { accountId, isAdministrator: false }
 }

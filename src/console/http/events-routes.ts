@@ -1,13 +1,14 @@
 /** The route of live events for open pages: the balance as it changes, and a tick when new requests were charged. */
 import { Elysia } from 'elysia'
+import { mayDo } from '@/accounts/members/permissions'
 import { GatewayError } from '@/chat/error'
-import type { IdentifyViewer, Viewer } from '@/console/auth/viewer'
+import type { Member } from '@/console/auth/viewer'
 import type { LiveAccounts, LiveEvent, Watch } from '@/console/usage-views/live-accounts'
 import { endSilence } from '@/http/silence'
 import { formatUsd } from '@/lib/money'
 import type { Frame } from '@/lib/streams/sse'
 import { eventStream } from './event-stream'
-import { type GuardDeps, guard } from './guard'
+import { ACCOUNT_PREFIX, type GuardDeps, guard } from './guard'
 
 export type EventsDeps = GuardDeps & {
   liveAccounts: LiveAccounts
@@ -17,18 +18,18 @@ export type EventsDeps = GuardDeps & {
 
 const RETRY_SECONDS = 30
 
-/** Mounts `/dashboard/api/events`. */
+/** Mounts `/dashboard/api/a/:accountId/events`. */
 export function eventsRoutes(deps: EventsDeps) {
-  return new Elysia({ name: 'events-routes', prefix: '/dashboard/api/events', tags: ['Dashboard'] })
+  return new Elysia({ name: 'events-routes', prefix: `${ACCOUNT_PREFIX}/events`, tags: ['Dashboard'] })
     .use(guard(deps))
     .get('/', ({ viewer, request }) => listen(deps, viewer, request), {
-      signedIn: true,
+      may: 'billing.read',
       detail: {
         summary: 'Live events of the account',
         description:
           'Server-sent events. `balance` (balance, available, held, spentThisMonth in USD): at once, and whenever they change. ' +
           '`usage`: new requests are in the lists and charts; `pending` more are on their way. `signed-out`: the session has ' +
-          'ended, and so does the stream. At most 20 connections per account and process.',
+          'ended or allows no more of this account, and so does the stream. At most 20 connections per account and process.',
         responses: {
           200: { description: 'Events', content: { 'text/event-stream': { schema: { type: 'string' } } } },
         },
@@ -36,8 +37,8 @@ export function eventsRoutes(deps: EventsDeps) {
     })
 }
 
-function listen(deps: EventsDeps, viewer: Viewer, request: Request): Response {
-  const { liveAccounts, identifyViewer, sessionCheckMs } = deps
+function listen(deps: EventsDeps, viewer: Member, request: Request): Response {
+  const { liveAccounts, sessionCheckMs } = deps
   const waiting: Frame[] = []
   let send = (frame: Frame): void => void waiting.push(frame)
   const watch: Watch | undefined = liveAccounts.watch(viewer.accountId, (event) => send(toFrame(event)))
@@ -48,7 +49,7 @@ function listen(deps: EventsDeps, viewer: Viewer, request: Request): Response {
   }
   return eventStream({
     signal: request.signal,
-    isAllowed: () => isSameSession(identifyViewer, viewer, request),
+    isAllowed: () => mayStillListen(deps, viewer, request),
     ...(sessionCheckMs !== undefined && { checkMs: sessionCheckMs }),
     begin(sendNow) {
       for (const frame of waiting) sendNow(frame)
@@ -61,9 +62,12 @@ function listen(deps: EventsDeps, viewer: Viewer, request: Request): Response {
   })
 }
 
-async function isSameSession(identifyViewer: IdentifyViewer, viewer: Viewer, request: Request): Promise<boolean> {
-  const now = await identifyViewer(request)
-  return now?.sessionId === viewer.sessionId && now.accountId === viewer.accountId
+/** Whether the session lasts and its person is still a member of a role that may. */
+async function mayStillListen(deps: EventsDeps, viewer: Member, request: Request): Promise<boolean> {
+  const now = await deps.identifyViewer(request)
+  if (now?.sessionId !== viewer.sessionId) return false
+  const role = await deps.roleIn(viewer.accountId, now.userId)
+  return role !== undefined && mayDo(role, 'billing.read')
 }
 
 function toFrame(event: LiveEvent): Frame {

@@ -2,6 +2,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { t } from 'elysia'
 import type { FailureSearch, FoundFailure } from '@/console/usage-views/failures/failure-search'
+import type { Sight } from '@/console/usage-views/usage-filter'
 import type { UsageViews } from '@/console/usage-views/usage-views'
 import { titled } from '@/http/openapi/titled'
 import { MAX_PAGE_SIZE } from '@/lib/paging'
@@ -48,14 +49,14 @@ export const FAILURES_DESCRIPTION =
   'Of the last seven days, newest first. Where many requests fail, the list is a sample and `sums` counts them all. A request ' +
   'without a valid key (401) is in nobody’s list, and one whose client hung up did not fail.'
 
-/** One page with its sums, for the account of the session or the one that an administrator looks at. */
+/** One page with its sums, of what a member sees or of the account that an administrator looks at. */
 export async function readFailurePage(
   usage: Pick<UsageViews, 'failures' | 'failureSums'>,
-  accountId: string,
+  sight: Sight,
   query: Static<typeof FailureQuery>,
 ): Promise<Static<typeof FailurePage>> {
   const { key, ...rest } = query
-  const search: FailureSearch = { accountId, ...rest, ...(key !== undefined && { keyId: key }) }
+  const search: FailureSearch = { ...sight, ...rest, ...(key !== undefined && { keyId: key }) }
   const [{ items, nextCursor }, sums] = await Promise.all([usage.failures(search), usage.failureSums(search)])
   return { items: items.map(failureBody), nextCursor, sums }
 }

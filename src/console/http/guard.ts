@@ -1,8 +1,11 @@
 /** What every dashboard route shares, in order: origin, session, rate of changes, body within a limit. */
+import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
+import { mayDo, type Permission } from '@/accounts/members/permissions'
 import { GatewayError, invalidRequest } from '@/chat/error'
 import type { Auth } from '@/console/auth/auth'
-import type { IdentifyViewer, Viewer } from '@/console/auth/viewer'
+import type { IdentifyViewer, Member, Viewer } from '@/console/auth/viewer'
+import type { AccountRole } from '@/db/auth-schema'
 import { type BodyLimits, readJsonBody } from '@/http/body'
 import { ERRORS } from '@/http/openapi/errors'
 import { BY_SESSION } from '@/http/openapi/security'
@@ -14,6 +17,8 @@ import type { JsonObject, JsonValue } from '@/lib/json'
 
 export type GuardDeps = BodyLimits & {
   identifyViewer: IdentifyViewer
+  /** What a person is in an account; undefined for whoever is no member. */
+  roleIn(accountId: string, userId: string): Promise<AccountRole | undefined>
   countChange: Auth['countChange']
   /** The address people open, without trailing slash; undefined: the one a request was sent to. */
   publicUrl: string | undefined
@@ -27,9 +32,22 @@ const FORM_BYTES = 16 * 1024
 /** Whether a route is for such people; an object says as well how large its bodies may be, where that is more than a form. */
 type Admission = boolean | { maxBodyBytes: number }
 
+/** What a member must be allowed to do, likewise. */
+type Required = Permission | { permission: Permission; maxBodyBytes: number }
+
+/** How the documentation of a route names what one must be allowed to do. */
+export const PERMISSION = 'x-permission'
+
+/** Where the routes of an account are: their first parameter is the account. */
+export const ACCOUNT_PREFIX = '/dashboard/api/a/:accountId'
+
+/** That parameter, as a field of a route's parameters. */
+export const IN_ACCOUNT = { accountId: Type.String({ description: 'An account that one is a member of' }) }
+
 /**
  * A plugin to `use` in each group of dashboard routes. Its options for a route: `signedIn: true` hands `viewer` to the
- * handler or answers 401; `administrator: true` does the same for administrators only, and answers 404 to everybody else,
+ * handler or answers 401; `may: '<permission>'` is for routes below {@link ACCOUNT_PREFIX}: only with it has the viewer an account, which
+ * is that of the path, where they are a member (404 otherwise) whose role allows it (403 otherwise); `administrator: true` does the same for administrators only, and answers 404 to everybody else,
  * who need not know what there is, and 403 to an administrator without an authenticator app; `movesMoney: true` asks an
  * administrator for a fresh proof as well (403); `sameOrigin: true` is for routes that need no session. All of them refuse
  * requests that change something and were sent by another site's page (403). Nothing of a body is read before that.
@@ -45,6 +63,15 @@ export function guard(deps: GuardDeps) {
     })
     .macro({
       signedIn: (admission: Admission) => ({ ...admitting(deps, admission, requireViewer), detail: BY_A_PERSON }),
+      may(required: Required) {
+        const { permission, ...admission } = typeof required === 'string' ? { permission: required } : required
+        return {
+          ...admitting(deps, { maxBodyBytes: FORM_BYTES, ...admission }, (_, arrival) =>
+            requireMember(deps, arrival, permission),
+          ),
+          detail: { ...BY_A_PERSON, [PERMISSION]: permission } as object,
+        }
+      },
       administrator: (admission: Admission) => ({
         ...admitting(deps, admission, requireAdministrator),
         detail: BY_AN_ADMINISTRATOR,
@@ -55,11 +82,11 @@ export function guard(deps: GuardDeps) {
       }),
       sameOrigin: {
         detail: BY_ANYBODY,
-        parse({ request }: Arrival) {
+        parse({ request }: Pick<Arrival, 'request'>) {
           checkOrigin(deps, request)
           return readBody(deps, request, FORM_BYTES)
         },
-        beforeHandle: ({ request }: Arrival) => checkOrigin(deps, request),
+        beforeHandle: ({ request }: Pick<Arrival, 'request'>) => checkOrigin(deps, request),
       },
     })
 }
@@ -69,25 +96,27 @@ const BY_ANYBODY = { security: [], [ERRORS]: [403, 500, 503] } as object
 const BY_A_PERSON = { security: BY_SESSION, [ERRORS]: [401, 403, 404, 429, 500, 503] } as object
 const BY_AN_ADMINISTRATOR = { ...BY_A_PERSON, [ERRORS]: [401, 403, 404, 500, 503] } as object
 
-type Arrival = { request: Request }
+type Arrival = { request: Request; params: Readonly<Record<string, string | undefined>> }
 
 /** The framework parses before it transforms, and parses nothing where there can be no body: whichever comes first admits. */
-function admitting(
+function admitting<Admitted extends Viewer>(
   deps: GuardDeps,
   admission: Admission,
-  require: (deps: GuardDeps, request: Request) => Promise<Viewer>,
+  require: (deps: GuardDeps, arrival: Arrival) => Promise<Admitted>,
 ) {
   const maxBodyBytes = typeof admission === 'object' ? admission.maxBodyBytes : FORM_BYTES
   return {
-    async parse({ request }: Arrival) {
-      await admit(request, require(deps, request))
+    async parse(arrival: Arrival) {
+      const { request } = arrival
+      await admit(request, require(deps, arrival))
       return readBody(deps, request, maxBodyBytes)
     },
-    async transform({ request }: Arrival) {
-      if (!viewers.has(request)) await admit(request, require(deps, request))
+    async transform(arrival: Arrival) {
+      const { request } = arrival
+      if (!viewers.has(request)) await admit(request, require(deps, arrival))
       allowSilence(request)
     },
-    resolve: ({ request }: Arrival) => ({ viewer: admitted(request) }),
+    resolve: ({ request }: Pick<Arrival, 'request'>) => ({ viewer: admitted(request) as Admitted }),
   }
 }
 
@@ -115,16 +144,37 @@ async function readBody(deps: GuardDeps, request: Request, maxBytes: number): Pr
   return json
 }
 
-async function requireViewer(deps: GuardDeps, request: Request): Promise<Viewer> {
-  checkOrigin(deps, request)
-  const viewer = await deps.identifyViewer(request)
-  if (!viewer) throw new GatewayError('invalid_credentials', 'Sign in first.', { code: 'not_signed_in' })
-  if (!SAFE_METHODS.has(request.method)) await deps.countChange(viewer)
+async function requireViewer(deps: GuardDeps, { request }: Arrival): Promise<Viewer> {
+  const viewer = await requireSession(deps, request)
+  if (!SAFE_METHODS.has(request.method)) await deps.countChange(viewer, viewer.ownAccountId)
   return viewer
 }
 
-async function requireAdministrator(deps: GuardDeps, request: Request): Promise<Viewer> {
-  const viewer = await requireViewer(deps, request)
+async function requireSession(deps: GuardDeps, request: Request): Promise<Viewer> {
+  checkOrigin(deps, request)
+  const viewer = await deps.identifyViewer(request)
+  if (!viewer) throw new GatewayError('invalid_credentials', 'Sign in first.', { code: 'not_signed_in' })
+  return viewer
+}
+
+/** Of an account that is none of theirs people learn no more than of one that there isn't. */
+async function requireMember(deps: GuardDeps, { request, params }: Arrival, permission: Permission): Promise<Member> {
+  const viewer = await requireSession(deps, request)
+  const { accountId = '' } = params
+  const accountRole = await deps.roleIn(accountId, viewer.userId)
+  if (accountRole === undefined) throw new GatewayError('not_found', 'There is no such account.')
+  if (!mayDo(accountRole, permission)) throw notPermitted()
+  if (!SAFE_METHODS.has(request.method)) await deps.countChange(viewer, accountId)
+  return { ...viewer, accountId, accountRole }
+}
+
+/** For members whose role is too low for what they ask. */
+export function notPermitted(message = 'Your role in this account does not allow this.', param?: string): GatewayError {
+  return new GatewayError('forbidden', message, { code: 'not_permitted', ...(param !== undefined && { param }) })
+}
+
+async function requireAdministrator(deps: GuardDeps, arrival: Arrival): Promise<Viewer> {
+  const viewer = await requireViewer(deps, arrival)
   if (viewer.role !== 'admin') throw new GatewayError('not_found', 'There is no such page.')
   if (viewer.isTotpEnabled) return viewer
   throw new GatewayError('forbidden', 'Set up an authenticator app first: administrators sign in with a second step.', {
@@ -133,8 +183,8 @@ async function requireAdministrator(deps: GuardDeps, request: Request): Promise<
 }
 
 /** Who left a browser open, or lost a session, has not lost the till as well. */
-async function requireProvenAdministrator(deps: GuardDeps, request: Request): Promise<Viewer> {
-  const viewer = await requireAdministrator(deps, request)
+async function requireProvenAdministrator(deps: GuardDeps, arrival: Arrival): Promise<Viewer> {
+  const viewer = await requireAdministrator(deps, arrival)
   if (Date.now() - viewer.provedAtMs <= PROOF_LIFE_MS) return viewer
   throw new GatewayError('forbidden', 'Show once more that it is you: this needs a code or your password.', {
     code: 'step_up_required',

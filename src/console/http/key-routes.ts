@@ -1,4 +1,4 @@
-/** The routes of a signed-in person's API keys. */
+/** The routes of an account's API keys; developers have their own alone. */
 import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { ceilingsOf } from '@/accounts/account-limits'
@@ -12,14 +12,15 @@ import {
 } from '@/accounts/api-keys'
 import type { CatalogSource } from '@/catalog/reload/live-catalog'
 import { GatewayError } from '@/chat/error'
-import type { Viewer } from '@/console/auth/viewer'
+import type { Member } from '@/console/auth/viewer'
 import type { ReadKeyUsage } from '@/console/usage-views/key-usage'
 import { clientAddress } from '@/http/client-address'
 import { requestIdOf } from '@/http/request-id'
 import type { Ledger } from '@/ledger/ledger'
-import type { DefaultLimits } from '@/ledger/outcomes'
+import type { DefaultLimits, KeyLimits } from '@/ledger/outcomes'
 import { formatUsd, nano, ZERO_NANO } from '@/lib/money'
-import { type GuardDeps, guard } from './guard'
+import { ACCOUNT_PREFIX, type GuardDeps, guard, IN_ACCOUNT } from './guard'
+import { checkFields, checkRaise, maySee, NO_LIMITS } from './key-authority'
 import { KeyBody, KeyChangesBody, keyBody, MAX_KEY_BODY_BYTES, NewKeyBody, readKeyChanges } from './key-bodies'
 
 export type KeyRouteDeps = GuardDeps & {
@@ -31,7 +32,7 @@ export type KeyRouteDeps = GuardDeps & {
   trustedProxyHops: number
 }
 
-const KeyParams = Type.Object({ id: Type.String({ minLength: 1, maxLength: 64 }) })
+const KeyParams = Type.Object({ ...IN_ACCOUNT, id: Type.String({ minLength: 1, maxLength: 64 }) })
 
 const COUNTS = { requestsPerMinute: Type.Integer(), tokensPerMinute: Type.Integer(), concurrency: Type.Integer() }
 
@@ -63,21 +64,29 @@ const KeyDetail = Type.Object({
 
 const USAGE_DAYS = 30
 
-/** Mounts `/dashboard/api/keys`. */
+const CHANGE = {
+  summary: 'Rename an API key or change its limits',
+  description:
+    'What is left out stays as it is. Limits hold for the next request, on every gateway. Developers lower limits (403 otherwise); who ' +
+    'looks after bills changes budgets alone.',
+}
+
+/** Mounts `/dashboard/api/a/:accountId/keys`. */
 export function keyRoutes(deps: KeyRouteDeps) {
   const { apiKeys } = deps
-  return new Elysia({ name: 'key-routes', prefix: '/dashboard/api/keys', tags: ['Dashboard'] })
+  return new Elysia({ name: 'key-routes', prefix: `${ACCOUNT_PREFIX}/keys`, tags: ['Dashboard'] })
     .use(guard(deps))
     .get('', ({ viewer }) => list(deps, viewer), {
-      signedIn: true,
+      may: 'usage.read',
       response: KeyList,
       detail: {
         summary: 'List API keys',
-        description: "The account's keys without deleted ones. A key's text is never shown again.",
+        description:
+          "The account's keys without deleted ones; developers see their own. A key's text is never shown again.",
       },
     })
     .post('', ({ viewer, body, request }) => create(deps, { viewer, request }, body), {
-      signedIn: { maxBodyBytes: MAX_KEY_BODY_BYTES },
+      may: { permission: 'keys.use', maxBodyBytes: MAX_KEY_BODY_BYTES },
       body: NewKeyBody,
       response: CreatedKey,
       detail: {
@@ -86,26 +95,23 @@ export function keyRoutes(deps: KeyRouteDeps) {
       },
     })
     .get('/:id', ({ viewer, params }) => detail(deps, viewer, params.id), {
-      signedIn: true,
+      may: 'usage.read',
       params: KeyParams,
       response: KeyDetail,
       detail: { summary: 'Get an API key and its usage', description: 'With the latest 30 days, by day (UTC).' },
     })
     .patch('/:id', ({ viewer, request, params, body }) => change(deps, { viewer, request }, params.id, body), {
-      signedIn: { maxBodyBytes: MAX_KEY_BODY_BYTES },
+      may: { permission: 'keys.change', maxBodyBytes: MAX_KEY_BODY_BYTES },
       params: KeyParams,
       body: KeyChangesBody,
       response: KeyBody,
-      detail: {
-        summary: 'Rename an API key or change its limits',
-        description: 'What is left out stays as it is. Limits hold for the next request, on every gateway.',
-      },
+      detail: CHANGE,
     })
     .post(
       '/:id/deactivate',
       ({ viewer, request, params }) => setStatus(deps, { viewer, request }, params.id, apiKeys.deactivate),
       {
-        signedIn: true,
+        may: 'keys.use',
         params: KeyParams,
         response: KeyBody,
         detail: {
@@ -118,14 +124,14 @@ export function keyRoutes(deps: KeyRouteDeps) {
       '/:id/activate',
       ({ viewer, request, params }) => setStatus(deps, { viewer, request }, params.id, apiKeys.activate),
       {
-        signedIn: true,
+        may: 'keys.use',
         params: KeyParams,
         response: KeyBody,
         detail: { summary: 'Activate an API key', description: 'Takes requests of a deactivated key again.' },
       },
     )
     .delete('/:id', ({ viewer, request, params }) => remove(deps, { viewer, request }, params.id), {
-      signedIn: true,
+      may: 'keys.use',
       params: KeyParams,
       response: Type.Object({ deleted: Type.Literal(true) }),
       detail: {
@@ -135,41 +141,48 @@ export function keyRoutes(deps: KeyRouteDeps) {
     })
 }
 
-async function list(deps: KeyRouteDeps, viewer: Viewer) {
+async function list(deps: KeyRouteDeps, viewer: Member) {
   const { apiKeys, catalog } = deps
   const [keys, ceilings] = await Promise.all([apiKeys.list(viewer.accountId), readCeilings(deps, viewer)])
   const nowMs = Date.now()
-  const { requestsPerMinute, tokensPerMinute, concurrency } = catalog.current.limits
   return {
-    items: keys.map((key) => keyBody(key, nowMs)),
+    items: keys.filter((key) => maySee(viewer, key)).map((key) => keyBody(key, nowMs)),
     nextCursor: null,
     maxKeys: MAX_KEYS_PER_ACCOUNT,
-    defaults: {
-      requestsPerMinute: Math.min(requestsPerMinute, ceilings.requestsPerMinute),
-      tokensPerMinute: Math.min(tokensPerMinute, ceilings.tokensPerMinute),
-      concurrency: Math.min(concurrency, ceilings.concurrency),
-    },
+    defaults: defaultsBelow(catalog.current.limits, ceilings),
     ceilings,
   }
 }
 
+/** What holds for a key without limits of its own. */
+function defaultsBelow(limits: DefaultLimits, ceilings: DefaultLimits): DefaultLimits {
+  return {
+    requestsPerMinute: Math.min(limits.requestsPerMinute, ceilings.requestsPerMinute),
+    tokensPerMinute: Math.min(limits.tokensPerMinute, ceilings.tokensPerMinute),
+    concurrency: Math.min(limits.concurrency, ceilings.concurrency),
+  }
+}
+
 /** What the viewer's keys may do together. */
-async function readCeilings({ accounts, catalog }: KeyRouteDeps, { accountId }: Viewer): Promise<DefaultLimits> {
+async function readCeilings({ accounts, catalog }: KeyRouteDeps, { accountId }: Member): Promise<DefaultLimits> {
   const account = await accounts.find(accountId)
   if (!account) throw noSuchAccount()
   return ceilingsOf(account, catalog.current.limits)
 }
 
 /** Who asks, by which request. */
-type Caller = { viewer: Viewer; request: Request }
+type Caller = { viewer: Member; request: Request }
 
 async function create(deps: KeyRouteDeps, caller: Caller, body: typeof NewKeyBody.static) {
   const { apiKeys, catalog } = deps
   const { viewer } = caller
-  const { accountId } = viewer
+  const { accountId, userId: createdBy } = viewer
   const nowMs = Date.now()
-  const limits = readKeyChanges(body, { catalog: catalog.current, ceilings: await readCeilings(deps, viewer), nowMs })
-  const outcome = await apiKeys.create({ ...limits, accountId, name: body.name.trim() }, changedBy(deps, caller))
+  const ceilings = await readCeilings(deps, viewer)
+  const limits = readKeyChanges(body, { catalog: catalog.current, ceilings, nowMs })
+  checkRaise(viewer, limits, NO_LIMITS, defaultsBelow(catalog.current.limits, ceilings))
+  const key = { ...limits, accountId, createdBy, name: body.name.trim() }
+  const outcome = await apiKeys.create(key, changedBy(deps, caller))
   switch (outcome.kind) {
     case 'created':
       return { key: outcome.key, item: keyBody(await findOwn(apiKeys, viewer, outcome.keyId), nowMs) }
@@ -182,7 +195,7 @@ async function create(deps: KeyRouteDeps, caller: Caller, body: typeof NewKeyBod
   }
 }
 
-async function detail({ apiKeys, ledger, readKeyUsage }: KeyRouteDeps, viewer: Viewer, keyId: string) {
+async function detail({ apiKeys, ledger, readKeyUsage }: KeyRouteDeps, viewer: Member, keyId: string) {
   const { accountId } = viewer
   const key = await findOwn(apiKeys, viewer, keyId)
   const nowMs = Date.now()
@@ -214,25 +227,31 @@ async function change(deps: KeyRouteDeps, caller: Caller, keyId: string, body: K
   const present = await findOwn(apiKeys, viewer, keyId)
   const ceilings = await readCeilings(deps, viewer)
   const changes = readKeyChanges(body, { catalog: catalog.current, ceilings, nowMs: Date.now(), present })
-  expectUpdated(await apiKeys.change(keyId, changes, viewer.accountId, changedBy(deps, caller)))
+  const defaults = defaultsBelow(catalog.current.limits, ceilings)
+  checkFields(viewer, changes)
+  const check = (limits: KeyLimits) => checkRaise(viewer, changes, limits, defaults)
+  expectUpdated(await apiKeys.change(keyId, changes, viewer.accountId, changedBy(deps, caller), check))
   return keyBody(await findOwn(apiKeys, viewer, keyId), Date.now())
 }
 
 async function setStatus(deps: KeyRouteDeps, caller: Caller, keyId: string, set: ApiKeys['activate']) {
   const { viewer } = caller
+  await findOwn(deps.apiKeys, viewer, keyId)
   expectUpdated(await set(keyId, viewer.accountId, changedBy(deps, caller)))
   return keyBody(await findOwn(deps.apiKeys, viewer, keyId), Date.now())
 }
 
 async function remove(deps: KeyRouteDeps, caller: Caller, keyId: string) {
   const { viewer } = caller
+  await findOwn(deps.apiKeys, viewer, keyId)
   expectUpdated(await deps.apiKeys.delete(keyId, viewer.accountId, changedBy(deps, caller)))
   return { deleted: true as const }
 }
 
-async function findOwn(apiKeys: ApiKeys, { accountId }: Viewer, keyId: string): Promise<KeyListing> {
-  const key = await apiKeys.find(accountId, keyId)
-  if (!key) throw noSuchKey()
+/** A key of the account, of those that the viewer sees. */
+async function findOwn(apiKeys: ApiKeys, viewer: Member, keyId: string): Promise<KeyListing> {
+  const key = await apiKeys.find(viewer.accountId, keyId)
+  if (!key || !maySee(viewer, key)) throw noSuchKey()
   return key
 }
 

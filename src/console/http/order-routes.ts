@@ -2,7 +2,7 @@
 import { Type } from '@sinclair/typebox'
 import { Elysia, t } from 'elysia'
 import { GatewayError, invalidRequest } from '@/chat/error'
-import type { Viewer } from '@/console/auth/viewer'
+import type { Member } from '@/console/auth/viewer'
 import { formatCents, parseCents } from '@/console/orders/cents'
 import { SANDBOX_NAME } from '@/console/orders/deposits/sandbox-deposit'
 import {
@@ -20,7 +20,7 @@ import { clientAddress } from '@/http/client-address'
 import { requestIdOf } from '@/http/request-id'
 import { assertNever } from '@/lib/assert'
 import { MAX_PAGE_SIZE } from '@/lib/paging'
-import { type GuardDeps, guard } from './guard'
+import { ACCOUNT_PREFIX, type GuardDeps, guard, IN_ACCOUNT } from './guard'
 import { BankBody, MethodName, OrderBody, OrderDetailBody, orderBody, orderDetailBody } from './order-bodies'
 
 export type OrderRouteDeps = GuardDeps & {
@@ -34,7 +34,7 @@ export type OrderRouteDeps = GuardDeps & {
 const PRESETS_USD = ['10', '25', '50', '100', '250', '500']
 const MS_PER_HOUR = 3_600_000
 
-const OrderParams = Type.Object({ orderId: Type.String({ pattern: '^\\w{1,64}$', maxLength: 64 }) })
+const OrderParams = Type.Object({ ...IN_ACCOUNT, orderId: Type.String({ pattern: '^\\w{1,64}$', maxLength: 64 }) })
 const ListQuery = Type.Object({
   cursor: Type.Optional(Type.String({ maxLength: 200, description: '`nextCursor` of the page before' })),
   limit: Type.Optional(t.Numeric({ minimum: 1, maximum: MAX_PAGE_SIZE, multipleOf: 1, default: 50 })),
@@ -78,12 +78,12 @@ const Options = Type.Object({
   ]),
 })
 
-/** Mounts `/dashboard/api/orders`. */
+/** Mounts `/dashboard/api/a/:accountId/orders`. */
 export function orderRoutes(deps: OrderRouteDeps) {
-  return new Elysia({ name: 'order-routes', prefix: '/dashboard/api/orders', tags: ['Dashboard'] })
+  return new Elysia({ name: 'order-routes', prefix: `${ACCOUNT_PREFIX}/orders`, tags: ['Dashboard'] })
     .use(guard(deps))
     .get('/options', () => options(deps), {
-      signedIn: true,
+      may: 'billing.read',
       response: Options,
       detail: {
         summary: 'Ways to buy credit',
@@ -91,13 +91,13 @@ export function orderRoutes(deps: OrderRouteDeps) {
       },
     })
     .get('', ({ viewer, query }) => list(deps, viewer, query), {
-      signedIn: true,
+      may: 'billing.read',
       query: ListQuery,
       response: OrderPage,
-      detail: { summary: 'List orders of credit', description: 'Of the own account, newest first.' },
+      detail: { summary: 'List orders of credit', description: 'Newest first.' },
     })
     .post('', ({ viewer, body, request }) => create(deps, { viewer, request }, body), {
-      signedIn: true,
+      may: 'billing.pay',
       body: NewOrderBody,
       response: OrderBody,
       detail: {
@@ -106,7 +106,7 @@ export function orderRoutes(deps: OrderRouteDeps) {
       },
     })
     .get('/:orderId', ({ viewer, params }) => detail(deps, viewer, params.orderId), {
-      signedIn: true,
+      may: 'billing.read',
       params: OrderParams,
       response: OrderDetailBody,
       detail: {
@@ -115,7 +115,7 @@ export function orderRoutes(deps: OrderRouteDeps) {
       },
     })
     .post('/:orderId/cancel', ({ viewer, params, request }) => cancel(deps, { viewer, request }, params.orderId), {
-      signedIn: true,
+      may: 'billing.pay',
       params: OrderParams,
       body: NoBody,
       response: OrderBody,
@@ -125,7 +125,7 @@ export function orderRoutes(deps: OrderRouteDeps) {
       '/:orderId/claim-paid',
       ({ viewer, params, body, request }) => claim(deps, { viewer, request }, params.orderId, body.note),
       {
-        signedIn: true,
+        may: 'billing.pay',
         params: OrderParams,
         body: ClaimBody,
         response: OrderBody,
@@ -157,20 +157,20 @@ function options({ methods: { bankTransfer, deposit } }: OrderRouteDeps): typeof
   }
 }
 
-async function list({ orders }: OrderRouteDeps, { accountId }: Viewer, query: typeof ListQuery.static) {
+async function list({ orders }: OrderRouteDeps, { accountId }: Member, query: typeof ListQuery.static) {
   const page = await orders.list(accountId, query)
   return { items: page.items.map(orderBody), nextCursor: page.nextCursor }
 }
 
 /** Who asks, by which request. */
-type Caller = { viewer: Viewer; request: Request }
+type Caller = { viewer: Member; request: Request }
 
 async function create(deps: OrderRouteDeps, caller: Caller, { amountUsd, method }: typeof NewOrderBody.static) {
   const { accountId } = caller.viewer
   const amountCents = parseCents(amountUsd)
   if (amountCents === undefined) throw invalidRequest('The amount must be USD with at most two decimals.', 'amountUsd')
   const origin = deps.publicUrl ?? new URL(caller.request.url).origin
-  const returnUrl = `${origin}/dashboard/credit/orders/`
+  const returnUrl = `${origin}/dashboard/a/${accountId}/credit/orders/`
   const outcome = await deps.orders.create({ accountId, method, amountCents, returnUrl, actor: actorOf(deps, caller) })
   if (outcome.kind === 'created') return orderBody(outcome.order)
   throw creationError(outcome)
@@ -203,7 +203,7 @@ function creationError(outcome: Exclude<CreateOutcome, { kind: 'created' }>): Ga
   }
 }
 
-async function detail(deps: OrderRouteDeps, { accountId, email }: Viewer, orderId: string) {
+async function detail(deps: OrderRouteDeps, { accountId, email }: Member, orderId: string) {
   const order = await deps.orders.get(orderId, accountId)
   if (!order) throw noSuchOrder()
   const { sellerName } = deps

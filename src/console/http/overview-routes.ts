@@ -5,7 +5,7 @@ import { GatewayError } from '@/chat/error'
 import type { Overview } from '@/console/usage-views/overview'
 import type { UsageViews } from '@/console/usage-views/usage-views'
 import { formatUsd } from '@/lib/money'
-import { type GuardDeps, guard } from './guard'
+import { ACCOUNT_PREFIX, type GuardDeps, guard } from './guard'
 
 type OverviewDeps = GuardDeps & { usage: UsageViews }
 
@@ -52,12 +52,12 @@ const OverviewBody = Type.Object({
   }),
 })
 
-/** Mounts `/dashboard/api/overview`. */
+/** Mounts `/dashboard/api/a/:accountId/overview`. */
 export function overviewRoutes(deps: OverviewDeps) {
-  return new Elysia({ name: 'overview-routes', prefix: '/dashboard/api/overview', tags: ['Dashboard'] })
+  return new Elysia({ name: 'overview-routes', prefix: `${ACCOUNT_PREFIX}/overview`, tags: ['Dashboard'] })
     .use(guard(deps))
     .get('/', ({ viewer }) => overview(deps.usage, viewer.accountId), {
-      signedIn: true,
+      may: 'billing.read',
       response: OverviewBody,
       detail: {
         summary: 'The account at a glance',

@@ -2,7 +2,7 @@
 import { Elysia } from 'elysia'
 import type { ApiKeys } from '@/accounts/api-keys'
 import { GatewayError } from '@/chat/error'
-import type { Viewer } from '@/console/auth/viewer'
+import type { Member } from '@/console/auth/viewer'
 import type { Format } from '@/formats/format'
 import { answerChat, type ChatEndpoint } from '@/http/answer-chat'
 import type { HttpDeps } from '@/http/deps'
@@ -10,20 +10,20 @@ import { ERRORS } from '@/http/openapi/errors'
 import { chatCompletionsEndpoint } from '@/http/routes/chat-completions'
 import { usageRecordEvent } from '@/http/usage-record-event'
 import type { Payer } from '@/ledger/outcomes'
-import { type GuardDeps, guard } from './guard'
+import { ACCOUNT_PREFIX, type GuardDeps, guard } from './guard'
 
 type PlaygroundDeps = GuardDeps & { apiKeys: ApiKeys; chat: HttpDeps }
 
-/** Mounts `/dashboard/api/playground`. */
+/** Mounts `/dashboard/api/a/:accountId/playground`. */
 export function playgroundRoutes(deps: PlaygroundDeps) {
   const { chat } = deps
   const endpoint: ChatEndpoint = {
     ...chatCompletionsEndpoint(chat),
-    route: '/dashboard/api/playground/chat',
+    route: `${ACCOUNT_PREFIX}/playground/chat`,
     epilogue: usageRecordEvent,
   }
   return (
-    new Elysia({ name: 'playground-routes', prefix: '/dashboard/api/playground', tags: ['Dashboard'] })
+    new Elysia({ name: 'playground-routes', prefix: `${ACCOUNT_PREFIX}/playground`, tags: ['Dashboard'] })
       // Before the guard's parser, which would leave nothing for the use case to read and to measure.
       .onParse(() => LEFT_UNREAD)
       .use(guard(deps))
@@ -32,7 +32,7 @@ export function playgroundRoutes(deps: PlaygroundDeps) {
         ({ viewer, request }) =>
           answerChat(chat, request, { ...endpoint, payerOf: () => playgroundPayer(deps, viewer) }),
         {
-          signedIn: true,
+          may: 'keys.use',
           detail: {
             summary: 'Chat in the playground',
             description:
@@ -58,7 +58,7 @@ function playgroundBodies({ requestSchema, answerSchema, eventSchema }: Format) 
 
 const LEFT_UNREAD = {}
 
-async function playgroundPayer({ apiKeys, chat }: PlaygroundDeps, viewer: Viewer): Promise<Payer> {
+async function playgroundPayer({ apiKeys, chat }: PlaygroundDeps, viewer: Member): Promise<Payer> {
   const { accountId, userId, email } = viewer
   const keyId = await apiKeys.playgroundKey(accountId, { actor: { userId, email } })
   const key = await chat.ledger.readKey({ accountId, keyId })

@@ -3,11 +3,11 @@ import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import type { ChangedBy } from '@/accounts/audit'
 import { MAX_STORED_HOURS } from '@/accounts/stored-hours'
-import type { Viewer } from '@/console/auth/viewer'
+import type { Member } from '@/console/auth/viewer'
 import { clientAddress } from '@/http/client-address'
 import { requestIdOf } from '@/http/request-id'
 import type { StoredResponses } from '@/stored-responses/stored-responses'
-import { type GuardDeps, guard } from './guard'
+import { ACCOUNT_PREFIX, type GuardDeps, guard } from './guard'
 
 export type StoredResponseDeps = GuardDeps & {
   storedResponses: Pick<StoredResponses, 'standing'>
@@ -28,17 +28,17 @@ const Choice = Type.Object(
   { additionalProperties: false },
 )
 
-/** Mounts `/dashboard/api/stored-responses`. */
+/** Mounts `/dashboard/api/a/:accountId/stored-responses`. */
 export function storedResponseViewRoutes(deps: StoredResponseDeps) {
   const { storedResponses } = deps
   return new Elysia({
     name: 'stored-response-view-routes',
-    prefix: '/dashboard/api/stored-responses',
+    prefix: `${ACCOUNT_PREFIX}/stored-responses`,
     tags: ['Dashboard'],
   })
     .use(guard(deps))
     .get('', ({ viewer }) => storedResponses.standing(viewer.accountId), {
-      signedIn: true,
+      may: 'account.change',
       response: Standing,
       detail: {
         summary: 'What the account has stored of its responses',
@@ -46,7 +46,7 @@ export function storedResponseViewRoutes(deps: StoredResponseDeps) {
       },
     })
     .put('', ({ viewer, request, body }) => choose(deps, viewer, request, body.hours), {
-      signedIn: true,
+      may: 'account.change',
       body: Choice,
       response: Standing,
       detail: {
@@ -58,7 +58,7 @@ export function storedResponseViewRoutes(deps: StoredResponseDeps) {
     })
 }
 
-async function choose(deps: StoredResponseDeps, viewer: Viewer, request: Request, hours: number) {
+async function choose(deps: StoredResponseDeps, viewer: Member, request: Request, hours: number) {
   const { accountId, userId, email } = viewer
   const { maxHours } = await deps.storedResponses.standing(accountId)
   const by = {

@@ -6,6 +6,7 @@ import { toolsCost } from '@/ledger/usage-record'
 import { type Nano, nano } from '@/lib/money'
 import { readKeyNames } from './key-names'
 import { type ListedRecord, type RecordRow, recordColumns, toListed } from './listed-record'
+import { madeByCondition, type Sight } from './usage-filter'
 
 /** Today's price of a usage, class by class; `price` in pico-USD per token. Undefined where the model is not sold any more. */
 export type PriceUsage = (
@@ -35,14 +36,14 @@ const LATE_SUFFIX = ':late'
 export async function readRecordDetail(
   database: Database,
   priceUsage: PriceUsage,
-  accountId: string,
+  sight: Sight,
   id: string,
 ): Promise<RecordDetail | undefined> {
   const requestId = id.endsWith(LATE_SUFFIX) ? id.slice(0, -LATE_SUFFIX.length) : id
-  const rows = await readDetailRows(database, accountId, requestId)
+  const rows = await readDetailRows(database, sight, requestId)
   const last = rows.at(-1)
   if (!last) return undefined
-  const names = await readKeyNames(database, accountId, [last.keyId])
+  const names = await readKeyNames(database, sight.accountId, [last.keyId])
   const records = rows.map((row) => toListed(row, names))
   const record = toListed(last, names)
   const cost = nano(records.reduce((sum, part) => sum + part.cost, 0))
@@ -66,10 +67,10 @@ export async function findRecordOwner({ sql }: Database, id: string): Promise<st
 }
 
 /** A request's id is that of its record, which the primary key finds in every month. */
-async function readDetailRows({ sql }: Database, accountId: string, requestId: string): Promise<RecordRow[]> {
+async function readDetailRows({ sql }: Database, sight: Sight, requestId: string): Promise<RecordRow[]> {
   const rows = await sql<RecordRow[]>`
     SELECT ${recordColumns(sql)} FROM usage_records
-    WHERE event_id IN (${requestId}, ${requestId + LATE_SUFFIX}) AND account_id = ${accountId}
+    WHERE event_id IN (${requestId}, ${requestId + LATE_SUFFIX}) AND account_id = ${sight.accountId} ${madeByCondition(sql, sight)}
     ORDER BY settled_at, seq`
   return [...rows]
 }

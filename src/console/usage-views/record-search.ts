@@ -11,7 +11,7 @@ import {
   type TakeStep,
   toListed,
 } from './listed-record'
-import { isNoteworthy, type UsageFilter } from './usage-filter'
+import { isByCell, isNoteworthy, type UsageFilter } from './usage-filter'
 import { createWindowSteps } from './window-steps'
 
 export type SearchPage = {
@@ -83,7 +83,7 @@ async function finishPage(
 }
 
 function chooseSteps(database: Database, filter: UsageFilter, windowSize: number): TakeStep {
-  const isByCell = filter.keyId !== undefined || filter.model !== undefined
-  const createSteps = isByCell && !isNoteworthy(filter) ? createCellSteps : createWindowSteps
+  const isOfCells = isByCell(filter)
+  const createSteps = isOfCells && !isNoteworthy(filter) ? createCellSteps : createWindowSteps
   return createSteps(database, filter, windowSize)
 }

@@ -10,9 +10,11 @@ export type Fragment = PendingQuery<Row[]>
  */
 export type StatusFilter = 'ok' | 'error' | 'not_ok' | number
 
-/** The account comes from the session alone. Everything left out matches all. */
-export type UsageFilter = {
-  accountId: string
+/** What somebody may see: an account's usage, or of it only what keys of one person did. Never what a request says. */
+export type Sight = { accountId: string; madeBy?: string }
+
+/** Everything left out matches all. */
+export type UsageFilter = Sight & {
   /** Milliseconds since 1970: from `fromMs` on, and before `toMs`. */
   fromMs: number
   toMs: number
@@ -29,6 +31,11 @@ export type UsageFilter = {
 export function isRolledUp(filter: UsageFilter): boolean {
   const { requestedModel, status, flag, rule } = filter
   return requestedModel === undefined && status === undefined && flag === undefined && rule === undefined
+}
+
+/** Whether the daily sums lead to the matches: they are kept by key and model. */
+export function isByCell({ madeBy, keyId, model }: UsageFilter): boolean {
+  return madeBy !== undefined || keyId !== undefined || model !== undefined
 }
 
 /** Whether every match is one of the records that did not simply go well, which have an index of their own. */
@@ -56,9 +63,17 @@ export function matchCondition(sql: Sql, filter: UsageFilter): Fragment {
 }
 
 /** What the daily sums know beside the day: ` true AND … `. */
-export function keyAndModelCondition(sql: Sql, { keyId, model }: UsageFilter): Fragment {
-  return sql`true ${keyId === undefined ? sql`` : sql`AND key_id = ${keyId}`}
+export function keyAndModelCondition(sql: Sql, filter: UsageFilter): Fragment {
+  const { keyId, model } = filter
+  return sql`true ${keyId === undefined ? sql`` : sql`AND key_id = ${keyId}`} ${madeByCondition(sql, filter)}
     ${model === undefined ? sql`` : sql`AND model = ${model}`}`
+}
+
+/** Where only a person's own keys are seen, of any table with a `key_id`: ` AND … `. */
+export function madeByCondition(sql: Sql, { accountId, madeBy }: Sight): Fragment {
+  return madeBy === undefined
+    ? sql``
+    : sql`AND key_id IN (SELECT id FROM api_keys WHERE account_id = ${accountId} AND created_by = ${madeBy})`
 }
 
 /** What neither the daily sums nor an index know: ` true AND … `. */

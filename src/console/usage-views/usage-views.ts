@@ -30,7 +30,7 @@ import { readHistory } from './read-history'
 import { type PriceUsage, type RecordDetail, readRecordDetail } from './record-detail'
 import { type SearchOptions, type SearchPage, searchRecords } from './record-search'
 import { type RecordTotals, sumRecords } from './record-totals'
-import type { UsageFilter } from './usage-filter'
+import { madeByCondition, type Sight, type UsageFilter } from './usage-filter'
 import { readSeries, type SeriesGroup, type UsageSeries } from './usage-series'
 import { utcDayOf } from './utc-day'
 
@@ -40,12 +40,12 @@ export interface UsageViews {
   search(filter: UsageFilter, options: SearchOptions): Promise<SearchPage>
   totals(filter: UsageFilter): Promise<RecordTotals>
   series(filter: UsageFilter, group: SeriesGroup): Promise<UsageSeries>
-  choices(accountId: string): Promise<FilterChoices>
-  detail(accountId: string, id: string): Promise<RecordDetail | undefined>
+  choices(sight: Sight): Promise<FilterChoices>
+  detail(sight: Sight, id: string): Promise<RecordDetail | undefined>
   /** Requests that were not answered, of the last seven days. */
   failures(search: FailureSearch): Promise<Page<FoundFailure>>
   failureSums(filter: FailureFilter): Promise<FailureSum[]>
-  failure(accountId: string, requestId: string): Promise<FoundFailure | undefined>
+  failure(sight: Sight, requestId: string): Promise<FoundFailure | undefined>
   /** Every movement of money of a period; undefined where there is no such account. */
   statement(period: StatementPeriod, page: StatementPage): Promise<StatementPart | undefined>
   /** The moment before which records are archived, milliseconds since 1970; null where none are. */
@@ -133,11 +133,11 @@ export function createUsageViews({ database, ledger, priceUsage, clock, logger }
     search: (filter, options) => read(filter.accountId, () => searchRecords(database, filter, options)),
     totals: (filter) => read(filter.accountId, () => sumRecords(database, filter)),
     series: (filter, group) => read(filter.accountId, () => readSeries(database, filter, group)),
-    choices: (accountId) => read(accountId, () => readChoices(database, accountId)),
-    detail: (accountId, id) => read(accountId, () => readRecordDetail(database, priceUsage, accountId, id)),
+    choices: (sight) => read(sight.accountId, () => readChoices(database, sight)),
+    detail: (sight, id) => read(sight.accountId, () => readRecordDetail(database, priceUsage, sight, id)),
     failures: (search) => read(search.accountId, () => searchFailures(database, search, clock.now())),
     failureSums: (filter) => read(filter.accountId, () => sumFailures(database, filter, clock.now())),
-    failure: (accountId, requestId) => read(accountId, () => findFailure(database, accountId, requestId, clock.now())),
+    failure: (sight, requestId) => read(sight.accountId, () => findFailure(database, sight, requestId, clock.now())),
     statement: (period, page) => read(period.accountId, () => readStatement(database, logger, period, page)),
     archivedBeforeMs: () => readHistory(archivedBeforeMs(database.sql)),
     export: beginExport,
@@ -145,7 +145,7 @@ export function createUsageViews({ database, ledger, priceUsage, clock, logger }
 }
 
 type FilterChoices = {
-  /** Every key of the account, deleted ones too, newest first. */
+  /** Every key, deleted ones too, newest first. */
   keys: { keyId: string; name: string }[]
   /** Every model that answered lately, by id. */
   models: string[]
@@ -156,12 +156,16 @@ const MODEL_DAYS = 400
 const MAX_KEYS = 1_000
 
 /** Reads the choices. */
-async function readChoices({ sql }: Database, accountId: string): Promise<FilterChoices> {
+async function readChoices({ sql }: Database, sight: Sight): Promise<FilterChoices> {
+  const { accountId, madeBy } = sight
+  const isMade = madeBy === undefined ? sql`` : sql`AND created_by = ${madeBy}`
   const [keys, models] = await Promise.all([
-    sql<{ keyId: string; name: string }[]>`SELECT id AS "keyId", name FROM api_keys WHERE account_id = ${accountId}
+    sql<
+      { keyId: string; name: string }[]
+    >`SELECT id AS "keyId", name FROM api_keys WHERE account_id = ${accountId} ${isMade}
       ORDER BY created_at DESC, id LIMIT ${MAX_KEYS}`,
     sql<{ model: string }[]>`SELECT DISTINCT model FROM usage_daily
-      WHERE account_id = ${accountId} AND day > current_date - ${MODEL_DAYS}::int ORDER BY model`,
+      WHERE account_id = ${accountId} ${madeByCondition(sql, sight)} AND day > current_date - ${MODEL_DAYS}::int ORDER BY model`,
   ])
   return { keys: [...keys], models: models.map(({ model }) => model) }
 }

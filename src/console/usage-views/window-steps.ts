@@ -10,6 +10,7 @@ import {
   type TakeStep,
 } from './listed-record'
 import {
+  isByCell,
   isNoteworthy,
   isRolledUp,
   matchCondition,
@@ -20,7 +21,7 @@ import {
 
 /** Steps through all records of the filter's range, or through the exceptions alone where nothing else can match. */
 export function createWindowSteps({ sql }: Database, filter: UsageFilter, windowSize: number): TakeStep {
-  const isPlain = isRolledUp(filter) && filter.keyId === undefined && filter.model === undefined
+  const isPlain = isRolledUp(filter) && !isByCell(filter)
   return isPlain
     ? (from, wanted) => readPlainly({ sql }, filter, from, wanted)
     : (from, wanted) => searchWindow({ sql }, filter, windowSize, from, wanted)

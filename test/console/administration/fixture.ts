@@ -13,8 +13,8 @@ export type Office = {
   first: Person
   second: Person
   /** As the audit log knows the two. */
-  ada: Administrator
-  bob: Administrator
+  ada: Administrator & { accountId: string }
+  bob: Administrator & { accountId: string }
   stop(): Promise<void>
 }
 

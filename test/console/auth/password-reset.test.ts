@@ -143,7 +143,7 @@ describe('a reset', () => {
     const token = await createToken(desk.parts, 'reset-password', viewer.userId)
     await resetPassword(desk.parts, visitorWith(), { token, newPassword: NEW_PASSWORD })
     expect(await sql`SELECT account_id FROM users WHERE id = ${viewer.userId}`).toMatchObject([
-      { account_id: viewer.accountId },
+      { account_id: viewer.ownAccountId },
     ])
   })
 

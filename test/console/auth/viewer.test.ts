@@ -89,7 +89,7 @@ describe('a viewer', () => {
     const { sql } = desk.parts.database
     await sql`UPDATE users SET account_id = NULL WHERE id = ${viewer.userId}`
     expect(await desk.identifyViewer(visitor.request)).toBeUndefined()
-    await sql`UPDATE users SET account_id = ${viewer.accountId} WHERE id = ${viewer.userId}`
+    await sql`UPDATE users SET account_id = ${viewer.ownAccountId} WHERE id = ${viewer.userId}`
     expect(await desk.identifyViewer(visitor.request)).toEqual(viewer)
   })
 })

@@ -8,7 +8,7 @@ import { nano } from '@/lib/money'
 
 setDefaultTimeout(300_000)
 
-const PATH = '/dashboard/api/keys'
+const PATH = '/dashboard/api/a/:accountId/keys'
 const REASON = 'a contract of its own'
 let gateway: TestGateway
 let administrator: Person

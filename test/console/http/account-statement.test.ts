@@ -55,7 +55,7 @@ beforeAll(async () => {
 afterAll(() => office.stop())
 
 async function statement(query = ''): Promise<Statement> {
-  return (await customer.person.json('GET', `/dashboard/api/statement${query}`)).body as Statement
+  return (await customer.person.json('GET', `/dashboard/api/a/:accountId/statement${query}`)).body as Statement
 }
 
 test('every movement is there, and the last balance is the ledger’s', async () => {
@@ -96,12 +96,12 @@ test('a page begins where the one before it ended', async () => {
 test('a period before anything moved is empty, and nonsense is refused', async () => {
   expect(await statement('?from=2024-01-01&to=2024-12-31')).toMatchObject({ opening: '0', closing: '0', items: [] })
   for (const query of ['?from=2026-02-30', '?from=2026-02-02&to=2026-02-01', '?cursor=bogus', '?from=yesterday'])
-    expect((await customer.person.json('GET', `/dashboard/api/statement${query}`)).status).toBe(400)
+    expect((await customer.person.json('GET', `/dashboard/api/a/:accountId/statement${query}`)).status).toBe(400)
 })
 
 test('the file has the same movements between the two balances', async () => {
   const { closing, items } = await statement()
-  const response = await customer.person.fetch('/dashboard/api/statement/csv')
+  const response = await customer.person.fetch('/dashboard/api/a/:accountId/statement/csv')
   expect(response.headers.get('content-disposition')).toMatch(
     /^attachment; filename="statement-\d{4}-\d\d-01-to-.*\.csv"$/,
   )

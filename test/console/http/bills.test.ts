@@ -113,9 +113,10 @@ describe('after some requests', () => {
     const texts = await Promise.all(
       open.map(async (path) => (await fetch(gateway.url + path, { headers: own })).text()),
     )
-    const pages = ['/models', '/overview', '/usage', '/usage/export', '/usage/totals', '/usage/choices']
-    const records = [requestId, flaggedId].map((id) => `/usage/requests/${id}`)
-    for (const path of [...pages, ...records]) {
+    const pages = ['overview', 'usage', 'usage/export', 'usage/totals', 'usage/choices']
+    const records = [requestId, flaggedId].map((id) => `usage/requests/${id}`)
+    const ofAccount = [...pages, ...records].map((path) => `/a/:accountId/${path}`)
+    for (const path of ['/models', ...ofAccount]) {
       const response = await ada.person.fetch(`/dashboard/api${path}`)
       expect([path, response.status]).toEqual([path, 200])
       texts.push(await response.text())

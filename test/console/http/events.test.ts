@@ -27,7 +27,7 @@ type Listener = {
 }
 
 async function listen(customer: SignedInCustomer): Promise<Listener> {
-  const response = await customer.person.fetch('/dashboard/api/events')
+  const response = await customer.person.fetch('/dashboard/api/a/:accountId/events')
   expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/event-stream'])
   return read(response)
 }
@@ -62,7 +62,7 @@ describe('live events', () => {
     await ask(gateway, customer.key)
     await until(() => listener.events.some(({ event }) => event === 'usage'), 'a usage event')
     expect(listener.events.at(-1)).toMatchObject({ event: 'usage', data: { seq: 1, pending: 0 } })
-    const list = await customer.person.json('GET', '/dashboard/api/usage')
+    const list = await customer.person.json('GET', '/dashboard/api/a/:accountId/usage')
     expect((list.body as { items: unknown[] }).items).toHaveLength(1)
     await addCredit(gateway, customer.accountId, '2')
     await until(() => listener.events.some(({ data }) => data.balance === '2.99998'), 'the credit')
@@ -87,14 +87,14 @@ describe('live events', () => {
   test('are told to no more connections than an account may have, and to others again when one leaves', async () => {
     const customer = await signUpCustomer(gateway, '1')
     const listeners = await Promise.all(Array.from({ length: MAX_WATCHERS }, () => listen(customer)))
-    const refused = await customer.person.json('GET', '/dashboard/api/events')
+    const refused = await customer.person.json('GET', '/dashboard/api/a/:accountId/events')
     expect(refused).toMatchObject({
       status: 429,
       body: { error: { message: 'Too many pages of this account are open.' } },
     })
     await listeners.pop()?.leave()
     const again = await until(async () => {
-      const response = await customer.person.fetch('/dashboard/api/events')
+      const response = await customer.person.fetch('/dashboard/api/a/:accountId/events')
       if (response.status === 200) return read(response)
       await response.text()
       return undefined
@@ -108,11 +108,12 @@ describe('the route', () => {
   test('ends the stream, and the watching, when the session has ended or is another one', async () => {
     const customer = await signUpCustomer(gateway, '1')
     const { dashboard } = gateway.gateway.deps
-    const now: Viewer = { ...customer.person.viewer, isTotpEnabled: false, provedAtMs: Date.now() }
+    const { accountId, ...person } = customer.person.viewer
+    const now: Viewer = { ...person, ownAccountId: accountId, isTotpEnabled: false, provedAtMs: Date.now() }
     for (const later of [undefined, { ...now, sessionId: 'another' }]) {
       let viewer: Viewer | undefined = now
       const app = eventsRoutes({ ...dashboard, identifyViewer: async () => viewer, sessionCheckMs: 5 })
-      const listener = read(await app.handle(new Request(`${gateway.url}/dashboard/api/events`)))
+      const listener = read(await app.handle(new Request(`${gateway.url}/dashboard/api/a/${accountId}/events`)))
       await until(() => listener.events.length > 0, 'the first event')
       viewer = later
       await listener.ended

@@ -23,7 +23,7 @@ afterAll(() => gateway.stop())
 
 /** The status that is answered to the first byte of a body of 17 MB, whose rest never comes. */
 async function statusOfAnnounced(route: Route, headers: Record<string, string>): Promise<number> {
-  const line = `${route.method} ${fillPath(route.path, {})}`
+  const line = `${route.method} ${fillPath(route.path, { accountId: admin.viewer.accountId })}`
   const length = { 'content-type': 'application/json', 'content-length': String(ANNOUNCED_BYTES) }
   const connection = openRaw(gateway.url, rawRequest(line, { ...length, ...headers }, '{'))
   const status = await until(
@@ -70,7 +70,7 @@ test('what a route needs is read: a statement of two million characters, a key f
   const preview = await admin.json('POST', '/dashboard/api/admin/statements/preview', statement)
   expect(preview.status).toBe(400)
   const allowedModels = Array.from({ length: 500 }, (_, index) => `${'m'.repeat(190)}${index}`)
-  const key = await admin.json('POST', '/dashboard/api/keys', { name: 'wide', allowedModels })
+  const key = await admin.json('POST', '/dashboard/api/a/:accountId/keys', { name: 'wide', allowedModels })
   expect([key.status, JSON.stringify(key.body)]).not.toContain(413)
   const form = await admin.json('PATCH', '/dashboard/api/session/me', { name: 'x'.repeat(20_000) })
   expect(form.status).toBe(413)
@@ -78,7 +78,7 @@ test('what a route needs is read: a statement of two million characters, a key f
 
 test('an error has the shape that the pages read, whatever else the request says it is', async () => {
   const headers = { 'anthropic-version': '2023-06-01', 'x-goog-api-key': 'key' }
-  const response = await fetch(`${gateway.url}/dashboard/api/keys`, { headers })
+  const response = await fetch(`${gateway.url}/dashboard/api/a/:accountId/keys`, { headers })
   expect(response.status).toBe(401)
   expect(await response.json()).toEqual({ error: expect.objectContaining({ code: 'not_signed_in', param: null }) })
 })
@@ -99,10 +99,10 @@ describe('changes without end', () => {
 
   test('end for the person who makes them, before they are in the audit log, and for nobody else', async () => {
     const [ada, eve] = [await signUpPerson(gateway), await signUpPerson(gateway)]
-    const { body } = await ada.json('POST', '/dashboard/api/keys', { name: 'first' })
+    const { body } = await ada.json('POST', '/dashboard/api/a/:accountId/keys', { name: 'first' })
     const { id } = (body as { item: { id: string } }).item
     const renames = Array.from({ length: PER_MINUTE + 20 }, (_, index) =>
-      ada.json('PATCH', `/dashboard/api/keys/${id}`, { name: `name ${index}` }),
+      ada.json('PATCH', `/dashboard/api/a/:accountId/keys/${id}`, { name: `name ${index}` }),
     )
     const refused = (await Promise.all(renames)).filter(({ status }) => status !== 200)
     expect(refused.length).toBeGreaterThanOrEqual(21)
@@ -111,7 +111,7 @@ describe('changes without end', () => {
     }
     const rows = await gateway.gateway.database.sql`SELECT seq FROM audit_entries WHERE actor_id = ${ada.viewer.userId}`
     expect(rows.length).toBeLessThanOrEqual(PER_MINUTE + 1)
-    expect((await ada.json('GET', '/dashboard/api/keys')).status).toBe(200)
+    expect((await ada.json('GET', '/dashboard/api/a/:accountId/keys')).status).toBe(200)
     expect((await eve.json('PATCH', '/dashboard/api/session/me', { name: 'Eve' })).status).toBe(200)
   })
 })

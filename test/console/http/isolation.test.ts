@@ -15,7 +15,7 @@ setDefaultTimeout(300_000)
 
 /**
  * `subject`: the path names something of one account; to others it does not exist. `own`: what it shows or does is the
- * viewer's own, whatever the query says. `public`: needs no session. `administrator`: does not exist for members.
+ * viewer's own, or their account's, whatever the query says. `public`: needs no session. `administrator`: does not exist for members.
  */
 type Classification =
   | { kind: 'subject'; params: (victim: Victim) => Record<string, string>; body?: object }
@@ -69,38 +69,35 @@ const CLASSIFICATIONS: Readonly<Record<string, Classification>> = {
     newPassword: 'another horse entirely',
   }),
   'GET /dashboard/api/models': own(),
-  'GET /dashboard/api/overview': filtered,
-  'GET /dashboard/api/events': own(),
-  'GET /dashboard/api/usage': filtered,
-  'GET /dashboard/api/usage/totals': filtered,
-  'GET /dashboard/api/usage/series': filtered,
-  'GET /dashboard/api/usage/choices': filtered,
-  'GET /dashboard/api/usage/export': filtered,
-  'POST /dashboard/api/playground/chat': own(CHAT),
-  'GET /dashboard/api/keys': filtered,
-  'POST /dashboard/api/keys': own({ name: 'mine' }),
-  'GET /dashboard/api/stored-responses': filtered,
-  'PUT /dashboard/api/stored-responses': own({ hours: 24 }),
-  'GET /dashboard/api/orders': filtered,
-  'GET /dashboard/api/orders/options': own(),
-  'POST /dashboard/api/orders': own({ method: 'bank_transfer', amountUsd: '25' }),
-  'GET /dashboard/api/usage/requests/:requestId': { kind: 'subject', params: ({ requestId }) => ({ requestId }) },
-  'GET /dashboard/api/failures': filtered,
-  'GET /dashboard/api/statement': filtered,
-  'GET /dashboard/api/statement/csv': filtered,
-  'GET /dashboard/api/failures/:requestId': { kind: 'subject', params: ({ failedId }) => ({ requestId: failedId }) },
-  'GET /dashboard/api/keys/:id': ofKey(),
-  'PATCH /dashboard/api/keys/:id': ofKey({ name: 'taken over' }),
-  'POST /dashboard/api/keys/:id/deactivate': ofKey({}),
-  'POST /dashboard/api/keys/:id/activate': ofKey({}),
-  'DELETE /dashboard/api/keys/:id': ofKey(),
-  'GET /dashboard/api/orders/:orderId': ofOrder(),
-  'POST /dashboard/api/orders/:orderId/claim-paid': ofOrder({ note: 'paid' }),
-  'POST /dashboard/api/orders/:orderId/cancel': ofOrder({}),
-  'DELETE /dashboard/api/session/sessions/:sessionId': {
-    kind: 'subject',
-    params: ({ sessionId }) => ({ sessionId }),
-  },
+  'GET /dashboard/api/a/:accountId/overview': filtered,
+  'GET /dashboard/api/a/:accountId/events': own(),
+  'GET /dashboard/api/a/:accountId/usage': filtered,
+  'GET /dashboard/api/a/:accountId/usage/totals': filtered,
+  'GET /dashboard/api/a/:accountId/usage/series': filtered,
+  'GET /dashboard/api/a/:accountId/usage/choices': filtered,
+  'GET /dashboard/api/a/:accountId/usage/export': filtered,
+  'POST /dashboard/api/a/:accountId/playground/chat': own(CHAT),
+  'GET /dashboard/api/a/:accountId/keys': filtered,
+  'POST /dashboard/api/a/:accountId/keys': own({ name: 'mine' }),
+  'GET /dashboard/api/a/:accountId/stored-responses': filtered,
+  'PUT /dashboard/api/a/:accountId/stored-responses': own({ hours: 24 }),
+  'GET /dashboard/api/a/:accountId/orders': filtered,
+  'GET /dashboard/api/a/:accountId/orders/options': own(),
+  'POST /dashboard/api/a/:accountId/orders': own({ method: 'bank_transfer', amountUsd: '25' }),
+  'GET /dashboard/api/a/:accountId/usage/requests/:requestId': subject(({ requestId }) => ({ requestId })),
+  'GET /dashboard/api/a/:accountId/failures': filtered,
+  'GET /dashboard/api/a/:accountId/statement': filtered,
+  'GET /dashboard/api/a/:accountId/statement/csv': filtered,
+  'GET /dashboard/api/a/:accountId/failures/:requestId': subject(({ failedId }) => ({ requestId: failedId })),
+  'GET /dashboard/api/a/:accountId/keys/:id': ofKey(),
+  'PATCH /dashboard/api/a/:accountId/keys/:id': ofKey({ name: 'taken over' }),
+  'POST /dashboard/api/a/:accountId/keys/:id/deactivate': ofKey({}),
+  'POST /dashboard/api/a/:accountId/keys/:id/activate': ofKey({}),
+  'DELETE /dashboard/api/a/:accountId/keys/:id': ofKey(),
+  'GET /dashboard/api/a/:accountId/orders/:orderId': ofOrder(),
+  'POST /dashboard/api/a/:accountId/orders/:orderId/claim-paid': ofOrder({ note: 'paid' }),
+  'POST /dashboard/api/a/:accountId/orders/:orderId/cancel': ofOrder({}),
+  'DELETE /dashboard/api/session/sessions/:sessionId': subject(({ sessionId }) => ({ sessionId })),
 }
 
 function classificationOf(route: Route): Classification | undefined {
@@ -118,7 +115,7 @@ beforeAll(async () => {
   const customer = await signUpCustomer(gateway, '5')
   const requestId = await ask(gateway, customer.key, { stream: false, model: 'svc/alpha' })
   await flushed(gateway, customer.accountId)
-  const order = await customer.person.json('POST', '/dashboard/api/orders', {
+  const order = await customer.person.json('POST', '/dashboard/api/a/:accountId/orders', {
     method: 'bank_transfer',
     amountUsd: '25',
   })
@@ -165,7 +162,7 @@ function bodyOf(route: Route): object | undefined {
 async function callSubject(person: Person, route: Route): Promise<number> {
   const classification = classificationOf(route)
   assert(classification?.kind === 'subject', 'a route with a subject')
-  const path = fillPath(route.path, classification.params(victim))
+  const path = fillPath(route.path, { accountId: person.viewer.accountId, ...classification.params(victim) })
   return (await person.json(route.method, path, bodyOf(route))).status
 }
 
@@ -178,7 +175,9 @@ describe('the table of routes', () => {
   })
 
   test('names a subject for every path with a parameter', () => {
-    const withParameter = dashboardRoutesOf(gateway).filter(({ path }) => path.includes(':'))
+    const withParameter = dashboardRoutesOf(gateway).filter(({ path }) =>
+      path.replace('/a/:accountId', '').includes(':'),
+    )
     const kinds = new Set(withParameter.map((route) => classificationOf(route)?.kind))
     expect([...kinds].sort()).toEqual(['administrator', 'subject'])
   })
@@ -253,11 +252,9 @@ describe("as another account's person", () => {
 
   test('what the first account sees is what was looked for', async () => {
     const { customer, keyId, requestId, failedId, orderId, sessionId } = victim
-    const seen = await Promise.all(
-      ['/usage', '/failures', '/keys', '/orders', '/session/sessions', '/session/me'].map((path) =>
-        customer.person.json('GET', `/dashboard/api${path}`),
-      ),
-    )
+    const ofAccount = ['usage', 'failures', 'keys', 'orders'].map((path) => `a/:accountId/${path}`)
+    const paths = [...ofAccount, 'session/sessions', 'session/me']
+    const seen = await Promise.all(paths.map((path) => customer.person.json('GET', `/dashboard/api/${path}`)))
     const text = JSON.stringify(seen.map(({ body }) => body))
     for (const id of [keyId, requestId, failedId, orderId, sessionId, customer.person.email]) expect(text).toContain(id)
   })
@@ -275,7 +272,7 @@ async function answerText(route: Route, query: string): Promise<string> {
   const body = bodyOf(route)
   // Whoever ends or changes their own session does it with one of their own.
   const person = route.path.includes('/session/') ? await signUpPerson(gateway, { password: PASSWORD }) : eve
-  const response = await person.fetch(fillPath(route.path, {}) + query, {
+  const response = await person.fetch(fillPath(route.path, { accountId: person.viewer.accountId }) + query, {
     method: route.method,
     ...(body && { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
   })

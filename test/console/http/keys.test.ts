@@ -11,7 +11,7 @@ import { nano } from '@/lib/money'
 
 setDefaultTimeout(300_000)
 
-const PATH = '/dashboard/api/keys'
+const PATH = '/dashboard/api/a/:accountId/keys'
 let gateway: TestGateway
 let twin: TestGateway
 let person: Person

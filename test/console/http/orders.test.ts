@@ -19,7 +19,7 @@ afterAll(() => gateway.stop())
 
 describe('the options', () => {
   test('name limits and methods, and mark what nobody has configured', async () => {
-    const { status, body } = await person.json('GET', '/dashboard/api/orders/options')
+    const { status, body } = await person.json('GET', '/dashboard/api/a/:accountId/orders/options')
     expect(status).toBe(200)
     expect(body).toMatchObject({
       minimumUsd: '5',
@@ -74,7 +74,9 @@ describe('an order', () => {
       payments: [],
     })
     expect(pending.events).toMatchObject([{ kind: 'created', by: 'you', amountUsd: '12.5' }])
-    const claimed = await person.json('POST', `/dashboard/api/orders/${order.orderId}/claim-paid`, { note: ' today ' })
+    const claimed = await person.json('POST', `/dashboard/api/a/:accountId/orders/${order.orderId}/claim-paid`, {
+      note: ' today ',
+    })
     expect(claimed.body).toMatchObject({ state: 'pending', claimNote: 'today' })
     await gateway.gateway.deps.dashboard.orders.confirmPayment({
       source: 'manual',
@@ -102,7 +104,7 @@ describe('an order', () => {
     expect(JSON.stringify(paid)).not.toContain('operator.test')
     expect(JSON.stringify(paid)).not.toContain('for our eyes only')
     expect((await gateway.balance(person.viewer.accountId)).available).toBe(12_500_000_000 as never)
-    const cancelled = await person.json('POST', `/dashboard/api/orders/${order.orderId}/cancel`, {})
+    const cancelled = await person.json('POST', `/dashboard/api/a/:accountId/orders/${order.orderId}/cancel`, {})
     expect(cancelled).toMatchObject({ status: 409, body: { error: { code: 'order_not_pending' } } })
   })
 
@@ -110,8 +112,8 @@ describe('an order', () => {
     const order = await create({ amountUsd: '20', method: 'deposit' })
     expect(order.paymentUrl).toStartWith('/sandbox/deposits/')
     const page = await (await person.fetch(order.paymentUrl ?? '')).text()
-    expect(page).toContain(`${gateway.url}/dashboard/credit/orders/${order.orderId}`)
-    const cancelled = await person.json('POST', `/dashboard/api/orders/${order.orderId}/cancel`, {})
+    expect(page).toContain(`${gateway.url}/dashboard/a/${person.viewer.accountId}/credit/orders/${order.orderId}`)
+    const cancelled = await person.json('POST', `/dashboard/api/a/:accountId/orders/${order.orderId}/cancel`, {})
     expect(cancelled).toMatchObject({ status: 200, body: { state: 'cancelled' } })
   })
 
@@ -125,7 +127,7 @@ describe('an order', () => {
     [{ amountUsd: '10', method: 'cash' }, 'method'],
     [{ amountUsd: '10' }, 'method'],
   ])('of %p is refused', async (body, param) => {
-    const answer = await person.json('POST', '/dashboard/api/orders', body)
+    const answer = await person.json('POST', '/dashboard/api/a/:accountId/orders', body)
     expect(answer).toMatchObject({ status: 400, body: { error: { param } } })
   })
 
@@ -133,7 +135,9 @@ describe('an order', () => {
     const busy = await signUpPerson(gateway)
     const answers = []
     for (let index = 0; index < 6; index++) {
-      answers.push(await busy.json('POST', '/dashboard/api/orders', { amountUsd: '10', method: 'bank_transfer' }))
+      answers.push(
+        await busy.json('POST', '/dashboard/api/a/:accountId/orders', { amountUsd: '10', method: 'bank_transfer' }),
+      )
     }
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200, 409])
     expect(answers.at(-1)?.body).toMatchObject({ error: { code: 'too_many_open_orders' } })
@@ -143,7 +147,7 @@ describe('an order', () => {
 describe('tenants', () => {
   test("see and change only their own orders; another's does not exist", async () => {
     const { orderId } = await create({ amountUsd: '10', method: 'bank_transfer' })
-    const path = `/dashboard/api/orders/${orderId}`
+    const path = `/dashboard/api/a/:accountId/orders/${orderId}`
     for (const [method, suffix, body] of [
       ['GET', '', undefined],
       ['POST', '/cancel', {}],
@@ -151,16 +155,16 @@ describe('tenants', () => {
     ] as const) {
       expect((await stranger.json(method, path + suffix, body)).status).toBe(404)
     }
-    const list = (await stranger.json('GET', '/dashboard/api/orders')).body as { items: OrderBody[] }
+    const list = (await stranger.json('GET', '/dashboard/api/a/:accountId/orders')).body as { items: OrderBody[] }
     expect(list.items).toEqual([])
     expect((await detail(orderId)).state).toBe('pending')
   })
 
   test('have to be signed in, and to come from the dashboard', async () => {
     for (const path of ['', '/options', '/order_x']) {
-      expect((await fetch(`${gateway.url}/dashboard/api/orders${path}`)).status).toBe(401)
+      expect((await fetch(`${gateway.url}/dashboard/api/a/:accountId/orders${path}`)).status).toBe(401)
     }
-    const foreign = await person.fetch('/dashboard/api/orders', {
+    const foreign = await person.fetch('/dashboard/api/a/:accountId/orders', {
       method: 'POST',
       headers: { origin: 'https://elsewhere.example', 'content-type': 'application/json' },
       body: JSON.stringify({ amountUsd: '10', method: 'bank_transfer' }),
@@ -173,23 +177,24 @@ describe('the list', () => {
   test('goes page by page', async () => {
     const reader = await signUpPerson(gateway)
     for (const amountUsd of ['5', '6', '7']) {
-      await reader.json('POST', '/dashboard/api/orders', { amountUsd, method: 'bank_transfer' })
+      await reader.json('POST', '/dashboard/api/a/:accountId/orders', { amountUsd, method: 'bank_transfer' })
     }
-    const first = (await reader.json('GET', '/dashboard/api/orders?limit=2')).body as {
+    const first = (await reader.json('GET', '/dashboard/api/a/:accountId/orders?limit=2')).body as {
       items: OrderBody[]
       nextCursor: string
     }
-    const rest = (await reader.json('GET', `/dashboard/api/orders?limit=2&cursor=${first.nextCursor}`)).body
+    const rest = (await reader.json('GET', `/dashboard/api/a/:accountId/orders?limit=2&cursor=${first.nextCursor}`))
+      .body
     expect(first.items.map(({ amountUsd }) => amountUsd)).toEqual(['7', '6'])
     expect(rest).toMatchObject({ items: [{ amountUsd: '5' }], nextCursor: null })
-    expect((await reader.json('GET', '/dashboard/api/orders?cursor=nonsense')).status).toBe(400)
-    expect((await reader.json('GET', '/dashboard/api/orders?limit=1000')).status).toBe(400)
+    expect((await reader.json('GET', '/dashboard/api/a/:accountId/orders?cursor=nonsense')).status).toBe(400)
+    expect((await reader.json('GET', '/dashboard/api/a/:accountId/orders?limit=1000')).status).toBe(400)
   })
 })
 
 test('what a person does is in the audit log, with their address', async () => {
   const { orderId } = await create({ amountUsd: '10', method: 'bank_transfer' })
-  await person.json('POST', `/dashboard/api/orders/${orderId}/cancel`, {})
+  await person.json('POST', `/dashboard/api/a/:accountId/orders/${orderId}/cancel`, {})
   const entries = await gateway.gateway.database.sql`
     SELECT action, actor_id, actor_email, ip FROM audit_entries WHERE subject = ${orderId} ORDER BY seq`
   const who = { actor_id: person.viewer.userId, actor_email: person.email, ip: expect.any(String) }
@@ -200,13 +205,13 @@ test('what a person does is in the audit log, with their address', async () => {
 })
 
 async function create(body: { amountUsd: string; method: string }): Promise<OrderBody> {
-  const answer = await person.json('POST', '/dashboard/api/orders', body)
+  const answer = await person.json('POST', '/dashboard/api/a/:accountId/orders', body)
   expect(answer.status).toBe(200)
   return answer.body as OrderBody
 }
 
 async function detail(orderId: string): Promise<OrderDetailBody> {
-  const { status, body } = await person.json('GET', `/dashboard/api/orders/${orderId}`)
+  const { status, body } = await person.json('GET', `/dashboard/api/a/:accountId/orders/${orderId}`)
   expect(status).toBe(200)
   return body as OrderDetailBody
 }

@@ -20,7 +20,7 @@ describe('the overview', () => {
   test('of a new account says what to do first, step by step', async () => {
     const person = await signUpPerson(gateway)
     const { accountId } = person.viewer
-    const overview = async () => (await person.json('GET', '/dashboard/api/overview')).body
+    const overview = async () => (await person.json('GET', '/dashboard/api/a/:accountId/overview')).body
     expect(await overview()).toMatchObject({
       ...{ balance: '0', available: '0', held: '0', spentToday: '0', spentThisMonth: '0', requests: 0, errors: 0 },
       speed: { durationMs: null, firstTokenMs: null, tokensPerSecond: null },
@@ -46,7 +46,7 @@ describe('the overview', () => {
     for (let index = 0; index < 3; index++) await ask(gateway, key.key, { max_tokens: 600 })
     await flushed(gateway, accountId)
     const { spent, available } = await gateway.balance(accountId)
-    const { status, body } = await person.json('GET', '/dashboard/api/overview')
+    const { status, body } = await person.json('GET', '/dashboard/api/a/:accountId/overview')
     expect(status).toBe(200)
     expect(body).toMatchObject({
       ...{

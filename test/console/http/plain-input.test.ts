@@ -83,19 +83,21 @@ describe('an odd text', () => {
     const email = `${crypto.randomUUID()}@example.test`
     await expectPlainAnswer(await post(gateway, '/sign-up', { email, password: 'a horse on a battery', name }))
     expect((await person.json('PATCH', `${SESSION}/me`, { name })).status).toBeLessThan(500)
-    expect((await person.json('POST', '/dashboard/api/keys', { name })).status).toBeLessThan(500)
-    expect((await person.json('POST', '/dashboard/api/keys', { name: 'k', allowedModels: [name] })).status).toBe(400)
+    expect((await person.json('POST', '/dashboard/api/a/:accountId/keys', { name })).status).toBeLessThan(500)
+    expect(
+      (await person.json('POST', '/dashboard/api/a/:accountId/keys', { name: 'k', allowedModels: [name] })).status,
+    ).toBe(400)
     expect(gateway.logLines.filter((line) => line.includes('unexpected_error'))).toEqual([])
   })
 
   test.each(ODD_TEXTS)('%j in a path or a search finds nothing', async (text) => {
     const query = encodeURIComponent(text.toWellFormed())
     for (const path of [
-      `/dashboard/api/keys/${query}`,
-      `/dashboard/api/usage/records?model=${query}`,
-      `/dashboard/api/usage/records?keyId=${query}`,
-      `/dashboard/api/usage/records/${query}`,
-      `/dashboard/api/orders/${query}`,
+      `/dashboard/api/a/:accountId/keys/${query}`,
+      `/dashboard/api/a/:accountId/usage/records?model=${query}`,
+      `/dashboard/api/a/:accountId/usage/records?keyId=${query}`,
+      `/dashboard/api/a/:accountId/usage/records/${query}`,
+      `/dashboard/api/a/:accountId/orders/${query}`,
     ]) {
       const { status, body } = await person.json('GET', path)
       expect(status, `${path} ${JSON.stringify(body)}`).toBeLessThan(500)
@@ -104,7 +106,7 @@ describe('an odd text', () => {
   })
 
   test('NUL is refused by name, wherever in a body it stands', async () => {
-    const { status, body } = await person.json('POST', '/dashboard/api/keys', { name: `a${NUL}b` })
+    const { status, body } = await person.json('POST', '/dashboard/api/a/:accountId/keys', { name: `a${NUL}b` })
     expect(status).toBe(400)
     expect(JSON.stringify(body)).toContain('NUL')
   })

@@ -12,7 +12,7 @@ setDefaultTimeout(300_000)
 
 type Made = { key: string }
 
-const PATH = '/dashboard/api/playground/chat'
+const PATH = '/dashboard/api/a/:accountId/playground/chat'
 let gateway: TestGateway
 let twin: TestGateway
 let person: Person
@@ -47,7 +47,7 @@ const ask = (more: object = {}, init: RequestInit = {}) =>
   })
 
 async function playgroundKey(): Promise<KeyBody | undefined> {
-  const { body } = await person.json('GET', '/dashboard/api/keys')
+  const { body } = await person.json('GET', '/dashboard/api/a/:accountId/keys')
   return (body as { items: KeyBody[] }).items.find(({ builtIn }) => builtIn)
 }
 
@@ -115,7 +115,7 @@ describe('an answer', () => {
   })
 
   test('to an API key of the account has that event only where it is asked for', async () => {
-    const { body } = await person.json('POST', '/dashboard/api/keys', { name: 'own' })
+    const { body } = await person.json('POST', '/dashboard/api/a/:accountId/keys', { name: 'own' })
     const chat = (headers: Record<string, string>) =>
       fetch(`${gateway.url}/v1/chat/completions`, {
         method: 'POST',
@@ -136,14 +136,14 @@ describe('the account pays', () => {
       return found?.spentThisMonthUsd === '0.0003' && found
     })
     expect(key).toMatchObject({ name: 'Playground', builtIn: true, status: 'active' })
-    const { body } = await person.json('GET', `/dashboard/api/keys/${key.id}`)
+    const { body } = await person.json('GET', `/dashboard/api/a/:accountId/keys/${key.id}`)
     expect(body).toMatchObject({ total: { requests: 2, spentUsd: '0.0003' } })
   })
 
   test('within its limits: budget, models, and none at all while it is switched off, on every gateway', async () => {
     await (await ask()).text()
     const key = await playgroundKey()
-    const address = `/dashboard/api/keys/${key?.id}`
+    const address = `/dashboard/api/a/:accountId/keys/${key?.id}`
     expect((await person.json('DELETE', address)).status).toBe(409)
     expect((await person.json('PATCH', address, { name: 'Mine' })).status).toBe(409)
     await person.json('PATCH', address, { monthlyBudgetUsd: '0.0001' })
@@ -167,7 +167,7 @@ describe('the account pays', () => {
 
 describe('who may', () => {
   test('nobody without a session, whatever key is sent along', async () => {
-    const { body } = await person.json('POST', '/dashboard/api/keys', { name: 'own' })
+    const { body } = await person.json('POST', '/dashboard/api/a/:accountId/keys', { name: 'own' })
     const response = await fetch(gateway.url + PATH, {
       method: 'POST',
       headers: {
@@ -193,7 +193,7 @@ describe('who may', () => {
 })
 
 async function twinAsk(): Promise<Response> {
-  return await fetch(twin.url + PATH, {
+  return await fetch(twin.url + PATH.replace(':accountId', person.viewer.accountId), {
     method: 'POST',
     headers: { 'content-type': 'application/json', origin: twin.url, cookie: person.cookie },
     body: JSON.stringify({ model: 'svc/alpha', messages: [{ role: 'user', content: 'Hi' }], stream: true }),

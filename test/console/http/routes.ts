@@ -1,7 +1,9 @@
 /** The routes of the dashboard as the running application has them. */
 import type { TestGateway } from '@test/support/gateway'
+import type { Permission } from '@/accounts/members/permissions'
+import { PERMISSION } from '@/console/http/guard'
 
-export type Route = { method: string; path: string }
+export type Route = { method: string; path: string; may?: Permission }
 
 const PREFIX = '/dashboard/api'
 
@@ -10,10 +12,16 @@ export function dashboardRoutesOf(gateway: TestGateway): Route[] {
   return gateway.gateway.app.routes
     .filter(({ path }) => path === PREFIX || path.startsWith(`${PREFIX}/`))
     .filter(({ method }) => method !== 'OPTIONS' && method !== 'HEAD')
-    .map(({ method, path }) => ({ method, path: path.replace(/\/$/, '') }))
+    .map(({ method, path, hooks }) => ({ method, path: path.replace(/\/$/, ''), ...permissionIn(hooks) }))
 }
 
-/** `GET /dashboard/api/keys/:id`. */
+/** What the guard asks of a member, as the route's documentation says it. */
+function permissionIn(hooks: { detail?: Record<string, unknown> } | undefined): { may?: Permission } {
+  const permission = hooks?.detail?.[PERMISSION]
+  return permission === undefined ? {} : { may: permission as Permission }
+}
+
+/** `GET /dashboard/api/a/:accountId/keys/:id`. */
 export function nameOf({ method, path }: Route): string {
   return `${method} ${path}`
 }

@@ -9,7 +9,7 @@ import { nano } from '@/lib/money'
 
 setDefaultTimeout(300_000)
 
-const PATH = '/dashboard/api/stored-responses'
+const PATH = '/dashboard/api/a/:accountId/stored-responses'
 const MAX_HOURS = 720
 let gateway: TestGateway
 let person: Person

@@ -38,7 +38,7 @@ type Item = { requestId: string; cost: string; model: string; requestedModel: st
 type List = { items: Item[]; nextCursor: string | null; searchedTo: string | null; archivedBefore: string | null }
 
 async function get<Body>(customer: SignedInCustomer, path: string): Promise<Body> {
-  const { status, body } = await customer.person.json('GET', `/dashboard/api/usage${path}`)
+  const { status, body } = await customer.person.json('GET', `/dashboard/api/a/:accountId/usage${path}`)
   expect({ path, status, error: status === 200 ? null : body }).toEqual({ path, status: 200, error: null })
   return body as Body
 }
@@ -92,7 +92,7 @@ describe('the list', () => {
       [`cursor=${Buffer.from('[-1,0,"a"]').toString('base64url')}`, 'cursor'],
       ['key=%00', 'key'],
     ]) {
-      const { status, body } = await ada.person.json('GET', `/dashboard/api/usage?${query}`)
+      const { status, body } = await ada.person.json('GET', `/dashboard/api/a/:accountId/usage?${query}`)
       expect({ query, status, body }).toMatchObject({
         query: query as string,
         status: 400,
@@ -180,9 +180,9 @@ describe('another account', () => {
     expect(await get<object>(eve, '/totals')).toMatchObject({ requests: 0, cost: '0' })
     expect(await get<object>(eve, '/series')).toMatchObject({ points: [] })
     expect(await get<object>(eve, '/choices')).toMatchObject({ keys: [{ keyId: eve.keyId }], models: [] })
-    const record = await eve.person.json('GET', `/dashboard/api/usage/requests/${requestIds[0]}`)
+    const record = await eve.person.json('GET', `/dashboard/api/a/:accountId/usage/requests/${requestIds[0]}`)
     expect(record.status).toBe(404)
-    const file = await eve.person.fetch('/dashboard/api/usage/export')
+    const file = await eve.person.fetch('/dashboard/api/a/:accountId/usage/export')
     expect((await file.text()).trim().split('\r\n')).toHaveLength(1)
   })
 
@@ -196,7 +196,7 @@ describe('another account', () => {
       'overview',
       'events',
     ]) {
-      const response = await fetch(`${gateway.url}/dashboard/api/${path}`)
+      const response = await fetch(`${gateway.url}/dashboard/api/a/${eve.accountId}/${path}`)
       expect({ path, status: response.status }).toEqual({ path, status: 401 })
       await response.body?.cancel()
     }
@@ -206,7 +206,7 @@ describe('another account', () => {
 describe('the export', () => {
   test('is a CSV file of all matches with exact amounts', async () => {
     const response = await ada.person.fetch(
-      '/dashboard/api/usage/export?rule=usage&status=ok&from=2020-01-01T00:00:00Z',
+      '/dashboard/api/a/:accountId/usage/export?rule=usage&status=ok&from=2020-01-01T00:00:00Z',
     )
     expect(response.headers.get('content-type')).toBe('text/csv; charset=utf-8')
     expect(response.headers.get('content-disposition')).toMatch(/^attachment; filename="usage-[\d-]+-to-[\d-]+\.csv"$/)
@@ -227,7 +227,7 @@ describe('the export', () => {
     )
     const late = usageRecord({ accountId, keyId: evil.keyId, seq: 50, atMs: Date.now(), cost: -1_500, kind: 'late' })
     await writeUsageBatch(gateway.gateway.database.sql, [...events, late])
-    const response = await eve.person.fetch(`/dashboard/api/usage/export?key=${evil.keyId}`)
+    const response = await eve.person.fetch(`/dashboard/api/a/:accountId/usage/export?key=${evil.keyId}`)
     const rows: Record<string, string>[] = parse(await response.text(), { columns: true })
     expect(rows.map((row) => row.provider).sort()).toEqual(
       ["'\tx", "'\rx", "'+1", "'-1", "'@SUM(A1)", 'a,"b"\nc', 'provider1'].sort(),
@@ -250,7 +250,7 @@ describe('the export', () => {
       )
       await writeUsageBatch(gateway.gateway.database.sql, events)
     }
-    const whole = await grace.person.fetch('/dashboard/api/usage/export')
+    const whole = await grace.person.fetch('/dashboard/api/a/:accountId/usage/export')
     const ids = (await whole.text())
       .split('\r\n')
       .slice(1, -1)
@@ -260,7 +260,7 @@ describe('the export', () => {
     // Two exports at once are all an account may have: that a third one begins shows that the first two have ended.
     for (let round = 0; round < 5; round++) {
       const response = await until(async () => {
-        const answer = await grace.person.fetch('/dashboard/api/usage/export')
+        const answer = await grace.person.fetch('/dashboard/api/a/:accountId/usage/export')
         if (answer.status === 200) return answer
         await answer.text()
         return undefined

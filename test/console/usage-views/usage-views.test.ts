@@ -29,8 +29,8 @@ test('an account has some look-ups at once; the next waits for them, and another
     ...{ database, clock: systemClock },
     ...{ logger: undefined as never, ledger: undefined as never, priceUsage: undefined as never },
   })
-  const mine = Array.from({ length: SHARED.pageReads.perAccount + 1 }, () => views.choices('acct_1'))
-  const other = views.choices('acct_2')
+  const mine = Array.from({ length: SHARED.pageReads.perAccount + 1 }, () => views.choices({ accountId: 'acct_1' }))
+  const other = views.choices({ accountId: 'acct_2' })
   await until(() => askedBy('acct_2') === EACH, 'the other one to be heard')
   expect(askedBy('acct_1')).toBe(SHARED.pageReads.perAccount * EACH)
   for (const { answer } of asked.splice(0)) answer()

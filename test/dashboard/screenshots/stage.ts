@@ -71,7 +71,10 @@ function chat(url: string, key: string, model: string): Promise<Response> {
 }
 
 async function order(person: Person, amountUsd: string): Promise<string> {
-  const { body } = await person.json('POST', '/dashboard/api/orders', { amountUsd, method: 'bank_transfer' })
+  const { body } = await person.json('POST', '/dashboard/api/a/:accountId/orders', {
+    amountUsd,
+    method: 'bank_transfer',
+  })
   return (body as { orderId: string }).orderId
 }
 
@@ -87,13 +90,13 @@ async function paidOrder(customer: Person, administrator: Person, amountUsd: str
 
 async function createKeys(person: Person): Promise<{ keyId: string; key: string }> {
   const create = async (body: object) => {
-    const answer = await person.json('POST', '/dashboard/api/keys', body)
+    const answer = await person.json('POST', '/dashboard/api/a/:accountId/keys', body)
     const { key, item } = answer.body as { key: string; item: { id: string } }
     return { key, keyId: item.id }
   }
   const production = await create({ name: 'Production' })
   await create({ name: 'Staging', requestsPerMinute: 60, monthlyBudgetUsd: '25' })
   const old = await create({ name: 'Old laptop' })
-  await person.json('POST', `/dashboard/api/keys/${old.keyId}/deactivate`, {})
+  await person.json('POST', `/dashboard/api/a/:accountId/keys/${old.keyId}/deactivate`, {})
   return production
 }

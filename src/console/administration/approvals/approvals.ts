@@ -13,6 +13,7 @@ import type { OrdersDeps } from '@/console/orders/orders'
 import { type ApprovalStatus, approvals, statementLines } from '@/db/administration-schema'
 import type { Transaction } from '@/db/client'
 import { formatUsd } from '@/lib/money'
+import { isTheirs } from './is-theirs'
 import { moveMoney } from './move-money'
 import type { Operation, OperationRequest } from './operation'
 import { warmLedger } from './orders-within'
@@ -56,7 +57,9 @@ export async function decideApproval(
     const isOwn = row.requestedBy === administrator.userId
     if (isOwn && decision !== 'withdraw') return { kind: 'own_request' }
     if (!isOwn && decision === 'withdraw') return { kind: 'not_own_request' }
-    if (decision === 'approve' && row.accountId === administrator.accountId) return { kind: 'own_account' }
+    if (decision === 'approve' && (await isTheirs(transaction, row.accountId, administrator))) {
+      return { kind: 'own_account' }
+    }
     if (decision !== 'approve') {
       const status = decision === 'reject' ? 'rejected' : 'withdrawn'
       await close(transaction, administrator, row, { status, note })

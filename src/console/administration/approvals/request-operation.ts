@@ -10,6 +10,7 @@ import { orders } from '@/db/orders-schema'
 import { accounts } from '@/db/schema'
 import { randomId } from '@/lib/ids'
 import { formatUsd, type Nano, nano } from '@/lib/money'
+import { isTheirs } from './is-theirs'
 import { moveMoney } from './move-money'
 import { countMovement, forgetMovement } from './movement-limit'
 import { centsToNano, digestOf, type Operation, type OperationRequest } from './operation'
@@ -60,9 +61,9 @@ export async function requestOperation(
     const moved = await movedMoneyOf(transaction, request.operation)
     if (!moved) return { kind: 'not_found' }
     const { requestId } = request
-    const { userId, accountId: ownAccountId } = administrator
+    const { userId } = administrator
     const movement = { requestId, requestDigest: digest, userId, kind: request.operation.kind, ...moved }
-    const isOwn = moved.accountId === ownAccountId
+    const isOwn = await isTheirs(transaction, moved.accountId, administrator)
     const verdict = isOwn ? 'above' : await countMovement(transaction, movement, deps.approvalLimit)
     if (verdict === 'above') {
       return { kind: 'awaiting_approval', approvalId: await store(deps, transaction, administrator, request, moved) }

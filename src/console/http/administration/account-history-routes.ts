@@ -19,16 +19,20 @@ export function adminAccountHistoryRoutes(deps: AdminDeps) {
   const { usage } = deps
   return new Elysia({ name: 'admin-account-history-routes', prefix: `${ADMIN_PREFIX}/accounts`, tags: ['Dashboard'] })
     .use(guard(deps))
-    .get('/:accountId/failures', ({ params, query }) => readFailurePage(usage, params.accountId, query), {
-      administrator: true,
-      params: AccountParams,
-      query: FailureQuery,
-      response: FailurePage,
-      detail: {
-        summary: "List an account's failed requests",
-        description: `${FAILURES_DESCRIPTION} For administrators.`,
+    .get(
+      '/:accountId/failures',
+      ({ params, query }) => readFailurePage(usage, { accountId: params.accountId }, query),
+      {
+        administrator: true,
+        params: AccountParams,
+        query: FailureQuery,
+        response: FailurePage,
+        detail: {
+          summary: "List an account's failed requests",
+          description: `${FAILURES_DESCRIPTION} For administrators.`,
+        },
       },
-    })
+    )
     .get('/:accountId/statement', ({ params, query }) => readStatementPage(usage, readerOf(params), query), {
       administrator: true,
       params: AccountParams,

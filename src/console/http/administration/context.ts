@@ -26,8 +26,8 @@ export const ADMIN_PREFIX = '/dashboard/api/admin'
 
 /** The administrator behind a request, for the audit log. */
 export function administratorOf({ trustedProxyHops }: AdminDeps, viewer: Viewer, request: Request): Administrator {
-  const { userId, accountId, email } = viewer
-  return { userId, accountId, email, ip: clientAddress(request, trustedProxyHops), requestId: requestIdOf(request) }
+  const { userId, email } = viewer
+  return { userId, email, ip: clientAddress(request, trustedProxyHops), requestId: requestIdOf(request) }
 }
 
 export const Reason = Type.String({

@@ -52,7 +52,7 @@ function accessRoutes(deps: SessionDeps) {
       response: Me,
       detail: {
         summary: 'Who is signed in',
-        description: 'The person behind the session, and the account they pay with.',
+        description: 'The person behind the session, and the accounts that they are a member of.',
       },
     })
     .post(

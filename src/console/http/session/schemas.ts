@@ -1,6 +1,9 @@
 /** What the routes of sign-in take and give, as schemas that check and document it. */
 import { type TSchema, Type } from '@sinclair/typebox'
+import { PERMISSIONS, type Permission } from '@/accounts/members/permissions'
 import { PASSWORD_MAX_CHARS, PASSWORD_MIN_CHARS } from '@/accounts/passwords'
+import { ACCOUNT_ROLES } from '@/db/auth-schema'
+import { titled } from '@/http/openapi/titled'
 
 export const Email = Type.String({
   pattern: '^[^\\s@\\u0000-\\u001f]{1,64}@[^\\s@\\u0000-\\u001f]+\\.[^\\s@.\\u0000-\\u001f]+$',
@@ -81,9 +84,21 @@ export const SignedUp = Type.Object({
 
 const Role = Type.Union([Type.Literal('member'), Type.Literal('admin')])
 
+const oneOf = <Name extends string>(names: readonly Name[]) =>
+  Type.Unsafe<Name>(Type.Union(names.map((name) => Type.Literal(name))))
+
+const OwnAccount = titled('OwnAccount', {
+  accountId: Type.String(),
+  name: Type.String(),
+  kind: oneOf(['personal', 'organisation'] as const),
+  role: oneOf(ACCOUNT_ROLES),
+  may: Type.Array(oneOf(Object.keys(PERMISSIONS) as Permission[]), { description: 'What the role allows' }),
+})
+
 export const Me = Type.Object({
   userId: Type.String(),
-  accountId: Type.String({ description: 'The account that pays.' }),
+  accountId: Type.String({ description: 'The account that the person was given' }),
+  accounts: Type.Array(OwnAccount, { description: 'All that the person is a member of, the oldest membership first' }),
   email: Type.String(),
   name: Type.String(),
   role: Role,

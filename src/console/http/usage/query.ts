@@ -3,7 +3,7 @@ import { type Static, Type } from '@sinclair/typebox'
 import { t } from 'elysia'
 import { invalidRequest } from '@/chat/error'
 import type { RecordPosition } from '@/console/usage-views/listed-record'
-import type { StatusFilter, UsageFilter } from '@/console/usage-views/usage-filter'
+import type { Sight, StatusFilter, UsageFilter } from '@/console/usage-views/usage-filter'
 import { SERIES_GROUPS } from '@/console/usage-views/usage-series'
 import { BILLING_RULES, LATEST_MS, RECORD_FLAGS } from '@/ledger/usage-record'
 import { countUpTo, formatCursor, parseCursor, textLike } from '@/lib/paging'
@@ -47,13 +47,13 @@ const DEFAULT_RANGE_MS = 30 * 86_400_000
 /** Requests that are settled while the answer is on its way belong to it, whatever the clocks say. */
 const AHEAD_MS = 60_000
 
-/** The filter of the signed-in person's account. Throws 400 where the times don't fit together. */
-export function filterOf(query: FilterQuery, accountId: string, nowMs = Date.now()): UsageFilter {
+/** What `sight` lets see of what the query asks for. Throws 400 where the times don't fit together. */
+export function filterOf(query: FilterQuery, sight: Sight, nowMs = Date.now()): UsageFilter {
   const toMs = query.to === undefined ? nowMs + AHEAD_MS : momentOf(query.to, 'to')
   const fromMs = query.from === undefined ? toMs - DEFAULT_RANGE_MS : momentOf(query.from, 'from')
   if (fromMs >= toMs) throw invalidRequest('from: must be before to.', 'from')
   return {
-    accountId,
+    ...sight,
     fromMs,
     toMs,
     ...(query.key !== undefined && { keyId: query.key }),

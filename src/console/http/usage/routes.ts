@@ -3,9 +3,10 @@ import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import type { CatalogSource } from '@/catalog/reload/live-catalog'
 import { GatewayError } from '@/chat/error'
-import { type GuardDeps, guard } from '@/console/http/guard'
+import { ACCOUNT_PREFIX, type GuardDeps, guard, IN_ACCOUNT } from '@/console/http/guard'
+import { sightOf } from '@/console/http/sight'
 import { FLAG_WORDS, RULE_WORDS } from '@/console/usage-views/plain-words'
-import type { UsageFilter } from '@/console/usage-views/usage-filter'
+import type { Sight, UsageFilter } from '@/console/usage-views/usage-filter'
 import type { UsageViews } from '@/console/usage-views/usage-views'
 import { utcDayOf } from '@/console/usage-views/utc-day'
 import { BILLING_RULES, RECORD_FLAGS } from '@/ledger/usage-record'
@@ -26,21 +27,21 @@ const ChoicesBody = Type.Object({
   flags: Type.Array(Explained),
 })
 
-/** Mounts `/dashboard/api/usage`. */
+/** Mounts `/dashboard/api/a/:accountId/usage`. */
 export function dashboardUsageRoutes(deps: DashboardUsageDeps) {
   const { usage } = deps
-  return new Elysia({ name: 'dashboard-usage-routes', prefix: '/dashboard/api/usage', tags: ['Dashboard'] })
+  return new Elysia({ name: 'dashboard-usage-routes', prefix: `${ACCOUNT_PREFIX}/usage`, tags: ['Dashboard'] })
     .use(guard(deps))
     .get(
       '/',
       async ({ viewer, query }) => {
         const options = { after: fromCursor(query.cursor), limit: query.limit ?? DEFAULT_PAGE_SIZE }
-        return toUsagePage(await usage.search(filterOf(query, viewer.accountId), options))
+        return toUsagePage(await usage.search(filterOf(query, sightOf(viewer)), options))
       },
-      { signedIn: true, query: PageQuery, response: UsagePage, detail: LIST },
+      { may: 'usage.read', query: PageQuery, response: UsagePage, detail: LIST },
     )
-    .get('/totals', async ({ viewer, query }) => toTotalsBody(await usage.totals(filterOf(query, viewer.accountId))), {
-      signedIn: true,
+    .get('/totals', async ({ viewer, query }) => toTotalsBody(await usage.totals(filterOf(query, sightOf(viewer)))), {
+      may: 'usage.read',
       query: FilterQuery,
       response: TotalsBody,
       detail: TOTALS,
@@ -48,23 +49,26 @@ export function dashboardUsageRoutes(deps: DashboardUsageDeps) {
     .get(
       '/series',
       async ({ viewer, query }) => {
-        return toSeriesBody(await usage.series(filterOf(query, viewer.accountId), query.group ?? 'model'))
+        return toSeriesBody(await usage.series(filterOf(query, sightOf(viewer)), query.group ?? 'model'))
       },
-      { signedIn: true, query: SeriesQuery, response: SeriesBody, detail: SERIES },
+      { may: 'usage.read', query: SeriesQuery, response: SeriesBody, detail: SERIES },
     )
-    .get('/choices', ({ viewer }) => choices(deps, viewer.accountId), {
-      signedIn: true,
+    .get('/choices', ({ viewer }) => choices(deps, sightOf(viewer)), {
+      may: 'usage.read',
       response: ChoicesBody,
       detail: CHOICES,
     })
-    .get('/requests/:requestId', ({ viewer, params }) => recordDetail(usage, viewer.accountId, params.requestId), {
-      signedIn: true,
-      params: Type.Object({ requestId: Type.String({ pattern: '^[\\x21-\\x7e]{1,300}$', maxLength: 300 }) }),
+    .get('/requests/:requestId', ({ viewer, params }) => recordDetail(usage, sightOf(viewer), params.requestId), {
+      may: 'usage.read',
+      params: Type.Object({
+        ...IN_ACCOUNT,
+        requestId: Type.String({ pattern: '^[\\x21-\\x7e]{1,300}$', maxLength: 300 }),
+      }),
       response: RecordDetailBody,
       detail: RECORD,
     })
-    .get('/export', ({ viewer, query }) => exportCsv(usage, filterOf(query, viewer.accountId)), {
-      signedIn: true,
+    .get('/export', ({ viewer, query }) => exportCsv(usage, filterOf(query, sightOf(viewer))), {
+      may: 'usage.read',
       query: FilterQuery,
       detail: EXPORT,
     })
@@ -104,8 +108,8 @@ const EXPORT = {
   responses: { 200: { description: 'CSV with a header row', content: { 'text/csv': { schema: { type: 'string' } } } } },
 } as const
 
-async function choices({ usage, catalog }: DashboardUsageDeps, accountId: string) {
-  const { keys, models } = await usage.choices(accountId)
+async function choices({ usage, catalog }: DashboardUsageDeps, sight: Sight) {
+  const { keys, models } = await usage.choices(sight)
   return {
     keys,
     models,
@@ -115,8 +119,8 @@ async function choices({ usage, catalog }: DashboardUsageDeps, accountId: string
   }
 }
 
-async function recordDetail(usage: UsageViews, accountId: string, requestId: string) {
-  const found = await usage.detail(accountId, requestId)
+async function recordDetail(usage: UsageViews, sight: Sight, requestId: string) {
+  const found = await usage.detail(sight, requestId)
   if (!found) throw new GatewayError('not_found', await noRecordWords(usage))
   return toRecordDetailBody(found)
 }

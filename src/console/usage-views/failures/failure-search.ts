@@ -2,13 +2,13 @@
 import type { Sql } from 'postgres'
 import { invalidRequest } from '@/chat/error'
 import { readKeyNames } from '@/console/usage-views/key-names'
-import type { Fragment } from '@/console/usage-views/usage-filter'
+import { type Fragment, madeByCondition, type Sight } from '@/console/usage-views/usage-filter'
 import type { Database } from '@/db/client'
 import { FAILURE_DAYS } from '@/db/failure-schema'
 import { countUpTo, cutPage, type Page, type PageRequest, pageSize, parseCursor, textLike } from '@/lib/paging'
 
-/** The account comes from the session, or from an administrator's path. Everything left out matches all. */
-export type FailureFilter = { accountId: string; keyId?: string; status?: number; code?: string }
+/** Everything left out matches all. */
+export type FailureFilter = Sight & { keyId?: string; status?: number; code?: string }
 
 export type FoundFailure = {
   requestId: string
@@ -51,14 +51,14 @@ export async function searchFailures(
 /** The one of this request id; undefined where the account has none, or it was not kept. */
 export async function findFailure(
   database: Database,
-  accountId: string,
+  sight: Sight,
   requestId: string,
   nowMs: number,
 ): Promise<FoundFailure | undefined> {
   const { sql } = database
   const rows = await sql<FailureRow[]>`SELECT ${columns(sql)} FROM failed_requests
-    WHERE ${conditions(sql, { accountId }, nowMs)} AND request_id = ${requestId}`
-  return await named(database, accountId, rows, (own, toItem) => own.map(toItem)[0])
+    WHERE ${conditions(sql, sight, nowMs)} AND request_id = ${requestId}`
+  return await named(database, sight.accountId, rows, (own, toItem) => own.map(toItem)[0])
 }
 
 /** Whose such a request was, for operators; undefined where none was kept. */
@@ -85,8 +85,9 @@ function conditions(sql: Sql, filter: FailureFilter, nowMs: number): Fragment {
   return sql`account_id = ${filter.accountId} AND failed_at >= ${oldest(nowMs)}::text::timestamptz ${kindConditions(sql, filter)}`
 }
 
-function kindConditions(sql: Sql, { keyId, status, code }: FailureFilter): Fragment {
-  return sql`${keyId === undefined ? sql`` : sql`AND key_id = ${keyId}`}
+function kindConditions(sql: Sql, filter: FailureFilter): Fragment {
+  const { keyId, status, code } = filter
+  return sql`${madeByCondition(sql, filter)} ${keyId === undefined ? sql`` : sql`AND key_id = ${keyId}`}
     ${status === undefined ? sql`` : sql`AND status = ${status}`}
     ${code === undefined ? sql`` : sql`AND code = ${code}`}`
 }

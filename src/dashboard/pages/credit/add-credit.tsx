@@ -3,7 +3,8 @@ import { Alert, Button, Group, Stack, Text } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useMutation } from '@tanstack/react-query'
 import { useLocation } from 'wouter'
-import { ApiError, answer, api } from '@/dashboard/client'
+import { accountApi } from '@/dashboard/account'
+import { ApiError, answer } from '@/dashboard/client'
 import { notifyError } from '@/dashboard/components/notify'
 import { formatMoney } from '@/dashboard/format'
 import { textOf } from '@/lib/json'
@@ -27,7 +28,7 @@ export function AddCredit({ options }: { options: CreditOptions }) {
   })
   const order = useMutation({
     mutationFn: ({ amountUsd, method }: Values) =>
-      answer(api.orders.post({ amountUsd: plain(amountUsd), method: method ?? 'deposit' })),
+      answer(accountApi().orders.post({ amountUsd: plain(amountUsd), method: method ?? 'deposit' })),
     onSuccess: ({ orderId }) => {
       navigate(`/credit/orders/${orderId}`)
       void ordersChanged()

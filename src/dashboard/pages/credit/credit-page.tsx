@@ -2,6 +2,7 @@
 import { Button, SimpleGrid } from '@mantine/core'
 import { IconFileInvoice } from '@tabler/icons-react'
 import { Link } from 'wouter'
+import { useMay } from '@/dashboard/account'
 import { Money } from '@/dashboard/components/money'
 import { Page } from '@/dashboard/components/page'
 import { Section } from '@/dashboard/components/section'
@@ -13,6 +14,7 @@ import { OrderList } from './order-list'
 
 export function CreditPage() {
   const options = useCreditOptions()
+  const mayPay = useMay()('billing.pay')
   return (
     <Page
       title="Credit"
@@ -24,9 +26,11 @@ export function CreditPage() {
       }
     >
       <Balance />
-      <Section title="Add credit">
-        <Loaded query={options}>{(data) => <AddCredit options={data} />}</Loaded>
-      </Section>
+      {mayPay && (
+        <Section title="Add credit">
+          <Loaded query={options}>{(data) => <AddCredit options={data} />}</Loaded>
+        </Section>
+      )}
       <OrderList />
     </Page>
   )

@@ -5,7 +5,8 @@ import { IconPrinter, IconReceipt } from '@tabler/icons-react'
 import { useMutation } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { Link } from 'wouter'
-import { answer, api } from '@/dashboard/client'
+import { accountApi, useMay } from '@/dashboard/account'
+import { answer } from '@/dashboard/client'
 import { confirm } from '@/dashboard/components/confirm'
 import { notifyDone, notifyError } from '@/dashboard/components/notify'
 import { formatMoney } from '@/dashboard/format'
@@ -14,7 +15,8 @@ import { type OrderDetail, ordersChanged } from './order-data'
 const MAX_NOTE_CHARS = 500
 
 export function OrderActions({ order }: { order: OrderDetail }) {
-  const isPending = order.state === 'pending'
+  const may = useMay()
+  const isOpen = order.state === 'pending' && may('billing.pay')
   return (
     <>
       <Button variant="default" leftSection={<IconPrinter size={16} />} onClick={() => window.print()}>
@@ -29,12 +31,12 @@ export function OrderActions({ order }: { order: OrderDetail }) {
           Receipt
         </Button>
       )}
-      {isPending && (
+      {isOpen && (
         <Button variant="default" onClick={() => cancel(order)}>
           Cancel order
         </Button>
       )}
-      {isPending && order.method === 'bank_transfer' && <ClaimPaid order={order} />}
+      {isOpen && order.method === 'bank_transfer' && <ClaimPaid order={order} />}
     </>
   )
 }
@@ -45,7 +47,7 @@ function cancel({ orderId, reference, amountUsd }: OrderDetail): void {
     body: `Order ${reference} over ${formatMoney(amountUsd)} will take no payment any more. If you have paid already, do not cancel it.`,
     action: 'Cancel the order',
     run: async () => {
-      await answer(api.orders({ orderId }).cancel.post({}))
+      await answer(accountApi().orders({ orderId }).cancel.post({}))
       await ordersChanged()
       notifyDone('The order was cancelled.')
     },
@@ -57,7 +59,7 @@ function ClaimPaid({ order }: { order: OrderDetail }) {
   const [note, setNote] = useState(order.claimNote ?? '')
   const isClaimed = order.claimedAt !== null
   const claim = useMutation({
-    mutationFn: () => answer(api.orders({ orderId: order.orderId })['claim-paid'].post({ note })),
+    mutationFn: () => answer(accountApi().orders({ orderId: order.orderId })['claim-paid'].post({ note })),
     onSuccess: async () => {
       await ordersChanged()
       close()

@@ -1,7 +1,8 @@
 /** What the pages of credit ask the server, and under which keys the answers are kept. */
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import type { OrderBody, OrderDetailBody } from '@/console/http/order-bodies'
-import { answer, api } from '@/dashboard/client'
+import { accountApi } from '@/dashboard/account'
+import { answer } from '@/dashboard/client'
 import { queryClient } from '@/dashboard/query'
 
 export type Order = OrderBody
@@ -21,7 +22,7 @@ export function useCreditOptions() {
 
 /** The account's money now. */
 export function useBalance() {
-  return useQuery({ queryKey: ['overview'], queryFn: () => answer(api.overview.get()) })
+  return useQuery({ queryKey: ['overview'], queryFn: () => answer(accountApi().overview.get()) })
 }
 
 /** The account's orders, newest first, page by page. */
@@ -29,7 +30,9 @@ export function useOrders() {
   return useInfiniteQuery({
     queryKey: [...ORDERS_KEY, 'list'],
     queryFn: ({ pageParam }) =>
-      answer(api.orders.get({ query: { limit: PAGE_SIZE, ...(pageParam !== null && { cursor: pageParam }) } })),
+      answer(
+        accountApi().orders.get({ query: { limit: PAGE_SIZE, ...(pageParam !== null && { cursor: pageParam }) } }),
+      ),
     initialPageParam: null as string | null,
     getNextPageParam: (page) => page.nextCursor,
   })
@@ -39,7 +42,7 @@ export function useOrders() {
 export function useOrder(orderId: string) {
   return useQuery({
     queryKey: [...ORDERS_KEY, orderId],
-    queryFn: () => answer(api.orders({ orderId }).get()),
+    queryFn: () => answer(accountApi().orders({ orderId }).get()),
     refetchInterval: ({ state }) => (state.data && mayChange(state.data) ? WAITING_REFETCH_MS : false),
   })
 }
@@ -57,5 +60,5 @@ function mayChange({ state, payments }: OrderDetail): boolean {
 }
 
 function askOptions() {
-  return answer(api.orders.options.get())
+  return answer(accountApi().orders.options.get())
 }

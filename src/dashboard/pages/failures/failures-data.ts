@@ -1,12 +1,13 @@
 /** What the pages of failed requests ask the server: of the viewer's account, or of one that an administrator looks at. */
 import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { type AccountApi, accountApi } from '@/dashboard/account'
 import { answer, api } from '@/dashboard/client'
 
 type DataOf<Call extends (...args: never[]) => Promise<{ data: unknown }>> = NonNullable<
   Awaited<ReturnType<Call>>['data']
 >
 
-type FailurePage = DataOf<typeof api.failures.get>
+type FailurePage = DataOf<AccountApi['failures']['get']>
 export type FailedRequest = FailurePage['items'][number]
 export type FailureSum = FailurePage['sums'][number]
 
@@ -27,7 +28,7 @@ export function useFailures(filters: FailureFilters, accountId: string | undefin
     queryFn: ({ pageParam }) => {
       const page = { query: { ...query, ...(pageParam !== '' && { cursor: pageParam }) } }
       const reply =
-        accountId === undefined ? api.failures.get(page) : api.admin.accounts({ accountId }).failures.get(page)
+        accountId === undefined ? accountApi().failures.get(page) : api.admin.accounts({ accountId }).failures.get(page)
       return answer(reply)
     },
     getNextPageParam: (page) => page.nextCursor ?? undefined,
@@ -39,7 +40,12 @@ export function useFailures(filters: FailureFilters, accountId: string | undefin
 export function useFailure(requestId: string, isWanted: boolean) {
   return useQuery({
     queryKey: ['failure', requestId],
-    queryFn: () => answer(api.failures({ requestId: encodeURIComponent(requestId) }).get()),
+    queryFn: () =>
+      answer(
+        accountApi()
+          .failures({ requestId: encodeURIComponent(requestId) })
+          .get(),
+      ),
     enabled: isWanted,
   })
 }

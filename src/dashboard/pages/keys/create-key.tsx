@@ -5,8 +5,9 @@ import { useForm } from '@mantine/form'
 import { useDisclosure } from '@mantine/hooks'
 import { IconChevronDown, IconInfoCircle } from '@tabler/icons-react'
 import { useState } from 'react'
+import { accountApi } from '@/dashboard/account'
 import { chatModels, useCatalogue } from '@/dashboard/catalogue'
-import { answer, api } from '@/dashboard/client'
+import { answer } from '@/dashboard/client'
 import { CopyField } from '@/dashboard/components/fields/copy-field'
 import { FormError } from '@/dashboard/components/fields/form-error'
 import { useSubmission } from '@/dashboard/components/fields/use-submission'
@@ -44,7 +45,7 @@ function CreateForm({ onCreated, cancel }: { onCreated(key: string): void; cance
   const form = useForm<KeyFields>({ initialValues: EMPTY_FIELDS, validate: CHECKS })
   const { submit, isRunning, error } = useSubmission(form, async (fields) => {
     const { name = '', ...limits } = changesFrom(EMPTY_FIELDS, fields)
-    const { key } = await answer(api.keys.post({ name, ...limits }))
+    const { key } = await answer(accountApi().keys.post({ name, ...limits }))
     onCreated(key)
     await keysChanged()
   })

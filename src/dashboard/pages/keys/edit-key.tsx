@@ -2,14 +2,15 @@
 import { Button, Group, Stack, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useDisclosure } from '@mantine/hooks'
-import { answer, api } from '@/dashboard/client'
+import { accountApi, useMay } from '@/dashboard/account'
+import { answer } from '@/dashboard/client'
 import { FormError } from '@/dashboard/components/fields/form-error'
 import { useSubmission } from '@/dashboard/components/fields/use-submission'
 import { notifyDone } from '@/dashboard/components/notify'
 import { KeyDialog } from './key-dialog'
 import { CHECKS, changesFrom, fieldsOf, type KeyFields } from './key-form'
 import { type KeyBody, keysChanged } from './keys-data'
-import { LimitFields } from './limit-fields'
+import { BudgetField, LimitFields } from './limit-fields'
 
 /** The button and its dialog. */
 export function EditKey({ item }: { item: KeyBody }) {
@@ -28,13 +29,14 @@ export function EditKey({ item }: { item: KeyBody }) {
 
 function EditForm({ item, close }: { item: KeyBody; close(): void }) {
   const before = fieldsOf(item)
+  const may = useMay()
   // A day that is past already is no fault of whoever changes something else.
   const expiresAt = (day: string) => (day === before.expiresAt ? null : CHECKS.expiresAt(day))
   const form = useForm<KeyFields>({ initialValues: before, validate: { ...CHECKS, expiresAt } })
   const { submit, isRunning, error } = useSubmission(form, async (fields) => {
     const changes = changesFrom(before, fields)
     if (Object.keys(changes).length > 0) {
-      await answer(api.keys({ id: item.id }).patch(changes))
+      await answer(accountApi().keys({ id: item.id }).patch(changes))
       await keysChanged()
       notifyDone('The changes hold from the next request on.')
     }
@@ -44,8 +46,8 @@ function EditForm({ item, close }: { item: KeyBody; close(): void }) {
     <form onSubmit={submit} noValidate>
       <Stack gap="md">
         <FormError error={error} />
-        {!item.builtIn && <TextInput label="Name" maxLength={200} {...form.getInputProps('name')} />}
-        <LimitFields form={form} />
+        {!item.builtIn && may('keys.use') && <TextInput label="Name" maxLength={200} {...form.getInputProps('name')} />}
+        {may('keys.use') ? <LimitFields form={form} /> : <BudgetField form={form} />}
         <Group justify="flex-end" gap="sm">
           <Button variant="default" onClick={close}>
             Cancel

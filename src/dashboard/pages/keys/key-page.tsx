@@ -2,6 +2,7 @@
 import { Anchor, Button, Group, SimpleGrid, Text } from '@mantine/core'
 import { IconChartBar } from '@tabler/icons-react'
 import { Link, useLocation, useParams } from 'wouter'
+import { useMay } from '@/dashboard/account'
 import { ApiError } from '@/dashboard/client'
 import { StackedBars } from '@/dashboard/components/charts/stacked-bars'
 import { Moment } from '@/dashboard/components/moment'
@@ -81,9 +82,12 @@ function KeySummary({ item }: { item: KeyBody }) {
 
 function KeyButtons({ item }: { item: KeyBody }) {
   const [, navigate] = useLocation()
+  const may = useMay()
+  const edit = may('keys.change') && <EditKey item={item} />
+  if (!may('keys.use')) return edit
   return (
     <>
-      <EditKey item={item} />
+      {edit}
       {item.status === 'deactivated' ? (
         <Button variant="default" onClick={() => void activate(item)}>
           Activate

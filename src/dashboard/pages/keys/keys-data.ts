@@ -1,7 +1,8 @@
 /** API keys as the pages ask for them and change them. */
 import { useQuery } from '@tanstack/react-query'
 import type { KeyBody } from '@/console/http/key-bodies'
-import { answer, api } from '@/dashboard/client'
+import { accountApi } from '@/dashboard/account'
+import { answer } from '@/dashboard/client'
 import { queryClient } from '@/dashboard/query'
 
 export type { KeyBody } from '@/console/http/key-bodies'
@@ -10,12 +11,12 @@ const KEYS = ['keys'] as const
 
 /** All keys of the account. */
 export function useKeys() {
-  return useQuery({ queryKey: KEYS, queryFn: () => answer(api.keys.get()) })
+  return useQuery({ queryKey: KEYS, queryFn: () => answer(accountApi().keys.get()) })
 }
 
 /** One key with its latest 30 days. */
 export function useKey(id: string) {
-  return useQuery({ queryKey: [...KEYS, id], queryFn: () => answer(api.keys({ id }).get()) })
+  return useQuery({ queryKey: [...KEYS, id], queryFn: () => answer(accountApi().keys({ id }).get()) })
 }
 
 /** Shows what has changed, in the list and on the key's own page. */
@@ -25,13 +26,13 @@ export function keysChanged(): Promise<void> {
 
 /** Switches a key off or on. */
 export async function setActive({ id }: KeyBody, isActive: boolean): Promise<void> {
-  await answer(isActive ? api.keys({ id }).activate.post({}) : api.keys({ id }).deactivate.post({}))
+  await answer(isActive ? accountApi().keys({ id }).activate.post({}) : accountApi().keys({ id }).deactivate.post({}))
   await keysChanged()
 }
 
 /** Deletes a key for ever. */
 export async function deleteKey({ id }: KeyBody): Promise<void> {
-  await answer(api.keys({ id }).delete())
+  await answer(accountApi().keys({ id }).delete())
   queryClient.removeQueries({ queryKey: [...KEYS, id] })
   await keysChanged()
 }

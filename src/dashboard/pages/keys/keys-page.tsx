@@ -2,6 +2,7 @@
 import { Button, Text } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { IconKey, IconPlus } from '@tabler/icons-react'
+import { useMay } from '@/dashboard/account'
 import { Page } from '@/dashboard/components/page'
 import { Section } from '@/dashboard/components/section'
 import { EmptyState } from '@/dashboard/components/states/empty-state'
@@ -16,6 +17,7 @@ export function KeysPage() {
   const query = useKeys()
   useLiveEvents(keysChanged)
   const [isCreating, { open, close }] = useDisclosure()
+  const mayCreate = useMay()('keys.use')
   const hasKeys = (query.data?.items.length ?? 0) > 0
   const button = (label: string) => (
     <Button leftSection={<IconPlus size={16} />} onClick={open}>
@@ -26,13 +28,13 @@ export function KeysPage() {
     <Page
       title="API keys"
       description="One key works with the chat-completions, messages and generate-content formats alike."
-      actions={hasKeys && button('Create key')}
+      actions={hasKeys && mayCreate && button('Create key')}
     >
       <Section isFlush>
         <Loaded query={query}>
           {({ items, maxKeys }) =>
             items.length === 0 ? (
-              <EmptyState icon={IconKey} title="No API keys yet" action={button('Create your first key')}>
+              <EmptyState icon={IconKey} title="No API keys yet" action={mayCreate && button('Create your first key')}>
                 A key lets your programs call every model, paid from your credit.
               </EmptyState>
             ) : (

@@ -2,6 +2,7 @@
 import { ActionIcon, Anchor, Box, Group, Menu, Table, Text, VisuallyHidden } from '@mantine/core'
 import { IconDots, IconPlayerPause, IconPlayerPlay, IconTrash } from '@tabler/icons-react'
 import { Link } from 'wouter'
+import { useMay } from '@/dashboard/account'
 import { Moment } from '@/dashboard/components/moment'
 import { Status } from '@/dashboard/components/status'
 import { activate, askToDeactivate, askToDelete } from './key-actions'
@@ -47,6 +48,7 @@ export function KeysTable({ items }: { items: readonly KeyBody[] }) {
 }
 
 function KeyRow({ item }: { item: KeyBody }) {
+  const maySwitch = useMay()('keys.use')
   return (
     <Table.Tr>
       <Table.Td miw={116} maw={280}>
@@ -76,9 +78,7 @@ function KeyRow({ item }: { item: KeyBody }) {
       <Table.Td ta="right">
         <KeySpend item={item} />
       </Table.Td>
-      <Table.Td>
-        <KeyMenu item={item} />
-      </Table.Td>
+      <Table.Td>{maySwitch && <KeyMenu item={item} />}</Table.Td>
     </Table.Tr>
   )
 }

@@ -8,6 +8,20 @@ import { useKeys } from './keys-data'
 
 const MAX_MODELS = 500
 
+/** The one field of somebody who looks after bills alone. */
+export function BudgetField({ form }: { form: UseFormReturnType<KeyFields> }) {
+  return (
+    <TextInput
+      label="Monthly budget"
+      description="USD per calendar month (UTC)"
+      placeholder="No budget"
+      inputMode="decimal"
+      leftSection="$"
+      {...form.getInputProps('monthlyBudgetUsd')}
+    />
+  )
+}
+
 /** Fields for a form of {@link KeyFields}. */
 export function LimitFields({ form }: { form: UseFormReturnType<KeyFields> }) {
   const { defaults, ceilings } = useKeys().data ?? {}
@@ -25,14 +39,7 @@ export function LimitFields({ form }: { form: UseFormReturnType<KeyFields> }) {
   return (
     <Stack gap="md">
       <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="md">
-        <TextInput
-          label="Monthly budget"
-          description="USD per calendar month (UTC)"
-          placeholder="No budget"
-          inputMode="decimal"
-          leftSection="$"
-          {...form.getInputProps('monthlyBudgetUsd')}
-        />
+        <BudgetField form={form} />
         <TextInput
           type="date"
           label="Last day"

@@ -2,18 +2,21 @@
 import { Box, Button, Group, Stack, Text, ThemeIcon } from '@mantine/core'
 import { IconCheck } from '@tabler/icons-react'
 import { Link } from 'wouter'
+import { type Permission, useMay } from '@/dashboard/account'
 import { Section } from '@/dashboard/components/section'
 import type { Overview } from './overview-data'
 
-type Step = { isDone: boolean; title: string; text: string; path: string; action: string }
+type Step = { isDone: boolean; title: string; text: string; path: string; action: string; may: Permission }
 
 export function GettingStarted({ started }: { started: Overview['started'] }) {
-  const steps: Step[] = [
+  const may = useMay()
+  const all: Step[] = [
     {
       isDone: started.hasCredit,
       title: 'Add credit',
       text: 'Requests are paid from prepaid credit. Nothing is charged beyond it.',
       path: '/credit',
+      may: 'billing.pay',
       action: 'Add credit',
     },
     {
@@ -21,6 +24,7 @@ export function GettingStarted({ started }: { started: Overview['started'] }) {
       title: 'Create an API key',
       text: 'It is shown once, with a snippet that is ready to run.',
       path: '/keys',
+      may: 'keys.use',
       action: 'Create a key',
     },
     {
@@ -28,9 +32,12 @@ export function GettingStarted({ started }: { started: Overview['started'] }) {
       title: 'Send a first request',
       text: 'With your key, or in the playground without writing any code.',
       path: '/playground',
+      may: 'keys.use',
       action: 'Open the playground',
     },
   ]
+  const steps = all.filter((step) => may(step.may))
+  if (steps.length === 0) return null
   const next = steps.findIndex((step) => !step.isDone)
   const done = steps.filter((step) => step.isDone).length
   return (

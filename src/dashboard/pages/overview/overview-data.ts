@@ -1,13 +1,14 @@
 /** What the overview page asks the server, and under which keys the answers are kept. */
 import { useQuery } from '@tanstack/react-query'
-import { answer, api } from '@/dashboard/client'
+import { accountApi } from '@/dashboard/account'
+import { answer } from '@/dashboard/client'
 
 export const OVERVIEW_KEY = ['overview'] as const
 const RECENT_COUNT = 8
 
 /** The account at a glance. */
 export function useOverview() {
-  return useQuery({ queryKey: [...OVERVIEW_KEY, 'figures'], queryFn: () => answer(api.overview.get()) })
+  return useQuery({ queryKey: [...OVERVIEW_KEY, 'figures'], queryFn: () => answer(accountApi().overview.get()) })
 }
 
 export type Overview = NonNullable<ReturnType<typeof useOverview>['data']>
@@ -16,6 +17,6 @@ export type Overview = NonNullable<ReturnType<typeof useOverview>['data']>
 export function useRecentRequests() {
   return useQuery({
     queryKey: [...OVERVIEW_KEY, 'recent'],
-    queryFn: () => answer(api.usage.get({ query: { limit: RECENT_COUNT } })),
+    queryFn: () => answer(accountApi().usage.get({ query: { limit: RECENT_COUNT } })),
   })
 }

@@ -1,4 +1,5 @@
 /** One chat completion for the playground as it is written: sent to the service, read event by event. */
+import { accountPath } from '@/dashboard/account'
 import { ApiError, toApiError } from '@/dashboard/client'
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '@/lib/json'
 import { createSseParser } from '@/lib/streams/sse'
@@ -25,7 +26,6 @@ type ChatPiece =
   | { type: 'text' | 'reasoning'; text: string }
   | { type: 'record'; record: AnswerRecord }
 
-const SESSION_PATH = '/dashboard/api/playground/chat'
 const KEY_PATH = '/v1/chat/completions'
 const UNREACHABLE = 'The service could not be reached. Check your connection and try again.'
 
@@ -52,9 +52,11 @@ async function send(key: string | undefined, body: JsonObject, signal: AbortSign
   const init = { method: 'POST', headers, signal, body: JSON.stringify({ ...body, stream: true }) } as const
   // A pasted key pays by itself: nobody's session goes along.
   const credentials = key === undefined ? 'same-origin' : 'omit'
-  return fetch(key === undefined ? SESSION_PATH : KEY_PATH, { ...init, credentials }).catch((error: unknown) => {
-    throw signal.aborted ? error : new ApiError(UNREACHABLE, 0)
-  })
+  return fetch(key === undefined ? accountPath('playground/chat') : KEY_PATH, { ...init, credentials }).catch(
+    (error: unknown) => {
+      throw signal.aborted ? error : new ApiError(UNREACHABLE, 0)
+    },
+  )
 }
 
 async function read(reader: ReadableStreamDefaultReader<Uint8Array>, signal: AbortSignal) {

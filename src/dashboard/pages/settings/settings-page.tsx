@@ -1,5 +1,6 @@
 /** The page of settings: what people change about themselves, be it name, password, second step or sessions. */
 
+import { useMay } from '@/dashboard/account'
 import { Page } from '@/dashboard/components/page'
 import { Loaded } from '@/dashboard/components/states/loaded'
 import { useViewer } from '@/dashboard/session'
@@ -11,6 +12,7 @@ import { TotpSection } from './totp-section'
 
 export function SettingsPage() {
   const me = useViewer()
+  const may = useMay()
   return (
     <Page title="Settings" description="Your name, how you sign in, where you are signed in, and what is stored.">
       <Loaded query={me}>
@@ -21,7 +23,7 @@ export function SettingsPage() {
               <PasswordSection email={viewer.email} />
               <TotpSection isEnabled={viewer.isTotpEnabled} isAdministrator={viewer.role === 'admin'} />
               <SessionsSection />
-              <StoredResponsesSection />
+              {may('account.change') && <StoredResponsesSection />}
             </>
           )
         }

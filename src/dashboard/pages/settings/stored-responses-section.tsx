@@ -2,7 +2,8 @@
 import { Button, Group, Select, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { answer, api } from '@/dashboard/client'
+import { accountApi } from '@/dashboard/account'
+import { answer } from '@/dashboard/client'
 import { confirm } from '@/dashboard/components/confirm'
 import { notifyDone, notifyError } from '@/dashboard/components/notify'
 import { Section } from '@/dashboard/components/section'
@@ -19,7 +20,7 @@ const FIELD_WIDTH = 260
 export function StoredResponsesSection() {
   const standing = useQuery({
     queryKey: STANDING_KEY,
-    queryFn: () => answer(api['stored-responses'].get()),
+    queryFn: () => answer(accountApi()['stored-responses'].get()),
   })
   return (
     <Section
@@ -76,7 +77,7 @@ function choose({ hours, kept }: Standing, chosen: number): void {
 }
 
 async function save(hours: number): Promise<void> {
-  const standing = await answer(api['stored-responses'].put({ hours }))
+  const standing = await answer(accountApi()['stored-responses'].put({ hours }))
   queryClient.setQueryData(STANDING_KEY, standing)
   notifyDone(hours === 0 ? 'No responses are stored any more.' : `Responses are kept for ${spanOf(hours)}.`)
 }

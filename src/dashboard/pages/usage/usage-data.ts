@@ -1,15 +1,16 @@
 /** What the usage pages ask the server, and the types of what it answers. */
 import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query'
-import { answer, api } from '@/dashboard/client'
+import { type AccountApi, accountApi } from '@/dashboard/account'
+import { answer } from '@/dashboard/client'
 import { toQuery, type UsageFilters } from './filters'
 
 type DataOf<Call extends (...args: never[]) => Promise<{ data: unknown }>> = NonNullable<
   Awaited<ReturnType<Call>>['data']
 >
 
-export type UsageItem = DataOf<typeof api.usage.get>['items'][number]
-export type UsageSeries = DataOf<typeof api.usage.series.get>
-export type UsageRecord = DataOf<ReturnType<typeof api.usage.requests>['get']>
+export type UsageItem = DataOf<AccountApi['usage']['get']>['items'][number]
+export type UsageSeries = DataOf<AccountApi['usage']['series']['get']>
+export type UsageRecord = DataOf<ReturnType<AccountApi['usage']['requests']>['get']>
 
 /** Everything about usage; invalidate it when new requests came in. */
 export const USAGE_KEY = ['usage'] as const
@@ -20,7 +21,9 @@ export function useRecords(filters: UsageFilters) {
     queryKey: [...USAGE_KEY, 'records', filters],
     initialPageParam: '',
     queryFn: ({ pageParam }) =>
-      answer(api.usage.get({ query: { ...toQuery(filters), ...(pageParam !== '' && { cursor: pageParam }) } })),
+      answer(
+        accountApi().usage.get({ query: { ...toQuery(filters), ...(pageParam !== '' && { cursor: pageParam }) } }),
+      ),
     getNextPageParam: (page) => page.nextCursor ?? undefined,
     placeholderData: keepPreviousData,
   })
@@ -30,7 +33,7 @@ export function useRecords(filters: UsageFilters) {
 export function useTotals(filters: UsageFilters) {
   return useQuery({
     queryKey: [...USAGE_KEY, 'totals', filters],
-    queryFn: () => answer(api.usage.totals.get({ query: toQuery(filters) })),
+    queryFn: () => answer(accountApi().usage.totals.get({ query: toQuery(filters) })),
     placeholderData: keepPreviousData,
   })
 }
@@ -39,20 +42,29 @@ export function useTotals(filters: UsageFilters) {
 export function useSeries(filters: UsageFilters, group: 'model' | 'key' | 'status') {
   return useQuery({
     queryKey: [...USAGE_KEY, 'series', filters, group],
-    queryFn: () => answer(api.usage.series.get({ query: { ...toQuery(filters), group } })),
+    queryFn: () => answer(accountApi().usage.series.get({ query: { ...toQuery(filters), group } })),
     placeholderData: keepPreviousData,
   })
 }
 
 /** What they can be filtered by. */
 export function useChoices() {
-  return useQuery({ queryKey: ['usage-choices'], queryFn: () => answer(api.usage.choices.get()), staleTime: 60_000 })
+  return useQuery({
+    queryKey: ['usage-choices'],
+    queryFn: () => answer(accountApi().usage.choices.get()),
+    staleTime: 60_000,
+  })
 }
 
 /** The usage record of one request. */
 export function useUsageRecord(requestId: string) {
   return useQuery({
     queryKey: ['usage-record', requestId],
-    queryFn: () => answer(api.usage.requests({ requestId: encodeURIComponent(requestId) }).get()),
+    queryFn: () =>
+      answer(
+        accountApi()
+          .usage.requests({ requestId: encodeURIComponent(requestId) })
+          .get(),
+      ),
   })
 }

@@ -4,6 +4,7 @@ import { ActionIcon, Alert, Anchor, Box, Button, Group, SimpleGrid, Text, TextIn
 import { IconDownload, IconListSearch, IconSearch } from '@tabler/icons-react'
 import { useCallback, useEffect, useState } from 'react'
 import { Link, useSearchParams } from 'wouter'
+import { accountPath } from '@/dashboard/account'
 import { Moment } from '@/dashboard/components/moment'
 import { Money } from '@/dashboard/components/money'
 import { Page } from '@/dashboard/components/page'
@@ -28,7 +29,6 @@ const REQUEST_ID = /^[\x21-\x7e]{1,300}$/
 
 /** Where few records match, one answer covers only so much of the time: the page goes on by itself this often. */
 const MAX_OWN_SEARCHES = 8
-const EXPORT_PATH = '/dashboard/api/usage/export'
 
 export function UsagePage() {
   const filter = useFilters()
@@ -52,7 +52,7 @@ export function UsagePage() {
           component="a"
           variant="default"
           display={isAllArchived(filter.filters, archivedBefore) ? 'none' : undefined}
-          href={`${EXPORT_PATH}?${new URLSearchParams(exportQuery(filter.filters, archivedBefore))}`}
+          href={accountPath(`usage/export?${new URLSearchParams(exportQuery(filter.filters, archivedBefore))}`)}
           download
           leftSection={<IconDownload size={16} />}
         >

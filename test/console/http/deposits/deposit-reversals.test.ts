@@ -48,7 +48,7 @@ test('a chargeback takes the credit, suspends who has spent it, and is told to e
   expect((await chat(key.key)).status).toBe(403)
   expect((await count('chargeback')) - before).toBe(1)
   expect(gateway.logLines.filter((line) => line.includes('"deposit_reversed"'))).toHaveLength(1)
-  const { body: seen } = await customer.json('GET', `/dashboard/api/orders/${order.orderId}`)
+  const { body: seen } = await customer.json('GET', `/dashboard/api/a/:accountId/orders/${order.orderId}`)
   expect(seen).toMatchObject({ state: 'charged_back', chargedBackUsd: '50' })
   const { body: shown } = await administrator.json('GET', `/dashboard/api/admin/orders/${order.orderId}`)
   expect(shown).toMatchObject({
@@ -57,7 +57,7 @@ test('a chargeback takes the credit, suspends who has spent it, and is told to e
   })
   const won = reversal(order, { reinstatement_id: 'won_1', chargeback_id: 'cb_1' })
   expect(await post({ type: 'deposit.chargeback_won', data: won })).toEqual({ status: 200, result: 'reinstated' })
-  expect(await customer.json('GET', `/dashboard/api/orders/${order.orderId}`)).toMatchObject({
+  expect(await customer.json('GET', `/dashboard/api/a/:accountId/orders/${order.orderId}`)).toMatchObject({
     body: { state: 'paid' },
   })
 })

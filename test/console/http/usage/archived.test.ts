@@ -42,7 +42,7 @@ beforeAll(async () => {
 afterAll(() => gateway.stop())
 
 async function get(path: string): Promise<{ status: number; body: Record<string, unknown> }> {
-  const { status, body } = await ada.person.json('GET', `/dashboard/api/usage${path}`)
+  const { status, body } = await ada.person.json('GET', `/dashboard/api/a/:accountId/usage${path}`)
   return { status, body: body as Record<string, unknown> }
 }
 
@@ -104,7 +104,7 @@ test('an export never leaves them out without a word', async () => {
   const refused = await get(`/export?${AUTUMN}`)
   expect(refused).toMatchObject({ status: 400 })
   expect(JSON.stringify(refused.body)).toContain('requests before 2025-10-01 are archived')
-  const file = await ada.person.fetch(`/dashboard/api/usage/export?${OCTOBER}`)
+  const file = await ada.person.fetch(`/dashboard/api/a/:accountId/usage/export?${OCTOBER}`)
   expect((await file.text()).trim().split('\r\n')).toHaveLength(2)
 })
 
@@ -115,7 +115,7 @@ test('a request that is archived is not one that never was', async () => {
 })
 
 test('the statement still has what was spent, and GET /v1/usage says that its list ends there', async () => {
-  const { body } = await ada.person.json('GET', '/dashboard/api/statement?from=2025-09-01&to=2025-09-30')
+  const { body } = await ada.person.json('GET', '/dashboard/api/a/:accountId/statement?from=2025-09-01&to=2025-09-30')
   expect(JSON.stringify(body)).toContain('-0.501')
   const usage = async (key: string) => {
     const answer = await fetch(`${gateway.url}/v1/usage`, { headers: { authorization: `Bearer ${key}` } })

@@ -1,0 +1,38 @@
+/** Who is a member of which account, and in which role. */
+import { and, asc, eq } from 'drizzle-orm'
+import { type AccountRole, memberships } from '@/db/auth-schema'
+import type { Database, Transaction } from '@/db/client'
+import { type AccountKind, accounts } from '@/db/schema'
+
+/** An account of a person, as they are shown it. */
+export type OwnAccount = { accountId: string; name: string; kind: AccountKind; role: AccountRole }
+
+/** A person may be a member of so many accounts that are listed; nobody is of more. */
+const MAX_LISTED = 200
+const ID = /^[\w-]{1,100}$/
+
+/** What the person is in the account; undefined for whoever is no member, and for what is no account. */
+export async function roleIn(
+  db: Database['db'] | Transaction,
+  accountId: string,
+  userId: string,
+): Promise<AccountRole | undefined> {
+  // Comes out of an address as it is: nothing that Postgres can't take as a text reaches it.
+  if (!ID.test(accountId)) return undefined
+  const [row] = await db
+    .select({ role: memberships.role })
+    .from(memberships)
+    .where(and(eq(memberships.accountId, accountId), eq(memberships.userId, userId)))
+  return row?.role
+}
+
+/** The accounts that the person is a member of, the oldest membership first. */
+export async function accountsOf({ db }: Database, userId: string): Promise<OwnAccount[]> {
+  return await db
+    .select({ accountId: accounts.id, name: accounts.name, kind: accounts.kind, role: memberships.role })
+    .from(memberships)
+    .innerJoin(accounts, eq(accounts.id, memberships.accountId))
+    .where(eq(memberships.userId, userId))
+    .orderBy(asc(memberships.createdAt), asc(accounts.id))
+    .limit(MAX_LISTED)
+}

@@ -1,0 +1,35 @@
+/** What each role may do in an account: the one table that routes, pages and documents go by. */
+import type { AccountRole } from '@/db/auth-schema'
+
+/** Each permission, and who has it. Nobody is asked for a role anywhere else. */
+export const PERMISSIONS = {
+  /** See usage, failed requests and keys: all of the account's, or only one's own where `usage.readAll` is missing. */
+  'usage.read': ['owner', 'admin', 'developer', 'billing', 'viewer'],
+  'usage.readAll': ['owner', 'admin', 'billing', 'viewer'],
+  /** Make keys, switch them off and on, delete them (of those that one sees), and use the playground. */
+  'keys.use': ['owner', 'admin', 'developer'],
+  /** Change something of a key: what, `keys.use`, `limits.raise` and `budgets.change` say. */
+  'keys.change': ['owner', 'admin', 'developer', 'billing'],
+  /** Raise what keys may do, and what they may spend. */
+  'limits.raise': ['owner', 'admin'],
+  'budgets.change': ['owner', 'admin', 'billing'],
+  /** See balance, orders and statement. */
+  'billing.read': ['owner', 'admin', 'billing', 'viewer'],
+  'billing.pay': ['owner', 'billing'],
+  'members.read': ['owner', 'admin', 'developer', 'billing', 'viewer'],
+  'members.change': ['owner', 'admin'],
+  /** How long answers are kept, and what the account is. */
+  'account.change': ['owner'],
+} as const satisfies Record<string, readonly AccountRole[]>
+
+export type Permission = keyof typeof PERMISSIONS
+
+/** Whether somebody of this role may do that. */
+export function mayDo(role: AccountRole, permission: Permission): boolean {
+  return (PERMISSIONS[permission] as readonly AccountRole[]).includes(role)
+}
+
+/** Everything that somebody of this role may do. */
+export function permissionsOf(role: AccountRole): Permission[] {
+  return (Object.keys(PERMISSIONS) as Permission[]).filter((permission) => mayDo(role, permission))
+}

@@ -1,0 +1,82 @@
+/** Memberships as the database keeps them: one for each pair, the given account one's own, and never members without an owner. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { freshDatabase } from '@test/support/stores'
+import { accountsOf, roleIn } from '@/accounts/members/memberships'
+import { createUser } from '@/accounts/users'
+import { connectDatabase, type Database } from '@/db/client'
+import { assert } from '@/lib/assert'
+
+setDefaultTimeout(300_000)
+
+let database: Database
+
+beforeAll(async () => {
+  database = connectDatabase(await freshDatabase(), { maxConnections: 4 })
+})
+afterAll(() => database.close(0))
+
+type Owner = { userId: string; accountId: string }
+
+async function newOwner(accountId?: string): Promise<Owner> {
+  const email = `${crypto.randomUUID()}@example.test`
+  const created = await createUser(database, {
+    email,
+    password: 'a horse on a battery',
+    ...(accountId && { accountId }),
+  })
+  assert(created.kind === 'created', created.kind)
+  const [own] = await accountsOf(database, created.userId)
+  assert(own, 'who is created has an account')
+  return { userId: created.userId, accountId: own.accountId }
+}
+
+function setRole({ accountId, userId }: Owner, role: string): Promise<unknown> {
+  return database.sql`UPDATE memberships SET role = ${role} WHERE account_id = ${accountId} AND user_id = ${userId}`
+}
+
+describe('a person', () => {
+  test('is owner of the account that they are given, and of one that others have as well', async () => {
+    const first = await newOwner()
+    const second = await newOwner(first.accountId)
+    expect(second.accountId).toBe(first.accountId)
+    for (const { accountId, userId } of [first, second]) {
+      expect(await roleIn(database.db, accountId, userId)).toBe('owner')
+      expect(await accountsOf(database, userId)).toMatchObject([{ accountId, kind: 'personal', role: 'owner' }])
+    }
+  })
+
+  test('is nothing in an account of others, nor in what is no account', async () => {
+    const [{ userId }, other] = [await newOwner(), await newOwner()]
+    for (const accountId of [other.accountId, 'acct_none', '', 'a b', "'", '\u0000', 'x'.repeat(1000)]) {
+      expect(await roleIn(database.db, accountId, userId)).toBeUndefined()
+    }
+  })
+})
+
+describe('the last owner', () => {
+  test('is neither demoted nor removed, whoever asks', async () => {
+    const owner = await newOwner()
+    const { accountId, userId } = owner
+    const refused = 'would be left without an owner'
+    await database.sql`INSERT INTO memberships (account_id, user_id, role)
+      VALUES (${accountId}, ${(await newOwner()).userId}, 'admin')`
+    expect(setRole(owner, 'viewer')).rejects.toThrow(refused)
+    expect(
+      database.sql`DELETE FROM memberships WHERE account_id = ${accountId} AND user_id = ${userId}`.execute(),
+    ).rejects.toThrow(refused)
+    expect(await roleIn(database.db, accountId, userId)).toBe('owner')
+  })
+
+  test('stays, of two who demote each other at once, 100 times of 100', async () => {
+    const first = await newOwner()
+    const pair = [first, await newOwner(first.accountId)]
+    for (let round = 0; round < 100; round++) {
+      await Promise.all(pair.map((owner) => setRole(owner, 'owner')))
+      const outcomes = await Promise.allSettled(pair.map((owner) => setRole(owner, 'viewer')))
+      expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
+      const [{ owners } = { owners: 0 }] = await database.sql<{ owners: number }[]>`
+        SELECT count(*)::int AS owners FROM memberships WHERE account_id = ${first.accountId} AND role = 'owner'`
+      expect(owners).toBe(1)
+    }
+  })
+})

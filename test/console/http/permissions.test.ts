@@ -1,0 +1,202 @@
+/** Who may do what in an account, over the route table itself: every route, in every role, in one's own account and in another's. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { startGateway, type TestGateway } from '@test/support/gateway'
+import { type Person, signUpPerson } from '@test/support/person'
+import { chatCompletion } from '@test/support/upstream'
+import { addCredit, ask, flushed } from '@test/usage/customer'
+import type { Permission } from '@/accounts/members/permissions'
+import { ACCOUNT_PREFIX } from '@/console/http/guard'
+import { ACCOUNT_ROLES, type AccountRole } from '@/db/auth-schema'
+import { dashboardRoutesOf, fillPath, nameOf, type Route } from './routes'
+
+setDefaultTimeout(300_000)
+
+/** As it was decided, beside the table that the product goes by. */
+const ALLOWED: Readonly<Record<Permission, string>> = {
+  'usage.read': 'owner admin developer billing viewer',
+  'usage.readAll': 'owner admin billing viewer',
+  'keys.use': 'owner admin developer',
+  'keys.change': 'owner admin developer billing',
+  'limits.raise': 'owner admin',
+  'budgets.change': 'owner admin billing',
+  'billing.read': 'owner admin billing viewer',
+  'billing.pay': 'owner billing',
+  'members.read': 'owner admin developer billing viewer',
+  'members.change': 'owner admin',
+  'account.change': 'owner',
+}
+
+let gateway: TestGateway
+let people: Record<AccountRole, Person>
+let stranger: Person
+let accountId: string
+let routes: Route[]
+
+beforeAll(async () => {
+  gateway = await startGateway({ respond: () => Response.json(chatCompletion('ok')) })
+  const [owner, stranger_, ...others] = await Promise.all(
+    ['Owner', 'Stranger', 'Admin', 'Developer', 'Billing', 'Viewer'].map((name) => signUpPerson(gateway, { name })),
+  )
+  people = Object.fromEntries(
+    [owner, ...others].map((person, index) => [ACCOUNT_ROLES[index], person]),
+  ) as typeof people
+  stranger = stranger_ as Person
+  accountId = people.owner.viewer.accountId
+  for (const role of ACCOUNT_ROLES.slice(1)) {
+    await gateway.gateway.database.sql`INSERT INTO memberships (account_id, user_id, role)
+      VALUES (${accountId}, ${people[role].viewer.userId}, ${role})`
+  }
+  routes = dashboardRoutesOf(gateway).filter(({ path }) => path.startsWith(ACCOUNT_PREFIX))
+})
+afterAll(() => gateway.stop())
+
+/** The status, and whether it was said that there is no such account. */
+async function call(person: Person, { method, path }: Route): Promise<{ status: number; isForeign: boolean }> {
+  const body = method !== 'GET' && method !== 'DELETE'
+  const response = await person.fetch(fillPath(path, { accountId }), {
+    method,
+    ...(body && { body: '{}', headers: { 'content-type': 'application/json' } }),
+  })
+  if (response.status !== 404) {
+    await response.body?.cancel()
+    return { status: response.status, isForeign: false }
+  }
+  return { status: 404, isForeign: (await response.text()).includes('There is no such account.') }
+}
+
+describe('every route of an account', () => {
+  test('names what one must be allowed to do, and no route elsewhere does', () => {
+    expect(routes.length).toBeGreaterThan(25)
+    expect(routes.filter(({ may }) => may === undefined).map(nameOf)).toEqual([])
+    const others = dashboardRoutesOf(gateway).filter(({ path }) => !path.startsWith(ACCOUNT_PREFIX))
+    expect(others.filter(({ may }) => may !== undefined).map(nameOf)).toEqual([])
+  })
+
+  test.each(ACCOUNT_ROLES)('lets its own %s do what the table says, and else answers 403', async (role) => {
+    const wrong: unknown[] = []
+    for (const route of routes) {
+      const isAllowed = route.may !== undefined && ALLOWED[route.may].split(' ').includes(role)
+      const { status, isForeign } = await call(people[role], route)
+      const isRefused = status === 401 || status === 403 || status === 429 || isForeign
+      if (isAllowed ? isRefused : status !== 403) wrong.push({ route: nameOf(route), status, isForeign })
+    }
+    expect(wrong).toEqual([])
+  })
+
+  test('does not exist for anybody else, whatever they are in their own account', async () => {
+    const wrong: unknown[] = []
+    for (const route of routes) {
+      const { status, isForeign } = await call(stranger, route)
+      if (status !== 404 || !isForeign) wrong.push({ route: nameOf(route), status })
+    }
+    expect(wrong).toEqual([])
+  })
+
+  test('is closed with the next request to whoever is no member any more', async () => {
+    const gone = await signUpPerson(gateway)
+    const { sql } = gateway.gateway.database
+    const { userId } = gone.viewer
+    await sql`INSERT INTO memberships (account_id, user_id, role) VALUES (${accountId}, ${userId}, 'admin')`
+    const keys = () => gone.json('GET', `/dashboard/api/a/${accountId}/keys`)
+    expect((await keys()).status).toBe(200)
+    await sql`DELETE FROM memberships WHERE account_id = ${accountId} AND user_id = ${userId}`
+    expect((await keys()).status).toBe(404)
+  })
+})
+
+test.each(['%00', 'a%2Fb', '..%2f', 'acct_1%27', 'x'.repeat(300)])('no account is called %s', async (name) => {
+  const { status } = await people.owner.json('GET', `/dashboard/api/a/${name}/keys`)
+  expect([400, 404]).toContain(status)
+})
+
+describe('a developer', () => {
+  type Created = { key: string; item: { id: string } }
+  const at = (path: string) => `/dashboard/api/a/${accountId}/${path}`
+  let theirs: Created
+  let others: Created
+
+  beforeAll(async () => {
+    await addCredit(gateway, accountId, '5')
+    const make = async (role: AccountRole, body: object) =>
+      (await people[role].json('POST', at('keys'), body)).body as Created
+    theirs = await make('developer', { name: 'theirs', monthlyBudgetUsd: '5', requestsPerMinute: 10 })
+    others = await make('admin', { name: 'others' })
+  })
+
+  test('sees and changes their own keys alone', async () => {
+    const { developer } = people
+    const { body } = await developer.json('GET', at('keys'))
+    expect((body as { items: { id: string }[] }).items.map(({ id }) => id)).toEqual([theirs.item.id])
+    for (const [method, path, sent] of [
+      ['GET', '', undefined],
+      ['PATCH', '', { name: 'mine' }],
+      ['POST', '/deactivate', {}],
+      ['POST', '/activate', {}],
+      ['DELETE', '', undefined],
+    ] as const) {
+      expect((await developer.json(method, at(`keys/${others.item.id}${path}`), sent)).status).toBe(404)
+    }
+    expect((await developer.json('PATCH', at(`keys/${theirs.item.id}`), { name: 'renamed' })).status).toBe(200)
+  })
+
+  test.each([
+    [{ monthlyBudgetUsd: '5.01' }, 'monthlyBudgetUsd'],
+    [{ monthlyBudgetUsd: null }, 'monthlyBudgetUsd'],
+    [{ requestsPerMinute: 11 }, 'requestsPerMinute'],
+    [{ requestsPerMinute: null }, 'requestsPerMinute'],
+  ])('raises no limit: %j', async (change, param) => {
+    const answer = await people.developer.json('PATCH', at(`keys/${theirs.item.id}`), change)
+    expect(answer).toMatchObject({ status: 403, body: { error: { code: 'not_permitted', param } } })
+  })
+
+  test('lowers limits, and does not get them back', async () => {
+    const patch = (person: Person, change: object) => person.json('PATCH', at(`keys/${theirs.item.id}`), change)
+    expect((await patch(people.developer, { monthlyBudgetUsd: '3', allowedModels: ['svc/alpha'] })).status).toBe(200)
+    expect((await patch(people.developer, { monthlyBudgetUsd: '5' })).status).toBe(403)
+    expect((await patch(people.developer, { allowedModels: null })).status).toBe(403)
+    expect((await patch(people.admin, { monthlyBudgetUsd: '5', allowedModels: null })).status).toBe(200)
+    const [entry] = await gateway.gateway.database.sql`SELECT actor_id FROM audit_entries
+      WHERE action = 'key.change' AND subject = ${theirs.item.id} ORDER BY seq DESC LIMIT 1`
+    expect(entry?.actor_id).toBe(people.admin.viewer.userId)
+  })
+
+  test('makes no key that may do more than one of which nothing is said', async () => {
+    const { body } = await people.developer.json('GET', at('keys'))
+    const requestsPerMinute = (body as { defaults: { requestsPerMinute: number } }).defaults.requestsPerMinute + 1
+    await gateway.gateway.database
+      .sql`UPDATE accounts SET requests_per_minute = ${10 * requestsPerMinute} WHERE id = ${accountId}`
+    const wide = { name: 'wide', requestsPerMinute }
+    expect(await people.developer.json('POST', at('keys'), wide)).toMatchObject({ status: 403 })
+    expect(await people.admin.json('POST', at('keys'), wide)).toMatchObject({ status: 200 })
+  })
+
+  test('sees of usage and failures what their own keys did', async () => {
+    const [own, foreign] = [await ask(gateway, theirs.key), await ask(gateway, others.key)]
+    await flushed(gateway, accountId)
+    const idsOf = async (role: AccountRole) => {
+      const { body } = await people[role].json('GET', at('usage'))
+      return (body as { items: { requestId: string }[] }).items.map(({ requestId }) => requestId)
+    }
+    expect(await idsOf('developer')).toEqual([own])
+    expect((await idsOf('viewer')).toSorted()).toEqual([own, foreign].toSorted())
+    const { developer } = people
+    expect((await developer.json('GET', at(`usage/requests/${own}`))).status).toBe(200)
+    expect((await developer.json('GET', at(`usage/requests/${foreign}`))).status).toBe(404)
+    expect((await developer.json('GET', at(`usage?key=${others.item.id}`))).body).toMatchObject({ items: [] })
+    expect((await developer.json('GET', at('usage/totals'))).body).toMatchObject({ requests: 1 })
+    expect(JSON.stringify((await developer.json('GET', at('usage/series?group=key'))).body)).not.toContain(
+      others.item.id,
+    )
+    expect(JSON.stringify((await developer.json('GET', at('usage/choices'))).body)).not.toContain(others.item.id)
+    expect(await (await developer.fetch(at('usage/export'))).text()).not.toContain(others.item.id)
+  })
+})
+
+test('who looks after bills changes budgets of keys, and nothing else of them', async () => {
+  const { body } = await people.admin.json('POST', `/dashboard/api/a/${accountId}/keys`, { name: 'robot' })
+  const path = `/dashboard/api/a/${accountId}/keys/${(body as { item: { id: string } }).item.id}`
+  expect((await people.billing.json('PATCH', path, { monthlyBudgetUsd: '100' })).status).toBe(200)
+  for (const change of [{ name: 'mine' }, { requestsPerMinute: 1 }, { monthlyBudgetUsd: '1', expiresAt: null }]) {
+    expect(await people.billing.json('PATCH', path, change)).toMatchObject({ status: 403 })
+  }
+})

@@ -1,0 +1,95 @@
+/** Several accounts of one person in Chromium: each tab shows its own, old addresses lead on, and roles show what they may. */
+import { afterAll, afterEach, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { expectAccessible, openBrowser, type TestBrowser } from '@test/support/browser'
+import { startGateway, type TestGateway } from '@test/support/gateway'
+import { type Person, signUpPerson } from '@test/support/person'
+import { chatCompletion } from '@test/support/upstream'
+import type { AccountRole } from '@/db/auth-schema'
+
+setDefaultTimeout(300_000)
+
+let gateway: TestGateway
+let browser: TestBrowser
+let person: Person
+/** Of the person first, then of two others. */
+let accounts: { accountId: string; keyName: string }[]
+
+beforeAll(async () => {
+  gateway = await startGateway({ respond: () => Response.json(chatCompletion('ok')) })
+  browser = await openBrowser()
+  person = await signUpPerson(gateway, { name: 'Grace' })
+  const others = await Promise.all([signUpPerson(gateway), signUpPerson(gateway)])
+  for (const { viewer } of others) await join(viewer.accountId, person, 'admin')
+  accounts = []
+  for (const [index, { viewer, json }] of [person, ...others].entries()) {
+    const keyName = `Key of account ${index}`
+    await json('POST', '/dashboard/api/a/:accountId/keys', { name: keyName })
+    accounts.push({ accountId: viewer.accountId, keyName })
+  }
+})
+afterEach(() => browser.closePages())
+afterAll(async () => {
+  await browser.close()
+  await gateway.stop()
+})
+
+async function join(accountId: string, { viewer }: Person, role: AccountRole): Promise<void> {
+  await gateway.gateway.database.sql`INSERT INTO memberships (account_id, user_id, role)
+    VALUES (${accountId}, ${viewer.userId}, ${role})`
+}
+
+function open(path: string, { cookie }: Person = person) {
+  return browser.open(`/dashboard${path}`, { url: gateway.url, cookie })
+}
+
+test('three tabs show three accounts, and nothing of one in another, loaded anew as well', async () => {
+  const first = await open(`/a/${accounts[0]?.accountId}/keys`)
+  const tabs = [first, await first.context().newPage(), await first.context().newPage()]
+  for (const again of [false, true]) {
+    for (const [index, tab] of tabs.entries()) {
+      if (again) await tab.reload()
+      else if (index > 0) await tab.goto(`${gateway.url}/dashboard/a/${accounts[index]?.accountId}/keys`)
+      await tab.getByRole('link', { name: accounts[index]?.keyName ?? '' }).waitFor()
+    }
+    for (const [index, tab] of tabs.entries()) {
+      const text = await tab.locator('body').textContent()
+      expect(accounts.filter(({ keyName }) => text?.includes(keyName))).toEqual([
+        accounts[index] as (typeof accounts)[0],
+      ])
+    }
+  }
+  const [, second] = tabs
+  await second?.getByRole('link', { name: 'Usage', exact: true }).click()
+  await second?.waitForURL(`**/a/${accounts[1]?.accountId}/usage`)
+})
+
+test('an address of before leads to the account looked at last, with its query', async () => {
+  const page = await open(`/a/${accounts[1]?.accountId}/keys`)
+  await page.getByRole('link', { name: accounts[1]?.keyName ?? '' }).waitFor()
+  await page.goto(`${gateway.url}/dashboard/usage?status=error`)
+  await page.waitForURL(`**/dashboard/a/${accounts[1]?.accountId}/usage?status=error`)
+})
+
+test('an account of others is no page', async () => {
+  const stranger = await signUpPerson(gateway)
+  const page = await open(`/a/${accounts[0]?.accountId}/keys`, stranger)
+  await page.getByText('There is no page at this address').waitFor()
+  expect(await page.locator('body').textContent()).not.toContain(accounts[0]?.keyName ?? '')
+  await expectAccessible(page)
+})
+
+test('a developer begins with their keys, and sees no money; a viewer is offered no change', async () => {
+  const [developer, viewer] = [await signUpPerson(gateway), await signUpPerson(gateway)]
+  const { accountId = '', keyName = '' } = accounts[0] ?? {}
+  await join(accountId, developer, 'developer')
+  await join(accountId, viewer, 'viewer')
+  const page = await open(`/a/${accountId}`, developer)
+  await page.waitForURL(`**/a/${accountId}/keys`)
+  await page.getByRole('button', { name: 'Create your first key' }).waitFor()
+  expect(await page.getByRole('link', { name: 'Credit', exact: true }).count()).toBe(0)
+  await expectAccessible(page)
+  const other = await open(`/a/${accountId}/keys`, viewer)
+  await other.getByRole('link', { name: keyName }).waitFor()
+  expect(await other.getByRole('button', { name: /Create key|Actions for/ }).count()).toBe(0)
+  await expectAccessible(other)
+})
