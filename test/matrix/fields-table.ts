@@ -16,7 +16,7 @@ export function renderFields(): string {
 
 const INTRODUCTION = `## Fields of a request
 
-What becomes of each field: a table for each client format, a column for each provider format. They are printed from the table that the
+What becomes of each field: a table for each client format, a mark for each provider format. They are printed from the table that the
 gateway itself uses (\`src/formats/field-fates.ts\`).
 
 - ✓ carried as it is
@@ -36,10 +36,9 @@ catalogue has a price for it.
 
 function renderClient(client: Format, formats: readonly Format[]): string {
   const rows = listFields(client).map((field) => {
-    return { name: `\`${field}\``, marks: formats.map((provider) => markOf(field, client, provider)) }
+    return { name: `\`${field}\``, marks: [formats.map((provider) => markOf(field, client, provider)).join(' ')] }
   })
-  const columns = formats.map(({ name }) => name)
-  return `### From ${client.name}\n\n${renderRows('to', columns, rows)}\n`
+  return `### From ${client.name}\n\n${renderRows('', ['C M G R'], rows)}\n`
 }
 
 function markOf(field: string, client: Format, provider: Format): string {
