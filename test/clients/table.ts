@@ -1,4 +1,5 @@
 /** The part of docs/COMPATIBILITY.md that tells which client libraries are tested, and with what. */
+import { type Row, renderRows } from '@test/matrix/rows'
 import { javaVersionOf } from './java/environment'
 import { JAVA_LIBRARIES } from './java/libraries'
 import { LIBRARIES } from './libraries/index'
@@ -14,41 +15,28 @@ const COLUMNS = [
   'parsed answers, images, async client, leaving mid-stream',
 ] as const
 
-/** One row: what the tests of the library ask of it. */
-type Row = { name: string; marks: string[] }
-
 /** The section, made of what the tests themselves go by. */
 export function renderLibraries(): string {
   const rows = [...LIBRARIES.map(rowOf), ...PYTHON_LIBRARIES.map(pythonRowOf), ...JAVA_LIBRARIES.map(javaRowOf)]
   return `## Client libraries
 
-Each with providers of all four formats, by \`bun run test\` and \`bun run judges\`, in one piece and as a stream: only the key and the base address
-are changed. The libraries for Python also run as clients through the rows on tools, answers, streams, dialects and errors above;
-those for Java also read a hundred streams at once.
+Each with providers of all four formats, in one piece and as a stream; only the key and the base address are changed. The libraries for Python also
+run through the rows on tools, answers, streams, dialects and errors above; those for Java also read a hundred streams at once.
 
 - ✓ tested
 - · the library has no such thing
 - (empty) left to others
 
-| | ${COLUMNS.join(' | ')} |
-|---|${COLUMNS.map(() => ':-:').join('|')}|
-${rows.map(lineOf).join('\n')}
+${renderRows('', COLUMNS, rows)}
 
-With \`bun run clients:python\`, each with its interfaces to all four families, and each of these with providers of all four formats:
+With \`bun run clients:python\`, by their interfaces to all four families, with providers of all four formats:
 
-| | ${SCENARIOS.map(({ name }) => name).join(' | ')} |
-|---|${SCENARIOS.map(() => ':-:').join('|')}|
-${FRAMEWORKS.map(frameworkRowOf).map(lineOf).join('\n')}
+${FRAMEWORKS.map(frameworkName).join('; ')}: each does ${SCENARIOS.map(({ name }) => name).join(', ')}.
 `
 }
 
-function lineOf({ name, marks }: Row): string {
-  return `| ${name} | ${marks.join(' | ')} |`
-}
-
-function frameworkRowOf({ name, packages }: (typeof FRAMEWORKS)[number]): Row {
-  const pinned = packages.map((each) => `${each} ${versionIn('frameworks', each)}`)
-  return { name: `${name} (${pinned.join(', ')})`, marks: SCENARIOS.map(() => '✓') }
+function frameworkName({ name, packages }: (typeof FRAMEWORKS)[number]): string {
+  return `${name} (${packages.map((each) => `${each} ${versionIn('frameworks', each)}`).join(', ')})`
 }
 
 function rowOf({ name, runTools, countTokens }: (typeof LIBRARIES)[number]): Row {
