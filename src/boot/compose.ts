@@ -11,6 +11,7 @@ import { DEPOSIT_OUTCOMES } from '@/console/orders/deposits/deposit-desk'
 import type { Database } from '@/db/client'
 import { formatsWithMessages } from '@/formats/index'
 import { createDrainSlots } from '@/gateway/attempt/drain-slots'
+import { createAnswerRoom } from '@/gateway/embed/answer-room'
 import { createHoldKeeper, type HoldKeeper } from '@/gateway/hold/hold-keeper'
 import { createKeyPermissions } from '@/gateway/hold/key-permissions'
 import { createSettler, type Settler } from '@/gateway/hold/settler'
@@ -227,6 +228,7 @@ function assemble(parts: Parts): GatewayDeps {
     router,
     streams: createActiveStreams(),
     drains: createDrainSlots(),
+    answerRoom: createAnswerRoom(),
     lateAfterMs: LATE_AFTER_MS,
     permissions: createKeyPermissions(),
     signatures: createKeptSignatures(parts),
@@ -240,10 +242,7 @@ function assemble(parts: Parts): GatewayDeps {
     openShare: createShares(unpaid),
     requestLog: createRequestLog({ logger, clock: systemClock, trustedProxyHops }),
     idempotency: config.hasIdempotencyKeys
-      ? {
-          claims: createStoredClaims(parts),
-          finishUnseenMs: FINISH_UNSEEN_MS,
-        }
+      ? { claims: createStoredClaims(parts), finishUnseenMs: FINISH_UNSEEN_MS }
       : undefined,
     reports: createReports(database, ledger),
     feedback: createFeedback(database),

@@ -41,7 +41,7 @@ export interface Embeddings {
   askedEncoding(request: EmbeddingRequest, traits: EmbeddingTraits): VectorEncoding
   encodeRequest(call: EmbeddingCall, traits: EmbeddingTraits): JsonObject
   /** Returns undefined where `bytes` is no answer of this format, or one to another number of inputs. */
-  decodeResponse(bytes: Uint8Array, expected: ExpectedVectors): EmbeddingAnswer | undefined
+  decodeResponse(bytes: Uint8Array, expected: ExpectedVectors): Promise<EmbeddingAnswer | undefined>
   /** The answer in pieces: it can be too long for one text. */
   encodeResponse(answer: EmbeddingAnswer, told: ToldEmbedding): Iterable<string | Uint8Array>
 }

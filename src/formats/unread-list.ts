@@ -1,13 +1,6 @@
-/** Finds the long list of vectors in an answer without reading it. */
+/** Tells whether the long list of an answer is one of vectors, without reading it. */
 import type { VectorEncoding } from '@/chat/embedding'
-import { isJsonObject, type JsonObject, parseJson } from '@/lib/json'
 
-/** What stands around the list, as an object in which the list is empty, and the bytes between its brackets. */
-type UnreadList = { around: JsonObject; inside: Uint8Array }
-
-const OPENING = 0x5b
-const CLOSING = 0x5d
-const MAX_AROUND_BYTES = 64 * 1024
 /** What numbers are not in JSON, although some servers write it, and vectors without any. */
 const NO_NUMBERS = ['NaN', 'Infinity', 'null', '[]', '[ ]']
 /** The same of vectors that are texts. */
@@ -15,21 +8,6 @@ const NO_TEXT = ['""', ':null', ': null']
 
 /** A number with what white space may stand around it. */
 const MAX_NUMBER_CHARS = 64
-
-const decoder = new TextDecoder()
-
-/** What may be the list at `field` in `bytes`: see {@link holdsVectors}. Undefined where it is surely none. */
-export function findUnreadList(bytes: Uint8Array, field: string): UnreadList | undefined {
-  const start = bytes.indexOf(OPENING)
-  const end = bytes.lastIndexOf(CLOSING)
-  if (start === -1 || end < start || start + bytes.length - end > MAX_AROUND_BYTES) return undefined
-  const text = `${decoder.decode(bytes.subarray(0, start))}[]${decoder.decode(bytes.subarray(end + 1))}`
-  const around = parseJson(text)
-  if (!isJsonObject(around)) return undefined
-  const list = around[field]
-  if (!Array.isArray(list) || list.length > 0) return undefined
-  return { around, inside: bytes.subarray(start + 1, end) }
-}
 
 /** What every vector of a list stands behind, how many there are to be, and written how. */
 type VectorsSought = { key: string; count: number; encoding: VectorEncoding }

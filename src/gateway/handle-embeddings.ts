@@ -1,5 +1,6 @@
 /** The use case of embeddings: plan, reserve, find the vectors of all inputs at one target, settle, tell. */
 
+import type { Room } from '@/gateway/embed/answer-room'
 import type { EmbeddingDeps, EmbeddingRequestCall } from '@/gateway/embed/embedding-call'
 import { negotiateEmbedding } from '@/gateway/embed/embedding-offer'
 import { findVectors } from '@/gateway/embed/find-vectors'
@@ -10,11 +11,22 @@ import { withHold } from '@/gateway/hold/hold'
 export type { EmbeddingDeps } from '@/gateway/embed/embedding-call'
 
 /** Answers one request. Throws a GatewayError where there are no vectors; the hold is released before it does. */
-export function handleEmbeddings(deps: EmbeddingDeps, call: EmbeddingRequestCall): Promise<Response> {
-  if (deps.storeWatch.isClosedTo(call.payer.accountId)) throw storeClosed()
+export async function handleEmbeddings(deps: EmbeddingDeps, call: EmbeddingRequestCall): Promise<Response> {
+  const { payer, request } = call
+  if (deps.storeWatch.isClosedTo(payer.accountId)) throw storeClosed()
+  const room = await deps.answerRoom(payer.accountId, request)
+  try {
+    return await answerIn(room, deps, call)
+  } catch (error) {
+    room?.release()
+    throw error
+  }
+}
+
+function answerIn(room: Room, deps: EmbeddingDeps, call: EmbeddingRequestCall): Promise<Response> {
   const begin = () => negotiateEmbedding(deps, call)
   return withHold(deps, call, begin, async (hold, offer) => {
     const found = await findVectors(deps, call, hold, offer)
-    return tellVectors(deps, call, offer, found)
+    return tellVectors(deps, call, offer, { ...found, room })
   })
 }

@@ -56,6 +56,13 @@ export const SHARED = {
     perProcess: 320 * MIB,
     told: 'waits its turn unread, 5 s at most, then 503 with `retry-after`',
   },
+  vectors: {
+    resource: 'Memory for long lists of vectors, from before a provider is asked until their client has them',
+    unit: 'bytes at once, as many as inputs and dimensions make likely',
+    perAccount: 96 * MIB,
+    perProcess: 256 * MIB,
+    told: 'waits its turn, 20 s at most, then 503 with `retry-after`; a client that takes nothing for a minute is cut off',
+  },
   chainBytes: {
     resource: 'Reading a conversation behind `previous_response_id` or ids of items',
     unit: 'bytes for one request, told from sums before it is read',
@@ -158,7 +165,7 @@ export const SHARED = {
     unit: 'exports at once',
     perAccount: 2,
     perProcess: 8,
-    told: '429 with `retry-after`',
+    told: '429 with `retry-after`; a client that takes nothing for a minute is cut off',
   },
   changes: {
     resource: 'The audit log, whose writers wait for each other: what signed-in people change',

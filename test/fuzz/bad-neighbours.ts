@@ -120,10 +120,6 @@ export const NEIGHBOURS: Readonly<Record<keyof typeof SHARED, readonly Neighbour
   ],
   unpaidTurns: [
     {
-      ...{ name: 'embeddings of thousands of texts', atOnce: 24 },
-      annoy: (url, user) => send(url, user, '/v1/embeddings', MANY_TEXTS),
-    },
-    {
       ...{ name: 'free bodies of numbers', atOnce: 12 },
       annoy: (url, user, turn) => send(url, user, FREE[turn % FREE.length] ?? '', turn % 2 === 0 ? numbers : repeated),
     },
@@ -151,6 +147,12 @@ export const NEIGHBOURS: Readonly<Record<keyof typeof SHARED, readonly Neighbour
         await withDeadline(connection.closed, 2_000, () => undefined)
         connection.end()
       },
+    },
+  ],
+  vectors: [
+    {
+      ...{ name: 'embeddings of thousands of texts', atOnce: 24 },
+      annoy: (url, user) => send(url, user, '/v1/embeddings', MANY_TEXTS),
     },
   ],
   chainBytes: [

@@ -2,6 +2,7 @@
 import type { SeenName } from '@/db/usage-columns'
 import { toolsCost } from '@/ledger/usage-record'
 import { formatUsd } from '@/lib/money'
+import { ReaderWatch } from '@/lib/streams/reader-watch'
 import { type CsvCell, csvRow } from './csv-text'
 import {
   type ListedRecord,
@@ -17,23 +18,34 @@ import type { SearchOptions, SearchPage } from './record-search'
 const PAGE_SIZE = 1_000
 
 /**
- * The file's bytes; its first row names the columns. Nothing is read before somebody reads the stream: then `onBegin` is
- * called, and what it returns once the file has ended, with the failure where one ended it. Where the client goes away, the reading ends. A
+ * The file's bytes; its first row names the columns. Nothing is read before somebody reads the stream. `onEnd` is called once: when the
+ * file has ended, with the failure where one ended it, when the client goes away, or when it has taken nothing for a minute, or `unreadMs`. A
  * failure in the middle breaks the stream off, so that the client sees that the file isn't whole.
  */
 export function exportRecords(
   readPage: (page: SearchOptions) => Promise<SearchPage>,
-  onBegin: () => (failure?: unknown) => void,
+  onEnd: (failure?: unknown) => void,
+  unreadMs?: number,
 ): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder()
-  let onEnd: ((failure?: unknown) => void) | undefined
+  let reading: ReaderWatch | undefined
   let position: RecordPosition | undefined
   let text = csvRow(HEADINGS)
   let isLeft = false
 
+  let hasEnded = false
+
   function end(failure?: unknown): void {
-    onEnd?.(failure)
-    onEnd = () => {}
+    reading?.stop()
+    if (!hasEnded) onEnd(failure)
+    hasEnded = true
+  }
+
+  function start(controller: ReadableStreamDefaultController<Uint8Array>): void {
+    reading = new ReaderWatch(() => {
+      cancel()
+      controller.error(new Error('the client takes nothing'))
+    }, unreadMs)
   }
 
   /** Reads on until there is something to send: a stream is asked for more only after it got something. */
@@ -48,10 +60,11 @@ export function exportRecords(
   }
 
   async function pull(controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> {
-    onEnd ??= onBegin()
+    reading?.asked()
     try {
       const { isWhole } = await readOn()
       if (isLeft) return
+      reading?.given()
       if (text !== '') controller.enqueue(encoder.encode(text))
       text = ''
       if (!isWhole) return
@@ -68,7 +81,7 @@ export function exportRecords(
     end()
   }
 
-  return new ReadableStream<Uint8Array>({ pull, cancel }, { highWaterMark: 0 })
+  return new ReadableStream<Uint8Array>({ start, pull, cancel }, { highWaterMark: 0 })
 }
 
 const HEADINGS = [

@@ -71,7 +71,10 @@ const MAX_WAITING_EACH = 100
 
 /** Creates the views over the history and the ledger. */
 export function createUsageViews({ database, ledger, priceUsage, clock, logger }: UsageViewsDeps): UsageViews {
-  const exports = new Map<string, number>()
+  const exports = createBudget({
+    ...{ perSubject: SHARED.exports.perAccount, total: SHARED.exports.perProcess, waitMs: 0 },
+    ...{ maxWaiting: 0, maxWaitingEach: 0 },
+  })
   const turns = createBudget({
     perSubject: SHARED.pageReads.perAccount,
     total: SHARED.pageReads.perProcess,
@@ -95,37 +98,36 @@ export function createUsageViews({ database, ledger, priceUsage, clock, logger }
     }
   }
 
-  function countExport(accountId: string, change: 1 | -1): void {
-    const count = (exports.get(accountId) ?? 0) + change
-    if (count > 0) exports.set(accountId, count)
-    else exports.delete(accountId)
-  }
-
   async function beginExport(filter: UsageFilter): Promise<ReadableStream<Uint8Array>> {
     const { accountId } = filter
-    const live = await read(accountId, () => livePart(database, filter))
-    if (live.archivedBeforeMs !== null) {
-      const day = utcDayOf(live.archivedBeforeMs)
-      throw invalidRequest(
-        `from: requests before ${day} are archived and no longer exported one by one. Choose ${day} or later; the account statement has the sums of each day.`,
-        'from',
-      )
-    }
-    const open = [...exports.values()].reduce((sum, count) => sum + count, 0)
-    const { perAccount, perProcess } = SHARED.exports
-    if (open >= perProcess || (exports.get(accountId) ?? 0) >= perAccount) {
+    // Before anything is waited for: of many at once only so many get past.
+    const place = exports.takeNow(accountId, 1)
+    if (!place) {
       throw new GatewayError('rate_limited', 'Other exports are still running. Try again when they have ended.', {
         retryAfterSeconds: RETRY_SECONDS,
       })
     }
+    try {
+      await refuseArchived(filter)
+    } catch (error) {
+      place.release()
+      throw error
+    }
     const readPage = (page: SearchOptions) => read(accountId, () => searchRecords(database, filter, page))
-    return exportRecords(readPage, () => {
-      countExport(accountId, 1)
-      return (failure) => {
-        countExport(accountId, -1)
-        if (failure !== undefined) logger.warn('usage_export_failed', { accountId, error: failure })
-      }
+    return exportRecords(readPage, (failure) => {
+      place.release()
+      if (failure !== undefined) logger.warn('usage_export_failed', { accountId, error: failure })
     })
+  }
+
+  async function refuseArchived(filter: UsageFilter): Promise<void> {
+    const live = await read(filter.accountId, () => livePart(database, filter))
+    if (live.archivedBeforeMs === null) return
+    const day = utcDayOf(live.archivedBeforeMs)
+    throw invalidRequest(
+      `from: requests before ${day} are archived and no longer exported one by one. Choose ${day} or later; the account statement has the sums of each day.`,
+      'from',
+    )
   }
 
   return {

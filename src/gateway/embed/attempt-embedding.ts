@@ -99,7 +99,7 @@ async function askOnce(
   // Thousands of short texts cost next to nothing, and have an answer of many megabytes.
   const decoding = turnFor(read.bytes.length)
   if (decoding) await decoding
-  const decoded = embeddings.decodeResponse(read.bytes, { count: end - start, written })
+  const decoded = await embeddings.decodeResponse(read.bytes, { count: end - start, written })
   return decoded ?? { kind: 'malformed', detail: 'answer is not the vectors that were asked for' }
 }
 

@@ -14,6 +14,7 @@ import type { JsonObject } from '@/lib/json'
 import type { RequestLine } from '@/metrics/request-line'
 import type { EmbeddingPlan } from '@/routing/plan/plan-embedding'
 import type { Router } from '@/routing/router'
+import type { AnswerRoom } from './answer-room'
 
 /** All that the steps of the use case need, each of which says what of it. */
 export type EmbeddingDeps = TermsDeps &
@@ -22,6 +23,7 @@ export type EmbeddingDeps = TermsDeps &
   Pick<RelayDeps, 'metrics'> & {
     router: Pick<Router, 'begin' | 'planEmbedding'>
     storeWatch: Pick<StoreWatch, 'isClosedTo'>
+    answerRoom: AnswerRoom
     formats: ReadonlyMap<FormatName, Format>
   }
 

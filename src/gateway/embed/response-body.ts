@@ -1,5 +1,5 @@
 /** A body out of pieces: in one go where it is short, else written as fast as it is read, so that nobody waits for millions of numbers. */
-
+import { ReaderWatch } from '@/lib/streams/reader-watch'
 import { ownTurn } from '@/lib/wait/own-turn'
 
 /** A body up to this length is one text. */
@@ -9,27 +9,72 @@ const SLICE_BYTES = 64 * 1024
 
 const encoder = new TextEncoder()
 
-/** The body. */
+/**
+ * The body. `onEnd` is told once nothing of the pieces is needed any more: at once, when all were taken or the client has left (by
+ * `signal` or otherwise), or when it has taken nothing for a minute, or `unreadMs`.
+ */
 export function responseBody(
   pieces: Iterable<string | Uint8Array>,
+  signal: AbortSignal,
+  onEnd: () => void,
+  unreadMs?: number,
 ): Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array> {
   const rest = pieces[Symbol.iterator]()
   const first = take(rest, WHOLE_BYTES)
-  if (first.isLast) return first.bytes
-  let head: Uint8Array | undefined = first.bytes
-  return new ReadableStream<Uint8Array>({
-    async pull(controller) {
-      if (head) {
-        controller.enqueue(head)
-        head = undefined
-        return
-      }
-      await ownTurn()
-      const { bytes, isLast } = take(rest, SLICE_BYTES)
-      if (bytes.length > 0) controller.enqueue(bytes)
-      if (isLast) controller.close()
-    },
-  })
+  if (!first.isLast) return new ReadableStream(new SlicedBody(first.bytes, rest, { signal, onEnd, unreadMs }))
+  onEnd()
+  return first.bytes
+}
+
+type Reader = { signal: AbortSignal; onEnd: () => void; unreadMs: number | undefined }
+
+/** Slice by slice, each in a turn of its own. */
+class SlicedBody implements UnderlyingDefaultSource<Uint8Array> {
+  private reading: ReaderWatch | undefined
+
+  constructor(
+    private head: Uint8Array | undefined,
+    private readonly rest: Iterator<string | Uint8Array>,
+    private readonly reader: Reader,
+  ) {}
+
+  start(controller: ReadableStreamDefaultController<Uint8Array>): void {
+    const { signal, unreadMs } = this.reader
+    this.reading = new ReaderWatch(() => {
+      this.end()
+      controller.error(new Error('the client takes nothing'))
+    }, unreadMs)
+    if (signal.aborted) this.end()
+    else signal.addEventListener('abort', this)
+  }
+
+  async pull(controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> {
+    const head = this.head
+    this.head = undefined
+    this.reading?.asked()
+    if (!head) await ownTurn()
+    const { bytes, isLast } = head ? { bytes: head, isLast: false } : take(this.rest, SLICE_BYTES)
+    if (bytes.length > 0) controller.enqueue(bytes)
+    this.reading?.given()
+    if (!isLast) return
+    this.end()
+    controller.close()
+  }
+
+  cancel(): void {
+    this.end()
+  }
+
+  /** The client has left. */
+  handleEvent(): void {
+    this.end()
+  }
+
+  private end(): void {
+    this.reading?.stop()
+    this.reader.signal.removeEventListener('abort', this)
+    this.reader.onEnd()
+  }
 }
 
 function take(

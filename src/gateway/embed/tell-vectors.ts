@@ -9,6 +9,7 @@ import { CLIENT_CLOSED_STATUS } from '@/ledger/usage-record'
 import { assert } from '@/lib/assert'
 import { withDeadline } from '@/lib/deadline'
 import { formatUsd } from '@/lib/money'
+import type { Room } from './answer-room'
 import { type Embedded, leftOutOf } from './attempt-embedding'
 import type { EmbeddingDeps, EmbeddingOffer, EmbeddingRequestCall } from './embedding-call'
 import { responseBody } from './response-body'
@@ -21,7 +22,7 @@ export async function tellVectors(
   deps: EmbeddingDeps,
   call: EmbeddingRequestCall,
   { plan }: EmbeddingOffer,
-  { winner, started: embedded, upstreamMs }: FirstAnswer<Embedded>,
+  { winner, started: embedded, upstreamMs, room }: FirstAnswer<Embedded> & { room: Room },
 ): Promise<Response> {
   const { permit, charge: open } = winner
   const { answers } = embedded
@@ -34,6 +35,7 @@ export async function tellVectors(
     if (embedded.isUnreached) open.isUnreached = true
     const ending = answers.length > 0 ? 'disconnected' : 'unanswered'
     await settle(deps, open, ending)
+    room?.release()
     return new Response(null, { status: CLIENT_CLOSED_STATUS })
   }
   if (!usage) open.countedInput = await withDeadline(countInputs(plan.sizes), COUNT_PATIENCE_MS, () => undefined)
@@ -47,7 +49,11 @@ export async function tellVectors(
   headers['content-type'] = 'application/json'
   headers['x-svc-cost-usd'] = formatUsd(charge.cost)
   const told = { request: call.request, model: open.facts.model, inputTokens: inputTokens(charge.usage) }
-  return new Response(responseBody(call.embeddings.encodeResponse(whole(answers), told)), { headers })
+  const pieces = call.embeddings.encodeResponse(whole(answers), told)
+  return new Response(
+    responseBody(pieces, call.signal, () => room?.release()),
+    { headers },
+  )
 }
 
 /** What all calls took; undefined where one of them said nothing. */

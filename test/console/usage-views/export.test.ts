@@ -1,6 +1,7 @@
 /** The export below HTTP: its end is told once however it comes, and reads that fail are answered in words. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { freshDatabase } from '@test/support/stores'
+import { until } from '@test/support/until'
 import { NOON_MS, usageRecord } from '@test/usage/sample-records'
 import { GatewayError } from '@/chat/error'
 import { exportRecords } from '@/console/usage-views/export-records'
@@ -32,47 +33,55 @@ const pagesOf =
 
 function watchEnds() {
   const log: unknown[] = []
-  function onBegin() {
-    log.push('begin')
-    return (failure?: unknown) => void log.push(failure ?? 'end')
-  }
-  return { log, onBegin }
+  return { log, onEnd: (failure?: unknown) => void log.push(failure ?? 'end') }
 }
 
 describe('exportRecords', () => {
   test('reads nothing before it is read, then everything', async () => {
-    const { log, onBegin } = watchEnds()
-    const stream = exportRecords(pagesOf(ALL), onBegin)
+    const { log, onEnd } = watchEnds()
+    const stream = exportRecords(pagesOf(ALL), onEnd)
     expect(log).toEqual([])
     const text = await new Response(stream).text()
     expect(text.trimEnd().split('\r\n')).toHaveLength(2_501)
-    expect(log).toEqual(['begin', 'end'])
+    expect(log).toEqual(['end'])
   })
 
   test('of no match is its header alone, also after a search through all there is', async () => {
-    const { log, onBegin } = watchEnds()
-    const text = await new Response(exportRecords(pagesOf({ ...ALL, requestedModel: 'svc/none' }), onBegin)).text()
+    const { log, onEnd } = watchEnds()
+    const text = await new Response(exportRecords(pagesOf({ ...ALL, requestedModel: 'svc/none' }), onEnd)).text()
     expect(text).toMatch(/^time_utc,[a-z0-9_,]+\r\n$/)
-    expect(log).toEqual(['begin', 'end'])
+    expect(log).toEqual(['end'])
   })
 
   test('ends once where the reader leaves', async () => {
-    const { log, onBegin } = watchEnds()
-    const reader = exportRecords(pagesOf(ALL), onBegin).getReader()
+    const { log, onEnd } = watchEnds()
+    const reader = exportRecords(pagesOf(ALL), onEnd).getReader()
     await reader.read()
     await reader.cancel()
-    expect(log).toEqual(['begin', 'end'])
+    expect(log).toEqual(['end'])
+  })
+
+  test('ends once where the reader takes nothing, before the first row or after it', async () => {
+    const { log, onEnd } = watchEnds()
+    const unread = exportRecords(pagesOf(ALL), onEnd, 1)
+    await until(() => log.length === 1, 'it to end')
+    await expect(unread.getReader().read()).rejects.toThrow('takes nothing')
+    const begun = exportRecords(pagesOf(ALL), onEnd, 1).getReader()
+    await begun.read()
+    await until(() => log.length === 2, 'that one to end')
+    await expect(begun.read()).rejects.toThrow('takes nothing')
+    expect(log).toEqual(['end', 'end'])
   })
 
   test('breaks off where the history fails, and tells why', async () => {
-    const { log, onBegin } = watchEnds()
+    const { log, onEnd } = watchEnds()
     const failing = connectDatabase(address, { maxConnections: 1 })
-    const reader = exportRecords(pagesOf(ALL, failing), onBegin).getReader()
+    const reader = exportRecords(pagesOf(ALL, failing), onEnd).getReader()
     expect((await reader.read()).done).toBe(false)
     await failing.close(0)
     await expect(reader.read()).rejects.toThrow()
     await reader.closed.catch(() => undefined)
-    expect(log).toEqual(['begin', expect.any(Error)])
+    expect(log).toEqual([expect.any(Error)])
   })
 })
 

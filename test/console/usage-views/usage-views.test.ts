@@ -1,6 +1,7 @@
 /** What an account looks up of its usage: in turns, so that nobody else's pages wait for one who looks up much. */
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { until } from '@test/support/until'
+import { GatewayError } from '@/chat/error'
 import { createUsageViews } from '@/console/usage-views/usage-views'
 import type { Database } from '@/db/client'
 import { systemClock } from '@/lib/clock'
@@ -38,4 +39,35 @@ test('an account has some look-ups at once; the next waits for them, and another
   await until(() => askedBy('acct_1') === EACH, 'the next one to be heard')
   for (const { answer } of asked) answer()
   expect(await mine.at(-1)).toEqual({ keys: [], models: [] })
+})
+
+test('of a burst of exports only so many begin, of one account and of all together; one that has ended makes room', async () => {
+  const { database, asked } = silentHistory()
+  const views = createUsageViews({
+    ...{ database, clock: systemClock, logger: { warn() {} } as never },
+    ...{ ledger: undefined as never, priceUsage: undefined as never },
+  })
+  /** The history answers whatever it is asked until that is there. */
+  async function answered<T>(result: Promise<T>): Promise<T> {
+    await until(() => {
+      for (const { answer } of asked.splice(0)) answer()
+      return Bun.peek.status(result) !== 'pending'
+    }, 'all to be answered')
+    return result
+  }
+  const ask = (accountId: string) => {
+    const exporting = views.export({ accountId, fromMs: 0, toMs: 1 })
+    return exporting.catch((error: unknown) => (error instanceof GatewayError ? error.kind : 'bug'))
+  }
+  const burst = Array.from({ length: 40 }, (_, index) => ask(`acct_${index % 10}`))
+  const again = Array.from({ length: 40 }, () => ask('acct_0'))
+  const outcomes = await answered(Promise.all(burst))
+  const others = await answered(Promise.all(again))
+  const begun = outcomes.filter((one) => one instanceof ReadableStream)
+  expect(begun).toHaveLength(SHARED.exports.perProcess)
+  expect(outcomes.filter((one) => one === 'rate_limited')).toHaveLength(burst.length - begun.length)
+  expect(others.every((one) => one === 'rate_limited')).toBe(true)
+
+  await (begun[0] as ReadableStream).cancel()
+  expect(await answered(ask('acct_0'))).toBeInstanceOf(ReadableStream)
 })

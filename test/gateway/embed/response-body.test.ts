@@ -1,14 +1,19 @@
 /** A body out of pieces: all of them, in their order, however many there are, and made only as fast as they are read. */
-import { expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { fc } from '@test/support/property'
+import { until } from '@test/support/until'
 import { responseBody } from '@/gateway/embed/response-body'
+
+/** Of a client that does not leave. */
+const STAYS = new AbortController().signal
+const LONG = Array.from({ length: 100 }, () => 'x'.repeat(100_000))
 
 test('holds all pieces in their order, texts and bytes alike', async () => {
   const piece = fc.oneof(fc.string({ unit: 'grapheme' }), fc.uint8Array({ maxLength: 50 }))
   await fc.assert(
     fc.asyncProperty(fc.array(piece), async (pieces) => {
       const expected = Buffer.concat(pieces.map((each) => Buffer.from(each as string)))
-      expect(Buffer.from(await new Response(responseBody(pieces)).arrayBuffer())).toEqual(expected)
+      expect(Buffer.from(await new Response(responseBody(pieces, STAYS, () => {})).arrayBuffer())).toEqual(expected)
     }),
   )
 })
@@ -18,7 +23,42 @@ test('of a long answer is made while it is read', async () => {
   function* pieces(): Generator<string> {
     for (; made < 100; made++) yield 'x'.repeat(100_000)
   }
-  const response = new Response(responseBody(pieces()))
+  const response = new Response(responseBody(pieces(), STAYS, () => {}))
   expect(made).toBeLessThan(20)
   expect((await response.text()).length).toBe(10_000_000)
+})
+
+describe('whoever holds the pieces is told', () => {
+  const ended = () => {
+    let count = 0
+    return { onEnd: () => void count++, count: () => count }
+  }
+
+  test('at once of a short answer, and of a long one when all of it was taken', async () => {
+    const [short, long] = [ended(), ended()]
+    responseBody(['x'], STAYS, short.onEnd)
+    expect(short.count()).toBe(1)
+    const response = new Response(responseBody(LONG, STAYS, long.onEnd))
+    expect(long.count()).toBe(0)
+    await response.text()
+    expect(long.count()).toBe(1)
+  })
+
+  test('when the client leaves, while it reads or before', async () => {
+    const [reading, before] = [ended(), ended()]
+    const body = responseBody(LONG, STAYS, reading.onEnd) as ReadableStream
+    await body.cancel()
+    expect(reading.count()).toBe(1)
+    const leaving = new AbortController()
+    responseBody(LONG, leaving.signal, before.onEnd)
+    leaving.abort()
+    expect(before.count()).toBe(1)
+  })
+
+  test('when the client takes nothing for too long, which is cut off', async () => {
+    const unread = ended()
+    const response = new Response(responseBody(LONG, STAYS, unread.onEnd, 1))
+    await until(() => unread.count() === 1, 'it to be cut off')
+    expect(response.text()).rejects.toThrow('takes nothing')
+  })
 })

@@ -2,19 +2,21 @@
 import type { EmbeddingAnswer, Vector, VectorEncoding } from '@/chat/embedding'
 import { readCount, type Usage, ZERO_USAGE } from '@/chat/usage'
 import type { ExpectedVectors } from '@/formats/embeddings'
-import { findUnreadList, holdsVectors, isNumberedInOrder } from '@/formats/unread-list'
+import { holdsVectors, isNumberedInOrder } from '@/formats/unread-list'
 import { readVector } from '@/formats/vectors'
-import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '@/lib/json'
+import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
+import { findUnreadList, readList } from '@/lib/json-source/long-list'
 
 const LIST = 'data'
 const VECTOR_KEY = '"embedding":'
 const NUMBER_KEY = '"index":'
 
-const decoder = new TextDecoder()
-
 /** The vectors, left as they are where they may be. Undefined where they are not what was asked for. */
-export function decodeEmbeddingsResponse(bytes: Uint8Array, expected: ExpectedVectors): EmbeddingAnswer | undefined {
-  return (expected.written && keepWritten(bytes, expected.count, expected.written)) ?? readAll(bytes, expected.count)
+export async function decodeEmbeddingsResponse(
+  bytes: Uint8Array,
+  { written, count }: ExpectedVectors,
+): Promise<EmbeddingAnswer | undefined> {
+  return (written && keepWritten(bytes, count, written)) ?? readAll(bytes, count)
 }
 
 function keepWritten(bytes: Uint8Array, count: number, encoding: VectorEncoding): EmbeddingAnswer | undefined {
@@ -24,24 +26,25 @@ function keepWritten(bytes: Uint8Array, count: number, encoding: VectorEncoding)
   return { written: found.inside, usage: decodeEmbeddingsUsage(found.around.usage) }
 }
 
-function readAll(bytes: Uint8Array, count: number): EmbeddingAnswer | undefined {
-  const json = parseJson(decoder.decode(bytes))
-  if (!isJsonObject(json) || !Array.isArray(json[LIST]) || json[LIST].length !== count) return undefined
-  const entries = json[LIST].filter(isJsonObject)
-  const vectors = inOrder(entries).map(({ embedding }) => readVector(embedding))
-  if (vectors.length !== count || !vectors.every(isVector)) return undefined
-  return { vectors, usage: decodeEmbeddingsUsage(json.usage) }
+async function readAll(bytes: Uint8Array, count: number): Promise<EmbeddingAnswer | undefined> {
+  const list = await readList(bytes, LIST, readEntry)
+  if (list?.entries.length !== count) return undefined
+  const vectors = inOrder(list.entries).map(({ vector }) => vector)
+  return { vectors, usage: decodeEmbeddingsUsage(list.around.usage) }
+}
+
+type Entry = { vector: Vector; index: JsonValue | undefined }
+
+function readEntry({ embedding, index }: JsonObject): Entry | undefined {
+  const vector = readVector(embedding)
+  return vector === undefined ? undefined : { vector, index }
 }
 
 /** By their numbers, where each has one of its own: many clients go by the place. */
-function inOrder(entries: readonly JsonObject[]): readonly JsonObject[] {
+function inOrder(entries: readonly Entry[]): readonly Entry[] {
   const numbers = new Set(entries.map(({ index }) => (typeof index === 'number' ? index : undefined)))
   if (numbers.size < entries.length || numbers.has(undefined)) return entries
   return entries.toSorted((one, other) => Number(one.index) - Number(other.index))
-}
-
-function isVector(vector: Vector | undefined): vector is Vector {
-  return vector !== undefined
 }
 
 /** Null where nothing usable is said: no input takes no tokens at all. */

@@ -1,19 +1,21 @@
 /** What a generate-content provider answers to a batch of requests for embeddings. */
-import type { EmbeddingAnswer, Vector } from '@/chat/embedding'
+import type { EmbeddingAnswer } from '@/chat/embedding'
 import { readCount, type Usage, ZERO_USAGE } from '@/chat/usage'
 import type { ExpectedVectors } from '@/formats/embeddings'
-import { findUnreadList, holdsVectors } from '@/formats/unread-list'
+import { holdsVectors } from '@/formats/unread-list'
 import { readVector } from '@/formats/vectors'
-import { isJsonObject, type JsonValue, parseJson } from '@/lib/json'
+import { isJsonObject, type JsonValue } from '@/lib/json'
+import { findUnreadList, readList } from '@/lib/json-source/long-list'
 
 const LIST = 'embeddings'
 const VECTOR_KEY = '"values":'
 
-const decoder = new TextDecoder()
-
 /** The vectors, left as they are where they may be. Undefined where they are not what was asked for. */
-export function decodeEmbeddingsResponse(bytes: Uint8Array, expected: ExpectedVectors): EmbeddingAnswer | undefined {
-  return (expected.written && keepWritten(bytes, expected.count)) ?? readAll(bytes, expected.count)
+export async function decodeEmbeddingsResponse(
+  bytes: Uint8Array,
+  { written, count }: ExpectedVectors,
+): Promise<EmbeddingAnswer | undefined> {
+  return (written && keepWritten(bytes, count)) ?? readAll(bytes, count)
 }
 
 function keepWritten(bytes: Uint8Array, count: number): EmbeddingAnswer | undefined {
@@ -22,16 +24,10 @@ function keepWritten(bytes: Uint8Array, count: number): EmbeddingAnswer | undefi
   return { written: found.inside, usage: decodeEmbeddingsUsage(found.around.usageMetadata) }
 }
 
-function readAll(bytes: Uint8Array, count: number): EmbeddingAnswer | undefined {
-  const json = parseJson(decoder.decode(bytes))
-  const list = isJsonObject(json) ? json[LIST] : undefined
-  if (!isJsonObject(json) || !Array.isArray(list) || list.length !== count) return undefined
-  const vectors = list.map((entry) => (isJsonObject(entry) ? readVector(entry.values) : undefined))
-  return vectors.every(isVector) ? { vectors, usage: decodeEmbeddingsUsage(json.usageMetadata) } : undefined
-}
-
-function isVector(vector: Vector | undefined): vector is Vector {
-  return vector !== undefined
+async function readAll(bytes: Uint8Array, count: number): Promise<EmbeddingAnswer | undefined> {
+  const list = await readList(bytes, LIST, ({ values }) => readVector(values))
+  if (list?.entries.length !== count) return undefined
+  return { vectors: list.entries, usage: decodeEmbeddingsUsage(list.around.usageMetadata) }
 }
 
 /** Null where nothing usable is said: no input takes no tokens at all. */

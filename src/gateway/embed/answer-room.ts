@@ -1,0 +1,55 @@
+/**
+ * Memory for vectors, from before a provider is asked for them until their client has them: thousands of short texts cost next to
+ * nothing, and have an answer of many megabytes.
+ */
+import type { EmbeddingRequest } from '@/chat/embedding'
+import { GatewayError } from '@/chat/error'
+import { MAX_ANSWER_BYTES } from '@/gateway/attempt/read-complete'
+import { createBudget, type Lease } from '@/lib/quota/budget'
+import type { Soon } from '@/lib/wait/soon'
+import { SHARED } from '@/limits/shared-resources'
+
+/** What one answer has of it; undefined where that is too little to count. */
+export type Room = Pick<Lease, 'release'> | undefined
+/** Room for the vectors that a request asks for, when there is some. Throws `overloaded` where there is none in time. */
+export type AnswerRoom = (accountId: string, request: Asked) => Soon<Room>
+type Asked = Pick<EmbeddingRequest, 'dimensions' | 'inputs'>
+
+/** As long as most models' own. */
+const USUAL_DIMENSIONS = 1_536
+/** In base64 or parsed; as digits they are some three times as long, and pass by piece by piece or in a hundred vectors. */
+const BYTES_PER_NUMBER = 8
+/** Answers that take less are not counted: as many as there can be at once hold no more of them than a process can bear. */
+const SMALL_BYTES = 256 * 1024
+/** Nothing was asked of a provider yet, and those who send such batches are in no hurry. */
+const WAIT_MS = 20_000
+const RETRY_AFTER_SECONDS = 2
+const MAX_WAITING = 1_000
+const MAX_WAITING_EACH = 200
+
+/** Creates what one process has. */
+export function createAnswerRoom(waitMs = WAIT_MS): AnswerRoom {
+  const { perAccount, perProcess } = SHARED.vectors
+  const budget = createBudget({
+    ...{ perSubject: perAccount, total: perProcess, waitMs },
+    ...{ maxWaiting: MAX_WAITING, maxWaitingEach: MAX_WAITING_EACH },
+  })
+  return (accountId, request) => {
+    const bytes = expectedBytes(request)
+    if (bytes <= SMALL_BYTES) return undefined
+    const taken = budget.take(accountId, bytes)
+    return taken instanceof Promise ? taken.then(orBusy) : orBusy(taken)
+  }
+}
+
+function orBusy(lease: Lease | undefined): Lease {
+  if (lease) return lease
+  throw new GatewayError('overloaded', 'Too many long lists of vectors are under way. Try again.', {
+    retryAfterSeconds: RETRY_AFTER_SECONDS,
+  })
+}
+
+/** What the vectors are likely to take; no more than is read of an answer, however long a vector is asked for. */
+function expectedBytes({ inputs, dimensions = USUAL_DIMENSIONS }: Asked): number {
+  return Math.min(inputs.length * dimensions * BYTES_PER_NUMBER, MAX_ANSWER_BYTES)
+}

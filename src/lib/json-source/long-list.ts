@@ -1,0 +1,110 @@
+/**
+ * The one long list of an answer: found without being read, or read part by part, each in a turn of the event loop of its own, so that
+ * nobody waits for megabytes.
+ */
+import { isJsonObject, type JsonObject, parseJson } from '@/lib/json'
+import { OWN_TURN_BYTES, ownTurn } from '@/lib/wait/own-turn'
+
+/** What stands around the list, as an object in which the list is empty, and the bytes between its brackets. */
+type UnreadList = { around: JsonObject; inside: Uint8Array }
+
+/** What was made of each entry, and what the answer says beside its list. */
+type ListRead<Entry> = { entries: Entry[]; around: JsonObject }
+
+/** What is made of one entry; undefined where it is none. */
+type ReadEntry<Entry> = (entry: JsonObject) => Entry | undefined
+
+const PART_BYTES = 128 * 1024
+const OPENING = 0x5b
+const CLOSING = 0x5d
+const MAX_AROUND_BYTES = 64 * 1024
+const OPENING_BRACE = 0x7b
+const CLOSING_BRACE = 0x7d
+const COMMA = 0x2c
+const LAST_WHITE_SPACE = 0x20
+
+const decoder = new TextDecoder()
+
+/**
+ * What may be the list at `field` of the object in `bytes`, up to the last bracket; it is one where what is inside
+ * turns out to be. Undefined where it is surely none.
+ */
+export function findUnreadList(bytes: Uint8Array, field: string): UnreadList | undefined {
+  const start = bytes.indexOf(OPENING)
+  const end = bytes.lastIndexOf(CLOSING)
+  if (start === -1 || end < start || start + bytes.length - end > MAX_AROUND_BYTES) return undefined
+  const text = `${decoder.decode(bytes.subarray(0, start))}[]${decoder.decode(bytes.subarray(end + 1))}`
+  const around = parseJson(text)
+  if (!isJsonObject(around)) return undefined
+  const list = around[field]
+  if (!Array.isArray(list) || list.length > 0) return undefined
+  return { around, inside: bytes.subarray(start + 1, end) }
+}
+
+/** The objects in the list at `field` of the answer in `bytes`. Undefined where there is no such list, or anything else is in it. */
+export async function readList<Entry>(
+  bytes: Uint8Array,
+  field: string,
+  read: ReadEntry<Entry>,
+): Promise<ListRead<Entry> | undefined> {
+  const inTurns = bytes.length > OWN_TURN_BYTES ? await readParts(bytes, field, read) : undefined
+  if (inTurns) return inTurns
+  const around = parseJson(decoder.decode(bytes))
+  const list = isJsonObject(around) ? around[field] : undefined
+  const entries = Array.isArray(list) ? readEntries(list, read) : undefined
+  return entries && isJsonObject(around) ? { entries, around } : undefined
+}
+
+/**
+ * Parts that each are a list are one list together, wherever it was cut. Undefined where one of them is none: it was cut at a wrong
+ * place, or it is no JSON.
+ */
+async function readParts<Entry>(
+  bytes: Uint8Array,
+  field: string,
+  read: ReadEntry<Entry>,
+): Promise<ListRead<Entry> | undefined> {
+  const found = findUnreadList(bytes, field)
+  if (!found) return undefined
+  const { inside, around } = found
+  const all: Entry[] = []
+  for (let start = 0; start <= inside.length; ) {
+    await ownTurn()
+    const end = endOfPart(inside, start + PART_BYTES)
+    const list = parseJson(`[${decoder.decode(inside.subarray(start, end))}]`)
+    const entries = Array.isArray(list) ? readEntries(list, read) : undefined
+    if (!entries) return undefined
+    for (const entry of entries) all.push(entry)
+    start = end + 1
+  }
+  return { entries: all, around }
+}
+
+function readEntries<Entry>(list: readonly unknown[], read: ReadEntry<Entry>): Entry[] | undefined {
+  const entries: Entry[] = []
+  for (const each of list) {
+    const entry = isJsonObject(each) ? read(each) : undefined
+    if (entry === undefined) return undefined
+    entries.push(entry)
+  }
+  return entries
+}
+
+/** Where the first comma between two objects is from `from` on; the end of the list where there is none. */
+function endOfPart(inside: Uint8Array, from: number): number {
+  for (
+    let brace = inside.indexOf(CLOSING_BRACE, from);
+    brace !== -1;
+    brace = inside.indexOf(CLOSING_BRACE, brace + 1)
+  ) {
+    const comma = pastWhiteSpace(inside, brace + 1)
+    if (inside[comma] === COMMA && inside[pastWhiteSpace(inside, comma + 1)] === OPENING_BRACE) return comma
+  }
+  return inside.length
+}
+
+function pastWhiteSpace(inside: Uint8Array, from: number): number {
+  let at = from
+  while (at < inside.length && (inside[at] ?? 0) <= LAST_WHITE_SPACE) at++
+  return at
+}

@@ -1,0 +1,42 @@
+/** Who has room for the vectors that they ask for, and who waits for it. */
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { GatewayError } from '@/chat/error'
+import { createAnswerRoom, type Room } from '@/gateway/embed/answer-room'
+import { SHARED } from '@/limits/shared-resources'
+
+setDefaultTimeout(300_000)
+
+const asking = (count: number, dimensions?: number) => ({
+  inputs: Array.from({ length: count }, () => ({ type: 'text' as const, text: 'x' })),
+  ...(dimensions !== undefined && { dimensions }),
+})
+const MANY = asking(2_048)
+const AT_ONCE = Math.floor(SHARED.vectors.perAccount / (2_048 * 1_536 * 8))
+const kindOf = (error: unknown) => (error instanceof GatewayError ? error.kind : 'bug')
+
+describe('room for vectors', () => {
+  test('is there for some long lists of an account; the next waits for them, and others do not', async () => {
+    const room = createAnswerRoom()
+    const mine = Array.from({ length: AT_ONCE }, () => room('acct_a', MANY))
+    expect(mine.some((one) => one instanceof Promise)).toBe(false)
+    const next = room('acct_a', MANY) as Promise<Room>
+    expect(Bun.peek.status(next)).toBe('pending')
+    expect(room('acct_b', MANY)).not.toBeInstanceOf(Promise)
+    ;(mine[0] as Room)?.release()
+    expect(await next).toBeDefined()
+  })
+
+  test('that is not free in time is a 503 that says when to come again', async () => {
+    const room = createAnswerRoom(1)
+    for (let index = 0; index < AT_ONCE; index++) void room('acct_a', MANY)
+    const refused = await Promise.resolve(room('acct_a', MANY)).catch((error: unknown) => error)
+    expect([kindOf(refused), (refused as GatewayError).options.retryAfterSeconds]).toEqual(['overloaded', 2])
+  })
+
+  test('is never asked for by short lists, and for no more than is read by whoever wants endless vectors', () => {
+    const room = createAnswerRoom()
+    expect(room('acct_a', asking(20))).toBeUndefined()
+    expect(room('acct_a', asking(2_048, 100_000))).not.toBeInstanceOf(Promise)
+    expect(room('acct_b', MANY)).not.toBeInstanceOf(Promise)
+  })
+})

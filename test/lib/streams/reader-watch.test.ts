@@ -1,0 +1,21 @@
+/** Whether an answer is read at all: told once where it is not, and never while its reader waits. */
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import { until } from '@test/support/until'
+import { ReaderWatch } from '@/lib/streams/reader-watch'
+
+setDefaultTimeout(300_000)
+
+test('tells once that nothing was taken, of what was there from the start or later, and never where it waits itself or is over', async () => {
+  const told: string[] = []
+  const watching = (name: string) => new ReaderWatch(() => told.push(name), 1)
+  const [waiting, over] = [watching('waiting'), watching('over')]
+  waiting.asked()
+  over.stop()
+  watching('start')
+  await until(() => told.length === 1, 'the one that was there from the start')
+  waiting.given()
+  await until(() => told.length === 2, 'the one that came later')
+  watching('last')
+  await until(() => told.length === 3, 'the last')
+  expect(told).toEqual(['start', 'waiting', 'last'])
+})
