@@ -10,6 +10,7 @@ import { c10 } from './c10-edits'
 import { c12 } from './c12-overload'
 import { c13 } from './c13-repeats'
 import { c14 } from './c14-neighbours'
+import { c15 } from './c15-each-neighbour'
 import { f1 } from './f01-gateway-killed'
 import { f2 } from './f02-crash-points'
 import { f3 } from './f03-drain'
@@ -67,7 +68,7 @@ const STORE_FAULTS = [
 ]
 
 const UPSTREAM_FAULTS = [u1, u2, u3, u4, u5, u6, u7, u8, u9, u10, u11, u12]
-const CLIENT_FAULTS = [c1, c2, c3, c4, c5, c7, c10, c12, c13, c14]
+const CLIENT_FAULTS = [c1, c2, c3, c4, c5, c7, c10, c12, c13, c14, ...c15]
 const CLUSTER_FAULTS = [f11, f10, f10Replica]
 
 export const FAULTS: readonly Fault[] = [

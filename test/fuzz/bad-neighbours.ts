@@ -4,7 +4,7 @@ import { withDeadline } from '@/lib/deadline'
 import type { SHARED } from '@/limits/shared-resources'
 import type { Neighbour, NeighbourUser } from './annoyance'
 import { HOLDING } from './holding-neighbours'
-import { LIMITED_WORDS, LONG_WORDS, SIGNED_WORDS } from './provider-words'
+import { LIMITED_WORDS, LONG_WORDS, SIGNED_WORDS } from './provider'
 
 const MIB = 1024 * 1024
 

@@ -2,7 +2,7 @@
 import { openRaw, rawRequest } from '@test/support/raw-connection'
 import { withDeadline } from '@/lib/deadline'
 import type { Neighbour, NeighbourUser } from './annoyance'
-import { SLOW_WORDS } from './provider-words'
+import { SLOW_WORDS } from './provider'
 
 /** How long who holds something holds it. */
 const HELD_MS = 2_000

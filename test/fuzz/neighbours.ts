@@ -3,10 +3,9 @@
  * hardly notice.
  */
 import { join } from 'node:path'
-import type { Neighbour } from './annoyance'
+import type { Neighbour, NeighbourUser } from './annoyance'
 import { NEIGHBOURS } from './bad-neighbours'
 import type { Answers } from './good-customer'
-import type { FuzzUser, GatewayProcess } from './world'
 
 /** How much slower the slowest hundredth of the other's answers may get. */
 const MOST_TIMES = 3
@@ -22,11 +21,26 @@ const WARM_UP_MS = 1_000
 /** Between two of a neighbour's requests: its client has the same processors as the gateway. */
 const PAUSE_MS = 25
 
-/** Has each neighbour do its worst in turn, or only those whose name or resource holds `only`. Returns what the other one noticed. */
+/** A gateway and the people around it. */
+export type Neighbourhood = {
+  world: { url: string; users: readonly NeighbourUser[] }
+  /** The longest standstill of its event loop since it was last asked, milliseconds. */
+  vitals(): Promise<{ stallMs: number }>
+  /** The key of a new account with so much credit. */
+  customer(usd: string): Promise<string>
+  /** A new person with much credit, and with conversations as long as one may be where they are wanted. */
+  user(hasConversations: boolean): Promise<NeighbourUser>
+}
+
+/**
+ * Has each neighbour do its worst in turn, or only those of the resource `only`, or whose name holds that; `rounds` times. Returns what
+ * the other one noticed.
+ */
 export async function judgeNeighbours(
-  gateway: GatewayProcess,
+  gateway: Neighbourhood,
   note: (line: string) => void,
   only = '',
+  rounds = ROUNDS,
 ): Promise<string[]> {
   const { url, users } = gateway.world
   const [good] = users
@@ -34,40 +48,37 @@ export async function judgeNeighbours(
   const customer = startCustomer(url, good)
   await customer.answers(WARM_UP_MS)
   const faults: string[] = []
-  for (const neighbour of chosen(only)) faults.push(...(await judge(gateway, customer, neighbour, note)))
+  for (const neighbour of chosen(only)) faults.push(...(await judge({ gateway, customer, neighbour, note, rounds })))
   await customer.stop()
   return faults
 }
 
-function chosen(only: string): Neighbour[] {
-  return Object.entries(NEIGHBOURS).flatMap(([resource, cases]) =>
-    cases.filter(({ name }) => resource === only || name.includes(only)),
-  )
+function chosen(only: string): readonly Neighbour[] {
+  const all = new Map(Object.entries(NEIGHBOURS))
+  return all.get(only) ?? [...all.values()].flat().filter(({ name }) => name.includes(only))
 }
 
 const PROGRAM = join(import.meta.dir, 'good-customer.ts')
 
-async function judge(
-  gateway: GatewayProcess,
-  customer: Customer,
-  neighbour: Neighbour,
-  note: (line: string) => void,
-): Promise<string[]> {
-  const first = await playRounds(gateway, customer, neighbour, note)
-  return first.length === 0 ? [] : playRounds(gateway, customer, neighbour, note)
+type Playing = {
+  gateway: Neighbourhood
+  customer: Customer
+  neighbour: Neighbour
+  note(line: string): void
+  rounds: number
+}
+
+async function judge(playing: Playing): Promise<string[]> {
+  const first = await playRounds(playing)
+  return first.length === 0 ? [] : playRounds(playing)
 }
 
 /** Returns what the other customer noticed. */
-async function playRounds(
-  gateway: GatewayProcess,
-  customer: Customer,
-  neighbour: Neighbour,
-  note: (line: string) => void,
-): Promise<string[]> {
+async function playRounds({ gateway, customer, neighbour, note, rounds }: Playing): Promise<string[]> {
   const alone: Answers[] = []
   const beside: Answers[] = []
   await gateway.vitals()
-  for (let round = 0; round < ROUNDS; round++) {
+  for (let round = 0; round < rounds; round++) {
     // A new one each time: who has annoyed a minute ago has nothing left of what is counted by the minute.
     const user = await newcomer(gateway, neighbour)
     alone.push(await customer.answers(ALONE_MS))
@@ -89,12 +100,12 @@ async function playRounds(
 }
 
 /** Whoever annoys: with much, or with what its case says. */
-async function newcomer(gateway: GatewayProcess, { usd, resumes = false }: Neighbour): Promise<FuzzUser> {
+async function newcomer(gateway: Neighbourhood, { usd, resumes = false }: Neighbour): Promise<NeighbourUser> {
   const person = await gateway.user(resumes)
   return usd === undefined ? person : { ...person, key: await gateway.customer(usd) }
 }
 
-async function besideOf(url: string, neighbour: Neighbour, customer: Customer, user: FuzzUser): Promise<Answers> {
+async function besideOf(url: string, neighbour: Neighbour, customer: Customer, user: NeighbourUser): Promise<Answers> {
   let isOver = false
   const annoying = Array.from({ length: neighbour.atOnce }, async (_, lane) => {
     for (let turn = lane; !isOver; turn++) {
@@ -114,7 +125,7 @@ const middle = (rounds: readonly Answers[]) => ascending(rounds)[Math.floor(roun
 const listed = (rounds: readonly Answers[]) => rounds.map(({ slowestMs }) => Math.round(slowestMs)).join(', ')
 
 /** Starts the other customer. Returns how it is asked for answers, and how it is ended. */
-function startCustomer(url: string, { key }: FuzzUser) {
+function startCustomer(url: string, { key }: Pick<NeighbourUser, 'key'>) {
   let told: PromiseWithResolvers<Answers> | undefined
   const child = Bun.spawn(['bun', PROGRAM], {
     stdio: ['ignore', 'inherit', 'inherit'],

@@ -5,7 +5,7 @@
 import { soundAnswer } from '@test/gateway/scripted-models'
 import { spend } from '@test/support/delays'
 import { chatCompletion, chatStream } from '@test/support/upstream'
-import { LIMITED_WORDS, LONG_WORDS, SLOW_WORDS } from './provider-words'
+import { LIMITED_WORDS, LONG_WORDS, SLOW_WORDS, signedAnswer } from './provider'
 
 const PATIENT_MS = 200
 const SLOW_MS = 3_000
@@ -28,13 +28,14 @@ function embed({ input }: { input: unknown }): Response {
   return Response.json({ object: 'list', data, model: 'e', usage: { prompt_tokens: 7, total_tokens: 7 } })
 }
 
-/** Answers one call in chat-completions, in one piece. */
+/** Answers one call in chat-completions; those in messages with a thought that is signed. */
 async function answerPatiently(request: Request): Promise<Response> {
   const bytes = await request.bytes()
   if (request.url.endsWith('/embeddings')) {
     await spend(PATIENT_MS)
     return embed(JSON.parse(new TextDecoder().decode(bytes)))
   }
+  if (request.url.endsWith('/messages')) return signedAnswer()
   const text = bytes.length > MOST_WORDS_BYTES ? '' : new TextDecoder().decode(bytes)
   const isStream = text.includes('"stream":true')
   if (text.includes(SLOW_WORDS)) {

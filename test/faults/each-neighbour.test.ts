@@ -1,0 +1,13 @@
+/** That whatever customers share has a fault in the suite, in which one of them does the worst with it. */
+import { expect, test } from 'bun:test'
+import { FAULTS } from '@faults/cases/index'
+import { SHARED } from '@/limits/shared-resources'
+
+test('each thing that is shared has a fault of its own in the fault suite', () => {
+  const ids = FAULTS.map(({ id }) => id).filter((id) => id.startsWith('C15.'))
+  expect(ids.sort()).toEqual(
+    Object.keys(SHARED)
+      .map((resource) => `C15.${resource}`)
+      .sort(),
+  )
+})
