@@ -159,7 +159,7 @@ export async function compose(options: ComposeOptions): Promise<Gateway> {
   if (deps.reloads) workers.push(deps.reloads)
   for (const worker of [...workers, deps.keeper, deps.router, deps.observer, deps.failures, deps.storedResponses])
     worker.start()
-  warmCredentials(catalog)
+  warmCredentials(catalog, logger)
   const app = buildApp(deps)
   stalls.know(app.routes)
   return {

@@ -28,7 +28,7 @@ export type CatalogResult =
       catalog: Catalog
       /** Whether every provider points at the sandbox. */
       isSandboxed: boolean
-      /** Providers of the file that have no key. */
+      /** Providers of the file that have no key, or no credential that could be one. */
       withoutKey: string[]
       /** Models and tiers of the file that no provider with a key can serve. */
       notOffered: string[]
@@ -98,12 +98,21 @@ export function loadCatalog(
   const offered = new Map<string, Provider>()
   for (const [name, provider] of providers) if (provider && provider.keys.length > 0) offered.set(name, provider)
   if (offered.size === 0) {
+    // Nothing may be simulated where somebody has meant to sell what is real.
+    if (faults.warnings.length > 0) return { kind: 'faulty', faults: faults.warnings }
     const variables = missing.filter(({ place }) => KEY_PLACE.test(place)).map(({ name }) => name)
     return { kind: 'no_keys', variables: [...new Set(variables)] }
   }
   return {
     kind: 'loaded',
-    catalog: { service, providers: offered, models: models.offered, tiers: tiers.offered, limits },
+    catalog: {
+      service,
+      providers: offered,
+      models: models.offered,
+      tiers: tiers.offered,
+      limits,
+      warnings: faults.warnings,
+    },
     isSandboxed: sandboxBaseUrl !== undefined,
     withoutKey: [...providers.keys()].filter((name) => !offered.has(name)),
     notOffered: [...models.notOffered, ...tiers.notOffered],

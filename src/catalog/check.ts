@@ -9,18 +9,27 @@ export interface FaultList {
   add(place: string, message: string): void
   /** Says that what may look wrong at `place` has been seen and is no fault of its own. */
   excuse(place: string): void
+  /** As `add`, of what takes one provider away and nothing else. */
+  warn(place: string, message: string): void
   has(place: string): boolean
   readonly all: Fault[]
+  readonly warnings: Fault[]
 }
 
 /** Creates an empty list. */
 export function createFaultList(): FaultList {
   const all: Fault[] = []
+  const warnings: Fault[] = []
   const places = new Set<string>()
   return {
     all,
+    warnings,
     has: (place) => places.has(place),
     excuse: (place) => void places.add(place),
+    warn(place, message) {
+      places.add(place)
+      warnings.push({ place, message })
+    },
     add(place, message) {
       places.add(place)
       all.push({ place, message })

@@ -42,6 +42,20 @@ export function checkEmbedders(
   }
 }
 
+/** Adds a fault for each target whose provider does nothing but embed. */
+export function checkTalkers(
+  { targets }: AnyModelFile,
+  place: string,
+  providers: ReadonlyMap<string, Provider | undefined>,
+  faults: FaultList,
+): void {
+  for (const [index, { provider: name }] of targets.entries()) {
+    const { dialect } = providers.get(name) ?? {}
+    if (dialect?.embeddings)
+      faults.add(`${place}.targets[${index}].provider`, `${name} embeds, and answers no conversation`)
+  }
+}
+
 function by(dialect: string | undefined): string {
   return dialect === undefined ? '' : ` by ${dialect}`
 }

@@ -4,7 +4,7 @@ import { FORMATS } from '@/formats/index'
 import { isJsonObject } from '@/lib/json'
 import { NANO_PER_USD, type Nano, nano } from '@/lib/money'
 import { checkPart, type FaultList } from './check'
-import { type AnyModelFile, asModelFile, checkEmbedders } from './embedding-models'
+import { type AnyModelFile, asModelFile, checkEmbedders, checkTalkers } from './embedding-models'
 import { readCost, readPricing } from './pricing'
 import { EmbeddingModelSchema, ModelSchema, type ToolPricesFile } from './schema'
 import type { Model, Pricing, Provider, Target, ToolPrice, ToolPrices } from './types'
@@ -69,6 +69,7 @@ function checkKinds(
   const embedders = new Set(files.flatMap(({ file }) => (file.kind === 'embedding' ? [file.id] : [])))
   for (const { file, place } of files) {
     if (file.kind === 'embedding') checkEmbedders(file, place, providers, faults)
+    else checkTalkers(file, place, providers, faults)
     for (const [index, id] of (file.fallback ?? []).entries()) {
       if (embedders.has(id)) faults.add(`${place}.fallback[${index}]`, `${id} embeds, and answers no conversation`)
     }
@@ -147,6 +148,7 @@ function readTargets(
       provider,
       model: entry.model,
       quirks,
+      ...(entry.weight !== undefined && { weight: entry.weight }),
       ...(known && { cost: known }),
       ...(toolPrices && { toolPrices }),
     })

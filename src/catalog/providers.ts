@@ -1,5 +1,12 @@
 /** Providers of the catalogue file: checks what a schema can't, fills in defaults, and tells which ones have a key. */
-import { defaultBaseUrl, isComplete, isKeyless, plainEndpoint, readDialect } from '@/catalog/dialects/read-dialect'
+import {
+  defaultBaseUrl,
+  isComplete,
+  isKeyless,
+  plainEndpoint,
+  readDialect,
+  spokenFormat,
+} from '@/catalog/dialects/read-dialect'
 import type { Dialect } from '@/dialects/dialect'
 import { FORMATS } from '@/formats/index'
 import { sha256Hex } from '@/lib/ids'
@@ -46,12 +53,13 @@ export function readProvider(
   const place = `providers.${name}`
   const isSandboxed = sandboxBaseUrl !== undefined
   const own = readDialect(file, place, faults)
-  const dialect = isSandboxed ? plainEndpoint(file.format) : own
+  const format = spokenFormat(file)
+  const dialect = isSandboxed ? plainEndpoint(format) : own
   const keys = readKeys(file, place, faults)
   const baseUrl = isSandboxed
     ? trimSlashes(sandboxBaseUrl) + dialect.sandboxPath
     : readBaseUrl(file.baseUrl ?? defaultBaseUrl(file), `${place}.baseUrl`, faults)
-  if (file.betas && !FORMATS.get(file.format)?.readProtocol) {
+  if (file.betas && !FORMATS.get(format)?.readProtocol) {
     faults.add(`${place}.betas`, `only a provider of format ${WITH_BETAS} has beta interfaces`)
   }
   if (CALL_HEADERS.includes(own.credential?.header ?? '')) {
@@ -60,7 +68,7 @@ export function readProvider(
   checkHeaders(file.headers ?? {}, own, `${place}.headers`, faults)
   return {
     name,
-    format: file.format,
+    format,
     dialect,
     baseUrl,
     apiVersion: file.apiVersion,
@@ -87,7 +95,7 @@ function inLowerCase(headers: Record<string, string>): Record<string, string> {
 function readKeys({ auth, keys: entries }: ProviderFile, place: string, faults: FaultList): ProviderKey[] {
   if (auth && isKeyless(auth)) {
     if (entries) faults.add(`${place}.keys`, `must not be there beside auth of type ${auth.type}`)
-    return isComplete(auth)
+    return isComplete(auth) && !faults.has(`${place}.auth.credentials`)
       ? [{ id: auth.type === 'none' ? 'none' : keyId(JSON.stringify(auth)), secret: '', weight: 1 }]
       : []
   }

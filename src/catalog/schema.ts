@@ -28,10 +28,10 @@ export const ProviderNameSchema = Type.String({
   description: 'as name a word of letters, digits, _ and -',
 })
 
-const KeySchema = Type.Union(
-  [Type.String(), strict({ key: Type.String(), weight: Type.Number({ exclusiveMinimum: 0, maximum: 1000 }) })],
-  { description: 'a key, or {"key": …, "weight": a number above 0 and at most 1000}' },
-)
+const Weight = Type.Number({ exclusiveMinimum: 0, maximum: 1000, description: 'a number above 0 and at most 1000' })
+const KeySchema = Type.Union([Type.String(), strict({ key: Type.String(), weight: Weight })], {
+  description: 'a key, or {"key": …, "weight": a number above 0 and at most 1000}',
+})
 
 export const ProviderSchema = strict({
   format: Type.Union(
@@ -148,6 +148,7 @@ export const ModelSchema = strict({
     strict({
       provider: Type.String({ description: 'the name of a provider' }),
       model: TargetName,
+      weight: Type.Optional(Weight),
       quirks: Type.Optional(Quirks),
       cost: Type.Optional(CostSchema),
       toolPrices: Type.Optional(ToolPricesSchema),
@@ -191,6 +192,7 @@ export const EmbeddingModelSchema = strict({
     strict({
       provider: Type.String({ description: 'the name of a provider' }),
       model: TargetName,
+      weight: Type.Optional(Weight),
       quirks: Type.Optional(Quirks),
       cost: Type.Optional(strict(EmbeddingCost)),
     }),

@@ -1,6 +1,7 @@
 /** What we sell, as the rest of the code sees it: the catalogue file after validation, with prices as integers. */
 import type { FormatName } from '@/chat/format-name'
 import type { Dialect } from '@/dialects/dialect'
+import type { Fault } from '@/lib/fault'
 import type { Nano, Pico } from '@/lib/money'
 
 /** How long each phase of an upstream call may take, in milliseconds; `firstByteMs` and `totalMs` begin with the call. */
@@ -71,6 +72,8 @@ export type Target = {
   provider: Provider
   model: string
   quirks: ReadonlySet<string>
+  /** How often it is asked first of those beside it that have a weight too; missing where the order of the file decides. */
+  weight?: number
   cost?: Pricing
   /** What customers pay for tools that run there; missing where none may be used. */
   toolPrices?: ToolPrices
@@ -128,4 +131,6 @@ export type Catalog = {
   models: ReadonlyMap<string, Model>
   tiers: ReadonlyMap<string, Tier>
   limits: DefaultLimits
+  /** What is wrong with the file and keeps a provider from being called, and nothing else. */
+  warnings?: readonly Fault[]
 }

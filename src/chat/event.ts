@@ -6,6 +6,7 @@
  * started block is ended before `end`. `finish` comes once per choice, after its blocks. `usage` is cumulative: the last
  * one wins. `end` means that the provider's own terminator was seen; a stream that stops without it was truncated.
  */
+import type { Nano } from '@/lib/money'
 import type { ProviderError } from './provider-error'
 import type { Signature } from './request'
 import type { FinishReason } from './response'
@@ -30,8 +31,8 @@ export type ChatEvent =
   | { type: 'finish'; choice: number; finish: FinishReason }
   /** Uses of tools that run at the provider, of all kinds that it tells; of each the latest count wins. */
   | { type: 'tool-uses'; uses: ToolUses }
-  /** `unknown` names what the provider counted beside, in classes that have no price here. */
-  | { type: 'usage'; usage: Usage; unknown?: readonly string[] }
+  /** `unknown` names what the provider counted beside, in classes that have no price here; `cost` is what it says that it asks of us. */
+  | { type: 'usage'; usage: Usage; unknown?: readonly string[]; cost?: Nano }
   /** What the provider said inside a stream that had begun with 200. */
   | { type: 'error'; error: ProviderError }
   | { type: 'end' }

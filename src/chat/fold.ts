@@ -58,6 +58,7 @@ export function createFolder(): Folder {
       case 'usage':
         response.usage = event.usage
         if (event.unknown) response.unknownUsage = event.unknown
+        if (event.cost !== undefined) response.statedCost = event.cost
         return
       case 'error':
       case 'end':

@@ -1,6 +1,7 @@
 /** A complete answer of a model, in no format's own words. */
 
 import type { JsonValue } from '@/lib/json'
+import type { Nano } from '@/lib/money'
 import type { ContentBlock } from './request'
 import type { ToolUses } from './server-tools'
 import type { Usage } from './usage'
@@ -40,6 +41,8 @@ export type ChatResponse = {
   usage: Usage | null
   /** What the provider counted beside, in classes that have no price here. */
   unknownUsage?: readonly string[]
+  /** What the provider says that it asks of us. */
+  statedCost?: Nano
   /** Uses of tools that ran at the provider, where it says any. */
   toolUses?: ToolUses
 }

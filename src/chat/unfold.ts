@@ -5,7 +5,7 @@ import type { AnswerBlock, ChatResponse } from './response'
 
 /** The events of a stream that would fold into `response`, ending in `end`. */
 export function unfold(response: ChatResponse): ChatEvent[] {
-  const { id, model, created, usage, unknownUsage: unknown, toolUses: uses } = response
+  const { id, model, created, usage, unknownUsage: unknown, statedCost: cost, toolUses: uses } = response
   const events: ChatEvent[] = [{ type: 'start', id, model, created }]
   let block = 0
   for (const choice of response.choices) {
@@ -18,7 +18,7 @@ export function unfold(response: ChatResponse): ChatEvent[] {
     events.push({ type: 'finish', choice: choice.index, finish: choice.finish })
   }
   if (uses) events.push({ type: 'tool-uses', uses })
-  if (usage) events.push({ type: 'usage', usage, ...(unknown && { unknown }) })
+  if (usage) events.push({ type: 'usage', usage, ...(unknown && { unknown }), ...(cost !== undefined && { cost }) })
   events.push({ type: 'end' })
   return events
 }

@@ -1,12 +1,20 @@
 /** What a dialect is: how a format is reached at one provider, by its address and its credential. */
 import type { FormatName } from '@/chat/format-name'
 import type { ProviderError } from '@/chat/provider-error'
+import type { Embeddings } from '@/formats/embeddings'
 import type { Endpoint } from '@/formats/format'
 import type { JsonObject, JsonValue } from '@/lib/json'
 import type { Authorizer } from './credentials/authorizer'
 
 /** The dialects that the catalogue may name. */
-export const DIALECT_NAMES = ['azure-openai', 'bedrock-converse', 'bedrock-invoke', 'vertex', 'vertex-raw'] as const
+export const DIALECT_NAMES = [
+  'azure-openai',
+  'bedrock-converse',
+  'bedrock-embed',
+  'bedrock-invoke',
+  'vertex',
+  'vertex-raw',
+] as const
 export type DialectName = (typeof DIALECT_NAMES)[number]
 
 /** A format's own endpoint is the dialect of all providers that are reached as its vendor publishes it. */
@@ -27,13 +35,21 @@ export type Dialect = Omit<Endpoint, 'credential'> & {
   envelope?(body: JsonObject, headers: Readonly<Record<string, string>>): Enveloped
   /** As the format's `withoutProofs`, of a body in the envelope; left out where the format's own does for that. */
   withoutProofs?(body: JsonObject): JsonObject | undefined
+  /** How a model is asked to embed, where that is not as the format has it: then nothing else is asked of such a provider's models. */
+  embeddings?(model: string): ProviderEmbeddings
   /** Which headers of the caller's protocol are sent; left out where all are. */
   protocolHeaders?(headers: Readonly<Record<string, string>>): Record<string, string>
-  /** How an answer with these headers becomes one of the format; undefined where it is one already. Left out where all are. */
-  readAnswer?(headers: Headers): AnswerReading | undefined
+  /**
+   * How an answer with these headers becomes one of the format; undefined where it is one already. Left out where all are. `doubted` is told
+   * where the answer counts tokens twice, and differently.
+   */
+  readAnswer?(headers: Headers, doubted?: (counts: CountsInDoubt) => void): AnswerReading | undefined
   /** What an error answer says; left out where it says it as the format does. Never throws. */
   decodeError?(status: number, headers: Headers, body: JsonValue | undefined): ProviderError
 }
+
+/** The provider's side of embeddings. */
+export type ProviderEmbeddings = Omit<Embeddings, 'encodeResponse'>
 
 /** One body as a dialect sends it. */
 type Enveloped = {
@@ -41,6 +57,9 @@ type Enveloped = {
   /** Fields of the format's body that the dialect has no word for. */
   leftOut: readonly string[]
 }
+
+/** Counts of one answer, by the format's names: those that it is charged by, and those of the cloud around it. */
+export type CountsInDoubt = { told: JsonObject; measured: JsonObject }
 
 /** Makes the format's own answer of a dialect's: a stream piece by piece, or what comes whole. */
 export type AnswerReading =
@@ -61,6 +80,8 @@ export type AnswerReading =
 export type DialectKind = {
   /** The formats that are reached by it. */
   readonly formats: readonly FormatName[]
+  /** The one that it speaks whichever of them an entry names; left out where it is that. */
+  readonly spoken?: FormatName
   /** Whether a provider's entry has to name a version. */
   readonly needsVersion: boolean
   /** The property that an entry with these settings lacks; left out where none can be missing. */

@@ -1,6 +1,7 @@
 /** All dialects by name, and all that authorizes without keys: the only place that knows them all. */
 import { awsAuth } from './aws/aws-auth'
 import { bedrockConverse } from './aws/bedrock-converse'
+import { bedrockEmbed } from './aws/bedrock-embed'
 import { bedrockInvoke } from './aws/bedrock-invoke'
 import { azureOpenAi } from './azure/azure-openai'
 import { entra } from './azure/entra'
@@ -12,6 +13,7 @@ import { vertexRaw } from './google/vertex-raw'
 export const DIALECTS: Readonly<Record<DialectName, DialectKind>> = {
   'azure-openai': azureOpenAi,
   'bedrock-converse': bedrockConverse,
+  'bedrock-embed': bedrockEmbed,
   'bedrock-invoke': bedrockInvoke,
   vertex,
   'vertex-raw': vertexRaw,

@@ -1,6 +1,6 @@
 /** One HTTP call to a provider: sends, waits for the answer's headers, and hands out the body with its timeouts attached. */
 import type { ProviderKey, Target } from '@/catalog/types'
-import type { Dialect } from '@/dialects/dialect'
+import type { CountsInDoubt, Dialect } from '@/dialects/dialect'
 import type { Format } from '@/formats/format'
 import { parseJson } from '@/lib/json'
 import { errorName, OpenAnswer, type UpstreamAnswer } from './answer'
@@ -30,6 +30,8 @@ type UpstreamCall = {
   /** What the caller asks of a provider of its own format. */
   protocol?: Record<string, string> | undefined
   handle?: CallHandle
+  /** See `readAnswer` of a dialect. */
+  doubted?: ((counts: CountsInDoubt) => void) | undefined
 }
 
 const MAX_ERROR_BODY_BYTES = 64 * 1024
@@ -85,7 +87,7 @@ async function send(call: UpstreamCall, url: string, headers: Record<string, str
     return { kind: 'failed', failure: refusal(response, body, format, target.provider.dialect) }
   }
   const answer = new OpenAnswer(response, deadline)
-  const reading = target.provider.dialect.readAnswer?.(response.headers)
+  const reading = target.provider.dialect.readAnswer?.(response.headers, call.doubted)
   return reading ? new TranslatedAnswer(answer, reading) : answer
 }
 

@@ -1,12 +1,17 @@
-/** Credentials that are asked for: got before the first call, which needn't wait then. */
+/** Credentials that are asked for: got before the first call, which needn't wait then; and what is said of those that are none. */
 
 import type { LiveCatalog } from '@/catalog/reload/live-catalog'
 import type { Catalog } from '@/catalog/types'
+import type { Logger } from '@/lib/logger'
 
-/** Begins to get the credentials of the providers that are sold from, now and after each reload. Who gives none holds nobody up. */
-export function warmCredentials(catalog: LiveCatalog): void {
-  const warm = ({ providers }: Catalog) => {
+/**
+ * Begins to get the credentials of the providers that are sold from, now and after each reload. Who gives none holds nobody up, and what
+ * the catalogue has in place of one is told in the log.
+ */
+export function warmCredentials(catalog: LiveCatalog, logger: Logger): void {
+  const warm = ({ providers, warnings = [] }: Catalog) => {
     for (const { dialect } of providers.values()) dialect.authorizer?.warm()
+    for (const { place, message } of warnings) logger.warn('provider_not_offered', { place, message })
   }
   warm(catalog.current)
   catalog.onReplaced(warm)

@@ -3,6 +3,7 @@ import { renderLibraries } from '@test/clients/table'
 import { FORMAT_NAMES, type FormatName } from '@/chat/format-name'
 import { GROUPS } from './cases/index'
 import { ROUND_TRIPS } from './cases/round-trips'
+import { renderDialects } from './dialects-table'
 import { renderEmbeddings } from './embeddings-table'
 import { noteOn } from './expectation'
 import { renderFields } from './fields-table'
@@ -23,7 +24,7 @@ const PAIR_NAMES = PAIRS.map(({ client, provider }) => `${LETTER[client]}→${LE
 /** The whole document. */
 export function renderDocument(): string {
   const cells = GROUPS.flatMap((group) => group.cases.flatMap((declared) => cellsOf(group.name, declared))).length
-  return `${[INTRODUCTION(cells), ...GROUPS.map(renderGroup), renderFields(), renderSignatures(), renderEmbeddings(), renderLibraries()].join('\n')}`
+  return `${[INTRODUCTION(cells), ...GROUPS.map(renderGroup), renderDialects(), renderFields(), renderSignatures(), renderEmbeddings(), renderLibraries()].join('\n')}`
 }
 
 const INTRODUCTION = (cells: number) => `# Compatibility: every client format at every provider format
@@ -52,11 +53,8 @@ responses, events without a name; in responses, missing starts of items and part
 
 **Beta interfaces** of messages (\`anthropic-beta\`, \`anthropic-version\`): see [Limits and headers](guide/limits-and-headers.md#beta-interfaces).
 
-**Dialects** are formats at another address with another credential; the tables hold for them too. Bedrock takes less: by InvokeModel
-(\`bedrock-invoke\`) and Converse (\`bedrock-converse\`) an image or document by address is a 400, and unknown betas, \`service_tier\` and
-other fields beyond [what it takes](operations/bedrock.md) are left out and named; by Converse also \`metadata\`, \`tool_choice\` of type
-\`none\` where the conversation has calls, \`disable_parallel_tool_use\`, \`context_management\`, and \`top_k\` and thinking of models without a
-field for them.
+**Dialects** are formats at another address with another credential; the tables hold for them too.
+[Some take less than messages](#dialects-that-take-less-than-messages).
 
 **Values that are relayed and not read** (schemas, arguments and results of tools, metadata) keep their names and values in every pair:
 strings letter by letter, numbers digit by digit (\`1098765432109876543\`, \`-0\`, \`1.0\`, \`1e5\`). White space, escapes in strings, and the

@@ -36,6 +36,7 @@ export const JUDGES: readonly Judge[] = [
   { path: 'test/deploy/proxy.test.ts', why: 'a gateway behind a real proxy' },
   { path: 'test/deploy/redis-cluster.test.ts', why: 'makes a Redis Cluster' },
   { path: 'test/dialects/aws/botocore.test.ts', why: 'signatures beside those of AWS’ own Python library' },
+  { path: 'test/dialects/stranger.test.ts', why: 'follows the pages on clouds, each command a process' },
   { path: 'test/faults', why: 'kills and hangs, at random moments', needs: [] },
   { path: 'test/fuzz', why: 'generated attacks' },
   { path: 'test/http/guide/deploy.test.ts', why: 'runs what the guide says' },

@@ -24,6 +24,7 @@ const AWS = {
   assumeRoleArn: Type.Optional(Text),
   externalId: Type.Optional(Text),
   stsEndpoint: Type.Optional(Text),
+  ssoEndpoint: Type.Optional(Text),
 }
 
 export const AuthSchema = Type.Union(
@@ -48,7 +49,7 @@ export const AuthSchema = Type.Union(
       metadataHost: Type.Optional(Text),
     }),
     strict({ ...AWS, accessKeyId: Text, secretAccessKey: Text, sessionToken: Type.Optional(Text) }),
-    strict({ ...AWS, profile: Text, credentialsFile: Text }),
+    strict({ ...AWS, profile: Text, credentialsFile: Text, configFile: Type.Optional(Text) }),
     strict({ ...AWS, roleArn: Text, webIdentityTokenFile: Text }),
     strict({
       ...AWS,

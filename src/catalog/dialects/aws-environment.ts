@@ -34,7 +34,9 @@ function sourceIn(environment: Environment): JsonObject {
   if (isSet('AWS_PROFILE')) {
     const home = `${variable('HOME')}/.aws/credentials`
     const credentialsFile = isSet('AWS_SHARED_CREDENTIALS_FILE') ? variable('AWS_SHARED_CREDENTIALS_FILE') : home
-    return { profile: variable('AWS_PROFILE'), credentialsFile }
+    const config = isSet('AWS_CONFIG_FILE') ? variable('AWS_CONFIG_FILE') : `${variable('HOME')}/.aws/config`
+    const isKnown = isSet('AWS_CONFIG_FILE') || isSet('HOME')
+    return { profile: variable('AWS_PROFILE'), credentialsFile, ...(isKnown && { configFile: config }) }
   }
   if (isSet('AWS_ROLE_ARN') && environment.AWS_WEB_IDENTITY_TOKEN_FILE) {
     return { roleArn: variable('AWS_ROLE_ARN'), webIdentityTokenFile: environment.AWS_WEB_IDENTITY_TOKEN_FILE }

@@ -16,14 +16,19 @@ export function plainEndpoint(name: FormatName): Endpoint {
   return format.endpoint
 }
 
-/** What the entry names, with a fault for each property that can't be so there. */
+/** The format in which a provider is asked, which its dialect may decide. */
+export function spokenFormat({ format, dialect }: ProviderFile): FormatName {
+  return (dialect && DIALECTS[dialect].spoken) ?? format
+}
+
+/** What the entry names, with a fault for each property that can't be so there, and a warning where its credentials are none. */
 export function readDialect(file: ProviderFile, place: string, faults: FaultList): Dialect {
   const dialect = readNamed(file, place, faults)
   checkVersion(file, dialect, place, faults)
   if (!file.auth) return dialect
   const own = authorized(file.auth, file.baseUrl ?? '')
   if (own) return { ...dialect, credential: undefined, ...own }
-  faults.add(
+  faults.warn(
     `${place}.auth.credentials`,
     'is neither the key of a service account nor a configuration of workload identity federation',
   )
@@ -33,14 +38,14 @@ export function readDialect(file: ProviderFile, place: string, faults: FaultList
 function readNamed(file: ProviderFile, place: string, faults: FaultList): Dialect {
   const { format, dialect: name } = file
   checkPlace(file, place, faults)
-  const plain = plainEndpoint(format)
+  const plain = plainEndpoint(spokenFormat(file))
   if (name === undefined) return plain
   const kind = DIALECTS[name]
   if (kind.formats.includes(format)) {
     const missing = kind.needs?.(file)
     if (missing)
       faults.add(`${place}.${missing}`, `is missing; a provider of dialect ${name} has a project and a location`)
-    return kind.create(format, plain, file)
+    return kind.create(spokenFormat(file), plain, file)
   }
   faults.add(`${place}.dialect`, `${name} is no dialect of ${format}; expected format ${kind.formats.join(' or ')}`)
   return plain

@@ -63,6 +63,7 @@ async function check(path: string, environment: Environment): Promise<CommandRes
       ok: true,
       file: path,
       faults: [],
+      ...(catalog.warnings?.length && { warnings: catalog.warnings }),
       providers: catalog.providers.size,
       models: catalog.models.size,
       tiers: catalog.tiers.size,

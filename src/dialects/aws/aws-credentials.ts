@@ -1,13 +1,14 @@
 /**
- * Credentials of AWS: keys of the entry or of a profile file, and those that a container, a machine or STS gives out for a while, for the
- * role itself or for one that it may take on.
+ * Credentials of AWS: keys of the entry or of a profile, and those that a container, a machine, STS, a program or the sign-on portal gives
+ * out for a while, for the role itself or for one that it may take on.
  */
 import { readFile } from 'node:fs/promises'
 import { CredentialError } from '@/dialects/credentials/authorizer'
 import { ask } from '@/dialects/credentials/request-token'
 import type { Token } from '@/dialects/credentials/token-source'
 import { isJsonObject, type JsonObject, parseJson } from '@/lib/json'
-import { profileCredentials } from './profile-file'
+import { portalCredentials, printedCredentials } from './profile-credentials'
+import { type ProfileSource, profileSource } from './profile-file'
 import { type AwsCredentials, signedHeaders } from './signature'
 
 /** Who the gateway is, as a provider's entry says it. */
@@ -18,11 +19,13 @@ export type AwsIdentity = Source & {
   externalId?: string
   /** Where STS is, without trailing slash; undefined = that of the region. */
   stsEndpoint?: string
+  /** Where the sign-on portal is, likewise. */
+  ssoEndpoint?: string
 }
 
 type Source =
   | { accessKeyId: string; secretAccessKey: string; sessionToken?: string }
-  | { profile: string; credentialsFile: string }
+  | { profile: string; credentialsFile: string; configFile?: string }
   | { roleArn: string; webIdentityTokenFile: string }
   | { container: string; containerToken?: string; containerTokenFile?: string }
   | { instance: true; instanceEndpoint?: string }
@@ -56,10 +59,10 @@ async function sourceCredentials(identity: AwsIdentity): Promise<Token> {
     )
   }
   if ('profile' in identity) {
-    const text = await readText(identity.credentialsFile, 'the profile file')
-    const credentials = profileCredentials(text, identity.profile)
-    if (!credentials) throw new CredentialError(`the profile file has no keys of profile ${identity.profile}`)
-    return token(credentials, Date.now() + FILE_LIFE_MS)
+    const { credentialsFile, configFile = '' } = identity
+    const texts = [credentialsFile, configFile].map((path) => readFile(path, 'utf8').catch(() => ''))
+    const [credentials = '', config = ''] = await Promise.all(texts)
+    return profileToken(identity, configFile, profileSource(credentials, config, identity.profile))
   }
   if ('roleArn' in identity) {
     const { roleArn, webIdentityTokenFile } = identity
@@ -71,6 +74,25 @@ async function sourceCredentials(identity: AwsIdentity): Promise<Token> {
     })
   }
   return 'container' in identity ? containerCredentials(identity) : machineCredentials(identity)
+}
+
+/** The next one may be another: the files are read again for it. */
+async function profileToken(identity: AwsIdentity, configFile: string, source: ProfileSource): Promise<Token> {
+  if ('accessKeyId' in source) return token(source, Date.now() + FILE_LIFE_MS)
+  if ('from' in source) {
+    const own = await profileToken(identity, configFile, source.from)
+    return assumedRole({ ...identity, ...source }, source.assumeRoleArn, own)
+  }
+  if ('command' in source) {
+    const { status, atMs, fields } = await printedCredentials(source.command)
+    return given('the credential process', status, atMs, fields, Date.now() + FILE_LIFE_MS)
+  }
+  if ('session' in source) {
+    const { status, atMs, fields } = await portalCredentials(source, configFile, identity.ssoEndpoint)
+    return given('the sign-on portal', status, atMs, fields)
+  }
+  const { region, stsEndpoint } = identity
+  return sourceCredentials({ region, ...(stsEndpoint !== undefined && { stsEndpoint }), ...source })
 }
 
 async function containerCredentials(source: Extract<Source, { container: string }>): Promise<Token> {
@@ -133,13 +155,29 @@ async function askSts(identity: AwsIdentity, form: Record<string, string>, own?:
   return given(what, status, atMs, status === 200 ? fields : [])
 }
 
-/** `Expiration` is a moment of the endpoint's clock, which may be another than ours. */
-function given(what: string, status: number, atMs: number, [id, secret, session, until]: unknown[]): Token {
-  const lifeMs = Date.parse(String(until)) - atMs
-  if (isWord(id) && isWord(secret) && isWord(session) && lifeMs > 0) {
-    return token({ accessKeyId: id, secretAccessKey: secret, sessionToken: session }, Date.now() + lifeMs)
+/**
+ * `Expiration` is a moment of the endpoint's clock, which may be another than ours. Whoever may give keys that last says until when they
+ * are kept, `keptUntilMs`.
+ */
+function given(
+  what: string,
+  status: number,
+  atMs: number,
+  [id, secret, session, until]: unknown[],
+  keptUntilMs?: number,
+): Token {
+  if (isWord(id) && isWord(secret)) {
+    const lifeMs = Date.parse(String(until)) - atMs
+    if (isWord(session) && lifeMs > 0) {
+      return token({ accessKeyId: id, secretAccessKey: secret, sessionToken: session }, Date.now() + lifeMs)
+    }
+    const isLasting = keptUntilMs !== undefined && until === undefined
+    if (isLasting) {
+      const sessionToken = isWord(session) ? { sessionToken: session } : {}
+      return token({ accessKeyId: id, secretAccessKey: secret, ...sessionToken }, keptUntilMs)
+    }
   }
-  throw new CredentialError(`${what} answered ${status} without credentials`)
+  throw new CredentialError(`${what} answered${status > 0 ? ` ${status}` : ''} without credentials`)
 }
 
 /** Nothing that a header can't carry. */

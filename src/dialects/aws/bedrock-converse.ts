@@ -7,7 +7,9 @@ import { converseAnswer, converseReader } from './converse-answer'
 import { converseRequest, withoutProofs } from './converse-request'
 
 export const bedrockConverse: DialectKind = {
-  formats: ['messages'],
+  // Converse is no chat-completions either; who asks for that is told in the words of messages, and so are all others.
+  formats: ['messages', 'chat-completions'],
+  spoken: 'messages',
   needsVersion: false,
   create(_, { headers: __, ...endpoint }, settings) {
     return {

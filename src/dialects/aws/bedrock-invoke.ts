@@ -1,6 +1,7 @@
 /** Claude at Bedrock by InvokeModel: the body of messages without its model, the version and betas in it, events in frames. */
-import type { DialectKind, DialectSettings } from '@/dialects/dialect'
-import { isJsonObject, type JsonObject, parseJson, textOf } from '@/lib/json'
+import { readCount } from '@/chat/usage'
+import type { CountsInDoubt, DialectKind, DialectSettings } from '@/dialects/dialect'
+import { isJsonObject, type JsonObject, type JsonValue, parseJson, textOf } from '@/lib/json'
 import { formatSse } from '@/lib/streams/sse'
 import { BETA_HEADER, takenBetas } from './bedrock-betas'
 import { decodeBedrockError, modelUrl, VERSIONS } from './bedrock-endpoint'
@@ -30,7 +31,7 @@ export const bedrockInvoke: DialectKind = {
       url: (call) => modelUrl(call, call.stream ? 'invoke-with-response-stream' : 'invoke'),
       envelope: (body, headers) => envelope(body, headers, settings),
       protocolHeaders: () => ({}),
-      readAnswer: (headers) => (isEventStream(headers) ? streamReading(invokeReader()) : undefined),
+      readAnswer: (headers, doubted) => (isEventStream(headers) ? streamReading(invokeReader(doubted)) : undefined),
       decodeError: decodeBedrockError,
     }
   },
@@ -50,8 +51,48 @@ function envelope(body: JsonObject, headers: Readonly<Record<string, string>>, s
   return { body: { ...plain, ...(all.size > 0 && { anthropic_beta: [...all] }) }, leftOut }
 }
 
-/** Each message holds one event of messages, as text; the last has what Bedrock measured, which is nobody else's business. */
-function invokeReader(): MessageReader {
+/** What Bedrock measures, in the words of messages: both leave the cache out of the input. */
+const MEASURES = {
+  inputTokenCount: 'input_tokens',
+  outputTokenCount: 'output_tokens',
+  cacheReadInputTokenCount: 'cache_read_input_tokens',
+  cacheWriteInputTokenCount: 'cache_creation_input_tokens',
+}
+
+/**
+ * Each message holds one event of messages, as text; the last has what Bedrock measured, which is nobody else's business. Where the model
+ * has not told what was used, it says so in its place.
+ */
+function invokeReader(doubted?: (counts: CountsInDoubt) => void): MessageReader {
+  let told: JsonObject = {}
+  let ending: JsonObject | undefined
+
+  function note({ type, message, delta, usage }: JsonObject): void {
+    if (type === 'message_start' && isJsonObject(message) && isJsonObject(message.usage)) told = message.usage
+    if (type !== 'message_delta') return
+    ending = { ...ending, delta: delta ?? {}, ...(isJsonObject(usage) && { usage }) }
+    told = { ...told, ...(isJsonObject(usage) && usage) }
+  }
+
+  /** What is missing of the answer before its end. */
+  function compare(metrics: JsonValue | undefined): string {
+    const fields = isJsonObject(metrics) ? metrics : {}
+    const measured: JsonObject = {}
+    for (const [theirs, ours] of Object.entries(MEASURES)) {
+      const count = readCount(fields[theirs])
+      if (count !== undefined) measured[ours] = count
+    }
+    if (measured.output_tokens === undefined) return ''
+    if (ending?.usage === undefined) {
+      const delta = ending?.delta ?? { stop_reason: 'end_turn', stop_sequence: null }
+      return eventOf({ type: 'message_delta', delta, usage: measured })
+    }
+    const differs = Object.entries(measured).some(([name, count]) => (told[name] ?? 0) !== count)
+    if (differs)
+      doubted?.({ told: Object.fromEntries(Object.keys(measured).map((name) => [name, told[name] ?? 0])), measured })
+    return ''
+  }
+
   return {
     event(kind, { bytes }) {
       if (kind !== 'chunk' || typeof bytes !== 'string') return ''
@@ -59,9 +100,10 @@ function invokeReader(): MessageReader {
       const json = parseJson(data)
       const type = isJsonObject(json) ? textOf(json.type) : undefined
       if (!isJsonObject(json) || type === undefined) return ''
+      note(json)
       if (json[METRICS] === undefined) return formatSse({ event: type, data })
-      const { [METRICS]: _, ...rest } = json
-      return eventOf({ ...rest, type })
+      const { [METRICS]: metrics, ...rest } = json
+      return compare(metrics) + eventOf({ ...rest, type })
     },
     end: () => '',
   }

@@ -1,18 +1,81 @@
-/** Reads the credentials file of the AWS command line: sections of `name = value`. */
+/** Reads the two files of the AWS command line, sections of `name = value`: where a profile's credentials come from. */
+import { CredentialError } from '@/dialects/credentials/authorizer'
 import type { AwsCredentials } from './signature'
 
-/** The keys of `profile`; undefined where it, or one of its two keys, isn't there. */
-export function profileCredentials(text: string, profile: string): AwsCredentials | undefined {
-  const values = new Map<string, string>()
-  let isWanted = false
-  for (const line of text.split(/\r?\n/)) {
-    const section = /^\s*\[\s*(?:profile\s+)?([^\]]*?)\s*\]/.exec(line)
-    if (section) isWanted = section[1] === profile
-    const setting = isWanted ? /^([A-Za-z_]+)\s*=\s*(.*?)\s*$/.exec(line) : null
-    if (setting?.[1]) values.set(setting[1].toLowerCase(), setting[2] ?? '')
-  }
-  const [accessKeyId, secretAccessKey] = ['aws_access_key_id', 'aws_secret_access_key'].map((name) => values.get(name))
-  const sessionToken = values.get('aws_session_token')
+/** Where the credentials of a profile come from: it has them, or somebody else gives them out. */
+export type ProfileSource =
+  | AwsCredentials
+  | { roleArn: string; webIdentityTokenFile: string }
+  | { instance: true }
+  /** A program that prints them. */
+  | { command: string }
+  | SignOn
+  /** A role that is taken on with those of `from`. */
+  | { from: ProfileSource; assumeRoleArn: string; externalId?: string }
+
+/** A role of a person who has signed in; `session` is what the token's file is named after. */
+export type SignOn = { session: string; region: string; accountId: string; roleName: string }
+
+type Section = ReadonlyMap<string, string>
+
+/** The source of `profile`. Throws a CredentialError where there is none: the files don't have it, or it has none that is known. */
+export function profileSource(credentialsFile: string, configFile: string, profile: string): ProfileSource {
+  const sections = readSections([...linesOf(configFile), ...linesOf(credentialsFile)])
+  return sourceOf(sections, profile, [])
+}
+
+function sourceOf(sections: ReadonlyMap<string, Section>, profile: string, before: readonly string[]): ProfileSource {
+  const settings = sections.get(profile) ?? new Map()
+  const { role_arn: assumeRoleArn, external_id: externalId, ...own } = Object.fromEntries<string | undefined>(settings)
+  const keys = keysIn(settings)
+  // Whom another profile names as its source, or itself, gives its keys; else its role comes first.
+  if (keys && (!assumeRoleArn || before.length > 0)) return keys
+  if (before.includes(profile)) throw new CredentialError(`profile ${profile} is its own source`)
+  const from = own.source_profile
+    ? sourceOf(sections, own.source_profile, [...before, profile])
+    : own.credential_source === 'Ec2InstanceMetadata' && ({ instance: true } as const)
+  if (assumeRoleArn && from) return { from, assumeRoleArn, ...(externalId && { externalId }) }
+  const { web_identity_token_file: webIdentityTokenFile, credential_process: command } = own
+  if (assumeRoleArn && webIdentityTokenFile) return { roleArn: assumeRoleArn, webIdentityTokenFile }
+  if (command) return { command }
+  const person = signOnIn(sections, own)
+  if (person) return person
+  throw new CredentialError(`the profile files have no credentials of profile ${profile} that can be had`)
+}
+
+function keysIn(settings: Section): AwsCredentials | undefined {
+  const [accessKeyId, secretAccessKey, sessionToken] = [
+    ...['aws_access_key_id', 'aws_secret_access_key', 'aws_session_token'].map((name) => settings.get(name)),
+  ]
   if (!accessKeyId || !secretAccessKey) return undefined
   return { accessKeyId, secretAccessKey, ...(sessionToken && { sessionToken }) }
+}
+
+/** Either the profile names a session, which has a section of its own, or it says itself where the person has signed in. */
+function signOnIn(sections: ReadonlyMap<string, Section>, own: Record<string, string | undefined>): SignOn | undefined {
+  const { sso_session: named, sso_account_id: accountId, sso_role_name: roleName } = own
+  const section = named ? sections.get(`sso-session ${named}`) : undefined
+  const session = named ?? own.sso_start_url
+  const region = section?.get('sso_region') ?? own.sso_region
+  return session && region && accountId && roleName ? { session, region, accountId, roleName } : undefined
+}
+
+function linesOf(text: string): string[] {
+  return text.split(/\r?\n/)
+}
+
+/** Both files' settings by section; of what both say, the credentials file's counts, which comes last. */
+function readSections(lines: readonly string[]): Map<string, Map<string, string>> {
+  const sections = new Map<string, Map<string, string>>()
+  let current: Map<string, string> | undefined
+  for (const line of lines) {
+    const section = /^\s*\[\s*(?:profile\s+)?([^\]]*?)\s*\]/.exec(line)?.[1]
+    if (section !== undefined) {
+      current = sections.get(section) ?? new Map()
+      sections.set(section, current)
+    }
+    const setting = /^([A-Za-z_]+)\s*=\s*(.*?)\s*$/.exec(line)
+    if (setting?.[1]) current?.set(setting[1].toLowerCase(), setting[2] ?? '')
+  }
+  return sections
 }

@@ -4,6 +4,7 @@
 import { inputTokens, readCount, type Usage } from '@/chat/usage'
 import { createUnknownUsageSearch } from '@/formats/unknown-usage'
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
+import { MAX_NANO, NANO_PER_USD, type Nano, nano } from '@/lib/money'
 
 /** The usage in classes; undefined where a total is no safe integer. Details that contradict the totals earn no discount. */
 export function decodeUsage(usage: JsonValue | undefined): Usage | undefined {
@@ -40,6 +41,21 @@ export function findUsage(body: JsonObject): JsonValue | undefined {
   const choices = Array.isArray(body.choices) ? body.choices : []
   for (const choice of choices) if (isJsonObject(choice) && isJsonObject(choice.usage)) return choice.usage
   return undefined
+}
+
+/** USD in nano-USD, and xAI's ticks, of which 10¹⁰ are one USD. */
+const TICKS_PER_NANO = 10
+
+/**
+ * What the service says that an answer costs us: OpenRouter in USD, xAI in ticks. Undefined where it says nothing that can be believed,
+ * or only its own fee on top of what another vendor asks.
+ */
+export function readStatedCost(usage: JsonValue | undefined): Nano | undefined {
+  if (!isJsonObject(usage) || usage.is_byok === true) return undefined
+  const { cost, cost_in_usd_ticks: ticks } = usage
+  const amount =
+    typeof ticks === 'number' ? ticks / TICKS_PER_NANO : typeof cost === 'number' ? cost * NANO_PER_USD : -1
+  return amount >= 0 && amount <= MAX_NANO ? nano(Math.round(amount)) : undefined
 }
 
 /** Whether a chunk says nothing but the usage: the one that `stream_options.include_usage` asks for. */

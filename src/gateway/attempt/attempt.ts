@@ -6,7 +6,6 @@ import { toolAllowance, untakenTools } from '@/catalog/tool-allowance'
 import type { Model } from '@/catalog/types'
 import { GatewayError } from '@/chat/error'
 import type { ChatRequest, Warning } from '@/chat/request'
-import { showFields } from '@/formats/body-fields'
 import { lostFields } from '@/formats/field-fates'
 import type { Format, TargetTraits } from '@/formats/format'
 import { leftOutOfOwn, protocolHeaders, untoldElsewhere } from '@/formats/protocol'
@@ -20,6 +19,7 @@ import type { Permit } from '@/routing/failover/permit'
 import type { UpstreamAnswer } from '@/upstream/answer'
 import { callUpstream } from '@/upstream/client'
 import { describeFailure, toGatewayError, type UpstreamFailure } from '@/upstream/failure'
+import { noteDoubts, noteLeftOut } from './attempt-notes'
 import { awaitContent, type CommittedStream } from './commit-point'
 import { type DrainSlots, readingOnOf, type Streams } from './drain-slots'
 import { foldStream } from './fold-stream'
@@ -137,6 +137,7 @@ async function callTarget(
       handle: attempt,
       protocol: sentProtocol(input),
       readingOn: attempt.readingOn,
+      doubted: target.provider.dialect.readAnswer && noteDoubts(deps.logger, call.requestId, target.provider.name),
       traceHeaders: attempt.listener?.headers,
     })
     if (answer.kind === 'failed') return attempt.isGivenUp(signal) ? abandoned(answer.failure) : answer
@@ -216,7 +217,7 @@ function encodeBody(deps: { logger: Logger }, input: AttemptInput, body: JsonObj
     const untaken = untakenTools(request.serverTools, target, isOwnFormat)
     traits.toolLimits = toolAllowance(request.serverTools, target).limits
     traits.untakenTools = new Set(untaken.map(({ field }) => field))
-    noteLeftOut(deps, input, [...traits.untakenTools])
+    noteLeftOut(deps.logger, input.call.requestId, [...traits.untakenTools])
     attempt.leftOut = untaken.map(({ name }) => name)
   }
   try {
@@ -226,7 +227,7 @@ function encodeBody(deps: { logger: Logger }, input: AttemptInput, body: JsonObj
       ? [...lostFields(request, body, clientFormat, providerFormat, encoded.warnings), ...untoldElsewhere(request)]
       : leftOutOfOwn(request, traits)
     if (fields.length > 0) {
-      noteLeftOut(deps, input, fields)
+      noteLeftOut(deps.logger, input.call.requestId, fields)
       attempt.leftOut = [...fields, ...attempt.leftOut]
     }
     const written = encoded ? encoded.body : clientFormat.passThrough.request(body, request, traits)
@@ -243,7 +244,7 @@ function enveloped(deps: { logger: Logger }, input: AttemptInput, written: JsonO
   const { dialect, headers } = attempt.permit.planned.target.provider
   const told = { ...headers, ...protocolOf(input) }
   const sealed = dialect.envelope?.(written, told) ?? { body: written, leftOut: [] }
-  noteLeftOut(deps, input, sealed.leftOut)
+  noteLeftOut(deps.logger, input.call.requestId, sealed.leftOut)
   attempt.leftOut = [...sealed.leftOut, ...attempt.leftOut]
   return sealed.body
 }
@@ -252,10 +253,6 @@ function enveloped(deps: { logger: Logger }, input: AttemptInput, written: JsonO
 function withinModel(request: ChatRequest, model: Model): ChatRequest {
   const { maxOutputTokens } = model
   return (request.maxOutputTokens ?? 0) > maxOutputTokens ? { ...request, maxOutputTokens } : request
-}
-
-function noteLeftOut(deps: { logger: Logger }, { call: { requestId } }: AttemptInput, fields: readonly string[]): void {
-  if (fields.length > 0) deps.logger.info('request_fields_left_out', { requestId, fields: showFields(fields) })
 }
 
 /** What was left out is said by feature; the details may quote the caller's own values, and stay out of the log. */

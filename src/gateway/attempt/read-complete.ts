@@ -33,8 +33,12 @@ export async function readComplete(
   if (json === undefined) return malformed('answer is not JSON')
   if (isTranslated) rememberNumbers(json, text)
   const response = format.decodeResponse(json)
-  if (!response || !isJsonObject(json)) return malformed('answer is not of the provider format')
-  return completeAnswer(response, { text, json }, isTranslated)
+  if (response && isJsonObject(json)) return completeAnswer(response, { text, json }, isTranslated)
+  // As in a stream: some services have begun to answer before they know.
+  if (isJsonObject(json) && (isJsonObject(json.error) || json.type === 'error')) {
+    return { kind: 'failed', failure: { kind: 'refused', error: format.decodeError(undefined, json) } }
+  }
+  return malformed('answer is not of the provider format')
 }
 
 /** Reasons without content that are no answer: the provider says that it failed, or a word whose meaning nobody knows. */

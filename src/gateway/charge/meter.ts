@@ -5,6 +5,7 @@ import type { ChatEvent } from '@/chat/event'
 import type { ChatResponse, FinishKind } from '@/chat/response'
 import type { ToolUses } from '@/chat/server-tools'
 import type { Usage } from '@/chat/usage'
+import type { Nano } from '@/lib/money'
 import type { AnswerListener } from '@/telemetry/tracing'
 import { KeptText, type Said } from './kept-text'
 
@@ -24,6 +25,8 @@ export type MeterReading = {
   hasOutput: boolean
   /** What the provider counted beside, in classes that have no price here. */
   unknownUsage?: readonly string[]
+  /** What the provider says that it asks of us. */
+  statedCost?: Nano
   /** Whether `usage` has writes to a cache in the class that was asked for, which the provider did not tell. */
   isReclassified?: true
   /** How often tools ran at the provider, as far as it has said. */
@@ -47,6 +50,7 @@ export class Meter {
   private usage: Usage | null = null
   private isUsageStale = false
   private unknownUsage: readonly string[] | undefined
+  private statedCost: Nano | undefined
   private toolUses: ToolUses | undefined
   private unkeptTokens = 0
   private suspectAt: number
@@ -95,6 +99,7 @@ export class Meter {
       case 'usage':
         this.usage = event.usage
         this.unknownUsage = event.unknown ?? this.unknownUsage
+        this.statedCost = event.cost ?? this.statedCost
         this.isUsageStale = false
         return
       case 'finish':
@@ -113,6 +118,7 @@ export class Meter {
     this.named = { id: response.id, model: response.model }
     this.usage = response.usage
     this.unknownUsage = response.unknownUsage
+    this.statedCost = response.statedCost
     if (response.toolUses) this.countUses(response.toolUses)
     this.sawEnd = true
     let number = 0
@@ -137,6 +143,7 @@ export class Meter {
       finish,
     }
     if (this.unknownUsage) reading.unknownUsage = this.unknownUsage
+    if (this.statedCost !== undefined) reading.statedCost = this.statedCost
     if (this.toolUses) reading.toolUses = this.toolUses
     return reading
   }

@@ -24,7 +24,10 @@ const OUTPUT_SLACK_TOKENS = 500
 /** No one answer costs that much: a provider that says so is not believed, and its sums stay within what a column holds. */
 const MAX_PROVIDER_COST = 10_000 * NANO_PER_USD
 
-/** Reckons the bill of an answer that is charged as `charge`; an answer that is free may cost us all the same. */
+/**
+ * Reckons the bill of an answer that is charged as `charge`, or takes the provider's word for it; an answer that is free may cost us all
+ * the same.
+ */
 export function providerBill(
   reading: MeterReading,
   charge: Charge,
@@ -35,10 +38,10 @@ export function providerBill(
   // Nobody states how much a provider reads for its tools.
   const hasTools = charge.kind === 'charge' && charge.tools !== undefined
   const toolCost = costOfTools(tools, reading.toolUses, charge)
+  const stated = reading.isUsageStale ? undefined : reading.statedCost
   const isKnown = cost !== undefined && toolCost !== undefined && (charge.kind === 'charge' || reading.usage !== null)
-  const providerCost = isKnown
-    ? plausible(requestCost(cost, claimedUsage(reading, estimatedInput)) + toolCost)
-    : undefined
+  const reckoned = isKnown ? requestCost(cost, claimedUsage(reading, estimatedInput)) + toolCost : undefined
+  const providerCost = plausible(stated ?? reckoned)
   const isClamped = charge.kind === 'charge' && charge.flags.includes('clamped')
   const counts = reading.usage
     ? differingCounts(reading.usage, reading, estimatedInput, { isClamped, hasTools })
@@ -51,8 +54,8 @@ export function providerBill(
   return bill
 }
 
-function plausible(cost: number): Nano | undefined {
-  return cost <= MAX_PROVIDER_COST ? nano(cost) : undefined
+function plausible(cost: number | undefined): Nano | undefined {
+  return cost !== undefined && cost <= MAX_PROVIDER_COST ? nano(cost) : undefined
 }
 
 /**

@@ -4,8 +4,8 @@
  */
 import type { Target } from '@/catalog/types'
 import type { EmbeddingAnswer } from '@/chat/embedding'
+import type { ProviderEmbeddings } from '@/dialects/dialect'
 import { leftOutFields } from '@/formats/body-fields'
-import type { Embeddings } from '@/formats/embeddings'
 import { type AttemptDeps, noteFailure } from '@/gateway/attempt/attempt'
 import type { OpenAttempt } from '@/gateway/attempt/open-attempt'
 import { MAX_ANSWER_BYTES } from '@/gateway/attempt/read-complete'
@@ -30,7 +30,7 @@ export type Embedded = {
 export type AnsweredCalls = Map<Target, EmbeddingAnswer[]>
 
 /** What each of its calls is made with. */
-type EmbeddingAttempt = { call: EmbeddingRequestCall; attempt: OpenAttempt<Embedded>; embeddings: Embeddings }
+type EmbeddingAttempt = { call: EmbeddingRequestCall; attempt: OpenAttempt<Embedded>; embeddings: ProviderEmbeddings }
 
 /** Asks the permit's target. Tells the attempt what it comes to, and never rejects. */
 export async function attemptEmbedding(

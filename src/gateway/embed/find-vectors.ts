@@ -37,7 +37,8 @@ class EmbeddingAttempts extends PlannedAttempts<Embedded, EmbeddingDeps, Embeddi
       writesForHour: false,
       listener,
     })
-    const { embeddings } = attempt.providerFormat
+    const { provider, model } = planned.target
+    const embeddings = provider.dialect.embeddings?.(model) ?? attempt.providerFormat.embeddings
     assert(embeddings, `no embeddings in ${planned.target.provider.format}`)
     void attemptEmbedding(deps, { call, attempt, embeddings }, this.answered)
     return attempt

@@ -21,6 +21,7 @@ import {
 } from './failover-state'
 import type { FailedAttempt, Permit, RoutingParts } from './permit'
 import { noteOutrun, onSilence } from './silence'
+import { inTurn } from './target-turns'
 
 /** Everything up to the first content has to happen within this time, however many attempts it takes. */
 export const DEADLINE_MS = 600_000
@@ -76,7 +77,8 @@ class StartedFailover implements FailoverState {
     this.signal = signal
     this.hasOwnFallback = plan.hasOwnFallback
     this.deadlineMs = parts.clock.monotonic() + DEADLINE_MS
-    for (const planned of plan.targets) this.entries.push({ planned, isDone: false, attempts: 0, avoidedKeys: NO_KEYS })
+    for (const planned of inTurn(plan, parts.random, conversation))
+      this.entries.push({ planned, isDone: false, attempts: 0, avoidedKeys: NO_KEYS })
   }
 
   /**

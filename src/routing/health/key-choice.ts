@@ -10,11 +10,15 @@ const LOT_DIGITS = 12
 export function keyOf(provider: Provider, keys: readonly ProviderKey[], conversation: string): ProviderKey | undefined {
   let [best, shortest]: [ProviderKey | undefined, number] = [undefined, Number.POSITIVE_INFINITY]
   for (const key of keys) {
-    const lot = Number.parseInt(sha256Hex(`${conversation}\n${providerKeyId(provider, key)}`).slice(0, LOT_DIGITS), 16)
-    const wait = -Math.log((lot + 0.5) / 16 ** LOT_DIGITS) / key.weight
+    const wait = -Math.log(lotOf(conversation, providerKeyId(provider, key))) / key.weight
     if (wait < shortest) [best, shortest] = [key, wait]
   }
   return best
+}
+
+/** The lot of `name` in a conversation, between 0 and 1 and neither: always the same. */
+export function lotOf(conversation: string, name: string): number {
+  return (Number.parseInt(sha256Hex(`${conversation}\n${name}`).slice(0, LOT_DIGITS), 16) + 0.5) / 16 ** LOT_DIGITS
 }
 
 /** One of `keys`, each as likely as its weight says. */

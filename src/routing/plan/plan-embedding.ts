@@ -7,7 +7,7 @@ import { FORMATS } from '@/formats/index'
 import { checkKind } from './model-kind'
 import { type AllowedModelIds, checkAllowed } from './permission'
 import { findModelOrTier, type Plan } from './plan'
-import { arrangeTargets, checkProviderNames, isWanted, noneWanted, tooDear } from './preferences'
+import { arrangeTargets, checkProviderNames, isOrdered, isWanted, noneWanted, tooDear } from './preferences'
 import { noneCanServe } from './refusal'
 import { ESTIMATE_TOLERANCE, type Unmet } from './requirements'
 import { BLIND_VIEW, type RouteView } from './route-view'
@@ -40,6 +40,7 @@ export function buildEmbeddingPlan(
     choice: undefined,
     requirements: { capabilities: new Set(), prompt: sizes, inputTokens: sizes.estimatedTokens, outputTokens: 0 },
     hasOwnFallback: false,
+    isWished: isOrdered(request.preferences),
   }
 }
 
@@ -98,6 +99,7 @@ function wantedTargets(
   return arrangeTargets(wanted, { preferences, view, stream: false })
 }
 
-function readsTokens({ provider }: Target): boolean {
-  return FORMATS.get(provider.format)?.embeddings?.takesTokens ?? false
+function readsTokens({ provider, model }: Target): boolean {
+  const own = provider.dialect.embeddings?.(model)
+  return (own ?? FORMATS.get(provider.format)?.embeddings)?.takesTokens ?? false
 }

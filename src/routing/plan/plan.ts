@@ -12,7 +12,7 @@ import type { ChatRequest } from '@/chat/request'
 import { chooseModels, type TierChoice } from './choose'
 import { checkKind } from './model-kind'
 import { type AllowedModelIds, checkAllowed, isAllowed, NOT_ALLOWED } from './permission'
-import { arrangeTargets, checkProviderNames, isWanted, noneWanted, tooDear, tooWeak } from './preferences'
+import { arrangeTargets, checkProviderNames, isOrdered, isWanted, noneWanted, tooDear, tooWeak } from './preferences'
 import { noneCanServe, refuseUntakenTools } from './refusal'
 import { type PassedOver, type Requirements, readRequirements, ruledOut, type Unmet } from './requirements'
 import { BLIND_VIEW, type RouteView } from './route-view'
@@ -33,6 +33,8 @@ export type Plan = {
   requirements: Requirements
   /** Whether the caller named models to fall back to. */
   hasOwnFallback: boolean
+  /** Whether the order of a model's targets is the caller's wish. */
+  isWished: boolean
 }
 
 export type PlanOptions = {
@@ -87,6 +89,7 @@ export function buildPlan(catalog: Catalog, request: ChatRequest, options: PlanO
     choice,
     requirements,
     hasOwnFallback: request.fallback.length > 0,
+    isWished: isOrdered(request.preferences),
   }
 }
 

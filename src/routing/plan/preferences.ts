@@ -36,6 +36,11 @@ export function isWanted({ provider }: Target, { only, ignore }: RoutePreference
   return (only.length === 0 || only.includes(provider.name)) && !ignore.includes(provider.name)
 }
 
+/** Whether the wishes put the targets of a model into an order. */
+export function isOrdered(preferences: RoutePreferences | undefined): boolean {
+  return preferences !== undefined && (preferences.order.length > 0 || preferences.sort !== undefined)
+}
+
 /** Why none of `targets` may answer. */
 export function noneWanted(targets: readonly Target[]): Unmet {
   const names = [...new Set(targets.map(({ provider }) => provider.name))].slice(0, MAX_NAMED)

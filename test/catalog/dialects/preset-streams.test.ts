@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from '
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { startGateway, type TestGateway } from '@test/support/gateway'
+import { until } from '@test/support/until'
 import { PRESETS } from '@/catalog/dialects/presets'
 import { isJsonObject, type JsonObject, parseJson } from '@/lib/json'
 
@@ -127,8 +128,8 @@ beforeAll(async () => {
 })
 afterAll(() => world.stop())
 
-/** All events of the answer to `body`, and what it cost in nano-USD. */
-async function ask(path: string, body: JsonObject): Promise<{ events: JsonObject[]; charged: number }> {
+/** All events of the answer to `body`, what was charged in nano-USD, and what it cost us, where that is known. */
+async function ask(path: string, body: JsonObject) {
   const { key, accountId } = await world.customer('1')
   const response = await fetch(world.url + path, {
     method: 'POST',
@@ -145,7 +146,16 @@ async function ask(path: string, body: JsonObject): Promise<{ events: JsonObject
     return isJsonObject(json) ? [json] : []
   })
   const { available } = await world.balance(accountId)
-  return { events, charged: 1_000_000_000 - available }
+  const cost = async () => {
+    const { sql } = world.gateway.database
+    const [row] = await until(async () => {
+      const rows = await sql<{ cost: number | null }[]>`
+        SELECT provider_cost_nano AS cost FROM usage_records WHERE account_id = ${accountId}`
+      return rows.length > 0 && rows
+    })
+    return row?.cost === null ? undefined : Number(row?.cost)
+  }
+  return { events, charged: 1_000_000_000 - available, cost }
 }
 
 describe.each(NAMES)('E23: a stream of %s', (preset) => {
@@ -174,4 +184,15 @@ describe.each(NAMES)('E23: a stream of %s', (preset) => {
     expect(textOf('stop_reason')).toBe(sent.finish === 'tool_calls' ? 'tool_use' : 'end_turn')
     expect(charged).toBe(price)
   })
+})
+
+test.each([
+  ['openrouter', 100_000],
+  ['xai', 133_050],
+  ['groq', undefined],
+])('E24: what %s says of its own bill is our cost, and nobody’s price', async (preset, expected) => {
+  const sent = read(chunksOf(preset))
+  const { charged, cost } = await ask('/v1/chat/completions', { model: `svc/${preset}` })
+  expect(await cost()).toBe(expected)
+  expect(charged).toBe(sent.prompt * 1_000 + sent.output * 2_000)
 })

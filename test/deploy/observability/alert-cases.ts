@@ -171,6 +171,10 @@ export const CASES: { alert: string; differs: Values; also?: string[]; minutes?:
     alert: 'ProviderKeysBlocked',
     differs: { [`svc_provider_keys_usable${at('provider="provider1"')}`]: turns(2, 0, 2) },
   },
+  {
+    alert: 'CredentialNotRenewed',
+    differs: { [`svc_provider_credentials_total${at('provider="provider1",outcome="failed"')}`]: begins(1, 5, 0) },
+  },
   { alert: 'FirstTokenSlow', differs: histogram('svc_time_to_first_token_seconds', TARGET, 30, 60) },
   { alert: 'MarginNegative', differs: { [`svc_provider_cost_usd_total${at(LANE)}`]: rises(0.08) } },
   { alert: 'UsageUnknown', differs: { [`svc_unknown_usage_total${at('provider="provider1"')}`]: turns(0, 1, 5) } },

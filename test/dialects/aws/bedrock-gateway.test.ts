@@ -4,7 +4,7 @@ import Anthropic from '@anthropic-ai/sdk'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { until } from '@test/support/until'
 import OpenAI from 'openai'
-import { claudeFrames, converseFrames, exceptionFrame, framed, USAGE } from './bedrock-frames'
+import { claudeFrames, converseFrames, exceptionFrame, framed, invokeFrame, USAGE } from './bedrock-frames'
 
 setDefaultTimeout(300_000)
 
@@ -180,6 +180,32 @@ test('E13: a message that is announced with 20 MB and never comes is an error by
   expect(text).toContain('event: error')
   await settled()
   expect(await charged()).toBeGreaterThan(0)
+})
+
+const metrics = (outputTokenCount: number) =>
+  invokeFrame({ type: 'message_stop', 'amazon-bedrock-invocationMetrics': { inputTokenCount: 20, outputTokenCount } })
+
+test('E15: where Bedrock has counted otherwise, the answer’s own usage is charged, and the log says it once', async () => {
+  const { key, claude, charged, settled } = await customer()
+  invoke = () => framed(...claudeFrames('Hel', 'lo').slice(0, -1), metrics(9))
+  expect((await ask(key, 'messages', claude, true)).text).not.toContain('Metrics')
+  await settled()
+  expect(await charged()).toBe(PRICE)
+  const told = world.logLines.filter((line) => line.includes('provider_counts_differ'))
+  expect(told.map((line) => JSON.parse(line))).toMatchObject([
+    { provider: 'invoke', told: { output_tokens: 7 }, measured: { input_tokens: 20, output_tokens: 9 } },
+  ])
+})
+
+test('E15: where the answer tells no usage, what Bedrock has measured is charged and told', async () => {
+  const { key, claude, charged, settled } = await customer()
+  const silent = invokeFrame({ type: 'message_delta', delta: { stop_reason: 'max_tokens', stop_sequence: null } })
+  invoke = () => framed(...claudeFrames('Hel', 'lo').slice(0, -2), silent, metrics(7))
+  const { text } = await ask(key, 'messages', claude, true)
+  expect(text).toContain('"output_tokens":7')
+  expect(text).toContain('"max_tokens"')
+  await settled()
+  expect(await charged()).toBe(PRICE)
 })
 
 test('the vendors’ clients read streams of both interfaces to their end', async () => {

@@ -108,7 +108,7 @@ const ROWS: Row[] = [
   ['says its role and is cut', afterRole(), 502, 2, 2, /^broken$/],
   ['says its role and an error', afterRole('error'), 503, 2, 2, /^(503|529)$/, '1'],
   ['says its role and that the prompt is too long', afterRole('tooLong'), 400, 1, 1, /^(400|502)$/],
-  ['says an error in a 200', (format) => () => Response.json(WORDS[format].error), 502, 2, 2, /^malformed$/],
+  ['says an error in a 200', (format) => () => Response.json(WORDS[format].error), 503, 2, 2, /^(503|529)$/, '1'],
   ['redirects elsewhere', redirects, 502, 2, 2, /^unreachable$/],
   // Refusing
   ['400 blames the request', refusesWith(400, 'roles must alternate'), 400, 1, 0, /^400$/],

@@ -26,11 +26,19 @@ test.each([
   ['HTML', '<html></html>', 'answer is not JSON'],
   ['nothing', '', 'answer is not JSON'],
   ['another shape', '{"hello":1}', 'answer is not of the provider format'],
-  ['an error', '{"error":{"message":"no"}}', 'answer is not of the provider format'],
   ['a bottomless pit', `${'['.repeat(3000)}${']'.repeat(3000)}`, 'answer is not JSON'],
 ])('%s with a good status is malformed', async (_, text, detail) => {
   const failure = { kind: 'malformed', detail }
   expect(await readComplete(answerOf(text), format, false)).toEqual({ kind: 'failed', failure } as never)
+})
+
+test.each([
+  ['{"error":{"message":"no","code":429}}', 429],
+  ['{"error":{"message":"no"}}', 502],
+  ['{"type":"error","message":"no"}', 502],
+])('E22: an error with a good status is what it says: %s', async (text, status) => {
+  const failure = { kind: 'refused', error: { status, message: 'no' } }
+  expect(await readComplete(answerOf(text), format, false)).toMatchObject({ kind: 'failed', failure } as never)
 })
 
 test('a body that breaks off is what its reader says', async () => {

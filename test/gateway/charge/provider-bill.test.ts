@@ -40,6 +40,13 @@ describe('what the provider asks', () => {
     expect(bill({}, CHARGE, nothing)).toEqual({ providerCost: nano(0) })
   })
 
+  test('E24: is what it says, whatever the catalogue has, unless the answer went on after that', () => {
+    const statedCost = nano(7)
+    expect(bill({ statedCost })).toEqual({ providerCost: statedCost })
+    expect(bill({ statedCost }, CHARGE, undefined)).toEqual({ providerCost: statedCost })
+    expect(bill({ statedCost, isUsageStale: true })).toEqual({ providerCost: nano(150_000) })
+  })
+
   test('is of all that it counted, whatever is charged of it', () => {
     const usage = { ...ZERO_USAGE, uncached: 5_000, output: 50 }
     const clamped: Charge = { ...CHARGE, kind: 'charge', flags: ['clamped'] } as Charge

@@ -6,7 +6,7 @@ import { decodeFinishReason } from '@/formats/chat-completions/finish-reason'
 import { decodeToolUses } from '@/formats/chat-completions/server-tools'
 import { decodeSignature } from '@/formats/chat-completions/signature'
 import { decodeArguments } from '@/formats/chat-completions/tool-arguments'
-import { decodeUsage, findUnknownUsage, findUsage } from '@/formats/chat-completions/usage'
+import { decodeUsage, findUnknownUsage, findUsage, readStatedCost } from '@/formats/chat-completions/usage'
 import { customArguments } from '@/formats/custom-tools'
 import { randomId } from '@/lib/ids'
 import { isJsonObject, type JsonObject, type JsonValue, textOf } from '@/lib/json'
@@ -25,12 +25,16 @@ export function decodeResponse(body: JsonValue): ChatResponse | undefined {
   }
 }
 
-function readUsage(usage: JsonValue | undefined): Pick<ChatResponse, 'usage' | 'unknownUsage' | 'toolUses'> {
+function readUsage(
+  usage: JsonValue | undefined,
+): Pick<ChatResponse, 'usage' | 'unknownUsage' | 'statedCost' | 'toolUses'> {
   const unknownUsage = findUnknownUsage(usage)
+  const statedCost = readStatedCost(usage)
   const toolUses = decodeToolUses(usage)
   return {
     usage: decodeUsage(usage) ?? null,
     ...(unknownUsage && { unknownUsage }),
+    ...(statedCost !== undefined && { statedCost }),
     ...(toolUses && { toolUses }),
   }
 }

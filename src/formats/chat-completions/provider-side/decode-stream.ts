@@ -12,7 +12,7 @@ import type { ProviderError } from '@/chat/provider-error'
 import { inputTokens } from '@/chat/usage'
 import { DONE } from '@/formats/chat-completions/framing'
 import { decodeToolUses } from '@/formats/chat-completions/server-tools'
-import { decodeUsage, findUnknownUsage, findUsage } from '@/formats/chat-completions/usage'
+import { decodeUsage, findUnknownUsage, findUsage, readStatedCost } from '@/formats/chat-completions/usage'
 import type { RunningFields, StreamDecoder } from '@/formats/format'
 import { providerError, UNSTATED_STATUS } from '@/formats/provider-error'
 import { isJsonObject, type JsonObject, type JsonValue, textOf } from '@/lib/json'
@@ -67,8 +67,13 @@ export function createStreamDecoder(): StreamDecoder {
     if (size < largestUsage) return []
     largestUsage = size
     const unknown = findUnknownUsage(stated)
+    const cost = readStatedCost(stated)
     const uses = decodeToolUses(stated)
-    const event: ChatEvent = { type: 'usage', usage, ...(unknown && { unknown }) }
+    const event: ChatEvent = {
+      ...{ type: 'usage', usage },
+      ...(unknown && { unknown }),
+      ...(cost !== undefined && { cost }),
+    }
     return uses ? [{ type: 'tool-uses', uses }, event] : [event]
   }
 

@@ -1,0 +1,93 @@
+/** Models of Bedrock that embed: by InvokeModel, each family in a body of its own, asked for as chat-completions has it. */
+import type { EmbeddingInput, EmbeddingRequest } from '@/chat/embedding'
+import { readCount, ZERO_USAGE } from '@/chat/usage'
+import type { DialectKind, ProviderEmbeddings } from '@/dialects/dialect'
+import { readVector } from '@/formats/vectors'
+import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '@/lib/json'
+import { decodeBedrockError, modelUrl } from './bedrock-endpoint'
+
+/** A family by what is in the names of its models, profiles of regions and ARNs among them. */
+type Family = {
+  name: RegExp
+  /** The most texts of one call. */
+  maxInputs: number
+  body(texts: readonly string[], dimensions: number | undefined): JsonObject
+}
+
+const FAMILIES: readonly Family[] = [
+  {
+    name: /cohere\.embed/,
+    maxInputs: 96,
+    body: (texts, size) => ({
+      ...{ texts: [...texts], input_type: 'search_document', embedding_types: ['float'] },
+      ...(size !== undefined && { output_dimension: size }),
+    }),
+  },
+  {
+    name: /nova-.*embed/,
+    maxInputs: 1,
+    body: ([value = ''], size) => ({
+      taskType: 'SINGLE_EMBEDDING',
+      singleEmbeddingParams: {
+        ...{ embeddingPurpose: 'GENERIC_INDEX', text: { truncationMode: 'NONE', value } },
+        ...(size !== undefined && { embeddingDimension: size }),
+      },
+    }),
+  },
+]
+const TITAN: Family = {
+  name: /titan-embed/,
+  maxInputs: 1,
+  body: ([inputText = ''], dimensions) => ({ inputText, ...(dimensions !== undefined && { dimensions }) }),
+}
+
+const decoder = new TextDecoder()
+
+export const bedrockEmbed: DialectKind = {
+  formats: ['chat-completions'],
+  needsVersion: false,
+  create(_, endpoint) {
+    return {
+      ...endpoint,
+      name: 'bedrock-embed',
+      credential: { header: 'authorization', prefix: 'Bearer ' },
+      headers: { accept: 'application/json' },
+      url: (call) => modelUrl(call, 'invoke'),
+      embeddingsUrl: (call) => modelUrl({ ...call, stream: false }, 'invoke'),
+      embeddings: (model) => embeddingsOf(FAMILIES.find(({ name }) => name.test(model)) ?? TITAN),
+      decodeError: decodeBedrockError,
+    }
+  },
+}
+
+function embeddingsOf({ maxInputs, body }: Family): ProviderEmbeddings {
+  return {
+    maxInputs,
+    takesTokens: false,
+    askedEncoding: () => 'float',
+    encodeRequest: ({ request, start, end }) => body(textsOf(request, start, end), request.dimensions),
+    decodeResponse(bytes, { count }) {
+      const json = parseJson(decoder.decode(bytes))
+      if (!isJsonObject(json)) return undefined
+      const vectors = vectorsIn(json).flatMap((value) => {
+        const vector = readVector(value)
+        return vector === undefined ? [] : [vector]
+      })
+      if (vectors.length !== count) return undefined
+      const tokens = readCount(json.inputTextTokenCount) ?? readCount(json.inputTokenCount)
+      return { vectors, usage: tokens ? { ...ZERO_USAGE, uncached: tokens } : null }
+    },
+  }
+}
+
+function textsOf({ inputs }: EmbeddingRequest, start: number, end: number): string[] {
+  return inputs.slice(start, end).map((input: EmbeddingInput) => (input.type === 'text' ? input.text : ''))
+}
+
+/** Titan gives one, Cohere a list or one of each type, Nova objects with one in each. */
+function vectorsIn({ embedding, embeddings }: JsonObject): JsonValue[] {
+  if (embedding !== undefined) return [embedding]
+  const list = isJsonObject(embeddings) ? embeddings.float : embeddings
+  if (!Array.isArray(list)) return []
+  return list.map((item) => (isJsonObject(item) ? (item.embedding ?? null) : item))
+}
