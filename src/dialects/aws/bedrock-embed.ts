@@ -66,7 +66,7 @@ function embeddingsOf({ maxInputs, body }: Family): ProviderEmbeddings {
     takesTokens: false,
     askedEncoding: () => 'float',
     encodeRequest: ({ request, start, end }) => body(textsOf(request, start, end), request.dimensions),
-    decodeResponse(bytes, { count }) {
+    async decodeResponse(bytes, { count }) {
       const json = parseJson(decoder.decode(bytes))
       if (!isJsonObject(json)) return undefined
       const vectors = vectorsIn(json).flatMap((value) => {
