@@ -65,8 +65,8 @@ function logEnded(logger: Pick<Logger, 'infoOwn' | 'error'>, answer: EndedAnswer
     firstTokenMs,
     durationMs: Math.round(durationMs),
     ...(charge.kind === 'charge' && chargedFields(charge)),
-    providerCostNano: providerCost,
-    counts,
+    ...(providerCost !== undefined && { providerCostNano: providerCost }),
+    ...(counts && { counts }),
   }
   writeLine(logger, line, own, { routeReason })
 }
