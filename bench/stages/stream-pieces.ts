@@ -5,7 +5,7 @@ import type { AnswerContext, Format, PassHooks } from '@/formats/format'
 import { Meter } from '@/gateway/charge/meter'
 import { assert } from '@/lib/assert'
 import { parseJson } from '@/lib/json'
-import { createSseParser } from '@/lib/streams/sse'
+import { SseParser } from '@/lib/streams/sse'
 import type { Piece } from './measure'
 
 /** Codecs remember their stream, so each is made for one of this length, as it is in life. */
@@ -18,7 +18,7 @@ const SIZE_LINE_END = '\r\n'
 /** Parts of a stream in `format`, told to a client of the same format and, by `other`, of another; each run is a whole stream. */
 export function streamPieces(format: Format, other: Format): Piece[] {
   const bytes = pieceOf(format)
-  const [event] = createSseParser().push(bytes)
+  const [event] = new SseParser().push(bytes)
   assert(event?.data !== undefined, 'a piece is an event')
   const { data } = event
   const json = parseJson(data)
@@ -26,7 +26,7 @@ export function streamPieces(format: Format, other: Format): Piece[] {
   const context = contextFor('svc/bench')
   return [
     wholeStream('piece: parse events', () => {
-      const parser = createSseParser()
+      const parser = new SseParser()
       return () => parser.push(bytes)
     }),
     wholeStream('piece: parse JSON', () => () => parseJson(data)),

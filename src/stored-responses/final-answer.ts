@@ -2,7 +2,7 @@
 import { isJsonObject, type JsonObject, parseJson } from '@/lib/json'
 import { asWritten, rememberNumbers } from '@/lib/json-source/as-written'
 import { editJson } from '@/lib/json-splice'
-import { createSseParser, formatSse } from '@/lib/streams/sse'
+import { formatSse, SseParser } from '@/lib/streams/sse'
 import { STORED_ID } from './limits'
 
 type FinalAnswer = {
@@ -31,7 +31,7 @@ function readJson(text: string): FinalAnswer | undefined {
 }
 
 function readStream(lastWords: string): FinalAnswer | undefined {
-  for (const event of createSseParser().append(lastWords).toReversed()) {
+  for (const event of new SseParser().append(lastWords).toReversed()) {
     const { data, raw } = event
     if (data === undefined || !data.startsWith('{')) continue
     const json = parseJson(data)

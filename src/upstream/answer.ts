@@ -1,10 +1,10 @@
 /** What a provider answers once its status is known: its body with the call's limits attached, read whole, in pieces, or through a pipe. */
-import { createPipe, type Pipe, type PipeSink } from '@/lib/streams/pipe'
+import { Pipe, type PipeEnd, type PipeSink } from '@/lib/streams/pipe'
 import type { CallDeadline } from './call-deadline'
 import type { UpstreamFailure } from './failure'
 
 /** Where the bytes of an answer go; see {@link PipeSink}. */
-type UpstreamSink = Omit<PipeSink<Uint8Array>, 'flush'> & {
+export type UpstreamSink = Omit<PipeSink<Uint8Array>, 'flush'> & {
   flush(failure: UpstreamFailure | undefined): Promise<void> | undefined
 }
 
@@ -26,7 +26,7 @@ export class OpenAnswer {
   readonly isEventStream: boolean
   private reader: ReadableStreamDefaultReader<Uint8Array> | undefined
   private piped: Promise<void> | undefined
-  private unread: Pipe<Uint8Array>['unread'] | undefined
+  private pipe: Pipe<Uint8Array> | undefined
   private hasEnded = false
   private hasBytes = false
 
@@ -40,8 +40,8 @@ export class OpenAnswer {
   /** Reads the next bytes; `done` at the end. Never rejects: what goes wrong is a failure value. */
   async read(): Promise<UpstreamChunk> {
     await this.piped
-    const bytes = this.unread?.()
-    this.unread = undefined
+    const bytes = this.pipe?.unread()
+    this.pipe = undefined
     if (bytes) return { kind: 'bytes', bytes }
     const { body } = this.response
     if (this.hasEnded || !body) return this.finish(DONE)
@@ -64,25 +64,13 @@ export class OpenAnswer {
   pipeThrough(sink: UpstreamSink): ReadableStream<Uint8Array> {
     this.reader?.releaseLock()
     this.reader = undefined
-    const { deadline } = this
-    const waits = () => deadline.waits()
-    const pipe = createPipe<Uint8Array>(
-      {
-        ...sink,
-        transform(bytes) {
-          const busy = sink.transform(bytes)
-          if (busy) return busy.then(waits)
-          deadline.waits()
-          return undefined
-        },
-        flush: (error) => sink.flush(error === undefined ? this.finish(undefined) : this.fail(error).failure),
-      },
-      () => this.noteBytes(),
-    )
-    deadline.waits()
     const { body } = this.response
+    const pipe = new Pipe<Uint8Array>(new TimedSink(sink, this.deadline, (error) => this.flowed(error)), () =>
+      this.noteBytes(),
+    )
+    this.deadline.waits()
     this.piped = this.hasEnded || !body ? pipe.close() : pipe.flowFrom(body)
-    this.unread = pipe.unread
+    this.pipe = pipe
     return pipe.readable
   }
 
@@ -125,6 +113,11 @@ export class OpenAnswer {
     this.deadline.abort()
   }
 
+  /** The pipe's source has ended, or broke by `error`: returns why, in the words of failures. */
+  private flowed(error: unknown): UpstreamFailure | undefined {
+    return error === undefined ? this.finish(undefined) : this.fail(error).failure
+  }
+
   private noteBytes(): void {
     this.hasBytes = true
     this.deadline.received()
@@ -139,6 +132,34 @@ export class OpenAnswer {
   private fail(error: unknown): Failed {
     const failure = this.deadline.failure() ?? { kind: 'broken', detail: errorName(error) }
     return this.finish({ kind: 'failed', failure })
+  }
+}
+
+/** Hands on what flows; silence counts against the provider from the end of one `transform` to the next read. */
+class TimedSink implements PipeSink<Uint8Array> {
+  constructor(
+    private readonly sink: UpstreamSink,
+    private readonly deadline: CallDeadline,
+    private readonly ended: (error: unknown) => UpstreamFailure | undefined,
+  ) {}
+
+  start(end: PipeEnd): Promise<void> | undefined {
+    return this.sink.start(end)
+  }
+
+  transform(bytes: Uint8Array): Promise<void> | undefined {
+    const busy = this.sink.transform(bytes)
+    if (busy) return busy.then(() => this.deadline.waits())
+    this.deadline.waits()
+    return undefined
+  }
+
+  flush(error: unknown): Promise<void> | undefined {
+    return this.sink.flush(this.ended(error))
+  }
+
+  cancel(): void {
+    this.sink.cancel()
   }
 }
 

@@ -32,8 +32,8 @@ export class TranslatedAnswer implements UpstreamAnswer {
   pipeThrough(sink: Parameters<UpstreamAnswer['pipeThrough']>[0]): ReadableStream<Uint8Array> {
     const pass = (text: string) => (text === '' ? undefined : sink.transform(encoder.encode(text)))
     return this.answer.pipeThrough({
-      start: sink.start,
-      cancel: sink.cancel,
+      start: (end) => sink.start(end),
+      cancel: () => sink.cancel(),
       transform: (bytes) => pass(this.push(bytes)),
       flush: (failure) => {
         const busy = failure ? undefined : pass(this.end())

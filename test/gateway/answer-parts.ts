@@ -18,8 +18,8 @@ import { type Client, RelayedAnswer } from '@/gateway/relay/relayed'
 import type { RequestFacts } from '@/ledger/usage-record'
 import { assert } from '@/lib/assert'
 import { nano } from '@/lib/money'
-import { createPipe } from '@/lib/streams/pipe'
-import { createSseParser } from '@/lib/streams/sse'
+import { Pipe } from '@/lib/streams/pipe'
+import { SseParser } from '@/lib/streams/sse'
 import { type EndedAnswer, tellEnded } from '@/metrics/ended-answer'
 import { openLine, type RequestLine } from '@/metrics/request-line'
 import type { Permit } from '@/routing/failover/permit'
@@ -34,7 +34,7 @@ export function formatOf(name: FormatName): Format {
 
 /** The items that a provider's events make, each in a block of its own; text goes as it is, anything else as JSON. */
 export function itemsOf(format: Format, ...events: unknown[]): StreamItem[] {
-  const parser = createSseParser()
+  const parser = new SseParser()
   const decoder = format.createStreamDecoder()
   return events.flatMap((event) => {
     const data = typeof event === 'string' ? event : JSON.stringify(event)
@@ -101,7 +101,7 @@ export function createTestSource(): TestSource {
         left = undefined
         return sink.write(batch)
       }
-      const pipe = createPipe<StreamBatch>({ ...sink, transform: take, flush: () => undefined }, () => undefined)
+      const pipe = new Pipe<StreamBatch>({ ...sink, transform: take, flush: () => undefined }, () => undefined)
       void pipe.flowFrom(batches)
       return pipe.readable
     },

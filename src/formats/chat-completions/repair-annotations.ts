@@ -21,33 +21,28 @@ function repairCitation(put: Put, path: JsonEdit['path'], citation: JsonObject):
   }
 }
 
-/** What a message lists beside its calls, each list told in pieces. */
-interface ListRepair {
+/** The repair of what the messages of one choice list beside their calls, each list told in pieces. */
+export class ListRepair {
+  /** Undefined before the first list. */
+  private lengths: Map<string, number> | undefined
+
   /** Gives each thing in a list of `delta` the place that it has in the whole list, where it names none. */
-  repair(put: Put, path: JsonEdit['path'], delta: JsonObject): void
-}
+  repair(put: Put, path: JsonEdit['path'], delta: JsonObject): void {
+    for (const name in delta) {
+      const list = delta[name]
+      if (Array.isArray(list) && name !== 'tool_calls' && name !== 'content') this.repairList(put, path, name, list)
+    }
+  }
 
-/** Creates the repair of one choice's lists. */
-export function createListRepair(): ListRepair {
-  const lengths = new Map<string, number>()
-
-  function repairList(put: Put, path: JsonEdit['path'], name: string, list: readonly JsonValue[]): void {
-    let length = lengths.get(name) ?? 0
+  private repairList(put: Put, path: JsonEdit['path'], name: string, list: readonly JsonValue[]): void {
+    this.lengths ??= new Map()
+    let length = this.lengths.get(name) ?? 0
     for (const [place, item] of list.entries()) {
       if (!isJsonObject(item)) continue
       const isPlaced = typeof item.index === 'number'
       if (!isPlaced) put([...path, name, place, 'index'], length, 'index')
       length = Math.max(length, (isPlaced ? Number(item.index) : length) + 1)
     }
-    lengths.set(name, length)
-  }
-
-  return {
-    repair(put, path, delta) {
-      for (const name in delta) {
-        const list = delta[name]
-        if (Array.isArray(list) && name !== 'tool_calls' && name !== 'content') repairList(put, path, name, list)
-      }
-    },
+    this.lengths.set(name, length)
   }
 }

@@ -7,26 +7,19 @@ import type { JsonEdit } from '@/lib/json-splice'
 import type { Frame } from '@/lib/streams/sse'
 import { encodeFinishReason } from './finish-reason'
 import { type Put, repairChoice, repairContent, repairHead, repairSum } from './repair'
-import { createListRepair, repairAnnotations } from './repair-annotations'
+import { ListRepair, repairAnnotations } from './repair-annotations'
 import { createCallRepair } from './repair-calls'
 import { decodeUsage, encodeUsage } from './usage'
 
-interface StreamRepair {
-  /** What has to change before anything else: a whole message in place of a delta is one, unless it repeats what came before. */
-  moves(chunk: JsonObject): readonly JsonEdit[]
-  /** What is to change in a chunk; the same array each time. */
-  repair(chunk: JsonObject): readonly JsonEdit[]
-  /** The chunks that clients wait for before the end, and that the provider left out. */
-  ending(): Frame[]
-}
-
-type Choice = {
-  hasRole: boolean
-  hasContent: boolean
-  hasFunctionCall: boolean
-  isFinished: boolean
-  calls: ReturnType<typeof createCallRepair>
-  lists: ReturnType<typeof createListRepair>
+/** Of one choice: what decides about its next chunks. */
+class Choice {
+  hasRole = false
+  hasContent = false
+  hasFunctionCall = false
+  isFinished = false
+  /** Made when the first call comes. */
+  calls: ReturnType<typeof createCallRepair> | undefined
+  readonly lists = new ListRepair()
 }
 
 /** Made once: nearly every chunk has one choice, and nothing to put right. */
@@ -36,42 +29,97 @@ const FIRST_DELTA = ['choices', 0, 'delta']
 /** The name of what a stream consists of. */
 const CHUNK = 'chat.completion.chunk'
 
-/** Creates the repair of one stream. */
-export function createStreamRepair(context: AnswerContext, hooks: PassHooks): StreamRepair {
-  const choices = new Map<number, Choice>()
-  const edits: JsonEdit[] = []
-  let { id, created } = context
-  let hasUsage = false
+/** The repair of one stream. */
+export class StreamRepair {
+  private readonly choices = new Map<number, Choice>()
+  private readonly edits: JsonEdit[] = []
+  private id: string
+  private created: number
+  private hasUsage = false
   /** The latest usage that stood beside choices. */
-  let displaced: JsonObject | undefined
+  private displaced: JsonObject | undefined
 
-  const put: Put = (path, value, repair) => {
-    edits.push({ path, value })
-    hooks.repaired(repair)
+  private readonly put: Put = (path, value, repair) => {
+    this.edits.push({ path, value })
+    this.hooks.repaired(repair)
   }
 
-  function choiceOf(index: number): Choice {
-    const known = choices.get(index)
+  constructor(
+    private readonly context: AnswerContext,
+    private readonly hooks: PassHooks,
+  ) {
+    this.id = context.id
+    this.created = context.created
+  }
+
+  /** What has to change before anything else: a whole message in place of a delta is one, unless it repeats what came before. */
+  moves(chunk: JsonObject): readonly JsonEdit[] {
+    const parts = Array.isArray(chunk.choices) ? chunk.choices : []
+    if (!parts.some(isWhole)) return NONE
+    return parts.flatMap((part, place): JsonEdit[] => {
+      if (!isWhole(part)) return []
+      this.hooks.repaired('delta')
+      const path = ['choices', place]
+      const delta = this.choices.get(indexOf(part, place))?.hasContent ? {} : asWritten(part.message)
+      return [
+        { path: [...path, 'delta'], value: delta },
+        { path: [...path, 'message'], value: undefined },
+      ]
+    })
+  }
+
+  /** What is to change in a chunk; the same array each time. */
+  repair(chunk: JsonObject): readonly JsonEdit[] {
+    const { put, edits } = this
+    edits.length = 0
+    if (typeof chunk.id === 'string' && chunk.id !== '') this.id = chunk.id
+    repairHead(put, chunk, CHUNK, this.id, this.context)
+    if (typeof chunk.created === 'number' && chunk.created > 0) this.created = Math.floor(chunk.created)
+    const parts = Array.isArray(chunk.choices) ? chunk.choices : undefined
+    if (!parts) put(['choices'], [], 'choices')
+    for (let place = 0; parts && place < parts.length; place++) {
+      const part = parts[place]
+      if (isJsonObject(part)) this.repairPart(part, place)
+      else put(['choices', place], undefined, 'choices')
+    }
+    this.noteUsage(chunk, parts !== undefined && parts.length > 0)
+    return edits
+  }
+
+  /** The chunks that clients wait for before the end, and that the provider left out. */
+  ending(): Frame[] {
+    const { hooks } = this
+    const frames: Frame[] = []
+    for (const [index, choice] of this.choices) if (!choice.isFinished) frames.push(this.finishChunk(index, choice))
+    if (!this.context.wantsUsage) return frames
+    if (this.hasUsage && hooks.isUsageStated()) return frames
+    hooks.repaired('usage')
+    return [...frames, this.chunkFrame([], this.lastUsage())]
+  }
+
+  private choiceOf(index: number): Choice {
+    const known = this.choices.get(index)
     if (known) return known
-    const flags = { hasRole: false, hasContent: false, hasFunctionCall: false, isFinished: false }
-    const choice = { ...flags, calls: createCallRepair(), lists: createListRepair() }
-    choices.set(index, choice)
+    const choice = new Choice()
+    this.choices.set(index, choice)
     return choice
   }
 
-  function repairPart(part: JsonObject, place: number): void {
+  private repairPart(part: JsonObject, place: number): void {
+    const { put } = this
     const index = indexOf(part, place)
-    const choice = choiceOf(index)
+    const choice = this.choiceOf(index)
     repairChoice(put, place === 0 ? FIRST_CHOICE : ['choices', place], part, index)
     const isLast = typeof part.finish_reason === 'string' && part.finish_reason !== ''
     choice.isFinished ||= isLast
     const path = place === 0 ? FIRST_DELTA : ['choices', place, 'delta']
-    if (isJsonObject(part.delta)) repairDelta(path, part.delta, choice, isLast)
+    if (isJsonObject(part.delta)) this.repairDelta(path, part.delta, choice, isLast)
     else put(path, choice.hasRole ? {} : { role: 'assistant' }, 'delta')
     choice.hasRole = true
   }
 
-  function repairDelta(path: JsonEdit['path'], delta: JsonObject, choice: Choice, isLast: boolean): void {
+  private repairDelta(path: JsonEdit['path'], delta: JsonObject, choice: Choice, isLast: boolean): void {
+    const { put } = this
     const { role, tool_calls: fragments } = delta
     if (!choice.hasRole) {
       if (role !== 'assistant') put([...path, 'role'], 'assistant', 'role')
@@ -81,101 +129,66 @@ export function createStreamRepair(context: AnswerContext, hooks: PassHooks): St
     choice.lists.repair(put, path, delta)
     choice.hasContent ||= bringsContent(delta)
     choice.hasFunctionCall ||= isJsonObject(delta.function_call)
-    if (Array.isArray(fragments)) choice.calls.repair(put, [...path, 'tool_calls'], fragments)
-    else if (fragments !== undefined && fragments !== null) put([...path, 'tool_calls'], undefined, 'tool_calls')
-    if (isLast) addArguments(path, fragments, choice)
+    if (Array.isArray(fragments)) {
+      choice.calls ??= createCallRepair()
+      choice.calls.repair(put, [...path, 'tool_calls'], fragments)
+    } else if (fragments !== undefined && fragments !== null) put([...path, 'tool_calls'], undefined, 'tool_calls')
+    if (isLast) this.addArguments(path, fragments, choice)
   }
 
   /** Calls that end without arguments get them with the reason why the choice ended. */
-  function addArguments(path: JsonEdit['path'], fragments: JsonValue | undefined, choice: Choice): void {
-    const missing = choice.calls.missingArguments(hooks)
+  private addArguments(path: JsonEdit['path'], fragments: JsonValue | undefined, choice: Choice): void {
+    const missing = choice.calls?.missingArguments(this.hooks) ?? []
     if (missing.length === 0) return
     const known = Array.isArray(fragments) ? fragments.length : undefined
-    if (known === undefined) edits.push({ path: [...path, 'tool_calls'], value: missing })
+    if (known === undefined) this.edits.push({ path: [...path, 'tool_calls'], value: missing })
     else
       for (const [index, fragment] of missing.entries())
-        edits.push({ path: [...path, 'tool_calls', known + index], value: fragment })
+        this.edits.push({ path: [...path, 'tool_calls', known + index], value: fragment })
   }
 
-  function noteUsage(chunk: JsonObject, hasChoices: boolean): void {
+  private noteUsage(chunk: JsonObject, hasChoices: boolean): void {
+    const { put } = this
     const { usage } = chunk
     if (usage === undefined || usage === null) return
     // It belongs into a last chunk without choices: the official library for Java takes any chunk with usage for the last.
     if (hasChoices && isJsonObject(usage)) {
-      displaced = usage
-      edits.push({ path: ['usage'], value: null })
+      this.displaced = usage
+      this.edits.push({ path: ['usage'], value: null })
       return
     }
     const stated = decodeUsage(usage)
     // Counts only ever grow: some providers end with zeros.
-    const charged = stated && hooks.charged()
+    const charged = stated && this.hooks.charged()
     if (!stated || !charged) put(['usage'], null, 'usage')
     else if (sizeOf(stated) < sizeOf(charged)) put(['usage'], encodeUsage(charged), 'usage')
     else repairSum(put, usage)
-    hasUsage ||= stated !== undefined
+    this.hasUsage ||= stated !== undefined
   }
 
   /** The usage that the client was not told yet: the provider's own words where they say what is charged. */
-  function lastUsage(): JsonObject {
-    const charged = hooks.charged()
+  private lastUsage(): JsonObject {
+    const { displaced } = this
+    const charged = this.hooks.charged()
     const stated = displaced && decodeUsage(displaced)
     const isWhole = stated && sizeOf(stated) === sizeOf(charged) && displaced?.total_tokens === sizeOf(stated)
     return isWhole && displaced ? asWritten(displaced) : encodeUsage(charged)
   }
 
-  function chunkFrame(choice: JsonObject[], usage?: JsonObject): Frame {
-    const { model } = context
+  private chunkFrame(choice: JsonObject[], usage?: JsonObject): Frame {
+    const { id, created } = this
+    const { model } = this.context
     return { data: JSON.stringify({ id, object: CHUNK, created, model, choices: choice, ...(usage && { usage }) }) }
   }
 
-  function finishChunk(index: number, choice: Choice): Frame {
-    hooks.repaired('finish_reason')
-    const missing = choice.calls.missingArguments(hooks)
-    const reason = choice.hasFunctionCall
+  private finishChunk(index: number, { calls, hasFunctionCall }: Choice): Frame {
+    this.hooks.repaired('finish_reason')
+    const missing = calls?.missingArguments(this.hooks) ?? []
+    const reason = hasFunctionCall
       ? 'function_call'
-      : encodeFinishReason({ kind: 'stop' }, { hasToolCalls: choice.calls.hasCalls, hasRefusal: false })
+      : encodeFinishReason({ kind: 'stop' }, { hasToolCalls: calls?.hasCalls ?? false, hasRefusal: false })
     const delta = missing.length > 0 ? { tool_calls: missing } : {}
-    return chunkFrame([{ index, delta, logprobs: null, finish_reason: reason }])
-  }
-
-  return {
-    moves(chunk) {
-      const parts = Array.isArray(chunk.choices) ? chunk.choices : []
-      if (!parts.some(isWhole)) return NONE
-      return parts.flatMap((part, place): JsonEdit[] => {
-        if (!isWhole(part)) return []
-        hooks.repaired('delta')
-        const path = ['choices', place]
-        const delta = choices.get(indexOf(part, place))?.hasContent ? {} : asWritten(part.message)
-        return [
-          { path: [...path, 'delta'], value: delta },
-          { path: [...path, 'message'], value: undefined },
-        ]
-      })
-    },
-    repair(chunk) {
-      edits.length = 0
-      if (typeof chunk.id === 'string' && chunk.id !== '') id = chunk.id
-      repairHead(put, chunk, CHUNK, id, context)
-      if (typeof chunk.created === 'number' && chunk.created > 0) created = Math.floor(chunk.created)
-      const parts = Array.isArray(chunk.choices) ? chunk.choices : undefined
-      if (!parts) put(['choices'], [], 'choices')
-      for (let place = 0; parts && place < parts.length; place++) {
-        const part = parts[place]
-        if (isJsonObject(part)) repairPart(part, place)
-        else put(['choices', place], undefined, 'choices')
-      }
-      noteUsage(chunk, parts !== undefined && parts.length > 0)
-      return edits
-    },
-    ending() {
-      const frames: Frame[] = []
-      for (const [index, choice] of choices) if (!choice.isFinished) frames.push(finishChunk(index, choice))
-      if (!context.wantsUsage) return frames
-      if (hasUsage && hooks.isUsageStated()) return frames
-      hooks.repaired('usage')
-      return [...frames, chunkFrame([], lastUsage())]
-    },
+    return this.chunkFrame([{ index, delta, logprobs: null, finish_reason: reason }])
   }
 }
 

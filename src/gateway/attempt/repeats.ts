@@ -39,13 +39,6 @@ type RepeatedItem = {
   usage: JsonObject | undefined
 }
 
-export interface RepeatPattern {
-  /** Takes note of each decoded event, in order. */
-  learn(item: StreamItem): void
-  /** The repeats that `text`, which begins with an event, begins with, and where they end. The decoder is told of them. */
-  find(text: string): { repeats: Repeats; end: number } | undefined
-}
-
 /** The decoder, as far as it says what differs. */
 type Teller = Pick<StreamDecoder, 'running' | 'pushUsage'>
 
@@ -55,44 +48,53 @@ type Counter = { usage: JsonObject; holders: (JsonObject | undefined)[] }
 const NO_EVENTS: readonly ChatEvent[] = []
 const NO_NAMES: readonly string[] = []
 
-/** Creates the pattern of one stream, whose events `decoder` reads. */
-export function createRepeatPattern(decoder: Teller): RepeatPattern {
-  let latest: RepeatedItem | undefined
-  let isKnown = false
+/** The pattern of one stream, whose events `decoder` reads. */
+export class RepeatPattern {
+  private latest: RepeatedItem | undefined
+  private isKnown = false
   /** That of the latest, made when it is first needed. */
-  let counter: Counter | undefined
+  private counter: Counter | undefined
 
-  /** What the decoder says of the usage with these counts. */
-  function tellUsage({ slots, usage }: RepeatedItem, values: readonly string[]): readonly ChatEvent[] {
-    if (!usage) return NO_EVENTS
-    counter ??= counterOf(slots, usage)
-    for (let index = 0; index < slots.length; index++) {
-      const [holder, name] = [counter.holders[index], slots[index]?.name]
-      if (holder && name) holder[name] = Number(values[index])
-    }
-    return decoder.pushUsage?.(counter.usage) ?? NO_EVENTS
+  constructor(private readonly decoder: Teller) {}
+
+  /** Takes note of each decoded event, in order. */
+  learn(item: StreamItem): void {
+    const { latest } = this
+    const fresh = repeatedItem(item, this.decoder.running)
+    this.isKnown = fresh !== undefined && latest !== undefined && isRepeat(latest, fresh)
+    this.latest = fresh
+    this.counter = undefined
   }
 
-  return {
-    learn(item) {
-      const fresh = repeatedItem(item, decoder.running)
-      isKnown = fresh !== undefined && latest !== undefined && isRepeat(latest, fresh)
-      latest = fresh
-      counter = undefined
-    },
-    find(text) {
-      if (!isKnown || !latest) return undefined
-      const pieces: RepeatedPiece[] = []
-      let end = 0
-      for (let found = valuesAt(text, 0, latest.raw); found; found = valuesAt(text, end, latest.raw)) {
-        const { values } = found
-        const word = values[latest.textAt] ?? ''
-        if (word === '') break
-        pieces.push({ text: word, values, usage: tellUsage(latest, values) })
-        end = found.end
-      }
-      return pieces.length === 0 ? undefined : { repeats: { like: latest, pieces }, end }
-    },
+  /** The repeats that `text`, which begins with an event, begins with, and where they end. The decoder is told of them. */
+  find(text: string): { repeats: Repeats; end: number } | undefined {
+    const { latest } = this
+    if (!this.isKnown || !latest) return undefined
+    const pieces: RepeatedPiece[] = []
+    let end = 0
+    for (let found = valuesAt(text, 0, latest.raw); found; found = valuesAt(text, end, latest.raw)) {
+      const { values } = found
+      const word = values[latest.textAt] ?? ''
+      if (word === '') break
+      pieces.push({
+        text: word,
+        values,
+        usage: latest.usage ? this.tellUsage(latest, latest.usage, values) : NO_EVENTS,
+      })
+      end = found.end
+      if (end === text.length) break
+    }
+    return pieces.length === 0 ? undefined : { repeats: { like: latest, pieces }, end }
+  }
+
+  /** What the decoder says of the usage with these counts. */
+  private tellUsage({ slots }: RepeatedItem, usage: JsonObject, values: readonly string[]): readonly ChatEvent[] {
+    this.counter ??= counterOf(slots, usage)
+    for (let index = 0; index < slots.length; index++) {
+      const [holder, name] = [this.counter.holders[index], slots[index]?.name]
+      if (holder && name) holder[name] = Number(values[index])
+    }
+    return this.decoder.pushUsage?.(this.counter.usage) ?? NO_EVENTS
   }
 }
 

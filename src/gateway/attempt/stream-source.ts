@@ -2,11 +2,11 @@
 import type { ChatEvent } from '@/chat/event'
 import type { Format, StreamDecoder } from '@/formats/format'
 import { parseJson } from '@/lib/json'
-import { createPipe, type PipeSink } from '@/lib/streams/pipe'
-import { createSseParser, type SseEvent, SseEventTooLargeError } from '@/lib/streams/sse'
-import type { UpstreamAnswer } from '@/upstream/answer'
+import { Pipe, type PipeEnd, type PipeSink } from '@/lib/streams/pipe'
+import { type SseEvent, SseEventTooLargeError, SseParser } from '@/lib/streams/sse'
+import type { UpstreamAnswer, UpstreamSink } from '@/upstream/answer'
 import type { UpstreamFailure } from '@/upstream/failure'
-import { createRepeatPattern, type RepeatPattern, type Repeats, type StreamItem } from './repeats'
+import { RepeatPattern, type Repeats, type StreamItem } from './repeats'
 
 export type StreamBatch =
   /** `repeats` came before `items`; `wire` is what both were read from, where that is known to the byte. */
@@ -54,10 +54,11 @@ export function openStreamSource(answer: UpstreamAnswer, format: Format): Stream
   return new DecodedStream(answer, format)
 }
 
-class DecodedStream implements StreamSource {
-  private readonly parser = createSseParser(MAX_EVENT_CHARS)
+class DecodedStream implements StreamSource, UpstreamSink {
+  private readonly parser = new SseParser(MAX_EVENT_CHARS)
   private readonly decoder: StreamDecoder
   private readonly pattern: RepeatPattern
+  private sink: BatchSink | undefined
   private hasClosed = false
   private wasWhole = false
 
@@ -66,7 +67,7 @@ class DecodedStream implements StreamSource {
     format: Format,
   ) {
     this.decoder = format.createStreamDecoder()
-    this.pattern = createRepeatPattern(this.decoder)
+    this.pattern = new RepeatPattern(this.decoder)
   }
 
   async next(): Promise<StreamBatch> {
@@ -81,19 +82,30 @@ class DecodedStream implements StreamSource {
   }
 
   pipeThrough(sink: BatchSink): ReadableStream<Uint8Array> {
-    const pass = (batch: StreamBatch | undefined) => (batch ? sink.write(batch) : undefined)
-    const end = () => sink.write({ kind: 'done', events: this.decoder.end() })
-    return this.answer.pipeThrough({
-      start: sink.start,
-      cancel: sink.cancel,
-      transform: (bytes) => pass(this.batchOf(bytes)),
-      flush: (failure) => {
-        if (failure) return sink.write({ kind: 'failed', failure })
-        this.hasClosed = true
-        const busy = pass(this.tail())
-        return busy ? busy.then(end) : end()
-      },
-    })
+    this.sink = sink
+    return this.answer.pipeThrough(this)
+  }
+
+  start(end: PipeEnd): Promise<void> | undefined {
+    return this.sink?.start(end)
+  }
+
+  transform(bytes: Uint8Array): Promise<void> | undefined {
+    const batch = this.batchOf(bytes)
+    return batch && this.sink?.write(batch)
+  }
+
+  flush(failure: UpstreamFailure | undefined): Promise<void> | undefined {
+    if (failure) return this.sink?.write({ kind: 'failed', failure })
+    this.hasClosed = true
+    const end = () => this.sink?.write({ kind: 'done', events: this.decoder.end() })
+    const tail = this.tail()
+    const busy = tail && this.sink?.write(tail)
+    return busy ? busy.then(end) : end()
+  }
+
+  cancel(): void {
+    this.sink?.cancel()
   }
 
   hasSent(): boolean {
@@ -170,7 +182,7 @@ export const EMPTY_SOURCE: StreamSource = {
   next: async () => END,
   pipeThrough(sink) {
     const flush = () => sink.write(END)
-    const pipe = createPipe<never>({ ...sink, transform: () => undefined, flush }, () => undefined)
+    const pipe = new Pipe<never>({ ...sink, transform: () => undefined, flush }, () => undefined)
     void pipe.close()
     return pipe.readable
   },

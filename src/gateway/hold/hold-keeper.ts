@@ -26,7 +26,7 @@ const TICK_MS = 1_000
 /** How often one hold is renewed after that; at least three times within its time to live, so that some may fail. */
 const RENEW_EVERY_MS = 5_000
 const RENEWALS_PER_LIFE = 4
-const BATCH_SIZE = 200
+const BATCH_SIZE = 100
 
 /** Creates the keeper of one process, for holds that live `holdTtlMs` (5,000 or more) without a renewal. */
 export function createHoldKeeper(
@@ -51,16 +51,15 @@ export function createHoldKeeper(
     },
   })
 
+  /** What is said of a hold is put together right before it is sent: of thousands at once, the event loop would stand still for that. */
   async function renewDue(): Promise<void> {
     const nowMs = clock.monotonic()
-    const due: Renewal[] = []
-    for (const hold of open) {
-      if (hold.renewAtMs > nowMs) continue
-      hold.renewAtMs = nowMs + renewEveryMs
-      due.push(hold.renewal())
+    const due = [...open].filter((hold) => hold.renewAtMs <= nowMs)
+    for (let start = 0; start < due.length; start += BATCH_SIZE) {
+      const batch = due.slice(start, start + BATCH_SIZE).filter((hold) => open.has(hold))
+      for (const hold of batch) hold.renewAtMs = nowMs + renewEveryMs
+      await ledger.renew(batch.map((hold) => hold.renewal()))
     }
-    for (let start = 0; start < due.length; start += BATCH_SIZE)
-      await ledger.renew(due.slice(start, start + BATCH_SIZE))
   }
 
   return {

@@ -10,72 +10,60 @@ import type { Frame } from '@/lib/streams/sse'
 
 type BlockStart = Extract<ChatEvent, { type: 'text-start' | 'refusal-start' | 'reasoning-start' | 'tool-call-start' }>
 
-/** What a stream has been made of so far, without its texts. */
-interface Outline {
-  observe(event: ChatEvent): void
-  /** Frames that end the stream for a client to whom `encoder` has told everything so far. */
-  endTold(encoder: StreamEncoder, usage: Usage): Frame[]
-  /** Frames that end it for a client to whom the provider's own events were passed on. */
-  endPassed(format: Format, context: AnswerContext, usage: Usage, textOf: (block: number) => string): Frame[]
-}
-
 const CUT = { kind: 'length' } as const
 
-/** Has seen nothing yet. */
-export function createOutline(): Outline {
-  let start: Extract<ChatEvent, { type: 'start' }> | undefined
-  const blocks: { start: BlockStart; isOpen: boolean }[] = []
-  const choices = new Set([0])
+/** What a stream has been made of so far, without its texts. */
+export class Outline {
+  private start: Extract<ChatEvent, { type: 'start' }> | undefined
+  private readonly blocks: { start: BlockStart; isOpen: boolean }[] = []
 
-  function end(block: number): void {
-    const ended = blocks[block]
-    if (ended) ended.isOpen = false
+  observe(event: ChatEvent): void {
+    switch (event.type) {
+      case 'start':
+        this.start = event
+        return
+      case 'text-start':
+      case 'refusal-start':
+      case 'reasoning-start':
+      case 'tool-call-start':
+        this.blocks[event.block] = { start: event, isOpen: true }
+        return
+      case 'text-end':
+      case 'refusal-end':
+      case 'reasoning-end':
+      case 'tool-call-end': {
+        const ended = this.blocks[event.block]
+        if (ended) ended.isOpen = false
+        return
+      }
+      default:
+        return
+    }
   }
 
-  function closing(usage: Usage): ChatEvent[] {
-    const ends = blocks.flatMap(({ start, isOpen }) => (isOpen && !isRedacted(start) ? [endOf(start)] : []))
+  /** Frames that end the stream for a client to whom `encoder` has told everything so far. */
+  endTold(encoder: StreamEncoder, usage: Usage): Frame[] {
+    return [...this.closing(usage).flatMap((event) => encoder.push(event)), ...encoder.end()]
+  }
+
+  /** Frames that end it for a client to whom the provider's own events were passed on. */
+  endPassed(format: Format, context: AnswerContext, usage: Usage, textOf: (block: number) => string): Frame[] {
+    const { start } = this
+    const id = format.passThrough.namesAnswer ? context.id : start?.id || context.id
+    const created = start?.created || context.created
+    // All blocks count where blocks are numbered, whatever the client asked to read: they were passed on.
+    const encoder = format.createStreamEncoder({ ...context, id, created, wantsReasoning: true })
+    if (start) encoder.push(start)
+    const said = format.passThrough.namesAnswer ? textOf : () => ''
+    for (const block of this.blocks) for (const event of retold(block, said(block.start.block))) encoder.push(event)
+    return this.endTold(encoder, usage)
+  }
+
+  private closing(usage: Usage): ChatEvent[] {
+    const ends = this.blocks.flatMap(({ start, isOpen }) => (isOpen && !isRedacted(start) ? [endOf(start)] : []))
+    const choices = new Set([0, ...this.blocks.flatMap(({ start }) => [start.choice])])
     const finishes = [...choices].map((choice): ChatEvent => ({ type: 'finish', choice, finish: CUT }))
     return [...ends, ...finishes, { type: 'usage', usage }]
-  }
-
-  function endTold(encoder: StreamEncoder, usage: Usage): Frame[] {
-    return [...closing(usage).flatMap((event) => encoder.push(event)), ...encoder.end()]
-  }
-
-  return {
-    observe(event) {
-      switch (event.type) {
-        case 'start':
-          start = event
-          return
-        case 'text-start':
-        case 'refusal-start':
-        case 'reasoning-start':
-        case 'tool-call-start':
-          blocks[event.block] = { start: event, isOpen: true }
-          choices.add(event.choice)
-          return
-        case 'text-end':
-        case 'refusal-end':
-        case 'reasoning-end':
-        case 'tool-call-end':
-          end(event.block)
-          return
-        default:
-          return
-      }
-    },
-    endTold,
-    endPassed(format, context, usage, textOf) {
-      const id = format.passThrough.namesAnswer ? context.id : start?.id || context.id
-      const created = start?.created || context.created
-      // All blocks count where blocks are numbered, whatever the client asked to read: they were passed on.
-      const encoder = format.createStreamEncoder({ ...context, id, created, wantsReasoning: true })
-      if (start) encoder.push(start)
-      const said = format.passThrough.namesAnswer ? textOf : () => ''
-      for (const block of blocks) for (const event of retold(block, said(block.start.block))) encoder.push(event)
-      return endTold(encoder, usage)
-    },
   }
 }
 

@@ -25,7 +25,7 @@ import type { ActiveStreams } from './active-streams'
 import { drainPolicy, drainUpstream } from './drain'
 import { answerHeaders, streamHeaders } from './headers'
 import { completeAnswer, endAnswer, type RelayedAnswer } from './relayed'
-import { createStreamWriter, type StreamWriter, writeBatch } from './stream-writer'
+import { StreamWriter } from './stream-writer'
 
 export type RelayDeps = SettleDeps & {
   metrics: Pick<Metrics, 'overhead' | 'repaired'>
@@ -97,7 +97,7 @@ function openRelay(deps: RelayDeps, answer: RelayedAnswer, input: StreamInput): 
     deps,
     answer,
     source: input.source,
-    writer: createStreamWriter(answer, input.isRaw),
+    writer: new StreamWriter(answer, input.isRaw),
     early,
     client: undefined,
     isOpen: true,
@@ -136,7 +136,7 @@ function take(relay: Relay, batch: StreamBatch): Promise<void> | undefined {
 
 function write(relay: Relay, batch: Exclude<StreamBatch, { kind: 'failed' }>): Promise<void> | undefined {
   if (!relay.isOpen) return undefined
-  const { text, isComplete, failure, rest } = writeBatch(relay.writer, batch)
+  const { text, isComplete, failure, rest } = relay.writer.writeBatch(batch)
   noteFirstToken(relay)
   if (failure) return failUpstream(relay, failure, text)
   if (isComplete) return complete(relay, text)

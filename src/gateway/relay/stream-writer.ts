@@ -18,7 +18,7 @@ import { parseJson } from '@/lib/json'
 import type { Frame } from '@/lib/streams/sse'
 import { formatSse } from '@/lib/streams/sse'
 import type { UpstreamFailure } from '@/upstream/failure'
-import { createOutline } from './cut-stream'
+import { Outline } from './cut-stream'
 import type { RelayedAnswer } from './relayed'
 
 type Items = Extract<StreamBatch, { kind: 'items' }>
@@ -29,63 +29,149 @@ type Items = Extract<StreamBatch, { kind: 'items' }>
  */
 export type Written = { text: string; isComplete: boolean; failure?: UpstreamFailure; rest?: Items }
 
-export interface StreamWriter {
-  write(items: StreamItem[]): Written
-  /** Writes what came in short, as {@link write} does. */
-  writeRepeats(repeats: Repeats): Written
-  /** The upstream closed; `events` close what was open. */
-  finish(events: ChatEvent[]): Written
-  /** The frames that end an answer which is stopped here for its length. */
-  cut(usage: Usage): string
-  /** The frames that tell the client of a fault, with no terminator after them. */
-  fail(error: GatewayError): string
-}
-
-/** Creates the writer of one stream. Everything written is shown to the answer's meter. */
-export function createStreamWriter(answer: RelayedAnswer, isRaw: boolean): StreamWriter {
-  const { client, context, providerFormat, signatures } = answer
-  const { framing, format } = client
-  const { meter } = answer.charge
-  const passing = isRaw && providerFormat === format ? format.passThrough.createStream(context, answer) : undefined
-  const isNativeFraming = framing === format.framing
+/** The writer of one stream. Everything written is shown to the answer's meter. */
+export class StreamWriter {
+  /** Where the provider's own events are passed on. */
+  private readonly passing: PassingStream | undefined
+  private readonly outline = new Outline()
   /** Made when it is first asked for: a stream that passes through has a word of ours only where it breaks. */
-  let encoder: StreamEncoder | undefined
-  const outline = createOutline()
-  let frameCount = 0
-  /** How the latest text was written; and what it was written for, once two in a row were written alike. */
-  let latest: { like: StreamItem; word: string; template: TextTemplate } | undefined
-  /** Where the text stands among what differs in an encoded piece: the other is its number, in formats that number. */
-  let isTextFirst = true
+  private encoder: StreamEncoder | undefined
+  private frameCount = 0
   /** What was shown to the meter and waits for a count before it is written. */
-  let observed: StreamItem | undefined
-  let known: { like: StreamItem; template: TextTemplate } | undefined
+  private observed: StreamItem | undefined
+  /** How the latest text was written; and what it was written for, once two in a row were written alike. */
+  private latest: { like: StreamItem; word: string; template: TextTemplate } | undefined
+  private known: { like: StreamItem; template: TextTemplate } | undefined
+  /** Where the text stands among what differs in an encoded piece: the other is its number, in formats that number. */
+  private isTextFirst = true
 
-  function encoderOf(): StreamEncoder {
-    encoder ??= format.createStreamEncoder(context)
-    return encoder
+  /** `isRaw` says whether the items are the provider's own events. */
+  constructor(
+    private readonly answer: RelayedAnswer,
+    isRaw: boolean,
+  ) {
+    const { client, context, providerFormat } = answer
+    if (isRaw && providerFormat === client.format)
+      this.passing = client.format.passThrough.createStream(context, answer)
   }
 
-  function frames(list: Frame[]): string {
+  /** Writes what was read at once: one text for the client. */
+  writeBatch(batch: Exclude<StreamBatch, { kind: 'failed' }>): Written {
+    if (batch.kind === 'done') return this.finish(batch.events)
+    const { items, repeats } = batch
+    if (!repeats) return this.write(items)
+    const first = this.writeRepeats(repeats)
+    if (first.rest) return { ...first, rest: { ...first.rest, items } }
+    if (items.length === 0) return first
+    const more = this.write(items)
+    return { ...more, text: first.text + more.text }
+  }
+
+  write(items: StreamItem[]): Written {
+    const { passing, answer } = this
+    const { charge } = answer
     let text = ''
-    for (const frame of list) text += (frameCount === 0 ? framing.open : '') + framing.format(frame, frameCount++)
+    for (const [index, item] of items.entries()) {
+      const isLast = item.events.some((event) => event.type === 'end')
+      // Its usage may come with the end itself, and then leaves nothing to count, or has to be seen to know what.
+      const saysItsUsage = isLast && item.events.some((event) => event.type === 'usage')
+      if (isLast && !saysItsUsage && lacksCount(charge))
+        return { text, isComplete: false, rest: { kind: 'items', items: items.slice(index) } }
+      const fault = item === this.observed ? undefined : this.observe(item.events)
+      if (fault) return { text, isComplete: false, failure: fault }
+      const showsUsage = saysItsUsage || passing?.closesWithUsage?.(item.json) === true
+      if (item !== this.observed && showsUsage && lacksCount(charge)) {
+        this.observed = item
+        return { text, isComplete: false, rest: { kind: 'items', items: items.slice(index) } }
+      }
+      if (passing && isLast) text += this.frames(passing.ending(true))
+      text += passing ? this.relayed(item, passing) : this.encoded(item.events)
+      if (isLast) return { text: wholeLine(text) + this.closing(), isComplete: true }
+      if (charge.meter.isSuspect())
+        return { text, isComplete: false, rest: { kind: 'items', items: items.slice(index + 1) } }
+    }
+    return { text, isComplete: false }
+  }
+
+  /** Writes what came in short, as {@link write} does. */
+  writeRepeats({ like, pieces }: Repeats): Written {
+    const { passing } = this
+    let text = ''
+    for (let index = 0; index < pieces.length; index++) {
+      const piece = pieces[index] as RepeatedPiece
+      // All that a piece says is known before it is written, as of any other.
+      this.show(eventOf(like, piece.text))
+      for (const event of piece.usage) this.show(event)
+      if (this.known?.like !== like.item) text += this.writeWhole(like, piece)
+      else {
+        text += fill(this.known.template, passing ? piece.values : this.encodedValues(like, piece.text))
+        this.frameCount++
+      }
+      if (!passing && piece.usage.length > 0) text += this.encoded(piece.usage)
+      if (this.answer.charge.meter.isSuspect()) {
+        const repeats = { like, pieces: pieces.slice(index + 1) }
+        return { text, isComplete: false, rest: { kind: 'items', items: [], repeats } }
+      }
+    }
+    return { text, isComplete: false }
+  }
+
+  /** The upstream closed; `events` close what was open. */
+  finish(events: ChatEvent[]): Written {
+    const { passing } = this
+    const failure = this.observe(events)
+    const text = passing ? this.supplied(events, passing) : this.encoded(events)
+    if (failure) return { text, isComplete: false, failure }
+    if (this.answer.charge.meter.hasEnded()) return { text: text + this.closing(), isComplete: true }
+    return { text, isComplete: false, failure: { kind: 'broken', detail: 'stream ended without its terminator' } }
+  }
+
+  /** The frames that end an answer which is stopped here for its length. */
+  cut(usage: Usage): string {
+    const { passing, outline, answer } = this
+    if (!passing) return this.frames(outline.endTold(this.encoderOf(), usage)) + this.closing()
+    const { client, context, charge } = answer
+    const last = outline.endPassed(client.format, context, usage, (block) => charge.meter.textOf(block))
+    return this.frames(this.inPassing(last, passing)) + this.closing()
+  }
+
+  /** The frames that tell the client of a fault, with no terminator after them. */
+  fail(error: GatewayError): string {
+    const { requestId, framing } = this.answer.client
+    return this.frames(this.encoderOf().fail(error, requestId, this.frameCount)) + framing.close
+  }
+
+  private encoderOf(): StreamEncoder {
+    const { client, context } = this.answer
+    this.encoder ??= client.format.createStreamEncoder(context)
+    return this.encoder
+  }
+
+  private frames(list: Frame[]): string {
+    const { framing } = this.answer.client
+    let text = ''
+    for (const frame of list)
+      text += (this.frameCount === 0 ? framing.open : '') + framing.format(frame, this.frameCount++)
     return text
   }
 
-  function relayed(item: StreamItem, passing: PassingStream): string {
+  private relayed(item: StreamItem, passing: PassingStream): string {
     const { sse } = item
+    const { framing, format } = this.answer.client
+    const isNativeFraming = framing === format.framing
     const isReadable = isNativeFraming && (framing.isReadable?.(sse.raw) ?? true)
     // The second half of what the block before ended in goes out, whatever becomes of this one.
     let before = isNativeFraming && sse.raw.startsWith('\n') ? '\n' : ''
     if (sse.data === undefined) return isReadable ? sse.raw : before
     const missing = passing.before?.(item.json)
-    if (missing && missing.length > 0) before += frames(missing)
+    if (missing && missing.length > 0) before += this.frames(missing)
     const data = passing.event(sse.data, item.json)
     if (data === undefined) return before
-    if (!isReadable) return before + frames([{ data }])
-    frameCount++
+    if (!isReadable) return before + this.frames([{ data }])
+    this.frameCount++
     const event = passing.nameOf?.(item.json)
     if (event !== undefined && event !== sse.event) {
-      answer.repaired('event')
+      this.answer.repaired('event')
       return before + formatSse({ event, data })
     }
     if (data === sse.data) return sse.raw
@@ -95,113 +181,72 @@ export function createStreamWriter(answer: RelayedAnswer, isRaw: boolean): Strea
   }
 
   /** The usage that the client is told in the end is that of the books, whatever the provider said. */
-  function encoded(events: readonly ChatEvent[]): string {
+  private encoded(events: readonly ChatEvent[]): string {
     let text = ''
     for (const event of events) {
-      if (event.type !== 'end') text += frames(encoderOf().push(event))
+      if (event.type !== 'end') text += this.frames(this.encoderOf().push(event))
       else {
-        text += frames(encoderOf().push({ type: 'usage', usage: answer.charged() }))
-        text += frames(encoderOf().end())
+        text += this.frames(this.encoderOf().push({ type: 'usage', usage: this.answer.charged() }))
+        text += this.frames(this.encoderOf().end())
       }
     }
     return text
   }
 
   /** The end that the provider left out although it had finished. */
-  function supplied(events: readonly ChatEvent[], passing: PassingStream): string {
-    return events.some((event) => event.type === 'end') ? frames(passing.ending(false)) : ''
-  }
-
-  function write(items: StreamItem[]): Written {
-    let text = ''
-    for (const [index, item] of items.entries()) {
-      const isLast = item.events.some((event) => event.type === 'end')
-      // Its usage may come with the end itself, and then leaves nothing to count, or has to be seen to know what.
-      const saysItsUsage = isLast && item.events.some((event) => event.type === 'usage')
-      if (isLast && !saysItsUsage && lacksCount(answer.charge))
-        return { text, isComplete: false, rest: { kind: 'items', items: items.slice(index) } }
-      const fault = item === observed ? undefined : observe(item.events)
-      if (fault) return { text, isComplete: false, failure: fault }
-      const showsUsage = saysItsUsage || passing?.closesWithUsage?.(item.json) === true
-      if (item !== observed && showsUsage && lacksCount(answer.charge)) {
-        observed = item
-        return { text, isComplete: false, rest: { kind: 'items', items: items.slice(index) } }
-      }
-      if (passing && isLast) text += frames(passing.ending(true))
-      text += passing ? relayed(item, passing) : encoded(item.events)
-      if (isLast) return { text: wholeLine(text) + closing(), isComplete: true }
-      if (meter.isSuspect()) return { text, isComplete: false, rest: { kind: 'items', items: items.slice(index + 1) } }
-    }
-    return { text, isComplete: false }
-  }
-
-  function writeRepeats({ like, pieces }: Repeats): Written {
-    let text = ''
-    for (const [index, piece] of pieces.entries()) {
-      // All that a piece says is known before it is written, as of any other.
-      show(eventOf(like, piece.text))
-      for (const event of piece.usage) show(event)
-      if (known?.like !== like.item) text += writeWhole(like, piece)
-      else {
-        text += fill(known.template, passing ? piece.values : encodedValues(like, piece.text))
-        frameCount++
-      }
-      if (!passing && piece.usage.length > 0) text += encoded(piece.usage)
-      if (meter.isSuspect()) {
-        const repeats = { like, pieces: pieces.slice(index + 1) }
-        return { text, isComplete: false, rest: { kind: 'items', items: [], repeats } }
-      }
-    }
-    return { text, isComplete: false }
+  private supplied(events: readonly ChatEvent[], passing: PassingStream): string {
+    return events.some((event) => event.type === 'end') ? this.frames(passing.ending(false)) : ''
   }
 
   /** All but its usage, in full, to learn how the next ones of its like are written. */
-  function writeWhole(repeated: Repeats['like'], piece: RepeatedPiece): string {
+  private writeWhole(repeated: Repeats['like'], piece: RepeatedPiece): string {
+    const { passing, latest } = this
     const like = repeated.item
     const word = piece.text
-    const text = passing ? relayed(itemOf(repeated, piece), passing) : encoded([eventOf(repeated, word)])
-    const template = templateAround(text, passing ? slotsOf(repeated, piece) : encodedSlots(text, word))
+    const text = passing ? this.relayed(itemOf(repeated, piece), passing) : this.encoded([eventOf(repeated, word)])
+    const template = templateAround(text, passing ? slotsOf(repeated, piece) : this.encodedSlots(text, word))
     const before = latest?.like === like && latest.word !== word ? latest.template : undefined
-    known = template && before && isSameTemplate(before, template) ? { like, template } : undefined
-    latest = template && { like, word, template }
+    this.known = template && before && isSameTemplate(before, template) ? { like, template } : undefined
+    this.latest = template && { like, word, template }
     return text
   }
 
   /** What differs in an encoded piece of this text, as it was just written. */
-  function encodedSlots(text: string, word: string): TemplateSlot[] {
+  private encodedSlots(text: string, word: string): TemplateSlot[] {
     const slot = { isCount: false, value: word }
-    const { numbering } = encoderOf()
+    const { numbering } = this.encoderOf()
     if (!numbering) return [slot]
     const slots = inOrder(text, [slot, { name: numbering.name, isCount: true, value: String(numbering.last()) }])
-    isTextFirst = slots[0] === slot
+    this.isTextFirst = slots[0] === slot
     return slots
   }
 
   /** The same of one that need not be encoded. */
-  function encodedValues(like: Repeats['like'], word: string): string[] {
-    const { numbering } = encoderOf()
+  private encodedValues(like: Repeats['like'], word: string): string[] {
+    const { numbering } = this.encoderOf()
     if (!numbering) return [word]
     const number = String(numbering.repeat(eventOf(like, word)))
-    return isTextFirst ? [word, number] : [number, word]
+    return this.isTextFirst ? [word, number] : [number, word]
   }
 
-  function show(event: ChatEvent): void {
-    meter.observe(event)
+  private show(event: ChatEvent): void {
+    const { charge, signatures } = this.answer
+    charge.meter.observe(event)
     signatures?.observe(event)
   }
 
-  function observe(events: ChatEvent[]): UpstreamFailure | undefined {
+  private observe(events: ChatEvent[]): UpstreamFailure | undefined {
     for (const event of events) {
-      show(event)
-      outline.observe(event)
+      this.show(event)
+      this.outline.observe(event)
       if (event.type === 'error') return { kind: 'refused', error: event.error }
     }
     return undefined
   }
 
   /** Our own last words on an answer that the provider began, by the names that it gave its parts. */
-  function inPassing(last: Frame[], passing: PassingStream): Frame[] {
-    if (!format.passThrough.namesAnswer) return last
+  private inPassing(last: Frame[], passing: PassingStream): Frame[] {
+    if (!this.answer.client.format.passThrough.namesAnswer) return last
     return last.flatMap((frame) => {
       const data = passing.event(frame.data, parseJson(frame.data))
       return data === undefined ? [] : [{ ...frame, data }]
@@ -209,45 +254,10 @@ export function createStreamWriter(answer: RelayedAnswer, isRaw: boolean): Strea
   }
 
   /** Even an answer without a frame must be a whole document where the framing brackets it. */
-  function closing(): string {
-    return (frameCount === 0 ? framing.open : '') + framing.close
+  private closing(): string {
+    const { framing } = this.answer.client
+    return (this.frameCount === 0 ? framing.open : '') + framing.close
   }
-
-  return {
-    write,
-    writeRepeats,
-    finish(events) {
-      const failure = observe(events)
-      const text = passing ? supplied(events, passing) : encoded(events)
-      if (failure) return { text, isComplete: false, failure }
-      if (meter.hasEnded()) return { text: text + closing(), isComplete: true }
-      return { text, isComplete: false, failure: { kind: 'broken', detail: 'stream ended without its terminator' } }
-    },
-    cut(usage) {
-      if (!passing) return frames(outline.endTold(encoderOf(), usage)) + closing()
-      return (
-        frames(
-          inPassing(
-            outline.endPassed(format, context, usage, (block) => meter.textOf(block)),
-            passing,
-          ),
-        ) + closing()
-      )
-    },
-    fail: (error) => frames(encoderOf().fail(error, client.requestId, frameCount)) + framing.close,
-  }
-}
-
-/** Writes what was read at once: one text for the client. */
-export function writeBatch(writer: StreamWriter, batch: Exclude<StreamBatch, { kind: 'failed' }>): Written {
-  if (batch.kind === 'done') return writer.finish(batch.events)
-  const { items, repeats } = batch
-  if (!repeats) return writer.write(items)
-  const first = writer.writeRepeats(repeats)
-  if (first.rest) return { ...first, rest: { ...first.rest, items } }
-  if (items.length === 0) return first
-  const more = writer.write(items)
-  return { ...more, text: first.text + more.text }
 }
 
 /** A CR at the very end may be half of a CRLF whose LF is still under way: nothing is relayed after the end. */

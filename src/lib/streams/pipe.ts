@@ -20,76 +20,90 @@ export type PipeEnd = {
   end(): void
 }
 
-export type Pipe<Chunk> = PipeEnd & {
-  readable: ReadableStream<Uint8Array>
-  /**
-   * Lets chunks flow until `source` ends, breaks or is no longer read, and is then left unlocked and uncancelled. Never rejects.
-   */
-  flowFrom(source: ReadableStream<Chunk>): Promise<void>
-  /** There is nothing to flow. */
-  close(): Promise<void>
-  /** The chunk that had been read when the reader left, and not been transformed. */
-  unread(): Chunk | undefined
-}
-
 /** Neither end takes the other with it: of a source that breaks its reader is told, and one whose reader has left may be read on. */
 const BOTH_STAY = { preventAbort: true, preventCancel: true }
 
-/** Creates a pipe; `onRead` is told of each chunk when it is read, which may be before it is its turn. */
-export function createPipe<Chunk>(sink: PipeSink<Chunk>, onRead: () => void): Pipe<Chunk> {
-  let controller: TransformStreamDefaultController<Uint8Array> | undefined
-  let unread: Chunk | undefined
-  let isEnded = false
-  let failure: unknown
-  const end: PipeEnd = {
-    send(bytes) {
-      try {
-        controller?.enqueue(bytes)
-      } catch {
-        // The reader is gone, and its leaving on its way to the sink.
-      }
-    },
-    end() {
-      isEnded = true
-      controller?.terminate()
-    },
+/** A pipe into `sink`. */
+export class Pipe<Chunk> implements PipeEnd {
+  readonly readable: ReadableStream<Uint8Array>
+  private readonly writable: WritableStream<Chunk>
+  private controller: TransformStreamDefaultController<Uint8Array> | undefined
+  private waiting: Chunk | undefined
+  private isEnded = false
+  private failure: unknown
+
+  /** `onRead` is told of each chunk when it is read, which may be before it is its turn. */
+  constructor(
+    private readonly sink: PipeSink<Chunk>,
+    onRead: () => void,
+  ) {
+    // A strategy's size is asked of a chunk when it was read, and before it waits for its turn.
+    const size = (chunk?: Chunk) => {
+      this.waiting = chunk
+      onRead()
+      return 1
+    }
+    const stream = new TransformStream<Chunk, Uint8Array>(this as unknown as Transformer<Chunk, Uint8Array>, {
+      highWaterMark: 1,
+      size,
+    })
+    this.readable = stream.readable
+    this.writable = stream.writable
   }
-  // A strategy's size is asked of a chunk when it was read, and before it waits for its turn.
-  const size = (chunk?: Chunk) => {
-    unread = chunk
-    onRead()
-    return 1
+
+  send(bytes: Uint8Array): void {
+    try {
+      this.controller?.enqueue(bytes)
+    } catch {
+      // The reader is gone, and its leaving on its way to the sink.
+    }
   }
-  const { readable, writable } = new TransformStream<Chunk, Uint8Array>(
-    {
-      start(opened) {
-        controller = opened
-        return sink.start(end)
-      },
-      transform(chunk) {
-        unread = undefined
-        return sink.transform(chunk)
-      },
-      flush: () => sink.flush(failure),
-      cancel() {
-        isEnded = true
-        sink.cancel()
-      },
-    } as Transformer<Chunk, Uint8Array>,
-    { highWaterMark: 1, size },
-  )
-  const close = () => writable.close().catch(() => undefined)
-  return {
-    ...end,
-    readable,
-    flowFrom: (source) =>
-      source.pipeTo(writable, BOTH_STAY).catch((error: unknown) => {
-        if (isEnded) return undefined
-        // What was read before has its turn first.
-        failure = error
-        return close()
-      }),
-    close,
-    unread: () => unread,
+
+  end(): void {
+    this.isEnded = true
+    this.controller?.terminate()
+  }
+
+  /**
+   * Lets chunks flow until `source` ends, breaks or is no longer read, and is then left unlocked and uncancelled. Never rejects.
+   */
+  flowFrom(source: ReadableStream<Chunk>): Promise<void> {
+    return source.pipeTo(this.writable, BOTH_STAY).catch((error: unknown) => {
+      if (this.isEnded) return undefined
+      // What was read before has its turn first.
+      this.failure = error
+      return this.close()
+    })
+  }
+
+  /** There is nothing to flow. */
+  close(): Promise<void> {
+    return this.writable.close().catch(() => undefined)
+  }
+
+  /** The chunk that had been read when the reader left, and not been transformed. */
+  unread(): Chunk | undefined {
+    return this.waiting
+  }
+
+  // What the TransformStream calls.
+
+  protected start(opened: TransformStreamDefaultController<Uint8Array>): Promise<void> | undefined {
+    this.controller = opened
+    return this.sink.start(this)
+  }
+
+  protected transform(chunk: Chunk): Promise<void> | undefined {
+    this.waiting = undefined
+    return this.sink.transform(chunk)
+  }
+
+  protected flush(): Promise<void> | undefined {
+    return this.sink.flush(this.failure)
+  }
+
+  protected cancel(): void {
+    this.isEnded = true
+    this.sink.cancel()
   }
 }

@@ -10,19 +10,6 @@ export type SseEvent = { event: string | undefined; data: string | undefined; ra
 /** What an encoder wants to send: `event` is left out where the format has no event names. */
 export type Frame = { event?: string; data: string }
 
-interface SseParser {
-  /** Takes the next bytes, split anywhere, and returns the blocks they complete. */
-  push(bytes: Uint8Array): SseEvent[]
-  /** {@link push} in two steps: the text of the next bytes, less what they hold of a character that goes on, ... */
-  decode(bytes: Uint8Array): string
-  /** ... and the blocks that it completes. A whole block at the start of the text may be left out between blocks. */
-  append(text: string): SseEvent[]
-  /** Whether what was appended so far ends with a block, so that the next text begins with another. */
-  isBetweenBlocks(): boolean
-  /** Returns the last block if no blank line closed it, whatever it says, so that nothing is lost on the way through. */
-  end(): SseEvent[]
-}
-
 /** Thrown by {@link SseParser.push} when one event outgrows the parser's limit. */
 export class SseEventTooLargeError extends Error {
   override readonly name = 'SseEventTooLargeError'
@@ -34,49 +21,86 @@ const SPACE = 0x20
 const STREAM = { stream: true }
 
 /** Parses one stream of events: LF, CR or CRLF, several data lines, comments. Linear; an event takes `maxEventChars` at most. */
-export function createSseParser(maxEventChars = 16 * 1024 * 1024): SseParser {
-  const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
-  let buffer = ''
+export class SseParser {
+  private readonly decoder = new TextDecoder('utf-8', { ignoreBOM: true })
+  private buffer = ''
   // Places in the buffer: where the open block and its open line begin, and up to where line ends were looked for.
-  let blockStart = 0
-  let lineStart = 0
-  let scanned = 0
+  private blockStart = 0
+  private lineStart = 0
+  private scanned = 0
   // A CR at the very end of the buffer may be half of a CRLF.
-  let skipLineFeed = false
-  let atStreamStart = true
-  let eventName: string | undefined
-  let data: string | undefined
+  private skipLineFeed = false
+  private atStreamStart = true
+  private eventName: string | undefined
+  private data: string | undefined
 
-  function readLine(line: string): void {
-    if (line.startsWith('data:')) {
-      const value = line.slice(line.charCodeAt(5) === SPACE ? 6 : 5)
-      data = data === undefined ? value : `${data}\n${value}`
-    } else if (line === 'data') data = data === undefined ? '' : `${data}\n`
-    else if (line.startsWith('event:')) eventName = line.slice(line.charCodeAt(6) === SPACE ? 7 : 6)
-    else if (line === 'event') eventName = ''
+  constructor(private readonly maxEventChars = 16 * 1024 * 1024) {}
+
+  /** Takes the next bytes, split anywhere, and returns the blocks they complete. */
+  push(bytes: Uint8Array): SseEvent[] {
+    return this.append(this.decode(bytes))
   }
 
-  function takeBlock(end: number): SseEvent {
-    checkSize(end - blockStart)
-    const block = { event: eventName, data, raw: buffer.slice(blockStart, end) }
-    blockStart = end
-    eventName = undefined
-    data = undefined
+  /** {@link push} in two steps: the text of the next bytes, less what they hold of a character that goes on, ... */
+  decode(bytes: Uint8Array): string {
+    return this.decoder.decode(bytes, STREAM)
+  }
+
+  /** ... and the blocks that it completes. A whole block at the start of the text may be left out between blocks. */
+  append(text: string): SseEvent[] {
+    if (text === '') return []
+    this.buffer += text
+    if (this.atStreamStart) {
+      this.atStreamStart = false
+      if (this.buffer.startsWith(BYTE_ORDER_MARK)) this.buffer = this.buffer.slice(BYTE_ORDER_MARK.length)
+    }
+    return this.drain()
+  }
+
+  /** Whether what was appended so far ends with a block, so that the next text begins with another. */
+  isBetweenBlocks(): boolean {
+    return this.buffer === '' && !this.skipLineFeed && !this.atStreamStart
+  }
+
+  /** Returns the last block if no blank line closed it, whatever it says, so that nothing is lost on the way through. */
+  end(): SseEvent[] {
+    const events = this.append(this.decoder.decode())
+    if (this.lineStart < this.buffer.length) this.readLine(this.buffer.slice(this.lineStart))
+    if (this.buffer !== '') events.push(this.takeBlock(this.buffer.length))
+    return events
+  }
+
+  private readLine(line: string): void {
+    if (line.startsWith('data:')) {
+      const value = line.slice(line.charCodeAt(5) === SPACE ? 6 : 5)
+      this.data = this.data === undefined ? value : `${this.data}\n${value}`
+    } else if (line === 'data') this.data = this.data === undefined ? '' : `${this.data}\n`
+    else if (line.startsWith('event:')) this.eventName = line.slice(line.charCodeAt(6) === SPACE ? 7 : 6)
+    else if (line === 'event') this.eventName = ''
+  }
+
+  private takeBlock(end: number): SseEvent {
+    this.checkSize(end - this.blockStart)
+    const block = { event: this.eventName, data: this.data, raw: this.buffer.slice(this.blockStart, end) }
+    this.blockStart = end
+    this.eventName = undefined
+    this.data = undefined
     return block
   }
 
-  function checkSize(chars: number): void {
-    if (chars > maxEventChars) throw new SseEventTooLargeError(`event exceeds ${maxEventChars} characters`)
+  private checkSize(chars: number): void {
+    if (chars > this.maxEventChars) throw new SseEventTooLargeError(`event exceeds ${this.maxEventChars} characters`)
   }
 
-  function drain(): SseEvent[] {
+  private drain(): SseEvent[] {
     const events: SseEvent[] = []
-    if (skipLineFeed) {
-      skipLineFeed = false
-      if (buffer.charCodeAt(scanned) === LINE_FEED) lineStart = ++scanned
+    const { buffer } = this
+    if (this.skipLineFeed) {
+      this.skipLineFeed = false
+      if (buffer.charCodeAt(this.scanned) === LINE_FEED) this.lineStart = ++this.scanned
     }
-    let lineFeed = indexFrom(buffer, '\n', scanned)
-    let carriageReturn = indexFrom(buffer, '\r', scanned)
+    let lineFeed = indexFrom(buffer, '\n', this.scanned)
+    let carriageReturn = indexFrom(buffer, '\r', this.scanned)
     for (;;) {
       const end = Math.min(lineFeed, carriageReturn)
       if (end === Number.POSITIVE_INFINITY) break
@@ -84,44 +108,19 @@ export function createSseParser(maxEventChars = 16 * 1024 * 1024): SseParser {
       const next = isPair ? end + 2 : end + 1
       if (lineFeed < next) lineFeed = indexFrom(buffer, '\n', next)
       if (carriageReturn < next) {
-        skipLineFeed = !isPair && next === buffer.length
+        this.skipLineFeed = !isPair && next === buffer.length
         carriageReturn = indexFrom(buffer, '\r', next)
       }
-      if (end === lineStart) events.push(takeBlock(next))
-      else readLine(buffer.slice(lineStart, end))
-      lineStart = next
+      if (end === this.lineStart) events.push(this.takeBlock(next))
+      else this.readLine(buffer.slice(this.lineStart, end))
+      this.lineStart = next
     }
-    buffer = buffer.slice(blockStart)
-    lineStart -= blockStart
-    blockStart = 0
-    scanned = buffer.length
-    checkSize(buffer.length)
+    this.buffer = buffer.slice(this.blockStart)
+    this.lineStart -= this.blockStart
+    this.blockStart = 0
+    this.scanned = this.buffer.length
+    this.checkSize(this.buffer.length)
     return events
-  }
-
-  function append(text: string): SseEvent[] {
-    if (text === '') return []
-    buffer += text
-    if (atStreamStart) {
-      atStreamStart = false
-      if (buffer.startsWith(BYTE_ORDER_MARK)) buffer = buffer.slice(BYTE_ORDER_MARK.length)
-    }
-    return drain()
-  }
-
-  const decode = (bytes: Uint8Array) => decoder.decode(bytes, STREAM)
-
-  return {
-    push: (bytes) => append(decode(bytes)),
-    decode,
-    append,
-    isBetweenBlocks: () => buffer === '' && !skipLineFeed && !atStreamStart,
-    end() {
-      const events = append(decoder.decode())
-      if (lineStart < buffer.length) readLine(buffer.slice(lineStart))
-      if (buffer !== '') events.push(takeBlock(buffer.length))
-      return events
-    },
   }
 }
 

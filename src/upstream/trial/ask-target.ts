@@ -9,7 +9,7 @@ import type { Format } from '@/formats/format'
 import { FORMATS } from '@/formats/index'
 import { assert } from '@/lib/assert'
 import { parseJson } from '@/lib/json'
-import { createSseParser } from '@/lib/streams/sse'
+import { SseParser } from '@/lib/streams/sse'
 import type { UpstreamAnswer } from '@/upstream/answer'
 import { callUpstream } from '@/upstream/client'
 import { describeFailure } from '@/upstream/failure'
@@ -80,7 +80,7 @@ async function readAnswer(answer: UpstreamAnswer, format: Format, startedMs: num
 }
 
 async function readStream(answer: UpstreamAnswer, format: Format, startedMs: number) {
-  const parser = createSseParser(MAX_ANSWER_BYTES)
+  const parser = new SseParser(MAX_ANSWER_BYTES)
   const stream = format.createStreamDecoder()
   const folder = createFolder()
   let firstTokenMs: number | undefined

@@ -1,7 +1,7 @@
 /** The sandbox provider over HTTP: every format, streamed and whole, with tools, tool results and a token limit. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type Sandbox, startSandbox } from '@/boot/embedded/sandbox'
-import { createSseParser } from '@/lib/streams/sse'
+import { SseParser } from '@/lib/streams/sse'
 import { type Ask, FORMATS } from './sandbox-formats'
 
 let sandbox: Sandbox
@@ -24,7 +24,7 @@ describe.each(cases)('$name, stream: $stream', ({ format, stream }) => {
     expect(response.status).toBe(200)
     if (!stream) return format.readWhole(await response.json())
     expect(response.headers.get('content-type')).toStartWith('text/event-stream')
-    const parser = createSseParser()
+    const parser = new SseParser()
     const events = [...parser.push(await response.bytes()), ...parser.end()]
     expect(events).not.toBeEmpty()
     const data = events.flatMap((event) => (event.data === undefined || event.data === '[DONE]' ? [] : [event.data]))

@@ -9,7 +9,7 @@ import type { Viewer } from '@/console/auth/viewer'
 import { eventStream } from '@/console/http/event-stream'
 import { eventsRoutes } from '@/console/http/events-routes'
 import { createLiveAccounts, type LiveEvent, MAX_WATCHERS } from '@/console/usage-views/live-accounts'
-import { createSseParser } from '@/lib/streams/sse'
+import { SseParser } from '@/lib/streams/sse'
 
 setDefaultTimeout(300_000)
 
@@ -34,7 +34,7 @@ async function listen(customer: SignedInCustomer): Promise<Listener> {
 
 function read(response: Response): Listener {
   const events: Listener['events'] = []
-  const parser = createSseParser()
+  const parser = new SseParser()
   const reader = response.body?.getReader()
   async function follow(): Promise<void> {
     for (;;) {

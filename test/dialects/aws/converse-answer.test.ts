@@ -3,7 +3,7 @@ import { describe, expect, test } from 'bun:test'
 import { targetOfEntry } from '@test/dialects/provider-entry'
 import { assert } from '@/lib/assert'
 import { isJsonObject, type JsonObject, parseJson } from '@/lib/json'
-import { createSseParser } from '@/lib/streams/sse'
+import { SseParser } from '@/lib/streams/sse'
 import { readByAws } from './aws-libraries'
 import { converseFrames, eventFrame, framed, USAGE } from './bedrock-frames'
 
@@ -19,7 +19,7 @@ async function eventsOf(response: Response, size = 1_000_000) {
   let text = ''
   for (let at = 0; at < bytes.length; at += size) text += reading.push(bytes.subarray(at, at + size))
   text += reading.end()
-  const events = createSseParser().push(new TextEncoder().encode(text))
+  const events = new SseParser().push(new TextEncoder().encode(text))
   return events.map(({ event, data }) => {
     const json = parseJson(data ?? '')
     assert(isJsonObject(json) && json.type === event, 'an event says its name')

@@ -7,7 +7,7 @@ import { createStreamDecoder } from '@/formats/chat-completions/provider-side/de
 import type { AnswerContext, TargetTraits } from '@/formats/format'
 import { assert } from '@/lib/assert'
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '@/lib/json'
-import { createSseParser } from '@/lib/streams/sse'
+import { SseParser } from '@/lib/streams/sse'
 
 const FIXTURES = new URL('../../fixtures/chat-completions/', import.meta.url)
 
@@ -25,7 +25,7 @@ export async function fixtureJson(file: string): Promise<JsonObject> {
 
 /** Parses and decodes a stream that arrives in the given pieces. */
 export function decodePieces(pieces: Iterable<Uint8Array>): ChatEvent[] {
-  const parser = createSseParser()
+  const parser = new SseParser()
   const decoder = createStreamDecoder()
   const events: ChatEvent[] = []
   const push = (blocks: ReturnType<typeof parser.push>) => {

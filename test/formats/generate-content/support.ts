@@ -11,7 +11,7 @@ import { generateContent } from '@/formats/generate-content/index'
 import { createStreamDecoder } from '@/formats/generate-content/provider-side/decode-stream'
 import { assert } from '@/lib/assert'
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '@/lib/json'
-import { createSseParser } from '@/lib/streams/sse'
+import { SseParser } from '@/lib/streams/sse'
 
 export const context: AnswerContext = {
   id: 'answer-1',
@@ -80,7 +80,7 @@ export function refusalOf(action: () => unknown): { kind: string; message: strin
 
 /** Parses and decodes a stream that arrives in the given pieces; calls without an id are named call_1, call_2, … */
 export function decodePieces(pieces: Iterable<Uint8Array>): ChatEvent[] {
-  const parser = createSseParser()
+  const parser = new SseParser()
   let calls = 0
   const decoder = createStreamDecoder(() => `call_${++calls}`)
   const events: ChatEvent[] = []

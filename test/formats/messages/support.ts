@@ -6,7 +6,7 @@ import type { ChatRequest } from '@/chat/request'
 import type { AnswerContext, TargetTraits } from '@/formats/format'
 import { messages } from '@/formats/messages/index'
 import { type JsonObject, parseJson } from '@/lib/json'
-import { createSseParser, type Frame } from '@/lib/streams/sse'
+import { type Frame, SseParser } from '@/lib/streams/sse'
 
 export const context: AnswerContext = {
   id: 'msg_public',
@@ -53,7 +53,7 @@ export function wireBody(changes: JsonObject = {}): JsonObject {
 
 /** The events of a stream that arrives in `chunks`. */
 export function decodeChunks(chunks: readonly Uint8Array[]): ChatEvent[] {
-  const parser = createSseParser()
+  const parser = new SseParser()
   const decoder = messages.createStreamDecoder()
   const events = [...chunks.flatMap((chunk) => parser.push(chunk)), ...parser.end()].flatMap((event) =>
     decoder.push(event, event.data === undefined ? undefined : parseJson(event.data)),

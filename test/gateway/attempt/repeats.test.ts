@@ -5,13 +5,13 @@ import { fc } from '@test/support/property'
 import type { ChatEvent } from '@/chat/event'
 import { FORMAT_NAMES, type FormatName } from '@/chat/format-name'
 import { jsonArrayFraming } from '@/formats/generate-content/framing'
-import { createRepeatPattern, type StreamItem } from '@/gateway/attempt/repeats'
+import { RepeatPattern, type StreamItem } from '@/gateway/attempt/repeats'
 import { openStreamSource } from '@/gateway/attempt/stream-source'
-import { createStreamWriter, type StreamWriter, type Written, writeBatch } from '@/gateway/relay/stream-writer'
+import { StreamWriter, type Written } from '@/gateway/relay/stream-writer'
 import { createSignatureCollector } from '@/gateway/signatures/signature-collector'
 import { assert } from '@/lib/assert'
 import { parseJson } from '@/lib/json'
-import { createSseParser } from '@/lib/streams/sse'
+import { SseParser } from '@/lib/streams/sse'
 import type { UpstreamAnswer } from '@/upstream/answer'
 
 /** What a provider says in each event beside the words: nothing, as real ones do, or as none should. */
@@ -139,8 +139,8 @@ type Told = { text: string; ending: unknown; reading: unknown; signed: unknown }
 /** Every event decoded and written by itself: what has to come of it. */
 function longWay(input: Case): Told {
   const { answer, signatures } = answerOf(input)
-  const writer = createStreamWriter(answer, true)
-  const parser = createSseParser()
+  const writer = new StreamWriter(answer, true)
+  const parser = new SseParser()
   const decoder = formatOf(input.provider).createStreamDecoder()
   let text = ''
   function told({ isComplete, failure }: Written): Told {
@@ -164,7 +164,7 @@ function longWay(input: Case): Told {
 /** As the relay does it, in pieces. */
 async function shortWay(input: Case): Promise<Told & { repeats: number }> {
   const { answer, signatures } = answerOf(input)
-  const writer = createStreamWriter(answer, true)
+  const writer = new StreamWriter(answer, true)
   let [text, repeats, at] = ['', 0, 0]
   const read: UpstreamAnswer['read'] = async () => {
     const bytes = input.pieces[at++]
@@ -188,9 +188,9 @@ async function shortWay(input: Case): Promise<Told & { repeats: number }> {
 function writeAll(
   writer: StreamWriter,
   { charge }: Pick<TestAnswer, 'charge'>,
-  batch: Parameters<typeof writeBatch>[1],
+  batch: Parameters<StreamWriter['writeBatch']>[0],
 ): Written {
-  const written = writeBatch(writer, batch)
+  const written = writer.writeBatch(batch)
   if (!written.rest) return written
   charge.counted = { tokens: undefined, ofGuess: charge.meter.reading().countedOutput }
   const more = writeAll(writer, { charge }, written.rest)
@@ -265,7 +265,7 @@ describe('a pattern', () => {
   })
 
   test('is known by two in a row that differ in their texts, and finds as many as there are', () => {
-    const pattern = createRepeatPattern({})
+    const pattern = new RepeatPattern({})
     pattern.learn(item('one'))
     expect(pattern.find(item('two').sse.raw)).toBeUndefined()
     pattern.learn(item('one'))
@@ -277,7 +277,7 @@ describe('a pattern', () => {
   })
 
   test('is forgotten at the first event that is another', () => {
-    const pattern = createRepeatPattern({})
+    const pattern = new RepeatPattern({})
     pattern.learn(item('one'))
     pattern.learn(item('two'))
     pattern.learn({ ...item('three'), events: [] })
@@ -285,14 +285,14 @@ describe('a pattern', () => {
   })
 
   test.each(['b', '', 'a"', 'a\\n'])('is not learned from %j, which is not one string of its own', (text) => {
-    const pattern = createRepeatPattern({})
+    const pattern = new RepeatPattern({})
     pattern.learn(item('one'))
     pattern.learn(item(text))
     expect(pattern.find(item('two').sse.raw)).toBeUndefined()
   })
 
   test.each(['a\\"b', 'a\tb', ''])('does not find %j', (text) => {
-    const pattern = createRepeatPattern({})
+    const pattern = new RepeatPattern({})
     pattern.learn(item('one'))
     pattern.learn(item('two'))
     expect(pattern.find(item(text).sse.raw)).toBeUndefined()

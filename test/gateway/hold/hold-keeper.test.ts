@@ -13,6 +13,8 @@ let batches: Renewal[][]
 let isDown: boolean
 let failures: number
 let keeper: HoldKeeper
+/** Ends while the first batch is under way. */
+let forgetAtFirst: Renewable | undefined
 
 beforeEach(() => {
   jest.useFakeTimers()
@@ -20,6 +22,7 @@ beforeEach(() => {
   batches = []
   isDown = false
   failures = 0
+  forgetAtFirst = undefined
   keeper = keeperFor(TTL_MS)
 })
 afterEach(() => {
@@ -31,6 +34,7 @@ function keeperFor(ttlMs: number): HoldKeeper {
     async renew(renewals: readonly Renewal[]) {
       if (isDown) throw new Error('gone')
       batches.push([...renewals])
+      if (forgetAtFirst) keeper.forget(forgetAtFirst)
       return []
     },
   }
@@ -88,11 +92,14 @@ test('what is forgotten is renewed no more', async () => {
   expect(renewed()).toEqual(['a 1', 'b 1', 'b 1'])
 })
 
-test('many holds travel in batches of two hundred', async () => {
-  for (let index = 0; index < 450; index++) keep(`h${index}`)
+test('many holds travel in batches of a hundred, each put together when its turn comes, and without those that have ended', async () => {
+  const made: number[] = []
+  const holds = Array.from({ length: 250 }, (_, index) => keep(`h${index}`, () => made.push(batches.length)))
   keeper.start()
+  forgetAtFirst = holds[249]
   await pass(1)
-  expect(batches.map((batch) => batch.length)).toEqual([200, 200, 50])
+  expect(batches.map((batch) => batch.length)).toEqual([100, 100, 49])
+  expect(made).toEqual([...Array(100).fill(0), ...Array(100).fill(1), ...Array(49).fill(2)])
 })
 
 test('a round that fails is counted, and the next one comes all the same', async () => {

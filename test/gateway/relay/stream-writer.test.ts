@@ -6,7 +6,7 @@ import { GatewayError } from '@/chat/error'
 import type { ChatEvent } from '@/chat/event'
 import { ZERO_USAGE } from '@/chat/usage'
 import { jsonArrayFraming } from '@/formats/generate-content/framing'
-import { createStreamWriter } from '@/gateway/relay/stream-writer'
+import { StreamWriter } from '@/gateway/relay/stream-writer'
 
 const chat = formatOf('chat-completions')
 const at = { choice: 0, block: 0 }
@@ -22,7 +22,7 @@ const ANSWER: ChatEvent[] = [
 
 describe('where both speak the same', () => {
   test('bytes go through as they came, but for the name of the model', () => {
-    const writer = createStreamWriter(createTestAnswer(), true)
+    const writer = new StreamWriter(createTestAnswer(), true)
     const [item] = itemsOf(chat, chatChunk({ role: 'assistant', content: 'Hi' }))
     const { text, isComplete } = writer.write(item ? [item] : [])
     expect(text).toBe(item?.sse.raw.replace('alpha-upstream', 'svc/alpha') ?? '')
@@ -32,7 +32,7 @@ describe('where both speak the same', () => {
   test('comments and names of events are kept', () => {
     const [item] = itemsOf(chat, chatChunk({ role: 'assistant', content: 'Hi' }, null, 'svc/alpha'))
     const raw = `: note\nevent: own\nid: 7\n${item?.sse.raw}`
-    const writer = createStreamWriter(createTestAnswer(), true)
+    const writer = new StreamWriter(createTestAnswer(), true)
     expect(writer.write(item ? [{ ...item, sse: { ...item.sse, raw } }] : []).text).toBe(raw)
     expect(
       writer.write([{ sse: { event: undefined, data: undefined, raw: ': ping\n\n' }, json: undefined, events: [] }])
@@ -46,7 +46,7 @@ describe('where both speak the same', () => {
     const ended = items.slice(0, last + 1).map((item, index) => {
       return index === last ? { ...item, sse: { ...item.sse, raw: 'data: [DONE]\r\n\r' } } : item
     })
-    const { text, isComplete } = createStreamWriter(createTestAnswer(), true).write([
+    const { text, isComplete } = new StreamWriter(createTestAnswer(), true).write([
       ...ended,
       ...itemsOf(chat, chatChunk({ content: 'late' })),
     ])
@@ -54,13 +54,13 @@ describe('where both speak the same', () => {
   })
 
   test('the terminator that a provider forgot is supplied, where it had finished', () => {
-    const writer = createStreamWriter(createTestAnswer(), true)
+    const writer = new StreamWriter(createTestAnswer(), true)
     writer.write(itemsOf(chat, chatChunk({ content: 'Hi' }), chatChunk({}, 'stop'), usageChunk()))
     expect(writer.finish([{ type: 'end' }])).toEqual({ text: 'data: [DONE]\n\n', isComplete: true })
   })
 
   test('a stream that stops without a word is broken, whatever came before', () => {
-    const writer = createStreamWriter(createTestAnswer(), true)
+    const writer = new StreamWriter(createTestAnswer(), true)
     writer.write(itemsOf(chat, chatChunk({ content: 'Hi' })))
     expect(writer.finish([])).toMatchObject({ isComplete: false, failure: { kind: 'broken' } })
   })
@@ -74,7 +74,7 @@ describe.each(['responses', 'messages'] as const)(
       const encoder = responses.createStreamEncoder(createTestAnswer({ client: 'responses' }).context)
       const frames = [...ANSWER.slice(0, -1).flatMap((event) => encoder.push(event)), ...encoder.end()]
       const items = itemsOf(responses, ...frames.map(({ data }) => JSON.parse(data)))
-      const writer = createStreamWriter(createTestAnswer({ client, provider: 'responses' }), true)
+      const writer = new StreamWriter(createTestAnswer({ client, provider: 'responses' }), true)
       expect(writer.write(items)).toMatchObject({ isComplete: true, text: expect.stringContaining('Hello') })
     })
   },
@@ -82,7 +82,7 @@ describe.each(['responses', 'messages'] as const)(
 
 describe('where they don’t', () => {
   test('events become the client’s frames, names and all', () => {
-    const writer = createStreamWriter(createTestAnswer({ client: 'messages', provider: 'chat-completions' }), true)
+    const writer = new StreamWriter(createTestAnswer({ client: 'messages', provider: 'chat-completions' }), true)
     const { text, isComplete } = writer.write(hubItems(...ANSWER))
     expect([...text.matchAll(/^event: \w+$/gm)].map(String)).toEqual([
       ...['event: message_start', 'event: content_block_start', 'event: content_block_delta'],
@@ -92,7 +92,7 @@ describe('where they don’t', () => {
   })
 
   test('so do those of an answer that came in one piece, whoever speaks what', () => {
-    const { text } = createStreamWriter(createTestAnswer(), false).write(hubItems(...ANSWER))
+    const { text } = new StreamWriter(createTestAnswer(), false).write(hubItems(...ANSWER))
     expect(text).toContain('"content":"Hello"')
     expect(text).toEndWith('data: [DONE]\n\n')
   })
@@ -101,7 +101,7 @@ describe('where they don’t', () => {
 describe('an answer that is to be counted', () => {
   test('waits with its end where the provider has not said its usage', () => {
     const answer = createTestAnswer()
-    const writer = createStreamWriter(answer, true)
+    const writer = new StreamWriter(answer, true)
     const items = itemsOf(chat, ...chatStream(['Hi'], null))
     const { text, isComplete, rest } = writer.write(items)
     expect([text.includes('Hi'), text.includes('[DONE]'), isComplete]).toEqual([true, false, false])
@@ -113,7 +113,7 @@ describe('an answer that is to be counted', () => {
 
   test('stops where it may be beyond its limit, and goes on from there', () => {
     const answer = createTestAnswer({ outputBound: 3 })
-    const writer = createStreamWriter(answer, true)
+    const writer = new StreamWriter(answer, true)
     const items = itemsOf(chat, ...['One', ' two', ' three', ' four', ' five'].map((content) => chatChunk({ content })))
     const { text, rest } = writer.write(items)
     expect([text.includes('three'), text.includes('four')]).toEqual([true, false])
@@ -128,13 +128,13 @@ describe('a framing with brackets', () => {
     createTestAnswer({ client: 'generate-content', provider: 'messages', changes: { framing: jsonArrayFraming } })
 
   test('makes one document of all frames', () => {
-    const { text } = createStreamWriter(answer(), true).write(hubItems(...ANSWER))
+    const { text } = new StreamWriter(answer(), true).write(hubItems(...ANSWER))
     expect(JSON.parse(text)).toBeArray()
   })
 
   test('is a whole document also where there is no frame, and where the answer breaks', () => {
-    expect(JSON.parse(createStreamWriter(answer(), true).write(hubItems({ type: 'end' })).text)).toBeArray()
-    const writer = createStreamWriter(answer(), true)
+    expect(JSON.parse(new StreamWriter(answer(), true).write(hubItems({ type: 'end' })).text)).toBeArray()
+    const writer = new StreamWriter(answer(), true)
     const { text } = writer.write(hubItems(...ANSWER.slice(0, 3)))
     expect(JSON.parse(text + writer.fail(new GatewayError('upstream_failed', 'broken')))).toBeArray()
   })
@@ -145,7 +145,7 @@ describe('a framing with brackets', () => {
       candidates: [{ content: { role: 'model', parts: [{ text: 'Hi' }] }, index: 0, finishReason: 'STOP' }],
       usageMetadata: { promptTokenCount: 1, candidatesTokenCount: 1, totalTokenCount: 2 },
     }
-    const writer = createStreamWriter(same, true)
+    const writer = new StreamWriter(same, true)
     const { text } = writer.write(itemsOf(same.client.format, event))
     expect(JSON.parse(text + writer.finish([{ type: 'end' }]).text)).toMatchObject([event])
   })
@@ -155,7 +155,7 @@ describe('an error inside the stream', () => {
   const error = { error: { message: 'overloaded', type: 'server_error', code: 503 } }
 
   test('stops the writing where it came, and is not shown as it is', () => {
-    const writer = createStreamWriter(createTestAnswer(), true)
+    const writer = new StreamWriter(createTestAnswer(), true)
     const { text, isComplete, failure } = writer.write(
       itemsOf(chat, chatChunk({ content: 'Hi' }), error, chatChunk({ content: 'late' })),
     )
@@ -165,7 +165,7 @@ describe('an error inside the stream', () => {
   })
 
   test('is told in the client’s format, and no terminator follows', () => {
-    const text = createStreamWriter(createTestAnswer(), true).fail(new GatewayError('overloaded', 'Try again.'))
+    const text = new StreamWriter(createTestAnswer(), true).fail(new GatewayError('overloaded', 'Try again.'))
     expect(text).toContain('Try again.')
     expect(text).not.toContain('[DONE]')
   })
@@ -179,7 +179,7 @@ test('everything written is shown to the meter, and what is signed to those who 
     observeResponse: () => undefined,
     signedCalls: () => new Map(),
   }
-  createStreamWriter(Object.assign(answer, { signatures }), true).write(hubItems(...ANSWER))
+  new StreamWriter(Object.assign(answer, { signatures }), true).write(hubItems(...ANSWER))
   expect(answer.charge.meter.reading()).toMatchObject({ hasOutput: true, finish: 'stop' })
   expect(seen).toEqual(ANSWER.map((event) => event.type))
 })

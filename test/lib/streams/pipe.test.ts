@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'bun:test'
 import { spend } from '@test/support/delays'
 import { until } from '@test/support/until'
-import { createPipe, type PipeEnd, type PipeSink } from '@/lib/streams/pipe'
+import { Pipe, type PipeEnd, type PipeSink } from '@/lib/streams/pipe'
 
 const encoder = new TextEncoder()
 const decoder = new TextDecoder()
@@ -31,7 +31,7 @@ function numbers(count: number, failure?: Error) {
 function pipeOf(changes: Partial<PipeSink<number>> = {}) {
   const seen = { taken: [] as number[], read: 0, cancels: 0, flushes: 0 }
   let end: PipeEnd | undefined
-  const pipe = createPipe<number>(
+  const pipe = new Pipe<number>(
     {
       start(opened) {
         end = opened

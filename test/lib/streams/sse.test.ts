@@ -1,13 +1,13 @@
 /** The event-stream parser: however the bytes are cut, the same events, and not one byte lost on the way through. */
 import { describe, expect, test } from 'bun:test'
 import { fc } from '@test/support/property'
-import { createSseParser, formatSse, type SseEvent, SseEventTooLargeError } from '@/lib/streams/sse'
+import { formatSse, type SseEvent, SseEventTooLargeError, SseParser } from '@/lib/streams/sse'
 import { readEvents } from './sse-reference'
 
 const encoder = new TextEncoder()
 
 function parseAll(chunks: Uint8Array[]): SseEvent[] {
-  const parser = createSseParser()
+  const parser = new SseParser()
   return [...chunks.flatMap((chunk) => parser.push(chunk)), ...parser.end()]
 }
 
@@ -121,7 +121,7 @@ describe('parsing an event stream', () => {
   })
 
   test('does not wait for the next byte to end an event with CR', () => {
-    const parser = createSseParser()
+    const parser = new SseParser()
     expect(parser.push(encoder.encode('data: a\r\r')).map((event) => event.data)).toEqual(['a'])
     expect(parser.push(encoder.encode('\ndata: b\r\r')).map((event) => event.data)).toEqual(['b'])
   })
@@ -133,13 +133,13 @@ describe('parsing an event stream', () => {
 
   test('stops at an event that outgrows the limit, closed or not, also in one piece', () => {
     for (const text of [`data: ${'x'.repeat(100)}`, `data: ${'x'.repeat(100)}\n\n`]) {
-      const parser = createSseParser(64)
+      const parser = new SseParser(64)
       expect(() => parser.push(encoder.encode(text))).toThrow(SseEventTooLargeError)
     }
   })
 
   test('lets many small events pass below the limit in one piece', () => {
-    const parser = createSseParser(64)
+    const parser = new SseParser(64)
     expect(parser.push(encoder.encode('data: 1234567890\n\n'.repeat(1000)))).toHaveLength(1000)
   })
 })

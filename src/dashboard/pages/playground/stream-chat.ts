@@ -2,7 +2,7 @@
 import { accountPath } from '@/dashboard/account'
 import { ApiError, toApiError } from '@/dashboard/client'
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '@/lib/json'
-import { createSseParser } from '@/lib/streams/sse'
+import { SseParser } from '@/lib/streams/sse'
 
 type ChatCall = {
   /** The caller's own key; undefined: the session of the person pays. */
@@ -35,7 +35,7 @@ export async function* streamChat({ key, body }: ChatCall, signal: AbortSignal):
   const text = (name: string) => response.headers.get(name) ?? ''
   if (!response.ok || !response.body) throw toApiError(parseJson(await response.text()), response.status)
   yield { type: 'began', model: text('x-svc-model'), provider: text('x-svc-provider'), requestId: text('x-request-id') }
-  const parser = createSseParser()
+  const parser = new SseParser()
   const reader = response.body.getReader()
   for (;;) {
     const { done, value } = await read(reader, signal)

@@ -4,80 +4,98 @@ import type { FinishReason } from '@/chat/response'
 import { type DecodedPart, decodeContent } from '@/formats/chat-completions/answer-content'
 import { decodeFinishReason } from '@/formats/chat-completions/finish-reason'
 import { isJsonObject, type JsonObject } from '@/lib/json'
-
-import { createCallReader } from './decode-stream-calls'
-
-export interface BlockReader {
-  push(choice: JsonObject): ChatEvent[]
-  /** Ends every open block. */
-  closeBlocks(): ChatEvent[]
-  /** Why the choice ended: also where the provider gave no reason, which `isFinished` tells. */
-  finish(): FinishReason
-  readonly isFinished: boolean
-  readonly hasNamelessCall: boolean
-}
+import { type CallReader, createCallReader } from './decode-stream-calls'
 
 type TextKind = 'text' | 'refusal' | 'reasoning'
 
-/** `takeBlock` gives the number of the next block of the stream. */
-export function createBlockReader(choice: number, takeBlock: () => number): BlockReader {
-  const tools = createCallReader(choice, takeBlock)
-  let open: { kind: TextKind; block: number } | undefined
-  let finishWord: string | undefined
-  let hasContent = false
-  let hasRefusal = false
+/** Of the choice of this number; `takeBlock` gives the number of the next block of the stream. */
+export class BlockReader {
+  /** Made when the first call comes. */
+  private tools: CallReader | undefined
+  private open: { kind: TextKind; block: number } | undefined
+  private finishWord: string | undefined
+  private hasContent = false
+  private hasRefusal = false
 
-  function closeText(): ChatEvent[] {
-    if (!open) return []
-    const { kind, block } = open
-    open = undefined
-    return [{ type: `${kind}-end`, choice, block }]
+  constructor(
+    private readonly choice: number,
+    private readonly takeBlock: () => number,
+  ) {}
+
+  push(json: JsonObject): ChatEvent[] {
+    const { finish_reason: word } = json
+    if (typeof word === 'string' && word !== '') this.finishWord = word
+    if (isJsonObject(json.delta)) return this.pushDelta(json.delta)
+    // A whole message in place of deltas; beside deltas it only repeats them.
+    return isJsonObject(json.message) && !this.hasContent ? this.pushDelta(json.message) : []
   }
 
-  function pushPart(part: DecodedPart): ChatEvent[] {
+  /** Ends every open block. */
+  closeBlocks(): ChatEvent[] {
+    const events = this.closeText()
+    return this.tools ? [...events, ...this.tools.end()] : events
+  }
+
+  /** Why the choice ended: also where the provider gave no reason, which {@link isFinished} tells. */
+  finish(): FinishReason {
+    return decodeFinishReason(this.finishWord, {
+      hasToolCalls: this.tools?.hasCalls ?? false,
+      hasRefusal: this.hasRefusal,
+    })
+  }
+
+  isFinished(): boolean {
+    return this.finishWord !== undefined
+  }
+
+  hasNamelessCall(): boolean {
+    return this.tools?.hasNamelessCall ?? false
+  }
+
+  private closeText(): ChatEvent[] {
+    const { open, choice } = this
+    if (!open) return []
+    this.open = undefined
+    return [{ type: `${open.kind}-end`, choice, block: open.block }]
+  }
+
+  private pushPart(part: DecodedPart): ChatEvent[] {
+    const { choice } = this
     if (part.type === 'image') {
-      if (part.source.type !== 'base64') return pushPart({ type: 'text', text: imageAsText(part.source) })
+      if (part.source.type !== 'base64') return this.pushPart({ type: 'text', text: imageAsText(part.source) })
       const { mediaType, data } = part.source
-      return [...closeText(), { type: 'image', choice, block: takeBlock(), mediaType, data }]
+      return [...this.closeText(), { type: 'image', choice, block: this.takeBlock(), mediaType, data }]
     }
     const kind = part.type
     const events: ChatEvent[] = []
-    if (open?.kind !== kind) {
-      events.push(...closeText())
-      open = { kind, block: takeBlock() }
-      hasRefusal ||= kind === 'refusal'
-      events.push({ type: `${kind}-start`, choice, block: open.block })
+    if (this.open?.kind !== kind) {
+      events.push(...this.closeText(), { type: `${kind}-start`, choice, block: this.opened(kind) })
     }
-    events.push({ type: `${kind}-delta`, choice, block: open.block, text: part.text })
+    events.push({ type: `${kind}-delta`, choice, block: this.open?.block ?? 0, text: part.text })
     return events
   }
 
-  function pushDelta(delta: JsonObject): ChatEvent[] {
-    const events = decodeContent(delta).flatMap(pushPart)
+  private opened(kind: TextKind): number {
+    const block = this.takeBlock()
+    this.open = { kind, block }
+    this.hasRefusal ||= kind === 'refusal'
+    return block
+  }
+
+  private pushDelta(delta: JsonObject): ChatEvent[] {
+    const events = decodeContent(delta).flatMap((part) => this.pushPart(part))
     const calls: ChatEvent[] = []
-    if (Array.isArray(delta.tool_calls)) for (const fragment of delta.tool_calls) calls.push(...tools.push(fragment))
-    if (isJsonObject(delta.function_call)) calls.push(...tools.pushLegacy(delta.function_call))
-    if (calls.length > 0) events.push(...closeText(), ...calls)
-    hasContent ||= events.length > 0
+    if (Array.isArray(delta.tool_calls))
+      for (const fragment of delta.tool_calls) calls.push(...this.callReader().push(fragment))
+    if (isJsonObject(delta.function_call)) calls.push(...this.callReader().pushLegacy(delta.function_call))
+    if (calls.length > 0) events.push(...this.closeText(), ...calls)
+    this.hasContent ||= events.length > 0
     return events
   }
 
-  return {
-    push(json) {
-      const { finish_reason: word } = json
-      if (typeof word === 'string' && word !== '') finishWord = word
-      if (isJsonObject(json.delta)) return pushDelta(json.delta)
-      // A whole message in place of deltas; beside deltas it only repeats them.
-      return isJsonObject(json.message) && !hasContent ? pushDelta(json.message) : []
-    },
-    closeBlocks: () => [...closeText(), ...tools.end()],
-    finish: () => decodeFinishReason(finishWord, { hasToolCalls: tools.hasCalls, hasRefusal }),
-    get isFinished() {
-      return finishWord !== undefined
-    },
-    get hasNamelessCall() {
-      return tools.hasNamelessCall
-    },
+  private callReader(): CallReader {
+    this.tools ??= createCallReader(this.choice, this.takeBlock)
+    return this.tools
   }
 }
 

@@ -11,7 +11,7 @@ import {
 import { randomId } from '@/lib/ids'
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 
-interface CallReader {
+export interface CallReader {
   push(fragment: JsonValue | undefined): ChatEvent[]
   /** A delta's `function_call`, the deprecated single call. */
   pushLegacy(call: JsonObject): ChatEvent[]

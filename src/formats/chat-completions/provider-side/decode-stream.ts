@@ -17,8 +17,9 @@ import type { RunningFields, StreamDecoder } from '@/formats/format'
 import { providerError, UNSTATED_STATUS } from '@/formats/provider-error'
 import { isJsonObject, type JsonObject, type JsonValue, textOf } from '@/lib/json'
 import { rememberNumbers } from '@/lib/json-source/as-written'
+import type { SseEvent } from '@/lib/streams/sse'
 import { decodeError } from './decode-error'
-import { type BlockReader, createBlockReader } from './decode-stream-blocks'
+import { BlockReader } from './decode-stream-blocks'
 
 /** OpenAI pads its events to hide how long they are; others count in each of them. */
 const RUNNING: RunningFields = {
@@ -29,43 +30,37 @@ const RUNNING: RunningFields = {
 
 /** Creates a decoder for one stream. */
 export function createStreamDecoder(): StreamDecoder {
-  const choices = new Map<number, BlockReader>()
-  let phase: 'open' | 'done' | 'failed' = 'open'
-  let isStarted = false
-  let nextBlock = 0
-  let largestUsage = -1
-  const takeBlock = (): number => nextBlock++
+  return new ChunkDecoder()
+}
 
-  function readerOf(index: number): BlockReader {
-    const known = choices.get(index)
-    if (known) return known
-    const reader = createBlockReader(index, takeBlock)
-    choices.set(index, reader)
-    return reader
-  }
+class ChunkDecoder implements StreamDecoder {
+  readonly running = RUNNING
+  private readonly choices = new Map<number, BlockReader>()
+  private phase: 'open' | 'done' | 'failed' = 'open'
+  private isStarted = false
+  private nextBlock = 0
+  private largestUsage = -1
 
-  function readChunk(chunk: JsonObject): ChatEvent[] {
-    const events: ChatEvent[] = []
-    const parts = Array.isArray(chunk.choices) ? chunk.choices.filter(isJsonObject) : []
-    const usage = findUsage(chunk)
-    if (!isStarted && (parts.length > 0 || decodeUsage(usage))) {
-      isStarted = true
-      events.push(startEvent(chunk))
-    }
-    parts.forEach((part, position) => {
-      events.push(...readerOf(choiceIndex(part, position)).push(part))
-    })
-    events.push(...pushUsage(usage))
-    return events
+  push(event: SseEvent, json: JsonValue | undefined): ChatEvent[] {
+    if (this.phase !== 'open' || event.data === undefined) return []
+    const data = event.data.trim()
+    if (data === DONE) return this.finishAll()
+    if (event.event === 'error') return this.fail(decodeError(undefined, json ?? data))
+    if (data === '') return []
+    if (data.includes('"arguments"')) rememberNumbers(json, data)
+    const chunk = loneOf(json)
+    if (!isJsonObject(chunk))
+      return this.failUnread('malformed_event', 'the stream held an event that is no JSON object')
+    return chunk.error ? this.fail(decodeError(undefined, chunk)) : this.readChunk(chunk)
   }
 
   /** Counts only ever grow, so of two that differ the larger is the later truth; a final zero must not erase it. */
-  function pushUsage(stated: JsonValue | undefined): ChatEvent[] {
+  pushUsage(stated: JsonValue | undefined): ChatEvent[] {
     const usage = decodeUsage(stated)
     if (!usage) return []
     const size = inputTokens(usage) + usage.output
-    if (size < largestUsage) return []
-    largestUsage = size
+    if (size < this.largestUsage) return []
+    this.largestUsage = size
     const unknown = findUnknownUsage(stated)
     const cost = readStatedCost(stated)
     const uses = decodeToolUses(stated)
@@ -77,54 +72,60 @@ export function createStreamDecoder(): StreamDecoder {
     return uses ? [{ type: 'tool-uses', uses }, event] : [event]
   }
 
-  function fail(error: ProviderError): ChatEvent[] {
-    phase = 'failed'
+  isFinished(): boolean {
+    return this.choices.size > 0 && this.choices.values().every((reader) => reader.isFinished())
+  }
+
+  end(): ChatEvent[] {
+    if (this.phase === 'done') return []
+    return this.phase === 'open' && this.isFinished() ? this.finishAll() : this.closeBlocks()
+  }
+
+  private readerOf(index: number): BlockReader {
+    const known = this.choices.get(index)
+    if (known) return known
+    const reader = new BlockReader(index, () => this.nextBlock++)
+    this.choices.set(index, reader)
+    return reader
+  }
+
+  private readChunk(chunk: JsonObject): ChatEvent[] {
+    const events: ChatEvent[] = []
+    const parts = Array.isArray(chunk.choices) ? chunk.choices.filter(isJsonObject) : []
+    const usage = findUsage(chunk)
+    if (!this.isStarted && (parts.length > 0 || decodeUsage(usage))) {
+      this.isStarted = true
+      events.push(startEvent(chunk))
+    }
+    for (const [position, part] of parts.entries())
+      events.push(...this.readerOf(choiceIndex(part, position)).push(part))
+    events.push(...this.pushUsage(usage))
+    return events
+  }
+
+  private fail(error: ProviderError): ChatEvent[] {
+    this.phase = 'failed'
     return [{ type: 'error', error }]
   }
 
-  function failUnread(kind: string, message: string): ChatEvent[] {
-    return fail(providerError({ status: UNSTATED_STATUS, kind, message }))
+  private failUnread(kind: string, message: string): ChatEvent[] {
+    return this.fail(providerError({ status: UNSTATED_STATUS, kind, message }))
   }
 
-  function finishAll(): ChatEvent[] {
-    const readers = [...choices].sort(([left], [right]) => left - right)
-    if (readers.length === 0) return failUnread('empty_stream', 'the stream ended without an answer')
-    const closing = closeBlocks()
-    if (readers.some(([, reader]) => reader.hasNamelessCall)) {
-      return [...closing, ...failUnread('malformed_tool_call', 'a tool call came without a name')]
+  private finishAll(): ChatEvent[] {
+    const readers = [...this.choices].sort(([left], [right]) => left - right)
+    if (readers.length === 0) return this.failUnread('empty_stream', 'the stream ended without an answer')
+    const closing = this.closeBlocks()
+    if (readers.some(([, reader]) => reader.hasNamelessCall())) {
+      return [...closing, ...this.failUnread('malformed_tool_call', 'a tool call came without a name')]
     }
-    phase = 'done'
+    this.phase = 'done'
     for (const [choice, reader] of readers) closing.push({ type: 'finish', choice, finish: reader.finish() })
     return [...closing, { type: 'end' }]
   }
 
-  function isFinished(): boolean {
-    return choices.size > 0 && choices.values().every((reader) => reader.isFinished)
-  }
-
-  function closeBlocks(): ChatEvent[] {
-    return [...choices.values()].flatMap((reader) => reader.closeBlocks())
-  }
-
-  return {
-    running: RUNNING,
-    pushUsage,
-    push(event, json) {
-      if (phase !== 'open' || event.data === undefined) return []
-      const data = event.data.trim()
-      if (data === DONE) return finishAll()
-      if (event.event === 'error') return fail(decodeError(undefined, json ?? data))
-      if (data === '') return []
-      if (data.includes('"arguments"')) rememberNumbers(json, data)
-      const chunk = loneOf(json)
-      if (!isJsonObject(chunk)) return failUnread('malformed_event', 'the stream held an event that is no JSON object')
-      return chunk.error ? fail(decodeError(undefined, chunk)) : readChunk(chunk)
-    },
-    isFinished,
-    end() {
-      if (phase === 'done') return []
-      return phase === 'open' && isFinished() ? finishAll() : closeBlocks()
-    },
+  private closeBlocks(): ChatEvent[] {
+    return [...this.choices.values()].flatMap((reader) => reader.closeBlocks())
   }
 }
 
