@@ -4,7 +4,7 @@ import type { CallDeadline } from './call-deadline'
 import type { UpstreamFailure } from './failure'
 
 /** Where the bytes of an answer go; see {@link PipeSink}. */
-export type UpstreamSink = Omit<PipeSink<Uint8Array>, 'flush'> & {
+export type UpstreamSink = Omit<PipeSink<Uint8Array>, 'received' | 'flush'> & {
   flush(failure: UpstreamFailure | undefined): Promise<void> | undefined
 }
 
@@ -21,10 +21,11 @@ type Failed = { kind: 'failed'; failure: UpstreamFailure }
 const MAX_NATIVE_READ_BYTES = 1024 * 1024
 
 /** An answer that has begun with a success status. */
-export class OpenAnswer {
+export class OpenAnswer implements PipeSink<Uint8Array> {
   readonly kind = 'answer'
   readonly isEventStream: boolean
   private reader: ReadableStreamDefaultReader<Uint8Array> | undefined
+  private sink: UpstreamSink | undefined
   private piped: Promise<void> | undefined
   private pipe: Pipe<Uint8Array> | undefined
   private hasEnded = false
@@ -50,7 +51,7 @@ export class OpenAnswer {
     try {
       const { done, value } = await this.reader.read()
       if (done) return this.finish(DONE)
-      this.noteBytes()
+      this.received()
       return { kind: 'bytes', bytes: value }
     } catch (error) {
       return this.fail(error)
@@ -65,13 +66,38 @@ export class OpenAnswer {
     this.reader?.releaseLock()
     this.reader = undefined
     const { body } = this.response
-    const pipe = new Pipe<Uint8Array>(new TimedSink(sink, this.deadline, (error) => this.flowed(error)), () =>
-      this.noteBytes(),
-    )
+    this.sink = sink
+    const pipe = new Pipe<Uint8Array>(this)
     this.deadline.waits()
     this.piped = this.hasEnded || !body ? pipe.close() : pipe.flowFrom(body)
     this.pipe = pipe
     return pipe.readable
+  }
+
+  // What the pipe calls.
+
+  start(end: PipeEnd): Promise<void> | undefined {
+    return this.sink?.start(end)
+  }
+
+  received(): void {
+    this.hasBytes = true
+    this.deadline.received()
+  }
+
+  transform(bytes: Uint8Array): Promise<void> | undefined {
+    const busy = this.sink?.transform(bytes)
+    if (busy) return busy.then(() => this.deadline.waits())
+    this.deadline.waits()
+    return undefined
+  }
+
+  flush(error: unknown): Promise<void> | undefined {
+    return this.sink?.flush(error === undefined ? this.finish(undefined) : this.fail(error).failure)
+  }
+
+  cancel(): void {
+    this.sink?.cancel()
   }
 
   /** Reads the whole rest, at most `maxBytes`; more than that is a failure. Never rejects. */
@@ -113,16 +139,6 @@ export class OpenAnswer {
     this.deadline.abort()
   }
 
-  /** The pipe's source has ended, or broke by `error`: returns why, in the words of failures. */
-  private flowed(error: unknown): UpstreamFailure | undefined {
-    return error === undefined ? this.finish(undefined) : this.fail(error).failure
-  }
-
-  private noteBytes(): void {
-    this.hasBytes = true
-    this.deadline.received()
-  }
-
   private finish<Result>(result: Result): Result {
     this.hasEnded = true
     this.deadline.clear()
@@ -135,35 +151,7 @@ export class OpenAnswer {
   }
 }
 
-/** Hands on what flows; silence counts against the provider from the end of one `transform` to the next read. */
-class TimedSink implements PipeSink<Uint8Array> {
-  constructor(
-    private readonly sink: UpstreamSink,
-    private readonly deadline: CallDeadline,
-    private readonly ended: (error: unknown) => UpstreamFailure | undefined,
-  ) {}
-
-  start(end: PipeEnd): Promise<void> | undefined {
-    return this.sink.start(end)
-  }
-
-  transform(bytes: Uint8Array): Promise<void> | undefined {
-    const busy = this.sink.transform(bytes)
-    if (busy) return busy.then(() => this.deadline.waits())
-    this.deadline.waits()
-    return undefined
-  }
-
-  flush(error: unknown): Promise<void> | undefined {
-    return this.sink.flush(this.ended(error))
-  }
-
-  cancel(): void {
-    this.sink.cancel()
-  }
-}
-
-export type UpstreamAnswer = Pick<OpenAnswer, keyof OpenAnswer>
+export type UpstreamAnswer = Pick<OpenAnswer, Exclude<keyof OpenAnswer, keyof PipeSink<Uint8Array>>>
 
 const DONE = { kind: 'done' } as const
 

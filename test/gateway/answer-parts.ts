@@ -101,7 +101,12 @@ export function createTestSource(): TestSource {
         left = undefined
         return sink.write(batch)
       }
-      const pipe = new Pipe<StreamBatch>({ ...sink, transform: take, flush: () => undefined }, () => undefined)
+      const pipe = new Pipe<StreamBatch>({
+        ...sink,
+        received: () => undefined,
+        transform: take,
+        flush: () => undefined,
+      })
       void pipe.flowFrom(batches)
       return pipe.readable
     },

@@ -30,7 +30,7 @@ export type RepeatedPiece = { text: string; values: readonly string[]; usage: re
 
 /** What is repeated: the latest that was decoded, what differs in it (at `textAt` its text), and what stands around that. */
 type RepeatedItem = {
-  item: StreamItem
+  name: SseEvent['event']
   event: TextPiece
   slots: readonly TemplateSlot[]
   textAt: number
@@ -107,7 +107,7 @@ export function eventOf({ event }: RepeatedItem, text: string): TextPiece {
 /** One of the repeats as if it had been decoded. */
 export function itemOf(like: RepeatedItem, { text, values, usage }: RepeatedPiece): StreamItem {
   const data = fill(like.data, values)
-  const sse = { event: like.item.sse.event, data, raw: fill(like.raw, values) }
+  const sse = { event: like.name, data, raw: fill(like.raw, values) }
   return { sse, json: parseJson(data), events: [eventOf(like, text), ...usage] }
 }
 
@@ -131,7 +131,17 @@ function repeatedItem(item: StreamItem, running: RunningFields | undefined): Rep
   const slots = inOrder(text, [{ isCount: false, value: event.text }, ...namedSlots(item.json, usage, running)])
   const raw = templateAround(whole, slots)
   const data = raw && templateAround(text, slots)
-  return data && { item, event, slots, textAt: slots.findIndex(({ name }) => name === undefined), raw, data, usage }
+  return (
+    data && {
+      name: item.sse.event,
+      event,
+      slots,
+      textAt: slots.findIndex(({ name }) => name === undefined),
+      raw,
+      data,
+      usage,
+    }
+  )
 }
 
 function statedUsage(json: JsonValue | undefined, running: RunningFields | undefined): JsonObject | undefined {

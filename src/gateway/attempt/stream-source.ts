@@ -182,7 +182,7 @@ export const EMPTY_SOURCE: StreamSource = {
   next: async () => END,
   pipeThrough(sink) {
     const flush = () => sink.write(END)
-    const pipe = new Pipe<never>({ ...sink, transform: () => undefined, flush }, () => undefined)
+    const pipe = new Pipe<never>({ ...sink, received: () => undefined, transform: () => undefined, flush })
     void pipe.close()
     return pipe.readable
   },

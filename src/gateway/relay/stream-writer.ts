@@ -40,8 +40,8 @@ export class StreamWriter {
   /** What was shown to the meter and waits for a count before it is written. */
   private observed: StreamItem | undefined
   /** How the latest text was written; and what it was written for, once two in a row were written alike. */
-  private latest: { like: StreamItem; word: string; template: TextTemplate } | undefined
-  private known: { like: StreamItem; template: TextTemplate } | undefined
+  private latest: { like: Repeats['like']; word: string; template: TextTemplate } | undefined
+  private known: { like: Repeats['like']; template: TextTemplate } | undefined
   /** Where the text stands among what differs in an encoded piece: the other is its number, in formats that number. */
   private isTextFirst = true
 
@@ -102,7 +102,7 @@ export class StreamWriter {
       // All that a piece says is known before it is written, as of any other.
       this.show(eventOf(like, piece.text))
       for (const event of piece.usage) this.show(event)
-      if (this.known?.like !== like.item) text += this.writeWhole(like, piece)
+      if (this.known?.like !== like) text += this.writeWhole(like, piece)
       else {
         text += fill(this.known.template, passing ? piece.values : this.encodedValues(like, piece.text))
         this.frameCount++
@@ -199,12 +199,11 @@ export class StreamWriter {
   }
 
   /** All but its usage, in full, to learn how the next ones of its like are written. */
-  private writeWhole(repeated: Repeats['like'], piece: RepeatedPiece): string {
+  private writeWhole(like: Repeats['like'], piece: RepeatedPiece): string {
     const { passing, latest } = this
-    const like = repeated.item
     const word = piece.text
-    const text = passing ? this.relayed(itemOf(repeated, piece), passing) : this.encoded([eventOf(repeated, word)])
-    const template = templateAround(text, passing ? slotsOf(repeated, piece) : this.encodedSlots(text, word))
+    const text = passing ? this.relayed(itemOf(like, piece), passing) : this.encoded([eventOf(like, word)])
+    const template = templateAround(text, passing ? slotsOf(like, piece) : this.encodedSlots(text, word))
     const before = latest?.like === like && latest.word !== word ? latest.template : undefined
     this.known = template && before && isSameTemplate(before, template) ? { like, template } : undefined
     this.latest = template && { like, word, template }

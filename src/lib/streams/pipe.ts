@@ -2,6 +2,8 @@
 
 /** What becomes of the chunks. Where something takes its time, nothing more is read meanwhile. */
 export type PipeSink<Chunk> = {
+  /** A chunk was read, which may be before it is its turn. */
+  received(): void
   /** Before the first chunk. */
   start(pipe: PipeEnd): Promise<void> | undefined
   /** One chunk, in order. */
@@ -32,15 +34,11 @@ export class Pipe<Chunk> implements PipeEnd {
   private isEnded = false
   private failure: unknown
 
-  /** `onRead` is told of each chunk when it is read, which may be before it is its turn. */
-  constructor(
-    private readonly sink: PipeSink<Chunk>,
-    onRead: () => void,
-  ) {
+  constructor(private readonly sink: PipeSink<Chunk>) {
     // A strategy's size is asked of a chunk when it was read, and before it waits for its turn.
     const size = (chunk?: Chunk) => {
       this.waiting = chunk
-      onRead()
+      sink.received()
       return 1
     }
     const stream = new TransformStream<Chunk, Uint8Array>(this as unknown as Transformer<Chunk, Uint8Array>, {

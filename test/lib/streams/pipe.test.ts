@@ -31,28 +31,26 @@ function numbers(count: number, failure?: Error) {
 function pipeOf(changes: Partial<PipeSink<number>> = {}) {
   const seen = { taken: [] as number[], read: 0, cancels: 0, flushes: 0 }
   let end: PipeEnd | undefined
-  const pipe = new Pipe<number>(
-    {
-      start(opened) {
-        end = opened
-        return undefined
-      },
-      transform(number) {
-        seen.taken.push(number)
-        end?.send(encoder.encode(`${number} `))
-        return undefined
-      },
-      flush() {
-        seen.flushes++
-        return undefined
-      },
-      cancel() {
-        seen.cancels++
-      },
-      ...changes,
+  const pipe = new Pipe<number>({
+    received: () => seen.read++,
+    start(opened) {
+      end = opened
+      return undefined
     },
-    () => seen.read++,
-  )
+    transform(number) {
+      seen.taken.push(number)
+      end?.send(encoder.encode(`${number} `))
+      return undefined
+    },
+    flush() {
+      seen.flushes++
+      return undefined
+    },
+    cancel() {
+      seen.cancels++
+    },
+    ...changes,
+  })
   return { pipe, seen }
 }
 
