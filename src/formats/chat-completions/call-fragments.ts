@@ -30,42 +30,36 @@ export type KnownCall = {
   lastCharacter: string
 }
 
-interface CallSorter<Call extends KnownCall> {
-  /** The call that the fragment belongs to, which knows of it now. */
-  sort(fragment: CallFragment): Call
-  /** In order of their first fragments. */
-  readonly calls: readonly Call[]
-}
-
 const LEGACY_KEY = 'function_call'
 const LAST_KEY = 'last'
 
-/** Creates a sorter for one choice of an answer; `open` makes what is kept of a call that has just begun. */
-export function createCallSorter<Call extends KnownCall>(open: () => Call): CallSorter<Call> {
-  const calls: Call[] = []
-  const callOfKey = new Map<string, Call>()
-  let last: Call | undefined
+/** Sorts the fragments of one choice of an answer; `open` makes what is kept of a call that has just begun. */
+export class CallSorter<Call extends KnownCall> {
+  /** In order of their first fragments. */
+  readonly calls: Call[] = []
+  private readonly callOfKey = new Map<string, Call>()
+  private last: Call | undefined
 
-  function callFor(fragment: CallFragment): Call {
-    const continuesLast = fragment.key === LAST_KEY && fragment.name === ''
-    const known = continuesLast ? last : callOfKey.get(fragment.key)
-    if (known && !opensAnotherCall(known, fragment)) return known
-    const fresh = open()
-    calls.push(fresh)
-    if (fragment.key !== LAST_KEY) callOfKey.set(fragment.key, fresh)
-    return fresh
+  constructor(private readonly open: () => Call) {}
+
+  /** The call that the fragment belongs to, which knows of it now. */
+  sort(fragment: CallFragment): Call {
+    const call = this.callFor(fragment)
+    this.last = call
+    if (call.wireId === '') call.wireId = fragment.id
+    if (call.name === '') call.name = fragment.name
+    call.lastCharacter = fragment.argumentsText.trimEnd().at(-1) ?? call.lastCharacter
+    return call
   }
 
-  return {
-    calls,
-    sort(fragment) {
-      const call = callFor(fragment)
-      last = call
-      if (call.wireId === '') call.wireId = fragment.id
-      if (call.name === '') call.name = fragment.name
-      call.lastCharacter = fragment.argumentsText.trimEnd().at(-1) ?? call.lastCharacter
-      return call
-    },
+  private callFor(fragment: CallFragment): Call {
+    const continuesLast = fragment.key === LAST_KEY && fragment.name === ''
+    const known = continuesLast ? this.last : this.callOfKey.get(fragment.key)
+    if (known && !opensAnotherCall(known, fragment)) return known
+    const fresh = this.open()
+    this.calls.push(fresh)
+    if (fragment.key !== LAST_KEY) this.callOfKey.set(fragment.key, fresh)
+    return fresh
   }
 }
 

@@ -7,7 +7,6 @@ import { leaveOutInside } from '@/formats/nested-fields'
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '@/lib/json'
 import { asWritten, rememberNumbers } from '@/lib/json-source/as-written'
 import { editJson, replaceStringInJson } from '@/lib/json-splice'
-import type { Frame } from '@/lib/streams/sse'
 import { BODY_FIELDS, NESTED_FIELDS } from './body-fields'
 import { DONE } from './framing'
 import { QUIRKS } from './quirks'
@@ -89,53 +88,37 @@ function response(text: string, json: JsonObject, context: AnswerContext, hooks:
 }
 
 function createStream(context: AnswerContext, hooks: PassHooks): PassingStream {
-  return new PassingChunks(context, hooks)
-}
+  const repair = new StreamRepair(context, hooks)
 
-class PassingChunks implements PassingStream {
-  private readonly repair: StreamRepair
-
-  constructor(
-    private readonly context: AnswerContext,
-    private readonly hooks: PassHooks,
-  ) {
-    this.repair = new StreamRepair(context, hooks)
-  }
-
-  event(data: string, json: JsonValue | undefined): string | undefined {
-    const straight = this.straightened(data, json)
-    const chunk = straight === undefined ? json : parseJson(straight)
-    if (straight !== undefined) rememberNumbers(chunk, straight)
-    return isJsonObject(chunk) ? this.passChunk(straight ?? data, chunk) : data
-  }
-
-  ending(isTerminated: boolean): Frame[] {
-    const frames = this.repair.ending()
-    return isTerminated ? frames : [...frames, { data: DONE }]
-  }
-
-  private passChunk(data: string, chunk: JsonObject): string | undefined {
-    const { context, hooks } = this
+  function passChunk(data: string, chunk: JsonObject): string | undefined {
     if (!context.wantsUsage && isUsageOnlyChunk(chunk)) return undefined
     // What is neither a part of the answer nor its usage breaks whoever takes it for a chunk.
     if (!Array.isArray(chunk.choices) && !isJsonObject(chunk.usage)) {
       hooks.repaired('choices')
       return undefined
     }
-    const edits = this.repair.repair(chunk)
+    const edits = repair.repair(chunk)
     const named = withPublicModel(data, chunk, context.model)
     return edits.length > 0 ? editJson(named, edits) : named
   }
 
   /** Some send a chunk inside an array, or a whole message in place of a delta. */
-  private straightened(data: string, json: JsonValue | undefined): string | undefined {
+  function straightened(data: string, json: JsonValue | undefined): string | undefined {
     if (Array.isArray(json)) return JSON.stringify(asWritten(json[0]))
-    const moves = isJsonObject(json) ? this.repair.moves(json) : NO_EDITS
+    const moves = isJsonObject(json) ? repair.moves(json) : []
     return moves.length > 0 ? editJson(data, moves) : undefined
   }
-}
 
-const NO_EDITS: ReturnType<StreamRepair['moves']> = []
+  return {
+    event(data, json) {
+      const straight = straightened(data, json)
+      const chunk = straight === undefined ? json : parseJson(straight)
+      if (straight !== undefined) rememberNumbers(chunk, straight)
+      return isJsonObject(chunk) ? passChunk(straight ?? data, chunk) : data
+    },
+    ending: (isTerminated) => (isTerminated ? repair.ending() : [...repair.ending(), { data: DONE }]),
+  }
+}
 
 /** Touches nothing but the model's name; an answer that names none gets the name as its first field. */
 function withPublicModel(text: string, json: JsonObject, publicModel: string): string {

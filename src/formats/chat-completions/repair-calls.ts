@@ -3,17 +3,9 @@ import type { PassHooks } from '@/formats/format'
 import { randomId } from '@/lib/ids'
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 import type { JsonEdit } from '@/lib/json-splice'
-import { type CallFragment, createCallSorter, type KnownCall, readFragment } from './call-fragments'
+import { type CallFragment, CallSorter, type KnownCall, readFragment } from './call-fragments'
 import type { Put } from './repair'
 import { encodeArguments } from './tool-arguments'
-
-interface CallRepair {
-  /** What is to change in the fragments of one delta, which stand at `path`. */
-  repair(put: Put, path: JsonEdit['path'], fragments: JsonValue[]): void
-  /** A fragment for each call that would end without arguments, which clients parse as JSON. */
-  missingArguments(hooks: PassHooks): JsonObject[]
-  readonly hasCalls: boolean
-}
 
 type Call = KnownCall & {
   /** Its place among the calls that the client was told of. */
@@ -24,46 +16,48 @@ type Call = KnownCall & {
   hasArguments: boolean
 }
 
-/** Creates the repair for one choice. */
-export function createCallRepair(): CallRepair {
-  const sorter = createCallSorter(openCall)
-  let told = 0
+/** The repair of one choice. */
+export class CallRepair {
+  private readonly sorter = new CallSorter(openCall)
+  private told = 0
 
-  function repairFragment(put: Put, path: JsonEdit['path'], fragment: JsonObject): void {
+  /** What is to change in the fragments of one delta, which stand at `path`. */
+  repair(put: Put, path: JsonEdit['path'], fragments: JsonValue[]): void {
+    for (const [index, fragment] of fragments.entries()) {
+      if (isJsonObject(fragment)) this.repairFragment(put, [...path, index], fragment)
+      else put([...path, index], undefined, 'tool_calls')
+    }
+  }
+
+  /** A fragment for each call that would end without arguments, which clients parse as JSON. */
+  missingArguments(hooks: PassHooks): JsonObject[] {
+    const silent = this.sorter.calls.filter((call) => call.index !== undefined && !call.isCustom && !call.hasArguments)
+    return silent.map((call) => {
+      call.hasArguments = true
+      hooks.repaired('arguments')
+      return { index: call.index, function: { arguments: encodeArguments('') } }
+    })
+  }
+
+  hasCalls(): boolean {
+    return this.told > 0
+  }
+
+  private repairFragment(put: Put, path: JsonEdit['path'], fragment: JsonObject): void {
     const read = readFragment(fragment)
-    const call = sorter.sort(read)
+    const call = this.sorter.sort(read)
     if (call.name === '') {
       call.pending += read.argumentsText
       put(path, undefined, 'tool_calls')
       return
     }
     const isFirst = call.index === undefined
-    call.index ??= told++
+    call.index ??= this.told++
     call.isCustom ||= isJsonObject(fragment.custom)
     if (fragment.index !== call.index) put([...path, 'index'], call.index, 'index')
     if (isFirst) repairFirst(put, path, fragment, call)
     else repairLater(put, path, fragment, call)
     repairArguments(put, path, fragment, call, read)
-  }
-
-  return {
-    repair(put, path, fragments) {
-      for (const [index, fragment] of fragments.entries()) {
-        if (isJsonObject(fragment)) repairFragment(put, [...path, index], fragment)
-        else put([...path, index], undefined, 'tool_calls')
-      }
-    },
-    missingArguments(hooks) {
-      const silent = sorter.calls.filter((call) => call.index !== undefined && !call.isCustom && !call.hasArguments)
-      return silent.map((call) => {
-        call.hasArguments = true
-        hooks.repaired('arguments')
-        return { index: call.index, function: { arguments: encodeArguments('') } }
-      })
-    },
-    get hasCalls() {
-      return told > 0
-    },
   }
 }
 

@@ -8,7 +8,7 @@ import type { Frame } from '@/lib/streams/sse'
 import { encodeFinishReason } from './finish-reason'
 import { type Put, repairChoice, repairContent, repairHead, repairSum } from './repair'
 import { ListRepair, repairAnnotations } from './repair-annotations'
-import { createCallRepair } from './repair-calls'
+import { CallRepair } from './repair-calls'
 import { decodeUsage, encodeUsage } from './usage'
 
 /** Of one choice: what decides about its next chunks. */
@@ -18,7 +18,7 @@ class Choice {
   hasFunctionCall = false
   isFinished = false
   /** Made when the first call comes. */
-  calls: ReturnType<typeof createCallRepair> | undefined
+  calls: CallRepair | undefined
   readonly lists = new ListRepair()
 }
 
@@ -130,7 +130,7 @@ export class StreamRepair {
     choice.hasContent ||= bringsContent(delta)
     choice.hasFunctionCall ||= isJsonObject(delta.function_call)
     if (Array.isArray(fragments)) {
-      choice.calls ??= createCallRepair()
+      choice.calls ??= new CallRepair()
       choice.calls.repair(put, [...path, 'tool_calls'], fragments)
     } else if (fragments !== undefined && fragments !== null) put([...path, 'tool_calls'], undefined, 'tool_calls')
     if (isLast) this.addArguments(path, fragments, choice)
@@ -186,7 +186,7 @@ export class StreamRepair {
     const missing = calls?.missingArguments(this.hooks) ?? []
     const reason = hasFunctionCall
       ? 'function_call'
-      : encodeFinishReason({ kind: 'stop' }, { hasToolCalls: calls?.hasCalls ?? false, hasRefusal: false })
+      : encodeFinishReason({ kind: 'stop' }, { hasToolCalls: calls?.hasCalls() ?? false, hasRefusal: false })
     const delta = missing.length > 0 ? { tool_calls: missing } : {}
     return this.chunkFrame([{ index, delta, logprobs: null, finish_reason: reason }])
   }

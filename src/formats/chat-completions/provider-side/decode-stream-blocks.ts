@@ -4,12 +4,16 @@ import type { FinishReason } from '@/chat/response'
 import { type DecodedPart, decodeContent } from '@/formats/chat-completions/answer-content'
 import { decodeFinishReason } from '@/formats/chat-completions/finish-reason'
 import { isJsonObject, type JsonObject } from '@/lib/json'
-import { type CallReader, createCallReader } from './decode-stream-calls'
+import { CallReader } from './decode-stream-calls'
 
 type TextKind = 'text' | 'refusal' | 'reasoning'
 
 /** Of the choice of this number; `takeBlock` gives the number of the next block of the stream. */
-export class BlockReader {
+export function createBlockReader(choice: number, takeBlock: () => number): BlockReader {
+  return new BlockReader(choice, takeBlock)
+}
+
+class BlockReader {
   /** Made when the first call comes. */
   private tools: CallReader | undefined
   private open: { kind: TextKind; block: number } | undefined
@@ -39,7 +43,7 @@ export class BlockReader {
   /** Why the choice ended: also where the provider gave no reason, which {@link isFinished} tells. */
   finish(): FinishReason {
     return decodeFinishReason(this.finishWord, {
-      hasToolCalls: this.tools?.hasCalls ?? false,
+      hasToolCalls: this.tools?.hasCalls() ?? false,
       hasRefusal: this.hasRefusal,
     })
   }
@@ -49,7 +53,7 @@ export class BlockReader {
   }
 
   hasNamelessCall(): boolean {
-    return this.tools?.hasNamelessCall ?? false
+    return this.tools?.hasNamelessCall() ?? false
   }
 
   private closeText(): ChatEvent[] {
@@ -85,17 +89,13 @@ export class BlockReader {
   private pushDelta(delta: JsonObject): ChatEvent[] {
     const events = decodeContent(delta).flatMap((part) => this.pushPart(part))
     const calls: ChatEvent[] = []
-    if (Array.isArray(delta.tool_calls))
-      for (const fragment of delta.tool_calls) calls.push(...this.callReader().push(fragment))
-    if (isJsonObject(delta.function_call)) calls.push(...this.callReader().pushLegacy(delta.function_call))
+    const { tool_calls: fragments, function_call: legacy } = delta
+    if (Array.isArray(fragments) || isJsonObject(legacy)) this.tools ??= new CallReader(this.choice, this.takeBlock)
+    if (Array.isArray(fragments)) for (const fragment of fragments) calls.push(...(this.tools?.push(fragment) ?? []))
+    if (isJsonObject(legacy)) calls.push(...(this.tools?.pushLegacy(legacy) ?? []))
     if (calls.length > 0) events.push(...this.closeText(), ...calls)
     this.hasContent ||= events.length > 0
     return events
-  }
-
-  private callReader(): CallReader {
-    this.tools ??= createCallReader(this.choice, this.takeBlock)
-    return this.tools
   }
 }
 
