@@ -66,7 +66,10 @@ const CustomToolCall = object({
 /** Of a function or a custom tool. */
 const CallOutput = object({ call_id: optional(Type.String()), output: Content })
 
-const ReasoningTexts = Type.Array(object({ text: optional(Type.String()) }), LIMITS.parts)
+const ReasoningTexts = Type.Array(
+  object({ type: optional(Type.String()), text: optional(Type.String()) }),
+  LIMITS.parts,
+)
 const Reasoning = object({
   id: optional(Type.String()),
   summary: optional(ReasoningTexts),
