@@ -5,7 +5,7 @@ import { targetOfEntry } from '@test/dialects/provider-entry'
 import { startUpstream } from '@test/support/upstream'
 import { assert } from '@/lib/assert'
 import { isJsonObject, type JsonObject, parseJson, textOf } from '@/lib/json'
-import { createSseParser } from '@/lib/streams/sse'
+import { SseParser } from '@/lib/streams/sse'
 import { anthropicAt, readByAws } from './aws-libraries'
 
 type Recorded = { name: string; operation: string; status: number; errorType?: string; frames?: string; body?: object }
@@ -71,11 +71,7 @@ async function read(recorded: Recorded, size = Number.MAX_SAFE_INTEGER): Promise
   let text = ''
   for (let at = 0; at < bytes.length; at += size) text += reading.push(bytes.subarray(at, at + size))
   text += reading.end()
-  return gathered(
-    createSseParser()
-      .push(new TextEncoder().encode(text))
-      .map(({ data }) => parseJson(data ?? '')),
-  )
+  return gathered(new SseParser().push(new TextEncoder().encode(text)).map(({ data }) => parseJson(data ?? '')))
 }
 
 function gathered(events: unknown[]): Told {
