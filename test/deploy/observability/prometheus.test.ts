@@ -36,7 +36,18 @@ let address: string
 beforeAll(async () => {
   const [gatewayPort, port] = [String(await freePort()), String(await freePort())]
   redis = await startRedis()
+  folder = await mkdtemp(join(tmpdir(), 'svc-prometheus-'))
+  const catalog = join(folder, 'catalog.json')
+  const shipped = await Bun.file(join(ROOT, 'config', 'catalog.json')).json()
+  shipped.providers.cloud = {
+    format: 'chat-completions',
+    baseUrl: upstream.url,
+    // The upstream answers, but gives no token out.
+    auth: { type: 'entra', tenant: 'one', clientId: 'two', clientSecret: 'three', authority: upstream.url },
+  }
+  await Bun.write(catalog, JSON.stringify(shipped))
   gateway = spawnGateway({
+    CATALOG: catalog,
     ...{ REDIS_URL: redis.url, DATABASE_URL: await freshDatabase(), PORT: gatewayPort, METRICS_TOKEN: TOKEN },
     ...{ PROVIDER1_API_KEY: 'k-refused,k-provider-one', PROVIDER1_BASE_URL: `${upstream.url}/v1` },
     ...{ DEMO_ACCOUNT: 'on', PROCESSES: '2', DEPOSIT_PROVIDER: 'sandbox' },
@@ -51,7 +62,6 @@ beforeAll(async () => {
     })
     await response.text()
   }
-  folder = await mkdtemp(join(tmpdir(), 'svc-prometheus-'))
   await cp(join(ROOT, 'deploy', 'prometheus'), folder, { recursive: true })
   const config = join(folder, 'prometheus.yml')
   // As it is deployed, but faster, and with the one gateway that there is.
