@@ -9,7 +9,7 @@ import { type OtlpReceiver, startOtlpReceiver } from '@test/telemetry/otlp-recei
 import { freePort } from '@/boot/embedded/free-port'
 import { buildImage, type Image, packagesOf, whyNoImages } from './image'
 
-setDefaultTimeout(300_000)
+setDefaultTimeout(900_000)
 
 const reason = await whyNoImages()
 if (reason) process.stderr.write(`SKIPPED: the image is not built, since ${reason}.\n`)
