@@ -28,7 +28,7 @@ const COMMON: Record<string, string[]> = {
   'pass-through.ts': ['passThrough'],
   'provider-side/decode-error.ts': ['decodeError'],
   'provider-side/decode-response.ts': ['decodeResponse'],
-  'provider-side/decode-stream-blocks.ts': ['createBlockReader'],
+  'provider-side/decode-stream-blocks.ts': ['BlockReader'],
   'provider-side/decode-stream.ts': ['createStreamDecoder'],
   'provider-side/encode-content.ts': ['encodeUserBlock'],
   'provider-side/encode-output.ts': ['encodeOutput'],

@@ -11,7 +11,7 @@ import { BODY_FIELDS, NESTED_FIELDS } from './body-fields'
 import { LAST_EVENTS } from './event-types'
 import { QUIRKS } from './quirks'
 import { repairAnswer } from './repair-answer'
-import { createStreamRepair } from './repair-stream'
+import { StreamRepair } from './repair-stream'
 import { restoreSignatures } from './restore-signatures'
 import { limitToolCalls } from './server-tools'
 
@@ -96,7 +96,7 @@ function passResponse(text: string, json: JsonObject, context: AnswerContext, ho
 }
 
 function createStream(context: AnswerContext, hooks: PassHooks): PassingStream {
-  const repair = createStreamRepair(context, hooks)
+  const repair = new StreamRepair(context, hooks)
   return {
     nameOf: (json) => (isJsonObject(json) ? textOf(json.type) : undefined),
     before: (json) => (isJsonObject(json) ? repair.missing(json) : []),

@@ -22,15 +22,6 @@ import {
 } from './repair'
 import { isKnownAnnotation, type Put, repairAnnotation } from './repair-annotations'
 
-interface StreamRepair {
-  /** Events that clients need before this one, and that the provider left out. */
-  missing(event: JsonObject): Frame[]
-  /** Whether clients can do nothing with an event, or worse. */
-  isHidden(event: JsonObject): boolean
-  /** What is to change in an event; the same array each time. */
-  repair(event: JsonObject): readonly JsonEdit[]
-}
-
 /** What was told of an item. Parts of its content and of its summary are known by their places. */
 type Item = {
   id: string
@@ -76,50 +67,62 @@ const NO_FRAMES: Frame[] = []
 const ANNOTATION = 'response.output_text.annotation.added'
 
 /** Creates the repair of one stream. */
-export function createStreamRepair(context: AnswerContext, hooks: PassHooks): StreamRepair {
-  const whose = identityOf(context)
-  const items = new Map<JsonValue | undefined, Item>()
-  const numbers = createNumbering()
-  const edits: JsonEdit[] = []
-  let isCreated = false
+export class StreamRepair {
+  private readonly whose: { id: string; created: number; own: [name: string, value: JsonValue, text: string][] }
+  private readonly items = new Map<JsonValue | undefined, Item>()
+  private readonly numbers = createNumbering()
+  private readonly edits: JsonEdit[] = []
+  /** A field, since others are handed it. */
+  private readonly put: Put = (path, value, repair) => {
+    this.edits.push({ path, value })
+    this.hooks.repaired(repair)
+  }
+  private isCreated = false
 
-  const put: Put = (path, value, repair) => {
-    edits.push({ path, value })
-    hooks.repaired(repair)
+  constructor(
+    context: AnswerContext,
+    private readonly hooks: PassHooks,
+  ) {
+    this.whose = identityOf(context)
   }
 
-  function itemOf(key: JsonValue | undefined, { id, type, call_id: callId }: JsonObject): Item {
+  private itemOf(key: JsonValue | undefined, { id, type, call_id: callId }: JsonObject): Item {
     const none = { parts: new Set<JsonValue>(), summaries: new Set<JsonValue>(), done: undefined }
     const item: Item = { id: textOf(id) || newItemId(type), type, callId, ...none }
-    items.set(key, item)
+    this.items.set(key, item)
     return item
   }
 
   /** By their places in the output, whatever began first. */
-  function inOrder(): Item[] {
-    const sorted = [...items].sort(([one], [other]) => Number(one) - Number(other))
+  private inOrder(): Item[] {
+    const sorted = [...this.items].sort(([one], [other]) => Number(one) - Number(other))
     return sorted.map(([, item]) => item)
   }
 
   /** What the provider should have said first of all. */
-  function created(): JsonObject[] {
-    if (isCreated) return NONE
-    isCreated = true
-    hooks.repaired('item')
-    const response = { ...Object.fromEntries(whose.own), object: 'response', created_at: whose.created, output: [] }
+  private created(): JsonObject[] {
+    if (this.isCreated) return NONE
+    this.isCreated = true
+    this.hooks.repaired('item')
+    const response = {
+      ...Object.fromEntries(this.whose.own),
+      object: 'response',
+      created_at: this.whose.created,
+      output: [],
+    }
     const said = { error: null, incomplete_details: null, usage: null, status: 'in_progress', ...response }
     return [{ type: 'response.created', response: said }]
   }
 
   /** That an item begins, where only `event` tells of it; and a part of it. */
-  function begun(event: JsonObject, type: string): JsonObject[] {
+  private begun(event: JsonObject, type: string): JsonObject[] {
     const { output_index: key } = event
     const start = START_OF.get(type)
-    const known = items.get(key)
+    const known = this.items.get(key)
     const fresh = known ? undefined : (start?.item ?? startOfDone(event, type))
     if (!known && !fresh) return NONE
     const events: JsonObject[] = []
-    const item = known ?? itemOf(key, { ...fresh, id: textOf(event.item_id) || fresh?.id })
+    const item = known ?? this.itemOf(key, { ...fresh, id: textOf(event.item_id) || fresh?.id })
     const { id } = item
     if (fresh) events.push({ type: 'response.output_item.added', output_index: key, item: { ...fresh, id } })
     if (start && !partsOf(item, type).has(placeOf(event))) {
@@ -130,90 +133,93 @@ export function createStreamRepair(context: AnswerContext, hooks: PassHooks): St
         : ['response.content_part.added', 'content_index']
       events.push({ type: kind, item_id: id, output_index: key, [name]: place, part: start.part })
     }
-    if (events.length > 0) hooks.repaired('item')
+    if (events.length > 0) this.hooks.repaired('item')
     return events
   }
 
-  function noteBeginnings(event: JsonObject, type: string): void {
+  private noteBeginnings(event: JsonObject, type: string): void {
     const { output_index: key, item } = event
-    if (type === 'response.output_item.added' && isJsonObject(item)) itemOf(key, item)
-    const known = type.endsWith('_part.added') ? items.get(key) : undefined
+    if (type === 'response.output_item.added' && isJsonObject(item)) this.itemOf(key, item)
+    const known = type.endsWith('_part.added') ? this.items.get(key) : undefined
     if (known) partsOf(known, type).add(placeOf(event))
   }
 
-  function repairLifecycle(response: JsonObject, isLast: boolean): void {
-    repairHead(put, edits, ['response'], response, whose)
+  private repairLifecycle(response: JsonObject, isLast: boolean): void {
+    repairHead(this.put, this.edits, ['response'], response, this.whose)
     if (!isLast) return
     const { output } = response
-    if (!Array.isArray(output) || output.length === 0) supplyOutput(output)
-    else for (const [index, item] of output.entries()) repairFinal(item, index, output.length)
-    repairUsage(put, ['response', 'usage'], response.usage, hooks)
+    if (!Array.isArray(output) || output.length === 0) this.supplyOutput(output)
+    else for (const [index, item] of output.entries()) this.repairFinal(item, index, output.length)
+    repairUsage(this.put, ['response', 'usage'], response.usage, this.hooks)
   }
 
   /** The items that are done, where the response as a whole has none of them. */
-  function supplyOutput(stated: JsonValue | undefined): void {
-    const done = inOrder().flatMap(({ id, done: item }) => (item ? [{ ...item, id }] : []))
-    if (done.length > 0 || !Array.isArray(stated)) put(['response', 'output'], done.map(repairedItem), 'output')
+  private supplyOutput(stated: JsonValue | undefined): void {
+    const done = this.inOrder().flatMap(({ id, done: item }) => (item ? [{ ...item, id }] : []))
+    if (done.length > 0 || !Array.isArray(stated)) this.put(['response', 'output'], done.map(repairedItem), 'output')
   }
 
   /** An item of the whole response goes by the id under which it was told: known by its call, or by its place. */
-  function repairFinal(item: JsonValue, index: number, count: number): void {
+  private repairFinal(item: JsonValue, index: number, count: number): void {
     if (!isJsonObject(item)) return
-    const told = inOrder()
+    const told = this.inOrder()
     const place = count === told.length ? told[index] : undefined
     const known = told.find(({ callId }) => callId !== undefined && callId === item.call_id) ?? place
     const id = known && known.type === item.type ? known.id : textOf(item.id) || newItemId(item.type)
-    if (item.id !== id) put(['response', 'output', index, 'id'], id, 'id')
-    repairItem(put, ['response', 'output', index], item, true)
+    if (item.id !== id) this.put(['response', 'output', index, 'id'], id, 'id')
+    repairItem(this.put, ['response', 'output', index], item, true)
   }
 
-  function repairOfItem(event: JsonObject, type: string): void {
-    const known = items.get(event.output_index)
+  private repairOfItem(event: JsonObject, type: string): void {
+    const known = this.items.get(event.output_index)
     if (isJsonObject(event.item)) {
       const isDone = type === 'response.output_item.done'
-      if (known && event.item.id !== known.id) put(['item', 'id'], known.id, 'id')
-      repairItem(put, ['item'], event.item, isDone)
+      if (known && event.item.id !== known.id) this.put(['item', 'id'], known.id, 'id')
+      repairItem(this.put, ['item'], event.item, isDone)
       if (known && isDone) known.done = event.item
     } else if (known && event.item_id !== known.id) {
-      put(['item_id'], known.id, 'id')
+      this.put(['item_id'], known.id, 'id')
     }
-    if (type === 'response.function_call_arguments.done') repairArguments(put, ['arguments'], event.arguments)
-    if (event.part !== undefined) repairPart(put, ['part'], event.part)
-    if (type === ANNOTATION) repairAnnotation(put, ['annotation'], event.annotation)
+    if (type === 'response.function_call_arguments.done') repairArguments(this.put, ['arguments'], event.arguments)
+    if (event.part !== undefined) repairPart(this.put, ['part'], event.part)
+    if (type === ANNOTATION) repairAnnotation(this.put, ['annotation'], event.annotation)
   }
 
-  return {
-    missing(event) {
-      const type = textOf(event.type) ?? ''
-      if (!type.startsWith('response.') || !isKnownEvent(type) || NEEDS_NOTHING.has(type)) return NO_FRAMES
-      if (LIFECYCLE.has(type)) return numbers.insert(created(), event)
-      const first = created()
-      const begins = begun(event, type)
-      noteBeginnings(event, type)
-      return numbers.insert(first.length > 0 ? [...first, ...begins] : begins, event)
-    },
-    isHidden(event) {
-      const type = textOf(event.type) ?? ''
-      // An error is told in our own words.
-      if (type === 'error' || type === 'response.failed') return true
-      const isRepeated = type === 'response.created' && isCreated
-      const isOrphan = type.startsWith('response.') && !LIFECYCLE.has(type) && !items.has(event.output_index)
-      const isForeign = type === ANNOTATION && !isKnownAnnotation(event.annotation)
-      if (isKnownEvent(type) && !isRepeated && !isOrphan && !isForeign) return false
-      hooks.repaired('type')
-      return true
-    },
-    repair(event) {
-      edits.length = 0
-      const type = textOf(event.type) ?? ''
-      numbers.repair(edits, event)
-      if (!LIFECYCLE.has(type)) repairOfItem(event, type)
-      else {
-        isCreated ||= type === 'response.created'
-        if (isJsonObject(event.response)) repairLifecycle(event.response, LAST_EVENTS.has(type))
-      }
-      return edits
-    },
+  /** Events that clients need before this one, and that the provider left out. */
+  missing(event: JsonObject): Frame[] {
+    const type = textOf(event.type) ?? ''
+    if (!type.startsWith('response.') || !isKnownEvent(type) || NEEDS_NOTHING.has(type)) return NO_FRAMES
+    if (LIFECYCLE.has(type)) return this.numbers.insert(this.created(), event)
+    const first = this.created()
+    const begins = this.begun(event, type)
+    this.noteBeginnings(event, type)
+    return this.numbers.insert(first.length > 0 ? [...first, ...begins] : begins, event)
+  }
+
+  /** Whether clients can do nothing with an event, or worse. */
+  isHidden(event: JsonObject): boolean {
+    const type = textOf(event.type) ?? ''
+    // An error is told in our own words.
+    if (type === 'error' || type === 'response.failed') return true
+    const isRepeated = type === 'response.created' && this.isCreated
+    const isOrphan = type.startsWith('response.') && !LIFECYCLE.has(type) && !this.items.has(event.output_index)
+    const isForeign = type === ANNOTATION && !isKnownAnnotation(event.annotation)
+    if (isKnownEvent(type) && !isRepeated && !isOrphan && !isForeign) return false
+    this.hooks.repaired('type')
+    return true
+  }
+
+  /** What is to change in an event; the same array each time. */
+  repair(event: JsonObject): readonly JsonEdit[] {
+    this.edits.length = 0
+    const type = textOf(event.type) ?? ''
+    this.numbers.repair(this.edits, event)
+    if (!LIFECYCLE.has(type)) this.repairOfItem(event, type)
+    else {
+      this.isCreated ||= type === 'response.created'
+      if (isJsonObject(event.response)) this.repairLifecycle(event.response, LAST_EVENTS.has(type))
+    }
+    return this.edits
   }
 }
 

@@ -20,16 +20,22 @@ type Call = { index: number; hasArguments: boolean; custom?: string }
 
 /** Every chunk has the same id, time and model; the first of each choice brings the role, without which clients throw. */
 export function createStreamEncoder(context: AnswerContext): StreamEncoder {
-  const callOfBlock = new Map<number, Call>()
-  const callsOfChoice = new Map<number, number>()
-  const choicesWithRole = new Set<number>()
-  const choicesWithRefusal = new Set<number>()
-  /** Said at the end: some providers go on after a reason, and some clients do not read on after one. */
-  const finishes = new Map<number, FinishReason>()
-  let usage: Usage | undefined
+  return new ChunkEncoder(context)
+}
 
-  function chunk(choices: JsonObject[], usageObject: JsonObject | null): Frame {
-    const { id, created, model, wantsUsage } = context
+class ChunkEncoder implements StreamEncoder {
+  private readonly callOfBlock = new Map<number, Call>()
+  private readonly callsOfChoice = new Map<number, number>()
+  private readonly choicesWithRole = new Set<number>()
+  private readonly choicesWithRefusal = new Set<number>()
+  /** Said at the end: some providers go on after a reason, and some clients do not read on after one. */
+  private readonly finishes = new Map<number, FinishReason>()
+  private usage: Usage | undefined
+
+  constructor(private readonly context: AnswerContext) {}
+
+  private chunk(choices: JsonObject[], usageObject: JsonObject | null): Frame {
+    const { id, created, model, wantsUsage } = this.context
     const body = {
       id,
       object: 'chat.completion.chunk',
@@ -41,104 +47,106 @@ export function createStreamEncoder(context: AnswerContext): StreamEncoder {
     return { data: JSON.stringify(body) }
   }
 
-  function choiceChunk(choice: number, delta: JsonObject, finish: string | null = null): Frame {
-    return chunk([{ index: choice, delta, logprobs: null, finish_reason: finish }], null)
+  private choiceChunk(choice: number, delta: JsonObject, finish: string | null = null): Frame {
+    return this.chunk([{ index: choice, delta, logprobs: null, finish_reason: finish }], null)
   }
 
-  function roleChunk(choice: number): Frame[] {
-    if (choicesWithRole.has(choice)) return []
-    choicesWithRole.add(choice)
-    return [choiceChunk(choice, { role: 'assistant', content: '' })]
+  private roleChunk(choice: number): Frame[] {
+    if (this.choicesWithRole.has(choice)) return []
+    this.choicesWithRole.add(choice)
+    return [this.choiceChunk(choice, { role: 'assistant', content: '' })]
   }
 
-  function delta(choice: number, content: JsonObject): Frame[] {
-    return [...roleChunk(choice), choiceChunk(choice, content)]
+  private delta(choice: number, content: JsonObject): Frame[] {
+    return [...this.roleChunk(choice), this.choiceChunk(choice, content)]
   }
 
   /** The deprecated shape has room for the function of one call. */
-  function callDelta(choice: number, index: number, fragment: JsonObject & { function: JsonObject }): Frame[] {
-    if (!context.wantsFunctionCall) return delta(choice, { tool_calls: [{ index, ...fragment }] })
-    return index === 0 ? delta(choice, { function_call: fragment.function }) : []
+  private callDelta(choice: number, index: number, fragment: JsonObject & { function: JsonObject }): Frame[] {
+    if (!this.context.wantsFunctionCall) return this.delta(choice, { tool_calls: [{ index, ...fragment }] })
+    return index === 0 ? this.delta(choice, { function_call: fragment.function }) : []
   }
 
-  function startCall(event: Extract<ChatEvent, { type: 'tool-call-start' }>): Frame[] {
-    const index = callsOfChoice.get(event.choice) ?? 0
-    callsOfChoice.set(event.choice, index + 1)
+  private startCall(event: Extract<ChatEvent, { type: 'tool-call-start' }>): Frame[] {
+    const index = this.callsOfChoice.get(event.choice) ?? 0
+    this.callsOfChoice.set(event.choice, index + 1)
     const { id, name } = event
-    if (context.toolOrigins?.get(name)?.kind === 'custom') {
-      callOfBlock.set(event.block, { index, hasArguments: false, custom: '' })
-      return delta(event.choice, { tool_calls: [{ index, id, type: 'custom', custom: { name, input: '' } }] })
+    if (this.context.toolOrigins?.get(name)?.kind === 'custom') {
+      this.callOfBlock.set(event.block, { index, hasArguments: false, custom: '' })
+      return this.delta(event.choice, { tool_calls: [{ index, id, type: 'custom', custom: { name, input: '' } }] })
     }
-    callOfBlock.set(event.block, { index, hasArguments: false })
-    return callDelta(event.choice, index, { id, type: 'function', function: { name, arguments: '' } })
+    this.callOfBlock.set(event.block, { index, hasArguments: false })
+    return this.callDelta(event.choice, index, { id, type: 'function', function: { name, arguments: '' } })
   }
 
-  function continueCall(event: Extract<ChatEvent, { type: 'tool-call-delta' }>): Frame[] {
-    const call = callOfBlock.get(event.block)
+  private continueCall(event: Extract<ChatEvent, { type: 'tool-call-delta' }>): Frame[] {
+    const call = this.callOfBlock.get(event.block)
     if (!call || event.argumentsText === '') return []
     if (call.custom !== undefined) {
       call.custom += event.argumentsText
       return []
     }
     call.hasArguments = true
-    return callDelta(event.choice, call.index, { function: { arguments: event.argumentsText } })
+    return this.callDelta(event.choice, call.index, { function: { arguments: event.argumentsText } })
   }
 
-  function endCall(event: Extract<ChatEvent, { type: 'tool-call-end' }>): Frame[] {
-    const call = callOfBlock.get(event.block)
+  private endCall(event: Extract<ChatEvent, { type: 'tool-call-end' }>): Frame[] {
+    const call = this.callOfBlock.get(event.block)
     const signature = encodeSignature(event.signature)
     if (call?.custom !== undefined) {
       const custom = { input: customInput(call.custom) }
-      return delta(event.choice, { tool_calls: [{ index: call.index, custom, ...signature }] })
+      return this.delta(event.choice, { tool_calls: [{ index: call.index, custom, ...signature }] })
     }
     if (!call || (call.hasArguments && !signature.extra_content)) return []
     const rest = call.hasArguments ? '' : encodeArguments('')
-    return callDelta(event.choice, call.index, { function: { arguments: rest }, ...signature })
+    return this.callDelta(event.choice, call.index, { function: { arguments: rest }, ...signature })
   }
 
-  function finishChunks([choice, finish]: [number, FinishReason]): Frame[] {
-    const emitted = { hasToolCalls: callsOfChoice.has(choice), hasRefusal: choicesWithRefusal.has(choice) }
-    const reason = encodeFinishReason(finish, emitted, context.wantsFunctionCall)
-    return [...roleChunk(choice), choiceChunk(choice, {}, reason)]
+  private finishChunks([choice, finish]: [number, FinishReason]): Frame[] {
+    const emitted = { hasToolCalls: this.callsOfChoice.has(choice), hasRefusal: this.choicesWithRefusal.has(choice) }
+    const reason = encodeFinishReason(finish, emitted, this.context.wantsFunctionCall)
+    return [...this.roleChunk(choice), this.choiceChunk(choice, {}, reason)]
   }
 
-  return {
-    push(event) {
-      switch (event.type) {
-        case 'start':
-          return roleChunk(0)
-        case 'text-delta':
-          return event.text === '' ? [] : delta(event.choice, { content: event.text })
-        case 'refusal-delta':
-          if (event.text === '') return []
-          choicesWithRefusal.add(event.choice)
-          return delta(event.choice, { refusal: event.text })
-        case 'reasoning-delta':
-          return event.text === '' ? [] : delta(event.choice, { reasoning_content: event.text })
-        case 'tool-call-start':
-          return startCall(event)
-        case 'tool-call-delta':
-          return continueCall(event)
-        case 'tool-call-end':
-          return endCall(event)
-        case 'image':
-          return delta(event.choice, {
-            images: [encodeImage({ type: 'base64', mediaType: event.mediaType, data: event.data })],
-          })
-        case 'finish':
-          finishes.set(event.choice, event.finish)
-          return []
-        case 'usage':
-          usage = event.usage
-          return []
-        default:
-          return []
-      }
-    },
-    end() {
-      const usageChunk = context.wantsUsage && usage ? [chunk([], encodeUsage(usage))] : []
-      return [...[...finishes].flatMap(finishChunks), ...usageChunk, { data: DONE }]
-    },
-    fail: (error: GatewayError, requestId: string) => [{ data: JSON.stringify(encodeError(error, requestId).body) }],
+  push(event: ChatEvent): Frame[] {
+    switch (event.type) {
+      case 'start':
+        return this.roleChunk(0)
+      case 'text-delta':
+        return event.text === '' ? [] : this.delta(event.choice, { content: event.text })
+      case 'refusal-delta':
+        if (event.text === '') return []
+        this.choicesWithRefusal.add(event.choice)
+        return this.delta(event.choice, { refusal: event.text })
+      case 'reasoning-delta':
+        return event.text === '' ? [] : this.delta(event.choice, { reasoning_content: event.text })
+      case 'tool-call-start':
+        return this.startCall(event)
+      case 'tool-call-delta':
+        return this.continueCall(event)
+      case 'tool-call-end':
+        return this.endCall(event)
+      case 'image':
+        return this.delta(event.choice, {
+          images: [encodeImage({ type: 'base64', mediaType: event.mediaType, data: event.data })],
+        })
+      case 'finish':
+        this.finishes.set(event.choice, event.finish)
+        return []
+      case 'usage':
+        this.usage = event.usage
+        return []
+      default:
+        return []
+    }
+  }
+
+  end(): Frame[] {
+    const usageChunk = this.context.wantsUsage && this.usage ? [this.chunk([], encodeUsage(this.usage))] : []
+    return [...[...this.finishes].flatMap((finish) => this.finishChunks(finish)), ...usageChunk, { data: DONE }]
+  }
+
+  fail(error: GatewayError, requestId: string): Frame[] {
+    return [{ data: JSON.stringify(encodeError(error, requestId).body) }]
   }
 }

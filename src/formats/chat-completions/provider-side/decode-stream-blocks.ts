@@ -9,11 +9,7 @@ import { CallReader } from './decode-stream-calls'
 type TextKind = 'text' | 'refusal' | 'reasoning'
 
 /** Of the choice of this number; `takeBlock` gives the number of the next block of the stream. */
-export function createBlockReader(choice: number, takeBlock: () => number): BlockReader {
-  return new BlockReader(choice, takeBlock)
-}
-
-class BlockReader {
+export class BlockReader {
   /** Made when the first call comes. */
   private tools: CallReader | undefined
   private open: { kind: TextKind; block: number } | undefined

@@ -19,9 +19,7 @@ import { isJsonObject, type JsonObject, type JsonValue, textOf } from '@/lib/jso
 import { rememberNumbers } from '@/lib/json-source/as-written'
 import type { SseEvent } from '@/lib/streams/sse'
 import { decodeError } from './decode-error'
-import { createBlockReader } from './decode-stream-blocks'
-
-type BlockReader = ReturnType<typeof createBlockReader>
+import { BlockReader } from './decode-stream-blocks'
 
 /** OpenAI pads its events to hide how long they are; others count in each of them. */
 const RUNNING: RunningFields = {
@@ -86,7 +84,7 @@ class ChunkDecoder implements StreamDecoder {
   private readerOf(index: number): BlockReader {
     const known = this.choices.get(index)
     if (known) return known
-    const reader = createBlockReader(index, () => this.nextBlock++)
+    const reader = new BlockReader(index, () => this.nextBlock++)
     this.choices.set(index, reader)
     return reader
   }

@@ -28,113 +28,127 @@ type OpenCall = { choice: number; id: string; name: string; argumentsText: strin
 
 /** Creates the encoder of one stream. */
 export function createStreamEncoder(context: AnswerContext): StreamEncoder {
-  const calls = new Map<number, OpenCall>()
-  const waiting: { choice: number; part: JsonObject }[] = []
-  const finishes = new Map<number, FinishReason>()
-  const reasoningWithText = new Set<number>()
+  return new ContentEncoder(context)
+}
+
+class ContentEncoder implements StreamEncoder {
+  private readonly calls = new Map<number, OpenCall>()
+  private readonly waiting: { choice: number; part: JsonObject }[] = []
+  private readonly finishes = new Map<number, FinishReason>()
+  private readonly reasoningWithText = new Set<number>()
   /** By block, texts that have to be whole before any of them can be told. */
-  const wholeTexts = new Map<number, string>()
-  let usage: Usage | undefined
+  private readonly wholeTexts = new Map<number, string>()
+  private usage: Usage | undefined
 
-  function frame(candidates: JsonObject[], more: JsonObject = {}): Frame {
-    return { data: JSON.stringify({ candidates, ...more, modelVersion: context.model, responseId: context.id }) }
+  constructor(private readonly context: AnswerContext) {}
+
+  private frame(candidates: JsonObject[], more: JsonObject = {}): Frame {
+    return {
+      data: JSON.stringify({ candidates, ...more, modelVersion: this.context.model, responseId: this.context.id }),
+    }
   }
 
-  function partFrame(choice: number, part: JsonObject): Frame {
-    return frame([{ content: { role: 'model', parts: [part] }, index: choice }])
+  private partFrame(choice: number, part: JsonObject): Frame {
+    return this.frame([{ content: { role: 'model', parts: [part] }, index: choice }])
   }
 
-  function pushText(choice: number, text: string): Frame[] {
-    return text === '' ? [] : [partFrame(choice, { text })]
+  private pushText(choice: number, text: string): Frame[] {
+    return text === '' ? [] : [this.partFrame(choice, { text })]
   }
 
-  function releaseCalls(): Frame[] {
-    return waiting.splice(0).map(({ choice, part }) => partFrame(choice, part))
+  private releaseCalls(): Frame[] {
+    return this.waiting.splice(0).map(({ choice, part }) => this.partFrame(choice, part))
   }
 
-  function pushReasoning(event: Extract<ChatEvent, { type: `reasoning-${string}` }>): Frame[] {
+  private pushReasoning(event: Extract<ChatEvent, { type: `reasoning-${string}` }>): Frame[] {
     const { choice, block } = event
     switch (event.type) {
       case 'reasoning-start':
-        return event.redacted ? [partFrame(choice, encodeRedactedThought(event.redacted))] : []
+        return event.redacted ? [this.partFrame(choice, encodeRedactedThought(event.redacted))] : []
       case 'reasoning-delta':
-        if (event.text !== '') reasoningWithText.add(block)
-        return context.wantsReasoning && event.text !== '' ? [partFrame(choice, encodeThought(event.text))] : []
+        if (event.text !== '') this.reasoningWithText.add(block)
+        return this.context.wantsReasoning && event.text !== ''
+          ? [this.partFrame(choice, encodeThought(event.text))]
+          : []
       case 'reasoning-end': {
         // A proof of thoughts that the caller does not see could never be sent back with them.
-        const isKept = event.signature && (context.wantsReasoning || !reasoningWithText.has(block))
-        return isKept ? [partFrame(choice, encodeThought('', event.signature))] : []
+        const isKept = event.signature && (this.context.wantsReasoning || !this.reasoningWithText.has(block))
+        return isKept ? [this.partFrame(choice, encodeThought('', event.signature))] : []
       }
     }
   }
 
-  function pushCall(event: Extract<ChatEvent, { type: `tool-call-${string}` }>): void {
+  private pushCall(event: Extract<ChatEvent, { type: `tool-call-${string}` }>): void {
     const { choice, block } = event
-    const call = calls.get(block)
+    const call = this.calls.get(block)
     if (event.type === 'tool-call-start')
-      calls.set(block, { choice, id: event.id, name: event.name, argumentsText: '' })
+      this.calls.set(block, { choice, id: event.id, name: event.name, argumentsText: '' })
     else if (event.type === 'tool-call-delta') {
       if (call) call.argumentsText += event.argumentsText
     } else if (call) {
-      calls.delete(block)
-      waiting.push({ choice, part: encodeCall(call.id, call.name, call.argumentsText, event.signature) })
+      this.calls.delete(block)
+      this.waiting.push({ choice, part: encodeCall(call.id, call.name, call.argumentsText, event.signature) })
     }
   }
 
-  function pushContent(event: ChatEvent): Frame[] {
+  private pushContent(event: ChatEvent): Frame[] {
     switch (event.type) {
       case 'text-delta':
-        if (context.answerField === undefined) return pushText(event.choice, event.text)
-        wholeTexts.set(event.block, (wholeTexts.get(event.block) ?? '') + event.text)
+        if (this.context.answerField === undefined) return this.pushText(event.choice, event.text)
+        this.wholeTexts.set(event.block, (this.wholeTexts.get(event.block) ?? '') + event.text)
         return []
       case 'refusal-delta':
-        return pushText(event.choice, event.text)
+        return this.pushText(event.choice, event.text)
       case 'text-end':
         return [
-          ...pushText(event.choice, answerText(wholeTexts.get(event.block) ?? '', context.answerField)),
-          ...(event.signature ? [partFrame(event.choice, { text: '', ...encodeProof(event.signature) })] : []),
+          ...this.pushText(event.choice, answerText(this.wholeTexts.get(event.block) ?? '', this.context.answerField)),
+          ...(event.signature ? [this.partFrame(event.choice, { text: '', ...encodeProof(event.signature) })] : []),
         ]
       case 'reasoning-start':
       case 'reasoning-delta':
       case 'reasoning-end':
-        return pushReasoning(event)
+        return this.pushReasoning(event)
       case 'tool-call-start':
       case 'tool-call-delta':
       case 'tool-call-end':
-        pushCall(event)
+        this.pushCall(event)
         return []
       case 'image':
-        return [partFrame(event.choice, encodeImage(event.mediaType, event.data))]
+        return [this.partFrame(event.choice, encodeImage(event.mediaType, event.data))]
       case 'finish':
-        finishes.set(event.choice, event.finish)
+        this.finishes.set(event.choice, event.finish)
         return []
       case 'usage':
-        usage = event.usage
+        this.usage = event.usage
         return []
       default:
         return []
     }
   }
 
-  function lastFrame(): Frame {
+  private lastFrame(): Frame {
     const ends: [number, FinishReason][] =
-      finishes.size > 0 ? [...finishes].sort(([left], [right]) => left - right) : [[0, { kind: 'error' }]]
+      this.finishes.size > 0 ? [...this.finishes].sort(([left], [right]) => left - right) : [[0, { kind: 'error' }]]
     const candidates = ends.map(([index, finish]) => ({
       // Client libraries count a chunk without parts as a broken answer and forget the turn.
       content: { role: 'model', parts: [{ text: '' }] },
       finishReason: encodeFinishReason(finish),
       index,
     }))
-    return frame(candidates, usage && { usageMetadata: encodeUsage(usage) })
+    return this.frame(candidates, this.usage && { usageMetadata: encodeUsage(this.usage) })
   }
 
-  return {
-    push(event) {
-      const released =
-        event.type === 'finish' || event.type.endsWith('-start') || event.type === 'image' ? releaseCalls() : []
-      return [...released, ...pushContent(event)]
-    },
-    end: () => [...releaseCalls(), lastFrame()],
-    fail: (error: GatewayError, requestId: string) => [{ data: JSON.stringify(encodeError(error, requestId).body) }],
+  push(event: ChatEvent): Frame[] {
+    const released =
+      event.type === 'finish' || event.type.endsWith('-start') || event.type === 'image' ? this.releaseCalls() : []
+    return [...released, ...this.pushContent(event)]
+  }
+
+  end(): Frame[] {
+    return [...this.releaseCalls(), this.lastFrame()]
+  }
+
+  fail(error: GatewayError, requestId: string): Frame[] {
+    return [{ data: JSON.stringify(encodeError(error, requestId).body) }]
   }
 }

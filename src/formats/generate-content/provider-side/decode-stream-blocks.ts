@@ -19,119 +19,128 @@ type OpenCall = { block: number; args: PartialArguments; signed: Signed }
 /** What candidates of one answer share: the numbers of blocks, and ids for calls that have none. */
 type BlockSource = { nextBlock(): number; mintCallId(): string }
 
-export interface BlockReader {
-  readonly isFinished: boolean
-  /** The events of one chunk's share of this candidate, also of one that follows its finish reason. */
-  push(candidate: JsonObject): ChatEvent[]
-  /** The whole prompt was refused: its reason where the candidate has none of its own. */
-  refuse(reason: FinishReason): void
-  /** The stream is over: closes what is open, and says why the candidate ended if it did. */
-  end(): ChatEvent[]
-}
-
 /** Creates the reader of candidate number `choice`. */
-export function createBlockReader(choice: number, source: BlockSource): BlockReader {
-  let open: OpenText | undefined
-  let openCall: OpenCall | undefined
+export class BlockReader {
+  private open: OpenText | undefined
+  private openCall: OpenCall | undefined
   /** Why it ended, of all that was said: some state it with every chunk, and some go on after it. The latest counts. */
-  let finish: ((answer: Parameters<typeof decodeFinishReason>[1]) => FinishReason) | undefined
-  let hasToolCalls = false
-  let hasContent = false
+  private finish: ((answer: Parameters<typeof decodeFinishReason>[1]) => FinishReason) | undefined
+  private hasToolCalls = false
+  private hasContent = false
 
-  function closeText(signed: Signed = {}): ChatEvent[] {
-    if (!open) return []
-    const { kind, block } = open
-    open = undefined
-    return [{ type: `${kind}-end`, choice, block, ...signed }]
+  constructor(
+    private readonly choice: number,
+    private readonly source: BlockSource,
+  ) {}
+
+  private closeText(signed: Signed = {}): ChatEvent[] {
+    if (!this.open) return []
+    const { kind, block } = this.open
+    this.open = undefined
+    return [{ type: `${kind}-end`, choice: this.choice, block, ...signed }]
   }
 
   /** Arguments that the stream broke off are not told at all: as JSON they would look whole. */
-  function closeCall(isWhole: boolean): ChatEvent[] {
-    if (!openCall) return []
-    const { block, args, signed } = openCall
-    openCall = undefined
-    const end: ChatEvent = { type: 'tool-call-end', choice, block, ...signed }
-    return isWhole ? [{ type: 'tool-call-delta', choice, block, argumentsText: args.text() }, end] : [end]
+  private closeCall(isWhole: boolean): ChatEvent[] {
+    if (!this.openCall) return []
+    const { block, args, signed } = this.openCall
+    this.openCall = undefined
+    const end: ChatEvent = { type: 'tool-call-end', choice: this.choice, block, ...signed }
+    return isWhole ? [{ type: 'tool-call-delta', choice: this.choice, block, argumentsText: args.text() }, end] : [end]
   }
 
-  function close(): ChatEvent[] {
-    return [...closeText(), ...closeCall(true)]
+  private close(): ChatEvent[] {
+    return [...this.closeText(), ...this.closeCall(true)]
   }
 
-  function pushText(kind: OpenText['kind'], text: string, signed: Signed): ChatEvent[] {
+  private pushText(kind: OpenText['kind'], text: string, signed: Signed): ChatEvent[] {
     if (text === '' && !signed.signature) return []
-    const events: ChatEvent[] = open?.kind === kind ? [] : close()
-    if (!open) {
-      open = { kind, block: source.nextBlock() }
-      events.push({ type: `${kind}-start`, choice, block: open.block })
+    const events: ChatEvent[] = this.open?.kind === kind ? [] : this.close()
+    if (!this.open) {
+      this.open = { kind, block: this.source.nextBlock() }
+      events.push({ type: `${kind}-start`, choice: this.choice, block: this.open.block })
     }
-    if (text !== '') events.push({ type: `${kind}-delta`, choice, block: open.block, text })
-    if (signed.signature) events.push(...closeText(signed))
-    hasContent = true
+    if (text !== '') events.push({ type: `${kind}-delta`, choice: this.choice, block: this.open.block, text })
+    if (signed.signature) events.push(...this.closeText(signed))
+    this.hasContent = true
     return events
   }
 
-  function pushCall(call: JsonObject, signed: Signed): ChatEvent[] {
+  private pushCall(call: JsonObject, signed: Signed): ChatEvent[] {
     const name = textOf(call.name) ?? ''
     const pieces = Array.isArray(call.partialArgs) ? call.partialArgs : undefined
-    if (name === '' && openCall) return continueCall(call, pieces ?? [])
+    if (name === '' && this.openCall) return this.continueCall(call, pieces ?? [])
     if (name === '') return []
-    const events = close()
-    const block = source.nextBlock()
-    const id = typeof call.id === 'string' && call.id !== '' ? call.id : source.mintCallId()
-    hasToolCalls = true
-    hasContent = true
-    events.push({ type: 'tool-call-start', choice, block, id, name })
+    const events = this.close()
+    const block = this.source.nextBlock()
+    const id = typeof call.id === 'string' && call.id !== '' ? call.id : this.source.mintCallId()
+    this.hasToolCalls = true
+    this.hasContent = true
+    events.push({ type: 'tool-call-start', choice: this.choice, block, id, name })
     if (call.willContinue === true || pieces) {
-      openCall = { block, args: createPartialArguments(), signed }
-      return [...events, ...continueCall(call, pieces ?? [])]
+      this.openCall = { block, args: createPartialArguments(), signed }
+      return [...events, ...this.continueCall(call, pieces ?? [])]
     }
     const argumentsText = JSON.stringify(asWritten(call.args) ?? {})
     return [
       ...events,
-      { type: 'tool-call-delta', choice, block, argumentsText },
-      { type: 'tool-call-end', choice, block, ...signed },
+      { type: 'tool-call-delta', choice: this.choice, block, argumentsText },
+      { type: 'tool-call-end', choice: this.choice, block, ...signed },
     ]
   }
 
-  function continueCall(call: JsonObject, pieces: readonly JsonValue[]): ChatEvent[] {
-    openCall?.args.apply(pieces)
-    return call.willContinue === true ? [] : closeCall(true)
+  private continueCall(call: JsonObject, pieces: readonly JsonValue[]): ChatEvent[] {
+    this.openCall?.args.apply(pieces)
+    return call.willContinue === true ? [] : this.closeCall(true)
   }
 
-  function pushPart(part: JsonValue): ChatEvent[] {
+  private pushPart(part: JsonValue): ChatEvent[] {
     if (!isJsonObject(part)) return []
     const signed = readSignature(part.thoughtSignature)
-    if (isJsonObject(part.functionCall)) return pushCall(part.functionCall, signed)
-    if (isJsonObject(part.inlineData)) return pushImage(part.inlineData)
+    if (isJsonObject(part.functionCall)) return this.pushCall(part.functionCall, signed)
+    if (isJsonObject(part.inlineData)) return this.pushImage(part.inlineData)
     const text = textOf(part.text) ?? textOfCode(part) ?? ''
-    return pushText(part.thought === true ? 'reasoning' : 'text', text, signed)
+    return this.pushText(part.thought === true ? 'reasoning' : 'text', text, signed)
   }
 
-  function pushImage({ mimeType, data }: JsonObject): ChatEvent[] {
+  private pushImage({ mimeType, data }: JsonObject): ChatEvent[] {
     if (typeof mimeType !== 'string' || typeof data !== 'string' || !mimeType.startsWith('image/')) return []
-    hasContent = true
-    return [...close(), { type: 'image', choice, block: source.nextBlock(), mediaType: mimeType, data }]
+    this.hasContent = true
+    return [
+      ...this.close(),
+      { type: 'image', choice: this.choice, block: this.source.nextBlock(), mediaType: mimeType, data },
+    ]
   }
 
-  return {
-    get isFinished() {
-      return finish !== undefined
-    },
-    push(candidate) {
-      const parts = isJsonObject(candidate.content) ? candidate.content.parts : undefined
-      const events = Array.isArray(parts) ? parts.flatMap(pushPart) : []
-      const reason = textOf(candidate.finishReason) ?? ''
-      if (reason !== '') finish = (answer) => decodeFinishReason(reason, answer)
-      return events
-    },
-    refuse(reason) {
-      finish ??= () => reason
-    },
-    end() {
-      if (!finish) return [...closeText(), ...closeCall(false)]
-      return [...close(), { type: 'finish', choice, finish: finish({ hasToolCalls, hasContent }) }]
-    },
+  get isFinished(): boolean {
+    return this.finish !== undefined
+  }
+
+  /** The events of one chunk's share of this candidate, also of one that follows its finish reason. */
+  push(candidate: JsonObject): ChatEvent[] {
+    const parts = isJsonObject(candidate.content) ? candidate.content.parts : undefined
+    const events = Array.isArray(parts) ? parts.flatMap((part) => this.pushPart(part)) : []
+    const reason = textOf(candidate.finishReason) ?? ''
+    if (reason !== '') this.finish = (answer) => decodeFinishReason(reason, answer)
+    return events
+  }
+
+  /** The whole prompt was refused: its reason where the candidate has none of its own. */
+  refuse(reason: FinishReason): void {
+    this.finish ??= () => reason
+  }
+
+  /** The stream is over: closes what is open, and says why the candidate ended if it did. */
+  end(): ChatEvent[] {
+    if (!this.finish) return [...this.closeText(), ...this.closeCall(false)]
+    return [
+      ...this.close(),
+      {
+        type: 'finish',
+        choice: this.choice,
+        finish: this.finish({ hasToolCalls: this.hasToolCalls, hasContent: this.hasContent }),
+      },
+    ]
   }
 }
 

@@ -13,8 +13,9 @@ import { providerError, UNSTATED_STATUS } from '@/formats/provider-error'
 import { randomBase62 } from '@/lib/ids'
 import { isJsonObject, type JsonObject, type JsonValue, textOf } from '@/lib/json'
 import { rememberNumbers } from '@/lib/json-source/as-written'
+import type { SseEvent } from '@/lib/streams/sse'
 import { decodeError } from './decode-error'
-import { type BlockReader, createBlockReader } from './decode-stream-blocks'
+import { BlockReader } from './decode-stream-blocks'
 
 /** Every event counts what was written so far. */
 const RUNNING: RunningFields = {
@@ -25,34 +26,41 @@ const RUNNING: RunningFields = {
 
 /** Creates the decoder of one stream; finishReason (or a refused prompt) ends it. `mintCallId` names calls without an id. */
 export function createStreamDecoder(mintCallId: () => string = randomCallId): StreamDecoder {
-  const candidates = new Map<number, BlockReader>()
-  let blocks = 0
-  let hasStarted = false
-  let hasFailed = false
-  let unsaid: Usage | undefined
-  const counter = createUseCounter()
+  return new ContentDecoder(mintCallId)
+}
 
-  function candidateAt(index: number): BlockReader {
-    let found = candidates.get(index)
+class ContentDecoder implements StreamDecoder {
+  readonly running = RUNNING
+  private readonly candidates = new Map<number, BlockReader>()
+  private blocks = 0
+  private hasStarted = false
+  private hasFailed = false
+  private unsaid: Usage | undefined
+  private readonly counter = createUseCounter()
+
+  constructor(private readonly mintCallId: () => string) {}
+
+  private candidateAt(index: number): BlockReader {
+    let found = this.candidates.get(index)
     if (!found) {
-      found = createBlockReader(index, { nextBlock: () => blocks++, mintCallId })
-      candidates.set(index, found)
+      found = new BlockReader(index, { nextBlock: () => this.blocks++, mintCallId: this.mintCallId })
+      this.candidates.set(index, found)
     }
     return found
   }
 
-  function fail(error: ProviderError): ChatEvent[] {
-    hasFailed = true
+  private fail(error: ProviderError): ChatEvent[] {
+    this.hasFailed = true
     return [{ type: 'error', error }]
   }
 
-  function failUnread(kind: string, message: string): ChatEvent[] {
-    return fail(providerError({ status: UNSTATED_STATUS, kind, message }))
+  private failUnread(kind: string, message: string): ChatEvent[] {
+    return this.fail(providerError({ status: UNSTATED_STATUS, kind, message }))
   }
 
-  function start(chunk: JsonObject): ChatEvent[] {
-    if (hasStarted) return []
-    hasStarted = true
+  private start(chunk: JsonObject): ChatEvent[] {
+    if (this.hasStarted) return []
+    this.hasStarted = true
     const { responseId, modelVersion, createTime } = chunk
     return [
       {
@@ -64,70 +72,67 @@ export function createStreamDecoder(mintCallId: () => string = randomCallId): St
     ]
   }
 
-  function pushCandidates(list: readonly JsonValue[]): ChatEvent[] {
+  private pushCandidates(list: readonly JsonValue[]): ChatEvent[] {
     return list.flatMap((candidate, position) => {
       if (!isJsonObject(candidate)) return []
-      const uses = counter.read(candidate)
-      const events = candidateAt(indexOf(candidate.index, position)).push(candidate)
+      const uses = this.counter.read(candidate)
+      const events = this.candidateAt(indexOf(candidate.index, position)).push(candidate)
       return uses ? [...events, { type: 'tool-uses', uses }] : events
     })
   }
 
-  function pushBlocked(feedback: JsonValue | undefined): ChatEvent[] {
+  private pushBlocked(feedback: JsonValue | undefined): ChatEvent[] {
     const reason = isJsonObject(feedback) ? feedback.blockReason : undefined
     if (typeof reason !== 'string' || reason === '') return []
-    candidateAt(0).refuse(decodeBlockReason(reason))
+    this.candidateAt(0).refuse(decodeBlockReason(reason))
     return []
   }
 
   /** Holds back counts of the prompt alone until the finish: of a broken stream, no usage is nearer the truth. */
-  function pushUsage(metadata: JsonValue | undefined): ChatEvent[] {
-    const usage = decodeUsage(metadata) ?? unsaid
-    unsaid = undefined
+  pushUsage(metadata: JsonValue | undefined): ChatEvent[] {
+    const usage = decodeUsage(metadata) ?? this.unsaid
+    this.unsaid = undefined
     if (!usage) return []
-    if (usage.output > 0 || isFinished()) {
+    if (usage.output > 0 || this.isFinished()) {
       const unknown = findUnknownUsage(metadata)
       return [{ type: 'usage', usage, ...(unknown && { unknown }) }]
     }
-    unsaid = usage
+    this.unsaid = usage
     return []
   }
 
-  function isFinished(): boolean {
-    return candidates.size > 0 && candidates.values().every((candidate) => candidate.isFinished)
+  isFinished(): boolean {
+    return this.candidates.size > 0 && this.candidates.values().every((candidate) => candidate.isFinished)
   }
 
-  function pushChunk(chunk: JsonValue): ChatEvent[] {
+  private pushChunk(chunk: JsonValue): ChatEvent[] {
     if (!isJsonObject(chunk)) return []
-    if (isJsonObject(chunk.error)) return fail(decodeError(undefined, chunk))
+    if (isJsonObject(chunk.error)) return this.fail(decodeError(undefined, chunk))
     if (!ANSWER_KEYS.some((key) => chunk[key] !== undefined)) return []
     return [
-      ...start(chunk),
-      ...(Array.isArray(chunk.candidates) ? pushCandidates(chunk.candidates) : []),
-      ...pushBlocked(chunk.promptFeedback),
-      ...pushUsage(chunk.usageMetadata),
+      ...this.start(chunk),
+      ...(Array.isArray(chunk.candidates) ? this.pushCandidates(chunk.candidates) : []),
+      ...this.pushBlocked(chunk.promptFeedback),
+      ...this.pushUsage(chunk.usageMetadata),
     ]
   }
 
-  return {
-    running: RUNNING,
-    pushUsage,
-    push({ data }, json) {
-      if (data === undefined || data.trim() === '' || data.trim() === FOREIGN_TERMINATOR) return []
-      if (json === undefined) return failUnread('MALFORMED_EVENT', 'an event is not JSON')
-      // An error comes in a list by habit; several chunks in one event can't be told to clients of the format.
-      if (Array.isArray(json) && json.length > 1) return failUnread('MALFORMED_EVENT', 'an event holds several chunks')
-      if (data.includes('"functionCall"')) rememberNumbers(json, data)
-      return Array.isArray(json) ? json.flatMap(pushChunk) : pushChunk(json)
-    },
-    isFinished,
-    end() {
-      const closed = candidates
-        .values()
-        .toArray()
-        .flatMap((candidate) => candidate.end())
-      return isFinished() && !hasFailed ? [...closed, { type: 'end' }] : closed
-    },
+  push({ data }: SseEvent, json: JsonValue | undefined): ChatEvent[] {
+    if (data === undefined || data.trim() === '' || data.trim() === FOREIGN_TERMINATOR) return []
+    if (json === undefined) return this.failUnread('MALFORMED_EVENT', 'an event is not JSON')
+    // An error comes in a list by habit; several chunks in one event can't be told to clients of the format.
+    if (Array.isArray(json) && json.length > 1)
+      return this.failUnread('MALFORMED_EVENT', 'an event holds several chunks')
+    if (data.includes('"functionCall"')) rememberNumbers(json, data)
+    return Array.isArray(json) ? json.flatMap((chunk) => this.pushChunk(chunk)) : this.pushChunk(json)
+  }
+
+  end(): ChatEvent[] {
+    const closed = this.candidates
+      .values()
+      .toArray()
+      .flatMap((candidate) => candidate.end())
+    return this.isFinished() && !this.hasFailed ? [...closed, { type: 'end' }] : closed
   }
 }
 

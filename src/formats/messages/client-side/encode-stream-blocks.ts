@@ -22,14 +22,6 @@ import { createFrameWriter } from './encode-stream-frames'
 
 type BlockEvent = Extract<ChatEvent, { block: number }>
 
-interface BlockWriter {
-  push(event: BlockEvent): Frame[]
-  /** Ends every block that is still open. */
-  end(): Frame[]
-  /** What was written so far. */
-  emitted(): Emitted
-}
-
 type Segment = {
   kind: 'text' | 'thinking' | 'tool'
   /** Text not written yet. */
@@ -44,186 +36,198 @@ type Segment = {
 type Whole = { kind: 'whole'; write: () => Frame[] }
 
 /** Creates a writer for the blocks of one answer. */
-export function createBlockWriter(context: AnswerContext): BlockWriter {
-  const frames = createFrameWriter()
-  const newId = createToolIds()
-  const queue: (Segment | Whole)[] = []
+export class BlockWriter {
+  private readonly frames = createFrameWriter()
+  private readonly newId = createToolIds()
+  private readonly queue: (Segment | Whole)[] = []
   /** Where the current segment stands: taking it off the front would cost as much as what waits behind it. */
-  let head = 0
-  const segments = new Map<number, Segment>()
-  const written: Emitted = { hasToolCalls: false, hasRefusal: false }
+  private head = 0
+  private readonly segments = new Map<number, Segment>()
+  private readonly written: Emitted = { hasToolCalls: false, hasRefusal: false }
 
-  function push(event: BlockEvent): Frame[] {
-    accept(event)
-    return advance()
+  constructor(private readonly context: AnswerContext) {}
+
+  push(event: BlockEvent): Frame[] {
+    this.accept(event)
+    return this.advance()
   }
 
-  function accept(event: BlockEvent): void {
+  private accept(event: BlockEvent): void {
     switch (event.type) {
       case 'refusal-start':
       case 'text-start':
-        written.hasRefusal ||= event.type === 'refusal-start'
-        open(event.block, 'text')
+        this.written.hasRefusal ||= event.type === 'refusal-start'
+        this.open(event.block, 'text')
         break
       case 'reasoning-start':
-        startReasoning(event.block, event.redacted)
+        this.startReasoning(event.block, event.redacted)
         break
       case 'tool-call-start':
-        open(event.block, 'tool', event.id, event.name)
+        this.open(event.block, 'tool', event.id, event.name)
         break
       case 'text-delta':
       case 'refusal-delta':
-        extend(event.block, 'text', event.text)
+        this.extend(event.block, 'text', event.text)
         break
       case 'reasoning-delta':
-        extend(event.block, 'thinking', event.text)
+        this.extend(event.block, 'thinking', event.text)
         break
       case 'tool-call-delta':
-        extend(event.block, 'tool', event.argumentsText)
+        this.extend(event.block, 'tool', event.argumentsText)
         break
       case 'image':
-        enqueueWhole(() => frames.whole({ type: 'text', text: omittedMedia('image') }))
+        this.enqueueWhole(() => this.frames.whole({ type: 'text', text: omittedMedia('image') }))
         break
       case 'refusal-end':
       case 'text-end':
       case 'reasoning-end':
       case 'tool-call-end':
-        close(event.block, event.type === 'refusal-end' ? undefined : event.signature)
+        this.close(event.block, event.type === 'refusal-end' ? undefined : event.signature)
         break
       default:
         assertNever(event)
     }
   }
 
-  function startReasoning(block: number, redacted: Signature | undefined): void {
-    const { wantsReasoning } = context
-    if (redacted) enqueueWhole(() => encodeThought({ text: '', redacted }, wantsReasoning).flatMap(frames.whole))
-    else open(block, 'thinking')
+  private startReasoning(block: number, redacted: Signature | undefined): void {
+    const { wantsReasoning } = this.context
+    if (redacted)
+      this.enqueueWhole(() => encodeThought({ text: '', redacted }, wantsReasoning).flatMap(this.frames.whole))
+    else this.open(block, 'thinking')
   }
 
-  function enqueueWhole(write: () => Frame[]): void {
-    queue.push({ kind: 'whole', write })
+  private enqueueWhole(write: () => Frame[]): void {
+    this.queue.push({ kind: 'whole', write })
   }
 
-  function open(block: number, kind: Segment['kind'], id = '', name = ''): void {
+  private open(block: number, kind: Segment['kind'], id = '', name = ''): void {
     const segment: Segment = { kind, parts: [], isOpen: false, isEnded: false, id, name }
-    segments.set(block, segment)
-    queue.push(segment)
+    this.segments.set(block, segment)
+    this.queue.push(segment)
   }
 
-  function extend(block: number, kind: Segment['kind'], text: string): void {
+  private extend(block: number, kind: Segment['kind'], text: string): void {
     if (text === '') return
-    const segment = segments.get(block)
+    const segment = this.segments.get(block)
     if (!segment) return
     if (!segment.isEnded) segment.parts.push(text)
     else if (kind !== 'tool') {
-      open(block, kind)
-      segments.get(block)?.parts.push(text)
+      this.open(block, kind)
+      this.segments.get(block)?.parts.push(text)
     }
   }
 
-  function close(block: number, signature: Signature | undefined): void {
-    const segment = segments.get(block)
+  private close(block: number, signature: Signature | undefined): void {
+    const segment = this.segments.get(block)
     if (!segment) return
-    segments.delete(block)
+    this.segments.delete(block)
     const isLate = segment.isEnded
     segment.isEnded = true
     if (!isLate) segment.signature = signature
-    else if (signature) enqueueWhole(() => lateSignature(segment, signature))
+    else if (signature) this.enqueueWhole(() => this.lateSignature(segment, signature))
   }
 
   /** Its block gave way and was written without it. */
-  function lateSignature(segment: Segment, signature: Signature): Frame[] {
-    if (segment.kind === 'text') return textMarker(signature)
-    return encodeThought({ text: '', signature }, context.wantsReasoning).flatMap(frames.whole)
+  private lateSignature(segment: Segment, signature: Signature): Frame[] {
+    if (segment.kind === 'text') return this.textMarker(signature)
+    return encodeThought({ text: '', signature }, this.context.wantsReasoning).flatMap(this.frames.whole)
   }
 
-  function textMarker(signature: Signature | undefined): Frame[] {
-    return context.wantsReasoning ? encodeMarker(signature, 'text').flatMap(frames.whole) : []
+  private textMarker(signature: Signature | undefined): Frame[] {
+    return this.context.wantsReasoning ? encodeMarker(signature, 'text').flatMap(this.frames.whole) : []
   }
 
   /** Writes what can be written: the current segment, and the next one once that has ended. */
-  function advance(): Frame[] {
+  private advance(): Frame[] {
     const out: Frame[] = []
     for (;;) {
-      const current = queue[head]
+      const current = this.queue[this.head]
       if (!current) return out
       if (current.kind === 'whole') out.push(...current.write())
       else {
-        if (current.kind !== 'tool' && queue.length > head + 1) current.isEnded = true
-        out.push(...write(current))
+        if (current.kind !== 'tool' && this.queue.length > this.head + 1) current.isEnded = true
+        out.push(...this.write(current))
         if (!current.isEnded) return out
       }
-      head++
-      if (head === queue.length) head = queue.length = 0
+      this.head++
+      if (this.head === this.queue.length) this.head = this.queue.length = 0
     }
   }
 
-  function write(segment: Segment): Frame[] {
+  private write(segment: Segment): Frame[] {
     switch (segment.kind) {
       case 'text':
-        return writeText(segment)
+        return this.writeText(segment)
       case 'thinking':
-        return context.wantsReasoning ? writeThinking(segment) : writeUnwantedThinking(segment)
+        return this.context.wantsReasoning ? this.writeThinking(segment) : this.writeUnwantedThinking(segment)
       case 'tool':
-        return writeTool(segment)
+        return this.writeTool(segment)
     }
   }
 
-  function writeText(segment: Segment): Frame[] {
+  private writeText(segment: Segment): Frame[] {
     const text = takeParts(segment)
     return [
-      ...(text === '' ? [] : [...openOnce(segment), frames.delta({ type: 'text_delta', text })]),
-      ...(segment.isEnded && segment.isOpen ? [frames.stop()] : []),
-      ...(segment.isEnded ? textMarker(segment.signature) : []),
+      ...(text === '' ? [] : [...this.openOnce(segment), this.frames.delta({ type: 'text_delta', text })]),
+      ...(segment.isEnded && segment.isOpen ? [this.frames.stop()] : []),
+      ...(segment.isEnded ? this.textMarker(segment.signature) : []),
     ]
   }
 
-  function openOnce(segment: Segment): Frame[] {
+  private openOnce(segment: Segment): Frame[] {
     if (segment.isOpen) return []
     segment.isOpen = true
-    if (segment.kind === 'text') return [frames.start({ type: 'text', text: '' })]
-    return [frames.start({ type: 'thinking', thinking: '', signature: '' })]
+    if (segment.kind === 'text') return [this.frames.start({ type: 'text', text: '' })]
+    return [this.frames.start({ type: 'thinking', thinking: '', signature: '' })]
   }
 
-  function writeThinking(segment: Segment): Frame[] {
+  private writeThinking(segment: Segment): Frame[] {
     const thinking = takeParts(segment)
     const out: Frame[] = []
-    if (thinking !== '') out.push(...openOnce(segment), frames.delta({ type: 'thinking_delta', thinking }))
+    if (thinking !== '') out.push(...this.openOnce(segment), this.frames.delta({ type: 'thinking_delta', thinking }))
     if (!segment.isEnded || !(segment.isOpen || segment.signature)) return out
     const signature = encodeSignature(segment.signature, 'reasoning')
-    return [...out, ...openOnce(segment), frames.delta({ type: 'signature_delta', signature }), frames.stop()]
+    return [
+      ...out,
+      ...this.openOnce(segment),
+      this.frames.delta({ type: 'signature_delta', signature }),
+      this.frames.stop(),
+    ]
   }
 
   /** Only its signature decides whether it is told at all. */
-  function writeUnwantedThinking(segment: Segment): Frame[] {
+  private writeUnwantedThinking(segment: Segment): Frame[] {
     if (!segment.isEnded) return []
     const block = { text: takeParts(segment), ...(segment.signature && { signature: segment.signature }) }
-    return encodeThought(block, false).flatMap(frames.whole)
+    return encodeThought(block, false).flatMap(this.frames.whole)
   }
 
-  function writeTool(segment: Segment): Frame[] {
+  private writeTool(segment: Segment): Frame[] {
     const isWhole = segment.isEnded && !segment.isOpen
     if (!segment.isOpen && !isWhole && segment.parts.length < 2) return []
-    const marker = isWhole && context.wantsReasoning ? encodeMarker(segment.signature, 'call') : []
-    const out: Frame[] = marker.flatMap(frames.whole)
+    const marker = isWhole && this.context.wantsReasoning ? encodeMarker(segment.signature, 'call') : []
+    const out: Frame[] = marker.flatMap(this.frames.whole)
     if (!segment.isOpen) {
       segment.isOpen = true
-      written.hasToolCalls = true
-      out.push(frames.start({ type: 'tool_use', id: newId(segment.id), name: segment.name, input: {} }))
+      this.written.hasToolCalls = true
+      out.push(this.frames.start({ type: 'tool_use', id: this.newId(segment.id), name: segment.name, input: {} }))
     }
     const fragments = takeParts(segment)
     const text = isWhole && fragments !== '' ? legaliseArguments(fragments) : fragments
-    if (text !== '') out.push(frames.delta({ type: 'input_json_delta', partial_json: text }))
-    return segment.isEnded ? [...out, frames.stop()] : out
+    if (text !== '') out.push(this.frames.delta({ type: 'input_json_delta', partial_json: text }))
+    return segment.isEnded ? [...out, this.frames.stop()] : out
   }
 
-  function end(): Frame[] {
-    for (const segment of queue.slice(head)) if (segment.kind !== 'whole') segment.isEnded = true
-    return advance()
+  /** Ends every block that is still open. */
+  end(): Frame[] {
+    for (const segment of this.queue.slice(this.head)) if (segment.kind !== 'whole') segment.isEnded = true
+    return this.advance()
   }
 
-  return { push, end, emitted: () => written }
+  /** What was written so far. */
+  emitted(): Emitted {
+    return this.written
+  }
 }
 
 function takeParts(segment: Segment): string {

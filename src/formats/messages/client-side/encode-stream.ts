@@ -16,26 +16,35 @@ import type { JsonObject } from '@/lib/json'
 import type { Frame } from '@/lib/streams/sse'
 import { encodeError } from './encode-error'
 import { encodeMessage } from './encode-response'
-import { createBlockWriter } from './encode-stream-blocks'
+import { BlockWriter } from './encode-stream-blocks'
 
 /** Creates an encoder for one answer. Choices beyond the first can't be said and are left out. */
 export function createStreamEncoder(context: AnswerContext): StreamEncoder {
-  const blocks = createBlockWriter(context)
-  let isStarted = false
-  let isClosed = false
-  let reason: FinishReason = { kind: 'stop' }
-  let usage: Usage = estimatedUsage(context.estimatedInputTokens)
+  return new MessageEncoder(context)
+}
 
-  function push(event: ChatEvent): Frame[] {
-    if (isClosed) return []
+class MessageEncoder implements StreamEncoder {
+  private readonly blocks: BlockWriter
+  private isStarted = false
+  private isClosed = false
+  private reason: FinishReason = { kind: 'stop' }
+  private usage: Usage
+
+  constructor(private readonly context: AnswerContext) {
+    this.blocks = new BlockWriter(context)
+    this.usage = estimatedUsage(context.estimatedInputTokens)
+  }
+
+  push(event: ChatEvent): Frame[] {
+    if (this.isClosed) return []
     switch (event.type) {
       case 'start':
-        return start()
+        return this.start()
       case 'usage':
-        usage = event.usage
+        this.usage = event.usage
         return []
       case 'finish':
-        if (event.choice === 0) reason = event.finish
+        if (event.choice === 0) this.reason = event.finish
         return []
       case 'tool-uses':
       case 'error':
@@ -43,37 +52,35 @@ export function createStreamEncoder(context: AnswerContext): StreamEncoder {
         return []
       default:
         if (event.choice !== 0) return []
-        return [...start(), ...blocks.push(event)]
+        return [...this.start(), ...this.blocks.push(event)]
     }
   }
 
   /** States the estimated input: a zero would show in clients as a request without a prompt. */
-  function start(): Frame[] {
-    if (isStarted) return []
-    isStarted = true
-    const opening = encodeUsage(estimatedUsage(context.estimatedInputTokens))
-    return [toFrame({ type: 'message_start', message: encodeMessage(context, [], undefined, opening) })]
+  private start(): Frame[] {
+    if (this.isStarted) return []
+    this.isStarted = true
+    const opening = encodeUsage(estimatedUsage(this.context.estimatedInputTokens))
+    return [toFrame({ type: 'message_start', message: encodeMessage(this.context, [], undefined, opening) })]
   }
 
-  function end(): Frame[] {
-    if (isClosed) return []
-    const before = [...start(), ...blocks.end()]
-    isClosed = true
-    const stop = encodeFinishReason(reason, blocks.emitted())
+  end(): Frame[] {
+    if (this.isClosed) return []
+    const before = [...this.start(), ...this.blocks.end()]
+    this.isClosed = true
+    const stop = encodeFinishReason(this.reason, this.blocks.emitted())
     return [
       ...before,
-      toFrame({ type: 'message_delta', delta: { ...stop, stop_details: null }, usage: encodeUsage(usage) }),
+      toFrame({ type: 'message_delta', delta: { ...stop, stop_details: null }, usage: encodeUsage(this.usage) }),
       toFrame({ type: 'message_stop' }),
     ]
   }
 
-  function fail(error: GatewayError, requestId: string): Frame[] {
-    if (isClosed) return []
-    isClosed = true
+  fail(error: GatewayError, requestId: string): Frame[] {
+    if (this.isClosed) return []
+    this.isClosed = true
     return [toFrame(encodeError(error, requestId).body)]
   }
-
-  return { push, end, fail }
 }
 
 /** The event's name is its type. */

@@ -31,209 +31,213 @@ import { callDelta, callDone, type Emit, type Lane, messageDone, partFields, tho
 
 type BlockEvent = Extract<ChatEvent, { block: number }>
 
-interface ItemWriter {
-  push(event: BlockEvent): Frame[]
-  /** Takes note of a piece of an open item, of which somebody else makes the event. */
-  note(piece: TextPiece): void
-  /** Ends every item that is still open; the last one with `status`. */
-  end(status: ItemStatus): Frame[]
-  /** All items so far, those still open as far as they have come. */
-  output(): JsonObject[]
-  hasRefusal(): boolean
-}
-
 /** Creates the writer of one answer's items. */
-export function createItemWriter(context: AnswerContext, emit: Emit): ItemWriter {
-  const lanes = new Map<number, Lane>()
-  const newCallId = createToolIds()
-  const items: JsonObject[] = []
+export class ItemWriter {
+  private readonly lanes = new Map<number, Lane>()
+  private readonly newCallId = createToolIds()
+  private readonly items: JsonObject[] = []
   /** The call that waits for more of it. */
-  let held: number | undefined
+  private held: number | undefined
   /** Where in `items` the item stands whose last word waits. */
-  let ended: number | undefined
-  let hasRefusal = false
+  private ended: number | undefined
+  private sawRefusal = false
 
-  function push(event: BlockEvent): Frame[] {
-    if (held === undefined || held === event.block) return accept(event)
-    return [...openHeld(), ...accept(event)]
+  constructor(
+    private readonly context: AnswerContext,
+    private readonly emit: Emit,
+  ) {}
+
+  push(event: BlockEvent): Frame[] {
+    if (this.held === undefined || this.held === event.block) return this.accept(event)
+    return [...this.openHeld(), ...this.accept(event)]
   }
 
-  function accept(event: BlockEvent): Frame[] {
+  private accept(event: BlockEvent): Frame[] {
     switch (event.type) {
       case 'text-start':
-        return begin(event.block, 'text')
+        return this.begin(event.block, 'text')
       case 'refusal-start':
-        hasRefusal = true
-        return begin(event.block, 'refusal')
+        this.sawRefusal = true
+        return this.begin(event.block, 'refusal')
       case 'reasoning-start':
-        return event.redacted ? writeRedacted(event.redacted) : begin(event.block, 'reasoning')
+        return event.redacted ? this.writeRedacted(event.redacted) : this.begin(event.block, 'reasoning')
       case 'tool-call-start':
-        held = event.block
-        return begin(event.block, 'call', newCallId(event.id), event.name)
+        this.held = event.block
+        return this.begin(event.block, 'call', this.newCallId(event.id), event.name)
       case 'text-delta':
       case 'refusal-delta':
       case 'reasoning-delta':
-        return extend(lanes.get(event.block), event.text)
+        return this.extend(this.lanes.get(event.block), event.text)
       case 'tool-call-delta':
-        return extendCall(lanes.get(event.block), event.argumentsText)
+        return this.extendCall(this.lanes.get(event.block), event.argumentsText)
       case 'text-end':
       case 'refusal-end':
-        return close(event.block, undefined)
+        return this.close(event.block, undefined)
       case 'reasoning-end':
       case 'tool-call-end':
-        return close(event.block, event.signature)
+        return this.close(event.block, event.signature)
       case 'image':
-        return writeWhole(imageItem(randomId('ig'), 'completed', event.data), { result: null })
+        return this.writeWhole(imageItem(randomId('ig'), 'completed', event.data), { result: null })
     }
   }
 
-  function begin(block: number, kind: Lane['kind'], callId = '', name = ''): Frame[] {
-    const origin = context.toolOrigins?.get(name)
+  private begin(block: number, kind: Lane['kind'], callId = '', name = ''): Frame[] {
+    const origin = this.context.toolOrigins?.get(name)
     const custom = origin?.kind === 'custom' ? createCustomInput() : undefined
-    lanes.set(block, { kind, id: '', index: -1, parts: [], callId, name, origin, custom })
+    this.lanes.set(block, { kind, id: '', index: -1, parts: [], callId, name, origin, custom })
     return []
   }
 
   /** Says the last word on the item before, and opens the next. */
-  function open(lane: Lane, id: string): Frame[] {
-    const before = finish('completed')
+  private open(lane: Lane, id: string): Frame[] {
+    const before = this.finish('completed')
     lane.id = id
-    lane.index = items.length
+    lane.index = this.items.length
     const item = itemOf(lane, 'in_progress')
-    items.push(item)
-    return [...before, emit('response.output_item.added', { output_index: lane.index, item })]
+    this.items.push(item)
+    return [...before, this.emit('response.output_item.added', { output_index: lane.index, item })]
   }
 
-  function finish(status: ItemStatus): Frame[] {
-    if (ended === undefined) return []
-    const index = ended
-    ended = undefined
-    const item = { ...items[index], status }
-    items[index] = item
-    return [emit('response.output_item.done', { output_index: index, item })]
+  private finish(status: ItemStatus): Frame[] {
+    if (this.ended === undefined) return []
+    const index = this.ended
+    this.ended = undefined
+    const item = { ...this.items[index], status }
+    this.items[index] = item
+    return [this.emit('response.output_item.done', { output_index: index, item })]
   }
 
-  function extend(lane: Lane | undefined, text: string): Frame[] {
+  private extend(lane: Lane | undefined, text: string): Frame[] {
     if (!lane || text === '') return []
     lane.parts.push(text)
-    if (lane.kind === 'reasoning') return context.wantsReasoning ? extendThought(lane, text) : []
-    const before = lane.index === -1 ? openMessage(lane) : []
+    if (lane.kind === 'reasoning') return this.context.wantsReasoning ? this.extendThought(lane, text) : []
+    const before = lane.index === -1 ? this.openMessage(lane) : []
     const fields = partFields(lane)
     const delta =
       lane.kind === 'refusal'
-        ? emit('response.refusal.delta', { ...fields, delta: text })
-        : emit('response.output_text.delta', { ...fields, delta: text, logprobs: [] })
+        ? this.emit('response.refusal.delta', { ...fields, delta: text })
+        : this.emit('response.output_text.delta', { ...fields, delta: text, logprobs: [] })
     return [...before, delta]
   }
 
-  function openMessage(lane: Lane): Frame[] {
+  private openMessage(lane: Lane): Frame[] {
     const part = lane.kind === 'refusal' ? refusalPart('') : textPart('')
-    const opening = open(lane, randomId('msg'))
-    return [...opening, emit('response.content_part.added', { ...partFields(lane), part })]
+    const opening = this.open(lane, randomId('msg'))
+    return [...opening, this.emit('response.content_part.added', { ...partFields(lane), part })]
   }
 
-  function extendThought(lane: Lane, text: string): Frame[] {
-    const before = lane.index === -1 ? openThought(lane) : []
-    return [...before, emit('response.reasoning_summary_text.delta', { ...partFields(lane), delta: text })]
+  private extendThought(lane: Lane, text: string): Frame[] {
+    const before = lane.index === -1 ? this.openThought(lane) : []
+    return [...before, this.emit('response.reasoning_summary_text.delta', { ...partFields(lane), delta: text })]
   }
 
-  function openThought(lane: Lane): Frame[] {
-    const opening = open(lane, randomId('rs'))
-    return [...opening, emit('response.reasoning_summary_part.added', { ...partFields(lane), part: summaryPart('') })]
+  private openThought(lane: Lane): Frame[] {
+    const opening = this.open(lane, randomId('rs'))
+    return [
+      ...opening,
+      this.emit('response.reasoning_summary_part.added', { ...partFields(lane), part: summaryPart('') }),
+    ]
   }
 
-  function extendCall(lane: Lane | undefined, text: string): Frame[] {
+  private extendCall(lane: Lane | undefined, text: string): Frame[] {
     if (!lane || text === '') return []
     const piece = lane.custom ? lane.custom.push(text) : text
     lane.parts.push(piece)
-    if (lane.index === -1) return lane.parts.length > 1 ? openHeld() : []
-    return piece === '' ? [] : [callDelta(lane, piece, emit)]
+    if (lane.index === -1) return lane.parts.length > 1 ? this.openHeld() : []
+    return piece === '' ? [] : [callDelta(lane, piece, this.emit)]
   }
 
-  function openHeld(): Frame[] {
-    const lane = held === undefined ? undefined : lanes.get(held)
-    held = undefined
-    return lane ? openCall(lane) : []
+  private openHeld(): Frame[] {
+    const lane = this.held === undefined ? undefined : this.lanes.get(this.held)
+    this.held = undefined
+    return lane ? this.openCall(lane) : []
   }
 
-  function openCall(lane: Lane): Frame[] {
-    const opening = open(lane, randomId(lane.custom ? 'ctc' : 'fc'))
+  private openCall(lane: Lane): Frame[] {
+    const opening = this.open(lane, randomId(lane.custom ? 'ctc' : 'fc'))
     const text = lane.parts.join('')
-    return text === '' ? opening : [...opening, callDelta(lane, text, emit)]
+    return text === '' ? opening : [...opening, callDelta(lane, text, this.emit)]
   }
 
-  function close(block: number, signature: Signature | undefined): Frame[] {
-    const lane = lanes.get(block)
+  private close(block: number, signature: Signature | undefined): Frame[] {
+    const lane = this.lanes.get(block)
     if (!lane) return []
-    lanes.delete(block)
+    this.lanes.delete(block)
     switch (lane.kind) {
       case 'call':
-        return closeCall(lane, block, signature)
+        return this.closeCall(lane, block, signature)
       case 'reasoning':
-        return closeThought(lane, signature)
+        return this.closeThought(lane, signature)
       default:
-        return lane.index === -1 ? [] : settle(lane, messageDone, itemOf(lane, 'completed'))
+        return lane.index === -1 ? [] : this.settle(lane, messageDone, itemOf(lane, 'completed'))
     }
   }
 
-  function closeCall(lane: Lane, block: number, signature: Signature | undefined): Frame[] {
-    if (held === block) held = undefined
+  private closeCall(lane: Lane, block: number, signature: Signature | undefined): Frame[] {
+    if (this.held === block) this.held = undefined
     const rest = restOf(lane)
     if (rest !== '') lane.parts.push(rest)
     if (lane.index !== -1) {
-      const more = rest === '' ? [] : [callDelta(lane, rest, emit)]
-      return [...more, ...settle(lane, callDone, itemOf(lane, 'completed'))]
+      const more = rest === '' ? [] : [callDelta(lane, rest, this.emit)]
+      return [...more, ...this.settle(lane, callDone, itemOf(lane, 'completed'))]
     }
-    const proof = callProofItem(signature, context).flatMap((item) => writeWhole(item))
-    const opening = openCall(lane)
-    return [...proof, ...opening, ...settle(lane, callDone, itemOf(lane, 'completed'))]
+    const proof = callProofItem(signature, this.context).flatMap((item) => this.writeWhole(item))
+    const opening = this.openCall(lane)
+    return [...proof, ...opening, ...this.settle(lane, callDone, itemOf(lane, 'completed'))]
   }
 
-  function closeThought(lane: Lane, signature: Signature | undefined): Frame[] {
+  private closeThought(lane: Lane, signature: Signature | undefined): Frame[] {
     const isOpen = lane.index !== -1
     const text = lane.parts.join('')
     const id = isOpen ? lane.id : reasoningId(signature)
-    const told = tellThought({ text, ...(signature && { signature }) }, id, context)
+    const told = tellThought({ text, ...(signature && { signature }) }, id, this.context)
     if (!told) return []
     const item = reasoningItem(id, 'completed', told.text, told.proof)
-    return isOpen ? settle(lane, thoughtDone, item) : writeWhole(item)
+    return isOpen ? this.settle(lane, thoughtDone, item) : this.writeWhole(item)
   }
 
-  function writeRedacted(redacted: Signature): Frame[] {
+  private writeRedacted(redacted: Signature): Frame[] {
     const id = randomId('rs')
-    const told = tellThought({ text: '', redacted }, id, context)
-    return told ? writeWhole(reasoningItem(id, 'completed', '', told.proof)) : []
+    const told = tellThought({ text: '', redacted }, id, this.context)
+    return told ? this.writeWhole(reasoningItem(id, 'completed', '', told.proof)) : []
   }
 
   /** An item that is whole when it is first heard of. `begun` is in what it differs where it is added. */
-  function writeWhole(item: JsonObject, begun: JsonObject = {}): Frame[] {
-    const before = finish('completed')
-    ended = items.length
-    items.push(item)
-    const added = { output_index: ended, item: { ...item, status: 'in_progress', ...begun } }
-    return [...before, emit('response.output_item.added', added)]
+  private writeWhole(item: JsonObject, begun: JsonObject = {}): Frame[] {
+    const before = this.finish('completed')
+    this.ended = this.items.length
+    this.items.push(item)
+    const added = { output_index: this.ended, item: { ...item, status: 'in_progress', ...begun } }
+    return [...before, this.emit('response.output_item.added', added)]
   }
 
   /** The last word on the item before comes first where blocks interleave. */
-  function settle(lane: Lane, closing: typeof messageDone, item: JsonObject): Frame[] {
-    const before = finish('completed')
-    items[lane.index] = item
-    ended = lane.index
-    return [...before, ...closing(lane, emit)]
+  private settle(lane: Lane, closing: typeof messageDone, item: JsonObject): Frame[] {
+    const before = this.finish('completed')
+    this.items[lane.index] = item
+    this.ended = lane.index
+    return [...before, ...closing(lane, this.emit)]
   }
 
-  return {
-    push,
-    note: ({ block, text }) => void lanes.get(block)?.parts.push(text),
-    end(status) {
-      const closing = [...lanes.keys()].flatMap((block) => close(block, undefined))
-      return [...closing, ...finish(status)]
-    },
-    output() {
-      for (const lane of lanes.values()) if (lane.index !== -1) items[lane.index] = itemOf(lane, 'incomplete')
-      return items
-    },
-    hasRefusal: () => hasRefusal,
+  /** Takes note of a piece of an open item, of which somebody else makes the event. */
+  note({ block, text }: TextPiece): void {
+    this.lanes.get(block)?.parts.push(text)
+  }
+
+  /** Ends every item that is still open; the last one with `status`. */
+  end(status: ItemStatus): Frame[] {
+    const closing = [...this.lanes.keys()].flatMap((block) => this.close(block, undefined))
+    return [...closing, ...this.finish(status)]
+  }
+
+  /** All items so far, those still open as far as they have come. */
+  output(): JsonObject[] {
+    for (const lane of this.lanes.values()) if (lane.index !== -1) this.items[lane.index] = itemOf(lane, 'incomplete')
+    return this.items
+  }
+
+  hasRefusal(): boolean {
+    return this.sawRefusal
   }
 }
 

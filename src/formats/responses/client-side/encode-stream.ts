@@ -12,31 +12,47 @@ import type { JsonObject } from '@/lib/json'
 import type { Frame } from '@/lib/streams/sse'
 import { encodeErrorEvent, encodeFailure } from './encode-error'
 import { completedAt, encodeBody, endingOf, lastStatus, MODEL_FAILED } from './encode-response'
-import { createItemWriter } from './encode-stream-items'
+import { ItemWriter } from './encode-stream-items'
 
 /** Creates an encoder for one answer. Choices beyond the first can't be said and are left out. */
 export function createStreamEncoder(context: AnswerContext): StreamEncoder {
-  const items = createItemWriter(context, emit)
-  let sequence = 0
-  let isStarted = false
-  let isClosed = false
-  let reason: FinishReason = { kind: 'stop' }
-  let usage: Usage | undefined
+  return new ResponseEncoder(context)
+}
 
-  function emit(type: string, fields: JsonObject): Frame {
-    return { event: type, data: JSON.stringify({ type, sequence_number: sequence++, ...fields }) }
+class ResponseEncoder implements StreamEncoder {
+  private readonly items: ItemWriter
+  private sequence = 0
+  private isStarted = false
+  private isClosed = false
+  private reason: FinishReason = { kind: 'stop' }
+  private usage: Usage | undefined
+  readonly numbering = {
+    name: 'sequence_number',
+    last: () => this.sequence - 1,
+    repeat: (piece: TextPiece) => {
+      this.items.note(piece)
+      return this.sequence++
+    },
   }
 
-  function push(event: ChatEvent): Frame[] {
-    if (isClosed) return []
+  constructor(private readonly context: AnswerContext) {
+    this.items = new ItemWriter(context, (type, fields) => this.emit(type, fields))
+  }
+
+  private emit(type: string, fields: JsonObject): Frame {
+    return { event: type, data: JSON.stringify({ type, sequence_number: this.sequence++, ...fields }) }
+  }
+
+  push(event: ChatEvent): Frame[] {
+    if (this.isClosed) return []
     switch (event.type) {
       case 'start':
-        return start()
+        return this.start()
       case 'usage':
-        usage = event.usage
+        this.usage = event.usage
         return []
       case 'finish':
-        if (event.choice === 0) reason = event.finish
+        if (event.choice === 0) this.reason = event.finish
         return []
       case 'tool-uses':
       case 'error':
@@ -44,69 +60,58 @@ export function createStreamEncoder(context: AnswerContext): StreamEncoder {
         return []
       default:
         if (event.choice !== 0) return []
-        return isStarted ? items.push(event) : [...start(), ...items.push(event)]
+        return this.isStarted ? this.items.push(event) : [...this.start(), ...this.items.push(event)]
     }
   }
 
-  function start(): Frame[] {
-    if (isStarted) return []
-    isStarted = true
+  private start(): Frame[] {
+    if (this.isStarted) return []
+    this.isStarted = true
     const begun = { status: 'in_progress', incomplete_details: null, error: null, completed_at: null }
     // It repeats what was asked for, which may be long: written once, for both.
-    const response = JSON.stringify(encodeBody(context, { ...begun, output: [], usage: null }))
+    const response = JSON.stringify(encodeBody(this.context, { ...begun, output: [], usage: null }))
     return ['response.created', 'response.in_progress'].map((event) => ({
       event,
-      data: `{"type":"${event}","sequence_number":${sequence++},"response":${response}}`,
+      data: `{"type":"${event}","sequence_number":${this.sequence++},"response":${response}}`,
     }))
   }
 
-  function end(): Frame[] {
-    if (isClosed) return []
-    const opening = start()
-    isClosed = true
-    const ending = endingOf(reason, items.hasRefusal())
-    const closing = items.end(lastStatus(ending))
-    if (ending.status === 'failed') return [...opening, ...closing, ...failWith(modelFailed())]
-    const response = encodeBody(context, {
+  end(): Frame[] {
+    if (this.isClosed) return []
+    const opening = this.start()
+    this.isClosed = true
+    const ending = endingOf(this.reason, this.items.hasRefusal())
+    const closing = this.items.end(lastStatus(ending))
+    if (ending.status === 'failed') return [...opening, ...closing, ...this.failWith(modelFailed())]
+    const response = encodeBody(this.context, {
       ...ending,
       error: null,
       completed_at: completedAt(ending),
-      output: items.output(),
-      usage: usage ? encodeUsage(usage) : null,
+      output: this.items.output(),
+      usage: this.usage ? encodeUsage(this.usage) : null,
     })
-    return [...opening, ...closing, emit(`response.${ending.status}`, { response })]
+    return [...opening, ...closing, this.emit(`response.${ending.status}`, { response })]
   }
 
   /** Clients read one of the two: some know only the event, and some only the response. */
-  function failWith(error: GatewayError): Frame[] {
-    const response = encodeBody(context, {
+  private failWith(error: GatewayError): Frame[] {
+    const response = encodeBody(this.context, {
       status: 'failed',
       incomplete_details: null,
       error: encodeFailure(error),
       completed_at: null,
-      output: items.output(),
-      usage: usage ? encodeUsage(usage) : null,
+      output: this.items.output(),
+      usage: this.usage ? encodeUsage(this.usage) : null,
     })
-    return [emit('error', encodeErrorEvent(error)), emit('response.failed', { response })]
+    return [this.emit('error', encodeErrorEvent(error)), this.emit('response.failed', { response })]
   }
 
-  function fail(error: GatewayError, _requestId?: string, eventsBefore = 0): Frame[] {
-    if (isClosed) return []
-    isClosed = true
-    if (!isStarted) sequence = eventsBefore
-    return failWith(error)
+  fail(error: GatewayError, _requestId?: string, eventsBefore = 0): Frame[] {
+    if (this.isClosed) return []
+    this.isClosed = true
+    if (!this.isStarted) this.sequence = eventsBefore
+    return this.failWith(error)
   }
-
-  const numbering = {
-    name: 'sequence_number',
-    last: () => sequence - 1,
-    repeat(piece: TextPiece) {
-      items.note(piece)
-      return sequence++
-    },
-  }
-
-  return { push, numbering, end, fail }
 }
 
 function modelFailed(): GatewayError {

@@ -9,17 +9,6 @@ import { isJsonObject, type JsonObject, type JsonValue, textOf } from '@/lib/jso
 import { readImage, readPart, readProof, reasoningText } from './decode-content'
 import { createCall, type OpenCall, type Place } from './decode-stream-calls'
 
-interface BlockReader {
-  /** An event about an item or a part of one; others say nothing here. */
-  push(type: string, event: JsonObject): ChatEvent[]
-  /** Ends every open block; `output` is the final one, for what no event has brought. */
-  closeAll(output?: readonly JsonValue[]): ChatEvent[]
-  hasToolCalls(): boolean
-  hasRefusal(): boolean
-  /** Whether arguments arrived for a call that never got a name. */
-  hasNamelessCall(): boolean
-}
-
 type TextKind = 'text' | 'refusal'
 type Part = { kind: TextKind; at: Place; hasText: boolean; isOpen: boolean }
 type Message = { type: 'message'; parts: Map<JsonValue, Part> }
@@ -31,33 +20,36 @@ type Item = Message | Thought | Call | { type: 'skipped' }
 type Slot = { item: Item; isOpen: boolean; id: string | undefined }
 
 /** Creates a reader for the items of one stream. */
-export function createBlockReader(): BlockReader {
-  const slots = new Map<JsonValue | undefined, Slot>()
-  let count = 0
+export class BlockReader {
+  private readonly slots = new Map<JsonValue | undefined, Slot>()
+  private count = 0
   /** How many items were told of, by kind. */
-  const told = new Map<string, number>()
-  const saw = { call: false, refusal: false, nameless: false }
-  const takePlace = (): Place => ({ choice: 0, block: count++ })
+  private readonly told = new Map<string, number>()
+  private readonly saw = { call: false, refusal: false, nameless: false }
 
-  function open(key: JsonValue | undefined, item: JsonObject): ChatEvent[] {
-    const before = slots.get(key)
+  private takePlace(): Place {
+    return { choice: 0, block: this.count++ }
+  }
+
+  private open(key: JsonValue | undefined, item: JsonObject): ChatEvent[] {
+    const before = this.slots.get(key)
     const slot: Slot = { item: { type: 'skipped' }, isOpen: true, id: textOf(item.call_id) ?? textOf(item.id) }
-    slots.set(key, slot)
+    this.slots.set(key, slot)
     const kind = typeOf(textOf(item.type))
-    told.set(kind, (told.get(kind) ?? 0) + 1)
-    const ends = before?.isOpen ? close(before, undefined) : []
+    this.told.set(kind, (this.told.get(kind) ?? 0) + 1)
+    const ends = before?.isOpen ? this.close(before, undefined) : []
     switch (item.type) {
       case 'message':
         slot.item = { type: 'message', parts: new Map() }
         return ends
       case 'reasoning': {
-        const at = takePlace()
+        const at = this.takePlace()
         slot.item = { type: 'reasoning', at, source: undefined, section: null, hasText: false }
         return [...ends, { type: 'reasoning-start', ...at }]
       }
       case 'function_call':
       case 'custom_tool_call': {
-        const call = createCall(takePlace, item)
+        const call = createCall(() => this.takePlace(), item)
         slot.item = { type: 'call', call }
         return [...ends, ...call.start(item)]
       }
@@ -67,36 +59,36 @@ export function createBlockReader(): BlockReader {
   }
 
   /** The item at a place; one of `type` begins there where nothing was said of it, or where what stood there has ended. */
-  function itemAt(event: JsonObject, type: string): { item: Item; starts: ChatEvent[] } {
+  private itemAt(event: JsonObject, type: string): { item: Item; starts: ChatEvent[] } {
     const key = keyOf(event)
-    const known = slots.get(key)
+    const known = this.slots.get(key)
     if (known && (known.isOpen || typeOf(known.item) === typeOf(type))) return { item: known.item, starts: [] }
-    const starts = open(key, { type })
-    return { item: slots.get(key)?.item ?? { type: 'skipped' }, starts }
+    const starts = this.open(key, { type })
+    return { item: this.slots.get(key)?.item ?? { type: 'skipped' }, starts }
   }
 
-  function partOf(message: Message, key: JsonValue, kind: TextKind): { part: Part; starts: ChatEvent[] } {
+  private partOf(message: Message, key: JsonValue, kind: TextKind): { part: Part; starts: ChatEvent[] } {
     const known = message.parts.get(key)
     if (known?.kind === kind) return { part: known, starts: [] }
-    const part: Part = { kind, at: takePlace(), hasText: false, isOpen: true }
+    const part: Part = { kind, at: this.takePlace(), hasText: false, isOpen: true }
     message.parts.set(key, part)
-    saw.refusal ||= kind === 'refusal'
+    this.saw.refusal ||= kind === 'refusal'
     const starts: ChatEvent[] = known ? endPart(known) : []
     return { part, starts: [...starts, { type: `${kind}-start`, ...part.at }] }
   }
 
-  function pushText(event: JsonObject, kind: TextKind, text: string, isWhole: boolean): ChatEvent[] {
-    const { item, starts } = itemAt(event, 'message')
+  private pushText(event: JsonObject, kind: TextKind, text: string, isWhole: boolean): ChatEvent[] {
+    const { item, starts } = this.itemAt(event, 'message')
     if (item.type !== 'message' || text === '') return starts
-    const { part, starts: opened } = partOf(item, event.content_index ?? 0, kind)
+    const { part, starts: opened } = this.partOf(item, event.content_index ?? 0, kind)
     if (!part.isOpen || (isWhole && part.hasText)) return [...starts, ...opened]
     part.hasText = true
     const delta: ChatEvent = { type: `${kind}-delta`, ...part.at, text }
     return starts.length + opened.length === 0 ? [delta] : [...starts, ...opened, delta]
   }
 
-  function pushThought(event: JsonObject, source: string, text: string, isWhole: boolean): ChatEvent[] {
-    const { item, starts } = itemAt(event, 'reasoning')
+  private pushThought(event: JsonObject, source: string, text: string, isWhole: boolean): ChatEvent[] {
+    const { item, starts } = this.itemAt(event, 'reasoning')
     if (item.type !== 'reasoning' || text === '') return starts
     item.source ??= source
     if (item.source !== source) return starts
@@ -110,51 +102,45 @@ export function createBlockReader(): BlockReader {
     return [...starts, ...gap, delta(text)]
   }
 
-  function pushCall(event: JsonObject, type: string, text: JsonValue | undefined, isWhole: boolean): ChatEvent[] {
-    const { item, starts } = itemAt(event, type)
+  private pushCall(event: JsonObject, type: string, text: JsonValue | undefined, isWhole: boolean): ChatEvent[] {
+    const { item, starts } = this.itemAt(event, type)
     if (item.type !== 'call') return starts
     return [...starts, ...(isWhole ? item.call.complete(text) : item.call.append(textOf(text) ?? ''))]
   }
 
-  function endPart(part: Part): ChatEvent[] {
-    if (!part.isOpen) return []
-    part.isOpen = false
-    return [{ type: `${part.kind}-end`, ...part.at }]
-  }
-
   /** `whole` is the item as it is in the end, where that was said. */
-  function close(slot: Slot, whole: JsonObject | undefined): ChatEvent[] {
+  private close(slot: Slot, whole: JsonObject | undefined): ChatEvent[] {
     slot.isOpen = false
     const { item } = slot
     switch (item.type) {
       case 'message':
-        return [...fillMessage(item, whole), ...[...item.parts.values()].flatMap(endPart)]
+        return [...this.fillMessage(item, whole), ...[...item.parts.values()].flatMap(endPart)]
       case 'reasoning':
-        return closeThought(item, whole)
+        return this.closeThought(item, whole)
       case 'call': {
         const events = item.call.end(whole)
-        saw.call ||= item.call.isNamed()
-        saw.nameless ||= !item.call.isNamed() && item.call.hasText()
+        this.saw.call ||= item.call.isNamed()
+        this.saw.nameless ||= !item.call.isNamed() && item.call.hasText()
         return events
       }
       case 'skipped':
-        return closeSkipped(whole)
+        return this.closeSkipped(whole)
     }
   }
 
-  function fillMessage(message: Message, whole: JsonObject | undefined): ChatEvent[] {
+  private fillMessage(message: Message, whole: JsonObject | undefined): ChatEvent[] {
     const content = whole && Array.isArray(whole.content) ? whole.content : []
     return content.flatMap((wirePart, index) => {
       const read = readPart(wirePart)
       if (!read || read.text === '') return []
-      const { part, starts } = partOf(message, index, read.kind)
+      const { part, starts } = this.partOf(message, index, read.kind)
       if (part.hasText) return starts
       part.hasText = true
       return [...starts, { type: `${read.kind}-delta`, ...part.at, text: read.text }]
     })
   }
 
-  function closeThought({ at, hasText }: Thought, whole: JsonObject | undefined): ChatEvent[] {
+  private closeThought({ at, hasText }: Thought, whole: JsonObject | undefined): ChatEvent[] {
     const text = whole && !hasText ? reasoningText(whole) : ''
     const { signature } = whole ? readProof(whole) : {}
     return [
@@ -164,96 +150,103 @@ export function createBlockReader(): BlockReader {
   }
 
   /** A picture that a tool of the provider has made is the one thing of theirs that any format can show. */
-  function closeSkipped(whole: JsonObject | undefined): ChatEvent[] {
+  private closeSkipped(whole: JsonObject | undefined): ChatEvent[] {
     const image = whole?.type === 'image_generation_call' ? readImage(whole) : undefined
-    return image ? [{ type: 'image', ...takePlace(), ...image }] : []
+    return image ? [{ type: 'image', ...this.takePlace(), ...image }] : []
   }
 
   /** An item that is done; one that was done before is said again by some. */
-  function done(event: JsonObject, item: JsonObject): ChatEvent[] {
+  private done(event: JsonObject, item: JsonObject): ChatEvent[] {
     const key = keyOf(event)
-    const known = slots.get(key)
+    const known = this.slots.get(key)
     const id = textOf(item.call_id) ?? textOf(item.id)
     const isKnown = known !== undefined && (known.isOpen || known.id === undefined || known.id === id)
     const isSame = isKnown && (typeOf(known.item) === typeOf(textOf(item.type)) || known.item.type === 'skipped')
     if (isSame && !known.isOpen) return []
-    const starts = isSame ? [] : open(key, item)
-    const slot = slots.get(key)
-    return slot ? [...starts, ...close(slot, item)] : starts
+    const starts = isSame ? [] : this.open(key, item)
+    const slot = this.slots.get(key)
+    return slot ? [...starts, ...this.close(slot, item)] : starts
   }
 
-  function push(type: string, event: JsonObject): ChatEvent[] {
+  /** An event about an item or a part of one; others say nothing here. */
+  push(type: string, event: JsonObject): ChatEvent[] {
     switch (type) {
       case 'response.output_text.delta':
-        return pushText(event, 'text', textOf(event.delta) ?? '', false)
+        return this.pushText(event, 'text', textOf(event.delta) ?? '', false)
       case 'response.refusal.delta':
-        return pushText(event, 'refusal', textOf(event.delta) ?? '', false)
+        return this.pushText(event, 'refusal', textOf(event.delta) ?? '', false)
       case 'response.reasoning_summary_text.delta':
-        return pushThought(event, 'summary', textOf(event.delta) ?? '', false)
+        return this.pushThought(event, 'summary', textOf(event.delta) ?? '', false)
       case 'response.reasoning_text.delta':
-        return pushThought(event, 'content', textOf(event.delta) ?? '', false)
+        return this.pushThought(event, 'content', textOf(event.delta) ?? '', false)
       case 'response.function_call_arguments.delta':
-        return pushCall(event, 'function_call', event.delta, false)
+        return this.pushCall(event, 'function_call', event.delta, false)
       case 'response.custom_tool_call_input.delta':
-        return pushCall(event, 'custom_tool_call', event.delta, false)
+        return this.pushCall(event, 'custom_tool_call', event.delta, false)
       case 'response.output_item.added':
-        return isJsonObject(event.item) ? open(keyOf(event), event.item) : []
+        return isJsonObject(event.item) ? this.open(keyOf(event), event.item) : []
       case 'response.output_item.done':
-        return isJsonObject(event.item) ? done(event, event.item) : []
+        return isJsonObject(event.item) ? this.done(event, event.item) : []
       default:
-        return pushDone(type, event)
+        return this.pushDone(type, event)
     }
   }
 
-  function pushDone(type: string, event: JsonObject): ChatEvent[] {
+  private pushDone(type: string, event: JsonObject): ChatEvent[] {
     switch (type) {
       case 'response.output_text.done':
-        return pushText(event, 'text', textOf(event.text) ?? '', true)
+        return this.pushText(event, 'text', textOf(event.text) ?? '', true)
       case 'response.refusal.done':
-        return pushText(event, 'refusal', textOf(event.refusal) ?? '', true)
+        return this.pushText(event, 'refusal', textOf(event.refusal) ?? '', true)
       case 'response.reasoning_summary_text.done':
-        return pushThought(event, 'summary', textOf(event.text) ?? '', true)
+        return this.pushThought(event, 'summary', textOf(event.text) ?? '', true)
       case 'response.reasoning_text.done':
-        return pushThought(event, 'content', textOf(event.text) ?? '', true)
+        return this.pushThought(event, 'content', textOf(event.text) ?? '', true)
       case 'response.function_call_arguments.done':
-        return pushCall(event, 'function_call', event.arguments, true)
+        return this.pushCall(event, 'function_call', event.arguments, true)
       case 'response.custom_tool_call_input.done':
-        return pushCall(event, 'custom_tool_call', event.input, true)
+        return this.pushCall(event, 'custom_tool_call', event.input, true)
       default:
         return []
     }
   }
 
-  function closeAll(output: readonly JsonValue[] = []): ChatEvent[] {
+  /** Ends every open block; `output` is the final one, for what no event has brought. */
+  closeAll(output: readonly JsonValue[] = []): ChatEvent[] {
     const items = output.filter(isJsonObject)
     // The places of a list are those of the events only where these left none out, so items are found by what they are called.
-    if (slots.size === 0) return items.flatMap((item, index) => done({ output_index: index }, item))
-    const closed = [...slots.values()].flatMap((slot) => {
+    if (this.slots.size === 0) return items.flatMap((item, index) => this.done({ output_index: index }, item))
+    const closed = [...this.slots.values()].flatMap((slot) => {
       if (!slot.isOpen) return []
       const isOne = ({ call_id: call, id }: JsonObject) => slot.id !== undefined && (call === slot.id || id === slot.id)
-      return close(slot, items.find(isOne))
+      return this.close(slot, items.find(isOne))
     })
-    return [...closed, ...untold(items)]
+    return [...closed, ...this.untold(items)]
   }
 
   /** What only the final output has: the messages and calls beyond as many of their kind as events told of. */
-  function untold(items: readonly JsonObject[]): ChatEvent[] {
-    const left = new Map(told)
+  private untold(items: readonly JsonObject[]): ChatEvent[] {
+    const left = new Map(this.told)
     return items.flatMap((item, index) => {
       const kind = typeOf(textOf(item.type))
       const count = left.get(kind) ?? 0
       left.set(kind, count - 1)
       if (count > 0 || (kind !== 'message' && kind !== 'call')) return []
-      return done({ item_id: `untold ${index}` }, item)
+      return this.done({ item_id: `untold ${index}` }, item)
     })
   }
 
-  return {
-    push,
-    closeAll,
-    hasToolCalls: () => saw.call,
-    hasRefusal: () => saw.refusal,
-    hasNamelessCall: () => saw.nameless,
+  hasToolCalls(): boolean {
+    return this.saw.call
+  }
+
+  hasRefusal(): boolean {
+    return this.saw.refusal
+  }
+
+  /** Whether arguments arrived for a call that never got a name. */
+  hasNamelessCall(): boolean {
+    return this.saw.nameless
   }
 }
 
@@ -267,4 +260,10 @@ function typeOf(of: Item | string | undefined): string {
   if (typeof of === 'object') return of.type
   if (of === 'function_call' || of === 'custom_tool_call') return 'call'
   return of === 'message' || of === 'reasoning' ? of : 'skipped'
+}
+
+function endPart(part: Part): ChatEvent[] {
+  if (!part.isOpen) return []
+  part.isOpen = false
+  return [{ type: `${part.kind}-end`, ...part.at }]
 }

@@ -14,9 +14,10 @@ import { countUses, decodeToolUses, usedTool } from '@/formats/responses/server-
 import { decodeUsage, findUnknownUsage } from '@/formats/responses/usage'
 import { isJsonObject, type JsonObject, type JsonValue, textOf } from '@/lib/json'
 import { rememberNumbers } from '@/lib/json-source/as-written'
+import type { SseEvent } from '@/lib/streams/sse'
 import { decodeError } from './decode-error'
 import { readCreated } from './decode-response'
-import { createBlockReader } from './decode-stream-blocks'
+import { BlockReader } from './decode-stream-blocks'
 
 /** OpenAI pads its events to hide how long they are, and numbers all of them. */
 const RUNNING: RunningFields = {
@@ -37,51 +38,56 @@ const OBJECT_ARGUMENTS = /"arguments"\s*:\s*\{/
 
 /** Creates a decoder for one stream. */
 export function createStreamDecoder(): StreamDecoder {
-  const blocks = createBlockReader()
-  const hosted: JsonObject[] = []
-  let phase: 'open' | 'done' | 'failed' = 'open'
-  let isStarted = false
+  return new ResponseDecoder()
+}
+
+class ResponseDecoder implements StreamDecoder {
+  readonly running = RUNNING
+  private readonly blocks = new BlockReader()
+  private readonly hosted: JsonObject[] = []
+  private phase: 'open' | 'done' | 'failed' = 'open'
+  private isStarted = false
 
   /** The start of the answer, once: some say it twice, and some not at all. */
-  function started(response: JsonObject): ChatEvent[] {
-    if (isStarted) return []
-    isStarted = true
+  private started(response: JsonObject): ChatEvent[] {
+    if (this.isStarted) return []
+    this.isStarted = true
     const { id, model, created_at: created } = response
     return [{ type: 'start', id: textOf(id) ?? '', model: textOf(model) ?? '', created: readCreated(created) }]
   }
 
-  function read(type: string, json: JsonObject): ChatEvent[] {
+  private read(type: string, json: JsonObject): ChatEvent[] {
     const response = isJsonObject(json.response) ? json.response : {}
-    if (FAILURES.has(type)) return [...readUsage(response), ...fail(decodeError(undefined, json))]
+    if (FAILURES.has(type)) return [...this.readUsage(response), ...this.fail(decodeError(undefined, json))]
     const status = STATUS_OF_LAST_EVENT.get(type)
     if (status !== undefined)
-      return [...started(response), ...finish({ ...response, status: response.status ?? status })]
-    if (json.error && !type.startsWith('response.')) return fail(decodeError(undefined, json))
+      return [...this.started(response), ...this.finish({ ...response, status: response.status ?? status })]
+    if (json.error && !type.startsWith('response.')) return this.fail(decodeError(undefined, json))
     if (!type.startsWith('response.')) return []
-    const events = blocks.push(type, json)
-    const uses = type === 'response.output_item.done' ? noteUse(json.item) : []
-    if (isStarted && uses.length === 0) return events
-    return [...started(response), ...events, ...uses]
+    const events = this.blocks.push(type, json)
+    const uses = type === 'response.output_item.done' ? this.noteUse(json.item) : []
+    if (this.isStarted && uses.length === 0) return events
+    return [...this.started(response), ...events, ...uses]
   }
 
-  function noteUse(item: JsonValue | undefined): ChatEvent[] {
+  private noteUse(item: JsonValue | undefined): ChatEvent[] {
     if (!isJsonObject(item) || !usedTool(item)) return []
-    hosted.push(item)
-    return [{ type: 'tool-uses', uses: countUses(hosted) }]
+    this.hosted.push(item)
+    return [{ type: 'tool-uses', uses: countUses(this.hosted) }]
   }
 
-  function finish(response: JsonObject): ChatEvent[] {
+  private finish(response: JsonObject): ChatEvent[] {
     const output = Array.isArray(response.output) ? response.output : []
-    const events = [...blocks.closeAll(output), ...readUsage(response)]
-    if (blocks.hasNamelessCall()) {
-      return [...events, ...failUnread('malformed_tool_call', 'a tool call came without a name')]
+    const events = [...this.blocks.closeAll(output), ...this.readUsage(response)]
+    if (this.blocks.hasNamelessCall()) {
+      return [...events, ...this.failUnread('malformed_tool_call', 'a tool call came without a name')]
     }
-    const emitted = { hasToolCalls: blocks.hasToolCalls(), hasRefusal: blocks.hasRefusal() }
-    phase = 'done'
+    const emitted = { hasToolCalls: this.blocks.hasToolCalls(), hasRefusal: this.blocks.hasRefusal() }
+    this.phase = 'done'
     return [...events, { type: 'finish', choice: 0, finish: decodeFinishReason(response, emitted) }, { type: 'end' }]
   }
 
-  function readUsage(response: JsonObject): ChatEvent[] {
+  private readUsage(response: JsonObject): ChatEvent[] {
     const uses = decodeToolUses(response)
     const usage = decodeUsage(response.usage)
     const unknown = findUnknownUsage(response.usage)
@@ -91,27 +97,30 @@ export function createStreamDecoder(): StreamDecoder {
     ]
   }
 
-  function fail(error: ProviderError): ChatEvent[] {
-    phase = 'failed'
-    return [...blocks.closeAll(), { type: 'error', error }]
+  private fail(error: ProviderError): ChatEvent[] {
+    this.phase = 'failed'
+    return [...this.blocks.closeAll(), { type: 'error', error }]
   }
 
-  function failUnread(kind: string, message: string): ChatEvent[] {
-    return fail(providerError({ status: UNSTATED_STATUS, kind, message }))
+  private failUnread(kind: string, message: string): ChatEvent[] {
+    return this.fail(providerError({ status: UNSTATED_STATUS, kind, message }))
   }
 
-  return {
-    running: RUNNING,
-    push(event, json) {
-      if (phase !== 'open' || event.data === undefined) return []
-      const data = event.data.trim()
-      if (data === '' || data === '[DONE]') return []
-      if (OBJECT_ARGUMENTS.test(data)) rememberNumbers(json, data)
-      if (isJsonObject(json)) return read(textOf(json.type) ?? event.event ?? '', json)
-      if (event.event === 'error') return fail(decodeError(undefined, json ?? data))
-      return failUnread('malformed_event', 'the stream held an event that is no JSON object')
-    },
-    isFinished: () => phase === 'done',
-    end: () => (phase === 'open' ? blocks.closeAll() : []),
+  push(event: SseEvent, json: JsonValue | undefined): ChatEvent[] {
+    if (this.phase !== 'open' || event.data === undefined) return []
+    const data = event.data.trim()
+    if (data === '' || data === '[DONE]') return []
+    if (OBJECT_ARGUMENTS.test(data)) rememberNumbers(json, data)
+    if (isJsonObject(json)) return this.read(textOf(json.type) ?? event.event ?? '', json)
+    if (event.event === 'error') return this.fail(decodeError(undefined, json ?? data))
+    return this.failUnread('malformed_event', 'the stream held an event that is no JSON object')
+  }
+
+  isFinished(): boolean {
+    return this.phase === 'done'
+  }
+
+  end(): ChatEvent[] {
+    return this.phase === 'open' ? this.blocks.closeAll() : []
   }
 }
