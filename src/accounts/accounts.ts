@@ -1,5 +1,5 @@
 /** Accounts, the ones who pay for requests. Created and suspended here; their money is the ledger's. */
-import { eq, sql } from 'drizzle-orm'
+import { desc, eq, sql } from 'drizzle-orm'
 import type { Database, Transaction } from '@/db/client'
 import { accounts } from '@/db/schema'
 import type { Ledger } from '@/ledger/ledger'
@@ -25,6 +25,7 @@ export interface Accounts {
     why?: { by: ChangedBy; reason: string },
   ): Promise<'updated' | 'unknown_account'>
   find(accountId: string): Promise<Account | undefined>
+  /** A personal account before an organisation of the same address. */
   findByEmail(email: string): Promise<Account | undefined>
 }
 
@@ -53,6 +54,8 @@ export function createAccounts(database: Database, ledger: Ledger): Accounts {
         .select(COLUMNS)
         .from(accounts)
         .where(eq(sql`lower(${accounts.email})`, email.toLowerCase()))
+        .orderBy(desc(accounts.kind))
+        .limit(1)
       return row
     },
   }

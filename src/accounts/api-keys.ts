@@ -1,5 +1,6 @@
 /** The life of an API key: created (and shown once), changed, deactivated, activated, deleted. The history first, then every gateway at once. */
 import { and, count, eq, isNull, ne, sql } from 'drizzle-orm'
+import { memberships } from '@/db/auth-schema'
 import type { Database, Transaction } from '@/db/client'
 import { isForeignKeyViolation } from '@/db/failure'
 import { apiKeys } from '@/db/schema'
@@ -96,14 +97,16 @@ async function create(
   const keyHash = hashKey(text)
   const values = { id: keyId, accountId, name, createdBy, keyHash, ...keyHint(text), ...limitColumns(limits) }
   try {
-    const isFull = await database.db.transaction(async (transaction) => {
-      if ((await countKeys(transaction, accountId)) >= MAX_KEYS_PER_ACCOUNT) return true
+    const refusal = await database.db.transaction(async (transaction) => {
+      if (createdBy !== null && !(await isStillMember(transaction, accountId, createdBy))) return 'unknown_account'
+      if ((await countKeys(transaction, accountId)) >= MAX_KEYS_PER_ACCOUNT) return 'too_many_keys'
       await transaction.insert(apiKeys).values(values)
       const details = { name, ...describeLimits(limits) }
       await recordAudit(transaction, { ...by, action: 'key.create', subject: keyId, accountId, details })
-      return false
+      return undefined
     })
-    if (isFull) return { kind: 'too_many_keys', limit: MAX_KEYS_PER_ACCOUNT }
+    if (refusal === 'too_many_keys') return { kind: refusal, limit: MAX_KEYS_PER_ACCOUNT }
+    if (refusal) return { kind: refusal }
   } catch (error) {
     if (isForeignKeyViolation(error)) return { kind: 'unknown_account' }
     throw error
@@ -111,6 +114,16 @@ async function create(
   // Only a short cut: without it the first request reads the history.
   await ledger.rememberKeyHash(keyHash, { accountId, keyId }).catch(() => undefined)
   return { kind: 'created', keyId, key: text }
+}
+
+/** Who is being removed makes no key that outlives it: the removal waits for this transaction, or has been before it. */
+async function isStillMember(transaction: Transaction, accountId: string, userId: string): Promise<boolean> {
+  const [row] = await transaction
+    .select({ role: memberships.role })
+    .from(memberships)
+    .where(and(eq(memberships.accountId, accountId), eq(memberships.userId, userId)))
+    .for('key share')
+  return row !== undefined
 }
 
 /** Two that make the last key of an account at once take turns here. */

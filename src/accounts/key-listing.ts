@@ -1,5 +1,6 @@
 /** API keys as people see them: never the key's text, only its first characters and its last four. */
 import { and, desc, eq, isNull, ne } from 'drizzle-orm'
+import { users } from '@/db/auth-schema'
 import type { Database } from '@/db/client'
 import { apiKeys, type BuiltInKey } from '@/db/schema'
 import type { KeyLimits, KeyStatus } from '@/ledger/outcomes'
@@ -17,6 +18,7 @@ export type KeyListing = KeyLimits & {
   builtIn: BuiltInKey | null
   /** The member whose key it is; null for those of the account as a whole. */
   createdBy: string | null
+  createdByName: string | null
   /** Charges in the calendar month `spentMonth` (yyyymm, UTC) that have reached the history. */
   spentThisMonth: Nano
   spentMonth: number
@@ -29,8 +31,9 @@ type KeyRow = typeof apiKeys.$inferSelect
 /** The account's keys without deleted ones, newest first. */
 export async function listKeys({ db }: Database, accountId: string): Promise<KeyListing[]> {
   const rows = await db
-    .select()
+    .select({ key: apiKeys, createdByName: users.name })
     .from(apiKeys)
+    .leftJoin(users, eq(users.id, apiKeys.createdBy))
     .where(and(eq(apiKeys.accountId, accountId), ne(apiKeys.status, 'deleted')))
     .orderBy(desc(apiKeys.createdAt), desc(apiKeys.id))
   return rows.map(listingOf)
@@ -39,13 +42,14 @@ export async function listKeys({ db }: Database, accountId: string): Promise<Key
 /** A key of the account that is not deleted. */
 export async function findKey({ db }: Database, accountId: string, keyId: string): Promise<KeyListing | undefined> {
   const [row] = await db
-    .select()
+    .select({ key: apiKeys, createdByName: users.name })
     .from(apiKeys)
+    .leftJoin(users, eq(users.id, apiKeys.createdBy))
     .where(and(eq(apiKeys.id, keyId), eq(apiKeys.accountId, accountId), isNull(apiKeys.deletedAt)))
   return row && listingOf(row)
 }
 
-function listingOf(row: KeyRow): KeyListing {
+function listingOf({ key: row, createdByName }: { key: KeyRow; createdByName: string | null }): KeyListing {
   return {
     ...limitsOf(row),
     keyId: row.id,
@@ -56,6 +60,7 @@ function listingOf(row: KeyRow): KeyListing {
     status: row.status,
     builtIn: row.builtIn,
     createdBy: row.createdBy,
+    createdByName,
     spentThisMonth: row.spentThisMonth,
     spentMonth: row.spentMonth,
     lastUsedAt: row.lastUsedAt,

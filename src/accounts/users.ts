@@ -1,5 +1,5 @@
 /** People who sign in, as operators create them, and the account each of them pays with. */
-import { eq, sql } from 'drizzle-orm'
+import { and, eq, sql } from 'drizzle-orm'
 import { credentials, type UserRole, users } from '@/db/auth-schema'
 import type { Database, Transaction } from '@/db/client'
 import { isForeignKeyViolation, isUniqueViolation } from '@/db/failure'
@@ -62,7 +62,7 @@ async function accountOfAddress(transaction: Transaction, email: string): Promis
   const [row] = await transaction
     .select({ id: accounts.id })
     .from(accounts)
-    .where(eq(sql`lower(${accounts.email})`, email))
+    .where(and(eq(sql`lower(${accounts.email})`, email), eq(accounts.kind, 'personal')))
   return row?.id
 }
 

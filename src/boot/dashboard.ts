@@ -1,6 +1,7 @@
 /** Wires what only the dashboard needs: people and their sessions, orders, administration. */
 import { createAccounts } from '@/accounts/accounts'
 import { createApiKeys } from '@/accounts/api-keys'
+import { createMembers } from '@/accounts/members/members'
 import { roleIn } from '@/accounts/members/memberships'
 import { priceLines } from '@/catalog/price-lines'
 import { type CatalogSource, liveLimits } from '@/catalog/reload/live-catalog'
@@ -60,6 +61,7 @@ export function assembleDashboard(parts: DashboardParts): DashboardDeps & AssetD
     sellerName: service,
     apiKeys,
     accounts,
+    members: createMembers(database),
     administration: createAdministration({
       ordersDeps: topUps.ordersDeps,
       orders: topUps.orders,

@@ -33,14 +33,16 @@ import {
   IconServerBolt,
   IconSettings,
   IconUsers,
+  IconUsersGroup,
   IconZoomMoney,
 } from '@tabler/icons-react'
 import type { ComponentType, ReactNode } from 'react'
 import { Link, useLocation } from 'wouter'
 import { type Permission, useMay } from './account'
+import { AccountSwitcher } from './account-switcher'
 import { Logo } from './components/logo'
 import { SchemeToggle } from './components/scheme-toggle'
-import { signOut } from './session'
+import { signOut, type Viewer } from './session'
 
 type NavigationItem = { path: string; label: string; icon: ComponentType<{ size?: number; stroke?: number }> }
 
@@ -53,6 +55,7 @@ const ACCOUNT_ITEMS: readonly (NavigationItem & { may: Permission })[] = [
   { path: '/credit', label: 'Credit', icon: IconCoins, may: 'billing.read' },
   { path: '/models', label: 'Models', icon: IconListDetails, may: 'usage.read' },
   { path: '/playground', label: 'Playground', icon: IconMessage2Code, may: 'keys.use' },
+  { path: '/members', label: 'Members', icon: IconUsersGroup, may: 'members.read' },
 ]
 
 /** For administrators. */
@@ -67,7 +70,7 @@ const ADMINISTRATOR_ITEMS: readonly NavigationItem[] = [
   { path: '/admin/audit', label: 'Audit log', icon: IconBuildingBank },
 ]
 
-type ShellViewer = { name: string; email: string; role: 'member' | 'admin' }
+type ShellViewer = Pick<Viewer, 'name' | 'email' | 'role' | 'accounts'>
 
 type ShellProps = { viewer: ShellViewer; accountId: string; children: ReactNode }
 
@@ -113,6 +116,7 @@ export function Shell({ viewer, accountId, children }: ShellProps) {
       </AppShell.Header>
       <AppShell.Navbar className="shell-navigation" p="sm">
         <ScrollArea>
+          <AccountSwitcher accounts={viewer.accounts} accountId={accountId} />
           <Items items={accountItems} base={`/a/${accountId}`} location={location} label="Main" onOpen={close} />
           {viewer.role === 'admin' && (
             <>

@@ -29,6 +29,7 @@ import chargedKeys from './migrations/0023_charged_idempotency_keys.sql' with { 
 import thrownAway from './migrations/0024_thrown_away.sql' with { type: 'text' }
 import cheapDigestChecks from './migrations/0025_cheap_digest_checks.sql' with { type: 'text' }
 import memberships from './migrations/0026_memberships.sql' with { type: 'text' }
+import organisations from './migrations/0027_organisations.sql' with { type: 'text' }
 
 /** One SQL file, never changed once released. `isExpansion`: it only adds, so that older gateways work on. */
 type Migration = { id: number; name: string; sql: string; isExpansion?: boolean }
@@ -65,6 +66,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { id: 24, name: 'thrown_away', sql: thrownAway, isExpansion: true },
   { id: 25, name: 'cheap_digest_checks', sql: cheapDigestChecks, isExpansion: true },
   { id: 26, name: 'memberships', sql: memberships, isExpansion: true },
+  { id: 27, name: 'organisations', sql: organisations },
 ]
 
 type MigrateOptions = {

@@ -7,6 +7,7 @@ import {
   date,
   index,
   integer,
+  jsonb,
   pgTable,
   primaryKey,
   text,
@@ -20,6 +21,9 @@ import { USAGE_COLUMNS, type UsageColumn, usageColumnTypes } from './usage-colum
 
 /** An organisation is an account that several people may share. */
 export type AccountKind = 'personal' | 'organisation'
+
+/** Who an organisation is: its country in two letters (ISO 3166), its VAT id as it was written, if any. */
+export type Company = { name: string; country: string; vatId: string | null }
 
 export const accounts = pgTable(
   'accounts',
@@ -42,8 +46,13 @@ export const accounts = pgTable(
     ledgerSeq: bigint('ledger_seq', { mode: 'number' }).notNull().default(0),
     createdAt: moment('created_at').notNull().defaultNow(),
     kind: text('kind').$type<AccountKind>().notNull().default('personal'),
+    /** Of organisations alone. */
+    company: jsonb('company').$type<Company>(),
   },
-  (table) => [uniqueIndex('accounts_email_key').on(sql`lower(${table.email})`)],
+  (table) => [
+    uniqueIndex('accounts_email_key').on(sql`lower(${table.email})`).where(sql`kind = 'personal'`),
+    index('accounts_email_index').on(sql`lower(${table.email})`),
+  ],
 )
 
 export type BuiltInKey = 'playground'

@@ -45,7 +45,14 @@ beforeAll(async () => {
       '/credit',
       `/credit/orders/${order.orderId}`,
     ],
-    ...['/settings', '/admin/orders', '/admin/statements', '/admin/accounts', `/admin/accounts/${accountId}`],
+    ...[
+      '/members',
+      '/settings',
+      '/admin/orders',
+      '/admin/statements',
+      '/admin/accounts',
+      `/admin/accounts/${accountId}`,
+    ],
     ...['/admin/approvals', '/admin/providers', '/admin/margins', '/admin/reconciliation', '/admin/audit'],
   ]
 })

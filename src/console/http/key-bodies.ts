@@ -72,6 +72,9 @@ export const KeyBody = titled('ApiKey', {
   lastFour: Type.String(),
   status: Type.Union([Type.Literal('active'), Type.Literal('deactivated'), Type.Literal('expired')]),
   builtIn: Type.Boolean({ description: 'Made by the service for the playground: can be deactivated, not deleted' }),
+  createdBy: Type.Union([Type.Object({ userId: Type.String(), name: Type.String() }), Type.Null()], {
+    description: 'The member whose key it is; null for those of the account as a whole',
+  }),
   limits: Type.Object({
     requestsPerMinute: NullableInteger,
     tokensPerMinute: NullableInteger,
@@ -100,6 +103,7 @@ export function keyBody(key: KeyListing, nowMs: number, spent: Nano = spentInMon
     lastFour: key.lastFour,
     status: key.status !== 'active' ? 'deactivated' : isExpired ? 'expired' : 'active',
     builtIn: key.builtIn !== null,
+    createdBy: key.createdBy === null ? null : { userId: key.createdBy, name: key.createdByName ?? '' },
     limits: {
       requestsPerMinute,
       tokensPerMinute,

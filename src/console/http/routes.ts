@@ -12,6 +12,7 @@ import { type EventsDeps, eventsRoutes } from './events-routes'
 import { failureRoutes } from './failure-routes'
 import type { GuardDeps } from './guard'
 import { type KeyRouteDeps, keyRoutes } from './key-routes'
+import { type MemberRouteDeps, memberRoutes } from './member-routes'
 import { modelRoutes } from './model-routes'
 import { type OrderRouteDeps, orderRoutes } from './order-routes'
 import { overviewRoutes } from './overview-routes'
@@ -24,6 +25,7 @@ export type DashboardDeps = AdminDeps &
   GuardDeps &
   SessionDeps &
   KeyRouteDeps &
+  MemberRouteDeps &
   DashboardUsageDeps &
   StoredResponseDeps &
   EventsDeps
@@ -38,6 +40,7 @@ export function dashboardRoutes(deps: DashboardDeps & { chat: HttpDeps }) {
   return new Elysia({ name: 'dashboard-routes' })
     .use(sessionRoutes(deps))
     .use(keyRoutes(deps))
+    .use(memberRoutes(deps))
     .use(modelRoutes(deps))
     .use(playgroundRoutes(deps))
     .use(overviewRoutes(deps))

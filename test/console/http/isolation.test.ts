@@ -8,103 +8,11 @@ import { type Person, signUpPerson } from '@test/support/person'
 import { chatCompletion } from '@test/support/upstream'
 import { ask, flushed, type SignedInCustomer, signUpCustomer } from '@test/usage/customer'
 import { assert } from '@/lib/assert'
+import { CHAT, CLASSIFICATIONS, type Classification, classificationOf, PASSWORD, type Victim } from './classifications'
 import { dashboardRoutesOf, fillPath, nameOf, type Route } from './routes'
 import { signInAgain } from './support'
 
 setDefaultTimeout(300_000)
-
-/**
- * `subject`: the path names something of one account; to others it does not exist. `own`: what it shows or does is the
- * viewer's own, or their account's, whatever the query says. `public`: needs no session. `administrator`: does not exist for members.
- */
-type Classification =
-  | { kind: 'subject'; params: (victim: Victim) => Record<string, string>; body?: object }
-  | { kind: 'own'; body?: object; query?: (victim: Victim) => string }
-  | { kind: 'public' }
-  | { kind: 'administrator' }
-
-type Ids = Record<'keyId' | 'requestId' | 'failedId' | 'orderId' | 'sessionId', string>
-type Victim = Ids & { customer: SignedInCustomer }
-
-const PUBLIC = { kind: 'public' } as const
-const ADMINISTRATOR = { kind: 'administrator' } as const
-const own = (body?: object): Classification => ({ kind: 'own', ...(body && { body }) })
-const subject = (params: (victim: Victim) => Record<string, string>, body?: object): Classification => {
-  return { kind: 'subject', params, ...(body && { body }) }
-}
-const ofKey = (body?: object) => subject(({ keyId }) => ({ id: keyId }), body)
-const ofOrder = (body?: object) => subject(({ orderId }) => ({ orderId }), body)
-/** Filters that name what another account has. */
-const filtered: Classification = {
-  kind: 'own',
-  query: ({ keyId, customer }) => `?key=${keyId}&account=${customer.accountId}&accountId=${customer.accountId}`,
-}
-
-const CHAT = { model: 'svc/alpha', messages: [{ role: 'user', content: 'hi' }] }
-const PASSWORD = 'a horse on a battery'
-
-/** In the order in which they may run one after another, for the victim too: what destroys comes last. */
-const CLASSIFICATIONS: Readonly<Record<string, Classification>> = {
-  'GET /dashboard/api/session/options': PUBLIC,
-  'POST /dashboard/api/session/sign-up': PUBLIC,
-  'POST /dashboard/api/session/sign-in': PUBLIC,
-  'POST /dashboard/api/session/sign-in/totp': PUBLIC,
-  'POST /dashboard/api/session/sign-in/backup-code': PUBLIC,
-  'POST /dashboard/api/session/email/verify': PUBLIC,
-  'POST /dashboard/api/session/email/resend': PUBLIC,
-  'POST /dashboard/api/session/password/forgot': PUBLIC,
-  'POST /dashboard/api/session/password/reset': PUBLIC,
-  'POST /dashboard/api/session/sign-out': PUBLIC,
-  'GET /dashboard/api/session/me': own(),
-  'PATCH /dashboard/api/session/me': own({ name: 'Eve' }),
-  'GET /dashboard/api/session/sessions': own(),
-  'DELETE /dashboard/api/session/sessions': own(),
-  'POST /dashboard/api/session/step-up': own({ password: PASSWORD }),
-  'POST /dashboard/api/session/totp/enable': own({ password: PASSWORD }),
-  'POST /dashboard/api/session/totp/confirm': own({ code: '000000' }),
-  'POST /dashboard/api/session/totp/disable': own({ password: PASSWORD, code: '000000' }),
-  'POST /dashboard/api/session/totp/backup-codes': own({ password: PASSWORD, code: '000000' }),
-  'POST /dashboard/api/session/password/change': own({
-    currentPassword: PASSWORD,
-    newPassword: 'another horse entirely',
-  }),
-  'GET /dashboard/api/models': own(),
-  'GET /dashboard/api/a/:accountId/overview': filtered,
-  'GET /dashboard/api/a/:accountId/events': own(),
-  'GET /dashboard/api/a/:accountId/usage': filtered,
-  'GET /dashboard/api/a/:accountId/usage/totals': filtered,
-  'GET /dashboard/api/a/:accountId/usage/series': filtered,
-  'GET /dashboard/api/a/:accountId/usage/choices': filtered,
-  'GET /dashboard/api/a/:accountId/usage/export': filtered,
-  'POST /dashboard/api/a/:accountId/playground/chat': own(CHAT),
-  'GET /dashboard/api/a/:accountId/keys': filtered,
-  'POST /dashboard/api/a/:accountId/keys': own({ name: 'mine' }),
-  'GET /dashboard/api/a/:accountId/stored-responses': filtered,
-  'PUT /dashboard/api/a/:accountId/stored-responses': own({ hours: 24 }),
-  'GET /dashboard/api/a/:accountId/orders': filtered,
-  'GET /dashboard/api/a/:accountId/orders/options': own(),
-  'POST /dashboard/api/a/:accountId/orders': own({ method: 'bank_transfer', amountUsd: '25' }),
-  'GET /dashboard/api/a/:accountId/usage/requests/:requestId': subject(({ requestId }) => ({ requestId })),
-  'GET /dashboard/api/a/:accountId/failures': filtered,
-  'GET /dashboard/api/a/:accountId/statement': filtered,
-  'GET /dashboard/api/a/:accountId/statement/csv': filtered,
-  'GET /dashboard/api/a/:accountId/failures/:requestId': subject(({ failedId }) => ({ requestId: failedId })),
-  'GET /dashboard/api/a/:accountId/keys/:id': ofKey(),
-  'PATCH /dashboard/api/a/:accountId/keys/:id': ofKey({ name: 'taken over' }),
-  'POST /dashboard/api/a/:accountId/keys/:id/deactivate': ofKey({}),
-  'POST /dashboard/api/a/:accountId/keys/:id/activate': ofKey({}),
-  'DELETE /dashboard/api/a/:accountId/keys/:id': ofKey(),
-  'GET /dashboard/api/a/:accountId/orders/:orderId': ofOrder(),
-  'POST /dashboard/api/a/:accountId/orders/:orderId/claim-paid': ofOrder({ note: 'paid' }),
-  'POST /dashboard/api/a/:accountId/orders/:orderId/cancel': ofOrder({}),
-  'DELETE /dashboard/api/session/sessions/:sessionId': subject(({ sessionId }) => ({ sessionId })),
-}
-
-function classificationOf(route: Route): Classification | undefined {
-  // Each of these is called in admin.test.ts.
-  if (route.path.startsWith('/dashboard/api/admin/')) return ADMINISTRATOR
-  return CLASSIFICATIONS[nameOf(route)]
-}
 
 let gateway: TestGateway
 let victim: Victim
@@ -129,10 +37,22 @@ beforeAll(async () => {
     failedId: await fail(customer.key),
     orderId,
     sessionId: other.viewer.sessionId,
+    userId: await addColleague(customer),
   }
   eve = await signUpPerson(gateway, { name: 'Eve' })
 })
 afterAll(() => gateway.stop())
+
+/** Another member of the account, which has to be an organisation for that. Returns their id. */
+async function addColleague({ person, accountId }: SignedInCustomer): Promise<string> {
+  const company = { name: 'Victims Ltd', country: 'GB' }
+  const made = await person.json('POST', '/dashboard/api/a/:accountId/organisation', company)
+  expect(made.status).toBe(200)
+  const { userId } = (await signUpPerson(gateway)).viewer
+  await gateway.gateway.database.sql`INSERT INTO memberships (account_id, user_id, role)
+    VALUES (${accountId}, ${userId}, 'developer')`
+  return userId
+}
 
 /** A request for a model that is not sold. Returns its id once it is in the list. */
 async function fail(key: string): Promise<string> {
@@ -239,8 +159,8 @@ describe("as another account's person", () => {
   })
 
   test('no answer holds anything of the first account, whatever is asked for', async () => {
-    const { customer, keyId, requestId, failedId, orderId, sessionId } = victim
-    const secrets = [customer.accountId, customer.person.email, keyId, requestId, failedId, orderId, sessionId]
+    const { customer, ...ids } = victim
+    const secrets = [customer.accountId, customer.person.email, ...Object.values(ids)]
     for (const route of routesOf('own')) {
       const classification = classificationOf(route)
       const query = classification?.kind === 'own' ? (classification.query?.(victim) ?? '') : ''
@@ -251,12 +171,12 @@ describe("as another account's person", () => {
   })
 
   test('what the first account sees is what was looked for', async () => {
-    const { customer, keyId, requestId, failedId, orderId, sessionId } = victim
-    const ofAccount = ['usage', 'failures', 'keys', 'orders'].map((path) => `a/:accountId/${path}`)
+    const { customer, ...ids } = victim
+    const ofAccount = ['usage', 'failures', 'keys', 'orders', 'members'].map((path) => `a/:accountId/${path}`)
     const paths = [...ofAccount, 'session/sessions', 'session/me']
     const seen = await Promise.all(paths.map((path) => customer.person.json('GET', `/dashboard/api/${path}`)))
     const text = JSON.stringify(seen.map(({ body }) => body))
-    for (const id of [keyId, requestId, failedId, orderId, sessionId, customer.person.email]) expect(text).toContain(id)
+    for (const id of [...Object.values(ids), customer.person.email]) expect(text).toContain(id)
   })
 
   test('everything of the first account still works for its own people: the refusals were not for lack of it', async () => {

@@ -64,6 +64,7 @@ function shotsOf({ administrator, newcomer, orderId, openOrderId, keyId, request
     ...[living('credit', '/credit'), fresh('credit-new', '/credit'), living('order', `/credit/orders/${orderId}`)],
     ...[fresh('order-open', `/credit/orders/${openOrderId}`), living('models', '/models')],
     ...[living('playground', '/playground'), living('settings', '/settings'), living('not-found', '/nothing')],
+    ...[living('members', '/members'), fresh('members-personal', '/members')],
     ...[living('admin-orders', '/admin/orders'), living('admin-statements', '/admin/statements')],
     ...[living('admin-accounts', '/admin/accounts'), living('admin-account', admin)],
     ...[living('admin-approvals', '/admin/approvals'), living('admin-providers', '/admin/providers')],

@@ -57,6 +57,7 @@ export async function openStage(): Promise<Stage> {
     await (await chat(gateway.url, key, model)).text()
   }
   const requestId = (await chat(gateway.url, key, 'svc/alpha')).headers.get('x-request-id') ?? ''
+  await makeOrganisation(gateway, administrator, [newcomer, colleague])
   const isBooked = async () => (await gateway.gateway.deps.ledger.unsyncedRecordCount()) === 0
   await until(isBooked, 'the charges to be in the history')
   return { gateway, administrator, newcomer, orderId, openOrderId, keyId, requestId }
@@ -86,6 +87,16 @@ async function paidOrder(customer: Person, administrator: Person, amountUsd: str
     key: crypto.randomUUID(),
   })
   return orderId
+}
+
+/** Of the person's account, with two more members. */
+async function makeOrganisation(gateway: TestGateway, person: Person, others: readonly Person[]): Promise<void> {
+  const company = { name: 'Analytical Engines Ltd', country: 'GB', vatId: 'GB 123 4567 89' }
+  await person.json('POST', '/dashboard/api/a/:accountId/organisation', company)
+  for (const [index, { viewer }] of others.entries()) {
+    await gateway.gateway.database.sql`INSERT INTO memberships (account_id, user_id, role)
+      VALUES (${person.viewer.accountId}, ${viewer.userId}, ${index === 0 ? 'developer' : 'billing'})`
+  }
 }
 
 async function createKeys(person: Person): Promise<{ keyId: string; key: string }> {

@@ -14,6 +14,7 @@ const MIN_WIDTH = 320
 
 /** Rows lead to the keys' own pages. */
 export function KeysTable({ items }: { items: readonly KeyBody[] }) {
+  const owners = new Set(items.flatMap(({ createdBy }) => createdBy?.userId ?? []))
   return (
     <Table.ScrollContainer minWidth={MIN_WIDTH} scrollAreaProps={{ viewportProps: { tabIndex: 0 } }}>
       <Table verticalSpacing="sm" horizontalSpacing="sm" highlightOnHover>
@@ -39,7 +40,7 @@ export function KeysTable({ items }: { items: readonly KeyBody[] }) {
         </Table.Thead>
         <Table.Tbody>
           {items.map((item) => (
-            <KeyRow key={item.id} item={item} />
+            <KeyRow key={item.id} item={item} isShared={owners.size > 1} />
           ))}
         </Table.Tbody>
       </Table>
@@ -47,7 +48,13 @@ export function KeysTable({ items }: { items: readonly KeyBody[] }) {
   )
 }
 
-function KeyRow({ item }: { item: KeyBody }) {
+type KeyRowProps = {
+  item: KeyBody
+  /** Several people have keys here: each row says whose it is. */
+  isShared: boolean
+}
+
+function KeyRow({ item, isShared }: KeyRowProps) {
   const maySwitch = useMay()('keys.use')
   return (
     <Table.Tr>
@@ -56,6 +63,11 @@ function KeyRow({ item }: { item: KeyBody }) {
           <Anchor component={Link} href={`/keys/${item.id}`} fw={600} size="sm" className="wrap-anywhere">
             {item.name}
           </Anchor>
+          {item.createdBy && isShared && (
+            <Text size="xs" c="dimmed" className="wrap-anywhere">
+              of {item.createdBy.name}
+            </Text>
+          )}
           {item.builtIn && <Status tone="info">Built in</Status>}
           <Box hiddenFrom="sm">
             <KeyStatus status={item.status} />

@@ -1,0 +1,209 @@
+/** Changes of who is what in an organisation, one after another: each holds the lock of the account's row. */
+import { and, asc, count, eq, ne } from 'drizzle-orm'
+import { type ChangedBy, recordAudit } from '@/accounts/audit'
+import { ensureAccount } from '@/accounts/users'
+import { type AccountRole, memberships, users } from '@/db/auth-schema'
+import type { Database, Transaction } from '@/db/client'
+import { accounts, apiKeys } from '@/db/schema'
+import { roleIn } from './memberships'
+import { mayDo } from './permissions'
+
+/** Accounts that one person may be an owner of. */
+export const MAX_OWNED_ACCOUNTS = 10
+/** Members of one account. */
+export const MAX_MEMBERS = 500
+
+export type ListedMember = {
+  userId: string
+  name: string
+  email: string
+  role: AccountRole
+  /** Keys of theirs that programs may use now. */
+  activeKeys: number
+  createdAt: Date
+}
+
+/** Why nothing was changed. */
+export type MemberRefusal =
+  | { kind: 'not_organisation' | 'unknown_member' | 'last_owner' }
+  /** The role of whoever asks is too low for it. */
+  | { kind: 'not_permitted' }
+  /** Nobody gives themselves more than they have. */
+  | { kind: 'own_promotion' }
+  | { kind: 'too_many_owned'; limit: number }
+  /** Programs would stop: whoever asks has to say that they are to. */
+  | { kind: 'has_keys'; activeKeys: number }
+
+type MemberOutcome = { kind: 'done' } | MemberRefusal
+
+/** `by` without an id is an operator, who may everything but leave an account without an owner. */
+type MemberChange = { accountId: string; userId: string; by: ChangedBy }
+
+/** The members of an account, owners first. */
+export async function listMembers({ db }: Database, accountId: string): Promise<ListedMember[]> {
+  const rows = await db
+    .select({
+      userId: users.id,
+      name: users.name,
+      email: users.email,
+      role: memberships.role,
+      createdAt: memberships.createdAt,
+      activeKeys: count(apiKeys.id),
+    })
+    .from(memberships)
+    .innerJoin(users, eq(users.id, memberships.userId))
+    .leftJoin(apiKeys, activeKeysOf())
+    .where(eq(memberships.accountId, accountId))
+    .groupBy(users.id, memberships.accountId, memberships.userId)
+    .orderBy(asc(memberships.createdAt), asc(users.id))
+    .limit(MAX_MEMBERS)
+  return rows.toSorted((one, other) => RANK[other.role] - RANK[one.role])
+}
+
+/** Gives a member another role. Nobody gives or takes a role above their own, and their own they only lower. */
+export async function changeRole(
+  { db }: Database,
+  { accountId, userId, by }: MemberChange,
+  role: AccountRole,
+): Promise<MemberOutcome> {
+  return await db.transaction(async (transaction) => {
+    const found = await lockMember(transaction, accountId, userId)
+    if ('kind' in found) return found
+    if (found.role === role) return { kind: 'done' }
+    const refusal =
+      by.actor.userId === userId
+        ? RANK[role] < RANK[found.role]
+          ? undefined
+          : ({ kind: 'own_promotion' } as const)
+        : await refuseActor(transaction, accountId, by, [found.role, role])
+    if (refusal) return refusal
+    if (found.role === 'owner' && (await isLastOwner(transaction, accountId, userId))) return { kind: 'last_owner' }
+    if (role === 'owner' && (await countOwned(transaction, userId)) >= MAX_OWNED_ACCOUNTS) {
+      return { kind: 'too_many_owned', limit: MAX_OWNED_ACCOUNTS }
+    }
+    await transaction
+      .update(memberships)
+      .set({ role })
+      .where(and(eq(memberships.accountId, accountId), eq(memberships.userId, userId)))
+    const details = { email: found.email, before: found.role, after: role }
+    await recordAudit(transaction, { ...by, action: 'member.change_role', subject: userId, accountId, details })
+    return { kind: 'done' }
+  })
+}
+
+/** Ends a membership, one's own or another's. Keys of theirs have to be deactivated before: `has_keys` says how many are active. */
+export async function removeMember({ db }: Database, { accountId, userId, by }: MemberChange): Promise<MemberOutcome> {
+  return await db.transaction(async (transaction) => {
+    const found = await lockMember(transaction, accountId, userId)
+    if ('kind' in found) return found
+    const isOneself = by.actor.userId === userId
+    const refusal = isOneself ? undefined : await refuseActor(transaction, accountId, by, [found.role])
+    if (refusal) return refusal
+    if (found.role === 'owner' && (await isLastOwner(transaction, accountId, userId))) return { kind: 'last_owner' }
+    // Waits for keys that are being made for them; those that come later find no member. Only then the keys are counted.
+    await transaction
+      .select({ userId: memberships.userId })
+      .from(memberships)
+      .where(and(eq(memberships.accountId, accountId), eq(memberships.userId, userId)))
+      .for('update')
+    const [{ activeKeys } = { activeKeys: 0 }] = await transaction
+      .select({ activeKeys: count() })
+      .from(apiKeys)
+      .where(and(eq(apiKeys.accountId, accountId), eq(apiKeys.createdBy, userId), eq(apiKeys.status, 'active')))
+    if (activeKeys > 0) return { kind: 'has_keys', activeKeys }
+    await transaction
+      .delete(memberships)
+      .where(and(eq(memberships.accountId, accountId), eq(memberships.userId, userId)))
+    if (found.givenAccountId === accountId) await giveAnother(transaction, accountId, userId)
+    const details = { email: found.email, role: found.role }
+    const action = isOneself ? 'member.leave' : 'member.remove'
+    await recordAudit(transaction, { ...by, action, subject: userId, accountId, details })
+    return { kind: 'done' }
+  })
+}
+
+/** Ids of the keys of a member that are active. */
+export async function activeKeysOfMember({ db }: Database, accountId: string, userId: string): Promise<string[]> {
+  const rows = await db
+    .select({ keyId: apiKeys.id })
+    .from(apiKeys)
+    .where(and(eq(apiKeys.accountId, accountId), eq(apiKeys.createdBy, userId), eq(apiKeys.status, 'active')))
+  return rows.map(({ keyId }) => keyId)
+}
+
+const RANK: Record<AccountRole, number> = { owner: 3, admin: 2, developer: 1, billing: 1, viewer: 0 }
+
+function activeKeysOf() {
+  return and(
+    eq(apiKeys.accountId, memberships.accountId),
+    eq(apiKeys.createdBy, memberships.userId),
+    eq(apiKeys.status, 'active'),
+  )
+}
+
+type LockedMember = { role: AccountRole; email: string; givenAccountId: string | null }
+
+async function lockMember(
+  transaction: Transaction,
+  accountId: string,
+  userId: string,
+): Promise<LockedMember | MemberRefusal> {
+  const [account] = await transaction
+    .select({ kind: accounts.kind })
+    .from(accounts)
+    .where(eq(accounts.id, accountId))
+    .for('no key update')
+  const [member] = await transaction
+    .select({ role: memberships.role, email: users.email, givenAccountId: users.accountId })
+    .from(memberships)
+    .innerJoin(users, eq(users.id, memberships.userId))
+    .where(and(eq(memberships.accountId, accountId), eq(memberships.userId, userId)))
+  if (!member) return { kind: 'unknown_member' }
+  return account?.kind === 'organisation' ? member : { kind: 'not_organisation' }
+}
+
+/** Whoever asks is looked at once more, under the lock: they may have been demoted since the request was let in. */
+async function refuseActor(
+  transaction: Transaction,
+  accountId: string,
+  { actor }: ChangedBy,
+  roles: readonly AccountRole[],
+): Promise<MemberRefusal | undefined> {
+  if (actor.userId === null) return undefined
+  const own = await roleIn(transaction, accountId, actor.userId)
+  const isAllowed = own !== undefined && mayDo(own, 'members.change') && roles.every((role) => RANK[role] <= RANK[own])
+  return isAllowed ? undefined : { kind: 'not_permitted' }
+}
+
+async function isLastOwner(transaction: Transaction, accountId: string, userId: string): Promise<boolean> {
+  const [other] = await transaction
+    .select({ userId: memberships.userId })
+    .from(memberships)
+    .where(and(eq(memberships.accountId, accountId), eq(memberships.role, 'owner'), ne(memberships.userId, userId)))
+    .limit(1)
+  return other === undefined
+}
+
+/** With the person's row locked: two accounts that make somebody an owner at once take turns. */
+async function countOwned(transaction: Transaction, userId: string): Promise<number> {
+  await transaction.select({ id: users.id }).from(users).where(eq(users.id, userId)).for('no key update')
+  const [row] = await transaction
+    .select({ owned: count() })
+    .from(memberships)
+    .where(and(eq(memberships.userId, userId), eq(memberships.role, 'owner')))
+  return row?.owned ?? 0
+}
+
+/** Whoever leaves the account that they were once given has a new one, and the organisation the address of another owner. */
+async function giveAnother(transaction: Transaction, accountId: string, userId: string): Promise<void> {
+  const [owner] = await transaction
+    .select({ email: users.email })
+    .from(memberships)
+    .innerJoin(users, eq(users.id, memberships.userId))
+    .where(and(eq(memberships.accountId, accountId), eq(memberships.role, 'owner')))
+    .orderBy(asc(memberships.createdAt), asc(users.id))
+    .limit(1)
+  if (owner) await transaction.update(accounts).set({ email: owner.email }).where(eq(accounts.id, accountId))
+  await transaction.update(users).set({ accountId: null }).where(eq(users.id, userId))
+  await ensureAccount(transaction, userId)
+}

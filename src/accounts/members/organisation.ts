@@ -1,0 +1,48 @@
+/** A personal account becomes an organisation, once and for good: its id, balance, keys and history stay. */
+import { eq } from 'drizzle-orm'
+import { type ChangedBy, recordAudit } from '@/accounts/audit'
+import type { Database } from '@/db/client'
+import { accounts, type Company } from '@/db/schema'
+
+type OrganisationOutcome = { kind: 'done' } | { kind: 'unknown_account' | 'organisation_already' }
+
+/** The account is called as the company is from then on. */
+export async function makeOrganisation(
+  { db }: Database,
+  accountId: string,
+  company: Company,
+  by: ChangedBy,
+): Promise<OrganisationOutcome> {
+  return await db.transaction(async (transaction) => {
+    const [account] = await transaction
+      .select({ kind: accounts.kind })
+      .from(accounts)
+      .where(eq(accounts.id, accountId))
+      .for('no key update')
+    if (!account) return { kind: 'unknown_account' }
+    if (account.kind === 'organisation') return { kind: 'organisation_already' }
+    const { name, country, vatId } = company
+    await transaction.update(accounts).set({ kind: 'organisation', company, name }).where(eq(accounts.id, accountId))
+    const details = { name, country, vatId }
+    await recordAudit(transaction, {
+      ...by,
+      action: 'account.make_organisation',
+      subject: accountId,
+      accountId,
+      details,
+    })
+    return { kind: 'done' }
+  })
+}
+
+/** What an account is, for those who look at its members; undefined where there is none. */
+export async function findKind(
+  { db }: Database,
+  accountId: string,
+): Promise<Pick<typeof accounts.$inferSelect, 'kind' | 'name' | 'company'> | undefined> {
+  const [row] = await db
+    .select({ kind: accounts.kind, name: accounts.name, company: accounts.company })
+    .from(accounts)
+    .where(eq(accounts.id, accountId))
+  return row
+}

@@ -1,0 +1,189 @@
+/** The routes of an account's members: the list, another role, the end of a membership, and becoming an organisation. */
+import { Type } from '@sinclair/typebox'
+import { Elysia } from 'elysia'
+import type { ApiKeys } from '@/accounts/api-keys'
+import type { ChangedBy } from '@/accounts/audit'
+import type { ListedMember, MemberRefusal } from '@/accounts/members/change-members'
+import { MAX_MEMBERS } from '@/accounts/members/change-members'
+import type { Members } from '@/accounts/members/members'
+import { GatewayError } from '@/chat/error'
+import type { Member } from '@/console/auth/viewer'
+import { ACCOUNT_ROLES } from '@/db/auth-schema'
+import { clientAddress } from '@/http/client-address'
+import { titled } from '@/http/openapi/titled'
+import { requestIdOf } from '@/http/request-id'
+import { ACCOUNT_PREFIX, type GuardDeps, guard, IN_ACCOUNT, notPermitted } from './guard'
+
+export type MemberRouteDeps = GuardDeps & { members: Members; apiKeys: ApiKeys; trustedProxyHops: number }
+
+const Role = Type.Unsafe<(typeof ACCOUNT_ROLES)[number]>(Type.Union(ACCOUNT_ROLES.map((role) => Type.Literal(role))))
+const MemberParams = Type.Object({
+  ...IN_ACCOUNT,
+  userId: Type.String({ minLength: 1, maxLength: 100, pattern: '^[\\w-]+$' }),
+})
+
+const MemberBody = titled('Member', {
+  userId: Type.String(),
+  name: Type.String(),
+  email: Type.String(),
+  role: Role,
+  isSelf: Type.Boolean(),
+  activeKeys: Type.Integer({ description: 'Keys of theirs that programs may use now' }),
+  createdAt: Type.String({ description: 'Since when, ISO 8601' }),
+})
+
+const Company = Type.Object({
+  name: Type.String(),
+  country: Type.String({ description: 'Two letters, ISO 3166' }),
+  vatId: Type.Union([Type.String(), Type.Null()]),
+})
+
+const MemberList = Type.Object({
+  kind: Type.Union([Type.Literal('personal'), Type.Literal('organisation')]),
+  company: Type.Union([Company, Type.Null()]),
+  items: Type.Array(MemberBody, { description: 'Owners first' }),
+  nextCursor: Type.Null({ description: 'All members are on one page' }),
+  maxMembers: Type.Integer(),
+})
+
+const NewCompany = Type.Object(
+  {
+    name: Type.String({
+      minLength: 1,
+      maxLength: 200,
+      pattern: '^[^\\u0000-\\u001f\\u007f]*[^\\s\\u0000-\\u001f\\u007f][^\\u0000-\\u001f\\u007f]*$',
+    }),
+    country: Type.String({ pattern: '^[A-Z]{2}$', description: 'Two letters, ISO 3166' }),
+    vatId: Type.Optional(Type.String({ pattern: '^[A-Za-z0-9 .-]{2,30}$', description: 'Kept as it is written' })),
+  },
+  { additionalProperties: false },
+)
+
+/** Mounts `/dashboard/api/a/:accountId/members` and `…/organisation`. */
+export function memberRoutes(deps: MemberRouteDeps) {
+  return new Elysia({ name: 'member-routes', prefix: ACCOUNT_PREFIX, tags: ['Dashboard'] })
+    .use(guard(deps))
+    .get('/members', ({ viewer }) => list(deps, viewer), {
+      may: 'members.read',
+      response: MemberList,
+      detail: { summary: 'List members', description: 'Who may do what in the account.' },
+    })
+    .patch(
+      '/members/:userId',
+      async ({ viewer, request, params, body }) => {
+        const change = { accountId: viewer.accountId, userId: params.userId, by: changedBy(deps, viewer, request) }
+        const outcome = await deps.members.changeRole(change, body.role)
+        if (outcome.kind !== 'done') throw refusalOf(outcome)
+        return { role: body.role }
+      },
+      {
+        may: 'members.change',
+        params: MemberParams,
+        body: Type.Object({ role: Role }, { additionalProperties: false }),
+        response: Type.Object({ role: Role }),
+        detail: {
+          summary: 'Change the role of a member',
+          description:
+            'Up to one’s own role; owners are changed by owners alone, and one’s own role only goes down (403 otherwise). The last owner ' +
+            'stays one (409 `last_owner`).',
+        },
+      },
+    )
+    .delete(
+      '/members/:userId',
+      ({ viewer, request, params, query }) =>
+        remove(deps, { viewer, request, userId: params.userId, keys: query.keys }),
+      {
+        may: 'members.read',
+        params: MemberParams,
+        query: Type.Object({ keys: Type.Optional(Type.Literal('deactivate')) }),
+        response: Type.Object({ removed: Type.Literal(true) }),
+        detail: {
+          summary: 'Remove a member, or leave',
+          description:
+            'With the next request nothing of the account exists for them. Where keys of theirs are active, 409 `member_has_keys`, unless ' +
+            '`keys=deactivate` says that these are to end. History stays under their name.',
+        },
+      },
+    )
+    .post(
+      '/organisation',
+      async ({ viewer, request, body }) => {
+        const company = { name: body.name.trim(), country: body.country, vatId: body.vatId?.trim() || null }
+        const outcome = await deps.members.makeOrganisation(viewer.accountId, company, changedBy(deps, viewer, request))
+        if (outcome.kind === 'done') return company
+        throw new GatewayError('conflict', 'The account is an organisation already.', { code: 'organisation_already' })
+      },
+      {
+        may: 'account.change',
+        body: NewCompany,
+        response: Company,
+        detail: {
+          summary: 'Make the account an organisation',
+          description: 'For good. Balance, keys and history stay; more people can be members.',
+        },
+      },
+    )
+}
+
+async function list({ members }: MemberRouteDeps, { accountId, userId }: Member) {
+  const [account, items] = await Promise.all([members.findKind(accountId), members.list(accountId)])
+  if (!account) throw new GatewayError('not_found', 'There is no such account.')
+  return {
+    kind: account.kind,
+    company: account.company,
+    items: items.map((member) => memberBody(member, userId)),
+    nextCursor: null,
+    maxMembers: MAX_MEMBERS,
+  }
+}
+
+function memberBody({ createdAt, ...member }: ListedMember, viewerId: string): typeof MemberBody.static {
+  return { ...member, isSelf: member.userId === viewerId, createdAt: createdAt.toISOString() }
+}
+
+type Removal = { viewer: Member; request: Request; userId: string; keys: 'deactivate' | undefined }
+
+async function remove({ members, apiKeys, ...deps }: MemberRouteDeps, { viewer, request, userId, keys }: Removal) {
+  const { accountId } = viewer
+  const by = changedBy(deps, viewer, request)
+  let outcome = await members.remove({ accountId, userId, by })
+  if (outcome.kind === 'has_keys' && keys === 'deactivate') {
+    // Before the membership ends: if the store can't be told, they are still a member, and the same request mends it.
+    for (const keyId of await members.activeKeys(accountId, userId)) await apiKeys.deactivate(keyId, accountId, by)
+    outcome = await members.remove({ accountId, userId, by })
+  }
+  if (outcome.kind !== 'done') throw refusalOf(outcome)
+  return { removed: true as const }
+}
+
+function refusalOf(refusal: MemberRefusal): GatewayError {
+  switch (refusal.kind) {
+    case 'not_organisation':
+      return conflict('not_organisation', 'Make the account an organisation first.')
+    case 'unknown_member':
+      return new GatewayError('not_found', 'There is no such member.', { code: 'member_not_found' })
+    case 'last_owner':
+      return conflict('last_owner', 'An organisation has an owner: make somebody else one first.')
+    case 'not_permitted':
+      return notPermitted()
+    case 'own_promotion':
+      return notPermitted('Nobody gives themselves another role but a lower one.', 'role')
+    case 'too_many_owned':
+      return conflict('too_many_owned', `A person is owner of at most ${refusal.limit} accounts.`)
+    case 'has_keys':
+      return conflict('member_has_keys', `${refusal.activeKeys} keys of this member are active.`)
+  }
+}
+
+function conflict(code: string, message: string): GatewayError {
+  return new GatewayError('conflict', message, { code })
+}
+
+function changedBy(
+  { trustedProxyHops }: Pick<MemberRouteDeps, 'trustedProxyHops'>,
+  { userId, email }: Member,
+  request: Request,
+): ChangedBy {
+  return { actor: { userId, email }, ip: clientAddress(request, trustedProxyHops), requestId: requestIdOf(request) }
+}

@@ -1,0 +1,43 @@
+/** What the page of members asks the server, and changes. */
+import { useQuery } from '@tanstack/react-query'
+import { type AccountApi, accountApi } from '@/dashboard/account'
+import { answer } from '@/dashboard/client'
+import { queryClient } from '@/dashboard/query'
+import { VIEWER_KEY } from '@/dashboard/session'
+
+type MemberList = NonNullable<Awaited<ReturnType<AccountApi['members']['get']>>['data']>
+export type MemberItem = MemberList['items'][number]
+export type AccountRole = MemberItem['role']
+
+const MEMBERS_KEY = ['members'] as const
+
+/** All members of the account, and what the account is. */
+export function useMembers() {
+  return useQuery({ queryKey: MEMBERS_KEY, queryFn: () => answer(accountApi().members.get()) })
+}
+
+/** Gives a member another role. */
+export async function giveRole({ userId }: MemberItem, role: AccountRole): Promise<void> {
+  await answer(accountApi().members({ userId }).patch({ role }))
+  await membersChanged()
+}
+
+/** Ends a membership; keys of theirs that are active are deactivated. */
+export async function removeMember({ userId, activeKeys }: MemberItem): Promise<void> {
+  const query = activeKeys > 0 ? { keys: 'deactivate' as const } : {}
+  await answer(accountApi().members({ userId }).delete(undefined, { query }))
+}
+
+/** Makes the account an organisation. */
+export async function makeOrganisation(company: { name: string; country: string; vatId?: string }): Promise<void> {
+  await answer(accountApi().organisation.post(company))
+  await membersChanged()
+}
+
+/** The menu shows the account's name, and what one may do depends on one's own role. */
+export async function membersChanged(): Promise<void> {
+  await Promise.all([
+    queryClient.invalidateQueries({ queryKey: MEMBERS_KEY }),
+    queryClient.invalidateQueries({ queryKey: VIEWER_KEY }),
+  ])
+}

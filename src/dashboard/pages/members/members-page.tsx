@@ -1,0 +1,53 @@
+/** The page of an account's members: who they are and what they may do, and how an account becomes an organisation. */
+import { List, Text } from '@mantine/core'
+import { useMay } from '@/dashboard/account'
+import { Page } from '@/dashboard/components/page'
+import { Section } from '@/dashboard/components/section'
+import { Loaded } from '@/dashboard/components/states/loaded'
+import { useMembers } from './members-data'
+import { MembersTable } from './members-table'
+import { OrganisationForm } from './organisation-form'
+import { ROLE_WORDS, ROLES } from './words'
+
+/** The page at `/members`. */
+export function MembersPage() {
+  const members = useMembers()
+  const may = useMay()
+  return (
+    <Page title="Members" description="Who sees this account, and what each may do in it.">
+      <Section isFlush>
+        <Loaded query={members}>{({ items, kind }) => <MembersTable items={items} kind={kind} />}</Loaded>
+      </Section>
+      {members.data?.kind === 'personal' && may('account.change') && <OrganisationForm />}
+      {members.data?.company && <CompanyFacts company={members.data.company} />}
+      {members.data?.kind === 'organisation' && <RolesExplained />}
+    </Page>
+  )
+}
+
+type Company = { name: string; country: string; vatId: string | null }
+
+function CompanyFacts({ company: { name, country, vatId } }: { company: Company }) {
+  return (
+    <Section title="Organisation">
+      <Text size="sm" className="wrap-anywhere">
+        {name}, {country}
+        {vatId !== null && `, VAT id ${vatId}`}
+      </Text>
+    </Section>
+  )
+}
+
+function RolesExplained() {
+  return (
+    <Section title="Roles">
+      <List size="sm" spacing={6}>
+        {ROLES.map((role) => (
+          <List.Item key={role}>
+            <b>{ROLE_WORDS[role].label}</b>: {ROLE_WORDS[role].text}
+          </List.Item>
+        ))}
+      </List>
+    </Section>
+  )
+}

@@ -1,0 +1,156 @@
+/** The table of members: their roles to be changed, and memberships to be ended, by those who may. */
+import { Box, Button, Select, Table, Text, VisuallyHidden } from '@mantine/core'
+import { useMay } from '@/dashboard/account'
+import { confirm } from '@/dashboard/components/confirm'
+import { Moment } from '@/dashboard/components/moment'
+import { notifyDone, notifyError } from '@/dashboard/components/notify'
+import { type AccountRole, giveRole, type MemberItem, membersChanged, removeMember } from './members-data'
+import { ROLE_WORDS, ROLES } from './words'
+
+const MIN_WIDTH = 320
+const ROLE_WIDTH = 140
+
+type MembersTableProps = { items: readonly MemberItem[]; kind: 'personal' | 'organisation' }
+
+export function MembersTable({ items, kind }: MembersTableProps) {
+  const owners = items.filter(({ role }) => role === 'owner').length
+  return (
+    <Table.ScrollContainer minWidth={MIN_WIDTH} scrollAreaProps={{ viewportProps: { tabIndex: 0 } }}>
+      <Table verticalSpacing="sm" horizontalSpacing="sm">
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th scope="col">Member</Table.Th>
+            <Table.Th scope="col">Role</Table.Th>
+            <Table.Th scope="col" visibleFrom="sm">
+              Since
+            </Table.Th>
+            <Table.Th scope="col" visibleFrom="sm" ta="right">
+              Active keys
+            </Table.Th>
+            <Table.Th scope="col" visibleFrom="sm">
+              <VisuallyHidden>Actions</VisuallyHidden>
+            </Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {items.map((member) => (
+            <MemberRow
+              key={member.userId}
+              member={member}
+              isOrganisation={kind === 'organisation'}
+              isLastOwner={member.role === 'owner' && owners === 1}
+            />
+          ))}
+        </Table.Tbody>
+      </Table>
+    </Table.ScrollContainer>
+  )
+}
+
+type MemberRowProps = { member: MemberItem; isOrganisation: boolean; isLastOwner: boolean }
+
+function MemberRow({ member, isOrganisation, isLastOwner }: MemberRowProps) {
+  const may = useMay()
+  const mayChange = may('members.change') && (member.role !== 'owner' || may('account.change'))
+  const isOpen = isOrganisation && !isLastOwner
+  const end = isOpen && (member.isSelf || mayChange) && (
+    <Button size="xs" variant="default" onClick={() => askToRemove(member)}>
+      {member.isSelf ? 'Leave' : 'Remove'}
+      <VisuallyHidden> {member.isSelf ? 'this account' : member.name}</VisuallyHidden>
+    </Button>
+  )
+  return (
+    <Table.Tr>
+      <Table.Td miw={110} maw={260}>
+        <Text size="sm" fw={600} className="wrap-anywhere">
+          {member.name}
+          {member.isSelf && ' (you)'}
+        </Text>
+        <Text size="xs" c="dimmed" className="wrap-anywhere">
+          {member.email}
+        </Text>
+      </Table.Td>
+      <Table.Td>
+        {isOpen && mayChange ? <RoleChoice member={member} /> : <Text size="sm">{ROLE_WORDS[member.role].label}</Text>}
+        <Box hiddenFrom="sm" mt="xs">
+          {end}
+        </Box>
+      </Table.Td>
+      <Table.Td visibleFrom="sm">
+        <Text size="sm" c="dimmed">
+          <Moment at={member.createdAt} />
+        </Text>
+      </Table.Td>
+      <Table.Td visibleFrom="sm" ta="right">
+        {member.activeKeys}
+      </Table.Td>
+      <Table.Td visibleFrom="sm" ta="right">
+        {end}
+      </Table.Td>
+    </Table.Tr>
+  )
+}
+
+function RoleChoice({ member }: { member: MemberItem }) {
+  const choices = choicesFor(member, useMay()('account.change'))
+  return (
+    <Select
+      aria-label={`Role of ${member.name}`}
+      size="xs"
+      w={ROLE_WIDTH}
+      allowDeselect={false}
+      value={member.role}
+      data={choices.map((role) => ({ value: role, label: ROLE_WORDS[role].label }))}
+      onChange={(role) => role && askForRole(member, role as AccountRole)}
+    />
+  )
+}
+
+/** One's own role only goes down, and owners are made by owners. */
+function choicesFor({ isSelf, role }: MemberItem, isOwner: boolean): readonly AccountRole[] {
+  if (isSelf) return ROLES.slice(ROLES.indexOf(role))
+  return isOwner ? ROLES : ROLES.filter((one) => one !== 'owner')
+}
+
+function askForRole(member: MemberItem, role: AccountRole): void {
+  if (role === member.role) return
+  const { label } = ROLE_WORDS[role]
+  const give = async () => {
+    await giveRole(member, role)
+    notifyDone(`${member.isSelf ? 'Your role' : `The role of ${member.name}`} is ${label} now.`)
+  }
+  if (!member.isSelf && role !== 'owner') {
+    void give().catch(notifyError)
+    return
+  }
+  confirm({
+    title: member.isSelf ? 'Lower your own role?' : `Make ${member.name} an owner?`,
+    body: member.isSelf
+      ? 'You cannot take it back yourself: somebody else has to give you the role again.'
+      : 'Owners may do everything, and take the role of owner from others.',
+    action: member.isSelf ? 'Lower my role' : 'Make owner',
+    run: give,
+  })
+}
+
+function askToRemove(member: MemberItem): void {
+  const { activeKeys, isSelf, name } = member
+  const keys = activeKeys === 1 ? 'One key' : `${activeKeys} keys`
+  confirm({
+    title: isSelf ? 'Leave this account?' : `Remove ${name}?`,
+    body: `${isSelf ? 'You see' : `${name} sees`} nothing of this account any more, at once. ${
+      activeKeys > 0
+        ? `${keys} of ${isSelf ? 'yours' : 'theirs'} will be deactivated: programs that use them stop. They stay under API keys.`
+        : 'Past usage stays.'
+    }`,
+    action: isSelf ? 'Leave' : 'Remove member',
+    async run() {
+      await removeMember(member)
+      if (isSelf) window.location.assign('/dashboard')
+      else {
+        await membersChanged()
+        notifyDone(`${name} is removed.`)
+      }
+    },
+  })
+}

@@ -1,0 +1,70 @@
+/** The form that makes a personal account an organisation, for good. */
+import { Button, Group, SimpleGrid, Stack, TextInput } from '@mantine/core'
+import { useForm } from '@mantine/form'
+import { confirm } from '@/dashboard/components/confirm'
+import { notifyDone } from '@/dashboard/components/notify'
+import { Section } from '@/dashboard/components/section'
+import { makeOrganisation } from './members-data'
+
+const COUNTRY = /^[A-Z]{2}$/
+const VAT_ID = /^[A-Za-z0-9 .-]{2,30}$/
+
+export function OrganisationForm() {
+  const form = useForm({
+    initialValues: { name: '', country: '', vatId: '' },
+    validate: {
+      name: (name) => (name.trim() === '' ? 'Enter the name of the company.' : null),
+      country: (country) => (COUNTRY.test(country.trim().toUpperCase()) ? null : 'Enter two letters, such as DE.'),
+      vatId: (vatId) => (vatId.trim() === '' || VAT_ID.test(vatId.trim()) ? null : 'Enter letters and digits.'),
+    },
+  })
+  const submit = form.onSubmit(
+    ({ name, country, vatId }) => ask(name.trim(), country.trim().toUpperCase(), vatId.trim()),
+    (errors) => form.getInputNode(Object.keys(errors)[0] ?? '')?.focus(),
+  )
+  return (
+    <Section
+      title="Share this account"
+      description="An organisation has members in roles. Balance, keys and history stay as they are; an organisation does not become a personal account again."
+    >
+      <form onSubmit={submit} noValidate>
+        <Stack gap="md">
+          <SimpleGrid cols={{ base: 1, sm: 3 }} spacing="md">
+            <TextInput
+              label="Company name"
+              description="The account is called so from then on"
+              maxLength={200}
+              autoComplete="organization"
+              {...form.getInputProps('name')}
+            />
+            <TextInput
+              label="Country"
+              description="Two letters, such as DE"
+              maxLength={2}
+              {...form.getInputProps('country')}
+            />
+            <TextInput label="VAT id" description="Optional" maxLength={30} {...form.getInputProps('vatId')} />
+          </SimpleGrid>
+          <Group>
+            <Button type="submit" variant="default">
+              Make it an organisation
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Section>
+  )
+}
+
+function ask(name: string, country: string, vatId: string): void {
+  confirm({
+    title: 'Make this account an organisation?',
+    body: `The account is called ${name} from then on. This cannot be undone.`,
+    action: 'Make it an organisation',
+    isHarmless: true,
+    async run() {
+      await makeOrganisation({ name, country, ...(vatId !== '' && { vatId }) })
+      notifyDone(`${name} is an organisation now.`)
+    },
+  })
+}

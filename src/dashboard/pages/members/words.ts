@@ -1,0 +1,19 @@
+/** The roles of members in words. */
+import type { AccountRole } from './members-data'
+
+/** From the most to the least. */
+export const ROLES: readonly AccountRole[] = ['owner', 'admin', 'developer', 'billing', 'viewer']
+
+export const ROLE_WORDS: Record<AccountRole, { label: string; text: string }> = {
+  owner: { label: 'Owner', text: 'everything, and who else is an owner.' },
+  admin: {
+    label: 'Admin',
+    text: 'all keys, their limits, and members but owners. Sees the balance, and does not pay.',
+  },
+  developer: {
+    label: 'Developer',
+    text: 'the playground and keys of their own, whose limits they may lower. Sees what these used.',
+  },
+  billing: { label: 'Billing', text: 'buys credit, sees the statement and all usage, and sets budgets of keys.' },
+  viewer: { label: 'Viewer', text: 'sees usage, keys and the balance, and changes nothing.' },
+}

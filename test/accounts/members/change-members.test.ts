@@ -1,0 +1,208 @@
+/** Who may make whom what in an organisation, and that it has an owner whatever happens at once. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { type Fixture, openFixture } from '@test/accounts/fixture'
+import { freshDatabase, redisUrl } from '@test/support/stores'
+import { changeRole, MAX_OWNED_ACCOUNTS, removeMember } from '@/accounts/members/change-members'
+import { accountsOf, roleIn } from '@/accounts/members/memberships'
+import { makeOrganisation } from '@/accounts/members/organisation'
+import { createUser } from '@/accounts/users'
+import { ACCOUNT_ROLES, type AccountRole } from '@/db/auth-schema'
+import { assert } from '@/lib/assert'
+
+setDefaultTimeout(300_000)
+
+const COMPANY = { name: 'Analytical Engines Ltd', country: 'GB', vatId: null }
+let fixture: Fixture
+
+beforeAll(async () => {
+  fixture = await openFixture(await redisUrl(), await freshDatabase())
+})
+afterAll(() => fixture.close())
+
+type User = { userId: string; email: string; accountId: string }
+
+async function newUser(): Promise<User> {
+  const email = `${crypto.randomUUID()}@example.test`
+  const created = await createUser(fixture.database, { email, password: 'a horse on a battery' })
+  assert(created.kind === 'created', created.kind)
+  const [own] = await accountsOf(fixture.database, created.userId)
+  assert(own, 'who is created has an account')
+  return { userId: created.userId, email, accountId: own.accountId }
+}
+
+const by = ({ userId, email }: User) => ({ actor: { userId, email } })
+
+async function join(accountId: string, role: AccountRole): Promise<User> {
+  const user = await newUser()
+  await fixture.database.sql`INSERT INTO memberships (account_id, user_id, role)
+    VALUES (${accountId}, ${user.userId}, ${role})`
+  return user
+}
+
+/** An organisation with somebody in each role. */
+async function organisation(): Promise<{ accountId: string; people: Record<AccountRole, User> }> {
+  const owner = await newUser()
+  const { accountId } = owner
+  expect(await makeOrganisation(fixture.database, accountId, COMPANY, by(owner))).toEqual({ kind: 'done' })
+  const others = await Promise.all(ACCOUNT_ROLES.slice(1).map(async (role) => [role, await join(accountId, role)]))
+  return { accountId, people: { owner, ...Object.fromEntries(others) } }
+}
+
+function entries(accountId: string): Promise<Record<string, unknown>[]> {
+  return fixture.database.sql`SELECT action, actor_id, subject, details FROM audit_entries
+    WHERE account_id = ${accountId} AND (action LIKE 'member.%' OR action LIKE 'account.make%') ORDER BY seq`.execute()
+}
+
+describe('an organisation', () => {
+  test('is what an account becomes once, by an entry of the audit log', async () => {
+    const { accountId, people } = await organisation()
+    const again = await makeOrganisation(fixture.database, accountId, COMPANY, by(people.owner))
+    expect(again).toEqual({ kind: 'organisation_already' })
+    expect(await makeOrganisation(fixture.database, 'acct_none', COMPANY, by(people.owner))).toMatchObject({
+      kind: 'unknown_account',
+    })
+    expect(await accountsOf(fixture.database, people.viewer.userId)).toContainEqual({
+      ...{ accountId, name: COMPANY.name, kind: 'organisation', role: 'viewer' },
+    })
+    expect(await entries(accountId)).toMatchObject([
+      { action: 'account.make_organisation', actor_id: people.owner.userId, details: COMPANY },
+    ])
+  })
+
+  test('comes first: a personal account changes no members', async () => {
+    const owner = await newUser()
+    const other = await join(owner.accountId, 'viewer')
+    const change = { accountId: owner.accountId, userId: other.userId, by: by(owner) }
+    expect(await changeRole(fixture.database, change, 'admin')).toEqual({ kind: 'not_organisation' })
+    expect(await removeMember(fixture.database, change)).toEqual({ kind: 'not_organisation' })
+  })
+})
+
+describe('a role', () => {
+  test('is given up to one’s own, by those who may, and told in the audit log', async () => {
+    const { accountId, people } = await organisation()
+    const rank = { owner: 3, admin: 2, developer: 1, billing: 1, viewer: 0 }
+    for (const giver of ACCOUNT_ROLES) {
+      for (const before of ACCOUNT_ROLES) {
+        for (const after of ACCOUNT_ROLES.filter((role) => role !== before)) {
+          const { userId } = await join(accountId, before)
+          const outcome = await changeRole(fixture.database, { accountId, userId, by: by(people[giver]) }, after)
+          const isAllowed = rank[giver] >= 2 && rank[before] <= rank[giver] && rank[after] <= rank[giver]
+          expect({ giver, before, after, outcome: outcome.kind }).toEqual({
+            ...{ giver, before, after, outcome: isAllowed ? 'done' : 'not_permitted' },
+          })
+          expect(await roleIn(fixture.database.db, accountId, userId)).toBe(isAllowed ? after : before)
+        }
+      }
+    }
+    const changes = (await entries(accountId)).filter(({ action }) => action === 'member.change_role')
+    expect(changes).toHaveLength(20 + 12)
+  })
+
+  test('of one’s own only goes down', async () => {
+    const { accountId, people } = await organisation()
+    const change = ({ userId, ...user }: User, role: AccountRole) =>
+      changeRole(fixture.database, { accountId, userId, by: by({ userId, ...user }) }, role)
+    expect(await change(people.admin, 'owner')).toEqual({ kind: 'own_promotion' })
+    expect(await change(people.billing, 'developer')).toEqual({ kind: 'own_promotion' })
+    expect(await change(people.admin, 'admin')).toEqual({ kind: 'done' })
+    expect(await change(people.admin, 'viewer')).toEqual({ kind: 'done' })
+    expect(await change(people.admin, 'admin')).toEqual({ kind: 'own_promotion' })
+    expect(await change(people.owner, 'viewer')).toEqual({ kind: 'last_owner' })
+  })
+
+  test('of owner is a person’s in so many accounts', async () => {
+    const person = await newUser()
+    const { accountId, people } = await organisation()
+    for (let owned = 1; owned < MAX_OWNED_ACCOUNTS; owned++) {
+      const { accountId: other } = await newUser()
+      await fixture.database.sql`INSERT INTO memberships (account_id, user_id, role)
+        VALUES (${other}, ${person.userId}, 'owner')`
+    }
+    await fixture.database.sql`INSERT INTO memberships (account_id, user_id, role)
+      VALUES (${accountId}, ${person.userId}, 'admin')`
+    const change = { accountId, userId: person.userId, by: by(people.owner) }
+    expect(await changeRole(fixture.database, change, 'owner')).toEqual({ kind: 'too_many_owned', limit: 10 })
+  })
+
+  test('of owner stays with one of two who take it from each other at once, 100 times of 100', async () => {
+    const { accountId, people } = await organisation()
+    const pair = [people.owner, await join(accountId, 'owner')] as const
+    for (let round = 0; round < 100; round++) {
+      const [one, other] = pair
+      const outcomes = await Promise.all([
+        changeRole(fixture.database, { accountId, userId: other.userId, by: by(one) }, 'viewer'),
+        round % 2 === 0
+          ? changeRole(fixture.database, { accountId, userId: one.userId, by: by(other) }, 'viewer')
+          : removeMember(fixture.database, { accountId, userId: one.userId, by: by(other) }),
+      ])
+      expect(outcomes.map(({ kind }) => kind).toSorted()).toEqual(['done', 'not_permitted'])
+      const owners = await fixture.database.sql`SELECT user_id FROM memberships
+        WHERE account_id = ${accountId} AND role = 'owner'`
+      expect(owners).toHaveLength(1)
+      for (const { userId } of pair) {
+        await fixture.database.sql`INSERT INTO memberships (account_id, user_id, role)
+          VALUES (${accountId}, ${userId}, 'owner') ON CONFLICT (account_id, user_id) DO UPDATE SET role = 'owner'`
+      }
+    }
+  })
+})
+
+describe('a membership', () => {
+  test('ends by those who may, or by oneself, but never the last owner’s', async () => {
+    const { accountId, people } = await organisation()
+    const remove = (user: User, remover: User) =>
+      removeMember(fixture.database, { accountId, userId: user.userId, by: by(remover) })
+    expect(await remove(people.viewer, people.developer)).toEqual({ kind: 'not_permitted' })
+    expect(await remove(people.owner, people.admin)).toEqual({ kind: 'not_permitted' })
+    expect(await remove(people.owner, people.owner)).toEqual({ kind: 'last_owner' })
+    expect(await remove(people.viewer, people.admin)).toEqual({ kind: 'done' })
+    expect(await remove(people.viewer, people.admin)).toEqual({ kind: 'unknown_member' })
+    expect(await remove(people.billing, people.billing)).toEqual({ kind: 'done' })
+    expect((await entries(accountId)).slice(1)).toMatchObject([
+      { action: 'member.remove', actor_id: people.admin.userId, subject: people.viewer.userId },
+      { action: 'member.leave', actor_id: people.billing.userId, subject: people.billing.userId },
+    ])
+  })
+
+  test('of whoever has active keys ends only once these are off', async () => {
+    const { accountId, people } = await organisation()
+    const { userId } = people.developer
+    const key = await fixture.apiKeys.create({ accountId, name: 'theirs', createdBy: userId }, by(people.developer))
+    assert(key.kind === 'created', key.kind)
+    const change = { accountId, userId, by: by(people.admin) }
+    expect(await removeMember(fixture.database, change)).toEqual({ kind: 'has_keys', activeKeys: 1 })
+    await fixture.apiKeys.deactivate(key.keyId, accountId, by(people.admin))
+    expect(await removeMember(fixture.database, change)).toEqual({ kind: 'done' })
+    expect(await fixture.apiKeys.find(accountId, key.keyId)).toMatchObject({ createdBy: userId })
+  })
+
+  test('that ends leaves no key behind, whatever is made meanwhile', async () => {
+    const { accountId, people } = await organisation()
+    for (let round = 0; round < 20; round++) {
+      const { userId } = await join(accountId, 'developer')
+      const [created, removed] = await Promise.all([
+        fixture.apiKeys.create({ accountId, name: `key ${round}`, createdBy: userId }),
+        removeMember(fixture.database, { accountId, userId, by: by(people.owner) }),
+      ])
+      const outcome = `${created.kind} ${removed.kind}`
+      expect(['created has_keys', 'unknown_account done']).toContain(outcome)
+    }
+  })
+
+  test('in the account that was once one’s own leaves one a new one, and the organisation another address', async () => {
+    const { accountId, people } = await organisation()
+    const heir = await join(accountId, 'owner')
+    const { owner } = people
+    expect(await removeMember(fixture.database, { accountId, userId: owner.userId, by: by(owner) })).toEqual({
+      kind: 'done',
+    })
+    const [own, ...others] = await accountsOf(fixture.database, owner.userId)
+    expect(others).toEqual([])
+    expect(own).toMatchObject({ kind: 'personal', role: 'owner' })
+    expect(own?.accountId).not.toBe(accountId)
+    expect(await fixture.accounts.find(accountId)).toMatchObject({ email: heir.email, name: COMPANY.name })
+    expect(await fixture.accounts.findByEmail(owner.email)).toMatchObject({ accountId: own?.accountId })
+    expect(await fixture.accounts.findByEmail(heir.email)).toMatchObject({ accountId: heir.accountId })
+  })
+})

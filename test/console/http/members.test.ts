@@ -1,0 +1,224 @@
+/** The routes of members and organisations: what each answers and refuses, and that a membership ends with the next request. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { startGateway, type TestGateway } from '@test/support/gateway'
+import { type JsonAnswer, type Person, signUpPerson } from '@test/support/person'
+import { chatStream, eventStream, usageOf } from '@test/support/upstream'
+import { addCredit, ask, flushed } from '@test/usage/customer'
+import { eventsRoutes } from '@/console/http/events-routes'
+import type { AccountRole } from '@/db/auth-schema'
+
+setDefaultTimeout(300_000)
+
+let gateway: TestGateway
+
+beforeAll(async () => {
+  gateway = await startGateway({ respond: () => eventStream(...chatStream(['Hello'], usageOf(50, 50))) })
+})
+afterAll(() => gateway.stop())
+
+const COMPANY = { name: 'Analytical Engines Ltd', country: 'GB', vatId: 'GB 123 4567 89' }
+
+/** The paths of somebody's account, whoever asks. */
+const within = ({ viewer }: Person) => `/dashboard/api/a/${viewer.accountId}`
+
+async function newOrganisation(): Promise<Person> {
+  const owner = await signUpPerson(gateway, { name: 'Ada Lovelace' })
+  expect(await owner.json('POST', `${within(owner)}/organisation`, COMPANY)).toMatchObject({
+    ...{ status: 200, body: COMPANY },
+  })
+  return owner
+}
+
+async function join(owner: Person, role: AccountRole, name = 'Charles Babbage'): Promise<Person> {
+  const person = await signUpPerson(gateway, { name })
+  await gateway.gateway.database.sql`INSERT INTO memberships (account_id, user_id, role)
+    VALUES (${owner.viewer.accountId}, ${person.viewer.userId}, ${role})`
+  return person
+}
+
+function refusal({ status, body }: JsonAnswer): string {
+  const { code } = (body as { error: { code: string | null } }).error
+  return `${status} ${code}`
+}
+
+describe('a personal account', () => {
+  test('becomes an organisation with balance, keys and history unchanged, while it is used', async () => {
+    const owner = await signUpPerson(gateway)
+    const { accountId } = owner.viewer
+    await addCredit(gateway, accountId, '5')
+    const created = await owner.json('POST', `${within(owner)}/keys`, { name: 'in use' })
+    const { key } = created.body as { key: string }
+    const requests: Promise<string>[] = []
+    for (let sent = 0; sent < 10; sent++) requests.push(ask(gateway, key, { stream: true }))
+    const made = owner.json('POST', `${within(owner)}/organisation`, COMPANY)
+    for (let sent = 0; sent < 10; sent++) requests.push(ask(gateway, key, { stream: true }))
+    expect((await made).status).toBe(200)
+    const ids = await Promise.all(requests)
+    await flushed(gateway, accountId)
+    const { body: usage } = await owner.json('GET', `${within(owner)}/usage?limit=100`)
+    const booked = (usage as { items: { requestId: string }[] }).items.map(({ requestId }) => requestId)
+    expect(booked.toSorted()).toEqual(ids.toSorted())
+    const { body: keys } = await owner.json('GET', `${within(owner)}/keys`)
+    expect(keys).toMatchObject({ items: [{ name: 'in use', status: 'active' }] })
+    // 50 tokens in at 1 USD, 50 out at 2 USD per million, twenty times.
+    expect(await gateway.balance(accountId)).toMatchObject({ available: 5e9 - 20 * 150_000, held: 0 })
+    expect((await owner.json('GET', '/dashboard/api/session/me')).body).toMatchObject({
+      accounts: [{ accountId, name: COMPANY.name, kind: 'organisation', role: 'owner' }],
+    })
+  })
+
+  test('becomes one once, by its owner, with a name and a country', async () => {
+    const owner = await newOrganisation()
+    expect(refusal(await owner.json('POST', `${within(owner)}/organisation`, COMPANY))).toBe('409 organisation_already')
+    const other = await signUpPerson(gateway)
+    for (const wrong of [
+      {},
+      { name: 'A Ltd' },
+      { ...COMPANY, name: ' ' },
+      { ...COMPANY, name: 'two\nlines' },
+      { ...COMPANY, country: 'gb' },
+      { ...COMPANY, country: 'GBR' },
+      { ...COMPANY, vatId: '<b>' },
+    ]) {
+      const { status } = await other.json('POST', `${within(other)}/organisation`, wrong)
+      expect({ wrong, status }).toEqual({ wrong, status: 400 })
+    }
+    const { country, name } = COMPANY
+    expect((await other.json('POST', `${within(other)}/organisation`, { country, name })).body).toEqual({
+      ...{ country, name, vatId: null },
+    })
+  })
+
+  test('lists its one member, and changes none', async () => {
+    const owner = await signUpPerson(gateway, { name: 'Ada Lovelace' })
+    const { userId, email } = owner.viewer
+    const { body } = await owner.json('GET', `${within(owner)}/members`)
+    expect(body).toMatchObject({
+      ...{ kind: 'personal', company: null, nextCursor: null, maxMembers: 500 },
+      items: [{ userId, name: 'Ada Lovelace', email, role: 'owner', isSelf: true, activeKeys: 0 }],
+    })
+    expect(refusal(await owner.json('DELETE', `${within(owner)}/members/${userId}`))).toBe('409 not_organisation')
+  })
+})
+
+describe('a role', () => {
+  test('is changed as far as one’s own reaches', async () => {
+    const owner = await newOrganisation()
+    const admin = await join(owner, 'admin')
+    const viewer = await join(owner, 'viewer')
+    const change = (by: Person, whom: Person, role: unknown) =>
+      by.json('PATCH', `${within(owner)}/members/${whom.viewer.userId}`, { role })
+    expect(await change(admin, viewer, 'developer')).toMatchObject({ status: 200, body: { role: 'developer' } })
+    expect(refusal(await change(admin, viewer, 'owner'))).toBe('403 not_permitted')
+    expect(refusal(await change(admin, owner, 'admin'))).toBe('403 not_permitted')
+    expect(refusal(await change(admin, admin, 'owner'))).toBe('403 not_permitted')
+    expect(refusal(await change(viewer, viewer, 'admin'))).toBe('403 not_permitted')
+    expect(refusal(await change(owner, owner, 'viewer'))).toBe('409 last_owner')
+    for (const role of ['king', '', null, ['owner'], 'owner,admin']) {
+      expect((await change(owner, viewer, role)).status).toBe(400)
+    }
+    const stranger = await signUpPerson(gateway)
+    expect(refusal(await change(owner, stranger, 'viewer'))).toBe('404 member_not_found')
+    const { body } = await admin.json('GET', `${within(owner)}/members`)
+    expect((body as { items: { role: string; isSelf: boolean }[] }).items).toMatchObject([
+      { role: 'owner', isSelf: false },
+      { role: 'admin', isSelf: true },
+      { role: 'developer', isSelf: false },
+    ])
+  })
+
+  test('holds from the next request on', async () => {
+    const owner = await newOrganisation()
+    const person = await join(owner, 'viewer')
+    const make = () => person.json('POST', `${within(owner)}/keys`, { name: 'mine' })
+    const change = (role: AccountRole) =>
+      owner.json('PATCH', `${within(owner)}/members/${person.viewer.userId}`, { role })
+    expect((await make()).status).toBe(403)
+    await change('developer')
+    expect((await make()).status).toBe(200)
+    await change('billing')
+    expect((await make()).status).toBe(403)
+  })
+})
+
+describe('a member who is removed', () => {
+  test('finds nothing with the next request; their keys are off, and listed under their name', async () => {
+    const owner = await newOrganisation()
+    const { accountId } = owner.viewer
+    await addCredit(gateway, accountId, '5')
+    const person = await join(owner, 'developer', 'Grace Hopper')
+    const { userId } = person.viewer
+    const { body: created } = await person.json('POST', `${within(owner)}/keys`, { name: 'nightly' })
+    const { key } = created as { key: string }
+    await ask(gateway, key)
+    const path = `${within(owner)}/members/${userId}`
+    expect(refusal(await owner.json('DELETE', path))).toBe('409 member_has_keys')
+    await ask(gateway, key)
+    expect((await person.json('GET', `${within(owner)}/keys`)).status).toBe(200)
+    expect((await owner.json('DELETE', `${path}?keys=keep`)).status).toBe(400)
+    expect(await owner.json('DELETE', `${path}?keys=deactivate`)).toMatchObject({ status: 200 })
+    for (const route of ['keys', 'members', 'usage']) {
+      expect((await person.json('GET', `${within(owner)}/${route}`)).status).toBe(404)
+    }
+    expect((await person.json('GET', '/dashboard/api/session/me')).body).toMatchObject({ accounts: [{}] })
+    expect(ask(gateway, key)).rejects.toThrow('the request failed with 401')
+    const { body: keys } = await owner.json('GET', `${within(owner)}/keys`)
+    expect(keys).toMatchObject({
+      items: [{ name: 'nightly', status: 'deactivated', createdBy: { userId, name: 'Grace Hopper' } }],
+    })
+    await flushed(gateway, accountId)
+    expect((await owner.json('GET', `${within(owner)}/usage/totals`)).body).toMatchObject({ requests: 2 })
+  })
+
+  test('hears no more of the account’s events', async () => {
+    const owner = await newOrganisation()
+    const person = await join(owner, 'admin')
+    const app = eventsRoutes({ ...gateway.gateway.deps.dashboard, sessionCheckMs: 5 })
+    const { cookie } = person
+    const events = await app.handle(new Request(`${gateway.url}${within(owner)}/events`, { headers: { cookie } }))
+    expect(events.status).toBe(200)
+    expect((await owner.json('DELETE', `${within(owner)}/members/${person.viewer.userId}`)).status).toBe(200)
+    expect(await events.text()).toContain('event: signed-out')
+  })
+
+  test('may be oneself', async () => {
+    const owner = await newOrganisation()
+    const person = await join(owner, 'viewer')
+    expect(refusal(await person.json('DELETE', `${within(owner)}/members/${owner.viewer.userId}`))).toBe(
+      '403 not_permitted',
+    )
+    const leave = () => person.json('DELETE', `${within(owner)}/members/${person.viewer.userId}`)
+    expect((await leave()).status).toBe(200)
+    expect((await leave()).status).toBe(404)
+    expect(refusal(await owner.json('DELETE', `${within(owner)}/members/${owner.viewer.userId}`))).toBe(
+      '409 last_owner',
+    )
+  })
+})
+
+test('one person works in three accounts at once, and each answers for itself alone', async () => {
+  const person = await newOrganisation()
+  const others = [await newOrganisation(), await newOrganisation()]
+  const accounts = [person.viewer.accountId, ...others.map(({ viewer }) => viewer.accountId)]
+  for (const accountId of accounts.slice(1)) {
+    await gateway.gateway.database.sql`INSERT INTO memberships (account_id, user_id, role)
+      VALUES (${accountId}, ${person.viewer.userId}, 'admin')`
+  }
+  const keyOf = (accountId: string, round: number) => `${accountId} ${round}`
+  await Promise.all(
+    accounts.flatMap((accountId) =>
+      [0, 1, 2].map((round) =>
+        person.json('POST', `/dashboard/api/a/${accountId}/keys`, { name: keyOf(accountId, round) }),
+      ),
+    ),
+  )
+  const lists = await Promise.all(
+    accounts.map(async (accountId) => (await person.json('GET', `/dashboard/api/a/${accountId}/keys`)).body),
+  )
+  for (const [index, accountId] of accounts.entries()) {
+    const { items } = lists[index] as { items: { name: string }[] }
+    expect(items.map(({ name }) => name).toSorted()).toEqual([0, 1, 2].map((round) => keyOf(accountId, round)))
+  }
+  const { body } = await person.json('GET', '/dashboard/api/session/me')
+  expect((body as { accounts: { accountId: string }[] }).accounts.map(({ accountId }) => accountId)).toEqual(accounts)
+})

@@ -1,0 +1,205 @@
+/** The page of members in a real browser: an account becomes an organisation, roles change, memberships end, and accounts are changed between. */
+import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { expectAccessible, expectNoSidewaysScroll, openBrowser, type TestBrowser } from '@test/support/browser'
+import { startGateway, type TestGateway } from '@test/support/gateway'
+import { type Person, signUpPerson } from '@test/support/person'
+import { chatCompletion } from '@test/support/upstream'
+import type { Page } from 'playwright-core'
+import type { AccountRole } from '@/db/auth-schema'
+
+setDefaultTimeout(300_000)
+
+const LONG_NAME = 'Count Leopold Maximilian von und zu Hohenlohe-Langenburg-Schillingsfürst'
+let gateway: TestGateway
+let browser: TestBrowser
+
+beforeAll(async () => {
+  ;[gateway, browser] = await Promise.all([
+    startGateway({ respond: () => Response.json(chatCompletion('Hello')) }),
+    openBrowser(),
+  ])
+})
+afterEach(() => browser.closePages())
+afterAll(async () => {
+  await browser.close()
+  await gateway.stop()
+})
+
+type View = { width?: number; colorScheme?: 'light' | 'dark' }
+
+function open(person: Person, path: string, view: View = {}): Promise<Page> {
+  return browser.open(path, { url: gateway.url, cookie: person.cookie, ...view })
+}
+
+async function newOrganisation(name = 'Engines Ltd'): Promise<Person> {
+  const owner = await signUpPerson(gateway, { name: 'Ada Lovelace' })
+  await owner.json('POST', '/dashboard/api/a/:accountId/organisation', { name, country: 'GB' })
+  return owner
+}
+
+async function join(owner: Person, role: AccountRole, name: string): Promise<Person> {
+  const person = await signUpPerson(gateway, { name })
+  await gateway.gateway.database.sql`INSERT INTO memberships (account_id, user_id, role)
+    VALUES (${owner.viewer.accountId}, ${person.viewer.userId}, ${role})`
+  return person
+}
+
+const membersOf = ({ viewer }: Person) => `/dashboard/a/${viewer.accountId}/members`
+
+describe('an account', () => {
+  test('becomes an organisation, by the keyboard alone', async () => {
+    const owner = await signUpPerson(gateway, { name: 'Ada Lovelace' })
+    const page = await open(owner, '/dashboard')
+    await page.getByRole('link', { name: 'Members' }).focus()
+    await page.keyboard.press('Enter')
+    await page.getByRole('row', { name: /Ada Lovelace \(you\).*Owner/ }).waitFor()
+    await expectAccessible(page)
+    await page.getByLabel('Company name').focus()
+    await page.keyboard.press('Enter')
+    await page.getByText('Enter the name of the company.').waitFor()
+    await page.getByText('Enter two letters, such as DE.').waitFor()
+    await expectAccessible(page)
+    await page.keyboard.type('Engines Ltd')
+    await page.keyboard.press('Tab')
+    await page.keyboard.type('gb')
+    await page.keyboard.press('Tab')
+    await page.keyboard.type('GB 123')
+    await page.keyboard.press('Enter')
+    const dialog = page.getByRole('dialog')
+    await dialog.getByText('cannot be undone').waitFor()
+    await expectAccessible(page)
+    await dialog.getByRole('button', { name: 'Make it an organisation' }).focus()
+    await page.keyboard.press('Enter')
+    await page.getByText('Engines Ltd, GB, VAT id GB 123').waitFor()
+    await page.getByRole('heading', { name: 'Roles' }).waitFor()
+    await expectAccessible(page)
+  })
+
+  test('that is shown is chosen among one’s own, and stays chosen', async () => {
+    const person = await newOrganisation('First Ltd')
+    const other = await newOrganisation('Second Ltd')
+    await gateway.gateway.database.sql`INSERT INTO memberships (account_id, user_id, role)
+      VALUES (${other.viewer.accountId}, ${person.viewer.userId}, 'viewer')`
+    await other.json('POST', '/dashboard/api/a/:accountId/keys', { name: 'A key of the second' })
+    const page = await open(person, '/dashboard/keys')
+    await page.getByText('No API keys yet').waitFor()
+    const tab = await page.context().newPage()
+    await expectAccessible(page)
+    await page.getByRole('button', { name: 'Account: First Ltd' }).focus()
+    await page.keyboard.press('Enter')
+    await page.getByRole('menuitem', { name: /Second Ltd/ }).focus()
+    await page.keyboard.press('Enter')
+    await page.waitForURL(`**/a/${other.viewer.accountId}`)
+    await page.getByRole('link', { name: 'API keys' }).click()
+    await page.getByText('A key of the second').waitFor()
+    // Another tab has its own, and leaves this one alone.
+    await tab.goto(`${gateway.url}/dashboard/a/${person.viewer.accountId}/keys`)
+    await tab.getByText('No API keys yet').waitFor()
+    await page.reload()
+    await page.getByText('A key of the second').waitFor()
+    await tab.reload()
+    await tab.getByText('No API keys yet').waitFor()
+    expect(await tab.getByText('A key of the second').count()).toBe(0)
+  })
+})
+
+describe('a member', () => {
+  test('gets another role, at once or after a question', async () => {
+    const owner = await newOrganisation()
+    const person = await join(owner, 'viewer', 'Grace Hopper')
+    const page = await open(owner, membersOf(owner))
+    const choose = async (label: string) => {
+      await page.getByRole('combobox', { name: 'Role of Grace Hopper' }).click()
+      await page.getByRole('option', { name: label }).click()
+    }
+    await choose('Developer')
+    await page.getByText('The role of Grace Hopper is Developer now.').waitFor()
+    await choose('Owner')
+    const dialog = page.getByRole('dialog')
+    await dialog.getByText('take the role of owner from others').waitFor()
+    await expectAccessible(page)
+    await dialog.getByRole('button', { name: 'Make owner' }).click()
+    await page.getByText('The role of Grace Hopper is Owner now.').waitFor()
+    const me = await person.json('GET', '/dashboard/api/session/me')
+    expect(JSON.stringify(me.body)).toContain(`"accountId":"${owner.viewer.accountId}"`)
+    // With a second owner one may lower one's own role, and then sees no choice any more.
+    await page.getByRole('combobox', { name: 'Role of Ada Lovelace' }).click()
+    await page.getByRole('option', { name: 'Viewer' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Lower my role' }).click()
+    await page.getByText('Your role is Viewer now.').waitFor()
+    await page
+      .getByRole('combobox', { name: /^Role of/ })
+      .first()
+      .waitFor({ state: 'detached' })
+  })
+
+  test('is removed after a question that says what stops, and finds the account gone', async () => {
+    const owner = await newOrganisation()
+    const person = await join(owner, 'developer', 'Grace Hopper')
+    await person.json('POST', `/dashboard/api/a/${owner.viewer.accountId}/keys`, { name: 'Nightly' })
+    const theirs = await open(person, `/dashboard/a/${owner.viewer.accountId}/keys`)
+    await theirs.getByText('Nightly').waitFor()
+    const page = await open(owner, membersOf(owner))
+    await page.getByRole('button', { name: 'Remove Grace Hopper' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByText('One key of theirs will be deactivated').waitFor()
+    await expectAccessible(page)
+    await dialog.getByRole('button', { name: 'Remove member' }).click()
+    await page.getByText('Grace Hopper is removed.').waitFor()
+    await page.getByRole('row', { name: /Grace Hopper/ }).waitFor({ state: 'detached' })
+    await page.getByRole('link', { name: 'API keys' }).click()
+    await page.getByRole('row', { name: /Nightly.*Deactivated/ }).waitFor()
+    await theirs.reload()
+    await theirs.getByText('There is no page at this address').waitFor()
+    expect(await theirs.getByText('Nightly').count()).toBe(0)
+  })
+
+  test('leaves, and is back in their own account', async () => {
+    const owner = await newOrganisation()
+    const person = await join(owner, 'viewer', 'Grace Hopper')
+    const page = await open(person, membersOf(owner))
+    await page.getByRole('button', { name: 'Leave this account' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Leave', exact: true }).click()
+    await page.waitForURL(`**/a/${person.viewer.accountId}`)
+  })
+
+  test('of a low role sees who is there, and nothing to change', async () => {
+    const owner = await newOrganisation()
+    const person = await join(owner, 'developer', 'Grace Hopper')
+    const page = await open(person, membersOf(owner))
+    await page.getByRole('row', { name: /Ada Lovelace/ }).waitFor()
+    expect(await page.getByRole('combobox').count()).toBe(0)
+    expect(await page.getByRole('button', { name: /^Remove/ }).count()).toBe(0)
+    await page.getByRole('button', { name: 'Leave this account' }).waitFor()
+    await expectAccessible(page)
+  })
+})
+
+test('the page fits a phone and a tablet, and passes in the dark', async () => {
+  const owner = await newOrganisation(`${LONG_NAME} & Sons (Holdings) Ltd.`)
+  await join(owner, 'admin', LONG_NAME)
+  for (const view of [
+    { width: 360, colorScheme: 'dark' },
+    { width: 768, colorScheme: 'light' },
+    { width: 1280, colorScheme: 'dark' },
+  ] as const) {
+    const page = await open(owner, membersOf(owner), view)
+    await page.getByText(LONG_NAME).first().waitFor()
+    await expectNoSidewaysScroll(page)
+    await expectAccessible(page)
+    await browser.closePages()
+  }
+})
+
+test('what cannot be loaded says why, and can be tried again', async () => {
+  const owner = await newOrganisation()
+  const page = await open(owner, '/dashboard/settings')
+  const refusal = { error: { message: 'Out for lunch.', type: 'x', param: null, code: null } }
+  await page.route('**/dashboard/api/a/*/members', (asked) => asked.fulfill({ status: 418, json: refusal }))
+  await page.getByRole('link', { name: 'Members' }).click()
+  await page.getByText('Out for lunch.').waitFor()
+  await expectAccessible(page)
+  await page.unroute('**/dashboard/api/a/*/members')
+  await page.getByRole('button', { name: 'Try again' }).click()
+  await page.getByRole('row', { name: /Ada Lovelace/ }).waitFor()
+})
