@@ -7,9 +7,8 @@ import type { ServerTool } from '@/chat/server-tools'
 import { CACHE_CONTROL } from '@/formats/body-fields'
 import type { AnswerContext } from '@/formats/format'
 import { attemptTarget, type StartedAnswer } from '@/gateway/attempt/attempt'
-import { firstAnswer } from '@/gateway/attempt/first-answer'
+import { Attempts } from '@/gateway/attempt/attempts'
 import type { OpenAttempt } from '@/gateway/attempt/open-attempt'
-import { PlannedAttempts } from '@/gateway/attempt/planned-attempts'
 import type { ToolTerms } from '@/gateway/charge/charge'
 import { Meter } from '@/gateway/charge/meter'
 import type { OpenCharge } from '@/gateway/charge/open-charge'
@@ -47,20 +46,19 @@ async function answer(deps: ChatDeps, call: ChatCall, hold: Hold, offer: Offer, 
   const { plan, request } = offer
   const { accountId } = call.payer
   const conversation = () => deps.router.conversationOf(request, accountId, call.sessionName)
-  const asking = { accountId, conversation, stream: request.stream, signal: call.signal }
-  const failover = deps.router.begin(plan, asking)
+  const failover = deps.router.begin(plan, { accountId, conversation, stream: request.stream, signal: call.signal })
   const attempts = new ChatAttempts(deps, call, hold, offer, failover)
-  const { winner, started, upstreamMs } = await firstAnswer(deps, failover, call.signal, attempts)
+  const winner = await attempts.first()
   const { charge, permit } = winner
-  if (started.kind !== 'abandoned') {
+  if (winner.started.kind !== 'abandoned') {
     deps.router.remember(plan, charge.facts.model, session)
     charge.onObservedEnd = observe(deps, call, charge, session)
   }
   const context = contextOf(call, offer, charge.facts.model)
   const mayReason = mayHaveReasoned(request, permit)
   call.asked = undefined
-  const known = { context, mayReason, upstreamMs, loweredCap: offer.loweredCap }
-  return relay(deps, started, new RelayedAnswer(deps.metrics, call, winner, known))
+  const known = { context, mayReason, upstreamMs: attempts.upstreamMs, loweredCap: offer.loweredCap }
+  return relay(deps, winner.started, new RelayedAnswer(deps.metrics, call, winner, known))
 }
 
 function observe({ observer }: ChatDeps, call: ChatCall, { facts }: OpenCharge, session: Session | undefined) {
@@ -108,8 +106,8 @@ function contextOf({ requestId, arrivedAtMs }: ChatCall, { request, size }: Offe
 }
 
 /** One attempt after another, or beside another. */
-class ChatAttempts extends PlannedAttempts<StartedAnswer, ChatDeps, ChatCall, Offer> {
-  begin(permit: Permit): OpenAttempt<StartedAnswer> {
+class ChatAttempts extends Attempts<StartedAnswer, ChatDeps, ChatCall, Offer> {
+  protected begin(permit: Permit): OpenAttempt<StartedAnswer> {
     const { deps, call } = this
     const { request } = this.offer
     const { planned, number } = permit

@@ -1,9 +1,9 @@
 /** The use case of embeddings: plan, reserve, find the vectors of all inputs at one target, settle, tell. */
 
 import type { Room } from '@/gateway/embed/answer-room'
+import { EmbeddingAttempts } from '@/gateway/embed/embedding-attempts'
 import type { EmbeddingDeps, EmbeddingRequestCall } from '@/gateway/embed/embedding-call'
 import { negotiateEmbedding } from '@/gateway/embed/embedding-offer'
-import { findVectors } from '@/gateway/embed/find-vectors'
 import { tellVectors } from '@/gateway/embed/tell-vectors'
 import { storeClosed } from '@/gateway/hold/denial'
 import { withHold } from '@/gateway/hold/hold'
@@ -26,7 +26,10 @@ export async function handleEmbeddings(deps: EmbeddingDeps, call: EmbeddingReque
 function answerIn(room: Room, deps: EmbeddingDeps, call: EmbeddingRequestCall): Promise<Response> {
   const begin = () => negotiateEmbedding(deps, call)
   return withHold(deps, call, begin, async (hold, offer) => {
-    const found = await findVectors(deps, call, hold, offer)
-    return tellVectors(deps, call, offer, { ...found, room })
+    const { accountId } = call.payer
+    const failover = deps.router.begin(offer.plan, { accountId, stream: false, signal: call.signal })
+    const attempts = new EmbeddingAttempts(deps, call, hold, offer, failover)
+    const winner = await attempts.first()
+    return tellVectors(deps, call, offer, { winner, upstreamMs: attempts.upstreamMs, room })
   })
 }

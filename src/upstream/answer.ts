@@ -13,7 +13,7 @@ type UpstreamChunk =
   | { kind: 'done' }
   | { kind: 'failed'; failure: UpstreamFailure }
 
-type UpstreamBody = { kind: 'body'; bytes: Uint8Array } | { kind: 'failed'; failure: UpstreamFailure }
+export type UpstreamBody = { kind: 'body'; bytes: Uint8Array } | { kind: 'failed'; failure: UpstreamFailure }
 
 type Failed = { kind: 'failed'; failure: UpstreamFailure }
 

@@ -13,7 +13,8 @@ import { readBounded } from './read-bounded'
 import { sendAuthorized } from './send-authorized'
 import { TranslatedAnswer } from './translated-answer'
 
-type UpstreamCall = {
+/** One call, and who is told of it. */
+export type UpstreamCall = {
   target: Target
   key: ProviderKey
   format: Format

@@ -16,15 +16,15 @@ import { copyJson } from '@/lib/json-splice'
 import type { Logger } from '@/lib/logger'
 import { turnFor } from '@/lib/wait/own-turn'
 import type { Permit } from '@/routing/failover/permit'
-import type { UpstreamAnswer } from '@/upstream/answer'
-import { callUpstream } from '@/upstream/client'
+import type { UpstreamAnswer, UpstreamBody } from '@/upstream/answer'
+import { callUpstream, type UpstreamCall } from '@/upstream/client'
 import { describeFailure, toGatewayError, type UpstreamFailure } from '@/upstream/failure'
 import { noteDoubts, noteLeftOut } from './attempt-notes'
 import { awaitContent, type CommittedStream } from './commit-point'
 import { type DrainSlots, readingOnOf, type Streams } from './drain-slots'
 import { foldStream } from './fold-stream'
 import type { Failed, OpenAttempt } from './open-attempt'
-import { type CompleteAnswer, completeAnswer, MAX_ANSWER_BYTES, readComplete } from './read-complete'
+import { type CompleteAnswer, completeAnswer, decodeComplete, MAX_ANSWER_BYTES } from './read-complete'
 import { openStreamSource, type StreamSource } from './stream-source'
 
 /** What an attempt tells of itself, and to whom. */
@@ -58,7 +58,7 @@ export async function attemptTarget(
   request: ChatRequest,
   attempt: OpenAttempt<StartedAnswer>,
 ): Promise<void> {
-  const { requestId, signal } = call
+  const { signal, payer } = call
   const { permit } = attempt
   try {
     const { body: own, bodyBytes, text } = askedOf(call)
@@ -68,19 +68,28 @@ export async function attemptTarget(
       return attempt.finish({ kind: 'failed', error: body, failed: permit.failed({ kind: 'unencodable' }) })
     const writing = turnFor(bodyBytes)
     if (writing) await writing
-    const copied = text === undefined ? undefined : copyJson(text, own, body)
-    let result = await callTarget(deps, input, copied ?? JSON.stringify(body))
-    if (result.kind === 'failed' && !signal.aborted) {
-      const stripped = withoutForeignProofs(deps, input, body, result.failure)
-      if (stripped) result = await callTarget(deps, input, JSON.stringify(stripped))
+    let bodyText = (text === undefined ? undefined : copyJson(text, own, body)) ?? JSON.stringify(body)
+    // Of a stream, what came tells what is owed; of an answer in one piece, only its end does.
+    if (!request.stream) attempt.readingOn = readingOnOf(deps, payer.accountId, permit.planned.target.provider)
+    for (let isFirst = true; ; isFirst = false) {
+      const sending = turnFor(bodyText.length)
+      if (sending) await sending
+      // Somebody else's answer may have come meanwhile.
+      if (attempt.isDropped) return conclude(deps, input, { kind: 'abandoned', hasSent: false, isUnreached: true })
+      const answer = await callUpstream(callOf(deps, input, bodyText))
+      let result: Result
+      if (attempt.isGivenUp(signal)) result = abandon(answer)
+      else if (answer.kind === 'failed') result = answer
+      else if (answer.isEventStream) result = stillWanted(input, answer, await readStream(input, answer))
+      else result = stillWanted(input, answer, decodeWhole(input, await answer.readAll(MAX_ANSWER_BYTES)))
+      const stripped = isFirst && result.kind === 'failed' && withoutForeignProofs(deps, input, body, result.failure)
+      if (!stripped) return conclude(deps, input, result)
+      bodyText = JSON.stringify(stripped)
     }
-    if (result.kind === 'failed') return attempt.finish(noteFailure(deps, requestId, permit, result.failure))
-    const hasContent = result.kind === 'complete' || (result.kind === 'stream' && !signal.aborted)
-    if (hasContent) return attempt.begin(result)
-    permit.abandoned()
-    attempt.finish(result)
   } catch (error) {
     attempt.crash(error)
+  } finally {
+    attempt.readingOn?.over()
   }
 }
 
@@ -97,87 +106,88 @@ function inProviderNames(
   return { call, attempt, request: fitted.request, providerFormat: named }
 }
 
+type Result = StartedAnswer | { kind: 'failed'; failure: UpstreamFailure }
+
+/** Tells the attempt what its calls came to. */
+function conclude(deps: AttemptDeps, { call, attempt }: AttemptInput, result: Result): void {
+  const { permit } = attempt
+  if (result.kind === 'failed') attempt.finish(noteFailure(deps, call.requestId, permit, result.failure))
+  else if (result.kind === 'complete' || (result.kind === 'stream' && !call.signal.aborted)) attempt.begin(result)
+  else {
+    permit.abandoned()
+    attempt.finish(result)
+  }
+}
+
 /** The body without what the target has refused as somebody else's thoughts; undefined where that is not why it refused. */
 function withoutForeignProofs(
   { logger }: AttemptDeps,
-  { call: { requestId }, attempt: { permit }, providerFormat }: AttemptInput,
+  { call: { requestId, signal }, attempt: { permit }, providerFormat }: AttemptInput,
   body: JsonObject,
   failure: UpstreamFailure,
 ): JsonObject | undefined {
-  const isProof = failure.kind === 'refused' && failure.error.reason === 'proof'
+  const isProof = failure.kind === 'refused' && failure.error.reason === 'proof' && !signal.aborted
   const { dialect } = permit.planned.target.provider
   const stripped = isProof ? (dialect.withoutProofs ?? providerFormat.withoutProofs)?.(body) : undefined
   if (stripped) logger.info('foreign_proofs_left_out', { requestId, model: permit.planned.model.id })
   return stripped
 }
 
-async function callTarget(
-  deps: AttemptDeps,
-  input: AttemptInput,
-  bodyText: string,
-): Promise<StartedAnswer | { kind: 'failed'; failure: UpstreamFailure }> {
+function callOf(deps: AttemptDeps, input: AttemptInput, bodyText: string): UpstreamCall {
   const { call, attempt, providerFormat, request } = input
-  const { payer, signal } = call
-  const { permit } = attempt
-  const { target } = permit.planned
-  // Of a stream, what came tells what is owed; of an answer in one piece, only its end does.
-  attempt.readingOn = request.stream ? undefined : readingOnOf(deps, payer.accountId, target.provider)
-  try {
-    const sending = turnFor(bodyText.length)
-    if (sending) await sending
-    // Somebody else's answer may have come meanwhile.
-    if (attempt.isDropped) return { kind: 'abandoned', hasSent: false, isUnreached: true }
-    const answer = await callUpstream({
-      target,
-      key: permit.key,
-      format: providerFormat,
-      stream: request.stream,
-      bodyText,
-      signal,
-      handle: attempt,
-      protocol: sentProtocol(input),
-      readingOn: attempt.readingOn,
-      doubted: target.provider.dialect.readAnswer && noteDoubts(deps.logger, call.requestId, target.provider.name),
-      traceHeaders: attempt.listener?.headers,
-    })
-    if (answer.kind === 'failed') return attempt.isGivenUp(signal) ? abandoned(answer.failure) : answer
-    if (attempt.isGivenUp(signal)) {
-      answer.abort()
-      return { kind: 'abandoned', hasSent: false }
-    }
-    const result = await readAnswer(input, answer)
-    if (attempt.isDropped) {
-      answer.abort()
-      return { kind: 'abandoned', hasSent: false }
-    }
-    if (!attempt.isGivenUp(signal) || result.kind === 'complete') return result
-    const hasSent = answer.hasSent()
-    if (result.kind === 'stream' && hasSent) return result
-    answer.abort()
-    return { kind: 'abandoned', hasSent }
-  } finally {
-    attempt.readingOn?.over()
+  const { planned, key } = attempt.permit
+  const { target } = planned
+  const { name, dialect } = target.provider
+  return {
+    target,
+    key,
+    format: providerFormat,
+    stream: request.stream,
+    bodyText,
+    signal: call.signal,
+    handle: attempt,
+    protocol: sentProtocol(input),
+    readingOn: attempt.readingOn,
+    doubted: dialect.readAnswer && noteDoubts(deps.logger, call.requestId, name),
+    traceHeaders: attempt.listener?.headers,
   }
 }
 
-function abandoned(failure: UpstreamFailure): StartedAnswer {
-  const isUnreached = failure.kind === 'unreachable' && failure.isUnheard
-  return { kind: 'abandoned', hasSent: false, ...(isUnreached && { isUnreached }) }
+/** What a call comes to that nobody waits for any more. */
+function abandon(answer: Awaited<ReturnType<typeof callUpstream>>): StartedAnswer {
+  if (answer.kind === 'answer') answer.abort()
+  else if (answer.failure.kind === 'unreachable' && answer.failure.isUnheard)
+    return { kind: 'abandoned', hasSent: false, isUnreached: true }
+  return { kind: 'abandoned', hasSent: false }
 }
 
-function readAnswer(input: AttemptInput, answer: UpstreamAnswer) {
+/** The same where nobody waits any more by the time that it was read: what has come of it may be owed. */
+function stillWanted({ call, attempt }: AttemptInput, answer: UpstreamAnswer, result: Result): Result {
+  if (!attempt.isDropped) {
+    if (result.kind === 'complete' || !attempt.isGivenUp(call.signal)) return result
+    if (result.kind === 'stream' && answer.hasSent()) return result
+  }
+  const hasSent = !attempt.isDropped && answer.hasSent()
+  answer.abort()
+  return { kind: 'abandoned', hasSent }
+}
+
+function decodeWhole({ call, providerFormat }: AttemptInput, body: UpstreamBody): Result {
+  return decodeComplete(body, providerFormat, call.format !== providerFormat)
+}
+
+/** Reads a stream up to the commit point, or to its end where the client asked for none. */
+function readStream(input: AttemptInput, answer: UpstreamAnswer): Promise<Result> {
   const { call, attempt, providerFormat, request } = input
-  const isTranslated = call.format !== providerFormat
-  if (!answer.isEventStream) return readComplete(answer, providerFormat, isTranslated)
   const source = openStreamSource(answer, providerFormat)
   if (!request.stream) return readFolded(input, source)
   // What the provider has begun is paid for, and may have to be read to its end.
   if (attempt.permit.planned.target.provider.onDisconnect.kind !== 'abort') source.outliveClient()
-  return awaitContent(source, isTranslated, call.signal)
+  return awaitContent(source, call.format !== providerFormat, call.signal)
 }
 
 /** The stream of a provider that answers with one although it was not asked for. */
-async function readFolded({ call, attempt, providerFormat }: AttemptInput, source: StreamSource) {
+async function readFolded({ call, attempt, providerFormat }: AttemptInput, source: StreamSource): Promise<Result> {
   const result = await foldStream(source, MAX_ANSWER_BYTES, attempt.charge.meter)
   if (result.kind === 'failed') return result
   return completeAnswer(result.response, undefined, call.format !== providerFormat)

@@ -2,6 +2,7 @@
 import type { GatewayError } from '@/chat/error'
 import type { Format } from '@/formats/format'
 import type { OpenCharge } from '@/gateway/charge/open-charge'
+import { assert } from '@/lib/assert'
 import type { FailedAttempt, Permit } from '@/routing/failover/permit'
 import type { AttemptListener } from '@/telemetry/tracing'
 import type { CallHandle } from '@/upstream/call-deadline'
@@ -39,6 +40,13 @@ export class OpenAttempt<Started extends Outcome> implements CallHandle {
     public sinceMs: number,
     readonly listener?: AttemptListener | undefined,
   ) {}
+
+  /** What has begun; asserts that something has. */
+  get started(): Started {
+    const { result } = this
+    assert(result && !isFailure(result), 'only an answer that has begun goes on')
+    return result
+  }
 
   /** Its answer has begun. */
   begin(result: Started): void {
@@ -85,8 +93,10 @@ export class OpenAttempt<Started extends Outcome> implements CallHandle {
   }
 
   private tellEnd(): void {
+    const { search } = this
+    this.search = undefined
     if (this.isDropped) discard(this)
-    else this.search?.ended(this)
+    else search?.ended(this)
   }
 }
 

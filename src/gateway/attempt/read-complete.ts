@@ -1,9 +1,9 @@
-/** Reads an answer that comes in one piece, and tells one that is worth giving from one that is none. */
+/** Decodes an answer that comes in one piece, and tells one that is worth giving from one that is none. */
 import type { ChatResponse, FinishKind, FinishReason } from '@/chat/response'
 import type { Format } from '@/formats/format'
 import { isJsonObject, type JsonObject, parseJson } from '@/lib/json'
 import { rememberNumbers } from '@/lib/json-source/as-written'
-import type { UpstreamAnswer } from '@/upstream/answer'
+import type { UpstreamBody } from '@/upstream/answer'
 import type { UpstreamFailure } from '@/upstream/failure'
 
 /** `raw` is what the provider sent, undefined where it streamed and the stream was folded. */
@@ -20,13 +20,8 @@ export const MAX_ANSWER_BYTES = 64 * 1024 * 1024
 
 const decoder = new TextDecoder()
 
-/** Reads the whole answer of a provider that speaks `format`. */
-export async function readComplete(
-  answer: UpstreamAnswer,
-  format: Format,
-  isTranslated: boolean,
-): Promise<CompleteAnswer | Failed> {
-  const body = await answer.readAll(MAX_ANSWER_BYTES)
+/** Decodes the whole answer of a provider that speaks `format`, as far as it could be read. */
+export function decodeComplete(body: UpstreamBody, format: Format, isTranslated: boolean): CompleteAnswer | Failed {
   if (body.kind === 'failed') return body
   const text = decoder.decode(body.bytes)
   const json = parseJson(text)

@@ -2,7 +2,7 @@
 import { countInputs, estimateInput } from '@/catalog/embedding-size'
 import type { EmbeddingAnswer } from '@/chat/embedding'
 import { inputTokens, type Usage, ZERO_USAGE } from '@/chat/usage'
-import type { FirstAnswer } from '@/gateway/attempt/first-answer'
+import type { OpenAttempt } from '@/gateway/attempt/open-attempt'
 import { settle } from '@/gateway/charge/settle'
 import { answerHeaders } from '@/gateway/relay/headers'
 import { CLIENT_CLOSED_STATUS } from '@/ledger/usage-record'
@@ -22,9 +22,9 @@ export async function tellVectors(
   deps: EmbeddingDeps,
   call: EmbeddingRequestCall,
   { plan }: EmbeddingOffer,
-  { winner, started: embedded, upstreamMs, room }: FirstAnswer<Embedded> & { room: Room },
+  { winner, upstreamMs, room }: { winner: OpenAttempt<Embedded>; upstreamMs: number; room: Room },
 ): Promise<Response> {
-  const { permit, charge: open } = winner
+  const { permit, charge: open, started: embedded } = winner
   const { answers } = embedded
   permit.ended(false)
   call.onEnd()

@@ -6,11 +6,10 @@ import { beyondLimit } from '@/gateway/charge/charge'
 import { chargeAt, type OpenCharge, readingOf } from '@/gateway/charge/open-charge'
 import type { SettleDeps } from '@/gateway/charge/settle'
 import type { Charge } from '@/ledger/charge'
-import { CLIENT_CLOSED_STATUS } from '@/ledger/usage-record'
 import { formatUsd } from '@/lib/money'
 import { answerHeaders } from './headers'
 import type { RelayDeps } from './relay-stream'
-import { completeAnswer, endAnswer, type RelayedAnswer } from './relayed'
+import { completeAnswer, leftAlone, type RelayedAnswer } from './relayed'
 
 /**
  * Settles and answers with JSON in the client's format; byte-faithful where provider and client speak the same. A client that has
@@ -23,25 +22,28 @@ export async function relayJson(
 ): Promise<Response> {
   const { client, providerFormat, charge: open, context } = answer
   const { format } = client
-  // A folded stream was metered event by event while it was read.
-  if (raw) open.meter.observeResponse(response)
-  answer.signatures?.observeResponse(response)
-  if (client.signal.aborted && chargeAt(open, readingOf(open), 'complete').kind === 'charge') {
-    await endAnswer(deps, answer, 'disconnected')
-    return new Response(null, { status: CLIENT_CLOSED_STATUS })
+  try {
+    // A folded stream was metered event by event while it was read.
+    if (raw) open.meter.observeResponse(response)
+    answer.signatures?.observeResponse(response)
+    if (client.signal.aborted && chargeAt(open, readingOf(open), 'complete').kind === 'charge')
+      return await leftAlone(deps, answer, 'disconnected')
+    const charge = await completeAnswer(deps, answer)
+    const share = paidShare(open, charge)
+    const isWhole = share === undefined
+    const shown = isWhole ? response : shorten(response, share)
+    const text =
+      isWhole && raw && providerFormat === format
+        ? format.passThrough.response(raw.text, raw.json, context, answer)
+        : JSON.stringify(format.encodeResponse({ ...shown, usage: answer.charged() }, context))
+    const headers = answerHeaders(deps, format, open, answer)
+    headers['content-type'] = 'application/json'
+    if (charge.kind === 'charge') headers['x-svc-cost-usd'] = formatUsd(charge.cost)
+    return new Response(client.keep ? await client.keep(text, isWhole ? 'complete' : 'cut') : text, { headers })
+  } catch (error) {
+    answer.crash()
+    throw error
   }
-  const charge = await completeAnswer(deps, answer)
-  const share = paidShare(open, charge)
-  const isWhole = share === undefined
-  const shown = isWhole ? response : shorten(response, share)
-  const text =
-    isWhole && raw && providerFormat === format
-      ? format.passThrough.response(raw.text, raw.json, context, answer)
-      : JSON.stringify(format.encodeResponse({ ...shown, usage: answer.charged() }, context))
-  const headers = answerHeaders(deps, format, open, answer)
-  headers['content-type'] = 'application/json'
-  if (charge.kind === 'charge') headers['x-svc-cost-usd'] = formatUsd(charge.cost)
-  return new Response(client.keep ? await client.keep(text, isWhole ? 'complete' : 'cut') : text, { headers })
 }
 
 /** Below this share of an answer in one piece, what is not paid for is not delivered: a count is no more exact than that. */

@@ -5,30 +5,24 @@ import { unfold } from '@/chat/unfold'
 import type { StartedAnswer } from '@/gateway/attempt/attempt'
 import type { StreamItem } from '@/gateway/attempt/repeats'
 import { EMPTY_SOURCE } from '@/gateway/attempt/stream-source'
-import { CLIENT_CLOSED_STATUS } from '@/ledger/usage-record'
+import type { Soon } from '@/lib/wait/soon'
 import { relayJson } from './relay-json'
 import { type RelayDeps, relayStream } from './relay-stream'
-import { endAnswer, type RelayedAnswer } from './relayed'
+import { leftAlone, type RelayedAnswer } from './relayed'
 
 /** Relays what has begun. Whatever goes wrong before a stream owns the answer ends its attempt as well. */
-export async function relay(deps: RelayDeps, started: StartedAnswer, answer: RelayedAnswer): Promise<Response> {
+export function relay(deps: RelayDeps, started: StartedAnswer, answer: RelayedAnswer): Soon<Response> {
+  if (started.kind === 'complete' && !answer.client.wantsStream) return relayJson(deps, answer, started)
+  if (started.kind === 'abandoned') {
+    if (started.isUnreached) answer.charge.isUnreached = true
+    return leftAlone(deps, answer, started.hasSent ? 'disconnected' : 'unanswered')
+  }
   try {
-    switch (started.kind) {
-      case 'abandoned':
-        if (started.isUnreached) answer.charge.isUnreached = true
-        await endAnswer(deps, answer, started.hasSent ? 'disconnected' : 'unanswered')
-        return new Response(null, { status: CLIENT_CLOSED_STATUS })
-      case 'complete': {
-        if (!answer.client.wantsStream) return await relayJson(deps, answer, started)
-        const held = piecemeal(unfold(started.response))
-        return relayStream(deps, answer, { source: EMPTY_SOURCE, held, pending: undefined, isRaw: false })
-      }
-      case 'stream':
-        return relayStream(deps, answer, { ...started, isRaw: true })
-    }
+    if (started.kind === 'stream') return relayStream(deps, answer, { ...started, isRaw: true })
+    const held = piecemeal(unfold(started.response))
+    return relayStream(deps, answer, { source: EMPTY_SOURCE, held, pending: undefined, isRaw: false })
   } catch (error) {
-    answer.permit.ended(true)
-    answer.listener?.failed(undefined)
+    answer.crash()
     throw error
   }
 }

@@ -9,6 +9,7 @@ import { createSignatureCollector, type SignatureCollector } from '@/gateway/sig
 import type { SignatureStore } from '@/gateway/signatures/signature-store'
 import type { Charge, Ending, SettledAnswer } from '@/ledger/charge'
 import type { Payer } from '@/ledger/outcomes'
+import { CLIENT_CLOSED_STATUS } from '@/ledger/usage-record'
 import type { Metrics } from '@/metrics/metrics'
 import type { Permit } from '@/routing/failover/permit'
 import type { AttemptListener } from '@/telemetry/tracing'
@@ -94,6 +95,12 @@ export class RelayedAnswer implements PassHooks, HeaderFacts {
     return isUsageStated(this.charge)
   }
 
+  /** A bug of ours: the slot must not be kept as well. */
+  crash(): void {
+    this.permit.ended(true)
+    this.listener?.failed(undefined)
+  }
+
   /** Each field of an answer is counted once, however many of its chunks had to be put right. */
   repaired(repair: Repair): void {
     this.repairs ??= new Set()
@@ -108,6 +115,17 @@ export function endAnswer(deps: SettleDeps, answer: RelayedAnswer, ending: Endin
   answer.permit.ended(ending === 'broken')
   answer.client.onEnd()
   return settle(deps, answer.charge, ending)
+}
+
+/** Settles for a client that has gone. */
+export async function leftAlone(deps: SettleDeps, answer: RelayedAnswer, ending: Ending): Promise<Response> {
+  try {
+    await endAnswer(deps, answer, ending)
+  } catch (error) {
+    answer.crash()
+    throw error
+  }
+  return new Response(null, { status: CLIENT_CLOSED_STATUS })
 }
 
 /**

@@ -3,19 +3,18 @@ import { describe, expect, test } from 'bun:test'
 import { formatOf } from '@test/gateway/answer-parts'
 import { chatCompletion } from '@test/support/upstream'
 import type { ChatResponse } from '@/chat/response'
-import { completeAnswer, readComplete } from '@/gateway/attempt/read-complete'
-import type { UpstreamAnswer } from '@/upstream/answer'
+import { completeAnswer, decodeComplete } from '@/gateway/attempt/read-complete'
+import type { UpstreamBody } from '@/upstream/answer'
 
 const format = formatOf('chat-completions')
 
-function answerOf(text: string): UpstreamAnswer {
-  const bytes = new TextEncoder().encode(text)
-  return { readAll: async () => ({ kind: 'body', bytes }) } as Partial<UpstreamAnswer> as UpstreamAnswer
+function bodyOf(text: string): UpstreamBody {
+  return { kind: 'body', bytes: new TextEncoder().encode(text) }
 }
 
 test('is read as it came and as it is meant', async () => {
   const text = JSON.stringify(chatCompletion('Hello'))
-  expect(await readComplete(answerOf(text), format, false)).toMatchObject({
+  expect(decodeComplete(bodyOf(text), format, false)).toMatchObject({
     kind: 'complete',
     response: { choices: [{ content: [{ type: 'text', text: 'Hello' }] }], usage: { output: 5 } },
     raw: { text, json: { object: 'chat.completion' } },
@@ -29,7 +28,7 @@ test.each([
   ['a bottomless pit', `${'['.repeat(3000)}${']'.repeat(3000)}`, 'answer is not JSON'],
 ])('%s with a good status is malformed', async (_, text, detail) => {
   const failure = { kind: 'malformed', detail }
-  expect(await readComplete(answerOf(text), format, false)).toEqual({ kind: 'failed', failure } as never)
+  expect(decodeComplete(bodyOf(text), format, false)).toEqual({ kind: 'failed', failure } as never)
 })
 
 test.each([
@@ -38,13 +37,12 @@ test.each([
   ['{"type":"error","message":"no"}', 502],
 ])('E22: an error with a good status is what it says: %s', async (text, status) => {
   const failure = { kind: 'refused', error: { status, message: 'no' } }
-  expect(await readComplete(answerOf(text), format, false)).toMatchObject({ kind: 'failed', failure } as never)
+  expect(decodeComplete(bodyOf(text), format, false)).toMatchObject({ kind: 'failed', failure } as never)
 })
 
 test('a body that breaks off is what its reader says', async () => {
   const failure = { kind: 'failed', failure: { kind: 'broken', detail: 'ECONNRESET' } } as const
-  const answer = { readAll: async () => failure } as Partial<UpstreamAnswer> as UpstreamAnswer
-  expect(await readComplete(answer, format, false)).toBe(failure)
+  expect(decodeComplete(failure, format, false)).toBe(failure)
 })
 
 describe('an empty answer', () => {

@@ -7,11 +7,12 @@ import { createTestAnswer, formatOf } from '@test/gateway/answer-parts'
 import { type SharedHealth, sharedHealth } from '@test/routing/shared-health'
 import { catalogOf, modelOf, providerOf, requestOf } from '@test/routing/world'
 import type { StartedAnswer } from '@/gateway/attempt/attempt'
-import { firstAnswer } from '@/gateway/attempt/first-answer'
+import { Attempts } from '@/gateway/attempt/attempts'
 import { type Failed, OpenAttempt } from '@/gateway/attempt/open-attempt'
 
 import { systemClock as clock } from '@/lib/clock'
 import type { Permit } from '@/routing/failover/permit'
+import type { Plan } from '@/routing/plan/plan'
 import { createRouter, type Router } from '@/routing/router'
 
 const MINUTE_MS = 60_000
@@ -96,6 +97,22 @@ function call(world: World, permit: Permit, attempt: OpenAttempt<StartedAnswer>)
   return promise
 }
 
+const DEPS = { clock, formats: new Map(), metrics: { thrownAway: () => undefined } }
+
+class SimulatedAttempts extends Attempts<
+  StartedAnswer,
+  typeof DEPS & { world: World },
+  ConstructorParameters<typeof Attempts>[1],
+  { plan: Plan }
+> {
+  protected begin(permit: Permit): OpenAttempt<StartedAnswer> {
+    const { charge } = createTestAnswer()
+    const attempt = new OpenAttempt<StartedAnswer>(permit, formatOf('chat-completions'), charge, clock.monotonic())
+    void call(this.deps.world, permit, attempt).then((result) => attempt.finish(result))
+    return attempt
+  }
+}
+
 /** One request, as the gateway finds its answer. Returns after how many milliseconds it had one; undefined where it had none. */
 async function ask(world: World, router: Router, first: number, stream: boolean): Promise<number | undefined> {
   const startedMs = clock.monotonic()
@@ -105,15 +122,10 @@ async function ask(world: World, router: Router, first: number, stream: boolean)
     session: undefined,
   })
   const failover = router.begin(plan, { accountId: 'acc_1', stream, signal: NEVER })
-  const begin = (permit: Permit) => {
-    const { charge } = createTestAnswer()
-    const attempt = new OpenAttempt<StartedAnswer>(permit, formatOf('chat-completions'), charge, clock.monotonic())
-    void call(world, permit, attempt).then((result) => attempt.finish(result))
-    return attempt
-  }
-  const deps = { clock, metrics: { thrownAway: () => undefined } }
+  const { charge, client } = createTestAnswer()
+  const asking = { ...client, ...charge, arrivedAtMs: 0, signal: NEVER }
   try {
-    await firstAnswer(deps, failover, NEVER, { begin, outran: () => undefined })
+    await new SimulatedAttempts({ ...DEPS, world }, asking, charge.hold, { plan }, failover).first()
     return clock.monotonic() - startedMs
   } catch {
     return undefined

@@ -1,30 +1,17 @@
 /** Tries the targets of a plan until one has given the vectors of all inputs. */
-import { type FirstAnswer, firstAnswer } from '@/gateway/attempt/first-answer'
+import { Attempts } from '@/gateway/attempt/attempts'
 import type { OpenAttempt } from '@/gateway/attempt/open-attempt'
-import { PlannedAttempts } from '@/gateway/attempt/planned-attempts'
 import { Meter } from '@/gateway/charge/meter'
-import type { Hold } from '@/gateway/hold/hold'
 import { assert } from '@/lib/assert'
 import type { Permit } from '@/routing/failover/permit'
 import { type AnsweredCalls, attemptEmbedding, type Embedded } from './attempt-embedding'
 import type { EmbeddingDeps, EmbeddingOffer, EmbeddingRequestCall } from './embedding-call'
 
-/** Finds them. Where there are none, throws what the first target said. */
-export function findVectors(
-  deps: EmbeddingDeps,
-  call: EmbeddingRequestCall,
-  hold: Hold,
-  offer: EmbeddingOffer,
-): Promise<FirstAnswer<Embedded>> {
-  const { payer, signal } = call
-  const failover = deps.router.begin(offer.plan, { accountId: payer.accountId, stream: false, signal })
-  return firstAnswer(deps, failover, signal, new EmbeddingAttempts(deps, call, hold, offer, failover))
-}
-
-class EmbeddingAttempts extends PlannedAttempts<Embedded, EmbeddingDeps, EmbeddingRequestCall, EmbeddingOffer> {
+/** See {@link Attempts}. */
+export class EmbeddingAttempts extends Attempts<Embedded, EmbeddingDeps, EmbeddingRequestCall, EmbeddingOffer> {
   private readonly answered: AnsweredCalls = new Map()
 
-  begin(permit: Permit): OpenAttempt<Embedded> {
+  protected begin(permit: Permit): OpenAttempt<Embedded> {
     const { deps, call } = this
     const { planned, number } = permit
     const asked = { number, planned, operation: 'embeddings', request: call.request } as const

@@ -1,0 +1,221 @@
+/**
+ * The attempts of one request until one of them has an answer: one at a time as a rule, two where the first was silent for so long that
+ * the next target is asked beside it. The first content wins; the other call is ended, and costs the customer nothing.
+ */
+import { GatewayError } from '@/chat/error'
+import type { FormatName } from '@/chat/format-name'
+import type { Format } from '@/formats/format'
+import type { Meter } from '@/gateway/charge/meter'
+import { costThrownAway, type OpenCharge, progressOf } from '@/gateway/charge/open-charge'
+import type { SettleDeps } from '@/gateway/charge/settle'
+import type { Hold } from '@/gateway/hold/hold'
+import { type ArrivedRequest, plannedFacts } from '@/gateway/hold/request-facts'
+import { assert } from '@/lib/assert'
+import type { Clock } from '@/lib/clock'
+import { nano } from '@/lib/money'
+import { coarseNowMs, type Timed, unwatch, watch } from '@/lib/wait/coarse-time'
+import type { Failover } from '@/routing/failover/failover'
+import type { AttemptNote } from '@/routing/failover/failover-state'
+import type { FailedAttempt, Permit } from '@/routing/failover/permit'
+import type { Plan } from '@/routing/plan/plan'
+import { describeTrail, routeReason } from '@/routing/route-reason'
+import type { AttemptListener } from '@/telemetry/tracing'
+import { type Failed, isFailure, OpenAttempt, type Outcome } from './open-attempt'
+
+type AttemptsDeps = {
+  clock: Clock
+  formats: ReadonlyMap<FormatName, Format>
+  /** Told of calls that were outrun. */
+  metrics: Pick<SettleDeps['metrics'], 'thrownAway'>
+}
+
+/** Who asks, and is told how it ends. */
+type Call = Omit<ArrivedRequest, 'asked'> &
+  Pick<OpenCharge, 'line' | 'onSettled' | 'arrivedMonotonicMs'> & { signal: AbortSignal }
+
+/** What of a charge differs with what is asked for. */
+type Asked = Pick<OpenCharge, 'tools' | 'writesForHour'> & {
+  request: { model: string; stream: boolean }
+  meter: Meter
+  listener: AttemptListener | undefined
+}
+
+/** How often it is looked whether silence has grown too long. */
+const LOOK_MS = 250
+
+/** A subclass for each use says how one is made. */
+export abstract class Attempts<
+  Started extends Outcome,
+  Deps extends AttemptsDeps,
+  Asking extends Call,
+  Offered extends { plan: Plan },
+> implements Timed
+{
+  dueAtMs = Number.POSITIVE_INFINITY
+  /** Milliseconds spent waiting for upstreams until the first answer. */
+  upstreamMs = 0
+  private readonly startedMs: number
+  private readonly found = Promise.withResolvers<OpenAttempt<Started>>()
+  private readonly underWay: OpenAttempt<Started>[] = []
+  private firstError: GatewayError | undefined
+
+  constructor(
+    protected readonly deps: Deps,
+    protected readonly call: Asking,
+    protected readonly hold: Hold,
+    protected readonly offer: Offered,
+    private readonly failover: Failover,
+  ) {
+    this.startedMs = deps.clock.monotonic()
+  }
+
+  /** Begins to call the permit's target. */
+  protected abstract begin(permit: Permit): OpenAttempt<Started>
+
+  /** The attempt that has an answer first. Where there is none, throws what the first target said. */
+  first(): Promise<OpenAttempt<Started>> {
+    this.goOn(undefined)
+    return this.found.promise
+  }
+
+  /** An attempt has ended. Never throws. */
+  ended(attempt: OpenAttempt<Started>): void {
+    const { result, error } = attempt
+    if (!result) this.fail(error)
+    else if (isFailure(result)) this.leave(attempt, result)
+    else this.win(attempt)
+  }
+
+  /** Looks whether silence has grown too long. */
+  onDue(): void {
+    this.dueAtMs = coarseNowMs() + LOOK_MS
+    const [eldest] = this.underWay
+    const newest = this.underWay.at(-1)
+    if (!eldest || !newest) return
+    try {
+      const next = this.failover.onSilence(newest.permit, this.deps.clock.monotonic() - newest.sinceMs)
+      if (next === 'give-up') eldest.end('silence')
+      else if (next) this.add(next)
+    } catch (error) {
+      this.fail(error)
+    }
+  }
+
+  /** From now on the books hear of this attempt, should this process die. */
+  protected open(permit: Permit, { request, meter, tools, writesForHour, listener }: Asked): OpenAttempt<Started> {
+    const { call, hold } = this
+    const { clock, formats } = this.deps
+    const { planned, number: attempts } = permit
+    const { provider } = planned.target
+    const providerFormat = formats.get(provider.format)
+    assert(providerFormat, `no codec for ${provider.format}`)
+    call.line.attempt = { model: planned.model.id, provider: provider.name, attempts }
+    const charge: OpenCharge = {
+      payer: call.payer,
+      hold,
+      pricing: planned.model.pricing,
+      cost: planned.target.cost,
+      tools,
+      writesForHour,
+      meter,
+      facts: { ...plannedFacts(call, request, planned), attempts, routeReason: this.reasonFor(permit) },
+      permit,
+      onSettled: call.onSettled,
+      line: call.line,
+      arrivedMonotonicMs: call.arrivedMonotonicMs,
+    }
+    keepRenewed(charge, clock)
+    return new OpenAttempt<Started>(permit, providerFormat, charge, clock.monotonic(), listener)
+  }
+
+  private goOn(failed: FailedAttempt | undefined): void {
+    unwatch(this)
+    try {
+      const next = this.failover.next(failed)
+      if (next instanceof Promise) next.then((permit) => this.use(permit)).catch((error) => this.fail(error))
+      else this.use(next)
+    } catch (error) {
+      this.fail(error)
+    }
+  }
+
+  private use(permit: Permit | undefined): void {
+    if (!permit) throw withTrail(this.firstError ?? this.failover.refusal(), this.failover.trail)
+    if (this.failover.hasOthers()) {
+      this.dueAtMs = coarseNowMs() + LOOK_MS
+      watch(this)
+    }
+    this.add(permit)
+  }
+
+  private add(permit: Permit): void {
+    const attempt = this.begin(permit)
+    this.underWay.push(attempt)
+    attempt.search = this
+    if (attempt.hasEnded()) this.ended(attempt)
+  }
+
+  private leave(attempt: OpenAttempt<Started>, { error, failed }: Failed): void {
+    this.underWay.splice(this.underWay.indexOf(attempt), 1)
+    this.firstError ??= error
+    if (this.underWay.length === 0) this.goOn(failed)
+    else {
+      this.failover.note(failed)
+      this.dueAtMs = coarseNowMs() + LOOK_MS
+    }
+  }
+
+  private win(winner: OpenAttempt<Started>): void {
+    unwatch(this)
+    this.upstreamMs = this.deps.clock.monotonic() - this.startedMs
+    if (this.underWay.length > 1) this.endOthers(winner)
+    this.found.resolve(winner)
+  }
+
+  /**
+   * Ends all but the winner. Who was outrun by a later one was silent for too long, and that is counted, unless it is the client's
+   * going away that decided.
+   */
+  private endOthers(winner: OpenAttempt<Started>): void {
+    const { metrics, clock } = this.deps
+    for (const other of this.underWay) {
+      if (other === winner) continue
+      bearCost(winner.charge, other.charge, metrics)
+      other.listener?.outrun()
+      if (!this.call.signal.aborted && !other.result && other.sinceMs < winner.sinceMs)
+        this.failover.outrun(other.permit)
+      other.drop()
+    }
+    winner.charge.facts.routeReason = this.reasonFor(winner.permit)
+    keepRenewed(winner.charge, clock)
+  }
+
+  private fail(error: unknown): void {
+    unwatch(this)
+    this.found.reject(error)
+  }
+
+  private reasonFor({ planned }: Permit): string {
+    return routeReason(this.offer.plan, planned.model.id, this.failover.trail)
+  }
+}
+
+/** Alone in a function, so that the renewal keeps the charge and nothing else of what its caller has. */
+function keepRenewed(charge: OpenCharge, clock: Clock): void {
+  charge.hold.onRenewal(() => progressOf(charge, clock))
+}
+
+/** What an outrun call may cost us is a cost of the answer that the customer pays for: it has no record of its own. */
+function bearCost(winner: OpenCharge, other: OpenCharge, metrics: AttemptsDeps['metrics']): void {
+  const cost = costThrownAway(other)
+  metrics.thrownAway(other.facts.provider, 'outrun', cost)
+  const { calls, cost: before } = winner.outrun ?? { calls: 0, cost: 0 }
+  winner.outrun = { calls: calls + 1, cost: nano(before + (cost ?? 0)) }
+}
+
+/** Tells a caller who got no answer what was tried. */
+function withTrail(error: GatewayError, trail: readonly AttemptNote[]): GatewayError {
+  const headers = { ...error.options.headers, 'x-svc-attempts': String(trail.length) }
+  if (trail.length > 0) Object.assign(headers, { 'x-svc-attempt-list': describeTrail(trail) })
+  return new GatewayError(error.kind, error.message, { ...error.options, headers })
+}
