@@ -1,5 +1,5 @@
 /** Tries the targets of a plan until one has given the vectors of all inputs. */
-import { Attempts } from '@/gateway/attempt/attempts'
+import { Attempts } from '@/gateway/attempt/first-answer'
 import type { OpenAttempt } from '@/gateway/attempt/open-attempt'
 import { Meter } from '@/gateway/charge/meter'
 import { assert } from '@/lib/assert'

@@ -7,7 +7,7 @@ import { createTestAnswer, formatOf } from '@test/gateway/answer-parts'
 import { type SharedHealth, sharedHealth } from '@test/routing/shared-health'
 import { catalogOf, modelOf, providerOf, requestOf } from '@test/routing/world'
 import type { StartedAnswer } from '@/gateway/attempt/attempt'
-import { Attempts } from '@/gateway/attempt/attempts'
+import { Attempts } from '@/gateway/attempt/first-answer'
 import { type Failed, OpenAttempt } from '@/gateway/attempt/open-attempt'
 
 import { systemClock as clock } from '@/lib/clock'
