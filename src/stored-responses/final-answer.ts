@@ -5,7 +5,7 @@ import { editJson } from '@/lib/json-splice'
 import { formatSse, SseParser } from '@/lib/streams/sse'
 import { STORED_ID } from './limits'
 
-type FinalAnswer = {
+export type FinalAnswer = {
   id: string
   /** The whole answer as JSON. */
   text: string

@@ -25,7 +25,7 @@ import {
 } from './conversation'
 import { COPY_SECONDS, type CopyStore, createCopies } from './copies'
 import { createExpiryWorker } from './expiry'
-import { readFinalAnswer } from './final-answer'
+import { type FinalAnswer, readFinalAnswer } from './final-answer'
 import { type InputPage, type PageRequest, readInputPage } from './input-page'
 import { MAX_STORED_BYTES, MAX_STORED_RESPONSES } from './limits'
 import { ownItems, referenceOf, withIds } from './own-input'
@@ -117,8 +117,8 @@ export function createStoredResponses(options: Options): StoredResponses {
     return true
   }
 
-  function keeperOf({ accountId, keyId, body, keptItems }: Arrived, { items, before }: Input, hours: number) {
-    const { model, previous_response_id: parentId } = body
+  function keeperOf(arrived: Arrived, { items, before }: Input, hours: number) {
+    const { keptItems } = arrived
     return async (lastWords: string, ending: 'complete' | 'cut'): Promise<string> => {
       const final = readFinalAnswer(lastWords)
       if (!final) return lastWords
@@ -131,29 +131,8 @@ export function createStoredResponses(options: Options): StoredResponses {
         onEvent('not_stored')
         return final.unstored()
       }
-      const texts = own.map((item) => JSON.stringify(item))
-      const input = `[${texts.join(',')}]`
-      const bytes = Buffer.byteLength(input) + Buffer.byteLength(final.text)
-      const createdMs = clock.now()
-      const stored = {
-        accountId,
-        keyId,
-        id: final.id,
-        input,
-        answer: final.text,
-        bytes,
-        createdMs,
-        before,
-        tokens: final.inputTokens,
-        jsonValues: countValues(input) + countValues(final.text),
-        items: [...own.map(sizeIn(texts)), ...final.output.map(sizeOf)],
-        inputItems: own.length,
-        outputItems: final.output.length,
-        parentId: typeof parentId === 'string' ? parentId : null,
-        model: typeof model === 'string' ? model : '',
-        expiresMs: createdMs + hours * MS_PER_HOUR,
-      }
-      const isStored = bytes <= MAX_STORED_BYTES && (await put(stored))
+      const stored = newResponse(arrived, own, final, { createdMs: clock.now(), hours, before })
+      const isStored = stored.bytes <= MAX_STORED_BYTES && (await put(stored))
       onEvent(isStored ? 'stored' : 'not_stored')
       return isStored ? lastWords : final.unstored()
     }
@@ -249,6 +228,36 @@ export function createStoredResponses(options: Options): StoredResponses {
     const deleted = await deleteRowsOf(database, accountId)
     const recent = deleted.filter(({ createdMs }) => createdMs > clock.now() - COPY_SECONDS * 1000)
     await Promise.all(recent.map(({ id }) => copies.bury(accountId, id)))
+  }
+}
+
+/** The row of an answer whose request's `own` items are kept. */
+function newResponse(
+  { accountId, keyId, body }: Arrived,
+  own: readonly JsonObject[],
+  final: FinalAnswer,
+  { createdMs, hours, before }: { createdMs: number; hours: number; before: ChainSum },
+): NewResponse {
+  const { model, previous_response_id: parentId } = body
+  const texts = own.map((item) => JSON.stringify(item))
+  const input = `[${texts.join(',')}]`
+  return {
+    accountId,
+    keyId,
+    id: final.id,
+    input,
+    answer: final.text,
+    bytes: Buffer.byteLength(input) + Buffer.byteLength(final.text),
+    createdMs,
+    before,
+    tokens: final.inputTokens,
+    jsonValues: countValues(input) + countValues(final.text),
+    items: [...own.map(sizeIn(texts)), ...final.output.map(sizeOf)],
+    inputItems: own.length,
+    outputItems: final.output.length,
+    parentId: typeof parentId === 'string' ? parentId : null,
+    model: typeof model === 'string' ? model : '',
+    expiresMs: createdMs + hours * MS_PER_HOUR,
   }
 }
 

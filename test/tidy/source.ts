@@ -6,8 +6,8 @@ export type Violation = { path: string; line: number; rule: string; detail: stri
 
 export type Import = { specifier: string; line: number; isTypeOnly: boolean }
 
-/** `ownLines` leaves out the lines of functions nested inside, because closures take the place of classes here. */
-type FunctionSize = { name: string; line: number; ownLines: number }
+/** `ownLines` leaves out the lines of functions nested inside, because closures take the place of classes here; `lines` has them. */
+type FunctionSize = { name: string; line: number; ownLines: number; lines: number }
 
 export type SyntaxNode = { type: string; line: number; fields: Record<string, unknown> }
 
@@ -61,13 +61,17 @@ function visit(node: AstNode, source: Source, name: string | undefined): number 
   const isFunction = FUNCTION_TYPES.has(node.type)
   const slot = isFunction ? source.functions.length : -1
   const ownName = nameOf(node) ?? name
-  if (isFunction) source.functions.push({ name: ownName ?? '(anonymous)', line: node.loc.start.line, ownLines: 0 })
+  if (isFunction)
+    source.functions.push({ name: ownName ?? '(anonymous)', line: node.loc.start.line, ownLines: 0, lines: 0 })
   let nestedLines = 0
   for (const child of childrenOf(node)) nestedLines += visit(child, source, isFunction ? undefined : ownName)
   if (!isFunction) return nestedLines
   const allLines = node.loc.end.line - node.loc.start.line + 1
   const size = source.functions[slot]
-  if (size) size.ownLines = allLines - nestedLines
+  if (size) {
+    size.ownLines = allLines - nestedLines
+    size.lines = allLines
+  }
   return allLines === 1 ? 0 : allLines
 }
 
