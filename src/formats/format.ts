@@ -13,7 +13,6 @@ import type { JsonObject, JsonValue } from '@/lib/json'
 import type { Frame, SseEvent } from '@/lib/streams/sse'
 import type { RequestFields } from './body-fields'
 import type { Embeddings } from './embeddings'
-import type { ModelListing } from './model-listing'
 import type { Repair } from './repairs'
 
 /** What the path and query of a request say, beside its body. */
@@ -253,4 +252,21 @@ export interface Format {
   decodeUsage(usage: JsonValue | undefined): Usage | undefined
   readonly passThrough: PassThrough
   readonly framing: Framing
+}
+
+/** A model or tier as a list tells it. Limits are in tokens; a tier states no output limit of its own, and no kind: it chats. */
+export type ListedModel = {
+  id: string
+  kind?: 'chat' | 'embedding'
+  name: string
+  contextLength: number
+  maxOutputTokens?: number
+}
+
+/** The list of models, for clients that read one of the format's own beside the common one. */
+export type ModelListing = {
+  /** The field that holds the entries. */
+  field: string
+  entrySchema: TSchema
+  encodeModel(sold: ListedModel): JsonObject
 }

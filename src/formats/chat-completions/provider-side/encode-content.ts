@@ -1,7 +1,8 @@
 /** Blocks of the hub as the content of a chat-completions user message. */
-import { type GatewayError, invalidRequest } from '@/chat/error'
+import { invalidRequest } from '@/chat/error'
 import type { ContentBlock, FileBlock, ImageBlock } from '@/chat/request'
-import { audioFormat, filenameFor, formatDataUrl, isText, textDocument } from '@/formats/media'
+import { filenameFor, formatDataUrl, isText, textDocument } from '@/formats/media'
+import { encodeParts, foreignFile } from '@/formats/openai'
 import type { JsonObject } from '@/lib/json'
 import { encodeCache } from './encode-cache'
 
@@ -20,31 +21,10 @@ export function textPart(text: string, mark: JsonObject = {}): JsonObject {
 
 /** The parts of one block of a user turn. Throws a GatewayError `invalid_request` where it can't be said in this format. */
 export function encodeUserBlock(block: ContentBlock, quirks: ReadonlySet<string>): JsonObject[] {
-  const parts = encodeBlock(block)
-  const last = parts.at(-1)
-  // One block may become several parts: a hint covers what stands before it.
-  if (last && 'cache' in block) Object.assign(last, encodeCache(block.cache, quirks))
-  return parts
+  return encodeParts(block, ENCODERS, (hint) => encodeCache(hint, quirks))
 }
 
-function encodeBlock(block: ContentBlock): JsonObject[] {
-  switch (block.type) {
-    case 'text':
-    case 'refusal':
-      return block.text === '' ? [] : [textPart(block.text)]
-    case 'image':
-      return [encodeImagePart(block)]
-    case 'file':
-      return encodeFilePart(block)
-    case 'audio': {
-      const format = audioFormat(block.mediaType)
-      if (!format) throw invalidRequest(`This model takes audio as wav or mp3, not ${shown(block.mediaType)}`)
-      return [{ type: 'input_audio', input_audio: { data: block.data, format } }]
-    }
-    default:
-      return []
-  }
-}
+const ENCODERS = { text: textPart, image: encodeImagePart, file: encodeFilePart }
 
 function encodeImagePart(image: ImageBlock): JsonObject {
   const { source } = image
@@ -77,14 +57,4 @@ function encodeFilePart(file: FileBlock): JsonObject[] {
 function encodeFileId(source: Extract<FileBlock['source'], { type: 'file-id' }>): JsonObject {
   if (source.format !== 'chat-completions') throw foreignFile()
   return { type: 'file', file: { file_id: source.id } }
-}
-
-function foreignFile(): GatewayError {
-  return invalidRequest('This model cannot read a file that was uploaded elsewhere; send its content instead')
-}
-
-const MAX_SHOWN_CHARS = 60
-
-function shown(value: string): string {
-  return JSON.stringify(value.slice(0, MAX_SHOWN_CHARS))
 }

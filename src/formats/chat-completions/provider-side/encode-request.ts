@@ -1,6 +1,6 @@
 /** A request of the hub as a chat-completions request, for callers of the other formats. */
 import { invalidRequest } from '@/chat/error'
-import { lacking, lost } from '@/chat/features'
+import { lacking } from '@/chat/features'
 import type { ChatRequest, TextBlock, Warning } from '@/chat/request'
 import { cacheKeyOf } from '@/formats/cache-key'
 import { LACKING } from '@/formats/chat-completions/body-fields'
@@ -8,7 +8,7 @@ import { LIMITS } from '@/formats/chat-completions/limits'
 import { QUIRKS } from '@/formats/chat-completions/quirks'
 import { isClientMark } from '@/formats/client-marks'
 import type { EncodedRequest, TargetTraits } from '@/formats/format'
-import { sha256Hex } from '@/lib/ids'
+import { encodeServiceTier, encodeUserId } from '@/formats/openai'
 import type { JsonObject } from '@/lib/json'
 import { encodeCache, limitBreakpoints } from './encode-cache'
 import { textPart } from './encode-content'
@@ -69,21 +69,4 @@ function encodeOutputLimit(request: ChatRequest, traits: TargetTraits, warnings:
   const limit = Math.max(LIMITS.outputTokens.minimum, Math.min(wanted, traits.maxOutputTokens))
   if (limit !== wanted) warnings.push({ feature: 'max-output-tokens', detail: `changed from ${wanted} to ${limit}` })
   return { [traits.quirks.has(QUIRKS.maxTokens) ? 'max_tokens' : 'max_completion_tokens']: limit }
-}
-
-/** OpenAI refuses longer ids; a digest still tells one end user from another. */
-const MAX_USER_ID_CHARS = 64
-
-function encodeUserId(userId: string): string {
-  return userId.length <= MAX_USER_ID_CHARS ? userId : sha256Hex(userId)
-}
-
-const SERVICE_TIERS: ReadonlySet<string> = new Set(['auto', 'default', 'flex', 'scale', 'priority', 'fast'])
-
-function encodeServiceTier(tier: string | undefined, warnings: Warning[]): JsonObject {
-  if (tier === undefined) return {}
-  if (tier === 'standard' || tier === 'standard_only') return { service_tier: 'default' }
-  if (SERVICE_TIERS.has(tier)) return { service_tier: tier }
-  warnings.push(lost('serviceTier', 'this format has no such service tier'))
-  return {}
 }

@@ -1,25 +1,18 @@
 /** Tools of the hub, and the choice between them, for a chat-completions provider. */
-import { invalidRequest } from '@/chat/error'
 import type { ChatRequest, Tool, ToolChoice } from '@/chat/request'
 import { QUIRKS } from '@/formats/chat-completions/quirks'
 import { withChoiceOfAny } from '@/formats/chat-completions/tool-choice'
 import type { TargetTraits } from '@/formats/format'
+import { offeredTools } from '@/formats/openai'
 import { isJsonObject, type JsonObject } from '@/lib/json'
 import { encodeCache } from './encode-cache'
 
 /** The tool fields of a request; none where there are no tools. Throws where the choice can't be said. */
 export function encodeTools(request: ChatRequest, traits: TargetTraits): JsonObject & { tools?: JsonObject[] } {
-  const { tools, toolChoice, parallelToolCalls } = request
-  if (tools.length === 0) {
-    if (toolChoice?.type === 'required' || toolChoice?.type === 'tool') {
-      throw invalidRequest('A tool call is required, but the request has no tools')
-    }
-    return {}
-  }
-  const names = toolChoice && 'names' in toolChoice ? toolChoice.names : undefined
-  const isRestricted = names !== undefined && traits.quirks.has(QUIRKS.noAllowedTools)
-  const offered = isRestricted ? tools.filter((tool) => names.includes(tool.name)) : tools
-  if (offered.length === 0) throw invalidRequest('None of the allowed tools is among the tools')
+  const { toolChoice, parallelToolCalls } = request
+  const isRestricted = traits.quirks.has(QUIRKS.noAllowedTools)
+  const offered = offeredTools(request, !isRestricted)
+  if (offered.length === 0) return {}
   const own = request.extensions['chat-completions']?.tools
   const fields = {
     tools: [

@@ -1,6 +1,6 @@
 /** Models and tiers as generate-content clients list them. */
 import { Type } from '@sinclair/typebox'
-import type { ListedModel, ModelListing } from '@/formats/model-listing'
+import type { ListedModel, ModelListing } from '@/formats/format'
 import type { JsonObject } from '@/lib/json'
 import { CHAT_VERBS, EMBEDDING_VERBS } from './path'
 

@@ -1,7 +1,8 @@
 /** Blocks of the hub as the content of a responses message. */
-import { type GatewayError, invalidRequest } from '@/chat/error'
+import { invalidRequest } from '@/chat/error'
 import type { ContentBlock, FileBlock, ImageBlock, MediaSource } from '@/chat/request'
-import { audioFormat, filenameFor, formatDataUrl, isText, textDocument } from '@/formats/media'
+import { filenameFor, formatDataUrl, isText, textDocument } from '@/formats/media'
+import { encodeParts, foreignFile } from '@/formats/openai'
 import type { JsonObject } from '@/lib/json'
 import { encodeCache } from './encode-cache'
 
@@ -12,31 +13,10 @@ export function textPart(text: string, mark: JsonObject = {}): JsonObject {
 
 /** The parts of one block of a user turn or a result. Throws a GatewayError `invalid_request` where it can't be said in this format. */
 export function encodeUserBlock(block: ContentBlock, quirks: ReadonlySet<string>): JsonObject[] {
-  const parts = encodeBlock(block)
-  const last = parts.at(-1)
-  // One block may become several parts: a hint covers what stands before it.
-  if (last && 'cache' in block) Object.assign(last, encodeCache(block.cache, quirks))
-  return parts
+  return encodeParts(block, ENCODERS, (hint) => encodeCache(hint, quirks))
 }
 
-function encodeBlock(block: ContentBlock): JsonObject[] {
-  switch (block.type) {
-    case 'text':
-    case 'refusal':
-      return block.text === '' ? [] : [textPart(block.text)]
-    case 'image':
-      return [encodeImagePart(block)]
-    case 'file':
-      return encodeFilePart(block)
-    case 'audio': {
-      const format = audioFormat(block.mediaType)
-      if (!format) throw invalidRequest(`This model takes audio as wav or mp3, not ${shown(block.mediaType)}`)
-      return [{ type: 'input_audio', input_audio: { data: block.data, format } }]
-    }
-    default:
-      return []
-  }
-}
+const ENCODERS = { text: textPart, image: encodeImagePart, file: encodeFilePart }
 
 function encodeImagePart({ source, detail }: ImageBlock): JsonObject {
   return { type: 'input_image', ...encodeImageSource(source), detail: detail ?? 'auto' }
@@ -67,14 +47,4 @@ function encodeFilePart({ source, filename, context }: FileBlock): JsonObject[] 
 function ownFileId({ id, format }: Extract<MediaSource, { type: 'file-id' }>): string {
   if (format !== 'responses') throw foreignFile()
   return id
-}
-
-function foreignFile(): GatewayError {
-  return invalidRequest('This model cannot read a file that was uploaded elsewhere; send its content instead')
-}
-
-const MAX_SHOWN_CHARS = 60
-
-function shown(value: string): string {
-  return JSON.stringify(value.slice(0, MAX_SHOWN_CHARS))
 }

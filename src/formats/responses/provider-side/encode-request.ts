@@ -1,13 +1,13 @@
 /** A request of the hub as a responses request, for callers of the other formats. */
 import { invalidRequest } from '@/chat/error'
-import { lacking, lost } from '@/chat/features'
+import { lacking } from '@/chat/features'
 import type { ChatRequest, TextBlock, Warning } from '@/chat/request'
 import { cacheKeyOf } from '@/formats/cache-key'
 import { isClientMark } from '@/formats/client-marks'
 import type { EncodedRequest, TargetTraits } from '@/formats/format'
+import { encodeServiceTier, encodeUserId } from '@/formats/openai'
 import { LACKING } from '@/formats/responses/body-fields'
 import { QUIRKS } from '@/formats/responses/quirks'
-import { sha256Hex } from '@/lib/ids'
 import type { JsonObject } from '@/lib/json'
 import { encodeCache } from './encode-cache'
 import { textPart } from './encode-content'
@@ -79,21 +79,4 @@ function encodeOutputLimit(request: ChatRequest, traits: TargetTraits, warnings:
   const limit = Math.max(MIN_OUTPUT_TOKENS, Math.min(wanted, traits.maxOutputTokens))
   if (limit !== wanted) warnings.push({ feature: 'max-output-tokens', detail: `changed from ${wanted} to ${limit}` })
   return { max_output_tokens: limit }
-}
-
-/** OpenAI refuses longer ids; a digest still tells one end user from another. */
-const MAX_USER_ID_CHARS = 64
-
-function encodeUserId(userId: string): string {
-  return userId.length <= MAX_USER_ID_CHARS ? userId : sha256Hex(userId)
-}
-
-const SERVICE_TIERS: ReadonlySet<string> = new Set(['auto', 'default', 'flex', 'scale', 'priority', 'fast'])
-
-function encodeServiceTier(tier: string | undefined, warnings: Warning[]): JsonObject {
-  if (tier === undefined) return {}
-  if (tier === 'standard' || tier === 'standard_only') return { service_tier: 'default' }
-  if (SERVICE_TIERS.has(tier)) return { service_tier: tier }
-  warnings.push(lost('serviceTier', 'this format has no such service tier'))
-  return {}
 }
