@@ -203,7 +203,7 @@ describe('style', () => {
     ['an undocumented export', 'const a = 1\nexport function add() {}\n'],
     ['a long file', '\n'.repeat(300)],
     ['a long function', `function long() {\n${'  work()\n'.repeat(69)}}\n`],
-    ['a function long by its closures', `function long() {\n${'  work(() => {\n  })\n'.repeat(75)}}\n`],
+    ['a function long by its closures', `function long() {\n${'  work(() => {\n  })\n'.repeat(90)}}\n`],
   ])('refuses %s', (_, code) => {
     expect(style(code)).toHaveLength(1)
   })
