@@ -7,6 +7,7 @@ import { createLiveCatalog, type LiveCatalog, liveLimits } from '@/catalog/reloa
 import type { ReloadParticipant } from '@/catalog/reload/participant'
 import type { Catalog } from '@/catalog/types'
 import type { Config } from '@/config/config'
+import { readOrCreateSecret } from '@/console/auth/secret'
 import { DEPOSIT_OUTCOMES } from '@/console/orders/deposits/deposit-desk'
 import type { Database } from '@/db/client'
 import { formatsWithMessages } from '@/formats/index'
@@ -18,6 +19,7 @@ import { createSettler, type Settler } from '@/gateway/hold/settler'
 import { type ActiveStreams, createActiveStreams } from '@/gateway/relay/active-streams'
 import { LATE_AFTER_MS } from '@/gateway/relay/late-stream'
 import { FINISH_UNSEEN_MS } from '@/http/idempotency/operation'
+import { createEndUserHash } from '@/http/labels/end-users'
 import { createRequestLog, type RequestLog } from '@/http/request-log/request-log'
 import { createShares } from '@/http/share/share'
 import { createUnpaid } from '@/http/unpaid'
@@ -215,7 +217,8 @@ function assemble(parts: Parts): GatewayDeps {
   const { config, catalog, redis, database, ledger, topUps, flusher, crashPoint, metrics, logger, tracing } = parts
   const router = createSharedRouter(catalog, redis, logger, metrics)
   const storedResponses = assembleStoredResponses(parts)
-  const { trustedProxyHops } = config.signIn
+  const { maxBodyBytes, maxJsonDepth, publicUrl, metricsAccess } = config
+  const { trustedProxyHops, secret } = config.signIn
   const unpaid = createUnpaid({ ledger, clock: systemClock, limits: liveLimits(catalog), trustedProxyHops })
   return {
     catalog,
@@ -246,6 +249,7 @@ function assemble(parts: Parts): GatewayDeps {
       : undefined,
     reports: createReports(database, ledger),
     feedback: createFeedback(database),
+    hashEndUser: createEndUserHash(secret, () => readOrCreateSecret(database)),
     storedResponses,
     observer: createTierObserver({
       shareOf: (tier) => catalog.current.tiers.get(tier)?.observe ?? 0,
@@ -255,10 +259,7 @@ function assemble(parts: Parts): GatewayDeps {
       ...{ database, clock: systemClock, logger },
       isSold: (model) => catalog.current.models.has(model) || catalog.current.tiers.has(model),
     }),
-    maxBodyBytes: config.maxBodyBytes,
-    maxJsonDepth: config.maxJsonDepth,
-    publicUrl: config.publicUrl,
-    metricsAccess: config.metricsAccess,
+    ...{ maxBodyBytes, maxJsonDepth, publicUrl, metricsAccess },
     exposition: parts.exposition,
     storeWatch: parts.storeWatch,
     readiness: readinessChecks(redis, parts.storeWatch, database, flusher),

@@ -26,6 +26,8 @@ export type EmbeddingRequest = {
   /** How the caller wants the vectors. */
   encoding: VectorEncoding
   preferences?: RoutePreferences
+  /** Whom the caller names as the end user. */
+  userId?: string
   /** The caller's fields that only a provider of the caller's own format is sent. */
   nativeFields: readonly string[]
   /** Those that nobody is sent, unless the catalogue has them passed on. */

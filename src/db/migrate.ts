@@ -30,6 +30,7 @@ import thrownAway from './migrations/0024_thrown_away.sql' with { type: 'text' }
 import cheapDigestChecks from './migrations/0025_cheap_digest_checks.sql' with { type: 'text' }
 import memberships from './migrations/0026_memberships.sql' with { type: 'text' }
 import organisations from './migrations/0027_organisations.sql' with { type: 'text' }
+import usageLabels from './migrations/0028_usage_labels.sql' with { type: 'text' }
 
 /** One SQL file, never changed once released. `isExpansion`: it only adds, so that older gateways work on. */
 type Migration = { id: number; name: string; sql: string; isExpansion?: boolean }
@@ -67,6 +68,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { id: 25, name: 'cheap_digest_checks', sql: cheapDigestChecks, isExpansion: true },
   { id: 26, name: 'memberships', sql: memberships, isExpansion: true },
   { id: 27, name: 'organisations', sql: organisations },
+  { id: 28, name: 'usage_labels', sql: usageLabels, isExpansion: true },
 ]
 
 type MigrateOptions = {

@@ -83,6 +83,8 @@ export const apiKeys = pgTable(
     deletedAt: moment('deleted_at'),
     /** Whose key it is; null for those of the account as a whole, and for keys made before there were members. */
     createdBy: text('created_by'),
+    /** `name=value`, for all that it is used for; null = none. */
+    tags: text('tags').array(),
   },
   (table) => [
     index('api_keys_account_index').on(table.accountId, table.createdAt.desc()),

@@ -114,6 +114,16 @@ export const USAGE_COLUMNS = {
   clientFormat: seen('', text('client_format').notNull(), (f) => f.clientFormat),
   providerFormat: seen('', text('provider_format').notNull(), (f) => f.providerFormat),
   startedAt: seen('', moment('started_at').notNull(), (f) => momentText(toMoment(f.startedAtMs)), { label: 'Began' }),
+  memberId: seen('The member whose key it was', text('member_id'), (_, r) => r.memberId, { since: 2 }),
+  tags: seen('`name=value`; null: none', text('tags').array(), (f) => f.labels?.tags?.[0] && textArray(f.labels.tags), {
+    since: 2,
+    label: 'Tags',
+  }),
+  app: seen('The title or the origin of what called', text('app'), (f) => f.labels?.app, { since: 2, label: 'App' }),
+  endUser: seen('A hash of whom the body names', text('end_user'), (f) => f.labels?.endUser, {
+    since: 2,
+    label: 'End user',
+  }),
   seq: column(count('seq').notNull(), (_, r) => r.seq),
   holdId: column(text('hold_id').notNull(), (_, r) => r.holdId),
   accountId: column(text('account_id').notNull(), (_, r) => r.accountId),

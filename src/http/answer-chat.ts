@@ -57,6 +57,7 @@ class PaidChat extends PaidRequest implements ChatCall {
     if (protocol) decoded.protocol = protocol
     const request = withPreferenceHeaders(resumed ? withEcho(decoded, resumed) : decoded, headers)
     this.nameModel(request.model, request.stream)
+    if (request.userId !== undefined) this.nameEndUser(request.userId)
     this.asked = { request, body, bodyBytes, text }
     this.wantsStream = request.stream
     this.keep = resumed?.keep

@@ -41,6 +41,7 @@ class PaidEmbeddings extends PaidRequest {
     const request = this.asked.decode(body)
     this.share?.endTurn()
     this.nameModel(request.model)
+    if (request.userId !== undefined) this.nameEndUser(request.userId)
     return handleEmbeddings(this.deps, Object.assign(this, { request, body }))
   }
 }

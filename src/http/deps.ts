@@ -12,6 +12,7 @@ import type { FailedRequests } from '@/usage/failures/failed-requests'
 import type { Feedback } from '@/usage/feedback'
 import type { Reports } from '@/usage/reports'
 import type { OperationDeps } from './idempotency/operation'
+import type { HashEndUser } from './labels/end-users'
 import type { RequestLog } from './request-log/request-log'
 import type { OpenShare } from './share/share'
 import type { Unpaid } from './unpaid'
@@ -39,6 +40,7 @@ export type HttpDeps = ChatDeps &
     /** Drops what was signed around these calls of the account. */
     signatures: { forget(accountId: string, callIds: readonly string[]): Promise<void> }
     failures: Pick<FailedRequests, 'note'>
+    hashEndUser: HashEndUser
     maxBodyBytes: number
     maxJsonDepth: number
     /** Shown in the docs as the server's address; the request's own where undefined. */

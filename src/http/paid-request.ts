@@ -5,6 +5,7 @@
 import { GatewayError, knownError } from '@/chat/error'
 import type { Format } from '@/formats/format'
 import type { Payer } from '@/ledger/outcomes'
+import type { RequestLabels } from '@/ledger/usage-record'
 import { assert } from '@/lib/assert'
 import type { Soon } from '@/lib/wait/soon'
 import { openLine, type RequestLine } from '@/metrics/request-line'
@@ -13,6 +14,7 @@ import type { HttpDeps } from './deps'
 import { errorResponse } from './errors'
 import { digestOf } from './idempotency/claims'
 import type { Once } from './idempotency/operation'
+import { IGNORED_TAGS_HEADER, readLabels } from './labels/read-labels'
 import { openToPage } from './pages'
 import { newRequestId } from './request-id'
 import type { Share } from './share/share'
@@ -44,6 +46,10 @@ export abstract class PaidRequest {
   share: Share | undefined = undefined
   /** SHA-256 of its idempotency key, where it has one. */
   idempotencyKey: string | undefined = undefined
+  /** By what its account sorts usage; undefined where nothing is said of it. */
+  labels: RequestLabels | undefined = undefined
+  /** Tags that were none, where there were such. */
+  ignoredTags: string | undefined = undefined
   /** What is told of it besides, where it is answered once. */
   once: Once | undefined = undefined
 
@@ -84,6 +90,16 @@ export abstract class PaidRequest {
   read(): void {
     this.arrivedAtMs = this.deps.clock.now()
     allowSilence(this.arrived)
+    const said = readLabels(this.arrived.headers)
+    if (!said) return
+    this.labels = said.labels
+    this.ignoredTags = said.ignored
+  }
+
+  /** Whom the body names as the end user, in the caller's own words. */
+  nameEndUser(name: string): void {
+    const endUser = this.deps.hashEndUser(this.payer.accountId, name)
+    if (endUser !== undefined) this.labels = { ...this.labels, endUser }
   }
 
   /** The model that is asked for, and whether for a stream. */
@@ -123,6 +139,7 @@ export abstract class PaidRequest {
 
   /** The dashboard's own pages are the only ones that call an endpoint whose payer is known otherwise. */
   opened(response: Response): Response {
+    if (this.ignoredTags !== undefined) response.headers.set(IGNORED_TAGS_HEADER, this.ignoredTags)
     return this.endpoint.payerOf ? response : openToPage(this.arrived, response)
   }
 }

@@ -59,6 +59,16 @@ export type DifferingCounts = {
   localOutput: number
 }
 
+/** Each as its caller said it, and missing where nothing was said. */
+export type RequestLabels = {
+  /** `name=value`, each name once. */
+  tags?: string[]
+  /** The app's title, or its origin. */
+  app?: string
+  /** A keyed hash of whom the body names as the end user. */
+  endUser?: string
+}
+
 /**
  * What the gateway contributes to a usage record, carried through the ledger unread. The scripts store it as opaque text.
  */
@@ -85,6 +95,8 @@ export type RequestFacts = {
   startedAtMs: number
   /** SHA-256 of the request's idempotency key, in hexadecimal; missing where it has none, and in records older than this field. */
   idempotencyKey?: string | undefined
+  /** By what the account sorts its usage; missing where its caller said nothing of it, and in records older than this field. */
+  labels?: RequestLabels | undefined
   /** Milliseconds from arrival to the first content and to the end; null where there was none. */
   firstTokenMs: number | null
   durationMs: number
@@ -122,6 +134,8 @@ export type UsageRecord = {
   /** The store's clock when it happened, milliseconds since 1970. */
   atMs: number
   flags: RecordFlag[]
+  /** The member whose key it was; known once it is booked. */
+  memberId?: string | undefined
   facts: RequestFacts
 }
 
@@ -182,6 +196,7 @@ function parseFacts(text: string, envelope: RecordEnvelope): RequestFacts | unde
     hasTools(value.tools) &&
     (value.routeReason === undefined || typeof value.routeReason === 'string') &&
     (value.idempotencyKey === undefined || DIGEST.test(String(value.idempotencyKey))) &&
+    (value.labels === undefined || areLabels(value.labels)) &&
     (value.firstTokenMs === null || Number.isFinite(value.firstTokenMs)) &&
     (value.providerCost === undefined || isCount(value.providerCost)) &&
     (value.outrun === undefined || isOutrun(value.outrun)) &&
@@ -256,6 +271,12 @@ function isCount(value: unknown): boolean {
 
 function isOutrun(outrun: JsonValue): boolean {
   return isJsonObject(outrun) && isCount(outrun.calls) && isCount(outrun.cost)
+}
+
+function areLabels(labels: JsonValue): boolean {
+  if (!isJsonObject(labels)) return false
+  const { tags = [], app = '', endUser = '' } = labels
+  return Array.isArray(tags) && [...tags, app, endUser].every((text) => typeof text === 'string')
 }
 
 const COUNTS = ['providerInput', 'providerOutput', 'localInput', 'localOutput'] satisfies (keyof DifferingCounts)[]

@@ -9,6 +9,7 @@ import { copyRecords } from './copy-records'
 import { insertRecords } from './insert-records'
 import { addThrownAway } from './thrown-away'
 import { type AccountTotal, type DayTotal, type KeyTotal, totalsOf } from './totals'
+import { withKeyLabels } from './with-key-labels'
 
 /**
  * Inserts `records` and moves the balances, monthly sums and daily sums by those that were not there yet.
@@ -33,8 +34,9 @@ async function writeOnce(sql: Sql, batch: readonly UsageRecord[], way: 'copy' | 
   return await sql.begin(async (transaction) => {
     const candidates = await withoutArchived(transaction, batch)
     if (candidates.length === 0) return 0
-    const isCopied = way === 'copy' && (await copyRecords(transaction, candidates))
-    const fresh = isCopied ? candidates : await insertRecords(transaction, candidates)
+    const rows = await withKeyLabels(transaction, candidates)
+    const isCopied = way === 'copy' && (await copyRecords(transaction, rows))
+    const fresh = isCopied ? rows : await insertRecords(transaction, rows)
     if (fresh.length === 0) return 0
     const totals = totalsOf(fresh)
     await Promise.all([

@@ -31,8 +31,10 @@ test.each(['usage_records', 'archived_usage_records'])(
 /** Has something to say in every column. */
 const WHOLE = usageRecord({
   flags: ['overrun'],
+  memberId: 'user_1',
   facts: {
     tools: [{ name: 'web_search', uses: 1, cost: nano(1) }],
+    labels: { tags: ['team=search', 'env=a"b\\c'], app: 'https://app.example', endUser: 'a1' },
     providerCost: nano(7),
     counts: { gaps: ['input_over'], providerInput: 1, providerOutput: 2, localInput: 3, localOutput: 4 },
   },

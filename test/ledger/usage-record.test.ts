@@ -78,6 +78,14 @@ describe('the facts of an entry', () => {
     expect(read({ kind: 'late', eventId: 'hold_1:late', cost: '0' })?.rule).toBe('hangup_input')
   })
 
+  test('say nothing of labels where nobody did, and are refused where those are none', () => {
+    expect(factsText({ ...FACTS, labels: undefined })).toBe(factsText(FACTS))
+    for (const labels of [{}, { tags: ['a=b'], app: 'My App', endUser: 'a1' }])
+      expect(factsIn({ ...FACTS, labels })).toEqual({ ...FACTS, labels })
+    for (const labels of [null, 'x', [], { tags: 'a=b' }, { tags: [1] }, { app: {} }, { endUser: 1 }])
+      expect(factsIn({ ...FACTS, labels })).toBeUndefined()
+  })
+
   test.each(Object.keys(FACTS))('are refused without %s', (name) => {
     const { [name as keyof typeof FACTS]: _, ...rest } = FACTS
     expect(factsIn(rest)).toBeUndefined()

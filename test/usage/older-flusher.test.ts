@@ -26,6 +26,7 @@ const LIMIT = 1_000
 const SAYINGS: Partial<RequestFacts>[] = [
   ...BILLING_RULES.map((rule) => ({ rule })),
   { idempotencyKey: sha256Hex('key') },
+  { labels: { tags: ['team=search'], app: 'My App', endUser: 'a1' } },
   { providerCost: nano(9), outrun: { calls: 1, cost: nano(4) } },
   { hasUnpricedUsage: true, isReclassified: true },
   { tools: [{ name: 'web_search', uses: 2, cost: nano(5) }] },

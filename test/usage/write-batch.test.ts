@@ -56,7 +56,35 @@ describe('writeUsageBatch', () => {
       ...{ providerCost: null, chargeBasis: 'relayed', countGaps: null },
       ...{ providerInputTokens: null, providerOutputTokens: null, localInputTokens: null, localOutputTokens: null },
       toolCharges: null,
+      ...{ memberId: null, tags: null, app: null, endUser: null },
     })
+  })
+
+  test('keeps whose key it was and what is fixed on it, which wins over what the request says', async () => {
+    const { sql } = database
+    await sql`INSERT INTO users (id, name, email) VALUES ('user_1', 'Ada', 'ada@example.test')`
+    await sql`UPDATE api_keys SET created_by = 'user_1', tags = '{team=books,env=prod}' WHERE id = 'key_1'`
+    const said = { tags: ['env=dev', 'run=7'], app: 'My App', endUser: 'a1' }
+    const labels = (request: string, keyId = 'key_1', more = {}) =>
+      usageRecord({ holdId: request, accountId: keyId === 'key_1' ? 'acct_1' : 'acct_2', keyId, facts: more })
+    // The second is written by the statement that looks at each row: a late charge is never copied.
+    const late = {
+      ...labels('hold_late', 'key_1', { labels: said }),
+      recordId: 'hold_late:late',
+      kind: 'late' as const,
+    }
+    const first = [labels('hold_said', 'key_1', { labels: said }), labels('hold_silent'), labels('hold_other', 'key_2')]
+    for (const batch of [first, [late]]) expect(await writeUsageBatch(sql, batch)).toBe(batch.length)
+    const rows = await sql`SELECT event_id, member_id, array_to_json(tags) AS tags, app, end_user
+      FROM usage_records ORDER BY event_id`
+    const fixed = ['team=books', 'env=prod']
+    const whole = { member_id: 'user_1', tags: [...fixed, 'run=7'], app: 'My App', end_user: 'a1' }
+    expect([...rows]).toEqual([
+      { event_id: 'hold_late:late', ...whole },
+      { event_id: 'hold_other', member_id: null, tags: null, app: null, end_user: null },
+      { event_id: 'hold_said', ...whole },
+      { event_id: 'hold_silent', member_id: 'user_1', tags: fixed, app: null, end_user: null },
+    ])
   })
 
   test('keeps the side of the provider, where something is known of it', async () => {

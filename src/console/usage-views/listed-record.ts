@@ -15,8 +15,9 @@ type Stored = (typeof usageRecords)['$inferSelect']
 type SeenRecord = { [Name in SeenName]: Stored[Name] extends Date ? number : Stored[Name] }
 
 /** A row of {@link recordColumns}. */
-export type RecordRow = Omit<SeenRecord, 'flags'> & {
+export type RecordRow = Omit<SeenRecord, 'flags' | 'tags'> & {
   flags: string
+  tags: string | null
   seq: number
   atMicros: number
   toolCharges: ToolCharge[] | null
@@ -97,6 +98,7 @@ export function toListed(
   return {
     ...row,
     flags: row.flags === '' ? [] : (row.flags.split(',') as ListedRecord['flags']),
+    tags: row.tags?.split(',') ?? null,
     keyName: keyNames.get(row.keyId) ?? null,
     position: { atMicros, seq, recordId: row.recordId },
     usage,

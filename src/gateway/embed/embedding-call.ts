@@ -10,6 +10,7 @@ import type { Terms, TermsDeps } from '@/gateway/hold/terms'
 import type { RelayDeps } from '@/gateway/relay/relay-stream'
 import type { Payer } from '@/ledger/outcomes'
 import type { StoreWatch } from '@/ledger/store-watch'
+import type { RequestLabels } from '@/ledger/usage-record'
 import type { JsonObject } from '@/lib/json'
 import type { RequestLine } from '@/metrics/request-line'
 import type { EmbeddingPlan } from '@/routing/plan/plan-embedding'
@@ -47,6 +48,8 @@ export type EmbeddingRequestCall = {
   arrivedMonotonicMs: number
   /** SHA-256 of its idempotency key, where it has one. */
   idempotencyKey?: string | undefined
+  /** By what its account sorts usage, where its caller said something of it. */
+  labels?: RequestLabels | undefined
 }
 
 /** The terms on which a request goes on. */

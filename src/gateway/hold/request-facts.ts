@@ -2,7 +2,7 @@
 import type { ChatRequest } from '@/chat/request'
 import type { Format } from '@/formats/format'
 import type { Payer } from '@/ledger/outcomes'
-import type { RequestFacts } from '@/ledger/usage-record'
+import type { RequestFacts, RequestLabels } from '@/ledger/usage-record'
 import { assert } from '@/lib/assert'
 import type { JsonObject } from '@/lib/json'
 import type { PlannedTarget } from '@/routing/plan/plan'
@@ -21,6 +21,8 @@ export type ArrivedRequest = {
   arrivedAtMs: number
   /** SHA-256 of its idempotency key, where it has one. */
   idempotencyKey?: string | undefined
+  /** By what its account sorts usage, where its caller said something of it. */
+  labels?: RequestLabels | undefined
 }
 
 /** The facts that stay the same whatever becomes of a target's attempt. */
@@ -36,6 +38,7 @@ export type PlannedFacts = Pick<
   | 'stream'
   | 'startedAtMs'
   | 'idempotencyKey'
+  | 'labels'
 >
 
 /** What a request asks for; asserts that it is still there. */
@@ -46,7 +49,7 @@ export function askedOf({ asked }: Pick<ArrivedRequest, 'asked'>): Asked {
 
 /** Who asks for what, and which target is to answer. */
 export function plannedFacts(
-  { requestId, format, arrivedAtMs, idempotencyKey }: Omit<ArrivedRequest, 'asked' | 'payer'>,
+  { requestId, format, arrivedAtMs, idempotencyKey, labels }: Omit<ArrivedRequest, 'asked' | 'payer'>,
   request: { model: string; stream: boolean },
   { model, target }: PlannedTarget,
 ): PlannedFacts {
@@ -61,5 +64,6 @@ export function plannedFacts(
     stream: request.stream,
     startedAtMs: arrivedAtMs,
     idempotencyKey,
+    labels,
   }
 }

@@ -5,6 +5,7 @@ import { fateOf, listFields, yieldsToLoss } from '@/formats/field-fates'
 import type { Format } from '@/formats/format'
 import { FORMATS } from '@/formats/index'
 import { IDEMPOTENCY_PARAMETER } from '@/http/idempotency/header'
+import { APP_TITLE_HEADERS, TAGS_HEADER } from '@/http/labels/read-labels'
 import { LOSSY_HEADER, QUALITY_HEADER } from '@/http/preference-headers'
 import type { JsonObject } from '@/lib/json'
 import { errorResponses } from './errors'
@@ -54,6 +55,23 @@ const SESSION_PARAMETER: Parameter = {
     'Names the conversation, so that a tier keeps its model. Without it the conversation is told by its beginning.',
   schema: { type: 'string' },
 }
+
+/** By what the account sorts its usage, for every operation that is paid for. */
+const LABEL_PARAMETERS: readonly Parameter[] = [
+  {
+    name: TAGS_HEADER,
+    in: 'header',
+    description: 'By what usage is sorted, at most eight pairs; what is none is named in `x-svc-tags-ignored`.',
+    schema: { type: 'string', maxLength: 512 },
+    example: 'team=search,env=prod',
+  },
+  {
+    name: APP_TITLE_HEADERS[0],
+    in: 'header',
+    description: 'What the app that asks is called; without it `http-referer` tells its origin.',
+    schema: { type: 'string', maxLength: 64 },
+  },
+]
 
 /** Bodies that the operation accepts as they stand, by a name of one word; the first is the one to be tried. */
 export type Examples = Readonly<Record<string, { summary: string; value: JsonObject }>>
@@ -108,7 +126,7 @@ export function operation(options: PlainOptions | InferenceOptions): DocumentDec
     security: isPublic ? [] : BY_KEY,
     parameters: [
       ...(isRouted ? [QUALITY_PARAMETER, lossyParameter(formats), SESSION_PARAMETER] : []),
-      ...(isPaid ? [IDEMPOTENCY_PARAMETER] : []),
+      ...(isPaid ? [IDEMPOTENCY_PARAMETER, ...LABEL_PARAMETERS] : []),
       ...parameters,
     ],
     ...(requestSchema && {

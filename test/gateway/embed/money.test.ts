@@ -49,6 +49,21 @@ async function bookedRecord(): Promise<Record<string, unknown>> {
 }
 
 describe('a request for embeddings costs', () => {
+  test('its account under the tags, the app and the end user that it names', async () => {
+    const headers = { authorization: `Bearer ${customer.key}`, 'content-type': 'application/json' }
+    const said = { ...headers, 'x-svc-tags': 'team=search,none', 'x-title': 'My App' }
+    const answer = await embed({ model: 'svc/embed', input: ['one'], user: 'ada' }, customer, { headers: said })
+    expect([answer.status, answer.headers.get('x-svc-tags-ignored')]).toEqual([200, 'none'])
+    await bookedRecord()
+    let rows: readonly unknown[] = []
+    await until(async () => {
+      rows = await gateway.gateway.database.sql`
+        SELECT array_to_json(tags) AS tags, app, length(end_user) AS chars FROM usage_records WHERE account_id = ${customer.accountId}`
+      return rows.length > 0
+    })
+    expect([...rows]).toEqual([{ tags: ['team=search'], app: 'My App', chars: 32 }])
+  })
+
   test('what its provider says that it used, and says so in its headers and in the books', async () => {
     const answer = await embed({ model: 'svc/embed', input: ['one', 'three'] })
     expect(answer.status).toBe(200)

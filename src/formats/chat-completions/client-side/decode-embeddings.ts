@@ -25,6 +25,7 @@ export function decodeEmbeddings(body: JsonObject): EmbeddingRequest {
     ...(typeof request.dimensions === 'number' && { dimensions: request.dimensions }),
     encoding: request.encoding_format ?? 'float',
     ...readPreferences(request.svc),
+    ...(typeof request.user === 'string' && { userId: request.user }),
     nativeFields: NATIVE_EMBEDDING_FIELDS.filter((field) => body[field] !== undefined && body[field] !== null),
     ...(unlisted.length > 0 && { unlisted }),
   }
