@@ -13,6 +13,7 @@ import { describeLimits, limitColumns } from './key-limits'
 import { findKey, type KeyListing, limitsOf, listKeys } from './key-listing'
 import { generateKey, hashKey, keyHint } from './key-text'
 import { createPlaygroundKeys, type PlaygroundKeyOf } from './playground-key'
+import { type RotateKeyOutcome, rotateKey } from './rotation/rotate-key'
 
 export type { ChangedBy } from './audit'
 export type { ChangeKeyOutcome } from './edit-key'
@@ -56,6 +57,8 @@ export interface ApiKeys {
   list(accountId: string): Promise<KeyListing[]>
   /** A key of the account that is not deleted. */
   find(accountId: string, keyId: string): Promise<KeyListing | undefined>
+  /** Gives a key another secret, shown only now; the one before works for `overlapMs` more (0 to 30 days). */
+  rotate(keyId: string, overlapMs: number, accountId?: string, by?: ChangedBy): Promise<RotateKeyOutcome>
   readonly playgroundKey: PlaygroundKeyOf
 }
 
@@ -80,6 +83,8 @@ export function createApiKeys(database: Database, ledger: Ledger, service: strin
     delete: edit((row) => toStatus(row, 'deleted')),
     list: (accountId) => listKeys(database, accountId),
     find: (accountId, keyId) => findKey(database, accountId, keyId),
+    rotate: (keyId, overlapMs, accountId, by = OPERATOR) =>
+      rotateKey(database, ledger, service, { keyId, overlapMs, accountId, by }),
     playgroundKey: createPlaygroundKeys(database, service),
   }
 }

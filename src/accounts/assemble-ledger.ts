@@ -6,6 +6,7 @@ import type { RedisClient } from '@/ledger/store/connection'
 import type { StoreCallListener } from '@/ledger/store-calls'
 import type { Logger } from '@/lib/logger'
 import { createLedgerHistory } from './history'
+import { createSecretUse } from './rotation/secret-use'
 
 type LedgerParts = {
   redis: RedisClient
@@ -22,5 +23,6 @@ type LedgerParts = {
 export function assembleLedger(parts: LedgerParts): { ledger: Ledger; history: LedgerHistory } {
   const { redis, database, defaultLimits, logger, historyTimeoutMs, onCall } = parts
   const history = createLedgerHistory(database, historyTimeoutMs)
-  return { history, ledger: createLedger({ redis, history, defaultLimits, logger, onCall }) }
+  const noteFormerSecret = createSecretUse(database)
+  return { history, ledger: createLedger({ redis, history, defaultLimits, logger, onCall, noteFormerSecret }) }
 }

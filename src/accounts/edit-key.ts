@@ -2,12 +2,12 @@
 import { and, eq } from 'drizzle-orm'
 import type { AuditDetails } from '@/db/administration-schema'
 import type { Database, Transaction } from '@/db/client'
-import { apiKeys } from '@/db/schema'
+import { apiKeys, keySecrets } from '@/db/schema'
 import type { Ledger } from '@/ledger/ledger'
 import type { KeyStatus } from '@/ledger/outcomes'
 import { type ChangedBy, recordAudit } from './audit'
 import { inOrder } from './in-order'
-import { limitsOf } from './key-listing'
+import { limitsOf, secretsOf } from './key-listing'
 
 /** `unknown_key` also where the key belongs to another account. A deleted key stays deleted. */
 export type ChangeKeyOutcome =
@@ -35,9 +35,13 @@ type EditRequest = {
 export async function editKey(database: Database, ledger: Ledger, request: EditRequest): Promise<ChangeKeyOutcome> {
   const outcome = await database.db.transaction((transaction) => editHistory(transaction, request))
   if (outcome.kind !== 'updated') return outcome
-  const { keyId } = request
-  await inOrder(database, `key ${keyId}`, (transaction) => writeThrough(transaction, ledger, keyId))
+  await tellLedger(database, ledger, request.keyId)
   return outcome
+}
+
+/** Tells the ledger what the history says of the key now. Throws where it can't be told. */
+export async function tellLedger(database: Database, ledger: Ledger, keyId: string): Promise<void> {
+  await inOrder(database, `key ${keyId}`, (transaction) => writeThrough(transaction, ledger, keyId))
 }
 
 async function editHistory(transaction: Transaction, request: EditRequest): Promise<ChangeKeyOutcome> {
@@ -60,10 +64,19 @@ async function editHistory(transaction: Transaction, request: EditRequest): Prom
   return { kind: 'updated', status: edit.columns.status ?? row.status }
 }
 
-/** Tells the ledger what the history says of the key now. */
 async function writeThrough(transaction: Transaction, ledger: Ledger, keyId: string): Promise<void> {
   const [row] = await transaction.select().from(apiKeys).where(eq(apiKeys.id, keyId))
   if (!row) return
-  await ledger.setKeyState({ ...limitsOf(row), accountId: row.accountId, keyId, status: row.status })
-  if (row.status === 'deleted') await ledger.forgetKeyHash(row.keyHash)
+  const { accountId, status } = row
+  await ledger.setKeyState({ ...limitsOf(row), accountId, keyId, status, secrets: secretsOf(row) })
+  if (status === 'deleted') await forgetHashes(transaction, ledger, row)
+}
+
+/** Whoever remembers one of them is told by the key's status. */
+async function forgetHashes(transaction: Transaction, ledger: Ledger, { id, keyHash }: KeyRow): Promise<void> {
+  const former = await transaction
+    .select({ keyHash: keySecrets.keyHash })
+    .from(keySecrets)
+    .where(eq(keySecrets.keyId, id))
+  for (const each of [{ keyHash }, ...former]) await ledger.forgetKeyHash(each.keyHash)
 }

@@ -39,6 +39,7 @@ export function createLedgerHistory(database: Database, timeoutMs = HISTORY_TIME
       const rows = await bounded(sql<KeyRow[]>`
         SELECT id, account_id, status, requests_per_minute, tokens_per_minute, concurrency, monthly_budget_nano,
           (extract(epoch FROM expires_at) * 1000)::bigint AS expires_at_ms, to_json(allowed_models) AS allowed_models,
+          secret_ordinal, (extract(epoch FROM former_secret_ends_at) * 1000)::bigint AS former_ends_at_ms,
           spent_month_nano, spent_month
         FROM api_keys WHERE id = ANY(${textArray(keyIds)}::text::text[])`)
       return new Map(rows.map((row) => [row.id, toKeySnapshot(row)]))
@@ -111,6 +112,8 @@ type KeyRow = {
   monthly_budget_nano: number | null
   expires_at_ms: number | null
   allowed_models: string[] | null
+  secret_ordinal: number
+  former_ends_at_ms: number | null
   spent_month_nano: number
   spent_month: number
 }
@@ -142,6 +145,10 @@ function toKeySnapshot(row: KeyRow): KeySnapshot {
     monthlyBudget: row.monthly_budget_nano === null ? null : nano(row.monthly_budget_nano),
     expiresAtMs: row.expires_at_ms,
     allowedModels: row.allowed_models,
+    secrets:
+      row.former_ends_at_ms === null
+        ? undefined
+        : { latest: row.secret_ordinal, formerEndsAtMs: row.former_ends_at_ms },
     spentThisMonth: nano(row.spent_month_nano),
     month: row.spent_month,
   }

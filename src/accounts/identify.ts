@@ -78,14 +78,21 @@ export function createIdentify(
   }
 }
 
-type KeyRow = { key_hash: string; account_id: string; id: string }
+type KeyRow = { key_hash: string; account_id: string; id: string; ordinal: number }
 
-/** Whose keys these are, by their hashes; deleted keys are nobody's. */
+/** Whose keys these are, by their hashes, and which secret of theirs, ended or not; deleted keys are nobody's. */
 async function findInHistory({ sql }: Database, keyHashes: readonly string[]): Promise<Map<string, Payer>> {
   const rows = await sql<KeyRow[]>`
-    SELECT key_hash, account_id, id FROM api_keys
-    WHERE key_hash = ANY(${textArray(keyHashes)}::text::text[]) AND status <> 'deleted'`
-  return new Map(rows.map((row) => [row.key_hash, { accountId: row.account_id, keyId: row.id }]))
+    SELECT key_hash, account_id, id, secret_ordinal AS ordinal FROM api_keys
+    WHERE key_hash = ANY(${textArray(keyHashes)}::text::text[]) AND status <> 'deleted'
+    UNION ALL
+    SELECT s.key_hash, k.account_id, k.id, s.ordinal FROM key_secrets s JOIN api_keys k ON k.id = s.key_id
+    WHERE s.key_hash = ANY(${textArray(keyHashes)}::text::text[]) AND k.status <> 'deleted'`
+  return new Map(rows.map((row) => [row.key_hash, payerOf(row)]))
+}
+
+function payerOf({ account_id: accountId, id: keyId, ordinal }: KeyRow): Payer {
+  return ordinal === 1 ? { accountId, keyId } : { accountId, keyId, secret: ordinal }
 }
 
 function unavailable(cause: unknown): GatewayError {

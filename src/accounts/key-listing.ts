@@ -1,9 +1,9 @@
 /** API keys as people see them: never the key's text, only its first characters and its last four. */
-import { and, desc, eq, isNull, ne } from 'drizzle-orm'
+import { and, desc, eq, gt, isNull, ne, sql } from 'drizzle-orm'
 import { users } from '@/db/auth-schema'
 import type { Database } from '@/db/client'
-import { apiKeys, type BuiltInKey } from '@/db/schema'
-import type { KeyLimits, KeyStatus } from '@/ledger/outcomes'
+import { apiKeys, type BuiltInKey, keySecrets } from '@/db/schema'
+import type { KeyLimits, KeySecrets, KeyStatus } from '@/ledger/outcomes'
 import type { Nano } from '@/lib/money'
 
 export type KeyListing = KeyLimits & {
@@ -24,16 +24,15 @@ export type KeyListing = KeyLimits & {
   spentMonth: number
   lastUsedAt: Date | null
   createdAt: Date
+  /** The secret that the key had before, as long as it works. */
+  formerSecret: { lastFour: string; endsAt: Date; lastUsedAt: Date | null } | null
 }
 
 type KeyRow = typeof apiKeys.$inferSelect
 
 /** The account's keys without deleted ones, newest first. */
 export async function listKeys({ db }: Database, accountId: string): Promise<KeyListing[]> {
-  const rows = await db
-    .select({ key: apiKeys, createdByName: users.name })
-    .from(apiKeys)
-    .leftJoin(users, eq(users.id, apiKeys.createdBy))
+  const rows = await selectKeys(db)
     .where(and(eq(apiKeys.accountId, accountId), ne(apiKeys.status, 'deleted')))
     .orderBy(desc(apiKeys.createdAt), desc(apiKeys.id))
   return rows.map(listingOf)
@@ -41,15 +40,24 @@ export async function listKeys({ db }: Database, accountId: string): Promise<Key
 
 /** A key of the account that is not deleted. */
 export async function findKey({ db }: Database, accountId: string, keyId: string): Promise<KeyListing | undefined> {
-  const [row] = await db
-    .select({ key: apiKeys, createdByName: users.name })
-    .from(apiKeys)
-    .leftJoin(users, eq(users.id, apiKeys.createdBy))
-    .where(and(eq(apiKeys.id, keyId), eq(apiKeys.accountId, accountId), isNull(apiKeys.deletedAt)))
+  const [row] = await selectKeys(db).where(
+    and(eq(apiKeys.id, keyId), eq(apiKeys.accountId, accountId), isNull(apiKeys.deletedAt)),
+  )
   return row && listingOf(row)
 }
 
-function listingOf({ key: row, createdByName }: { key: KeyRow; createdByName: string | null }): KeyListing {
+function selectKeys(db: Database['db']) {
+  const isFormer = and(eq(keySecrets.keyId, apiKeys.id), gt(keySecrets.endsAt, sql`now()`))
+  return db
+    .select({ key: apiKeys, createdByName: users.name, former: keySecrets })
+    .from(apiKeys)
+    .leftJoin(users, eq(users.id, apiKeys.createdBy))
+    .leftJoin(keySecrets, isFormer)
+}
+
+type Row = { key: KeyRow; createdByName: string | null; former: typeof keySecrets.$inferSelect | null }
+
+function listingOf({ key: row, createdByName, former }: Row): KeyListing {
   return {
     ...limitsOf(row),
     keyId: row.id,
@@ -65,7 +73,15 @@ function listingOf({ key: row, createdByName }: { key: KeyRow; createdByName: st
     spentMonth: row.spentMonth,
     lastUsedAt: row.lastUsedAt,
     createdAt: row.createdAt,
+    formerSecret: former && { lastFour: former.lastFour, endsAt: former.endsAt, lastUsedAt: former.lastUsedAt },
   }
+}
+
+/** Which secrets of a key work, as the history has it; undefined for a key that was never rotated. */
+export function secretsOf({ secretOrdinal, formerSecretEndsAt }: KeyRow): KeySecrets | undefined {
+  return formerSecretEndsAt === null
+    ? undefined
+    : { latest: secretOrdinal, formerEndsAtMs: formerSecretEndsAt.getTime() }
 }
 
 /** The limits of a key as the history has them. */

@@ -1,6 +1,7 @@
 /** Operator commands for API keys: create, deactivate, activate, delete. */
 import { ceilingsOf, changeAccountLimits, limitsAbove } from '@/accounts/account-limits'
 import type { ApiKeys, ChangedBy, ChangeKeyOutcome, NewKey } from '@/accounts/api-keys'
+import { DEFAULT_OVERLAP, parseOverlap } from '@/accounts/rotation/rotate-key'
 import { type Command, optional, required } from './command'
 import { fail } from './failure'
 import type { Services } from './services'
@@ -36,6 +37,28 @@ export const KEY_COMMANDS: readonly Command[] = [
       }
     },
   },
+  {
+    words: 'key rotate',
+    help: 'gives a key another text and shows it, for the only time; the one before works for a while',
+    options: {
+      key: required('ID', "the key's id, not the key itself"),
+      overlap: optional(
+        'TIME',
+        `how long the text before works: 0, or such as 30m, 24h, 7d; ${DEFAULT_OVERLAP} by default`,
+      ),
+    },
+    prepare(values) {
+      const keyId = readText(values, 'key')
+      const overlapMs = parseOverlap(values.overlap === undefined ? DEFAULT_OVERLAP : readText(values, 'overlap'))
+      if (overlapMs === undefined)
+        fail('--overlap must be 0, or a number with s, m, h or d such as 24h, and at most 30d')
+      return async ({ apiKeys, by }) => {
+        const outcome = await apiKeys.rotate(keyId, overlapMs, undefined, by)
+        if (outcome.kind !== 'rotated') failUnchanged(keyId, outcome)
+        return { output: { keyId, key: outcome.key, formerEndsAt: outcome.formerEndsAt } }
+      }
+    },
+  },
   changeCommand('deactivate', 'refuses a key on all gateways at once', (apiKeys, keyId, by) =>
     apiKeys.deactivate(keyId, undefined, by),
   ),
@@ -55,6 +78,12 @@ async function raiseAccount({ database, ledger, accounts, defaultLimits, by }: S
   await changeAccountLimits(database, ledger, { accountId: key.accountId, limits, reason, by })
 }
 
+function failUnchanged(keyId: string, { kind }: Exclude<ChangeKeyOutcome, { kind: 'updated' }>): never {
+  if (kind === 'unknown_key') fail('there is no key of that id')
+  if (kind === 'deleted') fail(`the key ${keyId} was deleted`)
+  return fail(`the key ${keyId} belongs to the service and stays`)
+}
+
 type Change = (apiKeys: ApiKeys, keyId: string, by: ChangedBy) => Promise<ChangeKeyOutcome>
 
 function changeCommand(verb: string, help: string, change: Change): Command {
@@ -66,9 +95,7 @@ function changeCommand(verb: string, help: string, change: Change): Command {
       const keyId = readText(values, 'key')
       return async ({ apiKeys, by }) => {
         const outcome = await change(apiKeys, keyId, by)
-        if (outcome.kind === 'unknown_key') fail('there is no key of that id')
-        if (outcome.kind === 'deleted') fail(`the key ${keyId} was deleted`)
-        if (outcome.kind === 'built_in') fail(`the key ${keyId} belongs to the service and stays`)
+        if (outcome.kind !== 'updated') failUnchanged(keyId, outcome)
         return { output: { keyId, status: outcome.status } }
       }
     },

@@ -145,7 +145,11 @@ function assemble({ database, owner, redis, tell }: Stores, reading: CatalogRead
 /** A new key begins with the service's name, which only the catalogue says. */
 function keysOf(database: Database, ledger: Ledger, reading: CatalogReading): ApiKeys {
   if (typeof reading !== 'string') return createApiKeys(database, ledger, reading.service)
-  return { ...createApiKeys(database, ledger, ''), create: async () => fail(reading) }
+  return {
+    ...createApiKeys(database, ledger, ''),
+    create: async () => fail(reading),
+    rotate: async () => fail(reading),
+  }
 }
 
 /** The catalogue, or why there is none. */

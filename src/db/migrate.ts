@@ -31,6 +31,7 @@ import cheapDigestChecks from './migrations/0025_cheap_digest_checks.sql' with {
 import memberships from './migrations/0026_memberships.sql' with { type: 'text' }
 import organisations from './migrations/0027_organisations.sql' with { type: 'text' }
 import usageLabels from './migrations/0028_usage_labels.sql' with { type: 'text' }
+import keySecrets from './migrations/0029_key_secrets.sql' with { type: 'text' }
 
 /** One SQL file, never changed once released. `isExpansion`: it only adds, so that older gateways work on. */
 type Migration = { id: number; name: string; sql: string; isExpansion?: boolean }
@@ -69,6 +70,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { id: 26, name: 'memberships', sql: memberships, isExpansion: true },
   { id: 27, name: 'organisations', sql: organisations },
   { id: 28, name: 'usage_labels', sql: usageLabels, isExpansion: true },
+  { id: 29, name: 'key_secrets', sql: keySecrets, isExpansion: true },
 ]
 
 type MigrateOptions = {

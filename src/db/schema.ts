@@ -85,12 +85,30 @@ export const apiKeys = pgTable(
     createdBy: text('created_by'),
     /** `name=value`, for all that it is used for; null = none. */
     tags: text('tags').array(),
+    /** The number of the secret whose hash this is, and until when the one before works; null for a key that was never rotated. */
+    secretOrdinal: integer('secret_ordinal').notNull().default(1),
+    formerSecretEndsAt: moment('former_secret_ends_at'),
   },
   (table) => [
     index('api_keys_account_index').on(table.accountId, table.createdAt.desc()),
     index('api_keys_creator_index').on(table.createdBy).where(sql`created_by IS NOT NULL`),
     uniqueIndex('api_keys_built_in_key').on(table.accountId, table.builtIn).where(sql`built_in IS NOT NULL`),
   ],
+)
+
+/** Secrets that a key had before the one it has; no more than one of a key works. */
+export const keySecrets = pgTable(
+  'key_secrets',
+  {
+    keyHash: text('key_hash').primaryKey(),
+    keyId: text('key_id').notNull(),
+    ordinal: integer('ordinal').notNull(),
+    lastFour: text('last_four').notNull(),
+    createdAt: moment('created_at').notNull().defaultNow(),
+    endsAt: moment('ends_at').notNull(),
+    lastUsedAt: moment('last_used_at'),
+  },
+  (table) => [unique('key_secrets_key_id_ordinal_key').on(table.keyId, table.ordinal)],
 )
 
 export type LedgerEntryKind = 'credit' | 'correction'

@@ -1,8 +1,9 @@
 /** What a reserve would refuse for sure, refused before anything is read for it. */
 
+import type { GatewayError } from '@/chat/error'
 import { denial } from '@/gateway/hold/denial'
 import type { Ledger } from '@/ledger/ledger'
-import type { Payer } from '@/ledger/outcomes'
+import type { Payer, Refusal } from '@/ledger/outcomes'
 import { type Nano, nano } from '@/lib/money'
 
 /** Where nothing is known of a price: who has no credit at all does not pay it. */
@@ -26,4 +27,9 @@ export async function refuseWithoutCredit(
   if (status === 'suspended') throw denial({ kind: 'account_suspended' })
   const needed = something(least)
   if (available + held < needed) throw denial({ kind: 'insufficient', available, held, needed })
+}
+
+/** What a reserve says of a key that may not be used. */
+export function inactiveKey(status: Extract<Refusal, { kind: 'key_inactive' }>['status']): GatewayError {
+  return denial({ kind: 'key_inactive', status })
 }

@@ -115,6 +115,8 @@ type LedgerOptions = {
   logger: Logger
   /** Told of every script that the store was asked to run. */
   onCall?: StoreCallListener | undefined
+  /** Told of requests with a secret of their key that another is to replace. */
+  noteFormerSecret?: LedgerDeps['noteFormerSecret'] | undefined
 }
 
 /** Creates the ledger over a store and the history it is loaded from. */
@@ -157,7 +159,7 @@ export function createLedger(options: LedgerOptions): Ledger {
 
 /** Builds what the ledger's parts share. A call may take as long as one command of `redis` may. */
 export function createDeps(options: LedgerOptions): LedgerDeps & { recordListeners: Set<(shard: number) => void> } {
-  const { redis, history, defaultLimits, logger, onCall } = options
+  const { redis, history, defaultLimits, logger, onCall, noteFormerSecret = () => undefined } = options
   const runner = createScriptRunner(redis, commandTimeoutOf(redis), onCall)
   const view = { redis, runner, history }
   const epoch = createEpochGuard(redis, runner, logger)
@@ -166,7 +168,7 @@ export function createDeps(options: LedgerOptions): LedgerDeps & { recordListene
   function noteRecord(shard: number): void {
     for (const listener of recordListeners) listener(shard)
   }
-  return { ...view, epoch, restorer, defaultLimits, logger, noteRecord, recordListeners }
+  return { ...view, epoch, restorer, defaultLimits, logger, noteRecord, noteFormerSecret, recordListeners }
 }
 
 /** Loads wait for the epoch of an emptied store, since what is loaded before would be loaded again. */

@@ -4,10 +4,12 @@ import type { RateLimits } from '@/chat/rate-limits'
 import type { Payer } from '@/ledger/store/names'
 import type { Nano } from '@/lib/money'
 import type { AllowedModels } from './allowed-models'
+import type { KeySecrets } from './key-secrets'
 import type { RequestFacts, UsageRecord } from './usage-record'
 
 export type { Payer } from '@/ledger/store/names'
 export type { AllowedModels } from './allowed-models'
+export type { KeySecrets } from './key-secrets'
 
 /** One request's claim on credit. All checks and the hold happen in one atomic step. */
 export type ReserveRequest = Payer & {
@@ -34,7 +36,7 @@ export type ReserveOutcome =
   /** The account is loaded but this key is not: load it from the database and try again. */
   | { kind: 'unknown_key' }
   | { kind: 'account_suspended' }
-  | { kind: 'key_inactive'; status: 'deactivated' | 'deleted' | 'expired' }
+  | { kind: 'key_inactive'; status: 'deactivated' | 'deleted' | 'expired' | 'replaced' }
   /** The key may call other models than the request was planned with: plan again with these. */
   | { kind: 'models_changed'; allowedModels: AllowedModels }
   | { kind: 'insufficient'; available: Nano; held: Nano; needed: Nano }
@@ -156,7 +158,7 @@ export type AccountSnapshot = AccountState & {
 }
 
 /** A key's status and limits as the administration last set them. */
-export type KeyState = Payer & KeyLimits & { status: KeyStatus }
+export type KeyState = Payer & KeyLimits & { status: KeyStatus; secrets?: KeySecrets | undefined }
 
 /** A key at one moment: its state, and what it has open and spent. */
 export type KeyUsage = KeyState & { open: number; held: Nano; spentThisMonth: Nano }
@@ -165,6 +167,8 @@ export type KeySnapshot = KeyLimits & {
   accountId: string
   keyId: string
   status: KeyStatus
+  /** Of a key that was rotated. */
+  secrets?: KeySecrets | undefined
   /** Charges through this key in the calendar month `month` (yyyymm, UTC). */
   spentThisMonth: Nano
   month: number

@@ -97,6 +97,17 @@ describe('the life of a customer, by commands', () => {
     ])
   })
 
+  test('key rotate shows the new text once, and says until when the one before works', async () => {
+    const { json } = await succeed(`key rotate --key ${keyId} --overlap 7d`)
+    expect(json).toMatchObject({ keyId, key: expect.stringMatching(/^svc-[0-9A-Za-z]{36}$/) })
+    const formerEndsAtMs = Date.parse(String(json.formerEndsAt))
+    expect(await fixture.ledger.readKey({ accountId, keyId })).toMatchObject({ secrets: { latest: 2, formerEndsAtMs } })
+    expect((await refuse(`key rotate --key ${keyId} --overlap 31d`, 2)).stderr).toContain(
+      '--overlap must be 0, or a number',
+    )
+    expect((await refuse('key rotate --key key_none')).stderr).toBe('there is no key of that id\n')
+  })
+
   test('key deactivate, activate, delete take effect at once', async () => {
     const steps = [
       ['deactivate', 'deactivated'],

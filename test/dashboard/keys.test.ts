@@ -146,6 +146,34 @@ describe('a key', () => {
     expect(await call(key)).toBe(401)
   })
 
+  test('is rotated: the new text is shown once, and the page warns as long as the former one is used', async () => {
+    const { key, id } = await createKey()
+    const page = await open(`/dashboard/keys/${id}`)
+    await page.getByRole('button', { name: 'Rotate' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('The present text works for').selectOption('1h')
+    await expectAccessible(page)
+    await dialog.getByRole('button', { name: 'Rotate key' }).click()
+    await dialog.getByText('cannot be shown again').waitFor()
+    const latest = (await dialog.getByText(/^svc-[0-9A-Za-z]{36}$/).textContent()) ?? ''
+    expect([await call(key), await call(latest)]).toEqual([200, 200])
+    await dialog.getByRole('button', { name: 'I have copied the key' }).click()
+    await page.getByText(`which ends in ${key.slice(-4)}, works until`).waitFor()
+    await until(async () => {
+      await page.reload()
+      await page.getByText(', works until').waitFor()
+      return page.getByText('programs still need the new one').isVisible()
+    }, 'the page to say that the former text is used')
+    await expectAccessible(page)
+    await page.getByRole('button', { name: 'Rotate' }).click()
+    await dialog.getByText('is refused from then on').waitFor()
+    await dialog.getByLabel('The present text works for').selectOption('0')
+    await dialog.getByRole('button', { name: 'Rotate key' }).click()
+    await dialog.getByRole('button', { name: 'I have copied the key' }).click()
+    await page.getByText(', works until').waitFor({ state: 'hidden' })
+    expect([await call(key), await call(latest)]).toEqual([401, 401])
+  })
+
   test('has a page with its use and its limits, which can be changed there', async () => {
     const { key, id } = await createKey({ monthlyBudgetUsd: '1' })
     expect(await call(key)).toBe(200)

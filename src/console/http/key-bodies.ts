@@ -4,6 +4,7 @@ import { type Static, Type } from '@sinclair/typebox'
 import { limitsAbove } from '@/accounts/account-limits'
 import type { KeyChanges, KeyListing } from '@/accounts/api-keys'
 import { MAX_KEY_LIMIT } from '@/accounts/api-keys'
+import { DEFAULT_OVERLAP, parseOverlap } from '@/accounts/rotation/rotate-key'
 import type { Catalog } from '@/catalog/types'
 import { invalidRequest } from '@/chat/error'
 import { titled } from '@/http/openapi/titled'
@@ -89,6 +90,10 @@ export const KeyBody = titled('ApiKey', {
   }),
   lastUsedAt: NullableText,
   createdAt: Type.String(),
+  formerSecret: Type.Union(
+    [Type.Object({ lastFour: Type.String(), endsAt: Type.String(), lastUsedAt: NullableText }), Type.Null()],
+    { description: 'The text that the key had before, as long as it works; null where there is none' },
+  ),
 })
 export type KeyBody = Static<typeof KeyBody>
 
@@ -116,7 +121,33 @@ export function keyBody(key: KeyListing, nowMs: number, spent: Nano = spentInMon
     budgetUsed: monthlyBudget === null ? null : monthlyBudget === 0 ? 1 : spent / monthlyBudget,
     lastUsedAt: key.lastUsedAt?.toISOString() ?? null,
     createdAt: key.createdAt.toISOString(),
+    formerSecret: key.formerSecret && {
+      lastFour: key.formerSecret.lastFour,
+      endsAt: key.formerSecret.endsAt.toISOString(),
+      lastUsedAt: key.formerSecret.lastUsedAt?.toISOString() ?? null,
+    },
   }
+}
+
+export const RotationBody = Type.Object(
+  {
+    overlap: Type.Optional(
+      Type.String({
+        maxLength: 10,
+        default: DEFAULT_OVERLAP,
+        examples: ['0', '30m', '24h', '7d'],
+        description: 'How long the text before goes on working: `0`, or a number with s, m, h or d, at most 30d',
+      }),
+    ),
+  },
+  { additionalProperties: false },
+)
+
+/** Reads an overlap as milliseconds. Throws `invalid_request` where it is none. */
+export function readOverlap({ overlap = DEFAULT_OVERLAP }: Static<typeof RotationBody>): number {
+  const overlapMs = parseOverlap(overlap)
+  if (overlapMs !== undefined) return overlapMs
+  throw invalidRequest('The overlap must be 0, or a number with s, m, h or d such as 24h, and at most 30d.', 'overlap')
 }
 
 /** What the history knows of this month's charges. */

@@ -2,37 +2,24 @@
 import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { ceilingsOf } from '@/accounts/account-limits'
-import type { Accounts } from '@/accounts/accounts'
-import {
-  type ApiKeys,
-  type ChangedBy,
-  type ChangeKeyOutcome,
-  type KeyListing,
-  MAX_KEYS_PER_ACCOUNT,
-} from '@/accounts/api-keys'
-import type { CatalogSource } from '@/catalog/reload/live-catalog'
+import { MAX_KEYS_PER_ACCOUNT } from '@/accounts/api-keys'
 import { GatewayError } from '@/chat/error'
 import type { Member } from '@/console/auth/viewer'
-import type { ReadKeyUsage } from '@/console/usage-views/key-usage'
-import { clientAddress } from '@/http/client-address'
-import { requestIdOf } from '@/http/request-id'
-import type { Ledger } from '@/ledger/ledger'
+import {
+  type Caller,
+  CreatedKey,
+  changedBy,
+  expectUpdated,
+  findOwn,
+  KeyParams,
+  type KeyRouteDeps,
+  noSuchAccount,
+} from '@/console/http/keys/calls'
 import type { DefaultLimits, KeyLimits } from '@/ledger/outcomes'
 import { formatUsd, nano, ZERO_NANO } from '@/lib/money'
-import { ACCOUNT_PREFIX, type GuardDeps, guard, IN_ACCOUNT } from './guard'
+import { ACCOUNT_PREFIX, guard } from './guard'
 import { checkFields, checkRaise, maySee, NO_LIMITS } from './key-authority'
 import { KeyBody, KeyChangesBody, keyBody, MAX_KEY_BODY_BYTES, NewKeyBody, readKeyChanges } from './key-bodies'
-
-export type KeyRouteDeps = GuardDeps & {
-  apiKeys: ApiKeys
-  accounts: Accounts
-  catalog: CatalogSource
-  ledger: Ledger
-  readKeyUsage: ReadKeyUsage
-  trustedProxyHops: number
-}
-
-const KeyParams = Type.Object({ ...IN_ACCOUNT, id: Type.String({ minLength: 1, maxLength: 64 }) })
 
 const COUNTS = { requestsPerMinute: Type.Integer(), tokensPerMinute: Type.Integer(), concurrency: Type.Integer() }
 
@@ -45,8 +32,6 @@ const KeyList = Type.Object({
     description: "The account's limits: what all its keys may do together, and the most that one key may be given",
   }),
 })
-
-const CreatedKey = Type.Object({ key: Type.String({ description: 'The whole key, shown only here' }), item: KeyBody })
 
 const Usd = Type.String({ description: 'Decimal USD' })
 const sums = { spentUsd: Usd, requests: Type.Integer(), errors: Type.Integer() }
@@ -73,7 +58,6 @@ const CHANGE = {
 
 /** Mounts `/dashboard/api/a/:accountId/keys`. */
 export function keyRoutes(deps: KeyRouteDeps) {
-  const { apiKeys } = deps
   return new Elysia({ name: 'key-routes', prefix: `${ACCOUNT_PREFIX}/keys`, tags: ['Dashboard'] })
     .use(guard(deps))
     .get('', ({ viewer }) => list(deps, viewer), {
@@ -107,38 +91,6 @@ export function keyRoutes(deps: KeyRouteDeps) {
       response: KeyBody,
       detail: CHANGE,
     })
-    .post(
-      '/:id/deactivate',
-      ({ viewer, request, params }) => setStatus(deps, { viewer, request }, params.id, apiKeys.deactivate),
-      {
-        may: 'keys.use',
-        params: KeyParams,
-        response: KeyBody,
-        detail: {
-          summary: 'Deactivate an API key',
-          description: 'Its next request is refused (401), on every gateway.',
-        },
-      },
-    )
-    .post(
-      '/:id/activate',
-      ({ viewer, request, params }) => setStatus(deps, { viewer, request }, params.id, apiKeys.activate),
-      {
-        may: 'keys.use',
-        params: KeyParams,
-        response: KeyBody,
-        detail: { summary: 'Activate an API key', description: 'Takes requests of a deactivated key again.' },
-      },
-    )
-    .delete('/:id', ({ viewer, request, params }) => remove(deps, { viewer, request }, params.id), {
-      may: 'keys.use',
-      params: KeyParams,
-      response: Type.Object({ deleted: Type.Literal(true) }),
-      detail: {
-        summary: 'Delete an API key',
-        description: 'For ever, on every gateway at once. Its usage stays. The built-in key cannot be deleted (409).',
-      },
-    })
 }
 
 async function list(deps: KeyRouteDeps, viewer: Member) {
@@ -169,9 +121,6 @@ async function readCeilings({ accounts, catalog }: KeyRouteDeps, { accountId }: 
   if (!account) throw noSuchAccount()
   return ceilingsOf(account, catalog.current.limits)
 }
-
-/** Who asks, by which request. */
-type Caller = { viewer: Member; request: Request }
 
 async function create(deps: KeyRouteDeps, caller: Caller, body: typeof NewKeyBody.static) {
   const { apiKeys, catalog } = deps
@@ -232,52 +181,4 @@ async function change(deps: KeyRouteDeps, caller: Caller, keyId: string, body: K
   const check = (limits: KeyLimits) => checkRaise(viewer, changes, limits, defaults)
   expectUpdated(await apiKeys.change(keyId, changes, viewer.accountId, changedBy(deps, caller), check))
   return keyBody(await findOwn(apiKeys, viewer, keyId), Date.now())
-}
-
-async function setStatus(deps: KeyRouteDeps, caller: Caller, keyId: string, set: ApiKeys['activate']) {
-  const { viewer } = caller
-  await findOwn(deps.apiKeys, viewer, keyId)
-  expectUpdated(await set(keyId, viewer.accountId, changedBy(deps, caller)))
-  return keyBody(await findOwn(deps.apiKeys, viewer, keyId), Date.now())
-}
-
-async function remove(deps: KeyRouteDeps, caller: Caller, keyId: string) {
-  const { viewer } = caller
-  await findOwn(deps.apiKeys, viewer, keyId)
-  expectUpdated(await deps.apiKeys.delete(keyId, viewer.accountId, changedBy(deps, caller)))
-  return { deleted: true as const }
-}
-
-/** A key of the account, of those that the viewer sees. */
-async function findOwn(apiKeys: ApiKeys, viewer: Member, keyId: string): Promise<KeyListing> {
-  const key = await apiKeys.find(viewer.accountId, keyId)
-  if (!key || !maySee(viewer, key)) throw noSuchKey()
-  return key
-}
-
-function expectUpdated(outcome: ChangeKeyOutcome): void {
-  switch (outcome.kind) {
-    case 'updated':
-      return
-    case 'built_in':
-      throw new GatewayError('conflict', 'The key of the playground can be deactivated, but not renamed or deleted.', {
-        code: 'built_in_key',
-      })
-    case 'unknown_key':
-    case 'deleted':
-      throw noSuchKey()
-  }
-}
-
-function noSuchAccount(): GatewayError {
-  return new GatewayError('not_found', 'The account does not exist.')
-}
-
-function noSuchKey(): GatewayError {
-  return new GatewayError('not_found', 'There is no such API key.', { code: 'key_not_found' })
-}
-
-function changedBy({ trustedProxyHops }: KeyRouteDeps, { viewer, request }: Caller): ChangedBy {
-  const { userId, email } = viewer
-  return { actor: { userId, email }, ip: clientAddress(request, trustedProxyHops), requestId: requestIdOf(request) }
 }

@@ -3,6 +3,8 @@ import { Elysia } from 'elysia'
 import { cookiePrefix } from '@/console/auth/visitor'
 import type { AdminDeps } from '@/console/http/administration/context'
 import { adminRoutes } from '@/console/http/administration/routes'
+import type { KeyRouteDeps } from '@/console/http/keys/calls'
+import { keyLifeRoutes } from '@/console/http/keys/life-routes'
 import type { SessionDeps } from '@/console/http/session/context'
 import { sessionRoutes } from '@/console/http/session/routes'
 import { type DashboardUsageDeps, dashboardUsageRoutes } from '@/console/http/usage/routes'
@@ -11,7 +13,7 @@ import { accountStatementRoutes } from './account-statement-routes'
 import { type EventsDeps, eventsRoutes } from './events-routes'
 import { failureRoutes } from './failure-routes'
 import type { GuardDeps } from './guard'
-import { type KeyRouteDeps, keyRoutes } from './key-routes'
+import { keyRoutes } from './key-routes'
 import { type MemberRouteDeps, memberRoutes } from './member-routes'
 import { modelRoutes } from './model-routes'
 import { type OrderRouteDeps, orderRoutes } from './order-routes'
@@ -40,6 +42,7 @@ export function dashboardRoutes(deps: DashboardDeps & { chat: HttpDeps }) {
   return new Elysia({ name: 'dashboard-routes' })
     .use(sessionRoutes(deps))
     .use(keyRoutes(deps))
+    .use(keyLifeRoutes(deps))
     .use(memberRoutes(deps))
     .use(modelRoutes(deps))
     .use(playgroundRoutes(deps))

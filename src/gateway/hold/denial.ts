@@ -19,7 +19,7 @@ export function denial(outcome: Refusal, { fileTokens }: Pick<HoldSize, 'fileTok
     case 'rate_limited':
       return rateLimited(outcome)
     case 'key_inactive':
-      return new GatewayError('invalid_credentials', `This API key is ${outcome.status}.`)
+      return new GatewayError('invalid_credentials', inactive(outcome.status))
     case 'unknown_account':
     case 'unknown_key':
       return new GatewayError('invalid_credentials', 'This API key does not exist.')
@@ -33,6 +33,11 @@ export function denial(outcome: Refusal, { fileTokens }: Pick<HoldSize, 'fileTok
     case 'exists':
       return new GatewayError('internal', 'The request could not be identified.', { cause: `hold ${outcome.state}` })
   }
+}
+
+/** What is wrong with a key that does not work, in a sentence. */
+function inactive(status: Extract<Refusal, { kind: 'key_inactive' }>['status']): string {
+  return status === 'replaced' ? 'This API key was replaced by a newer one.' : `This API key is ${status}.`
 }
 
 /** The error for a request that comes while the ledger's store takes none, so that what is under way can be settled. */

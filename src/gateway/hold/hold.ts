@@ -164,12 +164,12 @@ function isNegotiable(outcome: ReserveOutcome): outcome is Refusal {
 
 function reserve(
   deps: HoldDeps,
-  { accountId, keyId }: Payer,
+  { accountId, keyId, secret }: Payer,
   holdId: string,
   { size: { amount, inputCost, rateTokens: tokens }, allowedModels }: Terms,
 ): Promise<ReserveOutcome> {
   const ttlMs = deps.holdTtlMs
-  const asked = { accountId, keyId, holdId, amount, inputCost, tokens, ttlMs, allowedModels }
+  const asked = { accountId, keyId, secret, holdId, amount, inputCost, tokens, ttlMs, allowedModels }
   const reserving = deps.ledger.reserve(asked)
   deps.tracing?.step(holdId, 'reserve', reserving, ({ kind }) => ({ outcome: kind, hold_nano_usd: amount }))
   return reserving.catch((cause: unknown) => {

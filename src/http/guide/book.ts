@@ -9,6 +9,7 @@ import fallback from '#guide/fallback.md' with { type: 'text' }
 import idempotent from '#guide/idempotent-requests.md' with { type: 'text' }
 import images from '#guide/images-and-files.md' with { type: 'text' }
 import index from '#guide/index.md' with { type: 'text' }
+import keys from '#guide/keys.md' with { type: 'text' }
 import limits from '#guide/limits-and-headers.md' with { type: 'text' }
 import responses from '#guide/responses.md' with { type: 'text' }
 import streaming from '#guide/streaming.md' with { type: 'text' }
@@ -39,6 +40,7 @@ const GROUPS: readonly GuideGroup[] = [
       tiers,
       responses,
       embeddings,
+      keys,
       'idempotent-requests': idempotent,
     },
   },

@@ -1,6 +1,6 @@
 /** What the parts of the ledger work with: the store, its epoch, the history it is restored from, limits, the log. */
 
-import type { DefaultLimits } from '@/ledger/outcomes'
+import type { DefaultLimits, Payer } from '@/ledger/outcomes'
 import type { EpochGuard } from '@/ledger/store/epoch-guard'
 import type { Logger } from '@/lib/logger'
 import type { ViewDeps } from './account-view'
@@ -13,6 +13,8 @@ export type LedgerDeps = ViewDeps & {
   logger: Logger
   /** A usage record was appended to this shard's stream. */
   noteRecord(shard: number): void
+  /** A request came with a secret of its key that another is to replace. */
+  noteFormerSecret(payer: Payer): void
 }
 
 /** How often a call may find that its account or key has to be loaded first. */

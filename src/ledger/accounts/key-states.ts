@@ -1,9 +1,19 @@
 /** API keys: their state in the store, and the map from a key's hash to whose it is. */
 
 import { parseAllowedModels } from '@/ledger/allowed-models'
+import { parseSecrets } from '@/ledger/key-secrets'
 import type { KeyState, KeyStatus, KeyUsage, Payer } from '@/ledger/outcomes'
 import { SCRIPTS } from '@/ledger/scripts/scripts'
-import { keyHashName, keyName, loadedName, metaName, parsePayer, payerText, shardOf } from '@/ledger/store/names'
+import {
+  keyHashName,
+  keyName,
+  keyOwnerText,
+  loadedName,
+  metaName,
+  parseKeyOwner,
+  payerText,
+  shardOf,
+} from '@/ledger/store/names'
 import { integerOf, listOf, nanoOf, type ReplyItem, wordOf } from '@/ledger/store/reply'
 import { storeUnavailable } from '@/ledger/store/script-runner'
 import { nano } from '@/lib/money'
@@ -30,13 +40,13 @@ export async function setKeyState(deps: LedgerDeps, state: KeyState): Promise<vo
 
 /** Remembers whose key this is. */
 export async function rememberKeyHash(deps: LedgerDeps, keyHash: string, payer: Payer): Promise<void> {
-  await deps.runner.guard(() => deps.redis.set(keyHashName(keyHash), payerText(payer)), 'key-hash')
+  await deps.runner.guard(() => deps.redis.set(keyHashName(keyHash), keyOwnerText(payer)), 'key-hash')
 }
 
 /** Whose key this is, or undefined where nobody has said so yet. */
 export async function lookupKeyHash(deps: LedgerDeps, keyHash: string): Promise<Payer | undefined> {
   const text = await deps.runner.guard(() => deps.redis.get(keyHashName(keyHash)), 'key-hash')
-  return text === null ? undefined : parsePayer(text)
+  return text === null ? undefined : parseKeyOwner(text)
 }
 
 /** Forgets whose key this is, for a key that is deleted. */
@@ -46,9 +56,11 @@ export async function forgetKeyHash(deps: LedgerDeps, keyHash: string): Promise<
 
 function keyUsage({ accountId, keyId }: Payer, fields: ReplyItem[]): KeyUsage {
   const [requestsPerMinute, tokensPerMinute, concurrency, budget, expiresAtMs] = fields.slice(1, 6).map(optional)
+  const { secrets, rest } = parseSecrets(wordOf(fields[9]))
   return {
     accountId,
     keyId,
+    secrets,
     status: wordOf(fields[0]) as KeyStatus,
     requestsPerMinute: requestsPerMinute ?? null,
     tokensPerMinute: tokensPerMinute ?? null,
@@ -58,7 +70,7 @@ function keyUsage({ accountId, keyId }: Payer, fields: ReplyItem[]): KeyUsage {
     open: integerOf(fields[6]),
     held: nanoOf(fields[7]),
     spentThisMonth: nanoOf(fields[8]),
-    allowedModels: parseAllowedModels(wordOf(fields[9])),
+    allowedModels: parseAllowedModels(rest),
   }
 }
 

@@ -1,6 +1,7 @@
 /** Builds accounts and keys in the store from the history: on first use, after the store came back, and on request. */
 
 import { allowedModelsText } from '@/ledger/allowed-models'
+import { secretsText } from '@/ledger/key-secrets'
 import type { AccountLimits, AccountSnapshot, KeySnapshot, Payer } from '@/ledger/outcomes'
 import { SCRIPTS } from '@/ledger/scripts/scripts'
 import { freshEpoch } from '@/ledger/store/epoch'
@@ -196,7 +197,11 @@ function baseOf(stored: StoredKey | undefined): (string | number)[] {
 /** A key's status and limits as the scripts take them: the empty string where it has none of its own. */
 export function keyStateArguments(key: Omit<KeySnapshot, 'spentThisMonth' | 'month'>): (string | number)[] {
   const limits = [key.requestsPerMinute, key.tokensPerMinute, key.concurrency, key.monthlyBudget, key.expiresAtMs]
-  return [key.status, ...limits.map((limit) => limit ?? ''), allowedModelsText(key.allowedModels)]
+  return [
+    key.status,
+    ...limits.map((limit) => limit ?? ''),
+    secretsText(key.secrets) + allowedModelsText(key.allowedModels),
+  ]
 }
 
 /** An account's limits as the scripts take them: the empty string where it has none of its own. */

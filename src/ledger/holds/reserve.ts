@@ -30,21 +30,33 @@ export async function refusalOf(deps: LedgerDeps, payer: Payer, amount: Nano): P
   return outcome.kind === 'reserved' ? undefined : outcome
 }
 
+/** So many items has what is said of a hold for a key's latest secret. */
+const LATEST_SECRET = 6
+
 async function attempt(deps: LedgerDeps, request: ReserveRequest, hold: string): Promise<ReserveOutcome> {
   const { accountId, keyId, holdId } = request
   const own = namesOf(request)
   const { shard, payer } = own
   const names = [own.meta, own.account, own.key, hold, own.deadlines]
   const args = [payer, holdId, numbersOf(request, deps.defaultLimits), allowedModelsText(request.allowedModels ?? null)]
+  if (request.secret !== undefined) args.push(String(request.secret))
   for (let load = 0; load < MAX_LOADS; load++) {
     const verification = deps.epoch.ensure(shard)
     if (verification) await verification
-    const outcome = readOutcome(listOf(await deps.runner.run(SCRIPTS.reserve, names, args)), request)
+    const reply = listOf(await deps.runner.run(SCRIPTS.reserve, names, args))
+    if (reply[0] === 'unknown_secret') {
+      await deps.restorer.key({ accountId, keyId }, 'rebuild')
+      continue
+    }
+    const outcome = readOutcome(reply, request)
     if (outcome.kind === 'unknown_account') {
       if ((await deps.restorer.payer({ accountId, keyId })) === 'unknown') return outcome
     } else if (outcome.kind === 'unknown_key') {
       if ((await deps.restorer.key({ accountId, keyId }, 'load')) === 'unknown') return outcome
-    } else return outcome
+    } else {
+      if (outcome.kind === 'reserved' && reply.length > LATEST_SECRET) deps.noteFormerSecret(request)
+      return outcome
+    }
   }
   throw storeUnavailable(new Error('the account or its key does not stay loaded'))
 }

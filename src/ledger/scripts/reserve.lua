@@ -6,9 +6,12 @@
 --       3 amount, input cost, tokens, time to live in ms, default requests per minute, default tokens per minute and
 --         default concurrency, with a blank between each two
 --       4 the allowed models that the request was planned with (empty = all)
+--       5 the number of the key's secret that was sent; left out for the first
 -- Returns one of
---       reserved, available, requests limit, requests remaining, tokens limit, tokens remaining
+--       reserved, available, requests limit, requests remaining, tokens limit, tokens remaining, and 1 where the secret is not
+--         the key's latest
 --       exists, state · unknown_account · unknown_key · key_inactive, status · account_suspended
+--       unknown_secret: one that is newer than the key as it is stored, which is to be brought into line with the history
 --       models_changed, the key's allowed models: the caller plans anew with them
 --       rate_limited, scope, limit, retry after ms, key or account · budget_exceeded, resets at ms, the key's
 --       remaining, held and needed, the account's available
@@ -61,11 +64,23 @@ end
 if key.expiresAtMs >= 0 and nowMs >= key.expiresAtMs then
   return { 'key_inactive', 'expired' }
 end
+-- Before a rotated key's models stands which of its secrets is the latest, and until when the one before works.
+local models, behind = key.allowedModels, 0
+if ARGV[5] or models ~= '' then
+  local latest, formerEndsAtMs, rest = match(models, '^s(%d+):(%d+) (.*)$')
+  models, behind = rest or models, (latest or 1) - (ARGV[5] or 1)
+  if behind < 0 then
+    return { 'unknown_secret' }
+  end
+  if behind > 1 or behind == 1 and nowMs >= formerEndsAtMs + 0 then
+    return { 'key_inactive', 'replaced' }
+  end
+end
 if account.status ~= 'active' then
   return { 'account_suspended' }
 end
-if key.allowedModels ~= ARGV[4] and ARGV[2] ~= '' then
-  return { 'models_changed', key.allowedModels }
+if models ~= ARGV[4] and ARGV[2] ~= '' then
+  return { 'models_changed', models }
 end
 
 local function limited(scope, limit, retryMs, of)
@@ -154,4 +169,4 @@ if accountTokensLevel < tokensLevel then
   tokensLimit, tokensLevel = accountTokens, accountTokensLevel
 end
 return { 'reserved', account.available, requestsLimit, (requestsLevel - requestsLevel % LEVEL_UNIT) / LEVEL_UNIT, tokensLimit,
-  (tokensLevel - tokensLevel % LEVEL_UNIT) / LEVEL_UNIT }
+  (tokensLevel - tokensLevel % LEVEL_UNIT) / LEVEL_UNIT, behind > 0 and 1 or nil }

@@ -1,8 +1,8 @@
 /** Every name that the ledger uses in the store. Ids are the only text in names, and are checked. */
 import { assert } from '@/lib/assert'
 
-/** Who pays (`accountId`) and through which API key. */
-export type Payer = { accountId: string; keyId: string }
+/** Who pays (`accountId`) and through which API key; by which of its secrets, where that is not the first. */
+export type Payer = { accountId: string; keyId: string; secret?: number | undefined }
 
 /** How many ledger shards there are. Stored in Redis and checked at start: changing it would orphan every balance. */
 export const SHARD_COUNT = 64
@@ -81,6 +81,18 @@ export function parsePayer(text: string): Payer | undefined {
   const [accountId, keyId, ...rest] = text.split(':')
   if (accountId === undefined || keyId === undefined || rest.length > 0) return undefined
   return ID.test(accountId) && ID.test(keyId) ? { accountId, keyId } : undefined
+}
+
+/** Whose the text of a key is: {@link payerText}, and the number of a secret that is not the first. */
+export function keyOwnerText(payer: Payer): string {
+  return payer.secret === undefined ? payerText(payer) : `${payerText(payer)}:${payer.secret}`
+}
+
+/** Reads {@link keyOwnerText} back. */
+export function parseKeyOwner(text: string): Payer | undefined {
+  const [, payer = '', secret] = /^([^:]*:[^:]*)(?::(\d{1,9}))?$/.exec(text) ?? []
+  const found = parsePayer(payer)
+  return found && secret !== undefined ? { ...found, secret: Number(secret) } : found
 }
 
 /** An open hold as its shard's deadlines name it: `accountId:keyId:holdId:amount`, so that sums need no other name. */

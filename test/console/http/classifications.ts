@@ -81,6 +81,7 @@ export const CLASSIFICATIONS: Readonly<Record<string, Classification>> = {
   'GET /dashboard/api/a/:accountId/keys/:id': ofKey(),
   'PATCH /dashboard/api/a/:accountId/keys/:id': ofKey({ name: 'taken over' }),
   'POST /dashboard/api/a/:accountId/keys/:id/deactivate': ofKey({}),
+  'POST /dashboard/api/a/:accountId/keys/:id/rotate': ofKey({}),
   'POST /dashboard/api/a/:accountId/keys/:id/activate': ofKey({}),
   'DELETE /dashboard/api/a/:accountId/keys/:id': ofKey(),
   'GET /dashboard/api/a/:accountId/members': filtered,

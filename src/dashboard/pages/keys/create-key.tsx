@@ -1,17 +1,15 @@
 /** The dialog that makes an API key, and the one moment in which the whole key can be seen. */
 
-import { Alert, Box, Button, Collapse, Group, Stack, Text, TextInput } from '@mantine/core'
+import { Button, Collapse, Group, Stack, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useDisclosure } from '@mantine/hooks'
-import { IconChevronDown, IconInfoCircle } from '@tabler/icons-react'
+import { IconChevronDown } from '@tabler/icons-react'
 import { useState } from 'react'
 import { accountApi } from '@/dashboard/account'
-import { chatModels, useCatalogue } from '@/dashboard/catalogue'
 import { answer } from '@/dashboard/client'
-import { CopyField } from '@/dashboard/components/fields/copy-field'
 import { FormError } from '@/dashboard/components/fields/form-error'
 import { useSubmission } from '@/dashboard/components/fields/use-submission'
-import { SnippetTabs } from '@/dashboard/components/snippet-tabs'
+import { CreatedKey } from './created-key'
 import { KeyDialog } from './key-dialog'
 import { CHECKS, changesFrom, EMPTY_FIELDS, type KeyFields } from './key-form'
 import { keysChanged } from './keys-data'
@@ -86,40 +84,5 @@ function CreateForm({ onCreated, cancel }: { onCreated(key: string): void; cance
         </Group>
       </Stack>
     </form>
-  )
-}
-
-/** Shows `value` until the person says that it is kept. */
-function CreatedKey({ value, finish }: { value: string; finish(): void }) {
-  const catalogue = useCatalogue().data
-  const model = catalogue?.tiers[0]?.id ?? chatModels(catalogue?.models ?? [])[0]?.id ?? 'auto-smart'
-  return (
-    <Stack gap="md">
-      <Alert color="yellow" icon={<IconInfoCircle size={18} />}>
-        Copy the key now and keep it somewhere safe. It is not stored and cannot be shown again.
-      </Alert>
-      <Box className="surface" p="md">
-        <CopyField label="API key" value={value} isLabelHidden />
-      </Box>
-      <Box>
-        <Text fw={600} mb={4}>
-          Try it
-        </Text>
-        <SnippetTabs
-          call={{
-            origin: window.location.origin,
-            key: value,
-            model,
-            system: '',
-            turns: [{ role: 'user', text: 'Say hello' }],
-            temperature: undefined,
-            maxTokens: undefined,
-          }}
-        />
-      </Box>
-      <Group justify="flex-end">
-        <Button onClick={finish}>I have copied the key</Button>
-      </Group>
-    </Stack>
   )
 }

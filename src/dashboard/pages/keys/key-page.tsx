@@ -20,6 +20,7 @@ import { activate, askToDeactivate, askToDelete } from './key-actions'
 import { KeyLimits } from './key-limits'
 import { KeyStatus } from './key-state'
 import { type KeyBody, keysChanged, maskedKey, useKey } from './keys-data'
+import { FormerSecret, RotateKey } from './rotate-key'
 
 /** The page at `/keys/:keyId`. */
 export function KeyPage() {
@@ -37,6 +38,7 @@ export function KeyPage() {
       <Loaded query={query}>
         {(detail) => (
           <>
+            <FormerSecret item={detail.item} />
             <KeyStats detail={detail} />
             <Section
               title="Spend per day"
@@ -88,6 +90,7 @@ function KeyButtons({ item }: { item: KeyBody }) {
   return (
     <>
       {edit}
+      {!item.builtIn && <RotateKey item={item} />}
       {item.status === 'deactivated' ? (
         <Button variant="default" onClick={() => void activate(item)}>
           Activate

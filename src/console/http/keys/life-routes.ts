@@ -1,0 +1,90 @@
+/** The routes by which an account's API keys are switched off and on, rotated and deleted. */
+import { Type } from '@sinclair/typebox'
+import { Elysia } from 'elysia'
+import type { ApiKeys } from '@/accounts/api-keys'
+import { ACCOUNT_PREFIX, guard } from '@/console/http/guard'
+import { KeyBody, keyBody, RotationBody, readOverlap } from '@/console/http/key-bodies'
+import {
+  type Caller,
+  CreatedKey,
+  changedBy,
+  expectUpdated,
+  findOwn,
+  KeyParams,
+  type KeyRouteDeps,
+  unchanged,
+} from './calls'
+
+/** Mounts what changes the state of a key below `/dashboard/api/a/:accountId/keys/:id`. */
+export function keyLifeRoutes(deps: KeyRouteDeps) {
+  const { apiKeys } = deps
+  return new Elysia({ name: 'key-life-routes', prefix: `${ACCOUNT_PREFIX}/keys`, tags: ['Dashboard'] })
+    .use(guard(deps))
+    .post(
+      '/:id/deactivate',
+      ({ viewer, request, params }) => setStatus(deps, { viewer, request }, params.id, apiKeys.deactivate),
+      {
+        may: 'keys.use',
+        params: KeyParams,
+        response: KeyBody,
+        detail: {
+          summary: 'Deactivate an API key',
+          description: 'Its next request is refused (401), on every gateway.',
+        },
+      },
+    )
+    .post(
+      '/:id/activate',
+      ({ viewer, request, params }) => setStatus(deps, { viewer, request }, params.id, apiKeys.activate),
+      {
+        may: 'keys.use',
+        params: KeyParams,
+        response: KeyBody,
+        detail: { summary: 'Activate an API key', description: 'Takes requests of a deactivated key again.' },
+      },
+    )
+    .post('/:id/rotate', ({ viewer, request, params, body }) => rotate(deps, { viewer, request }, params.id, body), {
+      may: 'keys.use',
+      params: KeyParams,
+      body: RotationBody,
+      response: CreatedKey,
+      detail: {
+        summary: 'Rotate an API key',
+        description:
+          'Gives the key another text, which the answer holds, once. Its id, limits, budget and history stay. The text before works for ' +
+          '`overlap` more, on every gateway, and any before that ends at once.',
+      },
+    })
+    .delete('/:id', ({ viewer, request, params }) => remove(deps, { viewer, request }, params.id), {
+      may: 'keys.use',
+      params: KeyParams,
+      response: Type.Object({ deleted: Type.Literal(true) }),
+      detail: {
+        summary: 'Delete an API key',
+        description: 'For ever, on every gateway at once. Its usage stays. The built-in key cannot be deleted (409).',
+      },
+    })
+}
+
+async function setStatus(deps: KeyRouteDeps, caller: Caller, keyId: string, set: ApiKeys['activate']) {
+  const { viewer } = caller
+  await findOwn(deps.apiKeys, viewer, keyId)
+  expectUpdated(await set(keyId, viewer.accountId, changedBy(deps, caller)))
+  return keyBody(await findOwn(deps.apiKeys, viewer, keyId), Date.now())
+}
+
+async function rotate(deps: KeyRouteDeps, caller: Caller, keyId: string, body: typeof RotationBody.static) {
+  const { viewer } = caller
+  const overlapMs = readOverlap(body)
+  await findOwn(deps.apiKeys, viewer, keyId)
+  const outcome = await deps.apiKeys.rotate(keyId, overlapMs, viewer.accountId, changedBy(deps, caller))
+  if (outcome.kind !== 'rotated') throw unchanged(outcome)
+  return { key: outcome.key, item: keyBody(await findOwn(deps.apiKeys, viewer, keyId), Date.now()) }
+}
+
+async function remove(deps: KeyRouteDeps, caller: Caller, keyId: string) {
+  const { viewer } = caller
+  await findOwn(deps.apiKeys, viewer, keyId)
+  expectUpdated(await deps.apiKeys.delete(keyId, viewer.accountId, changedBy(deps, caller)))
+  return { deleted: true as const }
+}

@@ -1,0 +1,108 @@
+/** Giving an API key another text: the dialog, and what the page says as long as the text before works. */
+import { Alert, Button, Group, NativeSelect, Stack, Text } from '@mantine/core'
+import { useForm } from '@mantine/form'
+import { useDisclosure } from '@mantine/hooks'
+import { IconInfoCircle } from '@tabler/icons-react'
+import { useState } from 'react'
+import { accountApi } from '@/dashboard/account'
+import { answer } from '@/dashboard/client'
+import { FormError } from '@/dashboard/components/fields/form-error'
+import { useSubmission } from '@/dashboard/components/fields/use-submission'
+import { Moment } from '@/dashboard/components/moment'
+import { CreatedKey } from './created-key'
+import { KeyDialog } from './key-dialog'
+import { type KeyBody, keysChanged } from './keys-data'
+
+const OVERLAPS = [
+  { value: '0', label: 'No longer: it is refused at once' },
+  { value: '1h', label: '1 hour' },
+  { value: '24h', label: '24 hours' },
+  { value: '7d', label: '7 days' },
+  { value: '30d', label: '30 days' },
+]
+
+/** The button and its dialog. */
+export function RotateKey({ item }: { item: KeyBody }) {
+  const [isOpen, { open, close }] = useDisclosure()
+  const [created, setCreated] = useState<string>()
+  function finish() {
+    close()
+    setCreated(undefined)
+  }
+  return (
+    <>
+      <Button variant="default" onClick={open}>
+        Rotate
+      </Button>
+      <KeyDialog
+        title={created === undefined ? `Rotate “${item.name}”` : 'Your new API key'}
+        isOpen={isOpen}
+        close={finish}
+        isSticky={created !== undefined}
+      >
+        {created === undefined ? (
+          <RotateForm item={item} onRotated={setCreated} cancel={close} />
+        ) : (
+          <CreatedKey value={created} finish={finish} />
+        )}
+      </KeyDialog>
+    </>
+  )
+}
+
+type RotateFormProps = { item: KeyBody; onRotated(key: string): void; cancel(): void }
+
+function RotateForm({ item, onRotated, cancel }: RotateFormProps) {
+  const form = useForm({ initialValues: { overlap: '24h' } })
+  const { submit, isRunning, error } = useSubmission(form, async ({ overlap }) => {
+    const { key } = await answer(accountApi().keys({ id: item.id }).rotate.post({ overlap }))
+    onRotated(key)
+    await keysChanged()
+  })
+  return (
+    <form onSubmit={submit} noValidate>
+      <Stack gap="md">
+        <FormError error={error} />
+        <Text size="sm">The key gets a new text. Its limits, its budget and its usage stay.</Text>
+        {item.formerSecret && (
+          <Alert color="yellow" icon={<IconInfoCircle size={18} />}>
+            The text before the present one, which ends in {item.formerSecret.lastFour}, is refused from then on.
+          </Alert>
+        )}
+        <NativeSelect
+          label="The present text works for"
+          description="Long enough to give every program the new one"
+          data={OVERLAPS}
+          data-autofocus
+          {...form.getInputProps('overlap')}
+        />
+        <Group justify="flex-end" gap="sm">
+          <Button variant="default" onClick={cancel}>
+            Cancel
+          </Button>
+          <Button type="submit" loading={isRunning}>
+            Rotate key
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  )
+}
+
+/** Says until when the text before works, and whether programs still use it. */
+export function FormerSecret({ item: { formerSecret } }: { item: KeyBody }) {
+  if (!formerSecret) return null
+  const { lastFour, endsAt, lastUsedAt } = formerSecret
+  return (
+    <Alert color={lastUsedAt === null ? 'blue' : 'yellow'} icon={<IconInfoCircle size={18} />}>
+      The text before, which ends in {lastFour}, works until <Moment at={endsAt} hasSeconds />.{' '}
+      {lastUsedAt === null ? (
+        'Nothing has used it since the key was rotated.'
+      ) : (
+        <>
+          It was last used <Moment at={lastUsedAt} isRelative />: programs still need the new one.
+        </>
+      )}
+    </Alert>
+  )
+}

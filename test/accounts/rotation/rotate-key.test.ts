@@ -1,0 +1,162 @@
+/** A key that is given another secret: what the history, the ledger and the audit log have of it, and what survives the loss of either. */
+import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { type Fixture, openFixture, SERVICE } from '@test/accounts/fixture'
+import { createTestAccount } from '@test/accounts/test-account'
+import { freshDatabase, redisUrl } from '@test/support/stores'
+import { until } from '@test/support/until'
+import { createApiKeys } from '@/accounts/api-keys'
+import { createIdentify } from '@/accounts/identify'
+import { hashKey } from '@/accounts/key-text'
+import { MAX_OVERLAP_MS, parseOverlap } from '@/accounts/rotation/rotate-key'
+import type { Payer } from '@/ledger/outcomes'
+import { randomId } from '@/lib/ids'
+import { nano } from '@/lib/money'
+
+setDefaultTimeout(300_000)
+
+const HOUR_MS = 3_600_000
+let fixture: Fixture
+let accountId: string
+let keyId: string
+let first: string
+
+beforeAll(async () => {
+  fixture = await openFixture(await redisUrl(), await freshDatabase())
+})
+beforeEach(async () => {
+  accountId = await createTestAccount(fixture)
+  await fixture.credits.addCredit({ accountId, amount: nano(1_000_000), reference: randomId('ref') })
+  const created = await fixture.apiKeys.create({ accountId, name: 'first', monthlyBudget: nano(500_000) })
+  if (created.kind !== 'created') throw new Error(created.kind)
+  keyId = created.keyId
+  first = created.key
+})
+afterAll(() => fixture.close())
+
+async function rotate(overlapMs: number): Promise<string> {
+  const outcome = await fixture.apiKeys.rotate(keyId, overlapMs, accountId)
+  if (outcome.kind !== 'rotated') throw new Error(outcome.kind)
+  return outcome.key
+}
+
+/** As a gateway that has just started has it. */
+async function payerOf(key: string): Promise<Payer> {
+  const payer = await createIdentify(fixture.database, fixture.ledger, SERVICE)(key)
+  if (!payer) throw new Error('nobody has this key')
+  return payer
+}
+
+async function reserve(key: string): Promise<string> {
+  const base = { holdId: randomId('hold'), amount: nano(1), inputCost: nano(0), tokens: 1, ttlMs: 60_000 }
+  const outcome = await fixture.ledger.reserve({ ...(await payerOf(key)), ...base })
+  return outcome.kind === 'key_inactive' ? outcome.status : outcome.kind
+}
+
+describe('a rotated key', () => {
+  test('works by both texts, keeps its id and limits, and ends the oldest when it is rotated again', async () => {
+    expect(await reserve(first)).toBe('reserved')
+    const second = await rotate(HOUR_MS)
+    expect([await reserve(first), await reserve(second)]).toEqual(['reserved', 'reserved'])
+    expect([await payerOf(first), await payerOf(second)]).toEqual([
+      { accountId, keyId },
+      { accountId, keyId, secret: 2 },
+    ])
+    expect(await fixture.ledger.readKey({ accountId, keyId })).toMatchObject({
+      ...{ open: 3, monthlyBudget: nano(500_000), secrets: { latest: 2 } },
+    })
+    const third = await rotate(HOUR_MS)
+    expect([await reserve(first), await reserve(second), await reserve(third)]).toEqual([
+      ...['replaced', 'reserved', 'reserved'],
+    ])
+    const listed = await fixture.apiKeys.find(accountId, keyId)
+    expect(listed).toMatchObject({ lastFour: third.slice(-4), formerSecret: { lastFour: second.slice(-4) } })
+    expect((await fixture.apiKeys.list(accountId)).length).toBe(1)
+  })
+
+  test('has one text alone where there is no overlap', async () => {
+    const second = await rotate(0)
+    expect([await reserve(first), await reserve(second)]).toEqual(['replaced', 'reserved'])
+    expect((await fixture.apiKeys.find(accountId, keyId))?.formerSecret).toBeNull()
+  })
+
+  test('is the same in a store that has forgotten everything', async () => {
+    const second = await rotate(0)
+    const third = await rotate(HOUR_MS)
+    await fixture.redis.flushall()
+    expect([await reserve(first), await reserve(second), await reserve(third)]).toEqual([
+      ...['replaced', 'reserved', 'reserved'],
+    ])
+  })
+
+  test('tells when its former text was last used', async () => {
+    await rotate(HOUR_MS)
+    const former = async () => (await fixture.apiKeys.find(accountId, keyId))?.formerSecret
+    expect(await former()).toMatchObject({ lastUsedAt: null })
+    await reserve(first)
+    await until(async () => (await former())?.lastUsedAt, 'the use to be written down')
+  })
+
+  test('is refused by each of its texts once it is deleted, which no store remembers', async () => {
+    const second = await rotate(HOUR_MS)
+    const known = await payerOf(first)
+    await fixture.apiKeys.delete(keyId)
+    for (const key of [first, second]) expect(await fixture.ledger.lookupKeyHash(hashKey(key))).toBeUndefined()
+    const hold = { holdId: randomId('hold'), amount: nano(1), inputCost: nano(0), tokens: 1, ttlMs: 60_000 }
+    expect(await fixture.ledger.reserve({ ...known, ...hold })).toEqual({ kind: 'key_inactive', status: 'deleted' })
+    expect(await fixture.apiKeys.rotate(keyId, 0)).toEqual({ kind: 'deleted' })
+  })
+
+  test('has an entry in the audit log, and no text of it is stored', async () => {
+    const second = await rotate(HOUR_MS)
+    const { sql } = fixture.database
+    const entries = await sql`SELECT details FROM audit_entries WHERE action = 'key.rotate' AND subject = ${keyId}`
+    expect(entries[0]?.details).toMatchObject({ name: 'first', lastFour: second.slice(-4) })
+    const rows =
+      await sql`SELECT (SELECT json_agg(k) FROM api_keys k)::text || (SELECT json_agg(s) FROM key_secrets s)::text ||
+      (SELECT json_agg(e) FROM audit_entries e)::text AS everything`
+    for (const key of [first, second]) expect(rows[0]?.everything).not.toContain(key.slice(8, -4))
+  })
+})
+
+describe('a rotation', () => {
+  test('of a key of others, of none and of the playground is refused', async () => {
+    expect(await fixture.apiKeys.rotate(keyId, 0, 'acct_other')).toEqual({ kind: 'unknown_key' })
+    expect(await fixture.apiKeys.rotate('key_none', 0)).toEqual({ kind: 'unknown_key' })
+    expect(await fixture.apiKeys.rotate(await fixture.apiKeys.playgroundKey(accountId), 0)).toEqual({
+      kind: 'built_in',
+    })
+  })
+
+  test('changes nothing while the ledger is away', async () => {
+    const down = { ...fixture.ledger, readKey: () => Promise.reject(new Error('ledger down')) }
+    await expect(createApiKeys(fixture.database, down, SERVICE).rotate(keyId, 0)).rejects.toThrow('ledger down')
+    expect(await reserve(first)).toBe('reserved')
+    expect((await fixture.apiKeys.find(accountId, keyId))?.lastFour).toBe(first.slice(-4))
+  })
+
+  test('that the ledger has not heard of is told by the first request with the new text', async () => {
+    await reserve(first)
+    const deaf = { ...fixture.ledger, setKeyState: () => Promise.reject(new Error('ledger down')) }
+    const outcome = await createApiKeys(fixture.database, deaf, SERVICE).rotate(keyId, 0)
+    if (outcome.kind !== 'rotated') throw new Error(outcome.kind)
+    expect(await reserve(outcome.key)).toBe('reserved')
+    expect(await reserve(first)).toBe('replaced')
+    expect(await fixture.ledger.readKey({ accountId, keyId })).toMatchObject({ open: 2 })
+  })
+
+  test('by many at once leaves two texts that work, and one state everywhere', async () => {
+    const keys = [first, ...(await Promise.all(Array.from({ length: 8 }, () => rotate(HOUR_MS))))]
+    const answers = await Promise.all(keys.map(reserve))
+    expect(answers.filter((answer) => answer === 'reserved').length).toBe(2)
+    expect(answers.filter((answer) => answer === 'replaced').length).toBe(keys.length - 2)
+  })
+})
+
+test('an overlap is read strictly', () => {
+  expect(['0', '0s', '90s', '30m', '24h', '30d'].map(parseOverlap)).toEqual([
+    ...[0, 0, 90_000, 1_800_000, 24 * HOUR_MS, MAX_OVERLAP_MS],
+  ])
+  for (const text of ['', '1', '-1h', '1.5h', '31d', '24 h', '24H', '1w', '99999999s', 'h', ' 0']) {
+    expect(parseOverlap(text)).toBeUndefined()
+  }
+})
