@@ -6,31 +6,24 @@ import type { Prices, Pricing } from './types'
 /** The charge for `usage` in nano-USD, all of it by the highest step that the input exceeds. Counts must be integers. */
 export function requestCost(pricing: Pricing, usage: Usage): Nano {
   const prices = pricesFor(pricing, inputTokens(usage))
-  return costNano([
-    [usage.uncached, prices.input],
-    [usage.cacheRead, prices.cacheRead],
-    [usage.cacheWrite5m, prices.cacheWrite5m],
-    [usage.cacheWrite1h, prices.cacheWrite1h],
-    [usage.output, prices.output],
-  ])
+  return costNano(
+    [usage.uncached, usage.cacheRead, usage.cacheWrite5m, usage.cacheWrite1h, usage.output],
+    [prices.input, prices.cacheRead, prices.cacheWrite5m, prices.cacheWrite1h, prices.output],
+  )
 }
 
 /** The most a request can cost, in nano-USD: all input at the dearest class of any list it could reach. */
 export function worstCaseCost(pricing: Pricing, inputLimit: number, outputLimit: number): Nano {
-  const most = (prices: Prices) =>
-    costNano([
-      [inputLimit, dearestInput(prices)],
-      [outputLimit, prices.output],
-    ])
-  let cost = most(pricing.base)
+  const counts = [inputLimit, outputLimit]
+  let cost = costNano(counts, dearest(pricing.base))
   for (const step of pricing.steps)
-    if (inputLimit > step.aboveInputTokens) cost = nano(Math.max(cost, most(step.prices)))
+    if (inputLimit > step.aboveInputTokens) cost = nano(Math.max(cost, costNano(counts, dearest(step.prices))))
   return cost
 }
 
 /** The price of `tokens` plain input tokens in nano-USD: the least that a request costs once its upstream was reached. */
 export function inputCost(pricing: Pricing, tokens: number): Nano {
-  return costNano([[tokens, pricesFor(pricing, tokens).input]])
+  return costNano([tokens], [pricesFor(pricing, tokens).input])
 }
 
 /** The price list that applies to a request of `tokens` input tokens. */
@@ -40,7 +33,7 @@ export function pricesFor(pricing: Pricing, tokens: number): Prices {
   return prices
 }
 
-function dearestInput(prices: Prices): Pico {
-  const { input, cacheRead, cacheWrite5m, cacheWrite1h } = prices
-  return Math.max(input, cacheRead, cacheWrite5m, cacheWrite1h) as Pico
+/** Of input, and of output. */
+function dearest({ input, cacheRead, cacheWrite5m, cacheWrite1h, output }: Prices): [Pico, Pico] {
+  return [Math.max(input, cacheRead, cacheWrite5m, cacheWrite1h) as Pico, output]
 }

@@ -1,5 +1,6 @@
 /** Refuses what the prices of the catalogue do not cover: fees per use, dearer service, and input of unknown size. */
 import { GatewayError, invalidRequest } from '@/chat/error'
+import type { FormatName } from '@/chat/format-name'
 import type { ChatRequest, UnpricedField } from '@/chat/request'
 import type { ServerTool } from '@/chat/server-tools'
 import { UNPRICED_EXTRAS } from '@/formats/body-fields'
@@ -30,16 +31,19 @@ export function refuseUnpriceable(request: ChatRequest, targets: readonly Target
   if (targets.length > 0 && targets.every((target) => target.quirks.has(UNPRICED_EXTRAS))) return
   const { serviceTier } = request
   if (serviceTier !== undefined && !PRICED_SERVICE.has(serviceTier.toLowerCase())) refuse('service_tier')
-  const { serverTools = [] } = request
+  const { serverTools = NO_TOOLS, nativeOnly } = request
   for (const tool of serverTools) if (!tool.isOptional) checkServerTool(tool, targets)
-  const priced = new Set(serverTools.map(({ field, kind }) => `${field} (${kind})`))
-  for (const native of request.nativeOnly ?? []) if (!priced.has(native)) checkNative(native)
-  const pricedKinds = new Set(serverTools.map(({ kind }) => kind))
-  for (const fields of Object.values(request.extensions)) {
-    const tools: JsonValue | undefined = fields?.tools
-    if (Array.isArray(tools)) for (const [index, tool] of tools.entries()) checkTool(tool, index, pricedKinds)
+  if (nativeOnly) {
+    const priced = new Set(serverTools.map(({ field, kind }) => `${field} (${kind})`))
+    for (const native of nativeOnly) if (!priced.has(native)) checkNative(native)
+  }
+  for (const format in request.extensions) {
+    const tools: JsonValue | undefined = request.extensions[format as FormatName]?.tools
+    if (Array.isArray(tools)) for (const [index, tool] of tools.entries()) checkTool(tool, index, serverTools)
   }
 }
+
+const NO_TOOLS: readonly ServerTool[] = []
 
 function checkUnpriced({ format, field, code }: UnpricedField, targets: readonly Target[]): void {
   const isBorne = ({ quirks, provider }: Target) =>
@@ -65,10 +69,10 @@ function checkNative(native: string): void {
 }
 
 /** A tool is told by its `type`, or in generate-content by the name of its only field. */
-function checkTool(tool: JsonValue, index: number, pricedKinds: ReadonlySet<string>): void {
+function checkTool(tool: JsonValue, index: number, priced: readonly ServerTool[]): void {
   const kinds = !isJsonObject(tool) ? [] : typeof tool.type === 'string' ? [tool.type] : Object.keys(tool)
-  if (kinds.length === 0 || !kinds.every((kind) => CALLER_RUN_TOOL.test(kind) || pricedKinds.has(kind)))
-    refuse(`tools[${index}]`)
+  const isFree = (kind: string) => CALLER_RUN_TOOL.test(kind) || priced.some((one) => one.kind === kind)
+  if (kinds.length === 0 || !kinds.every(isFree)) refuse(`tools[${index}]`)
 }
 
 function refuse(param: string): never {

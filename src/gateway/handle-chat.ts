@@ -14,7 +14,7 @@ import { Meter } from '@/gateway/charge/meter'
 import type { OpenCharge } from '@/gateway/charge/open-charge'
 import { storeClosed } from '@/gateway/hold/denial'
 import { type Hold, withHold } from '@/gateway/hold/hold'
-import { negotiate, type Offer } from '@/gateway/hold/negotiation'
+import { ChatNegotiation, type ChatOffer } from '@/gateway/hold/negotiation'
 import { askedOf } from '@/gateway/hold/request-facts'
 import { waitingHeaders } from '@/gateway/relay/headers'
 import { answerLate } from '@/gateway/relay/late-stream'
@@ -29,20 +29,19 @@ import type { ChatCall, ChatDeps } from './chat-call'
 export function handleChat(deps: ChatDeps, call: ChatCall): Promise<Response> {
   if (deps.storeWatch.isClosedTo(call.payer.accountId)) throw storeClosed()
   const session = deps.router.sessionOf(askedOf(call).request, call.payer.accountId, call.sessionName)
-  const begin = () => negotiate(deps, call, session)
-  return withHold(deps, call, begin, (hold, offer) => {
+  return withHold(deps, call, new ChatNegotiation(deps, call, session), (hold, offer) => {
     const answering = answer(deps, call, hold, offer, session)
     return call.wantsStream ? unlessLate(deps, call, hold, offer, answering) : answering
   })
 }
 
-async function unlessLate(deps: ChatDeps, call: ChatCall, hold: Hold, offer: Offer, answering: Promise<Response>) {
+async function unlessLate(deps: ChatDeps, call: ChatCall, hold: Hold, offer: ChatOffer, answering: Promise<Response>) {
   const early = await withDeadline(answering, deps.lateAfterMs, () => undefined)
   return early ?? answerMeanwhile(deps, call, hold, offer, answering)
 }
 
 /** Tries the targets of the plan until one answers, and tells the client what has begun; the relay settles when the answer has ended. */
-async function answer(deps: ChatDeps, call: ChatCall, hold: Hold, offer: Offer, session: Session | undefined) {
+async function answer(deps: ChatDeps, call: ChatCall, hold: Hold, offer: ChatOffer, session: Session | undefined) {
   const { plan, request } = offer
   const { accountId } = call.payer
   const conversation = () => deps.router.conversationOf(request, accountId, call.sessionName)
@@ -68,7 +67,7 @@ function observe({ observer }: ChatDeps, call: ChatCall, { facts }: OpenCharge, 
 }
 
 /** From now on the stream takes care of the hold. */
-function answerMeanwhile(deps: ChatDeps, call: ChatCall, hold: Hold, offer: Offer, answering: Promise<Response>) {
+function answerMeanwhile(deps: ChatDeps, call: ChatCall, hold: Hold, offer: ChatOffer, answering: Promise<Response>) {
   hold.handOver()
   return answerLate(deps, {
     client: call,
@@ -89,7 +88,7 @@ function mayHaveReasoned({ reasoning }: ChatRequest, { planned }: Permit): boole
   return reasoning !== undefined || planned.model.capabilities.has('reasoning')
 }
 
-function contextOf({ requestId, arrivedAtMs }: ChatCall, { request, size }: Offer, model: string): AnswerContext {
+function contextOf({ requestId, arrivedAtMs }: ChatCall, { request, size }: ChatOffer, model: string): AnswerContext {
   return {
     id: requestId,
     model,
@@ -106,7 +105,7 @@ function contextOf({ requestId, arrivedAtMs }: ChatCall, { request, size }: Offe
 }
 
 /** One attempt after another, or beside another. */
-class ChatAttempts extends Attempts<StartedAnswer, ChatDeps, ChatCall, Offer> {
+class ChatAttempts extends Attempts<StartedAnswer, ChatDeps, ChatCall, ChatOffer> {
   protected begin(permit: Permit): OpenAttempt<StartedAnswer> {
     const { deps, call } = this
     const { request } = this.offer

@@ -32,7 +32,7 @@ function leastCost({ models }: Catalog, model: JsonValue | undefined, tokens: nu
   if (!sold) return ZERO_NANO
   const { input, cacheRead } = sold.pricing.base
   const cheapest = Math.min(input, cacheRead) as Pico
-  return costNano([[Math.floor(tokens * LEAST_SHARE), cheapest]])
+  return costNano([Math.floor(tokens * LEAST_SHARE)], [cheapest])
 }
 
 /** The decoded request with what its answer says of all this. */

@@ -72,18 +72,19 @@ export function formatPrice(price: Pico): string {
 
 /**
  * ⌈Σ tokensᵢ × priceᵢ / 1000⌉ nano-USD: the one place where tokens become money, rounded up once per request.
- * Asserts that every count is a non-negative integer. Amounts above {@link MAX_NANO} saturate there, so that an
+ * Each of `counts` has its price. Asserts that every count is a non-negative integer. Amounts above {@link MAX_NANO} saturate there, so that an
  * absurd request is too dear for every account instead of wrapping around.
  */
-export function costNano(lines: readonly (readonly [tokens: number, price: Pico])[]): Nano {
+export function costNano(counts: readonly number[], prices: readonly Pico[]): Nano {
   let exact = 0
-  for (const [tokens, price] of lines) {
+  for (let index = 0; index < counts.length; index++) {
+    const tokens = counts[index] as number
     if (!Number.isSafeInteger(tokens) || tokens < 0) assert(false, `token count out of range: ${tokens}`)
-    exact += tokens * price
+    exact += tokens * (prices[index] as Pico)
   }
   if (exact <= Number.MAX_SAFE_INTEGER) return nano(Math.ceil(exact / 1000))
   let total = 0n
-  for (const [tokens, price] of lines) total += BigInt(tokens) * BigInt(price)
+  for (const [index, tokens] of counts.entries()) total += BigInt(tokens) * BigInt(prices[index] as Pico)
   const rounded = (total + PICO_PER_NANO - 1n) / PICO_PER_NANO
   return nano(rounded > BigInt(MAX_NANO) ? MAX_NANO : Number(rounded))
 }

@@ -64,7 +64,7 @@ export function plan({ live, offer }: Shop, wish: Wish, available?: number): Sal
   const beside = prompt.overheadTokens + OUTPUT_FACTOR * output
   const most = available === undefined ? wish.tokens : Math.floor((Math.max(available, 0) * 1_000) / dearest) - beside
   const tokens = Math.max(most, 0)
-  const { amount, inputCost } = quickSize({ request, prompt, ...planned }, tokens)
+  const { amount, inputCost } = quickSize({ request, prompt, plan: planned }, tokens)
   // In integers once more: as much as the dearest asks, rounded up to a nano-USD, once.
   expect<number>(amount).toBe(Math.ceil(((tokens + beside) * dearest) / 1_000))
   const model = planned.models[answers % planned.models.length] as Model

@@ -5,7 +5,8 @@ import { Meter } from '@/gateway/charge/meter'
 import { assert } from '@/lib/assert'
 import type { Permit } from '@/routing/failover/permit'
 import { type AnsweredCalls, attemptEmbedding, type Embedded } from './attempt-embedding'
-import type { EmbeddingDeps, EmbeddingOffer, EmbeddingRequestCall } from './embedding-call'
+import type { EmbeddingDeps, EmbeddingRequestCall } from './embedding-call'
+import type { EmbeddingOffer } from './embedding-offer'
 
 /** See {@link Attempts}. */
 export class EmbeddingAttempts extends Attempts<Embedded, EmbeddingDeps, EmbeddingRequestCall, EmbeddingOffer> {

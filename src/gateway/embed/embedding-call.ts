@@ -6,14 +6,13 @@ import type { Format } from '@/formats/format'
 import type { OpenCharge } from '@/gateway/charge/open-charge'
 import type { SettleDeps } from '@/gateway/charge/settle'
 import type { HoldDeps } from '@/gateway/hold/hold'
-import type { Terms, TermsDeps } from '@/gateway/hold/terms'
+import type { TermsDeps } from '@/gateway/hold/terms'
 import type { RelayDeps } from '@/gateway/relay/relay-stream'
 import type { Payer } from '@/ledger/outcomes'
 import type { StoreWatch } from '@/ledger/store-watch'
 import type { RequestLabels } from '@/ledger/usage-record'
 import type { JsonObject } from '@/lib/json'
 import type { RequestLine } from '@/metrics/request-line'
-import type { EmbeddingPlan } from '@/routing/plan/plan-embedding'
 import type { Router } from '@/routing/router'
 import type { AnswerRoom } from './answer-room'
 
@@ -51,6 +50,3 @@ export type EmbeddingRequestCall = {
   /** By what its account sorts usage, where its caller said something of it. */
   labels?: RequestLabels | undefined
 }
-
-/** The terms on which a request goes on. */
-export type EmbeddingOffer = Terms & { plan: EmbeddingPlan }

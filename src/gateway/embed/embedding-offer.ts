@@ -2,35 +2,45 @@
 import { boundOfInputs, countedBoundOfInputs } from '@/catalog/embedding-size'
 import { inputCost, worstCaseCost } from '@/catalog/price'
 import type { HoldSize } from '@/gateway/hold/hold-size'
-import { type Negotiation, negotiateTerms, type TermsDeps } from '@/gateway/hold/terms'
-import { MAX_NANO, nano } from '@/lib/money'
-import type { Soon } from '@/lib/wait/soon'
+import { Negotiation, type Offer, type TermsDeps } from '@/gateway/hold/terms'
+import type { AllowedModels } from '@/ledger/allowed-models'
+import { MAX_NANO, type Nano, nano } from '@/lib/money'
 import type { EmbeddingPlan } from '@/routing/plan/plan-embedding'
 import type { Router } from '@/routing/router'
-import type { EmbeddingOffer, EmbeddingRequestCall } from './embedding-call'
+import type { EmbeddingRequestCall } from './embedding-call'
 
-/** Plans the request and makes the first offer for it. Throws where the model may or can not serve it. */
-export function negotiateEmbedding(
-  deps: TermsDeps & { router: Pick<Router, 'planEmbedding'> },
-  { payer, request }: EmbeddingRequestCall,
-): Soon<Negotiation<EmbeddingOffer>> {
-  return negotiateTerms(deps, payer, (allowedModels) => {
-    const plan = deps.router.planEmbedding(request, allowedModels)
-    const offer = { plan, allowedModels, size: sizeOf(plan, boundOfInputs(plan.sizes)) }
-    let isCounted = false
-    return {
-      offer,
-      async shrink() {
-        if (isCounted) return undefined
-        isCounted = true
-        const size = sizeOf(plan, await countedBoundOfInputs(plan.sizes, plan.model, payer.accountId))
-        if (size.amount >= offer.size.amount) return undefined
-        // A close estimate: what it leaves out is believed as far as the hold pays for it.
-        const beyond = { inputTokens: offer.size.bounds.inputTokens, cost: size.amount }
-        return { ...offer, size: { ...size, bounds: { ...size.bounds, beyond } } }
-      },
-    }
-  })
+/** The offer for vectors. */
+export class EmbeddingOffer implements Offer {
+  constructor(
+    readonly plan: EmbeddingPlan,
+    readonly allowedModels: AllowedModels,
+    readonly size = sizeOf(plan, boundOfInputs(plan.sizes)),
+    private readonly isCounted = false,
+  ) {}
+
+  async shrink(_available: Nano, accountId: string): Promise<EmbeddingOffer | undefined> {
+    if (this.isCounted) return undefined
+    const { plan, allowedModels } = this
+    const size = sizeOf(plan, await countedBoundOfInputs(plan.sizes, plan.model, accountId))
+    if (size.amount >= this.size.amount) return undefined
+    // A close estimate: what it leaves out is believed as far as the hold pays for it.
+    const beyond = { inputTokens: this.size.bounds.inputTokens, cost: size.amount }
+    return new EmbeddingOffer(plan, allowedModels, { ...size, bounds: { ...size.bounds, beyond } }, true)
+  }
+}
+
+/** Plans a request for vectors and offers for it. */
+export class EmbeddingNegotiation extends Negotiation<EmbeddingOffer> {
+  constructor(
+    private readonly deps: TermsDeps & { router: Pick<Router, 'planEmbedding'> },
+    private readonly call: EmbeddingRequestCall,
+  ) {
+    super(deps, call.payer)
+  }
+
+  protected offer(allowedModels: AllowedModels): EmbeddingOffer {
+    return new EmbeddingOffer(this.deps.router.planEmbedding(this.call.request, allowedModels), allowedModels)
+  }
 }
 
 /** Nothing is written, so the inputs are all that costs. */

@@ -11,7 +11,8 @@ import { withDeadline } from '@/lib/deadline'
 import { formatUsd } from '@/lib/money'
 import type { Room } from './answer-room'
 import { type Embedded, leftOutOf } from './attempt-embedding'
-import type { EmbeddingDeps, EmbeddingOffer, EmbeddingRequestCall } from './embedding-call'
+import type { EmbeddingDeps, EmbeddingRequestCall } from './embedding-call'
+import type { EmbeddingOffer } from './embedding-offer'
 import { responseBody } from './response-body'
 
 /** How long a settlement waits for a count. */

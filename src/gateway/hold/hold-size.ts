@@ -5,9 +5,10 @@ import { refuseUnpriceable } from '@/catalog/priceable'
 import { dearestTools, inputWithTools } from '@/catalog/tool-allowance'
 import type { Model } from '@/catalog/types'
 import type { ChatRequest } from '@/chat/request'
+import type { ServerTool } from '@/chat/server-tools'
 import { assert } from '@/lib/assert'
 import { MAX_NANO, type Nano, nano, ZERO_NANO } from '@/lib/money'
-import type { PlannedTarget } from '@/routing/plan/plan'
+import type { Plan } from '@/routing/plan/plan'
 
 /**
  * What a hold was sized for. Nothing above it is believed, but for input `beyond` a close estimate: as many tokens as could be
@@ -33,36 +34,32 @@ export type HoldSize = {
 const MIN_LOWERED_CAP = 256
 
 /** What a size is reckoned from: the request, its prompt, and everything that may answer it. */
-export type Sized = {
-  request: ChatRequest
-  prompt: Prompt
-  models: readonly Model[]
-  targets: readonly PlannedTarget[]
-}
+export type Sized = { request: ChatRequest; prompt: Prompt; plan: Pick<Plan, 'models' | 'targets'> }
 
 /**
  * The first, cheap size: one token per byte bounds the input from above without a tokenizer. Throws `invalid_request` for what
  * has no price at these models.
  */
 export function quickSize(sized: Sized, bodyBytes: number): HoldSize {
-  const { request, prompt, targets } = sized
+  const { request, prompt, plan } = sized
   refuseUnpriceable(
     request,
-    targets.map(({ target }) => target),
+    plan.targets.map(({ target }) => target),
   )
-  const bound = ({ contextLength }: Model) => inputBound(prompt, bodyBytes, contextLength)
-  if (!request.serverTools) return sizeFor(sized, bound, prompt.estimatedTokens)
-  return sizeFor(sized, (model) => boundWithTools(sized, model, bound(model)), prompt.estimatedTokens)
+  return sizeFor(sized, prompt.estimatedTokens, (model) => {
+    const bound = inputBound(prompt, bodyBytes, model.contextLength)
+    return request.serverTools ? boundWithTools(request.serverTools, plan, model, bound) : bound
+  })
 }
 
 /** What tools bring is read as well, at whichever target of the model. */
-function boundWithTools({ request: { serverTools = [] }, targets }: Sized, model: Model, bound: number): number {
+function boundWithTools(tools: readonly ServerTool[], { targets }: Sized['plan'], model: Model, bound: number): number {
   const own = targets.filter((planned) => planned.model === model).map(({ target }) => target)
-  return inputWithTools(serverTools, own, bound, model.contextLength)
+  return inputWithTools(tools, own, bound, model.contextLength)
 }
 
 /** The most that the tools of the request cost, at the dearest target. */
-function toolsCost({ request: { serverTools }, targets }: Sized): Nano {
+function toolsCost({ request: { serverTools }, plan: { targets } }: Sized): Nano {
   if (!serverTools) return ZERO_NANO
   return dearestTools(
     serverTools,
@@ -80,7 +77,7 @@ export async function exactSize(sized: Sized, quick: HoldSize, accountId = ''): 
   const counted = await tokenizerCount(prompt, accountId)
   const bound = ({ tokenizerSafetyFactor, contextLength }: Model) =>
     Math.min(Math.ceil(counted * tokenizerSafetyFactor) + mediaBound(prompt, contextLength), quick.bounds.inputTokens)
-  return withRoomBeyond(sizeFor(sized, bound, quick.estimatedInput), quick.bounds.inputTokens)
+  return withRoomBeyond(sizeFor(sized, quick.estimatedInput, bound), quick.bounds.inputTokens)
 }
 
 /**
@@ -88,7 +85,8 @@ export async function exactSize(sized: Sized, quick: HoldSize, accountId = ''): 
  * models' caps; undefined where it would fall under {@link MIN_LOWERED_CAP}.
  */
 export function affordableCap(sized: Sized, size: HoldSize, available: Nano): number | undefined {
-  const { request, models } = sized
+  const { request, plan } = sized
+  const { models } = plan
   const room = available - toolsCost(sized)
   let low = MIN_LOWERED_CAP
   let high = Math.min(...models.map((model) => model.maxOutputTokens))
@@ -105,7 +103,7 @@ export function affordableCap(sized: Sized, size: HoldSize, available: Nano): nu
 
 /** The size again after the request's own cap was lowered. */
 export function resize(sized: Sized, size: HoldSize): HoldSize {
-  const resized = sizeFor(sized, () => size.bounds.inputTokens, size.estimatedInput)
+  const resized = sizeFor(sized, size.estimatedInput, () => size.bounds.inputTokens)
   const { beyond } = size.bounds
   return beyond ? withRoomBeyond(resized, beyond.inputTokens) : resized
 }
@@ -114,8 +112,9 @@ function withRoomBeyond(size: HoldSize, inputTokens: number): HoldSize {
   return { ...size, bounds: { ...size.bounds, beyond: { inputTokens, cost: size.amount } } }
 }
 
-function sizeFor(sized: Sized, boundFor: (model: Model) => number, estimatedInput: number): HoldSize {
-  const { request, models, prompt } = sized
+function sizeFor(sized: Sized, estimatedInput: number, boundFor: (model: Model) => number): HoldSize {
+  const { request, prompt } = sized
+  const { models } = sized.plan
   const first = models[0]
   assert(first, 'a plan has at least one model')
   let amount = 0

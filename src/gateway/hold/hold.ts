@@ -12,14 +12,12 @@ import type { RequestFacts } from '@/ledger/usage-record'
 import { assert } from '@/lib/assert'
 import type { CrashPoint } from '@/lib/crash-point'
 import type { Nano } from '@/lib/money'
-import type { Soon } from '@/lib/wait/soon'
-import type { PlannedTarget } from '@/routing/plan/plan'
 import type { Tracing } from '@/telemetry/tracing'
 import { denial } from './denial'
 import type { HoldKeeper, Renewable } from './hold-keeper'
 import type { HoldSize } from './hold-size'
 import type { Settler } from './settler'
-import type { Negotiation, Refusal, Terms } from './terms'
+import type { Negotiation, Offer, Refusal } from './terms'
 
 export type HoldDeps = {
   ledger: Pick<Ledger, 'reserve'>
@@ -33,8 +31,6 @@ export type HoldDeps = {
 
 type Holder = { payer: Payer; requestId: string; line: { requestedModel?: string | undefined } }
 
-type Planned = Terms & { plan: { targets: readonly PlannedTarget[] } }
-
 /** A charge that there is something to pay of. */
 type Due = Extract<Charge, { kind: 'charge' }>
 
@@ -44,34 +40,34 @@ export type Progress = { cost: Nano; facts: RequestFacts }
 export type Hold = Pick<OpenHold, Exclude<keyof OpenHold, keyof Renewable | 'isTakenCareOf'>>
 
 /**
- * Reserves, runs `use` with what was agreed, and makes sure that the hold ends. Throws a GatewayError where the ledger
+ * Reserves, runs `use` with the offer that was taken, and makes sure that the hold ends. Throws a GatewayError where the ledger
  * refuses: 401, 402, 429, or 503 where it cannot be reached.
  */
-export async function withHold<Offered extends Planned>(
+export async function withHold<Offered extends Offer>(
   deps: HoldDeps,
   { payer, requestId: holdId, line }: Holder,
-  negotiate: () => Soon<Negotiation<Offered>>,
+  negotiation: Negotiation<Offered>,
   use: (hold: Hold, offer: Offered) => Promise<Response>,
 ): Promise<Response> {
-  const negotiating = deps.tracing ? Promise.try(negotiate) : negotiate()
-  if (negotiating instanceof Promise)
-    deps.tracing?.step(holdId, 'plan', negotiating, ({ first }) => ({
+  const beginning = deps.tracing ? Promise.try(() => negotiation.begin()) : negotiation.begin()
+  if (beginning instanceof Promise) {
+    deps.tracing?.step(holdId, 'plan', beginning, ({ offered }) => ({
       requested_model: line.requestedModel,
-      targets: first.plan.targets.map(({ target }) => `${target.provider.name}/${target.model}`),
+      targets: offered.plan.targets.map(({ target }) => `${target.provider.name}/${target.model}`),
     }))
-  const negotiation = negotiating instanceof Promise ? await negotiating : negotiating
-  let offer = negotiation.first
-  let outcome = await reserve(deps, payer, holdId, offer)
+    await beginning
+  }
+  let outcome = await reserve(deps, payer, holdId, negotiation.offered)
   while (outcome.kind !== 'reserved') {
-    const next = isNegotiable(outcome) ? await negotiation.next(outcome) : undefined
-    if (!next) throw denial(outcome, offer.size)
-    offer = next
-    outcome = await reserve(deps, payer, holdId, offer)
+    const { size } = negotiation.offered
+    if (!isNegotiable(outcome) || !(await negotiation.goOn(outcome))) throw denial(outcome, size)
+    outcome = await reserve(deps, payer, holdId, negotiation.offered)
   }
   deps.crashPoint('reserved')
-  const hold = new OpenHold(deps, payer, holdId, offer.size, outcome.limits)
+  const { offered } = negotiation
+  const hold = new OpenHold(deps, payer, holdId, offered.size, outcome.limits)
   try {
-    const response = await use(hold, offer)
+    const response = await use(hold, offered)
     assert(hold.isTakenCareOf(), 'a request ended without settling, releasing or handing over its hold')
     return response
   } catch (error) {
@@ -166,7 +162,7 @@ function reserve(
   deps: HoldDeps,
   { accountId, keyId, secret }: Payer,
   holdId: string,
-  { size: { amount, inputCost, rateTokens: tokens }, allowedModels }: Terms,
+  { size: { amount, inputCost, rateTokens: tokens }, allowedModels }: Offer,
 ): Promise<ReserveOutcome> {
   const ttlMs = deps.holdTtlMs
   const asked = { accountId, keyId, secret, holdId, amount, inputCost, tokens, ttlMs, allowedModels }

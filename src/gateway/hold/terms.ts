@@ -1,67 +1,92 @@
 /**
- * Comes to terms with the ledger, whatever a request asks for: drafts by what this process believes that the key may call, drafts
+ * Comes to terms with the ledger, whatever a request asks for: offers by what this process believes that the key may call, offers
  * anew where that was wrong, and offers less where credit or budget do not suffice.
  */
 
 import { type AllowedModels, allowedModelsText } from '@/ledger/allowed-models'
 import type { Ledger } from '@/ledger/ledger'
 import type { Payer, ReserveOutcome } from '@/ledger/outcomes'
+import { assert } from '@/lib/assert'
 import { type Nano, nano } from '@/lib/money'
-import { type Soon, whenThere } from '@/lib/wait/soon'
+import type { Soon } from '@/lib/wait/soon'
+import type { PlannedTarget } from '@/routing/plan/plan'
 import type { HoldSize } from './hold-size'
 import type { KeyPermissions } from './key-permissions'
 
-/** What the ledger is asked to reserve, and the models that the request was planned with. */
-export type Terms = { size: HoldSize; allowedModels: AllowedModels }
+/** What the ledger is asked to reserve; of the one that it takes, the terms on which the request goes on. */
+export type Offer = {
+  readonly size: HoldSize
+  /** Those with which the request was planned. */
+  readonly allowedModels: AllowedModels
+  readonly plan: { targets: readonly PlannedTarget[] }
+  /** The next smaller one where `available` refuses this; undefined when there is none. Whoever counts for it takes the account's turn. */
+  shrink(available: Nano, accountId: string): Promise<Offer | undefined>
+}
 
 /** A refusal that another offer may turn into a hold. */
 export type Refusal = Extract<ReserveOutcome, { kind: 'insufficient' | 'budget_exceeded' | 'models_changed' }>
-
-/** The first offer and, given why the last one was refused, the next, or undefined when there is none. */
-export type Negotiation<Offered extends Terms> = {
-  first: Offered
-  next(refusal: Refusal): Promise<Offered | undefined>
-}
-
-/** An offer, and the next smaller one whenever `available` refuses the last. */
-export type Draft<Offered extends Terms> = { offer: Offered; shrink(available: Nano): Promise<Offered | undefined> }
 
 export type TermsDeps = { ledger: Pick<Ledger, 'readKey'>; permissions: KeyPermissions }
 
 /** Changes of one key that one request lives through before it is told to come back. */
 const MAX_REPLANS = 5
 
-/** Plans a request for a key that may call these models; throws where none can serve it. */
-type DraftFor<Offered extends Terms> = (allowedModels: AllowedModels) => Soon<Draft<Offered>>
+/** The offers of one request. A subclass for each use says how one is made. */
+export abstract class Negotiation<Offered extends Offer> {
+  private latest: Offered | undefined
+  private replans = 0
 
-/** Makes the first offer: at once, where nothing has to be looked up for it. */
-export function negotiateTerms<Offered extends Terms>(
-  deps: TermsDeps,
-  payer: Payer,
-  draftFor: DraftFor<Offered>,
-): Soon<Negotiation<Offered>> {
-  const believed = deps.permissions.recall(payer.keyId)
-  const drafting = believed === null ? draftFor(null) : draftBelieved(deps, payer, believed, draftFor)
-  return whenThere(drafting, (draft) => negotiateFrom(deps, payer, draft, draftFor))
-}
+  constructor(
+    private readonly terms: TermsDeps,
+    protected readonly payer: Payer,
+  ) {}
 
-function negotiateFrom<Offered extends Terms>(
-  deps: TermsDeps,
-  payer: Payer,
-  first: Draft<Offered>,
-  draftFor: DraftFor<Offered>,
-): Negotiation<Offered> {
-  let draft = first
-  let replans = 0
-  return {
-    first: draft.offer,
-    async next(refusal) {
-      if (refusal.kind !== 'models_changed') return draft.shrink(payable(refusal))
-      if (++replans > MAX_REPLANS) return undefined
-      deps.permissions.note(payer.keyId, refusal.allowedModels)
-      draft = await draftFor(refusal.allowedModels)
-      return draft.offer
-    },
+  /** Plans the request for a key that may call these models; throws where none can serve it. */
+  protected abstract offer(allowedModels: AllowedModels): Soon<Offered>
+
+  /** The offer that was made last. */
+  get offered(): Offered {
+    assert(this.latest, 'there is an offer once it has begun')
+    return this.latest
+  }
+
+  /** Makes the first offer: at once, where nothing has to be looked up for it. */
+  begin(): Soon<this> {
+    const believed = this.terms.permissions.recall(this.payer.keyId)
+    const offering = believed === null ? this.offer(null) : this.offerBelieved(believed)
+    if (offering instanceof Promise) return offering.then((offer) => this.make(offer))
+    return this.make(offering)
+  }
+
+  /** Makes the next one, given why the last was refused; false when there is none. */
+  async goOn(refusal: Refusal): Promise<boolean> {
+    if (refusal.kind !== 'models_changed') {
+      const smaller = await this.offered.shrink(payable(refusal), this.payer.accountId)
+      if (smaller) this.latest = smaller as Offered
+      return smaller !== undefined
+    }
+    if (++this.replans > MAX_REPLANS) return false
+    this.terms.permissions.note(this.payer.keyId, refusal.allowedModels)
+    this.latest = await this.offer(refusal.allowedModels)
+    return true
+  }
+
+  private make(offer: Offered): this {
+    this.latest = offer
+    return this
+  }
+
+  /** Offers with what this process believes of the key. Nobody is refused for a belief: the ledger is asked first. */
+  private async offerBelieved(believed: AllowedModels): Promise<Offered> {
+    const { ledger, permissions } = this.terms
+    try {
+      return await this.offer(believed)
+    } catch (error) {
+      const key = await ledger.readKey(this.payer)
+      if (!key || allowedModelsText(key.allowedModels) === allowedModelsText(believed)) throw error
+      permissions.note(this.payer.keyId, key.allowedModels)
+      return await this.offer(key.allowedModels)
+    }
   }
 }
 
@@ -69,21 +94,4 @@ function negotiateFrom<Offered extends Terms>(
 function payable(refusal: Exclude<Refusal, { kind: 'models_changed' }>): Nano {
   const left = refusal.kind === 'budget_exceeded' ? Math.min(refusal.remaining, refusal.available) : refusal.available
   return nano(Math.max(left, 0))
-}
-
-/** Drafts with what this process believes of the key. Nobody is refused for a belief: the ledger is asked first. */
-async function draftBelieved<Offered extends Terms>(
-  { ledger, permissions }: TermsDeps,
-  payer: Payer,
-  believed: AllowedModels,
-  draftFor: DraftFor<Offered>,
-): Promise<Draft<Offered>> {
-  try {
-    return await draftFor(believed)
-  } catch (error) {
-    const key = await ledger.readKey(payer)
-    if (!key || allowedModelsText(key.allowedModels) === allowedModelsText(believed)) throw error
-    permissions.note(payer.keyId, key.allowedModels)
-    return await draftFor(key.allowedModels)
-  }
 }

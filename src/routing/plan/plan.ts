@@ -94,7 +94,7 @@ export function buildPlan(catalog: Catalog, request: ChatRequest, options: PlanO
 }
 
 /** The model or tier of that name. Throws `model_not_found`, blaming the field `param`. */
-export function findModelOrTier(catalog: Catalog, id: string, param: string): Model | Tier {
+export function findModelOrTier(catalog: Catalog, id: string, param: string): Named {
   const found = catalog.models.get(id) ?? catalog.tiers.get(id)
   if (found) return found
   const message = `The model '${id.slice(0, 128)}' does not exist. GET /v1/models lists all models.`
@@ -103,6 +103,9 @@ export function findModelOrTier(catalog: Catalog, id: string, param: string): Mo
 
 /** Parts that one message names; what a caller sends must not make it long. */
 const MAX_NAMED_PARTS = 5
+
+/** What a caller names. */
+type Named = Model | Tier
 
 type Draft = {
   request: ChatRequest
@@ -115,40 +118,39 @@ type Draft = {
   choice: TierChoice | undefined
 }
 
-function findNamed(catalog: Catalog, request: ChatRequest, allowed: AllowedModelIds = null): (Model | Tier)[] {
-  const find = (id: string, param: string) => {
-    const found = findModelOrTier(catalog, id, param)
-    checkAllowed(allowed, found, param)
-    checkKind(catalog, found, 'chat', param)
-    return found
-  }
-  const primary = find(request.model, 'model')
-  if (request.fallback.length > 0) {
-    return [primary, ...request.fallback.map((id, index) => find(id, `fallback[${index}]`))]
-  }
-  const own = 'candidates' in primary ? [] : primary.fallback.flatMap((id) => catalog.models.get(id) ?? [])
+function findNamed(catalog: Catalog, { model, fallback }: ChatRequest, allowed: AllowedModelIds = null): Named[] {
+  const named: Named[] = [findChat(catalog, model, 'model', allowed)]
+  for (const [index, id] of fallback.entries()) named.push(findChat(catalog, id, `fallback[${index}]`, allowed))
+  const [primary] = named
+  if (fallback.length > 0 || !primary || 'candidates' in primary) return named
   // The caller did not ask for these: the key simply does without those it may not call.
-  return [primary, ...own.filter((model) => isAllowed(allowed, model))]
+  for (const id of primary.fallback) {
+    const own = catalog.models.get(id)
+    if (own && isAllowed(allowed, own)) named.push(own)
+  }
+  return named
+}
+
+function findChat(catalog: Catalog, id: string, param: string, allowed: AllowedModelIds): Named {
+  const found = findModelOrTier(catalog, id, param)
+  checkAllowed(allowed, found, param)
+  checkKind(catalog, found, 'chat', param)
+  return found
 }
 
 /** The models that can serve, in order, each once; those that cannot are noted as passed over. */
-function resolve(draft: Draft, named: readonly (Model | Tier)[]): Model[] {
-  const models = new Set<Model>()
-  for (const [index, entry] of named.entries()) {
-    for (const model of 'candidates' in entry ? fromTier(draft, entry, index === 0) : fromModel(draft, entry)) {
-      models.add(model)
-    }
+function resolve(draft: Draft, named: readonly Named[]): Model[] {
+  const models: Model[] = []
+  for (const entry of named) {
+    if ('candidates' in entry) {
+      for (const model of fromTier(draft, entry, entry === named[0])) if (!models.includes(model)) models.push(model)
+    } else if (!models.includes(entry) && canServe(draft, entry, true)) models.push(entry)
   }
-  return [...models]
-}
-
-/** A model that the caller chose by name is not exchanged for one that thinks, only because thinking was asked for. */
-function fromModel(draft: Draft, model: Model): Model[] {
-  return canServe(draft, model, (unmet) => unmet.requirement !== 'reasoning') ? [model] : []
+  return models
 }
 
 function fromTier(draft: Draft, tier: Tier, isPrimary: boolean): Model[] {
-  const able = tier.candidates.filter((model) => canServe(draft, model, () => true))
+  const able = tier.candidates.filter((model) => canServe(draft, model, false))
   if (able.length === 0) return []
   const { request, requirements, view, options } = draft
   const good = request.preferences ? goodEnough(draft, able) : able
@@ -174,9 +176,12 @@ function goodEnough({ request: { preferences }, passedOver }: Draft, able: reado
   return good
 }
 
-function canServe(draft: Draft, model: Model, matters: (unmet: Unmet) => boolean): boolean {
-  const unmet = ruledOut(model, draft.requirements).filter((item) => matters(item) && (item.isFirm || !draft.isLenient))
-  if (!isAllowed(draft.options.allowedModels ?? null, model)) unmet.unshift(NOT_ALLOWED)
+/** A model that `isNamed` is not exchanged for one that thinks, only because thinking was asked for. */
+function canServe(draft: Draft, model: Model, isNamed: boolean): boolean {
+  const unmet: Unmet[] = []
+  if (!isAllowed(draft.options.allowedModels ?? null, model)) unmet.push(NOT_ALLOWED)
+  for (const item of ruledOut(model, draft.requirements))
+    if ((item.isFirm || !draft.isLenient) && !(isNamed && item.requirement === 'reasoning')) unmet.push(item)
   const usable = usableTargets(draft, model)
   if (usable.length === 0) unmet.push(wrongTarget(draft, model))
   else if (wantedTargets(draft, model).length === 0) unmet.push(noneWanted(usable))

@@ -100,10 +100,8 @@ function decisiveness(difficulty: number): number {
 /** What the request would cost at `model` if nothing is cached, in nano-USD. */
 export function estimatedCost(model: Model, inputTokens: number, outputTokens: number): Nano {
   const prices = pricesFor(model.pricing, inputTokens)
-  return costNano([
-    [inputTokens, prices.input],
-    [Math.min(Math.ceil(outputTokens), model.maxOutputTokens), prices.output],
-  ])
+  const output = Math.min(Math.ceil(outputTokens), model.maxOutputTokens)
+  return costNano([inputTokens, output], [prices.input, prices.output])
 }
 
 /** Without a figure in the catalogue, a dearer model is taken for a better one. */

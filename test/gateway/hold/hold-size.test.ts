@@ -16,7 +16,7 @@ const dear = modelOf('svc/dear', [provider], { maxOutputTokens: 500, usd: 10 })
 function sizedFor(changes: Partial<ChatRequest> = {}, models: Model[] = [cheap], text = 'Hi') {
   const request = requestOf(changes, text)
   const targets = models.flatMap((model) => model.targets.map((target) => ({ model, target })))
-  return { request, prompt: measurePrompt(request), models, targets }
+  return { request, prompt: measurePrompt(request), plan: { models, targets } }
 }
 
 describe('the quick size', () => {
@@ -45,7 +45,10 @@ describe('the quick size', () => {
     const sized = sizedFor({}, [cheap, dear], 'word '.repeat(200))
     expect(quickSize(sized, 2_000).inputCost).toBe(nano(sized.prompt.estimatedTokens * 1_000))
     const free = modelOf('svc/free', [provider], { usd: 0 })
-    expect(quickSize({ ...sized, models: [free] }, 2_000)).toMatchObject({ amount: nano(0), inputCost: nano(0) })
+    expect(quickSize({ ...sized, plan: { ...sized.plan, models: [free] } }, 2_000)).toMatchObject({
+      amount: nano(0),
+      inputCost: nano(0),
+    })
   })
 
   test('reads the prompt no second time', () => {
@@ -149,7 +152,8 @@ describe('the cap that a balance pays', () => {
   test('is none below what helps anybody', () => {
     expect(affordableCap(sized, size, nano(inputAt(10) + 256 * 40_000))).toBe(256)
     expect(affordableCap(sized, size, nano(inputAt(10) + 256 * 40_000 - 1))).toBeUndefined()
-    const short = { ...sized, models: [modelOf('svc/short', [provider], { maxOutputTokens: 100 })] }
+    const models = [modelOf('svc/short', [provider], { maxOutputTokens: 100 })]
+    const short = { ...sized, plan: { ...sized.plan, models } }
     expect(affordableCap(short, size, nano(1_000_000_000))).toBeUndefined()
   })
 

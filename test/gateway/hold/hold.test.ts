@@ -4,8 +4,8 @@ import { FACTS } from '@test/ledger/harness'
 import { GatewayError } from '@/chat/error'
 import { type Hold, type HoldDeps, withHold } from '@/gateway/hold/hold'
 import type { HoldSize } from '@/gateway/hold/hold-size'
-import type { Offer } from '@/gateway/hold/negotiation'
-import type { Negotiation } from '@/gateway/hold/terms'
+import { createKeyPermissions } from '@/gateway/hold/key-permissions'
+import { Negotiation, type Offer, type Refusal } from '@/gateway/hold/terms'
 import type { Charge } from '@/ledger/charge'
 import type { Renewal, ReserveOutcome, ReserveRequest } from '@/ledger/outcomes'
 import { nano } from '@/lib/money'
@@ -75,13 +75,26 @@ beforeEach(() => {
 const offerOf = (size: HoldSize) => ({ size, allowedModels: ['svc/alpha'] }) as unknown as Offer
 const FIRST = offerOf(SIZE)
 
-function run(use: (hold: Hold, offer: Offer) => Promise<Response>, negotiation: Partial<Negotiation<Offer>> = {}) {
-  return withHold(
-    deps,
-    { payer: PAYER, requestId: 'hold_1', line: {} },
-    () => ({ first: FIRST, next: async () => undefined, ...negotiation }),
-    use,
-  )
+type Shrink = (refusal: Refusal) => Offer | undefined
+
+class TestNegotiation extends Negotiation<Offer> {
+  constructor(private readonly shrink: Shrink) {
+    super({ ledger: { readKey: async () => undefined }, permissions: createKeyPermissions() }, PAYER)
+  }
+
+  protected offer(): Offer {
+    return FIRST
+  }
+
+  override async goOn(refusal: Refusal): Promise<boolean> {
+    const next = this.shrink(refusal)
+    if (next) Object.assign(this, { latest: next })
+    return next !== undefined
+  }
+}
+
+function run(use: (hold: Hold, offer: Offer) => Promise<Response>, shrink: Shrink = () => undefined) {
+  return withHold(deps, { payer: PAYER, requestId: 'hold_1', line: {} }, new TestNegotiation(shrink), use)
 }
 
 describe('before anything is asked', () => {
@@ -116,7 +129,7 @@ describe('before anything is asked', () => {
           await hold.release()
           return new Response()
         },
-        { next: async (refusal) => (refusal.kind === 'insufficient' && refusal.available === 5 ? second : undefined) },
+        (refusal) => (refusal.kind === 'insufficient' && refusal.available === 5 ? second : undefined),
       )
     })
     expect(given[1]).toBe(second)

@@ -7,7 +7,7 @@ import type { Model } from '@/catalog/types'
 import { GatewayError } from '@/chat/error'
 import type { ChatRequest } from '@/chat/request'
 import { createKeyPermissions } from '@/gateway/hold/key-permissions'
-import { type NegotiationDeps, negotiate, type Offer } from '@/gateway/hold/negotiation'
+import { ChatNegotiation, type NegotiationDeps, type ChatOffer as Offer } from '@/gateway/hold/negotiation'
 import type { Refusal } from '@/gateway/hold/terms'
 import type { AllowedModels } from '@/ledger/outcomes'
 import { nano } from '@/lib/money'
@@ -54,8 +54,11 @@ function arrivedWith(request: ChatRequest) {
   }
 }
 
-const begin = async ({ deps }: World, changes: Partial<ChatRequest> = {}) =>
-  negotiate(deps, arrivedWith(requestOf(changes, PROSE)), undefined)
+async function begin({ deps }: World, changes: Partial<ChatRequest> = {}) {
+  const negotiation = await new ChatNegotiation(deps, arrivedWith(requestOf(changes, PROSE)), undefined).begin()
+  const next = async (refusal: Refusal) => ((await negotiation.goOn(refusal)) ? negotiation.offered : undefined)
+  return { first: negotiation.offered, next }
+}
 
 function short(offer: Offer | undefined, available: number): Refusal {
   return { kind: 'insufficient', available: nano(available), held: nano(0), needed: offer?.size.amount ?? nano(0) }
