@@ -9,7 +9,7 @@ import { GatewayError } from '@/chat/error'
 import type { FormatName } from '@/chat/format-name'
 import type { ChatRequest } from '@/chat/request'
 import type { Clock } from '@/lib/clock'
-import { type Soon, whenThere } from '@/lib/wait/soon'
+import type { Soon } from '@/lib/wait/soon'
 import { type Failover, type RequestContext, startFailover } from '@/routing/failover/failover'
 import type { RoutingParts } from '@/routing/failover/permit'
 import { createRetryBudget } from '@/routing/failover/retry-budget'
@@ -91,17 +91,23 @@ export function createRouter(options: RouterOptions): Router {
   const stickiness = createStickiness(clock, options.sessions)
   let ticking: Timer | undefined
   let telling: Timer | undefined
+
+  function planFor(request: ChatRequest, clientFormat: FormatName, allowedModels: AllowedModelIds, kept?: string) {
+    const options = { clientFormat, view, allowedModels, stickyModelId: kept }
+    const plan = buildPlan(catalog.current, request, options)
+    refuseIfOverloaded(parts, plan)
+    return plan
+  }
+
   return {
     sessionOf: (request, accountId, name) =>
       catalog.current.tiers.has(request.model) ? sessionOf(accountId, request, name) : undefined,
     conversationOf: (request, accountId, name) => conversationOf(accountId, request, name),
     plan(request, { clientFormat, session, allowedModels = null }) {
       exchange.stayClose()
-      return whenThere(session && stickiness.recall(session), (stickyModelId) => {
-        const plan = buildPlan(catalog.current, request, { clientFormat, view, allowedModels, stickyModelId })
-        refuseIfOverloaded(parts, plan)
-        return plan
-      })
+      const kept = session && stickiness.recall(session)
+      if (kept instanceof Promise) return kept.then((model) => planFor(request, clientFormat, allowedModels, model))
+      return planFor(request, clientFormat, allowedModels, kept)
     },
     planEmbedding(request, allowedModels) {
       exchange.stayClose()

@@ -59,7 +59,7 @@ async function send(call: UpstreamCall, url: string, headers: Record<string, str
   if (call.handle) call.handle.deadline = deadline
   const reach = target.provider.isProxied
     ? undefined
-    : reachTest.watch(target.provider.baseUrl, limits.connectMs, () => deadline.end('connect'))
+    : reachTest.watch(target.provider.baseUrl, limits.connectMs, deadline)
   let response: Response
   try {
     response = await fetch(url, {

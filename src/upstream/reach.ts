@@ -10,10 +10,10 @@ import { dueIn, type Timed, unwatch, watch } from '@/lib/wait/coarse-time'
 
 interface ReachTest {
   /**
-   * Calls `onSilence` once, `connectMs` milliseconds from now at the earliest, where nothing takes connections at the
+   * Ends the call once, `connectMs` milliseconds from now at the earliest, where nothing takes connections at the
    * address of `baseUrl`. A refused connection or an unknown name is left to the call itself, which fails at once.
    */
-  watch(baseUrl: string, connectMs: number, onSilence: () => void): ReachWatch
+  watch(baseUrl: string, connectMs: number, call: { end(phase: 'connect'): void }): ReachWatch
 }
 
 type ReachWatch = {
@@ -57,14 +57,11 @@ export function createReachTest(monotonic: () => number): ReachTest {
     return address.probe
   }
 
-  return {
-    watch: (baseUrl, connectMs, onSilence) => new Watch(addressOf(baseUrl), { connectMs, onSilence, monotonic, probe }),
-  }
+  const parts = { monotonic, probe }
+  return { watch: (baseUrl, connectMs, call) => new Watch(addressOf(baseUrl), parts, connectMs, call) }
 }
 
 type WatchParts = {
-  connectMs: number
-  onSilence: () => void
   monotonic: () => number
   probe(address: Address, connectMs: number): Promise<boolean>
 }
@@ -77,10 +74,12 @@ class Watch implements ReachWatch, Timed {
   constructor(
     private readonly address: Address,
     private readonly parts: WatchParts,
+    private readonly connectMs: number,
+    private readonly call: { end(phase: 'connect'): void },
   ) {
     this.freshSinceMs = parts.monotonic() - FRESH_MS
     if (address.heardAtMs > this.freshSinceMs) {
-      this.dueAtMs = dueIn(parts.connectMs)
+      this.dueAtMs = dueIn(connectMs)
       watch(this)
     } else void this.test()
   }
@@ -102,7 +101,7 @@ class Watch implements ReachWatch, Timed {
   }
 
   private async test(): Promise<void> {
-    if ((await this.parts.probe(this.address, this.parts.connectMs)) && !this.isOver) this.parts.onSilence()
+    if ((await this.parts.probe(this.address, this.connectMs)) && !this.isOver) this.call.end('connect')
   }
 }
 

@@ -18,18 +18,22 @@ afterAll(() => silent.stop())
 
 const newTest = () => createReachTest(() => performance.now())
 
+const NOBODY = { end: () => undefined }
+
 /** Watches an address until it is called silent. */
 async function untilSilent(baseUrl: string, reach = newTest()): Promise<void> {
   const told = Promise.withResolvers<void>()
-  reach.watch(baseUrl, CONNECT_MS, told.resolve)
+  reach.watch(baseUrl, CONNECT_MS, { end: () => told.resolve() })
   await told.promise
 }
 
 /** Watches an address for longer than the connection beside the call may take. */
 async function isCalledSilent(baseUrl: string, reach = newTest()): Promise<boolean> {
   let isSilent = false
-  const watch = reach.watch(baseUrl, CONNECT_MS, () => {
-    isSilent = true
+  const watch = reach.watch(baseUrl, CONNECT_MS, {
+    end() {
+      isSilent = true
+    },
   })
   await spend(3 * CONNECT_MS)
   watch.stop()
@@ -51,13 +55,13 @@ test('one that takes them, refuses them, or has no name is not', async () => {
 test('one that answered a moment ago is tested again once the wait has lasted', async () => {
   const reach = newTest()
   const baseUrl = `http://127.0.0.1:${silent.port}`
-  reach.watch(baseUrl, CONNECT_MS, () => undefined).answered()
+  reach.watch(baseUrl, CONNECT_MS, NOBODY).answered()
   await untilSilent(baseUrl, reach)
 })
 
 test('an address is unheard of until it has taken a connection, and is known for a while after', async () => {
   const reach = createReachTest(() => performance.now())
-  const watchOf = (port: number) => reach.watch(`http://127.0.0.1:${port}`, CONNECT_MS, () => undefined)
+  const watchOf = (port: number) => reach.watch(`http://127.0.0.1:${port}`, CONNECT_MS, NOBODY)
   expect(watchOf(silent.port).stop()).toEqual({ isUnheard: true })
   const server = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } })
   const watch = watchOf(server.port)
@@ -69,7 +73,7 @@ test('an address is unheard of until it has taken a connection, and is known for
 test('nobody is told after the call has ended', async () => {
   const reach = newTest()
   let told = 0
-  const watch = reach.watch(`http://127.0.0.1:${silent.port}`, CONNECT_MS, () => told++)
+  const watch = reach.watch(`http://127.0.0.1:${silent.port}`, CONNECT_MS, { end: () => told++ })
   watch.stop()
   await untilSilent(`http://127.0.0.1:${silent.port}`, reach)
   expect(told).toBe(0)
@@ -113,7 +117,7 @@ describe('the connection beside a call', () => {
   test('is one for all calls that start together', async () => {
     const listener = startListener()
     const reach = newTest()
-    for (let count = 0; count < 5; count++) reach.watch(listener.baseUrl, CONNECT_MS, () => undefined)
+    for (let count = 0; count < 5; count++) reach.watch(listener.baseUrl, CONNECT_MS, NOBODY)
     expect(await listener.connections()).toBe(1)
     listener.stop()
   })
@@ -122,7 +126,7 @@ describe('the connection beside a call', () => {
     const listener = startListener()
     let nowMs = 0
     const reach = createReachTest(() => nowMs)
-    const call = () => reach.watch(listener.baseUrl, CONNECT_MS, () => undefined)
+    const call = () => reach.watch(listener.baseUrl, CONNECT_MS, NOBODY)
     expect(await isCalledSilent(listener.baseUrl, reach)).toBe(false)
     expect(await listener.connections()).toBe(1)
     nowMs += 4_999
@@ -137,7 +141,7 @@ describe('the connection beside a call', () => {
   test('is made to each address on its own', async () => {
     const [one, two] = [startListener(), startListener()]
     const reach = newTest()
-    for (const { baseUrl } of [one, two]) reach.watch(baseUrl, CONNECT_MS, () => undefined)
+    for (const { baseUrl } of [one, two]) reach.watch(baseUrl, CONNECT_MS, NOBODY)
     expect([await one.connections(), await two.connections()]).toEqual([1, 1])
     one.stop()
     two.stop()

@@ -47,6 +47,6 @@ function pushText(parts: DecodedPart[], type: 'text' | 'reasoning' | 'refusal', 
   if (typeof text === 'string' && text !== '') parts.push({ type, text })
 }
 
-function firstText(...candidates: (JsonValue | undefined)[]): JsonValue | undefined {
-  return candidates.find((candidate) => typeof candidate === 'string' && candidate !== '')
+function firstText(one: JsonValue | undefined, other: JsonValue | undefined): JsonValue | undefined {
+  return typeof one === 'string' && one !== '' ? one : other
 }

@@ -12,8 +12,8 @@ export function decodeUsage(usage: JsonValue | undefined): Usage | undefined {
   const prompt = readCount(usage.prompt_tokens)
   const completion = readCount(usage.completion_tokens)
   if (prompt === undefined || completion === undefined) return undefined
-  const promptDetails = isJsonObject(usage.prompt_tokens_details) ? usage.prompt_tokens_details : {}
-  const completionDetails = isJsonObject(usage.completion_tokens_details) ? usage.completion_tokens_details : {}
+  const promptDetails = isJsonObject(usage.prompt_tokens_details) ? usage.prompt_tokens_details : NO_DETAILS
+  const completionDetails = isJsonObject(usage.completion_tokens_details) ? usage.completion_tokens_details : NO_DETAILS
   const total = readCount(usage.total_tokens)
   const cached =
     readCount(promptDetails.cached_tokens) ??
@@ -25,14 +25,12 @@ export function decodeUsage(usage: JsonValue | undefined): Usage | undefined {
   const reasoning = readCount(completionDetails.reasoning_tokens) ?? 0
   const beside = total === undefined ? undefined : total - prompt - completion
   const cache = cached + written.total
-  if (beside !== undefined && isCacheBeside(beside, reasoning, cache)) {
-    return {
-      ...divideInput(prompt + cache, cached, written),
-      ...divideOutput(completion, reasoning, beside - cache),
-    }
-  }
-  return { ...divideInput(prompt, cached, written), ...divideOutput(completion, reasoning, beside) }
+  const isBeside = beside !== undefined && isCacheBeside(beside, reasoning, cache)
+  const output = divideOutput(completion, reasoning, isBeside ? beside - cache : beside)
+  return Object.assign(divideInput(isBeside ? prompt + cache : prompt, cached, written), output)
 }
+
+const NO_DETAILS: JsonObject = {}
 
 /** The usage object of a whole answer or chunk, which some providers keep in an extension of theirs or in the choice. */
 export function findUsage(body: JsonObject): JsonValue | undefined {
@@ -87,8 +85,9 @@ function readWritten(usage: JsonObject, details: JsonObject): Written {
     readCount(details.cache_creation_tokens) ??
     readCount(usage.cache_creation_input_tokens) ??
     0
-  const split = [details.cache_creation_token_details, usage.cache_creation].find(isJsonObject)
-  return { total, forHour: Math.min(readCount(split?.ephemeral_1h_input_tokens) ?? 0, total) }
+  const own = details.cache_creation_token_details
+  const split = isJsonObject(own) ? own : usage.cache_creation
+  return { total, forHour: isJsonObject(split) ? Math.min(readCount(split.ephemeral_1h_input_tokens) ?? 0, total) : 0 }
 }
 
 function divideInput(

@@ -112,9 +112,9 @@ function partialUsage(reading: MeterReading, estimatedInput: number): Usage {
 function boundUsage(claimed: Usage, output: number, pricing: Pricing, { amount, bounds }: Covered): Usage {
   const { outputTokens: most } = bounds
   const limited = claimed.output <= most ? claimed : withOutput(claimed, most)
-  const possible = clampUsage(limited, pricing, bounds)
+  const possible = isPossible(limited, pricing, bounds) ? limited : clampUsage(limited, bounds)
   if (output <= most) return possible
-  const paid = mostPaid((tokens) => requestCost(pricing, withOutput(possible, tokens)) <= amount, most, output)
+  const paid = mostPaid(possible, pricing, amount, most, output)
   if (possible === limited && paid === claimed.output) return claimed
   return { ...possible, output: paid, reasoning: Math.min(claimed.reasoning, paid) }
 }
@@ -123,20 +123,19 @@ function withOutput(usage: Usage, output: number): Usage {
   return { ...usage, output, reasoning: Math.min(usage.reasoning, output) }
 }
 
-/** The largest number from `low` to `high` that is paid for; `low` is in any case. */
-function mostPaid(isPaid: (tokens: number) => boolean, low: number, high: number): number {
+/** The most output from `low` to `high` that `amount` pays for with `usage`; `low` is in any case. */
+function mostPaid(usage: Usage, pricing: Pricing, amount: Nano, low: number, high: number): number {
   let [least, most] = [low, high]
   while (least < most) {
     const middle = Math.ceil((least + most) / 2)
-    if (isPaid(middle)) least = middle
+    if (requestCost(pricing, withOutput(usage, middle)) <= amount) least = middle
     else most = middle - 1
   }
   return least
 }
 
-/** The same object where nothing exceeds the bounds. Dear classes are cut first, in the customer's favour. */
-function clampUsage(usage: Usage, pricing: Pricing, bounds: Bounds): Usage {
-  if (isPossible(usage, pricing, bounds)) return usage
+/** What of it is within the bounds. Dear classes are cut first, in the customer's favour. */
+function clampUsage(usage: Usage, bounds: Bounds): Usage {
   let room = bounds.inputTokens
   function take(tokens: number): number {
     const taken = Math.min(tokens, room)

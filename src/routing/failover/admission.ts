@@ -2,9 +2,10 @@
  * Lets a request through to a target, where breaker, keys and slots do: at once, after a wait for a slot, or as the last resort
  * against their advice, of which there is one at a time for each target, so that a rest stays a rest.
  */
-import type { ProviderKey } from '@/catalog/types'
+import type { Provider, ProviderKey } from '@/catalog/types'
 import { GatewayError } from '@/chat/error'
 import type { ConcurrencyLimiter, Release } from '@/routing/health/concurrency'
+import type { KeyPool } from '@/routing/health/key-pool'
 import { targetId } from '@/routing/health/target-id'
 import type { PlannedTarget } from '@/routing/plan/plan'
 import { type Entry, type FailoverState, isAtEnd, remainingMs } from './failover-state'
@@ -25,12 +26,17 @@ const MIN_REST_MS = 1_000
 export function tryEntry(failover: FailoverState, entry: Entry, sameKey: ProviderKey | undefined): Permit | undefined {
   const { provider } = entry.planned.target
   const { keys } = failover.parts
-  // A key that was taken out of use since gets no further call.
-  const again = sameKey && keys.keysOf(provider).find(({ id }) => id === sameKey.id)
-  const key = again ?? keys.pickUsable(provider, entry.avoidedKeys, failover.accountId, failover.conversation)
+  const key =
+    (sameKey && stillUsed(keys, provider, sameKey)) ??
+    keys.pickUsable(provider, entry.avoidedKeys, failover.accountId, failover.conversation)
   if (key && isBackedOff(failover, entry, key)) return undefined
   const release = key && failover.parts.limiter.tryTake(provider, failover.accountId)
   return key && release && open(failover, entry, key, release)
+}
+
+/** A key that was taken out of use since gets no further call. */
+function stillUsed(keys: KeyPool, provider: Provider, { id }: ProviderKey): ProviderKey | undefined {
+  return keys.keysOf(provider).find((key) => key.id === id)
 }
 
 /** Waits for the first provider that is only busy. Where none has room soon enough, says so and leaves them. */
@@ -157,10 +163,15 @@ function noteMove(failover: FailoverState, entry: Entry): void {
 function silenceThatCounts(failover: FailoverState, entry: Entry): number {
   const { parts, stream } = failover
   const ceilingMs = stream ? SLOW_STREAM_MS : SLOW_WHOLE_MS
-  if (!failover.entries.some((other) => other !== entry && !other.isDone)) return ceilingMs
+  if (!hasOther(failover.entries, entry)) return ceilingMs
   const { hedgeMs, giveUpMs } = patienceOf(failover, entry.planned)
   const isKnown = parts.latency.slowest(targetId(entry.planned.target), stream) !== undefined
   return Math.min(isKnown ? hedgeMs : giveUpMs, ceilingMs)
+}
+
+function hasOther(entries: readonly Entry[], entry: Entry): boolean {
+  for (const other of entries) if (other !== entry && !other.isDone) return true
+  return false
 }
 
 /** The patience with a target of this failover. */

@@ -10,7 +10,15 @@ export function inTurn(
   random: () => number,
   conversation?: Conversation,
 ): readonly PlannedTarget[] {
-  if (isWished || targets.every(({ target }) => target.weight === undefined)) return targets
+  const hasLots = !isWished && targets.length > 1 && targets.some(({ target }) => target.weight !== undefined)
+  return hasLots ? drawn(targets, random, conversation) : targets
+}
+
+function drawn(
+  targets: readonly PlannedTarget[],
+  random: () => number,
+  conversation?: Conversation,
+): readonly PlannedTarget[] {
   const name = conversation?.()
   const waits = new Map(
     targets.map((planned) => {

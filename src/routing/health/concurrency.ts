@@ -135,7 +135,7 @@ function occupy(lane: Lane, accountId: string, clock: Clock): Release {
 
 /** Gives free slots to those who have least, of them to whoever waits for longest. */
 function letIn(lane: Lane, clock: Clock): void {
-  for (;;) {
+  while (lane.queue.size > 0) {
     let next: Waiter | undefined
     const ownOf = ({ accountId }: Waiter) => lane.inFlightOf.get(accountId) ?? 0
     for (const waiter of lane.queue) if (!next || ownOf(waiter) < ownOf(next)) next = waiter

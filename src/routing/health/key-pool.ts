@@ -127,21 +127,15 @@ export function createKeyPool(options: KeyPoolOptions = {}): KeyPool {
   return {
     pickUsable(provider, avoided, accountId, conversation) {
       const usable = usableKeys(pool, provider, accountId)
-      const keys = avoided.size === 0 ? usable : usable.filter((key) => !avoided.has(key.id))
+      const keys = avoided.size === 0 ? usable : without(usable, avoided)
       if (keys.length < 2) return keys[0]
       const name = conversation?.()
       return name === undefined ? draw(keys, random) : keyOf(provider, keys, name)
     },
     pickResting: (provider, avoided, accountId) =>
-      leastResting(
-        pool,
-        provider,
-        accountId,
-        keysOf(pool, provider).filter((key) => !avoided.has(key.id)),
-      ),
+      leastResting(pool, provider, accountId, without(keysOf(pool, provider), avoided)),
     keysOf: (provider) => keysOf(pool, provider),
-    hasUsable: (provider) =>
-      pool.rests.size === 0 || keysOf(pool, provider).some((key) => remainingMs(pool, provider, key) === 0),
+    hasUsable: (provider) => pool.rests.size === 0 || restedKeys(pool, provider).length > 0,
     cool: (provider, key, limit) => cool(pool, provider, key, limit),
     takeOut: (provider, key, status) => takeOut(pool, provider, key, status),
     strike: (provider, key, status, accountId) => strike(pool, provider, key, status, accountId),
@@ -170,6 +164,10 @@ export function createKeyPool(options: KeyPoolOptions = {}): KeyPool {
   }
 }
 
+function without(keys: readonly ProviderKey[], avoided: ReadonlySet<string>): readonly ProviderKey[] {
+  return keys.filter((key) => !avoided.has(key.id))
+}
+
 function keysOf({ providers }: Pool, provider: Provider): readonly ProviderKey[] {
   const now = providers?.get(provider.name)
   return now && isSameUpstream(now, provider) ? now.keys : provider.keys
@@ -178,8 +176,11 @@ function keysOf({ providers }: Pool, provider: Provider): readonly ProviderKey[]
 function usableKeys(pool: Pool, provider: Provider, accountId: string): readonly ProviderKey[] {
   const keys = keysOf(pool, provider)
   const own = pool.own.find(accountId)
-  if (pool.rests.size === 0 && !own) return keys
-  return keys.filter((key) => remainingMs(pool, provider, key, own) === 0)
+  return pool.rests.size === 0 && !own ? keys : restedKeys(pool, provider, own)
+}
+
+function restedKeys(pool: Pool, provider: Provider, own?: Rests): readonly ProviderKey[] {
+  return keysOf(pool, provider).filter((key) => remainingMs(pool, provider, key, own) === 0)
 }
 
 function remainingMs(pool: Pool, provider: Provider, key: ProviderKey, own?: Rests): number {

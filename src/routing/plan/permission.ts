@@ -20,7 +20,10 @@ export function isAllowed(allowed: AllowedModelIds, model: Model): boolean {
 
 /** Throws `forbidden` with the code `model_not_allowed`, blaming the field `param`, where the key may not call what it names. */
 export function checkAllowed(allowed: AllowedModelIds, named: Model | Tier, param: string): void {
-  if (allowed === null) return
+  if (allowed !== null) checkListed(allowed, named, param)
+}
+
+function checkListed(allowed: readonly string[], named: Model | Tier, param: string): void {
   const isTier = 'candidates' in named
   const models = isTier ? named.candidates : [named]
   if (models.some((model) => isAllowed(allowed, model))) return

@@ -8,6 +8,7 @@ import type { Catalog, Model, Target, Tier } from '@/catalog/types'
 import { GatewayError } from '@/chat/error'
 import { isCarried } from '@/chat/features'
 import type { FormatName } from '@/chat/format-name'
+import type { RoutePreferences } from '@/chat/preferences'
 import type { ChatRequest } from '@/chat/request'
 import { chooseModels, type TierChoice } from './choose'
 import { checkKind } from './model-kind'
@@ -189,8 +190,12 @@ function canServe(draft: Draft, model: Model, isNamed: boolean): boolean {
   const dear = preferences && tooDear(model, preferences, draft.requirements.inputTokens)
   if (dear) unmet.push(dear)
   if (unmet.length === 0) return true
-  if (!draft.passedOver.some((item) => item.model === model)) draft.passedOver.push({ model, unmet })
+  passOver(draft, model, unmet)
   return false
+}
+
+function passOver({ passedOver }: Draft, model: Model, unmet: Unmet[]): void {
+  if (!passedOver.some((item) => item.model === model)) passedOver.push({ model, unmet })
 }
 
 function wrongTarget({ request, options }: Draft, { targets }: Model): Unmet {
@@ -215,10 +220,15 @@ function lossless({ bound = [], stream }: ChatRequest): Unmet {
   return { requirement: 'lossless', isFirm: true, detail }
 }
 
-function usableTargets({ request, options }: Draft, model: Model): Target[] {
-  const { clientFormat } = options
+function usableTargets({ request, options: { clientFormat } }: Draft, model: Model): Target[] {
+  const isBound = request.bound !== undefined && !request.preferences?.lossy
+  return clientFormat && (request.nativeOnly?.length || isBound)
+    ? carryingTargets(request, clientFormat, model)
+    : model.targets
+}
+
+function carryingTargets(request: ChatRequest, clientFormat: FormatName, model: Model): Target[] {
   const { nativeOnly, serverTools = [], bound, preferences, stream } = request
-  if (!clientFormat) return model.targets
   if (nativeOnly?.length) {
     return model.targets.filter((target) => target.provider.format === clientFormat && takesTools(target, serverTools))
   }
@@ -231,10 +241,13 @@ function usableTargets({ request, options }: Draft, model: Model): Target[] {
 /** Those of them that the caller lets answer, in the order wished. */
 function wantedTargets(draft: Draft, model: Model): Target[] {
   const targets = usableTargets(draft, model)
-  const { preferences, stream } = draft.request
-  if (!preferences) return targets
+  const { preferences } = draft.request
+  return preferences ? wishedTargets(draft, targets, preferences) : targets
+}
+
+function wishedTargets({ request: { stream }, view }: Draft, targets: Target[], preferences: RoutePreferences) {
   const wanted = targets.filter((target) => isWanted(target, preferences))
-  return arrangeTargets(wanted, { preferences, view: draft.view, stream })
+  return arrangeTargets(wanted, { preferences, view, stream })
 }
 
 function order(draft: Draft, models: readonly Model[], view: RouteView): PlannedTarget[] {

@@ -33,12 +33,11 @@ export function markLastTurn(turns: readonly Turn[], control: WireCacheControl |
 export function hasCacheControl({ cache_control: whole, messages, tools, functions }: WireRequest): boolean {
   if (whole || functions?.some((definition) => definition.cache_control)) return true
   if (tools?.some((tool) => tool.cache_control ?? tool.function?.cache_control)) return true
-  return messages.some(
-    ({ cache_control: own, content, tool_calls: calls }) =>
-      own ||
-      (Array.isArray(content) && content.some((part) => part.cache_control)) ||
-      calls?.some((call) => call.cache_control),
-  )
+  for (const { cache_control: own, content, tool_calls: calls } of messages) {
+    if (own || calls?.some((call) => call.cache_control)) return true
+    if (Array.isArray(content)) for (const part of content) if (part.cache_control) return true
+  }
+  return false
 }
 
 function hintOf(ttl: unknown): CacheHint {

@@ -11,7 +11,11 @@ type MessageBlock = TextBlock | RefusalBlock | ImageBlock | FileBlock | AudioBlo
 export function decodeContent(content: WireMessage['content'], param: string): MessageBlock[] {
   if (content === undefined || content === null) return []
   if (typeof content === 'string') return content === '' ? [] : [{ type: 'text', text: content }]
-  return content.flatMap((part, index) => decodePart(part, `${param}[${index}]`))
+  return decodeParts(content, param)
+}
+
+function decodeParts(parts: WireContentPart[], param: string): MessageBlock[] {
+  return parts.flatMap((part, index) => decodePart(part, `${param}[${index}]`))
 }
 
 /** Only the texts, for roles whose content is text; other parts are refused because they would be lost. */

@@ -34,7 +34,7 @@ export function decodeRequest(body: JsonObject, check: RequestCheck = checkReque
   const parallelToolCalls = isDeprecated ? false : request.parallel_tool_calls
   const output = decodeOutput(request)
   const reasoning = decodeReasoning(request)
-  const verbosity = VERBOSITIES.find((candidate) => candidate === request.verbosity)
+  const verbosity = request.verbosity ? oneOf(VERBOSITIES, request.verbosity) : undefined
   const maxOutputTokens = decodeOutputLimit(request)
   const nativeOnly = listNativeOnly(request)
   const hostedHistory = listHostedHistory(request)
@@ -51,7 +51,7 @@ export function decodeRequest(body: JsonObject, check: RequestCheck = checkReque
     toolChoice,
     parallelToolCalls: typeof parallelToolCalls === 'boolean' ? parallelToolCalls : undefined,
     wantsFunctionCall: isDeprecated || undefined,
-    toolOrigins: origins.size > 0 ? origins : undefined,
+    toolOrigins: origins,
     sampling: decodeSampling(request),
     maxOutputTokens,
     choices: request.n ?? 1,
@@ -131,9 +131,13 @@ function decodeOutput(request: WireRequest): OutputShape | undefined {
 
 /** Whoever asks for effort gets to read what it bought, where the provider shows it; this format has no field to say so. */
 function decodeReasoning({ reasoning_effort: given }: WireRequest): Reasoning | undefined {
-  const effort = EFFORTS.find((candidate): candidate is Effort => candidate === given)
+  const effort: Effort | undefined = given ? oneOf(EFFORTS, given) : undefined
   if (effort === undefined) return undefined
   return effort === 'none' ? { effort } : { effort, visible: true }
+}
+
+function oneOf<Word extends string>(words: readonly Word[], given: string): Word | undefined {
+  return words.find((word) => word === given)
 }
 
 /** How to choose among words. */

@@ -7,7 +7,7 @@ import { decodeCacheControl } from './decode-cache'
 import type { WireCacheControl, WireRequest, WireTool } from './wire'
 
 /** Tools that the hub can say, and those (built into a provider) that stay this format's own. */
-type DecodedTools = { tools: Tool[]; others: WireTool[]; origins: ReadonlyMap<string, ToolOrigin> }
+type DecodedTools = { tools: Tool[]; others: WireTool[]; origins: ReadonlyMap<string, ToolOrigin> | undefined }
 
 /** The tools of a request. Where custom tools are unknown they become functions; the flat shape that editors send is read too. */
 export function decodeTools(request: WireRequest): DecodedTools {
@@ -19,8 +19,13 @@ export function decodeTools(request: WireRequest): DecodedTools {
     else others.push(tool)
   }
   for (const definition of request.functions ?? []) tools.push(decodeFunction(definition))
-  const custom = tools.filter((tool) => tool.custom)
-  return { tools, others, origins: new Map(custom.map(({ name }) => [name, { kind: 'custom', name }])) }
+  let origins: Map<string, ToolOrigin> | undefined
+  for (const { name, custom } of tools) {
+    if (!custom) continue
+    origins ??= new Map()
+    origins.set(name, { kind: 'custom', name })
+  }
+  return { tools, others, origins }
 }
 
 /** The tool choice of a request, or undefined where it says nothing that the hub knows. */

@@ -16,7 +16,7 @@ export function decodeTurns(messages: WireMessage[]): { system: TextBlock[]; tur
   const turns: Turn[] = []
   const calls = createKnownCalls()
   let results: ToolResultBlock[] | undefined
-  messages.forEach((message, index) => {
+  for (const [index, message] of messages.entries()) {
     const param = `messages[${index}]`
     if (message.role === 'tool' || message.role === 'function') {
       const result = decodeResult(message, param, calls)
@@ -25,7 +25,7 @@ export function decodeTurns(messages: WireMessage[]): { system: TextBlock[]; tur
         results = [result]
         turns.push({ role: 'user', content: results })
       }
-      return
+      continue
     }
     results = undefined
     if (message.role === 'assistant') turns.push(decodeAssistant(message, param, index, calls))
@@ -36,7 +36,7 @@ export function decodeTurns(messages: WireMessage[]): { system: TextBlock[]; tur
       if (turns.length === 0) system.push(...texts)
       else turns.push({ role: 'system', content: texts, ...nameOf(message) })
     }
-  })
+  }
   return { system, turns }
 }
 

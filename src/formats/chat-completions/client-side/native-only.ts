@@ -9,10 +9,10 @@ const KNOWN_OUTPUTS: ReadonlySet<string> = new Set(['text', 'json_object', 'json
 /** Each as the field and what it is, e.g. `tools[1] (web_search)`. */
 export function listNativeOnly(request: WireRequest): string[] {
   const found: string[] = []
-  request.tools?.forEach((tool, index) => {
+  for (const [index, tool] of (request.tools ?? []).entries()) {
     const type = tool.type ?? (tool.custom ? 'custom' : 'function')
     if (type !== (tool.custom ? 'custom' : 'function')) found.push(`tools[${index}] (${shown(type)})`)
-  })
+  }
   const { tool_choice: choice, response_format: format, modalities } = request
   if (choice !== undefined && choice !== null && !decodeToolChoice(choice)) found.push('tool_choice (of unknown kind)')
   if (format && !KNOWN_OUTPUTS.has(format.type)) found.push(`response_format (${shown(format.type)})`)
@@ -24,8 +24,9 @@ export function listNativeOnly(request: WireRequest): string[] {
 
 /** Sound that the model spoke, which its provider keeps: only the words beside it can be told elsewhere. */
 export function listHostedHistory({ messages }: WireRequest): string[] {
-  const hasSound = messages.some((message) => message.role === 'assistant' && (message as JsonObject).audio)
-  return hasSound ? ['messages.audio'] : []
+  for (const message of messages)
+    if (message.role === 'assistant' && (message as JsonObject).audio) return ['messages.audio']
+  return []
 }
 
 /** The same sound as a file: how long it is only the provider knows. */

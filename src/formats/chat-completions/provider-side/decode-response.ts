@@ -14,51 +14,53 @@ import { isJsonObject, type JsonObject, type JsonValue, textOf } from '@/lib/jso
 /** Returns undefined where `body` is no answer of this format: another shape, an error in a 200, or no choice at all. */
 export function decodeResponse(body: JsonValue): ChatResponse | undefined {
   if (!isJsonObject(body) || body.error || !Array.isArray(body.choices)) return undefined
-  const choices = body.choices.flatMap((choice, position) => decodeChoice(choice, position))
+  const choices: Choice[] = []
+  for (const [position, choice] of body.choices.entries()) {
+    const decoded = decodeChoice(choice, position)
+    if (decoded) choices.push(decoded)
+  }
   if (choices.length === 0) return undefined
-  return {
+  const usage = findUsage(body)
+  const response: ChatResponse = {
     id: textOf(body.id) ?? '',
     created: typeof body.created === 'number' && Number.isSafeInteger(body.created) ? Math.max(0, body.created) : 0,
     model: textOf(body.model) ?? '',
     choices,
-    ...readUsage(findUsage(body)),
-  }
-}
-
-function readUsage(
-  usage: JsonValue | undefined,
-): Pick<ChatResponse, 'usage' | 'unknownUsage' | 'statedCost' | 'toolUses'> {
-  const unknownUsage = findUnknownUsage(usage)
-  const statedCost = readStatedCost(usage)
-  const toolUses = decodeToolUses(usage)
-  return {
     usage: decodeUsage(usage) ?? null,
-    ...(unknownUsage && { unknownUsage }),
-    ...(statedCost !== undefined && { statedCost }),
-    ...(toolUses && { toolUses }),
   }
+  const unknownUsage = findUnknownUsage(usage)
+  if (unknownUsage) response.unknownUsage = unknownUsage
+  const statedCost = readStatedCost(usage)
+  if (statedCost !== undefined) response.statedCost = statedCost
+  const toolUses = decodeToolUses(usage)
+  if (toolUses) response.toolUses = toolUses
+  return response
 }
 
-function decodeChoice(choice: JsonValue | undefined, position: number): Choice[] {
-  if (!isJsonObject(choice) || !isJsonObject(choice.message)) return []
-  const content: AnswerBlock[] = [...decodeContent(choice.message), ...decodeCalls(choice.message)]
-  const emitted = {
-    hasToolCalls: content.some(({ type }) => type === 'tool-call'),
-    hasRefusal: content.some(({ type }) => type === 'refusal'),
+function decodeChoice(choice: JsonValue | undefined, position: number): Choice | undefined {
+  if (!isJsonObject(choice) || !isJsonObject(choice.message)) return undefined
+  const content: AnswerBlock[] = decodeContent(choice.message)
+  for (const call of decodeCalls(choice.message)) content.push(call)
+  const emitted = { hasToolCalls: false, hasRefusal: false }
+  for (const { type } of content) {
+    if (type === 'tool-call') emitted.hasToolCalls = true
+    else if (type === 'refusal') emitted.hasRefusal = true
   }
   const word = textOf(choice.finish_reason) ?? ''
   const { index, logprobs } = choice
-  return [
-    {
-      index: typeof index === 'number' && Number.isSafeInteger(index) && index >= 0 ? index : position,
-      content,
-      finish: decodeFinishReason(word === '' ? undefined : word, emitted),
-      ...(logprobs !== undefined && logprobs !== null && { logprobs }),
-    },
-  ]
+  const decoded: Choice = {
+    index: typeof index === 'number' && Number.isSafeInteger(index) && index >= 0 ? index : position,
+    content,
+    finish: decodeFinishReason(word === '' ? undefined : word, emitted),
+  }
+  if (logprobs !== undefined && logprobs !== null) decoded.logprobs = logprobs
+  return decoded
 }
 
-function decodeCalls(message: JsonObject): ToolCallBlock[] {
+const NO_CALLS: readonly ToolCallBlock[] = []
+
+function decodeCalls(message: JsonObject): readonly ToolCallBlock[] {
+  if (!message.tool_calls && !message.function_call) return NO_CALLS
   const calls = Array.isArray(message.tool_calls) ? message.tool_calls : []
   const legacy = isJsonObject(message.function_call) ? [{ function: message.function_call }] : []
   return [...calls, ...legacy].flatMap(decodeCall)
