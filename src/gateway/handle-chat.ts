@@ -57,7 +57,7 @@ async function answer(deps: ChatDeps, call: ChatCall, hold: Hold, offer: ChatOff
   const mayReason = mayHaveReasoned(request, permit)
   call.asked = undefined
   const known = { context, mayReason, upstreamMs: attempts.upstreamMs, loweredCap: offer.loweredCap }
-  return relay(deps, winner.started, new RelayedAnswer(deps.metrics, call, winner, known))
+  return relay(winner.started, new RelayedAnswer(deps, call, winner, known))
 }
 
 function observe({ observer }: ChatDeps, call: ChatCall, { facts }: OpenCharge, session: Session | undefined) {

@@ -13,8 +13,7 @@ import type { StreamBatch, StreamSource } from '@/gateway/attempt/stream-source'
 import { Meter } from '@/gateway/charge/meter'
 import type { OpenCharge } from '@/gateway/charge/open-charge'
 import { createActiveStreams } from '@/gateway/relay/active-streams'
-import type { RelayDeps } from '@/gateway/relay/relay-stream'
-import { type Client, RelayedAnswer } from '@/gateway/relay/relayed'
+import { type Client, type RelayDeps, RelayedAnswer } from '@/gateway/relay/relayed'
 import type { RequestFacts } from '@/ledger/usage-record'
 import { assert } from '@/lib/assert'
 import { nano } from '@/lib/money'
@@ -226,7 +225,7 @@ export function createTestAnswer(options: AnswerOptions = {}): TestAnswer {
     estimatedInputTokens: 20,
   }
   const known = { context, mayReason: false, upstreamMs: 0, loweredCap: undefined }
-  return Object.assign(new RelayedAnswer(deps.metrics, asking, attempt, known), { told, clock, deps })
+  return Object.assign(new RelayedAnswer(deps, asking, attempt, known), { told, clock, deps })
 }
 
 /** The line in the log of a request by that account and key. */

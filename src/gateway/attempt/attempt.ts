@@ -63,7 +63,7 @@ export async function attemptTarget(
   try {
     const { body: own, bodyBytes, text } = askedOf(call)
     const input = inProviderNames(call, request, attempt)
-    const body = encodeBody(deps, input, own)
+    const body = encodeBody(deps.logger, input, own)
     if (body instanceof GatewayError)
       return attempt.finish({ kind: 'failed', error: body, failed: permit.failed({ kind: 'unencodable' }) })
     const writing = turnFor(bodyBytes)
@@ -75,15 +75,17 @@ export async function attemptTarget(
       const sending = turnFor(bodyText.length)
       if (sending) await sending
       // Somebody else's answer may have come meanwhile.
-      if (attempt.isDropped) return conclude(deps, input, { kind: 'abandoned', hasSent: false, isUnreached: true })
-      const answer = await callUpstream(callOf(deps, input, bodyText))
+      if (attempt.isDropped)
+        return conclude(deps.logger, input, { kind: 'abandoned', hasSent: false, isUnreached: true })
+      const answer = await callUpstream(callOf(deps.logger, input, bodyText))
       let result: Result
       if (attempt.isGivenUp(signal)) result = abandon(answer)
       else if (answer.kind === 'failed') result = answer
       else if (answer.isEventStream) result = stillWanted(input, answer, await readStream(input, answer))
       else result = stillWanted(input, answer, decodeWhole(input, await answer.readAll(MAX_ANSWER_BYTES)))
-      const stripped = isFirst && result.kind === 'failed' && withoutForeignProofs(deps, input, body, result.failure)
-      if (!stripped) return conclude(deps, input, result)
+      const stripped =
+        isFirst && result.kind === 'failed' && withoutForeignProofs(deps.logger, input, body, result.failure)
+      if (!stripped) return conclude(deps.logger, input, result)
       bodyText = JSON.stringify(stripped)
     }
   } catch (error) {
@@ -109,9 +111,9 @@ function inProviderNames(
 type Result = StartedAnswer | { kind: 'failed'; failure: UpstreamFailure }
 
 /** Tells the attempt what its calls came to. */
-function conclude(deps: AttemptDeps, { call, attempt }: AttemptInput, result: Result): void {
+function conclude(logger: Logger, { call, attempt }: AttemptInput, result: Result): void {
   const { permit } = attempt
-  if (result.kind === 'failed') attempt.finish(noteFailure(deps, call.requestId, permit, result.failure))
+  if (result.kind === 'failed') attempt.finish(noteFailure(logger, call.requestId, permit, result.failure))
   else if (result.kind === 'complete' || (result.kind === 'stream' && !call.signal.aborted)) attempt.begin(result)
   else {
     permit.abandoned()
@@ -121,7 +123,7 @@ function conclude(deps: AttemptDeps, { call, attempt }: AttemptInput, result: Re
 
 /** The body without what the target has refused as somebody else's thoughts; undefined where that is not why it refused. */
 function withoutForeignProofs(
-  { logger }: AttemptDeps,
+  logger: Logger,
   { call: { requestId, signal }, attempt: { permit }, providerFormat }: AttemptInput,
   body: JsonObject,
   failure: UpstreamFailure,
@@ -133,7 +135,7 @@ function withoutForeignProofs(
   return stripped
 }
 
-function callOf(deps: AttemptDeps, input: AttemptInput, bodyText: string): UpstreamCall {
+function callOf(logger: Logger, input: AttemptInput, bodyText: string): UpstreamCall {
   const { call, attempt, providerFormat, request } = input
   const { planned, key } = attempt.permit
   const { target } = planned
@@ -148,7 +150,7 @@ function callOf(deps: AttemptDeps, input: AttemptInput, bodyText: string): Upstr
     handle: attempt,
     protocol: sentProtocol(input),
     readingOn: attempt.readingOn,
-    doubted: dialect.readAnswer && noteDoubts(deps.logger, call.requestId, name),
+    doubted: dialect.readAnswer && noteDoubts(logger, call.requestId, name),
     traceHeaders: attempt.listener?.headers,
   }
 }
@@ -208,7 +210,7 @@ function protocolOf({ request: { protocol }, call, providerFormat, attempt }: At
 }
 
 /** The body to send, or the error that blames the request where the target's format cannot say it. */
-function encodeBody(deps: { logger: Logger }, input: AttemptInput, body: JsonObject): JsonObject | GatewayError {
+function encodeBody(logger: Logger, input: AttemptInput, body: JsonObject): JsonObject | GatewayError {
   const { call, attempt, providerFormat } = input
   const clientFormat = call.format
   const { model, target } = attempt.permit.planned
@@ -227,21 +229,21 @@ function encodeBody(deps: { logger: Logger }, input: AttemptInput, body: JsonObj
     const untaken = untakenTools(request.serverTools, target, isOwnFormat)
     traits.toolLimits = toolAllowance(request.serverTools, target).limits
     traits.untakenTools = new Set(untaken.map(({ field }) => field))
-    noteLeftOut(deps.logger, input.call.requestId, [...traits.untakenTools])
+    noteLeftOut(logger, input.call.requestId, [...traits.untakenTools])
     attempt.leftOut = untaken.map(({ name }) => name)
   }
   try {
     const encoded = isOwnFormat ? undefined : providerFormat.encodeRequest(request, traits)
-    if (encoded && encoded.warnings.length > 0) noteWarnings(deps, input, encoded.warnings)
+    if (encoded && encoded.warnings.length > 0) noteWarnings(logger, input, encoded.warnings)
     const fields = encoded
       ? [...lostFields(request, body, clientFormat, providerFormat, encoded.warnings), ...untoldElsewhere(request)]
       : leftOutOfOwn(request, traits)
     if (fields.length > 0) {
-      noteLeftOut(deps.logger, input.call.requestId, fields)
+      noteLeftOut(logger, input.call.requestId, fields)
       attempt.leftOut = [...fields, ...attempt.leftOut]
     }
     const written = encoded ? encoded.body : clientFormat.passThrough.request(body, request, traits)
-    return target.provider.dialect.envelope ? enveloped(deps, input, written) : written
+    return target.provider.dialect.envelope ? enveloped(logger, input, written) : written
   } catch (error) {
     if (error instanceof GatewayError) return error
     throw error
@@ -249,12 +251,12 @@ function encodeBody(deps: { logger: Logger }, input: AttemptInput, body: JsonObj
 }
 
 /** The body as the target's dialect has it. */
-function enveloped(deps: { logger: Logger }, input: AttemptInput, written: JsonObject): JsonObject {
+function enveloped(logger: Logger, input: AttemptInput, written: JsonObject): JsonObject {
   const { attempt } = input
   const { dialect, headers } = attempt.permit.planned.target.provider
   const told = { ...headers, ...protocolOf(input) }
   const sealed = dialect.envelope?.(written, told) ?? { body: written, leftOut: [] }
-  noteLeftOut(deps.logger, input.call.requestId, sealed.leftOut)
+  noteLeftOut(logger, input.call.requestId, sealed.leftOut)
   attempt.leftOut = [...sealed.leftOut, ...attempt.leftOut]
   return sealed.body
 }
@@ -266,21 +268,16 @@ function withinModel(request: ChatRequest, model: Model): ChatRequest {
 }
 
 /** What was left out is said by feature; the details may quote the caller's own values, and stay out of the log. */
-function noteWarnings(deps: { logger: Logger }, input: AttemptInput, warnings: readonly Warning[]): void {
+function noteWarnings(logger: Logger, input: AttemptInput, warnings: readonly Warning[]): void {
   const { requestId } = input.call
   const features = [...new Set(warnings.map((warning) => warning.feature))]
-  deps.logger.info('request_features_left_out', { requestId, model: input.attempt.permit.planned.model.id, features })
+  logger.info('request_features_left_out', { requestId, model: input.attempt.permit.planned.model.id, features })
 }
 
 /** What a failed call comes to: written to the log, told to the permit. */
-export function noteFailure(
-  deps: Pick<AttemptDeps, 'logger'>,
-  requestId: string,
-  permit: Permit,
-  failure: UpstreamFailure,
-): Failed {
+export function noteFailure(logger: Logger, requestId: string, permit: Permit, failure: UpstreamFailure): Failed {
   const { model, target } = permit.planned
   const reason = describeFailure(failure, target.provider)
-  deps.logger.warn('attempt_failed', { requestId, model: model.id, attempt: permit.number, reason })
+  logger.warn('attempt_failed', { requestId, model: model.id, attempt: permit.number, reason })
   return { kind: 'failed', error: toGatewayError(failure, target.provider), failed: permit.failed(failure) }
 }

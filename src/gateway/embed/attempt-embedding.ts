@@ -58,7 +58,7 @@ export async function attemptEmbedding(
         const isUnreached = 'kind' in result && result.kind === 'unreachable' && result.isUnheard
         return attempt.finish({ kind: 'abandoned', answers, inputs: inputCount, ...(isUnreached && { isUnreached }) })
       }
-      if ('kind' in result) return attempt.finish(noteFailure(deps, call.requestId, permit, result))
+      if ('kind' in result) return attempt.finish(noteFailure(deps.logger, call.requestId, permit, result))
       answers.push(result)
       // The target is not silent.
       attempt.sinceMs = deps.clock.monotonic()

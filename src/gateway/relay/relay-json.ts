@@ -4,22 +4,16 @@ import { shorten } from '@/chat/shorten'
 import type { CompleteAnswer } from '@/gateway/attempt/read-complete'
 import { beyondLimit } from '@/gateway/charge/charge'
 import { chargeAt, type OpenCharge, readingOf } from '@/gateway/charge/open-charge'
-import type { SettleDeps } from '@/gateway/charge/settle'
 import type { Charge } from '@/ledger/charge'
 import { formatUsd } from '@/lib/money'
 import { answerHeaders } from './headers'
-import type { RelayDeps } from './relay-stream'
 import { completeAnswer, leftAlone, type RelayedAnswer } from './relayed'
 
 /**
  * Settles and answers with JSON in the client's format; byte-faithful where provider and client speak the same. A client that has
  * gone owes what was read on for it.
  */
-export async function relayJson(
-  deps: Pick<RelayDeps, keyof SettleDeps | 'metrics' | 'signatures'>,
-  answer: RelayedAnswer,
-  { response, raw }: CompleteAnswer,
-): Promise<Response> {
+export async function relayJson(answer: RelayedAnswer, { response, raw }: CompleteAnswer): Promise<Response> {
   const { client, providerFormat, charge: open, context } = answer
   const { format } = client
   try {
@@ -27,8 +21,8 @@ export async function relayJson(
     if (raw) open.meter.observeResponse(response)
     answer.signatures?.observeResponse(response)
     if (client.signal.aborted && chargeAt(open, readingOf(open), 'complete').kind === 'charge')
-      return await leftAlone(deps, answer, 'disconnected')
-    const charge = await completeAnswer(deps, answer)
+      return await leftAlone(answer, 'disconnected')
+    const charge = await completeAnswer(answer)
     const share = paidShare(open, charge)
     const isWhole = share === undefined
     const shown = isWhole ? response : shorten(response, share)
@@ -36,7 +30,7 @@ export async function relayJson(
       isWhole && raw && providerFormat === format
         ? format.passThrough.response(raw.text, raw.json, context, answer)
         : JSON.stringify(format.encodeResponse({ ...shown, usage: answer.charged() }, context))
-    const headers = answerHeaders(deps, format, open, answer)
+    const headers = answerHeaders(answer.deps, format, open, answer)
     headers['content-type'] = 'application/json'
     if (charge.kind === 'charge') headers['x-svc-cost-usd'] = formatUsd(charge.cost)
     return new Response(client.keep ? await client.keep(text, isWhole ? 'complete' : 'cut') : text, { headers })

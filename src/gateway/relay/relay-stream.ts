@@ -9,30 +9,18 @@
  * one costs two reads of memory; where nothing has to be put right, its bytes are passed on as they came.
  */
 import { GatewayError } from '@/chat/error'
-import type { DrainSlots } from '@/gateway/attempt/drain-slots'
 import type { StreamItem } from '@/gateway/attempt/repeats'
 import { letUpstreamClose, RUNAWAY, type StreamBatch, type StreamSource } from '@/gateway/attempt/stream-source'
 import { beyondLimit } from '@/gateway/charge/charge'
 import { countNow, lacksCount } from '@/gateway/charge/open-charge'
-import type { SettleDeps } from '@/gateway/charge/settle'
-import type { SignatureStore } from '@/gateway/signatures/signature-store'
 import type { Charge } from '@/ledger/charge'
 import { assert } from '@/lib/assert'
 import type { PipeEnd } from '@/lib/streams/pipe'
-import type { Metrics } from '@/metrics/metrics'
 import { toGatewayError, type UpstreamFailure } from '@/upstream/failure'
-import type { ActiveStreams } from './active-streams'
 import { drainPolicy, drainUpstream } from './drain'
 import { answerHeaders, streamHeaders } from './headers'
 import { completeAnswer, endAnswer, type RelayedAnswer } from './relayed'
 import { StreamWriter } from './stream-writer'
-
-export type RelayDeps = SettleDeps & {
-  metrics: Pick<Metrics, 'overhead' | 'repaired'>
-  streams: Pick<ActiveStreams, 'add'>
-  drains: DrainSlots
-  signatures: Pick<SignatureStore, 'keep'>
-}
 
 type StreamInput = {
   source: StreamSource
@@ -48,7 +36,6 @@ type StreamInput = {
 export const KEEP_ALIVE_MS = 15_000
 
 type Relay = {
-  deps: RelayDeps
   answer: RelayedAnswer
   source: StreamSource
   writer: StreamWriter
@@ -63,9 +50,9 @@ type Relay = {
 const encoder = new TextEncoder()
 
 /** Answers with a stream, which owns the answer's hold from now on. */
-export function relayStream(deps: RelayDeps, answer: RelayedAnswer, input: StreamInput): Response {
-  const { client, charge } = answer
-  const relay = openRelay(deps, answer, input)
+export function relayStream(answer: RelayedAnswer, input: StreamInput): Response {
+  const { deps, client, charge } = answer
+  const relay = openRelay(answer, input)
   const headers = { ...answerHeaders(deps, client.format, charge, answer), ...streamHeaders(client.framing) }
   if (client.signal.aborted) {
     // Nobody will read, and so nobody will say that they stopped reading.
@@ -83,8 +70,8 @@ export function relayStream(deps: RelayDeps, answer: RelayedAnswer, input: Strea
   return new Response(body, { headers })
 }
 
-function openRelay(deps: RelayDeps, answer: RelayedAnswer, input: StreamInput): Relay {
-  const { client, provider, charge } = answer
+function openRelay(answer: RelayedAnswer, input: StreamInput): Relay {
+  const { deps, client, provider, charge } = answer
   const early: Promise<StreamBatch>[] = []
   if (input.held.length > 0) early.push(Promise.resolve({ kind: 'items', items: input.held }))
   if (input.pending) early.push(input.pending)
@@ -94,7 +81,6 @@ function openRelay(deps: RelayDeps, answer: RelayedAnswer, input: StreamInput): 
     relay.isIdle = true
   }, KEEP_ALIVE_MS)
   const relay: Relay = {
-    deps,
     answer,
     source: input.source,
     writer: new StreamWriter(answer, input.isRaw),
@@ -166,11 +152,15 @@ async function judge(relay: Relay, text: string, rest: StreamBatch): Promise<voi
 /** Stops the provider in the middle of an answer that is beyond its limit: the client gets an end, as of one that kept to it. */
 async function cut(relay: Relay, text: string): Promise<void> {
   if (!close(relay)) return
-  const { deps, answer, source, writer } = relay
+  const { answer, source, writer } = relay
   source.abort()
   const { requestId } = answer.client
-  deps.logger.warn('answer_cut', { requestId, provider: answer.provider.name, counted: answer.charge.counted?.tokens })
-  const charge = await completeAnswer(deps, answer, 'cut')
+  answer.deps.logger.warn('answer_cut', {
+    requestId,
+    provider: answer.provider.name,
+    counted: answer.charge.counted?.tokens,
+  })
+  const charge = await completeAnswer(answer, 'cut')
   assert(charge.kind === 'charge', 'an answer that is cut has output')
   send(relay, (await kept(relay, text + writer.cut(charge.usage), 'cut')) + epilogueOf(relay, charge))
   relay.client?.end()
@@ -179,7 +169,7 @@ async function cut(relay: Relay, text: string): Promise<void> {
 /** The provider has said its last word. */
 async function complete(relay: Relay, text: string): Promise<void> {
   if (!close(relay)) return
-  const charge = await completeAnswer(relay.deps, relay.answer)
+  const charge = await completeAnswer(relay.answer)
   send(relay, (await kept(relay, text, 'complete')) + epilogueOf(relay, charge))
   relay.client?.end()
   void letUpstreamClose(relay.source)
@@ -206,20 +196,20 @@ function failUpstream(relay: Relay, failure: UpstreamFailure, textBefore = ''): 
 
 async function fail(relay: Relay, error: GatewayError, textBefore = ''): Promise<void> {
   if (!close(relay)) return
-  const { deps, answer, source } = relay
+  const { answer, source } = relay
   source.abort()
   const reason = error.options.cause ?? error.message
   answer.charge.line.fault = error
-  deps.logger.warn('stream_failed', { requestId: answer.client.requestId, reason })
+  answer.deps.logger.warn('stream_failed', { requestId: answer.client.requestId, reason })
   send(relay, textBefore + relay.writer.fail(error))
   relay.client?.end()
-  await endAnswer(deps, answer, 'broken')
+  await endAnswer(answer, 'broken')
 }
 
 async function hangUp(relay: Relay): Promise<void> {
   if (!close(relay)) return
-  const { deps, answer, source } = relay
-  const { provider, client, charge } = answer
+  const { answer, source } = relay
+  const { deps, provider, client, charge } = answer
   const { meter } = charge
   const policy = drainPolicy(answer, source)
   const giveBack = policy && deps.drains.take(provider.name, client.payer.accountId, policy.maxConcurrent)
@@ -231,7 +221,7 @@ async function hangUp(relay: Relay): Promise<void> {
   }
   if (meter.hasEnded()) void letUpstreamClose(source)
   else source.abort()
-  await endAnswer(deps, answer, source.hasSent() ? 'disconnected' : 'unanswered')
+  await endAnswer(answer, source.hasSent() ? 'disconnected' : 'unanswered')
 }
 
 /** Closes the relay for good; false where something else already has. */
@@ -254,8 +244,8 @@ function noteFirstToken(relay: Relay): void {
   if (meter.firstTokenMs() === null && meter.hasOutput()) meter.noteDelivery(sinceArrival(relay))
 }
 
-function sinceArrival({ deps, answer }: Relay): number {
-  return Math.round(deps.clock.monotonic() - answer.charge.arrivedMonotonicMs)
+function sinceArrival({ answer }: Relay): number {
+  return Math.round(answer.deps.clock.monotonic() - answer.charge.arrivedMonotonicMs)
 }
 
 /** What the clients of streams are told when the process ends. */

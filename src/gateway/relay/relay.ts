@@ -7,20 +7,20 @@ import type { StreamItem } from '@/gateway/attempt/repeats'
 import { EMPTY_SOURCE } from '@/gateway/attempt/stream-source'
 import type { Soon } from '@/lib/wait/soon'
 import { relayJson } from './relay-json'
-import { type RelayDeps, relayStream } from './relay-stream'
+import { relayStream } from './relay-stream'
 import { leftAlone, type RelayedAnswer } from './relayed'
 
 /** Relays what has begun. Whatever goes wrong before a stream owns the answer ends its attempt as well. */
-export function relay(deps: RelayDeps, started: StartedAnswer, answer: RelayedAnswer): Soon<Response> {
-  if (started.kind === 'complete' && !answer.client.wantsStream) return relayJson(deps, answer, started)
+export function relay(started: StartedAnswer, answer: RelayedAnswer): Soon<Response> {
+  if (started.kind === 'complete' && !answer.client.wantsStream) return relayJson(answer, started)
   if (started.kind === 'abandoned') {
     if (started.isUnreached) answer.charge.isUnreached = true
-    return leftAlone(deps, answer, started.hasSent ? 'disconnected' : 'unanswered')
+    return leftAlone(answer, started.hasSent ? 'disconnected' : 'unanswered')
   }
   try {
-    if (started.kind === 'stream') return relayStream(deps, answer, { ...started, isRaw: true })
+    if (started.kind === 'stream') return relayStream(answer, { ...started, isRaw: true })
     const held = piecemeal(unfold(started.response))
-    return relayStream(deps, answer, { source: EMPTY_SOURCE, held, pending: undefined, isRaw: false })
+    return relayStream(answer, { source: EMPTY_SOURCE, held, pending: undefined, isRaw: false })
   } catch (error) {
     answer.crash()
     throw error

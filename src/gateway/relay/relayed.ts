@@ -3,6 +3,7 @@ import type { Provider } from '@/catalog/types'
 import type { Usage } from '@/chat/usage'
 import type { AnswerContext, Format, Framing, PassHooks } from '@/formats/format'
 import type { Repair } from '@/formats/repairs'
+import type { DrainSlots } from '@/gateway/attempt/drain-slots'
 import { isUsageStated, type OpenCharge, usageNow } from '@/gateway/charge/open-charge'
 import { type SettleDeps, settle } from '@/gateway/charge/settle'
 import { createSignatureCollector, type SignatureCollector } from '@/gateway/signatures/signature-collector'
@@ -13,6 +14,7 @@ import { CLIENT_CLOSED_STATUS } from '@/ledger/usage-record'
 import type { Metrics } from '@/metrics/metrics'
 import type { Permit } from '@/routing/failover/permit'
 import type { AttemptListener } from '@/telemetry/tracing'
+import type { ActiveStreams } from './active-streams'
 import type { HeaderFacts } from './headers'
 
 /** Whom an answer is told: of its request, what there is to know until it has ended. */
@@ -36,6 +38,14 @@ export type Client = {
   readonly keep: ((lastWords: string, ending: 'complete' | 'cut') => Promise<string>) | undefined
   /** Whether nothing that was said may be kept for requests that build on it. */
   readonly isPrivate: boolean
+}
+
+/** What the steps of an answer on its way need of the rest of the house. */
+export type RelayDeps = SettleDeps & {
+  metrics: Pick<Metrics, 'overhead' | 'repaired'>
+  streams: Pick<ActiveStreams, 'add'>
+  drains: DrainSlots
+  signatures: Pick<SignatureStore, 'keep'>
 }
 
 type Known = Pick<RelayedAnswer, 'context' | 'mayReason' | 'upstreamMs' | 'loweredCap'>
@@ -69,7 +79,7 @@ export class RelayedAnswer implements PassHooks, HeaderFacts {
   private repairs: Set<Repair> | undefined
 
   constructor(
-    private readonly counters: Pick<Metrics, 'repaired'>,
+    readonly deps: RelayDeps,
     readonly client: Client,
     { providerFormat, permit, charge, leftOut, listener }: AnsweringAttempt,
     { context, mayReason, upstreamMs, loweredCap }: Known,
@@ -106,21 +116,21 @@ export class RelayedAnswer implements PassHooks, HeaderFacts {
     this.repairs ??= new Set()
     if (this.repairs.has(repair)) return
     this.repairs.add(repair)
-    this.counters.repaired(this.charge.facts.provider, repair)
+    this.deps.metrics.repaired(this.charge.facts.provider, repair)
   }
 }
 
 /** Gives the answer's slot back and settles it. Returns the charge once the ledger knows it (or soon after). */
-export function endAnswer(deps: SettleDeps, answer: RelayedAnswer, ending: Ending): Promise<Charge> {
+export function endAnswer(answer: RelayedAnswer, ending: Ending): Promise<Charge> {
   answer.permit.ended(ending === 'broken')
   answer.client.onEnd()
-  return settle(deps, answer.charge, ending)
+  return settle(answer.deps, answer.charge, ending)
 }
 
 /** Settles for a client that has gone. */
-export async function leftAlone(deps: SettleDeps, answer: RelayedAnswer, ending: Ending): Promise<Response> {
+export async function leftAlone(answer: RelayedAnswer, ending: Ending): Promise<Response> {
   try {
-    await endAnswer(deps, answer, ending)
+    await endAnswer(answer, ending)
   } catch (error) {
     answer.crash()
     throw error
@@ -132,12 +142,8 @@ export async function leftAlone(deps: SettleDeps, answer: RelayedAnswer, ending:
  * Ends an answer that its client gets the end of, and keeps its signatures: both before the client can ask anything that builds
  * on it.
  */
-export function completeAnswer(
-  deps: SettleDeps & { signatures: Pick<SignatureStore, 'keep'> },
-  answer: RelayedAnswer,
-  ending: 'complete' | 'cut' = 'complete',
-): Promise<Charge> {
-  const { client, signatures } = answer
-  const settled = endAnswer(deps, answer, ending)
+export function completeAnswer(answer: RelayedAnswer, ending: 'complete' | 'cut' = 'complete'): Promise<Charge> {
+  const { deps, client, signatures } = answer
+  const settled = endAnswer(answer, ending)
   return signatures ? deps.signatures.keep(client.payer.accountId, signatures).then(() => settled) : settled
 }

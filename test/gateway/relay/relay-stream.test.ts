@@ -28,7 +28,7 @@ const items = (...events: unknown[]): StreamItem[] => itemsOf(answer.providerFor
 const give = (...events: unknown[]) => source.give({ kind: 'items', items: items(...events) })
 
 function relayed(held: StreamItem[] = items(chatChunk({ content: 'first ' }))): Response {
-  return relayStream(answer.deps, answer, { source, held, pending: undefined, isRaw: true })
+  return relayStream(answer, { source, held, pending: undefined, isRaw: true })
 }
 
 type Reader = ReadableStreamDefaultReader<Uint8Array>

@@ -38,7 +38,7 @@ describe('an answer in one piece', () => {
     const answer = createTestAnswer({ changes: { wantsStream: false } })
     const usage = '{"prompt_tokens":10,"completion_tokens":5,"total_tokens":15}'
     const raw = `{"model":"alpha-upstream",  "own": [1],"id":"x","object":"chat.completion","created":5,"usage":${usage}}`
-    const response = await relay(answer.deps, complete(raw), answer)
+    const response = await relay(complete(raw), answer)
     expect(response.headers.get('x-svc-cost-usd')).toBe('0.00003')
     expect(answer.told).toMatchObject({ costs: [30_000], ended: [false], counted: [{ ending: 'complete' }] })
     expect(await response.text()).toBe(raw.replace('alpha-upstream', 'svc/alpha'))
@@ -50,7 +50,7 @@ describe('an answer in one piece', () => {
     folded.charge.meter.observeResponse(RESPONSE)
     for (const answer of [folded, createTestAnswer({ provider: 'messages', changes: { wantsStream: false } })]) {
       const begun = answer === folded ? complete() : complete('{"type":"message"}')
-      const body = (await (await relay(answer.deps, begun, answer)).json()) as Record<string, unknown>
+      const body = (await (await relay(begun, answer)).json()) as Record<string, unknown>
       expect(body).toMatchObject({ object: 'chat.completion', model: 'svc/alpha', usage: { completion_tokens: 5 } })
       expect(answer.told.costs).toEqual([30_000])
     }
@@ -58,7 +58,7 @@ describe('an answer in one piece', () => {
 
   test('becomes a stream for a client who asked for one', async () => {
     const answer = createTestAnswer()
-    const text = await (await relay(answer.deps, complete('{}'), answer)).text()
+    const text = await (await relay(complete('{}'), answer)).text()
     expect(text).toContain('"content":"Hello"')
     expect(text).toEndWith('data: [DONE]\n\n')
     expect(answer.told.costs).toEqual([30_000])
@@ -72,7 +72,8 @@ describe('an answer in one piece', () => {
         keep: async (accountId: string, collector: SignatureCollector) =>
           void kept.push([accountId, [...collector.signedCalls().keys()]]),
       }
-      await relay({ ...answer.deps, signatures }, complete('{}'), answer)
+      Object.assign(answer.deps, { signatures })
+      await relay(complete('{}'), answer)
     }
     expect(kept).toEqual([['acct_1', ['call_1']]])
   })
@@ -80,7 +81,7 @@ describe('an answer in one piece', () => {
   test('that cannot be told gives its slot back as broken', async () => {
     const answer = createTestAnswer({ changes: { wantsStream: false } })
     answer.charge.hold.settle = () => Promise.reject(new Error('bug'))
-    await expect(relay(answer.deps, complete('{}'), answer)).rejects.toThrow('bug')
+    await expect(relay(complete('{}'), answer)).rejects.toThrow('bug')
     expect(answer.told.ended).toContain(true)
   })
 })
@@ -90,22 +91,22 @@ test('a stream goes on from what was held back', async () => {
   const source = createTestSource()
   source.give({ kind: 'failed', failure: { kind: 'broken', detail: 'over' } })
   const held = itemsOf(answer.providerFormat, chatChunk({ content: 'first ' }))
-  const response = await relay(answer.deps, { kind: 'stream', source, held, pending: undefined }, answer)
+  const response = await relay({ kind: 'stream', source, held, pending: undefined }, answer)
   expect(await response.text()).toContain('first ')
 })
 
 test('a client that left before there was an answer: rules and costs by what the provider had got and sent', async () => {
   const begun = createTestAnswer()
-  const response = await relay(begun.deps, { kind: 'abandoned', hasSent: true }, begun)
+  const response = await relay({ kind: 'abandoned', hasSent: true }, begun)
   expect([response.status, await response.text()]).toEqual([499, ''])
   expect(begun.told).toMatchObject({ costs: [20_000], settled: [{ rule: 'disconnect_counted', status: 499 }] })
   const silent = createTestAnswer()
-  await relay(silent.deps, { kind: 'abandoned', hasSent: false }, silent)
+  await relay({ kind: 'abandoned', hasSent: false }, silent)
   expect(silent.told).toMatchObject({
     ...{ costs: [20_000], settled: [{ rule: 'hangup_input', status: 499 }], failed: ['req_1 499'] },
     ...{ counted: [{ ending: 'unanswered', status: 499 }], thrownAway: ['hang_up undefined'] },
   })
   const unreached = createTestAnswer()
-  await relay(unreached.deps, { kind: 'abandoned', hasSent: false, isUnreached: true }, unreached)
+  await relay({ kind: 'abandoned', hasSent: false, isUnreached: true }, unreached)
   expect(unreached.told).toMatchObject({ costs: [], released: 1, failed: [], thrownAway: [] })
 })
