@@ -51,13 +51,15 @@ export function createTrafficTotals(): TrafficTotals {
   const flags = zeros<RecordFlag>(RECORD_FLAGS)
 
   function laneOf(format: string, model: string, provider: string): Lane {
+    return byFormat.get(format)?.get(model)?.get(provider) ?? newLane(format, model, provider)
+  }
+
+  function newLane(format: string, model: string, provider: string): Lane {
     const byModel = entryOf(byFormat, format, () => new Map<string, Map<string, Lane>>())
-    const byProvider = entryOf(byModel, model, () => new Map<string, Lane>())
-    return entryOf(byProvider, provider, () => {
-      const lane = openLane(format, model, provider)
-      all.push(lane)
-      return lane
-    })
+    const lane = openLane(format, model, provider)
+    entryOf(byModel, model, () => new Map<string, Lane>()).set(provider, lane)
+    all.push(lane)
+    return lane
   }
 
   return {
