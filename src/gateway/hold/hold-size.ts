@@ -34,7 +34,7 @@ export type HoldSize = {
 const MIN_LOWERED_CAP = 256
 
 /** What a size is reckoned from: the request, its prompt, and everything that may answer it. */
-export type Sized = { request: ChatRequest; prompt: Prompt; plan: Pick<Plan, 'models' | 'targets'> }
+type Sized = { request: ChatRequest; prompt: Prompt; plan: Pick<Plan, 'models' | 'targets'> }
 
 /**
  * The first, cheap size: one token per byte bounds the input from above without a tokenizer. Throws `invalid_request` for what
