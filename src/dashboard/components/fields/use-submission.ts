@@ -3,7 +3,8 @@ import type { UseFormReturnType } from '@mantine/form'
 import { useState } from 'react'
 import { ApiError } from '@/dashboard/client'
 
-type Submission = {
+/** A form being sent. */
+export type Submission = {
   /** For the form's `onSubmit`. */
   submit(event: React.FormEvent<HTMLFormElement>): void
   isRunning: boolean

@@ -1,5 +1,5 @@
 /** What a list shows that has nothing in it yet: what would be here, and how to get it. */
-import { Center, Stack, Text, ThemeIcon } from '@mantine/core'
+import { Button, Center, Stack, Text, ThemeIcon } from '@mantine/core'
 import type { ComponentType, ReactNode } from 'react'
 
 type EmptyStateProps = {
@@ -8,9 +8,11 @@ type EmptyStateProps = {
   /** What to do next, in a sentence. */
   children?: ReactNode
   action?: ReactNode
+  /** Shows all again, where filters are why nothing is here. */
+  clear?: () => void
 }
 
-export function EmptyState({ icon: Icon, title, children, action }: EmptyStateProps) {
+export function EmptyState({ icon: Icon, title, children, action, clear }: EmptyStateProps) {
   return (
     <Center p="xl">
       <Stack align="center" gap="sm" maw={420}>
@@ -26,6 +28,11 @@ export function EmptyState({ icon: Icon, title, children, action }: EmptyStatePr
           </Text>
         )}
         {action}
+        {clear && (
+          <Button variant="default" onClick={clear}>
+            Clear filters
+          </Button>
+        )}
       </Stack>
     </Center>
   )

@@ -2,6 +2,7 @@
 import { Button, Group, Select, SimpleGrid, TextInput } from '@mantine/core'
 import { IconDownload, IconFileInvoice } from '@tabler/icons-react'
 import { useSearchParams } from 'wouter'
+import { withParam } from '@/dashboard/components/address'
 import { Money } from '@/dashboard/components/money'
 import { Section } from '@/dashboard/components/section'
 import { Stat } from '@/dashboard/components/stat'
@@ -21,14 +22,7 @@ export function StatementView({ accountId }: { accountId?: string }) {
   const chosen = { from: params.get('from') ?? '', to: params.get('to') ?? '' }
   const period = daysOf(name, chosen)
   const change = (field: string, value: string) =>
-    setParams(
-      (before) => {
-        const changed = new URLSearchParams(before)
-        changed.set(field, value)
-        return changed
-      },
-      { replace: true },
-    )
+    setParams((before) => withParam(before, field, value), { replace: true })
   const day = (field: 'from' | 'to', label: string) => (
     <TextInput
       label={label}

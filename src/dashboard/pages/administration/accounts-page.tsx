@@ -2,6 +2,7 @@
 import { Anchor, Button, Group, Select, Table, Text } from '@mantine/core'
 import { IconSearch, IconUsers } from '@tabler/icons-react'
 import { Link, useSearchParams } from 'wouter'
+import { withParam } from '@/dashboard/components/address'
 import { Moment } from '@/dashboard/components/moment'
 import { Money } from '@/dashboard/components/money'
 import { Page } from '@/dashboard/components/page'
@@ -22,15 +23,7 @@ export function AdminAccountsPage() {
   const text = params.get('text') ?? ''
   const status = readStatus(params.get('status'))
   const change = (name: string, value: string) =>
-    setParams(
-      (before) => {
-        const changed = new URLSearchParams(before)
-        if (value === '') changed.delete(name)
-        else changed.set(name, value)
-        return changed
-      },
-      { replace: true },
-    )
+    setParams((before) => withParam(before, name, value), { replace: true })
   return (
     <Page title="Accounts" description="Customers and what they have. Balances here are a moment behind the ledger.">
       <Section isFlush>

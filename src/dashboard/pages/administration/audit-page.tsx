@@ -1,7 +1,7 @@
 /** The page of the audit log: who changed what and when, and whether anybody has tampered with it. */
 import { Alert, Box, Button, Group, SimpleGrid, Stack, Text } from '@mantine/core'
 import { IconHistory, IconShieldCheck, IconShieldX } from '@tabler/icons-react'
-import { useSearchParams } from 'wouter'
+import { useAddressFilters } from '@/dashboard/components/address'
 import { Moment } from '@/dashboard/components/moment'
 import { Page } from '@/dashboard/components/page'
 import { Section } from '@/dashboard/components/section'
@@ -16,19 +16,8 @@ import { ShowMore } from './show-more'
 const FILTER_NAMES = ['actor', 'action', 'subject', 'from', 'to'] as const
 
 export function AdminAuditPage() {
-  const [params, setParams] = useSearchParams()
-  const filters = Object.fromEntries(FILTER_NAMES.map((name) => [name, params.get(name) ?? ''])) as AuditFilters
+  const { filters, isFiltered, change, clear } = useAddressFilters(FILTER_NAMES)
   const chain = useAuditChain()
-  const change = (name: keyof AuditFilters, value: string) =>
-    setParams(
-      (before) => {
-        const changed = new URLSearchParams(before)
-        if (value === '') changed.delete(name)
-        else changed.set(name, value)
-        return changed
-      },
-      { replace: true },
-    )
   return (
     <Page
       title="Audit log"
@@ -42,7 +31,7 @@ export function AdminAuditPage() {
       <Chain chain={chain} />
       <Section isFlush>
         <FilterBar filters={filters} change={change} />
-        <Entries filters={filters} clear={() => setParams({}, { replace: true })} />
+        <Entries filters={filters} isFiltered={isFiltered} clear={clear} />
       </Section>
     </Page>
   )
@@ -94,24 +83,17 @@ function FilterBar({ filters, change }: FilterBarProps) {
   )
 }
 
-function Entries({ filters, clear }: { filters: AuditFilters; clear(): void }) {
+function Entries({ filters, isFiltered, clear }: { filters: AuditFilters; isFiltered: boolean; clear(): void }) {
   const entries = useAudit(filters)
   if (entries.isPending) return <LoadingRows />
   if (entries.isError) return <ErrorState error={entries.error} retry={entries.refetch} />
   const items = entries.data.pages.flatMap((page) => page.items)
   if (items.length === 0) {
-    const isFiltered = FILTER_NAMES.some((name) => filters[name] !== '')
     return (
       <EmptyState
         icon={IconHistory}
         title={isFiltered ? 'No entry matches these filters' : 'Nothing has happened yet'}
-        action={
-          isFiltered && (
-            <Button variant="default" onClick={clear}>
-              Clear filters
-            </Button>
-          )
-        }
+        clear={isFiltered ? clear : undefined}
       >
         {isFiltered ? 'Addresses and ids have to be whole; of an action its first word is enough.' : undefined}
       </EmptyState>

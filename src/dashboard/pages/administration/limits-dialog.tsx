@@ -1,16 +1,15 @@
 /** The dialog in which an administrator says what all keys of an account may do together. */
-import { Button, Group, NumberInput, Stack, Text, Textarea } from '@mantine/core'
+import { NumberInput, Text } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { modals } from '@mantine/modals'
 import { answer, api } from '@/dashboard/client'
-import { FormError } from '@/dashboard/components/fields/form-error'
+import { DialogForm, isReason, ReasonField } from '@/dashboard/components/fields/dialog-form'
 import { useSubmission } from '@/dashboard/components/fields/use-submission'
 import { notifyDone } from '@/dashboard/components/notify'
 import { formatCount } from '@/dashboard/format'
 import { type AccountView, adminChanged } from './admin-data'
 
 const MODAL_ID = 'limits'
-const MIN_REASON_CHARS = 3
 
 /** Opens the dialog with the account's present limits. */
 export function openLimitsDialog(account: AccountView): void {
@@ -26,9 +25,9 @@ function Content({ account }: { account: AccountView }) {
       concurrency: limits.concurrency ?? '',
       reason: '',
     },
-    validate: { reason: (text) => (text.trim().length >= MIN_REASON_CHARS ? null : 'Say why.') },
+    validate: { reason: (text) => (isReason(text) ? null : 'Say why.') },
   })
-  const { submit, isRunning, error } = useSubmission(form, async ({ reason, ...counts }) => {
+  const submission = useSubmission(form, async ({ reason, ...counts }) => {
     const values = {
       requestsPerMinute: counts.requestsPerMinute || null,
       tokensPerMinute: counts.tokensPerMinute || null,
@@ -48,32 +47,18 @@ function Content({ account }: { account: AccountView }) {
     ...form.getInputProps(name),
   })
   return (
-    <form onSubmit={submit} noValidate>
-      <Stack gap="md">
+    <DialogForm
+      {...{ submission, modalId: MODAL_ID, action: 'Change limits' }}
+      lead={
         <Text size="sm">
           They hold for all keys of {account.name} together, and no key can have more. Left empty, the standard holds.
         </Text>
-        <FormError error={error} />
-        <NumberInput label="Requests per minute" {...field('requestsPerMinute')} />
-        <NumberInput label="Tokens per minute" {...field('tokensPerMinute')} />
-        <NumberInput label="Requests at once" {...field('concurrency')} />
-        <Textarea
-          label="Reason"
-          description="Kept in the audit log."
-          maxLength={500}
-          autosize
-          minRows={2}
-          {...form.getInputProps('reason')}
-        />
-        <Group justify="flex-end" gap="sm">
-          <Button variant="default" onClick={() => modals.close(MODAL_ID)}>
-            Cancel
-          </Button>
-          <Button type="submit" loading={isRunning}>
-            Change limits
-          </Button>
-        </Group>
-      </Stack>
-    </form>
+      }
+    >
+      <NumberInput label="Requests per minute" {...field('requestsPerMinute')} />
+      <NumberInput label="Tokens per minute" {...field('tokensPerMinute')} />
+      <NumberInput label="Requests at once" {...field('concurrency')} />
+      <ReasonField {...form.getInputProps('reason')} />
+    </DialogForm>
   )
 }

@@ -1,9 +1,9 @@
 /** The dialog behind everything with which administrators move money: what will happen, how much, and why. */
-import { Button, Checkbox, Group, Stack, Text, Textarea, TextInput } from '@mantine/core'
+import { Checkbox, Text, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { modals } from '@mantine/modals'
 import { type ReactNode, useState } from 'react'
-import { FormError } from '@/dashboard/components/fields/form-error'
+import { DialogForm, isReason, ReasonField } from '@/dashboard/components/fields/dialog-form'
 import { useSubmission } from '@/dashboard/components/fields/use-submission'
 import { notifyDone } from '@/dashboard/components/notify'
 import { withProof } from '@/dashboard/components/step-up'
@@ -28,7 +28,6 @@ type MoneyDialog = {
 }
 
 const MODAL_ID = 'money'
-const MIN_REASON_CHARS = 3
 
 /** Opens the dialog. Sending it twice does it once: the request keeps its key until the dialog closes. */
 export function openMoneyDialog(dialog: MoneyDialog): void {
@@ -42,10 +41,10 @@ function Content({ dialog }: { dialog: MoneyDialog }) {
     initialValues: { amount: amount?.initial ?? '', reason: '', allowNegative: false },
     validate: {
       amount: (text) => (amount && text.trim() === '' ? 'Enter an amount such as 25 or 12.50.' : null),
-      reason: (text) => (text.trim().length < MIN_REASON_CHARS ? 'Say why. It is kept in the audit log.' : null),
+      reason: (text) => (isReason(text) ? null : 'Say why. It is kept in the audit log.'),
     },
   })
-  const { submit, isRunning, error } = useSubmission(form, async (values) => {
+  const submission = useSubmission(form, async (values) => {
     const request = { ...values, amount: values.amount.trim(), reason: values.reason.trim(), key }
     const answered = await withProof(() => run(request))
     modals.close(MODAL_ID)
@@ -57,46 +56,32 @@ function Content({ dialog }: { dialog: MoneyDialog }) {
     await adminChanged()
   })
   return (
-    <form onSubmit={submit} noValidate>
-      <Stack gap="md">
+    <DialogForm
+      {...{ submission, modalId: MODAL_ID, action, isDestructive }}
+      lead={
         <Text size="sm" component="div">
           {body}
         </Text>
-        <FormError error={error} />
-        {amount && (
-          <TextInput
-            label={amount.label}
-            description={amount.description}
-            inputMode="decimal"
-            leftSection="$"
-            data-autofocus
-            {...form.getInputProps('amount')}
-          />
-        )}
-        <Textarea
-          label="Reason"
-          description="Kept in the audit log."
-          maxLength={500}
-          autosize
-          minRows={2}
-          {...form.getInputProps('reason')}
+      }
+    >
+      {amount && (
+        <TextInput
+          label={amount.label}
+          description={amount.description}
+          inputMode="decimal"
+          leftSection="$"
+          data-autofocus
+          {...form.getInputProps('amount')}
         />
-        {asksNegative && (
-          <Checkbox
-            label="The balance may go below zero"
-            {...form.getInputProps('allowNegative', { type: 'checkbox' })}
-          />
-        )}
-        <Group justify="flex-end" gap="sm">
-          <Button variant="default" onClick={() => modals.close(MODAL_ID)}>
-            Cancel
-          </Button>
-          <Button type="submit" color={isDestructive ? 'red.8' : undefined} loading={isRunning}>
-            {action}
-          </Button>
-        </Group>
-      </Stack>
-    </form>
+      )}
+      <ReasonField {...form.getInputProps('reason')} />
+      {asksNegative && (
+        <Checkbox
+          label="The balance may go below zero"
+          {...form.getInputProps('allowNegative', { type: 'checkbox' })}
+        />
+      )}
+    </DialogForm>
   )
 }
 

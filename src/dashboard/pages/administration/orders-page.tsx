@@ -1,7 +1,8 @@
 /** The page of all accounts' orders: found, confirmed and refunded, and the payments that fitted none of them. */
-import { Anchor, Box, Button, Group, Select, SimpleGrid, Table, Text } from '@mantine/core'
+import { Anchor, Box, Group, Select, SimpleGrid, Table, Text } from '@mantine/core'
 import { IconReceipt } from '@tabler/icons-react'
 import { Link, useSearchParams } from 'wouter'
+import { withParam } from '@/dashboard/components/address'
 import { Moment } from '@/dashboard/components/moment'
 import { Money } from '@/dashboard/components/money'
 import { Page } from '@/dashboard/components/page'
@@ -173,15 +174,7 @@ function NoOrders({ isFiltered, clear }: { isFiltered: boolean; clear(): void })
     )
   }
   return (
-    <EmptyState
-      icon={IconReceipt}
-      title="No order matches these filters"
-      action={
-        <Button variant="default" onClick={clear}>
-          Clear filters
-        </Button>
-      }
-    >
+    <EmptyState icon={IconReceipt} title="No order matches these filters" clear={clear}>
       A reference is found by its beginning, in any writing.
     </EmptyState>
   )
@@ -189,11 +182,4 @@ function NoOrders({ isFiltered, clear }: { isFiltered: boolean; clear(): void })
 
 function readFilters(params: URLSearchParams): OrderFilters {
   return Object.fromEntries(FILTER_NAMES.map((name) => [name, params.get(name) ?? NO_FILTERS[name]])) as OrderFilters
-}
-
-function withParam(before: URLSearchParams, name: string, value: string): URLSearchParams {
-  const params = new URLSearchParams(before)
-  if (value === '') params.delete(name)
-  else params.set(name, value)
-  return params
 }

@@ -1,8 +1,8 @@
 /** The dialog that asks an administrator why, before something is done that the audit log keeps. */
-import { Button, Group, Stack, Text, Textarea } from '@mantine/core'
+import { Text } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { modals } from '@mantine/modals'
-import { FormError } from '@/dashboard/components/fields/form-error'
+import { DialogForm, isReason, ReasonField } from '@/dashboard/components/fields/dialog-form'
 import { useSubmission } from '@/dashboard/components/fields/use-submission'
 import { notifyDone } from '@/dashboard/components/notify'
 import { withProof } from '@/dashboard/components/step-up'
@@ -23,7 +23,6 @@ type ReasonDialog = {
 }
 
 const MODAL_ID = 'reason'
-const MIN_REASON_CHARS = 3
 
 /** Opens the dialog; it stays open and says why where `run` rejects. */
 export function openReasonDialog(dialog: ReasonDialog): void {
@@ -35,10 +34,10 @@ function Content({ dialog }: { dialog: ReasonDialog }) {
   const form = useForm({
     initialValues: { reason: '' },
     validate: {
-      reason: (text) => (isOptional || text.trim().length >= MIN_REASON_CHARS ? null : 'Say why.'),
+      reason: (text) => (isOptional || isReason(text) ? null : 'Say why.'),
     },
   })
-  const { submit, isRunning, error } = useSubmission(form, async ({ reason }) => {
+  const submission = useSubmission(form, async ({ reason }) => {
     try {
       await withProof(() => run(reason.trim()))
     } finally {
@@ -49,28 +48,8 @@ function Content({ dialog }: { dialog: ReasonDialog }) {
     notifyDone(done)
   })
   return (
-    <form onSubmit={submit} noValidate>
-      <Stack gap="md">
-        <Text size="sm">{body}</Text>
-        <FormError error={error} />
-        <Textarea
-          label={label}
-          description="Kept in the audit log."
-          maxLength={500}
-          autosize
-          minRows={2}
-          data-autofocus
-          {...form.getInputProps('reason')}
-        />
-        <Group justify="flex-end" gap="sm">
-          <Button variant="default" onClick={() => modals.close(MODAL_ID)}>
-            Cancel
-          </Button>
-          <Button type="submit" color={isDestructive ? 'red.8' : undefined} loading={isRunning}>
-            {action}
-          </Button>
-        </Group>
-      </Stack>
-    </form>
+    <DialogForm {...{ submission, modalId: MODAL_ID, action, isDestructive }} lead={<Text size="sm">{body}</Text>}>
+      <ReasonField label={label} data-autofocus {...form.getInputProps('reason')} />
+    </DialogForm>
   )
 }

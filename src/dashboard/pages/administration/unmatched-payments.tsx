@@ -3,7 +3,7 @@ import { Button, Group, Stack, Text, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { modals } from '@mantine/modals'
 import { answer, api } from '@/dashboard/client'
-import { FormError } from '@/dashboard/components/fields/form-error'
+import { DialogForm } from '@/dashboard/components/fields/dialog-form'
 import { useSubmission } from '@/dashboard/components/fields/use-submission'
 import { Moment } from '@/dashboard/components/moment'
 import { Section } from '@/dashboard/components/section'
@@ -90,7 +90,7 @@ function FindOrder({ payment }: { payment: Payment }) {
     initialValues: { reference: '' },
     validate: { reference: (text) => (text.trim() === '' ? "Enter the order's reference." : null) },
   })
-  const { submit, isRunning, error } = useSubmission(form, async ({ reference }) => {
+  const submission = useSubmission(form, async ({ reference }) => {
     const { items } = await answer(api.admin.orders.get({ query: { reference: reference.trim(), limit: 2 } }))
     const [order, another] = items
     if (!order || another) throw new Error('No single order has this reference.')
@@ -98,25 +98,14 @@ function FindOrder({ payment }: { payment: Payment }) {
     creditTo(payment, order.orderId, order.reference)
   })
   return (
-    <form onSubmit={submit} noValidate>
-      <Stack gap="md">
-        <FormError error={error} />
-        <TextInput
-          label="Reference of the order"
-          placeholder="SVC-7K3M-9QXP"
-          data-autofocus
-          {...form.getInputProps('reference')}
-        />
-        <Group justify="flex-end" gap="sm">
-          <Button variant="default" onClick={() => modals.close(FIND_ID)}>
-            Cancel
-          </Button>
-          <Button type="submit" loading={isRunning}>
-            Continue
-          </Button>
-        </Group>
-      </Stack>
-    </form>
+    <DialogForm {...{ submission, modalId: FIND_ID, action: 'Continue' }}>
+      <TextInput
+        label="Reference of the order"
+        placeholder="SVC-7K3M-9QXP"
+        data-autofocus
+        {...form.getInputProps('reference')}
+      />
+    </DialogForm>
   )
 }
 

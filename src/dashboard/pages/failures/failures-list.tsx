@@ -2,6 +2,7 @@
 import { Button, Group, Stack, Text } from '@mantine/core'
 import { IconMoodCheck } from '@tabler/icons-react'
 import { useSearchParams } from 'wouter'
+import { useAddressFilters, withParam } from '@/dashboard/components/address'
 import { Section } from '@/dashboard/components/section'
 import { EmptyState } from '@/dashboard/components/states/empty-state'
 import { ErrorState } from '@/dashboard/components/states/error-state'
@@ -9,22 +10,20 @@ import { LoadingRows } from '@/dashboard/components/states/loading-rows'
 import { formatCount } from '@/dashboard/format'
 import { ShowMore } from '@/dashboard/pages/administration/show-more'
 import { FailureEntry } from './failure-entry'
-import { type FailureFilters, type FailureSum, useFailures } from './failures-data'
+import { type FailureSum, useFailures } from './failures-data'
 
 const FILTER_NAMES = ['key', 'status', 'code'] as const
 
 /** `accountId` is undefined for the viewer's own. */
 export function FailuresList({ accountId }: { accountId?: string }) {
-  const [params, setParams] = useSearchParams()
-  const filters = Object.fromEntries(FILTER_NAMES.map((name) => [name, params.get(name) ?? ''])) as FailureFilters
+  const [, setParams] = useSearchParams()
+  const { filters, isFiltered, clear } = useAddressFilters(FILTER_NAMES)
   const failures = useFailures(filters, accountId)
-  const clear = () => setParams({}, { replace: true })
   if (failures.isPending) return <LoadingRows />
   if (failures.isError) return <ErrorState error={failures.error} retry={failures.refetch} />
   const items = failures.data.pages.flatMap((page) => page.items)
   const sums = failures.data.pages[0]?.sums ?? []
-  const isNarrowed = FILTER_NAMES.some((name) => filters[name] !== '')
-  if (items.length === 0) return <NoFailures isNarrowed={isNarrowed} clear={clear} />
+  if (items.length === 0) return <NoFailures isFiltered={isFiltered} clear={clear} />
   const total = sums.reduce((sum, { requests }) => sum + requests, 0)
   return (
     <>
@@ -35,19 +34,13 @@ export function FailuresList({ accountId }: { accountId?: string }) {
               key={`${sum.status} ${sum.code}`}
               sum={sum}
               choose={() =>
-                setParams(
-                  (before) => {
-                    const changed = new URLSearchParams(before)
-                    changed.set('status', String(sum.status))
-                    changed.set('code', sum.code)
-                    return changed
-                  },
-                  { replace: true },
-                )
+                setParams((before) => withParam(withParam(before, 'status', String(sum.status)), 'code', sum.code), {
+                  replace: true,
+                })
               }
             />
           ))}
-          {isNarrowed && (
+          {isFiltered && (
             <Button variant="subtle" size="compact-sm" color="gray" onClick={clear}>
               Clear filters
             </Button>
@@ -84,23 +77,13 @@ function describe(shown: number, total: number, hasMore: boolean): string {
     : 'Newest first'
 }
 
-function NoFailures({ isNarrowed, clear }: { isNarrowed: boolean; clear(): void }) {
-  if (!isNarrowed) {
+function NoFailures({ isFiltered, clear }: { isFiltered: boolean; clear(): void }) {
+  if (!isFiltered) {
     return (
       <EmptyState icon={IconMoodCheck} title="No request has failed in the last seven days">
         Requests that are refused or that fail are listed here within seconds, with the reason.
       </EmptyState>
     )
   }
-  return (
-    <EmptyState
-      icon={IconMoodCheck}
-      title="No failed request matches these filters"
-      action={
-        <Button variant="default" onClick={clear}>
-          Clear filters
-        </Button>
-      }
-    />
-  )
+  return <EmptyState icon={IconMoodCheck} title="No failed request matches these filters" clear={clear} />
 }

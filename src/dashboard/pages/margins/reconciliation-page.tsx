@@ -1,8 +1,9 @@
 /** The page for reconciling with providers: requests whose counts and ours are far apart, or of which less was charged. */
 
-import { Anchor, Box, Button, Group, Select, SimpleGrid, Stack, Text } from '@mantine/core'
+import { Anchor, Box, Group, Select, SimpleGrid, Stack, Text } from '@mantine/core'
 import { IconScaleOutline } from '@tabler/icons-react'
-import { Link, useSearchParams } from 'wouter'
+import { Link } from 'wouter'
+import { useAddressFilters } from '@/dashboard/components/address'
 import { Moment } from '@/dashboard/components/moment'
 import { Money } from '@/dashboard/components/money'
 import { Page } from '@/dashboard/components/page'
@@ -41,18 +42,7 @@ const FILTER_NAMES = ['gap', 'provider', 'accountId'] as const
 const GAPS = Object.entries(GAP_WORDS).map(([value, label]) => ({ value, label }))
 
 export function AdminReconciliationPage() {
-  const [params, setParams] = useSearchParams()
-  const filters = Object.fromEntries(FILTER_NAMES.map((name) => [name, params.get(name) ?? ''])) as GapFilters
-  const change = (name: keyof GapFilters, value: string) =>
-    setParams(
-      (before) => {
-        const changed = new URLSearchParams(before)
-        if (value === '') changed.delete(name)
-        else changed.set(name, value)
-        return changed
-      },
-      { replace: true },
-    )
+  const { filters, isFiltered, change, clear } = useAddressFilters(FILTER_NAMES)
   return (
     <Page
       title="Reconciliation"
@@ -71,30 +61,23 @@ export function AdminReconciliationPage() {
           <FilterInput label="Provider" value={filters.provider} change={(text) => change('provider', text)} />
           <FilterInput label="Account id" value={filters.accountId} change={(text) => change('accountId', text)} />
         </SimpleGrid>
-        <Records filters={filters} clear={() => setParams({}, { replace: true })} />
+        <Records filters={filters} isFiltered={isFiltered} clear={clear} />
       </Section>
     </Page>
   )
 }
 
-function Records({ filters, clear }: { filters: GapFilters; clear(): void }) {
+function Records({ filters, isFiltered, clear }: { filters: GapFilters; isFiltered: boolean; clear(): void }) {
   const records = useCountGaps(filters)
   if (records.isPending) return <LoadingRows />
   if (records.isError) return <ErrorState error={records.error} retry={records.refetch} />
   const items = records.data.pages.flatMap((page) => page.items)
   if (items.length === 0) {
-    const isFiltered = FILTER_NAMES.some((name) => filters[name] !== '')
     return (
       <EmptyState
         icon={IconScaleOutline}
         title={isFiltered ? 'No request matches these filters' : 'Nothing to reconcile'}
-        action={
-          isFiltered && (
-            <Button variant="default" onClick={clear}>
-              Clear filters
-            </Button>
-          )
-        }
+        clear={isFiltered ? clear : undefined}
       >
         {isFiltered ? 'Providers and ids have to be whole.' : 'Providers and gateway have counted alike so far.'}
       </EmptyState>

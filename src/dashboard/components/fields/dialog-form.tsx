@@ -1,0 +1,51 @@
+/** The form in a dialog: what was refused, the fields, and below them the way out and what is to be done. */
+import { Button, Group, Stack, Textarea, type TextareaProps } from '@mantine/core'
+import { modals } from '@mantine/modals'
+import type { ReactNode } from 'react'
+import { FormError } from './form-error'
+import type { Submission } from './use-submission'
+
+type DialogFormProps = {
+  submission: Submission
+  modalId: string
+  /** The verb on the button. */
+  action: string
+  isDestructive?: boolean
+  /** What stands above the fields, and above what was refused. */
+  lead?: ReactNode
+  children: ReactNode
+}
+
+export function DialogForm({ submission, modalId, action, isDestructive = false, lead, children }: DialogFormProps) {
+  return (
+    <form onSubmit={submission.submit} noValidate>
+      <Stack gap="md">
+        {lead}
+        <FormError error={submission.error} />
+        {children}
+        <Group justify="flex-end" gap="sm">
+          <Button variant="default" onClick={() => modals.close(modalId)}>
+            Cancel
+          </Button>
+          <Button type="submit" color={isDestructive ? 'red.8' : undefined} loading={submission.isRunning}>
+            {action}
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  )
+}
+
+const MIN_REASON_CHARS = 3
+
+/** Whether a reason says anything. */
+export function isReason(text: string): boolean {
+  return text.trim().length >= MIN_REASON_CHARS
+}
+
+/** The field for why something is done. */
+export function ReasonField(props: TextareaProps) {
+  return (
+    <Textarea label="Reason" description="Kept in the audit log." maxLength={500} autosize minRows={2} {...props} />
+  )
+}
