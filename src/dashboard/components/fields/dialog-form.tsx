@@ -11,11 +11,11 @@ type DialogFormProps = {
   /** The verb on the button. */
   action: string
   isDestructive?: boolean
-  /** What stands above the fields, and above what was refused. */
   lead?: ReactNode
   children: ReactNode
 }
 
+/** Its `lead` stands above what was refused. */
 export function DialogForm({ submission, modalId, action, isDestructive = false, lead, children }: DialogFormProps) {
   return (
     <form onSubmit={submission.submit} noValidate>

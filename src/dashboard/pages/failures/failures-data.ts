@@ -12,7 +12,7 @@ export type FailedRequest = FailurePage['items'][number]
 export type FailureSum = FailurePage['sums'][number]
 
 /** Texts as in the address; '' = not filtered. `status` and `code` go together. */
-export type FailureFilters = { key: string; status: string; code: string }
+type FailureFilters = { key: string; status: string; code: string }
 
 /** Page after page; `accountId` is undefined for the viewer's own. */
 export function useFailures(filters: FailureFilters, accountId: string | undefined) {
