@@ -5,7 +5,7 @@ import type { Format } from '@/formats/format'
 import { parseJson } from '@/lib/json'
 import { errorName, OpenAnswer, type UpstreamAnswer } from './answer'
 import { CallDeadline, type CallHandle, type WithoutClient } from './call-deadline'
-import { endpointUrl, requestHeaders } from './endpoints'
+import { endpointUrl, requestHeaders, usualHeaders } from './endpoints'
 import type { UpstreamFailure } from './failure'
 import { limitsIn } from './limit-headers'
 import { createReachTest } from './reach'
@@ -46,13 +46,13 @@ type CallResult = UpstreamAnswer | { kind: 'failed'; failure: UpstreamFailure }
 export function callUpstream(call: UpstreamCall): Promise<CallResult> {
   const { authorizer } = call.target.provider.dialect
   const url = call.url ?? endpointUrl(call.target, call.stream)
-  const headers = headersOf(call)
-  if (!authorizer) return send(call, url, headers)
+  if (!authorizer) return send(call, url, headersOf(call))
+  const headers = ownHeaders(call)
   const outgoing = { url, headers, body: call.bodyText }
   return sendAuthorized(authorizer, outgoing, call, (authorized) => send(call, url, authorized))
 }
 
-async function send(call: UpstreamCall, url: string, headers: Record<string, string>): Promise<CallResult> {
+async function send(call: UpstreamCall, url: string, headers: Headers | Record<string, string>): Promise<CallResult> {
   const { target, format } = call
   const limits = target.provider.timeouts
   const deadline = new CallDeadline(limits, call.signal, call.readingOn)
@@ -92,7 +92,12 @@ async function send(call: UpstreamCall, url: string, headers: Record<string, str
   return reading ? new TranslatedAnswer(answer, reading) : answer
 }
 
-function headersOf({ target, key, stream, protocol, traceHeaders }: UpstreamCall): Record<string, string> {
+function headersOf(call: UpstreamCall): Headers | Record<string, string> {
+  const { target, key, stream, protocol, traceHeaders } = call
+  return protocol || traceHeaders ? ownHeaders(call) : usualHeaders(target.provider, key, stream)
+}
+
+function ownHeaders({ target, key, stream, protocol, traceHeaders }: UpstreamCall): Record<string, string> {
   const headers = requestHeaders(target.provider, key, stream, protocol)
   return traceHeaders ? { ...traceHeaders, ...headers } : headers
 }

@@ -15,6 +15,28 @@ export function embeddingsUrl({ provider, model }: Target): string {
   return dialect.embeddingsUrl({ baseUrl, apiVersion, model })
 }
 
+/** Those of calls that ask for nothing of their own, by the key that they are made with. */
+const usual = new WeakMap<ProviderKey, UsualHeaders>()
+
+type UsualHeaders = Pick<Provider, 'headers' | 'dialect'> & { whole: Headers; stream: Headers }
+
+/** The same headers as {@link requestHeaders} for a call without a protocol of its own, made once for each key. Not to be changed. */
+export function usualHeaders(provider: Provider, key: ProviderKey, stream: boolean): Headers {
+  let made = usual.get(key)
+  // A key may be of another catalogue than the provider that a request was planned with.
+  if (made?.headers !== provider.headers || made.dialect !== provider.dialect) {
+    made = makeUsual(provider, key)
+    usual.set(key, made)
+  }
+  return stream ? made.stream : made.whole
+}
+
+function makeUsual(provider: Provider, key: ProviderKey): UsualHeaders {
+  const { headers, dialect } = provider
+  const whole = new Headers(requestHeaders(provider, key, false))
+  return { headers, dialect, whole, stream: new Headers(requestHeaders(provider, key, true)) }
+}
+
 /**
  * Everything a provider is told in headers. Built from nothing, so that no header of the caller can slip through; `protocol` is what the
  * caller's format has let through of them. `identity` because a compressed stream arrives in lumps and a compressed body can be a bomb.

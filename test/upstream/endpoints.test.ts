@@ -4,7 +4,7 @@ import { providerOf, targetOf } from '@test/routing/world'
 import type { Provider } from '@/catalog/types'
 import type { FormatName } from '@/chat/format-name'
 import { FORMATS } from '@/formats/index'
-import { endpointUrl, requestHeaders } from '@/upstream/endpoints'
+import { endpointUrl, requestHeaders, usualHeaders } from '@/upstream/endpoints'
 
 const KEY = { id: 'k1', secret: 'the-secret', weight: 1 }
 const BASE = 'https://one.example/base'
@@ -73,6 +73,18 @@ describe('the headers', () => {
       'x-api-key': 'the-secret',
       'anthropic-version': '1999-01-01',
     })
+  })
+
+  test('are made once for each key, and anew for a provider that is called otherwise', () => {
+    const [provider, other] = [providerOf('p1'), providerOf('p1', { headers: { 'x-team': 'acme' } })]
+    for (const stream of [false, true]) {
+      const made = usualHeaders(provider, KEY, stream)
+      expect(Object.fromEntries(made)).toEqual(requestHeaders(provider, KEY, stream))
+      expect(usualHeaders(provider, KEY, stream)).toBe(made)
+      expect(Object.fromEntries(usualHeaders(other, KEY, stream))).toEqual(requestHeaders(other, KEY, stream))
+    }
+    const patient = { ...provider, timeouts: { ...provider.timeouts, firstByteMs: 1 } }
+    expect(usualHeaders(provider, KEY, true)).toBe(usualHeaders(patient, KEY, true))
   })
 
   test('hold what the caller’s format lets through', () => {
