@@ -55,6 +55,7 @@ import { createKeptSignatures } from './stores/kept-signatures'
 import { connectClients } from './stores/redis-clients'
 import { createStoredClaims } from './stores/stored-claims'
 import { createWatchedPools } from './stores/watched-pools'
+import { traceReserves, traceSettlements } from './telemetry/trace-ledger'
 import { assembleTopUps, type TopUps } from './top-ups'
 
 /** What the routes need, and of the parts among it the side that only a start, a stop and the metrics see. */
@@ -127,7 +128,6 @@ export async function compose(options: ComposeOptions): Promise<Gateway> {
       if (records.length > 0) crashPoint('booked')
     },
   })
-  const onExpired = (count: number) => metrics.flagged('expired', count)
   const topUps = assembleTopUps({
     ...{ config, database, ledger, clock: systemClock, logger },
     onDeposit: metrics.depositEvent,
@@ -139,7 +139,7 @@ export async function compose(options: ComposeOptions): Promise<Gateway> {
   const workers: BackgroundWorker[] = [
     storeWatch,
     flusher,
-    createSweeper({ ledger, logger, onExpired }),
+    createSweeper({ ledger, logger, onExpired: (count) => metrics.flagged('expired', count) }),
     createOutboxWorker(database, ledger, logger),
     topUps.expiry,
   ]
@@ -223,8 +223,8 @@ function assemble(parts: Parts): GatewayDeps {
   return {
     catalog,
     formats: formatsWithMessages(config.maxChatMessages),
-    ledger,
-    settler: createSettler(ledger, systemClock, logger, metrics),
+    ledger: traceReserves(ledger, tracing),
+    settler: traceSettlements(createSettler(ledger, systemClock, logger, metrics), tracing),
     keeper: createHoldKeeper(ledger, systemClock, logger, config.holdTtlMs, metrics),
     holdTtlMs: config.holdTtlMs,
     crashPoint,

@@ -8,7 +8,6 @@ import type { CrashPoint } from '@/lib/crash-point'
 import type { Logger } from '@/lib/logger'
 import type { EndedAnswer } from '@/metrics/ended-answer'
 import type { Metrics } from '@/metrics/metrics'
-import type { Tracing } from '@/telemetry/tracing'
 import {
   billOf,
   chargeAt,
@@ -29,7 +28,6 @@ export type SettleDeps = {
   onEnded(answer: EndedAnswer): void
   failures: FailureNotes
   crashPoint: CrashPoint
-  tracing?: Tracing | undefined
 }
 
 /** Who is told of requests that came to nothing. Waits for nothing. */
@@ -52,9 +50,7 @@ export async function settle(deps: SettleDeps, open: OpenCharge, ending: Ending)
     await open.hold.release()
   } else {
     const freePerHour = ending === 'unanswered' ? FREE_HANG_UPS_PER_HOUR : undefined
-    const settling = open.hold.settle(due, factsOf(open, due, bill, ending, deps.clock), freePerHour)
-    if (!freePerHour) deps.tracing?.step(open.facts.requestId, 'settle', settling)
-    const outcome = await settling
+    const outcome = await open.hold.settle(due, factsOf(open, due, bill, ending, deps.clock), freePerHour)
     deps.crashPoint('settled')
     if (freePerHour) charge = noteHangUp(deps, open, due, outcome)
   }

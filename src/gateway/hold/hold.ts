@@ -45,18 +45,13 @@ export type Hold = Pick<OpenHold, Exclude<keyof OpenHold, keyof Renewable | 'isT
  */
 export async function withHold<Offered extends Offer>(
   deps: HoldDeps,
-  { payer, requestId: holdId, line }: Holder,
+  holder: Holder,
   negotiation: Negotiation<Offered>,
   use: (hold: Hold, offer: Offered) => Promise<Response>,
 ): Promise<Response> {
-  const beginning = deps.tracing ? Promise.try(() => negotiation.begin()) : negotiation.begin()
-  if (beginning instanceof Promise) {
-    deps.tracing?.step(holdId, 'plan', beginning, ({ offered }) => ({
-      requested_model: line.requestedModel,
-      targets: offered.plan.targets.map(({ target }) => `${target.provider.name}/${target.model}`),
-    }))
-    await beginning
-  }
+  const { payer, requestId: holdId } = holder
+  const beginning = deps.tracing ? beginTraced(deps.tracing, holder, negotiation) : negotiation.begin()
+  if (beginning instanceof Promise) await beginning
   let outcome = await reserve(deps, payer, holdId, negotiation.offered)
   while (outcome.kind !== 'reserved') {
     const { size } = negotiation.offered
@@ -74,6 +69,16 @@ export async function withHold<Offered extends Offer>(
     await hold.release()
     throw error
   }
+}
+
+/** Planning is a step of its own to a trace. */
+function beginTraced(tracing: Tracing, { requestId, line }: Holder, negotiation: Negotiation<Offer>): Promise<unknown> {
+  const beginning = Promise.try(() => negotiation.begin())
+  tracing.step(requestId, 'plan', beginning, ({ offered }) => ({
+    requested_model: line.requestedModel,
+    targets: offered.plan.targets.map(({ target }) => `${target.provider.name}/${target.model}`),
+  }))
+  return beginning
 }
 
 /**
@@ -166,9 +171,7 @@ function reserve(
 ): Promise<ReserveOutcome> {
   const ttlMs = deps.holdTtlMs
   const asked = { accountId, keyId, secret, holdId, amount, inputCost, tokens, ttlMs, allowedModels }
-  const reserving = deps.ledger.reserve(asked)
-  deps.tracing?.step(holdId, 'reserve', reserving, ({ kind }) => ({ outcome: kind, hold_nano_usd: amount }))
-  return reserving.catch((cause: unknown) => {
+  return deps.ledger.reserve(asked).catch((cause: unknown) => {
     throw takeBack(deps, asked, cause)
   })
 }

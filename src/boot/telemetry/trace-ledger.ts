@@ -1,0 +1,32 @@
+/** Times what a request waits for in the ledger. Where there are no traces, nothing stands between. */
+import type { Settler } from '@/gateway/hold/settler'
+import type { Ledger } from '@/ledger/ledger'
+import type { Tracing } from '@/telemetry/tracing'
+
+/** The ledger, whose reserves are steps of their requests. */
+export function traceReserves(ledger: Ledger, tracing: Tracing | undefined): Ledger {
+  if (!tracing) return ledger
+  return {
+    ...ledger,
+    reserve(asked) {
+      const reserving = ledger.reserve(asked)
+      const { holdId, amount } = asked
+      tracing.step(holdId, 'reserve', reserving, ({ kind }) => ({ outcome: kind, hold_nano_usd: amount }))
+      return reserving
+    },
+  }
+}
+
+/** The settler, whose settlements are steps of their requests; but for those of hang-ups that may be free. */
+export function traceSettlements(settler: Settler, tracing: Tracing | undefined): Settler {
+  if (!tracing) return settler
+  return {
+    ...settler,
+    resolve(resolution) {
+      const resolving = settler.resolve(resolution)
+      if (resolution.kind === 'settle' && resolution.settlement.freePerHour === undefined)
+        tracing.step(resolution.settlement.holdId, 'settle', resolving)
+      return resolving
+    },
+  }
+}
