@@ -2,9 +2,11 @@
 import { textArray } from '@/db/array-literal'
 import type { Database } from '@/db/client'
 import { withDatabaseDeadline } from '@/db/deadline'
+import type { AccountBudgets } from '@/ledger/budgets'
 import type { AccountSnapshot, AccountStatus, KeySnapshot, KeyStatus, LedgerHistory } from '@/ledger/outcomes'
 import { createBatch } from '@/lib/batch'
 import { nano } from '@/lib/money'
+import { budgetsOf } from './budgets/budget-history'
 
 /** A paid request waits for this, so a database that hangs must count as down soon. */
 const HISTORY_TIMEOUT_MS = 3_000
@@ -28,7 +30,8 @@ export function createLedgerHistory(database: Database, timeoutMs = HISTORY_TIME
       const rows = await bounded(sql<AccountRow[]>`
         SELECT id, status, requests_per_minute, tokens_per_minute, concurrency, balance_nano, spent_nano, spent_month_nano,
           spent_month, ledger_seq,
-          to_json(ARRAY(SELECT id FROM ledger_entries e WHERE e.account_id = a.id ORDER BY created_at, id)) AS entry_ids
+          to_json(ARRAY(SELECT id FROM ledger_entries e WHERE e.account_id = a.id ORDER BY created_at, id)) AS entry_ids,
+          ${budgetsOf(sql)} AS budgets
         FROM accounts a WHERE id = ANY(${textArray(accountIds)}::text::text[])`)
       return new Map(rows.map((row) => [row.id, toAccountSnapshot(row)]))
     },
@@ -100,6 +103,7 @@ type AccountRow = {
   spent_month: number
   ledger_seq: number
   entry_ids: string[]
+  budgets: AccountBudgets | null
 }
 
 type KeyRow = {
@@ -131,6 +135,7 @@ function toAccountSnapshot(row: AccountRow): AccountSnapshot {
     month: row.spent_month,
     seq: row.ledger_seq,
     creditedEntryIds: row.entry_ids,
+    ...(row.budgets && { budgets: row.budgets }),
   }
 }
 

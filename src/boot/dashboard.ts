@@ -1,6 +1,7 @@
 /** Wires what only the dashboard needs: people and their sessions, orders, administration. */
 import { createAccounts } from '@/accounts/accounts'
 import { createApiKeys } from '@/accounts/api-keys'
+import { createBudgets } from '@/accounts/budgets/budgets'
 import { createMembers } from '@/accounts/members/members'
 import { roleIn } from '@/accounts/members/memberships'
 import { priceLines } from '@/catalog/price-lines'
@@ -62,6 +63,7 @@ export function assembleDashboard(parts: DashboardParts): DashboardDeps & AssetD
     apiKeys,
     accounts,
     members: createMembers(database),
+    budgets: createBudgets(database, ledger),
     administration: createAdministration({
       ordersDeps: topUps.ordersDeps,
       orders: topUps.orders,

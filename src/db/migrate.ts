@@ -32,6 +32,7 @@ import memberships from './migrations/0026_memberships.sql' with { type: 'text' 
 import organisations from './migrations/0027_organisations.sql' with { type: 'text' }
 import usageLabels from './migrations/0028_usage_labels.sql' with { type: 'text' }
 import keySecrets from './migrations/0029_key_secrets.sql' with { type: 'text' }
+import budgets from './migrations/0030_budgets.sql' with { type: 'text' }
 
 /** One SQL file, never changed once released. `isExpansion`: it only adds, so that older gateways work on. */
 type Migration = { id: number; name: string; sql: string; isExpansion?: boolean }
@@ -71,6 +72,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { id: 27, name: 'organisations', sql: organisations },
   { id: 28, name: 'usage_labels', sql: usageLabels, isExpansion: true },
   { id: 29, name: 'key_secrets', sql: keySecrets, isExpansion: true },
+  { id: 30, name: 'budgets', sql: budgets, isExpansion: true },
 ]
 
 type MigrateOptions = {

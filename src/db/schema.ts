@@ -14,6 +14,7 @@ import {
   unique,
   uniqueIndex,
 } from 'drizzle-orm/pg-core'
+import type { BudgetScope, BudgetWindow } from '@/ledger/budgets'
 import type { AccountStatus, KeyStatus } from '@/ledger/outcomes'
 import { nano } from '@/lib/money'
 import { amount, moment, tokens } from './columns'
@@ -183,6 +184,45 @@ export const usageDaily = pgTable(
   (table) => [
     primaryKey({ columns: [table.accountId, table.day, table.keyId, table.model] }),
     index('usage_daily_day_index').on(table.day),
+  ],
+)
+
+/** What each member's keys were charged, by day. */
+export const usageDailyMembers = pgTable(
+  'usage_daily_members',
+  {
+    accountId: text('account_id').notNull(),
+    /** UTC, yyyy-mm-dd. */
+    day: date('day').notNull(),
+    memberId: text('member_id').notNull(),
+    requests: bigint('requests', { mode: 'number' }).notNull(),
+    cost: amount('cost_nano').notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.accountId, table.memberId, table.day] })],
+)
+
+/** `new_member`: what members who join are given. */
+export type StoredBudgetScope = BudgetScope | 'new_member'
+
+export const budgets = pgTable(
+  'budgets',
+  {
+    accountId: text('account_id').notNull(),
+    scope: text('scope').$type<StoredBudgetScope>().notNull(),
+    /** The account, a user or a key. */
+    scopeId: text('scope_id').notNull(),
+    window: text('window').$type<BudgetWindow>().notNull(),
+    limit: amount('limit_nano').notNull(),
+    /** Added to the limit in the window of this number. */
+    grant: amount('grant_nano').notNull().default(nano(0)),
+    grantAt: integer('grant_at').notNull().default(0),
+    /** A user; null: an operator. */
+    setBy: text('set_by'),
+    setAt: moment('set_at').notNull().defaultNow(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.accountId, table.scope, table.scopeId, table.window] }),
+    index('budgets_set_by_index').on(table.setBy).where(sql`set_by IS NOT NULL`),
   ],
 )
 

@@ -114,7 +114,7 @@ export const USAGE_COLUMNS = {
   clientFormat: seen('', text('client_format').notNull(), (f) => f.clientFormat),
   providerFormat: seen('', text('provider_format').notNull(), (f) => f.providerFormat),
   startedAt: seen('', moment('started_at').notNull(), (f) => momentText(toMoment(f.startedAtMs)), { label: 'Began' }),
-  memberId: seen('The member whose key it was', text('member_id'), (_, r) => r.memberId, { since: 2 }),
+  memberId: seen('The member whose key it was', text('member_id'), (_, r) => r.memberId || null, { since: 2 }),
   tags: seen('`name=value`; null: none', text('tags').array(), (f) => f.labels?.tags?.[0] && textArray(f.labels.tags), {
     since: 2,
     label: 'Tags',

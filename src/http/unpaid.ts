@@ -24,7 +24,7 @@ export interface Unpaid {
   admitBytes(payer: Payer): void
   /**
    * Before much is read of what is to be paid for. Throws likewise, and as a reserve would that holds `least`, for any model: where the
-   * key may not call, the credit or the month's budget does not pay that, or a limit of the minute or of open requests is reached.
+   * key may not call, the credit or a budget does not pay that, or a limit of the minute or of open requests is reached.
    */
   admitLarge(payer: Payer, least?: Nano): Promise<void>
   /** The same of what nobody pays for: only the account's standing and its credit are looked at. */
@@ -124,9 +124,11 @@ export function createUnpaid({ ledger, clock, limits, trustedProxyHops }: Unpaid
   }
 }
 
+const BUDGET_CODES = ['key_budget_exceeded', 'budget_exceeded']
+
 /** Whether another key of the account may be told otherwise. */
-function isOfKey({ kind, options }: GatewayError): boolean {
-  return kind === 'invalid_credentials' || options.code === 'key_budget_exceeded' || options.details?.of === 'key'
+function isOfKey({ kind, options: { code = '', details } }: GatewayError): boolean {
+  return kind === 'invalid_credentials' || BUDGET_CODES.includes(code) || details?.of === 'key'
 }
 
 /** Whether the body is to be asked about before it is read. One of unannounced length may be of any. */

@@ -14,15 +14,16 @@ const NO_FIELDS = {
   flags: '',
   record: '',
 }
-export type StoredFields = typeof NO_FIELDS
+/** `member` is there only of an account that had budgets; empty where the key was nobody's. */
+export type StoredFields = typeof NO_FIELDS & { member?: string | undefined }
 
 /** Reads an entry of either form: `fields` are its names and values in turn. */
 export function storedFields(fields: readonly string[]): StoredFields {
-  const stored = { ...NO_FIELDS }
+  const stored: StoredFields = { ...NO_FIELDS }
   if (fields[0] === 'envelope') return packedFields(fields) ?? stored
   for (let index = 0; index + 1 < fields.length; index += 2) {
     const name = fields[index] as keyof StoredFields
-    if (name in NO_FIELDS) stored[name] = fields[index + 1] ?? ''
+    if (name in NO_FIELDS || name === 'member') stored[name] = fields[index + 1] ?? ''
   }
   return stored
 }
@@ -30,11 +31,11 @@ export function storedFields(fields: readonly string[]): StoredFields {
 const ENVELOPE_WORDS = 9
 
 /** An entry of newer scripts: the envelope with a blank between each two of its words, and the facts. */
-function packedFields([, envelope = '', name, record]: readonly string[]): StoredFields | undefined {
+function packedFields([, envelope = '', name, record, , member]: readonly string[]): StoredFields | undefined {
   const words = envelope.split(' ')
   if (words.length !== ENVELOPE_WORDS || name !== 'facts' || record === undefined) return undefined
   const [holdId = '', accountId = '', keyId = '', kind = '', cost = '', held = '', seq = '', atMs = '', flags = ''] =
     words
   const eventId = kind === 'late' ? `${holdId}:late` : holdId
-  return { eventId, holdId, accountId, keyId, kind, cost, held, seq, atMs, flags, record }
+  return { eventId, holdId, accountId, keyId, kind, cost, held, seq, atMs, flags, record, member }
 }

@@ -2,6 +2,7 @@
 
 import { credit, readBalance, recentRecords, setAccountState } from '@/ledger/accounts/balances'
 import { forgetKeyHash, lookupKeyHash, readKey, rememberKeyHash, setKeyState } from '@/ledger/accounts/key-states'
+import { type BudgetsNow, readBudgets } from '@/ledger/accounts/read-budgets'
 import { createRestorer, type Restorer } from '@/ledger/accounts/restore'
 import { expireDue } from '@/ledger/holds/expire'
 import { fateOf, sealFate } from '@/ledger/holds/fate'
@@ -15,6 +16,7 @@ import { commandTimeoutOf, type RedisClient } from '@/ledger/store/connection'
 import { createEpochGuard, type EpochGuard, verifyEpoch } from '@/ledger/store/epoch-guard'
 import { deadlinesName, shardOf } from '@/ledger/store/names'
 import { createScriptRunner } from '@/ledger/store/script-runner'
+import { createBoundedMap } from '@/lib/bounded-map'
 import type { Logger } from '@/lib/logger'
 import type { Nano } from '@/lib/money'
 import type { LedgerDeps } from './accounts/deps'
@@ -88,6 +90,10 @@ export interface Ledger {
   setKeyState(state: KeyState): Promise<void>
   /** Makes an account's status and limits hold on all gateways at once. Call it after the history has them. */
   setAccountState(state: AccountState): Promise<'updated' | 'unknown_account'>
+  /** Makes an account's budgets, and whose its keys are, hold on all gateways at once. Call it after the history has them. */
+  reloadBudgets(accountId: string): Promise<void>
+  /** An account's budgets now, or those that bind one of its keys, and what was spent in each. Undefined where there is no such account. */
+  readBudgets(accountId: string, keyId?: string): Promise<BudgetsNow | undefined>
   /** The immutable map from a key's SHA-256 (64 hexadecimal characters) to its account and id. */
   rememberKeyHash(keyHash: string, payer: Payer): Promise<void>
   lookupKeyHash(keyHash: string): Promise<Payer | undefined>
@@ -143,6 +149,8 @@ export function createLedger(options: LedgerOptions): Ledger {
     readKey: (payer) => readKey(deps, payer),
     setKeyState: (state) => setKeyState(deps, state),
     setAccountState: (state) => setAccountState(deps, state),
+    reloadBudgets: (accountId) => deps.restorer.budgets(accountId),
+    readBudgets: (accountId, keyId) => readBudgets(deps, accountId, keyId),
     rememberKeyHash: (keyHash, payer) => rememberKeyHash(deps, keyHash, payer),
     lookupKeyHash: (keyHash) => lookupKeyHash(deps, keyHash),
     forgetKeyHash: (keyHash) => forgetKeyHash(deps, keyHash),
@@ -157,6 +165,9 @@ export function createLedger(options: LedgerOptions): Ledger {
   }
 }
 
+/** Accounts known to have budgets; one that is forgotten costs its next call one more. */
+const MAX_BUDGETED = 20_000
+
 /** Builds what the ledger's parts share. A call may take as long as one command of `redis` may. */
 export function createDeps(options: LedgerOptions): LedgerDeps & { recordListeners: Set<(shard: number) => void> } {
   const { redis, history, defaultLimits, logger, onCall, noteFormerSecret = () => undefined } = options
@@ -168,7 +179,8 @@ export function createDeps(options: LedgerOptions): LedgerDeps & { recordListene
   function noteRecord(shard: number): void {
     for (const listener of recordListeners) listener(shard)
   }
-  return { ...view, epoch, restorer, defaultLimits, logger, noteRecord, noteFormerSecret, recordListeners }
+  const budgeted = createBoundedMap<string, true>(MAX_BUDGETED)
+  return { ...view, epoch, restorer, budgeted, defaultLimits, logger, noteRecord, noteFormerSecret, recordListeners }
 }
 
 /** Loads wait for the epoch of an emptied store, since what is loaded before would be loaded again. */
@@ -186,6 +198,10 @@ function createDoubtingRestorer(restorer: Restorer, epoch: EpochGuard): Restorer
     async key(payer, mode) {
       await look(payer.accountId)
       return restorer.key(payer, mode)
+    },
+    async budgets(accountId) {
+      await look(accountId)
+      await restorer.budgets(accountId)
     },
     async payer(payer) {
       await look(payer.accountId)

@@ -4,6 +4,7 @@ import type { RateLimits } from '@/chat/rate-limits'
 import type { Payer } from '@/ledger/store/names'
 import type { Nano } from '@/lib/money'
 import type { AllowedModels } from './allowed-models'
+import type { AccountBudgets, BudgetScope, BudgetWindow } from './budgets'
 import type { KeySecrets } from './key-secrets'
 import type { RequestFacts, UsageRecord } from './usage-record'
 
@@ -42,8 +43,20 @@ export type ReserveOutcome =
   | { kind: 'insufficient'; available: Nano; held: Nano; needed: Nano }
   /** `remaining` of the key's budget beside the `held` of its open requests; `available` to the account. */
   | { kind: 'budget_exceeded'; resetsAtMs: number; remaining: Nano; held: Nano; needed: Nano; available: Nano }
+  /** One of the budgets of days, weeks, months or for ever: the one with the least left, `remaining`, which may be below 0. */
+  | (OverBudget & { kind: 'over_budget'; remaining: Nano; needed: Nano; available: Nano })
   | (Limited & { scope: 'requests' | 'tokens'; limits: RateLimits })
   | (Limited & { scope: 'concurrency' })
+
+/** `limit` with what was granted for the window; `spent` in it; `held` by open requests. `resetsAtMs`: never, where it is undefined. */
+type OverBudget = {
+  scope: BudgetScope
+  window: BudgetWindow
+  resetsAtMs: number | undefined
+  limit: Nano
+  spent: Nano
+  held: Nano
+}
 
 export type Refusal = Exclude<ReserveOutcome, { kind: 'reserved' }>
 
@@ -155,6 +168,8 @@ export type AccountSnapshot = AccountState & {
   seq: number
   /** Ids of ledger entries whose credit is already inside `balance`: a later `credit` of one of them says `exists`. */
   creditedEntryIds: string[]
+  /** Left out where the account has none. */
+  budgets?: AccountBudgets
 }
 
 /** A key's status and limits as the administration last set them. */

@@ -69,9 +69,7 @@ export type RequestLabels = {
   endUser?: string
 }
 
-/**
- * What the gateway contributes to a usage record, carried through the ledger unread. The scripts store it as opaque text.
- */
+/** What the gateway contributes to a usage record, carried through the ledger unread. The scripts store it as opaque text. */
 export type RequestFacts = {
   requestId: string
   /** The catalogue model that answered, and the model or tier that was asked for. */
@@ -134,7 +132,7 @@ export type UsageRecord = {
   /** The store's clock when it happened, milliseconds since 1970. */
   atMs: number
   flags: RecordFlag[]
-  /** The member whose key it was; known once it is booked. */
+  /** The member whose key it was, '' for nobody's; of an account that had no budgets, known once it is booked. */
   memberId?: string | undefined
   facts: RequestFacts
 }
@@ -170,7 +168,8 @@ function envelopeOf(stored: StoredFields): RecordEnvelope | undefined {
   const recordId = kind === 'late' ? `${holdId}:late` : holdId
   if (!kind || !payer || !flags || holdId === '' || stored.eventId !== recordId) return undefined
   if (cost === undefined || held === undefined || seq === undefined || atMs === undefined) return undefined
-  return { recordId, holdId, ...payer, kind, cost: nano(cost), held: nano(held), seq, atMs, flags }
+  const envelope = { recordId, holdId, ...payer, kind, cost: nano(cost), held: nano(held), seq, atMs, flags }
+  return Object.assign(envelope, stored.member !== undefined && { memberId: stored.member })
 }
 
 /** Reads the JSON of facts, or undefined where any field is missing or of the wrong type. */

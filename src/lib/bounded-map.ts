@@ -1,6 +1,6 @@
 /** A map that forgets what was not used for longest once it is full: a memory that no stranger can fill without end. */
 
-interface BoundedMap<K, V> {
+export interface BoundedMap<K, V> {
   /** The value of `key`, which counts as a use. */
   get(key: K): V | undefined
   set(key: K, value: V): void

@@ -39,20 +39,30 @@ export type DayTotal = {
   costed: number | null
 }
 
-type UsageTotals = { accounts: AccountTotal[]; keys: KeyTotal[]; days: DayTotal[] }
+/** `memberId` is never empty. */
+export type MemberTotal = { accountId: string; day: string; memberId: string; requests: number; cost: Nano }
+
+type UsageTotals = { accounts: AccountTotal[]; keys: KeyTotal[]; days: DayTotal[]; members: MemberTotal[] }
 
 /** Sums `records`. Asserts that no sum leaves the range of an amount. */
 export function totalsOf(records: readonly UsageRecord[]): UsageTotals {
   const accounts = new Map<string, AccountTotal>()
   const keys = new Map<string, KeyTotal>()
   const days = new Map<string, DayTotal>()
+  const members = new Map<string, MemberTotal>()
   for (const record of records) {
     const moment = utcDay(record.atMs)
     addToAccount(accounts, record, moment.month)
     addToKey(keys, record, moment.month)
     addToDay(days, record, moment.day)
+    if (record.memberId) addToMember(members, record, record.memberId, moment.day)
   }
-  return { accounts: [...accounts.values()], keys: [...keys.values()], days: [...days.values()] }
+  return {
+    accounts: [...accounts.values()],
+    keys: [...keys.values()],
+    days: [...days.values()],
+    members: [...members.values()],
+  }
 }
 
 function addToAccount(accounts: Map<string, AccountTotal>, record: UsageRecord, month: number): void {
@@ -125,6 +135,19 @@ function addToDay(days: Map<string, DayTotal>, record: UsageRecord, day: string)
     total.firstTokenMs += facts.firstTokenMs
     total.firstTokenCount += 1
   }
+}
+
+function addToMember(
+  members: Map<string, MemberTotal>,
+  { accountId, cost, kind }: UsageRecord,
+  memberId: string,
+  day: string,
+): void {
+  const total = entry(members, JSON.stringify([accountId, memberId, day]), () => ({
+    ...{ accountId, day, memberId, requests: 0, cost: ZERO_NANO },
+  }))
+  total.cost = nano(total.cost + cost)
+  if (kind !== 'late') total.requests += 1
 }
 
 function entry<T>(map: Map<string, T>, key: string, create: () => T): T {

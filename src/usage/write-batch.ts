@@ -8,7 +8,7 @@ import { noteChargedKeys } from './charged-keys'
 import { copyRecords } from './copy-records'
 import { insertRecords } from './insert-records'
 import { addThrownAway } from './thrown-away'
-import { type AccountTotal, type DayTotal, type KeyTotal, totalsOf } from './totals'
+import { type AccountTotal, type DayTotal, type KeyTotal, type MemberTotal, totalsOf } from './totals'
 import { withKeyLabels } from './with-key-labels'
 
 /**
@@ -43,6 +43,7 @@ async function writeOnce(sql: Sql, batch: readonly UsageRecord[], way: 'copy' | 
       moveAccounts(transaction, totals.accounts),
       moveKeys(transaction, totals.keys),
       moveDays(transaction, totals.days),
+      ...(totals.members.length > 0 ? [moveMembers(transaction, totals.members)] : []),
       noteChargedKeys(transaction, fresh),
       addThrownAway(transaction, fresh),
     ])
@@ -119,6 +120,21 @@ function moveDays(transaction: TransactionSql, totals: readonly DayTotal[]): Pro
       first_token_count = d.first_token_count + excluded.first_token_count,
       provider_cost_nano = coalesce(d.provider_cost_nano + excluded.provider_cost_nano, d.provider_cost_nano, excluded.provider_cost_nano),
       costed_nano = coalesce(d.costed_nano + excluded.costed_nano, d.costed_nano, excluded.costed_nano)`
+}
+
+function moveMembers(transaction: TransactionSql, totals: readonly MemberTotal[]): Promise<unknown> {
+  const texts = (value: (total: MemberTotal) => string) => textArray(totals.map(value))
+  return transaction`
+    INSERT INTO usage_daily_members AS d (account_id, day, member_id, requests, cost_nano)
+    SELECT * FROM unnest(
+      ${texts((total) => total.accountId)}::text::text[], ${texts((total) => total.day)}::text::date[],
+      ${texts((total) => total.memberId)}::text::text[],
+      ${plainArray(totals.map((total) => total.requests))}::text::bigint[],
+      ${plainArray(totals.map((total) => total.cost))}::text::bigint[]
+    ) AS t (account_id, day, member_id)
+    ORDER BY account_id, member_id, day
+    ON CONFLICT (account_id, member_id, day) DO UPDATE SET
+      requests = d.requests + excluded.requests, cost_nano = d.cost_nano + excluded.cost_nano`
 }
 
 /** By the order of their ids' code units: any order will do, as long as every writer has the same. */

@@ -1,5 +1,6 @@
 /** A history in memory, with a flusher that can be stopped between any two steps: what Postgres is to the ledger. */
 
+import type { BudgetSnapshot } from '@/ledger/budgets'
 import type { AccountSnapshot, AccountState, KeySnapshot, KeyState, LedgerHistory } from '@/ledger/outcomes'
 import type { RedisClient } from '@/ledger/store/connection'
 import { recordsName, shardOf } from '@/ledger/store/names'
@@ -11,6 +12,10 @@ export interface MemoryHistory extends LedgerHistory {
   /** Sets the account's status or limits; what is left out stays. */
   setAccount(accountId: string, changes: Partial<AccountState>): void
   setKey(key: Partial<KeySnapshot> & { accountId: string; keyId: string }): void
+  /** Sets what the account, its members and its keys may spend; an empty list = no budgets. */
+  setBudgets(accountId: string, budgets: readonly MemoryBudget[]): void
+  /** Whose a key is; '' for nobody. */
+  setOwner(accountId: string, keyId: string, memberId: string): void
   /** The ledger entry of a credit, committed; the ledger has not heard of it yet. */
   addCredit(accountId: string, entryId: string, amount: number): void
   /** From now on somebody is at work on the account, who may yet commit an entry; or nobody any more. */
@@ -26,12 +31,17 @@ export interface MemoryHistory extends LedgerHistory {
   setDown(isDown: boolean): void
 }
 
+/** A scope and its limits in nano-USD; a grant is for the windows of now. */
+type MemoryBudget = Pick<BudgetSnapshot, 'scope' | 'scopeId' | 'limits'>
+
 /** Creates an empty history. */
 export function createMemoryHistory(): MemoryHistory {
   const accounts = new Map<string, AccountSnapshot>()
   const keys = new Map<string, KeySnapshot>()
   const records = new Map<string, UsageRecord>()
   const busy = new Set<string>()
+  const budgets = new Map<string, readonly MemoryBudget[]>()
+  const owners = new Map<string, Record<string, string>>()
   let readCount = 0
   let isDown = false
   const answer = async <T>(value: () => T): Promise<T> => {
@@ -45,11 +55,29 @@ export function createMemoryHistory(): MemoryHistory {
     return found
   }
 
+  const ownersOf = (accountId: string): Record<string, string> => {
+    const ids = [...keys.values()].filter((key) => key.accountId === accountId).map(({ keyId }) => keyId)
+    return Object.fromEntries(ids.map((keyId) => [keyId, owners.get(accountId)?.[keyId] ?? '']))
+  }
+  const snapshotOf = (accountId: string): AccountSnapshot | undefined => {
+    const found = accounts.get(accountId)
+    const limits = budgets.get(accountId) ?? []
+    if (!found || limits.length === 0) return found
+    const own = [...records.values()].filter((record) => record.accountId === accountId)
+    const scopes = limits.map((budget) => {
+      const charged = own.filter((record) => isIn(budget, record))
+      const days = charged.map((record) => [Math.floor(record.atMs / 86_400_000), record.cost] as const)
+      return { ...budget, days, total: charged.reduce((sum, record) => sum + record.cost, 0) }
+    })
+    return { ...found, budgets: { scopes, owners: ownersOf(accountId) } }
+  }
+
   function write(batch: readonly UsageRecord[]): void {
     for (const record of batch) {
       if (records.has(record.recordId)) continue
       if (record.kind === 'late' && records.get(record.holdId)?.kind === 'settle') continue
-      records.set(record.recordId, record)
+      const memberId = record.memberId ?? ownersOf(record.accountId)[record.keyId] ?? ''
+      records.set(record.recordId, { ...record, memberId })
       const owner = account(record.accountId)
       owner.balance = nano(owner.balance - record.cost)
       owner.spent = nano(owner.spent + record.cost)
@@ -61,8 +89,8 @@ export function createMemoryHistory(): MemoryHistory {
   }
 
   return {
-    account: (id) => answer(() => accounts.get(id)),
-    accounts: (ids) => answer(() => ids.flatMap((id) => accounts.get(id) ?? [])),
+    account: (id) => answer(() => snapshotOf(id)),
+    accounts: (ids) => answer(() => ids.flatMap((id) => snapshotOf(id) ?? [])),
     key: (accountId, keyId) => answer(() => keys.get(`${accountId}:${keyId}`)),
     knownRecordIds: (ids) => answer(() => ids.filter((id) => records.has(id))),
     settledHoldIds: (ids) => answer(() => ids.filter((id) => records.get(id)?.kind === 'settle')),
@@ -88,6 +116,12 @@ export function createMemoryHistory(): MemoryHistory {
     setKey(key) {
       const name = `${key.accountId}:${key.keyId}`
       keys.set(name, { ...NEW_KEY, ...keys.get(name), ...key })
+    },
+    setBudgets(accountId, scopes) {
+      budgets.set(accountId, scopes)
+    },
+    setOwner(accountId, keyId, memberId) {
+      owners.set(accountId, { ...owners.get(accountId), [keyId]: memberId })
     },
     addCredit(accountId, entryId, amount) {
       const owner = account(accountId)
@@ -141,6 +175,10 @@ export function accountState(accountId: string, changes: Partial<AccountState> =
 export function keyState(payer: { accountId: string; keyId: string }, changes: Partial<KeyState> = {}): KeyState {
   const { spentThisMonth: _spent, month: _month, ...limits } = NEW_KEY
   return { ...limits, ...payer, ...changes }
+}
+
+function isIn({ scope, scopeId }: MemoryBudget, { keyId, memberId }: UsageRecord): boolean {
+  return scope === 'account' || (scope === 'key' ? keyId : memberId) === scopeId
 }
 
 function count(counter: { month: number; spentThisMonth: number }, record: UsageRecord): void {

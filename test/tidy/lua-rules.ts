@@ -11,7 +11,7 @@ type ComposedScript = { name: string; text: string }
 export type TypeScriptFile = { path: string; text: string }
 
 /** What the ledger names in its store (store/names.ts); each stands by its name in the line of KEYS. */
-const THINGS = ['meta', 'account', 'key', 'hold', 'deadlines', 'records', 'recent', 'credited'] as const
+const THINGS = ['meta', 'account', 'key', 'hold', 'deadlines', 'records', 'recent', 'credited', 'budgets'] as const
 type Thing = (typeof THINGS)[number]
 
 /** Of one line, what follows the label. */
@@ -58,7 +58,8 @@ function readPart({ name, text }: LuaFile, scripts: readonly ComposedScript[]): 
     .join('\n')
   const own = scripts.find((script) => script.name === name)
   const defined = code.matchAll(/^local (?:function )?(\w+(?:, \w+)*)/gm)
-  const before = scripts.filter((script) => script !== own && script.text.includes(text)).map((script) => script.name)
+  const using = scripts.filter((script) => script !== own && script.text.includes(text))
+  const before = [...new Set(using.map((script) => script.name))]
   return {
     ...{ name, text, code, before },
     defines: new Set([...defined].flatMap(([, names = '']) => names.split(', '))),
@@ -142,7 +143,7 @@ function headerOf(part: Part, parts: readonly Part[], direct: readonly { name: s
   })
   return [
     ...section(LABELS.needs, needs),
-    ...section(LABELS.before, part.front === undefined ? [part.before.sort().join(' ')] : []),
+    ...section(LABELS.before, part.front === undefined ? [part.before.toSorted().join(' ')] : []),
     ...section(LABELS.shares, shares),
   ]
 }

@@ -163,7 +163,8 @@ test('in the hands of a flusher while the store is emptied and the account loade
   })
   await locked.promise
   flusher?.start()
-  const waiting = () => database.sql`SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock'`
+  const waiting = () =>
+    database.sql`SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`
   await until(async () => (await waiting()).length > 0, 'the flusher to be held up')
   await redis.flushall()
   expect(await ledger.readBalance(payer.accountId)).toMatchObject({ available: nano(CREDIT), spent: nano(0) })

@@ -10,6 +10,7 @@ import { sessionRoutes } from '@/console/http/session/routes'
 import { type DashboardUsageDeps, dashboardUsageRoutes } from '@/console/http/usage/routes'
 import type { HttpDeps } from '@/http/deps'
 import { accountStatementRoutes } from './account-statement-routes'
+import { type BudgetRouteDeps, budgetRoutes } from './budgets/budget-routes'
 import { type EventsDeps, eventsRoutes } from './events-routes'
 import { failureRoutes } from './failure-routes'
 import type { GuardDeps } from './guard'
@@ -27,6 +28,7 @@ export type DashboardDeps = AdminDeps &
   GuardDeps &
   SessionDeps &
   KeyRouteDeps &
+  BudgetRouteDeps &
   MemberRouteDeps &
   DashboardUsageDeps &
   StoredResponseDeps &
@@ -42,6 +44,7 @@ export function dashboardRoutes(deps: DashboardDeps & { chat: HttpDeps }) {
   return new Elysia({ name: 'dashboard-routes' })
     .use(sessionRoutes(deps))
     .use(keyRoutes(deps))
+    .use(budgetRoutes(deps))
     .use(keyLifeRoutes(deps))
     .use(memberRoutes(deps))
     .use(modelRoutes(deps))

@@ -1,5 +1,6 @@
 /** Says in the caller's terms why the ledger would not reserve credit. */
 import { GatewayError } from '@/chat/error'
+import type { BudgetScope, BudgetWindow } from '@/ledger/budgets'
 import type { Refusal, ReserveOutcome } from '@/ledger/outcomes'
 import { nanoToUsd } from '@/lib/money'
 import type { HoldSize } from './hold-size'
@@ -16,6 +17,8 @@ export function denial(outcome: Refusal, { fileTokens }: Pick<HoldSize, 'fileTok
       return insufficient(outcome, fileTokens)
     case 'budget_exceeded':
       return overBudget(outcome, fileTokens)
+    case 'over_budget':
+      return overScopeBudget(outcome, fileTokens)
     case 'rate_limited':
       return rateLimited(outcome)
     case 'key_inactive':
@@ -87,6 +90,42 @@ function overBudget(
   const hint = isTransient ? '' : fileHint(fileTokens)
   return new GatewayError('insufficient_credit', `${budgetMessage(details)}${hint}`, {
     ...{ code: 'key_budget_exceeded', details },
+    ...(isTransient && { retryAfterSeconds: TRANSIENT_RETRY_SECONDS }),
+  })
+}
+
+const WHOSE_BUDGET: Record<BudgetScope, string> = {
+  account: 'of this account',
+  member: 'of the member whose API key this is',
+  key: 'of this API key',
+}
+const WINDOW_BUDGET: Record<BudgetWindow, string> = {
+  day: 'daily budget',
+  week: 'weekly budget',
+  month: 'monthly budget',
+  total: 'total budget',
+}
+
+/** Whoever has a key may know what it and its owner may spend; of the account's figures, nothing but that they are reached. */
+function overScopeBudget(
+  outcome: Extract<ReserveOutcome, { kind: 'over_budget' }>,
+  fileTokens: number | undefined,
+): GatewayError {
+  const { scope, window, limit, spent, held, remaining, needed, resetsAtMs } = outcome
+  const isTransient = held > 0 && needed <= remaining + held
+  const resetsAt = resetsAtMs === undefined ? null : new Date(resetsAtMs).toISOString()
+  const figures = { limitUsd: nanoToUsd(limit), spentUsd: nanoToUsd(spent), heldUsd: nanoToUsd(held) }
+  const details = {
+    ...{ scope, window, ...(scope !== 'account' && figures), neededUsd: nanoToUsd(needed) },
+    ...{ resetsAt, transient: isTransient },
+    ...(fileTokens !== undefined && { fileTokens }),
+  }
+  const budget = `${WINDOW_BUDGET[window]} ${WHOSE_BUDGET[scope]}`
+  const message = isTransient
+    ? `What is left of the ${budget} is held by other open requests. Try again when they have finished.`
+    : `The ${budget} does not cover this request.${resetsAt === null ? '' : ` It begins anew at ${resetsAt}.`}${fileHint(fileTokens)}`
+  return new GatewayError('insufficient_credit', message, {
+    ...{ code: 'budget_exceeded', details },
     ...(isTransient && { retryAfterSeconds: TRANSIENT_RETRY_SECONDS }),
   })
 }

@@ -160,7 +160,7 @@ class OpenHold implements Renewable {
 
 function isNegotiable(outcome: ReserveOutcome): outcome is Refusal {
   const { kind } = outcome
-  return kind === 'insufficient' || kind === 'budget_exceeded' || kind === 'models_changed'
+  return kind === 'insufficient' || kind === 'budget_exceeded' || kind === 'over_budget' || kind === 'models_changed'
 }
 
 function reserve(

@@ -24,7 +24,10 @@ export type Offer = {
 }
 
 /** A refusal that another offer may turn into a hold. */
-export type Refusal = Extract<ReserveOutcome, { kind: 'insufficient' | 'budget_exceeded' | 'models_changed' }>
+export type Refusal = Extract<
+  ReserveOutcome,
+  { kind: 'insufficient' | 'budget_exceeded' | 'over_budget' | 'models_changed' }
+>
 
 export type TermsDeps = { ledger: Pick<Ledger, 'readKey'>; permissions: KeyPermissions }
 
@@ -90,8 +93,8 @@ export abstract class Negotiation<Offered extends Offer> {
   }
 }
 
-/** What a request may cost: no more than the account has, nor than the key's budget leaves. */
+/** What a request may cost: no more than the account has, nor than any budget leaves. */
 function payable(refusal: Exclude<Refusal, { kind: 'models_changed' }>): Nano {
-  const left = refusal.kind === 'budget_exceeded' ? Math.min(refusal.remaining, refusal.available) : refusal.available
+  const left = 'remaining' in refusal ? Math.min(refusal.remaining, refusal.available) : refusal.available
   return nano(Math.max(left, 0))
 }

@@ -13,6 +13,7 @@ import { SCRIPTS } from '@/ledger/scripts/scripts'
 import type { RedisClient } from '@/ledger/store/connection'
 import {
   accountName,
+  budgetsName,
   creditedName,
   deadlinesName,
   type HoldMember,
@@ -27,6 +28,7 @@ import type { ScriptRunner } from '@/ledger/store/script-runner'
 import type { RecordEnvelope } from '@/ledger/usage-record'
 import { assert } from '@/lib/assert'
 import type { Nano } from '@/lib/money'
+import { readBudgets, type StoredBudgets } from './stored-budgets'
 
 /** An account's counters in the store. */
 type StoredAccount = {
@@ -54,6 +56,10 @@ export type AccountView = {
   stored: StoredAccount | undefined
   /** By key id, for the keys asked for; undefined where one is not loaded. */
   keys: Map<string, StoredKey | undefined>
+  /** Undefined where the store has no budgets of the account. */
+  budgets: StoredBudgets | undefined
+  /** The store's clock, milliseconds since 1970. */
+  nowMs: number
   creditedIds: Set<string>
   openHolds: HoldMember[]
   /** Open holds whose charge or debit the history has already: the store has forgotten, or not heard, that they were resolved. */
@@ -106,7 +112,10 @@ export async function viewAccounts(
   return result
 }
 
-type StoreView = Pick<AccountView, 'accountId' | 'isConfirmed' | 'stored' | 'keys' | 'creditedIds' | 'openHolds'>
+type StoreView = Pick<
+  AccountView,
+  'accountId' | 'isConfirmed' | 'stored' | 'keys' | 'creditedIds' | 'openHolds' | 'budgets' | 'nowMs'
+>
 
 async function viewStore(
   runner: ScriptRunner,
@@ -116,7 +125,8 @@ async function viewStore(
 ): Promise<StoreView> {
   const keys = keyIds.map((keyId) => keyName({ accountId, keyId }))
   const names = [metaName(shard), accountName(accountId), creditedName(accountId), deadlinesName(shard), ...keys]
-  const [confirmed, account, credited, members, perKey] = listOf(
+  names.push(budgetsName(accountId))
+  const [confirmed, account, credited, members, perKey, nowMs, budgets] = listOf(
     await runner.run(SCRIPTS.viewAccount, names, [accountId]),
   )
   const openHolds = listOf(members).map((member) => {
@@ -131,6 +141,8 @@ async function viewStore(
     stored: storedAccount(listOf(account)),
     keys: new Map(keyIds.map((keyId, index) => [keyId, storedKeys[index]])),
     creditedIds: new Set(listOf(credited).map(wordOf)),
+    budgets: readBudgets(listOf(budgets)),
+    nowMs: integerOf(nowMs),
     openHolds,
   }
 }

@@ -2,6 +2,7 @@
 
 import type { DefaultLimits, Payer } from '@/ledger/outcomes'
 import type { EpochGuard } from '@/ledger/store/epoch-guard'
+import type { BoundedMap } from '@/lib/bounded-map'
 import type { Logger } from '@/lib/logger'
 import type { ViewDeps } from './account-view'
 import type { Restorer } from './restore'
@@ -10,6 +11,8 @@ export type LedgerDeps = ViewDeps & {
   epoch: EpochGuard
   restorer: Restorer
   defaultLimits: DefaultLimits
+  /** Accounts that are known to have budgets: their calls name these at once. */
+  budgeted: BoundedMap<string, true>
   logger: Logger
   /** A usage record was appended to this shard's stream. */
   noteRecord(shard: number): void

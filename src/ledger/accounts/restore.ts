@@ -7,6 +7,7 @@ import { SCRIPTS } from '@/ledger/scripts/scripts'
 import { freshEpoch } from '@/ledger/store/epoch'
 import {
   accountName,
+  budgetsName,
   creditedName,
   deadlinesName,
   holdName,
@@ -21,6 +22,7 @@ import { storeUnavailable } from '@/ledger/store/script-runner'
 import type { RecordEnvelope } from '@/ledger/usage-record'
 import type { Logger } from '@/lib/logger'
 import { type AccountView, type StoredKey, type ViewDeps, viewAccounts } from './account-view'
+import { applyBudgets } from './budgets'
 
 /** `load` leaves alone what is loaded and confirmed; `rebuild` brings it back into line with the history in any case. */
 export type RestoreMode = 'load' | 'rebuild'
@@ -31,6 +33,8 @@ export interface Restorer {
   /** `unknown`: the history has no such account. Throws where the history can't be read. */
   account(accountId: string, mode: RestoreMode): Promise<'loaded' | 'unknown'>
   key(payer: Payer, mode: RestoreMode): Promise<'loaded' | 'unknown'>
+  /** Brings the account's budgets into line with the history, also where that has just changed. */
+  budgets(accountId: string): Promise<void>
   /** Loads the account for a request of this key, and the key with it where the store holds nothing of either. */
   payer(payer: Payer): Promise<'loaded' | 'unknown'>
 }
@@ -59,6 +63,9 @@ export function createRestorer(deps: RestoreDeps): Restorer {
   const restorer: Restorer = {
     account: (accountId, mode) => once(`${mode}:${accountId}`, () => restoreAccount(deps, accountId, mode)),
     key: (payer, mode) => once(`${mode}:${payerText(payer)}`, () => restoreKey(deps, payer, mode)),
+    async budgets(accountId) {
+      await persist(() => restoreBudgets(deps, accountId))
+    },
     payer: (payer) => once(`first:${payerText(payer)}`, () => loadPayer(deps, restorer, payer)),
   }
   return restorer
@@ -80,6 +87,11 @@ async function restoreAccount(
   const view = (await viewAccounts(deps, shardOf(accountId), new Map([[accountId, []]]))).get(accountId)
   if (!view) return 'changed'
   return applyView(deps, view, mode)
+}
+
+async function restoreBudgets(deps: RestoreDeps, accountId: string): Promise<'loaded' | 'changed'> {
+  const view = (await viewAccounts(deps, shardOf(accountId), new Map([[accountId, []]]))).get(accountId)
+  return view ? applyBudgets(deps, view) : 'changed'
 }
 
 /**
@@ -113,11 +125,13 @@ export async function applyView(
 ): Promise<'loaded' | 'unknown' | 'changed'> {
   const { accountId, stored, history, staleHolds } = view
   if (!history) return 'unknown'
+  if ((await applyBudgets(deps, view)) === 'changed') return 'changed'
   const shard = shardOf(accountId)
   const figures = figuresOf(view, history, mode, deps.logger)
   const names = [
     ...[metaName(shard), accountName(accountId), creditedName(accountId), deadlinesName(shard), loadedName(shard)],
     ...staleHolds.flatMap((hold) => [holdName(accountId, hold.holdId), keyName(hold)]),
+    budgetsName(accountId),
   ]
   const base = [stored ? stored.spent : 'absent', view.creditedIds.size, stored?.version ?? 0]
   const target = [history.status, figures.balance, figures.spent, figures.month, figures.spentMonth, figures.seq]

@@ -13,6 +13,7 @@ import { SHARD_COUNT, shardOf } from '@/ledger/store/names'
 import { createScriptRunner } from '@/ledger/store/script-runner'
 import type { Logger } from '@/lib/logger'
 import type { Pace } from '@/lib/pace'
+import { brokenBudgets } from './check-budgets'
 import { checkHolds } from './check-holds'
 import { pagesOfAccounts } from './rebuild'
 import { completeLists, findNames, listNames, type StoreNames } from './store-names'
@@ -153,6 +154,7 @@ function violationsOf(view: AccountView): Violation[] {
     if (key && key.open !== own.length) report('key_open_count', `${keyId}: counts ${key.open}, has ${own.length} open`)
     if (key && key.held !== ownHeld) report('key_held', `${keyId}: counts ${key.held}, holds ${ownHeld}`)
   }
+  for (const { kind, detail } of brokenBudgets(view)) report(kind, detail)
   for (const charge of view.secondCharges) {
     report('hold_charged_twice', `${charge.holdId}: ${charge.cost} more than the history's settlement`)
   }

@@ -6,6 +6,7 @@ import { SCRIPTS } from '@/ledger/scripts/scripts'
 import { shardGroups } from '@/ledger/store/all-shards'
 import {
   accountName,
+  budgetsName,
   deadlinesName,
   type HoldMember,
   holdName,
@@ -82,6 +83,7 @@ export async function expireHolds(deps: LedgerDeps, shard: number, holds: readon
     accountName(hold.accountId),
     keyName(hold),
     recentName(hold.accountId),
+    budgetsName(hold.accountId),
   ])
   const args = holds.flatMap((hold) => [payerText(hold), hold.holdId, hold.amount])
   const shared = [deadlinesName(shard), recordsName(shard), metaName(shard)]

@@ -2,8 +2,9 @@
 import type { RateLimit } from '@/chat/rate-limits'
 import { type LedgerDeps, MAX_LOADS } from '@/ledger/accounts/deps'
 import { allowedModelsText, parseAllowedModels } from '@/ledger/allowed-models'
+import type { BudgetScope, BudgetWindow } from '@/ledger/budgets'
 import type { DefaultLimits, Payer, Refusal, ReleaseOutcome, ReserveOutcome, ReserveRequest } from '@/ledger/outcomes'
-import { SCRIPTS } from '@/ledger/scripts/scripts'
+import { SCRIPTS, type Script } from '@/ledger/scripts/scripts'
 import { holdOf, namesOf } from '@/ledger/store/account-names'
 import {
   amountText,
@@ -40,10 +41,23 @@ async function attempt(deps: LedgerDeps, request: ReserveRequest, hold: string):
   const names = [own.meta, own.account, own.key, hold, own.deadlines]
   const args = [payer, holdId, numbersOf(request, deps.defaultLimits), allowedModelsText(request.allowedModels ?? null)]
   if (request.secret !== undefined) args.push(String(request.secret))
+  let script: Script = SCRIPTS.reserve
   for (let load = 0; load < MAX_LOADS; load++) {
     const verification = deps.epoch.ensure(shard)
     if (verification) await verification
-    const reply = listOf(await deps.runner.run(SCRIPTS.reserve, names, args))
+    if (script === SCRIPTS.reserve && deps.budgeted.get(accountId)) {
+      script = SCRIPTS.reserveInBudgets
+      names.push(own.budgets)
+    }
+    const reply = listOf(await deps.runner.run(script, names, args))
+    if (reply[0] === 'budgets') {
+      deps.budgeted.set(accountId, true)
+      continue
+    }
+    if (reply[0] === 'unknown_owner') {
+      await deps.restorer.budgets(accountId)
+      continue
+    }
     if (reply[0] === 'unknown_secret') {
       await deps.restorer.key({ accountId, keyId }, 'rebuild')
       continue
@@ -65,7 +79,14 @@ async function attempt(deps: LedgerDeps, request: ReserveRequest, hold: string):
 export async function release(deps: LedgerDeps, hold: Payer & { holdId: string }, how = ''): Promise<ReleaseOutcome> {
   const own = namesOf(hold)
   const names = [holdOf(own, hold.holdId), own.account, own.key, own.deadlines]
-  return wordOf(await deps.runner.run(SCRIPTS.release, names, [own.payer, hold.holdId, how])) as ReleaseOutcome
+  const args = [own.payer, hold.holdId, how]
+  if (!deps.budgeted.get(hold.accountId)) {
+    const word = wordOf(await deps.runner.run(SCRIPTS.release, names, args))
+    if (word !== 'budgets') return word as ReleaseOutcome
+    deps.budgeted.set(hold.accountId, true)
+  }
+  names.push(own.budgets)
+  return wordOf(await deps.runner.run(SCRIPTS.releaseInBudgets, names, args)) as ReleaseOutcome
 }
 
 /** Fences a hold that expired for nothing, or is unknown, for as long as anybody may still mean to charge it. */
@@ -113,10 +134,31 @@ function readOutcome(reply: ReplyItem[], request: ReserveRequest): ReserveOutcom
         needed: nanoOf(fifth),
         available: nanoOf(sixth),
       }
+    case 'over_budget':
+      return overBudget(reply)
     case 'insufficient':
       return { kind, available: nanoOf(second), held: nanoOf(third), needed: nanoOf(fourth) }
     default:
       return { kind }
+  }
+}
+
+function overBudget(reply: ReplyItem[]): ReserveOutcome {
+  const [limit, spent, held, remaining, needed, available] = reply.slice(4).map(nanoOf) as [
+    Nano,
+    Nano,
+    Nano,
+    Nano,
+    Nano,
+    Nano,
+  ]
+  const endsAtMs = integerOf(reply[3])
+  return {
+    kind: 'over_budget',
+    scope: wordOf(reply[1]) as BudgetScope,
+    window: wordOf(reply[2]) as BudgetWindow,
+    resetsAtMs: endsAtMs < 0 ? undefined : endsAtMs,
+    ...{ limit, spent, held, remaining, needed, available },
   }
 }
 

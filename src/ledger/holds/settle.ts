@@ -3,7 +3,7 @@
 import { type LedgerDeps, MAX_LOADS } from '@/ledger/accounts/deps'
 import type { Settlement, SettleOutcome } from '@/ledger/outcomes'
 import { streamedRecords } from '@/ledger/records/unsynced-records'
-import { SCRIPTS } from '@/ledger/scripts/scripts'
+import { SCRIPTS, type Script } from '@/ledger/scripts/scripts'
 import { holdOf, namesOf } from '@/ledger/store/account-names'
 import { lateRecordId, shardOf } from '@/ledger/store/names'
 import { amountText, integerOf, integerText, listOf, nanoOf, type ReplyItem, wordOf } from '@/ledger/store/reply'
@@ -19,9 +19,18 @@ export async function settle(deps: LedgerDeps, settlement: Settlement, force: bo
   const free = settlement.freePerHour === undefined ? [] : [String(settlement.freePerHour)]
   /** The load of the account in which a lost or expired hold was found to be charged nowhere. */
   let searched = ''
+  let script: Script = SCRIPTS.settle
   for (let load = 0; load < MAX_LOADS; load++) {
-    const reply = listOf(await deps.runner.run(SCRIPTS.settle, names, [...args, searched, ...free]))
+    if (script === SCRIPTS.settle && deps.budgeted.get(settlement.accountId)) {
+      script = SCRIPTS.settleInBudgets
+      names.push(own.budgets)
+    }
+    const reply = listOf(await deps.runner.run(script, names, [...args, searched, ...free]))
     const kind = wordOf(reply[0])
+    if (kind === 'budgets') {
+      deps.budgeted.set(settlement.accountId, true)
+      continue
+    }
     const isDoubtful = (kind === 'unknown_hold' && force) || kind === 'expired'
     if (!isDoubtful && kind !== 'unknown_account') {
       if (kind === 'settled' || kind === 'late') deps.noteRecord(own.shard)

@@ -3,26 +3,29 @@
 -- more than the request was allowed to. A hold that is no longer due, because it was renewed or resolved, is left alone.
 -- So is one whose account was not confirmed since the store last came back: the history may have its charge already.
 --
--- KEYS  1 deadlines · 2 records · 3 meta · then per hold: hold, account, key, recent
+-- KEYS  1 deadlines · 2 records · 3 meta · then per hold: hold, account, key, recent, budgets
 -- ARGV  per hold: accountId:keyId, hold id, amount (the parts of its deadlines member)
 -- Returns per hold: cost charged, or -1 where it was left alone, or -2 where its account has to be loaded first
 --
--- NEEDS  prelude: call MAX_AMOUNT integer decimal currentMs monthOf memberOf
+-- NEEDS  prelude: call MAX_AMOUNT BUDGETED integer decimal currentMs monthOf memberOf
+--        budgets: windowsAt budgetsOf chargeBudgets writeBudgets
 --        holds: EXPIRED_TOMBSTONE_MS holdOf newHold countMonth freeLimits returnHeld chargeAccount freeKey bury appendRecord
 -- SHARES meta: acknowledge epoch epoch.ts load-account load-key pack.ts read-account read-key reserve view-account withhold
---        account: credit load-account read-account release reserve set-account settle view-account withhold
+--        account: credit load-account load-budgets read-account release reserve set-account settle view-account withhold
 --        key: load-account load-key read-key release reserve set-key settle view-account
 --        hold: credit load-account release renew reserve settle view-hold withhold
---        deadlines: check-holds.ts credit due ledger.ts load-account load-key release renew reserve settle view-account
---          view-hold withhold
+--        deadlines: check-holds.ts credit due ledger.ts load-account load-budgets load-key release renew reserve settle
+--          view-account view-hold withhold
 --        records: acknowledge record-streams.ts settle unsynced-records.ts
 --        recent: settle
+--        budgets: account-view.ts load-account load-budgets read-budgets release reserve settle view-account
 
 local outcomes, expiries = {}, {}
 local accounts, keys, movedAccounts, movedKeys = {}, {}, {}, {}
 local nowMs = currentMs()
 local month = monthOf(nowMs)
 local epoch = call('HGET', KEYS[3], 'epoch')
+local opened, windows = {}, windowsAt(nowMs)
 
 -- Counts the tokens and names the model of a request, for the list of latest records.
 local function summaryOf(facts)
@@ -39,7 +42,7 @@ end
 
 for index = 1, #ARGV / 3 do
   local payer, holdId, amountText = ARGV[index * 3 - 2], ARGV[index * 3 - 1], ARGV[index * 3]
-  local holdName, accountName, keyName, recentName = unpack(KEYS, index * 4, index * 4 + 3)
+  local holdName, accountName, keyName, recentName, budgetsName = unpack(KEYS, index * 5 - 1, index * 5 + 3)
   local amount = integer(amountText, 'amount', 0, MAX_AMOUNT)
   local member = memberOf(payer, holdId, decimal(amount))
   local deadline = call('ZSCORE', KEYS[1], member)
@@ -62,6 +65,7 @@ for index = 1, #ARGV / 3 do
       expiries[#expiries + 1] = {
         payer = payer, holdId = holdId, member = member, hold = hold, cost = cost, account = account,
         key = keys[keyName], holdName = holdName, recentName = recentName,
+        budgets = account.version >= BUDGETED and budgetsOf(opened, budgetsName, payer, holdId) or nil,
       }
     end
   end
@@ -80,7 +84,10 @@ for _, expiry in ipairs(expiries) do
       countMonth(key, expiry.cost, month)
     end
   end
-  bury(expiry.holdName, hold, 'expired', expiry.cost, EXPIRED_TOMBSTONE_MS)
+  bury(expiry.holdName, hold, 'expired', expiry.cost, EXPIRED_TOMBSTONE_MS, expiry.budgets and expiry.budgets.owner)
+  if expiry.budgets then
+    chargeBudgets(expiry.budgets, expiry.cost, windows)
+  end
   if not isReached then
     returnHeld(account, hold.amount)
   else
@@ -96,10 +103,12 @@ for _, expiry in ipairs(expiries) do
       atMs = nowMs,
       flags = 'expired,estimated',
       facts = hold.record,
+      memberId = expiry.budgets and expiry.budgets.owner or nil,
       summary = account.isPacked and '' or summaryOf(hold.record),
     }, account.isPacked)
   end
 end
+writeBudgets(opened)
 for name, account in pairs(movedAccounts) do
   writeAccount(name, account)
 end

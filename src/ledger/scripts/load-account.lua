@@ -5,7 +5,7 @@
 -- growth of `spent`, where the account was confirmed; open holds are counted here and now. So the result is exact under
 -- traffic.
 --
--- KEYS  1 meta · 2 account · 3 credited entries · 4 deadlines · 5 what is loaded · 6… stale holds, each with its key
+-- KEYS  1 meta · 2 account · 3 credited entries · 4 deadlines · 5 what is loaded · 6… stale holds, each with its key · last: budgets
 -- ARGV  1 account id · 2 load or rebuild · 3 base spent, or absent · 4 base number of credited entries · 5 base version
 --       6 status · 7 balance · 8 spent · 9 month · 10 spent that month · 11 seq · 12 a fresh epoch
 --       13 requests per minute · 14 tokens per minute · 15 concurrency (each empty = the catalogue's)
@@ -14,17 +14,18 @@
 --       here, for its key as well, whose charges the key's own load corrects.
 -- Returns loaded, available · exists · changed
 --
--- NEEDS  prelude: call MAX_AMOUNT MAX_INTEGER integer decimal currentMs monthOf memberOf spentIn
+-- NEEDS  prelude: call MAX_AMOUNT MAX_INTEGER BUDGETED integer decimal currentMs monthOf memberOf spentIn
 --        limits: MAX_LIMIT limitArgument
 --        load: sumOpenHolds epochOf
 --        holds: TOMBSTONE_MS newHold freeKey bury
 -- SHARES meta: acknowledge epoch epoch.ts expire load-key pack.ts read-account read-key reserve view-account withhold
---        account: credit expire read-account release reserve set-account settle view-account withhold
+--        account: credit expire load-budgets read-account release reserve set-account settle view-account withhold
 --        key: expire load-key read-key release reserve set-key settle view-account
 --        hold: credit expire release renew reserve settle view-hold withhold
---        deadlines: check-holds.ts credit due expire ledger.ts load-key release renew reserve settle view-account view-hold
---          withhold
+--        deadlines: check-holds.ts credit due expire ledger.ts load-budgets load-key release renew reserve settle
+--          view-account view-hold withhold
 --        credited: credit view-account withhold
+--        budgets: account-view.ts expire load-budgets read-budgets release reserve settle view-account
 
 local known = readAccount(KEYS[2])
 local epoch, isFresh, isPacked = epochOf(KEYS[1], ARGV[12])
@@ -73,7 +74,7 @@ account.requestsPerMinute = limitArgument(ARGV[13], 1, MAX_LIMIT)
 account.tokensPerMinute = limitArgument(ARGV[14], 1, MAX_LIMIT)
 account.concurrency = limitArgument(ARGV[15], 1, MAX_LIMIT)
 -- Whoever looked at the account before this load has to look again.
-account.version = account.version + 1
+account.version = account.version % BUDGETED + 1 + (call('EXISTS', KEYS[#KEYS]) == 1 and BUDGETED or 0)
 
 -- After this point, the transition must succeed.
 if isFresh then

@@ -12,8 +12,8 @@
 --        key-state: keyInState
 -- SHARES meta: acknowledge epoch epoch.ts expire load-account pack.ts read-account read-key reserve view-account withhold
 --        key: expire load-account read-key release reserve set-key settle view-account
---        deadlines: check-holds.ts credit due expire ledger.ts load-account release renew reserve settle view-account
---          view-hold withhold
+--        deadlines: check-holds.ts credit due expire ledger.ts load-account load-budgets release renew reserve settle
+--          view-account view-hold withhold
 
 local known = readKey(KEYS[2])
 local epoch, isFresh, isPacked = epochOf(KEYS[1], ARGV[15])

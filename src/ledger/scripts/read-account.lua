@@ -6,7 +6,7 @@
 --
 -- NEEDS  prelude: call currentMs monthOf spentIn
 -- SHARES meta: acknowledge epoch epoch.ts expire load-account load-key pack.ts read-key reserve view-account withhold
---        account: credit expire load-account release reserve set-account settle view-account withhold
+--        account: credit expire load-account load-budgets release reserve set-account settle view-account withhold
 
 local epoch = call('HGET', KEYS[1], 'epoch')
 local account = readAccount(KEYS[2])

@@ -2,17 +2,19 @@
 -- An unknown hold is fenced by a tombstone: a reserve of that id that is still on its way then finds it resolved. `seal` does so
 -- for long, and to a hold that expired for nothing as well: a gateway that was only stuck can't charge it any more.
 --
--- KEYS  1 hold · 2 account · 3 key · 4 deadlines
+-- KEYS  1 hold · 2 account · 3 key · 4 deadlines · 5 budgets, where the caller knows that the account has some
 -- ARGV  1 accountId:keyId · 2 hold id · 3 seal, or nothing
--- Returns released · already_settled · already_released · already_expired · unknown_hold
+-- Returns budgets (nothing done: repeat with their name) · released · already_settled · already_released · already_expired · unknown_hold
 --
--- NEEDS  prelude: call decimal memberOf
+-- NEEDS  prelude: call BUDGETED decimal currentMs memberOf
+--        budgets: windowsAt budgetsOf chargeBudgets writeBudgets
 --        holds: TOMBSTONE_MS EXPIRED_TOMBSTONE_MS holdOf newHold freeLimits returnHeld freeKey bury
--- SHARES account: credit expire load-account read-account reserve set-account settle view-account withhold
+-- SHARES account: credit expire load-account load-budgets read-account reserve set-account settle view-account withhold
 --        key: expire load-account load-key read-key reserve set-key settle view-account
 --        hold: credit expire load-account renew reserve settle view-hold withhold
---        deadlines: check-holds.ts credit due expire ledger.ts load-account load-key renew reserve settle view-account
---          view-hold withhold
+--        deadlines: check-holds.ts credit due expire ledger.ts load-account load-budgets load-key renew reserve settle
+--          view-account view-hold withhold
+--        budgets: account-view.ts expire load-account load-budgets read-budgets reserve settle view-account
 
 local payer, holdId = ARGV[1], ARGV[2]
 local hold = holdOf(KEYS[1], payer)
@@ -24,6 +26,14 @@ end
 local account = readAccount(KEYS[2])
 local key = readKey(KEYS[3])
 local isOpen = hold and not wasFree
+local opened
+if isOpen and account and account.version >= BUDGETED then
+  if not KEYS[5] then
+    return 'budgets'
+  end
+  opened = {}
+  chargeBudgets(budgetsOf(opened, KEYS[5], payer, holdId), 0, windowsAt(currentMs()))
+end
 
 -- After this point, the transition must succeed.
 bury(KEYS[1], hold or newHold(payer, account and account.isPacked, 0), 'released', 0,
@@ -33,6 +43,9 @@ if isOpen and account then
   freeLimits(account, hold, 0)
   returnHeld(account, hold.amount)
   writeAccount(KEYS[2], account)
+  if opened then
+    writeBudgets(opened)
+  end
 end
 if isOpen and key then
   freeKey(key, hold, 0)

@@ -1,7 +1,7 @@
 -- Holds credit for one request: every check and the hold in one step. A refusal changes nothing, not even a rate limit, but
 -- for one whose time lies in the future, because the clock was set back: it counts from now.
 --
--- KEYS  1 meta · 2 account · 3 key · 4 hold · 5 deadlines
+-- KEYS  1 meta · 2 account · 3 key · 4 hold · 5 deadlines · 6 budgets, where the caller knows that the account has some
 -- ARGV  1 accountId:keyId · 2 hold id (empty = nothing is held, only said what would be; of models nothing is said then)
 --       3 amount, input cost, tokens, time to live in ms, default requests per minute, default tokens per minute and
 --         default concurrency, with a blank between each two
@@ -15,17 +15,22 @@
 --       models_changed, the key's allowed models: the caller plans anew with them
 --       rate_limited, scope, limit, retry after ms, key or account · budget_exceeded, resets at ms, the key's
 --       remaining, held and needed, the account's available
+--       over_budget, scope, window, resets at ms (-1 = never), limit, spent in the window, held, remaining, needed, the account's
+--       available: of all budgets the one with the least left
+--       budgets: the account has some, the caller repeats with their name · unknown_owner: they are loaded anew first
 --       insufficient, available, held, needed
 --
--- NEEDS  prelude: call match MAX_AMOUNT MAX_INTEGER MS_PER_DAY PACKED_SHARDS refuse within decimal currentMs monthOf
---          startOfNextMonth memberOf spentIn
+-- NEEDS  prelude: call format match MAX_AMOUNT MAX_INTEGER MS_PER_DAY PACKED_SHARDS BUDGETED refuse within decimal currentMs
+--          monthOf startOfNextMonth memberOf spentIn
+--        budgets: WINDOWS windowsAt budgetsOf leastLeft endOfWindow holdBudgets writeBudgets
 --        limits: LEVEL_UNIT MAX_LIMIT CONCURRENCY_RETRY_MS limitOr refill
 -- SHARES meta: acknowledge epoch epoch.ts expire load-account load-key pack.ts read-account read-key view-account withhold
---        account: credit expire load-account read-account release set-account settle view-account withhold
+--        account: credit expire load-account load-budgets read-account release set-account settle view-account withhold
 --        key: expire load-account load-key read-key release set-key settle view-account
 --        hold: credit expire load-account release renew settle view-hold withhold
---        deadlines: check-holds.ts credit due expire ledger.ts load-account load-key release renew settle view-account
---          view-hold withhold
+--        deadlines: check-holds.ts credit due expire ledger.ts load-account load-budgets load-key release renew settle
+--          view-account view-hold withhold
+--        budgets: account-view.ts expire load-account load-budgets read-budgets release settle view-account
 
 local amount, inputCost, tokens, ttlMs, defaultRequests, defaultTokens, defaultConcurrency =
   match(ARGV[3], '^(%d+) (%d+) (%d+) (%d+) (%d+) (%d+) (%d+)$')
@@ -83,6 +88,18 @@ if models ~= ARGV[4] and ARGV[2] ~= '' then
   return { 'models_changed', models }
 end
 
+local opened, budgets
+if account.version >= BUDGETED then
+  if not KEYS[6] then
+    return { 'budgets' }
+  end
+  opened = {}
+  budgets = budgetsOf(opened, KEYS[6], ARGV[1], ARGV[2])
+  if not budgets.isKnown then
+    return { 'unknown_owner' }
+  end
+end
+
 local function limited(scope, limit, retryMs, of)
   if account.levelsAtMs > nowMs then
     account.levelsAtMs = nowMs
@@ -127,12 +144,18 @@ if key.open >= concurrencyLimit then
   return limited('concurrency', concurrencyLimit, CONCURRENCY_RETRY_MS, 'key')
 end
 
+local least = budgets and leastLeft(budgets, windowsAt(nowMs))
+local monthlyLeft
 if key.monthlyBudget >= 0 then
   local month = monthOf(nowMs)
-  local remaining = key.monthlyBudget - spentIn(month, key.month, key.spentMonth) - key.held
-  if remaining < amount then
-    return { 'budget_exceeded', startOfNextMonth(month), math.max(0, remaining), key.held, amount, account.available }
+  monthlyLeft = key.monthlyBudget - spentIn(month, key.month, key.spentMonth) - key.held
+  if monthlyLeft < amount and not (least and least.remaining < monthlyLeft) then
+    return { 'budget_exceeded', startOfNextMonth(month), math.max(0, monthlyLeft), key.held, amount, account.available }
   end
+end
+if least and least.remaining < amount then
+  return { 'over_budget', least.scope, WINDOWS[least.window], endOfWindow(least.window, least.at), least.limit, least.spent,
+    least.held, least.remaining, amount, account.available }
 end
 if account.available < amount then
   return { 'insufficient', account.available, account.held, amount }
@@ -158,6 +181,11 @@ if ARGV[2] ~= '' then
     writeAccount(KEYS[2], account)
     writeKey(KEYS[3], key)
     writeHold(KEYS[4], hold)
+  end
+  if budgets then
+    holdBudgets(budgets, amount)
+    writeBudgets(opened)
+    call('HSET', KEYS[6], budgets.holdField, format('%s %s %d', budgets.keyId, budgets.owner, amount))
   end
   call('ZADD', KEYS[5], decimal(nowMs + ttlMs), memberOf(ARGV[1], ARGV[2], decimal(amount)))
 end

@@ -7,7 +7,9 @@ import epochText from './epoch.lua' with { type: 'text' }
 import expireText from './expire.lua' with { type: 'text' }
 import { LAYOUT_TEXTS } from './layout'
 import loadAccountText from './load-account.lua' with { type: 'text' }
+import loadBudgetsText from './load-budgets.lua' with { type: 'text' }
 import loadKeyText from './load-key.lua' with { type: 'text' }
+import budgetsText from './preludes/budgets.lua' with { type: 'text' }
 import holdsText from './preludes/holds.lua' with { type: 'text' }
 import keyStateText from './preludes/key-state.lua' with { type: 'text' }
 import limitsText from './preludes/limits.lua' with { type: 'text' }
@@ -15,6 +17,7 @@ import loadText from './preludes/load.lua' with { type: 'text' }
 import preludeText from './preludes/prelude.lua' with { type: 'text' }
 import probeText from './probe.lua' with { type: 'text' }
 import readAccountText from './read-account.lua' with { type: 'text' }
+import readBudgetsText from './read-budgets.lua' with { type: 'text' }
 import readKeyText from './read-key.lua' with { type: 'text' }
 import releaseText from './release.lua' with { type: 'text' }
 import renewText from './renew.lua' with { type: 'text' }
@@ -43,12 +46,16 @@ const holds = [account, hold, limitsText, holdsText]
 const charges = [key, ...holds]
 const keyState = [key, limitsText, keyStateText]
 
+/** Paid requests have each of theirs twice: behind the text that knows budgets, for accounts that have some, and without it. */
 export const SCRIPTS = {
+  reserveInBudgets: script('reserve', 'write', [account, key, hold, limitsText, budgetsText], reserveText),
   reserve: script('reserve', 'write', [account, key, hold, limitsText], reserveText),
   renew: script('renew', 'write-always', [hold], renewText),
+  settleInBudgets: script('settle', 'write-always', [...charges, budgetsText], settleText),
   settle: script('settle', 'write-always', charges, settleText),
+  releaseInBudgets: script('release', 'write-always', [...charges, budgetsText], releaseText),
   release: script('release', 'write-always', charges, releaseText),
-  expire: script('expire', 'write-always', charges, expireText),
+  expire: script('expire', 'write-always', [...charges, budgetsText], expireText),
   credit: script('credit', 'write-always', holds, creditText),
   withhold: script('withhold', 'write', holds, withholdText),
   acknowledge: script('acknowledge', 'write-always', [], acknowledgeText),
@@ -57,12 +64,14 @@ export const SCRIPTS = {
   due: script('due', 'read', [], dueText),
   epoch: script('epoch', 'write-always', [], epochText),
   loadAccount: script('load-account', 'write-always', [...charges, loadText], loadAccountText),
+  loadBudgets: script('load-budgets', 'write-always', [account, budgetsText], loadBudgetsText),
   loadKey: script('load-key', 'write-always', [...keyState, loadText], loadKeyText),
   setKey: script('set-key', 'write-always', keyState, setKeyText),
   setAccount: script('set-account', 'write-always', [account, limitsText], setAccountText),
   readAccount: script('read-account', 'read', [account], readAccountText),
+  readBudgets: script('read-budgets', 'read', [budgetsText], readBudgetsText),
   readKey: script('read-key', 'read', [key], readKeyText),
-  viewAccount: script('view-account', 'read', [account, key], viewAccountText),
+  viewAccount: script('view-account', 'read', [account, key, budgetsText], viewAccountText),
   viewHold: script('view-hold', 'read', [hold], viewHoldText),
 } as const satisfies Record<string, Script>
 

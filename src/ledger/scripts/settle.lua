@@ -3,24 +3,27 @@
 -- that it was never charged, and the account was not loaded anew since: its figures could include the charge by then. The
 -- same goes for one that had expired: a store that forgot its settlement expires it again.
 --
--- KEYS  1 hold · 2 account · 3 key · 4 deadlines · 5 records · 6 recent
+-- KEYS  1 hold · 2 account · 3 key · 4 deadlines · 5 records · 6 recent · 7 budgets, where the caller knows that the account has some
 -- ARGV  1 accountId:keyId · 2 hold id · 3 cost and tokens used, with a blank between them · 4 facts
 --       5 summary (input tokens|output tokens|model) · 6 the load of the account in which a lost or expired hold may be charged; empty where it may not
 --       7 how many of this kind an account has for nothing in an hour: a client that left before its first byte. Left out of all others
 -- Returns one of
 --       settled, seq, at ms, held, flags, and cost where 7 is given · late, seq, at ms, charged at expiry, flags
 --       already_settled · already_released · unknown_account (nothing done: load it and repeat)
+--       budgets (nothing done: repeat with their name)
 --       unknown_hold or expired, load of the account (empty where it is not loaded)
 --
--- NEEDS  prelude: call match MAX_AMOUNT MAX_INTEGER refuse within integer decimal currentMs monthOf memberOf
+-- NEEDS  prelude: call match MAX_AMOUNT MAX_INTEGER BUDGETED refuse within integer decimal currentMs monthOf memberOf
+--        budgets: windowsAt budgetsOf chargeBudgets writeBudgets
 --        holds: TOMBSTONE_MS holdOf newHold countMonth freeLimits chargeAccount freeKey writePayer bury appendRecord
--- SHARES account: credit expire load-account read-account release reserve set-account view-account withhold
+-- SHARES account: credit expire load-account load-budgets read-account release reserve set-account view-account withhold
 --        key: expire load-account load-key read-key release reserve set-key view-account
 --        hold: credit expire load-account release renew reserve view-hold withhold
---        deadlines: check-holds.ts credit due expire ledger.ts load-account load-key release renew reserve view-account
---          view-hold withhold
+--        deadlines: check-holds.ts credit due expire ledger.ts load-account load-budgets load-key release renew reserve
+--          view-account view-hold withhold
 --        records: acknowledge expire record-streams.ts unsynced-records.ts
 --        recent: expire
+--        budgets: account-view.ts expire load-account load-budgets read-budgets release reserve view-account
 
 local MS_PER_HOUR = 3600000
 
@@ -52,6 +55,15 @@ end
 if not account then
   return { 'unknown_account' }
 end
+local opened, budgets
+if account.version >= BUDGETED then
+  if not KEYS[7] then
+    return { 'budgets' }
+  end
+  opened = {}
+  -- What expired has left in its tombstone whose it was.
+  budgets = budgetsOf(opened, KEYS[7], payer, holdId, isLate and hold.record or nil)
+end
 local key = readKey(KEYS[3], texts[3])
 local nowMs = currentMs()
 local month = monthOf(nowMs)
@@ -74,6 +86,9 @@ if isForced then
   hold = newHold(payer, account.isPacked, 0)
 end
 chargeAccount(account, charge, returned, month)
+if budgets then
+  chargeBudgets(budgets, charge, windowsAt(nowMs))
+end
 if isOpen then
   freeLimits(account, hold, tokensUsed)
 end
@@ -86,6 +101,9 @@ end
 
 -- After this point, the transition must succeed.
 writePayer(KEYS[2], account, KEYS[3], key)
+if budgets then
+  writeBudgets(opened)
+end
 if isOpen then
   call('ZREM', KEYS[4], memberOf(payer, holdId, decimal(hold.amount)))
 end
@@ -101,6 +119,7 @@ appendRecord(KEYS[5], KEYS[6], {
   atMs = nowMs,
   flags = flags,
   facts = ARGV[4],
+  memberId = budgets and budgets.owner or nil,
   summary = ARGV[5],
 }, account.isPacked)
 local kind = isLate and 'late' or 'settled'

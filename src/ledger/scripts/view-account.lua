@@ -1,19 +1,22 @@
 -- Shows everything that must agree with an account at one moment: for loading, rebuilding and checking. Reads only.
 --
--- KEYS  1 meta · 2 account · 3 credited entries · 4 deadlines · 5… keys of the account
+-- KEYS  1 meta · 2 account · 3 credited entries · 4 deadlines · 5… keys of the account · last: its budgets
 -- ARGV  1 account id
 -- Returns 1 where the account is loaded and confirmed, else 0
 --         · account: available, held, spent, seq, overrun, version, month, spent that month, open; nothing where it is not
 --           loaded · ids of the credited entries · deadlines members of the account
 --         · per key: open, held, version, month, spent that month; nothing where it is not loaded
+--         · now in ms · of the budgets, where there are any: each field and its value; an entry's is a list of its numbers
 --
--- NEEDS  prelude: call
+-- NEEDS  prelude: call currentMs
+--        budgets: isEntry readEntry
 -- SHARES meta: acknowledge epoch epoch.ts expire load-account load-key pack.ts read-account read-key reserve withhold
---        account: credit expire load-account read-account release reserve set-account settle withhold
+--        account: credit expire load-account load-budgets read-account release reserve set-account settle withhold
 --        key: expire load-account load-key read-key release reserve set-key settle
---        deadlines: check-holds.ts credit due expire ledger.ts load-account load-key release renew reserve settle view-hold
---          withhold
+--        deadlines: check-holds.ts credit due expire ledger.ts load-account load-budgets load-key release renew reserve
+--          settle view-hold withhold
 --        credited: credit load-account withhold
+--        budgets: account-view.ts expire load-account load-budgets read-budgets release reserve settle
 
 local members, keys = {}, {}
 local prefix = ARGV[1] .. ':'
@@ -22,7 +25,7 @@ for _, member in ipairs(call('ZRANGE', KEYS[4], 0, -1)) do
     members[#members + 1] = member
   end
 end
-for index = 5, #KEYS do
+for index = 5, #KEYS - 1 do
   local key = readKey(KEYS[index])
   keys[index - 4] = key and { key.open, key.held, key.version, key.month, key.spentMonth } or {}
 end
@@ -32,4 +35,12 @@ local counters = account and {
   account.available, account.held, account.spent, account.seq, account.overrun, account.version, account.month,
   account.spentMonth, account.open,
 } or {}
-return { account and account.epoch == epoch and 1 or 0, counters, call('SMEMBERS', KEYS[3]), members, keys }
+local budgets = call('EXISTS', KEYS[#KEYS]) == 1 and call('HGETALL', KEYS[#KEYS]) or {}
+for index = 1, #budgets, 2 do
+  if isEntry(budgets[index]) then
+    budgets[index + 1] = readEntry(budgets[index + 1])
+  end
+end
+return {
+  account and account.epoch == epoch and 1 or 0, counters, call('SMEMBERS', KEYS[3]), members, keys, currentMs(), budgets,
+}

@@ -11,10 +11,10 @@
 -- NEEDS  prelude: call MAX_AMOUNT MS_PER_DAY refuse integer decimal currentMs memberOf
 --        holds: holdOf newHold returnHeld
 -- SHARES meta: acknowledge epoch epoch.ts expire load-account load-key pack.ts read-account read-key reserve view-account
---        account: credit expire load-account read-account release reserve set-account settle view-account
+--        account: credit expire load-account load-budgets read-account release reserve set-account settle view-account
 --        hold: credit expire load-account release renew reserve settle view-hold
---        deadlines: check-holds.ts credit due expire ledger.ts load-account load-key release renew reserve settle
---          view-account view-hold
+--        deadlines: check-holds.ts credit due expire ledger.ts load-account load-budgets load-key release renew reserve
+--          settle view-account view-hold
 --        credited: credit load-account view-account
 
 local payer, holdId = ARGV[1], ARGV[2]

@@ -2,6 +2,7 @@
 import { createBoundedMap } from '@/lib/bounded-map'
 import {
   accountName,
+  budgetsName,
   checkedId,
   deadlinesName,
   holdPrefix,
@@ -22,6 +23,7 @@ type PayerNames = {
   deadlines: string
   records: string
   recent: string
+  budgets: string
   /** `accountId:keyId`. */
   payer: string
   /** What the name of a hold begins with, before the hold's id. */
@@ -46,6 +48,7 @@ export function namesOf({ accountId, keyId }: Payer): PayerNames {
     deadlines: deadlinesName(shard),
     records: recordsName(shard),
     recent: recentName(accountId),
+    budgets: budgetsName(accountId),
     holdPrefix: holdPrefix(accountId),
   }
   known.set(payer, names)

@@ -54,6 +54,8 @@ export const holdName = (accountId: string, holdId: string): string => holdPrefi
 export const recentName = (accountId: string): string => `{l${shardOf(accountId)}}:recent:${checkedId(accountId)}`
 /** What the shard has loaded: each account by its id, each key as `accountId:keyId`. So nobody has to search for them. */
 export const loadedName = (shard: number): string => `{l${shard}}:loaded`
+/** All budgets of an account: those of itself, its members and its keys. There only where it has some. */
+export const budgetsName = (accountId: string): string => `{l${shardOf(accountId)}}:budgets:${checkedId(accountId)}`
 /** Ids of the ledger entries whose credit is inside the account's balance. */
 export const creditedName = (accountId: string): string => `{l${shardOf(accountId)}}:credited:${checkedId(accountId)}`
 

@@ -23,6 +23,7 @@ const subject = (params: (victim: Victim) => Record<string, string>, body?: obje
 }
 const ofKey = (body?: object) => subject(({ keyId }) => ({ id: keyId }), body)
 const ofOrder = (body?: object) => subject(({ orderId }) => ({ orderId }), body)
+const ofBudget = (body?: object) => subject(({ userId }) => ({ scope: 'member', scopeId: userId }), body)
 /** Filters that name what another account has. */
 const filtered: Classification = {
   kind: 'own',
@@ -84,6 +85,10 @@ export const CLASSIFICATIONS: Readonly<Record<string, Classification>> = {
   'POST /dashboard/api/a/:accountId/keys/:id/rotate': ofKey({}),
   'POST /dashboard/api/a/:accountId/keys/:id/activate': ofKey({}),
   'DELETE /dashboard/api/a/:accountId/keys/:id': ofKey(),
+  'GET /dashboard/api/a/:accountId/budgets': filtered,
+  'GET /dashboard/api/a/:accountId/budgets/:scope/:scopeId': ofBudget(),
+  'PUT /dashboard/api/a/:accountId/budgets/:scope/:scopeId': ofBudget({ dayUsd: '1000000' }),
+  'POST /dashboard/api/a/:accountId/budgets/:scope/:scopeId/grant': ofBudget({ window: 'day', usd: '1' }),
   'GET /dashboard/api/a/:accountId/members': filtered,
   'POST /dashboard/api/a/:accountId/organisation': own({ name: 'Eve Ltd', country: 'GB' }),
   'PATCH /dashboard/api/a/:accountId/members/:userId': subject(({ userId }) => ({ userId }), { role: 'viewer' }),

@@ -28,7 +28,6 @@ const PRELUDES: Partial<Record<keyof typeof SCRIPTS, string[]>> = {
   setAccount: ['limits'],
   readAccount: [],
   readKey: [],
-  viewAccount: [],
 }
 
 const prelude = textOf('preludes/prelude')

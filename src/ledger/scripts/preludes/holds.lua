@@ -84,36 +84,44 @@ local function writePayer(accountName, account, keyName, key)
   end
 end
 
--- Turns a hold into a tombstone: what became of it, and no more. It is never deleted and written anew: in a cluster slot that is
+-- Turns a hold into a tombstone: what became of it, whose it was (where that is given), and no more. It is never deleted and written anew: in a cluster slot that is
 -- moving to another node, a name that vanishes may not be written again, and the script would end between two writes.
-local function bury(name, hold, state, cost, ttlMs)
+local function bury(name, hold, state, cost, ttlMs, owner)
   if hold.isPacked then
     local tombstone = newHold(hold.payer, true, 0)
-    tombstone.state, tombstone.cost = state, cost
+    tombstone.state, tombstone.cost, tombstone.record = state, cost, owner or ''
     call('SET', name, holdText(tombstone), 'PX', decimal(ttlMs))
     return
   end
   call('HSET', name, 'state', state, 'payer', hold.payer, 'cost', decimal(cost))
   call('HDEL', name, 'amount', 'inputCost', 'tokens', 'reached', 'record')
+  if owner then
+    call('HSET', name, 'record', owner)
+  end
   call('PEXPIRE', name, decimal(ttlMs))
 end
 
 -- Appends a usage record: its envelope as one text, and its facts. To older gateways it is fields, of which id and facts go by
 -- older names (eventId and record), and a line in a list of the account's latest, which they show.
 -- record: recordId, holdId, payer, kind, cost, held, seq, atMs, flags (with commas), facts,
---         summary (input tokens|output tokens|model)
+--         summary (input tokens|output tokens|model), memberId (only where the account has budgets: whose the hold was, or empty)
 local function appendRecord(recordsName, recentName, record, isPacked)
   local accountId, keyId = match(record.payer, '^([^:]*):(.*)$')
   if isPacked then
     local envelope = format('%s %s %s %s %d %d %d %d %s', record.holdId, accountId, keyId, record.kind, record.cost, record.held,
       record.seq, record.atMs, record.flags)
-    call('XADD', recordsName, '*', 'envelope', envelope, 'facts', record.facts)
+    if record.memberId then
+      call('XADD', recordsName, '*', 'envelope', envelope, 'facts', record.facts, 'member', record.memberId)
+    else
+      call('XADD', recordsName, '*', 'envelope', envelope, 'facts', record.facts)
+    end
     return
   end
   local cost, atMs = decimal(record.cost), decimal(record.atMs)
   call('XADD', recordsName, '*', 'eventId', record.recordId, 'holdId', record.holdId, 'accountId', accountId,
     'keyId', keyId, 'kind', record.kind, 'cost', cost, 'held', decimal(record.held), 'seq', decimal(record.seq),
-    'atMs', atMs, 'flags', record.flags, 'record', record.facts)
+    'atMs', atMs, 'flags', record.flags, 'record', record.facts,
+    unpack(record.memberId and { 'member', record.memberId } or {}))
   local length = call('LPUSH', recentName, record.recordId .. '|' .. atMs .. '|' .. cost .. '|' .. record.summary)
   local isLong = length > RECENT_COUNT + RECENT_SLACK
   if isLong then

@@ -1,0 +1,25 @@
+/** The budgets of accounts as the ledger loads them: part of the statement that reads an account, so that all are of one moment. */
+import type { Sql } from 'postgres'
+
+/** Days that any window of now reaches back to, and some for clocks that differ. */
+const DAYS_BACK = 40
+
+/** An expression over `accounts a`: its budgets as JSON (`AccountBudgets` of the ledger), null where it has none. */
+export function budgetsOf(sql: Sql) {
+  const sums = (table: string, column: string) => sql`SELECT day, sum(cost_nano)::bigint AS cost FROM ${sql(table)} d
+    WHERE d.account_id = a.id AND d.${sql(column)} = s.scope_id GROUP BY day`
+  return sql`CASE WHEN EXISTS (SELECT FROM budgets b WHERE b.account_id = a.id AND b.scope <> 'new_member') THEN json_build_object(
+    'owners', (SELECT coalesce(json_object_agg(k.id, coalesce(k.created_by, '')), '{}') FROM api_keys k WHERE k.account_id = a.id),
+    'scopes', (SELECT json_agg(json_build_object('scope', s.scope, 'scopeId', s.scope_id, 'limits', s.limits,
+        'total', c.total, 'days', coalesce(c.days, '[]')))
+      FROM (SELECT scope, scope_id,
+          json_object_agg("window", json_build_object('limit', limit_nano, 'grant', grant_nano, 'grantAt', grant_at)) AS limits
+        FROM budgets WHERE account_id = a.id AND scope <> 'new_member' GROUP BY scope, scope_id) s,
+      LATERAL (SELECT coalesce(sum(cost), 0)::bigint AS total,
+          json_agg(json_build_array(day - '1970-01-01'::date, cost)) FILTER (WHERE day > now() - ${DAYS_BACK} * interval '1 day') AS days
+        FROM (
+          SELECT day, cost FROM (${sums('usage_daily', 'account_id')}) o WHERE s.scope = 'account'
+          UNION ALL SELECT day, cost FROM (${sums('usage_daily_members', 'member_id')}) o WHERE s.scope = 'member'
+          UNION ALL SELECT day, cost FROM (${sums('usage_daily', 'key_id')}) o WHERE s.scope = 'key') charged) c))
+    END`
+}

@@ -1,0 +1,206 @@
+/** What an account, its members and its keys may spend: in the history and its audit log first, then on every gateway at once. */
+import { and, eq } from 'drizzle-orm'
+import { type ChangedBy, recordAudit } from '@/accounts/audit'
+import { memberships } from '@/db/auth-schema'
+import type { Database, Transaction } from '@/db/client'
+import { accounts, apiKeys, budgets, type StoredBudgetScope } from '@/db/schema'
+import { BUDGET_WINDOWS, type BudgetWindow, windowNumbers } from '@/ledger/budgets'
+import type { Ledger } from '@/ledger/ledger'
+import { assert } from '@/lib/assert'
+import { formatUsd, MAX_NANO, type Nano, nano } from '@/lib/money'
+import { type SpentOf, spentByHistory } from './spent'
+
+/** Whose budgets; of `account` and `new_member` the id is the account's. */
+export type BudgetOf = { accountId: string; scope: StoredBudgetScope; scopeId: string }
+
+/** Windows that are left out stay as they are; null: no limit. Of a key the month is among its own limits, and not here. */
+type BudgetChange = BudgetOf & { limits: Partial<Record<BudgetWindow, Nano | null>>; by: ChangedBy }
+
+/** Adds `amount` to the limit of a window for as long as that lasts, once more each time. */
+type BudgetGrant = BudgetOf & { window: BudgetWindow; amount: Nano; by: ChangedBy }
+
+export type ChangeBudgetOutcome =
+  | { kind: 'updated' }
+  | { kind: 'unknown' }
+  /** `smaller` is a shorter window, or one that lies within `larger`, and would have the higher limit. */
+  | { kind: 'above_larger'; smaller: BudgetWindow; larger: BudgetWindow }
+  /** There is no limit to add to. */
+  | { kind: 'no_limit' }
+
+type StoredLimit = { limit: Nano; grant: Nano; grantAt: number }
+type BudgetRows = {
+  scope: StoredBudgetScope
+  scopeId: string
+  limits: Partial<Record<BudgetWindow, StoredLimit>>
+}
+
+export interface Budgets {
+  /** Every budget of the account, in the order of scope and id. */
+  list(accountId: string): Promise<BudgetRows[]>
+  /** Sets limits. Asserts amounts from 0. Throws where the ledger can't be told: call it again. */
+  change(change: BudgetChange): Promise<ChangeBudgetOutcome>
+  /** Grants more for the window of `nowMs` alone, an amount above 0. Throws likewise. */
+  grant(grant: BudgetGrant, nowMs: number): Promise<ChangeBudgetOutcome>
+  /** What a scope has spent in each window, by what is booked: of one that has no budget the ledger knows nothing. */
+  spent(of: SpentOf, nowMs: number): Promise<Record<BudgetWindow, number>>
+}
+
+/** Budgets in the history `database`, of which `ledger` is told. */
+export function createBudgets(database: Database, ledger: Pick<Ledger, 'reloadBudgets'>): Budgets {
+  return {
+    list: (accountId) => listBudgets(database, accountId),
+    change: (change) => changeBudgets(database, ledger, change),
+    grant: (grant, nowMs) => grantBudget(database, ledger, grant, nowMs),
+    spent: (of, nowMs) => spentByHistory(database, of, nowMs),
+  }
+}
+
+async function listBudgets({ db }: Database, accountId: string): Promise<BudgetRows[]> {
+  const rows = await db
+    .select()
+    .from(budgets)
+    .where(eq(budgets.accountId, accountId))
+    .orderBy(budgets.scope, budgets.scopeId)
+  const found = new Map<string, BudgetRows>()
+  for (const { scope, scopeId, window, limit, grant, grantAt } of rows) {
+    const name = `${scope}:${scopeId}`
+    const budget = found.get(name) ?? { scope, scopeId, limits: {} }
+    budget.limits[window] = { limit, grant, grantAt }
+    found.set(name, budget)
+  }
+  return [...found.values()]
+}
+
+async function changeBudgets(
+  database: Database,
+  ledger: Pick<Ledger, 'reloadBudgets'>,
+  change: BudgetChange,
+): Promise<ChangeBudgetOutcome> {
+  const { accountId, scope, scopeId, limits, by } = change
+  const asked = BUDGET_WINDOWS.filter((window) => limits[window] !== undefined)
+  for (const window of asked) assert((limits[window] ?? 0) >= 0, 'a budget is out of range')
+  assert(scope !== 'key' || limits.month === undefined, "a key's budget of the month is one of its limits")
+  const outcome = await database.db.transaction(async (transaction): Promise<ChangeBudgetOutcome> => {
+    const present = await lockBudgets(transaction, change)
+    if (!present) return { kind: 'unknown' }
+    const after = Object.fromEntries(
+      BUDGET_WINDOWS.map((window) => [window, limits[window] === undefined ? present[window]?.limit : limits[window]]),
+    )
+    const above = aboveLarger(after)
+    if (above) return { kind: 'above_larger', ...above }
+    for (const window of asked) await write(transaction, change, window, present[window])
+    const details = asked.flatMap((window) => [
+      [`before.${window}Usd`, usdOf(present[window]?.limit)],
+      [`${window}Usd`, usdOf(limits[window])],
+    ])
+    const subject = scopeId
+    await recordAudit(transaction, {
+      ...{ ...by, action: 'budget.change', subject, accountId },
+      details: { scope, ...Object.fromEntries(details) },
+    })
+    return { kind: 'updated' }
+  })
+  if (outcome.kind === 'updated') await ledger.reloadBudgets(accountId)
+  return outcome
+}
+
+async function grantBudget(
+  database: Database,
+  ledger: Pick<Ledger, 'reloadBudgets'>,
+  grant: BudgetGrant,
+  nowMs: number,
+): Promise<ChangeBudgetOutcome> {
+  const { accountId, scope, scopeId, window, amount, by } = grant
+  assert(amount > 0, 'a grant is out of range')
+  const grantAt = windowNumbers(nowMs)[window]
+  const outcome = await database.db.transaction(async (transaction): Promise<ChangeBudgetOutcome> => {
+    const present = await lockBudgets(transaction, grant)
+    if (!present) return { kind: 'unknown' }
+    const own = present[window]
+    if (!own) return { kind: 'no_limit' }
+    const granted = nano(Math.min(MAX_NANO - own.limit, amount + (own.grantAt === grantAt ? own.grant : 0)))
+    await transaction.update(budgets).set({ grant: granted, grantAt }).where(rowOf(grant, window))
+    const details = { scope, window, grantUsd: formatUsd(amount), grantedUsd: formatUsd(granted) }
+    await recordAudit(transaction, { ...by, action: 'budget.grant', subject: scopeId, accountId, details })
+    return { kind: 'updated' }
+  })
+  if (outcome.kind === 'updated') await ledger.reloadBudgets(accountId)
+  return outcome
+}
+
+type Present = Partial<Record<BudgetWindow, StoredLimit>>
+
+/** The limits as they are, while nobody else changes any of the account; undefined where there is no such member, key or account. */
+async function lockBudgets(transaction: Transaction, of: BudgetOf): Promise<Present | undefined> {
+  const { accountId, scope, scopeId } = of
+  const [account] = await transaction
+    .select({ id: accounts.id })
+    .from(accounts)
+    .where(eq(accounts.id, accountId))
+    .for('no key update')
+  if (!account || !(await isThere(transaction, of))) return undefined
+  const rows = await transaction
+    .select()
+    .from(budgets)
+    .where(and(eq(budgets.accountId, accountId), eq(budgets.scope, scope), eq(budgets.scopeId, scopeId)))
+  const present: Present = {}
+  for (const { window, limit, grant, grantAt } of rows) present[window] = { limit, grant, grantAt }
+  if (scope !== 'key') return present
+  const [key] = await transaction.select({ limit: apiKeys.monthlyBudget }).from(apiKeys).where(eq(apiKeys.id, scopeId))
+  return key?.limit == null ? present : { ...present, month: { limit: key.limit, grant: nano(0), grantAt: 0 } }
+}
+
+async function isThere(transaction: Transaction, { accountId, scope, scopeId }: BudgetOf): Promise<boolean> {
+  if (scope === 'account' || scope === 'new_member') return scopeId === accountId
+  const rows =
+    scope === 'key'
+      ? await transaction
+          .select({ status: apiKeys.status })
+          .from(apiKeys)
+          .where(and(eq(apiKeys.id, scopeId), eq(apiKeys.accountId, accountId)))
+      : await transaction
+          .select({ status: memberships.role })
+          .from(memberships)
+          .where(and(eq(memberships.userId, scopeId), eq(memberships.accountId, accountId)))
+  return rows.some(({ status }) => status !== 'deleted')
+}
+
+async function write(
+  transaction: Transaction,
+  { accountId, scope, scopeId, limits, by }: BudgetChange,
+  window: BudgetWindow,
+  present: StoredLimit | undefined,
+): Promise<void> {
+  const limit = limits[window]
+  const of = { accountId, scope, scopeId }
+  if (limit == null) {
+    if (present) await transaction.delete(budgets).where(rowOf(of, window))
+    return
+  }
+  const set = { limit, setBy: by.actor.userId, setAt: new Date() }
+  await transaction
+    .insert(budgets)
+    .values({ ...of, window, ...set })
+    .onConflictDoUpdate({ target: [budgets.accountId, budgets.scope, budgets.scopeId, budgets.window], set })
+}
+
+function rowOf({ accountId, scope, scopeId }: BudgetOf, window: BudgetWindow) {
+  const own = [eq(budgets.accountId, accountId), eq(budgets.scope, scope), eq(budgets.scopeId, scopeId)]
+  return and(...own, eq(budgets.window, window))
+}
+
+/** The first window that has a higher limit than a larger one has. */
+function aboveLarger(
+  limits: Record<string, Nano | null | undefined>,
+): { smaller: BudgetWindow; larger: BudgetWindow } | undefined {
+  for (const [index, smaller] of BUDGET_WINDOWS.entries()) {
+    const limit = limits[smaller]
+    const larger = BUDGET_WINDOWS.slice(index + 1).find((one) => limit != null && (limits[one] ?? limit) < limit)
+    if (larger) return { smaller, larger }
+  }
+  return undefined
+}
+
+function usdOf(limit: Nano | null | undefined): string | null {
+  return limit == null ? null : formatUsd(limit)
+}

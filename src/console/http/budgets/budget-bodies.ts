@@ -1,0 +1,113 @@
+/** Budgets as they are sent: what a scope may spend in each window, what it has spent, and when that begins anew. */
+import { type Static, Type } from '@sinclair/typebox'
+import { invalidRequest } from '@/chat/error'
+import type { StoredBudgetScope } from '@/db/schema'
+import { titled } from '@/http/openapi/titled'
+import { BUDGET_SCOPES, BUDGET_WINDOWS, type BudgetWindow, windowEnd } from '@/ledger/budgets'
+import { formatUsd, type Nano, nano, parseUsd } from '@/lib/money'
+
+const Usd = Type.String({ description: 'Decimal USD' })
+
+const Window = Type.Unsafe<BudgetWindow>(Type.Union(BUDGET_WINDOWS.map((window) => Type.Literal(window))))
+export const Scope = Type.Unsafe<StoredBudgetScope>(
+  Type.Union(
+    [...BUDGET_SCOPES, 'new_member'].map((scope) => Type.Literal(scope)),
+    {
+      description: '`new_member`: what members who join are given',
+    },
+  ),
+)
+
+export const BudgetBody = titled('Budget', {
+  scope: Scope,
+  scopeId: Type.String({ description: 'A member or a key; the account for its own and for new members' }),
+  name: Type.Union([Type.String(), Type.Null()], { description: 'Of the member or the key; null for the account' }),
+  heldUsd: Type.String({ description: 'What open requests hold, in every window' }),
+  windows: Type.Array(
+    Type.Object({
+      window: Window,
+      limitUsd: Type.Union([Usd, Type.Null()], { description: 'null: none' }),
+      grantedUsd: Type.String({ description: 'Added to the limit in this window alone' }),
+      spentUsd: Type.String({ description: 'Charged in this window' }),
+      endsAt: Type.Union([Type.String(), Type.Null()], { description: 'When it begins anew; null for `total`' }),
+    }),
+  ),
+})
+export type BudgetBody = Static<typeof BudgetBody>
+
+const amount = (window: string) =>
+  Type.Optional(
+    Type.Union([Type.String({ maxLength: 20, examples: ['25.50'] }), Type.Null()], {
+      description: `Decimal USD ${window} (UTC); 0 blocks, null = none, left out = as it is`,
+    }),
+  )
+
+/** Names of the windows in bodies. */
+const FIELDS = { day: 'dayUsd', week: 'weekUsd', month: 'monthUsd', total: 'totalUsd' } as const
+
+export const LimitsBody = Type.Object(
+  {
+    dayUsd: amount('a day'),
+    weekUsd: amount('a week from Monday'),
+    monthUsd: amount('a calendar month; of a key this is one of its own limits'),
+    totalUsd: amount('for ever'),
+  },
+  { additionalProperties: false },
+)
+
+export const GrantBody = Type.Object(
+  { window: Window, usd: Type.String({ maxLength: 20, description: 'Decimal USD above 0', examples: ['25'] }) },
+  { additionalProperties: false },
+)
+
+/** Reads limits. Throws `invalid_request` for what is no amount. */
+export function readLimits(body: Static<typeof LimitsBody>): Partial<Record<BudgetWindow, Nano | null>> {
+  const limits: Partial<Record<BudgetWindow, Nano | null>> = {}
+  for (const window of BUDGET_WINDOWS) {
+    const text = body[FIELDS[window]]
+    if (text !== undefined) limits[window] = text === null ? null : readUsd(text, FIELDS[window])
+  }
+  return limits
+}
+
+/** Reads an amount from 0 (or from a nano-USD, for a grant). Throws `invalid_request`. */
+export function readUsd(text: string, field: string, least = 0): Nano {
+  const value = parseUsd(text)
+  if (value !== undefined && value >= least) return value
+  throw invalidRequest('The budget must be an amount of USD such as 25 or 25.50.', field)
+}
+
+/** The field of a window, for what is refused of it. */
+export function fieldOf(window: BudgetWindow): string {
+  return FIELDS[window]
+}
+
+/** What is known of a scope's budget: limits with grants, and what was spent and is held. */
+export type Known = {
+  limits: Partial<Record<BudgetWindow, { limit: Nano; grant: Nano; grantAt: number }>>
+  spent: Record<BudgetWindow, number>
+  held: number
+}
+
+/** The windows, those without a limit too where `isWhole`. `now` has the number of each. */
+export function budgetBody(
+  of: Pick<BudgetBody, 'scope' | 'scopeId' | 'name'>,
+  { limits, spent, held }: Known,
+  { nowMs, now, isWhole }: { nowMs: number; now: Record<BudgetWindow, number>; isWhole: boolean },
+): BudgetBody {
+  return {
+    ...of,
+    heldUsd: formatUsd(nano(held)),
+    windows: BUDGET_WINDOWS.filter((window) => isWhole || limits[window]).map((window) => {
+      const own = limits[window]
+      const endMs = windowEnd(window, nowMs)
+      return {
+        window,
+        limitUsd: own ? formatUsd(own.limit) : null,
+        grantedUsd: formatUsd(own && own.grantAt === now[window] ? own.grant : nano(0)),
+        spentUsd: formatUsd(nano(spent[window])),
+        endsAt: endMs === undefined ? null : new Date(endMs).toISOString(),
+      }
+    }),
+  }
+}

@@ -1,0 +1,216 @@
+/** The routes of an account's budgets: its own, its members' and its keys'; developers see what binds themselves. */
+import { Type } from '@sinclair/typebox'
+import { Elysia } from 'elysia'
+import type { ApiKeys } from '@/accounts/api-keys'
+import type { ChangedBy } from '@/accounts/audit'
+import type { BudgetOf, Budgets, ChangeBudgetOutcome } from '@/accounts/budgets/budgets'
+import type { Members } from '@/accounts/members/members'
+import { mayDo } from '@/accounts/members/permissions'
+import { GatewayError, invalidRequest } from '@/chat/error'
+import type { Member } from '@/console/auth/viewer'
+import { ACCOUNT_PREFIX, type GuardDeps, guard, IN_ACCOUNT } from '@/console/http/guard'
+import { clientAddress } from '@/http/client-address'
+import { requestIdOf } from '@/http/request-id'
+import { BUDGET_WINDOWS, type BudgetWindow, windowNumbers } from '@/ledger/budgets'
+import type { Ledger } from '@/ledger/ledger'
+import {
+  BudgetBody,
+  budgetBody,
+  fieldOf,
+  GrantBody,
+  type Known,
+  LimitsBody,
+  readLimits,
+  readUsd,
+  Scope,
+} from './budget-bodies'
+
+export type BudgetRouteDeps = GuardDeps & {
+  budgets: Budgets
+  ledger: Ledger
+  apiKeys: ApiKeys
+  members: Members
+  trustedProxyHops: number
+}
+
+const BudgetParams = Type.Object({
+  ...IN_ACCOUNT,
+  scope: Scope,
+  scopeId: Type.String({ minLength: 1, maxLength: 100, pattern: '^[\\w-]+$' }),
+})
+
+const BudgetList = Type.Object({
+  items: Type.Array(BudgetBody, {
+    description: 'Those that there are; developers see their own and those of their keys',
+  }),
+  nextCursor: Type.Null({ description: 'All budgets are on one page' }),
+})
+
+/** Mounts `/dashboard/api/a/:accountId/budgets`. */
+export function budgetRoutes(deps: BudgetRouteDeps) {
+  return new Elysia({ name: 'budget-routes', prefix: `${ACCOUNT_PREFIX}/budgets`, tags: ['Dashboard'] })
+    .use(guard(deps))
+    .get('', ({ viewer }) => list(deps, viewer), {
+      may: 'usage.read',
+      response: BudgetList,
+      detail: {
+        summary: 'List budgets',
+        description:
+          'What the account, its members and its keys may spend, and what they have. Of keys, the budget of the month is a limit of the key.',
+      },
+    })
+    .get('/:scope/:scopeId', ({ viewer, params }) => detail(deps, viewer, params), {
+      may: 'usage.read',
+      params: BudgetParams,
+      response: BudgetBody,
+      detail: {
+        summary: 'Get the budget of one scope',
+        description:
+          'With every window, those without a limit too: what was spent in them counts as soon as one is set.',
+      },
+    })
+    .put(
+      '/:scope/:scopeId',
+      async ({ viewer, request, params, body }) => {
+        const of = scopeOf(viewer, params)
+        const limits = readLimits(body)
+        if (of.scope === 'key' && limits.month !== undefined)
+          throw invalidRequest("A key's budget of the month is one of its limits: change it with the key.", 'monthUsd')
+        expectUpdated(await deps.budgets.change({ ...of, limits, by: changedBy(deps, viewer, request) }))
+        return detail(deps, viewer, params)
+      },
+      {
+        may: 'budgets.change',
+        params: BudgetParams,
+        body: LimitsBody,
+        response: BudgetBody,
+        detail: {
+          summary: 'Set the budget of one scope',
+          description:
+            'Holds for the next request, on every gateway; what was spent in a window stays spent. A smaller window above a larger one is a 400.',
+        },
+      },
+    )
+    .post(
+      '/:scope/:scopeId/grant',
+      async ({ viewer, request, params, body }) => {
+        const amount = readUsd(body.usd, 'usd', 1)
+        const grant = { ...scopeOf(viewer, params), window: body.window, amount, by: changedBy(deps, viewer, request) }
+        expectUpdated(await deps.budgets.grant(grant, Date.now()))
+        return detail(deps, viewer, params)
+      },
+      {
+        may: 'budgets.change',
+        params: BudgetParams,
+        body: GrantBody,
+        response: BudgetBody,
+        detail: {
+          summary: 'Grant more for the window of now',
+          description: 'Once more each time, and gone when the window ends. The audit log has it.',
+        },
+      },
+    )
+}
+
+async function list(deps: BudgetRouteDeps, viewer: Member) {
+  const { accountId } = viewer
+  const [rows, scopes, now] = await Promise.all([
+    deps.budgets.list(accountId),
+    scopesOf(deps, viewer),
+    deps.ledger.readBudgets(accountId),
+  ])
+  const limitsOf = new Map(rows.map(({ scope, scopeId, limits }) => [`${scope}:${scopeId}`, limits]))
+  const items = scopes.map(({ scope, scopeId, name }) => {
+    const limits = limitsOf.get(`${scope}:${scopeId}`) ?? {}
+    return bodyOf({ scope, scopeId, name }, { limits, ...countedOf(now, scope, scopeId) }, false)
+  })
+  return { items, nextCursor: null }
+}
+
+async function detail(deps: BudgetRouteDeps, viewer: Member, params: { scope: BudgetOf['scope']; scopeId: string }) {
+  const { accountId, scope, scopeId } = scopeOf(viewer, params)
+  const [rows, scopes, now] = await Promise.all([
+    deps.budgets.list(accountId),
+    scopesOf(deps, viewer),
+    deps.ledger.readBudgets(accountId),
+  ])
+  const found = scopes.find((one) => one.scope === scope && one.scopeId === scopeId)
+  if (!found) throw noSuchScope()
+  const { name } = found
+  const limits = rows.find((row) => row.scope === scope && row.scopeId === scopeId)?.limits ?? {}
+  const isCounted = scope === 'new_member' || now?.entries.has(fieldIn(scope, scopeId))
+  const counted = isCounted
+    ? countedOf(now, scope, scopeId)
+    : { held: 0, spent: await deps.budgets.spent({ accountId, scope, scopeId }, Date.now()) }
+  return bodyOf({ scope, scopeId, name }, { limits, ...counted }, true)
+}
+
+function bodyOf(of: Parameters<typeof budgetBody>[0], known: Known, isWhole: boolean): BudgetBody {
+  const nowMs = Date.now()
+  return budgetBody(of, known, { nowMs, now: windowNumbers(nowMs), isWhole })
+}
+
+const fieldIn = (scope: string, scopeId: string) => (scope === 'account' ? scope : `${scope}:${scopeId}`)
+
+/** What the ledger counts; nothing of what it doesn't know. */
+function countedOf(
+  now: Awaited<ReturnType<Ledger['readBudgets']>>,
+  scope: string,
+  scopeId: string,
+): Pick<Known, 'spent' | 'held'> {
+  const entry = now?.entries.get(fieldIn(scope, scopeId))
+  const current = windowNumbers(now?.nowMs ?? 0)
+  const spentIn = (window: BudgetWindow) => {
+    const own = entry?.windows[window]
+    return own && own.at >= current[window] ? own.spent : 0
+  }
+  const spent = Object.fromEntries(BUDGET_WINDOWS.map((window) => [window, spentIn(window)]))
+  return { spent: spent as Record<BudgetWindow, number>, held: entry?.held ?? 0 }
+}
+
+/** Every scope that the viewer sees, and what it is called; null for the account. */
+async function scopesOf(
+  { apiKeys, members }: BudgetRouteDeps,
+  { accountId, userId, accountRole }: Member,
+): Promise<Pick<BudgetBody, 'scope' | 'scopeId' | 'name'>[]> {
+  const seesAll = mayDo(accountRole, 'usage.readAll')
+  const [keys, people] = await Promise.all([apiKeys.list(accountId), members.list(accountId)])
+  const whole = (['account', 'new_member'] as const).map((scope) => ({ scope, scopeId: accountId, name: null }))
+  return [
+    ...(seesAll ? whole : []),
+    ...people
+      .filter((person) => seesAll || person.userId === userId)
+      .map((person) => ({ scope: 'member' as const, scopeId: person.userId, name: person.name })),
+    ...keys
+      .filter((key) => seesAll || key.createdBy === userId)
+      .map((key) => ({ scope: 'key' as const, scopeId: key.keyId, name: key.name })),
+  ]
+}
+
+function scopeOf({ accountId }: Member, { scope, scopeId }: Pick<BudgetOf, 'scope' | 'scopeId'>): BudgetOf {
+  return { accountId, scope, scopeId }
+}
+
+function expectUpdated(outcome: ChangeBudgetOutcome): void {
+  switch (outcome.kind) {
+    case 'updated':
+      return
+    case 'unknown':
+      throw noSuchScope()
+    case 'no_limit':
+      throw invalidRequest('There is no limit in this window to add to.', 'window')
+    case 'above_larger':
+      throw invalidRequest(
+        `The budget of the ${outcome.smaller} may not be above that of ${outcome.larger === 'total' ? 'all time' : `the ${outcome.larger}`}.`,
+        fieldOf(outcome.smaller),
+      )
+  }
+}
+
+function noSuchScope(): GatewayError {
+  return new GatewayError('not_found', 'There is no such member or key in this account.', { code: 'budget_not_found' })
+}
+
+function changedBy({ trustedProxyHops }: BudgetRouteDeps, { userId, email }: Member, request: Request): ChangedBy {
+  return { actor: { userId, email }, ip: clientAddress(request, trustedProxyHops), requestId: requestIdOf(request) }
+}

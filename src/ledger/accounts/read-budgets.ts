@@ -1,0 +1,17 @@
+/** What an account has of its budgets right now: for pages, and for whoever asks what is left. */
+import { SCRIPTS } from '@/ledger/scripts/scripts'
+import { budgetsName } from '@/ledger/store/names'
+import { integerOf, listOf } from '@/ledger/store/reply'
+import { readBalance } from './balances'
+import type { LedgerDeps } from './deps'
+import { readBudgets as parseBudgets, type StoredBudget } from './stored-budgets'
+
+/** What budgets an account has now, or those that bind one of its keys: by field, at a moment of the store's clock. */
+export type BudgetsNow = { nowMs: number; entries: Map<string, StoredBudget> }
+
+/** Reads an account's budgets, once it is loaded. Undefined where there is no such account. */
+export async function readBudgets(deps: LedgerDeps, accountId: string, keyId = ''): Promise<BudgetsNow | undefined> {
+  if ((await readBalance(deps, accountId)) === undefined) return undefined
+  const [nowMs, fields] = listOf(await deps.runner.run(SCRIPTS.readBudgets, [budgetsName(accountId)], [keyId]))
+  return { nowMs: integerOf(nowMs), entries: parseBudgets(listOf(fields))?.entries ?? new Map() }
+}

@@ -1,0 +1,42 @@
+/** The budgets of an account as the store has them, and as its scripts return them. */
+import { BUDGET_WINDOWS, type BudgetWindow } from '@/ledger/budgets'
+import { integerOf, listOf, type ReplyItem, wordOf } from '@/ledger/store/reply'
+
+type StoredWindow = { at: number; spent: number; limit: number | null; grantAt: number; grant: number }
+
+/** One scope's budget in the store. */
+export type StoredBudget = { held: number; windows: Record<BudgetWindow, StoredWindow> }
+
+/** All budgets of an account in the store: entries by field, and the holds that they count, by id. */
+export type StoredBudgets = {
+  version: number
+  entries: Map<string, StoredBudget>
+  holds: Map<string, { keyId: string; memberId: string; amount: number }>
+}
+
+/** As an entry has it where there is no limit. */
+export const UNLIMITED = -1
+
+/** Reads the fields and values as the scripts return them. Undefined where the account has no budgets. */
+export function readBudgets(fields: readonly ReplyItem[]): StoredBudgets | undefined {
+  if (fields.length === 0) return undefined
+  const budgets: StoredBudgets = { version: 0, entries: new Map(), holds: new Map() }
+  for (let index = 0; index + 1 < fields.length; index += 2) {
+    const field = wordOf(fields[index])
+    const value = fields[index + 1]
+    if (field === 'version') budgets.version = Number(wordOf(value))
+    else if (field.startsWith('hold:')) {
+      const [keyId = '', memberId = '', amount] = wordOf(value).split(' ')
+      budgets.holds.set(field.slice('hold:'.length), { keyId, memberId, amount: Number(amount) })
+    } else if (!field.startsWith('owner:')) budgets.entries.set(field, readEntry(listOf(value).map(integerOf)))
+  }
+  return budgets
+}
+
+function readEntry([held = 0, ...numbers]: readonly number[]): StoredBudget {
+  const windows = BUDGET_WINDOWS.map((window, index) => {
+    const [at = 0, spent = 0, limit = 0, grantAt = 0, grant = 0] = numbers.slice(index * 5, index * 5 + 5)
+    return [window, { at, spent, limit: limit === UNLIMITED ? null : limit, grantAt, grant }] as const
+  })
+  return { held, windows: Object.fromEntries(windows) as Record<BudgetWindow, StoredWindow> }
+}

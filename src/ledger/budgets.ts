@@ -1,0 +1,70 @@
+/** Budgets: what an account, a member or a key may spend in a day, a week, a month, or ever. Windows are UTC, and weeks begin on Monday. */
+import type { Nano } from '@/lib/money'
+
+export const BUDGET_SCOPES = ['account', 'member', 'key'] as const
+export type BudgetScope = (typeof BUDGET_SCOPES)[number]
+
+/** The smallest first. The last one never ends. */
+export const BUDGET_WINDOWS = ['day', 'week', 'month', 'total'] as const
+export type BudgetWindow = (typeof BUDGET_WINDOWS)[number]
+
+/** `grant` is added to `limit` in the one window that has the number `grantAt`. */
+type BudgetLimit = { limit: Nano; grant: Nano; grantAt: number }
+export type BudgetLimits = Partial<Record<BudgetWindow, BudgetLimit>>
+
+/** One scope that has a budget, as the history has it. The account's own has the account's id. */
+export type BudgetSnapshot = {
+  scope: BudgetScope
+  scopeId: string
+  limits: BudgetLimits
+  /** Everything ever charged to it. */
+  total: number
+  /** What was charged on each day, by its number since 1970, for as far back as any window of now reaches. */
+  days: (readonly [day: number, cost: number])[]
+}
+
+/** All budgets of an account, and which member each of its keys belongs to; '' for nobody. */
+export type AccountBudgets = { scopes: BudgetSnapshot[]; owners: Record<string, string> }
+
+const MS_PER_DAY = 86_400_000
+/** 1970 began on a Thursday. */
+const DAYS_SINCE_MONDAY = 3
+const DAYS_PER_WEEK = 7
+
+/** The number of each window at a moment (milliseconds since 1970), as the scripts count: days and weeks since 1970, months as yyyymm. */
+export function windowNumbers(ms: number): Record<BudgetWindow, number> {
+  const day = Math.floor(ms / MS_PER_DAY)
+  const date = new Date(ms)
+  const month = date.getUTCFullYear() * 100 + date.getUTCMonth() + 1
+  return { day, week: Math.floor((day + DAYS_SINCE_MONDAY) / DAYS_PER_WEEK), month, total: 0 }
+}
+
+/** When the window of this moment ends, milliseconds since 1970; undefined for the one that never does. */
+export function windowEnd(window: BudgetWindow, ms: number): number | undefined {
+  const { day, week } = windowNumbers(ms)
+  const date = new Date(ms)
+  switch (window) {
+    case 'day':
+      return (day + 1) * MS_PER_DAY
+    case 'week':
+      return ((week + 1) * DAYS_PER_WEEK - DAYS_SINCE_MONDAY) * MS_PER_DAY
+    case 'month':
+      return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1)
+    case 'total':
+      return undefined
+  }
+}
+
+/** What was charged in each window of a moment, of `days` as {@link BudgetSnapshot} has them. */
+export function spentInWindows(
+  { days, total }: Pick<BudgetSnapshot, 'days' | 'total'>,
+  ms: number,
+): Record<BudgetWindow, number> {
+  const now = windowNumbers(ms)
+  const spent = { day: 0, week: 0, month: 0, total }
+  for (const [day, cost] of days) {
+    const then = windowNumbers(day * MS_PER_DAY)
+    for (const window of ['day', 'week', 'month'] as const) if (then[window] === now[window]) spent[window] += cost
+  }
+  return spent
+}

@@ -1,0 +1,103 @@
+-- Brings the budgets of an account into line with the history: limits, whose each key is, and what was spent in each window. As with
+-- an account, the caller read both at one moment (the base), and what was charged since is the growth of an entry's sum. An entry
+-- that is new counts from now on, and binds when the caller has looked once more.
+--
+-- KEYS  1 account · 2 deadlines · 3 budgets
+-- ARGV  1 account id · 2 what the budgets should be, as JSON: base version, the numbers of the windows now; of each entry its field,
+--         the base of its sum (absent where it is new), and of each window what was spent, limit, and grant with its window; owners by
+--         key; the deadlines members of holds whose charge the history has. Without entries the account has no budgets
+-- Returns loaded · changed (the caller repeats)
+--
+-- NEEDS  prelude: call format match MAX_AMOUNT MAX_INTEGER BUDGETED integer decimal currentMs
+--        budgets: WINDOWS UNLIMITED windowsAt firstOf newEntry readEntry entryText
+-- SHARES account: credit expire load-account read-account release reserve set-account settle view-account withhold
+--        deadlines: check-holds.ts credit due expire ledger.ts load-account load-key release renew reserve settle
+--          view-account view-hold withhold
+--        budgets: account-view.ts expire load-account read-budgets release reserve settle view-account
+
+local plan = cjson.decode(ARGV[2])
+local windows = windowsAt(currentMs())
+local known = {}
+local stored = call('EXISTS', KEYS[3]) == 1 and call('HGETALL', KEYS[3]) or {}
+for index = 1, #stored, 2 do
+  known[stored[index]] = stored[index + 1]
+end
+if (known.version or '0') ~= plan.version then
+  return 'changed'
+end
+for window = 1, #WINDOWS do
+  if windows[window] ~= plan.windows[window] then
+    return 'changed'
+  end
+end
+
+local values, entries, isWhole = { version = decimal(plan.version + 1) }, {}, true
+for _, wanted in ipairs(plan.entries) do
+  local entry = readEntry(known[wanted.field])
+  local sum = firstOf(#WINDOWS) + 1
+  if (entry == nil) ~= (wanted.base == nil) then
+    return 'changed'
+  end
+  if entry then
+    local charged = entry[sum] - wanted.base
+    -- What came in between may be a charge that a store which came back is sent again, and the history has.
+    if charged ~= 0 and not plan.isConfirmed then
+      return 'changed'
+    end
+    for window = 1, #WINDOWS do
+      local first = firstOf(window)
+      entry[first] = windows[window]
+      entry[first + 1] = integer(wanted.spent[window], 'spent', -MAX_INTEGER, MAX_INTEGER) + charged
+      entry[first + 2] = integer(wanted.limits[window], 'limit', UNLIMITED, MAX_INTEGER)
+      entry[first + 3] = integer(wanted.grantAt[window], 'grant window', 0, MAX_INTEGER)
+      entry[first + 4] = integer(wanted.grants[window], 'grant', 0, MAX_AMOUNT)
+    end
+  else
+    isWhole = false
+  end
+  entries[wanted.field] = entry or newEntry(windows)
+  entries[wanted.field][1] = 0
+end
+for keyId, owner in pairs(plan.owners) do
+  values['owner:' .. keyId] = owner
+end
+
+-- Whatever is open is held for whom it was held, or else for whom the key belongs to.
+local isStale, prefix = {}, ARGV[1] .. ':'
+for _, member in ipairs(plan.stale) do
+  isStale[member] = true
+end
+for _, member in ipairs(#plan.entries > 0 and call('ZRANGE', KEYS[2], 0, -1) or {}) do
+  local keyId, holdId, amount = match(member, '^[^:]*:([^:]*):([^:]*):(%d+)$')
+  if string.sub(member, 1, #prefix) == prefix and keyId ~= '-' and not isStale[member] then
+    local field = 'hold:' .. holdId
+    local owner = match(known[field] or '', '^[^ ]* ([^ ]*) ') or plan.owners[keyId] or ''
+    values[field] = format('%s %s %s', keyId, owner, amount)
+    for _, scope in ipairs({ 'account', 'key:' .. keyId, 'member:' .. owner }) do
+      if entries[scope] then
+        entries[scope][1] = entries[scope][1] + amount
+      end
+    end
+  end
+end
+for field, entry in pairs(entries) do
+  values[field] = entryText(entry)
+end
+local account = readAccount(KEYS[1])
+
+-- After this point, the transition must succeed.
+if #plan.entries > 0 then
+  for field, value in pairs(values) do
+    call('HSET', KEYS[3], field, value)
+  end
+end
+for field in pairs(known) do
+  if #plan.entries == 0 or not values[field] then
+    call('HDEL', KEYS[3], field)
+  end
+end
+if account then
+  account.version = account.version % BUDGETED + (#plan.entries > 0 and BUDGETED or 0)
+  writeAccount(KEYS[1], account)
+end
+return isWhole and 'loaded' or 'changed'

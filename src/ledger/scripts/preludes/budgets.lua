@@ -1,0 +1,158 @@
+-- Stands in front of the scripts that know the budgets of accounts, members and keys. All budgets of an account lie in one hash: an
+-- entry for each scope that has one (account, member:<id>, key:<id>), whose each key is (owner:<key>, empty where it is nobody's), and what
+-- is held for which of them (hold:<id>). It is written and read only where an account has budgets, which its version says. The scripts of paid requests come in two: without this, for accounts that have no budgets, and with it.
+--
+-- NEEDS  prelude: call match MS_PER_DAY monthOf startOfNextMonth
+-- BEFORE expire load-budgets read-budgets release reserve settle view-account
+
+local WINDOWS = { 'day', 'week', 'month', 'total' }
+-- An entry is what is held, and for each window: its number, what was spent in it, the limit (-1 = none), and a grant with its window.
+local ENTRY = '<' .. string.rep('d', 21)
+local PER_WINDOW = 5
+local UNLIMITED = -1
+
+-- The numbers of the windows of a moment: day since 1970, week since then (they begin on Monday), month as yyyymm, and 0 for ever.
+local function windowsAt(nowMs)
+  local day = (nowMs - nowMs % MS_PER_DAY) / MS_PER_DAY
+  return { day, (day + 3 - (day + 3) % 7) / 7, monthOf(nowMs), 0 }
+end
+
+-- Where a window's numbers begin in an entry.
+local function firstOf(window)
+  return window * PER_WINDOW - 3
+end
+
+local function newEntry(windows)
+  local entry = { 0 }
+  for window = 1, #WINDOWS do
+    local first = firstOf(window)
+    entry[first], entry[first + 1], entry[first + 2], entry[first + 3], entry[first + 4] = windows[window], 0, UNLIMITED, 0, 0
+  end
+  return entry
+end
+
+-- Whether a field is an entry.
+local function isEntry(field)
+  return field == 'account' or string.find(field, '^member:') ~= nil or string.find(field, '^key:') ~= nil
+end
+
+-- An entry's numbers, or nil where it is not there. What unpack says of where it ended is left out.
+local function readEntry(text)
+  return text and { unpack({ struct.unpack(ENTRY, text) }, 1, 21) } or nil
+end
+
+local function entryText(entry)
+  return struct.pack(ENTRY, unpack(entry, 1, 21))
+end
+
+-- What was spent in a window. One that stands in a later window (the clock was set back) keeps counting there.
+local function spentInWindow(entry, window, windows)
+  local first = firstOf(window)
+  return entry[first] >= windows[window] and entry[first + 1] or 0
+end
+
+-- The budgets that one hold counts in, and what is held for it already. `opened` has what was read before, by the name, so that one
+-- script may move many holds of an account; `owner`, where it is given, is whose the hold was. `isKnown`: whose the key is, is known.
+local function budgetsOf(opened, name, payer, holdId, owner)
+  local keyId = match(payer, ':(.*)$')
+  local book = opened[name] or { entries = {}, ended = {} }
+  opened[name] = book
+  local keyField, holdField = 'key:' .. keyId, 'hold:' .. holdId
+  local fields = call('HMGET', name, 'account', keyField, 'owner:' .. keyId, holdField)
+  local stampOwner, stampAmount = match(fields[4] or '', '^[^ ]* ([^ ]*) (%d+)$')
+  owner = stampOwner or owner or fields[3] or ''
+  local bound = {}
+  local function bind(field, text)
+    book.entries[field] = book.entries[field] or readEntry(text)
+    if book.entries[field] then
+      bound[#bound + 1] = field
+    end
+  end
+  bind('account', fields[1])
+  if owner ~= '' then
+    local memberField = 'member:' .. owner
+    bind(memberField, book.entries[memberField] and '' or call('HGET', name, memberField))
+  end
+  bind(keyField, fields[2])
+  return {
+    book = book, bound = bound, owner = owner, isKnown = fields[3] and true or false, keyId = keyId, holdField = holdField,
+    held = stampAmount and stampAmount + 0 or nil,
+  }
+end
+
+-- The budget that leaves the least, be it enough or not.
+local function leastLeft(budgets, windows)
+  local least
+  for _, field in ipairs(budgets.bound) do
+    local entry = budgets.book.entries[field]
+    for window = 1, #WINDOWS do
+      local first = firstOf(window)
+      local limit = entry[first + 2]
+      if limit ~= UNLIMITED then
+        local at = math.max(entry[first], windows[window])
+        limit = limit + (entry[first + 3] == at and entry[first + 4] or 0)
+        local spent = spentInWindow(entry, window, windows)
+        local remaining = limit - spent - entry[1]
+        if not least or remaining < least.remaining then
+          least = {
+            scope = match(field, '^%a+'), window = window, at = at, limit = limit, spent = spent, held = entry[1],
+            remaining = remaining,
+          }
+        end
+      end
+    end
+  end
+  return least
+end
+
+-- When a window ends, or -1 for the one that never does.
+local function endOfWindow(window, at)
+  if WINDOWS[window] == 'total' then
+    return -1
+  end
+  if WINDOWS[window] == 'month' then
+    return startOfNextMonth(at)
+  end
+  return (WINDOWS[window] == 'day' and at + 1 or (at + 1) * 7 - 3) * MS_PER_DAY
+end
+
+local function holdBudgets(budgets, amount)
+  for _, field in ipairs(budgets.bound) do
+    local entry = budgets.book.entries[field]
+    entry[1] = entry[1] + amount
+  end
+end
+
+-- Counts a charge in the windows of now, and frees what was held for it.
+local function chargeBudgets(budgets, charge, windows)
+  local book = budgets.book
+  for _, field in ipairs(budgets.bound) do
+    local entry = book.entries[field]
+    entry[1] = entry[1] - (budgets.held or 0)
+    for window = 1, #WINDOWS do
+      local first = firstOf(window)
+      entry[first + 1] = spentInWindow(entry, window, windows) + charge
+      entry[first] = math.max(entry[first], windows[window])
+    end
+  end
+  if budgets.held then
+    book.ended[#book.ended + 1] = budgets.holdField
+  end
+end
+
+-- Writes what was moved.
+local function writeBudgets(opened)
+  for name, book in pairs(opened) do
+    local values = {}
+    for field, entry in pairs(book.entries) do
+      values[#values + 1] = field
+      values[#values + 1] = entryText(entry)
+    end
+    if #values > 0 then
+      call('HSET', name, unpack(values))
+    end
+    if #book.ended > 0 then
+      call('HDEL', name, unpack(book.ended))
+    end
+  end
+end

@@ -1,0 +1,32 @@
+-- Reads the budgets of an account: all of them, or those that bind one of its keys. Reads only.
+--
+-- KEYS  1 budgets
+-- ARGV  1 a key's id; empty = all
+-- Returns now in ms · each field of an entry, and the list of its numbers
+--
+-- NEEDS  prelude: call currentMs
+--        budgets: isEntry readEntry
+-- SHARES budgets: account-view.ts expire load-account load-budgets release reserve settle view-account
+
+local values = {}
+local function add(field, text)
+  if isEntry(field) and text then
+    values[#values + 1] = field
+    values[#values + 1] = readEntry(text)
+  end
+end
+
+local exists = call('EXISTS', KEYS[1]) == 1
+if exists and ARGV[1] == '' then
+  local all = call('HGETALL', KEYS[1])
+  for index = 1, #all, 2 do
+    add(all[index], all[index + 1])
+  end
+elseif exists then
+  local owner = call('HGET', KEYS[1], 'owner:' .. ARGV[1]) or ''
+  local fields = { 'account', 'member:' .. owner, 'key:' .. ARGV[1] }
+  for index, text in ipairs(call('HMGET', KEYS[1], unpack(fields))) do
+    add(fields[index], text)
+  end
+end
+return { currentMs(), values }

@@ -1,0 +1,289 @@
+/** Budgets of accounts, members and keys: checked and counted by the scripts, and restored from the history. */
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { type Bench, connect, createBench, passDeadline, request, settlement } from '@test/ledger/harness'
+import { startRedis, type TestServer } from '@test/support/stores'
+import type { BudgetLimits, BudgetScope } from '@/ledger/budgets'
+import { checkLedger } from '@/ledger/check/check'
+import { rebuildAll } from '@/ledger/check/rebuild'
+import type { Payer } from '@/ledger/outcomes'
+import { budgetsName } from '@/ledger/store/names'
+import { nano } from '@/lib/money'
+
+let server: TestServer
+let redis: Awaited<ReturnType<typeof connect>>
+let bench: Bench
+
+beforeAll(async () => {
+  server = await startRedis()
+  redis = await connect(server.url)
+  bench = createBench(redis)
+})
+afterAll(async () => {
+  redis.disconnect()
+  await server.stop()
+})
+
+const limit = (usd: number) => ({ limit: nano(usd), grant: nano(0), grantAt: 0 })
+const MEMBER = 'user_a'
+
+/** A funded key of a member, with a second key of somebody else. */
+async function team(credit = 1_000_000): Promise<{ payer: Payer; other: Payer }> {
+  const payer = await bench.fund(credit)
+  const other = { accountId: payer.accountId, keyId: `${payer.keyId}_b` }
+  bench.history.setKey(other)
+  bench.history.setOwner(payer.accountId, payer.keyId, MEMBER)
+  bench.history.setOwner(payer.accountId, other.keyId, 'user_b')
+  return { payer, other }
+}
+
+const scopeId = (scope: BudgetScope, { accountId, keyId }: Payer) =>
+  ({ account: accountId, member: MEMBER, key: keyId })[scope]
+
+async function setBudget(payer: Payer, scope: BudgetScope, limits: BudgetLimits): Promise<void> {
+  bench.history.setBudgets(payer.accountId, [{ scope, scopeId: scopeId(scope, payer), limits }])
+  await bench.ledger.reloadBudgets(payer.accountId)
+}
+
+async function spend(payer: Payer, cost: number, held = cost): Promise<void> {
+  const hold = request(payer, held)
+  expect((await bench.ledger.reserve(hold)).kind).toBe('reserved')
+  expect((await bench.ledger.settle(settlement(hold, cost))).kind).toBe('settled')
+}
+
+async function entryOf(payer: Payer, field: string) {
+  return (await bench.ledger.readBudgets(payer.accountId))?.entries.get(field)
+}
+
+async function violations() {
+  return (await checkLedger({ redis, history: bench.history, logger: bench.logger })).violations
+}
+
+const CASES = (['account', 'member', 'key'] as const).flatMap((scope) =>
+  (['day', 'week', 'month', 'total'] as const).map((window) => [scope, window] as const),
+)
+
+test.each(CASES)(
+  '1,000 parallel requests against a budget of the %s by %s for ten let exactly ten through',
+  async (scope, window) => {
+    const { payer } = await team()
+    await setBudget(payer, scope, { [window]: limit(1_000) })
+    const holds = Array.from({ length: 1_000 }, () => request(payer, 100))
+    const outcomes = await Promise.all(holds.map((hold) => bench.ledger.reserve(hold)))
+    expect(outcomes.filter(({ kind }) => kind === 'reserved')).toHaveLength(10)
+    const refused = outcomes.find(({ kind }) => kind !== 'reserved')
+    expect(refused).toMatchObject({
+      kind: 'over_budget',
+      scope,
+      window,
+      limit: 1_000,
+      held: 1_000,
+      spent: 0,
+      remaining: 0,
+    })
+    const open = holds.filter((_, index) => outcomes[index]?.kind === 'reserved')
+    await Promise.all(open.map((hold) => bench.ledger.settle(settlement(hold, 40))))
+    expect(await bench.ledger.reserve(request(payer, 601))).toMatchObject({ kind: 'over_budget', spent: 400, held: 0 })
+    expect((await bench.ledger.reserve(request(payer, 600))).kind).toBe('reserved')
+    expect(await violations()).toEqual([])
+  },
+)
+
+test('the lowest of all scopes and windows decides, and what a smaller request leaves free may be taken', async () => {
+  const { payer, other } = await team()
+  const { accountId } = payer
+  bench.history.setBudgets(accountId, [
+    { scope: 'account', scopeId: accountId, limits: { month: limit(900) } },
+    { scope: 'member', scopeId: MEMBER, limits: { day: limit(500), week: limit(400) } },
+    { scope: 'key', scopeId: payer.keyId, limits: { total: limit(450) } },
+  ])
+  await bench.ledger.reloadBudgets(accountId)
+  expect(await bench.ledger.reserve(request(payer, 401))).toMatchObject({
+    scope: 'member',
+    window: 'week',
+    remaining: 400,
+  })
+  await spend(other, 600)
+  expect(await bench.ledger.reserve(request(payer, 301))).toMatchObject({
+    scope: 'account',
+    window: 'month',
+    remaining: 300,
+  })
+  expect((await bench.ledger.reserve(request(payer, 300))).kind).toBe('reserved')
+  expect(await violations()).toEqual([])
+})
+
+test("a key's own budget of the month is named where it leaves less than all others", async () => {
+  const { payer } = await team()
+  bench.history.setKey({ ...payer, monthlyBudget: nano(100) })
+  await setBudget(payer, 'member', { day: limit(200) })
+  expect(await bench.ledger.reserve(request(payer, 150))).toMatchObject({ kind: 'budget_exceeded', remaining: 100 })
+  await setBudget(payer, 'member', { day: limit(50) })
+  expect(await bench.ledger.reserve(request(payer, 150))).toMatchObject({ kind: 'over_budget', remaining: 50 })
+})
+
+test('a budget of 0 blocks, another is raised at once, and none is none', async () => {
+  const { payer, other } = await team()
+  await setBudget(payer, 'member', { total: limit(0) })
+  expect(await bench.ledger.reserve(request(payer, 1))).toMatchObject({ kind: 'over_budget', limit: 0 })
+  expect((await bench.ledger.reserve(request(other, 1))).kind).toBe('reserved')
+  await setBudget(payer, 'member', { total: limit(10) })
+  await spend(payer, 10)
+  expect((await bench.ledger.reserve(request(payer, 1))).kind).toBe('over_budget')
+  bench.history.setBudgets(payer.accountId, [])
+  await bench.ledger.reloadBudgets(payer.accountId)
+  expect(await redis.exists(budgetsName(payer.accountId))).toBe(0)
+  expect((await bench.ledger.reserve(request(payer, 1))).kind).toBe('reserved')
+  expect(await violations()).toEqual([])
+})
+
+test('a grant counts in its own window alone', async () => {
+  const { payer } = await team()
+  const day = Math.floor(Date.now() / 86_400_000)
+  await setBudget(payer, 'member', { day: { limit: nano(100), grant: nano(50), grantAt: day } })
+  expect((await bench.ledger.reserve(request(payer, 150))).kind).toBe('reserved')
+  await setBudget(payer, 'member', { day: { limit: nano(500), grant: nano(50), grantAt: day - 1 } })
+  expect(await bench.ledger.reserve(request(payer, 400))).toMatchObject({ limit: 500, held: 150 })
+})
+
+test('a new budget begins with what was spent before it, and holds what is open', async () => {
+  const { payer } = await team()
+  await spend(payer, 70)
+  await bench.history.flush(redis, [payer.accountId])
+  await spend(payer, 20)
+  const open = request(payer, 5)
+  expect((await bench.ledger.reserve(open)).kind).toBe('reserved')
+  await setBudget(payer, 'member', { week: limit(100) })
+  expect(await bench.ledger.reserve(request(payer, 6))).toMatchObject({
+    window: 'week',
+    spent: 90,
+    held: 5,
+    remaining: 5,
+  })
+  await bench.ledger.settle(settlement(open, 1))
+  expect(await entryOf(payer, `member:${MEMBER}`)).toMatchObject({ held: 0, windows: { total: { spent: 91 } } })
+  expect(await violations()).toEqual([])
+})
+
+test('windows roll without any job', async () => {
+  const { payer } = await team()
+  await setBudget(payer, 'key', { day: limit(100), week: limit(100), month: limit(100), total: limit(1_000) })
+  for (const [index, window] of (['day', 'week', 'month'] as const).entries()) {
+    await spend(payer, 100)
+    expect(await bench.ledger.reserve(request(payer, 1))).toMatchObject({ kind: 'over_budget' })
+    await age(payer, `key:${payer.keyId}`)
+    const entry = await entryOf(payer, `key:${payer.keyId}`)
+    expect(entry?.windows[window].spent).toBe(100)
+    await spend(payer, 0, 100)
+    expect(await entryOf(payer, `key:${payer.keyId}`)).toMatchObject({
+      windows: { [window]: { spent: 0 }, total: { spent: (index + 1) * 100 } },
+    })
+  }
+  // What the history says has all been spent today.
+  await bench.ledger.reloadBudgets(payer.accountId)
+  expect(await violations()).toEqual([])
+})
+
+/** Makes what an entry has spent that of windows which are over. */
+async function age(payer: Payer, field: string): Promise<void> {
+  const stored = await redis.hgetBuffer(budgetsName(payer.accountId), field)
+  const numbers = new Float64Array(new Uint8Array(stored ?? []).buffer)
+  for (const at of [1, 6, 11]) numbers[at] = (numbers[at] ?? 0) - 1
+  await redis.hset(budgetsName(payer.accountId), field, Buffer.from(numbers.buffer))
+}
+
+test('a request belongs to the member whose key it was when it began', async () => {
+  const { payer } = await team()
+  await setBudget(payer, 'member', { day: limit(1_000) })
+  const settled = request(payer, 100)
+  const [expired, late] = [request(payer, 100, { inputCost: nano(7) }), request(payer, 100, { inputCost: nano(9) })]
+  for (const hold of [settled, expired, late]) await bench.ledger.reserve(hold)
+  for (const { holdId } of [expired, late]) {
+    const progress = { cost: nano(0), facts: settlement(settled, 0).facts, reached: true, ttlMs: 60_000 }
+    await bench.ledger.renew([{ accountId: payer.accountId, holdId, ...progress }])
+  }
+  bench.history.setOwner(payer.accountId, payer.keyId, 'user_b')
+  await bench.ledger.reloadBudgets(payer.accountId)
+  expect(await entryOf(payer, `member:${MEMBER}`)).toMatchObject({ held: 300 })
+  await bench.ledger.settle(settlement(settled, 40))
+  for (const hold of [expired, late]) await passDeadline(redis, hold)
+  await bench.ledger.expireDue(10)
+  expect(await entryOf(payer, `member:${MEMBER}`)).toMatchObject({ held: 0, windows: { day: { spent: 56 } } })
+  expect(await bench.ledger.settle(settlement(late, 20))).toMatchObject({ kind: 'late', expiredCost: 9 })
+  expect(await entryOf(payer, `member:${MEMBER}`)).toMatchObject({ windows: { day: { spent: 67 } } })
+  await spend(payer, 500)
+  expect(await entryOf(payer, `member:${MEMBER}`)).toMatchObject({ held: 0, windows: { day: { spent: 67 } } })
+  await bench.history.flush(redis, [payer.accountId])
+  const owners = bench.history.records(payer.accountId).map(({ memberId, cost }) => [memberId, Number(cost)])
+  expect(owners).toEqual([
+    [MEMBER, 40],
+    [MEMBER, 7],
+    [MEMBER, 9],
+    [MEMBER, 11],
+    ['user_b', 500],
+  ])
+  expect(await violations()).toEqual([])
+})
+
+test('a rebuild, and a store that was emptied, come to the same sums', async () => {
+  const { payer, other } = await team()
+  const { accountId } = payer
+  bench.history.setBudgets(accountId, [
+    { scope: 'account', scopeId: accountId, limits: { month: limit(9_000) } },
+    { scope: 'member', scopeId: MEMBER, limits: { day: limit(5_000) } },
+    { scope: 'key', scopeId: other.keyId, limits: { total: limit(4_000) } },
+  ])
+  await bench.ledger.reloadBudgets(accountId)
+  await spend(payer, 30)
+  await spend(other, 50)
+  await bench.history.flush(redis, [accountId])
+  await spend(payer, 11)
+  const before = await bench.ledger.readBudgets(accountId)
+  await rebuildAll({ redis, history: bench.history, logger: bench.logger })
+  expect((await bench.ledger.readBudgets(accountId))?.entries).toEqual(before?.entries as never)
+  await bench.history.flush(redis, [accountId])
+  await redis.flushall()
+  const [fresh] = [createBench(redis, undefined, bench.history)]
+  expect((await fresh.ledger.readBudgets(accountId))?.entries).toEqual(before?.entries as never)
+  expect(await fresh.ledger.reserve(request(payer, 5_000))).toMatchObject({ scope: 'member', spent: 41 })
+  expect(await violations()).toEqual([])
+})
+
+test('a key that the budgets have not heard of is looked up before it spends anything', async () => {
+  const { payer } = await team()
+  await setBudget(payer, 'member', { day: limit(10) })
+  const fresh = { accountId: payer.accountId, keyId: `${payer.keyId}_new` }
+  bench.history.setKey(fresh)
+  bench.history.setOwner(fresh.accountId, fresh.keyId, MEMBER)
+  expect(await bench.ledger.reserve(request(fresh, 11))).toMatchObject({ kind: 'over_budget', scope: 'member' })
+})
+
+test('released holds leave nothing behind, and other gateways learn of budgets from the store', async () => {
+  const { payer } = await team()
+  const elsewhere = createBench(redis, undefined, bench.history)
+  const [early, hold] = [request(payer, 10), request(payer, 10)]
+  await elsewhere.ledger.reserve(early)
+  await setBudget(payer, 'account', { day: limit(20) })
+  expect(await elsewhere.ledger.release(early)).toBe('released')
+  expect((await elsewhere.ledger.reserve(hold)).kind).toBe('reserved')
+  const third = createBench(redis, undefined, bench.history)
+  expect(await third.ledger.settle(settlement(hold, 3))).toMatchObject({ kind: 'settled' })
+  expect(await entryOf(payer, 'account')).toMatchObject({ held: 0, windows: { day: { spent: 3 } } })
+  expect(await violations()).toEqual([])
+})
+
+test('budgets are changed under load without a nano lost', async () => {
+  const { payer, other } = await team()
+  const limits = [100_000, 200_000, 300_000, 400_000, 500_000]
+  const traffic = async (who: Payer) => {
+    for (let index = 0; index < 40; index++) await spend(who, 7, 20)
+  }
+  const changes = async () => {
+    for (const usd of limits) await setBudget(payer, 'member', { day: limit(usd), month: limit(usd) })
+  }
+  await Promise.all([traffic(payer), traffic(payer), traffic(other), changes()])
+  expect(await entryOf(payer, `member:${MEMBER}`)).toMatchObject({
+    held: 0,
+    windows: { day: { limit: 500_000, spent: 560 } },
+  })
+  expect(await violations()).toEqual([])
+})
