@@ -33,6 +33,7 @@ import organisations from './migrations/0027_organisations.sql' with { type: 'te
 import usageLabels from './migrations/0028_usage_labels.sql' with { type: 'text' }
 import keySecrets from './migrations/0029_key_secrets.sql' with { type: 'text' }
 import budgets from './migrations/0030_budgets.sql' with { type: 'text' }
+import roomForDays from './migrations/0031_room_for_days.sql' with { type: 'text' }
 
 /** One SQL file, never changed once released. `isExpansion`: it only adds, so that older gateways work on. */
 type Migration = { id: number; name: string; sql: string; isExpansion?: boolean }
@@ -73,6 +74,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { id: 28, name: 'usage_labels', sql: usageLabels, isExpansion: true },
   { id: 29, name: 'key_secrets', sql: keySecrets, isExpansion: true },
   { id: 30, name: 'budgets', sql: budgets, isExpansion: true },
+  { id: 31, name: 'room_for_days', sql: roomForDays, isExpansion: true },
 ]
 
 type MigrateOptions = {
