@@ -34,6 +34,7 @@ export const PAGES: readonly PageRoute[] = [
   page('/credit/orders/:orderId/receipt', 'billing.read', () =>
     import('./pages/credit/receipt-page').then((module) => module.ReceiptPage),
   ),
+  page('/budgets', 'usage.read', () => import('./pages/budgets/budgets-page').then((module) => module.BudgetsPage)),
   page('/members', 'members.read', () => import('./pages/members/members-page').then((module) => module.MembersPage)),
   page('/settings', 'person', () => import('./pages/settings/settings-page').then((module) => module.SettingsPage)),
   page('/admin/orders', 'administrator', () =>

@@ -22,6 +22,7 @@ import {
   IconChecks,
   IconCoins,
   IconFileImport,
+  IconGauge,
   IconHelp,
   IconKey,
   IconLayoutDashboard,
@@ -55,6 +56,7 @@ const ACCOUNT_ITEMS: readonly (NavigationItem & { may: Permission })[] = [
   { path: '/credit', label: 'Credit', icon: IconCoins, may: 'billing.read' },
   { path: '/models', label: 'Models', icon: IconListDetails, may: 'usage.read' },
   { path: '/playground', label: 'Playground', icon: IconMessage2Code, may: 'keys.use' },
+  { path: '/budgets', label: 'Budgets', icon: IconGauge, may: 'usage.read' },
   { path: '/members', label: 'Members', icon: IconUsersGroup, may: 'members.read' },
 ]
 

@@ -47,6 +47,7 @@ beforeAll(async () => {
     ],
     ...[
       '/members',
+      '/budgets',
       '/settings',
       '/admin/orders',
       '/admin/statements',

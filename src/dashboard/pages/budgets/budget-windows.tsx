@@ -1,0 +1,61 @@
+/** The windows of one budget: what was spent of each limit, as text and as a bar, and when it begins anew. */
+import { Box, Progress, Stack, Text } from '@mantine/core'
+import { Moment } from '@/dashboard/components/moment'
+import { Money } from '@/dashboard/components/money'
+import { formatMoney } from '@/dashboard/format'
+import { type BudgetBody, WINDOW_WORDS } from './budgets-data'
+
+const NEARLY_SPENT = 80
+const ALL = 100
+
+export function BudgetWindows({ item }: { item: BudgetBody }) {
+  if (item.windows.length === 0) {
+    return (
+      <Text size="sm" c="dimmed">
+        No limit
+      </Text>
+    )
+  }
+  return (
+    <Stack gap="xs" miw={160}>
+      {item.windows.map((window) => (
+        <BudgetWindow key={window.window} window={window} isSpent={item.scope !== 'new_member'} />
+      ))}
+    </Stack>
+  )
+}
+
+type BudgetWindowProps = { window: BudgetBody['windows'][number]; isSpent: boolean }
+
+function BudgetWindow({ window: { window, limitUsd, grantedUsd, spentUsd, endsAt }, isSpent }: BudgetWindowProps) {
+  const label = WINDOW_WORDS[window]
+  if (!isSpent) {
+    return (
+      <Text size="sm">
+        {label}: <Money usd={limitUsd ?? '0'} />
+      </Text>
+    )
+  }
+  const limit = Number(limitUsd) + Number(grantedUsd)
+  const percent = limit === 0 ? ALL : Math.min(ALL, Math.max(0, Math.round((Number(spentUsd) / limit) * ALL)))
+  return (
+    <Box>
+      <Text size="sm">
+        {label}: <Money usd={spentUsd} /> of {formatMoney(limitUsd ?? '0')}
+        {Number(grantedUsd) > 0 && ` and ${formatMoney(grantedUsd)} granted`}
+      </Text>
+      <Progress
+        value={percent}
+        size="sm"
+        mt={4}
+        color={percent >= ALL ? 'red' : percent >= NEARLY_SPENT ? 'yellow' : undefined}
+        aria-label={`${label}: ${percent}% is spent`}
+      />
+      {endsAt !== null && (
+        <Text size="xs" c="dimmed">
+          Begins anew <Moment at={endsAt} />
+        </Text>
+      )}
+    </Box>
+  )
+}

@@ -1,0 +1,73 @@
+/** The dialog that sets the limits of one budget, and shows what was spent in each window before. */
+import { Button, Group, Stack, Text, TextInput, VisuallyHidden } from '@mantine/core'
+import { useForm } from '@mantine/form'
+import { useDisclosure } from '@mantine/hooks'
+import { FormError } from '@/dashboard/components/fields/form-error'
+import { useSubmission } from '@/dashboard/components/fields/use-submission'
+import { notifyDone } from '@/dashboard/components/notify'
+import { Loaded } from '@/dashboard/components/states/loaded'
+import { formatMoney } from '@/dashboard/format'
+import { KeyDialog } from '@/dashboard/pages/keys/key-dialog'
+import { type BudgetBody, fieldOf, type LimitFields, setBudget, useBudget, WINDOW_WORDS } from './budgets-data'
+
+type EditBudgetProps = { item: BudgetBody; name: string }
+
+export function EditBudget({ item, name }: EditBudgetProps) {
+  const [isOpen, { open, close }] = useDisclosure()
+  return (
+    <>
+      <Button size="xs" variant="default" onClick={open}>
+        Edit<VisuallyHidden> the budget of {name}</VisuallyHidden>
+      </Button>
+      <KeyDialog title={`Budget: ${name}`} isOpen={isOpen} close={close}>
+        <WholeBudget item={item} close={close} />
+      </KeyDialog>
+    </>
+  )
+}
+
+function WholeBudget({ item, close }: { item: BudgetBody; close(): void }) {
+  return <Loaded query={useBudget(item)}>{(whole) => <BudgetForm item={whole} close={close} />}</Loaded>
+}
+
+function BudgetForm({ item, close }: { item: BudgetBody; close(): void }) {
+  const windows = item.windows.filter(({ window }) => item.scope !== 'key' || window !== 'month')
+  const before = Object.fromEntries(
+    windows.map(({ window, limitUsd }) => [fieldOf(window), limitUsd ?? '']),
+  ) as LimitFields
+  const form = useForm<LimitFields>({ initialValues: before })
+  const { submit, isRunning, error } = useSubmission(form, async (fields) => {
+    const changed = Object.entries(fields).filter(([field, text]) => text !== before[field as keyof LimitFields])
+    if (changed.length > 0) {
+      await setBudget(item, Object.fromEntries(changed))
+      notifyDone('The budget holds from the next request on.')
+    }
+    close()
+  })
+  return (
+    <form onSubmit={submit} noValidate>
+      <Stack gap="md">
+        <FormError error={error} />
+        <Text size="sm">In USD. Empty is no limit, and 0 blocks. What was spent in a window counts.</Text>
+        {windows.map(({ window, spentUsd }) => (
+          <TextInput
+            key={window}
+            label={WINDOW_WORDS[window]}
+            description={item.scope === 'new_member' ? undefined : `Spent so far: ${formatMoney(spentUsd)}`}
+            inputMode="decimal"
+            maxLength={20}
+            {...form.getInputProps(fieldOf(window))}
+          />
+        ))}
+        <Group justify="flex-end" gap="sm">
+          <Button variant="default" onClick={close}>
+            Cancel
+          </Button>
+          <Button type="submit" loading={isRunning}>
+            Save
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  )
+}

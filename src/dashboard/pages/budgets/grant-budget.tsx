@@ -1,0 +1,62 @@
+/** The dialog that adds to a budget for as long as its window lasts. */
+import { Button, Group, Select, Stack, Text, TextInput, VisuallyHidden } from '@mantine/core'
+import { useForm } from '@mantine/form'
+import { useDisclosure } from '@mantine/hooks'
+import { FormError } from '@/dashboard/components/fields/form-error'
+import { useSubmission } from '@/dashboard/components/fields/use-submission'
+import { notifyDone } from '@/dashboard/components/notify'
+import { KeyDialog } from '@/dashboard/pages/keys/key-dialog'
+import { type BudgetBody, type BudgetWindow, grant, WINDOW_WORDS } from './budgets-data'
+
+type GrantBudgetProps = { item: BudgetBody; name: string }
+
+/** Nothing where there is no limit to add to. */
+export function GrantBudget({ item, name }: GrantBudgetProps) {
+  const [isOpen, { open, close }] = useDisclosure()
+  if (item.windows.length === 0 || item.scope === 'new_member') return null
+  return (
+    <>
+      <Button size="xs" variant="default" ml={4} mt={4} onClick={open}>
+        Grant more<VisuallyHidden> to {name}</VisuallyHidden>
+      </Button>
+      <KeyDialog title={`Grant more: ${name}`} isOpen={isOpen} close={close}>
+        <GrantForm item={item} close={close} />
+      </KeyDialog>
+    </>
+  )
+}
+
+function GrantForm({ item, close }: { item: BudgetBody; close(): void }) {
+  const [first] = item.windows
+  const form = useForm<{ window: BudgetWindow; usd: string }>({
+    initialValues: { window: first?.window ?? 'day', usd: '' },
+  })
+  const { submit, isRunning, error } = useSubmission(form, async ({ window, usd }) => {
+    await grant(item, window, usd)
+    notifyDone('The grant holds until the window ends.')
+    close()
+  })
+  return (
+    <form onSubmit={submit} noValidate>
+      <Stack gap="md">
+        <FormError error={error} />
+        <Text size="sm">Is added to the limit until the window ends, once more each time. The audit log keeps it.</Text>
+        <Select
+          label="Window"
+          allowDeselect={false}
+          data={item.windows.map(({ window }) => ({ value: window, label: WINDOW_WORDS[window] }))}
+          {...form.getInputProps('window')}
+        />
+        <TextInput label="Amount in USD" inputMode="decimal" maxLength={20} {...form.getInputProps('usd')} />
+        <Group justify="flex-end" gap="sm">
+          <Button variant="default" onClick={close}>
+            Cancel
+          </Button>
+          <Button type="submit" loading={isRunning}>
+            Grant
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  )
+}

@@ -1,0 +1,66 @@
+/** The page of budgets in a real browser: a limit is set, more is granted, and developers see what binds them. */
+import { afterAll, afterEach, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { expectAccessible, expectNoSidewaysScroll, openBrowser, type TestBrowser } from '@test/support/browser'
+import { startGateway, type TestGateway } from '@test/support/gateway'
+import { type Person, signUpPerson } from '@test/support/person'
+import { chatCompletion } from '@test/support/upstream'
+
+setDefaultTimeout(300_000)
+
+let gateway: TestGateway
+let browser: TestBrowser
+
+beforeAll(async () => {
+  ;[gateway, browser] = await Promise.all([
+    startGateway({ respond: () => Response.json(chatCompletion('Hello')) }),
+    openBrowser(),
+  ])
+})
+afterEach(() => browser.closePages())
+afterAll(async () => {
+  await browser.close()
+  await gateway.stop()
+})
+
+function open({ cookie }: Person, accountId: string, view: { width?: number; colorScheme?: 'light' | 'dark' } = {}) {
+  return browser.open(`/dashboard/a/${accountId}/budgets`, { url: gateway.url, cookie, ...view })
+}
+
+test('a budget is set and more is granted; a wrong one is refused in its field', async () => {
+  const owner = await signUpPerson(gateway, { name: 'Ada Lovelace' })
+  const { accountId } = owner.viewer
+  const page = await open(owner, accountId)
+  await page.getByRole('button', { name: 'Edit the budget of This account' }).click()
+  await page.getByLabel('Day').fill('7')
+  await page.getByLabel('Week').fill('5')
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.getByText('may not be above that of the week').waitFor()
+  await page.getByLabel('Week').fill('25')
+  await expectAccessible(page)
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.getByText('Day: $0.00 of $7.00').waitFor()
+  await page.getByRole('button', { name: 'Grant more to This account' }).click()
+  await page.getByLabel('Amount in USD').fill('2.50')
+  await page.getByRole('button', { name: 'Grant', exact: true }).click()
+  await page.getByText('Day: $0.00 of $7.00 and $2.50 granted').waitFor()
+  for (const view of [{ width: 320 }, { width: 768, colorScheme: 'dark' }] as const) {
+    const other = await open(owner, accountId, view)
+    await other.getByText('Week: $0.00 of $25.00').waitFor()
+    await expectAccessible(other)
+    await expectNoSidewaysScroll(other)
+  }
+})
+
+test('developers see themselves and change nothing', async () => {
+  const [owner, developer] = [
+    await signUpPerson(gateway, { name: 'Ada' }),
+    await signUpPerson(gateway, { name: 'Charles' }),
+  ]
+  const { accountId } = owner.viewer
+  await gateway.gateway.database.sql`INSERT INTO memberships (account_id, user_id, role)
+    VALUES (${accountId}, ${developer.viewer.userId}, 'developer')`
+  const page = await open(developer, accountId)
+  await page.getByRole('cell', { name: 'Charles' }).waitFor()
+  expect(await page.getByText('No limit').count()).toBe(1)
+  expect(await page.getByRole('button', { name: /Edit the budget/ }).count()).toBe(0)
+})
