@@ -4,12 +4,13 @@ import { memberships } from '@/db/auth-schema'
 import type { Database, Transaction } from '@/db/client'
 import { isForeignKeyViolation } from '@/db/failure'
 import { apiKeys } from '@/db/schema'
+import type { Addresses } from '@/ledger/address-lists'
 import type { Ledger } from '@/ledger/ledger'
 import type { KeyLimits, KeyStatus } from '@/ledger/outcomes'
 import { randomId } from '@/lib/ids'
 import { type ChangedBy, OPERATOR, recordAudit } from './audit'
 import { type ChangeKeyOutcome, editKey, type KeyEdit, type KeyRow } from './edit-key'
-import { describeLimits, limitColumns } from './key-limits'
+import { describeAddresses, describeLimits, limitColumns } from './key-limits'
 import { findKey, type KeyListing, limitsOf, listKeys } from './key-listing'
 import { generateKey, hashKey, keyHint } from './key-text'
 import { createPlaygroundKeys, type PlaygroundKeyOf } from './playground-key'
@@ -27,10 +28,12 @@ export type NewKey = Partial<KeyLimits> & {
   name: string
   /** The member whose key it is; left out, the account's. */
   createdBy?: string
+  /** Networks that it may be used from, as parseNetwork gives them. */
+  allowedAddresses?: Addresses
 }
 
 /** What is left out stays as it is; a limit of null is the catalogue's default or none. */
-export type KeyChanges = Partial<KeyLimits> & { name?: string }
+export type KeyChanges = Partial<KeyLimits> & { name?: string; allowedAddresses?: Addresses }
 
 /** `key` is the only copy of the key's text; it is not stored. */
 type CreateKeyOutcome =
@@ -96,17 +99,19 @@ async function create(
   key: NewKey,
   by: ChangedBy,
 ): Promise<CreateKeyOutcome> {
-  const { accountId, name, createdBy = null, ...limits } = key
+  const { accountId, name, createdBy = null, allowedAddresses = null, ...limits } = key
   const keyId = randomId('key')
   const text = generateKey(service)
   const keyHash = hashKey(text)
-  const values = { id: keyId, accountId, name, createdBy, keyHash, ...keyHint(text), ...limitColumns(limits) }
+  const own = { id: keyId, accountId, name, createdBy, allowedAddresses: allowedAddresses && [...allowedAddresses] }
+  const values = { ...own, keyHash, ...keyHint(text), ...limitColumns(limits) }
   try {
     const refusal = await database.db.transaction(async (transaction) => {
       if (createdBy !== null && !(await isStillMember(transaction, accountId, createdBy))) return 'unknown_account'
       if ((await countKeys(transaction, accountId)) >= MAX_KEYS_PER_ACCOUNT) return 'too_many_keys'
       await transaction.insert(apiKeys).values(values)
-      const details = { name, ...describeLimits(limits) }
+      const from = allowedAddresses && { allowedAddresses: describeAddresses(allowedAddresses) }
+      const details = { name, ...describeLimits(limits), ...from }
       await recordAudit(transaction, { ...by, action: 'key.create', subject: keyId, accountId, details })
       return undefined
     })
@@ -157,11 +162,12 @@ function toStatus(row: KeyRow, status: KeyStatus): Decision {
   return { action: ACTION_OF[status], columns: { status, deletedAt }, details: {} }
 }
 
-function toChanged(row: KeyRow, { name, ...limits }: KeyChanges): Decision {
+function toChanged(row: KeyRow, { name, allowedAddresses, ...limits }: KeyChanges): Decision {
   if (row.status === 'deleted') return { kind: 'deleted' }
   const isRenamed = name !== undefined && name !== row.name
   if (isRenamed && row.builtIn) return { kind: 'built_in' }
-  const columns = { ...(isRenamed && { name }), ...limitColumns(limits) }
+  const addresses = allowedAddresses !== undefined && { allowedAddresses: allowedAddresses && [...allowedAddresses] }
+  const columns = { ...(isRenamed && { name }), ...limitColumns(limits), ...addresses }
   if (Object.keys(columns).length === 0) return undefined
   const before = limitsOf(row)
   const asked = Object.keys(limits) as (keyof KeyLimits)[]
@@ -169,6 +175,10 @@ function toChanged(row: KeyRow, { name, ...limits }: KeyChanges): Decision {
     ...(isRenamed && { newName: name }),
     ...prefixed('before.', describeLimits(Object.fromEntries(asked.map((limit) => [limit, before[limit]])))),
     ...describeLimits(limits),
+    ...(allowedAddresses !== undefined && {
+      'before.allowedAddresses': describeAddresses(row.allowedAddresses),
+      allowedAddresses: describeAddresses(allowedAddresses),
+    }),
   }
   return { action: 'key.change', columns, details }
 }

@@ -2,7 +2,8 @@
 import { and, eq } from 'drizzle-orm'
 import type { AuditDetails } from '@/db/administration-schema'
 import type { Database, Transaction } from '@/db/client'
-import { apiKeys, keySecrets } from '@/db/schema'
+import { accounts, apiKeys, keySecrets } from '@/db/schema'
+import { addressListsOf } from '@/ledger/address-lists'
 import type { Ledger } from '@/ledger/ledger'
 import type { KeyStatus } from '@/ledger/outcomes'
 import { type ChangedBy, recordAudit } from './audit'
@@ -65,10 +66,16 @@ async function editHistory(transaction: Transaction, request: EditRequest): Prom
 }
 
 async function writeThrough(transaction: Transaction, ledger: Ledger, keyId: string): Promise<void> {
-  const [row] = await transaction.select().from(apiKeys).where(eq(apiKeys.id, keyId))
-  if (!row) return
+  const [found] = await transaction
+    .select({ row: apiKeys, ofAccount: accounts.allowedAddresses })
+    .from(apiKeys)
+    .innerJoin(accounts, eq(accounts.id, apiKeys.accountId))
+    .where(eq(apiKeys.id, keyId))
+  if (!found) return
+  const { row, ofAccount } = found
   const { accountId, status } = row
-  await ledger.setKeyState({ ...limitsOf(row), accountId, keyId, status, secrets: secretsOf(row) })
+  const addresses = addressListsOf(ofAccount, row.allowedAddresses)
+  await ledger.setKeyState({ ...limitsOf(row), accountId, keyId, status, secrets: secretsOf(row), addresses })
   if (status === 'deleted') await forgetHashes(transaction, ledger, row)
 }
 

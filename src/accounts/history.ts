@@ -2,6 +2,7 @@
 import { textArray } from '@/db/array-literal'
 import type { Database } from '@/db/client'
 import { withDatabaseDeadline } from '@/db/deadline'
+import { addressListsOf } from '@/ledger/address-lists'
 import type { AccountBudgets } from '@/ledger/budgets'
 import type { AccountSnapshot, AccountStatus, KeySnapshot, KeyStatus, LedgerHistory } from '@/ledger/outcomes'
 import { createBatch } from '@/lib/batch'
@@ -42,9 +43,11 @@ export function createLedgerHistory(database: Database, timeoutMs = HISTORY_TIME
       const rows = await bounded(sql<KeyRow[]>`
         SELECT id, account_id, status, requests_per_minute, tokens_per_minute, concurrency, monthly_budget_nano,
           (extract(epoch FROM expires_at) * 1000)::bigint AS expires_at_ms, to_json(allowed_models) AS allowed_models,
+          to_json(allowed_addresses) AS own_addresses,
+          (SELECT to_json(a.allowed_addresses) FROM accounts a WHERE a.id = k.account_id) AS account_addresses,
           secret_ordinal, (extract(epoch FROM former_secret_ends_at) * 1000)::bigint AS former_ends_at_ms,
           spent_month_nano, spent_month
-        FROM api_keys WHERE id = ANY(${textArray(keyIds)}::text::text[])`)
+        FROM api_keys k WHERE id = ANY(${textArray(keyIds)}::text::text[])`)
       return new Map(rows.map((row) => [row.id, toKeySnapshot(row)]))
     },
   })
@@ -116,6 +119,8 @@ type KeyRow = {
   monthly_budget_nano: number | null
   expires_at_ms: number | null
   allowed_models: string[] | null
+  own_addresses: string[] | null
+  account_addresses: string[] | null
   secret_ordinal: number
   former_ends_at_ms: number | null
   spent_month_nano: number
@@ -150,6 +155,7 @@ function toKeySnapshot(row: KeyRow): KeySnapshot {
     monthlyBudget: row.monthly_budget_nano === null ? null : nano(row.monthly_budget_nano),
     expiresAtMs: row.expires_at_ms,
     allowedModels: row.allowed_models,
+    addresses: addressListsOf(row.account_addresses, row.own_addresses),
     secrets:
       row.former_ends_at_ms === null
         ? undefined

@@ -1,6 +1,7 @@
 /** The limits of a key on their way into the history: checked, as columns, and as the audit log tells them. */
 import type { AuditDetails } from '@/db/administration-schema'
 import type { apiKeys } from '@/db/schema'
+import type { Addresses } from '@/ledger/address-lists'
 import type { DefaultLimits, KeyLimits } from '@/ledger/outcomes'
 import { assert } from '@/lib/assert'
 import { formatUsd } from '@/lib/money'
@@ -71,4 +72,9 @@ export function describeLimits(limits: Partial<KeyLimits>): AuditDetails {
       ...(allowedModels && { allowedModelCount: allowedModels.length }),
     }),
   }
+}
+
+/** A list of networks as the audit log has it. */
+export function describeAddresses(addresses: Addresses): string {
+  return addresses?.join(', ') ?? 'everywhere'
 }

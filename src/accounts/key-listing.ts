@@ -3,6 +3,7 @@ import { and, desc, eq, gt, isNull, ne, sql } from 'drizzle-orm'
 import { users } from '@/db/auth-schema'
 import type { Database } from '@/db/client'
 import { apiKeys, type BuiltInKey, keySecrets } from '@/db/schema'
+import type { Addresses } from '@/ledger/address-lists'
 import type { KeyLimits, KeySecrets, KeyStatus } from '@/ledger/outcomes'
 import type { Nano } from '@/lib/money'
 
@@ -24,6 +25,8 @@ export type KeyListing = KeyLimits & {
   spentMonth: number
   lastUsedAt: Date | null
   createdAt: Date
+  /** Networks that it may be used from, of those that its account allows. */
+  allowedAddresses: Addresses
   /** The secret that the key had before, as long as it works. */
   formerSecret: { lastFour: string; endsAt: Date; lastUsedAt: Date | null } | null
 }
@@ -73,6 +76,7 @@ function listingOf({ key: row, createdByName, former }: Row): KeyListing {
     spentMonth: row.spentMonth,
     lastUsedAt: row.lastUsedAt,
     createdAt: row.createdAt,
+    allowedAddresses: row.allowedAddresses,
     formerSecret: former && { lastFour: former.lastFour, endsAt: former.endsAt, lastUsedAt: former.lastUsedAt },
   }
 }

@@ -259,7 +259,7 @@ function assemble(parts: Parts): GatewayDeps {
       ...{ database, clock: systemClock, logger },
       isSold: (model) => catalog.current.models.has(model) || catalog.current.tiers.has(model),
     }),
-    ...{ maxBodyBytes, maxJsonDepth, publicUrl, metricsAccess },
+    ...{ trustedProxyHops, maxBodyBytes, maxJsonDepth, publicUrl, metricsAccess },
     exposition: parts.exposition,
     storeWatch: parts.storeWatch,
     readiness: readinessChecks(redis, parts.storeWatch, database, flusher),

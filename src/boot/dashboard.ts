@@ -1,5 +1,7 @@
 /** Wires what only the dashboard needs: people and their sessions, orders, administration. */
+
 import { createAccounts } from '@/accounts/accounts'
+import { accountAddresses, changeAccountAddresses } from '@/accounts/addresses/addresses'
 import { createApiKeys } from '@/accounts/api-keys'
 import { createBudgets } from '@/accounts/budgets/budgets'
 import { createMembers } from '@/accounts/members/members'
@@ -94,6 +96,9 @@ export function assembleDashboard(parts: DashboardParts): DashboardDeps & AssetD
     auth,
     storedResponses: parts.storedResponses,
     keepResponsesFor: parts.keepResponsesFor,
+    readAddresses: (accountId) => accountAddresses(database, accountId),
+    changeAddresses: (accountId, addresses, by) =>
+      changeAccountAddresses(database, ledger, { accountId, addresses, by }),
     trustedProxyHops: config.signIn.trustedProxyHops,
   }
 }

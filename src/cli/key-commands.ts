@@ -1,11 +1,27 @@
 /** Operator commands for API keys: create, deactivate, activate, delete. */
+
 import { ceilingsOf, changeAccountLimits, limitsAbove } from '@/accounts/account-limits'
+import { changeAccountAddresses, MAX_ADDRESSES } from '@/accounts/addresses/addresses'
 import type { ApiKeys, ChangedBy, ChangeKeyOutcome, NewKey } from '@/accounts/api-keys'
 import { DEFAULT_OVERLAP, parseOverlap } from '@/accounts/rotation/rotate-key'
-import { type Command, optional, required } from './command'
+import { parseNetwork } from '@/lib/networks'
+import { type Command, optional, required, type Values } from './command'
 import { fail } from './failure'
 import type { Services } from './services'
 import { MAX_LIMITS, readOptionalBudget, readOptionalCount, readText } from './values'
+
+const ALLOW = required('LIST', 'addresses and networks such as 203.0.113.0/24,2001:db8::/32, or everywhere')
+
+/** Null for everywhere. */
+function readNetworks(values: Values): string[] | null {
+  const text = readText(values, 'allow')
+  if (text === 'everywhere') return null
+  const networks = text
+    .split(',')
+    .map((item) => parseNetwork(item) ?? fail(`--allow: '${item}' is no address or network`))
+  if (networks.length > MAX_ADDRESSES) fail(`--allow takes at most ${MAX_ADDRESSES} addresses and networks`)
+  return [...new Set(networks)]
+}
 
 export const KEY_COMMANDS: readonly Command[] = [
   {
@@ -56,6 +72,34 @@ export const KEY_COMMANDS: readonly Command[] = [
         const outcome = await apiKeys.rotate(keyId, overlapMs, undefined, by)
         if (outcome.kind !== 'rotated') failUnchanged(keyId, outcome)
         return { output: { keyId, key: outcome.key, formerEndsAt: outcome.formerEndsAt } }
+      }
+    },
+  },
+  {
+    words: 'key addresses',
+    help: 'says from where a key may be used, of those addresses that its account allows',
+    options: { key: required('ID', "the key's id, not the key itself"), allow: ALLOW },
+    prepare(values) {
+      const keyId = readText(values, 'key')
+      const allowedAddresses = readNetworks(values)
+      return async ({ apiKeys, by }) => {
+        const outcome = await apiKeys.change(keyId, { allowedAddresses }, undefined, by)
+        if (outcome.kind !== 'updated') failUnchanged(keyId, outcome)
+        return { output: { keyId, allowedAddresses } }
+      }
+    },
+  },
+  {
+    words: 'account addresses',
+    help: 'says from where all keys of an account may be used',
+    options: { account: required('ID', 'the account'), allow: ALLOW },
+    prepare(values) {
+      const accountId = readText(values, 'account')
+      const addresses = readNetworks(values)
+      return async ({ database, ledger, by }) => {
+        const outcome = await changeAccountAddresses(database, ledger, { accountId, addresses, by })
+        if (outcome === 'unknown_account') fail(`no account ${accountId}`)
+        return { output: { accountId, allowedAddresses: addresses } }
       }
     },
   },

@@ -47,6 +47,8 @@ export const accounts = pgTable(
     ledgerSeq: bigint('ledger_seq', { mode: 'number' }).notNull().default(0),
     createdAt: moment('created_at').notNull().defaultNow(),
     kind: text('kind').$type<AccountKind>().notNull().default('personal'),
+    /** Networks that its keys may be used from; null = everywhere. */
+    allowedAddresses: text('allowed_addresses').array(),
     /** Of organisations alone. */
     company: jsonb('company').$type<Company>(),
   },
@@ -75,6 +77,8 @@ export const apiKeys = pgTable(
     expiresAt: moment('expires_at'),
     /** null = every model. */
     allowedModels: text('allowed_models').array(),
+    /** Networks that it may be used from, of those that its account allows; null = all of these. */
+    allowedAddresses: text('allowed_addresses').array(),
     /** A key that the service made itself; null for one that a person made. */
     builtIn: text('built_in').$type<BuiltInKey>(),
     spentThisMonth: amount('spent_month_nano').notNull().default(nano(0)),

@@ -30,6 +30,8 @@ export type ChatCall = ArrivedRequest &
     /** No answer came, and the client has been told inside the stream that it was given meanwhile. */
     onLateFailure(error: unknown): void
     readonly onSettled: OpenCharge['onSettled']
+    /** Where it comes from. */
+    readonly clientAddress: string
     /** What the request leaves in the log. */
     readonly line: OpenCharge['line']
     /** When the request arrived, by the clock that durations are taken from. */

@@ -29,7 +29,7 @@ export async function refuseWithoutCredit(
   if (available + held < needed) throw denial({ kind: 'insufficient', available, held, needed })
 }
 
-/** What a reserve says of a key that may not be used. */
-export function inactiveKey(status: Extract<Refusal, { kind: 'key_inactive' }>['status']): GatewayError {
-  return denial({ kind: 'key_inactive', status })
+/** What a reserve says of a key that may not be used, or not from there. */
+export function unusableKey(refusal: Extract<Refusal, { kind: 'key_inactive' | 'address_not_allowed' }>): GatewayError {
+  return denial(refusal)
 }

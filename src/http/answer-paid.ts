@@ -60,6 +60,7 @@ function answerNamed(paid: PaidRequest, { key, fingerprint }: RequestName, body:
   assert(deps.idempotency, 'a name is only read where answers may be kept')
   const claimant = { ...payer, idempotencyKey: key, fingerprint, requestId }
   const asker = {
+    from: paid,
     signal,
     isStream: () => line.stream === true,
     onReplay(originalRequestId: string, status: number) {

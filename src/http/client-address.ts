@@ -22,6 +22,18 @@ export function clientAddress(request: Request, trustedHops: number): string {
   return ADDRESS.test(address) ? address : peer
 }
 
+/** Where a request comes from; looked up only for keys that may not be used from everywhere. */
+export type From = { readonly clientAddress: string }
+
+/** That of `request`. */
+export function sentFrom({ trustedProxyHops }: { trustedProxyHops: number }, request: Request): From {
+  return {
+    get clientAddress(): string {
+      return clientAddress(request, trustedProxyHops)
+    },
+  }
+}
+
 /** Requests that came through no socket, as in tests of the application alone. */
 const UNKNOWN = '0.0.0.0'
 const ADDRESS = /^[0-9a-fA-F.:]{2,45}$/

@@ -41,6 +41,8 @@ export type HttpDeps = ChatDeps &
     signatures: { forget(accountId: string, callIds: readonly string[]): Promise<void> }
     failures: Pick<FailedRequests, 'note'>
     hashEndUser: HashEndUser
+    /** How many proxies in front are trusted to say where a request comes from. */
+    trustedProxyHops: number
     maxBodyBytes: number
     maxJsonDepth: number
     /** Shown in the docs as the server's address; the request's own where undefined. */

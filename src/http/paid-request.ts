@@ -10,6 +10,7 @@ import { assert } from '@/lib/assert'
 import type { Soon } from '@/lib/wait/soon'
 import { openLine, type RequestLine } from '@/metrics/request-line'
 import type { JsonBody } from './body'
+import { clientAddress } from './client-address'
 import type { HttpDeps } from './deps'
 import { errorResponse } from './errors'
 import { digestOf } from './idempotency/claims'
@@ -73,6 +74,10 @@ export abstract class PaidRequest {
   get payer(): Payer {
     assert(this.line.payer, 'a request is answered once its payer is known')
     return this.line.payer
+  }
+
+  get clientAddress(): string {
+    return clientAddress(this.arrived, this.deps.trustedProxyHops)
   }
 
   get onSettled(): Once['onSettled'] | undefined {

@@ -167,6 +167,8 @@ export function createLedger(options: LedgerOptions): Ledger {
 
 /** Accounts known to have budgets; one that is forgotten costs its next call one more. */
 const MAX_BUDGETED = 20_000
+/** Of others the first request is asked for twice. */
+const KEYS_WITH_ADDRESSES = 20_000
 
 /** Builds what the ledger's parts share. A call may take as long as one command of `redis` may. */
 export function createDeps(options: LedgerOptions): LedgerDeps & { recordListeners: Set<(shard: number) => void> } {
@@ -180,7 +182,9 @@ export function createDeps(options: LedgerOptions): LedgerDeps & { recordListene
     for (const listener of recordListeners) listener(shard)
   }
   const budgeted = createBoundedMap<string, true>(MAX_BUDGETED)
-  return { ...view, epoch, restorer, budgeted, defaultLimits, logger, noteRecord, noteFormerSecret, recordListeners }
+  const addresses = createBoundedMap<string, string>(KEYS_WITH_ADDRESSES)
+  const known = { budgeted, addresses }
+  return { ...view, epoch, restorer, ...known, defaultLimits, logger, noteRecord, noteFormerSecret, recordListeners }
 }
 
 /** Loads wait for the epoch of an emptied store, since what is loaded before would be loaded again. */

@@ -3,6 +3,7 @@
 import type { RateLimits } from '@/chat/rate-limits'
 import type { Payer } from '@/ledger/store/names'
 import type { Nano } from '@/lib/money'
+import type { AddressLists } from './address-lists'
 import type { AllowedModels } from './allowed-models'
 import type { AccountBudgets, BudgetScope, BudgetWindow } from './budgets'
 import type { KeySecrets } from './key-secrets'
@@ -26,6 +27,8 @@ export type ReserveRequest = Payer & {
   ttlMs: number
   /** The allowed models that the request was planned with; left out = planned for a key that may call every model. */
   allowedModels?: AllowedModels
+  /** Where the request comes from; asked only for keys that may not be used from everywhere. Left out: from nowhere. */
+  from?: { readonly clientAddress: string } | undefined
 }
 
 export type ReserveOutcome =
@@ -38,6 +41,7 @@ export type ReserveOutcome =
   | { kind: 'unknown_key' }
   | { kind: 'account_suspended' }
   | { kind: 'key_inactive'; status: 'deactivated' | 'deleted' | 'expired' | 'replaced' }
+  | { kind: 'address_not_allowed' }
   /** The key may call other models than the request was planned with: plan again with these. */
   | { kind: 'models_changed'; allowedModels: AllowedModels }
   | { kind: 'insufficient'; available: Nano; held: Nano; needed: Nano }
@@ -173,21 +177,28 @@ export type AccountSnapshot = AccountState & {
 }
 
 /** A key's status and limits as the administration last set them. */
-export type KeyState = Payer & KeyLimits & { status: KeyStatus; secrets?: KeySecrets | undefined }
+export type KeyState = Payer & KeyLimits & { status: KeyStatus } & KeyAccess
+
+/** What only some keys have: secrets of which one replaced another, and lists of addresses that they may be used from. */
+type KeyAccess = { secrets?: KeySecrets | undefined; addresses?: AddressLists | undefined }
 
 /** A key at one moment: its state, and what it has open and spent. */
-export type KeyUsage = KeyState & { open: number; held: Nano; spentThisMonth: Nano }
-
-export type KeySnapshot = KeyLimits & {
-  accountId: string
-  keyId: string
-  status: KeyStatus
-  /** Of a key that was rotated. */
-  secrets?: KeySecrets | undefined
-  /** Charges through this key in the calendar month `month` (yyyymm, UTC). */
+export type KeyUsage = Omit<KeyState, 'addresses'> & {
+  addressText: string
+  open: number
+  held: Nano
   spentThisMonth: Nano
-  month: number
 }
+
+export type KeySnapshot = KeyLimits &
+  KeyAccess & {
+    accountId: string
+    keyId: string
+    status: KeyStatus
+    /** Charges through this key in the calendar month `month` (yyyymm, UTC). */
+    spentThisMonth: Nano
+    month: number
+  }
 
 /** Where the ledger reads history from; implemented outside, so that the ledger knows no database. */
 export interface LedgerHistory {

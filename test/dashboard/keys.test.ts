@@ -174,6 +174,26 @@ describe('a key', () => {
     expect([await call(key), await call(latest)]).toEqual([401, 401])
   })
 
+  test('is limited to addresses, which the account can be as well, and never so that one locks oneself out', async () => {
+    const { id } = await createKey()
+    const page = await open(`/dashboard/keys/${id}`)
+    await page.getByRole('button', { name: 'Edit' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('Allowed addresses').fill('203.0.113.0/24, 2001:db8::/32')
+    await dialog.getByRole('button', { name: 'Save' }).click()
+    await dialog.getByText('The list would lock you out').waitFor()
+    await dialog.getByLabel('My own address need not be among them').check()
+    await expectAccessible(page)
+    await dialog.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('203.0.113.0/24').waitFor()
+    await page.goto(`${gateway.url}/dashboard/settings`)
+    await page.getByLabel('Addresses and networks').fill('203.0.113.0/24')
+    const section = page.locator('section', { hasText: 'Allowed addresses' })
+    await section.getByRole('button', { name: 'Save' }).click()
+    await section.getByText('The list would lock you out').waitFor()
+    await expectAccessible(page)
+  })
+
   test('has a page with its use and its limits, which can be changed there', async () => {
     const { key, id } = await createKey({ monthlyBudgetUsd: '1' })
     expect(await call(key)).toBe(200)

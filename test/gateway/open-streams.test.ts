@@ -62,6 +62,7 @@ async function openStream(kept: WeakRef<object>[]): Promise<ReadableStreamDefaul
     idempotencyKey: undefined,
     signal: new AbortController().signal,
     sessionName: undefined,
+    clientAddress: '192.0.2.1',
     arrivedAtMs: Date.now(),
     arrivedMonotonicMs: performance.now(),
     epilogue: undefined,

@@ -21,8 +21,11 @@ export function maySee({ accountRole, userId }: Member, { createdBy }: Pick<KeyL
   return mayDo(accountRole, 'usage.readAll') || createdBy === userId
 }
 
-/** Throws 403 for a change of anything but the budget by somebody who only looks after bills. */
+/** Throws 403 for changes that are not for this member: of addresses, or of anything but the budget by who only looks after bills. */
 export function checkFields({ accountRole }: Member, changes: KeyChanges): void {
+  if (changes.allowedAddresses !== undefined && !mayDo(accountRole, 'limits.raise')) {
+    throw notPermitted('Your role in this account does not say where keys may be used from.', 'allowedAddresses')
+  }
   if (mayDo(accountRole, 'keys.use')) return
   const other = (Object.keys(changes) as (keyof KeyChanges)[]).find((field) => field !== 'monthlyBudget')
   if (other) throw notPermitted('Your role in this account changes budgets alone.', paramOf(other))

@@ -7,6 +7,7 @@ import { MAX_KEY_LIMIT } from '@/accounts/api-keys'
 import { DEFAULT_OVERLAP, parseOverlap } from '@/accounts/rotation/rotate-key'
 import type { Catalog } from '@/catalog/types'
 import { invalidRequest } from '@/chat/error'
+import { AllowedAddresses, readAddresses } from '@/console/http/keys/allowed-addresses'
 import { titled } from '@/http/openapi/titled'
 import type { DefaultLimits } from '@/ledger/outcomes'
 import { formatUsd, type Nano, parseUsd, ZERO_NANO } from '@/lib/money'
@@ -52,12 +53,22 @@ const LIMITS = {
   ),
 }
 
+const ADDRESSES = {
+  allowedAddresses: Type.Optional(AllowedAddresses),
+  withoutMyAddress: Type.Optional(
+    Type.Literal(true, {
+      description:
+        'Takes a list that the address of this request is not in, as for programs that run elsewhere (400 otherwise)',
+    }),
+  ),
+}
+
 /** 1 to 200 characters that are not all blanks. */
 const Name = Type.String({ minLength: 1, maxLength: 200, pattern: '\\S' })
 
-export const NewKeyBody = Type.Object({ name: Name, ...LIMITS }, { additionalProperties: false })
+export const NewKeyBody = Type.Object({ name: Name, ...LIMITS, ...ADDRESSES }, { additionalProperties: false })
 export const KeyChangesBody = Type.Object(
-  { name: Type.Optional(Name), ...LIMITS },
+  { name: Type.Optional(Name), ...LIMITS, ...ADDRESSES },
   { additionalProperties: false, minProperties: 1 },
 )
 export type KeyChangesBody = Static<typeof KeyChangesBody>
@@ -83,6 +94,7 @@ export const KeyBody = titled('ApiKey', {
     monthlyBudgetUsd: NullableText,
     expiresAt: NullableText,
     allowedModels: Type.Union([Type.Array(Type.String()), Type.Null()]),
+    allowedAddresses: Type.Union([Type.Array(Type.String()), Type.Null()]),
   }),
   spentThisMonthUsd: Usd,
   budgetUsed: Type.Union([Type.Number(), Type.Null()], {
@@ -116,6 +128,7 @@ export function keyBody(key: KeyListing, nowMs: number, spent: Nano = spentInMon
       monthlyBudgetUsd: monthlyBudget === null ? null : formatUsd(monthlyBudget),
       expiresAt: expiresAtMs === null ? null : new Date(expiresAtMs).toISOString(),
       allowedModels: allowedModels && [...allowedModels],
+      allowedAddresses: key.allowedAddresses && [...key.allowedAddresses],
     },
     spentThisMonthUsd: formatUsd(spent),
     budgetUsed: monthlyBudget === null ? null : monthlyBudget === 0 ? 1 : spent / monthlyBudget,
@@ -162,7 +175,15 @@ type KeyBounds = { catalog: Catalog; ceilings: DefaultLimits; nowMs: number; pre
 
 /** Reads what a person wants of a key. Throws `invalid_request` for bad amounts, moments, limits and models. */
 export function readKeyChanges(
-  { name, monthlyBudgetUsd, expiresAt, allowedModels, ...counts }: KeyChangesBody,
+  {
+    name,
+    monthlyBudgetUsd,
+    expiresAt,
+    allowedModels,
+    allowedAddresses,
+    withoutMyAddress: _,
+    ...counts
+  }: KeyChangesBody,
   { catalog, ceilings, nowMs, present }: KeyBounds,
 ): KeyChanges {
   const [above] = Object.keys(limitsAbove(counts, ceilings)) as (keyof DefaultLimits)[]
@@ -176,6 +197,7 @@ export function readKeyChanges(
       monthlyBudget: monthlyBudgetUsd === null ? null : readBudget(monthlyBudgetUsd),
     }),
     ...(expiresAt !== undefined && { expiresAtMs: expiresAt === null ? null : readMoment(expiresAt, nowMs) }),
+    ...(allowedAddresses !== undefined && { allowedAddresses: readAddresses(allowedAddresses) }),
     ...(allowedModels !== undefined && {
       allowedModels: allowedModels && readModels(allowedModels, catalog, present?.allowedModels ?? null),
     }),

@@ -2,9 +2,10 @@
 import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { ceilingsOf } from '@/accounts/account-limits'
-import { MAX_KEYS_PER_ACCOUNT } from '@/accounts/api-keys'
+import { type KeyChanges, MAX_KEYS_PER_ACCOUNT } from '@/accounts/api-keys'
 import { GatewayError } from '@/chat/error'
 import type { Member } from '@/console/auth/viewer'
+import { checkOwnAddress } from '@/console/http/keys/allowed-addresses'
 import {
   type Caller,
   CreatedKey,
@@ -129,6 +130,8 @@ async function create(deps: KeyRouteDeps, caller: Caller, body: typeof NewKeyBod
   const nowMs = Date.now()
   const ceilings = await readCeilings(deps, viewer)
   const limits = readKeyChanges(body, { catalog: catalog.current, ceilings, nowMs })
+  checkFields(viewer, limits)
+  checkAddresses(deps, caller, body, limits)
   checkRaise(viewer, limits, NO_LIMITS, defaultsBelow(catalog.current.limits, ceilings))
   const key = { ...limits, accountId, createdBy, name: body.name.trim() }
   const outcome = await apiKeys.create(key, changedBy(deps, caller))
@@ -178,7 +181,17 @@ async function change(deps: KeyRouteDeps, caller: Caller, keyId: string, body: K
   const changes = readKeyChanges(body, { catalog: catalog.current, ceilings, nowMs: Date.now(), present })
   const defaults = defaultsBelow(catalog.current.limits, ceilings)
   checkFields(viewer, changes)
+  checkAddresses(deps, caller, body, changes)
   const check = (limits: KeyLimits) => checkRaise(viewer, changes, limits, defaults)
   expectUpdated(await apiKeys.change(keyId, changes, viewer.accountId, changedBy(deps, caller), check))
   return keyBody(await findOwn(apiKeys, viewer, keyId), Date.now())
+}
+
+function checkAddresses(
+  { trustedProxyHops }: KeyRouteDeps,
+  { request }: Caller,
+  { withoutMyAddress }: KeyChangesBody,
+  { allowedAddresses }: KeyChanges,
+): void {
+  if (allowedAddresses && !withoutMyAddress) checkOwnAddress(allowedAddresses, request, trustedProxyHops)
 }

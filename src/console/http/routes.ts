@@ -3,7 +3,7 @@ import { Elysia } from 'elysia'
 import { cookiePrefix } from '@/console/auth/visitor'
 import type { AdminDeps } from '@/console/http/administration/context'
 import { adminRoutes } from '@/console/http/administration/routes'
-import type { KeyRouteDeps } from '@/console/http/keys/calls'
+import { type AddressRouteDeps, accountAddressesRoutes } from '@/console/http/keys/account-addresses-routes'
 import { keyLifeRoutes } from '@/console/http/keys/life-routes'
 import type { SessionDeps } from '@/console/http/session/context'
 import { sessionRoutes } from '@/console/http/session/routes'
@@ -27,7 +27,7 @@ export type DashboardDeps = AdminDeps &
   OrderRouteDeps &
   GuardDeps &
   SessionDeps &
-  KeyRouteDeps &
+  AddressRouteDeps &
   BudgetRouteDeps &
   MemberRouteDeps &
   DashboardUsageDeps &
@@ -46,6 +46,7 @@ export function dashboardRoutes(deps: DashboardDeps & { chat: HttpDeps }) {
     .use(keyRoutes(deps))
     .use(budgetRoutes(deps))
     .use(keyLifeRoutes(deps))
+    .use(accountAddressesRoutes(deps))
     .use(memberRoutes(deps))
     .use(modelRoutes(deps))
     .use(playgroundRoutes(deps))

@@ -31,6 +31,7 @@ export type EmbeddingDeps = TermsDeps &
 export type EmbeddingRequestCall = {
   requestId: string
   payer: Payer
+  readonly clientAddress: string
   /** The caller's format, and what of it answers. */
   format: Format
   embeddings: Embeddings

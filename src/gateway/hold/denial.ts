@@ -26,6 +26,10 @@ export function denial(outcome: Refusal, { fileTokens }: Pick<HoldSize, 'fileTok
     case 'unknown_account':
     case 'unknown_key':
       return new GatewayError('invalid_credentials', 'This API key does not exist.')
+    case 'address_not_allowed':
+      return new GatewayError('forbidden', 'This API key may not be used from your address.', {
+        code: 'address_not_allowed',
+      })
     case 'account_suspended':
       return new GatewayError('forbidden', 'This account is suspended.', { code: 'account_suspended' })
     case 'models_changed':

@@ -29,7 +29,12 @@ export type HoldDeps = {
   tracing?: Tracing | undefined
 }
 
-type Holder = { payer: Payer; requestId: string; line: { requestedModel?: string | undefined } }
+type Holder = {
+  payer: Payer
+  requestId: string
+  line: { requestedModel?: string | undefined }
+  readonly clientAddress: string
+}
 
 /** A charge that there is something to pay of. */
 type Due = Extract<Charge, { kind: 'charge' }>
@@ -52,11 +57,11 @@ export async function withHold<Offered extends Offer>(
   const { payer, requestId: holdId } = holder
   const beginning = deps.tracing ? beginTraced(deps.tracing, holder, negotiation) : negotiation.begin()
   if (beginning instanceof Promise) await beginning
-  let outcome = await reserve(deps, payer, holdId, negotiation.offered)
+  let outcome = await reserve(deps, holder, negotiation.offered)
   while (outcome.kind !== 'reserved') {
     const { size } = negotiation.offered
     if (!isNegotiable(outcome) || !(await negotiation.goOn(outcome))) throw denial(outcome, size)
-    outcome = await reserve(deps, payer, holdId, negotiation.offered)
+    outcome = await reserve(deps, holder, negotiation.offered)
   }
   deps.crashPoint('reserved')
   const { offered } = negotiation
@@ -165,12 +170,13 @@ function isNegotiable(outcome: ReserveOutcome): outcome is Refusal {
 
 function reserve(
   deps: HoldDeps,
-  { accountId, keyId, secret }: Payer,
-  holdId: string,
+  from: Holder,
   { size: { amount, inputCost, rateTokens: tokens }, allowedModels }: Offer,
 ): Promise<ReserveOutcome> {
+  const { accountId, keyId, secret } = from.payer
+  const holdId = from.requestId
   const ttlMs = deps.holdTtlMs
-  const asked = { accountId, keyId, secret, holdId, amount, inputCost, tokens, ttlMs, allowedModels }
+  const asked = { accountId, keyId, secret, from, holdId, amount, inputCost, tokens, ttlMs, allowedModels }
   return deps.ledger.reserve(asked).catch((cause: unknown) => {
     throw takeBack(deps, asked, cause)
   })

@@ -4,6 +4,7 @@
  * the answer can still be asked for. docs/decisions/0014-a-key-is-charged-once.md says what becomes of a key in which case.
  */
 import { GatewayError } from '@/chat/error'
+import type { From } from '@/http/client-address'
 import { requireActiveKey } from '@/http/require-active-key'
 import type { Unpaid } from '@/http/unpaid'
 import type { Ledger } from '@/ledger/ledger'
@@ -29,6 +30,7 @@ const REPLAYED_HEADER = 'idempotent-replayed'
 
 /** Whoever asks with a key. */
 type Asker = {
+  from: From
   /** Fires when the client hangs up. */
   signal: AbortSignal
   /** Whether the answer is a stream, once there is one. */
@@ -44,10 +46,10 @@ type Asker = {
 export async function answerOnce(
   deps: OnceDeps,
   claimant: Claimant,
-  { signal, isStream, onReplay }: Asker,
+  { from, signal, isStream, onReplay }: Asker,
   answer: (once: Once) => Promise<Response>,
 ): Promise<Response> {
-  const earlier = await recall(deps, claimant)
+  const earlier = await recall(deps, claimant, from)
   if (earlier) {
     onReplay(earlier.requestId, earlier.answer.status)
     return replay(earlier.answer)
@@ -69,10 +71,11 @@ export async function answerOnce(
 async function recall(
   deps: OnceDeps,
   claimant: Claimant,
+  from: From,
 ): Promise<{ requestId: string; answer: KeptAnswer } | undefined> {
   const outcome = await deps.claims.claim(claimant)
   if (outcome.kind === 'claimed') return undefined
-  await requireActiveKey(deps, claimant)
+  await requireActiveKey(deps, claimant, from)
   switch (outcome.kind) {
     case 'full':
       deps.metrics.idempotent('full')

@@ -4,6 +4,7 @@ import { Elysia } from 'elysia'
 import { GatewayError, invalidRequest } from '@/chat/error'
 import { authenticate } from '@/http/auth'
 import { readJsonBody } from '@/http/body'
+import { sentFrom } from '@/http/client-address'
 import type { HttpDeps } from '@/http/deps'
 import { operation } from '@/http/openapi/operation'
 import { NO_SNIFFING, openToPage } from '@/http/pages'
@@ -40,7 +41,7 @@ export function feedbackRoutes(deps: HttpDeps) {
 async function takeFeedback(deps: HttpDeps, request: Request): Promise<Response> {
   const payer = await authenticate(deps, request)
   deps.unpaid.answer(payer)
-  await requireActiveKey(deps, payer)
+  await requireActiveKey(deps, payer, sentFrom(deps, request))
   const { json } = await readJsonBody(request, { ...deps, maxBodyBytes: MAX_FEEDBACK_BYTES })
   const { request_id: requestId, rating } = json
   if (typeof requestId !== 'string') throw invalidRequest('request_id: expected the id of a request.', 'request_id')

@@ -3,6 +3,7 @@ import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { GatewayError, invalidRequest } from '@/chat/error'
 import { authenticate } from '@/http/auth'
+import { sentFrom } from '@/http/client-address'
 import type { HttpDeps } from '@/http/deps'
 import { operation } from '@/http/openapi/operation'
 import { NO_SNIFFING, openToPage } from '@/http/pages'
@@ -96,7 +97,7 @@ async function answer(deps: HttpDeps, { request, params }: Context, work: Work):
   const payer = await authenticate(deps, request)
   deps.unpaid.answer(payer)
   deps.unpaid.admitBytes(payer)
-  await requireActiveKey(deps, payer)
+  await requireActiveKey(deps, payer, sentFrom(deps, request))
   const body = await work(deps, payer, params.id, new URLSearchParams(queryOf(request.url)))
   deps.unpaid.charge(payer, body.length)
   const headers = { 'content-type': 'application/json', 'cache-control': 'no-store', ...NO_SNIFFING }

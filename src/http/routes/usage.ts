@@ -3,6 +3,7 @@ import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { GatewayError } from '@/chat/error'
 import { authenticate } from '@/http/auth'
+import { sentFrom } from '@/http/client-address'
 import type { HttpDeps } from '@/http/deps'
 import { operation } from '@/http/openapi/operation'
 import { NO_SNIFFING } from '@/http/pages'
@@ -47,7 +48,7 @@ export function usageRoutes(deps: HttpDeps) {
 async function usage(deps: HttpDeps, request: Request): Promise<Response> {
   const payer = await authenticate(deps, request)
   deps.unpaid.answer(payer)
-  await requireActiveKey(deps, payer)
+  await requireActiveKey(deps, payer, sentFrom(deps, request))
   const summary = await deps.reports.usageSummary(payer.accountId)
   if (!summary) throw new GatewayError('invalid_credentials', 'Incorrect API key provided.')
   return Response.json(summary, { headers: { 'cache-control': 'no-store', ...NO_SNIFFING } })

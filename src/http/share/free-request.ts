@@ -1,6 +1,7 @@
 /** The way of a request that asks for a free answer about its body: who may, how much of it is read, and whose turn it is. */
 
 import { readJsonBody } from '@/http/body'
+import { sentFrom } from '@/http/client-address'
 import type { HttpDeps } from '@/http/deps'
 import { requireActiveKey } from '@/http/require-active-key'
 import { isLarge } from '@/http/unpaid'
@@ -24,7 +25,7 @@ export type FreeRequest = {
  */
 export async function openFree(deps: HttpDeps, request: Request, payer: Payer): Promise<FreeRequest> {
   deps.unpaid.answer(payer)
-  const key = await requireActiveKey(deps, payer)
+  const key = await requireActiveKey(deps, payer, sentFrom(deps, request))
   if (isLarge(request)) await deps.unpaid.admitFree(payer)
   const announced = Number(request.headers.get('content-length') ?? 0)
   deps.unpaid.charge(payer, announced)

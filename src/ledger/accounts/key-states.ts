@@ -1,5 +1,6 @@
 /** API keys: their state in the store, and the map from a key's hash to whose it is. */
 
+import { splitAddresses } from '@/ledger/address-lists'
 import { parseAllowedModels } from '@/ledger/allowed-models'
 import { parseSecrets } from '@/ledger/key-secrets'
 import type { KeyState, KeyStatus, KeyUsage, Payer } from '@/ledger/outcomes'
@@ -57,10 +58,12 @@ export async function forgetKeyHash(deps: LedgerDeps, keyHash: string): Promise<
 function keyUsage({ accountId, keyId }: Payer, fields: ReplyItem[]): KeyUsage {
   const [requestsPerMinute, tokensPerMinute, concurrency, budget, expiresAtMs] = fields.slice(1, 6).map(optional)
   const { secrets, rest } = parseSecrets(wordOf(fields[9]))
+  const { addresses: addressText, rest: models } = splitAddresses(rest)
   return {
     accountId,
     keyId,
     secrets,
+    addressText,
     status: wordOf(fields[0]) as KeyStatus,
     requestsPerMinute: requestsPerMinute ?? null,
     tokensPerMinute: tokensPerMinute ?? null,
@@ -70,7 +73,7 @@ function keyUsage({ accountId, keyId }: Payer, fields: ReplyItem[]): KeyUsage {
     open: integerOf(fields[6]),
     held: nanoOf(fields[7]),
     spentThisMonth: nanoOf(fields[8]),
-    allowedModels: parseAllowedModels(rest),
+    allowedModels: parseAllowedModels(models),
   }
 }
 

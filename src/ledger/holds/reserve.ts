@@ -1,6 +1,7 @@
 /** Makes holds, and returns those that were not needed. */
 import type { RateLimit } from '@/chat/rate-limits'
 import { type LedgerDeps, MAX_LOADS } from '@/ledger/accounts/deps'
+import { allowsAddress } from '@/ledger/address-lists'
 import { allowedModelsText, parseAllowedModels } from '@/ledger/allowed-models'
 import type { BudgetScope, BudgetWindow } from '@/ledger/budgets'
 import type { DefaultLimits, Payer, Refusal, ReleaseOutcome, ReserveOutcome, ReserveRequest } from '@/ledger/outcomes'
@@ -41,6 +42,8 @@ async function attempt(deps: LedgerDeps, request: ReserveRequest, hold: string):
   const names = [own.meta, own.account, own.key, hold, own.deadlines]
   const args = [payer, holdId, numbersOf(request, deps.defaultLimits), allowedModelsText(request.allowedModels ?? null)]
   if (request.secret !== undefined) args.push(String(request.secret))
+  const believed = deps.addresses.get(keyId)
+  if (believed && isAmong(request, believed)) putAddresses(args, believed)
   let script: Script = SCRIPTS.reserve
   for (let load = 0; load < MAX_LOADS; load++) {
     const verification = deps.epoch.ensure(shard)
@@ -62,6 +65,13 @@ async function attempt(deps: LedgerDeps, request: ReserveRequest, hold: string):
       await deps.restorer.key({ accountId, keyId }, 'rebuild')
       continue
     }
+    if (reply[0] === 'addresses_changed') {
+      const addresses = wordOf(reply[1])
+      deps.addresses.set(keyId, addresses)
+      if (!isAmong(request, addresses)) return { kind: 'address_not_allowed' }
+      putAddresses(args, addresses)
+      continue
+    }
     const outcome = readOutcome(reply, request)
     if (outcome.kind === 'unknown_account') {
       if ((await deps.restorer.payer({ accountId, keyId })) === 'unknown') return outcome
@@ -73,6 +83,18 @@ async function attempt(deps: LedgerDeps, request: ReserveRequest, hold: string):
     }
   }
   throw storeUnavailable(new Error('the account or its key does not stay loaded'))
+}
+
+/** Whether the request comes from where its key may be used. Of one that comes from nowhere it is not known. */
+function isAmong({ from }: ReserveRequest, addresses: string): boolean {
+  return addresses === '' || (from !== undefined && allowsAddress(addresses, from.clientAddress))
+}
+
+/** The fifth and sixth of a reserve's arguments, where there are lists of addresses; else the sixth is left out. */
+function putAddresses(args: string[], addresses: string): void {
+  args[4] ??= '1'
+  args.length = 5
+  if (addresses !== '') args.push(addresses)
 }
 
 /** Returns a whole hold, and fences the id of one that is unknown. */

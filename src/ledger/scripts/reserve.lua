@@ -7,11 +7,13 @@
 --         default concurrency, with a blank between each two
 --       4 the allowed models that the request was planned with (empty = all)
 --       5 the number of the key's secret that was sent; left out for the first
+--       6 the addresses that the caller was found to be among; left out where there is no list
 -- Returns one of
 --       reserved, available, requests limit, requests remaining, tokens limit, tokens remaining, and 1 where the secret is not
 --         the key's latest
 --       exists, state · unknown_account · unknown_key · key_inactive, status · account_suspended
 --       unknown_secret: one that is newer than the key as it is stored, which is to be brought into line with the history
+--       addresses_changed, from where the key may be used: the caller looks again whether it is there
 --       models_changed, the key's allowed models: the caller plans anew with them
 --       rate_limited, scope, limit, retry after ms, key or account · budget_exceeded, resets at ms, the key's
 --       remaining, held and needed, the account's available
@@ -69,8 +71,9 @@ end
 if key.expiresAtMs >= 0 and nowMs >= key.expiresAtMs then
   return { 'key_inactive', 'expired' }
 end
--- Before a rotated key's models stands which of its secrets is the latest, and until when the one before works.
-local models, behind = key.allowedModels, 0
+-- Before the models stands, for a rotated key, which of its secrets is the latest, and until when the one before works; and, for a
+-- key that may not be used from everywhere, from where.
+local models, behind, addresses = key.allowedModels, 0, nil
 if ARGV[5] or models ~= '' then
   local latest, formerEndsAtMs, rest = match(models, '^s(%d+):(%d+) (.*)$')
   models, behind = rest or models, (latest or 1) - (ARGV[5] or 1)
@@ -80,9 +83,14 @@ if ARGV[5] or models ~= '' then
   if behind > 1 or behind == 1 and nowMs >= formerEndsAtMs + 0 then
     return { 'key_inactive', 'replaced' }
   end
+  addresses, rest = match(models, '^(a%S* )(.*)$')
+  models = rest or models
 end
 if account.status ~= 'active' then
   return { 'account_suspended' }
+end
+if addresses ~= ARGV[6] and ARGV[2] ~= '' then
+  return { 'addresses_changed', addresses or '' }
 end
 if models ~= ARGV[4] and ARGV[2] ~= '' then
   return { 'models_changed', models }

@@ -70,6 +70,8 @@ export const CLASSIFICATIONS: Readonly<Record<string, Classification>> = {
   'GET /dashboard/api/a/:accountId/keys': filtered,
   'POST /dashboard/api/a/:accountId/keys': own({ name: 'mine' }),
   'GET /dashboard/api/a/:accountId/stored-responses': filtered,
+  'GET /dashboard/api/a/:accountId/allowed-addresses': filtered,
+  'PUT /dashboard/api/a/:accountId/allowed-addresses': own({ allowedAddresses: null }),
   'PUT /dashboard/api/a/:accountId/stored-responses': own({ hours: 24 }),
   'GET /dashboard/api/a/:accountId/orders': filtered,
   'GET /dashboard/api/a/:accountId/orders/options': own(),

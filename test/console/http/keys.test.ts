@@ -63,7 +63,7 @@ describe('creating', () => {
       formerSecret: null,
       limits: {
         ...{ requestsPerMinute: null, tokensPerMinute: null, concurrency: null, monthlyBudgetUsd: null },
-        ...{ expiresAt: null, allowedModels: null },
+        ...{ expiresAt: null, allowedModels: null, allowedAddresses: null },
       },
     })
     const answer = await person.json('GET', PATH)

@@ -94,7 +94,12 @@ class TestNegotiation extends Negotiation<Offer> {
 }
 
 function run(use: (hold: Hold, offer: Offer) => Promise<Response>, shrink: Shrink = () => undefined) {
-  return withHold(deps, { payer: PAYER, requestId: 'hold_1', line: {} }, new TestNegotiation(shrink), use)
+  return withHold(
+    deps,
+    { payer: PAYER, requestId: 'hold_1', line: {}, clientAddress: '192.0.2.1' },
+    new TestNegotiation(shrink),
+    use,
+  )
 }
 
 describe('before anything is asked', () => {

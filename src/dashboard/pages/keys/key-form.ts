@@ -10,6 +10,9 @@ export type KeyFields = {
   tokensPerMinute: number | ''
   concurrency: number | ''
   allowedModels: string[]
+  /** One in a line. */
+  allowedAddresses: string
+  withoutMyAddress: boolean
 }
 
 export const EMPTY_FIELDS: KeyFields = {
@@ -20,6 +23,8 @@ export const EMPTY_FIELDS: KeyFields = {
   tokensPerMinute: '',
   concurrency: '',
   allowedModels: [],
+  allowedAddresses: '',
+  withoutMyAddress: false,
 }
 
 /** The fields of a key that exists. */
@@ -32,6 +37,8 @@ export function fieldsOf({ name, limits }: KeyBody): KeyFields {
     tokensPerMinute: limits.tokensPerMinute ?? '',
     concurrency: limits.concurrency ?? '',
     allowedModels: limits.allowedModels ?? [],
+    allowedAddresses: limits.allowedAddresses?.join('\n') ?? '',
+    withoutMyAddress: false,
   }
 }
 
@@ -43,6 +50,8 @@ type KeyChanges = {
   tokensPerMinute?: number | null
   concurrency?: number | null
   allowedModels?: string[] | null
+  allowedAddresses?: string[] | null
+  withoutMyAddress?: true
 }
 
 /** What has become different from `before`, in the server's words. */
@@ -59,7 +68,17 @@ export function changesFrom(before: KeyFields, now: KeyFields): KeyChanges {
   if (now.allowedModels.join() !== before.allowedModels.join()) {
     changes.allowedModels = now.allowedModels.length === 0 ? null : now.allowedModels
   }
+  if (now.allowedAddresses.trim() !== before.allowedAddresses) {
+    changes.allowedAddresses = linesOf(now.allowedAddresses)
+    if (now.withoutMyAddress) changes.withoutMyAddress = true
+  }
   return changes
+}
+
+/** The addresses of a text field, one in a line or with commas between them; null where there are none. */
+export function linesOf(text: string): string[] | null {
+  const lines = text.split(/[\s,]+/).filter((line) => line !== '')
+  return lines.length === 0 ? null : lines
 }
 
 const AMOUNT = /^\d{1,7}(\.\d{1,9})?$/

@@ -24,19 +24,24 @@ export function KeyLimits({ limits }: { limits: KeyBody['limits'] }) {
       <Limit label="Tokens per minute">{count(limits.tokensPerMinute, defaults?.tokensPerMinute)}</Limit>
       <Limit label="Requests at once">{count(limits.concurrency, defaults?.concurrency)}</Limit>
       <Limit label="Allowed models">
-        {limits.allowedModels === null ? (
-          'Every model'
-        ) : (
-          <Stack gap={2}>
-            {limits.allowedModels.map((id) => (
-              <Text key={id} span size="sm" ff="monospace" className="wrap-anywhere">
-                {id}
-              </Text>
-            ))}
-          </Stack>
-        )}
+        {limits.allowedModels === null ? 'Every model' : <Items items={limits.allowedModels} />}
+      </Limit>
+      <Limit label="Allowed addresses">
+        {limits.allowedAddresses === null ? 'Everywhere' : <Items items={limits.allowedAddresses} />}
       </Limit>
     </SimpleGrid>
+  )
+}
+
+function Items({ items }: { items: readonly string[] }) {
+  return (
+    <Stack gap={2}>
+      {items.map((item) => (
+        <Text key={item} span size="sm" ff="monospace" className="wrap-anywhere">
+          {item}
+        </Text>
+      ))}
+    </Stack>
   )
 }
 

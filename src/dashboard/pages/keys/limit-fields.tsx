@@ -1,6 +1,7 @@
 /** The fields for the optional limits of an API key, each with what holds without it. */
-import { MultiSelect, NumberInput, SimpleGrid, Stack, TextInput } from '@mantine/core'
+import { Checkbox, MultiSelect, NumberInput, SimpleGrid, Stack, Textarea, TextInput } from '@mantine/core'
 import type { UseFormReturnType } from '@mantine/form'
+import { useMay } from '@/dashboard/account'
 import { useCatalogue } from '@/dashboard/catalogue'
 import { formatCount } from '@/dashboard/format'
 import { type KeyFields, today } from './key-form'
@@ -26,6 +27,7 @@ export function BudgetField({ form }: { form: UseFormReturnType<KeyFields> }) {
 export function LimitFields({ form }: { form: UseFormReturnType<KeyFields> }) {
   const { defaults, ceilings } = useKeys().data ?? {}
   const catalogue = useCatalogue()
+  const mayChooseAddresses = useMay()('limits.raise')
   const known = catalogue.data?.models.map(({ id }) => id) ?? []
   const models = [...new Set([...known, ...form.values.allowedModels])]
   const standard = (count: number | undefined) =>
@@ -82,6 +84,29 @@ export function LimitFields({ form }: { form: UseFormReturnType<KeyFields> }) {
         nothingFoundMessage={catalogue.isPending ? 'Loading…' : 'No model of that name'}
         {...form.getInputProps('allowedModels')}
       />
+      {mayChooseAddresses && <AddressFields form={form} />}
     </Stack>
+  )
+}
+
+function AddressFields({ form }: { form: UseFormReturnType<KeyFields> }) {
+  return (
+    <>
+      <Textarea
+        label="Allowed addresses"
+        description="Addresses or networks that requests may come from, one in a line; others are refused"
+        placeholder={'203.0.113.7\n2001:db8::/32'}
+        autosize
+        minRows={2}
+        maxRows={8}
+        {...form.getInputProps('allowedAddresses')}
+      />
+      {form.values.allowedAddresses.trim() !== '' && (
+        <Checkbox
+          label="My own address need not be among them: the programs run elsewhere"
+          {...form.getInputProps('withoutMyAddress', { type: 'checkbox' })}
+        />
+      )}
+    </>
   )
 }

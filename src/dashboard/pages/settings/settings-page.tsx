@@ -4,6 +4,7 @@ import { useMay } from '@/dashboard/account'
 import { Page } from '@/dashboard/components/page'
 import { Loaded } from '@/dashboard/components/states/loaded'
 import { useViewer } from '@/dashboard/session'
+import { AddressesSection } from './addresses-section'
 import { PasswordSection } from './password-section'
 import { ProfileSection } from './profile-section'
 import { SessionsSection } from './sessions-section'
@@ -23,6 +24,7 @@ export function SettingsPage() {
               <PasswordSection email={viewer.email} />
               <TotpSection isEnabled={viewer.isTotpEnabled} isAdministrator={viewer.role === 'admin'} />
               <SessionsSection />
+              {may('limits.raise') && <AddressesSection />}
               {may('account.change') && <StoredResponsesSection />}
             </>
           )

@@ -1,0 +1,53 @@
+/** From where an account's keys may be used: the lists of networks of an account and of a key, changed by people and told to the ledger. */
+import { and, eq, ne } from 'drizzle-orm'
+import { type ChangedBy, recordAudit } from '@/accounts/audit'
+import { tellLedger } from '@/accounts/edit-key'
+import { describeAddresses } from '@/accounts/key-limits'
+import type { Database } from '@/db/client'
+import { accounts, apiKeys } from '@/db/schema'
+import type { Addresses } from '@/ledger/address-lists'
+import type { Ledger } from '@/ledger/ledger'
+
+/** Networks in one list. */
+export const MAX_ADDRESSES = 50
+
+type AddressChange = { accountId: string; addresses: Addresses; by: ChangedBy }
+
+/** What the account's list is; undefined where there is no such account. */
+export async function accountAddresses({ db }: Database, accountId: string): Promise<Addresses | undefined> {
+  const [row] = await db.select({ list: accounts.allowedAddresses }).from(accounts).where(eq(accounts.id, accountId))
+  return row?.list
+}
+
+/**
+ * Changes an account's list with an audit entry, and tells the ledger for each of its keys. Throws where the ledger can't be told: the
+ * history has the list by then, and the same call again tells the rest.
+ */
+export async function changeAccountAddresses(
+  database: Database,
+  ledger: Ledger,
+  { accountId, addresses, by }: AddressChange,
+): Promise<'updated' | 'unknown_account'> {
+  const isKnown = await database.db.transaction(async (transaction) => {
+    const [before] = await transaction
+      .select({ addresses: accounts.allowedAddresses })
+      .from(accounts)
+      .where(eq(accounts.id, accountId))
+      .for('no key update')
+    if (!before) return false
+    const allowedAddresses = addresses && [...addresses]
+    await transaction.update(accounts).set({ allowedAddresses }).where(eq(accounts.id, accountId))
+    const details = {
+      allowedAddresses: describeAddresses(addresses),
+      'before.allowedAddresses': describeAddresses(before.addresses),
+    }
+    await recordAudit(transaction, { ...by, action: 'account.addresses', subject: accountId, accountId, details })
+    return true
+  })
+  if (!isKnown) return 'unknown_account'
+  const isOwn = and(eq(apiKeys.accountId, accountId), ne(apiKeys.status, 'deleted'))
+  for (const { id } of await database.db.select({ id: apiKeys.id }).from(apiKeys).where(isOwn)) {
+    await tellLedger(database, ledger, id)
+  }
+  return 'updated'
+}

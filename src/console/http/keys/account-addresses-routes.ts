@@ -1,0 +1,66 @@
+/** The routes of the networks that all keys of an account may be used from. */
+import { Type } from '@sinclair/typebox'
+import { Elysia } from 'elysia'
+import type { ChangedBy } from '@/accounts/audit'
+import { ACCOUNT_PREFIX, guard } from '@/console/http/guard'
+import { clientAddress } from '@/http/client-address'
+import type { Addresses } from '@/ledger/address-lists'
+import { AllowedAddresses, checkOwnAddress, readAddresses } from './allowed-addresses'
+import { type Caller, changedBy, type KeyRouteDeps, noSuchAccount } from './calls'
+
+export type AddressRouteDeps = KeyRouteDeps & {
+  /** The account's list; undefined where there is no such account. */
+  readAddresses(accountId: string): Promise<Addresses | undefined>
+  /** Changes it for the next request of each of the account's keys. */
+  changeAddresses(accountId: string, addresses: Addresses, by: ChangedBy): Promise<unknown>
+}
+
+const Lists = Type.Object({
+  allowedAddresses: AllowedAddresses,
+  ownAddress: Type.String({ description: 'Where this request came from' }),
+})
+
+const Choice = Type.Object({ allowedAddresses: AllowedAddresses }, { additionalProperties: false })
+
+/** Mounts `/dashboard/api/a/:accountId/allowed-addresses`. */
+export function accountAddressesRoutes(deps: AddressRouteDeps) {
+  return new Elysia({
+    name: 'account-addresses-routes',
+    prefix: `${ACCOUNT_PREFIX}/allowed-addresses`,
+    tags: ['Dashboard'],
+  })
+    .use(guard(deps))
+    .get('', ({ viewer, request }) => show(deps, { viewer, request }), {
+      may: 'limits.raise',
+      response: Lists,
+      detail: {
+        summary: "From where the account's keys may be used",
+        description:
+          'A key may have a list of its own as well: then a request must come from an address that is in both.',
+      },
+    })
+    .put('', ({ viewer, request, body }) => choose(deps, { viewer, request }, body), {
+      may: 'limits.raise',
+      body: Choice,
+      response: Lists,
+      detail: {
+        summary: "Choose from where the account's keys may be used",
+        description:
+          'Holds for the next request of every key, that of the playground included, on every gateway: others are refused (403 ' +
+          '`address_not_allowed`) before anything is reserved. A list without the address of who saves it is refused (400).',
+      },
+    })
+}
+
+async function show(deps: AddressRouteDeps, { viewer, request }: Caller) {
+  const list = await deps.readAddresses(viewer.accountId)
+  if (list === undefined) throw noSuchAccount()
+  return { allowedAddresses: list && [...list], ownAddress: clientAddress(request, deps.trustedProxyHops) }
+}
+
+async function choose(deps: AddressRouteDeps, caller: Caller, body: typeof Choice.static) {
+  const addresses = readAddresses(body.allowedAddresses)
+  if (addresses) checkOwnAddress(addresses, caller.request, deps.trustedProxyHops)
+  await deps.changeAddresses(caller.viewer.accountId, addresses, changedBy(deps, caller))
+  return await show(deps, caller)
+}

@@ -1,0 +1,46 @@
+/**
+ * The addresses that a key may be used from: what its account allows, and what the key itself does, as the store keeps them. The text is
+ * written in one way only, so that two of them can be compared.
+ */
+import { createBoundedMap } from '@/lib/bounded-map'
+import { createNetworks, type Networks } from '@/lib/networks'
+
+/** Lists of networks, in each of which a caller must be. Empty: from everywhere. */
+export type AddressLists = readonly (readonly string[])[]
+
+/** A list of networks of an account or a key; null = everywhere. */
+export type Addresses = readonly string[] | null
+
+/** Each of the lists that there are holds. */
+export function addressListsOf(ofAccount: Addresses, ofKey: Addresses): AddressLists {
+  return [ofAccount, ofKey].filter((list) => list !== null)
+}
+
+const STORED = /^a(\S*) /
+/** Few keys have lists, and few accounts many of them. */
+const CAPACITY = 1_000
+const known = createBoundedMap<string, readonly Networks[]>(CAPACITY)
+
+/** What stands between a key's secrets and its allowed models in the store: nothing where it may be used from everywhere. */
+export function addressText(lists: AddressLists | undefined): string {
+  return lists && lists.length > 0 ? `a${lists.map((list) => [...new Set(list)].sort().join()).join(';')} ` : ''
+}
+
+/** Splits {@link addressText} off what stands behind it. */
+export function splitAddresses(text: string): { addresses: string; rest: string } {
+  const addresses = STORED.exec(text)?.[0] ?? ''
+  return { addresses, rest: text.slice(addresses.length) }
+}
+
+/** Whether a key with this {@link addressText} may be used from an address. */
+export function allowsAddress(text: string, address: string): boolean {
+  const lists = known.get(text) ?? networksOf(text)
+  return lists.every((has) => has(address))
+}
+
+function networksOf(text: string): readonly Networks[] {
+  const lists = STORED.exec(text)?.[1]?.split(';') ?? []
+  const networks = lists.map((list) => createNetworks(list.split(',')))
+  known.set(text, networks)
+  return networks
+}
