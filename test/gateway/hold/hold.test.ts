@@ -114,6 +114,7 @@ describe('before anything is asked', () => {
       {
         ...{ ...PAYER, holdId: 'hold_1', amount: nano(900), inputCost: nano(30), tokens: 70, ttlMs: 20_000 },
         allowedModels: ['svc/alpha'],
+        from: expect.objectContaining({ clientAddress: '192.0.2.1' }),
       },
     ])
   })
