@@ -4,6 +4,7 @@ import type { Environment } from '@/config/config'
 import { ACCOUNT_COMMANDS } from './account-commands'
 import { ACCOUNT_LOOKUPS } from './account-lookups'
 import { AUDIT_COMMANDS } from './audit-commands'
+import { BUDGET_COMMANDS } from './budget-commands'
 import { CATALOG_COMMANDS } from './catalog/catalog-commands'
 import { PROVIDER_COMMANDS } from './catalog/provider-commands'
 import { type Command, type CommandResult, GIVEN, OPERAND, type Values } from './command'
@@ -25,6 +26,7 @@ import { USER_LOOKUPS } from './user-lookups'
 const COMMANDS: readonly Command[] = [
   ...ACCOUNT_LOOKUPS,
   ...ACCOUNT_COMMANDS,
+  ...BUDGET_COMMANDS,
   ...KEY_LOOKUPS,
   ...KEY_COMMANDS,
   ...USER_LOOKUPS,
