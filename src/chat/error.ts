@@ -11,6 +11,7 @@ export type ErrorKind =
   | 'model_not_found'
   | 'method_not_allowed'
   | 'conflict'
+  | 'gone'
   | 'too_large'
   | 'context_length_exceeded'
   | 'unsupported_media_type'
@@ -30,6 +31,7 @@ export const STATUS_OF_KIND: Record<ErrorKind, number> = {
   model_not_found: 404,
   method_not_allowed: 405,
   conflict: 409,
+  gone: 410,
   too_large: 413,
   context_length_exceeded: 400,
   unsupported_media_type: 415,

@@ -78,6 +78,9 @@ export const PAGES: readonly PageRoute[] = [
   page('/reset-password', 'public', () =>
     import('./pages/sign-in/reset-password-page').then((module) => module.ResetPasswordPage),
   ),
+  page('/invitation', 'public', () =>
+    import('./pages/invitation/invitation-page').then((module) => module.InvitationPage),
+  ),
   page('/verify-email', 'public', () =>
     import('./pages/sign-in/verify-email-page').then((module) => module.VerifyEmailPage),
   ),

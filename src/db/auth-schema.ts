@@ -1,4 +1,5 @@
-/** The tables of people as TypeScript sees them: sign-in (migration 0003) and memberships (0026); properties have the names that Better Auth asks for. */
+/** The tables of people as TypeScript sees them: sign-in (migration 0003) and memberships and invitations (0026, 0033); properties have the names that Better Auth asks for. */
+import { sql } from 'drizzle-orm'
 import { boolean, index, integer, pgTable, primaryKey, text, unique, uniqueIndex } from 'drizzle-orm/pg-core'
 import { moment } from './columns'
 
@@ -42,6 +43,32 @@ export const memberships = pgTable(
   (table) => [
     primaryKey({ columns: [table.accountId, table.userId] }),
     index('memberships_user_index').on(table.userId),
+  ],
+)
+
+export type InvitationState = 'pending' | 'accepted' | 'declined' | 'revoked'
+
+/** Invitations to accounts; one that is pending may have expired. */
+export const invitations = pgTable(
+  'invitations',
+  {
+    id: text('id').primaryKey(),
+    accountId: text('account_id').notNull(),
+    /** In lower case. */
+    email: text('email').notNull(),
+    role: text('role').$type<AccountRole>().notNull(),
+    /** SHA-256, in hexadecimal, of the token that the mail holds. */
+    tokenHash: text('token_hash').notNull().unique(),
+    /** Whose role says whether the invitation may be accepted. */
+    invitedBy: text('invited_by').notNull(),
+    state: text('state').$type<InvitationState>().notNull().default('pending'),
+    createdAt: moment('created_at').notNull().defaultNow(),
+    expiresAt: moment('expires_at').notNull(),
+  },
+  (table) => [
+    uniqueIndex('invitations_pending_key').on(table.accountId, table.email).where(sql`state = 'pending'`),
+    index('invitations_account_index').on(table.accountId, table.createdAt.desc()),
+    index('invitations_inviter_index').on(table.invitedBy),
   ],
 )
 

@@ -35,6 +35,7 @@ import keySecrets from './migrations/0029_key_secrets.sql' with { type: 'text' }
 import budgets from './migrations/0030_budgets.sql' with { type: 'text' }
 import roomForDays from './migrations/0031_room_for_days.sql' with { type: 'text' }
 import allowedAddresses from './migrations/0032_allowed_addresses.sql' with { type: 'text' }
+import invitations from './migrations/0033_invitations.sql' with { type: 'text' }
 
 /** One SQL file, never changed once released. `isExpansion`: it only adds, so that older gateways work on. */
 type Migration = { id: number; name: string; sql: string; isExpansion?: boolean }
@@ -77,6 +78,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { id: 30, name: 'budgets', sql: budgets, isExpansion: true },
   { id: 31, name: 'room_for_days', sql: roomForDays, isExpansion: true },
   { id: 32, name: 'allowed_addresses', sql: allowedAddresses, isExpansion: true },
+  { id: 33, name: 'invitations', sql: invitations, isExpansion: true },
 ]
 
 type MigrateOptions = {

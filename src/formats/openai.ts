@@ -18,6 +18,7 @@ const WORDS_OF_KIND: Record<ErrorKind, Words> = {
   model_not_found: { type: 'invalid_request_error', code: 'model_not_found' },
   method_not_allowed: { type: 'invalid_request_error', code: null },
   conflict: { type: 'invalid_request_error', code: null },
+  gone: { type: 'invalid_request_error', code: null },
   too_large: { type: 'invalid_request_error', code: null },
   context_length_exceeded: { type: 'invalid_request_error', code: 'context_length_exceeded' },
   unsupported_media_type: { type: 'invalid_request_error', code: null },

@@ -2,16 +2,12 @@
 import { and, asc, count, eq, ne } from 'drizzle-orm'
 import { type ChangedBy, recordAudit } from '@/accounts/audit'
 import { ensureAccount } from '@/accounts/users'
-import { type AccountRole, memberships, users } from '@/db/auth-schema'
+import { ACCOUNT_ROLES, type AccountRole, memberships, users } from '@/db/auth-schema'
 import type { Database, Transaction } from '@/db/client'
 import { accounts, apiKeys } from '@/db/schema'
+import { type AdmissionRefusal, lockOrganisation, MAX_MEMBERS, refuseOwner } from './admission'
 import { roleIn } from './memberships'
-import { mayDo } from './permissions'
-
-/** Accounts that one person may be an owner of. */
-export const MAX_OWNED_ACCOUNTS = 10
-/** Members of one account. */
-export const MAX_MEMBERS = 500
+import { isBelow, mayGive } from './permissions'
 
 export type ListedMember = {
   userId: string
@@ -30,7 +26,7 @@ export type MemberRefusal =
   | { kind: 'not_permitted' }
   /** Nobody gives themselves more than they have. */
   | { kind: 'own_promotion' }
-  | { kind: 'too_many_owned'; limit: number }
+  | AdmissionRefusal
   /** Programs would stop: whoever asks has to say that they are to. */
   | { kind: 'has_keys'; activeKeys: number }
 
@@ -57,7 +53,7 @@ export async function listMembers({ db }: Database, accountId: string): Promise<
     .groupBy(users.id, memberships.accountId, memberships.userId)
     .orderBy(asc(memberships.createdAt), asc(users.id))
     .limit(MAX_MEMBERS)
-  return rows.toSorted((one, other) => RANK[other.role] - RANK[one.role])
+  return rows.toSorted((one, other) => ACCOUNT_ROLES.indexOf(one.role) - ACCOUNT_ROLES.indexOf(other.role))
 }
 
 /** Gives a member another role. Nobody gives or takes a role above their own, and their own they only lower. */
@@ -70,17 +66,15 @@ export async function changeRole(
     const found = await lockMember(transaction, accountId, userId)
     if ('kind' in found) return found
     if (found.role === role) return { kind: 'done' }
-    const refusal =
-      by.actor.userId === userId
-        ? RANK[role] < RANK[found.role]
-          ? undefined
-          : ({ kind: 'own_promotion' } as const)
-        : await refuseActor(transaction, accountId, by, [found.role, role])
-    if (refusal) return refusal
-    if (found.role === 'owner' && (await isLastOwner(transaction, accountId, userId))) return { kind: 'last_owner' }
-    if (role === 'owner' && (await countOwned(transaction, userId)) >= MAX_OWNED_ACCOUNTS) {
-      return { kind: 'too_many_owned', limit: MAX_OWNED_ACCOUNTS }
+    if (by.actor.userId === userId) {
+      if (!isBelow(role, found.role)) return { kind: 'own_promotion' }
+    } else {
+      const refusal = await refuseActor(transaction, accountId, by, [found.role, role])
+      if (refusal) return refusal
     }
+    if (found.role === 'owner' && (await isLastOwner(transaction, accountId, userId))) return { kind: 'last_owner' }
+    const tooMany = await refuseOwner(transaction, userId, role)
+    if (tooMany) return tooMany
     await transaction
       .update(memberships)
       .set({ role })
@@ -131,8 +125,6 @@ export async function activeKeysOfMember({ db }: Database, accountId: string, us
   return rows.map(({ keyId }) => keyId)
 }
 
-const RANK: Record<AccountRole, number> = { owner: 3, admin: 2, developer: 1, billing: 1, viewer: 0 }
-
 function activeKeysOf() {
   return and(
     eq(apiKeys.accountId, memberships.accountId),
@@ -148,18 +140,14 @@ async function lockMember(
   accountId: string,
   userId: string,
 ): Promise<LockedMember | MemberRefusal> {
-  const [account] = await transaction
-    .select({ kind: accounts.kind })
-    .from(accounts)
-    .where(eq(accounts.id, accountId))
-    .for('no key update')
+  const isOrganisation = await lockOrganisation(transaction, accountId)
   const [member] = await transaction
     .select({ role: memberships.role, email: users.email, givenAccountId: users.accountId })
     .from(memberships)
     .innerJoin(users, eq(users.id, memberships.userId))
     .where(and(eq(memberships.accountId, accountId), eq(memberships.userId, userId)))
   if (!member) return { kind: 'unknown_member' }
-  return account?.kind === 'organisation' ? member : { kind: 'not_organisation' }
+  return isOrganisation ? member : { kind: 'not_organisation' }
 }
 
 /** Whoever asks is looked at once more, under the lock: they may have been demoted since the request was let in. */
@@ -171,8 +159,7 @@ async function refuseActor(
 ): Promise<MemberRefusal | undefined> {
   if (actor.userId === null) return undefined
   const own = await roleIn(transaction, accountId, actor.userId)
-  const isAllowed = own !== undefined && mayDo(own, 'members.change') && roles.every((role) => RANK[role] <= RANK[own])
-  return isAllowed ? undefined : { kind: 'not_permitted' }
+  return roles.every((role) => mayGive(own, role)) ? undefined : { kind: 'not_permitted' }
 }
 
 async function isLastOwner(transaction: Transaction, accountId: string, userId: string): Promise<boolean> {
@@ -182,16 +169,6 @@ async function isLastOwner(transaction: Transaction, accountId: string, userId: 
     .where(and(eq(memberships.accountId, accountId), eq(memberships.role, 'owner'), ne(memberships.userId, userId)))
     .limit(1)
   return other === undefined
-}
-
-/** With the person's row locked: two accounts that make somebody an owner at once take turns. */
-async function countOwned(transaction: Transaction, userId: string): Promise<number> {
-  await transaction.select({ id: users.id }).from(users).where(eq(users.id, userId)).for('no key update')
-  const [row] = await transaction
-    .select({ owned: count() })
-    .from(memberships)
-    .where(and(eq(memberships.userId, userId), eq(memberships.role, 'owner')))
-  return row?.owned ?? 0
 }
 
 /** Whoever leaves the account that they were once given has a new one, and the organisation the address of another owner. */

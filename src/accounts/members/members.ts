@@ -1,6 +1,8 @@
 /** Everything that pages and commands do with the members of an account, as one dependency. */
 import type { Database } from '@/db/client'
+import { acceptInvitation, declineInvitation, readInvitation } from './answer-invitation'
 import { activeKeysOfMember, changeRole, listMembers, removeMember } from './change-members'
+import { invite, listInvitations, resendInvitation, revokeInvitation } from './invitations'
 import { findKind, makeOrganisation } from './organisation'
 
 /** Members in `database`. */
@@ -12,6 +14,15 @@ export function createMembers(database: Database) {
     changeRole: changeRole.bind(null, database),
     remove: removeMember.bind(null, database),
     makeOrganisation: makeOrganisation.bind(null, database),
+    invitations: {
+      list: (accountId: string) => listInvitations(database, accountId),
+      send: invite.bind(null, database),
+      resend: resendInvitation.bind(null, database),
+      revoke: revokeInvitation.bind(null, database),
+      read: readInvitation.bind(null, database),
+      accept: acceptInvitation.bind(null, database),
+      decline: declineInvitation.bind(null, database),
+    },
   }
 }
 

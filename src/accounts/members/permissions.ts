@@ -33,3 +33,15 @@ export function mayDo(role: AccountRole, permission: Permission): boolean {
 export function permissionsOf(role: AccountRole): Permission[] {
   return (Object.keys(PERMISSIONS) as Permission[]).filter((permission) => mayDo(role, permission))
 }
+
+const RANK: Record<AccountRole, number> = { owner: 3, admin: 2, developer: 1, billing: 1, viewer: 0 }
+
+/** Whether the second role is above the first: developer and billing are beside each other. */
+export function isBelow(role: AccountRole, other: AccountRole): boolean {
+  return RANK[role] < RANK[other]
+}
+
+/** Whether somebody of the role `own` may make others what they are not above, and take that from them. */
+export function mayGive(own: AccountRole | undefined, role: AccountRole): boolean {
+  return own !== undefined && mayDo(own, 'members.change') && RANK[role] <= RANK[own]
+}

@@ -50,6 +50,22 @@ export const strangersMailsTo = (email: string): Limit => ({
   seconds: HOURS,
 })
 
+/** Invitations to one person, whichever accounts send them. */
+export const invitationsTo = (email: string): Limit => ({
+  name: 'invitation',
+  subject: email.toLowerCase(),
+  max: 10,
+  seconds: HOURS,
+})
+
+/** How often one invitation is sent again. */
+export const resendsOf = (invitationId: string): Limit => ({
+  name: 'invitation-resend',
+  subject: invitationId,
+  max: 3,
+  seconds: HOURS,
+})
+
 export const tokensFrom = (address: string): Limit[] => fromNetwork(address, 'token', 30, 10 * MINUTES)
 
 /** Passwords and codes asked for again of somebody who is signed in. */

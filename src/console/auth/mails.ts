@@ -60,6 +60,25 @@ export function secondStepChangedMail(to: string, link: string, what: string): M
   ])
 }
 
+type Invited = { accountName: string; invitedBy: string; role: string; days: number }
+
+/** To somebody who is to become a member of an organisation. Names are what strangers call themselves: no link is made of them. */
+export function invitationMail(to: string, link: string, { accountName, invitedBy, role, days }: Invited): Mail {
+  return mail(to, link, `You are invited to ${withoutLinks(accountName)}`, [
+    `${withoutLinks(invitedBy)} invites you to the account of ${withoutLinks(accountName)}, in the role ${role}. Open this link to accept:`,
+    link,
+    `Sign in, or sign up, with the address that this mail was sent to. The link is valid for ${days} days and works once. If you know nothing of it, ignore this mail.`,
+  ])
+}
+
+const MAX_NAME_CHARS = 80
+
+/** A name in which no program that shows a mail finds an address to click on. */
+function withoutLinks(name: string): string {
+  const text = name.replace(/[/:@<>\\]/g, ' ').replace(/\.(?=\S)/g, '. ')
+  return text.replace(/\s+/g, ' ').trim().slice(0, MAX_NAME_CHARS)
+}
+
 function mail(to: string, link: string, subject: string, paragraphs: string[]): Mail {
   return { to, subject, link, text: `${paragraphs.join('\n\n')}\n` }
 }

@@ -5,6 +5,8 @@ import type { AdminDeps } from '@/console/http/administration/context'
 import { adminRoutes } from '@/console/http/administration/routes'
 import { type AddressRouteDeps, accountAddressesRoutes } from '@/console/http/keys/account-addresses-routes'
 import { keyLifeRoutes } from '@/console/http/keys/life-routes'
+import { type InvitationRouteDeps, invitationRoutes } from '@/console/http/members/invitation-routes'
+import { type MemberRouteDeps, memberRoutes } from '@/console/http/members/member-routes'
 import type { SessionDeps } from '@/console/http/session/context'
 import { sessionRoutes } from '@/console/http/session/routes'
 import { type DashboardUsageDeps, dashboardUsageRoutes } from '@/console/http/usage/routes'
@@ -15,7 +17,6 @@ import { type EventsDeps, eventsRoutes } from './events-routes'
 import { failureRoutes } from './failure-routes'
 import type { GuardDeps } from './guard'
 import { keyRoutes } from './key-routes'
-import { type MemberRouteDeps, memberRoutes } from './member-routes'
 import { modelRoutes } from './model-routes'
 import { type OrderRouteDeps, orderRoutes } from './order-routes'
 import { overviewRoutes } from './overview-routes'
@@ -30,6 +31,7 @@ export type DashboardDeps = AdminDeps &
   AddressRouteDeps &
   BudgetRouteDeps &
   MemberRouteDeps &
+  InvitationRouteDeps &
   DashboardUsageDeps &
   StoredResponseDeps &
   EventsDeps
@@ -48,6 +50,7 @@ export function dashboardRoutes(deps: DashboardDeps & { chat: HttpDeps }) {
     .use(keyLifeRoutes(deps))
     .use(accountAddressesRoutes(deps))
     .use(memberRoutes(deps))
+    .use(invitationRoutes(deps))
     .use(modelRoutes(deps))
     .use(playgroundRoutes(deps))
     .use(overviewRoutes(deps))

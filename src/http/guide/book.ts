@@ -15,6 +15,7 @@ import limits from '#guide/limits-and-headers.md' with { type: 'text' }
 import responses from '#guide/responses.md' with { type: 'text' }
 import streaming from '#guide/streaming.md' with { type: 'text' }
 import structured from '#guide/structured-output.md' with { type: 'text' }
+import teams from '#guide/teams.md' with { type: 'text' }
 import tiers from '#guide/tiers.md' with { type: 'text' }
 import tools from '#guide/tools.md' with { type: 'text' }
 import { type Asset, createAsset } from '@/http/asset'
@@ -44,6 +45,7 @@ const GROUPS: readonly GuideGroup[] = [
       keys,
       budgets,
       'idempotent-requests': idempotent,
+      teams,
     },
   },
   { label: 'Reference', pages: { errors, 'limits-and-headers': limits } },

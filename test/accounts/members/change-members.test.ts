@@ -2,51 +2,22 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { type Fixture, openFixture } from '@test/accounts/fixture'
 import { freshDatabase, redisUrl } from '@test/support/stores'
-import { changeRole, MAX_OWNED_ACCOUNTS, removeMember } from '@/accounts/members/change-members'
+import { MAX_OWNED_ACCOUNTS } from '@/accounts/members/admission'
+import { changeRole, removeMember } from '@/accounts/members/change-members'
 import { accountsOf, roleIn } from '@/accounts/members/memberships'
 import { makeOrganisation } from '@/accounts/members/organisation'
-import { createUser } from '@/accounts/users'
 import { ACCOUNT_ROLES, type AccountRole } from '@/db/auth-schema'
 import { assert } from '@/lib/assert'
+import { by, COMPANY, join, newOrganisation, newUser, type User } from './people'
 
 setDefaultTimeout(300_000)
 
-const COMPANY = { name: 'Analytical Engines Ltd', country: 'GB', vatId: null }
 let fixture: Fixture
 
 beforeAll(async () => {
   fixture = await openFixture(await redisUrl(), await freshDatabase())
 })
 afterAll(() => fixture.close())
-
-type User = { userId: string; email: string; accountId: string }
-
-async function newUser(): Promise<User> {
-  const email = `${crypto.randomUUID()}@example.test`
-  const created = await createUser(fixture.database, { email, password: 'a horse on a battery' })
-  assert(created.kind === 'created', created.kind)
-  const [own] = await accountsOf(fixture.database, created.userId)
-  assert(own, 'who is created has an account')
-  return { userId: created.userId, email, accountId: own.accountId }
-}
-
-const by = ({ userId, email }: User) => ({ actor: { userId, email } })
-
-async function join(accountId: string, role: AccountRole): Promise<User> {
-  const user = await newUser()
-  await fixture.database.sql`INSERT INTO memberships (account_id, user_id, role)
-    VALUES (${accountId}, ${user.userId}, ${role})`
-  return user
-}
-
-/** An organisation with somebody in each role. */
-async function organisation(): Promise<{ accountId: string; people: Record<AccountRole, User> }> {
-  const owner = await newUser()
-  const { accountId } = owner
-  expect(await makeOrganisation(fixture.database, accountId, COMPANY, by(owner))).toEqual({ kind: 'done' })
-  const others = await Promise.all(ACCOUNT_ROLES.slice(1).map(async (role) => [role, await join(accountId, role)]))
-  return { accountId, people: { owner, ...Object.fromEntries(others) } }
-}
 
 function entries(accountId: string): Promise<Record<string, unknown>[]> {
   return fixture.database.sql`SELECT action, actor_id, subject, details FROM audit_entries
@@ -55,7 +26,7 @@ function entries(accountId: string): Promise<Record<string, unknown>[]> {
 
 describe('an organisation', () => {
   test('is what an account becomes once, by an entry of the audit log', async () => {
-    const { accountId, people } = await organisation()
+    const { accountId, people } = await newOrganisation(fixture)
     const again = await makeOrganisation(fixture.database, accountId, COMPANY, by(people.owner))
     expect(again).toEqual({ kind: 'organisation_already' })
     expect(await makeOrganisation(fixture.database, 'acct_none', COMPANY, by(people.owner))).toMatchObject({
@@ -70,8 +41,8 @@ describe('an organisation', () => {
   })
 
   test('comes first: a personal account changes no members', async () => {
-    const owner = await newUser()
-    const other = await join(owner.accountId, 'viewer')
+    const owner = await newUser(fixture)
+    const other = await join(fixture, owner.accountId, 'viewer')
     const change = { accountId: owner.accountId, userId: other.userId, by: by(owner) }
     expect(await changeRole(fixture.database, change, 'admin')).toEqual({ kind: 'not_organisation' })
     expect(await removeMember(fixture.database, change)).toEqual({ kind: 'not_organisation' })
@@ -80,12 +51,12 @@ describe('an organisation', () => {
 
 describe('a role', () => {
   test('is given up to one’s own, by those who may, and told in the audit log', async () => {
-    const { accountId, people } = await organisation()
+    const { accountId, people } = await newOrganisation(fixture)
     const rank = { owner: 3, admin: 2, developer: 1, billing: 1, viewer: 0 }
     for (const giver of ACCOUNT_ROLES) {
       for (const before of ACCOUNT_ROLES) {
         for (const after of ACCOUNT_ROLES.filter((role) => role !== before)) {
-          const { userId } = await join(accountId, before)
+          const { userId } = await join(fixture, accountId, before)
           const outcome = await changeRole(fixture.database, { accountId, userId, by: by(people[giver]) }, after)
           const isAllowed = rank[giver] >= 2 && rank[before] <= rank[giver] && rank[after] <= rank[giver]
           expect({ giver, before, after, outcome: outcome.kind }).toEqual({
@@ -100,7 +71,7 @@ describe('a role', () => {
   })
 
   test('of one’s own only goes down', async () => {
-    const { accountId, people } = await organisation()
+    const { accountId, people } = await newOrganisation(fixture)
     const change = ({ userId, ...user }: User, role: AccountRole) =>
       changeRole(fixture.database, { accountId, userId, by: by({ userId, ...user }) }, role)
     expect(await change(people.admin, 'owner')).toEqual({ kind: 'own_promotion' })
@@ -112,10 +83,10 @@ describe('a role', () => {
   })
 
   test('of owner is a person’s in so many accounts', async () => {
-    const person = await newUser()
-    const { accountId, people } = await organisation()
+    const person = await newUser(fixture)
+    const { accountId, people } = await newOrganisation(fixture)
     for (let owned = 1; owned < MAX_OWNED_ACCOUNTS; owned++) {
-      const { accountId: other } = await newUser()
+      const { accountId: other } = await newUser(fixture)
       await fixture.database.sql`INSERT INTO memberships (account_id, user_id, role)
         VALUES (${other}, ${person.userId}, 'owner')`
     }
@@ -126,8 +97,8 @@ describe('a role', () => {
   })
 
   test('of owner stays with one of two who take it from each other at once, 100 times of 100', async () => {
-    const { accountId, people } = await organisation()
-    const pair = [people.owner, await join(accountId, 'owner')] as const
+    const { accountId, people } = await newOrganisation(fixture)
+    const pair = [people.owner, await join(fixture, accountId, 'owner')] as const
     for (let round = 0; round < 100; round++) {
       const [one, other] = pair
       const outcomes = await Promise.all([
@@ -150,7 +121,7 @@ describe('a role', () => {
 
 describe('a membership', () => {
   test('ends by those who may, or by oneself, but never the last owner’s', async () => {
-    const { accountId, people } = await organisation()
+    const { accountId, people } = await newOrganisation(fixture)
     const remove = (user: User, remover: User) =>
       removeMember(fixture.database, { accountId, userId: user.userId, by: by(remover) })
     expect(await remove(people.viewer, people.developer)).toEqual({ kind: 'not_permitted' })
@@ -166,7 +137,7 @@ describe('a membership', () => {
   })
 
   test('of whoever has active keys ends only once these are off', async () => {
-    const { accountId, people } = await organisation()
+    const { accountId, people } = await newOrganisation(fixture)
     const { userId } = people.developer
     const key = await fixture.apiKeys.create({ accountId, name: 'theirs', createdBy: userId }, by(people.developer))
     assert(key.kind === 'created', key.kind)
@@ -178,9 +149,9 @@ describe('a membership', () => {
   })
 
   test('that ends leaves no key behind, whatever is made meanwhile', async () => {
-    const { accountId, people } = await organisation()
+    const { accountId, people } = await newOrganisation(fixture)
     for (let round = 0; round < 20; round++) {
-      const { userId } = await join(accountId, 'developer')
+      const { userId } = await join(fixture, accountId, 'developer')
       const [created, removed] = await Promise.all([
         fixture.apiKeys.create({ accountId, name: `key ${round}`, createdBy: userId }),
         removeMember(fixture.database, { accountId, userId, by: by(people.owner) }),
@@ -191,8 +162,8 @@ describe('a membership', () => {
   })
 
   test('in the account that was once one’s own leaves one a new one, and the organisation another address', async () => {
-    const { accountId, people } = await organisation()
-    const heir = await join(accountId, 'owner')
+    const { accountId, people } = await newOrganisation(fixture)
+    const heir = await join(fixture, accountId, 'owner')
     const { owner } = people
     expect(await removeMember(fixture.database, { accountId, userId: owner.userId, by: by(owner) })).toEqual({
       kind: 'done',

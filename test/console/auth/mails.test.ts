@@ -1,6 +1,13 @@
 /** The mails: whom they are for, where their links lead, and that their words keep what the tokens promise. */
 import { describe, expect, test } from 'bun:test'
-import { alreadyRegisteredMail, linkTo, resetMail, secondStepChangedMail, verificationMail } from '@/console/auth/mails'
+import {
+  alreadyRegisteredMail,
+  invitationMail,
+  linkTo,
+  resetMail,
+  secondStepChangedMail,
+  verificationMail,
+} from '@/console/auth/mails'
 
 const LINK = 'https://pay.example.test/dashboard/verify-email#token=abc'
 /** Whatever Host header somebody sends is part of the address. */
@@ -35,6 +42,24 @@ describe('a mail', () => {
     expect(text).toContain(time)
     expect(text.endsWith('\n')).toBe(true)
     expect(subject).not.toContain('\n')
+  })
+
+  test('of an invitation makes no link and no line of what strangers call themselves', () => {
+    const names = {
+      accountName: 'Win at https://evil.example/x\n\nOpen <evil.example>',
+      invitedBy: `www.evil.example\r\nBcc: a@evil.example ${'x'.repeat(200)}`,
+    }
+    const { text, subject } = invitationMail('ada@example.test', LINK, { ...names, role: 'viewer', days: 7 })
+    const others = text.replace(LINK, '')
+    for (const part of ['://', 'evil.example', '@', '<', 'x'.repeat(100)]) expect(others).not.toContain(part)
+    expect(text.split('\n')).toHaveLength(6)
+    expect(text.split('\n')).toContain(LINK)
+    expect(subject).not.toMatch(/[\r\n]/)
+    const plain = { accountName: 'Müller & Söhne GmbH', invitedBy: 'Ada', role: 'admin', days: 7 }
+    expect(invitationMail('ada@example.test', LINK, plain)).toMatchObject({
+      ...{ subject: 'You are invited to Müller & Söhne GmbH', link: LINK },
+      text: expect.stringContaining('7 days'),
+    })
   })
 
   test('of a changed second step says what changed and where to go', () => {

@@ -12,7 +12,7 @@ export type Classification =
   | { kind: 'public' }
   | { kind: 'administrator' }
 
-type Ids = Record<'keyId' | 'requestId' | 'failedId' | 'orderId' | 'sessionId' | 'userId', string>
+type Ids = Record<'keyId' | 'requestId' | 'failedId' | 'orderId' | 'sessionId' | 'userId' | 'invitationId', string>
 export type Victim = Ids & { customer: SignedInCustomer }
 
 const PUBLIC = { kind: 'public' } as const
@@ -24,6 +24,8 @@ const subject = (params: (victim: Victim) => Record<string, string>, body?: obje
 const ofKey = (body?: object) => subject(({ keyId }) => ({ id: keyId }), body)
 const ofOrder = (body?: object) => subject(({ orderId }) => ({ orderId }), body)
 const ofBudget = (body?: object) => subject(({ userId }) => ({ scope: 'member', scopeId: userId }), body)
+const ofInvitation = subject(({ invitationId }) => ({ invitationId }), {})
+const NO_TOKEN = 'x'.repeat(32)
 /** Filters that name what another account has. */
 const filtered: Classification = {
   kind: 'own',
@@ -93,6 +95,13 @@ export const CLASSIFICATIONS: Readonly<Record<string, Classification>> = {
   'POST /dashboard/api/a/:accountId/budgets/:scope/:scopeId/grant': ofBudget({ window: 'day', usd: '1' }),
   'GET /dashboard/api/a/:accountId/members': filtered,
   'POST /dashboard/api/a/:accountId/organisation': own({ name: 'Eve Ltd', country: 'GB' }),
+  'GET /dashboard/api/a/:accountId/invitations': filtered,
+  'POST /dashboard/api/a/:accountId/invitations': own({ email: 'mallory@example.test', role: 'viewer' }),
+  'POST /dashboard/api/a/:accountId/invitations/:invitationId/resend': ofInvitation,
+  'POST /dashboard/api/a/:accountId/invitations/:invitationId/revoke': ofInvitation,
+  'POST /dashboard/api/invitations/show': own({ token: NO_TOKEN }),
+  'POST /dashboard/api/invitations/accept': own({ token: NO_TOKEN }),
+  'POST /dashboard/api/invitations/decline': own({ token: NO_TOKEN }),
   'PATCH /dashboard/api/a/:accountId/members/:userId': subject(({ userId }) => ({ userId }), { role: 'viewer' }),
   'DELETE /dashboard/api/a/:accountId/members/:userId': subject(({ userId }) => ({ userId })),
   'GET /dashboard/api/a/:accountId/orders/:orderId': ofOrder(),

@@ -38,6 +38,7 @@ beforeAll(async () => {
     orderId,
     sessionId: other.viewer.sessionId,
     userId: await addColleague(customer),
+    invitationId: await inviteSomebody(customer),
   }
   eve = await signUpPerson(gateway, { name: 'Eve' })
 })
@@ -52,6 +53,13 @@ async function addColleague({ person, accountId }: SignedInCustomer): Promise<st
   await gateway.gateway.database.sql`INSERT INTO memberships (account_id, user_id, role)
     VALUES (${accountId}, ${userId}, 'developer')`
   return userId
+}
+
+async function inviteSomebody({ person }: SignedInCustomer): Promise<string> {
+  const invited = { email: 'invited@example.test', role: 'viewer' }
+  const { status, body } = await person.json('POST', '/dashboard/api/a/:accountId/invitations', invited)
+  expect(status).toBe(200)
+  return (body as { invitationId: string }).invitationId
 }
 
 /** A request for a model that is not sold. Returns its id once it is in the list. */
@@ -172,7 +180,9 @@ describe("as another account's person", () => {
 
   test('what the first account sees is what was looked for', async () => {
     const { customer, ...ids } = victim
-    const ofAccount = ['usage', 'failures', 'keys', 'orders', 'members'].map((path) => `a/:accountId/${path}`)
+    const ofAccount = ['usage', 'failures', 'keys', 'orders', 'members', 'invitations'].map(
+      (path) => `a/:accountId/${path}`,
+    )
     const paths = [...ofAccount, 'session/sessions', 'session/me']
     const seen = await Promise.all(paths.map((path) => customer.person.json('GET', `/dashboard/api/${path}`)))
     const text = JSON.stringify(seen.map(({ body }) => body))

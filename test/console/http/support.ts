@@ -40,7 +40,7 @@ export async function signInAgain(
 export async function loggedToken(
   gateway: TestGateway,
   email: string,
-  page: 'verify-email' | 'reset-password',
+  page: 'verify-email' | 'reset-password' | 'invitation',
 ): Promise<string> {
   const pattern = new RegExp(`"to":"${email}".*/dashboard/${page}#token=([0-9A-Za-z]+)`)
   return until(() => gateway.logLines.flatMap((line) => pattern.exec(line)?.[1] ?? []).at(-1), `a link for ${email}`)

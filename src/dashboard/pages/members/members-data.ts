@@ -41,3 +41,35 @@ export async function membersChanged(): Promise<void> {
     queryClient.invalidateQueries({ queryKey: VIEWER_KEY }),
   ])
 }
+
+type InvitationList = NonNullable<Awaited<ReturnType<AccountApi['invitations']['get']>>['data']>
+export type InvitationItem = InvitationList['items'][number]
+
+const INVITATIONS_KEY = ['invitations'] as const
+
+/** Invitations that nobody has answered. */
+export function useInvitations() {
+  return useQuery({ queryKey: INVITATIONS_KEY, queryFn: () => answer(accountApi().invitations.get()) })
+}
+
+/** Sends an invitation by mail. */
+export async function invite(email: string, role: AccountRole): Promise<void> {
+  await answer(accountApi().invitations.post({ email, role }))
+  await invitationsChanged()
+}
+
+/** Sends it again, with a new link. */
+export async function resend({ invitationId }: InvitationItem): Promise<void> {
+  await answer(accountApi().invitations({ invitationId }).resend.post({}))
+  await invitationsChanged()
+}
+
+/** Voids it. */
+export async function revoke({ invitationId }: InvitationItem): Promise<void> {
+  await answer(accountApi().invitations({ invitationId }).revoke.post({}))
+  await invitationsChanged()
+}
+
+function invitationsChanged(): Promise<void> {
+  return queryClient.invalidateQueries({ queryKey: INVITATIONS_KEY })
+}

@@ -4,6 +4,7 @@ import { useMay } from '@/dashboard/account'
 import { Page } from '@/dashboard/components/page'
 import { Section } from '@/dashboard/components/section'
 import { Loaded } from '@/dashboard/components/states/loaded'
+import { InvitationsSection } from './invitations-section'
 import { useMembers } from './members-data'
 import { MembersTable } from './members-table'
 import { OrganisationForm } from './organisation-form'
@@ -19,6 +20,7 @@ export function MembersPage() {
         <Loaded query={members}>{({ items, kind }) => <MembersTable items={items} kind={kind} />}</Loaded>
       </Section>
       {members.data?.kind === 'personal' && may('account.change') && <OrganisationForm />}
+      {members.data?.kind === 'organisation' && may('members.change') && <InvitationsSection />}
       {members.data?.company && <CompanyFacts company={members.data.company} />}
       {members.data?.kind === 'organisation' && <RolesExplained />}
     </Page>

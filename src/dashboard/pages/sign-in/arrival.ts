@@ -1,15 +1,16 @@
 /** Arriving: where people wanted to go before they had to sign in, and the token of a link from a mail. */
 import { useCallback, useState } from 'react'
 import { useLocation, useSearchParams } from 'wouter'
+import { INVITATION_PATH, rememberedInvitation } from '@/dashboard/invitation'
 import { viewerChanged } from '@/dashboard/session'
 
 /** A path of ours: `//host` and `/\host` would lead elsewhere. */
 const OWN_PATH = /^\/(?![/\\])/
 
-/** The path to go on to after signing in, of the query `next`; the overview unless it is a path of ours. */
+/** The path to go on to after signing in, of the query `next`; an invitation that waits, or the overview, unless it is a path of ours. */
 export function useNext(): string {
   const [search] = useSearchParams()
-  const next = search.get('next') ?? '/'
+  const next = search.get('next') ?? (rememberedInvitation() === '' ? '/' : INVITATION_PATH)
   return OWN_PATH.test(next) ? next : '/'
 }
 

@@ -34,6 +34,7 @@ const STATUS_WORDS: Record<ErrorKind, string> = {
   model_not_found: 'NOT_FOUND',
   method_not_allowed: 'UNIMPLEMENTED',
   conflict: 'ABORTED',
+  gone: 'NOT_FOUND',
   too_large: 'INVALID_ARGUMENT',
   context_length_exceeded: 'INVALID_ARGUMENT',
   unsupported_media_type: 'INVALID_ARGUMENT',

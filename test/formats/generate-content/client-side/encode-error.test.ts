@@ -13,6 +13,7 @@ describe('encodeError', () => {
     ['model_not_found', 'NOT_FOUND'],
     ['method_not_allowed', 'UNIMPLEMENTED'],
     ['conflict', 'ABORTED'],
+    ['gone', 'NOT_FOUND'],
     ['too_large', 'INVALID_ARGUMENT'],
     ['context_length_exceeded', 'INVALID_ARGUMENT'],
     ['unsupported_media_type', 'INVALID_ARGUMENT'],

@@ -14,6 +14,7 @@ describe('our errors', () => {
     ['model_not_found', 404, 'not_found_error'],
     ['method_not_allowed', 405, 'invalid_request_error'],
     ['conflict', 409, 'conflict_error'],
+    ['gone', 410, 'invalid_request_error'],
     ['too_large', 413, 'request_too_large'],
     ['unsupported_media_type', 415, 'invalid_request_error'],
     ['rate_limited', 429, 'rate_limit_error'],

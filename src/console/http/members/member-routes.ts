@@ -2,21 +2,17 @@
 import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import type { ApiKeys } from '@/accounts/api-keys'
-import type { ChangedBy } from '@/accounts/audit'
-import type { ListedMember, MemberRefusal } from '@/accounts/members/change-members'
-import { MAX_MEMBERS } from '@/accounts/members/change-members'
+import { MAX_MEMBERS } from '@/accounts/members/admission'
+import type { ListedMember } from '@/accounts/members/change-members'
 import type { Members } from '@/accounts/members/members'
 import { GatewayError } from '@/chat/error'
 import type { Member } from '@/console/auth/viewer'
-import { ACCOUNT_ROLES } from '@/db/auth-schema'
-import { clientAddress } from '@/http/client-address'
+import { ACCOUNT_PREFIX, type GuardDeps, guard, IN_ACCOUNT } from '@/console/http/guard'
 import { titled } from '@/http/openapi/titled'
-import { requestIdOf } from '@/http/request-id'
-import { ACCOUNT_PREFIX, type GuardDeps, guard, IN_ACCOUNT, notPermitted } from './guard'
+import { changedBy, Role, refusalOf } from './member-words'
 
 export type MemberRouteDeps = GuardDeps & { members: Members; apiKeys: ApiKeys; trustedProxyHops: number }
 
-const Role = Type.Unsafe<(typeof ACCOUNT_ROLES)[number]>(Type.Union(ACCOUNT_ROLES.map((role) => Type.Literal(role))))
 const MemberParams = Type.Object({
   ...IN_ACCOUNT,
   userId: Type.String({ minLength: 1, maxLength: 100, pattern: '^[\\w-]+$' }),
@@ -155,35 +151,4 @@ async function remove({ members, apiKeys, ...deps }: MemberRouteDeps, { viewer, 
   }
   if (outcome.kind !== 'done') throw refusalOf(outcome)
   return { removed: true as const }
-}
-
-function refusalOf(refusal: MemberRefusal): GatewayError {
-  switch (refusal.kind) {
-    case 'not_organisation':
-      return conflict('not_organisation', 'Make the account an organisation first.')
-    case 'unknown_member':
-      return new GatewayError('not_found', 'There is no such member.', { code: 'member_not_found' })
-    case 'last_owner':
-      return conflict('last_owner', 'An organisation has an owner: make somebody else one first.')
-    case 'not_permitted':
-      return notPermitted()
-    case 'own_promotion':
-      return notPermitted('Nobody gives themselves another role but a lower one.', 'role')
-    case 'too_many_owned':
-      return conflict('too_many_owned', `A person is owner of at most ${refusal.limit} accounts.`)
-    case 'has_keys':
-      return conflict('member_has_keys', `${refusal.activeKeys} keys of this member are active.`)
-  }
-}
-
-function conflict(code: string, message: string): GatewayError {
-  return new GatewayError('conflict', message, { code })
-}
-
-function changedBy(
-  { trustedProxyHops }: Pick<MemberRouteDeps, 'trustedProxyHops'>,
-  { userId, email }: Member,
-  request: Request,
-): ChangedBy {
-  return { actor: { userId, email }, ip: clientAddress(request, trustedProxyHops), requestId: requestIdOf(request) }
 }

@@ -1,0 +1,62 @@
+/** How somebody becomes a member of an organisation: once, and within what an account and a person may have. */
+import { and, count, eq } from 'drizzle-orm'
+import { type AccountRole, memberships, users } from '@/db/auth-schema'
+import type { Transaction } from '@/db/client'
+import { accounts } from '@/db/schema'
+
+/** Accounts that one person may be an owner of. */
+export const MAX_OWNED_ACCOUNTS = 10
+/** Members of one account. */
+export const MAX_MEMBERS = 500
+
+export type AdmissionRefusal =
+  | { kind: 'already_member' }
+  | { kind: 'too_many_members'; limit: number }
+  | { kind: 'too_many_owned'; limit: number }
+
+/** Has all changes of who is a member of the account take turns from here on. False where it is no organisation. */
+export async function lockOrganisation(transaction: Transaction, accountId: string): Promise<boolean> {
+  const [account] = await transaction
+    .select({ kind: accounts.kind })
+    .from(accounts)
+    .where(eq(accounts.id, accountId))
+    .for('no key update')
+  return account?.kind === 'organisation'
+}
+
+/** Makes the person a member of the organisation, which is locked. */
+export async function admit(
+  transaction: Transaction,
+  accountId: string,
+  userId: string,
+  role: AccountRole,
+): Promise<AdmissionRefusal | undefined> {
+  const refusal = await refuseOwner(transaction, userId, role)
+  if (refusal) return refusal
+  const [row] = await transaction
+    .select({ members: count() })
+    .from(memberships)
+    .where(eq(memberships.accountId, accountId))
+  if ((row?.members ?? 0) >= MAX_MEMBERS) return { kind: 'too_many_members', limit: MAX_MEMBERS }
+  const inserted = await transaction
+    .insert(memberships)
+    .values({ accountId, userId, role })
+    .onConflictDoNothing()
+    .returning({ userId: memberships.userId })
+  return inserted.length === 0 ? { kind: 'already_member' } : undefined
+}
+
+/** With the person's row locked: two accounts that make somebody an owner at once take turns. */
+export async function refuseOwner(
+  transaction: Transaction,
+  userId: string,
+  role: AccountRole,
+): Promise<AdmissionRefusal | undefined> {
+  if (role !== 'owner') return undefined
+  await transaction.select({ id: users.id }).from(users).where(eq(users.id, userId)).for('no key update')
+  const [row] = await transaction
+    .select({ owned: count() })
+    .from(memberships)
+    .where(and(eq(memberships.userId, userId), eq(memberships.role, 'owner')))
+  return (row?.owned ?? 0) < MAX_OWNED_ACCOUNTS ? undefined : { kind: 'too_many_owned', limit: MAX_OWNED_ACCOUNTS }
+}

@@ -1,0 +1,105 @@
+/** What an invited person does with an invitation: looks at it, accepts or declines it. It is good once, and for the verified address alone. */
+import { eq, sql } from 'drizzle-orm'
+import { type ChangedBy, recordAudit } from '@/accounts/audit'
+import { type AccountRole, invitations, users } from '@/db/auth-schema'
+import type { Database, Transaction } from '@/db/client'
+import { accounts } from '@/db/schema'
+import { sha256Hex } from '@/lib/ids'
+import { type AdmissionRefusal, admit, lockOrganisation } from './admission'
+import { roleIn } from './memberships'
+import { mayGive } from './permissions'
+
+type OpenInvitation = {
+  invitationId: string
+  accountId: string
+  accountName: string
+  role: AccountRole
+  /** The name of whoever sent it. */
+  invitedBy: string
+}
+
+/** `invalid`: expired, used, revoked, for another address, beyond what its sender may give now, or never ours: nobody learns which. */
+export type AnswerRefusal = { kind: 'invalid' | 'not_verified' } | AdmissionRefusal
+
+type Answering = { token: string; by: ChangedBy & { actor: { userId: string } } }
+
+/** What the person is invited to. */
+export async function readInvitation(
+  { db }: Database,
+  { token, by }: Answering,
+): Promise<{ kind: 'open'; invitation: OpenInvitation } | AnswerRefusal> {
+  return await db.transaction(async (transaction) => {
+    const found = await findOpen(transaction, token, by)
+    return 'kind' in found ? found : { kind: 'open', invitation: found }
+  })
+}
+
+/** Makes the person a member. */
+export async function acceptInvitation(
+  { db }: Database,
+  { token, by }: Answering,
+): Promise<{ kind: 'accepted'; accountId: string } | AnswerRefusal> {
+  return await db.transaction(async (transaction) => {
+    const found = await findOpen(transaction, token, by)
+    if ('kind' in found) return found
+    const { invitationId, accountId, role, invitedBy } = found
+    const { userId } = by.actor
+    const refusal = await admit(transaction, accountId, userId, role)
+    if (refusal) return refusal
+    await transaction.update(invitations).set({ state: 'accepted' }).where(eq(invitations.id, invitationId))
+    const details = { invitationId, role, invitedBy }
+    await recordAudit(transaction, { ...by, action: 'member.join', subject: userId, accountId, details })
+    return { kind: 'accepted', accountId }
+  })
+}
+
+/** Says no, for good. */
+export async function declineInvitation(
+  { db }: Database,
+  { token, by }: Answering,
+): Promise<{ kind: 'declined' } | AnswerRefusal> {
+  return await db.transaction(async (transaction) => {
+    const found = await findOpen(transaction, token, by)
+    if ('kind' in found) return found
+    const { invitationId, accountId, role } = found
+    await transaction.update(invitations).set({ state: 'declined' }).where(eq(invitations.id, invitationId))
+    const details = { role }
+    await recordAudit(transaction, { ...by, action: 'invitation.decline', subject: invitationId, accountId, details })
+    return { kind: 'declined' }
+  })
+}
+
+/** With the account locked: of two who accept at once, or of one who accepts while another revokes, the second finds it decided. */
+async function findOpen(
+  transaction: Transaction,
+  token: string,
+  { actor: { userId } }: Answering['by'],
+): Promise<OpenInvitation | AnswerRefusal> {
+  const [person] = await transaction
+    .select({ email: users.email, isVerified: users.emailVerified })
+    .from(users)
+    .where(eq(users.id, userId))
+  if (!person?.isVerified) return { kind: 'not_verified' }
+  const tokenHash = sha256Hex(token)
+  const [named] = await transaction
+    .select({ accountId: invitations.accountId })
+    .from(invitations)
+    .where(eq(invitations.tokenHash, tokenHash))
+  if (!named || !(await lockOrganisation(transaction, named.accountId))) return { kind: 'invalid' }
+  const [row] = await transaction
+    .select({
+      invitation: invitations,
+      accountName: accounts.name,
+      invitedBy: users.name,
+      isExpired: sql<boolean>`${invitations.expiresAt} <= now()`,
+    })
+    .from(invitations)
+    .innerJoin(accounts, eq(accounts.id, invitations.accountId))
+    .innerJoin(users, eq(users.id, invitations.invitedBy))
+    .where(eq(invitations.tokenHash, tokenHash))
+  if (!row || row.isExpired) return { kind: 'invalid' }
+  const { id: invitationId, accountId, email, role, state, invitedBy } = row.invitation
+  const isOpen = state === 'pending' && email === person.email
+  if (!isOpen || !mayGive(await roleIn(transaction, accountId, invitedBy), role)) return { kind: 'invalid' }
+  return { invitationId, accountId, accountName: row.accountName, role, invitedBy: row.invitedBy }
+}

@@ -1,0 +1,191 @@
+/** Invitations to an organisation: made, sent again and revoked by members who may. Their tokens are handed out, and kept as hashes. */
+import { and, count, desc, eq, gt, ne, sql } from 'drizzle-orm'
+import { type ChangedBy, recordAudit } from '@/accounts/audit'
+import { type AccountRole, invitations, memberships, users } from '@/db/auth-schema'
+import type { Database, Transaction } from '@/db/client'
+import { accounts } from '@/db/schema'
+import { randomBase62, randomId, sha256Hex } from '@/lib/ids'
+import { lockOrganisation } from './admission'
+import { roleIn } from './memberships'
+import { mayGive } from './permissions'
+
+/** How long an invitation may be accepted. */
+export const INVITATION_DAYS = 7
+/** Of one account, at once and in 24 hours. */
+export const MAX_PENDING = 50
+export const MAX_A_DAY = 100
+
+/** 190 bits. */
+const TOKEN_LENGTH = 32
+const DAY_MS = 86_400_000
+/** Pending ones, and as many that have expired. */
+const MAX_LISTED = 2 * MAX_PENDING
+
+export type ListedInvitation = {
+  invitationId: string
+  email: string
+  role: AccountRole
+  /** The name of whoever sent it last. */
+  invitedBy: string
+  isExpired: boolean
+  createdAt: Date
+  expiresAt: Date
+}
+
+/** What a mail says: `token` is in it alone. */
+export type SentInvitation = {
+  invitationId: string
+  token: string
+  email: string
+  role: AccountRole
+  accountName: string
+}
+
+export type InvitationRefusal =
+  | { kind: 'not_organisation' | 'unknown_invitation' | 'already_member' }
+  /** The role of whoever asks is too low for it. */
+  | { kind: 'not_permitted' }
+  | { kind: 'too_many_pending' | 'too_many_a_day'; limit: number }
+
+/** Who invites, and to what. */
+type Inviting = { accountId: string; by: ChangedBy & { actor: { userId: string } } }
+
+/** Invites an address, of which nothing need be known. One that was pending for it is revoked. */
+export async function invite(
+  { db }: Database,
+  { accountId, by }: Inviting,
+  { email: address, role }: { email: string; role: AccountRole },
+): Promise<{ kind: 'sent'; invitation: SentInvitation } | InvitationRefusal> {
+  const email = address.toLowerCase()
+  return await db.transaction(async (transaction) => {
+    if (!(await lockOrganisation(transaction, accountId))) return { kind: 'not_organisation' }
+    if (!mayGive(await roleIn(transaction, accountId, by.actor.userId), role)) return { kind: 'not_permitted' }
+    if (await isMember(transaction, accountId, email)) return { kind: 'already_member' }
+    const others = and(eq(invitations.accountId, accountId), ne(invitations.email, email))
+    if ((await countPending(transaction, others)) >= MAX_PENDING)
+      return { kind: 'too_many_pending', limit: MAX_PENDING }
+    const today = gt(invitations.createdAt, new Date(Date.now() - DAY_MS))
+    const [row] = await transaction
+      .select({ sent: count() })
+      .from(invitations)
+      .where(and(eq(invitations.accountId, accountId), today))
+    if ((row?.sent ?? 0) >= MAX_A_DAY) return { kind: 'too_many_a_day', limit: MAX_A_DAY }
+    await transaction
+      .update(invitations)
+      .set({ state: 'revoked' })
+      .where(and(eq(invitations.accountId, accountId), eq(invitations.email, email), eq(invitations.state, 'pending')))
+    const { token, ...secret } = newSecret()
+    const invitationId = randomId('invt')
+    const values = { id: invitationId, accountId, email, role, invitedBy: by.actor.userId, ...secret }
+    await transaction.insert(invitations).values(values)
+    const accountName = await nameOf(transaction, accountId)
+    const details = { email, role }
+    await recordAudit(transaction, { ...by, action: 'invitation.create', subject: invitationId, accountId, details })
+    return { kind: 'sent', invitation: { invitationId, token, email, role, accountName } }
+  })
+}
+
+/** Makes a new token for an invitation that nobody has accepted; the one of before is void. It is the sender's from then on. */
+export async function resendInvitation(
+  { db }: Database,
+  { accountId, by }: Inviting,
+  invitationId: string,
+): Promise<{ kind: 'sent'; invitation: SentInvitation } | InvitationRefusal> {
+  return await db.transaction(async (transaction) => {
+    const found = await lockPending(transaction, { accountId, by }, invitationId)
+    if ('kind' in found) return found
+    const others = and(eq(invitations.accountId, accountId), ne(invitations.id, invitationId))
+    if ((await countPending(transaction, others)) >= MAX_PENDING)
+      return { kind: 'too_many_pending', limit: MAX_PENDING }
+    const { email, role } = found
+    const { token, ...secret } = newSecret()
+    await transaction
+      .update(invitations)
+      .set({ ...secret, invitedBy: by.actor.userId })
+      .where(eq(invitations.id, invitationId))
+    const accountName = await nameOf(transaction, accountId)
+    const details = { email, role }
+    await recordAudit(transaction, { ...by, action: 'invitation.resend', subject: invitationId, accountId, details })
+    return { kind: 'sent', invitation: { invitationId, token, email, role, accountName } }
+  })
+}
+
+/** Voids an invitation that nobody has accepted. */
+export async function revokeInvitation(
+  { db }: Database,
+  { accountId, by }: Inviting,
+  invitationId: string,
+): Promise<{ kind: 'done' } | InvitationRefusal> {
+  return await db.transaction(async (transaction) => {
+    const found = await lockPending(transaction, { accountId, by }, invitationId)
+    if ('kind' in found) return found
+    await transaction.update(invitations).set({ state: 'revoked' }).where(eq(invitations.id, invitationId))
+    const details = { email: found.email, role: found.role }
+    await recordAudit(transaction, { ...by, action: 'invitation.revoke', subject: invitationId, accountId, details })
+    return { kind: 'done' }
+  })
+}
+
+/** Those that nobody has answered, newest first. */
+export async function listInvitations({ db }: Database, accountId: string): Promise<ListedInvitation[]> {
+  return await db
+    .select({
+      invitationId: invitations.id,
+      email: invitations.email,
+      role: invitations.role,
+      invitedBy: users.name,
+      isExpired: sql<boolean>`${invitations.expiresAt} <= now()`,
+      createdAt: invitations.createdAt,
+      expiresAt: invitations.expiresAt,
+    })
+    .from(invitations)
+    .innerJoin(users, eq(users.id, invitations.invitedBy))
+    .where(and(eq(invitations.accountId, accountId), eq(invitations.state, 'pending')))
+    .orderBy(desc(invitations.expiresAt), desc(invitations.id))
+    .limit(MAX_LISTED)
+}
+
+async function lockPending(
+  transaction: Transaction,
+  { accountId, by }: Inviting,
+  invitationId: string,
+): Promise<{ email: string; role: AccountRole } | InvitationRefusal> {
+  await lockOrganisation(transaction, accountId)
+  const [row] = await transaction
+    .select({ email: invitations.email, role: invitations.role })
+    .from(invitations)
+    .where(
+      and(eq(invitations.id, invitationId), eq(invitations.accountId, accountId), eq(invitations.state, 'pending')),
+    )
+  if (!row) return { kind: 'unknown_invitation' }
+  const isAllowed = mayGive(await roleIn(transaction, accountId, by.actor.userId), row.role)
+  return isAllowed ? row : { kind: 'not_permitted' }
+}
+
+async function isMember(transaction: Transaction, accountId: string, email: string): Promise<boolean> {
+  const [row] = await transaction
+    .select({ userId: memberships.userId })
+    .from(memberships)
+    .innerJoin(users, eq(users.id, memberships.userId))
+    .where(and(eq(memberships.accountId, accountId), eq(users.email, email)))
+  return row !== undefined
+}
+
+async function countPending(transaction: Transaction, which: ReturnType<typeof and>): Promise<number> {
+  const [row] = await transaction
+    .select({ pending: count() })
+    .from(invitations)
+    .where(and(which, eq(invitations.state, 'pending'), gt(invitations.expiresAt, sql`now()`)))
+  return row?.pending ?? 0
+}
+
+async function nameOf(transaction: Transaction, accountId: string): Promise<string> {
+  const [account] = await transaction.select({ name: accounts.name }).from(accounts).where(eq(accounts.id, accountId))
+  return account?.name ?? ''
+}
+
+function newSecret(): { token: string; tokenHash: string; expiresAt: Date } {
+  const token = randomBase62(TOKEN_LENGTH)
+  const expiresAt = new Date(Date.now() + INVITATION_DAYS * DAY_MS)
+  return { token, tokenHash: sha256Hex(token), expiresAt }
+}

@@ -1,0 +1,220 @@
+/** The routes of invitations: those of an account, sent by its members, and what the invited person answers. */
+import { Type } from '@sinclair/typebox'
+import { Elysia } from 'elysia'
+import {
+  INVITATION_DAYS,
+  type ListedInvitation,
+  MAX_A_DAY,
+  MAX_PENDING,
+  type SentInvitation,
+} from '@/accounts/members/invitations'
+import type { Members } from '@/accounts/members/members'
+import { GatewayError } from '@/chat/error'
+import { invitationsTo, resendsOf } from '@/console/auth/limits'
+import type { Mailer } from '@/console/auth/mailer'
+import { invitationMail, linkTo } from '@/console/auth/mails'
+import type { Member } from '@/console/auth/viewer'
+import { ACCOUNT_PREFIX, guard, IN_ACCOUNT } from '@/console/http/guard'
+import type { SessionDeps } from '@/console/http/session/context'
+import { Done, Email, exactly, Token } from '@/console/http/session/schemas'
+import { titled } from '@/http/openapi/titled'
+import { changedBy, Role, refusalOf } from './member-words'
+
+export type InvitationRouteDeps = SessionDeps & { members: Members }
+
+const InvitationParams = Type.Object({
+  ...IN_ACCOUNT,
+  invitationId: Type.String({ minLength: 1, maxLength: 64, pattern: '^\\w+$' }),
+})
+
+const InvitationBody = titled('Invitation', {
+  invitationId: Type.String(),
+  email: Type.String(),
+  role: Role,
+  invitedBy: Type.String({ description: 'The name of whoever sent it last' }),
+  isExpired: Type.Boolean(),
+  createdAt: Type.String({ description: 'ISO 8601' }),
+  expiresAt: Type.String({ description: 'ISO 8601' }),
+})
+
+const InvitationList = Type.Object({
+  items: Type.Array(InvitationBody, { description: 'Those that nobody has answered, newest first' }),
+  nextCursor: Type.Null({ description: 'All are on one page' }),
+})
+
+const Sent = Type.Object({ invitationId: Type.String() })
+
+const Offer = Type.Object({
+  accountName: Type.String(),
+  role: Role,
+  invitedBy: Type.String({ description: 'The name of whoever invites' }),
+})
+
+/** Mounts `/dashboard/api/a/:accountId/invitations` and `/dashboard/api/invitations`. */
+export function invitationRoutes(deps: InvitationRouteDeps) {
+  return new Elysia({ name: 'invitation-routes' }).use(accountRoutes(deps)).use(answerRoutes(deps))
+}
+
+function accountRoutes(deps: InvitationRouteDeps) {
+  const { invitations } = deps.members
+  return new Elysia({
+    name: 'account-invitation-routes',
+    prefix: `${ACCOUNT_PREFIX}/invitations`,
+    tags: ['Dashboard'],
+  })
+    .use(guard(deps))
+    .get(
+      '',
+      async ({ viewer }) => ({ items: (await invitations.list(viewer.accountId)).map(onWire), nextCursor: null }),
+      {
+        may: 'members.change',
+        response: InvitationList,
+        detail: { summary: 'List open invitations', description: 'Nobody has accepted, declined or revoked these.' },
+      },
+    )
+    .post('', ({ viewer, request, body }) => send(deps, { viewer, request }, body), {
+      may: 'members.change',
+      body: exactly({ email: Email, role: Role }),
+      response: Sent,
+      detail: {
+        summary: 'Invite somebody by mail',
+        description:
+          `Up to one’s own role. The link is valid for ${INVITATION_DAYS} days, once, and for this address alone; an invitation that was open for it is revoked. ` +
+          `At most ${MAX_PENDING} are open at once, and ${MAX_A_DAY} sent in 24 hours (409). The answer is the same whether or not somebody has signed up with the address.`,
+      },
+    })
+    .post(
+      '/:invitationId/resend',
+      ({ viewer, request, params }) => resend(deps, { viewer, request }, params.invitationId),
+      {
+        may: 'members.change',
+        params: InvitationParams,
+        response: Sent,
+        detail: {
+          summary: 'Send an invitation again',
+          description: `With a new link, valid for ${INVITATION_DAYS} days; the old one is void. Three times an hour.`,
+        },
+      },
+    )
+    .post(
+      '/:invitationId/revoke',
+      async ({ viewer, request, params }) => {
+        const { accountId } = viewer
+        const by = changedBy(deps, viewer, request)
+        const outcome = await invitations.revoke({ accountId, by }, params.invitationId)
+        if (outcome.kind !== 'done') throw refusalOf(outcome)
+        return { done: true as const }
+      },
+      {
+        may: 'members.change',
+        params: InvitationParams,
+        response: Done,
+        detail: { summary: 'Revoke an invitation', description: 'Its link is void at once.' },
+      },
+    )
+}
+
+function answerRoutes(deps: InvitationRouteDeps) {
+  const { invitations } = deps.members
+  const body = exactly({ token: Token })
+  return new Elysia({ name: 'answer-invitation-routes', prefix: '/dashboard/api/invitations', tags: ['Dashboard'] })
+    .use(guard(deps))
+    .post(
+      '/show',
+      async ({ viewer, request, body: { token } }) => {
+        const outcome = await invitations.read({ token, by: changedBy(deps, viewer, request) })
+        if (outcome.kind !== 'open') throw refusalOf(outcome)
+        const { accountName, role, invitedBy } = outcome.invitation
+        return { accountName, role, invitedBy }
+      },
+      {
+        signedIn: true,
+        body,
+        response: Offer,
+        detail: { summary: 'Look at an invitation', description: ANSWERED },
+      },
+    )
+    .post(
+      '/accept',
+      async ({ viewer, request, body: { token } }) => {
+        const outcome = await invitations.accept({ token, by: changedBy(deps, viewer, request) })
+        if (outcome.kind !== 'accepted') throw refusalOf(outcome)
+        return { accountId: outcome.accountId }
+      },
+      {
+        signedIn: true,
+        body,
+        response: Type.Object({ accountId: Type.String() }),
+        detail: { summary: 'Accept an invitation', description: `Makes one a member. ${ANSWERED}` },
+      },
+    )
+    .post(
+      '/decline',
+      async ({ viewer, request, body: { token } }) => {
+        const outcome = await invitations.decline({ token, by: changedBy(deps, viewer, request) })
+        if (outcome.kind !== 'declined') throw refusalOf(outcome)
+        return { done: true as const }
+      },
+      {
+        signedIn: true,
+        body,
+        response: Done,
+        detail: { summary: 'Decline an invitation', description: `Its link is void. ${ANSWERED}` },
+      },
+    )
+}
+
+const ANSWERED =
+  'With the token of the mail, as the person whose confirmed address it was sent to (403 `email_not_verified`). 410 `invitation_invalid` ' +
+  'for one that is expired, used, revoked, for somebody else, or more than whoever sent it may give now.'
+
+/** Who asks, by which request. */
+type Caller = { viewer: Member; request: Request }
+
+async function send(
+  deps: InvitationRouteDeps,
+  { viewer, request }: Caller,
+  { email, role }: { email: string; role: ListedInvitation['role'] },
+) {
+  const { throttle } = deps.auth.parts
+  const mailer = requireMailer(deps)
+  await throttle.attempt(invitationsTo(email))
+  const { accountId } = viewer
+  const outcome = await deps.members.invitations.send(
+    { accountId, by: changedBy(deps, viewer, request) },
+    { email, role },
+  )
+  if (outcome.kind !== 'sent') throw refusalOf(outcome)
+  return post(deps, mailer, { viewer, request }, outcome.invitation)
+}
+
+async function resend(deps: InvitationRouteDeps, { viewer, request }: Caller, invitationId: string) {
+  const mailer = requireMailer(deps)
+  const { accountId } = viewer
+  await deps.auth.parts.throttle.attempt(resendsOf(`${accountId} ${invitationId}`))
+  const outcome = await deps.members.invitations.resend(
+    { accountId, by: changedBy(deps, viewer, request) },
+    invitationId,
+  )
+  if (outcome.kind !== 'sent') throw refusalOf(outcome)
+  return post(deps, mailer, { viewer, request }, outcome.invitation)
+}
+
+function requireMailer({ auth }: InvitationRouteDeps): Mailer {
+  const { mailer } = auth.parts
+  if (mailer) return mailer
+  throw new GatewayError('forbidden', 'This service sends no mail. Ask its operator to add the member.', {
+    code: 'mail_not_configured',
+  })
+}
+
+function post(deps: InvitationRouteDeps, mailer: Mailer, { viewer, request }: Caller, sent: SentInvitation) {
+  const { invitationId, token, email, role, accountName } = sent
+  const facts = { accountName, invitedBy: viewer.name, role, days: INVITATION_DAYS }
+  mailer.post(invitationMail(email, linkTo(deps.auth.parts, { request }, 'invitation', token), facts))
+  return { invitationId }
+}
+
+function onWire({ createdAt, expiresAt, ...invitation }: ListedInvitation): typeof InvitationBody.static {
+  return { ...invitation, createdAt: createdAt.toISOString(), expiresAt: expiresAt.toISOString() }
+}

@@ -1,0 +1,121 @@
+/** The page that the link of an invitation opens: first one signs in or up, then accepts or declines. */
+import { Button, Group, Loader, Stack, Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useEffect, useState } from 'react'
+import { Link } from 'wouter'
+import { answer, api } from '@/dashboard/client'
+import { FormError } from '@/dashboard/components/fields/form-error'
+import { ErrorState } from '@/dashboard/components/states/error-state'
+import { forgetInvitation, rememberedInvitation, rememberInvitation } from '@/dashboard/invitation'
+import { ROLE_WORDS } from '@/dashboard/pages/members/words'
+import { useMailedToken } from '@/dashboard/pages/sign-in/arrival'
+import { PublicFrame } from '@/dashboard/pages/sign-in/public-frame'
+import { useSignInOptions } from '@/dashboard/pages/sign-in/use-options'
+import { useViewer } from '@/dashboard/session'
+import { BrokenInvitation, SignedInAs } from './broken-invitation'
+
+/** The page at `/invitation`. */
+export function InvitationPage() {
+  const mailed = useMailedToken()
+  const [token] = useState(() => mailed || rememberedInvitation())
+  const viewer = useViewer()
+  if (token === '') return <BrokenInvitation email={viewer.data?.email} />
+  if (viewer.isPending) {
+    return (
+      <PublicFrame title="Invitation">
+        <Loader role="status" aria-label="Loading" />
+      </PublicFrame>
+    )
+  }
+  if (viewer.isError) {
+    return (
+      <PublicFrame title="Invitation">
+        <ErrorState error={viewer.error} retry={viewer.refetch} />
+      </PublicFrame>
+    )
+  }
+  if (viewer.data === null) return <SignInFirst token={token} />
+  return <Offer token={token} email={viewer.data.email} />
+}
+
+function SignInFirst({ token }: { token: string }) {
+  const options = useSignInOptions()
+  useEffect(() => rememberInvitation(token), [token])
+  return (
+    <PublicFrame
+      title="You are invited"
+      description="Sign in with the address that the invitation was sent to, and accept it then."
+    >
+      <Stack gap="sm">
+        <Button component={Link} href="/sign-in" fullWidth>
+          Sign in
+        </Button>
+        {options.data?.signUp !== 'closed' && (
+          <Button component={Link} href="/sign-up" fullWidth variant="default">
+            Create an account
+          </Button>
+        )}
+      </Stack>
+    </PublicFrame>
+  )
+}
+
+function Offer({ token, email }: { token: string; email: string }) {
+  const [isRunning, setRunning] = useState(false)
+  const [error, setError] = useState<Error>()
+  const offer = useQuery({
+    queryKey: ['invitation', token],
+    // Looked at once: after it is accepted there is nothing more to see.
+    staleTime: Number.POSITIVE_INFINITY,
+    queryFn: () => answer(api.invitations.show.post({ token })),
+  })
+  async function decide(act: () => Promise<string>) {
+    setRunning(true)
+    try {
+      const address = await act()
+      forgetInvitation()
+      // Anew, as with every change of account: who one is has changed as well.
+      window.location.assign(address)
+    } catch (refusal) {
+      setError(refusal instanceof Error ? refusal : new Error(String(refusal)))
+      setRunning(false)
+    }
+  }
+  const accept = async () => `/dashboard/a/${(await answer(api.invitations.accept.post({ token }))).accountId}`
+  const decline = async () => {
+    await answer(api.invitations.decline.post({ token }))
+    return '/dashboard'
+  }
+  if (offer.isError) return <BrokenInvitation email={email} error={offer.error} retry={offer.refetch} />
+  if (!offer.data) {
+    return (
+      <PublicFrame title="Invitation">
+        <Loader role="status" aria-label="Loading" />
+      </PublicFrame>
+    )
+  }
+  const { accountName, invitedBy, role } = offer.data
+  const { label, text } = ROLE_WORDS[role]
+  return (
+    <PublicFrame
+      title={`Join ${accountName}`}
+      description={`${invitedBy} invites you to share this account.`}
+      footer={<SignedInAs email={email} />}
+    >
+      <Stack gap="md">
+        <FormError error={error} />
+        <Text size="sm">
+          Your role: <b>{label}</b>. {text.charAt(0).toUpperCase() + text.slice(1)}
+        </Text>
+        <Group grow>
+          <Button variant="default" disabled={isRunning} onClick={() => void decide(decline)}>
+            Decline
+          </Button>
+          <Button loading={isRunning} onClick={() => void decide(accept)}>
+            Accept
+          </Button>
+        </Group>
+      </Stack>
+    </PublicFrame>
+  )
+}

@@ -1,0 +1,172 @@
+/** The routes of invitations: what they answer and refuse, what is in the mail, and that every link that is not good fails alike. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { loggedToken } from '@test/console/http/support'
+import { startGateway, type TestGateway } from '@test/support/gateway'
+import { type JsonAnswer, type Person, signUpPerson } from '@test/support/person'
+import type { AccountRole } from '@/db/auth-schema'
+
+setDefaultTimeout(300_000)
+
+const NAME = 'Engines Ltd'
+let gateway: TestGateway
+
+beforeAll(async () => {
+  gateway = await startGateway({ respond: () => new Response('{}') })
+})
+afterAll(() => gateway.stop())
+
+async function newOrganisation(): Promise<Person> {
+  const owner = await signUpPerson(gateway, { name: 'Ada Lovelace' })
+  await owner.json('POST', '/dashboard/api/a/:accountId/organisation', { name: NAME, country: 'GB' })
+  return owner
+}
+
+async function verifiedPerson(): Promise<Person> {
+  const person = await signUpPerson(gateway, { name: 'Charles Babbage' })
+  await gateway.gateway.database.sql`UPDATE users SET email_verified = true WHERE id = ${person.viewer.userId}`
+  return person
+}
+
+function send(owner: Person, email: unknown, role: unknown = 'developer'): Promise<JsonAnswer> {
+  return owner.json('POST', '/dashboard/api/a/:accountId/invitations', { email, role })
+}
+
+/** Invites somebody, and returns the token of their mail. */
+async function invited(owner: Person, person: Person, role: AccountRole = 'developer'): Promise<string> {
+  expect((await send(owner, person.email, role)).status).toBe(200)
+  return loggedToken(gateway, person.email, 'invitation')
+}
+
+function tell(person: Person, verb: 'show' | 'accept' | 'decline', token: unknown): Promise<JsonAnswer> {
+  return person.json('POST', `/dashboard/api/invitations/${verb}`, { token })
+}
+
+function refusal({ status, body }: JsonAnswer): string {
+  return `${status} ${(body as { error: { code: string | null } }).error.code}`
+}
+
+/** Whatever of an answer could tell one refusal from another. */
+function shape({ status, body }: JsonAnswer): unknown {
+  const { request_id: _, ...error } = (body as { error: Record<string, unknown> }).error
+  return { status, error }
+}
+
+describe('an invitation', () => {
+  test('is shown to its person, and makes them a member', async () => {
+    const owner = await newOrganisation()
+    const { accountId } = owner.viewer
+    const person = await verifiedPerson()
+    const token = await invited(owner, person)
+    const { body } = await owner.json('GET', '/dashboard/api/a/:accountId/invitations')
+    expect(body).toMatchObject({
+      items: [{ email: person.email, role: 'developer', invitedBy: 'Ada Lovelace', isExpired: false }],
+    })
+    expect(JSON.stringify(body)).not.toContain(token)
+    expect((await tell(person, 'show', token)).body).toEqual({
+      ...{ accountName: NAME, role: 'developer', invitedBy: 'Ada Lovelace' },
+    })
+    expect((await person.json('GET', `/dashboard/api/a/${accountId}/keys`)).status).toBe(404)
+    expect(await tell(person, 'accept', token)).toMatchObject({ status: 200, body: { accountId } })
+    expect((await person.json('GET', `/dashboard/api/a/${accountId}/keys`)).status).toBe(200)
+    expect((await owner.json('GET', '/dashboard/api/a/:accountId/invitations')).body).toMatchObject({ items: [] })
+    expect(refusal(await send(owner, person.email))).toBe('409 already_member')
+  })
+
+  test('that is stolen, expired, revoked, declined, used or none gets one and the same answer', async () => {
+    const owner = await newOrganisation()
+    const { sql } = gateway.gateway.database
+    const [person, thief] = [await verifiedPerson(), await verifiedPerson()]
+    const answers: JsonAnswer[] = []
+    const stolen = await invited(owner, person)
+    for (const verb of ['show', 'accept', 'decline'] as const) answers.push(await tell(thief, verb, stolen))
+    expect((await tell(person, 'decline', stolen)).status).toBe(200)
+    answers.push(await tell(person, 'accept', stolen))
+    const expired = await invited(owner, person)
+    await sql`UPDATE invitations SET expires_at = now() WHERE email = ${person.email} AND state = 'pending'`
+    answers.push(await tell(person, 'accept', expired))
+    const revoked = await invited(owner, person)
+    const { body } = await owner.json('GET', '/dashboard/api/a/:accountId/invitations')
+    const [{ invitationId } = { invitationId: '' }] = (body as { items: { invitationId: string }[] }).items
+    await owner.json('POST', `/dashboard/api/a/:accountId/invitations/${invitationId}/revoke`, {})
+    answers.push(await tell(person, 'accept', revoked))
+    const used = await invited(owner, person)
+    expect((await tell(person, 'accept', used)).status).toBe(200)
+    answers.push(await tell(person, 'accept', used), await tell(person, 'accept', 'x'.repeat(32)))
+    const [first] = answers.map(shape)
+    expect(first).toMatchObject({ status: 410, error: { code: 'invitation_invalid' } })
+    expect(answers.map(shape)).toEqual(answers.map(() => first))
+  })
+
+  test('waits until the address is confirmed, and then says nothing of whether the link is good', async () => {
+    const owner = await newOrganisation()
+    const person = await signUpPerson(gateway)
+    const token = await invited(owner, person)
+    for (const text of [token, 'x'.repeat(32)]) {
+      expect(refusal(await tell(person, 'accept', text))).toBe('403 email_not_verified')
+    }
+  })
+
+  test('is answered alike whether or not somebody has signed up with the address', async () => {
+    const owner = await newOrganisation()
+    const known = await send(owner, (await verifiedPerson()).email)
+    const unknown = await send(owner, `${crypto.randomUUID()}@example.test`)
+    expect([known.status, Object.keys(known.body as object)]).toEqual([
+      ...[unknown.status, Object.keys(unknown.body as object)],
+    ])
+  })
+
+  test('is sent again three times an hour, each time with a link of its own', async () => {
+    const owner = await newOrganisation()
+    const person = await verifiedPerson()
+    const { body } = await send(owner, person.email)
+    const { invitationId } = body as { invitationId: string }
+    const tokens = [await loggedToken(gateway, person.email, 'invitation')]
+    const again = () => owner.json('POST', `/dashboard/api/a/:accountId/invitations/${invitationId}/resend`, {})
+    for (const _ of [1, 2, 3]) {
+      expect((await again()).status).toBe(200)
+      tokens.push(await loggedToken(gateway, person.email, 'invitation'))
+    }
+    expect(refusal(await again())).toBe('429 too_many_attempts')
+    expect(new Set(tokens).size).toBe(4)
+    expect(refusal(await tell(person, 'accept', tokens[0]))).toBe('410 invitation_invalid')
+    expect((await tell(person, 'accept', tokens[3])).status).toBe(200)
+  })
+
+  test('of one address is sent ten times an hour, whoever sends it', async () => {
+    const owners = [await newOrganisation(), await newOrganisation()] as const
+    const email = `${crypto.randomUUID()}@example.test`
+    for (let sent = 0; sent < 10; sent++) expect((await send(owners[sent < 5 ? 0 : 1], email)).status).toBe(200)
+    expect(refusal(await send(owners[0], email))).toBe('429 too_many_attempts')
+  })
+
+  test.each([
+    ['an address that is none', 'nobody', 'viewer'],
+    ['an address with a line break', 'a@example.test\nbcc: b@example.test', 'viewer'],
+    ['several addresses', ['a@example.test', 'b@example.test'], 'viewer'],
+    ['an unknown role', 'a@example.test', 'king'],
+    ['no role', 'a@example.test', null],
+  ])('is refused for %s', async (_, email, role) => {
+    expect((await send(await newOrganisation(), email, role)).status).toBe(400)
+  })
+
+  test('is refused in a personal account, and for more than one’s own role', async () => {
+    const alone = await signUpPerson(gateway)
+    expect(refusal(await send(alone, 'a@example.test'))).toBe('409 not_organisation')
+    const owner = await newOrganisation()
+    const admin = await verifiedPerson()
+    await tell(admin, 'accept', await invited(owner, admin, 'admin'))
+    const path = `/dashboard/api/a/${owner.viewer.accountId}/invitations`
+    const asOwner = await admin.json('POST', path, { email: 'b@example.test', role: 'owner' })
+    expect(refusal(asOwner)).toBe('403 not_permitted')
+    expect((await admin.json('POST', path, { email: 'b@example.test', role: 'admin' })).status).toBe(200)
+  })
+})
+
+test('where no mail can be sent, nobody is invited', async () => {
+  const owner = await newOrganisation()
+  const { parts } = gateway.gateway.deps.dashboard.auth
+  const { mailer } = parts
+  parts.mailer = undefined
+  expect(refusal(await send(owner, 'a@example.test'))).toBe('403 mail_not_configured')
+  parts.mailer = mailer
+})

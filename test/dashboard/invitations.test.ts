@@ -1,0 +1,213 @@
+/** Invitations in a real browser and by real mails: two strangers come to share an account, and every way in which that may fail. */
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { expectAccessible, expectNoSidewaysScroll, openBrowser, type TestBrowser } from '@test/support/browser'
+import { startGateway, type TestGateway } from '@test/support/gateway'
+import { type MailServer, startMailServer } from '@test/support/mail-server'
+import { cookieOf, type Person, personWith } from '@test/support/person'
+import type { Page } from 'playwright-core'
+import { createUser } from '@/accounts/users'
+
+setDefaultTimeout(300_000)
+
+const PASSWORD = 'a horse on a battery'
+const VERIFY = /(http:\S+\/dashboard\/verify-email#token=\w+)/
+const INVITATION = /(http:\S+\/dashboard\/invitation#token=\w+)/
+let gateway: TestGateway
+let browser: TestBrowser
+let mailServer: MailServer
+
+beforeAll(async () => {
+  mailServer = await startMailServer()
+  const environment = { SMTP_URL: mailServer.url, MAIL_FROM: 'mail@gateway.example.test' }
+  ;[gateway, browser] = await Promise.all([
+    startGateway({ respond: () => new Response('{}'), environment }),
+    openBrowser(),
+  ])
+})
+afterEach(() => browser.closePages())
+afterAll(async () => {
+  await browser.close()
+  await gateway.stop()
+  await mailServer.stop()
+})
+
+const newAddress = () => `${crypto.randomUUID()}@example.test`
+
+type View = { width?: number; colorScheme?: 'light' | 'dark'; cookie?: string }
+
+function open(path: string, view: View = {}): Promise<Page> {
+  return browser.open(path, { url: gateway.url, ...view })
+}
+
+/** Signs somebody up on the page that is shown, up to the mail, and goes on from its link. */
+async function signUp(page: Page, name: string, email: string): Promise<void> {
+  await page.getByLabel('Name').fill(name)
+  await page.getByLabel('E-mail address').fill(email)
+  await page.getByLabel('Password', { exact: true }).fill(PASSWORD)
+  await page.getByRole('button', { name: 'Create account' }).click()
+  await page.getByRole('heading', { name: 'Check your mail' }).waitFor()
+  // A mail program opens another tab.
+  await page.goto('about:blank')
+  await page.goto(await mailServer.find(email, VERIFY))
+  await page.getByLabel('Password', { exact: true }).fill(PASSWORD)
+  await page.getByRole('button', { name: 'Confirm and sign in' }).click()
+}
+
+/** Somebody with a confirmed address, without a detour over pages. */
+async function newPerson(name: string, email = newAddress()): Promise<Person> {
+  await createUser(gateway.gateway.database, { email, password: PASSWORD, name })
+  const response = await fetch(`${gateway.url}/dashboard/api/session/sign-in`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', origin: gateway.url },
+    body: JSON.stringify({ email, password: PASSWORD }),
+  })
+  return personWith(gateway, cookieOf(response), { email, password: PASSWORD })
+}
+
+test('a stranger makes an organisation and invites another, who signs up, accepts, and sees the account', async () => {
+  const [founderEmail, colleagueEmail] = [newAddress(), newAddress()]
+  const founder = await open('/dashboard/sign-up')
+  await signUp(founder, 'Ada Lovelace', founderEmail)
+  await founder.getByRole('link', { name: 'Members' }).click()
+  await founder.getByLabel('Company name').fill('Analytical Engines Ltd')
+  await founder.getByLabel('Country').fill('GB')
+  await founder.getByRole('button', { name: 'Make it an organisation' }).click()
+  await founder.getByRole('dialog').getByRole('button', { name: 'Make it an organisation' }).click()
+  await founder.getByText('No invitation is waiting for an answer.').waitFor()
+  await founder.getByLabel('E-mail address').fill(colleagueEmail)
+  await founder.getByRole('button', { name: 'Send invitation' }).click()
+  await founder.getByRole('listitem').filter({ hasText: colleagueEmail }).getByText('Developer').waitFor()
+  await expectAccessible(founder)
+
+  const colleague = await open(await mailServer.find(colleagueEmail, INVITATION))
+  await colleague.getByRole('heading', { name: 'You are invited' }).waitFor()
+  expect(colleague.url()).not.toContain('token')
+  await expectAccessible(colleague)
+  await colleague.getByRole('link', { name: 'Create an account' }).click()
+  await signUp(colleague, 'Charles Babbage', colleagueEmail)
+  await colleague.getByRole('heading', { name: 'Join Analytical Engines Ltd' }).waitFor()
+  await colleague.getByText('Ada Lovelace invites you').waitFor()
+  await expectAccessible(colleague)
+  await colleague.getByRole('button', { name: 'Accept' }).click()
+  await colleague.getByRole('button', { name: 'Account: Analytical Engines Ltd' }).waitFor()
+  await colleague.getByRole('link', { name: 'Members' }).click()
+  await colleague.getByRole('row', { name: /Charles Babbage \(you\).*Developer/ }).waitFor()
+  await colleague.getByRole('link', { name: 'API keys' }).click()
+  await colleague.getByText('No API keys yet').waitFor()
+
+  await founder.reload()
+  await founder.getByRole('row', { name: /Charles Babbage/ }).waitFor()
+  await founder.getByText('No invitation is waiting for an answer.').waitFor()
+})
+
+describe('somebody who is invited', () => {
+  let owner: Person
+  let person: Person
+  let link: string
+
+  beforeEach(async () => {
+    owner = await newPerson('Ada Lovelace')
+    person = await newPerson('Charles Babbage')
+    await owner.json('POST', '/dashboard/api/a/:accountId/organisation', { name: 'Engines Ltd', country: 'GB' })
+    const invited = { email: person.email, role: 'billing' }
+    expect((await owner.json('POST', '/dashboard/api/a/:accountId/invitations', invited)).status).toBe(200)
+    link = await mailServer.find(person.email, INVITATION)
+  })
+
+  test('signs in and accepts, by the keyboard alone', async () => {
+    const page = await open(link)
+    await page.getByRole('link', { name: 'Sign in' }).focus()
+    await page.keyboard.press('Enter')
+    await page.getByLabel('E-mail address').fill(person.email)
+    await page.getByLabel('Password', { exact: true }).fill(PASSWORD)
+    await page.keyboard.press('Enter')
+    await page.getByRole('button', { name: 'Accept' }).focus()
+    await page.keyboard.press('Enter')
+    await page.getByRole('button', { name: 'Account: Engines Ltd' }).waitFor()
+    await page.getByRole('heading', { level: 1 }).waitFor()
+    // It is answered: whoever signs in next goes where they want.
+    await page.goto(`${gateway.url}/dashboard`)
+    await page.waitForURL(`**/a/${owner.viewer.accountId}`)
+  })
+
+  test('declines, and the link is void', async () => {
+    const page = await open(link, { cookie: person.cookie })
+    await page.getByRole('button', { name: 'Decline' }).click()
+    await page.waitForURL(`**/a/${person.viewer.accountId}`)
+    await page.goto('about:blank')
+    await page.goto(link)
+    await page.getByText('This invitation is not valid, or no longer.').waitFor()
+    await expectAccessible(page)
+    await page.getByRole('link', { name: 'Go to the dashboard' }).click()
+    await page.waitForURL(`**/a/${person.viewer.accountId}`)
+  })
+
+  test('and is signed in as somebody else, signs out and goes on', async () => {
+    const other = await newPerson('Mallory')
+    const page = await open(link, { cookie: other.cookie, width: 360, colorScheme: 'dark' })
+    await page.getByText('This invitation is not valid, or no longer.').waitFor()
+    await page.getByText(`Signed in as ${other.email}`).waitFor()
+    await expectAccessible(page)
+    await expectNoSidewaysScroll(page)
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await page.getByRole('link', { name: 'Sign in' }).click()
+    await page.getByLabel('E-mail address').fill(person.email)
+    await page.getByLabel('Password', { exact: true }).fill(PASSWORD)
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByRole('heading', { name: 'Join Engines Ltd' }).waitFor()
+  })
+
+  test('is told what went wrong, and tries again', async () => {
+    const page = await open('/dashboard/settings', { cookie: person.cookie })
+    const broken = { error: { message: 'Out for lunch.', type: 'x', param: null, code: null } }
+    await page.route('**/dashboard/api/invitations/*', (asked) => asked.fulfill({ status: 500, json: broken }))
+    await page.goto(link)
+    await page.getByText('Out for lunch.').waitFor()
+    await expectAccessible(page)
+    await page.unroute('**/dashboard/api/invitations/*')
+    await page.getByRole('button', { name: 'Try again' }).click()
+    await page.route('**/dashboard/api/invitations/*', (asked) => asked.fulfill({ status: 409, json: broken }))
+    await page.getByRole('button', { name: 'Accept' }).click()
+    await page.getByText('Out for lunch.').waitFor()
+    await expectAccessible(page)
+  })
+
+  test.each([
+    [360, 'dark'],
+    [768, 'light'],
+    [1280, 'dark'],
+  ] as const)('reads the page at %d pixels, in the %s', async (width, colorScheme) => {
+    const long = 'Count Leopold Maximilian von und zu Hohenlohe-Langenburg-Schillingsfürst & Sons (Holdings) Ltd.'
+    await gateway.gateway.database.sql`UPDATE accounts SET name = ${long} WHERE id = ${owner.viewer.accountId}`
+    const page = await open(link, { cookie: person.cookie, width, colorScheme })
+    await page.getByRole('heading', { name: `Join ${long}` }).waitFor()
+    await expectNoSidewaysScroll(page)
+    await expectAccessible(page)
+    const list = await open(`/dashboard/a/${owner.viewer.accountId}/members`, {
+      cookie: owner.cookie,
+      width,
+      colorScheme,
+    })
+    await list.getByRole('listitem').filter({ hasText: person.email }).waitFor()
+    await expectNoSidewaysScroll(list)
+    await expectAccessible(list)
+  })
+
+  test('gets another mail, or none any more, as whoever invites likes', async () => {
+    const page = await open(`/dashboard/a/${owner.viewer.accountId}/members`, { cookie: owner.cookie })
+    await page.getByRole('button', { name: `Send again to ${person.email}` }).click()
+    await page.getByText('Another mail is on its way').waitFor()
+    const mails = () => mailServer.mails.filter(({ to, text }) => to === person.email && INVITATION.test(text))
+    expect(mails()).toHaveLength(2)
+    await page.getByRole('button', { name: `Revoke the invitation of ${person.email}` }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Revoke invitation' }).click()
+    await page.getByText('No invitation is waiting for an answer.').waitFor()
+    await page.getByLabel('E-mail address').fill('nobody')
+    await page.getByRole('button', { name: 'Send invitation' }).click()
+    expect(await page.getByLabel('E-mail address').getAttribute('aria-invalid')).toBe('true')
+    await page.getByLabel('E-mail address').fill(owner.email)
+    await page.getByRole('button', { name: 'Send invitation' }).click()
+    await page.getByText('This person is a member already.').waitFor()
+    await expectAccessible(page)
+  })
+})
