@@ -1,6 +1,6 @@
 /** The life of an API key: created (and shown once), changed, deactivated, activated, deleted. The history first, then every gateway at once. */
 import { and, count, eq, isNull, ne, sql } from 'drizzle-orm'
-import { memberships } from '@/db/auth-schema'
+import { type AccountRole, memberships } from '@/db/auth-schema'
 import type { Database, Transaction } from '@/db/client'
 import { isForeignKeyViolation } from '@/db/failure'
 import { apiKeys } from '@/db/schema'
@@ -13,6 +13,7 @@ import { type ChangeKeyOutcome, editKey, type KeyEdit, type KeyRow } from './edi
 import { describeAddresses, describeLimits, limitColumns } from './key-limits'
 import { findKey, type KeyListing, limitsOf, listKeys } from './key-listing'
 import { generateKey, hashKey, keyHint } from './key-text'
+import { mayDo } from './members/permissions'
 import { createPlaygroundKeys, type PlaygroundKeyOf } from './playground-key'
 import { type RotateKeyOutcome, rotateKey } from './rotation/rotate-key'
 
@@ -53,7 +54,10 @@ export interface ApiKeys {
     check?: (present: KeyLimits) => void,
   ): Promise<ChangeKeyOutcome>
   deactivate(keyId: string, accountId?: string, by?: ChangedBy): Promise<ChangeKeyOutcome>
+  /** Not where its owner is a member no longer. */
   activate(keyId: string, accountId?: string, by?: ChangedBy): Promise<ChangeKeyOutcome>
+  /** Makes it the key of another member, whose role lets them use keys. Requests under way end as they began. */
+  transfer(keyId: string, accountId: string, ownerId: string, by: ChangedBy): Promise<ChangeKeyOutcome>
   /** For ever: the key's usage stays in the history, its text is never accepted again. */
   delete(keyId: string, accountId?: string, by?: ChangedBy): Promise<ChangeKeyOutcome>
   /** The account's keys without deleted ones, newest first. */
@@ -82,7 +86,20 @@ export function createApiKeys(database: Database, ledger: Ledger, service: strin
       return edit(decide)(keyId, accountId, by)
     },
     deactivate: edit((row) => toStatus(row, 'deactivated')),
-    activate: edit((row) => toStatus(row, 'active')),
+    activate: (keyId, accountId, by = OPERATOR) =>
+      editKey(database, ledger, {
+        ...{ keyId, accountId, by, decide: (row) => toStatus(row, 'active') },
+        verify: async (transaction, row) =>
+          row.createdBy === null || (await lockRole(transaction, row.accountId, row.createdBy)) !== undefined,
+      }),
+    transfer: (keyId, accountId, ownerId, by) =>
+      editKey(database, ledger, {
+        ...{ keyId, accountId, by, decide: (row) => toOwner(row, ownerId) },
+        async verify(transaction) {
+          const role = await lockRole(transaction, accountId, ownerId)
+          return role !== undefined && mayDo(role, 'keys.use')
+        },
+      }),
     delete: edit((row) => toStatus(row, 'deleted')),
     list: (accountId) => listKeys(database, accountId),
     find: (accountId, keyId) => findKey(database, accountId, keyId),
@@ -107,7 +124,8 @@ async function create(
   const values = { ...own, keyHash, ...keyHint(text), ...limitColumns(limits) }
   try {
     const refusal = await database.db.transaction(async (transaction) => {
-      if (createdBy !== null && !(await isStillMember(transaction, accountId, createdBy))) return 'unknown_account'
+      if (createdBy !== null && (await lockRole(transaction, accountId, createdBy)) === undefined)
+        return 'unknown_account'
       if ((await countKeys(transaction, accountId)) >= MAX_KEYS_PER_ACCOUNT) return 'too_many_keys'
       await transaction.insert(apiKeys).values(values)
       const from = allowedAddresses && { allowedAddresses: describeAddresses(allowedAddresses) }
@@ -126,14 +144,14 @@ async function create(
   return { kind: 'created', keyId, key: text }
 }
 
-/** Who is being removed makes no key that outlives it: the removal waits for this transaction, or has been before it. */
-async function isStillMember(transaction: Transaction, accountId: string, userId: string): Promise<boolean> {
+/** What somebody is in the account; their removal waits for this transaction, or has been before it, so that no key of theirs outlives it. */
+async function lockRole(transaction: Transaction, accountId: string, userId: string): Promise<AccountRole | undefined> {
   const [row] = await transaction
     .select({ role: memberships.role })
     .from(memberships)
     .where(and(eq(memberships.accountId, accountId), eq(memberships.userId, userId)))
     .for('key share')
-  return row !== undefined
+  return row?.role
 }
 
 /** Two that make the last key of an account at once take turns here. */
@@ -160,6 +178,13 @@ function toStatus(row: KeyRow, status: KeyStatus): Decision {
   if (row.status === 'deleted') return { kind: 'deleted' }
   const deletedAt = status === 'deleted' ? new Date() : null
   return { action: ACTION_OF[status], columns: { status, deletedAt }, details: {} }
+}
+
+function toOwner(row: KeyRow, ownerId: string): Decision {
+  if (row.status === 'deleted') return { kind: 'deleted' }
+  if (row.builtIn) return { kind: 'built_in' }
+  if (row.createdBy === ownerId) return undefined
+  return { action: 'key.transfer', columns: { createdBy: ownerId }, details: { before: row.createdBy, after: ownerId } }
 }
 
 function toChanged(row: KeyRow, { name, allowedAddresses, ...limits }: KeyChanges): Decision {

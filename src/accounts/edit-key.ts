@@ -17,6 +17,8 @@ export type ChangeKeyOutcome =
   | { kind: 'deleted' }
   /** The service made this key itself, and needs it as it is. */
   | { kind: 'built_in' }
+  /** Whose key it is, or is to be, is nobody who may have one in this account. */
+  | { kind: 'no_owner' }
 
 export type KeyRow = typeof apiKeys.$inferSelect
 
@@ -30,6 +32,8 @@ type EditRequest = {
   by: ChangedBy
   /** Decides on the key as it is, locked. */
   decide(row: KeyRow): KeyEdit | Exclude<ChangeKeyOutcome, { kind: 'updated' }> | undefined
+  /** Whether the history agrees, asked before anything is decided; what it looks at stays so until the change is made. */
+  verify?(transaction: Transaction, row: KeyRow): Promise<boolean>
 }
 
 /** Throws where the ledger can't be told; the history has the change by then, and repeating the call mends the rest. */
@@ -46,10 +50,11 @@ export async function tellLedger(database: Database, ledger: Ledger, keyId: stri
 }
 
 async function editHistory(transaction: Transaction, request: EditRequest): Promise<ChangeKeyOutcome> {
-  const { keyId, accountId, by, decide } = request
+  const { keyId, accountId, by, decide, verify } = request
   const mine = and(eq(apiKeys.id, keyId), accountId === undefined ? undefined : eq(apiKeys.accountId, accountId))
   const [row] = await transaction.select().from(apiKeys).where(mine).for('no key update')
   if (!row) return { kind: 'unknown_key' }
+  if (verify && !(await verify(transaction, row))) return { kind: 'no_owner' }
   const edit = decide(row)
   if (!edit) return { kind: 'updated', status: row.status }
   if ('kind' in edit) return edit

@@ -125,6 +125,7 @@ async function raiseAccount({ database, ledger, accounts, defaultLimits, by }: S
 function failUnchanged(keyId: string, { kind }: Exclude<ChangeKeyOutcome, { kind: 'updated' }>): never {
   if (kind === 'unknown_key') fail('there is no key of that id')
   if (kind === 'deleted') fail(`the key ${keyId} was deleted`)
+  if (kind === 'no_owner') fail('whose key it is, is a member of the account no longer: transfer it in the dashboard')
   return fail(`the key ${keyId} belongs to the service and stays`)
 }
 

@@ -7,7 +7,11 @@ import { nameOf, type Route } from './routes'
  * viewer's own, or their account's, whatever the query says. `public`: needs no session. `administrator`: does not exist for members.
  */
 export type Classification =
-  | { kind: 'subject'; params: (victim: Victim) => Record<string, string>; body?: object }
+  | {
+      kind: 'subject'
+      params: (victim: Victim) => Record<string, string>
+      body?: object | ((victim: Victim) => object)
+    }
   | { kind: 'own'; body?: object; query?: (victim: Victim) => string }
   | { kind: 'public' }
   | { kind: 'administrator' }
@@ -88,6 +92,10 @@ export const CLASSIFICATIONS: Readonly<Record<string, Classification>> = {
   'POST /dashboard/api/a/:accountId/keys/:id/deactivate': ofKey({}),
   'POST /dashboard/api/a/:accountId/keys/:id/rotate': ofKey({}),
   'POST /dashboard/api/a/:accountId/keys/:id/activate': ofKey({}),
+  'POST /dashboard/api/a/:accountId/keys/:id/transfer': {
+    ...{ kind: 'subject', params: ({ keyId }) => ({ id: keyId }) },
+    body: ({ userId }: Victim) => ({ userId }),
+  },
   'DELETE /dashboard/api/a/:accountId/keys/:id': ofKey(),
   'GET /dashboard/api/a/:accountId/budgets': filtered,
   'GET /dashboard/api/a/:accountId/budgets/:scope/:scopeId': ofBudget(),

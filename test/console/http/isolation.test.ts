@@ -84,7 +84,8 @@ function routesOf(kind: Classification['kind']): Route[] {
 function bodyOf(route: Route): object | undefined {
   const classification = classificationOf(route)
   if (route.method === 'GET' || route.method === 'DELETE') return undefined
-  return classification && 'body' in classification ? classification.body : {}
+  const body = classification && 'body' in classification ? classification.body : {}
+  return typeof body === 'function' ? body(victim) : body
 }
 
 async function callSubject(person: Person, route: Route): Promise<number> {

@@ -46,6 +46,10 @@ export function expectUpdated(outcome: ChangeKeyOutcome): void {
 
 /** The error for a key that was not changed. */
 export function unchanged({ kind }: Exclude<ChangeKeyOutcome, { kind: 'updated' }>): GatewayError {
+  if (kind === 'no_owner') {
+    const message = 'A key belongs to a member whose role allows keys. Transfer it to one.'
+    return new GatewayError('conflict', message, { code: 'key_without_owner' })
+  }
   if (kind !== 'built_in') return noSuchKey()
   const message = 'The key of the playground can be deactivated, but not renamed, rotated or deleted.'
   return new GatewayError('conflict', message, { code: 'built_in_key' })

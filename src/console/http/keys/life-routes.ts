@@ -40,7 +40,26 @@ export function keyLifeRoutes(deps: KeyRouteDeps) {
         may: 'keys.use',
         params: KeyParams,
         response: KeyBody,
-        detail: { summary: 'Activate an API key', description: 'Takes requests of a deactivated key again.' },
+        detail: {
+          summary: 'Activate an API key',
+          description:
+            'Takes requests of a deactivated key again. 409 `key_without_owner` where its owner is a member no longer.',
+        },
+      },
+    )
+    .post(
+      '/:id/transfer',
+      ({ viewer, request, params, body }) => transfer(deps, { viewer, request }, params.id, body),
+      {
+        may: 'members.change',
+        params: KeyParams,
+        body: Type.Object({ userId: Type.String({ minLength: 1, maxLength: 100 }) }, { additionalProperties: false }),
+        response: KeyBody,
+        detail: {
+          summary: 'Transfer an API key to another member',
+          description:
+            'Its text, limits and history stay, and a deactivated one stays so. 409 `key_without_owner` for somebody who is no member, or whose role allows no keys.',
+        },
       },
     )
     .post('/:id/rotate', ({ viewer, request, params, body }) => rotate(deps, { viewer, request }, params.id, body), {
@@ -70,6 +89,12 @@ async function setStatus(deps: KeyRouteDeps, caller: Caller, keyId: string, set:
   const { viewer } = caller
   await findOwn(deps.apiKeys, viewer, keyId)
   expectUpdated(await set(keyId, viewer.accountId, changedBy(deps, caller)))
+  return keyBody(await findOwn(deps.apiKeys, viewer, keyId), Date.now())
+}
+
+async function transfer(deps: KeyRouteDeps, caller: Caller, keyId: string, { userId }: { userId: string }) {
+  const { viewer } = caller
+  expectUpdated(await deps.apiKeys.transfer(keyId, viewer.accountId, userId, changedBy(deps, caller)))
   return keyBody(await findOwn(deps.apiKeys, viewer, keyId), Date.now())
 }
 

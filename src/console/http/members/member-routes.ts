@@ -5,6 +5,7 @@ import type { ApiKeys } from '@/accounts/api-keys'
 import { MAX_MEMBERS } from '@/accounts/members/admission'
 import type { ListedMember } from '@/accounts/members/change-members'
 import type { Members } from '@/accounts/members/members'
+import { mayDo } from '@/accounts/members/permissions'
 import { GatewayError } from '@/chat/error'
 import type { Member } from '@/console/auth/viewer'
 import { ACCOUNT_PREFIX, type GuardDeps, guard, IN_ACCOUNT } from '@/console/http/guard'
@@ -24,6 +25,7 @@ const MemberBody = titled('Member', {
   email: Type.String(),
   role: Role,
   isSelf: Type.Boolean(),
+  mayHaveKeys: Type.Boolean({ description: 'Whether the role allows keys of one’s own' }),
   activeKeys: Type.Integer({ description: 'Keys of theirs that programs may use now' }),
   createdAt: Type.String({ description: 'Since when, ISO 8601' }),
 })
@@ -135,7 +137,8 @@ async function list({ members }: MemberRouteDeps, { accountId, userId }: Member)
 }
 
 function memberBody({ createdAt, ...member }: ListedMember, viewerId: string): typeof MemberBody.static {
-  return { ...member, isSelf: member.userId === viewerId, createdAt: createdAt.toISOString() }
+  const mayHaveKeys = mayDo(member.role, 'keys.use')
+  return { ...member, mayHaveKeys, isSelf: member.userId === viewerId, createdAt: createdAt.toISOString() }
 }
 
 type Removal = { viewer: Member; request: Request; userId: string; keys: 'deactivate' | undefined }

@@ -21,6 +21,7 @@ import { KeyLimits } from './key-limits'
 import { KeyStatus } from './key-state'
 import { type KeyBody, keysChanged, maskedKey, useKey } from './keys-data'
 import { FormerSecret, RotateKey } from './rotate-key'
+import { TransferKey } from './transfer-key'
 
 /** The page at `/keys/:keyId`. */
 export function KeyPage() {
@@ -91,6 +92,7 @@ function KeyButtons({ item }: { item: KeyBody }) {
     <>
       {edit}
       {!item.builtIn && <RotateKey item={item} />}
+      {!item.builtIn && may('members.change') && <TransferKey item={item} />}
       {item.status === 'deactivated' ? (
         <Button variant="default" onClick={() => void activate(item)}>
           Activate

@@ -30,6 +30,12 @@ export async function setActive({ id }: KeyBody, isActive: boolean): Promise<voi
   await keysChanged()
 }
 
+/** Makes it the key of another member. */
+export async function transferKey({ id }: KeyBody, userId: string): Promise<void> {
+  await answer(accountApi().keys({ id }).transfer.post({ userId }))
+  await keysChanged()
+}
+
 /** Deletes a key for ever. */
 export async function deleteKey({ id }: KeyBody): Promise<void> {
   await answer(accountApi().keys({ id }).delete())

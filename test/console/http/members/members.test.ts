@@ -168,6 +168,17 @@ describe('a member who is removed', () => {
     })
     await flushed(gateway, accountId)
     expect((await owner.json('GET', `${within(owner)}/usage/totals`)).body).toMatchObject({ requests: 2 })
+    // What they leave is for somebody else: until then it stays off.
+    const [item] = (keys as { items: { id: string }[] }).items
+    const atKey = (verb: string, body: object = {}) =>
+      owner.json('POST', `${within(owner)}/keys/${item?.id}/${verb}`, body)
+    expect(refusal(await atKey('activate'))).toBe('409 key_without_owner')
+    expect(refusal(await atKey('transfer', { userId }))).toBe('409 key_without_owner')
+    expect(await atKey('transfer', { userId: owner.viewer.userId })).toMatchObject({
+      ...{ status: 200, body: { status: 'deactivated', createdBy: { userId: owner.viewer.userId } } },
+    })
+    expect((await atKey('activate')).status).toBe(200)
+    await ask(gateway, key)
   })
 
   test('hears no more of the account’s events', async () => {

@@ -1,0 +1,79 @@
+/** The dialog that makes an API key another member's. */
+import { Button, Group, Select, Stack, Text } from '@mantine/core'
+import { useForm } from '@mantine/form'
+import { useDisclosure } from '@mantine/hooks'
+import { FormError } from '@/dashboard/components/fields/form-error'
+import { useSubmission } from '@/dashboard/components/fields/use-submission'
+import { notifyDone } from '@/dashboard/components/notify'
+import { Loaded } from '@/dashboard/components/states/loaded'
+import { type MemberItem, useMembers } from '@/dashboard/pages/members/members-data'
+import { KeyDialog } from './key-dialog'
+import { type KeyBody, transferKey } from './keys-data'
+
+/** A button, and the dialog that it opens. */
+export function TransferKey({ item }: { item: KeyBody }) {
+  const [isOpen, { open, close }] = useDisclosure()
+  return (
+    <>
+      <Button variant="default" onClick={open}>
+        Transfer
+      </Button>
+      <KeyDialog title={`Transfer “${item.name}”`} isOpen={isOpen} close={close}>
+        <Recipients item={item} close={close} />
+      </KeyDialog>
+    </>
+  )
+}
+
+type TransferProps = { item: KeyBody; close(): void }
+
+function Recipients({ item, close }: TransferProps) {
+  const members = useMembers()
+  return (
+    <Loaded query={members}>
+      {({ items }) => {
+        const others = items.filter(({ userId, mayHaveKeys }) => mayHaveKeys && userId !== item.createdBy?.userId)
+        return others.length === 0 ? (
+          <Text size="sm">Nobody else in this account has a role that allows keys.</Text>
+        ) : (
+          <TransferForm item={item} others={others} close={close} />
+        )
+      }}
+    </Loaded>
+  )
+}
+
+function TransferForm({ item, others, close }: TransferProps & { others: readonly MemberItem[] }) {
+  const form = useForm({
+    initialValues: { userId: '' },
+    validate: { userId: (userId) => (userId === '' ? 'Choose a member.' : null) },
+  })
+  const { submit, isRunning, error } = useSubmission(form, async ({ userId }) => {
+    await transferKey(item, userId)
+    close()
+    notifyDone(`“${item.name}” is another member's key now.`)
+  })
+  return (
+    <form onSubmit={submit} noValidate>
+      <Stack gap="md">
+        <Text size="sm">Programs that use the key notice nothing. Its limits and what it has used stay.</Text>
+        <FormError error={error} />
+        <Select
+          label="To"
+          placeholder="Choose a member"
+          searchable
+          data={others.map(({ userId, name, email }) => ({ value: userId, label: `${name} (${email})` }))}
+          {...form.getInputProps('userId')}
+        />
+        <Group justify="flex-end" gap="sm">
+          <Button variant="default" onClick={close}>
+            Cancel
+          </Button>
+          <Button type="submit" loading={isRunning}>
+            Transfer key
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  )
+}

@@ -1,0 +1,89 @@
+/** Keys that go from one member to another: to whom, by which entry of the audit log, and never back to life for somebody who has left. */
+import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { freshDatabase, redisUrl } from '@test/support/stores'
+import { removeMember } from '@/accounts/members/change-members'
+import { assert } from '@/lib/assert'
+import { type Fixture, openFixture } from './fixture'
+import { by, join, newOrganisation, newUser, type Organisation } from './members/people'
+
+setDefaultTimeout(300_000)
+
+let fixture: Fixture
+let organisation: Organisation
+let keyId: string
+
+beforeAll(async () => {
+  fixture = await openFixture(await redisUrl(), await freshDatabase())
+})
+beforeEach(async () => {
+  organisation = await newOrganisation(fixture)
+  const { accountId, people } = organisation
+  const { userId } = people.developer
+  const created = await fixture.apiKeys.create({ accountId, name: 'theirs', createdBy: userId }, by(people.developer))
+  assert(created.kind === 'created', created.kind)
+  keyId = created.keyId
+})
+afterAll(() => fixture.close())
+
+function transfer(userId: string): Promise<{ kind: string }> {
+  const { accountId, people } = organisation
+  return fixture.apiKeys.transfer(keyId, accountId, userId, by(people.admin))
+}
+
+describe('a key', () => {
+  test('goes to a member whose role allows keys, and to nobody else', async () => {
+    const { accountId, people } = organisation
+    const stranger = await newUser(fixture)
+    for (const { userId } of [people.billing, people.viewer, stranger]) {
+      expect(await transfer(userId)).toEqual({ kind: 'no_owner' })
+    }
+    const { userId } = await join(fixture, accountId, 'developer')
+    expect(await transfer(userId)).toMatchObject({ kind: 'updated', status: 'active' })
+    expect(await fixture.apiKeys.find(accountId, keyId)).toMatchObject({ createdBy: userId, name: 'theirs' })
+    const [entry] = await fixture.database.sql`SELECT actor_id, details FROM audit_entries
+      WHERE action = 'key.transfer' AND subject = ${keyId}`
+    expect(entry).toMatchObject({
+      ...{ actor_id: people.admin.userId, details: { before: people.developer.userId, after: userId } },
+    })
+  })
+
+  test('of another account, a deleted one and the playground’s stay where they are', async () => {
+    const { accountId, people } = organisation
+    const other = await newOrganisation(fixture)
+    const { admin } = other.people
+    expect(await fixture.apiKeys.transfer(keyId, other.accountId, admin.userId, by(admin))).toEqual({
+      ...{ kind: 'unknown_key' },
+    })
+    const playground = await fixture.apiKeys.playgroundKey(accountId)
+    expect(await fixture.apiKeys.transfer(playground, accountId, people.admin.userId, by(people.admin))).toEqual({
+      ...{ kind: 'built_in' },
+    })
+    await fixture.apiKeys.delete(keyId, accountId)
+    expect(await transfer(people.admin.userId)).toEqual({ kind: 'deleted' })
+  })
+
+  test('of somebody who has left comes to life only for somebody else', async () => {
+    const { accountId, people } = organisation
+    const { userId } = people.developer
+    await fixture.apiKeys.deactivate(keyId, accountId)
+    expect(await removeMember(fixture.database, { accountId, userId, by: by(people.owner) })).toEqual({ kind: 'done' })
+    expect(await fixture.apiKeys.activate(keyId, accountId)).toEqual({ kind: 'no_owner' })
+    expect(await transfer(people.admin.userId)).toMatchObject({ status: 'deactivated' })
+    expect(await fixture.apiKeys.activate(keyId, accountId)).toMatchObject({ status: 'active' })
+  })
+
+  test('is not activated for somebody who is being removed', async () => {
+    const { accountId, people } = organisation
+    for (let round = 0; round < 20; round++) {
+      const { userId } = await join(fixture, accountId, 'developer')
+      const created = await fixture.apiKeys.create({ accountId, name: `key ${round}`, createdBy: userId })
+      assert(created.kind === 'created', created.kind)
+      await fixture.apiKeys.deactivate(created.keyId, accountId)
+      const [activated, removed] = await Promise.all([
+        fixture.apiKeys.activate(created.keyId, accountId),
+        removeMember(fixture.database, { accountId, userId, by: by(people.owner) }),
+      ])
+      expect(['updated has_keys', 'no_owner done']).toContain(`${activated.kind} ${removed.kind}`)
+    }
+  })
+})
