@@ -28,9 +28,10 @@ BEGIN
 END $$;
 CREATE TRIGGER memberships_give_budgets AFTER INSERT ON memberships FOR EACH ROW EXECUTE FUNCTION give_new_member_budgets();
 
--- What each member's keys were charged, from which the ledger is restored. Days before are as the keys belong now.
+-- What each member's keys were charged, from which the ledger is restored. Days before are as the keys belong now. As with all sums,
+-- an account that is not there refuses no record.
 CREATE TABLE usage_daily_members (
-  account_id  text NOT NULL REFERENCES accounts (id),
+  account_id  text NOT NULL,
   day         date NOT NULL,
   member_id   text NOT NULL,
   requests    bigint NOT NULL,
