@@ -65,10 +65,11 @@ async function insertRecords({ sql }: Database, accounts: number, first: number,
     INSERT INTO usage_records (event_id, hold_id, account_id, key_id, kind, cost_nano, held_nano, seq, settled_at, request_id,
       model, requested_model, provider, upstream_model, client_format, provider_format, uncached_tokens, cache_read_tokens,
       cache_write_5m_tokens, cache_write_1h_tokens, output_tokens, reasoning_tokens, rule, flags, stream, status, attempts,
-      started_at, first_token_ms, duration_ms)
+      started_at, first_token_ms, duration_ms, tags, app)
     SELECT id, id, 'acct_' || owner, 'key_' || owner, 'settle', 1000 + n % 100000, 500000, n + 1, at, id,
       'svc/model-' || n % 4, 'auto-smart', 'provider' || n % 3, 'upstream-2026-01', 'chat-completions', 'messages',
-      n % 5000, n % 700, 0, 0, n % 900, 0, 'usage', '{}', true, 200, 1, at - interval '2 seconds', 300, 2000
+      n % 5000, n % 700, 0, 0, n % 900, 0, 'usage', '{}', true, 200, 1, at - interval '2 seconds', 300, 2000,
+      ARRAY['env=prod', 'team=' || n % 20], 'App ' || n % 5
     FROM (SELECT n, 'req_' || md5(n::text) AS id, lpad(floor(random() * ${accounts}::int)::int::text, 8, '0') AS owner,
       now() - make_interval(secs => ${DAYS}::int * 86400 * (1 - n / 5000001.0)) AS at
       FROM generate_series(${first}::int, ${last}::int) n) AS made`

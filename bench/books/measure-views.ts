@@ -2,12 +2,14 @@
 
 import { usageRecord } from '@test/usage/sample-records'
 import { exportRecords } from '@/console/usage-views/export-records'
+import { readChoices } from '@/console/usage-views/filter-choices'
 import { searchRecords } from '@/console/usage-views/record-search'
 import { sumRecords } from '@/console/usage-views/record-totals'
 import type { UsageFilter } from '@/console/usage-views/usage-filter'
 import { readSeries } from '@/console/usage-views/usage-series'
 import { connectDatabase, type Database } from '@/db/client'
 import type { UsageRecord } from '@/ledger/usage-record'
+import { type Dimension, readUsageReport } from '@/usage/usage-report'
 import { writeUsageBatch } from '@/usage/write-batch'
 import { accountIdOf } from './fill'
 import { percentile } from './print'
@@ -41,6 +43,8 @@ export async function measureViews(databaseUrl: string, records: number) {
     ['a flag that is rare', { flag: 'clamped' }],
     ['a flag that never occurred', { flag: 'forced' }],
     ['asked for what nobody asked for', { requestedModel: 'svc/none' }],
+    ['a tag of every twentieth', { tag: 'team=1' }],
+    ['a tag that nobody said', { tag: 'team=none' }],
   ]
   const views: ViewFigure[] = []
   for (const [name, part] of filters) {
@@ -63,6 +67,9 @@ export async function measureViews(databaseUrl: string, records: number) {
   views.push(
     await time('chart of 3 days by the hour', async () => (await readSeries(database, recent, 'model')).points.length),
   )
+  views.push(await time('chart of 46 days by tags', async () => (await readSeries(database, all, 'tag')).points.length))
+  views.push(await time('what to filter by', async () => (await readChoices(database, all)).tags.length))
+  views.push(...(await timeReports(database, nowMs)))
   views.push(await timeExport(database, all, records))
   return {
     views,
@@ -72,6 +79,23 @@ export async function measureViews(databaseUrl: string, records: number) {
       await database.close()
     },
   }
+}
+
+/** Of the oldest days, which are full however few records there are. */
+async function timeReports(database: Database, nowMs: number): Promise<ViewFigure[]> {
+  const day = (atMs: number) => new Date(atMs).toISOString().slice(0, 10)
+  const from = day(nowMs - DAYS * DAY_MS)
+  const search = { accountId: accountIdOf(0), from }
+  const reports: [name: string, to: string, by: Dimension[]][] = [
+    ['report of all days by day, key and model', day(nowMs), ['day', 'key', 'model']],
+    ['report of 3 days by one tag and model', day(Date.parse(from) + 2 * DAY_MS), ['tag:team', 'model']],
+    ['report of 3 days by day, tags and app', day(Date.parse(from) + 2 * DAY_MS), ['day', 'tag', 'app']],
+  ]
+  const figures: ViewFigure[] = []
+  for (const [name, to, by] of reports) {
+    figures.push(await time(name, async () => (await readUsageReport(database, { ...search, to, by })).rows.length))
+  }
+  return figures
 }
 
 async function addRareRecords({ sql }: Database): Promise<void> {

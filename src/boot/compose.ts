@@ -57,6 +57,7 @@ import { createStoredClaims } from './stores/stored-claims'
 import { createWatchedPools } from './stores/watched-pools'
 import { traceReserves, traceSettlements } from './telemetry/trace-ledger'
 import { assembleTopUps, type TopUps } from './top-ups'
+import { createUsageReport } from './usage-report'
 
 /** What the routes need, and of the parts among it the side that only a start, a stop and the metrics see. */
 type GatewayDeps = AppDeps & {
@@ -220,6 +221,10 @@ function assemble(parts: Parts): GatewayDeps {
   const { maxBodyBytes, maxJsonDepth, publicUrl, metricsAccess } = config
   const { trustedProxyHops, secret } = config.signIn
   const unpaid = createUnpaid({ ledger, clock: systemClock, limits: liveLimits(catalog), trustedProxyHops })
+  const dashboard = assembleDashboard({
+    ...{ ...parts, router, routingCounts: metrics.routing, storedResponses },
+    keepResponsesFor: keepingFor(database, storedResponses),
+  })
   return {
     catalog,
     formats: formatsWithMessages(config.maxChatMessages),
@@ -247,7 +252,7 @@ function assemble(parts: Parts): GatewayDeps {
     idempotency: config.hasIdempotencyKeys
       ? { claims: createStoredClaims(parts), finishUnseenMs: FINISH_UNSEEN_MS }
       : undefined,
-    reports: createReports(database, ledger),
+    ...{ reports: createReports(database, ledger), usageReport: createUsageReport(parts.reading, dashboard.usage) },
     feedback: createFeedback(database),
     hashEndUser: createEndUserHash(secret, () => readOrCreateSecret(database)),
     storedResponses,
@@ -263,12 +268,7 @@ function assemble(parts: Parts): GatewayDeps {
     exposition: parts.exposition,
     storeWatch: parts.storeWatch,
     readiness: readinessChecks(redis, parts.storeWatch, database, flusher),
-    isLeaving: parts.isLeaving,
-    isDraining: parts.isDraining,
-    dashboard: assembleDashboard({
-      ...{ ...parts, router, routingCounts: metrics.routing, storedResponses },
-      keepResponsesFor: keepingFor(database, storedResponses),
-    }),
+    ...{ isLeaving: parts.isLeaving, isDraining: parts.isDraining, dashboard },
     depositDesk: topUps.depositDesk,
     sandbox: topUps.sandbox,
     reloads: parts.reloading && assembleReloads(parts, parts.reloading),

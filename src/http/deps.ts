@@ -4,6 +4,7 @@ import type { CatalogSource } from '@/catalog/reload/live-catalog'
 import type { ChatDeps } from '@/gateway/chat-call'
 import type { EmbeddingDeps } from '@/gateway/handle-embeddings'
 import type { Ledger } from '@/ledger/ledger'
+import type { Payer } from '@/ledger/outcomes'
 import type { PrometheusMetrics } from '@/metrics/prometheus'
 import type { Router } from '@/routing/router'
 import type { StoredResponses } from '@/stored-responses/stored-responses'
@@ -11,6 +12,7 @@ import type { Tracing } from '@/telemetry/tracing'
 import type { FailedRequests } from '@/usage/failures/failed-requests'
 import type { Feedback } from '@/usage/feedback'
 import type { Reports } from '@/usage/reports'
+import type { ReportQuery, UsageReport } from '@/usage/usage-report'
 import type { OperationDeps } from './idempotency/operation'
 import type { HashEndUser } from './labels/end-users'
 import type { RequestLog } from './request-log/request-log'
@@ -35,6 +37,8 @@ export type HttpDeps = ChatDeps &
     /** What idempotency keys need; undefined where answers must not be kept. */
     idempotency: Pick<OperationDeps, 'claims' | 'finishUnseenMs'> | undefined
     reports: Reports
+    /** What the key may read of its account's usage. */
+    usageReport(payer: Payer, query: ReportQuery): Promise<UsageReport>
     feedback: Feedback
     storedResponses: StoredResponses
     /** Drops what was signed around these calls of the account. */

@@ -61,7 +61,7 @@ export type DifferingCounts = {
 
 /** Each as its caller said it, and missing where nothing was said. */
 export type RequestLabels = {
-  /** `name=value`, each name once. */
+  /** `name=value`, in order, each name once. */
   tags?: string[]
   /** The app's title, or its origin. */
   app?: string

@@ -14,8 +14,8 @@ export function tagName(tag: string): string {
   return tag.slice(0, tag.indexOf('='))
 }
 
-/** The tags of a request together with those fixed on its key, which win. */
+/** The tags of a request together with those fixed on its key, which win; in order, so that the same ones are the same text. */
 export function withFixedTags(fixed: readonly string[], said: readonly string[] = []): string[] {
   const names = new Set(fixed.map(tagName))
-  return [...fixed, ...said.filter((tag) => !names.has(tagName(tag)))]
+  return [...fixed, ...said.filter((tag) => !names.has(tagName(tag)))].toSorted()
 }

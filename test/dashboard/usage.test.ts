@@ -37,6 +37,9 @@ beforeAll(async () => {
       atMs: Date.now() - DAY_MS - index * (DAY_MS / 6),
       facts: {
         ...{ requestId: `req_made_up_${index}`, model: models[index % 3] ?? '', requestedModel: 'auto-smart' },
+        ...(index % 4 === 0 && {
+          labels: { tags: ['env=prod', `team=${index % 8 === 0 ? 'books' : 'search'}`], app: 'My App' },
+        }),
         ...(index % 10 === 0 && { status: 499, rule: 'disconnect_usage' as const, flags: ['estimated' as const] }),
       },
     }),
@@ -59,6 +62,12 @@ async function open(path: string, view: View = {}): Promise<Page> {
   await page.getByRole('heading', { level: 1 }).waitFor()
   await page.waitForFunction(() => !document.querySelector('[aria-label="Loading"], .mantine-Skeleton-root'))
   return page
+}
+
+/** Chooses in the chart's list. */
+async function splitBy(page: Page, name: string): Promise<void> {
+  await page.getByRole('combobox', { name: 'Split by' }).click()
+  await page.getByRole('option', { name, exact: true }).click()
 }
 
 const PHONE_IN_THE_DARK = { width: 360, colorScheme: 'dark' } as const
@@ -176,7 +185,7 @@ describe('the usage page', () => {
   test('tells the chart as a table too, by what was chosen', async () => {
     const page = await open('/dashboard/usage')
     await page.getByRole('radiogroup', { name: 'What is shown' }).getByText('Requests').click()
-    await page.getByRole('radiogroup', { name: 'Split by' }).getByText('Outcome').click()
+    await splitBy(page, 'Outcome')
     await page.getByRole('img', { name: /^Requests by outcome per day: 12[01] in \d+ bars$/ }).waitFor()
     await page.getByRole('button', { name: 'Show as table' }).click()
     const table = page.getByRole('table').filter({ hasText: 'Requests by outcome per day' })
@@ -184,6 +193,28 @@ describe('the usage page', () => {
       ...['Time', 'Succeeded', 'Client went away', 'Total'],
     ])
     await expectAccessible(page)
+  })
+
+  test('narrows down to a tag and an app, tells the chart by them', async () => {
+    const page = await open('/dashboard/usage?range=90d')
+    await page.getByRole('combobox', { name: 'Tag' }).click()
+    await page.getByRole('option', { name: 'team=books' }).click()
+    await page.waitForURL((url) => url.searchParams.get('tag') === 'team=books')
+    const records = page.getByRole('link', { name: /^Usage record: / })
+    await until(async () => (await records.count()) === RECORDS / 8, 'the narrowed list')
+    await page.getByRole('combobox', { name: 'App' }).click()
+    await page.getByRole('option', { name: 'My App' }).click()
+    await page.waitForURL((url) => url.searchParams.get('app') === 'My App')
+    const link = await page.getByRole('link', { name: 'Export CSV' }).getAttribute('href')
+    const csv = await (await fetch(gateway.url + link, { headers: { cookie: customer.person.cookie } })).text()
+    expect(csv.split('\r\n').filter((line) => line.includes('env=prod team=books,My App'))).toHaveLength(RECORDS / 8)
+    await page.getByRole('button', { name: 'Clear filters' }).first().click()
+    await splitBy(page, 'Tags')
+    await page.getByRole('button', { name: 'Show as table' }).click()
+    const table = page.getByRole('table').filter({ hasText: 'Cost by tags per day' })
+    await table.getByRole('columnheader', { name: 'env=prod, team=books' }).waitFor()
+    await table.getByRole('columnheader', { name: 'No tags' }).waitFor()
+    expect(await page.getByRole('combobox', { name: 'Member' }).count()).toBe(0)
   })
 
   test('opens a usage record that can be shared, and closes it', async () => {

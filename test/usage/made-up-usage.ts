@@ -1,11 +1,21 @@
 /** Usage records of one account, made up at random, and what the usage list has to say of them, computed the simple way. */
 import { fc } from '@test/support/property'
 import type { UsageFilter } from '@/console/usage-views/usage-filter'
-import { BILLING_RULES, RECORD_FLAGS, type RecordFlag, type UsageRecord } from '@/ledger/usage-record'
+import {
+  BILLING_RULES,
+  RECORD_FLAGS,
+  type RecordFlag,
+  type RequestLabels,
+  type UsageRecord,
+} from '@/ledger/usage-record'
+import { tagName } from '@/usage/tags'
 import { NOON_MS, usageRecord } from './sample-records'
 
 const KEYS = ['key_a', 'key_b', 'key_c']
 const MODELS = ['svc/alpha', 'svc/beta', 'svc/gamma']
+const MEMBERS = ['user_a', 'user_b']
+const TAGS = ['env=prod', 'team=a', 'team=b']
+const APPS = ['App', 'https://app.example']
 const REQUESTED = ['auto-smart', ...MODELS]
 const DAY_MS = 86_400_000
 /** The made-up records lie within so many days before {@link NOON_MS}. */
@@ -30,16 +40,27 @@ export function madeUpRecords(accountId: string): fc.Arbitrary<UsageRecord[]> {
     isLate: fc.integer({ min: 0, max: 9 }).map((value) => value === 0),
     cost: fc.integer({ min: 0, max: 5_000_000 }),
     output: fc.integer({ min: 0, max: 900 }),
+    memberId: fc.constantFrom(undefined, undefined, ...MEMBERS),
+    labels: madeUpLabels(),
   })
   return fc.array(one, { minLength: 0, maxLength: 120 }).map((drafts) =>
     drafts.map((draft, index) => {
-      const { step, offset, keyId, isLate, cost, flags, output, ...facts } = draft
+      const { step, offset, keyId, isLate, cost, flags, output, memberId, ...facts } = draft
       const atMs = NOON_MS - DAYS * DAY_MS + step * (DAY_MS / 3) + offset
-      const record = usageRecord({ accountId, keyId, seq: index + 1, atMs, cost, facts: { ...facts, flags } })
+      const record = usageRecord({ accountId, keyId, memberId, seq: index + 1, atMs, cost, facts: { ...facts, flags } })
       record.facts.usage = { ...record.facts.usage, output }
       return isLate ? { ...record, kind: 'late' as const, recordId: `${record.holdId}:late`, flags: ['late'] } : record
     }),
   )
+}
+
+/** Mostly none, and never two tags of a name. */
+function madeUpLabels(): fc.Arbitrary<RequestLabels | undefined> {
+  const tags = fc
+    .uniqueArray(fc.constantFrom(...TAGS), { maxLength: 2, selector: tagName })
+    .map((some) => some.toSorted())
+  const said = fc.record({ tags, app: fc.constantFrom(...APPS) }, { requiredKeys: [] })
+  return fc.oneof(fc.constant(undefined), said)
 }
 
 /** A filter over those records: usually narrow in time, with any mixture of the rest. */
@@ -58,6 +79,9 @@ export function madeUpFilter(accountId: string): fc.Arbitrary<UsageFilter> {
         status: fc.constantFrom('ok' as const, 'error' as const, 200, 499),
         flag: fc.constantFrom(...RECORD_FLAGS),
         rule: fc.constantFrom(...BILLING_RULES),
+        memberId: fc.constantFrom(...MEMBERS),
+        tag: fc.constantFrom(...TAGS),
+        app: fc.constantFrom(...APPS),
       },
       { requiredKeys: ['times'] },
     )
@@ -74,7 +98,7 @@ export function matching(records: readonly UsageRecord[], filter: UsageFilter): 
     .sort((one, other) => other.atMs - one.atMs || other.seq - one.seq || (other.recordId < one.recordId ? -1 : 1))
 }
 
-function isMatch({ accountId, atMs, keyId, flags, facts }: UsageRecord, filter: UsageFilter): boolean {
+function isMatch({ accountId, atMs, keyId, memberId, flags, facts }: UsageRecord, filter: UsageFilter): boolean {
   const allFlags = [...flags, ...facts.flags]
   return (
     accountId === filter.accountId &&
@@ -85,6 +109,9 @@ function isMatch({ accountId, atMs, keyId, flags, facts }: UsageRecord, filter: 
     (filter.requestedModel === undefined || facts.requestedModel === filter.requestedModel) &&
     (filter.flag === undefined || allFlags.includes(filter.flag)) &&
     (filter.rule === undefined || facts.rule === filter.rule) &&
+    (filter.memberId === undefined || memberId === filter.memberId) &&
+    (filter.tag === undefined || facts.labels?.tags?.includes(filter.tag) === true) &&
+    (filter.app === undefined || facts.labels?.app === filter.app) &&
     isStatus(facts.status, filter.status)
   )
 }

@@ -25,12 +25,16 @@ export type UsageFilter = Sight & {
   status?: StatusFilter
   flag?: RecordFlag
   rule?: BillingRule
+  /** The member whose key it was, a tag as `name=value`, and what called. */
+  memberId?: string
+  tag?: string
+  app?: string
 }
 
 /** Whether the daily sums tell all about the filter: they are kept by key and by the model that answered. */
 export function isRolledUp(filter: UsageFilter): boolean {
-  const { requestedModel, status, flag, rule } = filter
-  return requestedModel === undefined && status === undefined && flag === undefined && rule === undefined
+  const { requestedModel, status, flag, rule, memberId, tag, app } = filter
+  return [requestedModel, status, flag, rule, memberId, tag, app].every((part) => part === undefined)
 }
 
 /** Whether the daily sums lead to the matches: they are kept by key and model. */
@@ -78,10 +82,12 @@ export function madeByCondition(sql: Sql, { accountId, madeBy }: Sight): Fragmen
 
 /** What neither the daily sums nor an index know: ` true AND … `. */
 export function detailCondition(sql: Sql, filter: UsageFilter): Fragment {
-  const { requestedModel, flag, rule } = filter
+  const { requestedModel, flag, rule, memberId, tag, app } = filter
   return sql`true ${requestedModel === undefined ? sql`` : sql`AND requested_model = ${requestedModel}`}
     ${flag === undefined ? sql`` : sql`AND ${flag} = ANY(flags)`}
     ${rule === undefined ? sql`` : sql`AND rule = ${rule}`}
+    ${memberId === undefined ? sql`` : sql`AND member_id = ${memberId}`}
+    ${tag === undefined ? sql`` : sql`AND ${tag} = ANY(tags)`} ${app === undefined ? sql`` : sql`AND app = ${app}`}
     ${statusCondition(sql, filter.status)}`
 }
 

@@ -4,17 +4,18 @@ import { CLIENT_CLOSED_STATUS } from '@/ledger/usage-record'
 import { livePart } from './archived-part'
 import { boundedScan, MAX_SUMMED } from './bounded-scan'
 import { readKeyNames } from './key-names'
+import { readMemberNames } from './member-names'
 import { errorCondition, type Fragment, isRolledUp, keyAndModelCondition, type UsageFilter } from './usage-filter'
 import { MS_PER_DAY, MS_PER_HOUR, utcDayOf } from './utc-day'
 
-export const SERIES_GROUPS = ['model', 'key', 'status'] as const
+export const SERIES_GROUPS = ['model', 'key', 'status', 'member', 'tag', 'app'] as const
 export type SeriesGroup = (typeof SERIES_GROUPS)[number]
 type SeriesStep = 'hour' | 'day'
 
 export type SeriesPoint = {
   /** The start of the hour or of the day (UTC), milliseconds since 1970. */
   atMs: number
-  /** A model id, a key id, or `ok`, `error` or `left` (the client hung up). */
+  /** A model id, key id or member id, all tags of a request, an app; `ok`, `error` or `left` (the client hung up). Empty where nothing was said. */
   group: string
   requests: number
   tokens: number
@@ -41,7 +42,7 @@ const MAX_HOURLY_MS = 3 * MS_PER_DAY + MS_PER_HOUR
 export async function readSeries(database: Database, filter: UsageFilter, group: SeriesGroup): Promise<UsageSeries> {
   const isShort = filter.toMs - filter.fromMs <= MAX_HOURLY_MS
   // Of archived hours only their days are known.
-  const isByDay = isRolledUp(filter) && group !== 'status'
+  const isByDay = isRolledUp(filter) && (group === 'model' || group === 'key')
   const isHourly = isShort && (!isByDay || (await livePart(database, filter)).archivedBeforeMs === null)
   const step = isHourly ? 'hour' : 'day'
   const whole = step === 'day' ? wholeDays(filter) : filter
@@ -54,8 +55,16 @@ export async function readSeries(database: Database, filter: UsageFilter, group:
     cost: row.cost,
   }))
   const ids = [...new Set(points.map((point) => point.group))]
-  const names = group === 'key' ? await readKeyNames(database, filter.accountId, ids) : new Map<string, string>()
-  return { step, points, labels: new Map(ids.map((id) => [id, names.get(id) ?? id])), ...limits }
+  const names = await namesOf(database, filter.accountId, group, ids)
+  const unsaid = UNSAID[group]
+  return { step, points, labels: new Map(ids.map((id) => [id, names.get(id) ?? (id || unsaid || id)])), ...limits }
+}
+
+const UNSAID: Partial<Record<SeriesGroup, string>> = { member: 'No member', tag: 'No tags', app: 'No app' }
+
+async function namesOf(database: Database, accountId: string, group: SeriesGroup, ids: readonly string[]) {
+  if (group === 'key') return await readKeyNames(database, accountId, ids)
+  return group === 'member' ? await readMemberNames(database, ids) : new Map<string, string>()
 }
 
 /** `bucket` counts hours or days since 1970. */
@@ -64,9 +73,10 @@ type Rows = { rows: PointRow[]; isComplete: boolean; archivedBeforeMs: number | 
 
 async function readRows(database: Database, filter: UsageFilter, group: SeriesGroup, step: SeriesStep): Promise<Rows> {
   if (step === 'hour' || !isRolledUp(filter)) return await groupRecords(database, filter, group, step)
-  if (group !== 'status') {
+  if (group === 'model' || group === 'key') {
     return { rows: await groupDays(database, filter, group), isComplete: true, archivedBeforeMs: null }
   }
+  if (group !== 'status') return await groupRecords(database, filter, group, step)
   const { filter: live, archivedBeforeMs } = await livePart(database, filter)
   const [all, bad] = await Promise.all([
     groupDays(database, live, undefined),
@@ -116,8 +126,14 @@ async function groupRecords(
 }
 
 function labelOf(group: SeriesGroup, sql: Database['sql']): Fragment {
-  if (group === 'model') return sql`model`
-  return group === 'key' ? sql`key_id` : statusLabel(sql)
+  const labels = {
+    model: sql`model`,
+    key: sql`key_id`,
+    member: sql`coalesce(member_id, '')`,
+    app: sql`coalesce(app, '')`,
+  }
+  if (group === 'tag') return sql`coalesce(array_to_string(tags, ', '), '')`
+  return group === 'status' ? statusLabel(sql) : labels[group]
 }
 
 function statusLabel(sql: Database['sql']): Fragment {

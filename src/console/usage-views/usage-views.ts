@@ -25,12 +25,13 @@ import { createBudget } from '@/lib/quota/budget'
 import { SHARED } from '@/limits/shared-resources'
 import { livePart } from './archived-part'
 import { exportRecords } from './export-records'
+import { type FilterChoices, readChoices } from './filter-choices'
 import { type Overview, readOverview } from './overview'
 import { readHistory } from './read-history'
 import { type PriceUsage, type RecordDetail, readRecordDetail } from './record-detail'
 import { type SearchOptions, type SearchPage, searchRecords } from './record-search'
 import { type RecordTotals, sumRecords } from './record-totals'
-import { madeByCondition, type Sight, type UsageFilter } from './usage-filter'
+import type { Sight, UsageFilter } from './usage-filter'
 import { readSeries, type SeriesGroup, type UsageSeries } from './usage-series'
 import { utcDayOf } from './utc-day'
 
@@ -46,6 +47,8 @@ export interface UsageViews {
   failures(search: FailureSearch): Promise<Page<FoundFailure>>
   failureSums(filter: FailureFilter): Promise<FailureSum[]>
   failure(sight: Sight, requestId: string): Promise<FoundFailure | undefined>
+  /** Has something else read on the connections of these views, when it is the account's turn. */
+  inTurn<T>(accountId: string, work: () => Promise<T>): Promise<T>
   /** Every movement of money of a period; undefined where there is no such account. */
   statement(period: StatementPeriod, page: StatementPage): Promise<StatementPart | undefined>
   /** The moment before which records are archived, milliseconds since 1970; null where none are. */
@@ -141,33 +144,8 @@ export function createUsageViews({ database, ledger, priceUsage, clock, logger }
     failureSums: (filter) => read(filter.accountId, () => sumFailures(database, filter, clock.now())),
     failure: (sight, requestId) => read(sight.accountId, () => findFailure(database, sight, requestId, clock.now())),
     statement: (period, page) => read(period.accountId, () => readStatement(database, logger, period, page)),
+    inTurn: read,
     archivedBeforeMs: () => readHistory(archivedBeforeMs(database.sql)),
     export: beginExport,
   }
-}
-
-type FilterChoices = {
-  /** Every key, deleted ones too, newest first. */
-  keys: { keyId: string; name: string }[]
-  /** Every model that answered lately, by id. */
-  models: string[]
-}
-
-/** How far back a model must have answered to be offered. */
-const MODEL_DAYS = 400
-const MAX_KEYS = 1_000
-
-/** Reads the choices. */
-async function readChoices({ sql }: Database, sight: Sight): Promise<FilterChoices> {
-  const { accountId, madeBy } = sight
-  const isMade = madeBy === undefined ? sql`` : sql`AND created_by = ${madeBy}`
-  const [keys, models] = await Promise.all([
-    sql<
-      { keyId: string; name: string }[]
-    >`SELECT id AS "keyId", name FROM api_keys WHERE account_id = ${accountId} ${isMade}
-      ORDER BY created_at DESC, id LIMIT ${MAX_KEYS}`,
-    sql<{ model: string }[]>`SELECT DISTINCT model FROM usage_daily
-      WHERE account_id = ${accountId} ${madeByCondition(sql, sight)} AND day > current_date - ${MODEL_DAYS}::int ORDER BY model`,
-  ])
-  return { keys: [...keys], models: models.map(({ model }) => model) }
 }

@@ -18,6 +18,7 @@ import structured from '#guide/structured-output.md' with { type: 'text' }
 import teams from '#guide/teams.md' with { type: 'text' }
 import tiers from '#guide/tiers.md' with { type: 'text' }
 import tools from '#guide/tools.md' with { type: 'text' }
+import usage from '#guide/usage.md' with { type: 'text' }
 import { type Asset, createAsset } from '@/http/asset'
 import { once } from '@/lib/once'
 import { documentOf } from './document'
@@ -46,6 +47,7 @@ const GROUPS: readonly GuideGroup[] = [
       budgets,
       'idempotent-requests': idempotent,
       teams,
+      usage,
     },
   },
   { label: 'Reference', pages: { errors, 'limits-and-headers': limits } },

@@ -29,7 +29,7 @@ export function readLabels(headers: Headers): { labels: RequestLabels; ignored: 
   return { labels: { ...(tags.length > 0 && { tags }), ...(app !== undefined && { app }) }, ignored }
 }
 
-/** At most {@link MAX_TAGS} pairs, the first of each name. */
+/** At most {@link MAX_TAGS} pairs, the first of each name; in order, so that the same ones are the same text. */
 function readTags(text: string): ReadTags {
   if (text.length > MAX_TAGS_BYTES) return { tags: [], ignored: '*' }
   const tags = new Map<string, string>()
@@ -42,7 +42,7 @@ function readTags(text: string): ReadTags {
     else tags.set(tagName(tag), tag)
   }
   return {
-    tags: [...tags.values()],
+    tags: [...tags.values()].toSorted(),
     ignored: ignored.length === 0 ? undefined : ignored.slice(0, MAX_NAMED).join(', '),
   }
 }

@@ -8,6 +8,9 @@ import type { HttpDeps } from '@/http/deps'
 import { operation } from '@/http/openapi/operation'
 import { NO_SNIFFING } from '@/http/pages'
 import { requireActiveKey } from '@/http/require-active-key'
+import { formatUsd, nano } from '@/lib/money'
+import type { ReportQuery, UsageReport, UsageSums } from '@/usage/usage-report'
+import { REPORT_PARAMETERS, readReportQuery } from './report-query'
 
 const UsageSummary = Type.Object({
   credits_remaining: Type.Number({ description: 'USD' }),
@@ -32,17 +35,84 @@ const UsageSummary = Type.Object({
   ),
 })
 
-/** Mounts `GET /v1/usage`. */
-export function usageRoutes(deps: HttpDeps) {
-  return new Elysia({ name: 'usage-routes' }).get('/v1/usage', ({ request }) => usage(deps, request), {
-    detail: operation({
-      tag: 'Usage',
-      summary: 'Balance and recent usage of the account',
-      description: 'Correct to the last settled request. All amounts are USD.',
-      responseSchema: UsageSummary,
-      errors: [400, 401, 403, 503],
+const Sums = {
+  requests: Type.Integer({ description: 'Corrections move the cost only' }),
+  errors: Type.Integer({ description: 'Without clients that hung up (499)' }),
+  input_tokens: Type.Integer(),
+  output_tokens: Type.Integer(),
+  cost_usd: Type.String({ description: 'USD, exact decimal text' }),
+}
+
+const ReportBody = Type.Object({
+  from: Type.String({ description: 'yyyy-mm-dd, UTC' }),
+  to: Type.String({ description: 'yyyy-mm-dd, UTC, included' }),
+  total: Type.Object(Sums, { description: 'What the account statement says of these days' }),
+  rows: Type.Array(
+    Type.Object({
+      ...Sums,
+      group: Type.Record(Type.String(), Type.Union([Type.String(), Type.Null()]), {
+        description: 'By dimension; null where nothing was said',
+      }),
     }),
+    { description: 'Together they are the total' },
+  ),
+  names: Type.Record(Type.String(), Type.String(), { description: 'Names of keys and members, by id' }),
+  archived_before: Type.Union([Type.String(), Type.Null()], {
+    description:
+      'Not null where requests before this moment (ISO 8601) are archived: by day, key and model alone they are told apart',
+  }),
+})
+
+/** Mounts `GET /v1/usage` and `GET /v1/usage/report`. */
+export function usageRoutes(deps: HttpDeps) {
+  return new Elysia({ name: 'usage-routes' })
+    .get('/v1/usage', ({ request }) => usage(deps, request), {
+      detail: operation({
+        tag: 'Usage',
+        summary: 'Balance and recent usage of the account',
+        description: 'Correct to the last settled request. All amounts are USD.',
+        responseSchema: UsageSummary,
+        errors: [400, 401, 403, 503],
+      }),
+    })
+    .get('/v1/usage/report', ({ request }) => report(deps, request), {
+      detail: operation({
+        tag: 'Usage',
+        summary: 'What usage adds up to, by day and two dimensions more',
+        description:
+          'Correct to what is booked, about a second behind. A key that a developer has made reads what their own keys did.',
+        parameters: REPORT_PARAMETERS,
+        responseSchema: ReportBody,
+        errors: [400, 401, 403, 503, 504],
+      }),
+    })
+}
+
+async function report(deps: HttpDeps, request: Request): Promise<Response> {
+  const payer = await authenticate(deps, request)
+  deps.unpaid.answer(payer)
+  const query = readReportQuery(request.url, deps.clock.now())
+  await requireActiveKey(deps, payer)
+  return Response.json(reportBody(query, await deps.usageReport(payer, query)), {
+    headers: { 'cache-control': 'no-store', ...NO_SNIFFING },
   })
+}
+
+function reportBody({ from, to, by }: ReportQuery, { total, rows, names, archivedBeforeMs }: UsageReport) {
+  return {
+    ...{ from, to, total: told(total) },
+    rows: rows.map(({ places, ...sums }) => ({
+      group: Object.fromEntries(by.map((dimension, index) => [dimension, places[index] ?? null])),
+      ...told(sums),
+    })),
+    names,
+    archived_before: archivedBeforeMs === null ? null : new Date(archivedBeforeMs).toISOString(),
+  }
+}
+
+function told({ requests, errors, inputTokens, outputTokens, cost }: UsageSums) {
+  const tokens = { input_tokens: inputTokens, output_tokens: outputTokens }
+  return { requests, errors, ...tokens, cost_usd: formatUsd(nano(cost)) }
 }
 
 async function usage(deps: HttpDeps, request: Request): Promise<Response> {

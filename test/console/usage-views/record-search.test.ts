@@ -7,7 +7,7 @@ import { NOON_MS, usageRecord } from '@test/usage/sample-records'
 import { searchRecords } from '@/console/usage-views/record-search'
 import { sumRecords } from '@/console/usage-views/record-totals'
 import type { UsageFilter } from '@/console/usage-views/usage-filter'
-import { readSeries } from '@/console/usage-views/usage-series'
+import { readSeries, SERIES_GROUPS, type SeriesGroup } from '@/console/usage-views/usage-series'
 import { connectDatabase, type Database } from '@/db/client'
 import type { UsageRecord } from '@/ledger/usage-record'
 import { writeUsageBatch } from '@/usage/write-batch'
@@ -127,7 +127,7 @@ describe('sumRecords', () => {
 describe('readSeries', () => {
   test('splits exactly the sums of its hours or whole days, whatever it is grouped by', async () => {
     await forAny(async (records, filter) => {
-      for (const group of ['model', 'key', 'status'] as const) {
+      for (const group of SERIES_GROUPS) {
         const series = await readSeries(database, filter, group)
         const whole = series.step === 'hour' ? filter : wholeDays(filter)
         const expected = new Map<string, { cost: number; requests: number }>()
@@ -163,7 +163,10 @@ function bucketOf(atMs: number, step: 'hour' | 'day'): number {
   return Math.floor(atMs / length) * length
 }
 
-function groupOf(record: UsageRecord, group: 'model' | 'key' | 'status'): string {
+function groupOf(record: UsageRecord, group: SeriesGroup): string {
+  if (group === 'member') return record.memberId ?? ''
+  if (group === 'app') return record.facts.labels?.app ?? ''
+  if (group === 'tag') return (record.facts.labels?.tags ?? []).join(', ')
   if (group === 'model') return record.facts.model
   if (group === 'key') return record.keyId
   if (record.facts.status === 499) return 'left'

@@ -10,7 +10,7 @@ import { SHARED } from '@/limits/shared-resources'
 setDefaultTimeout(300_000)
 
 /** Statements of a choice. */
-const EACH = 2
+const EACH = 4
 
 /** A history that answers nothing until it is told to. */
 function silentHistory() {
@@ -38,7 +38,7 @@ test('an account has some look-ups at once; the next waits for them, and another
   await Promise.all([other, ...mine.slice(0, -1)])
   await until(() => askedBy('acct_1') === EACH, 'the next one to be heard')
   for (const { answer } of asked) answer()
-  expect(await mine.at(-1)).toEqual({ keys: [], models: [] })
+  expect(await mine.at(-1)).toEqual({ keys: [], models: [], members: [], tags: [], apps: [] })
 })
 
 test('of a burst of exports only so many begin, of one account and of all together; one that has ended makes room', async () => {

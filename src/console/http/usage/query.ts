@@ -30,6 +30,9 @@ export const FilterQuery = Type.Object({
   ),
   flag: Type.Optional(oneOf(RECORD_FLAGS)),
   rule: Type.Optional(oneOf(BILLING_RULES)),
+  member: word('Id of the member whose key it was'),
+  tag: word('A tag, as `name=value`'),
+  app: Type.Optional(Type.String({ pattern: '^[^\\x00]{1,200}$', maxLength: 200, description: 'What called' })),
 })
 export type FilterQuery = Static<typeof FilterQuery>
 
@@ -62,6 +65,9 @@ export function filterOf(query: FilterQuery, sight: Sight, nowMs = Date.now()): 
     ...(query.status !== undefined && { status: statusOf(query.status) }),
     ...(query.flag !== undefined && { flag: query.flag }),
     ...(query.rule !== undefined && { rule: query.rule }),
+    ...(query.member !== undefined && { memberId: query.member }),
+    ...(query.tag !== undefined && { tag: query.tag }),
+    ...(query.app !== undefined && { app: query.app }),
   }
 }
 

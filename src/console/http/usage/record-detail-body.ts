@@ -79,11 +79,12 @@ export function toRecordDetailBody(detail: RecordDetail): Static<typeof RecordDe
   }
 }
 
-/** The lines of its page. */
+/** The lines of its page; what nobody has said has none. */
 function factsOf(record: ListedRecord) {
   const told = tellRecord(record)
   return SEEN_COLUMNS.flatMap(({ property, seen: { label }, kind }) => {
     const value = told[property]
-    return label ? [{ label, kind, value: value === null ? null : String(value) }] : []
+    if (!label || (value === null && kind !== 'duration')) return []
+    return [{ label, kind, value: Array.isArray(value) ? value.join(', ') : value === null ? null : String(value) }]
   })
 }

@@ -22,6 +22,9 @@ const Explained = Type.Object({ name: Type.String(), words: Type.String() })
 const ChoicesBody = Type.Object({
   keys: Type.Array(Type.Object({ keyId: Type.String(), name: Type.String() })),
   models: Type.Array(Type.String()),
+  members: Type.Array(Type.Object({ memberId: Type.String(), name: Type.String() })),
+  tags: Type.Array(Type.String(), { description: 'Of the latest 20,000 requests, as `name=value`' }),
+  apps: Type.Array(Type.String(), { description: 'Of the latest 20,000 requests' }),
   tiers: Type.Array(Type.String(), { description: 'What can be asked for beside models' }),
   rules: Type.Array(Explained),
   flags: Type.Array(Explained),
@@ -92,7 +95,8 @@ const SERIES = {
 }
 const CHOICES = {
   summary: 'What usage can be filtered by',
-  description: 'Keys (deleted ones too), models that answered in the last 400 days, billing rules and flags in words.',
+  description:
+    'Keys (deleted ones too), models that answered in the last 400 days, members with keys, tags and apps, billing rules and flags in words.',
 }
 const RECORD = {
   summary: 'The usage record of one request',
@@ -109,10 +113,9 @@ const EXPORT = {
 } as const
 
 async function choices({ usage, catalog }: DashboardUsageDeps, sight: Sight) {
-  const { keys, models } = await usage.choices(sight)
+  const found = await usage.choices(sight)
   return {
-    keys,
-    models,
+    ...found,
     tiers: [...catalog.current.tiers.keys()],
     rules: BILLING_RULES.map((name) => ({ name, words: RULE_WORDS[name] })),
     flags: RECORD_FLAGS.map((name) => ({ name, words: FLAG_WORDS[name] })),

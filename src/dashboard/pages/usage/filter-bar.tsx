@@ -23,7 +23,9 @@ const STATUSES = [
 
 export function FilterBar({ filters, isNarrowed, change, clear }: FilterBarProps) {
   const { data } = useChoices()
-  const models = (data?.models ?? []).map((id) => ({ value: id, label: id }))
+  const models = (data?.models ?? []).map(plain)
+  const members = (data?.members ?? []).map(({ memberId, name }) => ({ value: memberId, label: name }))
+  const [tags, apps] = [(data?.tags ?? []).map(plain), (data?.apps ?? []).map(plain)]
   const billing = [
     ...(data?.rules ?? []).map(({ name }) => ({ value: `rule:${name}`, label: ruleLabel(name) })),
     ...(data?.flags ?? []).map(({ name }) => ({ value: `flag:${name}`, label: `Marked: ${flagLabel(name)}` })),
@@ -68,6 +70,15 @@ export function FilterBar({ filters, isNarrowed, change, clear }: FilterBarProps
           change({ rule: kind === 'rule' ? name : '', flag: kind === 'flag' ? name : '' })
         }}
       />
+      <Choice
+        label="Member"
+        data={members}
+        value={filters.member}
+        onChange={(member) => change({ member })}
+        isOptional
+      />
+      <Choice label="Tag" data={tags} value={filters.tag} onChange={(tag) => change({ tag })} isOptional />
+      <Choice label="App" data={apps} value={filters.app} onChange={(app) => change({ app })} isOptional />
       {isNarrowed && (
         <Group align="flex-end">
           <Button variant="default" size="sm" leftSection={<IconFilterOff size={16} />} onClick={clear}>
@@ -80,10 +91,21 @@ export function FilterBar({ filters, isNarrowed, change, clear }: FilterBarProps
 }
 
 type Option = { value: string; label: string }
-type ChoiceProps = { label: string; data: Option[]; value: string; onChange(value: string): void }
+
+const plain = (value: string): Option => ({ value, label: value })
+
+type ChoiceProps = {
+  label: string
+  data: Option[]
+  value: string
+  onChange(value: string): void
+  /** Not shown where there is nothing to choose. */
+  isOptional?: boolean
+}
 
 /** A value that the list doesn't know, e.g. from a shared address, is shown as it is. */
-function Choice({ label, data, value, onChange }: ChoiceProps) {
+function Choice({ label, data, value, onChange, isOptional = false }: ChoiceProps) {
+  if (isOptional && data.length === 0 && value === '') return null
   const isKnown = value === '' || data.some((option) => option.value === value)
   return (
     <Select

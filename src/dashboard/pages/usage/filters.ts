@@ -13,7 +13,19 @@ export const RANGES = [
 ] as const
 export type Range = (typeof RANGES)[number]['value']
 
-const FIELDS = ['from', 'to', 'key', 'model', 'requestedModel', 'status', 'flag', 'rule'] as const
+const FIELDS = [
+  'from',
+  'to',
+  'key',
+  'model',
+  'requestedModel',
+  'status',
+  'flag',
+  'rule',
+  'member',
+  'tag',
+  'app',
+] as const
 type Field = (typeof FIELDS)[number]
 
 /** Texts as in the address; '' = not filtered. `from` and `to` are days (UTC), both included, and only count where the range is `days`. */

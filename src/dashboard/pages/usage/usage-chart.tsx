@@ -1,5 +1,5 @@
 /** The chart of the usage page: cost, requests or tokens over time, by model, key or outcome. */
-import { Alert, Group, SegmentedControl, Text } from '@mantine/core'
+import { Alert, Group, SegmentedControl, Select, Text } from '@mantine/core'
 import { IconChartBarOff } from '@tabler/icons-react'
 import { useState } from 'react'
 import type { Bucket } from '@/dashboard/components/charts/chart-data'
@@ -12,25 +12,27 @@ import { ArchiveEnd } from './archived-note'
 import { formatDrawnMoney, stepsBetween } from './chart-steps'
 import type { UsageFilters } from './filters'
 import { toQuery } from './filters'
-import { type UsageSeries, useSeries } from './usage-data'
+import { type SeriesGroup, type UsageSeries, useSeries } from './usage-data'
 
 const MEASURES = [
   { value: 'cost', label: 'Cost' },
   { value: 'requests', label: 'Requests' },
   { value: 'tokens', label: 'Tokens' },
 ] as const
-const GROUPS = [
+const GROUPS: { value: SeriesGroup; label: string }[] = [
   { value: 'model', label: 'Model' },
   { value: 'key', label: 'Key' },
   { value: 'status', label: 'Outcome' },
-] as const
+  { value: 'member', label: 'Member' },
+  { value: 'tag', label: 'Tags' },
+  { value: 'app', label: 'App' },
+]
 
 type Measure = (typeof MEASURES)[number]['value']
-type GroupName = (typeof GROUPS)[number]['value']
 
 export function UsageChart({ filters }: { filters: UsageFilters }) {
   const [measure, setMeasure] = useState<Measure>('cost')
-  const [group, setGroup] = useState<GroupName>('model')
+  const [group, setGroup] = useState<SeriesGroup>('model')
   const series = useSeries(filters, group)
   return (
     <Section
@@ -45,12 +47,14 @@ export function UsageChart({ filters }: { filters: UsageFilters }) {
             value={measure}
             onChange={(value) => setMeasure(value as Measure)}
           />
-          <SegmentedControl
+          <Select
             size="xs"
+            w={120}
             aria-label="Split by"
-            data={[...GROUPS]}
+            data={GROUPS}
             value={group}
-            onChange={(value) => setGroup(value as GroupName)}
+            allowDeselect={false}
+            onChange={(value) => setGroup((value ?? 'model') as SeriesGroup)}
           />
         </Group>
       }
@@ -62,7 +66,7 @@ export function UsageChart({ filters }: { filters: UsageFilters }) {
   )
 }
 
-type ChartProps = { data: UsageSeries; measure: Measure; group: GroupName; filters: UsageFilters }
+type ChartProps = { data: UsageSeries; measure: Measure; group: SeriesGroup; filters: UsageFilters }
 
 function Chart({ data, measure, group, filters }: ChartProps) {
   if (data.points.length === 0) {

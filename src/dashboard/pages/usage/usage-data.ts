@@ -38,8 +38,11 @@ export function useTotals(filters: UsageFilters) {
   })
 }
 
+/** By what the chart can be split. */
+export type SeriesGroup = 'model' | 'key' | 'status' | 'member' | 'tag' | 'app'
+
 /** Their chart. */
-export function useSeries(filters: UsageFilters, group: 'model' | 'key' | 'status') {
+export function useSeries(filters: UsageFilters, group: SeriesGroup) {
   return useQuery({
     queryKey: [...USAGE_KEY, 'series', filters, group],
     queryFn: () => answer(accountApi().usage.series.get({ query: { ...toQuery(filters), group } })),

@@ -1,0 +1,54 @@
+/** What an account's usage can be filtered by: what it has, and what its latest requests said. */
+import type { Database } from '@/db/client'
+import { madeByCondition, type Sight } from './usage-filter'
+
+export type FilterChoices = {
+  /** Every key, deleted ones too, newest first. */
+  keys: { keyId: string; name: string }[]
+  /** Every model that answered lately, by id. */
+  models: string[]
+  /** Everybody whose keys are among these, by name. */
+  members: { memberId: string; name: string }[]
+  /** Of the latest requests, in order. */
+  tags: string[]
+  apps: string[]
+}
+
+/** How far back a model must have answered to be offered. */
+const MODEL_DAYS = 400
+const MAX_KEYS = 1_000
+/** So many records are looked at for tags and apps, and so many of each are offered. */
+const LATEST_RECORDS = 20_000
+const MAX_LABELS = 500
+
+type LabelRow = { kind: 'tag' | 'app'; label: string }
+
+/** Reads the choices. */
+export async function readChoices({ sql }: Database, sight: Sight): Promise<FilterChoices> {
+  const { accountId, madeBy } = sight
+  const isMade = madeBy === undefined ? sql`` : sql`AND created_by = ${madeBy}`
+  const [keys, models, members, labels] = await Promise.all([
+    sql<
+      { keyId: string; name: string }[]
+    >`SELECT id AS "keyId", name FROM api_keys WHERE account_id = ${accountId} ${isMade}
+      ORDER BY created_at DESC, id LIMIT ${MAX_KEYS}`,
+    sql<{ model: string }[]>`SELECT DISTINCT model FROM usage_daily
+      WHERE account_id = ${accountId} ${madeByCondition(sql, sight)} AND day > current_date - ${MODEL_DAYS}::int ORDER BY model`,
+    sql<{ memberId: string; name: string }[]>`SELECT id AS "memberId", name FROM users
+      WHERE id IN (SELECT created_by FROM api_keys WHERE account_id = ${accountId} ${isMade}) ORDER BY name, id LIMIT ${MAX_KEYS}`,
+    sql<LabelRow[]>`
+      WITH latest AS MATERIALIZED (SELECT tags, app FROM usage_records
+        WHERE account_id = ${accountId} ${madeByCondition(sql, sight)} ORDER BY settled_at DESC LIMIT ${LATEST_RECORDS})
+      (SELECT DISTINCT 'tag' AS kind, tag AS label FROM latest, unnest(tags) AS tag ORDER BY label LIMIT ${MAX_LABELS})
+      UNION ALL
+      (SELECT DISTINCT 'app', app FROM latest WHERE app IS NOT NULL ORDER BY app LIMIT ${MAX_LABELS})`,
+  ])
+  const labelsOf = (kind: LabelRow['kind']) => labels.filter((row) => row.kind === kind).map(({ label }) => label)
+  return {
+    keys: [...keys],
+    models: models.map(({ model }) => model),
+    members: [...members],
+    tags: labelsOf('tag'),
+    apps: labelsOf('app'),
+  }
+}

@@ -1,0 +1,171 @@
+/** What an account's usage adds up to, by whatever its requests say of themselves: the sums of an account statement, sorted. */
+import type { PendingQuery, Row, Sql, TransactionSql } from 'postgres'
+import { invalidRequest } from '@/chat/error'
+import { textArray } from '@/db/array-literal'
+import type { Database } from '@/db/client'
+import { archivedBeforeMs } from '@/db/usage-archive'
+
+/** What sums may be by; `tag:NAME` is one tag's value, `tag` all tags of a request together. */
+export const DIMENSIONS = ['day', 'member', 'key', 'model', 'tag', 'app', 'provider'] as const
+export type Dimension = (typeof DIMENSIONS)[number] | `tag:${string}`
+
+export type ReportQuery = {
+  /** Days, yyyy-mm-dd, UTC, both included. */
+  from: string
+  to: string
+  /** Each once. */
+  by: readonly Dimension[]
+}
+
+/** `madeBy`: only what keys of this person did. */
+type ReportSearch = ReportQuery & { accountId: string; madeBy?: string | undefined }
+
+/** `cost` is nano-USD, exact. */
+export type UsageSums = { requests: number; errors: number; inputTokens: number; outputTokens: number; cost: number }
+
+/** `places`: where it stands, in the order of `by`; null where nothing was said, or nobody knows any more. */
+type ReportRow = UsageSums & { places: (string | null)[] }
+
+export type UsageReport = {
+  total: UsageSums
+  rows: ReportRow[]
+  /** Names of keys and members, by id. */
+  names: Record<string, string>
+  /** Not null where days before this moment are archived: of these only day, key and model are known. */
+  archivedBeforeMs: number | null
+}
+
+/** Single records that one report reads: less than a second of work. */
+const MAX_REPORTED = 400_000
+const MAX_GROUPS = 10_000
+
+/** One moment for all: what is booked meanwhile is in none of it. Throws `invalid_request` beyond 400,000 records or 10,000 groups. */
+export function readUsageReport({ sql }: Pick<Database, 'sql'>, search: ReportSearch): Promise<UsageReport> {
+  return sql.begin('ISOLATION LEVEL REPEATABLE READ READ ONLY', (transaction) => read(transaction, search))
+}
+
+async function read(sql: TransactionSql, search: ReportSearch): Promise<UsageReport> {
+  const total = await readTotal(sql, search)
+  const isByDay = search.by.every((one) => one === 'day' || one === 'key' || one === 'model')
+  const beforeMs = isByDay ? null : await archivedBeforeMs(sql)
+  const liveFrom = isByDay ? undefined : dayOf(Math.max(beforeMs ?? 0, Date.parse(search.from)))
+  if (liveFrom !== undefined) await refuseTooMany(sql, search, liveFrom)
+  const rows = await sql<(UsageSums & { places: string })[]>`
+    SELECT json_build_array(${list(
+      sql,
+      search.by.map((_, index) => place(sql, index)),
+    )})::text AS places, ${SUMS(sql)}
+    FROM (${dayRows(sql, search, liveFrom)} ${liveFrom === undefined ? sql`` : sql`UNION ALL ${recordRows(sql, search, liveFrom)}`}) r
+    GROUP BY ${list(
+      sql,
+      search.by.map((_, index) => place(sql, index)),
+    )}
+    ORDER BY ${list(
+      sql,
+      search.by.map((_, index) => place(sql, index)),
+    )} LIMIT ${MAX_GROUPS + 1}`
+  if (rows.length > MAX_GROUPS) {
+    throw invalidRequest(`from: more than ${MAX_GROUPS} groups. Choose a shorter time or fewer dimensions.`, 'from')
+  }
+  const placed = rows.map((row) => ({ ...row, places: JSON.parse(row.places) as (string | null)[] }))
+  const isArchived = beforeMs !== null && beforeMs > Date.parse(search.from)
+  return {
+    total,
+    rows: placed,
+    names: await readNames(sql, search, placed),
+    archivedBeforeMs: isArchived ? beforeMs : null,
+  }
+}
+
+type Fragment = PendingQuery<Row[]>
+type Reader = Sql | TransactionSql
+
+async function readTotal(sql: TransactionSql, search: ReportSearch): Promise<UsageSums> {
+  const [total] = await sql<UsageSums[]>`SELECT ${SUMS(sql)} FROM (${dayRows(sql, { ...search, by: [] }, undefined)}) r`
+  return total ?? { requests: 0, errors: 0, inputTokens: 0, outputTokens: 0, cost: 0 }
+}
+
+/** The daily sums know how many there are, so that nothing is read in vain. */
+async function refuseTooMany(sql: TransactionSql, search: ReportSearch, from: string): Promise<void> {
+  const { requests } = await readTotal(sql, { ...search, from })
+  if (requests <= MAX_REPORTED) return
+  throw invalidRequest(
+    `from: ${requests} requests are more than the ${MAX_REPORTED} that one report sorts by other things than day, key and model. Choose a shorter time.`,
+    'from',
+  )
+}
+
+const SUMS = (
+  sql: Reader,
+) => sql`coalesce(sum(requests), 0)::bigint AS requests, coalesce(sum(errors), 0)::bigint AS errors,
+  coalesce(sum(input), 0)::bigint AS "inputTokens", coalesce(sum(output), 0)::bigint AS "outputTokens",
+  coalesce(sum(cost), 0)::bigint AS cost`
+
+/** The daily sums; where records follow from `before` on, only the days before it. */
+function dayRows(sql: Reader, search: ReportSearch, before: string | undefined): Fragment {
+  const known: Partial<Record<Dimension, Fragment>> = { day: sql`day::text`, key: sql`key_id`, model: sql`model` }
+  const places = search.by.map((one, index) => sql`${known[one] ?? sql`NULL::text`} AS ${place(sql, index)},`)
+  return sql`
+    SELECT ${joined(sql, places)} requests, errors, output_tokens::bigint AS output, cost_nano::bigint AS cost,
+      (uncached_tokens + cache_read_tokens + cache_write_5m_tokens + cache_write_1h_tokens)::bigint AS input
+    FROM usage_daily WHERE account_id = ${search.accountId} AND day >= ${search.from}::text::date
+      AND day <= ${search.to}::text::date ${before === undefined ? sql`` : sql`AND day < ${before}::text::date`}
+      ${madeBy(sql, search)}`
+}
+
+/** Record by record, from the day `from` on. A correction moves the cost, and is no request. */
+function recordRows(sql: Reader, search: ReportSearch, from: string): Fragment {
+  const places = search.by.map((one, index) => sql`${placeOf(sql, one)} AS ${place(sql, index)},`)
+  const counted = (value: Fragment) => sql`CASE WHEN kind = 'late' THEN 0 ELSE ${value} END`
+  return sql`
+    SELECT ${joined(sql, places)} ${counted(sql`1`)} AS requests,
+      ${counted(sql`CASE WHEN status >= 400 AND status <> 499 THEN 1 ELSE 0 END`)} AS errors,
+      ${counted(sql`output_tokens::bigint`)} AS output, cost_nano::bigint AS cost,
+      ${counted(sql`(uncached_tokens + cache_read_tokens + cache_write_5m_tokens + cache_write_1h_tokens)::bigint`)} AS input
+    FROM usage_records WHERE account_id = ${search.accountId}
+      AND settled_at >= (${from}::text::timestamp AT TIME ZONE 'UTC')
+      AND settled_at < ((${search.to}::text::date + 1)::timestamp AT TIME ZONE 'UTC') ${madeBy(sql, search)}`
+}
+
+function placeOf(sql: Reader, dimension: Dimension): Fragment {
+  const columns: Partial<Record<Dimension, Fragment>> = {
+    day: sql`(settled_at AT TIME ZONE 'UTC')::date::text`,
+    member: sql`member_id`,
+    key: sql`key_id`,
+    model: sql`model`,
+    tag: sql`array_to_string(tags, ',')`,
+    app: sql`app`,
+    provider: sql`provider`,
+  }
+  const column = columns[dimension]
+  if (column) return column
+  const start = `${dimension.slice('tag:'.length)}=`
+  return sql`(SELECT substr(tag, ${start.length + 1}::int) FROM unnest(tags) AS tag WHERE starts_with(tag, ${start}))`
+}
+
+function madeBy(sql: Reader, { accountId, madeBy: person }: ReportSearch): Fragment {
+  return person === undefined
+    ? sql``
+    : sql`AND key_id IN (SELECT id FROM api_keys WHERE account_id = ${accountId} AND created_by = ${person})`
+}
+
+const place = (sql: Reader, index: number): Fragment => sql.unsafe(`place_${index}`) as unknown as Fragment
+const joined = (sql: Reader, parts: Fragment[]) => parts.reduce((all, part) => sql`${all} ${part}`, sql``)
+const list = (sql: Reader, parts: Fragment[]) => parts.reduce((all, part) => sql`${all}, ${part}`)
+
+function dayOf(atMs: number): string {
+  return new Date(atMs).toISOString().slice(0, 10)
+}
+
+async function readNames(sql: TransactionSql, { accountId, by }: ReportSearch, rows: readonly ReportRow[]) {
+  const ids = (dimension: Dimension) => {
+    const index = by.indexOf(dimension)
+    return [...new Set(rows.flatMap(({ places }) => places[index] ?? []))]
+  }
+  const [keys, members] = [ids('key'), ids('member')]
+  if (keys.length + members.length === 0) return {}
+  const named = await sql<{ id: string; name: string }[]>`
+    SELECT id, name FROM api_keys WHERE account_id = ${accountId} AND id = ANY(${textArray(keys)}::text::text[])
+    UNION ALL SELECT id, name FROM users WHERE id = ANY(${textArray(members)}::text::text[])`
+  return Object.fromEntries(named.map(({ id, name }) => [id, name]))
+}

@@ -1,0 +1,153 @@
+/** The usage report against a plain list in memory: whatever it is sorted by, its rows are the statement, to the nano. */
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { fc } from '@test/support/property'
+import { freshDatabase } from '@test/support/stores'
+import { connectDatabase, type Database } from '@/db/client'
+import type { UsageRecord } from '@/ledger/usage-record'
+import { type Dimension, readUsageReport } from '@/usage/usage-report'
+import { writeUsageBatch } from '@/usage/write-batch'
+import { madeUpRecords, sumsOf } from './made-up-usage'
+import { NOON_MS, usageRecord } from './sample-records'
+
+setDefaultTimeout(300_000)
+
+const DAY_MS = 86_400_000
+const RUNS = 60
+const DIMENSIONS: Dimension[] = ['day', 'member', 'key', 'model', 'tag', 'app', 'provider', 'tag:team', 'tag:none']
+const dayOf = (atMs: number) => new Date(atMs).toISOString().slice(0, 10)
+
+let database: Database
+let accountCount = 0
+
+beforeAll(async () => {
+  database = connectDatabase(await freshDatabase(), { maxConnections: 2 })
+})
+afterAll(() => database.close(0))
+
+/** What a record says of itself, the simple way. */
+function placeOf({ keyId, memberId, atMs, facts }: UsageRecord, dimension: Dimension): string | null {
+  const { tags, app } = facts.labels ?? {}
+  if (dimension.startsWith('tag:')) {
+    const start = `${dimension.slice(4)}=`
+    return tags?.find((tag) => tag.startsWith(start))?.slice(start.length) ?? null
+  }
+  const places: Partial<Record<Dimension, string | null | undefined>> = {
+    ...{ day: dayOf(atMs), member: memberId, key: keyId, model: facts.model, app, provider: facts.provider },
+    tag: tags?.length ? tags.join(',') : null,
+  }
+  return places[dimension] ?? null
+}
+
+/** What the account statement says was spent. */
+async function statementOf(accountId: string, from: string, to: string): Promise<number> {
+  const [row] = await database.sql<
+    { spent: number }[]
+  >`SELECT coalesce(sum(cost_nano), 0)::bigint AS spent FROM usage_daily
+    WHERE account_id = ${accountId} AND day BETWEEN ${from}::text::date AND ${to}::text::date`
+  return row?.spent ?? Number.NaN
+}
+
+const day = fc.integer({ min: -10, max: 1 }).map((days) => dayOf(NOON_MS + days * DAY_MS))
+const sought = fc.record({
+  days: fc.tuple(day, day).map((days) => days.toSorted()),
+  by: fc.uniqueArray(fc.constantFrom(...DIMENSIONS), { minLength: 1, maxLength: 3 }),
+})
+
+test('of any history, by anything, it has each record once', async () => {
+  await fc.assert(
+    fc.asyncProperty(madeUpRecords(''), fc.array(sought, { minLength: 1, maxLength: 6 }), async (made, searches) => {
+      const accountId = `acct_report_${++accountCount}`
+      const records = made.map((record) => ({ ...record, accountId }))
+      await writeUsageBatch(database.sql, [...records, usageRecord({ accountId: `${accountId}_other`, atMs: NOON_MS })])
+      for (const { days, by } of searches) {
+        const [from = '', to = ''] = days
+        const { total, rows } = await readUsageReport(database, { accountId, from, to, by })
+        const within = records.filter(({ atMs }) => dayOf(atMs) >= from && dayOf(atMs) <= to)
+        const groups = Map.groupBy(within, (record) => JSON.stringify(by.map((one) => placeOf(record, one))))
+        const expected = groups.entries().map(([places, group]) => [places, withoutClients(group)] as const)
+        const found = rows.map(({ places, ...sums }) => [JSON.stringify(places), sums] as const)
+        expect(new Map(found)).toEqual(new Map(expected))
+        expect(found.length).toBe(groups.size)
+        expect(total).toEqual(withoutClients(within))
+        expect(rows.reduce((sum, { cost }) => sum + cost, 0)).toBe(await statementOf(accountId, from, to))
+      }
+    }),
+    { numRuns: RUNS },
+  )
+})
+
+/** Clients that hung up are no errors. */
+function withoutClients(records: UsageRecord[]) {
+  const hangUps = records.filter(({ kind, facts }) => kind !== 'late' && facts.status === 499).length
+  const { errors, ...sums } = sumsOf(records)
+  return { ...sums, errors: errors - hangUps }
+}
+
+test('of one person it has what their keys did, and it names keys and people of the account alone', async () => {
+  const { sql } = database
+  await sql`INSERT INTO accounts (id, name, email) VALUES ('acct_own', 'A', 'own@example.test'), ('acct_not', 'B', 'not@example.test')`
+  await sql`INSERT INTO users (id, name, email) VALUES ('user_ada', 'Ada', 'ada@example.test')`
+  for (const [id, account, creator] of [
+    ['key_ada', 'acct_own', 'user_ada'],
+    ['key_all', 'acct_own', null],
+    ['key_not', 'acct_not', null],
+  ] as const) {
+    const hash = new Bun.CryptoHasher('sha256').update(id).digest('hex')
+    await sql`INSERT INTO api_keys (id, account_id, name, key_hash, prefix, last_four, created_by)
+      VALUES (${id}, ${account}, ${`Name of ${id}`}, ${hash}, 'svc-AbCd', 'wxyz', ${creator})`
+  }
+  const of = (keyId: string, cost: number) => usageRecord({ accountId: 'acct_own', keyId, cost })
+  // The last one is made up: a record of ours can't name a key of others.
+  await writeUsageBatch(sql, [of('key_ada', 5), of('key_all', 7), of('key_not', 9)])
+  const search = { accountId: 'acct_own', from: dayOf(NOON_MS), to: dayOf(NOON_MS), by: ['member', 'key'] as const }
+  const all = await readUsageReport(database, search)
+  expect(all.names).toEqual({ key_ada: 'Name of key_ada', key_all: 'Name of key_all', user_ada: 'Ada' })
+  expect(all.rows.map(({ places, cost }) => [...places, cost])).toEqual([
+    ['user_ada', 'key_ada', 5],
+    [null, 'key_all', 7],
+    [null, 'key_not', 9],
+  ])
+  const own = await readUsageReport(database, { ...search, madeBy: 'user_ada' })
+  expect([own.total.cost, own.rows.length]).toEqual([5, 1])
+})
+
+test('what is archived is known by day, key and model alone, and still adds up', async () => {
+  const { sql } = database
+  const accountId = 'acct_old'
+  const labels = { tags: ['team=a'], app: 'App' }
+  const [old, recent] = [NOON_MS - 40 * DAY_MS, NOON_MS]
+  const records = [old, recent].map((atMs, index) =>
+    usageRecord({ accountId, atMs, cost: 10 ** index, facts: { labels } }),
+  )
+  await writeUsageBatch(sql, records)
+  const search = { accountId, from: dayOf(old), to: dayOf(recent), by: ['tag:team', 'day'] as const }
+  const rowsOf = async () => {
+    const { rows, archivedBeforeMs, total } = await readUsageReport(database, search)
+    return [rows.map(({ places, cost }) => [...places, cost]), archivedBeforeMs, total.cost]
+  }
+  const days = [dayOf(old), dayOf(recent)] as const
+  expect(await rowsOf()).toEqual([
+    [
+      ['a', days[0], 1],
+      ['a', days[1], 10],
+    ],
+    null,
+    11,
+  ])
+  await sql`DELETE FROM usage_records WHERE account_id = ${accountId} AND cost_nano = 1`
+  await sql`INSERT INTO archived_months (month, records, accounts, charges_nano, digest, archived_at)
+    VALUES ('2026-01-01', 1, 1, 1, ${'0'.repeat(64)}, now())`
+  try {
+    const before = Date.UTC(2026, 1, 1)
+    expect(await rowsOf()).toEqual([
+      [
+        ['a', days[1], 10],
+        [null, days[0], 1],
+      ],
+      before,
+      11,
+    ])
+  } finally {
+    await sql`DELETE FROM archived_months`
+  }
+})
