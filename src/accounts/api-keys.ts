@@ -92,14 +92,18 @@ export function createApiKeys(database: Database, ledger: Ledger, service: strin
         verify: async (transaction, row) =>
           row.createdBy === null || (await lockRole(transaction, row.accountId, row.createdBy)) !== undefined,
       }),
-    transfer: (keyId, accountId, ownerId, by) =>
-      editKey(database, ledger, {
+    async transfer(keyId, accountId, ownerId, by) {
+      const outcome = await editKey(database, ledger, {
         ...{ keyId, accountId, by, decide: (row) => toOwner(row, ownerId) },
         async verify(transaction) {
           const role = await lockRole(transaction, accountId, ownerId)
           return role !== undefined && mayDo(role, 'keys.use')
         },
-      }),
+      })
+      // From whose budgets a key spends lies with the budgets.
+      if (outcome.kind === 'updated') await ledger.reloadBudgets(accountId)
+      return outcome
+    },
     delete: edit((row) => toStatus(row, 'deleted')),
     list: (accountId) => listKeys(database, accountId),
     find: (accountId, keyId) => findKey(database, accountId, keyId),

@@ -1,8 +1,11 @@
 /** Keys that go from one member to another: to whom, by which entry of the audit log, and never back to life for somebody who has left. */
 import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { request, settlement } from '@test/ledger/harness'
 import { freshDatabase, redisUrl } from '@test/support/stores'
+import { createBudgets } from '@/accounts/budgets/budgets'
 import { removeMember } from '@/accounts/members/change-members'
 import { assert } from '@/lib/assert'
+import { nano } from '@/lib/money'
 import { type Fixture, openFixture } from './fixture'
 import { by, join, newOrganisation, newUser, type Organisation } from './members/people'
 
@@ -86,4 +89,30 @@ describe('a key', () => {
       expect(['updated has_keys', 'no_owner done']).toContain(`${activated.kind} ${removed.kind}`)
     }
   })
+})
+
+test('a request that runs while its key is transferred is charged to whose the key was, and the next to whose it is', async () => {
+  const { accountId, people } = organisation
+  const { database, ledger, credits } = fixture
+  await credits.addCredit({ accountId, amount: nano(1_000), reference: `start ${accountId}` })
+  const second = await join(fixture, accountId, 'developer')
+  const first = people.developer
+  for (const { userId } of [first, second]) {
+    const limits = { total: nano(100) }
+    const change = { accountId, scope: 'member' as const, scopeId: userId, limits, by: by(people.owner) }
+    expect((await createBudgets(database, ledger).change(change)).kind).toBe('updated')
+  }
+  const spentOf = async ({ userId }: { userId: string }) => {
+    const entry = (await ledger.readBudgets(accountId))?.entries.get(`member:${userId}`)
+    return { spent: entry?.windows.total.spent, held: entry?.held }
+  }
+  const running = request({ accountId, keyId }, 30)
+  expect((await ledger.reserve(running)).kind).toBe('reserved')
+  expect(await transfer(second.userId)).toMatchObject({ kind: 'updated' })
+  await ledger.settle(settlement(running, 20))
+  const next = request({ accountId, keyId }, 30)
+  expect((await ledger.reserve(next)).kind).toBe('reserved')
+  await ledger.settle(settlement(next, 7))
+  expect(await spentOf(first)).toMatchObject({ spent: 20, held: 0 })
+  expect(await spentOf(second)).toMatchObject({ spent: 7, held: 0 })
 })

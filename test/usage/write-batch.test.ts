@@ -77,8 +77,8 @@ describe('writeUsageBatch', () => {
     for (const batch of [first, [late]]) expect(await writeUsageBatch(sql, batch)).toBe(batch.length)
     const rows = await sql`SELECT event_id, member_id, array_to_json(tags) AS tags, app, end_user
       FROM usage_records ORDER BY event_id`
-    const fixed = ['team=books', 'env=prod']
-    const whole = { member_id: 'user_1', tags: [...fixed, 'run=7'], app: 'My App', end_user: 'a1' }
+    const fixed = ['env=prod', 'team=books']
+    const whole = { member_id: 'user_1', tags: ['env=prod', 'run=7', 'team=books'], app: 'My App', end_user: 'a1' }
     expect([...rows]).toEqual([
       { event_id: 'hold_late:late', ...whole },
       { event_id: 'hold_other', member_id: null, tags: null, app: null, end_user: null },

@@ -92,7 +92,7 @@ async function report(deps: HttpDeps, request: Request): Promise<Response> {
   const payer = await authenticate(deps, request)
   deps.unpaid.answer(payer)
   const query = readReportQuery(request.url, deps.clock.now())
-  await requireActiveKey(deps, payer)
+  await requireActiveKey(deps, payer, sentFrom(deps, request))
   return Response.json(reportBody(query, await deps.usageReport(payer, query)), {
     headers: { 'cache-control': 'no-store', ...NO_SNIFFING },
   })

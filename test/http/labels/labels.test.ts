@@ -13,8 +13,8 @@ const tagsOf = (text: string) => {
 
 describe('tags', () => {
   test.each([
-    ['team=search,env=prod', ['team=search', 'env=prod'], undefined],
-    [' team=search , env=prod ,', ['team=search', 'env=prod'], undefined],
+    ['team=search,env=prod', ['env=prod', 'team=search'], undefined],
+    [' team=search , env=prod ,', ['env=prod', 'team=search'], undefined],
     ['a.b_c-1=x=y:/z', ['a.b_c-1=x=y:/z'], undefined],
     ['', [], undefined],
     ['Team=search,env=prod', ['env=prod'], 'Team'],
