@@ -12,6 +12,7 @@ import { fail } from './failure'
 import { KEY_COMMANDS } from './key-commands'
 import { KEY_LOOKUPS } from './key-lookups'
 import { LEDGER_COMMANDS } from './ledger-commands'
+import { MEMBER_COMMANDS } from './member-commands'
 import { ORDER_COMMANDS } from './order-commands'
 import { commandText, helpText, listText } from './print/help'
 import { REQUEST_COMMANDS } from './request-commands'
@@ -26,6 +27,7 @@ import { USER_LOOKUPS } from './user-lookups'
 const COMMANDS: readonly Command[] = [
   ...ACCOUNT_LOOKUPS,
   ...ACCOUNT_COMMANDS,
+  ...MEMBER_COMMANDS,
   ...BUDGET_COMMANDS,
   ...KEY_LOOKUPS,
   ...KEY_COMMANDS,

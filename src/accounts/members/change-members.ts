@@ -5,7 +5,7 @@ import { ensureAccount } from '@/accounts/users'
 import { ACCOUNT_ROLES, type AccountRole, memberships, users } from '@/db/auth-schema'
 import type { Database, Transaction } from '@/db/client'
 import { accounts, apiKeys } from '@/db/schema'
-import { type AdmissionRefusal, lockOrganisation, MAX_MEMBERS, refuseOwner } from './admission'
+import { type AdmissionRefusal, admit, lockOrganisation, MAX_MEMBERS, refuseOwner } from './admission'
 import { roleIn } from './memberships'
 import { isBelow, mayGive } from './permissions'
 
@@ -54,6 +54,23 @@ export async function listMembers({ db }: Database, accountId: string): Promise<
     .orderBy(asc(memberships.createdAt), asc(users.id))
     .limit(MAX_MEMBERS)
   return rows.toSorted((one, other) => ACCOUNT_ROLES.indexOf(one.role) - ACCOUNT_ROLES.indexOf(other.role))
+}
+
+/** Makes somebody who may sign in a member, without an invitation: for operators. */
+export async function addMember(
+  { db }: Database,
+  { accountId, email, role, by }: { accountId: string; email: string; role: AccountRole; by: ChangedBy },
+): Promise<{ kind: 'done' | 'not_organisation' | 'unknown_user' } | AdmissionRefusal> {
+  return await db.transaction(async (transaction) => {
+    if (!(await lockOrganisation(transaction, accountId))) return { kind: 'not_organisation' }
+    const [user] = await transaction.select({ id: users.id }).from(users).where(eq(users.email, email.toLowerCase()))
+    if (!user) return { kind: 'unknown_user' }
+    const refusal = await admit(transaction, accountId, user.id, role)
+    if (refusal) return refusal
+    const details = { email: email.toLowerCase(), role }
+    await recordAudit(transaction, { ...by, action: 'member.add', subject: user.id, accountId, details })
+    return { kind: 'done' }
+  })
 }
 
 /** Gives a member another role. Nobody gives or takes a role above their own, and their own they only lower. */

@@ -56,7 +56,7 @@ describe.each([...FORMATS])('a caller of %s', (format) => {
     expect(response.status).toBe(200)
     expect(response.headers.get('x-svc-tags-ignored')).toBe('Bad')
     const row = await booked(response.headers.get('x-request-id'))
-    expect(row).toMatchObject({ tags: ['team=search', 'env=prod'], app: 'My App', member_id: null })
+    expect(row).toMatchObject({ tags: ['env=prod', 'team=search'], app: 'My App', member_id: null })
     expect(row.end_user ?? '').toMatch(END_USERS[format] ? /^[0-9a-f]{32}$/ : /^$/)
     const sent = JSON.stringify([...(call?.headers ?? [])])
     for (const word of ['team=search', 'app.example', 'My App', 'x-svc', 'x-openrouter'])

@@ -1,0 +1,117 @@
+/** Operator commands for organisations: what makes an account one, who its members are, and in which roles. */
+import { addMember, changeRole, listMembers, type MemberRefusal, removeMember } from '@/accounts/members/change-members'
+import { makeOrganisation } from '@/accounts/members/organisation'
+import { ACCOUNT_ROLES } from '@/db/auth-schema'
+import { type Command, type CommandResult, optional, required } from './command'
+import { fail } from './failure'
+import type { Services } from './services'
+import { readChoice, readEmail, readText } from './values'
+
+const ACCOUNT = required('ID', 'the account')
+const COUNTRY = /^[A-Z]{2}$/
+const NONE = 'none'
+
+export const MEMBER_COMMANDS: readonly Command[] = [
+  {
+    words: 'account organisation',
+    help: 'makes a personal account an organisation, once and for good; balance, keys and history stay',
+    options: {
+      account: ACCOUNT,
+      name: required('N', 'the company, and how the account is called from then on'),
+      country: required('CC', 'two letters, ISO 3166'),
+      'vat-id': optional('V', 'as it stands on invoices'),
+    },
+    prepare(values) {
+      const accountId = readText(values, 'account')
+      const country = readText(values, 'country')
+      if (!COUNTRY.test(country)) fail('--country must be two capital letters, e.g. DE')
+      const vatId = values['vat-id'] === undefined ? null : readText(values, 'vat-id')
+      const company = { name: readText(values, 'name'), country, vatId }
+      return async ({ database, by }) => {
+        const { kind } = await makeOrganisation(database, accountId, company, by)
+        if (kind === 'unknown_account') fail(`no account ${accountId}`)
+        if (kind === 'organisation_already') fail('the account is an organisation already')
+        return { output: { accountId, kind: 'organisation', ...company } }
+      }
+    },
+  },
+  {
+    words: 'account members',
+    help: 'lists the members of an account, owners first',
+    options: { account: ACCOUNT },
+    prepare(values) {
+      const accountId = readText(values, 'account')
+      return async (services) => listed(services, accountId)
+    },
+  },
+  {
+    words: 'account set-member',
+    help: 'makes somebody a member of an organisation, gives them another role, or takes them out; lists the members then',
+    options: {
+      account: ACCOUNT,
+      email: required('E', 'of a user'),
+      role: required(
+        [...ACCOUNT_ROLES, NONE].join('|'),
+        'none = no member any more; their active keys have to be deactivated before',
+      ),
+    },
+    prepare(values) {
+      const accountId = readText(values, 'account')
+      const email = readEmail(values, 'email')
+      const role = readChoice(values, 'role', [...ACCOUNT_ROLES, NONE])
+      return async (services) => {
+        const { database, by } = services
+        const lowered = email.toLowerCase()
+        const member = (await listMembers(database, accountId)).find((one) => one.email.toLowerCase() === lowered)
+        const userId = member?.userId
+        if (role !== undefined && role !== NONE) {
+          refuse(
+            userId === undefined
+              ? await addMember(database, { accountId, email, role, by })
+              : await changeRole(database, { accountId, userId, by }, role),
+            email,
+          )
+        } else if (userId !== undefined) refuse(await removeMember(database, { accountId, userId, by }), email)
+        return listed(services, accountId)
+      }
+    },
+  },
+]
+
+async function listed({ database, accounts }: Services, accountId: string): Promise<CommandResult> {
+  if (!(await accounts.find(accountId))) fail(`no account ${accountId}`)
+  const members = await listMembers(database, accountId)
+  return {
+    output: {
+      accountId,
+      members: members.map(({ createdAt, ...rest }) => ({ ...rest, since: createdAt.toISOString() })),
+    },
+  }
+}
+
+function refuse(outcome: { kind: 'done' } | { kind: 'unknown_user' } | MemberRefusal, email: string): void {
+  if (outcome.kind === 'done') return
+  fail(whyNot(outcome, email))
+}
+
+function whyNot(refusal: { kind: 'unknown_user' } | MemberRefusal, email: string): string {
+  switch (refusal.kind) {
+    case 'unknown_user':
+      return `no user has the address ${email}`
+    case 'not_organisation':
+      return 'the account is no organisation: see account organisation'
+    case 'last_owner':
+      return 'an account keeps at least one owner'
+    case 'has_keys':
+      return `${refusal.activeKeys} keys of theirs are active: deactivate or transfer them first`
+    case 'too_many_members':
+      return `an account has at most ${refusal.limit} members`
+    case 'too_many_owned':
+      return `a person owns at most ${refusal.limit} accounts`
+    case 'already_member':
+    case 'unknown_member':
+    case 'not_permitted':
+    case 'own_promotion':
+      return `the members were changed meanwhile (${refusal.kind}): try again`
+  }
+}

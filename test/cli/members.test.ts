@@ -1,0 +1,67 @@
+/** The operator commands of organisations, as processes on real stores. */
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { type Fixture, openFixture } from '@test/accounts/fixture'
+import { freshDatabase, startRedis, type TestServer } from '@test/support/stores'
+import { createUser } from '@/accounts/users'
+import { run } from './run'
+
+setDefaultTimeout(300_000)
+
+let redis: TestServer
+let databaseUrl: string
+let fixture: Fixture
+
+beforeAll(async () => {
+  redis = await startRedis()
+  databaseUrl = await freshDatabase()
+  fixture = await openFixture(redis.url, databaseUrl)
+})
+afterAll(async () => {
+  await fixture.close()
+  await redis.stop()
+})
+
+const command = (...words: string[]) => run(words, { REDIS_URL: redis.url, DATABASE_URL: databaseUrl })
+
+async function newUser(email: string): Promise<{ userId: string; accountId: string }> {
+  const created = await createUser(fixture.database, { email, password: 'correct horse battery staple' })
+  const userId = created.kind === 'created' ? created.userId : expect.unreachable(created.kind)
+  const [row] = await fixture.database.sql`SELECT account_id FROM memberships WHERE user_id = ${userId}`
+  return { userId, accountId: row?.account_id }
+}
+
+test('an account becomes an organisation, and people become members, change roles and leave', async () => {
+  const ada = await newUser('ada@example.test')
+  const grace = await newUser('grace@example.test')
+  const { accountId } = ada
+  const setMember = (email: string, role: string) =>
+    command('account', 'set-member', '--account', accountId, '--email', email, '--role', role)
+  expect(await setMember('grace@example.test', 'developer')).toMatchObject({ code: 1 })
+  const organisation = ['--account', accountId, '--name', 'Example GmbH', '--country']
+  expect((await command('account', 'organisation', ...organisation, 'Germany')).code).not.toBe(0)
+  const { json } = await command('account', 'organisation', ...organisation, 'DE', '--vat-id', 'DE123456789')
+  expect(json).toEqual({ accountId, kind: 'organisation', name: 'Example GmbH', country: 'DE', vatId: 'DE123456789' })
+  expect((await command('account', 'organisation', ...organisation, 'DE')).code).not.toBe(0)
+
+  const added = await setMember('Grace@example.test', 'developer')
+  const rolesOf = (answer: { json: unknown }) =>
+    (answer.json as { members: { userId: string; role: string }[] }).members.map(({ userId, role }) => [userId, role])
+  expect(rolesOf(added)).toEqual([
+    [ada.userId, 'owner'],
+    [grace.userId, 'developer'],
+  ])
+  expect((await setMember('nobody@example.test', 'viewer')).code).not.toBe(0)
+  expect((await setMember('ada@example.test', 'viewer')).code).not.toBe(0)
+  expect((await setMember('ada@example.test', 'none')).code).not.toBe(0)
+
+  const created = await fixture.apiKeys.create({ accountId, name: 'theirs', createdBy: grace.userId })
+  const keyId = created.kind === 'created' ? created.keyId : ''
+  expect((await setMember('grace@example.test', 'none')).code).not.toBe(0)
+  await fixture.apiKeys.deactivate(keyId, accountId)
+  expect(rolesOf(await setMember('grace@example.test', 'admin'))).toContainEqual([grace.userId, 'admin'])
+  expect(rolesOf(await setMember('grace@example.test', 'none'))).toEqual([[ada.userId, 'owner']])
+  expect(rolesOf(await command('account', 'members', '--account', accountId))).toEqual([[ada.userId, 'owner']])
+  const entries = await fixture.database.sql`SELECT action FROM audit_entries
+    WHERE account_id = ${accountId} AND action LIKE 'member.%' ORDER BY seq`
+  expect(entries.map(({ action }) => action)).toEqual(['member.add', 'member.change_role', 'member.remove'])
+})
