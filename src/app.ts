@@ -17,6 +17,7 @@ import { docsRoutes } from '@/http/routes/docs'
 import { feedbackRoutes } from '@/http/routes/feedback'
 import { generateContentRoutes } from '@/http/routes/generate-content'
 import { guideRoutes } from '@/http/routes/guide'
+import { keyRoutes } from '@/http/routes/key'
 import { messagesRoutes } from '@/http/routes/messages'
 import { modelsRoutes } from '@/http/routes/models'
 import { opsRoutes } from '@/http/routes/ops'
@@ -53,6 +54,7 @@ export function buildApp(deps: AppDeps) {
       .use(modelsRoutes(deps))
       .use(routeRoutes(deps))
       .use(usageRoutes(deps))
+      .use(keyRoutes(deps))
       .use(feedbackRoutes(deps))
       .use(storedResponseRoutes(deps))
       .use(preflightRoutes())

@@ -1,0 +1,78 @@
+/** The endpoint at which a key asks what it is itself: until when it works, and which budget leaves it the least. */
+import { Type } from '@sinclair/typebox'
+import { Elysia } from 'elysia'
+import { authenticate } from '@/http/auth'
+import { sentFrom } from '@/http/client-address'
+import type { HttpDeps } from '@/http/deps'
+import { operation } from '@/http/openapi/operation'
+import { NO_SNIFFING } from '@/http/pages'
+import { requireActiveKey } from '@/http/require-active-key'
+import { type BoundBudget, budgetsOfKey } from '@/ledger/bound-budgets'
+import { formatUsd } from '@/lib/money'
+
+const Figure = Type.Union([Type.String(), Type.Null()], {
+  description: 'USD, exact decimal text; null where it is the account’s, of which a key is told no figures',
+})
+
+const Budget = Type.Object({
+  scope: Type.String({ description: '`account`, `member` (whose key it is) or `key`' }),
+  window: Type.String({ description: '`day`, `week` (from Monday), `month` or `total`; UTC' }),
+  limit_usd: Figure,
+  spent_usd: Figure,
+  held_usd: Figure,
+  remaining_usd: Figure,
+  resets_at: Type.Union([Type.String(), Type.Null()], { description: 'ISO 8601, UTC; null: never' }),
+})
+
+const KeyBody = Type.Object({
+  id: Type.String(),
+  expires_at: Type.Union([Type.String(), Type.Null()], { description: 'ISO 8601, UTC; null: it does not' }),
+  allowed_models: Type.Union([Type.Array(Type.String()), Type.Null()], { description: 'null: all' }),
+  budgets: Type.Array(Budget, {
+    description: 'All that a request with this key has to fit into, the one that leaves least first',
+  }),
+})
+
+/** Mounts `GET /v1/key`. */
+export function keyRoutes(deps: HttpDeps) {
+  return new Elysia({ name: 'key-routes' }).get('/v1/key', ({ request }) => describeKey(deps, request), {
+    detail: operation({
+      tag: 'Usage',
+      summary: 'What the key is that asks, and its budgets',
+      description: 'As it is now, with what open requests hold.',
+      responseSchema: KeyBody,
+      errors: [400, 401, 403, 503],
+    }),
+  })
+}
+
+async function describeKey(deps: HttpDeps, request: Request): Promise<Response> {
+  const payer = await authenticate(deps, request)
+  deps.unpaid.answer(payer)
+  const key = await requireActiveKey(deps, payer, sentFrom(deps, request))
+  const budgets = budgetsOfKey(key, await deps.ledger.readBudgets(payer.accountId, payer.keyId), deps.clock.now())
+  const body = {
+    id: payer.keyId,
+    expires_at: timeOf(key.expiresAtMs),
+    allowed_models: key.allowedModels && [...key.allowedModels],
+    budgets: budgets.map(tell),
+  }
+  return Response.json(body, { headers: { 'cache-control': 'no-store', ...NO_SNIFFING } })
+}
+
+function tell({ scope, window, resetsAtMs, ...figures }: BoundBudget) {
+  const { limit, spent, held, remaining } = figures
+  const isTold = scope !== 'account'
+  return {
+    ...{ scope, window },
+    limit_usd: isTold ? formatUsd(limit) : null,
+    spent_usd: isTold ? formatUsd(spent) : null,
+    held_usd: isTold ? formatUsd(held) : null,
+    remaining_usd: isTold ? formatUsd(remaining) : null,
+    resets_at: timeOf(resetsAtMs ?? null),
+  }
+}
+
+function timeOf(ms: number | null): string | null {
+  return ms === null ? null : new Date(ms).toISOString()
+}

@@ -1,0 +1,87 @@
+/** `GET /v1/key` over a whole gateway: what a key is told of itself and of its budgets, and that it is told no others' figures. */
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { type Customer, startGateway, type TestGateway } from '@test/support/gateway'
+import { signUpPerson } from '@test/support/person'
+import { chatCompletion, usageOf } from '@test/support/upstream'
+import { OPERATOR } from '@/accounts/audit'
+import { createBudgets } from '@/accounts/budgets/budgets'
+import { windowEnd } from '@/ledger/budgets'
+import { formatUsd, nano } from '@/lib/money'
+
+setDefaultTimeout(300_000)
+
+let gateway: TestGateway
+let customer: Customer
+let developer: { key: string; keyId: string; userId: string }
+
+beforeAll(async () => {
+  gateway = await startGateway({ respond: () => Response.json(chatCompletion('Hello', usageOf(10, 5))) })
+  customer = await gateway.customer('5')
+  const { viewer } = await signUpPerson(gateway)
+  const { accountId } = customer
+  const { userId } = viewer
+  await gateway.gateway.database.sql`
+    INSERT INTO memberships (account_id, user_id, role) VALUES (${accountId}, ${userId}, 'developer')`
+  const created = await gateway.apiKeys.create({ accountId, name: 'theirs', createdBy: userId })
+  if (created.kind !== 'created') throw new Error(created.kind)
+  developer = { key: created.key, keyId: created.keyId, userId }
+})
+afterAll(() => gateway.stop())
+
+async function readKey(key: string) {
+  const response = await fetch(`${gateway.url}/v1/key`, { headers: { authorization: `Bearer ${key}` } })
+  return { status: response.status, body: (await response.json()) as Record<string, unknown> }
+}
+
+async function spend(): Promise<void> {
+  const response = await fetch(`${gateway.url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${developer.key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ model: 'svc/alpha', max_tokens: 10, messages: [{ role: 'user', content: 'Hi' }] }),
+  })
+  expect(response.status).toBe(200)
+  await response.body?.cancel()
+}
+
+test('a key without limits has no budgets', async () => {
+  expect(await readKey(developer.key)).toEqual({
+    status: 200,
+    body: { id: developer.keyId, expires_at: null, allowed_models: null, budgets: [] },
+  })
+})
+
+test('the budget that leaves least comes first, with what is spent now, and the account’s without figures', async () => {
+  const { accountId } = customer
+  const { keyId, userId } = developer
+  const { database, deps } = gateway.gateway
+  const budgets = createBudgets(database, deps.ledger)
+  const set = async (scope: 'account' | 'member' | 'key', scopeId: string, limits: object) =>
+    expect((await budgets.change({ accountId, scope, scopeId, limits, by: OPERATOR })).kind).toBe('updated')
+  await set('account', accountId, { total: nano(3_000_000_000) })
+  await set('member', userId, { week: nano(2_000_000_000) })
+  await set('key', keyId, { day: nano(1_000_000_000) })
+  await gateway.apiKeys.change(keyId, { monthlyBudget: nano(4_000_000_000) })
+  await spend()
+  // 10 tokens in and 5 out, at 1,000 and 2,000 nano-USD.
+  const cost = 20_000
+  const budget = (scope: string, window: 'day' | 'week' | 'month', limit: number) => ({
+    ...{ scope, window, limit_usd: String(limit), spent_usd: formatUsd(nano(cost)), held_usd: '0' },
+    remaining_usd: formatUsd(nano(limit * 1_000_000_000 - cost)),
+    resets_at: new Date(windowEnd(window, Date.now()) ?? 0).toISOString(),
+  })
+  const secret = { limit_usd: null, spent_usd: null, held_usd: null, remaining_usd: null }
+  const { body } = await readKey(developer.key)
+  expect(body.budgets).toEqual([
+    budget('key', 'day', 1),
+    budget('member', 'week', 2),
+    { ...{ scope: 'account', window: 'total', resets_at: null }, ...secret },
+    budget('key', 'month', 4),
+  ])
+  expect((await readKey(customer.key)).body.budgets).toEqual([
+    { ...{ scope: 'account', window: 'total', resets_at: null }, ...secret },
+  ])
+})
+
+test('who has no key is told nothing', async () => {
+  expect((await readKey('sk-nobody')).status).toBe(401)
+})
