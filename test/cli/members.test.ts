@@ -61,6 +61,15 @@ test('an account becomes an organisation, and people become members, change role
   expect(rolesOf(await setMember('grace@example.test', 'admin'))).toContainEqual([grace.userId, 'admin'])
   expect(rolesOf(await setMember('grace@example.test', 'none'))).toEqual([[ada.userId, 'owner']])
   expect(rolesOf(await command('account', 'members', '--account', accountId))).toEqual([[ada.userId, 'owner']])
+
+  // One that was made by command has no member yet.
+  const made = await fixture.accounts.create({ email: 'empty@example.test', name: 'Empty' })
+  const empty = ['--account', made.kind === 'created' ? made.accountId : '']
+  await command('account', 'organisation', ...empty, '--name', 'Empty Ltd', '--country', 'IE')
+  const set = (role: string) =>
+    command('account', 'set-member', ...empty, '--email', 'grace@example.test', '--role', role)
+  expect((await set('developer')).code).toBe(1)
+  expect(rolesOf(await set('owner'))).toEqual([[grace.userId, 'owner']])
   const entries = await fixture.database.sql`SELECT action FROM audit_entries
     WHERE account_id = ${accountId} AND action LIKE 'member.%' ORDER BY seq`
   expect(entries.map(({ action }) => action)).toEqual(['member.add', 'member.change_role', 'member.remove'])

@@ -60,11 +60,13 @@ export async function listMembers({ db }: Database, accountId: string): Promise<
 export async function addMember(
   { db }: Database,
   { accountId, email, role, by }: { accountId: string; email: string; role: AccountRole; by: ChangedBy },
-): Promise<{ kind: 'done' | 'not_organisation' | 'unknown_user' } | AdmissionRefusal> {
+): Promise<{ kind: 'done' | 'not_organisation' | 'unknown_user' | 'last_owner' } | AdmissionRefusal> {
   return await db.transaction(async (transaction) => {
     if (!(await lockOrganisation(transaction, accountId))) return { kind: 'not_organisation' }
     const [user] = await transaction.select({ id: users.id }).from(users).where(eq(users.email, email.toLowerCase()))
     if (!user) return { kind: 'unknown_user' }
+    // An account that somebody made by command has no member yet: the first one has to be an owner.
+    if (role !== 'owner' && (await isLastOwner(transaction, accountId, user.id))) return { kind: 'last_owner' }
     const refusal = await admit(transaction, accountId, user.id, role)
     if (refusal) return refusal
     const details = { email: email.toLowerCase(), role }
