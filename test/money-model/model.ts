@@ -37,6 +37,8 @@ export type ModelAccount = Hot & {
   /** Money was taken back, and nobody has decided on the account since. */
   isDoubted: boolean
   orders: Map<string, ModelOrder>
+  /** Orders that nobody has agreed to pay. */
+  openOrders: number
 }
 
 export const NANO_PER_CENT = 10_000_000
@@ -44,7 +46,15 @@ export const NANO_PER_CENT = 10_000_000
 /** An account without credit. */
 export function newAccount(): ModelAccount {
   const hot = { holds: new Map(), stream: new Map() }
-  return { ...hot, credited: 0, books: new Map(), isSuspended: false, isDoubted: false, orders: new Map() }
+  return {
+    ...hot,
+    credited: 0,
+    books: new Map(),
+    isSuspended: false,
+    isDoubted: false,
+    orders: new Map(),
+    openOrders: 0,
+  }
 }
 
 /** What the account has: `available`, `held` and `spent` come to what was credited. A record in both places counts once. */

@@ -4,6 +4,7 @@ import { ADMINISTRATOR, CUSTOMER, noticeOf } from '@test/console/orders/fixture'
 import { decideApproval } from '@/console/administration/approvals/approvals'
 import { type Operation as Movement, requestIdOf } from '@/console/administration/approvals/operation'
 import { requestOperation } from '@/console/administration/approvals/request-operation'
+import { MAX_OPEN_ORDERS, MAX_ORDERS_PER_DAY } from '@/console/orders/limits'
 import type { Order, ReversalNotice } from '@/console/orders/types'
 import { randomId } from '@/lib/ids'
 import { decide, enter, judge, type ModelOrder, NANO_PER_CENT, refund, reverse } from './model'
@@ -24,15 +25,18 @@ export async function performOrder(world: World, play: Play, chosen: OrderOperat
   switch (chosen.kind) {
     case 'deposit': {
       const order = await newOrder(world, play, chosen.who, 'deposit', chosen.cents + 500)
+      if (!order) return
       const externalId = `tr_${order.orderId}`
       expect((await world.orders.confirmPayment(noticeOf(order, { externalId }))).kind).toBe('credited')
       return paid(play, order)
     }
     case 'transfer': {
       const order = await newOrder(world, play, chosen.who, 'bank_transfer', chosen.cents + LEAST_TRANSFER_CENTS)
+      if (!order) return
       const { orderId, amountCents } = order
       await agreed(world, play, { kind: 'order.confirm', orderId, amountCents }, chosen.isAgreed)
       if (chosen.isAgreed) paid(play, order)
+      else accountOf(play, order.accountId).openOrders++
       return
     }
     case 'adjust':
@@ -56,17 +60,21 @@ export async function performOrder(world: World, play: Play, chosen: OrderOperat
   }
 }
 
+/** Undefined where the account may have no further order. */
 async function newOrder(
   { orders }: World,
   play: Play,
   who: number,
   method: 'deposit' | 'bank_transfer',
   amountCents: number,
-): Promise<Order> {
+): Promise<Order | undefined> {
   const accountId = play.payers[who]?.accountId ?? ''
   const outcome = await orders.create({ accountId, method, amountCents, actor: CUSTOMER })
-  if (outcome.kind !== 'created') throw new Error(outcome.kind)
-  return outcome.order
+  const { openOrders, orders: paidOrders } = accountOf(play, accountId)
+  const isFull = openOrders >= MAX_OPEN_ORDERS
+  const isDayFull = openOrders + paidOrders.size >= MAX_ORDERS_PER_DAY
+  expect(outcome.kind).toBe(isFull ? 'too_many_open' : isDayFull ? 'too_many_today' : 'created')
+  return outcome.kind === 'created' ? outcome.order : undefined
 }
 
 function paid(play: Play, order: Order): void {
