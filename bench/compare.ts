@@ -26,9 +26,9 @@ const MODES = {
   quick: { customers: 300, scale: 0.15, roundsUntilMs: 65_000, untilMs: 105_000, idleMs: 3_000, memoryWaitMs: 0 },
   full: {
     customers: 3_000,
-    scale: 0.4,
-    roundsUntilMs: 900_000,
-    untilMs: 1_230_000,
+    scale: 0.32,
+    roundsUntilMs: 1_000_000,
+    untilMs: 1_420_000,
     idleMs: 10_000,
     memoryWaitMs: 60_000,
   },
