@@ -25,7 +25,7 @@ const USAGE = `Usage: bun run bench [--quick | --full] [--rounds N] [--only json
        bun run bench --stages [--check]
 
   --quick     (what happens unless told otherwise) the most telling scenarios, about two minutes
-  --full      every scenario and peer, at most twenty-three minutes
+  --full      every scenario and peer, at most twenty-five minutes
   --against   this checkout and another in turn, and nobody else: ratios, and processor time by thread
   --stages    where the processor time of one request goes, inside one process
   --check     exit with 1 where a ratio is worse than the committed one, or a stage is over its budget
