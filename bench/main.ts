@@ -8,7 +8,7 @@ import { compareServers } from './compare'
 import { parseOptions } from './options'
 import { type Baseline, baselineOf, compare } from './report/baseline'
 import { standings } from './report/goals'
-import { comparisonTable, markdownOf } from './report/markdown'
+import { comparisonTable, markdownOf, publishedOf } from './report/markdown'
 import { drawPlot, PLOTS } from './report/plot'
 import { publish } from './report/publish'
 import { failingScenarios, OURS, type Results } from './report/results'
@@ -34,7 +34,7 @@ async function main(args: readonly string[]): Promise<number> {
   await writeOutput(results, markdown)
   say(`Raw figures, tables and plots: ${OUTPUT}`)
   if (results.machine.othersPercent > BUSY_PERCENT) say('The machine had other work to do: do not quote these figures.')
-  if (options.isPublishing) await publish(results, markdown, ROOT)
+  if (options.isPublishing) await publish(results, publishedOf(results, reached), ROOT)
   if (options.isBaseline)
     await Bun.write(BASELINE, `${JSON.stringify(baselineOf(reached, results.machine), null, 2)}\n`)
   const failing = failingScenarios(results)

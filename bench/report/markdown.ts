@@ -76,22 +76,39 @@ const ELSEWHERE = [
   "shard is how the ledger's names are made.",
 ].join(' ')
 
-/** The whole report. */
+/** What the docs show in full; the goals speak of the others, and the raw figures have them all. */
+const PUBLISHED: readonly string[] = ['json-1', 'json-64', 'streams-64']
+
+/** The whole report, as the terminal shows it. */
 export function markdownOf(results: Results, standings: readonly Standing[]): string {
-  return [
+  return joined([
+    pageOf(results, standings, () => true),
+    ...results.scenarios.map((scenario) => checkoutsTable(results, scenario)),
+    ...OTHER_TABLES.map(({ id, title, columns }) => figureTable(results, id, title, columns)),
+    notesOf(results),
+  ])
+}
+
+/** The part of the report that the docs show. */
+export function publishedOf(results: Results, standings: readonly Standing[]): string {
+  return joined([pageOf(results, standings, (id) => PUBLISHED.includes(id)), notesOf(results)])
+}
+
+function pageOf(results: Results, standings: readonly Standing[], isShown: (scenario: string) => boolean): string {
+  const tables = results.scenarios.filter(({ id }) => isShown(id))
+  return joined([
     machineLine(results),
     peerTable(results),
     goalTable(standings),
     ELSEWHERE,
-    ...results.scenarios.map(({ id, title, unit }) => {
+    ...tables.map(({ id, title, unit }) => {
       return figureTable(results, id, title, unit === 'chunk' ? CHUNK_COLUMNS : REQUEST_COLUMNS)
     }),
-    ...results.scenarios.map((scenario) => checkoutsTable(results, scenario)),
-    ...OTHER_TABLES.map(({ id, title, columns }) => figureTable(results, id, title, columns)),
-    notesOf(results),
-  ]
-    .filter((part) => part !== '')
-    .join('\n\n')
+  ])
+}
+
+function joined(parts: readonly string[]): string {
+  return parts.filter((part) => part !== '').join('\n\n')
 }
 
 /** What became of each ratio since the baseline was taken. */

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'bun:test'
 import { baselineOf, compare } from '@bench/report/baseline'
 import { GOALS, standings } from '@bench/report/goals'
-import { markdownOf, number } from '@bench/report/markdown'
+import { markdownOf, number, publishedOf } from '@bench/report/markdown'
 import { drawPlot, PLOTS } from '@bench/report/plot'
 import { between } from '@bench/report/publish'
 import { AGAINST, addRound, addThreads, failingScenarios, OURS, type Results, type Row } from '@bench/report/results'
@@ -83,6 +83,16 @@ describe('the report', () => {
     expect(markdown).toContain('| svc-gateway | 65.0 (60.0–70.0) |')
     expect(markdown).toContain('| Bifrost | took no part: not / here |')
     expect(markdown).toContain('not measured: Bifrost took no part')
+  })
+
+  test('has a shorter form for the docs, without what only the terminal shows', () => {
+    const more = results([60], [30])
+    more.scenarios.push({ id: 'json-512', title: 'JSON of many', unit: 'request' })
+    addRound(more.rows, 'json-512', 'svc-gateway', { cpuMicroseconds: 70 })
+    expect(markdownOf(more, standings(more))).toContain('| JSON of many |')
+    const published = publishedOf(more, standings(more))
+    expect(published).toContain('| JSON | CPU µs |')
+    expect(published).not.toContain('JSON of many')
   })
 
   test('sets two checkouts side by side, by thread', () => {
