@@ -3,6 +3,7 @@ import { type Static, type TProperties, Type } from '@sinclair/typebox'
 import { AuthSchema } from '@/catalog/dialects/auth-schema'
 import { FORMAT_NAMES } from '@/chat/format-name'
 import { DIALECT_NAMES } from '@/dialects/dialect'
+import { oneOf } from '@/lib/schemas'
 import { CAPABILITIES, MODEL_KINDS, type ModelKind } from './types'
 
 const MAX_DURATION_MS = 24 * 3_600_000
@@ -34,17 +35,9 @@ const KeySchema = Type.Union([Type.String(), strict({ key: Type.String(), weight
 })
 
 export const ProviderSchema = strict({
-  format: Type.Union(
-    FORMAT_NAMES.map((name) => Type.Literal(name)),
-    { description: `one of ${FORMAT_NAMES.join(', ')}` },
-  ),
+  format: oneOf(FORMAT_NAMES, { description: `one of ${FORMAT_NAMES.join(', ')}` }),
   baseUrl: Type.Optional(Type.String({ description: 'an http:// or https:// address' })),
-  dialect: Type.Optional(
-    Type.Union(
-      DIALECT_NAMES.map((name) => Type.Literal(name)),
-      { description: `one of ${DIALECT_NAMES.join(', ')}` },
-    ),
-  ),
+  dialect: Type.Optional(oneOf(DIALECT_NAMES, { description: `one of ${DIALECT_NAMES.join(', ')}` })),
   apiVersion: Type.Optional(Type.String({ maxLength: 64, description: 'a version such as v1beta' })),
   project: Type.Optional(Type.String({ pattern: '^[A-Za-z0-9.:_-]{1,128}$', description: 'the id of a project' })),
   location: Type.Optional(Type.String({ pattern: '^[a-z0-9-]{1,64}$', description: 'a location such as global' })),
@@ -65,9 +58,7 @@ export const ProviderSchema = strict({
   headers: Type.Optional(Type.Record(Type.String(), Type.String({ description: 'a text' }))),
   onDisconnect: Type.Optional(
     strict({
-      policy: Type.Union([Type.Literal('auto'), Type.Literal('drain'), Type.Literal('abort')], {
-        description: 'auto, drain or abort',
-      }),
+      policy: oneOf(['auto', 'drain', 'abort'], { description: 'auto, drain or abort' }),
       maxSeconds: Type.Optional(
         Type.Number({ exclusiveMinimum: 0, maximum: 3600, description: 'seconds, above 0 and at most 3600' }),
       ),
@@ -123,7 +114,7 @@ const ToolPricesSchema = Type.Record(
       strict({
         usd: ToolUsd,
         costUsd: Type.Optional(ToolUsd),
-        per: Type.Optional(Type.Union([Type.Literal('use'), Type.Literal('request')])),
+        per: Type.Optional(oneOf(['use', 'request'])),
         maxUses: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000 })),
         tokensPerUse: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000 })),
       }),
@@ -164,13 +155,10 @@ export const ModelSchema = strict({
   contextLength: Tokens,
   maxOutputTokens: Tokens,
   capabilities: Type.Optional(
-    Type.Array(
-      Type.Union(
-        CAPABILITIES.map((capability) => Type.Literal(capability)),
-        { description: `one of ${CAPABILITIES.join(', ')}` },
-      ),
-      { uniqueItems: true, description: `a list without repetition, of ${CAPABILITIES.join(', ')}` },
-    ),
+    Type.Array(oneOf(CAPABILITIES, { description: `one of ${CAPABILITIES.join(', ')}` }), {
+      uniqueItems: true,
+      description: `a list without repetition, of ${CAPABILITIES.join(', ')}`,
+    }),
   ),
   fallback: Type.Optional(
     Type.Array(Type.String({ description: 'a model id' }), { description: 'a list of model ids' }),

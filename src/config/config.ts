@@ -4,6 +4,7 @@ import { Value } from '@sinclair/typebox/value'
 import { CRASH_POINT_PATTERN } from '@/lib/crash-point'
 import type { Fault } from '@/lib/fault'
 import { LOG_LEVELS, type LogLevel } from '@/lib/logger'
+import { oneOf } from '@/lib/schemas'
 import type { TelemetrySettings } from '@/lib/telemetry/settings'
 import { SHARED } from '@/limits/shared-resources'
 import { SIGN_IN_VARIABLES, type SignInSettings, signInFaults, toSignIn } from './sign-in'
@@ -156,12 +157,7 @@ const DRAIN_DELAY = 'milliseconds: an integer from 0 to 600000'
 /** `description` completes the sentence "expected …"; `writeOnly` marks values that no message may quote. */
 const Variables = Type.Object({
   // A mistyped `production` would silently be something else.
-  NODE_ENV: optional(
-    Type.Union(
-      NODE_ENVS.map((mode) => Type.Literal(mode)),
-      { description: NODE_ENVS.join(' or ') },
-    ),
-  ),
+  NODE_ENV: optional(oneOf(NODE_ENVS, { description: NODE_ENVS.join(' or ') })),
   HOST: optional(Type.String({ pattern: '^[^\\s/]+$', description: 'a host name or address to listen on' })),
   PORT: integer(3000, 0, 65_535, 'a port'),
   ...REDIS_VARIABLES,
@@ -180,13 +176,10 @@ const Variables = Type.Object({
   ...SIGN_IN_VARIABLES,
   ...TOP_UP_VARIABLES,
   ...TELEMETRY_VARIABLES,
-  DEMO_ACCOUNT: optional(Type.Union([Type.Literal('on'), Type.Literal('off')], { description: 'on or off' })),
+  DEMO_ACCOUNT: optional(oneOf(['on', 'off'], { description: 'on or off' })),
   APPROVAL_LIMIT_USD: integer(1_000, 0, 9_000_000, 'US dollars'),
   METRICS_TOKEN: optional(secret('^[\\x21-\\x7e]{16,256}$', 'a token of 16 to 256 characters without spaces')),
-  LOG_LEVEL: Type.Union(
-    LOG_LEVELS.map((level) => Type.Literal(level)),
-    { default: 'info', description: `one of ${LOG_LEVELS.join(', ')}` },
-  ),
+  LOG_LEVEL: oneOf(LOG_LEVELS, { default: 'info', description: `one of ${LOG_LEVELS.join(', ')}` }),
   DRAIN_DELAY_MS: optional(Type.Integer({ minimum: 0, maximum: 600_000, description: DRAIN_DELAY })),
   SHUTDOWN_TIMEOUT_MS: integer(30_000, 0, 3_600_000, 'milliseconds'),
   CONNECTIONS_PER_ADDRESS: integer(SHARED.connections.perAccount, 16, 1_000_000, 'connections'),
@@ -199,7 +192,7 @@ const Variables = Type.Object({
   REDIS_FULL_PERCENT: integer(90, 10, 100, 'percent of maxmemory'),
   HOLD_TTL_MS: integer(60_000, 5_000, 3_600_000, 'milliseconds'),
   RECORD_CLAIM_MS: integer(30_000, 1_000, 3_600_000, 'milliseconds'),
-  IDEMPOTENCY_KEYS: Type.Union([Type.Literal('on'), Type.Literal('off')], { default: 'on', description: 'on or off' }),
+  IDEMPOTENCY_KEYS: oneOf(['on', 'off'], { default: 'on', description: 'on or off' }),
   DATABASE_POOL_SIZE: integer(10, 1, 1000, 'a number of connections'),
   SUPERVISED_REDIS_URL: optional(secret('^\\S+$', 'an address')),
   SUPERVISED_DATABASE_URL: optional(secret('^\\S+$', 'an address')),

@@ -1,6 +1,7 @@
 /** The settings of signing in to the dashboard: who may, for how long, and how mail is sent. */
 import { type Static, type TObject, Type } from '@sinclair/typebox'
 import type { Fault } from '@/lib/fault'
+import { oneOf } from '@/lib/schemas'
 import { isWorthless, type Situation } from './situation'
 import { integer, optional, secret } from './variables'
 
@@ -22,7 +23,7 @@ export type SignInSettings = {
 const DAY_SECONDS = 86_400
 
 export const SIGN_IN_VARIABLES = {
-  SIGN_UP: optional(Type.Union([Type.Literal('open'), Type.Literal('closed')], { description: 'open or closed' })),
+  SIGN_UP: optional(oneOf(['open', 'closed'], { description: 'open or closed' })),
   AUTH_SECRET: optional(secret('^\\S{32,512}$', 'a secret of 32 characters or more without spaces')),
   SMTP_URL: optional(secret('^smtps?://\\S+$', 'an smtp:// or smtps:// address')),
   MAIL_FROM: optional(

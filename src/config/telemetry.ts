@@ -1,6 +1,7 @@
 /** The settings of OpenTelemetry, under the names that its specification gives them: all off unless an endpoint is named. */
 import { Type } from '@sinclair/typebox'
 import type { Fault } from '@/lib/fault'
+import { oneOf } from '@/lib/schemas'
 import {
   type ExportSettings,
   PROTOCOLS,
@@ -54,12 +55,7 @@ export const TELEMETRY_VARIABLES = {
   OTEL_METRIC_EXPORT_TIMEOUT: text('milliseconds'),
   OTEL_ATTRIBUTE_VALUE_LENGTH_LIMIT: text('characters'),
   OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT: text('true or false'),
-  TRACE_CONTEXT_TO_PROVIDERS: optional(
-    Type.Union(
-      TO_PROVIDERS.map((word) => Type.Literal(word)),
-      { description: TO_PROVIDERS.join(' or ') },
-    ),
-  ),
+  TRACE_CONTEXT_TO_PROVIDERS: optional(oneOf(TO_PROVIDERS, { description: TO_PROVIDERS.join(' or ') })),
 }
 
 /** What stops an export that somebody asked for from being what they asked for. */

@@ -2,6 +2,7 @@
 import { type Static, type TObject, Type } from '@sinclair/typebox'
 import type { Fault } from '@/lib/fault'
 import { parseIban } from '@/lib/iban'
+import { oneOf } from '@/lib/schemas'
 import { isWorthless, type Situation } from './situation'
 import { line, optional, secret } from './variables'
 
@@ -33,9 +34,7 @@ export const TOP_UP_VARIABLES = {
   ),
   BANK_TRANSFER_ADDRESS: optional(line(200, "the account holder's address in one line")),
   BANK_TRANSFER_NOTE: optional(line(300, 'a remark of one line for those who pay')),
-  DEPOSIT_PROVIDER: optional(
-    Type.Union([Type.Literal('sandbox'), Type.Literal('none')], { description: 'sandbox or none' }),
-  ),
+  DEPOSIT_PROVIDER: optional(oneOf(['sandbox', 'none'], { description: 'sandbox or none' })),
   DEPOSIT_WEBHOOK_SECRETS: optional(
     secret(
       `^${WEBHOOK_SECRET}(,${WEBHOOK_SECRET}){0,4}$`,

@@ -4,6 +4,7 @@ import { invalidRequest } from '@/chat/error'
 import { type MaxPrice, type RoutePreferences, SORTS, type Sort } from '@/chat/preferences'
 import { isJsonObject, type JsonObject } from '@/lib/json'
 import { type Pico, priceToPico } from '@/lib/money'
+import { oneOf } from '@/lib/schemas'
 
 const USD_PER_1M = { minimum: 0, maximum: 1_000_000 }
 const ProviderNames = Type.Optional(
@@ -27,12 +28,7 @@ const FIELDS = {
       { title: 'PreferredProviders', description: 'Which providers are tried first, alone, or not at all' },
     ),
   ),
-  sort: Type.Optional(
-    Type.Union(
-      SORTS.map((sort) => Type.Literal(sort)),
-      { description: 'What decides among a tier’s candidates and a model’s targets' },
-    ),
-  ),
+  sort: Type.Optional(oneOf(SORTS, { description: 'What decides among a tier’s candidates and a model’s targets' })),
   lossy: Type.Optional(
     Type.Boolean({
       description:

@@ -5,15 +5,14 @@ import type { Catalog, Model, Tier } from '@/catalog/types'
 import { GatewayError } from '@/chat/error'
 import type { Format, ModelListing } from '@/formats/format'
 import { nanoToUsd } from '@/lib/money'
+import { oneOf, orNull } from '@/lib/schemas'
 import { operation } from './openapi/operation'
 import { NO_SNIFFING, OPEN_TO_PAGES } from './pages'
 
 const PICO_PER_TOKEN_TO_USD_PER_1M = 1_000_000
 
 const ENTRY = {
-  kind: Type.Union([Type.Literal('chat'), Type.Literal('embedding')], {
-    description: 'Whether it answers conversations or embeds texts',
-  }),
+  kind: oneOf(['chat', 'embedding'], { description: 'Whether it answers conversations or embeds texts' }),
   id: Type.String({ examples: ['svc/alpha', 'auto-smart'] }),
   object: Type.Literal('model'),
   created: Type.Integer({ description: 'Unix seconds' }),
@@ -26,11 +25,9 @@ const ENTRY = {
       output_per_1m_tokens: Type.Number(),
       currency: Type.Literal('USD'),
       tools: Type.Optional(
-        Type.Record(
-          Type.String(),
-          Type.Object({ price: Type.Number(), per: Type.Union([Type.Literal('use'), Type.Literal('request')]) }),
-          { description: 'Tools that run at the provider, by name; one that is not listed is refused' },
-        ),
+        Type.Record(Type.String(), Type.Object({ price: Type.Number(), per: oneOf(['use', 'request']) }), {
+          description: 'Tools that run at the provider, by name; one that is not listed is refused',
+        }),
       ),
     }),
     Type.Null({ description: 'Auto tiers: the chosen model’s price applies' }),
@@ -55,8 +52,8 @@ export function modelListSchema(formats: Iterable<Format>): TSchema {
     object: Type.Literal('list'),
     data: Type.Array(ModelEntry),
     has_more: Type.Literal(false),
-    first_id: Type.Union([Type.String(), Type.Null()]),
-    last_id: Type.Union([Type.String(), Type.Null()]),
+    first_id: orNull(Type.String()),
+    last_id: orNull(Type.String()),
     ...Object.fromEntries(own),
   })
 }

@@ -6,7 +6,6 @@ import { GatewayError, invalidRequest } from '@/chat/error'
 import {
   MOVEMENT_KINDS,
   type Movement,
-  type MovementKind,
   type StatementPart,
 } from '@/console/usage-views/account-statement/read-statement'
 import type { StatementPeriod, StatementPlace } from '@/console/usage-views/account-statement/statement-query'
@@ -15,8 +14,9 @@ import type { UsageViews } from '@/console/usage-views/usage-views'
 import { titled } from '@/http/openapi/titled'
 import { formatUsd, type Nano } from '@/lib/money'
 import { countUpTo, formatCursor, parseCursor, textLike } from '@/lib/paging'
+import { oneOf, orNull } from '@/lib/schemas'
 
-const NullableText = Type.Union([Type.String(), Type.Null()])
+const NullableText = orNull(Type.String())
 const usd = (description: string) => Type.String({ description: `${description}, USD as exact decimal text` })
 const day = (description: string) =>
   Type.Optional(Type.String({ pattern: '^20\\d{2}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])$', description }))
@@ -24,21 +24,19 @@ const day = (description: string) =>
 const MovementBody = titled('StatementMovement', {
   id: Type.String({ description: 'Unique in the statement' }),
   day: Type.String({ description: 'yyyy-mm-dd, UTC' }),
-  at: Type.Union([Type.String(), Type.Null()], { description: 'ISO 8601 in UTC; null for the usage of a day' }),
-  kind: Type.Unsafe<MovementKind>(Type.Union(MOVEMENT_KINDS.map((kind) => Type.Literal(kind)))),
+  at: orNull(Type.String(), { description: 'ISO 8601 in UTC; null for the usage of a day' }),
+  kind: oneOf(MOVEMENT_KINDS),
   amount: usd('Negative where the balance went down'),
   balance: usd('After it'),
-  requests: Type.Union([Type.Integer(), Type.Null()], { description: 'Of the usage of a day' }),
+  requests: orNull(Type.Integer(), { description: 'Of the usage of a day' }),
   orderId: NullableText,
   orderReference: NullableText,
-  reference: Type.Union([Type.String(), Type.Null()], {
-    description: 'What it was recorded by; for administrators only',
-  }),
+  reference: orNull(Type.String(), { description: 'What it was recorded by; for administrators only' }),
 })
 
 export const StatementBody = titled('AccountStatement', {
   from: Type.String({ description: 'The first day, UTC' }),
-  to: Type.Union([Type.String(), Type.Null()], { description: 'The last day; null where it reaches to now' }),
+  to: orNull(Type.String(), { description: 'The last day; null where it reaches to now' }),
   opening: usd('The balance before the period'),
   closing: usd('The balance after it'),
   credited: usd('Added in the period'),

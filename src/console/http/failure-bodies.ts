@@ -6,8 +6,9 @@ import type { Sight } from '@/console/usage-views/usage-filter'
 import type { UsageViews } from '@/console/usage-views/usage-views'
 import { titled } from '@/http/openapi/titled'
 import { MAX_PAGE_SIZE } from '@/lib/paging'
+import { orNull } from '@/lib/schemas'
 
-const NullableText = Type.Union([Type.String(), Type.Null()])
+const NullableText = orNull(Type.String())
 const word = (description: string) =>
   Type.Optional(Type.String({ pattern: '^[\\x21-\\x7e]{1,200}$', maxLength: 200, description }))
 
@@ -17,14 +18,14 @@ export const FailureBody = titled('FailedRequest', {
   keyId: Type.String(),
   keyName: NullableText,
   format: Type.String({ description: 'The format of the path that was asked' }),
-  model: Type.Union([Type.String(), Type.Null()], {
+  model: orNull(Type.String(), {
     description: 'What was asked for; null where that is not sold here, or was not read',
   }),
   status: Type.Integer({
     description: 'The HTTP status that the client got, or would have got before its stream began',
   }),
   code: Type.String({ description: 'A word for programs, e.g. `rate_limit_exceeded`' }),
-  param: Type.Union([Type.String(), Type.Null()], { description: 'The field at fault' }),
+  param: orNull(Type.String(), { description: 'The field at fault' }),
   words: Type.String({ description: 'Why, without anything that the request or the provider has said' }),
 })
 

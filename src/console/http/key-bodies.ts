@@ -11,10 +11,11 @@ import { AllowedAddresses, readAddresses } from '@/console/http/keys/allowed-add
 import { titled } from '@/http/openapi/titled'
 import type { DefaultLimits } from '@/ledger/outcomes'
 import { formatUsd, type Nano, parseUsd, ZERO_NANO } from '@/lib/money'
+import { oneOf, orNull } from '@/lib/schemas'
 
 const count = (description: string) =>
   Type.Optional(
-    Type.Union([Type.Integer({ minimum: 1, maximum: MAX_KEY_LIMIT }), Type.Null()], {
+    orNull(Type.Integer({ minimum: 1, maximum: MAX_KEY_LIMIT }), {
       description: `${description}, at most the account's \`ceilings\`; null = the service's default`,
     }),
   )
@@ -30,24 +31,21 @@ const LIMITS = {
   tokensPerMinute: count('Tokens per minute, input and output limit together'),
   concurrency: count('Requests open at once'),
   monthlyBudgetUsd: Type.Optional(
-    Type.Union([Type.String({ maxLength: 20, examples: ['25.50'] }), Type.Null()], {
+    orNull(Type.String({ maxLength: 20, examples: ['25.50'] }), {
       description: 'Decimal USD per calendar month (UTC); null = none',
     }),
   ),
   expiresAt: Type.Optional(
-    Type.Union([Type.String({ maxLength: MAX_MOMENT_CHARS, examples: ['2027-01-01T00:00:00Z'] }), Type.Null()], {
+    orNull(Type.String({ maxLength: MAX_MOMENT_CHARS, examples: ['2027-01-01T00:00:00Z'] }), {
       description: 'ISO 8601 moment in the future from which the key is refused; null = never',
     }),
   ),
   allowedModels: Type.Optional(
-    Type.Union(
-      [
-        Type.Array(Type.String({ minLength: 1, maxLength: MAX_MODEL_ID_CHARS }), {
-          minItems: 1,
-          maxItems: MAX_ALLOWED_MODELS,
-        }),
-        Type.Null(),
-      ],
+    orNull(
+      Type.Array(Type.String({ minLength: 1, maxLength: MAX_MODEL_ID_CHARS }), {
+        minItems: 1,
+        maxItems: MAX_ALLOWED_MODELS,
+      }),
       { description: 'Ids of the models that the key may call, and that tiers may choose for it; null = every model' },
     ),
   ),
@@ -73,8 +71,8 @@ export const KeyChangesBody = Type.Object(
 )
 export type KeyChangesBody = Static<typeof KeyChangesBody>
 
-const NullableInteger = Type.Union([Type.Integer(), Type.Null()])
-const NullableText = Type.Union([Type.String(), Type.Null()])
+const NullableInteger = orNull(Type.Integer())
+const NullableText = orNull(Type.String())
 const Usd = Type.String({ description: 'Decimal USD' })
 
 export const KeyBody = titled('ApiKey', {
@@ -82,9 +80,9 @@ export const KeyBody = titled('ApiKey', {
   name: Type.String(),
   prefix: Type.String({ description: 'The first characters of the key' }),
   lastFour: Type.String(),
-  status: Type.Union([Type.Literal('active'), Type.Literal('deactivated'), Type.Literal('expired')]),
+  status: oneOf(['active', 'deactivated', 'expired']),
   builtIn: Type.Boolean({ description: 'Made by the service for the playground: can be deactivated, not deleted' }),
-  createdBy: Type.Union([Type.Object({ userId: Type.String(), name: Type.String() }), Type.Null()], {
+  createdBy: orNull(Type.Object({ userId: Type.String(), name: Type.String() }), {
     description: 'The member whose key it is; null for those of the account as a whole',
   }),
   limits: Type.Object({
@@ -93,19 +91,18 @@ export const KeyBody = titled('ApiKey', {
     concurrency: NullableInteger,
     monthlyBudgetUsd: NullableText,
     expiresAt: NullableText,
-    allowedModels: Type.Union([Type.Array(Type.String()), Type.Null()]),
-    allowedAddresses: Type.Union([Type.Array(Type.String()), Type.Null()]),
+    allowedModels: orNull(Type.Array(Type.String())),
+    allowedAddresses: orNull(Type.Array(Type.String())),
   }),
   spentThisMonthUsd: Usd,
-  budgetUsed: Type.Union([Type.Number(), Type.Null()], {
+  budgetUsed: orNull(Type.Number(), {
     description: 'Share of the monthly budget that is spent, 0 to 1 and above; null without a budget',
   }),
   lastUsedAt: NullableText,
   createdAt: Type.String(),
-  formerSecret: Type.Union(
-    [Type.Object({ lastFour: Type.String(), endsAt: Type.String(), lastUsedAt: NullableText }), Type.Null()],
-    { description: 'The text that the key had before, as long as it works; null where there is none' },
-  ),
+  formerSecret: orNull(Type.Object({ lastFour: Type.String(), endsAt: Type.String(), lastUsedAt: NullableText }), {
+    description: 'The text that the key had before, as long as it works; null where there is none',
+  }),
 })
 export type KeyBody = Static<typeof KeyBody>
 

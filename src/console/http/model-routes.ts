@@ -7,6 +7,7 @@ import { dearestToolPrices } from '@/catalog/tool-allowance'
 import { CAPABILITIES, type Model, type Prices, type Tier } from '@/catalog/types'
 import { titled } from '@/http/openapi/titled'
 import { formatPrice, formatUsd } from '@/lib/money'
+import { oneOf } from '@/lib/schemas'
 import { type GuardDeps, guard } from './guard'
 
 const price = (description: string) => Type.String({ description: `${description}, decimal USD per 1,000,000 tokens` })
@@ -21,7 +22,7 @@ const PriceList = titled('ModelPrices', {
 
 const ModelBody = Type.Object({
   id: Type.String(),
-  kind: Type.Union([Type.Literal('chat'), Type.Literal('embedding')]),
+  kind: oneOf(['chat', 'embedding']),
   name: Type.String(),
   created: Type.String({ description: 'ISO 8601' }),
   ownedBy: Type.String(),
@@ -34,7 +35,7 @@ const ModelBody = Type.Object({
     Type.Object({
       tool: Type.String(),
       usd: Type.String(),
-      per: Type.Union([Type.Literal('use'), Type.Literal('request')]),
+      per: oneOf(['use', 'request']),
     }),
     { description: 'Tools that run at the provider' },
   ),

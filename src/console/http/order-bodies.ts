@@ -5,22 +5,13 @@ import { formatCents } from '@/console/orders/cents'
 import type { BankDetails } from '@/console/orders/methods'
 import type { Order, OrderDetails, OrderEvent, Payment } from '@/console/orders/types'
 import { titled } from '@/http/openapi/titled'
+import { oneOf, orNull } from '@/lib/schemas'
 
 const Usd = Type.String({ description: 'Decimal USD' })
 const Moment = Type.String({ description: 'ISO 8601, UTC' })
-const orNull = <Schema extends Parameters<typeof Type.Union>[0][number]>(schema: Schema) =>
-  Type.Union([schema, Type.Null()])
 
-export const MethodName = Type.Union([Type.Literal('bank_transfer'), Type.Literal('deposit')])
-const StateName = Type.Union([
-  Type.Literal('pending'),
-  Type.Literal('paid'),
-  Type.Literal('expired'),
-  Type.Literal('cancelled'),
-  Type.Literal('partly_refunded'),
-  Type.Literal('refunded'),
-  Type.Literal('charged_back'),
-])
+export const MethodName = oneOf(['bank_transfer', 'deposit'])
+const StateName = oneOf(['pending', 'paid', 'expired', 'cancelled', 'partly_refunded', 'refunded', 'charged_back'])
 
 export const OrderBody = titled('Order', {
   orderId: Type.String(),
@@ -52,21 +43,21 @@ export const BankBody = Type.Object({
 })
 
 const EventBody = Type.Object({
-  kind: Type.Union([
-    Type.Literal('created'),
-    Type.Literal('claimed'),
-    Type.Literal('paid'),
-    Type.Literal('expired'),
-    Type.Literal('cancelled'),
-    Type.Literal('payment_unmatched'),
-    Type.Literal('refunded'),
-    Type.Literal('charged_back'),
-    Type.Literal('reinstated'),
-    Type.Literal('reversal_kept'),
+  kind: oneOf([
+    'created',
+    'claimed',
+    'paid',
+    'expired',
+    'cancelled',
+    'payment_unmatched',
+    'refunded',
+    'charged_back',
+    'reinstated',
+    'reversal_kept',
   ]),
   state: StateName,
   amountUsd: orNull(Usd),
-  by: Type.Union([Type.Literal('you'), Type.Literal('service')]),
+  by: oneOf(['you', 'service']),
   note: orNull(Type.String()),
   at: Moment,
 })
@@ -75,7 +66,7 @@ const PaymentBody = Type.Object({
   paymentId: Type.String(),
   amount: Type.String({ description: 'Decimal, in `currency`' }),
   currency: Type.String(),
-  state: Type.Union([Type.Literal('credited'), Type.Literal('unmatched'), Type.Literal('dismissed')]),
+  state: oneOf(['credited', 'unmatched', 'dismissed']),
   mismatch: orNull(Type.String({ description: 'Why it was not credited by itself' })),
   creditedUsd: Usd,
   receivedAt: Moment,

@@ -20,6 +20,7 @@ import { clientAddress } from '@/http/client-address'
 import { requestIdOf } from '@/http/request-id'
 import { assertNever } from '@/lib/assert'
 import { MAX_PAGE_SIZE } from '@/lib/paging'
+import { orNull } from '@/lib/schemas'
 import { ACCOUNT_PREFIX, type GuardDeps, guard, IN_ACCOUNT } from './guard'
 import { BankBody, MethodName, OrderBody, OrderDetailBody, orderBody, orderDetailBody } from './order-bodies'
 
@@ -41,7 +42,7 @@ const ListQuery = Type.Object({
 })
 const OrderPage = Type.Object({
   items: Type.Array(OrderBody, { description: 'Newest first' }),
-  nextCursor: Type.Union([Type.String(), Type.Null()]),
+  nextCursor: orNull(Type.String()),
 })
 const NewOrderBody = Type.Object(
   {
@@ -71,11 +72,10 @@ const Options = Type.Object({
   maximumUsd: Type.String(),
   presetsUsd: Type.Array(Type.String()),
   maxOpenOrders: Type.Integer({ description: 'Orders that may wait for money at the same time' }),
-  bankTransfer: Type.Union([Type.Object({ bank: BankBody, expiresAfterHours: Type.Number() }), Type.Null()]),
-  deposit: Type.Union([
+  bankTransfer: orNull(Type.Object({ bank: BankBody, expiresAfterHours: Type.Number() })),
+  deposit: orNull(
     Type.Object({ provider: Type.String(), isSandbox: Type.Boolean(), expiresAfterHours: Type.Number() }),
-    Type.Null(),
-  ]),
+  ),
 })
 
 /** Mounts `/dashboard/api/a/:accountId/orders`. */

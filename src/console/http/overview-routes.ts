@@ -5,12 +5,13 @@ import { GatewayError } from '@/chat/error'
 import type { Overview } from '@/console/usage-views/overview'
 import type { UsageViews } from '@/console/usage-views/usage-views'
 import { formatUsd } from '@/lib/money'
+import { oneOf, orNull } from '@/lib/schemas'
 import { ACCOUNT_PREFIX, type GuardDeps, guard } from './guard'
 
 type OverviewDeps = GuardDeps & { usage: UsageViews }
 
 const usd = (description: string) => Type.String({ description: `${description}, USD as exact decimal text` })
-const mean = (description: string) => Type.Union([Type.Number(), Type.Null()], { description })
+const mean = (description: string) => orNull(Type.Number(), { description })
 
 const OverviewBody = Type.Object({
   balance: usd('Available and held together'),
@@ -42,7 +43,7 @@ const OverviewBody = Type.Object({
     { description: 'The last thirty days, today included; days without usage are left out' },
   ),
   hint: Type.Object({
-    level: Type.Union([Type.Literal('ok'), Type.Literal('low'), Type.Literal('critical'), Type.Literal('empty')]),
+    level: oneOf(['ok', 'low', 'critical', 'empty']),
     daysLeft: mean('Days the balance lasts at the spending rate of the last seven days'),
   }),
   started: Type.Object({ hasKey: Type.Boolean(), hasCredit: Type.Boolean(), hasRequest: Type.Boolean() }),

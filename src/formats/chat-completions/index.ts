@@ -1,6 +1,5 @@
 /** The chat-completions format (family 1, OpenAI style), and what its endpoints need beside the common contract. */
 import { AnswerSchema, ErrorSchema, EventSchema } from '@/formats/chat-completions/client-side/answer-schema'
-import { createRequestCheck } from '@/formats/chat-completions/client-side/check-request'
 import { decodeRequest } from '@/formats/chat-completions/client-side/decode-request'
 import { encodeEmbeddings } from '@/formats/chat-completions/client-side/encode-embeddings'
 import { encodeError } from '@/formats/chat-completions/client-side/encode-error'
@@ -21,6 +20,7 @@ import { encodeRequest } from '@/formats/chat-completions/provider-side/encode-r
 import { endpoint } from '@/formats/chat-completions/provider-side/endpoint'
 import type { Format } from '@/formats/format'
 import { commonRateLimitHeaders } from '@/formats/rate-limit-headers'
+import { createRequestCheck } from '@/formats/request-check'
 import type { JsonObject } from '@/lib/json'
 import { requestFields } from './body-fields'
 import { framing } from './framing'

@@ -9,9 +9,10 @@ import type { HttpDeps } from '@/http/deps'
 import { operation } from '@/http/openapi/operation'
 import { NO_SNIFFING, openToPage } from '@/http/pages'
 import { requireActiveKey } from '@/http/require-active-key'
+import { oneOf } from '@/lib/schemas'
 import { FEEDBACK_DAYS } from '@/usage/feedback'
 
-const Rating = Type.Union([Type.Literal('up'), Type.Literal('down')])
+const Rating = oneOf(['up', 'down'])
 const FeedbackBody = Type.Object({
   request_id: Type.String({ description: 'The `x-request-id` of the answer' }),
   rating: Rating,

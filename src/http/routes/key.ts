@@ -9,8 +9,9 @@ import { NO_SNIFFING } from '@/http/pages'
 import { requireActiveKey } from '@/http/require-active-key'
 import { type BoundBudget, budgetsOfKey } from '@/ledger/bound-budgets'
 import { formatUsd } from '@/lib/money'
+import { orNull } from '@/lib/schemas'
 
-const Figure = Type.Union([Type.String(), Type.Null()], {
+const Figure = orNull(Type.String(), {
   description: 'USD, exact decimal text; null where it is the account’s, of which a key is told no figures',
 })
 
@@ -21,13 +22,13 @@ const Budget = Type.Object({
   spent_usd: Figure,
   held_usd: Figure,
   remaining_usd: Figure,
-  resets_at: Type.Union([Type.String(), Type.Null()], { description: 'ISO 8601, UTC; null: never' }),
+  resets_at: orNull(Type.String(), { description: 'ISO 8601, UTC; null: never' }),
 })
 
 const KeyBody = Type.Object({
   id: Type.String(),
-  expires_at: Type.Union([Type.String(), Type.Null()], { description: 'ISO 8601, UTC; null: it does not' }),
-  allowed_models: Type.Union([Type.Array(Type.String()), Type.Null()], { description: 'null: all' }),
+  expires_at: orNull(Type.String(), { description: 'ISO 8601, UTC; null: it does not' }),
+  allowed_models: orNull(Type.Array(Type.String()), { description: 'null: all' }),
   budgets: Type.Array(Budget, {
     description: 'All that a request with this key has to fit into, the one that leaves least first',
   }),

@@ -18,6 +18,7 @@ import { newRequestId } from '@/http/request-id'
 import { queryOf } from '@/http/request-line'
 import { resumeRequest } from '@/http/resume'
 import { type FreeRequest, openFree } from '@/http/share/free-request'
+import { orNull } from '@/lib/schemas'
 import { openLine } from '@/metrics/request-line'
 import type { RouteExplanation } from '@/routing/explain'
 
@@ -35,8 +36,8 @@ const RoutePlan = Type.Object({
       model: Type.String(),
       provider: Type.String(),
       available: Type.Boolean({ description: 'Whether a call would be let through right now' }),
-      usual_latency_ms: Type.Union([Type.Number(), Type.Null()]),
-      usual_tokens_per_second: Type.Union([Type.Number(), Type.Null()]),
+      usual_latency_ms: orNull(Type.Number()),
+      usual_tokens_per_second: orNull(Type.Number()),
     }),
     { description: 'In the order in which they would be tried' },
   ),
@@ -49,12 +50,12 @@ const RoutePlan = Type.Object({
     }),
     { description: 'Models that cannot serve the request, and why' },
   ),
-  preferences: Type.Union([Type.Object({}, { additionalProperties: true }), Type.Null()], {
+  preferences: orNull(Type.Object({}, { additionalProperties: true }), {
     description:
       'What `svc` and `x-svc-quality` ask for, as it is understood; the models that it rules out are among `passed_over`, ' +
       'targets of other models in `ruled_out_targets`. null where nothing is asked for',
   }),
-  tier: Type.Union([Type.Object({}, { additionalProperties: true }), Type.Null()], {
+  tier: orNull(Type.Object({}, { additionalProperties: true }), {
     description: 'How a tier read the request and ranked its candidates; null where a model was named',
   }),
 })

@@ -12,6 +12,7 @@ import { requireActiveKey } from '@/http/require-active-key'
 import type { Payer } from '@/ledger/outcomes'
 import type { JsonObject } from '@/lib/json'
 import { asWritten } from '@/lib/json-source/as-written'
+import { orNull } from '@/lib/schemas'
 import { asListed } from '@/stored-responses/own-input'
 
 const ERRORS = [400, 401, 404, 429, 503] as const
@@ -29,8 +30,8 @@ const Deleted = Type.Object({
 const InputItems = Type.Object({
   object: Type.Literal('list'),
   data: Type.Array(AnyItem),
-  first_id: Type.Union([Type.String(), Type.Null()]),
-  last_id: Type.Union([Type.String(), Type.Null()]),
+  first_id: orNull(Type.String()),
+  last_id: orNull(Type.String()),
   has_more: Type.Boolean(),
 })
 

@@ -9,6 +9,7 @@ import { operation } from '@/http/openapi/operation'
 import { NO_SNIFFING } from '@/http/pages'
 import { requireActiveKey } from '@/http/require-active-key'
 import { formatUsd, nano } from '@/lib/money'
+import { orNull } from '@/lib/schemas'
 import type { ReportQuery, UsageReport, UsageSums } from '@/usage/usage-report'
 import { REPORT_PARAMETERS, readReportQuery } from './report-query'
 
@@ -50,14 +51,14 @@ const ReportBody = Type.Object({
   rows: Type.Array(
     Type.Object({
       ...Sums,
-      group: Type.Record(Type.String(), Type.Union([Type.String(), Type.Null()]), {
+      group: Type.Record(Type.String(), orNull(Type.String()), {
         description: 'By dimension; null where nothing was said',
       }),
     }),
     { description: 'Together they are the total' },
   ),
   names: Type.Record(Type.String(), Type.String(), { description: 'Names of keys and members, by id' }),
-  archived_before: Type.Union([Type.String(), Type.Null()], {
+  archived_before: orNull(Type.String(), {
     description:
       'Not null where requests before this moment (ISO 8601) are archived: by day, key and model alone they are told apart',
   }),

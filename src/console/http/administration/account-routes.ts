@@ -7,6 +7,7 @@ import type { AccountView } from '@/console/administration/account-view'
 import { guard } from '@/console/http/guard'
 import { KeyBody, keyBody } from '@/console/http/key-bodies'
 import { formatUsd, type Nano, parseUsd } from '@/lib/money'
+import { oneOf, orNull } from '@/lib/schemas'
 import {
   ADMIN_PREFIX,
   type AdminDeps,
@@ -22,7 +23,7 @@ import {
 } from './context'
 import { OrderBody, orderBody } from './order-bodies'
 
-const StatusName = Type.Union([Type.Literal('active'), Type.Literal('suspended')])
+const StatusName = oneOf(['active', 'suspended'])
 
 const AccountItem = Type.Object({
   accountId: Type.String(),
@@ -43,13 +44,13 @@ const AccountList = Type.Object({
 })
 
 /** What all keys of an account may do together; null = the catalogue's. */
-const Limit = Type.Union([Type.Integer({ minimum: 1, maximum: MAX_KEY_LIMIT }), Type.Null()])
+const Limit = orNull(Type.Integer({ minimum: 1, maximum: MAX_KEY_LIMIT }))
 const LIMITS = { requestsPerMinute: Limit, tokensPerMinute: Limit, concurrency: Limit }
 
 const AccountBody = Type.Composite([
   AccountItem,
   Type.Object({
-    balance: Type.Union([Type.Object({ available: Usd, held: Usd, spent: Usd, spentThisMonth: Usd }), Type.Null()], {
+    balance: orNull(Type.Object({ available: Usd, held: Usd, spent: Usd, spentThisMonth: Usd }), {
       description: 'Live; null where the ledger does not answer',
     }),
     users: Type.Array(

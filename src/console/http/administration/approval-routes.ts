@@ -8,6 +8,7 @@ import type { Operation } from '@/console/administration/approvals/operation'
 import { guard } from '@/console/http/guard'
 import type { ApprovalStatus } from '@/db/administration-schema'
 import { formatUsd, nano } from '@/lib/money'
+import { oneOf, orNull } from '@/lib/schemas'
 import { ADMIN_PREFIX, type AdminDeps, administratorOf, centsText, Id, NullableText, PAGE, Usd } from './context'
 
 const STATUSES = [
@@ -18,7 +19,7 @@ const STATUSES = [
   'withdrawn',
   'expired',
 ] as const satisfies readonly ApprovalStatus[]
-const StatusName = Type.Unsafe<ApprovalStatus>(Type.Union(STATUSES.map((status) => Type.Literal(status))))
+const StatusName = oneOf(STATUSES)
 const KINDS = [
   'credit.adjust',
   'order.confirm',
@@ -31,23 +32,20 @@ const PersonBody = Type.Object({ userId: Type.String(), email: Type.String() })
 
 const ApprovalBody = Type.Object({
   approvalId: Type.String(),
-  kind: Type.Unsafe<Operation['kind']>(Type.Union(KINDS.map((kind) => Type.Literal(kind)))),
+  kind: oneOf(KINDS),
   amount: Type.String({ description: 'Decimal USD; negative where credit is taken back' }),
   orderId: NullableText,
   facts: Type.Array(Type.Object({ name: Type.String(), value: Type.String() }), {
     description: 'Everything else that will be done, in words',
   }),
-  account: Type.Union([
-    Type.Object({ accountId: Type.String(), name: Type.String(), email: Type.String() }),
-    Type.Null(),
-  ]),
+  account: orNull(Type.Object({ accountId: Type.String(), name: Type.String(), email: Type.String() })),
   reason: Type.String(),
   status: StatusName,
   requestedBy: PersonBody,
   isOwn: Type.Boolean({ description: 'Asked for by whoever looks' }),
   requestedAt: Type.String(),
   expiresAt: Type.String(),
-  decidedBy: Type.Union([PersonBody, Type.Null()]),
+  decidedBy: orNull(PersonBody),
   decidedAt: NullableText,
   note: NullableText,
 })

@@ -5,12 +5,11 @@ import { guard } from '@/console/http/guard'
 import { CHARGE_BASES } from '@/ledger/charge-basis'
 import { COUNT_GAPS } from '@/ledger/usage-record'
 import { formatUsd } from '@/lib/money'
+import { oneOf } from '@/lib/schemas'
 import { MAX_MARGIN_DAYS } from '@/usage/margins'
 import { ADMIN_PREFIX, type AdminDeps, Id, NullableText, PAGE, Usd } from './context'
 
 const Count = Type.Integer({ minimum: 0 })
-const oneOf = <Name extends string>(names: readonly Name[]) =>
-  Type.Unsafe<Name>(Type.Union(names.map((name) => Type.Literal(name))))
 const NullableUsd = Type.Union([Usd, Type.Null({ description: 'Not known' })])
 
 const MARGIN = {

@@ -14,6 +14,7 @@ import { clientAddress } from '@/http/client-address'
 import { requestIdOf } from '@/http/request-id'
 import { formatUsd, nano, parseUsd } from '@/lib/money'
 import { MAX_PAGE_SIZE } from '@/lib/paging'
+import { oneOf, orNull } from '@/lib/schemas'
 
 export type AdminDeps = GuardDeps & {
   administration: Administration
@@ -46,7 +47,7 @@ export const RepetitionKey = Type.String({
 })
 
 export const Id = Type.String({ minLength: 1, maxLength: 100, pattern: '^[A-Za-z0-9_-]+$' })
-export const NullableText = Type.Union([Type.String(), Type.Null()])
+export const NullableText = orNull(Type.String())
 export const Usd = Type.String({ title: 'Usd', description: 'Decimal USD', examples: ['12.5'] })
 export const UsdInput = Type.String({ minLength: 1, maxLength: 20, examples: ['12.5'], description: 'Decimal USD' })
 
@@ -57,7 +58,7 @@ export const PAGE = {
 
 /** The answer to whoever asks for money to be moved. */
 export const MoneyAnswer = Type.Object({
-  status: Type.Union([Type.Literal('done'), Type.Literal('awaiting_approval')], {
+  status: oneOf(['done', 'awaiting_approval'], {
     description: '`awaiting_approval`: above the limit, a second administrator has to agree.',
   }),
   approvalId: NullableText,

@@ -4,15 +4,12 @@ import { type Static, Type } from '@sinclair/typebox'
 import { ORDER_STATES } from '@/console/orders/order-state'
 import type { FoundOrder, Order, OrderDetails, Payment, Reversal } from '@/console/orders/types'
 import { titled } from '@/http/openapi/titled'
+import { oneOf, orNull } from '@/lib/schemas'
 import { centsText, NullableText, Usd } from './context'
 
-export const StateName = Type.Unsafe<Order['state']>(Type.Union(ORDER_STATES.map((state) => Type.Literal(state))))
-export const MethodName = Type.Union([Type.Literal('bank_transfer'), Type.Literal('deposit')])
-export const PaymentStateName = Type.Union([
-  Type.Literal('credited'),
-  Type.Literal('unmatched'),
-  Type.Literal('dismissed'),
-])
+export const StateName = oneOf(ORDER_STATES)
+export const MethodName = oneOf(['bank_transfer', 'deposit'])
+export const PaymentStateName = oneOf(['credited', 'unmatched', 'dismissed'])
 
 export const OrderBody = Type.Object({
   orderId: Type.String(),
@@ -79,7 +76,7 @@ export const OrderDetailBody = Type.Composite([
         eventId: Type.String(),
         kind: Type.String(),
         state: StateName,
-        amount: Type.Union([Usd, Type.Null()]),
+        amount: orNull(Usd),
         actor: Type.String(),
         note: NullableText,
         createdAt: Type.String(),

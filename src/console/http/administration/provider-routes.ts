@@ -5,9 +5,10 @@ import { ProviderNameSchema } from '@/catalog/schema'
 import { GatewayError } from '@/chat/error'
 import { guard } from '@/console/http/guard'
 import { formatUsd } from '@/lib/money'
+import { oneOf, orNull } from '@/lib/schemas'
 import { ADMIN_PREFIX, type AdminDeps, administratorOf, NullableText } from './context'
 
-const Verdict = Type.Union([Type.Literal('works'), Type.Literal('fails'), Type.Literal('untried')], {
+const Verdict = oneOf(['works', 'fails', 'untried'], {
   title: 'TrialVerdict',
 })
 
@@ -23,7 +24,7 @@ const TrialsBody = Type.Object({
       images: Verdict,
       schema: Verdict,
       usage: Verdict,
-      firstTokenMs: Type.Union([Type.Number(), Type.Null()]),
+      firstTokenMs: orNull(Type.Number()),
       costUsd: NullableText,
       faults: Type.Array(Type.Object({ of: Type.String(), why: Type.String() })),
     }),

@@ -7,6 +7,7 @@ import { MAX_STATEMENT_CHARS } from '@/console/administration/statements/read-st
 import { KEPT_VERDICTS } from '@/console/administration/statements/verdict'
 import { guard } from '@/console/http/guard'
 import type { LineResult, LineVerdict } from '@/db/administration-schema'
+import { oneOf, orNull } from '@/lib/schemas'
 import { ADMIN_PREFIX, type AdminDeps, administratorOf, centsText, Id, Reason, Usd } from './context'
 
 const VERDICTS = [
@@ -37,9 +38,9 @@ const LineBody = Type.Object({
   currency: Type.String(),
   text: Type.String(),
   counterparty: Type.String(),
-  verdict: Type.Unsafe<LineVerdict>(Type.Union(VERDICTS.map((verdict) => Type.Literal(verdict)))),
+  verdict: oneOf(VERDICTS),
   isKept: Type.Boolean({ description: 'A commit keeps it as an unmatched payment' }),
-  order: Type.Union([
+  order: orNull(
     Type.Object({
       orderId: Type.String(),
       accountId: Type.String(),
@@ -47,8 +48,7 @@ const LineBody = Type.Object({
       reference: Type.String(),
       amount: Usd,
     }),
-    Type.Null(),
-  ]),
+  ),
 })
 
 const PreviewBody = Type.Object({
@@ -63,7 +63,7 @@ const CommittedBody = Type.Object({
   lines: Type.Array(
     Type.Object({
       line: Type.Integer(),
-      result: Type.Unsafe<LineResult>(Type.Union(RESULTS.map((result) => Type.Literal(result)))),
+      result: oneOf(RESULTS),
     }),
   ),
 })
@@ -88,7 +88,7 @@ export function adminStatementRoutes(deps: AdminDeps) {
         body: Type.Object(
           {
             text: Type.String({ minLength: 1, maxLength: MAX_STATEMENT_CHARS, description: 'The CSV file as text' }),
-            dateOrder: Type.Union([Type.Literal('detect'), Type.Literal('day-first'), Type.Literal('month-first')]),
+            dateOrder: oneOf(['detect', 'day-first', 'month-first']),
             currency: Type.Optional(
               Type.String({ pattern: '^[A-Z]{3}$', description: 'Of statements that do not say. ISO 4217.' }),
             ),

@@ -3,10 +3,11 @@ import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { invalidRequest } from '@/chat/error'
 import { guard } from '@/console/http/guard'
+import { oneOf, orNull } from '@/lib/schemas'
 import { ADMIN_PREFIX, type AdminDeps, NullableText, PAGE } from './context'
 
 const Count = Type.Integer({ minimum: 0 })
-const Milliseconds = Type.Union([Type.Number(), Type.Null()])
+const Milliseconds = orNull(Type.Number())
 
 const HealthBody = Type.Object({
   at: Type.String(),
@@ -17,7 +18,7 @@ const HealthBody = Type.Object({
       host: Type.String(),
       inFlight: Count,
       queued: Count,
-      limit: Type.Union([Count, Type.Null()]),
+      limit: orNull(Count),
       attempts: Type.Array(Type.Object({ outcome: Type.String(), count: Count, averageMs: Type.Number() })),
       retries: Count,
       broken: Count,
@@ -25,7 +26,7 @@ const HealthBody = Type.Object({
       keys: Type.Array(
         Type.Object({
           key: Type.String({ description: 'A digest; the key itself is shown nowhere' }),
-          state: Type.Union([Type.Literal('usable'), Type.Literal('cooling'), Type.Literal('out')]),
+          state: oneOf(['usable', 'cooling', 'out']),
           forMs: Type.Number(),
         }),
       ),
@@ -33,7 +34,7 @@ const HealthBody = Type.Object({
         Type.Object({
           target: Type.String(),
           model: Type.String(),
-          circuit: Type.Union([Type.Literal('closed'), Type.Literal('open'), Type.Literal('half-open')]),
+          circuit: oneOf(['closed', 'open', 'half-open']),
           isAdopted: Type.Boolean({ description: 'Opened by another gateway, which also tries it again' }),
           recent: Type.Object({ all: Count, failed: Count, slow: Count }, { description: 'Of the last half minute' }),
           latencyMs: Type.Object({ stream: Milliseconds, whole: Milliseconds }),
@@ -83,7 +84,7 @@ const ChainBody = Type.Union([
   Type.Object({
     kind: Type.Literal('broken'),
     seq: Type.Integer({ description: 'The first entry that is wrong' }),
-    fault: Type.Union([Type.Literal('missing'), Type.Literal('altered'), Type.Literal('unlinked')]),
+    fault: oneOf(['missing', 'altered', 'unlinked']),
   }),
 ])
 

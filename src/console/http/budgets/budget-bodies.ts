@@ -5,31 +5,27 @@ import type { StoredBudgetScope } from '@/db/schema'
 import { titled } from '@/http/openapi/titled'
 import { BUDGET_SCOPES, BUDGET_WINDOWS, type BudgetWindow, windowEnd } from '@/ledger/budgets'
 import { formatUsd, type Nano, nano, parseUsd } from '@/lib/money'
+import { oneOf, orNull } from '@/lib/schemas'
 
 const Usd = Type.String({ description: 'Decimal USD' })
 
-const Window = Type.Unsafe<BudgetWindow>(Type.Union(BUDGET_WINDOWS.map((window) => Type.Literal(window))))
-export const Scope = Type.Unsafe<StoredBudgetScope>(
-  Type.Union(
-    [...BUDGET_SCOPES, 'new_member'].map((scope) => Type.Literal(scope)),
-    {
-      description: '`new_member`: what members who join are given',
-    },
-  ),
-)
+const Window = oneOf(BUDGET_WINDOWS)
+export const Scope = oneOf<StoredBudgetScope>([...BUDGET_SCOPES, 'new_member'], {
+  description: '`new_member`: what members who join are given',
+})
 
 export const BudgetBody = titled('Budget', {
   scope: Scope,
   scopeId: Type.String({ description: 'A member or a key; the account for its own and for new members' }),
-  name: Type.Union([Type.String(), Type.Null()], { description: 'Of the member or the key; null for the account' }),
+  name: orNull(Type.String(), { description: 'Of the member or the key; null for the account' }),
   heldUsd: Type.String({ description: 'What open requests hold, in every window' }),
   windows: Type.Array(
     Type.Object({
       window: Window,
-      limitUsd: Type.Union([Usd, Type.Null()], { description: 'null: none' }),
+      limitUsd: orNull(Usd, { description: 'null: none' }),
       grantedUsd: Type.String({ description: 'Added to the limit in this window alone' }),
       spentUsd: Type.String({ description: 'Charged in this window' }),
-      endsAt: Type.Union([Type.String(), Type.Null()], { description: 'When it begins anew; null for `total`' }),
+      endsAt: orNull(Type.String(), { description: 'When it begins anew; null for `total`' }),
     }),
   ),
 })
@@ -37,7 +33,7 @@ export type BudgetBody = Static<typeof BudgetBody>
 
 const amount = (window: string) =>
   Type.Optional(
-    Type.Union([Type.String({ maxLength: 20, examples: ['25.50'] }), Type.Null()], {
+    orNull(Type.String({ maxLength: 20, examples: ['25.50'] }), {
       description: `Decimal USD ${window} (UTC); 0 blocks, null = none, left out = as it is`,
     }),
   )

@@ -10,6 +10,7 @@ import {
   type SandboxProvider,
 } from '@/console/orders/deposits/sandbox-deposit'
 import { SIGNATURE_HEADERS } from '@/console/orders/deposits/webhook-signature'
+import { oneOf } from '@/lib/schemas'
 import { sandboxPage, unknownSandboxPage } from './sandbox-page'
 
 export type SandboxDepositDeps = {
@@ -23,7 +24,7 @@ const MAX_FORM_CHARS = 4096
 
 const Params = Type.Object({ token: Type.String({ minLength: 1, maxLength: 2000 }) })
 const Form = Type.Object({
-  action: Type.Union([Type.Literal('pay'), Type.Literal('pay_other'), Type.Literal('cancel')]),
+  action: oneOf(['pay', 'pay_other', 'cancel']),
   amount: Type.Optional(Type.String({ maxLength: 12 })),
 })
 

@@ -6,6 +6,7 @@ import type { DepositDesk, DepositOutcome } from '@/console/orders/deposits/depo
 import { SIGNATURE_HEADERS } from '@/console/orders/deposits/webhook-signature'
 import { databaseFailure } from '@/db/failure'
 import { ERRORS } from '@/http/openapi/errors'
+import { oneOf } from '@/lib/schemas'
 
 export type DepositWebhookDeps = { depositDesk: DepositDesk | undefined }
 
@@ -16,18 +17,8 @@ const BODY_TIMEOUT_MS = 10_000
 const RETRY_AFTER_SECONDS = 30
 
 const Outcome = Type.Object({
-  result: Type.Union(
-    [
-      Type.Literal('credited'),
-      Type.Literal('unmatched'),
-      Type.Literal('duplicate'),
-      Type.Literal('ignored'),
-      Type.Literal('reversed'),
-      Type.Literal('reinstated'),
-      Type.Literal('waiting'),
-      Type.Literal('kept'),
-      Type.Literal('unknown'),
-    ],
+  result: oneOf(
+    ['credited', 'unmatched', 'duplicate', 'ignored', 'reversed', 'reinstated', 'waiting', 'kept', 'unknown'],
     {
       description:
         '`unmatched`, `kept`: for an administrator. `duplicate`: known before. `ignored`: not about money. `reversed`: credit ' +

@@ -4,18 +4,16 @@ import { MAX_ADDRESSES } from '@/accounts/addresses/addresses'
 import { GatewayError, invalidRequest } from '@/chat/error'
 import { clientAddress } from '@/http/client-address'
 import { createNetworks, parseNetwork } from '@/lib/networks'
+import { orNull } from '@/lib/schemas'
 
 const MAX_NETWORK_CHARS = 45
 const PARAM = 'allowedAddresses'
 
-export const AllowedAddresses = Type.Union(
-  [
-    Type.Array(Type.String({ maxLength: MAX_NETWORK_CHARS, examples: ['203.0.113.0/24', '2001:db8::/32'] }), {
-      minItems: 1,
-      maxItems: MAX_ADDRESSES,
-    }),
-    Type.Null(),
-  ],
+export const AllowedAddresses = orNull(
+  Type.Array(Type.String({ maxLength: MAX_NETWORK_CHARS, examples: ['203.0.113.0/24', '2001:db8::/32'] }), {
+    minItems: 1,
+    maxItems: MAX_ADDRESSES,
+  }),
   { description: 'Addresses and networks (CIDR, IPv4 or IPv6) that requests may come from; null = everywhere' },
 )
 

@@ -10,6 +10,7 @@ import { GatewayError } from '@/chat/error'
 import type { Member } from '@/console/auth/viewer'
 import { ACCOUNT_PREFIX, type GuardDeps, guard, IN_ACCOUNT } from '@/console/http/guard'
 import { titled } from '@/http/openapi/titled'
+import { oneOf, orNull } from '@/lib/schemas'
 import { changedBy, Role, refusalOf } from './member-words'
 
 export type MemberRouteDeps = GuardDeps & { members: Members; apiKeys: ApiKeys; trustedProxyHops: number }
@@ -33,12 +34,12 @@ const MemberBody = titled('Member', {
 const Company = Type.Object({
   name: Type.String(),
   country: Type.String({ description: 'Two letters, ISO 3166' }),
-  vatId: Type.Union([Type.String(), Type.Null()]),
+  vatId: orNull(Type.String()),
 })
 
 const MemberList = Type.Object({
-  kind: Type.Union([Type.Literal('personal'), Type.Literal('organisation')]),
-  company: Type.Union([Company, Type.Null()]),
+  kind: oneOf(['personal', 'organisation']),
+  company: orNull(Company),
   items: Type.Array(MemberBody, { description: 'Owners first' }),
   nextCursor: Type.Null({ description: 'All members are on one page' }),
   maxMembers: Type.Integer(),

@@ -1,5 +1,4 @@
 /** What the routes of members and of invitations share: roles, refusals in words, and who changes something. */
-import { Type } from '@sinclair/typebox'
 import type { AnswerRefusal } from '@/accounts/members/answer-invitation'
 import type { MemberRefusal } from '@/accounts/members/change-members'
 import type { InvitationRefusal } from '@/accounts/members/invitations'
@@ -7,11 +6,12 @@ import { GatewayError } from '@/chat/error'
 import { notVerified } from '@/console/auth/failure'
 import type { Viewer } from '@/console/auth/viewer'
 import { notPermitted } from '@/console/http/guard'
-import { ACCOUNT_ROLES, type AccountRole } from '@/db/auth-schema'
+import { ACCOUNT_ROLES } from '@/db/auth-schema'
 import { clientAddress } from '@/http/client-address'
 import { requestIdOf } from '@/http/request-id'
+import { oneOf } from '@/lib/schemas'
 
-export const Role = Type.Unsafe<AccountRole>(Type.Union(ACCOUNT_ROLES.map((role) => Type.Literal(role))))
+export const Role = oneOf(ACCOUNT_ROLES)
 
 /** Why nothing was changed, for whoever has asked. */
 export function refusalOf(refusal: MemberRefusal | InvitationRefusal | AnswerRefusal): GatewayError {

@@ -4,6 +4,7 @@ import { PERMISSIONS, type Permission } from '@/accounts/members/permissions'
 import { PASSWORD_MAX_CHARS, PASSWORD_MIN_CHARS } from '@/accounts/passwords'
 import { ACCOUNT_ROLES } from '@/db/auth-schema'
 import { titled } from '@/http/openapi/titled'
+import { oneOf } from '@/lib/schemas'
 
 export const Email = Type.String({
   pattern: '^[^\\s@\\u0000-\\u001f]{1,64}@[^\\s@\\u0000-\\u001f]+\\.[^\\s@.\\u0000-\\u001f]+$',
@@ -70,22 +71,19 @@ export function exactly<Fields extends Record<string, TSchema>>(fields: Fields) 
 export const Done = Type.Object({ done: Type.Literal(true) })
 
 export const SignedIn = Type.Object({
-  status: Type.Union([Type.Literal('signed_in'), Type.Literal('totp_required')], {
+  status: oneOf(['signed_in', 'totp_required'], {
     description:
       '`totp_required`: send a code to `/dashboard/api/session/sign-in/totp` or a backup code to `…/sign-in/backup-code`.',
   }),
 })
 
 export const SignedUp = Type.Object({
-  status: Type.Union([Type.Literal('signed_in'), Type.Literal('verification_sent')], {
+  status: oneOf(['signed_in', 'verification_sent'], {
     description: '`verification_sent`: a mail with a link is on its way, if the address is not in use.',
   }),
 })
 
-const Role = Type.Union([Type.Literal('member'), Type.Literal('admin')])
-
-const oneOf = <Name extends string>(names: readonly Name[]) =>
-  Type.Unsafe<Name>(Type.Union(names.map((name) => Type.Literal(name))))
+const Role = oneOf(['member', 'admin'])
 
 const OwnAccount = titled('OwnAccount', {
   accountId: Type.String(),
@@ -109,7 +107,7 @@ export const Me = Type.Object({
 })
 
 export const SignInOptions = Type.Object({
-  signUp: Type.Union([Type.Literal('open'), Type.Literal('closed')]),
+  signUp: oneOf(['open', 'closed']),
   isMailConfigured: Type.Boolean({ description: 'Whether mail is really sent.' }),
   isPasswordResetPossible: Type.Boolean({
     description: 'Also true in development without mail, where the link is written to the log.',

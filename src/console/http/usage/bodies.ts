@@ -11,13 +11,14 @@ import type { SearchPage } from '@/console/usage-views/record-search'
 import type { RecordTotals } from '@/console/usage-views/record-totals'
 import type { UsageSeries } from '@/console/usage-views/usage-series'
 import { formatUsd, nano } from '@/lib/money'
+import { oneOf, orNull } from '@/lib/schemas'
 import { toCursor } from './query'
 
 const usd = (description: string) => Type.String({ description: `${description}, USD as exact decimal text` })
 const iso = (description: string) => Type.String({ description: `${description}, ISO 8601 in UTC` })
 
 const archivedBefore = (description: string) =>
-  Type.Union([Type.String(), Type.Null()], { description: `${description}, ISO 8601 in UTC; else null` })
+  orNull(Type.String(), { description: `${description}, ISO 8601 in UTC; else null` })
 
 const UNITS: Partial<Record<SeenKind, string>> = {
   amount: ', USD',
@@ -36,7 +37,7 @@ const PLAIN = {
 function schemaOf({ kind, seen, isNullable }: (typeof SEEN_COLUMNS)[number]): TSchema {
   const words = seen.about && { description: `${seen.about}${UNITS[kind] ?? ''}` }
   const schema = kind === 'words' ? Type.Array(Type.String()) : PLAIN[kind]
-  return isNullable ? Type.Union([schema, Type.Null()], words || {}) : { ...schema, ...(words || {}) }
+  return isNullable ? orNull(schema, words || {}) : { ...schema, ...(words || {}) }
 }
 
 const { settledAt, ...seenFields } = Object.fromEntries(
@@ -48,7 +49,7 @@ const { settledAt, ...seenFields } = Object.fromEntries(
 export const UsageItem = Type.Object({
   at: settledAt,
   ...seenFields,
-  keyName: Type.Union([Type.String(), Type.Null()]),
+  keyName: orNull(Type.String()),
   inputTokens: Type.Integer({ description: 'Cached or not' }),
 })
 
@@ -70,8 +71,8 @@ const UNLISTED = [
 
 export const UsagePage = Type.Object({
   items: Type.Array(Type.Omit(UsageItem, UNLISTED)),
-  nextCursor: Type.Union([Type.String(), Type.Null()]),
-  searchedTo: Type.Union([Type.String(), Type.Null()], {
+  nextCursor: orNull(Type.String()),
+  searchedTo: orNull(Type.String(), {
     description:
       'Not null where the search stopped for its time limit before the page was full: everything back to this moment has ' +
       'been looked at, and `nextCursor` goes on from there.',
@@ -90,7 +91,7 @@ export const TotalsBody = Type.Object({
 })
 
 export const SeriesBody = Type.Object({
-  step: Type.Union([Type.Literal('hour'), Type.Literal('day')], { description: 'Days are in UTC' }),
+  step: oneOf(['hour', 'day'], { description: 'Days are in UTC' }),
   points: Type.Array(
     Type.Object({
       at: iso('Start of the hour or day'),

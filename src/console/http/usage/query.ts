@@ -7,11 +7,10 @@ import type { Sight, StatusFilter, UsageFilter } from '@/console/usage-views/usa
 import { SERIES_GROUPS } from '@/console/usage-views/usage-series'
 import { BILLING_RULES, LATEST_MS, RECORD_FLAGS } from '@/ledger/usage-record'
 import { countUpTo, formatCursor, parseCursor, textLike } from '@/lib/paging'
+import { oneOf } from '@/lib/schemas'
 
 const MOMENT = '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}(:\\d{2}(\\.\\d{1,6})?)?Z$'
 const moment = (description: string) => Type.Optional(Type.String({ pattern: MOMENT, description }))
-const oneOf = <Name extends string>(names: readonly Name[]) =>
-  Type.Unsafe<Name>(Type.Union(names.map((name) => Type.Literal(name))))
 const word = (description: string) =>
   Type.Optional(Type.String({ pattern: '^[\\x21-\\x7e]{1,200}$', maxLength: 200, description }))
 

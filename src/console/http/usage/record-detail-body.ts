@@ -6,6 +6,7 @@ import { FLAG_WORDS, RULE_WORDS } from '@/console/usage-views/plain-words'
 import type { RecordDetail } from '@/console/usage-views/record-detail'
 import { toolsCost } from '@/ledger/usage-record'
 import { formatUsd, nano } from '@/lib/money'
+import { orNull } from '@/lib/schemas'
 import { toIso, toUsageItem, UsageItem } from './bodies'
 
 const Explained = Type.Object({ name: Type.String(), words: Type.String() })
@@ -33,7 +34,7 @@ export const RecordDetailBody = Type.Composite([
       Type.Object({
         label: Type.String(),
         kind: Type.String(),
-        value: Type.Union([Type.String(), Type.Null()]),
+        value: orNull(Type.String()),
       }),
     ),
     records: Type.Array(
@@ -42,14 +43,10 @@ export const RecordDetailBody = Type.Composite([
     ),
     rule: Explained,
     flags: Type.Array(Explained),
-    lines: Type.Union([Type.Array(PriceLine), Type.Null()], {
-      description: "Null where today's prices do not give this cost",
-    }),
+    lines: orNull(Type.Array(PriceLine), { description: "Null where today's prices do not give this cost" }),
     toolLines: Type.Array(ToolLine, { description: 'Tools that ran at the provider; part of the cost' }),
-    rounding: Type.Union([Type.String(), Type.Null()], {
-      description: 'What rounding up to 0.000000001 USD added',
-    }),
-    priceNote: Type.Union([Type.String(), Type.Null()], { description: 'Why there are no lines' }),
+    rounding: orNull(Type.String(), { description: 'What rounding up to 0.000000001 USD added' }),
+    priceNote: orNull(Type.String(), { description: 'Why there are no lines' }),
   }),
 ])
 

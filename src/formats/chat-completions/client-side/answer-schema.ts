@@ -1,8 +1,8 @@
 /** What chat-completions clients are answered, as schemas that document it: an answer, a chunk of a streamed one, an error. */
 import { Type } from '@sinclair/typebox'
+import { orNull } from '@/lib/schemas'
 
-const Nullable = (description?: string) =>
-  Type.Union([Type.String(), Type.Null()], description === undefined ? {} : { description })
+const Nullable = (description?: string) => orNull(Type.String(), description === undefined ? {} : { description })
 const Count = Type.Integer({ minimum: 0 })
 
 const Usage = Type.Object(
@@ -11,14 +11,9 @@ const Usage = Type.Object(
     completion_tokens: Type.Integer({ minimum: 0, description: 'Output, reasoning included' }),
     total_tokens: Count,
     prompt_tokens_details: Type.Optional(
-      Type.Union([
-        Type.Object({ cached_tokens: Type.Optional(Count), cache_write_tokens: Type.Optional(Count) }),
-        Type.Null(),
-      ]),
+      orNull(Type.Object({ cached_tokens: Type.Optional(Count), cache_write_tokens: Type.Optional(Count) })),
     ),
-    completion_tokens_details: Type.Optional(
-      Type.Union([Type.Object({ reasoning_tokens: Type.Optional(Count) }), Type.Null()]),
-    ),
+    completion_tokens_details: Type.Optional(orNull(Type.Object({ reasoning_tokens: Type.Optional(Count) }))),
   },
   { title: 'ChatCompletionUsage', description: 'What is charged' },
 )
@@ -45,7 +40,7 @@ const AnswerMessage = Type.Object(
     refusal: Type.Optional(Nullable()),
     reasoning_content: Type.Optional(Nullable('The model’s reasoning, where it shows any')),
     images: Type.Optional(Type.Array(Image)),
-    tool_calls: Type.Optional(Type.Union([Type.Array(ToolCall), Type.Null()])),
+    tool_calls: Type.Optional(orNull(Type.Array(ToolCall))),
   },
   { title: 'ChatCompletionAnswerMessage' },
 )
@@ -61,7 +56,7 @@ export const AnswerSchema = Type.Object(
       Type.Object({
         index: Type.Integer(),
         message: AnswerMessage,
-        logprobs: Type.Optional(Type.Union([Type.Object({}, { additionalProperties: true }), Type.Null()])),
+        logprobs: Type.Optional(orNull(Type.Object({}, { additionalProperties: true }))),
         finish_reason: FinishReason,
       }),
     ),
@@ -78,7 +73,7 @@ const Delta = Type.Object(
     reasoning_content: Type.Optional(Nullable()),
     images: Type.Optional(Type.Array(Image)),
     tool_calls: Type.Optional(
-      Type.Union([
+      orNull(
         Type.Array(
           Type.Object({
             index: Type.Integer({ description: 'Which call the piece belongs to' }),
@@ -89,8 +84,7 @@ const Delta = Type.Object(
             ),
           }),
         ),
-        Type.Null(),
-      ]),
+      ),
     ),
   },
   { title: 'ChatCompletionDelta' },
@@ -119,12 +113,12 @@ const Chunk = Type.Object(
       Type.Object({
         index: Type.Integer(),
         delta: Delta,
-        logprobs: Type.Optional(Type.Union([Type.Object({}, { additionalProperties: true }), Type.Null()])),
+        logprobs: Type.Optional(orNull(Type.Object({}, { additionalProperties: true }))),
         finish_reason: Type.Optional(FinishReason),
       }),
       { description: 'Empty in the chunk of the usage' },
     ),
-    usage: Type.Optional(Type.Union([Usage, Type.Null()], { description: 'Only with `stream_options.include_usage`' })),
+    usage: Type.Optional(orNull(Usage, { description: 'Only with `stream_options.include_usage`' })),
   },
   { title: 'ChatCompletionChunk' },
 )

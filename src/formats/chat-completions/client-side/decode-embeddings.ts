@@ -4,8 +4,8 @@ import { type GatewayError, invalidRequest } from '@/chat/error'
 import { EMBEDDING_FIELDS, NATIVE_EMBEDDING_FIELDS } from '@/formats/chat-completions/embedding-fields'
 import { LIMITS } from '@/formats/chat-completions/limits'
 import { readPreferences } from '@/formats/preferences'
+import { createRequestCheck } from '@/formats/request-check'
 import type { JsonObject } from '@/lib/json'
-import { createRequestCheck } from './check-request'
 import { EmbeddingsEnvelope } from './wire-embeddings'
 
 const check = createRequestCheck(EmbeddingsEnvelope)

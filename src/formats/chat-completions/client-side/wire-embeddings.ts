@@ -3,6 +3,7 @@ import { type TSchema, Type } from '@sinclair/typebox'
 import { MAX_EMBEDDING_TOKENS } from '@/chat/embedding'
 import { LIMITS } from '@/formats/chat-completions/limits'
 import { preferencesSchema } from '@/formats/preferences'
+import { oneOf, orNull } from '@/lib/schemas'
 
 const { inputs, dimensions } = LIMITS.embeddings
 const Text = Type.String({ minLength: 1 })
@@ -10,7 +11,7 @@ const Tokens = Type.Array(Type.Integer({ minimum: 0 }), { minItems: 1 })
 
 const OTHER_FIELDS = {
   dimensions: optional(Type.Integer(dimensions)),
-  encoding_format: optional(Type.Union([Type.Literal('float'), Type.Literal('base64')])),
+  encoding_format: optional(oneOf(['float', 'base64'])),
   user: optional(Type.String()),
   svc: optional(preferencesSchema()),
 }
@@ -63,5 +64,5 @@ export const EmbeddingsResponse = Type.Object(
 )
 
 function optional<Schema extends TSchema>(schema: Schema) {
-  return Type.Optional(Type.Union([schema, Type.Null()]))
+  return Type.Optional(orNull(schema))
 }

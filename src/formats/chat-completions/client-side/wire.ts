@@ -3,6 +3,7 @@ import { type Static, type TProperties, type TSchema, Type } from '@sinclair/typ
 import { LIMITS } from '@/formats/chat-completions/limits'
 import { preferencesSchema } from '@/formats/preferences'
 import type { JsonObject } from '@/lib/json'
+import { oneOf, orNull } from '@/lib/schemas'
 
 /** An object of which nothing is known but that it is one. */
 const AnyObject = Type.Unsafe<JsonObject>(Type.Object({}))
@@ -12,7 +13,7 @@ const NonEmptyString = Type.String({ minLength: 1 })
 const CacheControl = optional(
   titled('CacheControl', {
     type: Type.Literal('ephemeral'),
-    ttl: optional(Type.Union([Type.Literal('5m'), Type.Literal('1h')])),
+    ttl: optional(oneOf(['5m', '1h'])),
   }),
 )
 
@@ -44,14 +45,7 @@ const ToolCall = titled('ChatCompletionSentToolCall', {
 })
 
 const Message = titled('ChatCompletionMessage', {
-  role: Type.Union([
-    Type.Literal('system'),
-    Type.Literal('developer'),
-    Type.Literal('user'),
-    Type.Literal('assistant'),
-    Type.Literal('tool'),
-    Type.Literal('function'),
-  ]),
+  role: oneOf(['system', 'developer', 'user', 'assistant', 'tool', 'function']),
   content: optional(Type.Union([Type.String(), Type.Array(ContentPart, LIMITS.contentParts)])),
   name: optional(Type.String()),
   tool_call_id: optional(Type.String()),
@@ -169,5 +163,5 @@ function titled<Properties extends TProperties>(title: string, properties: Prope
 }
 
 function optional<Schema extends TSchema>(schema: Schema) {
-  return Type.Optional(Type.Union([schema, Type.Null()]))
+  return Type.Optional(orNull(schema))
 }

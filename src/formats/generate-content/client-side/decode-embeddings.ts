@@ -5,13 +5,13 @@ import type { RequestLine } from '@/formats/format'
 import { EMBEDDING_FIELDS, NATIVE_EMBEDDING_FIELDS } from '@/formats/generate-content/embedding-fields'
 import { contentOfSystem, renameKeys } from '@/formats/generate-content/normalise'
 import { readPreferences } from '@/formats/preferences'
+import { createRequestCheck } from '@/formats/request-check'
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
-import { checker } from './check-request'
 import { modelOfResource } from './path'
 import { BatchEmbedContentsRequest, EmbedContentRequest, type WireEmbedRequest } from './wire-embeddings'
 
-const checkOne = checker(EmbedContentRequest)
-const checkBatch = checker(BatchEmbedContentsRequest)
+const checkOne = createRequestCheck(EmbedContentRequest)
+const checkBatch = createRequestCheck(BatchEmbedContentsRequest)
 
 type Decoding = Pick<EmbeddingRequest, 'isLone'> & {
   requests: readonly WireEmbedRequest[]

@@ -3,6 +3,7 @@ import { type Static, type TProperties, type TSchema, Type } from '@sinclair/typ
 import { LIMITS } from '@/formats/generate-content/limits'
 import { preferencesSchema } from '@/formats/preferences'
 import type { JsonObject, JsonValue } from '@/lib/json'
+import { oneOf } from '@/lib/schemas'
 
 /** An object of which nothing is known but that it is one: the caller's own data, never renamed. */
 const AnyObject = Type.Unsafe<JsonObject>(Type.Object({}))
@@ -38,7 +39,7 @@ const Part = titled('GenerateContentPart', {
 })
 
 const Content = titled('GenerateContentContent', {
-  role: optional(Type.Union([Type.Literal('user'), Type.Literal('model'), Type.Literal('function')])),
+  role: optional(oneOf(['user', 'model', 'function'])),
   parts: optional(Type.Array(Part, LIMITS.parts)),
 })
 

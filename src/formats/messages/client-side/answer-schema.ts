@@ -1,20 +1,19 @@
 /** What messages clients are answered, as schemas that document it: a message, an event of a streamed one, an error. */
 import { type TProperties, Type } from '@sinclair/typebox'
+import { orNull } from '@/lib/schemas'
 
-const NullableText = Type.Union([Type.String(), Type.Null()])
+const NullableText = orNull(Type.String())
 const Count = Type.Integer({ minimum: 0 })
 
 const InputTokens = Type.Integer({ minimum: 0, description: 'Input, cached tokens left out' })
 const OUTPUT_USAGE = {
   output_tokens: Type.Integer({ minimum: 0, description: 'Output, thinking included' }),
-  cache_creation_input_tokens: Type.Optional(Type.Union([Count, Type.Null()])),
-  cache_read_input_tokens: Type.Optional(Type.Union([Count, Type.Null()])),
+  cache_creation_input_tokens: Type.Optional(orNull(Count)),
+  cache_read_input_tokens: Type.Optional(orNull(Count)),
   cache_creation: Type.Optional(
-    Type.Union([Type.Object({ ephemeral_5m_input_tokens: Count, ephemeral_1h_input_tokens: Count }), Type.Null()]),
+    orNull(Type.Object({ ephemeral_5m_input_tokens: Count, ephemeral_1h_input_tokens: Count })),
   ),
-  output_tokens_details: Type.Optional(
-    Type.Union([Type.Object({ thinking_tokens: Type.Optional(Count) }), Type.Null()]),
-  ),
+  output_tokens_details: Type.Optional(orNull(Type.Object({ thinking_tokens: Type.Optional(Count) }))),
 }
 
 const Usage = Type.Object(
@@ -23,13 +22,13 @@ const Usage = Type.Object(
 )
 /** Of what was said at the start, only what has changed is said again. */
 const FinalUsage = Type.Object(
-  { input_tokens: Type.Optional(Type.Union([InputTokens, Type.Null()])), ...OUTPUT_USAGE },
+  { input_tokens: Type.Optional(orNull(InputTokens)), ...OUTPUT_USAGE },
   { title: 'MessageFinalUsage', description: 'What is charged, as far as it differs from `message_start`' },
 )
 
 /** Fields that are null, or nothing, until the answer has ended. */
 const STOP = {
-  stop_reason: Type.Union([Type.String(), Type.Null()], {
+  stop_reason: orNull(Type.String(), {
     description: 'end_turn, max_tokens, stop_sequence, tool_use, pause_turn or refusal',
   }),
   stop_sequence: NullableText,

@@ -1,19 +1,17 @@
 /** The content blocks of the messages format as schemas, one per type. */
 import { type Static, Type } from '@sinclair/typebox'
 import { LIMITS } from '@/formats/messages/limits'
+import { oneOf, orNull } from '@/lib/schemas'
 
 export const ToolName = Type.String(LIMITS.toolNameChars)
 
 /** How long the prompt up to here is kept; the time to live sets the price, so an unknown one is refused. */
 export const CacheControl = Type.Optional(
-  Type.Union(
-    [
-      Type.Object({
-        type: Type.Literal('ephemeral'),
-        ttl: Type.Optional(Type.Union([Type.Literal('5m'), Type.Literal('1h')])),
-      }),
-      Type.Null(),
-    ],
+  orNull(
+    Type.Object({
+      type: Type.Literal('ephemeral'),
+      ttl: Type.Optional(oneOf(['5m', '1h'])),
+    }),
     { title: 'MessageCacheControl', description: 'an object of type ephemeral with a ttl of 5m or 1h' },
   ),
 )
@@ -50,8 +48,8 @@ const Document = Type.Object({
   source: Type.Union([Base64Source, TextSource, BlockSource, UrlSource, FileIdSource], {
     description: 'an object of type base64, text, content, url or file',
   }),
-  title: Type.Optional(Type.Union([Type.String(), Type.Null()])),
-  context: Type.Optional(Type.Union([Type.String(), Type.Null()])),
+  title: Type.Optional(orNull(Type.String())),
+  context: Type.Optional(orNull(Type.String())),
   cache_control: CacheControl,
 })
 const SearchResult = Type.Object({
@@ -64,7 +62,7 @@ const SearchResult = Type.Object({
 const Thinking = Type.Object({
   type: Type.Literal('thinking'),
   thinking: Type.String(),
-  signature: Type.Optional(Type.Union([Type.String(), Type.Null()])),
+  signature: Type.Optional(orNull(Type.String())),
 })
 const RedactedThinking = Type.Object({ type: Type.Literal('redacted_thinking'), data: Type.String() })
 const ToolUse = Type.Object({
@@ -82,7 +80,7 @@ const ToolResult = Type.Object({
       description: 'a string or an array of content blocks, each with a type',
     }),
   ),
-  is_error: Type.Optional(Type.Union([Type.Boolean(), Type.Null()])),
+  is_error: Type.Optional(orNull(Type.Boolean())),
   cache_control: CacheControl,
 })
 const ToolReference = Type.Object({ type: Type.Literal('tool_reference'), tool_name: Type.String({ minLength: 1 }) })

@@ -2,6 +2,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { LIMITS } from '@/formats/messages/limits'
 import { preferencesSchema } from '@/formats/preferences'
+import { oneOf, orNull } from '@/lib/schemas'
 import { AnyBlock, CacheControl, ToolName } from './wire-blocks'
 
 const Content = Type.Union([Type.String(), Type.Array(AnyBlock, LIMITS.blocks)], {
@@ -10,7 +11,7 @@ const Content = Type.Union([Type.String(), Type.Array(AnyBlock, LIMITS.blocks)],
 
 const Message = Type.Object(
   {
-    role: Type.Union([Type.Literal('user'), Type.Literal('assistant'), Type.Literal('system')], {
+    role: oneOf(['user', 'assistant', 'system'], {
       description: 'Who speaks. `system` in the middle of a conversation gives further instructions.',
     }),
     content: Content,
@@ -25,7 +26,7 @@ const CustomTool = Type.Object(
     input_schema: Type.Object({}, { description: 'a JSON Schema of type object' }),
     strict: Type.Optional(Type.Boolean()),
     cache_control: CacheControl,
-    type: Type.Optional(Type.Union([Type.Literal('custom'), Type.Null()])),
+    type: Type.Optional(orNull(Type.Literal('custom'))),
   },
   { description: 'A function that the caller runs.' },
 )
@@ -57,11 +58,11 @@ const Thinking = Type.Union(
     Type.Object({
       type: Type.Literal('enabled'),
       budget_tokens: Type.Integer(LIMITS.thinkingBudget),
-      display: Type.Optional(Type.Union([Type.String(), Type.Null()])),
+      display: Type.Optional(orNull(Type.String())),
     }),
     Type.Object({
       type: Type.Literal('adaptive'),
-      display: Type.Optional(Type.Union([Type.String(), Type.Null()])),
+      display: Type.Optional(orNull(Type.String())),
     }),
     Type.Object({ type: Type.Literal('between_tools') }),
     Type.Object({ type: Type.Literal('disabled') }),
@@ -76,12 +77,8 @@ const JsonSchemaFormat = Type.Object({ type: Type.Literal('json_schema'), schema
 
 const OutputConfig = Type.Object(
   {
-    effort: Type.Optional(
-      Type.Union([Type.String(), Type.Null()], { description: 'one of low, medium, high, xhigh, max' }),
-    ),
-    format: Type.Optional(
-      Type.Union([JsonSchemaFormat, Type.Null()], { description: 'an object of type json_schema with a schema' }),
-    ),
+    effort: Type.Optional(orNull(Type.String(), { description: 'one of low, medium, high, xhigh, max' })),
+    format: Type.Optional(orNull(JsonSchemaFormat, { description: 'an object of type json_schema with a schema' })),
   },
   { description: 'How much effort to spend and what form the answer must have.' },
 )
@@ -127,12 +124,8 @@ const RequestFields = {
   top_p: Type.Optional(Type.Number(LIMITS.topP)),
   top_k: Type.Optional(Type.Integer(LIMITS.topK)),
   stop_sequences: Type.Optional(Type.Array(Type.String(LIMITS.stopChars), LIMITS.stopSequences)),
-  metadata: Type.Optional(
-    Type.Object({ user_id: Type.Optional(Type.Union([Type.String(), Type.Null()], { description: 'a string' })) }),
-  ),
-  service_tier: Type.Optional(
-    Type.Union([Type.Literal('auto'), Type.Literal('standard_only')], { description: 'auto or standard_only' }),
-  ),
+  metadata: Type.Optional(Type.Object({ user_id: Type.Optional(orNull(Type.String(), { description: 'a string' })) })),
+  service_tier: Type.Optional(oneOf(['auto', 'standard_only'], { description: 'auto or standard_only' })),
   speed: Type.Optional(
     Type.Union([Type.Literal('standard'), Type.Literal('fast'), Type.Null()], { description: 'standard or fast' }),
   ),

@@ -1,8 +1,9 @@
 /** What responses clients are answered, as schemas that document it: a response, an event of a streamed one, an error. */
 import { Type } from '@sinclair/typebox'
+import { orNull } from '@/lib/schemas'
 
 const Count = Type.Integer({ minimum: 0 })
-const NullableText = Type.Union([Type.String(), Type.Null()])
+const NullableText = orNull(Type.String())
 
 const Usage = Type.Object(
   {
@@ -34,12 +35,10 @@ export const AnswerSchema = Type.Object(
     model: Type.String({ description: 'The model that answered' }),
     output: Type.Array(Item),
     error: Type.Optional(
-      Type.Union([Type.Object({ code: Type.String(), message: Type.String() }), Type.Null()], {
-        description: 'Why it failed',
-      }),
+      orNull(Type.Object({ code: Type.String(), message: Type.String() }), { description: 'Why it failed' }),
     ),
-    incomplete_details: Type.Optional(Type.Union([Type.Object({ reason: Type.Optional(Type.String()) }), Type.Null()])),
-    usage: Type.Optional(Type.Union([Usage, Type.Null()])),
+    incomplete_details: Type.Optional(orNull(Type.Object({ reason: Type.Optional(Type.String()) }))),
+    usage: Type.Optional(orNull(Usage)),
   },
   { title: 'Response', additionalProperties: true },
 )

@@ -2,6 +2,7 @@
 import { type Static, type TProperties, type TSchema, Type } from '@sinclair/typebox'
 import { LIMITS } from '@/formats/responses/limits'
 import type { JsonObject } from '@/lib/json'
+import { oneOf, orNull } from '@/lib/schemas'
 
 /** An object whose further fields are allowed and kept. */
 export function object<Properties extends TProperties>(properties: Properties) {
@@ -15,7 +16,7 @@ export function titled<Properties extends TProperties>(title: string, properties
 
 /** A field that may be left out, or be null, which means the same. */
 export function optional<Schema extends TSchema>(schema: Schema) {
-  return Type.Optional(Type.Union([schema, Type.Null()]))
+  return Type.Optional(orNull(schema))
 }
 
 /** An object of which nothing is known but that it is one. */
@@ -42,10 +43,7 @@ const Content = Type.Union([Type.String(), Type.Array(Part, LIMITS.parts)], {
 })
 
 const Message = object({
-  role: Type.Union(
-    [Type.Literal('user'), Type.Literal('assistant'), Type.Literal('system'), Type.Literal('developer')],
-    { description: 'user, assistant, system or developer' },
-  ),
+  role: oneOf(['user', 'assistant', 'system', 'developer'], { description: 'user, assistant, system or developer' }),
   content: Content,
 })
 

@@ -46,7 +46,7 @@ describe('refused', () => {
     [
       'generationConfig.stopSequences',
       config({ stopSequences: ['1', '2', '3', '4', '5', '6'] }),
-      'must be an array of 0 to 5 items',
+      'must be an array of at most 5 items',
     ],
     [
       'generationConfig.thinkingConfig.thinkingBudget',
@@ -73,7 +73,7 @@ describe('refused', () => {
       { tools: [{ functionDeclarations: [{ name: '' }] }] },
       'must be a non-empty string',
     ],
-    ['fallback', { fallback: Array.from({ length: 9 }, () => 'svc/a') }, 'must be an array of 0 to 8 items'],
+    ['fallback', { fallback: Array.from({ length: 9 }, () => 'svc/a') }, 'must be an array of at most 8 items'],
     ['fallback[0]', { fallback: [''] }, 'must be a non-empty string of at most 256 characters'],
   ])('%s: %j', (param, body, message) => {
     const refusal = refusalOf(() => decode(body))
