@@ -19,6 +19,11 @@ export class ApiError extends Error {
   }
 }
 
+/** What a call of the client is answered. */
+export type DataOf<Call extends (...args: never[]) => Promise<{ data: unknown }>> = NonNullable<
+  Awaited<ReturnType<Call>>['data']
+>
+
 type Reply<Data> = { data: Data; error: unknown; status: number }
 const UNREACHABLE = 'The service could not be reached. Check your connection and try again.'
 

@@ -1,5 +1,5 @@
 /** How the pages ask the server: cached, repeated where it may help, and told what failed. */
-import { QueryClient } from '@tanstack/react-query'
+import { keepPreviousData, QueryClient, useInfiniteQuery } from '@tanstack/react-query'
 import { ApiError } from './client'
 
 /** Answers are shown again at once for this long; live events make them stale sooner. */
@@ -20,4 +20,26 @@ export const queryClient = new QueryClient({
 /** Asking again can't help where the server understood and said no. */
 function isRefusal(error: Error): boolean {
   return error instanceof ApiError && error.status >= CLIENT_ERROR.from && error.status <= CLIENT_ERROR.to
+}
+
+/**
+ * A list that comes page by page. `ask` is given the part of its query that leads to a page, which is empty for the first. What was
+ * shown stays until the answer to another question is there.
+ */
+export function usePages<Page extends { nextCursor: string | null }>(
+  queryKey: readonly unknown[],
+  ask: (page: { cursor?: string }) => Promise<Page>,
+) {
+  return useInfiniteQuery({
+    queryKey,
+    initialPageParam: '',
+    queryFn: ({ pageParam }) => ask(pageParam === '' ? {} : { cursor: pageParam }),
+    getNextPageParam: (page) => page.nextCursor ?? undefined,
+    placeholderData: keepPreviousData,
+  })
+}
+
+/** The filters that are not empty. */
+export function filled<Filters extends Record<string, string>>(filters: Filters): Partial<Filters> {
+  return Object.fromEntries(Object.entries(filters).filter(([, text]) => text !== '')) as Partial<Filters>
 }

@@ -1,4 +1,4 @@
-/** The button at the end of a list of administrators that has more. */
+/** The button at the end of a list that has more. */
 import { Button, Center } from '@mantine/core'
 
 type ShowMoreProps = { hasNextPage: boolean; isFetchingNextPage: boolean; fetchNextPage(): unknown }

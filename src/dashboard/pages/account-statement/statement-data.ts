@@ -1,11 +1,7 @@
 /** What the pages of account statements ask the server: of the viewer's account, or of one that an administrator looks at. */
-import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query'
 import { type AccountApi, accountApi, accountPath } from '@/dashboard/account'
-import { answer, api } from '@/dashboard/client'
-
-type DataOf<Call extends (...args: never[]) => Promise<{ data: unknown }>> = NonNullable<
-  Awaited<ReturnType<Call>>['data']
->
+import { answer, api, type DataOf } from '@/dashboard/client'
+import { usePages } from '@/dashboard/query'
 
 export type Statement = DataOf<AccountApi['statement']['get']>
 export type Movement = Statement['items'][number]
@@ -15,19 +11,10 @@ export type Period = { from: string; to?: string }
 
 /** Page after page, oldest first; `accountId` is undefined for the viewer's own. */
 export function useStatement(period: Period, accountId: string | undefined) {
-  return useInfiniteQuery({
-    queryKey: ['statement', accountId ?? 'own', period],
-    initialPageParam: '',
-    queryFn: ({ pageParam }) => {
-      const page = { query: { ...period, ...(pageParam !== '' && { cursor: pageParam }) } }
-      const reply =
-        accountId === undefined
-          ? accountApi().statement.get(page)
-          : api.admin.accounts({ accountId }).statement.get(page)
-      return answer(reply)
-    },
-    getNextPageParam: (page) => page.nextCursor ?? undefined,
-    placeholderData: keepPreviousData,
+  return usePages(['statement', accountId ?? 'own', period], (page) => {
+    const asked = { query: { ...period, ...page } }
+    const own = accountId === undefined
+    return answer(own ? accountApi().statement.get(asked) : api.admin.accounts({ accountId }).statement.get(asked))
   })
 }
 

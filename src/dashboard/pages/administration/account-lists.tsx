@@ -1,7 +1,8 @@
 /** The lists on an account's page: people, keys, orders, and the newest entries of its ledger. */
-import { Anchor, Box, Group, Stack, Text } from '@mantine/core'
+import { Anchor, Box, Group, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { Link } from 'wouter'
+import { Rows, SplitRow } from '@/dashboard/components/lists/rows'
 import { Moment } from '@/dashboard/components/moment'
 import { Money } from '@/dashboard/components/money'
 import { Section } from '@/dashboard/components/section'
@@ -78,9 +79,7 @@ function List({ title, none, isEmpty, children }: ListProps) {
           {none}
         </Text>
       ) : (
-        <Stack component="ul" gap={0} p={0} m={0} style={{ listStyle: 'none' }}>
-          {children}
-        </Stack>
+        <Rows>{children}</Rows>
       )}
     </Section>
   )
@@ -88,14 +87,7 @@ function List({ title, none, isEmpty, children }: ListProps) {
 
 function Row({ title, hint, children }: { title: ReactNode; hint: ReactNode; children: ReactNode }) {
   return (
-    <Group
-      component="li"
-      justify="space-between"
-      gap="xs"
-      px="lg"
-      py="sm"
-      style={{ borderTop: '1px solid var(--hairline)' }}
-    >
+    <SplitRow gap="xs">
       <Box miw={0} style={{ flex: '1 1 160px' }}>
         <Text size="sm" component="div" className="wrap-anywhere">
           {title}
@@ -107,7 +99,7 @@ function Row({ title, hint, children }: { title: ReactNode; hint: ReactNode; chi
       <Group gap="sm" fz="sm">
         {children}
       </Group>
-    </Group>
+    </SplitRow>
   )
 }
 

@@ -1,29 +1,25 @@
 /** The page on which administrators find the accounts of everybody, by address, name or id. */
-import { Anchor, Button, Group, Select, Table, Text } from '@mantine/core'
+import { Anchor, Group, Select, Text } from '@mantine/core'
 import { IconSearch, IconUsers } from '@tabler/icons-react'
-import { Link, useSearchParams } from 'wouter'
-import { withParam } from '@/dashboard/components/address'
+import { Link } from 'wouter'
+import { useAddressFilters } from '@/dashboard/components/address'
+import { DataTable } from '@/dashboard/components/lists/data-table'
+import { Paged } from '@/dashboard/components/lists/paged'
 import { Moment } from '@/dashboard/components/moment'
 import { Money } from '@/dashboard/components/money'
 import { Page } from '@/dashboard/components/page'
 import { Section } from '@/dashboard/components/section'
 import { EmptyState } from '@/dashboard/components/states/empty-state'
-import { ErrorState } from '@/dashboard/components/states/error-state'
-import { LoadingRows } from '@/dashboard/components/states/loading-rows'
 import { Status } from '@/dashboard/components/status'
 import { type FoundAccount, useAccounts } from './admin-data'
 import { FilterInput } from './filter-input'
-import { ShowMore } from './show-more'
 import { ACCOUNT_WORDS } from './words'
 
 type StatusFilter = '' | 'active' | 'suspended'
 
 export function AdminAccountsPage() {
-  const [params, setParams] = useSearchParams()
-  const text = params.get('text') ?? ''
-  const status = readStatus(params.get('status'))
-  const change = (name: string, value: string) =>
-    setParams((before) => withParam(before, name, value), { replace: true })
+  const { filters, change, clear } = useAddressFilters(['text', 'status'])
+  const status = readStatus(filters.status)
   return (
     <Page title="Accounts" description="Customers and what they have. Balances here are a moment behind the ledger.">
       <Section isFlush>
@@ -33,7 +29,7 @@ export function AdminAccountsPage() {
             placeholder="E-mail, name or id"
             leftSection={<IconSearch size={16} />}
             style={{ flex: '1 1 220px' }}
-            value={text}
+            value={filters.text}
             change={(typed) => change('text', typed)}
           />
           <Select
@@ -49,95 +45,67 @@ export function AdminAccountsPage() {
             allowDeselect={false}
           />
         </Group>
-        <Accounts text={text} status={status} clear={() => setParams({}, { replace: true })} />
+        <Accounts text={filters.text} status={status} clear={clear} />
       </Section>
     </Page>
   )
 }
 
-function readStatus(text: string | null): StatusFilter {
+function readStatus(text: string): StatusFilter {
   return text === 'active' || text === 'suspended' ? text : ''
 }
 
 type AccountsProps = { text: string; status: StatusFilter; clear(): void }
 
 function Accounts({ text, status, clear }: AccountsProps) {
-  const accounts = useAccounts(text, status)
-  if (accounts.isPending) return <LoadingRows />
-  if (accounts.isError) return <ErrorState error={accounts.error} retry={accounts.refetch} />
-  const items = accounts.data.pages.flatMap((page) => page.items)
-  if (items.length === 0) return <NoAccounts isFiltered={text !== '' || status !== ''} clear={clear} />
+  return (
+    <Paged query={useAccounts(text, status)} empty={<NoAccounts clear={text || status ? clear : undefined} />}>
+      {(items) => (
+        <DataTable
+          items={items}
+          keyOf={({ accountId }) => accountId}
+          highlightOnHover
+          columns={[
+            { title: 'Account', cell: (account) => <Name account={account} /> },
+            { title: 'Created', visibleFrom: 'sm', cell: ({ createdAt }) => <Moment at={createdAt} /> },
+            { title: 'Status', visibleFrom: 'xs', cell: (account) => <AccountStatus account={account} /> },
+            { title: 'Balance', ta: 'right', cell: ({ balance }) => <Money usd={balance} /> },
+          ]}
+        />
+      )}
+    </Paged>
+  )
+}
+
+function Name({ account }: { account: FoundAccount }) {
   return (
     <>
-      <Table verticalSpacing="sm" horizontalSpacing="lg" highlightOnHover>
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th>Account</Table.Th>
-            <Table.Th visibleFrom="sm">Created</Table.Th>
-            <Table.Th visibleFrom="xs">Status</Table.Th>
-            <Table.Th ta="right">Balance</Table.Th>
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {items.map((account) => (
-            <AccountRow key={account.accountId} account={account} />
-          ))}
-        </Table.Tbody>
-      </Table>
-      <ShowMore {...accounts} />
+      <Anchor component={Link} href={`/admin/accounts/${account.accountId}`} size="sm" className="wrap-anywhere">
+        {account.name}
+      </Anchor>
+      <Text size="xs" c="dimmed" className="wrap-anywhere">
+        {account.email}
+      </Text>
+      {account.status === 'suspended' && (
+        <Text size="xs" hiddenFrom="xs" component="div" mt={4}>
+          <AccountStatus account={account} />
+        </Text>
+      )}
     </>
   )
 }
 
-function AccountRow({ account }: { account: FoundAccount }) {
+function AccountStatus({ account }: { account: FoundAccount }) {
   const { label, tone } = ACCOUNT_WORDS[account.status]
-  return (
-    <Table.Tr>
-      <Table.Td>
-        <Anchor component={Link} href={`/admin/accounts/${account.accountId}`} size="sm" className="wrap-anywhere">
-          {account.name}
-        </Anchor>
-        <Text size="xs" c="dimmed" className="wrap-anywhere">
-          {account.email}
-        </Text>
-        {account.status === 'suspended' && (
-          <Text size="xs" hiddenFrom="xs" component="div" mt={4}>
-            <Status tone={tone}>{label}</Status>
-          </Text>
-        )}
-      </Table.Td>
-      <Table.Td visibleFrom="sm">
-        <Moment at={account.createdAt} />
-      </Table.Td>
-      <Table.Td visibleFrom="xs">
-        <Status tone={tone}>{label}</Status>
-      </Table.Td>
-      <Table.Td ta="right">
-        <Money usd={account.balance} />
-      </Table.Td>
-    </Table.Tr>
-  )
+  return <Status tone={tone}>{label}</Status>
 }
 
-function NoAccounts({ isFiltered, clear }: { isFiltered: boolean; clear(): void }) {
-  if (!isFiltered) {
-    return (
-      <EmptyState icon={IconUsers} title="No accounts yet">
-        An account is made when somebody signs up.
-      </EmptyState>
-    )
-  }
+function NoAccounts({ clear }: { clear: (() => void) | undefined }) {
   return (
-    <EmptyState
-      icon={IconUsers}
-      title="No account matches"
-      action={
-        <Button variant="default" onClick={clear}>
-          Clear search
-        </Button>
-      }
-    >
-      Search for a part of the address or the name, or for the whole id.
+    <EmptyState icon={IconUsers} title={clear ? 'No account matches' : 'No accounts yet'} clear={clear}>
+      {clear
+        ? 'Search for a part of the address or the name, or for the whole id.'
+        : 'An account is made when somebody signs up.'}
     </EmptyState>
   )
 }

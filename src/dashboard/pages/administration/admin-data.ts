@@ -1,11 +1,7 @@
 /** What the pages of administration ask the server, and the types of what it answers. */
-import { keepPreviousData, useInfiniteQuery, useMutation, useQuery } from '@tanstack/react-query'
-import { answer, api } from '@/dashboard/client'
-import { queryClient } from '@/dashboard/query'
-
-type DataOf<Call extends (...args: never[]) => Promise<{ data: unknown }>> = NonNullable<
-  Awaited<ReturnType<Call>>['data']
->
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { answer, api, type DataOf } from '@/dashboard/client'
+import { filled, queryClient, usePages } from '@/dashboard/query'
 
 export type FoundOrder = DataOf<typeof api.admin.orders.get>['items'][number]
 export type OrderDetails = DataOf<ReturnType<typeof api.admin.orders>['get']>
@@ -39,21 +35,14 @@ export type OrderFilters = { reference: string; email: string; amount: string; s
 
 /** Orders for which every filter that is not empty holds. */
 export function useOrders(filters: OrderFilters) {
-  const { reference, email, amount, state, claimed } = filters
+  const { claimed, ...words } = filled(filters)
   const query = {
-    ...(reference !== '' && { reference }),
-    ...(email !== '' && { email }),
-    ...(amount !== '' && { amount }),
-    ...(state !== '' && { state: state as OrderState }),
-    ...(claimed !== '' && { isClaimed: claimed === 'yes' }),
+    ...(words as typeof words & { state?: OrderState }),
+    ...(claimed !== undefined && { isClaimed: claimed === 'yes' }),
   }
-  return useInfiniteQuery({
-    queryKey: [...ADMIN_KEY, 'orders', filters],
-    initialPageParam: '',
-    queryFn: ({ pageParam }) => answer(api.admin.orders.get({ query: { ...query, ...cursorOf(pageParam) } })),
-    getNextPageParam: (page) => page.nextCursor ?? undefined,
-    placeholderData: keepPreviousData,
-  })
+  return usePages([...ADMIN_KEY, 'orders', filters], (page) =>
+    answer(api.admin.orders.get({ query: { ...query, ...page } })),
+  )
 }
 
 /** One order with its events and payments. */
@@ -66,36 +55,20 @@ export function useOrder(orderId: string) {
 
 /** Payments that fitted no order and wait for a decision. */
 export function useUnmatchedPayments() {
-  return useInfiniteQuery({
-    queryKey: [...ADMIN_KEY, 'payments'],
-    initialPageParam: '',
-    queryFn: ({ pageParam }) => answer(api.admin.payments.get({ query: cursorOf(pageParam) })),
-    getNextPageParam: (page) => page.nextCursor ?? undefined,
-  })
+  return usePages([...ADMIN_KEY, 'payments'], (query) => answer(api.admin.payments.get({ query })))
 }
 
 /** Chargebacks and refunds that moved no credit. */
 export function useOpenReversals() {
-  return useInfiniteQuery({
-    queryKey: [...ADMIN_KEY, 'reversals'],
-    initialPageParam: '',
-    queryFn: ({ pageParam }) => answer(api.admin.reversals.get({ query: cursorOf(pageParam) })),
-    getNextPageParam: (page) => page.nextCursor ?? undefined,
-  })
+  return usePages([...ADMIN_KEY, 'reversals'], (query) => answer(api.admin.reversals.get({ query })))
 }
 
 /** Accounts that hold `text` in address or name, or have it as their id. */
 export function useAccounts(text: string, status: '' | 'active' | 'suspended') {
-  return useInfiniteQuery({
-    queryKey: [...ADMIN_KEY, 'accounts', text, status],
-    initialPageParam: '',
-    queryFn: ({ pageParam }) => {
-      const query = { ...(text !== '' && { text }), ...(status !== '' && { status }), ...cursorOf(pageParam) }
-      return answer(api.admin.accounts.get({ query }))
-    },
-    getNextPageParam: (page) => page.nextCursor ?? undefined,
-    placeholderData: keepPreviousData,
-  })
+  const query = { ...(text !== '' && { text }), ...(status !== '' && { status }) }
+  return usePages([...ADMIN_KEY, 'accounts', text, status], (page) =>
+    answer(api.admin.accounts.get({ query: { ...query, ...page } })),
+  )
 }
 
 /** One account with its live balance. */
@@ -108,14 +81,9 @@ export function useAccount(accountId: string) {
 
 /** Approvals of one status, or all. */
 export function useApprovals(status: '' | ApprovalStatus) {
-  return useInfiniteQuery({
-    queryKey: [...ADMIN_KEY, 'approvals', status],
-    initialPageParam: '',
-    queryFn: ({ pageParam }) =>
-      answer(api.admin.approvals.get({ query: { ...(status !== '' && { status }), ...cursorOf(pageParam) } })),
-    getNextPageParam: (page) => page.nextCursor ?? undefined,
-    placeholderData: keepPreviousData,
-  })
+  return usePages([...ADMIN_KEY, 'approvals', status], (page) =>
+    answer(api.admin.approvals.get({ query: { ...(status !== '' && { status }), ...page } })),
+  )
 }
 
 /** Looked at again every few seconds while the page is open. */
@@ -137,17 +105,13 @@ export type AuditFilters = { actor: string; action: string; subject: string; fro
 /** `from` and `to` are days in UTC, both included. */
 export function useAudit({ from, to, ...words }: AuditFilters) {
   const query = {
-    ...(Object.fromEntries(Object.entries(words).filter(([, value]) => value !== '')) as Partial<typeof words>),
+    ...filled(words),
     ...(from !== '' && { from: `${from}T00:00:00Z` }),
     ...(to !== '' && { to: dayAfter(to) }),
   }
-  return useInfiniteQuery({
-    queryKey: [...ADMIN_KEY, 'audit', query],
-    initialPageParam: '',
-    queryFn: ({ pageParam }) => answer(api.admin.audit.get({ query: { ...query, ...cursorOf(pageParam) } })),
-    getNextPageParam: (page) => page.nextCursor ?? undefined,
-    placeholderData: keepPreviousData,
-  })
+  return usePages([...ADMIN_KEY, 'audit', query], (page) =>
+    answer(api.admin.audit.get({ query: { ...query, ...page } })),
+  )
 }
 
 /** Asked only when somebody wants to know: every hash is computed again. */
@@ -157,10 +121,6 @@ export function useAuditChain() {
     queryFn: () => answer(api.admin.audit.chain.get()),
     enabled: false,
   })
-}
-
-function cursorOf(pageParam: string): { cursor?: string } {
-  return pageParam === '' ? {} : { cursor: pageParam }
 }
 
 const MS_PER_DAY = 86_400_000

@@ -4,19 +4,17 @@ import { IconChecks } from '@tabler/icons-react'
 import { useState } from 'react'
 import { Link } from 'wouter'
 import { answer, api } from '@/dashboard/client'
+import { Paged } from '@/dashboard/components/lists/paged'
 import { Moment } from '@/dashboard/components/moment'
 import { Money } from '@/dashboard/components/money'
 import { Page } from '@/dashboard/components/page'
 import { Section } from '@/dashboard/components/section'
 import { EmptyState } from '@/dashboard/components/states/empty-state'
-import { ErrorState } from '@/dashboard/components/states/error-state'
-import { LoadingRows } from '@/dashboard/components/states/loading-rows'
 import { Status } from '@/dashboard/components/status'
 import { formatMoney } from '@/dashboard/format'
 import { type Approval, useApprovals } from './admin-data'
 import { Facts } from './facts'
 import { openReasonDialog } from './reason-dialog'
-import { ShowMore } from './show-more'
 import { APPROVAL_WORDS, KIND_WORDS } from './words'
 
 const VIEWS = [
@@ -46,25 +44,23 @@ export function AdminApprovalsPage() {
 type ListProps = { approvals: ReturnType<typeof useApprovals>; isPending: boolean }
 
 function List({ approvals, isPending }: ListProps) {
-  if (approvals.isPending) return <LoadingRows />
-  if (approvals.isError) return <ErrorState error={approvals.error} retry={approvals.refetch} />
-  const items = approvals.data.pages.flatMap((page) => page.items)
-  if (items.length === 0) {
-    return (
-      <Section>
-        <EmptyState icon={IconChecks} title={isPending ? 'Nothing waits for approval' : 'No approvals yet'}>
-          What an administrator asks for above the limit waits here for another one.
-        </EmptyState>
-      </Section>
-    )
-  }
+  const empty = (
+    <Section>
+      <EmptyState icon={IconChecks} title={isPending ? 'Nothing waits for approval' : 'No approvals yet'}>
+        What an administrator asks for above the limit waits here for another one.
+      </EmptyState>
+    </Section>
+  )
   return (
-    <Stack gap="md">
-      {items.map((approval) => (
-        <Card key={approval.approvalId} approval={approval} />
-      ))}
-      <ShowMore {...approvals} />
-    </Stack>
+    <Paged query={approvals} empty={empty}>
+      {(items) => (
+        <Stack gap="md">
+          {items.map((approval) => (
+            <Card key={approval.approvalId} approval={approval} />
+          ))}
+        </Stack>
+      )}
+    </Paged>
   )
 }
 

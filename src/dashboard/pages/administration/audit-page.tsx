@@ -1,17 +1,17 @@
 /** The page of the audit log: who changed what and when, and whether anybody has tampered with it. */
-import { Alert, Box, Button, Group, SimpleGrid, Stack, Text } from '@mantine/core'
+import { Alert, Button, Group, SimpleGrid, Text } from '@mantine/core'
 import { IconHistory, IconShieldCheck, IconShieldX } from '@tabler/icons-react'
 import { useAddressFilters } from '@/dashboard/components/address'
+import { Paged } from '@/dashboard/components/lists/paged'
+import { Row, Rows } from '@/dashboard/components/lists/rows'
 import { Moment } from '@/dashboard/components/moment'
 import { Page } from '@/dashboard/components/page'
 import { Section } from '@/dashboard/components/section'
 import { EmptyState } from '@/dashboard/components/states/empty-state'
 import { ErrorState } from '@/dashboard/components/states/error-state'
-import { LoadingRows } from '@/dashboard/components/states/loading-rows'
 import { formatCount } from '@/dashboard/format'
 import { type AuditEntry, type AuditFilters, useAudit, useAuditChain } from './admin-data'
 import { FilterInput } from './filter-input'
-import { ShowMore } from './show-more'
 
 const FILTER_NAMES = ['actor', 'action', 'subject', 'from', 'to'] as const
 
@@ -84,36 +84,31 @@ function FilterBar({ filters, change }: FilterBarProps) {
 }
 
 function Entries({ filters, isFiltered, clear }: { filters: AuditFilters; isFiltered: boolean; clear(): void }) {
-  const entries = useAudit(filters)
-  if (entries.isPending) return <LoadingRows />
-  if (entries.isError) return <ErrorState error={entries.error} retry={entries.refetch} />
-  const items = entries.data.pages.flatMap((page) => page.items)
-  if (items.length === 0) {
-    return (
-      <EmptyState
-        icon={IconHistory}
-        title={isFiltered ? 'No entry matches these filters' : 'Nothing has happened yet'}
-        clear={isFiltered ? clear : undefined}
-      >
-        {isFiltered ? 'Addresses and ids have to be whole; of an action its first word is enough.' : undefined}
-      </EmptyState>
-    )
-  }
+  const empty = (
+    <EmptyState
+      icon={IconHistory}
+      title={isFiltered ? 'No entry matches these filters' : 'Nothing has happened yet'}
+      clear={isFiltered ? clear : undefined}
+    >
+      {isFiltered ? 'Addresses and ids have to be whole; of an action its first word is enough.' : undefined}
+    </EmptyState>
+  )
   return (
-    <>
-      <Stack component="ol" gap={0} p={0} m={0} style={{ listStyle: 'none' }}>
-        {items.map((entry) => (
-          <Entry key={entry.seq} entry={entry} />
-        ))}
-      </Stack>
-      <ShowMore {...entries} />
-    </>
+    <Paged query={useAudit(filters)} empty={empty}>
+      {(items) => (
+        <Rows isOrdered>
+          {items.map((entry) => (
+            <Entry key={entry.seq} entry={entry} />
+          ))}
+        </Rows>
+      )}
+    </Paged>
   )
 }
 
 function Entry({ entry }: { entry: AuditEntry }) {
   return (
-    <Box component="li" px="lg" py="sm" style={{ borderTop: '1px solid var(--hairline)' }}>
+    <Row>
       <Group justify="space-between" gap="xs">
         <Text size="sm" fw={600} className="wrap-anywhere">
           {entry.action}{' '}
@@ -137,6 +132,6 @@ function Entry({ entry }: { entry: AuditEntry }) {
       <Text size="xs" c="dimmed" component="div" className="wrap-anywhere">
         {entry.details.flatMap(({ name, value }) => (value === null ? [] : `${name}: ${String(value)}`)).join(' · ')}
       </Text>
-    </Box>
+    </Row>
   )
 }

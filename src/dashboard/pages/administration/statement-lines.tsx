@@ -1,7 +1,9 @@
 /** The lines of a bank statement, each with what will or did become of it, coloured by that. */
-import { Anchor, Box, Button, Center, Table, Text } from '@mantine/core'
+import { Anchor, Box, Text } from '@mantine/core'
 import { useState } from 'react'
 import { Link } from 'wouter'
+import { DataTable } from '@/dashboard/components/lists/data-table'
+import { ShowMore } from '@/dashboard/components/lists/show-more'
 import { Money } from '@/dashboard/components/money'
 import { Status, type Tone } from '@/dashboard/components/status'
 import { formatDay } from '@/dashboard/format'
@@ -25,62 +27,45 @@ export function StatementLines({ lines }: { lines: readonly ShownLine[] }) {
   const [count, setCount] = useState(SHOWN_AT_ONCE)
   return (
     <>
-      <Table verticalSpacing="sm" horizontalSpacing="md">
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th visibleFrom="sm">Booked</Table.Th>
-            <Table.Th>Payment</Table.Th>
-            <Table.Th visibleFrom="sm">Order</Table.Th>
-            <Table.Th visibleFrom="sm">Outcome</Table.Th>
-            <Table.Th ta="right">Amount</Table.Th>
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {lines.slice(0, count).map((shown) => (
-            <Line key={shown.line.line} shown={shown} />
-          ))}
-        </Table.Tbody>
-      </Table>
-      {lines.length > count && (
-        <Center p="md">
-          <Button variant="default" onClick={() => setCount(count + SHOWN_AT_ONCE)}>
-            Show more
-          </Button>
-        </Center>
-      )}
+      <DataTable
+        items={lines.slice(0, count)}
+        keyOf={({ line }) => line.line}
+        rowStyle={({ tone }) => ({ boxShadow: `inset 3px 0 0 ${EDGES[tone]}` })}
+        horizontalSpacing="md"
+        columns={[
+          { title: 'Booked', visibleFrom: 'sm', ...FIGURES, cell: ({ line }) => formatDay(line.bookedOn) },
+          { title: 'Payment', cell: (shown) => <Payment shown={shown} /> },
+          { title: 'Order', visibleFrom: 'sm', cell: ({ line }) => <Order line={line} /> },
+          { title: 'Outcome', visibleFrom: 'sm', cell: (shown) => <Outcome shown={shown} /> },
+          { title: 'Amount', ta: 'right', ...FIGURES, cell: ({ line }) => formatAmount(line.amount, line.currency) },
+        ]}
+      />
+      <ShowMore
+        hasNextPage={lines.length > count}
+        isFetchingNextPage={false}
+        fetchNextPage={() => setCount(count + SHOWN_AT_ONCE)}
+      />
     </>
   )
 }
 
-function Line({ shown }: { shown: ShownLine }) {
-  const { line, tone } = shown
+const FIGURES = { className: 'figures', style: { whiteSpace: 'nowrap' } } as const
+
+function Payment({ shown }: { shown: ShownLine }) {
+  const { line } = shown
   return (
-    <Table.Tr style={{ boxShadow: `inset 3px 0 0 ${EDGES[tone]}` }}>
-      <Table.Td visibleFrom="sm" className="figures" style={{ whiteSpace: 'nowrap' }}>
-        {formatDay(line.bookedOn)}
-      </Table.Td>
-      <Table.Td>
-        <Text size="sm" className="wrap-anywhere">
-          {line.counterparty || 'Unknown sender'}
-        </Text>
-        <Text size="xs" c="dimmed" className="wrap-anywhere">
-          {line.text || 'No text'}
-        </Text>
-        <Box hiddenFrom="sm" mt={6}>
-          <Outcome shown={shown} />
-          <Order line={line} />
-        </Box>
-      </Table.Td>
-      <Table.Td visibleFrom="sm">
-        <Order line={line} />
-      </Table.Td>
-      <Table.Td visibleFrom="sm">
+    <>
+      <Text size="sm" className="wrap-anywhere">
+        {line.counterparty || 'Unknown sender'}
+      </Text>
+      <Text size="xs" c="dimmed" className="wrap-anywhere">
+        {line.text || 'No text'}
+      </Text>
+      <Box hiddenFrom="sm" mt={6}>
         <Outcome shown={shown} />
-      </Table.Td>
-      <Table.Td ta="right" className="figures" style={{ whiteSpace: 'nowrap' }}>
-        {formatAmount(line.amount, line.currency)}
-      </Table.Td>
-    </Table.Tr>
+        <Order line={line} />
+      </Box>
+    </>
   )
 }
 

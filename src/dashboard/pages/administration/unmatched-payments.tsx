@@ -5,6 +5,8 @@ import { modals } from '@mantine/modals'
 import { answer, api } from '@/dashboard/client'
 import { DialogForm } from '@/dashboard/components/fields/dialog-form'
 import { useSubmission } from '@/dashboard/components/fields/use-submission'
+import { Rows, SplitRow } from '@/dashboard/components/lists/rows'
+import { ShowMore } from '@/dashboard/components/lists/show-more'
 import { Moment } from '@/dashboard/components/moment'
 import { Section } from '@/dashboard/components/section'
 import { ErrorState } from '@/dashboard/components/states/error-state'
@@ -12,7 +14,6 @@ import { Status } from '@/dashboard/components/status'
 import { type Payment, useUnmatchedPayments } from './admin-data'
 import { openMoneyDialog } from './money-dialog'
 import { openReasonDialog } from './reason-dialog'
-import { ShowMore } from './show-more'
 import { formatAmount, mismatchWords } from './words'
 
 export function UnmatchedPayments() {
@@ -26,11 +27,11 @@ export function UnmatchedPayments() {
       description="Money that arrived and fits no open order. Credit it to an order, or dismiss it."
       isFlush
     >
-      <Stack component="ul" gap={0} p={0} m={0} style={{ listStyle: 'none' }}>
+      <Rows>
         {items.map((payment) => (
           <PaymentRow key={payment.paymentId} payment={payment} />
         ))}
-      </Stack>
+      </Rows>
       <ShowMore {...payments} />
     </Section>
   )
@@ -38,14 +39,7 @@ export function UnmatchedPayments() {
 
 function PaymentRow({ payment }: { payment: Payment }) {
   return (
-    <Group
-      component="li"
-      justify="space-between"
-      gap="sm"
-      px="lg"
-      py="sm"
-      style={{ borderTop: '1px solid var(--hairline)' }}
-    >
+    <SplitRow>
       <Stack gap={2} style={{ flex: '1 1 220px' }} miw={0}>
         <Group gap="xs">
           <Text size="sm" fw={600} className="figures">
@@ -67,7 +61,7 @@ function PaymentRow({ payment }: { payment: Payment }) {
           Dismiss
         </Button>
       </Group>
-    </Group>
+    </SplitRow>
   )
 }
 

@@ -1,9 +1,9 @@
 /** What the pages of credit ask the server, and under which keys the answers are kept. */
-import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import type { OrderBody, OrderDetailBody } from '@/console/http/order-bodies'
 import { accountApi } from '@/dashboard/account'
 import { answer } from '@/dashboard/client'
-import { queryClient } from '@/dashboard/query'
+import { queryClient, usePages } from '@/dashboard/query'
 
 export type Order = OrderBody
 export type OrderDetail = OrderDetailBody
@@ -27,15 +27,9 @@ export function useBalance() {
 
 /** The account's orders, newest first, page by page. */
 export function useOrders() {
-  return useInfiniteQuery({
-    queryKey: [...ORDERS_KEY, 'list'],
-    queryFn: ({ pageParam }) =>
-      answer(
-        accountApi().orders.get({ query: { limit: PAGE_SIZE, ...(pageParam !== null && { cursor: pageParam }) } }),
-      ),
-    initialPageParam: null as string | null,
-    getNextPageParam: (page) => page.nextCursor,
-  })
+  return usePages([...ORDERS_KEY, 'list'], (page) =>
+    answer(accountApi().orders.get({ query: { limit: PAGE_SIZE, ...page } })),
+  )
 }
 
 /** One order; looked at again and again while something may still happen to it by itself. */

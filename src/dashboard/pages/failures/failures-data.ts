@@ -1,11 +1,8 @@
 /** What the pages of failed requests ask the server: of the viewer's account, or of one that an administrator looks at. */
-import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { type AccountApi, accountApi } from '@/dashboard/account'
-import { answer, api } from '@/dashboard/client'
-
-type DataOf<Call extends (...args: never[]) => Promise<{ data: unknown }>> = NonNullable<
-  Awaited<ReturnType<Call>>['data']
->
+import { answer, api, type DataOf } from '@/dashboard/client'
+import { filled, usePages } from '@/dashboard/query'
 
 type FailurePage = DataOf<AccountApi['failures']['get']>
 export type FailedRequest = FailurePage['items'][number]
@@ -16,23 +13,12 @@ type FailureFilters = { key: string; status: string; code: string }
 
 /** Page after page; `accountId` is undefined for the viewer's own. */
 export function useFailures(filters: FailureFilters, accountId: string | undefined) {
-  const { key, status, code } = filters
-  const query = {
-    ...(key !== '' && { key }),
-    ...(status !== '' && { status: Number(status) }),
-    ...(code !== '' && { code }),
-  }
-  return useInfiniteQuery({
-    queryKey: ['failures', accountId ?? 'own', query],
-    initialPageParam: '',
-    queryFn: ({ pageParam }) => {
-      const page = { query: { ...query, ...(pageParam !== '' && { cursor: pageParam }) } }
-      const reply =
-        accountId === undefined ? accountApi().failures.get(page) : api.admin.accounts({ accountId }).failures.get(page)
-      return answer(reply)
-    },
-    getNextPageParam: (page) => page.nextCursor ?? undefined,
-    placeholderData: keepPreviousData,
+  const { status, ...words } = filled(filters)
+  const query = { ...words, ...(status !== undefined && { status: Number(status) }) }
+  return usePages(['failures', accountId ?? 'own', query], (page) => {
+    const asked = { query: { ...query, ...page } }
+    const own = accountId === undefined
+    return answer(own ? accountApi().failures.get(asked) : api.admin.accounts({ accountId }).failures.get(asked))
   })
 }
 

@@ -1,14 +1,15 @@
 /** Failed requests with their sums by kind, which are also what narrows the list down; the same for an account and for administrators. */
-import { Button, Group, Stack, Text } from '@mantine/core'
+import { Button, Group, Text } from '@mantine/core'
 import { IconMoodCheck } from '@tabler/icons-react'
 import { useSearchParams } from 'wouter'
 import { useAddressFilters, withParam } from '@/dashboard/components/address'
+import { Rows } from '@/dashboard/components/lists/rows'
+import { ShowMore } from '@/dashboard/components/lists/show-more'
 import { Section } from '@/dashboard/components/section'
 import { EmptyState } from '@/dashboard/components/states/empty-state'
 import { ErrorState } from '@/dashboard/components/states/error-state'
 import { LoadingRows } from '@/dashboard/components/states/loading-rows'
 import { formatCount } from '@/dashboard/format'
-import { ShowMore } from '@/dashboard/pages/administration/show-more'
 import { FailureEntry } from './failure-entry'
 import { type FailureSum, useFailures } from './failures-data'
 
@@ -48,11 +49,11 @@ export function FailuresList({ accountId }: { accountId?: string }) {
         </Group>
       </Section>
       <Section title="Requests" description={describe(items.length, total, failures.hasNextPage)} isFlush>
-        <Stack component="ol" gap={0} p={0} m={0} style={{ listStyle: 'none' }}>
+        <Rows isOrdered>
           {items.map((failure) => (
             <FailureEntry key={failure.requestId} failure={failure} />
           ))}
-        </Stack>
+        </Rows>
         <ShowMore {...failures} />
       </Section>
     </>

@@ -1,10 +1,7 @@
 /** What the pages of margins and of reconciliation ask the server. */
-import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query'
-import { answer, api } from '@/dashboard/client'
-
-type DataOf<Call extends (...args: never[]) => Promise<{ data: unknown }>> = NonNullable<
-  Awaited<ReturnType<Call>>['data']
->
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { answer, api, type DataOf } from '@/dashboard/client'
+import { filled, usePages } from '@/dashboard/query'
 
 export type Margins = DataOf<typeof api.admin.margins.get>
 export type Margin = Margins['total']
@@ -24,20 +21,9 @@ export function useMargins(days: number) {
 export type GapFilters = { gap: string; provider: string; accountId: string }
 
 /** Records for which every filter that is not empty holds, the newest first. */
-export function useCountGaps({ gap, provider, accountId }: GapFilters) {
-  const query = {
-    ...(gap !== '' && { gap: gap as NonNullable<Gap> }),
-    ...(provider !== '' && { provider }),
-    ...(accountId !== '' && { accountId }),
-  }
-  return useInfiniteQuery({
-    queryKey: ['admin', 'count-gaps', query],
-    initialPageParam: '',
-    queryFn: ({ pageParam }) => {
-      const cursor = pageParam === '' ? {} : { cursor: pageParam }
-      return answer(api.admin['count-gaps'].get({ query: { ...query, ...cursor } }))
-    },
-    getNextPageParam: (page) => page.nextCursor ?? undefined,
-    placeholderData: keepPreviousData,
-  })
+export function useCountGaps(filters: GapFilters) {
+  const query = filled(filters) as Partial<GapFilters & { gap: NonNullable<Gap> }>
+  return usePages(['admin', 'count-gaps', query], (page) =>
+    answer(api.admin['count-gaps'].get({ query: { ...query, ...page } })),
+  )
 }

@@ -1,7 +1,9 @@
 /** The page of margins: what customers were charged, what providers ask for it, and what is left, by model and by day. */
-import { SegmentedControl, SimpleGrid, Table, Text } from '@mantine/core'
+import { SegmentedControl, SimpleGrid, Text } from '@mantine/core'
 import { IconScale } from '@tabler/icons-react'
+import type { ReactNode } from 'react'
 import { useSearchParams } from 'wouter'
+import { DataTable, FIGURES } from '@/dashboard/components/lists/data-table'
 import { Money } from '@/dashboard/components/money'
 import { Page } from '@/dashboard/components/page'
 import { Section } from '@/dashboard/components/section'
@@ -95,57 +97,58 @@ function MarginTable({ rows }: { rows: readonly MarginRow[] }) {
   const costs = decimalsOf(rows.map((row) => row.cost ?? '0'))
   const margins = decimalsOf(rows.map((row) => row.margin ?? '0'))
   return (
-    <Table verticalSpacing="xs">
-      <Table.Thead>
-        <Table.Tr>
-          <Table.Th>{rows.some(({ detail }) => detail !== undefined) ? 'Day' : 'Model'}</Table.Th>
-          <Table.Th ta="right" visibleFrom="md">
-            Requests
-          </Table.Th>
-          <Table.Th ta="right">Charged</Table.Th>
-          <Table.Th ta="right" visibleFrom="md">
-            Providers ask
-          </Table.Th>
-          <Table.Th ta="right">Margin</Table.Th>
-        </Table.Tr>
-      </Table.Thead>
-      <Table.Tbody>
-        {rows.map(({ key, name, detail, requests, charged, cost, margin, uncosted, thrownAwayCalls, thrownAway }) => (
-          <Table.Tr key={key}>
-            <Table.Td className="wrap-anywhere">
-              {name}
-              {detail !== undefined && (
-                <Text size="xs" c="dimmed">
-                  {detail}
-                </Text>
-              )}
-            </Table.Td>
-            <Table.Td ta="right" className="figures" visibleFrom="md">
-              {formatCount(requests)}
-            </Table.Td>
-            <Table.Td ta="right">
-              <Money usd={charged} decimals={charges} />
-            </Table.Td>
-            <Table.Td ta="right" visibleFrom="md">
-              <Known usd={cost} decimals={costs} />
-              {thrownAwayCalls > 0 && (
-                <Text size="xs" c="dimmed" component="div">
-                  <ThrownAway thrownAwayCalls={thrownAwayCalls} thrownAway={thrownAway} />
-                </Text>
-              )}
-            </Table.Td>
-            <Table.Td ta="right">
-              <Known usd={margin} decimals={margins} />
+    <DataTable
+      items={rows}
+      keyOf={({ key }) => key}
+      verticalSpacing="xs"
+      horizontalSpacing="xs"
+      columns={[
+        {
+          title: rows.some(({ detail }) => detail !== undefined) ? 'Day' : 'Model',
+          className: 'wrap-anywhere',
+          cell: ({ name, detail }) => <Below lead={name}>{detail}</Below>,
+        },
+        { title: 'Requests', ...FIGURES, visibleFrom: 'md', cell: ({ requests }) => formatCount(requests) },
+        { title: 'Charged', ta: 'right', cell: ({ charged }) => <Money usd={charged} decimals={charges} /> },
+        {
+          title: 'Providers ask',
+          ta: 'right',
+          visibleFrom: 'md',
+          cell: (row) => (
+            <Below lead={<Known usd={row.cost} decimals={costs} />}>
+              {row.thrownAwayCalls > 0 && <ThrownAway {...row} />}
+            </Below>
+          ),
+        },
+        {
+          title: 'Margin',
+          ta: 'right',
+          cell: ({ margin, uncosted }) => (
+            <Below lead={<Known usd={margin} decimals={margins} />}>
               {margin !== null && uncosted !== '0' && (
-                <Text size="xs" c="dimmed" component="div">
+                <>
                   without <Money usd={uncosted} /> at unknown cost
-                </Text>
+                </>
               )}
-            </Table.Td>
-          </Table.Tr>
-        ))}
-      </Table.Tbody>
-    </Table>
+            </Below>
+          ),
+        },
+      ]}
+    />
+  )
+}
+
+/** What a cell says, and below it in small what is to be known of it. */
+function Below({ lead, children }: { lead: ReactNode; children: ReactNode }) {
+  return (
+    <>
+      {lead}
+      {children && (
+        <Text size="xs" c="dimmed" component="div">
+          {children}
+        </Text>
+      )}
+    </>
   )
 }
 

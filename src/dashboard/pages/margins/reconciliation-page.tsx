@@ -1,20 +1,19 @@
 /** The page for reconciling with providers: requests whose counts and ours are far apart, or of which less was charged. */
 
-import { Anchor, Box, Group, Select, SimpleGrid, Stack, Text } from '@mantine/core'
+import { Anchor, Group, Select, SimpleGrid, Text } from '@mantine/core'
 import { IconScaleOutline } from '@tabler/icons-react'
 import { Link } from 'wouter'
 import { useAddressFilters } from '@/dashboard/components/address'
+import { Paged } from '@/dashboard/components/lists/paged'
+import { Row, Rows } from '@/dashboard/components/lists/rows'
 import { Moment } from '@/dashboard/components/moment'
 import { Money } from '@/dashboard/components/money'
 import { Page } from '@/dashboard/components/page'
 import { Section } from '@/dashboard/components/section'
 import { EmptyState } from '@/dashboard/components/states/empty-state'
-import { ErrorState } from '@/dashboard/components/states/error-state'
-import { LoadingRows } from '@/dashboard/components/states/loading-rows'
 import { Status } from '@/dashboard/components/status'
 import { formatCount } from '@/dashboard/format'
 import { FilterInput } from '@/dashboard/pages/administration/filter-input'
-import { ShowMore } from '@/dashboard/pages/administration/show-more'
 import { type Gap, type GapFilters, type GapRecord, useCountGaps } from './margins-data'
 
 const GAP_WORDS: Readonly<Record<NonNullable<Gap>, string>> = {
@@ -68,37 +67,32 @@ export function AdminReconciliationPage() {
 }
 
 function Records({ filters, isFiltered, clear }: { filters: GapFilters; isFiltered: boolean; clear(): void }) {
-  const records = useCountGaps(filters)
-  if (records.isPending) return <LoadingRows />
-  if (records.isError) return <ErrorState error={records.error} retry={records.refetch} />
-  const items = records.data.pages.flatMap((page) => page.items)
-  if (items.length === 0) {
-    return (
-      <EmptyState
-        icon={IconScaleOutline}
-        title={isFiltered ? 'No request matches these filters' : 'Nothing to reconcile'}
-        clear={isFiltered ? clear : undefined}
-      >
-        {isFiltered ? 'Providers and ids have to be whole.' : 'Providers and gateway have counted alike so far.'}
-      </EmptyState>
-    )
-  }
+  const empty = (
+    <EmptyState
+      icon={IconScaleOutline}
+      title={isFiltered ? 'No request matches these filters' : 'Nothing to reconcile'}
+      clear={isFiltered ? clear : undefined}
+    >
+      {isFiltered ? 'Providers and ids have to be whole.' : 'Providers and gateway have counted alike so far.'}
+    </EmptyState>
+  )
   return (
-    <>
-      <Stack component="ol" gap={0} p={0} m={0} style={{ listStyle: 'none' }}>
-        {items.map((record) => (
-          <Entry key={record.requestId + record.at} record={record} />
-        ))}
-      </Stack>
-      <ShowMore {...records} />
-    </>
+    <Paged query={useCountGaps(filters)} empty={empty}>
+      {(items) => (
+        <Rows isOrdered>
+          {items.map((record) => (
+            <Entry key={record.requestId + record.at} record={record} />
+          ))}
+        </Rows>
+      )}
+    </Paged>
   )
 }
 
 function Entry({ record }: { record: GapRecord }) {
   const { model, provider, upstreamModel, accountId, requestId, gaps, cost, providerCost, basis } = record
   return (
-    <Box component="li" px="lg" py="sm" style={{ borderTop: '1px solid var(--hairline)' }}>
+    <Row>
       <Group justify="space-between" gap="xs">
         <Text size="sm" fw={600} className="wrap-anywhere">
           {model}{' '}
@@ -131,7 +125,7 @@ function Entry({ record }: { record: GapRecord }) {
           {accountId}
         </Anchor>
       </Text>
-    </Box>
+    </Row>
   )
 }
 

@@ -1,12 +1,9 @@
 /** What the usage pages ask the server, and the types of what it answers. */
-import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { type AccountApi, accountApi } from '@/dashboard/account'
-import { answer } from '@/dashboard/client'
+import { answer, type DataOf } from '@/dashboard/client'
+import { usePages } from '@/dashboard/query'
 import { toQuery, type UsageFilters } from './filters'
-
-type DataOf<Call extends (...args: never[]) => Promise<{ data: unknown }>> = NonNullable<
-  Awaited<ReturnType<Call>>['data']
->
 
 export type UsageItem = DataOf<AccountApi['usage']['get']>['items'][number]
 export type UsageSeries = DataOf<AccountApi['usage']['series']['get']>
@@ -17,16 +14,9 @@ export const USAGE_KEY = ['usage'] as const
 
 /** The charged requests of a filter, page after page. */
 export function useRecords(filters: UsageFilters) {
-  return useInfiniteQuery({
-    queryKey: [...USAGE_KEY, 'records', filters],
-    initialPageParam: '',
-    queryFn: ({ pageParam }) =>
-      answer(
-        accountApi().usage.get({ query: { ...toQuery(filters), ...(pageParam !== '' && { cursor: pageParam }) } }),
-      ),
-    getNextPageParam: (page) => page.nextCursor ?? undefined,
-    placeholderData: keepPreviousData,
-  })
+  return usePages([...USAGE_KEY, 'records', filters], (page) =>
+    answer(accountApi().usage.get({ query: { ...toQuery(filters), ...page } })),
+  )
 }
 
 /** Their sums. */

@@ -1,5 +1,6 @@
 /** The part of a provider on the providers' page where an administrator has its targets tried, and sees what works. */
-import { Box, Button, Group, List, Table, Text, Title } from '@mantine/core'
+import { Box, Button, Group, List, Text, Title } from '@mantine/core'
+import { DataTable, FIGURES } from '@/dashboard/components/lists/data-table'
 import { ErrorState } from '@/dashboard/components/states/error-state'
 import { LoadingRows } from '@/dashboard/components/states/loading-rows'
 import { Status } from '@/dashboard/components/status'
@@ -59,25 +60,24 @@ function Results({ provider, trials: { targets } }: { provider: string; trials: 
   const faults = targets.flatMap((target) => target.faults.map((fault) => ({ ...fault, model: target.model })))
   return (
     <>
-      <Table.ScrollContainer minWidth={760} scrollAreaProps={{ viewportProps: { tabIndex: 0 } }}>
-        <Table verticalSpacing="xs" aria-label={`What works at ${provider}`}>
-          <Table.Thead>
-            <Table.Tr>
-              <Table.Th>Model</Table.Th>
-              {COLUMNS.map(([name, label]) => (
-                <Table.Th key={name}>{label}</Table.Th>
-              ))}
-              <Table.Th ta="right">First token</Table.Th>
-              <Table.Th ta="right">Cost</Table.Th>
-            </Table.Tr>
-          </Table.Thead>
-          <Table.Tbody>
-            {targets.map((target) => (
-              <Row key={`${target.model} ${target.target}`} target={target} />
-            ))}
-          </Table.Tbody>
-        </Table>
-      </Table.ScrollContainer>
+      <DataTable
+        items={targets}
+        keyOf={({ model, target }) => `${model} ${target}`}
+        minWidth={760}
+        verticalSpacing="xs"
+        horizontalSpacing="xs"
+        aria-label={`What works at ${provider}`}
+        columns={[
+          { title: 'Model', className: 'wrap-anywhere', cell: (target) => <TargetName {...target} /> },
+          ...COLUMNS.map(([name, title]) => ({ title, cell: (target: TrialRow) => <Verdict of={target[name]} /> })),
+          {
+            title: 'First token',
+            ...FIGURES,
+            cell: ({ firstTokenMs }) => (firstTokenMs === null ? '–' : formatDuration(firstTokenMs)),
+          },
+          { title: 'Cost', ...FIGURES, cell: ({ costUsd }) => (costUsd === null ? '–' : `$${costUsd}`) },
+        ]}
+      />
       {faults.length > 0 && (
         <List size="sm" mt="xs">
           {faults.map(({ model, of, why }) => (
@@ -91,26 +91,18 @@ function Results({ provider, trials: { targets } }: { provider: string; trials: 
   )
 }
 
-function Row({ target }: { target: TrialRow }) {
+/** A model, and what its provider calls it. */
+export function TargetName({ model, target }: { model: string; target: string }) {
   return (
-    <Table.Tr>
-      <Table.Td className="wrap-anywhere">
-        {target.model}
-        <Text size="xs" c="dimmed">
-          {target.target}
-        </Text>
-      </Table.Td>
-      {COLUMNS.map(([name]) => (
-        <Table.Td key={name}>
-          <Status tone={TRIAL_WORDS[target[name]].tone}>{TRIAL_WORDS[target[name]].label}</Status>
-        </Table.Td>
-      ))}
-      <Table.Td ta="right" className="figures">
-        {target.firstTokenMs === null ? '–' : formatDuration(target.firstTokenMs)}
-      </Table.Td>
-      <Table.Td ta="right" className="figures">
-        {target.costUsd === null ? '–' : `$${target.costUsd}`}
-      </Table.Td>
-    </Table.Tr>
+    <>
+      {model}
+      <Text size="xs" c="dimmed">
+        {target}
+      </Text>
+    </>
   )
+}
+
+function Verdict({ of }: { of: keyof typeof TRIAL_WORDS }) {
+  return <Status tone={TRIAL_WORDS[of].tone}>{TRIAL_WORDS[of].label}</Status>
 }

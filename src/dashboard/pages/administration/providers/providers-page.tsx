@@ -1,6 +1,7 @@
 /** The page of providers and targets as the process that answers sees them at this moment. */
-import { Box, Group, SimpleGrid, Stack, Table, Text, Title } from '@mantine/core'
+import { Box, Group, SimpleGrid, Stack, Text, Title } from '@mantine/core'
 import { IconServerBolt } from '@tabler/icons-react'
+import { DataTable, FIGURES } from '@/dashboard/components/lists/data-table'
 import { Moment } from '@/dashboard/components/moment'
 import { Page } from '@/dashboard/components/page'
 import { Section } from '@/dashboard/components/section'
@@ -10,7 +11,7 @@ import { Status } from '@/dashboard/components/status'
 import { formatCount, formatDuration } from '@/dashboard/format'
 import { type Health, type ProviderHealth, useHealth } from '@/dashboard/pages/administration/admin-data'
 import { CIRCUIT_WORDS, KEY_WORDS } from '@/dashboard/pages/administration/words'
-import { ProviderTrial } from './provider-trial'
+import { ProviderTrial, TargetName } from './provider-trial'
 import { TierSection } from './tier-section'
 
 export function AdminProvidersPage() {
@@ -99,53 +100,49 @@ function Figure({ label, value }: { label: string; value: string }) {
 }
 
 function Targets({ provider }: { provider: ProviderHealth }) {
-  const duration = (milliseconds: number | null) => (milliseconds === null ? '–' : formatDuration(milliseconds))
   return (
-    <Table verticalSpacing="xs">
-      <Table.Thead>
-        <Table.Tr>
-          <Table.Th>Model</Table.Th>
-          <Table.Th>Circuit</Table.Th>
-          <Table.Th ta="right" visibleFrom="sm">
-            Last 30 s
-          </Table.Th>
-          <Table.Th ta="right">First token</Table.Th>
-          <Table.Th ta="right" visibleFrom="sm">
-            Whole answer
-          </Table.Th>
-        </Table.Tr>
-      </Table.Thead>
-      <Table.Tbody>
-        {provider.targets.map((target) => (
-          <Table.Tr key={`${target.model} ${target.target}`}>
-            <Table.Td className="wrap-anywhere">
-              {target.model}
-              <Text size="xs" c="dimmed">
-                {target.target}
-              </Text>
-            </Table.Td>
-            <Table.Td>
-              <Status tone={CIRCUIT_WORDS[target.circuit].tone}>{CIRCUIT_WORDS[target.circuit].label}</Status>
-              {target.isAdopted && (
-                <Text size="xs" c="dimmed">
-                  told by another gateway
-                </Text>
-              )}
-            </Table.Td>
-            <Table.Td ta="right" visibleFrom="sm" className="figures">
-              {formatCount(target.recent.all)} calls, {formatCount(target.recent.failed)} failed
-            </Table.Td>
-            <Table.Td ta="right" className="figures">
-              {duration(target.latencyMs.stream)}
-            </Table.Td>
-            <Table.Td ta="right" visibleFrom="sm" className="figures">
-              {duration(target.latencyMs.whole)}
-            </Table.Td>
-          </Table.Tr>
-        ))}
-      </Table.Tbody>
-    </Table>
+    <DataTable
+      items={provider.targets}
+      keyOf={({ model, target }) => `${model} ${target}`}
+      verticalSpacing="xs"
+      horizontalSpacing="xs"
+      columns={[
+        { title: 'Model', className: 'wrap-anywhere', cell: (target) => <TargetName {...target} /> },
+        { title: 'Circuit', cell: (target) => <Circuit {...target} /> },
+        { title: 'Last 30 s', ...FIGURES, visibleFrom: 'sm', cell: ({ recent }) => callsText(recent) },
+        { title: 'First token', ...FIGURES, cell: ({ latencyMs }) => durationText(latencyMs.stream) },
+        {
+          title: 'Whole answer',
+          ...FIGURES,
+          visibleFrom: 'sm',
+          cell: ({ latencyMs }) => durationText(latencyMs.whole),
+        },
+      ]}
+    />
   )
+}
+
+type Target = ProviderHealth['targets'][number]
+
+function Circuit({ circuit, isAdopted }: Target) {
+  return (
+    <>
+      <Status tone={CIRCUIT_WORDS[circuit].tone}>{CIRCUIT_WORDS[circuit].label}</Status>
+      {isAdopted && (
+        <Text size="xs" c="dimmed">
+          told by another gateway
+        </Text>
+      )}
+    </>
+  )
+}
+
+function callsText({ all, failed }: Target['recent']): string {
+  return `${formatCount(all)} calls, ${formatCount(failed)} failed`
+}
+
+function durationText(milliseconds: number | null): string {
+  return milliseconds === null ? '–' : formatDuration(milliseconds)
 }
 
 function Keys({ provider }: { provider: ProviderHealth }) {
@@ -193,28 +190,17 @@ function Fallbacks({ health }: { health: Health }) {
           None since this process started.
         </Text>
       ) : (
-        <Table verticalSpacing="xs" horizontalSpacing="lg">
-          <Table.Thead>
-            <Table.Tr>
-              <Table.Th>From</Table.Th>
-              <Table.Th>To</Table.Th>
-              <Table.Th visibleFrom="xs">Reason</Table.Th>
-              <Table.Th ta="right">Requests</Table.Th>
-            </Table.Tr>
-          </Table.Thead>
-          <Table.Tbody>
-            {health.fallbacks.map(({ from, to, reason, count }) => (
-              <Table.Tr key={`${from} ${to} ${reason}`}>
-                <Table.Td className="wrap-anywhere">{from}</Table.Td>
-                <Table.Td className="wrap-anywhere">{to}</Table.Td>
-                <Table.Td visibleFrom="xs">{reason}</Table.Td>
-                <Table.Td ta="right" className="figures">
-                  {formatCount(count)}
-                </Table.Td>
-              </Table.Tr>
-            ))}
-          </Table.Tbody>
-        </Table>
+        <DataTable
+          items={health.fallbacks}
+          keyOf={({ from, to, reason }) => `${from} ${to} ${reason}`}
+          verticalSpacing="xs"
+          columns={[
+            { title: 'From', className: 'wrap-anywhere', cell: ({ from }) => from },
+            { title: 'To', className: 'wrap-anywhere', cell: ({ to }) => to },
+            { title: 'Reason', visibleFrom: 'xs', cell: ({ reason }) => reason },
+            { title: 'Requests', ...FIGURES, cell: ({ count }) => formatCount(count) },
+          ]}
+        />
       )}
     </Section>
   )

@@ -1,6 +1,7 @@
 /** The part of the providers' page that shows how models answered for tiers, so that one sees whether a tier chooses well. */
-import { Table, Text } from '@mantine/core'
+import { Text } from '@mantine/core'
 import { IconArrowsSplit2 } from '@tabler/icons-react'
+import { DataTable, FIGURES } from '@/dashboard/components/lists/data-table'
 import { Section } from '@/dashboard/components/section'
 import { EmptyState } from '@/dashboard/components/states/empty-state'
 import { Loaded } from '@/dashboard/components/states/loaded'
@@ -31,27 +32,22 @@ function Answers({ report: { days, tiers, observed } }: { report: TierReport }) 
   }
   return (
     <>
-      <Table.ScrollContainer minWidth={640} scrollAreaProps={{ viewportProps: { tabIndex: 0 } }}>
-        <Table verticalSpacing="xs" horizontalSpacing="lg">
-          <Table.Thead>
-            <Table.Tr>
-              <Table.Th>Tier</Table.Th>
-              <Table.Th>Model</Table.Th>
-              <Table.Th ta="right">Observed</Table.Th>
-              <Table.Th ta="right">Answers</Table.Th>
-              <Table.Th ta="right">Cut by length</Table.Th>
-              <Table.Th ta="right">Asked again</Table.Th>
-              <Table.Th ta="right">Tokens each</Table.Th>
-              <Table.Th ta="right">Thumbs up / down</Table.Th>
-            </Table.Tr>
-          </Table.Thead>
-          <Table.Tbody>
-            {observed.map((row) => (
-              <Row key={`${row.tier} ${row.model}`} row={row} share={shares.get(row.tier)} />
-            ))}
-          </Table.Tbody>
-        </Table>
-      </Table.ScrollContainer>
+      <DataTable
+        items={observed}
+        keyOf={({ tier, model }) => `${tier} ${model}`}
+        minWidth={640}
+        verticalSpacing="xs"
+        columns={[
+          { title: 'Tier', className: 'wrap-anywhere', cell: ({ tier }) => tier },
+          { title: 'Model', className: 'wrap-anywhere', cell: ({ model }) => model },
+          { title: 'Observed', ...FIGURES, cell: ({ tier }) => percent(shares.get(tier)) },
+          { title: 'Answers', ...FIGURES, cell: ({ answers }) => formatCount(answers) },
+          { title: 'Cut by length', ...FIGURES, cell: (row) => partOf(row.cutByLength, row.answers) },
+          { title: 'Asked again', ...FIGURES, cell: (row) => partOf(row.retries, row.answers) },
+          { title: 'Tokens each', ...FIGURES, cell: tokensEach },
+          { title: 'Thumbs up / down', ...FIGURES, cell: thumbs },
+        ]}
+      />
       <Text size="xs" c="dimmed" px="lg" pb="lg">
         The last {formatCount(days)} days, UTC.
       </Text>
@@ -59,32 +55,20 @@ function Answers({ report: { days, tiers, observed } }: { report: TierReport }) 
   )
 }
 
-function Row({ row, share }: { row: TierReport['observed'][number]; share: number | undefined }) {
-  const figures = {
-    share: share === undefined ? '–' : percent(share),
-    answers: formatCount(row.answers),
-    cut: `${formatCount(row.cutByLength)} ${partOf(row.cutByLength, row.answers)}`,
-    retries: `${formatCount(row.retries)} ${partOf(row.retries, row.answers)}`,
-    tokens: row.answers === 0 ? '–' : formatCount(Math.round(row.outputTokens / row.answers)),
-    thumbs: `${formatCount(row.thumbsUp)} / ${formatCount(row.thumbsDown)}`,
-  }
-  return (
-    <Table.Tr>
-      <Table.Td className="wrap-anywhere">{row.tier}</Table.Td>
-      <Table.Td className="wrap-anywhere">{row.model}</Table.Td>
-      {Object.entries(figures).map(([column, figure]) => (
-        <Table.Td key={column} ta="right" className="figures">
-          {figure}
-        </Table.Td>
-      ))}
-    </Table.Tr>
-  )
+type Observed = TierReport['observed'][number]
+
+function tokensEach({ outputTokens, answers }: Observed): string {
+  return answers === 0 ? '–' : formatCount(Math.round(outputTokens / answers))
 }
 
-function percent(share: number): string {
-  return `${Math.round(share * 1000) / 10} %`
+function thumbs({ thumbsUp, thumbsDown }: Observed): string {
+  return `${formatCount(thumbsUp)} / ${formatCount(thumbsDown)}`
+}
+
+function percent(share: number | undefined): string {
+  return share === undefined ? '–' : `${Math.round(share * 1000) / 10} %`
 }
 
 function partOf(some: number, all: number): string {
-  return all === 0 ? '' : `(${percent(some / all)})`
+  return `${formatCount(some)} ${all === 0 ? '' : `(${percent(some / all)})`}`
 }

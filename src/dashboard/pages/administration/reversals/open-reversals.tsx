@@ -1,9 +1,9 @@
 /** The list of chargebacks and refunds that moved no credit, for somebody to look at. Nothing is shown while there are none. */
 import { Stack, Text } from '@mantine/core'
+import { ShowMore } from '@/dashboard/components/lists/show-more'
 import { Section } from '@/dashboard/components/section'
 import { ErrorState } from '@/dashboard/components/states/error-state'
 import { useOpenReversals } from '@/dashboard/pages/administration/admin-data'
-import { ShowMore } from '@/dashboard/pages/administration/show-more'
 import { ReversalFacts } from './reversal-facts'
 
 export function OpenReversals() {

@@ -1,0 +1,54 @@
+/** A table of things of one kind, described by its columns. */
+import { Table, type TableProps, type TableTdProps } from '@mantine/core'
+import type { Key, ReactNode } from 'react'
+
+/** What its cells look like goes for all of them; the head takes alignment, width and visibility from it. */
+type Column<Item> = Pick<TableTdProps, 'className' | 'maw' | 'miw' | 'style' | 'ta' | 'visibleFrom' | 'w'> & {
+  title: string
+  cell(item: Item): ReactNode
+}
+
+/** How a column of figures looks. */
+export const FIGURES = { ta: 'right', className: 'figures' } as const
+
+type DataTableProps<Item> = Omit<TableProps, 'children'> & {
+  items: readonly Item[]
+  keyOf(item: Item): Key
+  columns: readonly Column<Item>[]
+  /** Below this width, in pixels, the table scrolls by itself. */
+  minWidth?: number
+  rowStyle?(item: Item): TableTdProps['style']
+}
+
+export function DataTable<Item>({ items, keyOf, columns, minWidth, rowStyle, ...look }: DataTableProps<Item>) {
+  const table = (
+    <Table verticalSpacing="sm" horizontalSpacing="lg" {...look}>
+      <Table.Thead>
+        <Table.Tr>
+          {columns.map(({ title, ta, visibleFrom, w }) => (
+            <Table.Th key={title} scope="col" ta={ta} visibleFrom={visibleFrom} w={w}>
+              {title}
+            </Table.Th>
+          ))}
+        </Table.Tr>
+      </Table.Thead>
+      <Table.Tbody>
+        {items.map((item) => (
+          <Table.Tr key={keyOf(item)} style={rowStyle?.(item)}>
+            {columns.map(({ title, cell, w: _, ...cellLook }) => (
+              <Table.Td key={title} {...cellLook}>
+                {cell(item)}
+              </Table.Td>
+            ))}
+          </Table.Tr>
+        ))}
+      </Table.Tbody>
+    </Table>
+  )
+  if (minWidth === undefined) return table
+  return (
+    <Table.ScrollContainer minWidth={minWidth} scrollAreaProps={{ viewportProps: { tabIndex: 0 } }}>
+      {table}
+    </Table.ScrollContainer>
+  )
+}

@@ -1,0 +1,26 @@
+/** A list that comes page by page: that it is waited for, has failed, is empty or has more is told the same way on every page. */
+import type { InfiniteData, UseInfiniteQueryResult } from '@tanstack/react-query'
+import type { ReactNode } from 'react'
+import { ErrorState } from '@/dashboard/components/states/error-state'
+import { LoadingRows } from '@/dashboard/components/states/loading-rows'
+import { ShowMore } from './show-more'
+
+type PagedProps<Item> = {
+  query: UseInfiniteQueryResult<InfiniteData<{ items: Item[] }>>
+  /** Shown where there is nothing. */
+  empty: ReactNode
+  children: (items: Item[]) => ReactNode
+}
+
+export function Paged<Item>({ query, empty, children }: PagedProps<Item>) {
+  if (query.isPending) return <LoadingRows />
+  if (query.isError) return <ErrorState error={query.error} retry={query.refetch} />
+  const items = query.data.pages.flatMap((page) => page.items)
+  if (items.length === 0) return <>{empty}</>
+  return (
+    <>
+      {children(items)}
+      <ShowMore {...query} />
+    </>
+  )
+}
