@@ -20,7 +20,7 @@ import { encodeRequest } from '@/formats/chat-completions/provider-side/encode-r
 import { endpoint } from '@/formats/chat-completions/provider-side/endpoint'
 import type { Format } from '@/formats/format'
 import { commonRateLimitHeaders } from '@/formats/rate-limit-headers'
-import { createRequestCheck } from '@/formats/request-check'
+import { createRequestCheck } from '@/formats/schema-check'
 import type { JsonObject } from '@/lib/json'
 import { requestFields } from './body-fields'
 import { framing } from './framing'

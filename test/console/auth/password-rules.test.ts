@@ -1,7 +1,7 @@
 /** New passwords: the first guesses of everybody are refused, and nothing else. */
 import { describe, expect, test } from 'bun:test'
 import { checkNewPassword } from '@/console/auth/password-rules'
-import { COMMON_PASSWORDS } from '@/lib/common-passwords'
+import { COMMON_PASSWORDS } from '@/lib/weak-password'
 
 const KNOWN = ['ada.lovelace@example.test', 'Ada Lovelace']
 

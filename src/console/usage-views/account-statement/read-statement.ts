@@ -15,7 +15,7 @@ export const MOVEMENT_KINDS = [
   ...(['usage', 'payment', 'refund', 'chargeback', 'reinstatement'] as const),
   ...(['adjustment', 'credit', 'correction'] as const),
 ] as const
-export type MovementKind = (typeof MOVEMENT_KINDS)[number]
+type MovementKind = (typeof MOVEMENT_KINDS)[number]
 
 export type Movement = StatementPlace & {
   kind: MovementKind

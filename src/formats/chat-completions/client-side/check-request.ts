@@ -1,6 +1,6 @@
 /** The schema that a chat-completions body is checked against. */
 import { LIMITS } from '@/formats/chat-completions/limits'
-import { createRequestCheck } from '@/formats/request-check'
+import { createRequestCheck } from '@/formats/schema-check'
 import type { JsonObject } from '@/lib/json'
 import { chatCompletionsRequest, type WireRequest } from './wire'
 

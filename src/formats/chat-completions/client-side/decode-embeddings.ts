@@ -4,7 +4,7 @@ import { type GatewayError, invalidRequest } from '@/chat/error'
 import { EMBEDDING_FIELDS, NATIVE_EMBEDDING_FIELDS } from '@/formats/chat-completions/embedding-fields'
 import { LIMITS } from '@/formats/chat-completions/limits'
 import { readPreferences } from '@/formats/preferences'
-import { createRequestCheck } from '@/formats/request-check'
+import { createRequestCheck } from '@/formats/schema-check'
 import type { JsonObject } from '@/lib/json'
 import { EmbeddingsEnvelope } from './wire-embeddings'
 

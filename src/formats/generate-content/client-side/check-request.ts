@@ -1,5 +1,5 @@
 /** The schemas that normalised generate-content bodies are checked against. */
-import { createRequestCheck } from '@/formats/request-check'
+import { createRequestCheck } from '@/formats/schema-check'
 import { CountTokensRequest, GenerateContentRequest } from './wire'
 
 /** Returns the body as a request. Throws a GatewayError `invalid_request` that names the first field at fault. */

@@ -19,6 +19,7 @@ const COLUMNS = [
   ['usage', 'Usage'],
 ] as const
 
+/** The button, and what came of it. */
 export function ProviderTrial({ provider }: { provider: string }) {
   const trial = useTrial(provider)
   return (
