@@ -5,6 +5,7 @@ import { credentials, sessions, twoFactors, type UserRole, users, verifications 
 import type { Database, Transaction } from '@/db/client'
 import { randomId } from '@/lib/ids'
 import { type ChangedBy, OPERATOR, recordAudit } from './audit'
+import { writeMails } from './mails/outbox'
 import { hashPassword, verifyPassword } from './passwords'
 import { ensureAccount, nameOf, passwordCredential } from './users'
 
@@ -33,6 +34,8 @@ export async function upsertAdministrator(
       .returning({ id: users.id })
     if (!user) return
     if (password !== undefined) await writePassword(transaction, user.id, password)
+    if (before && password !== undefined)
+      await writeMails(transaction, { kind: 'password_changed', facts: byOperator() }, [email])
     const accountId = (await ensureAccount(transaction, user.id)) ?? null
     if (before && !isTakenOver && password === undefined) return
     const details = { email, role: 'admin', isPasswordNew: password !== undefined }
@@ -51,6 +54,7 @@ export async function setPassword(
   const password = await hashPassword(newPassword)
   return await changeUser(db, address, by, 'user.set_password', async (transaction, user) => {
     await writePassword(transaction, user.id, password)
+    await writeMails(transaction, { kind: 'password_changed', facts: byOperator() }, [user.email])
     return {}
   })
 }
@@ -63,6 +67,8 @@ export async function resetTotp(
 ): Promise<'done' | 'unknown_user'> {
   return await changeUser(db, address, by, 'user.reset_totp', async (transaction, user) => {
     await removeSecondFactor(transaction, user.id)
+    const facts = { what: 'reset', ...byOperator() } as const
+    await writeMails(transaction, { kind: 'second_step_changed', facts }, [user.email])
     return {}
   })
 }
@@ -101,6 +107,11 @@ export async function accountOfNobodyElse({ sql }: Database, address: string): P
       AND NOT EXISTS (SELECT FROM memberships JOIN users ON users.id = user_id
         WHERE memberships.account_id = one.account_id AND user_id <> one.id AND disabled_at IS NULL)`
   return row?.account_id
+}
+
+/** When, and in the place of an address from where. */
+function byOperator(): { at: string; address: string } {
+  return { at: new Date().toISOString(), address: 'the operator of this service' }
 }
 
 async function changeUser(

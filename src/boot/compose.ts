@@ -8,7 +8,6 @@ import type { ReloadParticipant } from '@/catalog/reload/participant'
 import type { Catalog } from '@/catalog/types'
 import type { Config } from '@/config/config'
 import { readOrCreateSecret } from '@/console/auth/secret'
-import { DEPOSIT_OUTCOMES } from '@/console/orders/deposits/deposit-desk'
 import type { Database } from '@/db/client'
 import { formatsWithMessages } from '@/formats/index'
 import { createDrainSlots } from '@/gateway/attempt/drain-slots'
@@ -35,7 +34,6 @@ import type { Logger } from '@/lib/logger'
 import type { BackgroundWorker } from '@/lib/worker-loop'
 import { tellEnded } from '@/metrics/ended-answer'
 import { createPrometheusMetrics, type PrometheusMetrics } from '@/metrics/prometheus'
-import type { ConnectionSources } from '@/metrics/store-metrics'
 import type { Tracing } from '@/telemetry/tracing'
 import { warmCredentials } from '@/upstream/warm-credentials'
 import { createFailedRequests, type FailedRequests } from '@/usage/failures/failed-requests'
@@ -45,6 +43,7 @@ import { createReports } from '@/usage/reports'
 import { createTierObserver, type TierObserver } from '@/usage/tier-observer'
 import { assembleDashboard } from './dashboard'
 import { createLedgerWatch } from './ledger-watch'
+import { assembleMails, type Mails } from './mails'
 import { neededRights } from './readiness/needed-rights'
 import { readinessChecks } from './readiness/readiness'
 import { assembleReloads, type Reloading } from './reload/assemble'
@@ -58,6 +57,7 @@ import { createWatchedPools } from './stores/watched-pools'
 import { traceReserves, traceSettlements } from './telemetry/trace-ledger'
 import { assembleTopUps, type TopUps } from './top-ups'
 import { createUsageReport } from './usage-report'
+import { watchState } from './watch-state'
 
 /** What the routes need, and of the parts among it the side that only a start, a stop and the metrics see. */
 type GatewayDeps = AppDeps & {
@@ -133,6 +133,7 @@ export async function compose(options: ComposeOptions): Promise<Gateway> {
     ...{ config, database, ledger, clock: systemClock, logger },
     onDeposit: metrics.depositEvent,
   })
+  const mails = assembleMails({ config, database, service: catalog.current.service, logger, onOutcome: metrics.mail })
   const storeWatch = createStoreWatch({
     ...{ redis, logger, fullShare: config.redisFullPercent / 100 },
     rights: neededRights(config),
@@ -142,18 +143,18 @@ export async function compose(options: ComposeOptions): Promise<Gateway> {
     flusher,
     createSweeper({ ledger, logger, onExpired: (count) => metrics.flagged('expired', count) }),
     createOutboxWorker(database, ledger, logger),
-    topUps.expiry,
+    ...[topUps.expiry, mails.worker],
   ]
   const watch = createLedgerWatch({ redis: workerRedis, database, history, logger, onReport: metrics.drift })
   if (options.watchesLedger ?? true) workers.push(watch)
   const ending = { isLeaving: false, isDraining: false }
   const parts = {
     ...{ config, catalog, reloading: options.reloading, redis, workerRedis, database, reading, ledger },
-    ...{ topUps, flusher, storeWatch, crashPoint, logger, tracing: options.tracing },
+    ...{ topUps, mails, flusher, storeWatch, crashPoint, logger, tracing: options.tracing },
     ...{ metrics, exposition: options.exposition ?? metrics.exposition },
   }
   const deps = assemble({ ...parts, isLeaving: () => ending.isLeaving, isDraining: () => ending.isDraining })
-  watchState(deps, flusher, storeWatch, {
+  watchState(deps, parts, {
     redis: { gateway: watchLoad(redis), worker: watchLoad(workerRedis) },
     pools: pools.readings,
   })
@@ -203,6 +204,7 @@ type Parts = {
   reading: Database
   ledger: Ledger
   topUps: TopUps
+  mails: Mails
   flusher: Flusher
   storeWatch: StoreWatch
   crashPoint: CrashPoint
@@ -273,23 +275,6 @@ function assemble(parts: Parts): GatewayDeps {
     sandbox: topUps.sandbox,
     reloads: parts.reloading && assembleReloads(parts, parts.reloading),
   }
-}
-
-/** Where the gauges of one process look. */
-function watchState(deps: GatewayDeps, flusher: Flusher, storeWatch: StoreWatch, connections: ConnectionSources): void {
-  const { metrics, settler, keeper, streams, router, failures, depositDesk, reloads } = deps
-  if (depositDesk) metrics.takesDeposits(depositDesk.provider.name, DEPOSIT_OUTCOMES)
-  metrics.watch({
-    openStreams: streams.count,
-    openHolds: keeper.openCount,
-    unacknowledgedSettlements: settler.pendingCount,
-    flusher: flusher.status,
-    store: storeWatch.state,
-    lostFailures: failures.lostCount,
-    routing: router.status,
-    connections,
-    catalog: reloads?.state,
-  })
 }
 
 /** Lets open answers finish, and what has arrived and holds no credit yet. */

@@ -24,6 +24,7 @@ import { systemClock } from '@/lib/clock'
 import type { Logger } from '@/lib/logger'
 import { NANO_PER_USD, nano } from '@/lib/money'
 import { createAssetLoader } from './dashboard-assets/load'
+import type { Mails } from './mails'
 import type { TopUps } from './top-ups'
 
 type DashboardParts = {
@@ -35,6 +36,7 @@ type DashboardParts = {
   ledger: Ledger
   redis: RedisClient
   topUps: TopUps
+  mails: Mails
   router: HealthSources['router']
   /** What this process has counted of its providers. */
   routingCounts: HealthSources['counts']
@@ -48,7 +50,7 @@ export function assembleDashboard(parts: DashboardParts): DashboardDeps & AssetD
   const auth = createAuth({
     settings: config.signIn,
     publicUrl: config.publicUrl,
-    isProduction: config.isProduction,
+    mails: parts.mails.desk,
     issuer: service,
     database,
     redis,

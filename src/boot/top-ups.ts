@@ -1,7 +1,5 @@
 /** Wires what credit is bought with: the orders, the ways to pay for them, and who hears of payments. */
 import type { Config } from '@/config/config'
-import { createReversalMail } from '@/console/administration/reversal-mail'
-import { createMailer } from '@/console/auth/mailer'
 import { createDepositDesk, type DepositDesk } from '@/console/orders/deposits/deposit-desk'
 import { createSandboxProvider, type SandboxProvider } from '@/console/orders/deposits/sandbox-deposit'
 import { readOrCreateSandboxSecret } from '@/console/orders/deposits/sandbox-secret'
@@ -44,10 +42,8 @@ export function assembleTopUps({ config, database, ledger, clock, logger, onDepo
   const ordersDeps = { database, ledger, clock, logger, methods }
   const orders = createOrders(ordersDeps)
   const verifier = once(async (): Promise<WebhookVerifier> => createWebhookVerifier(await secrets(), clock))
-  const mailer = createMailer(config.signIn.mail, config.isProduction, logger)
-  const onIdleReversal = mailer && createReversalMail({ database, mailer, publicUrl: config.publicUrl, logger })
   const depositDesk =
-    sandbox && createDepositDesk({ provider: sandbox, verifier, orders, logger, onOutcome: onDeposit, onIdleReversal })
+    sandbox && createDepositDesk({ provider: sandbox, verifier, orders, logger, onOutcome: onDeposit })
   return { orders, ordersDeps, depositDesk, sandbox, expiry: createExpiryWorker(orders, logger) }
 }
 

@@ -12,6 +12,7 @@ import { fail } from './failure'
 import { KEY_COMMANDS } from './key-commands'
 import { KEY_LOOKUPS } from './key-lookups'
 import { LEDGER_COMMANDS } from './ledger-commands'
+import { MAIL_COMMANDS } from './mail/mail-commands'
 import { MEMBER_COMMANDS } from './member-commands'
 import { ORDER_COMMANDS } from './order-commands'
 import { commandText, helpText, listText } from './print/help'
@@ -39,6 +40,7 @@ const COMMANDS: readonly Command[] = [
   ...REQUEST_COMMANDS,
   ...LEDGER_COMMANDS,
   ...AUDIT_COMMANDS,
+  ...MAIL_COMMANDS,
   ...CATALOG_COMMANDS,
   ...PROVIDER_COMMANDS,
   ...SCHEMA_COMMANDS,

@@ -3,11 +3,12 @@ import { drizzle } from 'drizzle-orm/postgres-js'
 import postgres, { type Options, type PostgresType, type Sql } from 'postgres'
 import * as archiveSchema from './archive-schema'
 import * as authSchema from './auth-schema'
+import * as mailSchema from './mail-schema'
 import * as ordersSchema from './orders-schema'
 import * as historySchema from './schema'
 
 /** Every table. */
-const schema = { ...historySchema, ...archiveSchema, ...authSchema, ...ordersSchema }
+const schema = { ...historySchema, ...archiveSchema, ...authSchema, ...ordersSchema, ...mailSchema }
 
 type DatabaseOptions = {
   /** Connections of this pool; opened when they are needed. */

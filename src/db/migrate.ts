@@ -36,6 +36,7 @@ import budgets from './migrations/0030_budgets.sql' with { type: 'text' }
 import roomForDays from './migrations/0031_room_for_days.sql' with { type: 'text' }
 import allowedAddresses from './migrations/0032_allowed_addresses.sql' with { type: 'text' }
 import invitations from './migrations/0033_invitations.sql' with { type: 'text' }
+import mails from './migrations/0034_mails.sql' with { type: 'text' }
 
 /** One SQL file, never changed once released. `isExpansion`: it only adds, so that older gateways work on. */
 type Migration = { id: number; name: string; sql: string; isExpansion?: boolean }
@@ -79,6 +80,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { id: 31, name: 'room_for_days', sql: roomForDays, isExpansion: true },
   { id: 32, name: 'allowed_addresses', sql: allowedAddresses, isExpansion: true },
   { id: 33, name: 'invitations', sql: invitations, isExpansion: true },
+  { id: 34, name: 'mails', sql: mails, isExpansion: true },
 ]
 
 type MigrateOptions = {

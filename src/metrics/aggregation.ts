@@ -18,6 +18,8 @@ export const GAUGE_RULES: Readonly<Record<string, GaugeRule>> = {
   svc_flusher_lag_records: 'max',
   svc_flusher_lag_seconds: 'max',
   svc_flusher_healthy: 'min',
+  svc_mails_waiting: 'max',
+  svc_mails_waiting_seconds: 'max',
   svc_store_memory_ratio: 'max',
   svc_store_takes_requests: 'min',
   svc_redis_connected: 'min',

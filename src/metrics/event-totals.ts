@@ -1,5 +1,6 @@
 /** Sums of single events: what providers send that they should not, repeated requests, stored responses, deposits. */
 import type { Registry } from 'prom-client'
+import { MAIL_OUTCOMES, type MailOutcome } from '@/accounts/mails/worker'
 import { REPAIRS, type Repair } from '@/formats/repairs'
 import { NANO_PER_USD } from '@/lib/money'
 import { STORED_RESPONSE_EVENTS, type StoredResponseEvent } from '@/stored-responses/stored-responses'
@@ -15,6 +16,7 @@ interface EventTotals {
   idempotent(outcome: IdempotencyOutcome): void
   storedResponse(event: StoredResponseEvent): void
   deposit(provider: string, outcome: string): void
+  mail(outcome: MailOutcome): void
   /** All that the events of this provider of deposits can come to. */
   takesDeposits(provider: string, outcomes: readonly string[]): void
 }
@@ -49,6 +51,11 @@ export function createEventTotals(registry: Registry): EventTotals {
     name: 'svc_deposit_events_total',
     help: 'Alert on chargeback, refund, reinstatement, waiting, kept and unknown: events of providers of deposits by outcome.',
   })
+  const mails = pairCounter(registry, ['outcome'], {
+    name: 'svc_mails_total',
+    help: 'Alert on failed: tries to send a mail: sent, retried (refused for now), failed, refused (no such address), expired, away (no server).',
+  })
+  for (const outcome of MAIL_OUTCOMES) mails.add(0, outcome)
   for (const outcome of IDEMPOTENCY_OUTCOMES) idempotent.add(0, outcome)
   for (const event of STORED_RESPONSE_EVENTS) storedResponses.add(0, event)
   return {
@@ -70,6 +77,7 @@ export function createEventTotals(registry: Registry): EventTotals {
     repaired: (provider, repair) => repairs.add(1, provider, repair),
     idempotent: (outcome) => idempotent.add(1, outcome),
     storedResponse: (event) => storedResponses.add(1, event),
+    mail: (outcome) => mails.add(1, outcome),
     deposit: (provider, outcome) => deposits.add(1, provider, outcome),
     takesDeposits(provider, outcomes) {
       for (const outcome of outcomes) deposits.add(0, provider, outcome)

@@ -1,5 +1,6 @@
 /** The metrics of one process for Prometheus. Labels are names of the catalogue and fixed words, so series are bounded. */
 import { type MetricObjectWithValues, type MetricValue, Registry } from 'prom-client'
+import type { MailOutcome } from '@/accounts/mails/worker'
 import type { CatalogSource } from '@/catalog/reload/live-catalog'
 import type { Catalog } from '@/catalog/types'
 import type { Repair } from '@/formats/repairs'
@@ -27,6 +28,8 @@ export interface PrometheusMetrics extends Metrics {
   connectionsEnded(count: number): void
   /** What became of an event of a provider of deposits. Both are words of ours. */
   depositEvent(provider: string, outcome: string): void
+  /** What became of a try to send a mail. */
+  mail(outcome: MailOutcome): void
   /** That provider is there, and `outcomes` are all that its events can come to. */
   takesDeposits(provider: string, outcomes: readonly string[]): void
   storedResponse(event: StoredResponseEvent): void
@@ -103,6 +106,7 @@ export function createPrometheusMetrics({ catalog, stalls }: PrometheusOptions):
     idempotent: events.idempotent,
     storedResponse: events.storedResponse,
     depositEvent: events.deposit,
+    mail: events.mail,
     takesDeposits: events.takesDeposits,
     stores,
     settlementFailed() {

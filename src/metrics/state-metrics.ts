@@ -13,6 +13,7 @@ export type StateSources = {
   openHolds(): number
   unacknowledgedSettlements(): number
   flusher(): FlusherStatus
+  mails(): { mails: number; seconds: number }
   store(): { partFault: string | undefined; memoryShare: number }
   lostFailures(): number
   routing?(): RoutingStatus
@@ -34,7 +35,12 @@ const CIRCUIT_LEVEL = { closed: 0, 'half-open': 1, open: 2 } as const
 
 /** Adds gauges over `watched`. Once per registry. */
 export function exposeState(registry: Registry, watched: Watched): void {
-  for (const reading of [...workReadings(watched), ...bookReadings(watched), ...storeReadings(watched)])
+  for (const reading of [
+    ...workReadings(watched),
+    ...bookReadings(watched),
+    ...storeReadings(watched),
+    ...mailReadings(watched),
+  ])
     expose(registry, reading)
   exposeDrift(registry, watched)
   const { routing, providerKeys, catalog } = watched
@@ -115,6 +121,21 @@ function storeReadings({ store }: Watched): Reading[] {
       name: 'svc_store_takes_requests',
       help: 'Alert: 1 while every Redis node takes what paid requests write, else 0.',
       read: () => Number(store().partFault === undefined),
+    },
+  ]
+}
+
+function mailReadings({ mails }: Watched): Reading[] {
+  return [
+    {
+      name: 'svc_mails_waiting',
+      help: 'Mails that have not been sent yet, for all gateways.',
+      read: () => mails().mails,
+    },
+    {
+      name: 'svc_mails_waiting_seconds',
+      help: 'Alert: for how long the oldest of them has been waiting; 0 where none is.',
+      read: () => mails().seconds,
     },
   ]
 }

@@ -96,6 +96,7 @@ test('state is read when it is asked for, routing included', async () => {
       deadLetters: 2,
     }),
     store: () => ({ partFault: 'full', memoryShare: 0.93 }),
+    mails: () => ({ mails: 2, seconds: 90 }),
     lostFailures: () => 3,
     routing: () => ({
       circuits: [{ id: 'provider1/a', state: 'open', isAdopted: false, totals: {} as never }],
@@ -111,6 +112,7 @@ test('state is read when it is asked for, routing included', async () => {
   expect(await values('svc_open_streams', 'svc_unacknowledged_settlements')).toEqual([3, 7])
   expect(await values('svc_flusher_lag_records', 'svc_flusher_lag_seconds')).toEqual([5, 12.5])
   expect(await values('svc_store_memory_ratio', 'svc_store_takes_requests')).toEqual([0.93, 0])
+  expect(await values('svc_mails_waiting', 'svc_mails_waiting_seconds')).toEqual([2, 90])
   open = 1
   expect(await values('svc_open_streams', 'svc_flusher_healthy', 'svc_flusher_dead_letters_total')).toEqual([1, 0, 2])
   expect(
@@ -138,6 +140,7 @@ test('drift shows by kind until a later check finds it gone', async () => {
       deadLetters: 0,
     }),
     store: () => ({ partFault: undefined, memoryShare: 0 }),
+    mails: () => ({ mails: 2, seconds: 90 }),
     lostFailures: () => 0,
   })
   metrics.drift({ atMs: 1_000_000, durationMs: 500, accounts: 9, violations: { overdrawn: 2, key_held: 1 } })

@@ -8,6 +8,7 @@ import { sha256Hex } from '@/lib/ids'
 import { type AdmissionRefusal, admit, lockOrganisation } from './admission'
 import { roleIn } from './memberships'
 import { mayGive } from './permissions'
+import { tellOfOwner } from './tell-members'
 
 type OpenInvitation = {
   invitationId: string
@@ -47,6 +48,7 @@ export async function acceptInvitation(
     const refusal = await admit(transaction, accountId, userId, role)
     if (refusal) return refusal
     await transaction.update(invitations).set({ state: 'accepted' }).where(eq(invitations.id, invitationId))
+    if (role === 'owner') await tellOfOwner(transaction, { accountId, by }, userId)
     const details = { invitationId, role, invitedBy }
     await recordAudit(transaction, { ...by, action: 'member.join', subject: userId, accountId, details })
     return { kind: 'accepted', accountId }

@@ -8,6 +8,7 @@ import { accounts, apiKeys } from '@/db/schema'
 import { type AdmissionRefusal, admit, lockOrganisation, MAX_MEMBERS, refuseOwner } from './admission'
 import { roleIn } from './memberships'
 import { isBelow, mayGive } from './permissions'
+import { tellMember, tellOfOwner } from './tell-members'
 
 export type ListedMember = {
   userId: string
@@ -69,6 +70,8 @@ export async function addMember(
     if (role !== 'owner' && (await isLastOwner(transaction, accountId, user.id))) return { kind: 'last_owner' }
     const refusal = await admit(transaction, accountId, user.id, role)
     if (refusal) return refusal
+    await tellMember(transaction, { accountId, by }, email, { kind: 'member_added', role })
+    if (role === 'owner') await tellOfOwner(transaction, { accountId, by }, user.id)
     const details = { email: email.toLowerCase(), role }
     await recordAudit(transaction, { ...by, action: 'member.add', subject: user.id, accountId, details })
     return { kind: 'done' }
@@ -98,6 +101,12 @@ export async function changeRole(
       .update(memberships)
       .set({ role })
       .where(and(eq(memberships.accountId, accountId), eq(memberships.userId, userId)))
+    await tellMember(transaction, { accountId, by }, found.email, {
+      kind: 'role_changed',
+      before: found.role,
+      after: role,
+    })
+    if (role === 'owner') await tellOfOwner(transaction, { accountId, by }, userId)
     const details = { email: found.email, before: found.role, after: role }
     await recordAudit(transaction, { ...by, action: 'member.change_role', subject: userId, accountId, details })
     return { kind: 'done' }
@@ -128,6 +137,7 @@ export async function removeMember({ db }: Database, { accountId, userId, by }: 
       .delete(memberships)
       .where(and(eq(memberships.accountId, accountId), eq(memberships.userId, userId)))
     if (found.givenAccountId === accountId) await giveAnother(transaction, accountId, userId)
+    await tellMember(transaction, { accountId, by }, found.email, { kind: 'member_removed' })
     const details = { email: found.email, role: found.role }
     const action = isOneself ? 'member.leave' : 'member.remove'
     await recordAudit(transaction, { ...by, action, subject: userId, accountId, details })

@@ -3,11 +3,11 @@ import { and, count, desc, eq, gt, ne, sql } from 'drizzle-orm'
 import { type ChangedBy, recordAudit } from '@/accounts/audit'
 import { type AccountRole, invitations, memberships, users } from '@/db/auth-schema'
 import type { Database, Transaction } from '@/db/client'
-import { accounts } from '@/db/schema'
 import { randomBase62, randomId, sha256Hex } from '@/lib/ids'
 import { lockOrganisation } from './admission'
 import { roleIn } from './memberships'
 import { mayGive } from './permissions'
+import { nameOf } from './tell-members'
 
 /** How long an invitation may be accepted. */
 export const INVITATION_DAYS = 7
@@ -47,13 +47,17 @@ export type InvitationRefusal =
   | { kind: 'not_permitted' }
   | { kind: 'too_many_pending' | 'too_many_a_day'; limit: number }
 
-/** Who invites, and to what. */
-type Inviting = { accountId: string; by: ChangedBy & { actor: { userId: string } } }
+/** Who invites, and to what. `tell` writes the mail, in the transaction that makes the invitation. */
+type Inviting = {
+  accountId: string
+  by: ChangedBy & { actor: { userId: string } }
+  tell?(transaction: Transaction, invitation: SentInvitation): Promise<void>
+}
 
 /** Invites an address, of which nothing need be known. One that was pending for it is revoked. */
 export async function invite(
   { db }: Database,
-  { accountId, by }: Inviting,
+  { accountId, by, tell }: Inviting,
   { email: address, role }: { email: string; role: AccountRole },
 ): Promise<{ kind: 'sent'; invitation: SentInvitation } | InvitationRefusal> {
   const email = address.toLowerCase()
@@ -78,17 +82,18 @@ export async function invite(
     const invitationId = randomId('invt')
     const values = { id: invitationId, accountId, email, role, invitedBy: by.actor.userId, ...secret }
     await transaction.insert(invitations).values(values)
-    const accountName = await nameOf(transaction, accountId)
+    const invitation = { invitationId, token, email, role, accountName: await nameOf(transaction, accountId) }
+    await tell?.(transaction, invitation)
     const details = { email, role }
     await recordAudit(transaction, { ...by, action: 'invitation.create', subject: invitationId, accountId, details })
-    return { kind: 'sent', invitation: { invitationId, token, email, role, accountName } }
+    return { kind: 'sent', invitation }
   })
 }
 
 /** Makes a new token for an invitation that nobody has accepted; the one of before is void. It is the sender's from then on. */
 export async function resendInvitation(
   { db }: Database,
-  { accountId, by }: Inviting,
+  { accountId, by, tell }: Inviting,
   invitationId: string,
 ): Promise<{ kind: 'sent'; invitation: SentInvitation } | InvitationRefusal> {
   return await db.transaction(async (transaction) => {
@@ -103,10 +108,11 @@ export async function resendInvitation(
       .update(invitations)
       .set({ ...secret, invitedBy: by.actor.userId })
       .where(eq(invitations.id, invitationId))
-    const accountName = await nameOf(transaction, accountId)
+    const invitation = { invitationId, token, email, role, accountName: await nameOf(transaction, accountId) }
+    await tell?.(transaction, invitation)
     const details = { email, role }
     await recordAudit(transaction, { ...by, action: 'invitation.resend', subject: invitationId, accountId, details })
-    return { kind: 'sent', invitation: { invitationId, token, email, role, accountName } }
+    return { kind: 'sent', invitation }
   })
 }
 
@@ -177,11 +183,6 @@ async function countPending(transaction: Transaction, which: ReturnType<typeof a
     .from(invitations)
     .where(and(which, eq(invitations.state, 'pending'), gt(invitations.expiresAt, sql`now()`)))
   return row?.pending ?? 0
-}
-
-async function nameOf(transaction: Transaction, accountId: string): Promise<string> {
-  const [account] = await transaction.select({ name: accounts.name }).from(accounts).where(eq(accounts.id, accountId))
-  return account?.name ?? ''
 }
 
 function newSecret(): { token: string; tokenHash: string; expiresAt: Date } {

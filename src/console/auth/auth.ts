@@ -1,11 +1,12 @@
 /** Sign-in put together: one secret for all gateways, the library over it, and what the flows need. */
+import type { MailDesk } from '@/accounts/mails/outbox'
+import type { MailSettings } from '@/accounts/mails/transport'
 import type { Database } from '@/db/client'
 import type { RedisClient } from '@/ledger/store/connection'
 import type { Logger } from '@/lib/logger'
 import { once } from '@/lib/once'
 import type { Library } from './library'
 import { changesAt, changesBy } from './limits'
-import { createMailer, type MailSettings } from './mailer'
 import type { AuthParts, SignInSettings } from './parts'
 import { readOrCreateSecret } from './secret'
 import { createThrottle } from './throttle'
@@ -18,9 +19,9 @@ type AuthOptions = {
     /** Undefined: no mail is sent. */
     mail: MailSettings | undefined
   }
+  /** Undefined where no mail can be sent. */
+  mails: MailDesk | undefined
   publicUrl: string | undefined
-  /** In production nothing that opens an account is ever logged. */
-  isProduction: boolean
   /** The service's name, as authenticator apps show it. */
   issuer: string
   database: Database
@@ -58,7 +59,7 @@ export function createAuth(options: AuthOptions): Auth {
     publicUrl,
     database,
     throttle: createThrottle(redis, secret),
-    mailer: createMailer(settings.mail, options.isProduction, logger),
+    mails: options.mails,
     requiresVerification,
     logger,
     library,

@@ -1,9 +1,9 @@
 /** What the flows of sign-in share: the library, the tables, the throttle, the mail and the settings. */
+import type { MailDesk } from '@/accounts/mails/outbox'
 import type { Database } from '@/db/client'
 import type { Logger } from '@/lib/logger'
 import { meaningOfFailure } from './failure'
 import type { Library } from './library'
-import type { Mailer } from './mailer'
 import type { Throttle } from './throttle'
 
 export type SignInSettings = {
@@ -17,12 +17,12 @@ export type SignInSettings = {
 
 export type AuthParts = {
   settings: SignInSettings
-  /** Where links in mails lead; undefined: where the request was sent to. */
+  /** The address people open; undefined: where the request was sent to. */
   publicUrl: string | undefined
   database: Database
   throttle: Throttle
   /** Undefined where no mail can be sent. */
-  mailer: Mailer | undefined
+  mails: MailDesk | undefined
   /** Whether an address has to be verified before its user may sign in. */
   requiresVerification: boolean
   logger: Logger

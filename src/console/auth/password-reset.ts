@@ -6,14 +6,13 @@ import { users } from '@/db/auth-schema'
 import { alwaysAtLeast } from './at-least'
 import { invalidLink, wrongPassword } from './failure'
 import { confirmationsBy, KNOWN_SECONDS, pairOf, tokensFrom } from './limits'
-import { linkTo, resetMail } from './mails'
 import { type Answer, type AuthParts, ask } from './parts'
 import { checkNewPassword } from './password-rules'
 import { record } from './record'
 import { countMail, markVerified } from './sign-up'
 import { createToken, readToken, voidTokens } from './tokens'
 import type { Viewer } from './viewer'
-import { headersOf, type Visitor } from './visitor'
+import { headersOf, linkFor, type Visitor } from './visitor'
 
 const ANSWER_MS = 300
 
@@ -46,8 +45,8 @@ export async function changePassword(
 
 /** Mails a link to choose a new password; the answer is the same for an address that nobody has. */
 export async function forgotPassword(parts: AuthParts, visitor: Visitor, address: string): Promise<void> {
-  const { mailer } = parts
-  if (!mailer) {
+  const { mails } = parts
+  if (!mails) {
     throw new GatewayError('forbidden', 'This service sends no mail. Ask its operator for a new password.', {
       code: 'mail_not_configured',
     })
@@ -58,7 +57,8 @@ export async function forgotPassword(parts: AuthParts, visitor: Visitor, address
     const [user] = await parts.database.db.select().from(users).where(eq(users.email, email))
     if (!user) return
     const token = await createToken(parts, 'reset-password', user.id)
-    mailer.post(resetMail(user.email, linkTo(parts, visitor, 'reset-password', token)))
+    await mails.post(parts.database.db, user.email, { kind: 'reset_password', facts: {} }, linkFor(visitor, token))
+    mails.hurry()
   })
 }
 

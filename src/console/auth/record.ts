@@ -1,5 +1,7 @@
-/** Notes in the audit log what changes how somebody signs in. */
+/** Notes in the audit log what changes how somebody signs in, and tells them by mail: whoever did not do it themselves has to learn of it. */
 import { type AuditEntry, recordAudit } from '@/accounts/audit'
+import { writeMails } from '@/accounts/mails/outbox'
+import type { NewMail } from '@/accounts/mails/templates'
 import type { AuthParts } from './parts'
 import type { Visitor } from './visitor'
 
@@ -14,7 +16,7 @@ type SignInChange =
 
 type ChangedUser = { userId: string; email: string; ownAccountId: string | null }
 
-/** Records that `user` did `action` to themselves. */
+/** Records that `user` did `action` to themselves, and writes the mail that says so in the same transaction. */
 export async function record(
   parts: AuthParts,
   visitor: Visitor,
@@ -23,9 +25,29 @@ export async function record(
 ): Promise<void> {
   const { userId, email, ownAccountId: accountId } = user
   const entry = { action, subject: userId, accountId, details: {} }
-  await parts.database.db.transaction((transaction) =>
-    recordAudit(transaction, { ...originOf(visitor, { userId, email }), ...entry }),
-  )
+  const mail = mailOf(action, { address: visitor.address, at: new Date().toISOString() })
+  await parts.database.db.transaction(async (transaction) => {
+    if (mail) await writeMails(transaction, mail, [email], { origin: new URL(visitor.request.url).origin })
+    await recordAudit(transaction, { ...originOf(visitor, { userId, email }), ...entry })
+  })
+}
+
+/** What does not change how somebody signs in is told nobody. */
+function mailOf(action: SignInChange, where: { address: string; at: string }): NewMail | undefined {
+  switch (action) {
+    case 'user.change_password':
+    case 'user.reset_password':
+      return { kind: 'password_changed', facts: where }
+    case 'user.enable_totp':
+      return { kind: 'second_step_changed', facts: { what: 'enabled', ...where } }
+    case 'user.disable_totp':
+      return { kind: 'second_step_changed', facts: { what: 'disabled', ...where } }
+    case 'user.renew_backup_codes':
+      return { kind: 'second_step_changed', facts: { what: 'codes', ...where } }
+    case 'user.step_up':
+    case 'user.verify_email':
+      return undefined
+  }
 }
 
 /** The part of an audit entry that says who, and from where. */

@@ -1,11 +1,14 @@
 /** Signing in, with a second step where one is set up, and out. */
 
-import { and, eq, lt } from 'drizzle-orm'
+import { and, eq, inArray, lt } from 'drizzle-orm'
 import { recordAudit } from '@/accounts/audit'
+import { writeMails } from '@/accounts/mails/outbox'
 import { inOwnLine } from '@/accounts/passwords'
 import { ensureAccount } from '@/accounts/users'
 import { takeCode } from '@/console/auth/totp/used-codes'
+import { auditEntries } from '@/db/administration-schema'
 import { sessions, users } from '@/db/auth-schema'
+import type { Transaction } from '@/db/client'
 import { randomBase62 } from '@/lib/ids'
 import { atLeast } from './at-least'
 import { disabledUser, notVerified } from './failure'
@@ -115,9 +118,11 @@ export async function welcome(
     await db.delete(sessions).where(eq(sessions.token, hashSessionToken(token)))
     throw error
   }
+  const isNewDevice = !(await isDeviceKnown(parts, visitor, user.email))
   const accountId = await db.transaction(async (transaction) => {
     const ensured = await ensureAccount(transaction, user.id)
     if (ensured === undefined) return undefined
+    if (isNewDevice) await tellOfNewDevice(transaction, visitor, user)
     await recordAudit(transaction, {
       ...originOf(visitor, { userId: user.id, email: user.email }),
       action: how === 'sign_up' ? 'user.sign_up' : 'user.sign_in',
@@ -148,6 +153,30 @@ async function knownBy(
   const isKnown = device !== undefined && (await throttle.isRemembered('device', devicePairOf(device, email)))
   return isKnown ? { device } : undefined
 }
+
+async function isDeviceKnown({ throttle }: AuthParts, visitor: Visitor, email: string): Promise<boolean> {
+  const device = deviceOf(visitor)
+  return device !== undefined && throttle.isRemembered('device', devicePairOf(device, email))
+}
+
+/** The first sign-in of all is no news to anybody. */
+async function tellOfNewDevice(
+  transaction: Transaction,
+  { request, address }: Visitor,
+  user: { id: string; email: string },
+): Promise<void> {
+  const [before] = await transaction
+    .select({ seq: auditEntries.seq })
+    .from(auditEntries)
+    .where(and(eq(auditEntries.subject, user.id), inArray(auditEntries.action, ['user.sign_in', 'user.sign_up'])))
+    .limit(1)
+  if (!before) return
+  const browser = request.headers.get('user-agent') ?? ''
+  const facts = { address, at: new Date().toISOString(), browser: browser.toWellFormed().slice(0, MAX_BROWSER_CHARS) }
+  await writeMails(transaction, { kind: 'new_sign_in', facts }, [user.email], { origin: new URL(request.url).origin })
+}
+
+const MAX_BROWSER_CHARS = 300
 
 /** From now on the address and the browser are known. Returns the cookie that says so. */
 async function rememberVisitor(

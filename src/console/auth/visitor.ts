@@ -29,6 +29,11 @@ export function headersWithoutSession(visitor: Visitor): Headers {
   return headers
 }
 
+/** What a mail's link is made of: its token, and where to, if no address is configured. */
+export function linkFor({ request }: Pick<Visitor, 'request'>, token: string): { token: string; origin: string } {
+  return { token, origin: new URL(request.url).origin }
+}
+
 /** What the names of all cookies begin with. `__Host-` binds one to this very host; browsers accept it with https only. */
 export function cookiePrefix(publicUrl: string | undefined): string {
   return publicUrl?.startsWith('https://') ? '__Host-gateway' : 'gateway'

@@ -2,8 +2,10 @@
 
 import { COMMAND_TIMEOUT_MS, freshDatabase, redisUrl } from '@test/support/stores'
 import { PATIENCE_MS } from '@test/support/until'
+import { createMailDesk } from '@/accounts/mails/outbox'
+import { createMailTransport, type MailSettings } from '@/accounts/mails/transport'
+import { createMailWorker } from '@/accounts/mails/worker'
 import { createAuth } from '@/console/auth/auth'
-import type { MailSettings } from '@/console/auth/mailer'
 import type { AuthParts } from '@/console/auth/parts'
 import { signUp } from '@/console/auth/sign-up'
 import type { IdentifyViewer, Viewer } from '@/console/auth/viewer'
@@ -36,6 +38,12 @@ export async function openDesk(mail?: MailSettings): Promise<Desk> {
   const database = connectDatabase(await freshDatabase(), { maxConnections: 8 })
   const redis = connectRedis(await redisUrl(), { logger, commandTimeoutMs: COMMAND_TIMEOUT_MS })
   await waitForRedis(redis, PATIENCE_MS)
+  const secret = async () => 'a secret of this desk, with forty characters'
+  const mails = createMailWorker({
+    ...{ database, secret, publicUrl: undefined, service: 'svc', logger, onOutcome: () => undefined },
+    transport: createMailTransport(mail, false, logger),
+  })
+  mails.start()
   const { parts, identifyViewer } = createAuth({
     settings: {
       signUp: 'open',
@@ -45,7 +53,7 @@ export async function openDesk(mail?: MailSettings): Promise<Desk> {
       mail,
     },
     publicUrl: undefined,
-    isProduction: false,
+    mails: createMailDesk(secret, mails.hurry),
     issuer: 'svc',
     database,
     redis,
@@ -57,6 +65,7 @@ export async function openDesk(mail?: MailSettings): Promise<Desk> {
     identifyViewer,
     logLines,
     async close() {
+      await mails.stop()
       redis.disconnect()
       await database.close(0)
     },

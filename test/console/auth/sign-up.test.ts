@@ -172,7 +172,7 @@ test('where no address has to be verified, an account made by an operator is giv
   const { sql } = open.parts.database
   const email = `${crypto.randomUUID()}@example.test`
   await sql`INSERT INTO accounts (id, name, email) VALUES (${`acct_${crypto.randomUUID()}`}, 'Reserved', ${email})`
-  const noMail = { ...open.parts, mailer: undefined }
+  const noMail = { ...open.parts, mails: undefined }
   const person = { name: 'Eve', email, password: PASSWORD }
   expect(await refusalOf(signUp(noMail, visitorWith(), person))).toEqual({
     kind: 'conflict',

@@ -3,7 +3,6 @@ import { and, eq, ne } from 'drizzle-orm'
 import { inOwnLine } from '@/accounts/passwords'
 import { hashSessionToken } from '@/console/auth/hashed-sessions'
 import { confirmationsBy } from '@/console/auth/limits'
-import { pageOf, secondStepChangedMail } from '@/console/auth/mails'
 import { type Answer, type AuthParts, ask } from '@/console/auth/parts'
 import { record } from '@/console/auth/record'
 import type { Viewer } from '@/console/auth/viewer'
@@ -77,7 +76,6 @@ export async function disableTotp(
     )
   })
   await record(parts, visitor, viewer, 'user.disable_totp')
-  tell(parts, visitor, viewer, 'Your authenticator app was removed: signing in asks for the password only.')
   return { body: null, cookies }
 }
 
@@ -95,7 +93,6 @@ export async function renewBackupCodes(
     )
   })
   await record(parts, visitor, viewer, 'user.renew_backup_codes')
-  tell(parts, visitor, viewer, 'New backup codes were made for your account: the old ones no longer work.')
   return body.backupCodes
 }
 
@@ -105,11 +102,6 @@ type BothSteps = { password: string; code: string }
 async function proveBothSteps(parts: AuthParts, visitor: Visitor, viewer: Viewer, proof: BothSteps): Promise<void> {
   await proveByPassword(parts, viewer, proof.password)
   await proveBySecondStep(parts, visitor, viewer, proof.code)
-}
-
-/** Whoever did not do it themselves has to learn of it where the thief of their session does not read. */
-function tell(parts: AuthParts, visitor: Visitor, { email }: Viewer, what: string): void {
-  parts.mailer?.post(secondStepChangedMail(email, pageOf(parts, visitor, 'settings'), what))
 }
 
 /** A stolen session must not be the place where the password is guessed. */

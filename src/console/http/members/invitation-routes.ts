@@ -1,6 +1,7 @@
 /** The routes of invitations: those of an account, sent by its members, and what the invited person answers. */
 import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
+import type { MailDesk } from '@/accounts/mails/outbox'
 import {
   INVITATION_DAYS,
   type ListedInvitation,
@@ -11,12 +12,12 @@ import {
 import type { Members } from '@/accounts/members/members'
 import { GatewayError } from '@/chat/error'
 import { invitationsTo, resendsOf } from '@/console/auth/limits'
-import type { Mailer } from '@/console/auth/mailer'
-import { invitationMail, linkTo } from '@/console/auth/mails'
 import type { Member } from '@/console/auth/viewer'
+import { linkFor } from '@/console/auth/visitor'
 import { ACCOUNT_PREFIX, guard, IN_ACCOUNT } from '@/console/http/guard'
 import type { SessionDeps } from '@/console/http/session/context'
 import { Done, Email, exactly, Token } from '@/console/http/session/schemas'
+import type { Transaction } from '@/db/client'
 import { titled } from '@/http/openapi/titled'
 import { changedBy, Role, refusalOf } from './member-words'
 
@@ -177,42 +178,43 @@ async function send(
   { email, role }: { email: string; role: ListedInvitation['role'] },
 ) {
   const { throttle } = deps.auth.parts
-  const mailer = requireMailer(deps)
+  const mails = requireMails(deps)
   await throttle.attempt(invitationsTo(email))
-  const { accountId } = viewer
-  const outcome = await deps.members.invitations.send(
-    { accountId, by: changedBy(deps, viewer, request) },
-    { email, role },
-  )
-  if (outcome.kind !== 'sent') throw refusalOf(outcome)
-  return post(deps, mailer, { viewer, request }, outcome.invitation)
+  const outcome = await deps.members.invitations.send(inviting(deps, mails, { viewer, request }), { email, role })
+  return sent(mails, outcome)
 }
 
 async function resend(deps: InvitationRouteDeps, { viewer, request }: Caller, invitationId: string) {
-  const mailer = requireMailer(deps)
-  const { accountId } = viewer
-  await deps.auth.parts.throttle.attempt(resendsOf(`${accountId} ${invitationId}`))
-  const outcome = await deps.members.invitations.resend(
-    { accountId, by: changedBy(deps, viewer, request) },
-    invitationId,
-  )
-  if (outcome.kind !== 'sent') throw refusalOf(outcome)
-  return post(deps, mailer, { viewer, request }, outcome.invitation)
+  const mails = requireMails(deps)
+  await deps.auth.parts.throttle.attempt(resendsOf(`${viewer.accountId} ${invitationId}`))
+  const outcome = await deps.members.invitations.resend(inviting(deps, mails, { viewer, request }), invitationId)
+  return sent(mails, outcome)
 }
 
-function requireMailer({ auth }: InvitationRouteDeps): Mailer {
-  const { mailer } = auth.parts
-  if (mailer) return mailer
+function requireMails({ auth }: InvitationRouteDeps): MailDesk {
+  const { mails } = auth.parts
+  if (mails) return mails
   throw new GatewayError('forbidden', 'This service sends no mail. Ask its operator to add the member.', {
     code: 'mail_not_configured',
   })
 }
 
-function post(deps: InvitationRouteDeps, mailer: Mailer, { viewer, request }: Caller, sent: SentInvitation) {
-  const { invitationId, token, email, role, accountName } = sent
-  const facts = { accountName, invitedBy: viewer.name, role, days: INVITATION_DAYS }
-  mailer.post(invitationMail(email, linkTo(deps.auth.parts, { request }, 'invitation', token), facts))
-  return { invitationId }
+/** Who invites, and the mail that the invitation comes with. */
+function inviting(deps: InvitationRouteDeps, mails: MailDesk, { viewer, request }: Caller) {
+  return {
+    accountId: viewer.accountId,
+    by: changedBy(deps, viewer, request),
+    async tell(transaction: Transaction, { token, email, role, accountName }: SentInvitation) {
+      const facts = { accountName, invitedBy: viewer.name, role, days: INVITATION_DAYS }
+      await mails.post(transaction, email, { kind: 'invitation', facts }, linkFor({ request }, token))
+    },
+  }
+}
+
+function sent(mails: MailDesk, outcome: Awaited<ReturnType<Members['invitations']['send']>>) {
+  if (outcome.kind !== 'sent') throw refusalOf(outcome)
+  mails.hurry()
+  return { invitationId: outcome.invitation.invitationId }
 }
 
 function onWire({ createdAt, expiresAt, ...invitation }: ListedInvitation): typeof InvitationBody.static {

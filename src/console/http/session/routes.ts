@@ -163,11 +163,11 @@ function verificationRoutes(deps: SessionDeps) {
 }
 
 /** What signing in offers here, for pages that nobody is signed in to yet. */
-function signInOptions({ settings, mailer, requiresVerification }: AuthParts) {
+function signInOptions({ settings, mails, requiresVerification }: AuthParts) {
   return {
     signUp: settings.signUp,
     isMailConfigured: requiresVerification,
-    isPasswordResetPossible: mailer !== undefined,
+    isPasswordResetPossible: mails !== undefined,
     passwordMinChars: PASSWORD_MIN_CHARS,
     passwordMaxChars: PASSWORD_MAX_CHARS,
   }

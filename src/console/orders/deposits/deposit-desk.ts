@@ -1,7 +1,7 @@
 /** What becomes of a provider's webhook once its raw text is here: signature, meaning, payment. */
 
 import type { Orders } from '@/console/orders/orders'
-import type { ConfirmOutcome, Reversal, ReverseOutcome } from '@/console/orders/types'
+import type { ConfirmOutcome, ReverseOutcome } from '@/console/orders/types'
 import { isJsonObject, type JsonObject, parseJson } from '@/lib/json'
 import type { Logger } from '@/lib/logger'
 import type { DepositEvent, DepositProvider } from './deposit-provider'
@@ -14,8 +14,6 @@ type DepositDeskDeps = {
   logger: Logger
   /** Told what became of each delivery. */
   onOutcome(provider: string, outcome: OutcomeWord): void
-  /** Told of each reversal that moved no credit, again where it is delivered again. Must not throw. */
-  onIdleReversal?: ((reversal: Reversal) => void) | undefined
 }
 
 export type DepositOutcome =
@@ -63,7 +61,6 @@ export function createDepositDesk(deps: DepositDeskDeps): DepositDesk {
       const outcome = await receive(deps, headers, body)
       note(deps, headers, outcome)
       deps.onOutcome(deps.provider.name, wordOf(outcome))
-      if ('reversal' in outcome && outcome.reversal.state !== 'applied') deps.onIdleReversal?.(outcome.reversal)
       return outcome
     },
   }

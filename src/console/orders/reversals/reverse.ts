@@ -1,6 +1,8 @@
 /** Money that had arrived is gone again, or was won back; credit follows, below zero too, and then suspends. */
 import { and, eq, sql } from 'drizzle-orm'
+import { administratorAddresses, writeMails } from '@/accounts/mails/outbox'
 import { applyEntry } from '@/console/orders/apply'
+import { formatCents } from '@/console/orders/cents'
 import type { OrdersDeps } from '@/console/orders/deps'
 import { MAX_EXTERNAL_ID_CHARS, MAX_PAYMENT_CENTS, MAX_REASON_CHARS } from '@/console/orders/limits'
 import { appendEvent, lockOrder, optionalText, toOrder } from '@/console/orders/rows'
@@ -52,10 +54,14 @@ async function record(deps: OrdersDeps, transaction: Transaction, notice: Revers
   const applied = await applyReversal(deps, transaction, row, notice.actor)
   if (applied === undefined) {
     if (row.orderId !== null) await noteWaiting(deps, transaction, row, notice)
+    await tellAdministrators(transaction, row)
     return { outcome: { kind: 'waiting', reversal: toReversal(row) }, moved: [] }
   }
   const { reversal, order, moved } = applied
-  if (reversal.state === 'kept') return { outcome: { kind: 'kept', reversal: toReversal(reversal) }, moved }
+  if (reversal.state === 'kept') {
+    await tellAdministrators(transaction, reversal)
+    return { outcome: { kind: 'kept', reversal: toReversal(reversal) }, moved }
+  }
   const word = isReinstatement ? 'reinstated' : 'reversed'
   return { outcome: { kind: word, reversal: toReversal(reversal), order: toOrder(order) }, moved }
 }
@@ -97,4 +103,15 @@ async function noteWaiting(
   if (!order) return
   const event = { kind: 'reversal_kept', amountCents, note: `${kind} of a payment that is not credited` } as const
   await appendEvent(transaction, order, { event, actor, now: new Date(clock.now()) })
+}
+
+/** It moves no credit: somebody has to look, and nobody watches a list. */
+async function tellAdministrators(
+  transaction: Transaction,
+  { id, kind, amountCents, currency, undoes, orderId }: ReversalRow,
+): Promise<void> {
+  const amount = formatCents(amountCents)
+  const facts = { reversal: kind, amount, currency, undoes, hasOrder: orderId === null ? 0 : 1 }
+  const to = await administratorAddresses(transaction)
+  await writeMails(transaction, { kind: 'idle_reversal', facts }, to, { eventId: `reversal:${id}` })
 }

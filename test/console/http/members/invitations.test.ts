@@ -165,8 +165,8 @@ describe('an invitation', () => {
 test('where no mail can be sent, nobody is invited', async () => {
   const owner = await newOrganisation()
   const { parts } = gateway.gateway.deps.dashboard.auth
-  const { mailer } = parts
-  parts.mailer = undefined
+  const { mails } = parts
+  parts.mails = undefined
   expect(refusal(await send(owner, 'a@example.test'))).toBe('403 mail_not_configured')
-  parts.mailer = mailer
+  parts.mails = mails
 })

@@ -1,0 +1,27 @@
+/** What a mail says, before it is written as text and as HTML. */
+
+/** A paragraph, a link to a page of the dashboard, or facts with their names. */
+export type Block =
+  | { text: string }
+  | {
+      button: string
+      /** The page's path below `/dashboard/`; the mail's token, if it has one, is added to it. */
+      page: string
+    }
+  | { rows: readonly (readonly [name: string, value: string])[] }
+
+/** A subject, which is the heading as well, and what stands below it. */
+export type MailContent = { subject: string; blocks: readonly Block[] }
+
+const MAX_NAME_CHARS = 80
+
+/** What somebody calls themselves or something, in which no program that shows a mail finds an address to click on. */
+export function withoutLinks(name: string): string {
+  const text = name.replace(/[/:@<>\\]/g, ' ').replace(/\.(?=\S)/g, '. ')
+  return text.replace(/\s+/g, ' ').trim().slice(0, MAX_NAME_CHARS)
+}
+
+/** A moment (ISO 8601) as people read it, in UTC. */
+export function momentText(iso: string): string {
+  return `${iso.slice(0, 10)} ${iso.slice(11, 16)} UTC`
+}

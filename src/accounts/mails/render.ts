@@ -1,0 +1,97 @@
+/** Mails as text and as HTML, from one content. Whatever a mail holds is text: nothing of it becomes markup. */
+import type { Block, MailContent } from './content'
+
+export type RenderedMail = { subject: string; text: string; html: string; link: string | undefined }
+
+export type Surroundings = {
+  /** What links begin with: the address of the service, without a trailing slash. */
+  baseUrl: string
+  /** The name of the service. */
+  service: string
+  /** Added to the mail's link behind a #, where no server and no log sees it. */
+  token?: string | undefined
+  /** Where whoever gets the mail says that they want no more of its kind. */
+  unsubscribeUrl?: string | undefined
+}
+
+/** Writes a mail. */
+export function renderMail({ subject, blocks }: MailContent, surroundings: Surroundings): RenderedMail {
+  const { service, baseUrl, unsubscribeUrl } = surroundings
+  const links = blocks.flatMap((block) => ('page' in block ? [linkTo(surroundings, block.page)] : []))
+  const heading = oneLine(subject)
+  const foot = baseUrl === '' ? service : `${service}, ${baseUrl}`
+  const paragraphs = blocks.map((block) => blockAsText(block, surroundings))
+  const end = unsubscribeUrl === undefined ? [] : [`No more mails of this kind: ${unsubscribeUrl}`]
+  const text = `${[...paragraphs, ['-- ', foot, ...end].join('\n')].join('\n\n')}\n`
+  const body = blocks.map((block) => blockAsHtml(block, surroundings)).join('\n')
+  const unsubscribe =
+    unsubscribeUrl === undefined ? '' : `<br><a href="${escapeHtml(unsubscribeUrl)}">No more mails of this kind</a>`
+  const html = document(heading, `${body}\n<p class="foot">${escapeHtml(foot)}${unsubscribe}</p>`)
+  return { subject: heading, text, html, link: links[0] }
+}
+
+function linkTo({ baseUrl, token }: Surroundings, page: string): string {
+  return `${baseUrl}/dashboard/${page}${token === undefined ? '' : `#token=${encodeURIComponent(token)}`}`
+}
+
+function blockAsText(block: Block, surroundings: Surroundings): string {
+  if ('text' in block) return oneLine(block.text)
+  if ('page' in block) return linkTo(surroundings, block.page)
+  return block.rows.map(([name, value]) => `${name}: ${oneLine(value)}`).join('\n')
+}
+
+function blockAsHtml(block: Block, surroundings: Surroundings): string {
+  if ('text' in block) return `<p>${escapeHtml(oneLine(block.text))}</p>`
+  if ('page' in block) {
+    const link = escapeHtml(linkTo(surroundings, block.page))
+    return `<p><a class="button" href="${link}">${escapeHtml(block.button)}</a></p>\n<p class="small">Or open this address: <a href="${link}">${link}</a></p>`
+  }
+  const rows = block.rows.map(
+    ([name, value]) => `<tr><th scope="row">${escapeHtml(name)}</th><td>${escapeHtml(oneLine(value))}</td></tr>`,
+  )
+  return `<table>${rows.join('')}</table>`
+}
+
+/** A header and a paragraph are one line each, whatever somebody has put into a name. */
+function oneLine(text: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is taken out.
+  return text.replace(/[\u0000-\u001f\u007f\u2028\u2029]+/g, ' ')
+}
+
+function escapeHtml(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`)
+}
+
+/** Both schemes are said twice: by `color-scheme` for programs that choose, and by rules for those that know only these. */
+const STYLE = `
+:root{color-scheme:light dark;supported-color-schemes:light dark}
+body{margin:0;padding:24px 12px;background:#f3f5f7;color:#14181c;font:16px/1.5 -apple-system,"Segoe UI",Roboto,Helvetica,Arial,sans-serif}
+main{box-sizing:border-box;max-width:560px;margin:0 auto;padding:24px;background:#fff;border-radius:12px}
+h1{font-size:20px;line-height:1.3;margin:0 0 16px;overflow-wrap:anywhere}
+p{margin:0 0 16px;overflow-wrap:anywhere}
+a{color:#0b5fcc;overflow-wrap:anywhere}
+.button{display:inline-block;padding:10px 18px;border-radius:8px;background:#0b5fcc;color:#fff;font-weight:600;text-decoration:none}
+.small,.foot{font-size:14px;color:#4d5863}
+.foot{margin:24px 0 0;padding-top:16px;border-top:1px solid #d7dde3}
+table{border-collapse:collapse;margin:0 0 16px;width:100%}
+th,td{padding:6px 12px 6px 0;text-align:left;vertical-align:top;overflow-wrap:anywhere}
+th{font-weight:400;color:#4d5863;white-space:nowrap}
+@media (prefers-color-scheme:dark){
+body{background:#101418;color:#e8ecf0}
+main{background:#1a2026}
+a{color:#7db7ff}
+.button{background:#0b5fcc;color:#fff}
+.small,.foot,th{color:#aab4bf}
+.foot{border-top-color:#38424c}
+}`
+
+function document(heading: string, body: string): string {
+  const title = escapeHtml(heading)
+  return `<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">
+<meta name="color-scheme" content="light dark"><meta name="supported-color-schemes" content="light dark">
+<title>${title}</title><style>${STYLE}</style></head><body><main><h1>${title}</h1>
+${body}
+</main></body></html>
+`
+}

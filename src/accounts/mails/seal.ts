@@ -1,0 +1,30 @@
+/** Texts that only whoever has the sign-in secret can read: tokens of mails that wait, and links that unsubscribe. */
+import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
+
+const NONCE_BYTES = 12
+const TAG_BYTES = 16
+const KEY_BYTES = 32
+
+/** `text`, encrypted and bound to `purpose`, in base64url. */
+export function seal(secret: string, purpose: string, text: string): string {
+  const nonce = randomBytes(NONCE_BYTES)
+  const cipher = createCipheriv('aes-256-gcm', keyOf(secret, purpose), nonce)
+  return Buffer.concat([nonce, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()]).toString('base64url')
+}
+
+/** The text again; undefined where it was sealed by another secret, for another purpose, or never. */
+export function unseal(secret: string, purpose: string, sealed: string): string | undefined {
+  const bytes = Buffer.from(sealed, 'base64url')
+  if (bytes.length < NONCE_BYTES + TAG_BYTES) return undefined
+  const decipher = createDecipheriv('aes-256-gcm', keyOf(secret, purpose), bytes.subarray(0, NONCE_BYTES))
+  decipher.setAuthTag(bytes.subarray(-TAG_BYTES))
+  try {
+    return decipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES), undefined, 'utf8') + decipher.final('utf8')
+  } catch {
+    return undefined
+  }
+}
+
+function keyOf(secret: string, purpose: string): Uint8Array {
+  return new Uint8Array(hkdfSync('sha256', secret, '', `gateway ${purpose}`, KEY_BYTES))
+}

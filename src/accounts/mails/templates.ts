@@ -1,0 +1,225 @@
+/** Every kind of mail: what it says, and for how long that is worth sending. Names are what strangers call themselves: no link is made of them. */
+import type { MailFacts } from '@/db/mail-schema'
+import { type Block, type MailContent, momentText, withoutLinks } from './content'
+
+type Template<Facts> = {
+  /** Hours after which it is no longer sent: as long as its link works, or a week. */
+  hours: number
+  write(facts: Facts): MailContent
+}
+
+const DAY_HOURS = 24
+const WEEK_HOURS = 7 * DAY_HOURS
+
+/** Who did something, where it is known: a person's address, or the operator's command line. */
+type Changed = { accountName: string; by: string }
+
+const NOT_YOU =
+  'If it was not you, choose a new password and end all other sessions here, and tell the operator of this service.'
+const NOT_EXPECTED =
+  'If you did not expect this, look at the audit log of the account, or ask the operator of this service.'
+
+const TEMPLATES = {
+  /** To somebody who has signed up. */
+  verify_email: template(DAY_HOURS, () => ({
+    subject: 'Confirm your e-mail address',
+    blocks: [
+      { text: 'Welcome. Confirm your e-mail address to start:' },
+      { button: 'Confirm the address', page: 'verify-email' },
+      { text: 'The link is valid for 24 hours. If you have not signed up, ignore this mail.' },
+    ],
+  })),
+  /** To somebody who has forgotten the password. */
+  reset_password: template(1, () => ({
+    subject: 'Choose a new password',
+    blocks: [
+      {
+        text: 'Somebody, probably you, has asked to reset the password of your account. Choose a new one here:',
+      },
+      { button: 'Choose a new password', page: 'reset-password' },
+      {
+        text: 'The link is valid for one hour and works once. If it was not you, ignore this mail: nothing has changed.',
+      },
+    ],
+  })),
+  /** To somebody with whose address somebody, perhaps they themselves, has tried to sign up again. */
+  already_registered: template(1, () => ({
+    subject: 'You have an account already',
+    blocks: [
+      { text: 'Somebody, probably you, has tried to sign up with this address, which has an account already.' },
+      { text: 'Sign in with your password, or choose a new one here:' },
+      { button: 'Choose a new password', page: 'reset-password' },
+      {
+        text: 'The link is valid for one hour and works once. If it was not you, ignore this mail: nothing has changed.',
+      },
+    ],
+  })),
+  /** To somebody who is to become a member of an organisation. */
+  invitation: template(
+    WEEK_HOURS,
+    ({
+      accountName,
+      invitedBy,
+      role,
+      days,
+    }: {
+      accountName: string
+      invitedBy: string
+      role: string
+      days: number
+    }) => ({
+      subject: `You are invited to ${withoutLinks(accountName)}`,
+      blocks: [
+        {
+          text: `${withoutLinks(invitedBy)} invites you to the account of ${withoutLinks(accountName)}, in the role ${role}. Open this link to accept:`,
+        },
+        { button: 'Look at the invitation', page: 'invitation' },
+        {
+          text: `Sign in, or sign up, with the address that this mail was sent to. The link is valid for ${days} days and works once. If you know nothing of it, ignore this mail.`,
+        },
+      ],
+    }),
+  ),
+  /** To somebody whose password is another now. */
+  password_changed: security(({ address, at }: { address: string; at: string }) => ({
+    subject: 'Your password was changed',
+    blocks: [
+      { text: 'The password of your account was changed, and all other sessions were ended.' },
+      { rows: whenAndWhere(at, address) },
+    ],
+  })),
+  /** To somebody whose second step of signing in was changed. */
+  second_step_changed: security(
+    ({ what, address, at }: { what: keyof typeof SECOND_STEP; address: string; at: string }) => ({
+      subject: 'Your two-step sign-in was changed',
+      blocks: [{ text: SECOND_STEP[what] }, { rows: whenAndWhere(at, address) }],
+    }),
+  ),
+  /** To somebody who has signed in from a browser that was not known as theirs. */
+  new_sign_in: security(({ address, at, browser }: { address: string; at: string; browser: string }) => ({
+    subject: 'A new sign-in to your account',
+    blocks: [
+      { text: 'Somebody, probably you, has signed in to your account from a browser that was not used for it before.' },
+      { rows: [...whenAndWhere(at, address), ['Browser', withoutLinks(browser) || 'unknown']] },
+    ],
+  })),
+  /** To a member whose role is another now. */
+  role_changed: ofAccount(({ accountName, before, after, by }: Changed & { before: string; after: string }) => ({
+    subject: `Your role in ${withoutLinks(accountName)} was changed`,
+    blocks: [
+      { text: `In the account of ${withoutLinks(accountName)} you are ${after} now. You were ${before} before.` },
+      { rows: [['Changed by', by]] },
+    ],
+  })),
+  /** To somebody who was made a member without an invitation. */
+  member_added: ofAccount(({ accountName, role, by }: Changed & { role: string }) => ({
+    subject: `You are a member of ${withoutLinks(accountName)}`,
+    blocks: [
+      { text: `You were made a member of the account of ${withoutLinks(accountName)}, in the role ${role}.` },
+      { rows: [['Added by', by]] },
+    ],
+  })),
+  /** To somebody who is no member any more. */
+  member_removed: ofAccount(({ accountName, by }: Changed) => ({
+    subject: `You are no longer a member of ${withoutLinks(accountName)}`,
+    blocks: [
+      { text: `Your membership of the account of ${withoutLinks(accountName)} has ended.` },
+      { rows: [['Ended by', by]] },
+    ],
+  })),
+  /** To the owners of an account that has another one. */
+  owner_added: ofAccount(({ accountName, owner, by }: Changed & { owner: string }) => ({
+    subject: `${withoutLinks(accountName)} has a new owner`,
+    blocks: [
+      { text: `The account of ${withoutLinks(accountName)} has one more owner, who may do all that you may.` },
+      {
+        rows: [
+          ['New owner', owner],
+          ['Added by', by],
+        ],
+      },
+    ],
+  })),
+  /** To owners and admins of an account whose keys may be used from other addresses than before. */
+  addresses_changed: ofAccount(({ accountName, after, by }: Changed & { after: string }) => ({
+    subject: `Allowed addresses of ${withoutLinks(accountName)} were changed`,
+    blocks: [
+      { text: `From where keys of the account of ${withoutLinks(accountName)} may be used was changed.` },
+      {
+        rows: [
+          ['Allowed now', after],
+          ['Changed by', by],
+        ],
+      },
+    ],
+  })),
+  /** To administrators: money was taken back, or given again, that moved no credit. */
+  idle_reversal: template(
+    WEEK_HOURS,
+    (facts: { reversal: string; amount: string; currency: string; undoes: string; hasOrder: number }) => ({
+      subject: `A ${facts.reversal} needs somebody to look`,
+      blocks: [
+        { text: `A ${facts.reversal} of ${facts.amount} ${facts.currency} has moved no credit.` },
+        {
+          text: `${facts.hasOrder ? 'It does not fit what its order has got' : 'Nobody here knows what it undoes'} (${facts.undoes}). Decide under "Chargebacks to look at":`,
+        },
+        { button: 'Look at it', page: 'admin/orders' },
+      ],
+    }),
+  ),
+}
+
+const SECOND_STEP = {
+  enabled: 'An authenticator app was set up: signing in asks for its code from now on.',
+  disabled: 'Your authenticator app was removed: signing in asks for the password only.',
+  codes: 'New backup codes were made for your account: the old ones no longer work.',
+  reset: 'The operator of this service has removed your authenticator app: signing in asks for the password only.',
+} as const
+
+function template<Facts extends MailFacts = Record<string, never>>(
+  hours: number,
+  write: (facts: Facts) => MailContent,
+): Template<Facts> {
+  return { hours, write }
+}
+
+/** What a person is told of their own sign-in. Nobody can turn it off. */
+function security<Facts extends MailFacts>(write: (facts: Facts) => MailContent): Template<Facts> {
+  const blocks: Block[] = [{ text: NOT_YOU }, { button: 'Look at your settings', page: 'settings' }]
+  return { hours: WEEK_HOURS, write: (facts) => withEnd(write(facts), blocks) }
+}
+
+/** What a person is told of an account of theirs. Nobody can turn it off. */
+function ofAccount<Facts extends MailFacts>(write: (facts: Facts) => MailContent): Template<Facts> {
+  return { hours: WEEK_HOURS, write: (facts) => withEnd(write(facts), [{ text: NOT_EXPECTED }]) }
+}
+
+function withEnd({ subject, blocks }: MailContent, more: readonly Block[]): MailContent {
+  return { subject, blocks: [...blocks, ...more] }
+}
+
+function whenAndWhere(at: string, address: string): [string, string][] {
+  return [
+    ['When', momentText(at)],
+    ['From address', address],
+  ]
+}
+
+export type MailKind = keyof typeof TEMPLATES
+export type FactsOf<Kind extends MailKind> = Parameters<(typeof TEMPLATES)[Kind]['write']>[0]
+
+/** A mail that is to be written: its kind, and what that kind needs to know. */
+export type NewMail = { [Kind in MailKind]: { kind: Kind; facts: FactsOf<Kind> } }[MailKind]
+
+/** The kinds that this version knows how to write. */
+export const MAIL_KINDS = Object.keys(TEMPLATES) as MailKind[]
+
+/** How long a mail is worth sending, in milliseconds. */
+export function lifeOf(kind: MailKind): number {
+  return TEMPLATES[kind].hours * 3_600_000
+}
+
+/** What a mail of this kind says. `facts` are those it was written with. */
+export function contentOf(kind: MailKind, facts: MailFacts): MailContent {
+  return (TEMPLATES[kind].write as (facts: MailFacts) => MailContent)(facts)
+}

@@ -1,0 +1,175 @@
+/** Sends what the outbox of mails holds. Every gateway runs one; no mail is taken by two at once, and none is lost with a gateway that dies. */
+import { textArray } from '@/db/array-literal'
+import type { Database } from '@/db/client'
+import { describeFailure } from '@/db/failure'
+import type { MailFacts } from '@/db/mail-schema'
+import type { Logger } from '@/lib/logger'
+import { type BackgroundWorker, createWorkerLoop, jittered } from '@/lib/worker-loop'
+import { MAIL_TOKEN } from './outbox'
+import { renderMail } from './render'
+import { unseal } from './seal'
+import { contentOf, MAIL_KINDS, type MailKind } from './templates'
+import type { MailTransport, SendOutcome } from './transport'
+
+/** What becomes of one try: `retried` is refused for now, `refused` an address that there isn't, `away` a server that takes nothing. */
+export const MAIL_OUTCOMES = ['sent', 'retried', 'failed', 'refused', 'expired', 'away'] as const
+export type MailOutcome = (typeof MAIL_OUTCOMES)[number]
+
+export type MailWorkerDeps = {
+  database: Database
+  /** Undefined: nothing can be sent here, and what was written is only kept for its time. */
+  transport: MailTransport | undefined
+  /** What tokens are encrypted by. */
+  secret(): Promise<string>
+  /** The address of the service without a trailing slash; undefined: where the request of a mail was sent to. */
+  publicUrl: string | undefined
+  /** The name of the service. */
+  service: string
+  logger: Logger
+  onOutcome(outcome: MailOutcome): void
+}
+
+export interface MailWorker extends BackgroundWorker {
+  /** A mail was written that somebody waits for. */
+  hurry(): void
+  /** How many mails waited when this process last looked, and for how long the oldest of them had, in seconds. */
+  waiting(): { mails: number; seconds: number }
+}
+
+const INTERVAL_MS = 2_000
+/** All of it: many processes look at the same mails. */
+const JITTER = 1
+/** Sent at the same time, each by a connection of its own. */
+const BATCH = 5
+/** A mail that was taken by a gateway that died is taken again after this time: longer than a try can last. */
+const LEASE_SECONDS = 60
+/** After a first and a second refusal. */
+const RETRY_SECONDS = [60, 600]
+const MAX_TRIES = RETRY_SECONDS.length + 1
+/** While the server is away: 5 seconds, doubled each time, a minute at most. */
+const AWAY_SECONDS = 5
+const MAX_AWAY_SECONDS = 60
+const LOOK_INTERVAL_MS = 30_000
+const STOP_TIMEOUT_MS = 2_000
+const KEPT_DAYS = 30
+
+/** Creates the worker. Its stop takes two seconds at most; a mail that is on its way then may be sent twice. */
+export function createMailWorker(deps: MailWorkerDeps): MailWorker {
+  const { database, transport, logger } = deps
+  let waiting = { mails: 0, seconds: 0 }
+  let lookedAtMs = Number.NEGATIVE_INFINITY
+  let timesAway = 0
+
+  async function look(): Promise<void> {
+    if (performance.now() - lookedAtMs < LOOK_INTERVAL_MS) return
+    lookedAtMs = performance.now()
+    waiting = await lookAndClean(database)
+  }
+
+  const loop = createWorkerLoop({
+    async round() {
+      await look()
+      if (!transport) return LOOK_INTERVAL_MS
+      const claimed = await claim(database)
+      const outcomes = await Promise.all(claimed.map((mail) => deliver(deps, transport, mail, awaySeconds(timesAway))))
+      timesAway = outcomes.includes('away') ? timesAway + 1 : 0
+      return claimed.length === BATCH && timesAway === 0 ? 0 : jittered(INTERVAL_MS, JITTER)
+    },
+    onFailure(error) {
+      logger.warn('mail_outbox_failed', { reason: describeFailure(error) })
+      return jittered(INTERVAL_MS, JITTER)
+    },
+    stopTimeoutMs: STOP_TIMEOUT_MS,
+  })
+  return { start: loop.start, stop: loop.stop, hurry: () => loop.hurry(0), waiting: () => waiting }
+}
+
+function awaySeconds(timesAway: number): number {
+  return Math.min(AWAY_SECONDS * 2 ** timesAway, MAX_AWAY_SECONDS)
+}
+
+type ClaimedMail = {
+  id: string
+  recipient: string
+  kind: MailKind
+  facts: MailFacts
+  sealedToken: string | null
+  origin: string | null
+  tries: number
+  isExpired: boolean
+}
+
+/** Takes mails that are due, for as long as a try may last. Those that a newer version writes are left to it. */
+async function claim({ sql: query }: Database): Promise<ClaimedMail[]> {
+  return await query<ClaimedMail[]>`
+    UPDATE mails SET next_try_at = now() + ${LEASE_SECONDS} * interval '1 second'
+    WHERE id IN (SELECT id FROM mails WHERE state = 'waiting' AND next_try_at <= now() AND kind = ANY(${textArray(MAIL_KINDS)}::text[])
+      ORDER BY next_try_at LIMIT ${BATCH} FOR UPDATE SKIP LOCKED)
+    RETURNING id, recipient, kind, facts, sealed_token AS "sealedToken", origin, tries, expires_at <= now() AS "isExpired"`
+}
+
+async function deliver(
+  deps: MailWorkerDeps,
+  transport: MailTransport,
+  mail: ClaimedMail,
+  pauseSeconds: number,
+): Promise<MailOutcome> {
+  const told = mail.isExpired ? ({ kind: 'expired' } as const) : await send(deps, transport, mail)
+  const outcome = await note(deps.database, mail, told, pauseSeconds)
+  deps.onOutcome(outcome)
+  const fields = { mailId: mail.id, kind: mail.kind }
+  if (outcome === 'sent') deps.logger.info('mail_sent', fields)
+  else
+    deps.logger.warn('mail_not_sent', { ...fields, outcome, reason: 'reason' in told && withoutAddresses(told.reason) })
+  return outcome
+}
+
+async function send(deps: MailWorkerDeps, transport: MailTransport, mail: ClaimedMail): Promise<SendOutcome> {
+  const { id, recipient: to, kind, facts, sealedToken, origin } = mail
+  const token = sealedToken === null ? undefined : unseal(await deps.secret(), MAIL_TOKEN, sealedToken)
+  if (sealedToken !== null && token === undefined) return { kind: 'failed', reason: 'AUTH_SECRET was changed since' }
+  const baseUrl = deps.publicUrl ?? origin ?? ''
+  const rendered = renderMail(contentOf(kind, facts), { baseUrl, service: deps.service, token })
+  return transport.send({ id, to, ...rendered })
+}
+
+/** Writes down what became of a try. What is over keeps neither its token nor what it said. */
+async function note(
+  { sql: query }: Database,
+  { id, recipient, tries }: ClaimedMail,
+  told: SendOutcome | { kind: 'expired' },
+  pauseSeconds: number,
+): Promise<MailOutcome> {
+  const reason = 'reason' in told ? told.reason : null
+  const again = told.kind === 'away' ? pauseSeconds : told.kind === 'later' ? RETRY_SECONDS[tries] : undefined
+  if (again !== undefined) {
+    await query`UPDATE mails SET next_try_at = now() + ${again} * interval '1 second', failure = ${reason},
+      tries = ${told.kind === 'later' ? tries + 1 : tries} WHERE id = ${id} AND state = 'waiting'`
+    return told.kind === 'away' ? 'away' : 'retried'
+  }
+  const state = told.kind === 'sent' || told.kind === 'expired' ? told.kind : 'failed'
+  const last = state === 'expired' ? 0 : 1
+  await query`UPDATE mails SET state = ${state}, ended_at = now(), failure = ${reason}, tries = ${Math.min(tries + last, MAX_TRIES)},
+    sealed_token = NULL, facts = '{}' WHERE id = ${id} AND state = 'waiting'`
+  if (told.kind === 'refused') {
+    await query`INSERT INTO refused_mail_addresses (email, reason) VALUES (${recipient}, ${reason}) ON CONFLICT DO NOTHING`
+    return 'refused'
+  }
+  // A mail that nobody can turn off was taken: there is a mailbox again.
+  if (state === 'sent') await query`DELETE FROM refused_mail_addresses WHERE email = ${recipient}`
+  return state
+}
+
+/** How many wait, and for how long; those of long ago are deleted. */
+async function lookAndClean({ sql: query }: Database): Promise<{ mails: number; seconds: number }> {
+  await query`DELETE FROM mails WHERE created_at < now() - ${KEPT_DAYS} * interval '1 day'`
+  const [row] = await query<{ mails: number; seconds: number }[]>`
+    SELECT count(*)::int AS mails, coalesce(extract(epoch FROM now() - min(created_at)), 0)::float8 AS seconds
+    FROM mails WHERE state = 'waiting'`
+  return row ?? { mails: 0, seconds: 0 }
+}
+
+/** Servers like to name the address that they refuse; nobody's is to be in the log. */
+function withoutAddresses(reason: string): string {
+  return reason.replace(/\S+@\S+/g, '…')
+}

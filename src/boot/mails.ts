@@ -1,0 +1,33 @@
+/** Wires the outbox of mails: who sends it, and the desk for mails that somebody waits for. */
+import { createMailDesk, type MailDesk } from '@/accounts/mails/outbox'
+import { createMailTransport } from '@/accounts/mails/transport'
+import { createMailWorker, type MailOutcome, type MailWorker } from '@/accounts/mails/worker'
+import type { Config } from '@/config/config'
+import { readOrCreateSecret } from '@/console/auth/secret'
+import type { Database } from '@/db/client'
+import type { Logger } from '@/lib/logger'
+import { once } from '@/lib/once'
+
+type MailParts = {
+  config: Config
+  database: Database
+  /** The service's name. */
+  service: string
+  logger: Logger
+  onOutcome(outcome: MailOutcome): void
+}
+
+export type Mails = {
+  worker: MailWorker
+  /** Undefined where nothing can be sent, and nobody is to wait for it. */
+  desk: MailDesk | undefined
+}
+
+/** The worker is not started yet. */
+export function assembleMails({ config, database, service, logger, onOutcome }: MailParts): Mails {
+  const { publicUrl, signIn } = config
+  const secret = once(async () => signIn.secret ?? (await readOrCreateSecret(database)))
+  const transport = createMailTransport(signIn.mail, config.isProduction, logger)
+  const worker = createMailWorker({ database, transport, secret, publicUrl, service, logger, onOutcome })
+  return { worker, desk: transport && createMailDesk(secret, worker.hurry) }
+}

@@ -1,0 +1,48 @@
+/** Lists mails for operators: what waits, what was given up, and why. Never what a mail says. */
+import type { Database } from '@/db/client'
+import type { MailState } from '@/db/mail-schema'
+import { cutPage, type Page, type PageRequest, pageSize } from '@/lib/paging'
+import { readCursor } from './keyset'
+
+export const MAIL_STATES = ['waiting', 'sent', 'failed', 'expired'] as const satisfies readonly MailState[]
+
+type MailSearch = PageRequest & {
+  state?: MailState
+  /** The whole address, in any case. */
+  to?: string
+}
+
+type ListedMail = {
+  mailId: string
+  to: string
+  kind: string
+  state: MailState
+  /** Refusals of a server that could be reached. */
+  tries: number
+  /** What the last server said, or why there was none. */
+  failure: string | null
+  createdAt: string
+  /** When it is tried again; null where it is over. */
+  nextTryAt: string | null
+}
+
+/** One page, newest first. */
+export async function searchMails({ sql }: Database, search: MailSearch): Promise<Page<ListedMail>> {
+  const size = pageSize(search)
+  const after = search.cursor === undefined ? undefined : readCursor(search.cursor)
+  const { state, to } = search
+  const rows = await sql<(ListedMail & { place: string })[]>`
+    SELECT id AS "mailId", recipient AS to, kind, state, tries, failure, created_at::text AS place,
+      to_json(created_at)#>>'{}' AS "createdAt", CASE WHEN state = 'waiting' THEN to_json(next_try_at)#>>'{}' END AS "nextTryAt"
+    FROM mails WHERE true
+      ${state === undefined ? sql`` : sql`AND state = ${state}`}
+      ${to === undefined ? sql`` : sql`AND recipient = ${to.toLowerCase()}`}
+      ${after === undefined ? sql`` : sql`AND (created_at, id) < (${after.at}::text::timestamptz, ${after.id})`}
+    ORDER BY created_at DESC, id DESC LIMIT ${size + 1}`
+  return cutPage(
+    rows,
+    size,
+    (row) => [row.place, row.mailId],
+    ({ place: _, ...mail }) => mail,
+  )
+}

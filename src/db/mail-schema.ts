@@ -1,0 +1,46 @@
+/** The tables of mails as TypeScript sees them; migrations/0034_mails.sql is what makes them. */
+import { sql } from 'drizzle-orm'
+import { index, integer, jsonb, pgTable, text, unique } from 'drizzle-orm/pg-core'
+import { moment } from './columns'
+
+/** `failed`: given up after a refusal; `expired`: what it says was no longer worth anything. */
+export type MailState = 'waiting' | 'sent' | 'failed' | 'expired'
+
+/** What a mail is made of. Never secrets. */
+export type MailFacts = Record<string, string | number>
+
+export const mails = pgTable(
+  'mails',
+  {
+    id: text('id').primaryKey(),
+    /** What it tells of: once to each recipient. */
+    eventId: text('event_id').notNull(),
+    /** In lower case. */
+    recipient: text('recipient').notNull(),
+    kind: text('kind').notNull(),
+    facts: jsonb('facts').$type<MailFacts>().notNull(),
+    /** The token of its link, encrypted; null for mails without one, and once it has ended. */
+    sealedToken: text('sealed_token'),
+    origin: text('origin'),
+    state: text('state').$type<MailState>().notNull().default('waiting'),
+    /** Refusals of a server that could be reached. */
+    tries: integer('tries').notNull().default(0),
+    failure: text('failure'),
+    createdAt: moment('created_at').notNull().defaultNow(),
+    nextTryAt: moment('next_try_at').notNull().defaultNow(),
+    expiresAt: moment('expires_at').notNull(),
+    endedAt: moment('ended_at'),
+  },
+  (table) => [
+    unique('mails_event_id_recipient_key').on(table.eventId, table.recipient),
+    index('mails_due_index').on(table.nextTryAt).where(sql`state = 'waiting'`),
+    index('mails_created_index').on(table.createdAt.desc()),
+  ],
+)
+
+/** Addresses that a mail server has refused for good. */
+export const refusedMailAddresses = pgTable('refused_mail_addresses', {
+  email: text('email').primaryKey(),
+  reason: text('reason').notNull(),
+  refusedAt: moment('refused_at').notNull().defaultNow(),
+})

@@ -1,0 +1,85 @@
+/** The mails: where their links lead, that no name becomes a link or markup, and that their words keep what the tokens promise. */
+import { describe, expect, test } from 'bun:test'
+import { type RenderedMail, renderMail } from '@/accounts/mails/render'
+import { contentOf, MAIL_KINDS, type NewMail } from '@/accounts/mails/templates'
+import { SAMPLES } from './samples'
+
+const BASE = { baseUrl: 'https://pay.example.test/base', service: 'svc' }
+const LINK = 'https://pay.example.test/base/dashboard/verify-email#token=abc'
+
+function render({ kind, facts }: NewMail, more: Partial<Parameters<typeof renderMail>[1]> = {}): RenderedMail {
+  return renderMail(contentOf(kind, facts), { ...BASE, ...more })
+}
+
+test('there is a sample of every kind', () => {
+  expect(SAMPLES.map(({ kind }) => kind).sort()).toEqual([...MAIL_KINDS].sort())
+})
+
+describe('a link', () => {
+  test('carries its token where no server and no log sees it, and no token can leave that place', () => {
+    const { link } = render({ kind: 'reset_password', facts: {} }, { token: 'a&b=c#d/?e' })
+    const url = new URL(link ?? '')
+    expect(url.search).toBe('')
+    expect(url.pathname).toBe('/base/dashboard/reset-password')
+    expect(new URLSearchParams(url.hash.slice(1)).get('token')).toBe('a&b=c#d/?e')
+  })
+
+  test('stands on a line of its own in the text, and is what the button opens', () => {
+    const { text, html } = render({ kind: 'verify_email', facts: {} }, { token: 'abc' })
+    expect(text.split('\n')).toContain(LINK)
+    expect(html).toContain(`<a class="button" href="${LINK}">`)
+  })
+})
+
+describe('a mail', () => {
+  test.each([
+    ['verify_email', '24 hours'],
+    ['reset_password', 'one hour'],
+    ['already_registered', 'one hour'],
+  ] as const)('%s says how long its link works', (kind, time) => {
+    const { text, html } = render({ kind, facts: {} }, { token: 'abc' })
+    expect(text).toContain(time)
+    expect(html).toContain(time)
+  })
+
+  test.each(SAMPLES)('of the kind $kind has one subject, and one heading, of one line', (sample) => {
+    const { subject, text, html } = render(sample)
+    expect(subject).not.toMatch(/[\r\n]/)
+    expect(text.endsWith('\n')).toBe(true)
+    expect(html.match(/<h1>/g)).toHaveLength(1)
+    expect(text).not.toContain('undefined')
+  })
+
+  test.each(SAMPLES)('of the kind $kind makes no link, line or markup of what strangers call themselves', (sample) => {
+    const evil = `Win <b>now</b> at https://evil.example/x\r\nBcc: a@evil.example\n\n${'x'.repeat(200)}`
+    const names = ['accountName', 'invitedBy', 'browser']
+    const facts = Object.fromEntries(
+      Object.entries(sample.facts).map(([name, value]) => [name, names.includes(name) ? evil : value]),
+    )
+    const plain = render(sample)
+    const { subject, text, html } = render({ kind: sample.kind, facts } as NewMail)
+    expect(text.split('\n')).toHaveLength(plain.text.split('\n').length)
+    for (const part of [subject, text, html])
+      for (const bad of ['https://evil', 'a@evil', '<b>']) expect(part).not.toContain(bad)
+    expect(html.match(/<(?:a|p|tr)\b/g)).toEqual(plain.html.match(/<(?:a|p|tr)\b/g))
+  })
+
+  test('of an invitation keeps a plain name', () => {
+    const facts = { accountName: 'Müller & Söhne GmbH', invitedBy: 'Ada', role: 'admin', days: 7 }
+    const { subject, html } = render({ kind: 'invitation', facts })
+    expect(subject).toBe('You are invited to Müller & Söhne GmbH')
+    expect(html).toContain('<h1>You are invited to Müller &#38; Söhne GmbH</h1>')
+  })
+
+  test('says nothing of the person beyond the address it is sent to, where a stranger may have asked for it', () => {
+    for (const kind of ['verify_email', 'reset_password', 'already_registered'] as const)
+      expect(Object.keys(SAMPLES.find((sample) => sample.kind === kind)?.facts ?? { none: 1 })).toEqual([])
+  })
+
+  test('that can be turned off says where', () => {
+    const url = 'https://pay.example.test/unsubscribe?t=1&u=2'
+    const { text, html } = render({ kind: 'verify_email', facts: {} }, { unsubscribeUrl: url })
+    expect(text.trimEnd().split('\n').at(-1)).toBe(`No more mails of this kind: ${url}`)
+    expect(html).toContain('href="https://pay.example.test/unsubscribe?t=1&#38;u=2"')
+  })
+})

@@ -1,0 +1,96 @@
+/** What people are told by mail of their membership, written with the change itself; nobody can turn these off. */
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { type Fixture, openFixture } from '@test/accounts/fixture'
+import { freshDatabase, redisUrl } from '@test/support/stores'
+import { changeAccountAddresses } from '@/accounts/addresses/addresses'
+import { writeMails } from '@/accounts/mails/outbox'
+import { acceptInvitation } from '@/accounts/members/answer-invitation'
+import { addMember, changeRole, removeMember } from '@/accounts/members/change-members'
+import { invite } from '@/accounts/members/invitations'
+import { assert } from '@/lib/assert'
+import { by, COMPANY, newOrganisation, newUser } from './people'
+
+setDefaultTimeout(300_000)
+
+let fixture: Fixture
+
+beforeAll(async () => {
+  fixture = await openFixture(await redisUrl(), await freshDatabase())
+})
+afterAll(() => fixture.close())
+
+/** Kind and facts of the mails to an address, and none before them. */
+async function mailsTo(email: string): Promise<[string, Record<string, unknown>][]> {
+  const rows = await fixture.database.sql<{ kind: string; facts: Record<string, unknown> }[]>`
+    DELETE FROM mails WHERE recipient = ${email} RETURNING kind, facts`
+  return rows.map(({ kind, facts }) => [kind, facts])
+}
+
+test('a new role is told to its member, and a new owner to the owners before', async () => {
+  const { accountId, people } = await newOrganisation(fixture)
+  const { owner, viewer } = people
+  const change = { accountId, userId: viewer.userId, by: by(owner) }
+  await changeRole(fixture.database, change, 'developer')
+  const changed = { accountName: COMPANY.name, by: owner.email }
+  expect(await mailsTo(viewer.email)).toEqual([['role_changed', { ...changed, before: 'viewer', after: 'developer' }]])
+  expect(await mailsTo(owner.email)).toEqual([])
+  await changeRole(fixture.database, change, 'owner')
+  expect((await mailsTo(viewer.email)).map(([kind]) => kind)).toEqual(['role_changed'])
+  expect(await mailsTo(owner.email)).toEqual([['owner_added', { ...changed, owner: viewer.email }]])
+})
+
+test('what is refused, or the same as before, is told nobody', async () => {
+  const { accountId, people } = await newOrganisation(fixture)
+  const { admin, developer, owner } = people
+  expect(await changeRole(fixture.database, { accountId, userId: owner.userId, by: by(admin) }, 'viewer')).toEqual({
+    kind: 'not_permitted',
+  })
+  await changeRole(fixture.database, { accountId, userId: developer.userId, by: by(owner) }, 'developer')
+  for (const { email } of Object.values(people)) expect(await mailsTo(email)).toEqual([])
+})
+
+test('the end of a membership is told, and a membership that an operator has given', async () => {
+  const { accountId, people } = await newOrganisation(fixture)
+  const { owner, viewer } = people
+  await removeMember(fixture.database, { accountId, userId: viewer.userId, by: by(owner) })
+  expect(await mailsTo(viewer.email)).toEqual([['member_removed', { accountName: COMPANY.name, by: owner.email }]])
+  const added = { accountId, email: viewer.email, role: 'owner', by: by(owner) } as const
+  expect(await addMember(fixture.database, added)).toEqual({ kind: 'done' })
+  expect((await mailsTo(viewer.email)).map(([kind]) => kind)).toEqual(['member_added'])
+  expect((await mailsTo(owner.email)).map(([kind]) => kind)).toEqual(['owner_added'])
+})
+
+test('an invitation and its mail are made in one step, and whoever accepts as an owner is told of', async () => {
+  const { accountId, people } = await newOrganisation(fixture)
+  const person = await newUser(fixture)
+  const facts = { accountName: COMPANY.name, invitedBy: 'Ada', role: 'owner', days: 7 }
+  const asked = { email: person.email, role: 'owner' } as const
+  const failing = invite(
+    fixture.database,
+    { accountId, by: by(people.owner), tell: () => Promise.reject(new Error('no outbox')) },
+    asked,
+  )
+  await expect(failing).rejects.toThrow('no outbox')
+  expect(await fixture.database.sql`SELECT FROM invitations WHERE account_id = ${accountId}`).toHaveLength(0)
+  const outcome = await invite(
+    fixture.database,
+    {
+      ...{ accountId, by: by(people.owner) },
+      tell: (transaction, { email }) => writeMails(transaction, { kind: 'invitation', facts }, [email]),
+    },
+    asked,
+  )
+  assert(outcome.kind === 'sent', outcome.kind)
+  expect((await mailsTo(person.email)).map(([kind]) => kind)).toEqual(['invitation'])
+  await acceptInvitation(fixture.database, { token: outcome.invitation.token, by: by(person) })
+  expect((await mailsTo(people.owner.email)).map(([kind]) => kind)).toEqual(['owner_added'])
+})
+
+test('another list of allowed addresses is told to owners and admins', async () => {
+  const { accountId, people } = await newOrganisation(fixture)
+  const change = { accountId, addresses: ['203.0.113.0/24'], by: by(people.admin) }
+  await changeAccountAddresses(fixture.database, fixture.ledger, change)
+  const told = ['addresses_changed', { accountName: COMPANY.name, after: '203.0.113.0/24', by: people.admin.email }]
+  for (const role of ['owner', 'admin'] as const) expect(await mailsTo(people[role].email)).toEqual([told as never])
+  for (const role of ['developer', 'billing', 'viewer'] as const) expect(await mailsTo(people[role].email)).toEqual([])
+})
