@@ -54,8 +54,7 @@ function blockAsHtml(block: Block, surroundings: Surroundings): string {
 
 /** A header and a paragraph are one line each, whatever somebody has put into a name. */
 function oneLine(text: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is taken out.
-  return text.replace(/[\u0000-\u001f\u007f\u2028\u2029]+/g, ' ')
+  return text.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ')
 }
 
 function escapeHtml(text: string): string {

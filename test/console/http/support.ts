@@ -42,6 +42,9 @@ export async function loggedToken(
   email: string,
   page: 'verify-email' | 'reset-password' | 'invitation',
 ): Promise<string> {
-  const pattern = new RegExp(`"to":"${email}".*/dashboard/${page}#token=([0-9A-Za-z]+)`)
+  const { sql } = gateway.gateway.database
+  const waiting = () => sql`SELECT FROM mails WHERE recipient = ${email.toLowerCase()} AND state = 'waiting'`
+  await until(async () => (await waiting()).length === 0, 'the newest mail')
+  const pattern = new RegExp(`"to":"${email.toLowerCase()}".*/dashboard/${page}#token=([0-9A-Za-z]+)`)
   return until(() => gateway.logLines.flatMap((line) => pattern.exec(line)?.[1] ?? []).at(-1), `a link for ${email}`)
 }
