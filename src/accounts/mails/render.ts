@@ -3,7 +3,7 @@ import type { Block, MailContent } from './content'
 
 export type RenderedMail = { subject: string; text: string; html: string; link: string | undefined }
 
-export type Surroundings = {
+type Surroundings = {
   /** What links begin with: the address of the service, without a trailing slash. */
   baseUrl: string
   /** The name of the service. */

@@ -206,7 +206,7 @@ function whenAndWhere(at: string, address: string): [string, string][] {
 }
 
 export type MailKind = keyof typeof TEMPLATES
-export type FactsOf<Kind extends MailKind> = Parameters<(typeof TEMPLATES)[Kind]['write']>[0]
+type FactsOf<Kind extends MailKind> = Parameters<(typeof TEMPLATES)[Kind]['write']>[0]
 
 /** A mail that is to be written: its kind, and what that kind needs to know. */
 export type NewMail = { [Kind in MailKind]: { kind: Kind; facts: FactsOf<Kind> } }[MailKind]

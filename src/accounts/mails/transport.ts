@@ -5,7 +5,7 @@ import type { RenderedMail } from './render'
 
 export type MailSettings = { smtpUrl: string; from: string }
 
-export type OutgoingMail = RenderedMail & {
+type OutgoingMail = RenderedMail & {
   /** The same for each try, so that a mail that was taken twice is shown once. */
   id: string
   to: string
@@ -75,7 +75,7 @@ const LOWEST_PERMANENT = 500
 const CLOSING = 421
 
 /** What a failure of the library means for the mail. */
-export function meaningOf(error: unknown): SendOutcome {
+function meaningOf(error: unknown): SendOutcome {
   const { code, command, responseCode, message } = error as {
     code?: string
     command?: string

@@ -15,7 +15,7 @@ import type { MailTransport, SendOutcome } from './transport'
 export const MAIL_OUTCOMES = ['sent', 'retried', 'failed', 'refused', 'expired', 'away'] as const
 export type MailOutcome = (typeof MAIL_OUTCOMES)[number]
 
-export type MailWorkerDeps = {
+type MailWorkerDeps = {
   database: Database
   /** Undefined: nothing can be sent here, and what was written is only kept for its time. */
   transport: MailTransport | undefined
