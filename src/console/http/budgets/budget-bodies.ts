@@ -48,7 +48,7 @@ export const LimitsBody = Type.Object(
     monthUsd: amount('a calendar month; of a key this is one of its own limits'),
     totalUsd: amount('for ever'),
   },
-  { additionalProperties: false },
+  { title: 'BudgetLimits', additionalProperties: false },
 )
 
 export const GrantBody = Type.Object(
