@@ -159,7 +159,7 @@ export async function compose(options: ComposeOptions): Promise<Gateway> {
     pools: pools.readings,
   })
   ledger.onStoreReturn(deps.settler.storeReturned)
-  ledger.onRecord(flusher.expect)
+  ledger.onRecord((shard) => flusher.expect(shard))
   if (deps.reloads) workers.push(deps.reloads)
   for (const worker of [...workers, deps.keeper, deps.router, deps.observer, deps.failures, deps.storedResponses])
     worker.start()

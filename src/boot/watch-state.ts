@@ -35,7 +35,7 @@ export function watchState(
     openStreams: streams.count,
     openHolds: keeper.openCount,
     unacknowledgedSettlements: settler.pendingCount,
-    flusher: flusher.status,
+    flusher: () => flusher.status(),
     mails: mails.worker.waiting,
     store: storeWatch.state,
     lostFailures: failures.lostCount,

@@ -9,7 +9,8 @@ export interface BackgroundWorker {
   stop(): Promise<void>
 }
 
-interface WorkerLoop extends BackgroundWorker {
+/** What {@link createWorkerLoop} makes. */
+export interface WorkerLoop extends BackgroundWorker {
   /** There is work: a pause under way ends within `milliseconds`, or sooner if it was to. Without effect during a round. */
   hurry(milliseconds: number): void
   /** Whether a stop has been asked for, for rounds that would say or do more than is wanted then. */

@@ -3,12 +3,12 @@ import { Cluster } from 'ioredis'
 import type { Database } from '@/db/client'
 import { DatabaseTimeoutError, withDatabaseDeadline } from '@/db/deadline'
 import { describeFailure } from '@/db/failure'
-import { createRecordStreams, type StreamEntry } from '@/ledger/records/record-streams'
+import { createRecordStreams, type RecordStreams, type StreamEntry } from '@/ledger/records/record-streams'
 import type { RedisClient } from '@/ledger/store/connection'
 import type { StoreCallListener } from '@/ledger/store-calls'
 import type { UsageRecord } from '@/ledger/usage-record'
 import type { Logger } from '@/lib/logger'
-import { type BackgroundWorker, createWorkerLoop, jittered } from '@/lib/worker-loop'
+import { type BackgroundWorker, createWorkerLoop, jittered, type WorkerLoop } from '@/lib/worker-loop'
 import { buryEntry } from './dead-letters'
 import { ensurePartitions } from './partitions'
 import { createRecordLag } from './record-lag'
@@ -69,6 +69,8 @@ const DEFAULTS = {
   afterCommit: async () => {},
 } satisfies Partial<FlusherOptions>
 
+type Settings = FlusherOptions & Required<Pick<FlusherOptions, keyof typeof DEFAULTS>>
+
 /** One command for all streams of a server, but one for each stream of a cluster. */
 const SWEEP_MS = 1_000
 const CLUSTER_SWEEP_MS = 5_000
@@ -87,177 +89,205 @@ const CLAIM_PER_SHARD = 200
 
 /** One worker: reads a batch, writes it in one transaction, acknowledges it. A failed batch is kept and retried. */
 export function createFlusher(options: FlusherOptions): Flusher {
-  const { redis, connect, logger, ...settings } = { ...DEFAULTS, ...options }
-  const streams = createRecordStreams(redis, options.onCall)
-  const lag = createRecordLag()
-  const status: Omit<FlusherStatus, 'healthy' | 'lagSeconds'> = {
+  return new RecordFlusher({ ...DEFAULTS, ...options })
+}
+
+class RecordFlusher implements Flusher {
+  private readonly streams: RecordStreams
+  private readonly lag = createRecordLag()
+  private readonly state: Omit<FlusherStatus, 'healthy' | 'lagSeconds'> = {
     lagRecords: 0,
     lastError: undefined,
     insertedRecords: 0,
     deadLetters: 0,
   }
-  const loop = createWorkerLoop({ round, lastRound, onFailure: recover, stopTimeoutMs: settings.stopTimeoutMs })
-  let database: Database | undefined
-  let failuresInARow = 0
-  const sweepMs = settings.sweepMs ?? (redis instanceof Cluster ? CLUSTER_SWEEP_MS : SWEEP_MS)
-  const quietSweepMs = settings.sweepMs ?? QUIET_SWEEP_MS
-  let nextSweepAt = 0
-  let inHand: StreamEntry[] = []
+  private readonly loop: WorkerLoop
+  private readonly logger: Logger
+  private readonly sweepMs: number
+  private readonly quietSweepMs: number
+  private database: Database | undefined
+  private failuresInARow = 0
+  private nextSweepAt = 0
+  private inHand: StreamEntry[] = []
   /** Records that this process has appended since its last read. */
-  let appended = 0
-  let claimedAt = Number.NEGATIVE_INFINITY
-  let claimPauseMs = 0
-  let countedAt = Number.NEGATIVE_INFINITY
-  let nextPartitionsAt = 0
-  let troubleUntil = 0
-  let isAbandoned = false
+  private appended = 0
+  private claimedAt = Number.NEGATIVE_INFINITY
+  private claimPauseMs = 0
+  private countedAt = Number.NEGATIVE_INFINITY
+  private nextPartitionsAt = 0
+  private troubleUntil = 0
+  private isAbandoned = false
 
-  async function round(): Promise<number> {
-    await handleBatch()
-    if (failuresInARow > 0) logger.info('flusher_recovered', { failures: failuresInARow })
-    failuresInARow = 0
-    if (performance.now() > troubleUntil) status.lastError = undefined
+  constructor(private readonly settings: Settings) {
+    const { redis, logger, onCall, sweepMs, stopTimeoutMs } = settings
+    this.streams = createRecordStreams(redis, onCall)
+    this.logger = logger
+    this.sweepMs = sweepMs ?? (redis instanceof Cluster ? CLUSTER_SWEEP_MS : SWEEP_MS)
+    this.quietSweepMs = sweepMs ?? QUIET_SWEEP_MS
+    this.loop = createWorkerLoop({
+      round: () => this.round(),
+      lastRound: () => this.lastRound(),
+      onFailure: (error, failures) => this.recover(error, failures),
+      stopTimeoutMs,
+    })
+  }
+
+  start(): void {
+    this.loop.start()
+  }
+
+  expect(shard: number): void {
+    this.streams.expect(shard)
+    this.lag.expected()
+    this.appended += 1
+    this.loop.hurry(this.appended < this.settings.batchSize ? this.settings.lingerMs : 0)
+  }
+
+  async stop(): Promise<void> {
+    await this.loop.stop()
+    this.isAbandoned = true
+    await this.dropConnections()
+  }
+
+  status(): FlusherStatus {
+    return { ...this.state, lagSeconds: this.lag.seconds(), healthy: this.state.lastError === undefined }
+  }
+
+  private async round(): Promise<number> {
+    await this.handleBatch()
+    if (this.failuresInARow > 0) this.logger.info('flusher_recovered', { failures: this.failuresInARow })
+    this.failuresInARow = 0
+    if (performance.now() > this.troubleUntil) this.state.lastError = undefined
     // A stream with more than its share of a batch may fall behind for ever where it has to wait for the next one.
-    if (streams.hasMore() || appended >= settings.batchSize) return 0
-    return streams.hasExpected() ? settings.lingerMs : Math.max(settings.lingerMs, nextSweepAt - performance.now())
+    if (this.streams.hasMore() || this.appended >= this.settings.batchSize) return 0
+    return this.streams.hasExpected()
+      ? this.settings.lingerMs
+      : Math.max(this.settings.lingerMs, this.nextSweepAt - performance.now())
   }
 
   /** All that gathers still. A round that finds nothing has been to every stream that answers. */
-  async function lastRound(): Promise<void> {
-    while (!isAbandoned && (inHand.length > 0 || streams.hasExpected())) if ((await handleBatch()) === 0) return
+  private async lastRound(): Promise<void> {
+    while (!this.isAbandoned && (this.inHand.length > 0 || this.streams.hasExpected()))
+      if ((await this.handleBatch()) === 0) return
   }
 
-  async function handleBatch(): Promise<number> {
-    await upkeep()
-    if (inHand.length === 0) inHand = await readBatch()
-    const entries = inHand
-    if (entries.length > 0) await flush(entries)
-    inHand = []
-    lag.carried()
+  private async handleBatch(): Promise<number> {
+    await this.upkeep()
+    if (this.inHand.length === 0) this.inHand = await this.readBatch()
+    const entries = this.inHand
+    if (entries.length > 0) await this.flush(entries)
+    this.inHand = []
+    this.lag.carried()
     return entries.length
   }
 
   /** What fails here fails before anything was read, so that a dead database keeps the entries in their streams. */
-  async function upkeep(): Promise<void> {
+  private async upkeep(): Promise<void> {
     const now = performance.now()
-    if (now >= countedAt + (isQuiet() ? QUIET_COUNT_INTERVAL_MS : COUNT_INTERVAL_MS)) {
-      countedAt = now
-      const waiting = await streams.count()
-      status.lagRecords = waiting.records
-      await lag.look(waiting.streams, streams.oldestMs)
+    if (now >= this.countedAt + (this.isQuiet() ? QUIET_COUNT_INTERVAL_MS : COUNT_INTERVAL_MS)) {
+      this.countedAt = now
+      const waiting = await this.streams.count()
+      this.state.lagRecords = waiting.records
+      await this.lag.look(waiting.streams, this.streams.oldestMs)
     }
-    if (now >= nextPartitionsAt || status.lastError !== undefined) {
-      nextPartitionsAt = (await bounded(ensurePartitions(usable().sql, logger))) + performance.now()
+    if (now >= this.nextPartitionsAt || this.state.lastError !== undefined) {
+      this.nextPartitionsAt = (await this.bounded(ensurePartitions(this.usable().sql, this.logger))) + performance.now()
     }
   }
 
-  function isQuiet(): boolean {
-    const isDone = status.lagRecords === 0 && inHand.length === 0 && !streams.hasExpected()
-    return isDone && status.lastError === undefined
+  private isQuiet(): boolean {
+    const isDone = this.state.lagRecords === 0 && this.inHand.length === 0 && !this.streams.hasExpected()
+    return isDone && this.state.lastError === undefined
   }
 
-  async function readBatch(): Promise<StreamEntry[]> {
-    const isClaimDue = performance.now() >= claimedAt + claimPauseMs * (isQuiet() ? QUIET_CLAIM_FACTOR : 1)
+  private async readBatch(): Promise<StreamEntry[]> {
+    const isClaimDue =
+      performance.now() >= this.claimedAt + this.claimPauseMs * (this.isQuiet() ? QUIET_CLAIM_FACTOR : 1)
     if (isClaimDue) {
-      claimedAt = performance.now()
-      claimPauseMs = settings.claimIdleMs * (0.25 + Math.random() * 0.25)
+      this.claimedAt = performance.now()
+      this.claimPauseMs = this.settings.claimIdleMs * (0.25 + Math.random() * 0.25)
     }
-    const isSweepDue = performance.now() >= nextSweepAt
-    if (isSweepDue) nextSweepAt = performance.now() + jittered(isQuiet() ? quietSweepMs : sweepMs, SWEEP_JITTER)
-    const endRead = lag.reading()
-    appended = 0
+    const isSweepDue = performance.now() >= this.nextSweepAt
+    if (isSweepDue)
+      this.nextSweepAt = performance.now() + jittered(this.isQuiet() ? this.quietSweepMs : this.sweepMs, SWEEP_JITTER)
+    const endRead = this.lag.reading()
+    this.appended = 0
     let entries: StreamEntry[] | undefined
     try {
       const results = [
-        await streams.readNew(settings.batchSize, isSweepDue ? 'all' : 'expected'),
-        ...(isClaimDue ? [await streams.claimAbandoned(settings.claimIdleMs, CLAIM_PER_SHARD)] : []),
+        await this.streams.readNew(this.settings.batchSize, isSweepDue ? 'all' : 'expected'),
+        ...(isClaimDue ? [await this.streams.claimAbandoned(this.settings.claimIdleMs, CLAIM_PER_SHARD)] : []),
       ]
       for (const { failure, lost } of results) {
-        if (failure !== undefined) noteFailure(failure)
-        if (lost > 0) logger.error('usage_records_lost', { count: lost })
+        if (failure !== undefined) this.noteFailure(failure)
+        if (lost > 0) this.logger.error('usage_records_lost', { count: lost })
       }
       entries = results.flatMap((result) => result.entries)
       return entries
     } finally {
-      endRead(entries, streams.hasExpected())
+      endRead(entries, this.streams.hasExpected())
     }
   }
 
-  async function flush(entries: readonly StreamEntry[]): Promise<void> {
-    const { stored, suspects, inserted, records } = await storeEntries(write, entries)
-    status.insertedRecords += inserted
-    await settings.afterCommit(records)
-    await acknowledge(stored)
-    for (const suspect of suspects) await handleSuspect(suspect)
+  private async flush(entries: readonly StreamEntry[]): Promise<void> {
+    const { stored, suspects, inserted, records } = await storeEntries((records) => this.write(records), entries)
+    this.state.insertedRecords += inserted
+    await this.settings.afterCommit(records)
+    await this.acknowledge(stored)
+    for (const suspect of suspects) await this.handleSuspect(suspect)
   }
 
-  function write(records: readonly UsageRecord[]): Promise<number> {
-    return bounded(writeUsageBatch(usable().sql, records))
+  private write(records: readonly UsageRecord[]): Promise<number> {
+    return this.bounded(writeUsageBatch(this.usable().sql, records))
   }
 
   /** What can't be acknowledged now is delivered again and found to be stored: no reason to hold up the other shards. */
-  async function acknowledge(entries: readonly StreamEntry[]): Promise<void> {
-    const failure = await streams.acknowledge(entries)
-    if (failure !== undefined) noteFailure(failure)
+  private async acknowledge(entries: readonly StreamEntry[]): Promise<void> {
+    const failure = await this.streams.acknowledge(entries)
+    if (failure !== undefined) this.noteFailure(failure)
   }
 
   /** An entry that no worker can store is put aside after some deliveries: a newer worker may understand what this one doesn't. */
-  async function handleSuspect(suspect: Suspect): Promise<void> {
+  private async handleSuspect(suspect: Suspect): Promise<void> {
     const { entry, record, reason } = suspect
-    const deliveries = await streams.deliveryCount(entry)
+    const deliveries = await this.streams.deliveryCount(entry)
     const details = { shard: entry.shard, entryId: entry.id, recordId: record?.recordId, reason, deliveries }
-    if (deliveries < settings.maxDeliveries) {
-      logger.warn('usage_record_not_stored', details)
+    if (deliveries < this.settings.maxDeliveries) {
+      this.logger.warn('usage_record_not_stored', details)
       return
     }
-    const isBooked = await bounded(buryEntry(usable().sql, suspect))
-    await acknowledge([entry])
-    status.deadLetters += 1
-    logger.error('usage_record_dead_lettered', { ...details, isBooked })
+    const isBooked = await this.bounded(buryEntry(this.usable().sql, suspect))
+    await this.acknowledge([entry])
+    this.state.deadLetters += 1
+    this.logger.error('usage_record_dead_lettered', { ...details, isBooked })
   }
 
-  async function recover(error: unknown, failures: number): Promise<number> {
-    failuresInARow = failures
-    noteFailure(error)
-    logger.warn('flusher_failed', { reason: status.lastError, failures })
-    if (error instanceof DatabaseTimeoutError) await dropConnections()
+  private async recover(error: unknown, failures: number): Promise<number> {
+    this.failuresInARow = failures
+    this.noteFailure(error)
+    this.logger.warn('flusher_failed', { reason: this.state.lastError, failures })
+    if (error instanceof DatabaseTimeoutError) await this.dropConnections()
     const backoffMs = Math.min(MAX_BACKOFF_MS, MIN_BACKOFF_MS * 2 ** (failures - 1))
     return backoffMs * (0.5 + Math.random() / 2)
   }
 
-  function noteFailure(error: unknown): void {
-    status.lastError = describeFailure(error)
-    troubleUntil = performance.now() + TROUBLE_MS
+  private noteFailure(error: unknown): void {
+    this.state.lastError = describeFailure(error)
+    this.troubleUntil = performance.now() + TROUBLE_MS
   }
 
-  function usable(): Database {
-    database ??= connect()
-    return database
+  private usable(): Database {
+    this.database ??= this.settings.connect()
+    return this.database
   }
 
-  async function dropConnections(): Promise<void> {
-    const hung = database
-    database = undefined
+  private async dropConnections(): Promise<void> {
+    const hung = this.database
+    this.database = undefined
     await hung?.close(0)
   }
 
-  function bounded<T>(work: Promise<T>): Promise<T> {
-    return withDatabaseDeadline(work, settings.transactionTimeoutMs)
-  }
-
-  return {
-    start: loop.start,
-    expect(shard) {
-      streams.expect(shard)
-      lag.expected()
-      appended += 1
-      loop.hurry(appended < settings.batchSize ? settings.lingerMs : 0)
-    },
-    async stop() {
-      await loop.stop()
-      isAbandoned = true
-      await dropConnections()
-    },
-    status: () => ({ ...status, lagSeconds: lag.seconds(), healthy: status.lastError === undefined }),
+  private bounded<T>(work: Promise<T>): Promise<T> {
+    return withDatabaseDeadline(work, this.settings.transactionTimeoutMs)
   }
 }
