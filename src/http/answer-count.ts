@@ -27,7 +27,11 @@ type CountEndpoint = {
 export async function answerCount(deps: HttpDeps, request: Request, endpoint: CountEndpoint): Promise<Response> {
   const requestId = newRequestId()
   const line = openLine({
-    ...{ event: 'count', requestId, format: endpoint.format.name, route: endpoint.route, signal: request.signal },
+    event: 'count',
+    requestId,
+    format: endpoint.format.name,
+    route: endpoint.route,
+    signal: request.signal,
     arrivedMonotonicMs: deps.clock.monotonic(),
   })
   let free: FreeRequest | undefined

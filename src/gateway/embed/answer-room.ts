@@ -31,8 +31,11 @@ const MAX_WAITING_EACH = 200
 export function createAnswerRoom(waitMs = WAIT_MS): AnswerRoom {
   const { perAccount, perProcess } = SHARED.vectors
   const budget = createBudget({
-    ...{ perSubject: perAccount, total: perProcess, waitMs },
-    ...{ maxWaiting: MAX_WAITING, maxWaitingEach: MAX_WAITING_EACH },
+    perSubject: perAccount,
+    total: perProcess,
+    waitMs,
+    maxWaiting: MAX_WAITING,
+    maxWaitingEach: MAX_WAITING_EACH,
   })
   return (accountId, request) => {
     const bytes = expectedBytes(request)

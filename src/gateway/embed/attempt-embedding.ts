@@ -85,7 +85,12 @@ async function askOnce(
   const encoding = embeddings.askedEncoding(request, traits)
   const body = embeddings.encodeRequest({ request, start, end, body: isOwn ? call.body : undefined, encoding }, traits)
   const answer = await callUpstream({
-    ...{ target, key: permit.key, format: providerFormat, stream: false, signal, handle: attempt },
+    target,
+    key: permit.key,
+    format: providerFormat,
+    stream: false,
+    signal,
+    handle: attempt,
     url: embeddingsUrl(target),
     bodyText: JSON.stringify(body),
     traceHeaders: attempt.listener?.headers,

@@ -87,13 +87,17 @@ function overBudget(
   const isTransient = needed <= remaining + held
   const resetsAt = new Date(resetsAtMs).toISOString()
   const details = {
-    ...{ neededUsd: nanoToUsd(needed), remainingUsd: nanoToUsd(remaining), heldUsd: nanoToUsd(held) },
-    ...{ resetsAt, transient: isTransient },
+    neededUsd: nanoToUsd(needed),
+    remainingUsd: nanoToUsd(remaining),
+    heldUsd: nanoToUsd(held),
+    resetsAt,
+    transient: isTransient,
     ...(fileTokens !== undefined && { fileTokens }),
   }
   const hint = isTransient ? '' : fileHint(fileTokens)
   return new GatewayError('insufficient_credit', `${budgetMessage(details)}${hint}`, {
-    ...{ code: 'key_budget_exceeded', details },
+    code: 'key_budget_exceeded',
+    details,
     ...(isTransient && { retryAfterSeconds: TRANSIENT_RETRY_SECONDS }),
   })
 }
@@ -120,8 +124,12 @@ function overScopeBudget(
   const resetsAt = resetsAtMs === undefined ? null : new Date(resetsAtMs).toISOString()
   const figures = { limitUsd: nanoToUsd(limit), spentUsd: nanoToUsd(spent), heldUsd: nanoToUsd(held) }
   const details = {
-    ...{ scope, window, ...(scope !== 'account' && figures), neededUsd: nanoToUsd(needed) },
-    ...{ resetsAt, transient: isTransient },
+    scope,
+    window,
+    ...(scope !== 'account' && figures),
+    neededUsd: nanoToUsd(needed),
+    resetsAt,
+    transient: isTransient,
     ...(fileTokens !== undefined && { fileTokens }),
   }
   const budget = `${WINDOW_BUDGET[window]} ${WHOSE_BUDGET[scope]}`
@@ -129,7 +137,8 @@ function overScopeBudget(
     ? `What is left of the ${budget} is held by other open requests. Try again when they have finished.`
     : `The ${budget} does not cover this request.${resetsAt === null ? '' : ` It begins anew at ${resetsAt}.`}${fileHint(fileTokens)}`
   return new GatewayError('insufficient_credit', message, {
-    ...{ code: 'budget_exceeded', details },
+    code: 'budget_exceeded',
+    details,
     ...(isTransient && { retryAfterSeconds: TRANSIENT_RETRY_SECONDS }),
   })
 }

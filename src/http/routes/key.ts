@@ -65,7 +65,8 @@ function tell({ scope, window, resetsAtMs, ...figures }: BoundBudget) {
   const { limit, spent, held, remaining } = figures
   const isTold = scope !== 'account'
   return {
-    ...{ scope, window },
+    scope,
+    window,
     limit_usd: isTold ? formatUsd(limit) : null,
     spent_usd: isTold ? formatUsd(spent) : null,
     held_usd: isTold ? formatUsd(held) : null,

@@ -14,15 +14,22 @@ const ONE_TAG = /^tag:[a-z0-9_.-]{1,32}$/
 
 export const REPORT_PARAMETERS: readonly Parameter[] = [
   {
-    ...{ name: 'from', in: 'query', schema: { type: 'string', format: 'date' } },
+    name: 'from',
+    in: 'query',
+    schema: { type: 'string', format: 'date' },
     description: `The first day, UTC; without it so that there are ${DEFAULT_DAYS}. At most ${MAX_DAYS} days`,
   },
   {
-    ...{ name: 'to', in: 'query', schema: { type: 'string', format: 'date' } },
+    name: 'to',
+    in: 'query',
+    schema: { type: 'string', format: 'date' },
     description: 'The last day, UTC; without it today',
   },
   {
-    ...{ name: 'group_by', in: 'query', schema: { type: 'string' }, example: 'day,model' },
+    name: 'group_by',
+    in: 'query',
+    schema: { type: 'string' },
+    example: 'day,model',
     description: `With commas between them: \`day\` and at most ${MAX_DIMENSIONS} of \`member\`, \`key\`, \`model\`, \`app\`, \`provider\`, \`tag\` (all tags of a request together) and \`tag:team\` (the value of the tag \`team\`). Without it \`day\``,
   },
 ]

@@ -102,7 +102,11 @@ async function answerRoute(deps: HttpDeps, request: Request): Promise<Response> 
   const requestId = newRequestId()
   let format = defaultFormat(deps.formats)
   const line = openLine({
-    ...{ event: 'route', requestId, format: format.name, route: '/v1/route', signal: request.signal },
+    event: 'route',
+    requestId,
+    format: format.name,
+    route: '/v1/route',
+    signal: request.signal,
     arrivedMonotonicMs: deps.clock.monotonic(),
   })
   let free: FreeRequest | undefined

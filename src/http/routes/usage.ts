@@ -113,7 +113,9 @@ async function askerOfReport(deps: HttpDeps, request: Request): Promise<Paramete
 
 function reportBody({ from, to, by }: ReportQuery, { total, rows, names, archivedBeforeMs }: UsageReport) {
   return {
-    ...{ from, to, total: told(total) },
+    from,
+    to,
+    total: told(total),
     rows: rows.map(({ places, ...sums }) => ({
       group: Object.fromEntries(by.map((dimension, index) => [dimension, places[index] ?? null])),
       ...told(sums),

@@ -29,12 +29,18 @@ const MANY_VALUES = 5_000
 /** Creates what one process has to share. A single body fits, however large the operator lets it be. */
 export function createShares(unpaid: Admission, waitMs = WAIT_MS): OpenShare {
   const room = createBudget({
-    ...{ perSubject: SHARED.bodies.perAccount, total: SHARED.bodies.perProcess, waitMs },
-    ...{ maxWaiting: MAX_WAITING, maxWaitingEach: MAX_WAITING_EACH },
+    perSubject: SHARED.bodies.perAccount,
+    total: SHARED.bodies.perProcess,
+    waitMs,
+    maxWaiting: MAX_WAITING,
+    maxWaitingEach: MAX_WAITING_EACH,
   })
   const turns = createBudget({
-    ...{ perSubject: SHARED.unpaidTurns.perAccount, total: SHARED.unpaidTurns.perProcess, waitMs },
-    ...{ maxWaiting: MAX_WAITING, maxWaitingEach: MAX_TURNS_WAITING_EACH },
+    perSubject: SHARED.unpaidTurns.perAccount,
+    total: SHARED.unpaidTurns.perProcess,
+    waitMs,
+    maxWaiting: MAX_WAITING,
+    maxWaitingEach: MAX_TURNS_WAITING_EACH,
   })
   const paid = { room, turns, admit: unpaid.admitLarge, isFree: false }
   const free = { room, turns, admit: unpaid.admitFree, isFree: true }

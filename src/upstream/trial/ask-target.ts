@@ -55,8 +55,15 @@ function encode(model: Model, target: Target, format: Format, { asks }: Probe) {
   const maxOutputTokens = Math.min(MAX_OUTPUT_TOKENS, model.maxOutputTokens)
   const { quirks, provider } = target
   const request: ChatRequest = {
-    ...{ model: model.id, system: [], sampling: {}, maxOutputTokens, choices: 1, fallback: [], wantsUsage: true },
-    ...{ extensions: {}, ...asks },
+    model: model.id,
+    system: [],
+    sampling: {},
+    maxOutputTokens,
+    choices: 1,
+    fallback: [],
+    wantsUsage: true,
+    extensions: {},
+    ...asks,
   }
   const { passFields, betas, headers, dialect } = provider
   const traits = { model: target.model, maxOutputTokens: model.maxOutputTokens, quirks, passFields, betas }

@@ -56,8 +56,13 @@ async function tryTarget(model: Model, target: Target): Promise<Trial> {
     schema: 'untried',
   } as const
   const trial: Trial = {
-    ...{ model: model.id, target: target.model, ...untried },
-    ...{ usage: 'untried', firstTokenMs: null, cost: null, faults: [] },
+    model: model.id,
+    target: target.model,
+    ...untried,
+    usage: 'untried',
+    firstTokenMs: null,
+    cost: null,
+    faults: [],
   }
   for (const probe of PROBES) {
     if (probe.needs && !model.capabilities.has(probe.needs)) continue
