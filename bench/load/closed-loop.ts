@@ -7,11 +7,16 @@ import { createTally, type Tally } from './tally'
 
 /** A connection that failed waits so long before it tries again, so that a dead peer is not a busy loop. */
 const RETRY_MS = 20
+/** How long streams may take to end. */
+const STREAM_PATIENCE_MS = 20_000
 
 /** Gives one request after another, so that keys take turns. */
 type Next = () => Buffer | undefined
 
-/** Runs connections until the time is up; answers under way then are not counted, pieces of streams that came are. */
+/**
+ * Runs connections until the time is up. Answers in one piece that are under way then are not counted; streams are read to their end,
+ * since a server does other things for a client that leaves.
+ */
 export async function runClosed(job: Extract<Job, { kind: 'closed' }>): Promise<JobResult> {
   const next = inTurn(requestBytes(job.shot))
   const tally = createTally()
@@ -19,6 +24,10 @@ export async function runClosed(job: Extract<Job, { kind: 'closed' }>): Promise<
     return startLoop(job.shot, next, tally, (job.rampMs * index) / job.connections)
   })
   await Bun.sleep(job.durationMs + job.rampMs)
+  if (job.shot.stream) {
+    const ends = Promise.all(loops.map((loop) => loop.finish()))
+    await withDeadline(ends, STREAM_PATIENCE_MS, () => [])
+  }
   const result = tally.result()
   for (const loop of loops) loop.stop()
   return result
@@ -84,15 +93,28 @@ function inTurn(requests: readonly Buffer[]): Next {
   return () => requests[turn++ % requests.length]
 }
 
-function startLoop({ port, pieces }: Shot, next: Next, tally: Tally, delayMs: number): { stop(): void } {
+/** One connection. */
+type Loop = {
+  /** Sends nothing more; resolves once nothing is under way. */
+  finish(): Promise<void>
+  stop(): void
+}
+
+function startLoop({ port, pieces }: Shot, next: Next, tally: Tally, delayMs: number): Loop {
+  const ended = Promise.withResolvers<void>()
   let connection: Connection | undefined
+  let isBusy = false
   let isStopped = false
   let sentMs = 0
   let hasText = false
 
   function sendNext(): void {
-    const request = next()
-    if (isStopped || !request) return
+    const request = isStopped ? undefined : next()
+    isBusy = request !== undefined
+    if (!request) {
+      ended.resolve()
+      return
+    }
     hasText = false
     sentMs = performance.now()
     connection?.send(request)
@@ -121,6 +143,11 @@ function startLoop({ port, pieces }: Shot, next: Next, tally: Tally, delayMs: nu
   if (delayMs > 0) setTimeout(open, delayMs)
   else open()
   return {
+    finish() {
+      isStopped = true
+      if (!isBusy) ended.resolve()
+      return ended.promise
+    },
     stop() {
       isStopped = true
       connection?.close()

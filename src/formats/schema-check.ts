@@ -90,10 +90,11 @@ function wanted(schema: TSchema, words: SchemaWords): string {
   return ARTICLES[schema.type as string] ?? schema.description ?? 'of another type'
 }
 
-/** A check of whole bodies against one schema, which names its ranges. It throws a GatewayError `invalid_request` that names the first field at fault. */
+/** A check of whole bodies against one schema, compiled at its first use, which names its ranges. It throws a GatewayError `invalid_request` that names the first field at fault. */
 export function createRequestCheck<Schema extends TSchema>(schema: Schema): (body: JsonObject) => Static<Schema> {
-  const compiled = TypeCompiler.Compile(schema)
+  let compiled: TypeCheck<Schema> | undefined
   return (body) => {
+    compiled ??= TypeCompiler.Compile(schema)
     if (compiled.Check(body)) return body
     const first = compiled.Errors(body).First()
     throw first ? toGatewayError(innermost(first)) : invalidRequest('The request body is not valid')

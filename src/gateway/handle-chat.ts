@@ -21,6 +21,8 @@ import { answerLate } from '@/gateway/relay/late-stream'
 import { relay } from '@/gateway/relay/relay'
 import { RelayedAnswer } from '@/gateway/relay/relayed'
 import { withDeadline } from '@/lib/deadline'
+import type { Soon } from '@/lib/wait/soon'
+import type { Failover } from '@/routing/failover/failover'
 import type { Permit } from '@/routing/failover/permit'
 import type { Session } from '@/routing/plan/session'
 import type { ChatCall, ChatDeps } from './chat-call'
@@ -30,7 +32,7 @@ export function handleChat(deps: ChatDeps, call: ChatCall): Promise<Response> {
   if (deps.storeWatch.isClosedTo(call.payer.accountId)) throw storeClosed()
   const session = deps.router.sessionOf(askedOf(call).request, call.payer.accountId, call.sessionName)
   return withHold(deps, call, new ChatNegotiation(deps, call, session), (hold, offer) => {
-    const answering = answer(deps, call, hold, offer, session)
+    const answering = new ChatAttempts(deps, call, hold, offer, session).answer()
     return call.wantsStream ? unlessLate(deps, call, hold, offer, answering) : answering
   })
 }
@@ -40,24 +42,10 @@ async function unlessLate(deps: ChatDeps, call: ChatCall, hold: Hold, offer: Cha
   return early ?? answerMeanwhile(deps, call, hold, offer, answering)
 }
 
-/** Tries the targets of the plan until one answers, and tells the client what has begun; the relay settles when the answer has ended. */
-async function answer(deps: ChatDeps, call: ChatCall, hold: Hold, offer: ChatOffer, session: Session | undefined) {
-  const { plan, request } = offer
+function beginFailover(deps: ChatDeps, call: ChatCall, { plan, request }: ChatOffer): Failover {
   const { accountId } = call.payer
   const conversation = () => deps.router.conversationOf(request, accountId, call.sessionName)
-  const failover = deps.router.begin(plan, { accountId, conversation, stream: request.stream, signal: call.signal })
-  const attempts = new ChatAttempts(deps, call, hold, offer, failover)
-  const winner = await attempts.first()
-  const { charge, permit } = winner
-  if (winner.started.kind !== 'abandoned') {
-    deps.router.remember(plan, charge.facts.model, session)
-    charge.onObservedEnd = observe(deps, call, charge, session)
-  }
-  const context = contextOf(call, offer, charge.facts.model)
-  const mayReason = mayHaveReasoned(request, permit)
-  call.asked = undefined
-  const known = { context, mayReason, upstreamMs: attempts.upstreamMs, loweredCap: offer.loweredCap }
-  return relay(winner.started, new RelayedAnswer(deps, call, winner, known))
+  return deps.router.begin(plan, { accountId, conversation, stream: request.stream, signal: call.signal })
 }
 
 function observe({ observer }: ChatDeps, call: ChatCall, { facts }: OpenCharge, session: Session | undefined) {
@@ -104,8 +92,35 @@ function contextOf({ requestId, arrivedAtMs }: ChatCall, { request, size }: Chat
   }
 }
 
-/** One attempt after another, or beside another. */
+/** One attempt after another, or beside another; the relay of the first that answers settles when its answer has ended. */
 class ChatAttempts extends Attempts<StartedAnswer, ChatDeps, ChatCall, ChatOffer> {
+  constructor(
+    deps: ChatDeps,
+    call: ChatCall,
+    hold: Hold,
+    offer: ChatOffer,
+    private readonly session: Session | undefined,
+  ) {
+    super(deps, call, hold, offer, beginFailover(deps, call, offer))
+  }
+
+  protected tell(winner: OpenAttempt<StartedAnswer>): Soon<Response> {
+    const { deps, call, offer, session, upstreamMs } = this
+    const { charge, permit, started } = winner
+    const { model } = charge.facts
+    if (started.kind !== 'abandoned') {
+      deps.router.remember(offer.plan, model, session)
+      charge.onObservedEnd = observe(deps, call, charge, session)
+    }
+    const context = contextOf(call, offer, model)
+    const mayReason = mayHaveReasoned(offer.request, permit)
+    call.asked = undefined
+    return relay(
+      started,
+      new RelayedAnswer(deps, call, winner, { context, mayReason, upstreamMs, loweredCap: offer.loweredCap }),
+    )
+  }
+
   protected begin(permit: Permit): OpenAttempt<StartedAnswer> {
     const { deps, call } = this
     const { request } = this.offer

@@ -4,7 +4,6 @@ import type { Room } from '@/gateway/embed/answer-room'
 import { EmbeddingAttempts } from '@/gateway/embed/embedding-attempts'
 import type { EmbeddingDeps, EmbeddingRequestCall } from '@/gateway/embed/embedding-call'
 import { EmbeddingNegotiation } from '@/gateway/embed/embedding-offer'
-import { tellVectors } from '@/gateway/embed/tell-vectors'
 import { storeClosed } from '@/gateway/hold/denial'
 import { withHold } from '@/gateway/hold/hold'
 
@@ -24,11 +23,7 @@ export async function handleEmbeddings(deps: EmbeddingDeps, call: EmbeddingReque
 }
 
 function answerIn(room: Room, deps: EmbeddingDeps, call: EmbeddingRequestCall): Promise<Response> {
-  return withHold(deps, call, new EmbeddingNegotiation(deps, call), async (hold, offer) => {
-    const { accountId } = call.payer
-    const failover = deps.router.begin(offer.plan, { accountId, stream: false, signal: call.signal })
-    const attempts = new EmbeddingAttempts(deps, call, hold, offer, failover)
-    const winner = await attempts.first()
-    return tellVectors(deps, call, offer, { winner, upstreamMs: attempts.upstreamMs, room })
-  })
+  return withHold(deps, call, new EmbeddingNegotiation(deps, call), (hold, offer) =>
+    new EmbeddingAttempts(deps, call, hold, offer, room).answer(),
+  )
 }

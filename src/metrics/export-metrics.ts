@@ -1,5 +1,6 @@
 /** How much of what this process tells others by OpenTelemetry has arrived, and how much was lost and why. */
-import { Counter, type Registry } from 'prom-client'
+import type { Registry } from 'prom-client'
+import Counter from 'prom-client/lib/counter.js'
 
 export type ExportSignal = 'traces' | 'metrics'
 /** `queue_full` more was told than is exported; `export_failed` the collector did not take it. */

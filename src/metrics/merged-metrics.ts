@@ -1,5 +1,8 @@
 /** The metrics of several processes as one: a counter is the sum of all rises ever seen, also of ended processes. */
-import { AggregatorRegistry, Counter, Gauge, Registry } from 'prom-client'
+import AggregatorRegistry from 'prom-client/lib/cluster.js'
+import Counter from 'prom-client/lib/counter.js'
+import Gauge from 'prom-client/lib/gauge.js'
+import Registry from 'prom-client/lib/registry.js'
 import { gaugeRule } from './aggregation'
 
 /** A metric as the library writes it down. Of a histogram, `metricName` says which of its series a value is of. */

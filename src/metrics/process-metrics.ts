@@ -1,6 +1,9 @@
 /** The process's own metrics, under the usual names; the library's own set speaks of V8. */
 import { readdirSync, readFileSync } from 'node:fs'
-import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
+import type { Registry } from 'prom-client'
+import Counter from 'prom-client/lib/counter.js'
+import Gauge from 'prom-client/lib/gauge.js'
+import Histogram from 'prom-client/lib/histogram.js'
 import { expose, type Sample } from './series'
 import { lastWorkMs, longestWorkSince, onNextWork } from './work-log'
 

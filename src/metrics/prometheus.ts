@@ -1,5 +1,6 @@
 /** The metrics of one process for Prometheus. Labels are names of the catalogue and fixed words, so series are bounded. */
-import { type MetricObjectWithValues, type MetricValue, Registry } from 'prom-client'
+import type { MetricObjectWithValues, MetricValue } from 'prom-client'
+import Registry from 'prom-client/lib/registry.js'
 import type { MailOutcome } from '@/accounts/mails/worker'
 import type { CatalogSource } from '@/catalog/reload/live-catalog'
 import type { Catalog } from '@/catalog/types'

@@ -1,6 +1,8 @@
 /** The state of the moment as metrics: asked for when somebody reads them, and never otherwise. */
 
-import { Counter, Gauge, type Registry } from 'prom-client'
+import type { Registry } from 'prom-client'
+import Counter from 'prom-client/lib/counter.js'
+import Gauge from 'prom-client/lib/gauge.js'
 import type { CatalogState } from '@/catalog/reload/participant'
 import type { RoutingStatus } from '@/routing/failover/routing-events'
 import type { FlusherStatus } from '@/usage/flusher'

@@ -51,6 +51,13 @@ describe('a closed loop', () => {
     expect(chunkDelay.worst).toBeGreaterThan(0)
   })
 
+  test('reads streams that are under way when the time is up to their end', async () => {
+    const long = shot('messages', 'stream-100-10')
+    const job = { kind: 'closed', shot: long, connections: 4, durationMs: 50, rampMs: 0 } as const
+    const { answered, failures, chunks } = await client.run(job)
+    expect({ answered, failures, chunks }).toEqual({ answered: 4, failures: {}, chunks: 400 })
+  })
+
   test('does not take an answer that ends with fewer pieces for one', async () => {
     const longer = { ...shot('messages', 'stream-5-2'), pieces: 6 }
     const { answered, failures } = await client.run({

@@ -14,6 +14,7 @@ import { assert } from '@/lib/assert'
 import type { Clock } from '@/lib/clock'
 import { nano } from '@/lib/money'
 import { coarseNowMs, type Timed, unwatch, watch } from '@/lib/wait/coarse-time'
+import type { Soon } from '@/lib/wait/soon'
 import type { Failover } from '@/routing/failover/failover'
 import type { AttemptNote } from '@/routing/failover/failover-state'
 import type { FailedAttempt, Permit } from '@/routing/failover/permit'
@@ -55,7 +56,7 @@ export abstract class Attempts<
   /** Milliseconds spent waiting for upstreams until the first answer. */
   upstreamMs = 0
   private readonly startedMs: number
-  private readonly found = Promise.withResolvers<OpenAttempt<Started>>()
+  private readonly told = Promise.withResolvers<Response>()
   private readonly underWay: OpenAttempt<Started>[] = []
   private firstError: GatewayError | undefined
 
@@ -72,10 +73,13 @@ export abstract class Attempts<
   /** Begins to call the permit's target. */
   protected abstract begin(permit: Permit): OpenAttempt<Started>
 
-  /** The attempt that has an answer first. Where there is none, throws what the first target said. */
-  first(): Promise<OpenAttempt<Started>> {
+  /** Tells the client what the first attempt to have an answer has begun. */
+  protected abstract tell(winner: OpenAttempt<Started>): Soon<Response>
+
+  /** What the client is told. Where no attempt has an answer, throws what the first target said. */
+  answer(): Promise<Response> {
     this.goOn(undefined)
-    return this.found.promise
+    return this.told.promise
   }
 
   /** An attempt has ended. Never throws. */
@@ -169,7 +173,11 @@ export abstract class Attempts<
     unwatch(this)
     this.upstreamMs = this.deps.clock.monotonic() - this.startedMs
     if (this.underWay.length > 1) this.endOthers(winner)
-    this.found.resolve(winner)
+    try {
+      this.told.resolve(this.tell(winner))
+    } catch (error) {
+      this.fail(error)
+    }
   }
 
   /**
@@ -192,7 +200,7 @@ export abstract class Attempts<
 
   private fail(error: unknown): void {
     unwatch(this)
-    this.found.reject(error)
+    this.told.reject(error)
   }
 
   private reasonFor({ planned }: Permit): string {

@@ -57,11 +57,16 @@ export async function withHold<Offered extends Offer>(
   const { payer, requestId: holdId } = holder
   const beginning = deps.tracing ? beginTraced(deps.tracing, holder, negotiation) : negotiation.begin()
   if (beginning instanceof Promise) await beginning
-  let outcome = await reserve(deps, holder, negotiation.offered)
-  while (outcome.kind !== 'reserved') {
-    const { size } = negotiation.offered
-    if (!isNegotiable(outcome) || !(await negotiation.goOn(outcome))) throw denial(outcome, size)
-    outcome = await reserve(deps, holder, negotiation.offered)
+  let outcome: ReserveOutcome
+  for (;;) {
+    const { offered } = negotiation
+    try {
+      outcome = await reserve(deps, holder, offered)
+    } catch (cause) {
+      throw takeBack(deps, holder, cause)
+    }
+    if (outcome.kind === 'reserved') break
+    if (!isNegotiable(outcome) || !(await negotiation.goOn(outcome))) throw denial(outcome, offered.size)
   }
   deps.crashPoint('reserved')
   const { offered } = negotiation
@@ -169,25 +174,18 @@ function isNegotiable(outcome: ReserveOutcome): outcome is Refusal {
 }
 
 function reserve(
-  deps: HoldDeps,
+  { ledger, holdTtlMs: ttlMs }: HoldDeps,
   from: Holder,
   { size: { amount, inputCost, rateTokens: tokens }, allowedModels }: Offer,
 ): Promise<ReserveOutcome> {
   const { accountId, keyId, secret } = from.payer
   const holdId = from.requestId
-  const ttlMs = deps.holdTtlMs
-  const asked = { accountId, keyId, secret, from, holdId, amount, inputCost, tokens, ttlMs, allowedModels }
-  return deps.ledger.reserve(asked).catch((cause: unknown) => {
-    throw takeBack(deps, asked, cause)
-  })
+  return ledger.reserve({ accountId, keyId, secret, from, holdId, amount, inputCost, tokens, ttlMs, allowedModels })
 }
 
 /** The reserve may have happened although its answer was lost: it is taken back by its id, whenever the store returns. */
-function takeBack(
-  { settler }: HoldDeps,
-  { accountId, keyId, holdId }: Payer & { holdId: string },
-  cause: unknown,
-): GatewayError {
+function takeBack({ settler }: HoldDeps, { payer, requestId: holdId }: Holder, cause: unknown): GatewayError {
+  const { accountId, keyId } = payer
   void settler.resolve({ kind: 'release', accountId, keyId, holdId })
   return new GatewayError('overloaded', 'The service is temporarily unable to take requests. Try again.', {
     code: 'ledger_unavailable',
