@@ -44,12 +44,12 @@ export const LEDGER_COMMANDS: readonly Command[] = [
   },
   {
     words: 'ledger pack',
-    help: 'has gateways write balances in less room in Redis; versions that have no such command then no longer start on it',
+    help: 'has gateways write balances and usage records in less room in Redis; versions that wrote more then no longer start on it',
     options: {},
     prepare: () => async (services) => {
       const { redis } = services
       const exchange = createReloadExchange((text, name, args) => runText(redis, text, [name], args))
-      const older = (await exchange.members()).filter((member) => !member.readsPacked)
+      const older = (await exchange.members()).filter((member) => !member.readsCompact)
       if (older.length > 0) fail(`${older.length} gateway processes of an older version still run on these stores`)
       await services.database.db.transaction((transaction) =>
         recordAudit(transaction, {

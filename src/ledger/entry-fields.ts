@@ -1,4 +1,4 @@
-/** What an entry of a record stream is made of, as the scripts write it, and as those of older gateways do. */
+/** What an entry of a record stream is made of, in each of the three layouts that a shard may have. */
 
 /** The fields of a stream entry by their stored names; '' for one that is missing. */
 const NO_FIELDS = {
@@ -17,9 +17,10 @@ const NO_FIELDS = {
 /** `member` is there only of an account that had budgets; empty where the key was nobody's. */
 export type StoredFields = typeof NO_FIELDS & { member?: string | undefined }
 
-/** Reads an entry of either form: `fields` are its names and values in turn. */
+/** Reads an entry: `fields` are its names and values in turn. */
 export function storedFields(fields: readonly string[]): StoredFields {
   const stored: StoredFields = { ...NO_FIELDS }
+  if (fields[0] === 'r') return compactFields(fields) ?? stored
   if (fields[0] === 'envelope') return packedFields(fields) ?? stored
   for (let index = 0; index + 1 < fields.length; index += 2) {
     const name = fields[index] as keyof StoredFields
@@ -30,10 +31,19 @@ export function storedFields(fields: readonly string[]): StoredFields {
 
 const ENVELOPE_WORDS = 9
 
-/** An entry of newer scripts: the envelope with a blank between each two of its words, and the facts. */
+/** Of a compact shard: the words of the envelope and the facts, with a blank between each two. */
+function compactFields([, text = '', , member]: readonly string[]): StoredFields | undefined {
+  const words = text.split(' ', ENVELOPE_WORDS)
+  return fieldsOf(words, text.slice(words.join(' ').length + 1), member)
+}
+
+/** Of a packed one: the envelope and the facts apart. */
 function packedFields([, envelope = '', name, record, , member]: readonly string[]): StoredFields | undefined {
-  const words = envelope.split(' ')
-  if (words.length !== ENVELOPE_WORDS || name !== 'facts' || record === undefined) return undefined
+  return name === 'facts' && record !== undefined ? fieldsOf(envelope.split(' '), record, member) : undefined
+}
+
+function fieldsOf(words: readonly string[], record: string, member: string | undefined): StoredFields | undefined {
+  if (words.length !== ENVELOPE_WORDS) return undefined
   const [holdId = '', accountId = '', keyId = '', kind = '', cost = '', held = '', seq = '', atMs = '', flags = ''] =
     words
   const eventId = kind === 'late' ? `${holdId}:late` : holdId

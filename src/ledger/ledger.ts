@@ -207,9 +207,14 @@ function createDoubtingRestorer(restorer: Restorer, epoch: EpochGuard): Restorer
       await look(accountId)
       await restorer.budgets(accountId)
     },
-    async payer(payer) {
-      await look(payer.accountId)
-      return restorer.payer(payer)
+    async payer(payer, epochThen) {
+      const { accountId } = payer
+      const shard = shardOf(accountId)
+      if (epochThen === '' || epochThen !== epoch.known(shard)) await look(accountId)
+      const outcome = await restorer.payer(payer, epoch.known(shard) ?? '')
+      if (outcome !== 'changed') return outcome
+      await look(accountId)
+      return restorer.account(accountId, 'load')
     },
   }
 }

@@ -3,9 +3,10 @@ import { FORMAT_NAMES, type FormatName } from '@/chat/format-name'
 import { inputTokens, type Usage } from '@/chat/usage'
 import { parsePayer } from '@/ledger/store/names'
 import { assert } from '@/lib/assert'
-import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '@/lib/json'
+import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 import { MAX_NANO, type Nano, nano } from '@/lib/money'
 import { type StoredFields, storedFields } from './entry-fields'
+import { listText, readFacts } from './facts-list'
 
 /** Which rule of the billing matrix decided the charge (docs/BILLING.md has one row per rule). */
 export const BILLING_RULES = [
@@ -114,8 +115,7 @@ const RECORD_KINDS = ['settle', 'expire', 'late'] as const
 export const LATEST_MS = 253_402_300_799_999
 
 /**
- * One entry of a shard's stream: `envelope`, all but the facts, and `facts`. In a shard that is not packed it is stored under names
- * that older gateways know, `eventId` for `recordId` and `record` for `facts`.
+ * One entry of a shard's stream: the envelope, which is all but the facts, and the facts, as `entry-fields.ts` tells them apart.
  */
 export type UsageRecord = {
   /** The hold id; a late correction's is the hold id + `:late`. Unique for ever: the history's dedupe key. */
@@ -172,10 +172,10 @@ function envelopeOf(stored: StoredFields): RecordEnvelope | undefined {
   return Object.assign(envelope, stored.member !== undefined && { memberId: stored.member })
 }
 
-/** Reads the JSON of facts, or undefined where any field is missing or of the wrong type. */
+/** Reads facts, or undefined where any field is missing or of the wrong type. */
 function parseFacts(text: string, envelope: RecordEnvelope): RequestFacts | undefined {
-  const value = parseJson(text)
-  if (!isJsonObject(value) || !isJsonObject(value.usage)) return undefined
+  const value = readFacts(text, envelope.holdId)
+  if (!isJsonObject(value?.usage)) return undefined
   const hasTexts = ['requestId', 'model', 'requestedModel', 'provider', 'upstreamModel'].every(
     (name) => typeof value[name] === 'string',
   )
@@ -217,10 +217,10 @@ function hangUpRule({ kind, cost }: Pick<RecordEnvelope, 'kind' | 'cost'>): Bill
 }
 
 /**
- * Writes facts as the scripts store them. Their types say the rest; a number that JSON cannot hold, or tokens that nobody can
- * count, are a bug of the caller, and end here before they make a record that the history refuses.
+ * Writes facts as the scripts store them, as a list where they are `compactFor` a hold. A number that JSON cannot hold, or tokens that
+ * nobody can count, are a bug of the caller, and end here before they make a record that the history refuses.
  */
-export function factsText(facts: RequestFacts): string {
+export function factsText(facts: RequestFacts, compactFor?: string): string {
   const { status, attempts, startedAtMs, durationMs, firstTokenMs, usage } = facts
   const isSound =
     hasUsage(usage) &&
@@ -228,7 +228,8 @@ export function factsText(facts: RequestFacts): string {
     (firstTokenMs === null || Number.isFinite(firstTokenMs))
   assert(isSound, 'facts with a number that is none')
   const isHangUp = facts.rule === 'hangup_input' || facts.rule === 'hangup_free'
-  return JSON.stringify(isHangUp ? { ...facts, rule: STORED_HANG_UP_RULE, isHangUp } : facts)
+  const stored = isHangUp ? { ...facts, rule: STORED_HANG_UP_RULE, isHangUp } : facts
+  return compactFor === undefined ? JSON.stringify(stored) : listText(stored, compactFor)
 }
 
 /** What the list of latest records keeps of the facts: `input tokens|output tokens|model`, and behind that `|tool=uses,…`. */

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test
 import { startRedis, type TestServer } from '@test/support/stores'
 import { until } from '@test/support/until'
 import { connectRedis, type RedisClient } from '@/ledger/store/connection'
-import { metaName, PACKED_SHARDS, shardOf } from '@/ledger/store/names'
+import { COMPACT_SHARDS, metaName, shardOf } from '@/ledger/store/names'
 import { nano } from '@/lib/money'
 import { type Bench, connect, createBench, FACTS, memoryLogger, passDeadline, request, settlement } from './harness'
 
@@ -184,7 +184,7 @@ describe('a store that cannot be trusted', () => {
     const payer = await other.fund(10)
     await redis.hset(metaName(shardOf(payer.accountId)), 'shards', '32')
     await expect(other.ledger.verify()).rejects.toThrow('number of shards')
-    await redis.hset(metaName(shardOf(payer.accountId)), 'shards', PACKED_SHARDS)
+    await redis.hset(metaName(shardOf(payer.accountId)), 'shards', COMPACT_SHARDS)
     await other.ledger.verify()
     redis.disconnect()
   })

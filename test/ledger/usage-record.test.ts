@@ -1,6 +1,6 @@
 /** Usage records: what the scripts write is read back whole, and anything else is seen to be none. */
 import { describe, expect, test } from 'bun:test'
-import { factsText, parseRecordEnvelope, parseUsageRecord, summaryOf } from '@/ledger/usage-record'
+import { factsText, parseRecordEnvelope, parseUsageRecord, type RequestFacts, summaryOf } from '@/ledger/usage-record'
 import { nano } from '@/lib/money'
 import { FACTS } from './harness'
 
@@ -99,5 +99,64 @@ describe('the facts of an entry', () => {
     for (const bad of [-1, 0.5, 2 ** 53, null, '1', undefined]) {
       expect(factsIn({ ...FACTS, usage: { ...FACTS.usage, [name]: bad } })).toBeUndefined()
     }
+  })
+})
+
+describe('the facts of a compact entry', () => {
+  const HOLD_ID = 'req_1'
+  const read = (facts: RequestFacts, holdId = HOLD_ID) => {
+    const { record: _, ...rest } = { ...FIELDS, holdId, flags: '' }
+    const { accountId, keyId, kind, cost, held, seq, atMs, flags } = rest
+    const text = [holdId, accountId, keyId, kind, cost, held, seq, atMs, flags, factsText(facts, holdId)].join(' ')
+    return parseUsageRecord(['r', text])
+  }
+
+  test('are the same as of any other', () => {
+    const rare: RequestFacts = {
+      ...FACTS,
+      ...{
+        routeReason: 'chosen; "a", b',
+        providerCost: nano(0),
+        firstTokenMs: null,
+        flags: ['clamped'],
+        stream: false,
+      },
+      ...{ tools: [{ name: 'web_search', uses: 2, cost: nano(5) }], idempotencyKey: 'f'.repeat(64) },
+      ...{ labels: { tags: ['a=b c'], app: 'My App' }, outrun: { calls: 1, cost: nano(4) }, isReclassified: true },
+    }
+    for (const facts of [FACTS, rare, { ...FACTS, requestedModel: FACTS.model, providerFormat: FACTS.clientFormat }]) {
+      expect(read(facts)).toEqual({
+        ...{ recordId: HOLD_ID, holdId: HOLD_ID, accountId: 'acct_1', keyId: 'key_1', kind: 'settle', cost: nano(150) },
+        ...{ held: nano(400), seq: 7, atMs: 1_760_000_000_000, flags: [], facts },
+      })
+      expect(read(facts, 'another')?.facts.requestId).toBe('req_1')
+    }
+    expect(read({ ...FACTS, rule: 'hangup_input' })?.facts).toEqual({ ...FACTS, rule: 'hangup_input' })
+  })
+
+  test('are refused where anything is missing or of the wrong type, and their money is still read', () => {
+    const envelope = 'req_1 acct_1 key_1 settle 150 400 7 1760000000000 late'
+    const list: unknown[] = JSON.parse(factsText(FACTS, 'another'))
+    expect(parseUsageRecord(['r', `${envelope} ${JSON.stringify(list)}`])).toBeDefined()
+    for (const index of list.keys()) {
+      for (const bad of [{}, 'nan', undefined]) {
+        const isText = typeof list[index] === 'string' && bad === 'nan' && ![5, 6, 7].includes(index)
+        const isLeftOut = bad === undefined && [0, 2, 6, 12, 14, 16].includes(index)
+        const entry = ['r', `${envelope} ${JSON.stringify(list.with(index, bad))}`]
+        if (!isText && !isLeftOut && !(index === 12 && bad === 'nan')) expect(parseUsageRecord(entry)).toBeUndefined()
+        expect(parseRecordEnvelope(entry)).toMatchObject({ cost: nano(150), seq: 7, flags: ['late'] })
+      }
+    }
+    expect(parseUsageRecord(['r', `${envelope} []`])).toBeUndefined()
+    expect(parseUsageRecord(['r', `${envelope} ${JSON.stringify(list.slice(0, -1))}`])).toBeUndefined()
+    expect(parseRecordEnvelope(['r', envelope])).toMatchObject({ cost: nano(150) })
+    expect(parseRecordEnvelope(['r', envelope.slice(0, 40)])).toBeUndefined()
+    expect(parseRecordEnvelope(['r'])).toBeUndefined()
+  })
+
+  test('keep whose key it was', () => {
+    const text = `req_1 acct_1 key_1 settle 150 400 7 1760000000000  ${factsText(FACTS, 'req_1')}`
+    expect(parseUsageRecord(['r', text, 'member', 'user_1'])).toMatchObject({ memberId: 'user_1', facts: FACTS })
+    expect(parseUsageRecord(['r', text])).not.toHaveProperty('memberId')
   })
 })

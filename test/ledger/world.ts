@@ -1,6 +1,7 @@
 /** The real side of the model test: two clients of one store, a history, and a handful of accounts, changed together with the model. */
 
 import { expect } from 'bun:test'
+import type { Version } from '@test/ledger/store/older-scripts'
 import { addToStored, readStored } from '@test/ledger/store/stored'
 import type { Payer } from '@/ledger/outcomes'
 import { ALL_SHARDS } from '@/ledger/store/all-shards'
@@ -30,11 +31,11 @@ export type World = {
   /** Every hold id ever used, with its payer. */
   holdIds: { holdId: string; payer: Payer }[]
   saved: Saved | undefined
-  /** Until then the second client is a gateway of an older version. */
-  isPacked: boolean
+  /** Which version the second client is of: one that knows what the store is written in. */
+  second: Version
 }
 
-type Saved = { dump: Map<string, Buffer>; accounts: Map<string, ModelAccount>; isPacked: boolean }
+type Saved = { dump: Map<string, Buffer>; accounts: Map<string, ModelAccount>; second: Version }
 
 const START_CREDIT = 3_000
 const KEY_LIMITS = { requestsPerMinute: 1_000, tokensPerMinute: 100_000, concurrency: 20, monthlyBudget: null }
@@ -48,7 +49,7 @@ export async function createWorld(benches: readonly [Bench, Bench]): Promise<Wor
   for (const shard of ALL_SHARDS) await bench.redis.hset(metaName(shard), 'shards', SHARD_COUNT)
   const world: World = {
     ...{ benches, accounts: new Map(), payers: [], holdIds: [] },
-    ...{ saved: undefined, isPacked: false },
+    ...{ saved: undefined, second: 'hashed' },
   }
   for (let index = 0; index < 2; index++) {
     const first = await bench.fund(START_CREDIT, KEY_LIMITS)
@@ -121,7 +122,7 @@ export async function save(world: World): Promise<void> {
     const value = await redis.dumpBuffer(name)
     if (value) dump.set(name, value)
   }
-  world.saved = { dump, accounts: structuredClone(world.accounts), isPacked: world.isPacked }
+  world.saved = { dump, accounts: structuredClone(world.accounts), second: world.second }
 }
 
 /** Brings the remembered store back, as a restart on old data does, and confirms every account and key. */
@@ -129,7 +130,7 @@ export async function rewindStore(world: World): Promise<Map<string, ModelAccoun
   const [bench] = world.benches
   if (!world.saved) return undefined
   await bench.redis.flushall()
-  world.isPacked = world.saved.isPacked
+  world.second = world.saved.second
   for (const [name, value] of world.saved.dump) await bench.redis.restore(name, 0, value)
   await confirm(world)
   return structuredClone(world.saved.accounts)

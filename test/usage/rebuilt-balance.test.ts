@@ -74,7 +74,7 @@ async function chargeTorn(): Promise<void> {
   await redis
     .multi()
     .xdel(name, id)
-    .xadd(name, '*', ...fields.slice(0, -1), '{"torn":')
+    .xadd(name, '*', 'r', fields.at(-1)?.replace(/\[.*$/, '{"torn":') ?? '')
     .exec()
 }
 

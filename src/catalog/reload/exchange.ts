@@ -20,8 +20,9 @@ export type Member = {
   pid: number
   /** Of the catalogue that it uses. */
   hash: string
-  /** Whether it reads accounts, keys and holds that are packed strings; missing in what older gateways say. */
+  /** Whether it reads accounts, keys and holds that are packed strings, and compact ones; missing in what older gateways say. */
   readsPacked?: boolean
+  readsCompact?: boolean
   answer?: Answer
 }
 

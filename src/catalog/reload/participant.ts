@@ -59,7 +59,10 @@ type State = {
 export function createReloadParticipant(options: ParticipantOptions): ReloadParticipant {
   const { exchange, catalog, file, gateway, clock, logger } = options
   const state: State = {
-    member: { id: randomId('proc'), gateway, pid: process.pid, hash: file.hashOf(catalog.current), readsPacked: true },
+    member: {
+      ...{ id: randomId('proc'), gateway, pid: process.pid, hash: file.hashOf(catalog.current) },
+      ...{ readsPacked: true, readsCompact: true },
+    },
     candidate: undefined,
     loadedAtMs: clock.now(),
     reloads: { taken: 0, refused: 0, abandoned: 0, missed: 0 },

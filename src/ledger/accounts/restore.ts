@@ -36,8 +36,11 @@ export interface Restorer {
   key(payer: Payer, mode: RestoreMode): Promise<'loaded' | 'unknown'>
   /** Brings the account's budgets into line with the history, also where that has just changed. */
   budgets(accountId: string): Promise<void>
-  /** Loads the account for a request of this key, and the key with it where the store holds nothing of either. */
-  payer(payer: Payer): Promise<'loaded' | 'unknown'>
+  /**
+   * Loads the account and the key of a request where the store, whose shard has this epoch, holds nothing of the account. `changed`:
+   * it does, or the epoch is another by now.
+   */
+  payer(payer: Payer, epoch: string): Promise<'loaded' | 'unknown' | 'changed'>
 }
 
 /** How often figures may go stale while they are gathered, before the caller is told to come back. */
@@ -51,25 +54,29 @@ const MAX_ATTEMPTS = 20
  * never creates money: whatever is spendable afterwards was credited and is neither charged nor held.
  */
 export function createRestorer(deps: RestoreDeps): Restorer {
-  const running = new Map<string, Promise<'loaded' | 'unknown'>>()
-
-  function once(name: string, work: () => Promise<'loaded' | 'unknown' | 'changed'>): Promise<'loaded' | 'unknown'> {
-    const present = running.get(name)
-    if (present) return present
-    const fresh = persist(work).finally(() => running.delete(name))
-    running.set(name, fresh)
-    return fresh
-  }
-
-  const restorer: Restorer = {
-    account: (accountId, mode) => once(`${mode}:${accountId}`, () => restoreAccount(deps, accountId, mode)),
-    key: (payer, mode) => once(`${mode}:${payerText(payer)}`, () => restoreKey(deps, payer, mode)),
+  const once = createSharing<'loaded' | 'unknown'>()
+  const onceNew = createSharing<'loaded' | 'unknown' | 'changed'>()
+  return {
+    account: (accountId, mode) =>
+      once(`${mode}:${accountId}`, () => persist(() => restoreAccount(deps, accountId, mode))),
+    key: (payer, mode) => once(`${mode}:${payerText(payer)}`, () => persist(() => restoreKey(deps, payer, mode))),
     async budgets(accountId) {
       await persist(() => restoreBudgets(deps, accountId))
     },
-    payer: (payer) => once(`first:${payerText(payer)}`, () => loadPayer(deps, restorer, payer)),
+    payer: (payer, epoch) => onceNew(`${epoch}:${payerText(payer)}`, () => loadPayer(deps, payer, epoch)),
   }
-  return restorer
+}
+
+/** Has calls of one name share the work that the first of them began. */
+function createSharing<T>(): (name: string, work: () => Promise<T>) => Promise<T> {
+  const running = new Map<string, Promise<T>>()
+  return (name, work) => {
+    const present = running.get(name)
+    if (present) return present
+    const fresh = work().finally(() => running.delete(name))
+    running.set(name, fresh)
+    return fresh
+  }
 }
 
 async function persist(work: () => Promise<'loaded' | 'unknown' | 'changed'>): Promise<'loaded' | 'unknown'> {
@@ -96,26 +103,29 @@ async function restoreBudgets(deps: RestoreDeps, accountId: string): Promise<'lo
 }
 
 /**
- * The first use of an account and its key, as all are after a loss of the store: both are read and written together. Holds
- * only where the store has nothing of either. A key that somebody has set since it was read is then found in the store,
- * by the view or by the script, and the history's older state doesn't replace it.
+ * The first use of an account and its key, as all are after a loss of the store: both are read and written together. What somebody
+ * has set or loaded since they were read is found by the script, and the history's older state doesn't replace it. Whoever carries
+ * charges from before the loss into the history meanwhile gives the shard another epoch (src/ledger/records/acknowledge.ts).
  */
-async function loadPayer(
-  deps: RestoreDeps,
-  restorer: Restorer,
-  payer: Payer,
-): Promise<'loaded' | 'unknown' | 'changed'> {
+async function loadPayer(deps: ViewDeps, payer: Payer, epoch: string): Promise<'loaded' | 'unknown' | 'changed'> {
+  const { runner, history } = deps
   const { accountId, keyId } = payer
-  const [views, key] = await Promise.all([
-    viewAccounts(deps, shardOf(accountId), new Map([[accountId, [keyId]]])),
-    deps.runner.guard(() => deps.history.key(accountId, keyId)),
+  const [account, key] = await runner.guard(() =>
+    Promise.all([history.account(accountId), history.key(accountId, keyId)]),
+  )
+  if (!account) return 'unknown'
+  if (!key || account.budgets) return 'changed'
+  const shard = shardOf(accountId)
+  const names = [
+    ...[metaName(shard), accountName(accountId), keyName(payer), creditedName(accountId), deadlinesName(shard)],
+    ...[loadedName(shard), budgetsName(accountId)],
+  ]
+  const reply = await runner.run(SCRIPTS.loadPayer, names, [
+    ...[accountId, payerText(payer), epoch, account.status, account.balance, account.spent, account.month],
+    ...[account.spentThisMonth, account.seq, ...accountLimitArguments(account)],
+    ...[...keyStateArguments(key), key.month, key.spentThisMonth, ...account.creditedEntryIds],
   ])
-  const view = views.get(accountId)
-  const holdsNothing = view && view.openHolds.length === 0 && view.lastStreamSeq === 0
-  const isNew = holdsNothing && view.history && !view.stored && !view.keys.get(keyId)
-  if (!isNew || !key || (await hasMoved(deps, view))) return restorer.account(accountId, 'load')
-  const [outcome] = await Promise.all([applyView(deps, view, 'load'), applyKey(deps, view, key, 'load')])
-  return outcome
+  return wordOf(reply) as 'loaded' | 'changed'
 }
 
 /** Writes what a view says into the store. `changed`: the account has moved since in a way that needs another view. */

@@ -19,7 +19,8 @@ export async function renew(deps: LedgerDeps, renewals: readonly Renewal[]): Pro
     batches.map(async ({ shard, batch }) => {
       const own = batch.flatMap((index) => renewals[index] ?? [])
       const names = own.map((renewal) => holdName(renewal.accountId, renewal.holdId))
-      const args = own.flatMap(renewalArguments)
+      const isCompact = deps.epoch.isCompact(shard)
+      const args = own.flatMap((renewal) => renewalArguments(renewal, isCompact))
       const reply = listOf(await deps.runner.run(SCRIPTS.renew, [deadlinesName(shard), ...names], args))
       for (const [at, index] of batch.entries()) outcomes[index] = wordOf(reply[at]) as RenewOutcome
     }),
@@ -32,12 +33,12 @@ function inBatches(indexes: readonly number[]): number[][] {
   return Array.from({ length: count }, (_, batch) => indexes.slice(batch * BATCH_SIZE, (batch + 1) * BATCH_SIZE))
 }
 
-function renewalArguments(renewal: Renewal): string[] {
+function renewalArguments(renewal: Renewal, isCompact: boolean): string[] {
   return [
     checkedId(renewal.accountId),
     integerText(renewal.ttlMs, 'time to live', 1, MAX_TTL_MS),
     amountText(renewal.cost, 'cost'),
     renewal.reached ? '1' : '0',
-    factsText(renewal.facts),
+    factsText(renewal.facts, isCompact ? renewal.holdId : undefined),
   ]
 }

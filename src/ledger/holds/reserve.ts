@@ -74,7 +74,7 @@ async function attempt(deps: LedgerDeps, request: ReserveRequest, hold: string):
     }
     const outcome = readOutcome(reply, request)
     if (outcome.kind === 'unknown_account') {
-      if ((await deps.restorer.payer({ accountId, keyId })) === 'unknown') return outcome
+      if ((await deps.restorer.payer({ accountId, keyId }, wordOf(reply[1] ?? ''))) === 'unknown') return outcome
     } else if (outcome.kind === 'unknown_key') {
       if ((await deps.restorer.key({ accountId, keyId }, 'load')) === 'unknown') return outcome
     } else {

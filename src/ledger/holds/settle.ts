@@ -15,7 +15,7 @@ import { type Nano, nano } from '@/lib/money'
 export async function settle(deps: LedgerDeps, settlement: Settlement, force: boolean): Promise<SettleOutcome> {
   const own = namesOf(settlement)
   const names = [holdOf(own, settlement.holdId), own.account, own.key, own.deadlines, own.records, own.recent]
-  const args = settleArguments(settlement, own.payer)
+  const args = settleArguments(settlement, own.payer, deps.epoch.isCompact(own.shard))
   const free = settlement.freePerHour === undefined ? [] : [String(settlement.freePerHour)]
   /** The load of the account in which a lost or expired hold was found to be charged nowhere. */
   let searched = ''
@@ -45,9 +45,11 @@ export async function settle(deps: LedgerDeps, settlement: Settlement, force: bo
 }
 
 /** All but the last ones: which load of the account was searched for the charge, and how many like it are free. */
-function settleArguments(settlement: Settlement, payer: string): string[] {
+function settleArguments(settlement: Settlement, payer: string, isCompact: boolean): string[] {
   const { holdId, cost, tokens, facts } = settlement
   const numbers = `${amountText(cost, 'cost')} ${integerText(tokens, 'tokens', 0, Number.MAX_SAFE_INTEGER)}`
+  // The summary is for gateways that know hashes only.
+  if (isCompact) return [payer, holdId, numbers, factsText(facts, holdId), '']
   return [payer, holdId, numbers, factsText(facts), summaryOf(facts)]
 }
 

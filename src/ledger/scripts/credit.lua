@@ -8,11 +8,12 @@
 --
 -- NEEDS  prelude: call MAX_AMOUNT refuse integer decimal memberOf
 --        holds: TOMBSTONE_MS holdOf freeLimits returnHeld bury
--- SHARES account: expire load-account load-budgets read-account release reserve set-account settle view-account withhold
+-- SHARES account: expire load-account load-budgets load-payer read-account release reserve set-account settle view-account
+--          withhold
 --        hold: expire load-account release renew reserve settle view-hold withhold
---        deadlines: check-holds.ts due expire ledger.ts load-account load-budgets load-key release renew reserve settle
---          view-account view-hold withhold
---        credited: load-account view-account withhold
+--        deadlines: check-holds.ts due expire ledger.ts load-account load-budgets load-key load-payer release renew reserve
+--          settle view-account view-hold withhold
+--        credited: load-account load-payer view-account withhold
 
 local amount = integer(ARGV[2], 'amount', -MAX_AMOUNT, MAX_AMOUNT)
 local account = readAccount(KEYS[1])

@@ -5,8 +5,8 @@
 -- Returns a list for each of KEYS: accountId:keyId:holdId:amount of each hold
 --
 -- NEEDS  prelude: call decimal currentMs
--- SHARES deadlines: check-holds.ts credit expire ledger.ts load-account load-budgets load-key release renew reserve settle
---          view-account view-hold withhold
+-- SHARES deadlines: check-holds.ts credit expire ledger.ts load-account load-budgets load-key load-payer release renew
+--          reserve settle view-account view-hold withhold
 
 local now = decimal(currentMs())
 local due = {}

@@ -10,15 +10,17 @@
 -- NEEDS  prelude: call MAX_AMOUNT BUDGETED integer decimal currentMs monthOf memberOf
 --        budgets: windowsAt budgetsOf chargeBudgets writeBudgets
 --        holds: EXPIRED_TOMBSTONE_MS holdOf newHold countMonth freeLimits returnHeld chargeAccount freeKey bury appendRecord
--- SHARES meta: acknowledge epoch epoch.ts load-account load-key pack.ts read-account read-key reserve view-account withhold
---        account: credit load-account load-budgets read-account release reserve set-account settle view-account withhold
---        key: load-account load-key read-key release reserve set-key settle view-account
+-- SHARES meta: acknowledge epoch epoch.ts load-account load-key load-payer pack.ts read-account read-key reserve
+--          view-account withhold
+--        account: credit load-account load-budgets load-payer read-account release reserve set-account settle view-account
+--          withhold
+--        key: load-account load-key load-payer read-key release reserve set-key settle view-account
 --        hold: credit load-account release renew reserve settle view-hold withhold
---        deadlines: check-holds.ts credit due ledger.ts load-account load-budgets load-key release renew reserve settle
---          view-account view-hold withhold
+--        deadlines: check-holds.ts credit due ledger.ts load-account load-budgets load-key load-payer release renew reserve
+--          settle view-account view-hold withhold
 --        records: acknowledge record-streams.ts settle unsynced-records.ts
 --        recent: settle
---        budgets: account-view.ts load-account load-budgets read-budgets release reserve settle view-account
+--        budgets: account-view.ts load-account load-budgets load-payer read-budgets release reserve settle view-account
 
 local outcomes, expiries = {}, {}
 local accounts, keys, movedAccounts, movedKeys = {}, {}, {}, {}
@@ -55,7 +57,7 @@ for index = 1, #ARGV / 3 do
     local account = accounts[accountName]
     keys[keyName] = keys[keyName] or readKey(keyName)
     -- A deadline without a hold can only mean that its hold was lost: what it held is returned.
-    local hold = holdOf(holdName, payer) or newHold(payer, account and account.isPacked, amount)
+    local hold = holdOf(holdName, payer) or newHold(payer, account and account.layout, amount)
     if not account then
       outcomes[index] = -2
     elseif hold.state == 'open' then
@@ -104,8 +106,8 @@ for _, expiry in ipairs(expiries) do
       flags = 'expired,estimated',
       facts = hold.record,
       memberId = expiry.budgets and expiry.budgets.owner or nil,
-      summary = account.isPacked and '' or summaryOf(hold.record),
-    }, account.isPacked)
+      summary = account.layout and '' or summaryOf(hold.record),
+    }, account.layout)
   end
 end
 writeBudgets(opened)

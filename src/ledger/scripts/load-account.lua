@@ -18,17 +18,19 @@
 --        limits: MAX_LIMIT limitArgument
 --        load: sumOpenHolds epochOf
 --        holds: TOMBSTONE_MS newHold freeKey bury
--- SHARES meta: acknowledge epoch epoch.ts expire load-key pack.ts read-account read-key reserve view-account withhold
---        account: credit expire load-budgets read-account release reserve set-account settle view-account withhold
---        key: expire load-key read-key release reserve set-key settle view-account
+-- SHARES meta: acknowledge epoch epoch.ts expire load-key load-payer pack.ts read-account read-key reserve view-account
+--          withhold
+--        account: credit expire load-budgets load-payer read-account release reserve set-account settle view-account
+--          withhold
+--        key: expire load-key load-payer read-key release reserve set-key settle view-account
 --        hold: credit expire release renew reserve settle view-hold withhold
---        deadlines: check-holds.ts credit due expire ledger.ts load-budgets load-key release renew reserve settle
+--        deadlines: check-holds.ts credit due expire ledger.ts load-budgets load-key load-payer release renew reserve settle
 --          view-account view-hold withhold
---        credited: credit view-account withhold
---        budgets: account-view.ts expire load-budgets read-budgets release reserve settle view-account
+--        credited: credit load-payer view-account withhold
+--        budgets: account-view.ts expire load-budgets load-payer read-budgets release reserve settle view-account
 
 local known = readAccount(KEYS[2])
-local epoch, isFresh, isPacked = epochOf(KEYS[1], ARGV[12])
+local epoch, isFresh, layout = epochOf(KEYS[1], ARGV[12])
 local isConfirmed = known and known.epoch == epoch
 if ARGV[2] == 'load' and isConfirmed then
   return { 'exists' }
@@ -56,11 +58,11 @@ for index = 1, staleCount do
   local holdName, keyName = unpack(KEYS, 4 + index * 2, 5 + index * 2)
   keys[keyName] = keys[keyName] or readKey(keyName)
   stale[memberOf(payer, holdId, decimal(amount))] = {
-    name = holdName, keyName = keyName, amount = amount, tokens = 0, hold = readHold(holdName) or newHold(payer, isPacked, 0),
+    name = holdName, keyName = keyName, amount = amount, tokens = 0, hold = readHold(holdName) or newHold(payer, layout, 0),
   }
 end
 local month = monthOf(currentMs())
-account.isPacked, account.epoch = isPacked or account.isPacked, epoch
+account.layout, account.epoch = layout or account.layout, epoch
 account.held, account.open = sumOpenHolds(KEYS[4], ARGV[1] .. ':', stale)
 account.status = ARGV[6]
 account.available = integer(ARGV[7], 'balance', -MAX_INTEGER, MAX_INTEGER) - newCharges - account.held

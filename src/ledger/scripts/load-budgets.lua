@@ -10,10 +10,11 @@
 --
 -- NEEDS  prelude: call format match MAX_AMOUNT MAX_INTEGER BUDGETED integer decimal currentMs
 --        budgets: WINDOWS UNLIMITED windowsAt firstOf newEntry readEntry entryText
--- SHARES account: credit expire load-account read-account release reserve set-account settle view-account withhold
---        deadlines: check-holds.ts credit due expire ledger.ts load-account load-key release renew reserve settle
+-- SHARES account: credit expire load-account load-payer read-account release reserve set-account settle view-account
+--          withhold
+--        deadlines: check-holds.ts credit due expire ledger.ts load-account load-key load-payer release renew reserve settle
 --          view-account view-hold withhold
---        budgets: account-view.ts expire load-account read-budgets release reserve settle view-account
+--        budgets: account-view.ts expire load-account load-payer read-budgets release reserve settle view-account
 
 local plan = cjson.decode(ARGV[2])
 local windows = windowsAt(currentMs())

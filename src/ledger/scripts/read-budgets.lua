@@ -6,7 +6,7 @@
 --
 -- NEEDS  prelude: call currentMs
 --        budgets: isEntry readEntry
--- SHARES budgets: account-view.ts expire load-account load-budgets release reserve settle view-account
+-- SHARES budgets: account-view.ts expire load-account load-budgets load-payer release reserve settle view-account
 
 local values = {}
 local function add(field, text)

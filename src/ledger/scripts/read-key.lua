@@ -7,8 +7,9 @@
 --         be loaded
 --
 -- NEEDS  prelude: call limitText currentMs monthOf spentIn
--- SHARES meta: acknowledge epoch epoch.ts expire load-account load-key pack.ts read-account reserve view-account withhold
---        key: expire load-account load-key release reserve set-key settle view-account
+-- SHARES meta: acknowledge epoch epoch.ts expire load-account load-key load-payer pack.ts read-account reserve view-account
+--          withhold
+--        key: expire load-account load-key load-payer release reserve set-key settle view-account
 
 local epoch = call('HGET', KEYS[1], 'epoch')
 local key = readKey(KEYS[2])

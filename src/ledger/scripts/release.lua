@@ -9,12 +9,13 @@
 -- NEEDS  prelude: call BUDGETED decimal currentMs memberOf
 --        budgets: windowsAt budgetsOf chargeBudgets writeBudgets
 --        holds: TOMBSTONE_MS EXPIRED_TOMBSTONE_MS holdOf newHold freeLimits returnHeld freeKey bury
--- SHARES account: credit expire load-account load-budgets read-account reserve set-account settle view-account withhold
---        key: expire load-account load-key read-key reserve set-key settle view-account
+-- SHARES account: credit expire load-account load-budgets load-payer read-account reserve set-account settle view-account
+--          withhold
+--        key: expire load-account load-key load-payer read-key reserve set-key settle view-account
 --        hold: credit expire load-account renew reserve settle view-hold withhold
---        deadlines: check-holds.ts credit due expire ledger.ts load-account load-budgets load-key renew reserve settle
---          view-account view-hold withhold
---        budgets: account-view.ts expire load-account load-budgets read-budgets reserve settle view-account
+--        deadlines: check-holds.ts credit due expire ledger.ts load-account load-budgets load-key load-payer renew reserve
+--          settle view-account view-hold withhold
+--        budgets: account-view.ts expire load-account load-budgets load-payer read-budgets reserve settle view-account
 
 local payer, holdId = ARGV[1], ARGV[2]
 local hold = holdOf(KEYS[1], payer)
@@ -36,7 +37,7 @@ if isOpen and account and account.version >= BUDGETED then
 end
 
 -- After this point, the transition must succeed.
-bury(KEYS[1], hold or newHold(payer, account and account.isPacked, 0), 'released', 0,
+bury(KEYS[1], hold or newHold(payer, account and account.layout, 0), 'released', 0,
   isSealing and EXPIRED_TOMBSTONE_MS or TOMBSTONE_MS)
 -- An account that is not loaded is built, when it is, from the holds that are open then: this one no longer is.
 if isOpen and account then

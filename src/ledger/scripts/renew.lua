@@ -7,8 +7,8 @@
 --
 -- NEEDS  prelude: call match MAX_AMOUNT MS_PER_DAY refuse integer decimal currentMs memberOf
 -- SHARES hold: credit expire load-account release reserve settle view-hold withhold
---        deadlines: check-holds.ts credit due expire ledger.ts load-account load-budgets load-key release reserve settle
---          view-account view-hold withhold
+--        deadlines: check-holds.ts credit due expire ledger.ts load-account load-budgets load-key load-payer release reserve
+--          settle view-account view-hold withhold
 
 local outcomes, renewals = {}, {}
 for index = 2, #KEYS do

@@ -11,7 +11,7 @@
 -- Returns one of
 --       reserved, available, requests limit, requests remaining, tokens limit, tokens remaining, and 1 where the secret is not
 --         the key's latest
---       exists, state · unknown_account · unknown_key · key_inactive, status · account_suspended
+--       exists, state · unknown_account, the shard's epoch (empty = none) · unknown_key · key_inactive, status · account_suspended
 --       unknown_secret: one that is newer than the key as it is stored, which is to be brought into line with the history
 --       addresses_changed, from where the key may be used: the caller looks again whether it is there
 --       models_changed, the key's allowed models: the caller plans anew with them
@@ -22,17 +22,19 @@
 --       budgets: the account has some, the caller repeats with their name · unknown_owner: they are loaded anew first
 --       insufficient, available, held, needed
 --
--- NEEDS  prelude: call format match MAX_AMOUNT MAX_INTEGER MS_PER_DAY PACKED_SHARDS BUDGETED refuse within decimal currentMs
+-- NEEDS  prelude: call format match MAX_AMOUNT MAX_INTEGER MS_PER_DAY layoutOf BUDGETED refuse within decimal currentMs
 --          monthOf startOfNextMonth memberOf spentIn
 --        budgets: WINDOWS windowsAt budgetsOf leastLeft endOfWindow holdBudgets writeBudgets
 --        limits: LEVEL_UNIT MAX_LIMIT CONCURRENCY_RETRY_MS limitOr refill
--- SHARES meta: acknowledge epoch epoch.ts expire load-account load-key pack.ts read-account read-key view-account withhold
---        account: credit expire load-account load-budgets read-account release set-account settle view-account withhold
---        key: expire load-account load-key read-key release set-key settle view-account
+-- SHARES meta: acknowledge epoch epoch.ts expire load-account load-key load-payer pack.ts read-account read-key view-account
+--          withhold
+--        account: credit expire load-account load-budgets load-payer read-account release set-account settle view-account
+--          withhold
+--        key: expire load-account load-key load-payer read-key release set-key settle view-account
 --        hold: credit expire load-account release renew settle view-hold withhold
---        deadlines: check-holds.ts credit due expire ledger.ts load-account load-budgets load-key release renew settle
---          view-account view-hold withhold
---        budgets: account-view.ts expire load-account load-budgets read-budgets release settle view-account
+--        deadlines: check-holds.ts credit due expire ledger.ts load-account load-budgets load-key load-payer release renew
+--          settle view-account view-hold withhold
+--        budgets: account-view.ts expire load-account load-budgets load-payer read-budgets release settle view-account
 
 local amount, inputCost, tokens, ttlMs, defaultRequests, defaultTokens, defaultConcurrency =
   match(ARGV[3], '^(%d+) (%d+) (%d+) (%d+) (%d+) (%d+) (%d+)$')
@@ -53,11 +55,11 @@ end
 
 -- An account or key that was not confirmed since the store last came back is as good as unknown: it is loaded again.
 local shard = call('HMGET', KEYS[1], 'epoch', 'shards')
-local epoch, isPacked = shard[1], shard[2] == PACKED_SHARDS
+local epoch, layout = shard[1], layoutOf(shard[2])
 local texts = call('MGET', KEYS[2], KEYS[3])
 local account = readAccount(KEYS[2], texts[1])
 if not account or account.epoch ~= epoch then
-  return { 'unknown_account' }
+  return { 'unknown_account', epoch or '' }
 end
 local key = readKey(KEYS[3], texts[2])
 if not key or key.epoch ~= epoch then
@@ -177,13 +179,14 @@ if ARGV[2] ~= '' then
   key.held, key.open = key.held + amount, key.open + 1
   key.requestsLevel, key.requestsAtMs, key.tokensLevel, key.tokensAtMs = requestsLevel, nowMs, tokensLevel, nowMs
   local hold = {
-    isPacked = isPacked, state = 'open', payer = ARGV[1], record = '', amount = amount, inputCost = inputCost, tokens = taken,
+    layout = layout, state = 'open', payer = ARGV[1], record = '', amount = amount, inputCost = inputCost, tokens = taken,
     cost = 0, reached = 0,
   }
 
   -- After this point, the transition must succeed.
-  if isPacked then
+  if layout then
     -- Whatever lies there, in a hash or not.
+    account.layout, key.layout = layout, layout
     call('MSET', KEYS[2], accountText(account), KEYS[3], keyText(key), KEYS[4], holdText(hold))
   else
     writeAccount(KEYS[2], account)

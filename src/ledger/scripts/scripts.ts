@@ -1,14 +1,15 @@
 /** The ledger's scripts as the store runs them: each Lua file behind the preludes it needs, with the flags it declares. */
 import { createHash } from 'node:crypto'
+import { LAYOUT_TEXTS } from '@/ledger/layout'
 import acknowledgeText from './acknowledge.lua' with { type: 'text' }
 import creditText from './credit.lua' with { type: 'text' }
 import dueText from './due.lua' with { type: 'text' }
 import epochText from './epoch.lua' with { type: 'text' }
 import expireText from './expire.lua' with { type: 'text' }
-import { LAYOUT_TEXTS } from './layout'
 import loadAccountText from './load-account.lua' with { type: 'text' }
 import loadBudgetsText from './load-budgets.lua' with { type: 'text' }
 import loadKeyText from './load-key.lua' with { type: 'text' }
+import loadPayerText from './load-payer.lua' with { type: 'text' }
 import budgetsText from './preludes/budgets.lua' with { type: 'text' }
 import holdsText from './preludes/holds.lua' with { type: 'text' }
 import keyStateText from './preludes/key-state.lua' with { type: 'text' }
@@ -66,6 +67,7 @@ export const SCRIPTS = {
   loadAccount: script('load-account', 'write-always', [...charges, loadText], loadAccountText),
   loadBudgets: script('load-budgets', 'write-always', [account, budgetsText], loadBudgetsText),
   loadKey: script('load-key', 'write-always', [...keyState, loadText], loadKeyText),
+  loadPayer: script('load-payer', 'write-always', [account, ...keyState, loadText], loadPayerText),
   setKey: script('set-key', 'write-always', keyState, setKeyText),
   setAccount: script('set-account', 'write-always', [account, limitsText], setAccountText),
   readAccount: script('read-account', 'read', [account], readAccountText),

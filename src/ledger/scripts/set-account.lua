@@ -6,7 +6,8 @@
 --
 -- NEEDS  prelude: refuse
 --        limits: MAX_LIMIT limitArgument
--- SHARES account: credit expire load-account load-budgets read-account release reserve settle view-account withhold
+-- SHARES account: credit expire load-account load-budgets load-payer read-account release reserve settle view-account
+--          withhold
 
 if ARGV[1] ~= 'active' and ARGV[1] ~= 'suspended' then
   refuse('no such account status')

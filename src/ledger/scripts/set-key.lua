@@ -8,7 +8,7 @@
 --
 -- NEEDS  prelude: call
 --        key-state: keyInState
--- SHARES key: expire load-account load-key read-key release reserve settle view-account
+-- SHARES key: expire load-account load-key load-payer read-key release reserve settle view-account
 
 local key = keyInState(readKey(KEYS[1]), ARGV, 1)
 

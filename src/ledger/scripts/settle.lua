@@ -16,14 +16,15 @@
 -- NEEDS  prelude: call match MAX_AMOUNT MAX_INTEGER BUDGETED refuse within integer decimal currentMs monthOf memberOf
 --        budgets: windowsAt budgetsOf chargeBudgets writeBudgets
 --        holds: TOMBSTONE_MS holdOf newHold countMonth freeLimits chargeAccount freeKey writePayer bury appendRecord
--- SHARES account: credit expire load-account load-budgets read-account release reserve set-account view-account withhold
---        key: expire load-account load-key read-key release reserve set-key view-account
+-- SHARES account: credit expire load-account load-budgets load-payer read-account release reserve set-account view-account
+--          withhold
+--        key: expire load-account load-key load-payer read-key release reserve set-key view-account
 --        hold: credit expire load-account release renew reserve view-hold withhold
---        deadlines: check-holds.ts credit due expire ledger.ts load-account load-budgets load-key release renew reserve
---          view-account view-hold withhold
+--        deadlines: check-holds.ts credit due expire ledger.ts load-account load-budgets load-key load-payer release renew
+--          reserve view-account view-hold withhold
 --        records: acknowledge expire record-streams.ts unsynced-records.ts
 --        recent: expire
---        budgets: account-view.ts expire load-account load-budgets read-budgets release reserve view-account
+--        budgets: account-view.ts expire load-account load-budgets load-payer read-budgets release reserve view-account
 
 local MS_PER_HOUR = 3600000
 
@@ -83,7 +84,7 @@ local charge = isLate and cost - hold.cost or cost
 local flags = isLate and 'late' or cost > returned and 'overrun' or ''
 if isForced then
   flags = flags == '' and 'forced' or 'forced,' .. flags
-  hold = newHold(payer, account.isPacked, 0)
+  hold = newHold(payer, account.layout, 0)
 end
 chargeAccount(account, charge, returned, month)
 if budgets then
@@ -121,6 +122,6 @@ appendRecord(KEYS[5], KEYS[6], {
   facts = ARGV[4],
   memberId = budgets and budgets.owner or nil,
   summary = ARGV[5],
-}, account.isPacked)
+}, account.layout)
 local kind = isLate and 'late' or 'settled'
 return { kind, account.seq, nowMs, isLate and hold.cost or returned, flags, isHangUp and charge or nil }

@@ -10,13 +10,15 @@
 --
 -- NEEDS  prelude: call currentMs
 --        budgets: isEntry readEntry
--- SHARES meta: acknowledge epoch epoch.ts expire load-account load-key pack.ts read-account read-key reserve withhold
---        account: credit expire load-account load-budgets read-account release reserve set-account settle withhold
---        key: expire load-account load-key read-key release reserve set-key settle
---        deadlines: check-holds.ts credit due expire ledger.ts load-account load-budgets load-key release renew reserve
---          settle view-hold withhold
---        credited: credit load-account withhold
---        budgets: account-view.ts expire load-account load-budgets read-budgets release reserve settle
+-- SHARES meta: acknowledge epoch epoch.ts expire load-account load-key load-payer pack.ts read-account read-key reserve
+--          withhold
+--        account: credit expire load-account load-budgets load-payer read-account release reserve set-account settle
+--          withhold
+--        key: expire load-account load-key load-payer read-key release reserve set-key settle
+--        deadlines: check-holds.ts credit due expire ledger.ts load-account load-budgets load-key load-payer release renew
+--          reserve settle view-hold withhold
+--        credited: credit load-account load-payer withhold
+--        budgets: account-view.ts expire load-account load-budgets load-payer read-budgets release reserve settle
 
 local members, keys = {}, {}
 local prefix = ARGV[1] .. ':'

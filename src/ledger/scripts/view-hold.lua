@@ -7,8 +7,8 @@
 --
 -- NEEDS  prelude: call currentMs
 -- SHARES hold: credit expire load-account release renew reserve settle withhold
---        deadlines: check-holds.ts credit due expire ledger.ts load-account load-budgets load-key release renew reserve
---          settle view-account withhold
+--        deadlines: check-holds.ts credit due expire ledger.ts load-account load-budgets load-key load-payer release renew
+--          reserve settle view-account withhold
 
 local hold = readHold(KEYS[1])
 local deadline = call('ZSCORE', KEYS[2], ARGV[1]) or ''

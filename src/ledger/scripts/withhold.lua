@@ -10,12 +10,14 @@
 --
 -- NEEDS  prelude: call MAX_AMOUNT MS_PER_DAY refuse integer decimal currentMs memberOf
 --        holds: holdOf newHold returnHeld
--- SHARES meta: acknowledge epoch epoch.ts expire load-account load-key pack.ts read-account read-key reserve view-account
---        account: credit expire load-account load-budgets read-account release reserve set-account settle view-account
+-- SHARES meta: acknowledge epoch epoch.ts expire load-account load-key load-payer pack.ts read-account read-key reserve
+--          view-account
+--        account: credit expire load-account load-budgets load-payer read-account release reserve set-account settle
+--          view-account
 --        hold: credit expire load-account release renew reserve settle view-hold
---        deadlines: check-holds.ts credit due expire ledger.ts load-account load-budgets load-key release renew reserve
---          settle view-account view-hold
---        credited: credit load-account view-account
+--        deadlines: check-holds.ts credit due expire ledger.ts load-account load-budgets load-key load-payer release renew
+--          reserve settle view-account view-hold
+--        credited: credit load-account load-payer view-account
 
 local payer, holdId = ARGV[1], ARGV[2]
 local amount = integer(ARGV[3], 'amount', 1, MAX_AMOUNT)
@@ -51,6 +53,6 @@ end
 
 -- After this point, the transition must succeed.
 writeAccount(KEYS[2], account)
-writeHold(KEYS[3], newHold(payer, account.isPacked, amount))
+writeHold(KEYS[3], newHold(payer, account.layout, amount))
 call('ZADD', KEYS[4], decimal(currentMs() + ttlMs), memberOf(payer, holdId, decimal(amount)))
 return { 'withheld', available - amount }

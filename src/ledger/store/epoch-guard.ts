@@ -8,7 +8,7 @@ import { ALL_SHARDS } from './all-shards'
 import { slotOf } from './cluster-slot'
 import type { RedisClient } from './connection'
 import { beginningOf, freshEpoch, readEpoch, startEpoch } from './epoch'
-import { metaName, SHARD_COUNT } from './names'
+import { COMPACT_SHARDS, metaName, SHARD_COUNT } from './names'
 import { listOf, wordOf } from './reply'
 import { type ScriptRunner, storeUnavailable } from './script-runner'
 
@@ -19,6 +19,10 @@ export interface EpochGuard {
   doubt(shard: number): Promise<void>
   /** Calls `listener` whenever the store may be another than before, or may have lost its last seconds. */
   onReturn(listener: () => void): void
+  /** The shard's epoch when it was verified last; undefined where it never was. */
+  known(shard: number): string | undefined
+  /** Whether the shard was compact when it was verified last: then what is written may be as well. */
+  isCompact(shard: number): boolean
   /** When the latest epoch of all shards began, in ms since 1970; Infinity while a shard is not verified. */
   sinceMs(): number
 }
@@ -39,6 +43,7 @@ export function createEpochGuard(redis: RedisClient, runner: ScriptRunner, logge
   /** How often each shard's connection has changed: a verification that it changed under proves nothing. */
   const changes = ALL_SHARDS.map(() => 0)
   const epochs = new Map<number, string>()
+  const compact = new Set<number>()
   /** When they began, by shard; of an older gateway's epoch, when it was seen first. */
   const beginnings = new Map<number, number>()
   const listeners: (() => void)[] = []
@@ -64,6 +69,8 @@ export function createEpochGuard(redis: RedisClient, runner: ScriptRunner, logge
       if (!found) return
       if (found.isNew) renewed++
       noteEpoch(shard, found.epoch)
+      if (found.isCompact) compact.add(shard)
+      else compact.delete(shard)
       if (before[shard] === changes[shard]) verified.add(shard)
     }
     for (const shard of shards)
@@ -108,6 +115,8 @@ export function createEpochGuard(redis: RedisClient, runner: ScriptRunner, logge
       tell()
     },
     onReturn: (listener) => void listeners.push(listener),
+    known: (shard) => epochs.get(shard),
+    isCompact: (shard) => compact.has(shard),
     sinceMs: () => (verified.size < SHARD_COUNT ? Number.POSITIVE_INFINITY : Math.max(...beginnings.values())),
   }
 }
@@ -154,11 +163,11 @@ async function verifyShard(
   shard: number,
   identity: string | undefined,
   fresh: string,
-): Promise<{ isNew: boolean; epoch: string } | undefined> {
+): Promise<{ isNew: boolean; epoch: string; isCompact: boolean } | undefined> {
   if (identity === undefined) return undefined
   const reply = listOf(await runner.run(SCRIPTS.epoch, [metaName(shard)], [identity, fresh, SHARD_COUNT]))
   assert(reply[0] !== 'wrong_shard_count', 'the store was written with another number of shards')
-  return { isNew: reply[0] === 'new', epoch: wordOf(reply[1]) }
+  return { isNew: reply[0] === 'new', epoch: wordOf(reply[1]), isCompact: reply[2] === COMPACT_SHARDS }
 }
 
 /** Starts a new epoch in every shard. */

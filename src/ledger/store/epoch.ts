@@ -7,7 +7,7 @@ import { randomBase62 } from '@/lib/ids'
 import type { RedisClient } from './connection'
 import { metaName } from './names'
 
-const RANDOM_CHARS = 16
+const RANDOM_CHARS = 8
 /** Older gateways made epochs of random characters alone. */
 const BEGINNING = /^(\d{13})-/
 

@@ -6,8 +6,11 @@ export type Payer = { accountId: string; keyId: string; secret?: number | undefi
 
 /** How many ledger shards there are. Stored in Redis and checked at start: changing it would orphan every balance. */
 export const SHARD_COUNT = 64
-/** What a shard says of both, where accounts, keys and holds are written as packed strings; elsewhere the number alone. */
-export const PACKED_SHARDS = `${SHARD_COUNT} packed`
+/**
+ * What a shard says of both, where packed strings leave out what is usual, and a usage record is one text; older gateways write the
+ * number alone for hashes, and `64 packed` for strings that leave nothing out.
+ */
+export const COMPACT_SHARDS = `${SHARD_COUNT} compact`
 /** The consumer group that carries usage records to the history, one per shard's stream. */
 export const CONSUMER_GROUP = 'history'
 /** A SCAN pattern that finds every name of every shard. */

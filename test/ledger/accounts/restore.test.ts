@@ -3,9 +3,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type Bench, connect, createBench, LIMITS, request, settlement } from '@test/ledger/harness'
 import { accountState, keyState } from '@test/ledger/memory-history'
 import { addToStored, readStored } from '@test/ledger/store/stored'
+import { createRestorer } from '@/ledger/accounts/restore'
 import { rebuildAll } from '@/ledger/check/rebuild'
 import { createLedger } from '@/ledger/ledger'
-import { accountName, keyName, metaName, recordsName, shardOf } from '@/ledger/store/names'
+import { accountName, keyName, loadedName, metaName, recordsName, shardOf } from '@/ledger/store/names'
 import { randomId } from '@/lib/ids'
 import { nano } from '@/lib/money'
 
@@ -51,7 +52,40 @@ describe('the first use of an account', () => {
     loads.length = 0
     const outcomes = await Promise.all(payers.map((payer) => ledger.reserve(request(payer, 1))))
     expect(outcomes.every(({ kind }) => kind === 'reserved')).toBe(true)
-    expect(loads.filter((operation) => operation === 'load-account')).toHaveLength(payers.length)
+    expect(loads.filter((operation) => operation.startsWith('load-'))).toEqual(payers.map(() => 'load-payer'))
+  })
+
+  test.each([
+    ['its account', (name: string) => !name.includes(':account:')],
+    ['all but its records, and that it was loaded', (name: string) => /:(events|loaded|meta)$/.test(name)],
+    ['all but its open holds', (name: string) => /:(deadlines|meta)$/.test(name) || name.includes(':hold:')],
+  ])('takes the long way where the store has lost %s', async (_, isLeft) => {
+    const payer = await bench.fund(1_000)
+    await settled(payer, 150)
+    const open = request(payer, 200)
+    await bench.ledger.reserve(open)
+    const own = (name: string) => [payer.accountId, open.holdId].some((id) => name.includes(id)) || isShared(name)
+    const isShared = (name: string) => name === loadedName(shardOf(payer.accountId))
+    const names = (await bench.redis.keys('*')).filter((name) => own(name) && !isLeft(name))
+    if (names.length > 0) await bench.redis.unlink(...names)
+    const isRecordLeft = isLeft(recordsName(shardOf(payer.accountId)))
+    if (!isRecordLeft) await bench.history.flush(bench.redis, [payer.accountId])
+    expect(await another().ledger.reserve(request(payer, 10))).toMatchObject({ kind: 'reserved', available: nano(640) })
+    expect(await bench.ledger.readBalance(payer.accountId)).toMatchObject({ held: nano(210), spent: nano(150) })
+  })
+
+  test('is not loaded under an epoch that began after the history was read', async () => {
+    const payer = await bench.fund(1_000)
+    const shard = shardOf(payer.accountId)
+    await bench.ledger.readBalance((await bench.fund(1)).accountId)
+    const epoch = String(await bench.redis.hget(metaName(shard), 'epoch'))
+    const restorer = createRestorer({ ...bench.deps, history: bench.history })
+    expect(await restorer.payer(payer, 'another')).toBe('changed')
+    expect(await restorer.payer(payer, '')).toBe('changed')
+    expect(await readStored(bench.redis, 'account', accountName(payer.accountId))).toBeUndefined()
+    expect(await restorer.payer(payer, epoch)).toBe('loaded')
+    expect(await restorer.payer(payer, epoch)).toBe('changed')
+    expect(await restorer.payer({ ...payer, accountId: randomId('acct') }, epoch)).toBe('unknown')
   })
 
   test('fails closed while the history is down, and works when it is back', async () => {

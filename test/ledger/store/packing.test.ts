@@ -1,13 +1,14 @@
-/** From hashes to packed strings: gateways of two versions take turns, and what they hold, charge and remember is the same. */
+/** From hashes to packed strings and on to compact ones: gateways of two versions take turns, and what they hold, charge and remember is the same. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { type Bench, connect, createBench, FACTS, request, settlement, snapshot } from '@test/ledger/harness'
 import { startRedis, type TestServer } from '@test/support/stores'
 import { checkLedger } from '@/ledger/check/check'
 import type { ReserveRequest } from '@/ledger/outcomes'
 import { packLedger } from '@/ledger/pack'
-import { accountName, holdName, keyName, metaName, PACKED_SHARDS, shardOf } from '@/ledger/store/names'
+import { ALL_SHARDS } from '@/ledger/store/all-shards'
+import { accountName, COMPACT_SHARDS, holdName, keyName, metaName, shardOf } from '@/ledger/store/names'
 import { nano } from '@/lib/money'
-import { runScripts } from './older-scripts'
+import { PACKED_SHARDS, runScripts, type Version } from './older-scripts'
 
 let server: TestServer
 let bench: Bench
@@ -26,9 +27,9 @@ afterEach(() => {
 })
 afterAll(() => server.stop())
 
-/** Does `work` as a gateway of the older version would. */
-async function asOlder<T>(work: () => Promise<T>): Promise<T> {
-  runScripts('older')
+/** Does `work` as a gateway of an older version would. */
+async function asOlder<T>(work: () => Promise<T>, version: Version = 'hashed'): Promise<T> {
+  runScripts(version)
   try {
     return await work()
   } finally {
@@ -104,7 +105,83 @@ describe('a store that an older version began', () => {
   })
 })
 
-test('a store that nobody has used is packed from the beginning, and again where it was emptied', async () => {
+/** Packs as the version did whose strings leave nothing out. */
+async function packAsBefore(): Promise<void> {
+  for (const shard of ALL_SHARDS) await bench.redis.hset(metaName(shard), 'shards', PACKED_SHARDS)
+}
+
+describe('a store that the version before has packed', () => {
+  test('stays so while both versions serve, and after the newer one was taken back', async () => {
+    await packAsBefore()
+    const payer = await bench.fund(10_000, { requestsPerMinute: 5 })
+    const holds = Array.from({ length: 3 }, () => request(payer, 1_000))
+    const [first, second, third] = holds as [ReserveRequest, ReserveRequest, ReserveRequest]
+    const asPacked = <T>(work: () => Promise<T>) => asOlder(work, 'packed')
+    await asPacked(() => bench.ledger.reserve(first))
+    await bench.ledger.reserve(second)
+    expect(await bench.ledger.settle(settlement(first, 100))).toMatchObject({ kind: 'settled', record: { seq: 1 } })
+    const renewal = { accountId: payer.accountId, holdId: second.holdId, ttlMs: 60_000, cost: nano(7), facts: FACTS }
+    await bench.ledger.renew([{ ...renewal, reached: true }])
+    await asPacked(async () => {
+      expect(await bench.ledger.settle(settlement(first, 100))).toEqual({ kind: 'already_settled' })
+      expect(await bench.ledger.settle(settlement(second, 200))).toMatchObject({ kind: 'settled', record: { seq: 2 } })
+      expect(await bench.ledger.reserve(third)).toMatchObject({ kind: 'reserved', available: 8_700 })
+      expect(await bench.ledger.release(third)).toBe('released')
+      expect(await bench.ledger.readKey(payer)).toMatchObject({ open: 0, held: 0, spentThisMonth: 300 })
+    })
+    expect(await bench.redis.get(accountName(payer.accountId))).toStartWith('active\0')
+    expect(await violations()).toEqual([])
+  })
+
+  test('is compact thing by thing once it is told so: each request finds what it left', async () => {
+    await packAsBefore()
+    const payer = await bench.fund(10_000)
+    const [settled, open, fresh] = [request(payer, 1_000), request(payer, 1_000), request(payer, 1_000)]
+    await asOlder(async () => {
+      for (const hold of [settled, open]) await bench.ledger.reserve(hold)
+      await bench.ledger.settle(settlement(settled, 100))
+    }, 'packed')
+    await packLedger(bench.redis)
+    expect(await bench.redis.get(accountName(payer.accountId))).toStartWith('active\0')
+    expect(await bench.ledger.reserve(open)).toEqual({ kind: 'exists', state: 'open' })
+    expect(await bench.ledger.reserve(settled)).toEqual({ kind: 'exists', state: 'settled' })
+    expect(await bench.ledger.reserve(fresh)).toMatchObject({ kind: 'reserved', available: 7_900 })
+    expect(await bench.redis.get(accountName(payer.accountId))).toStartWith('\x02')
+    expect(await bench.ledger.settle(settlement(open, 200))).toMatchObject({ kind: 'settled', record: { seq: 2 } })
+    expect(await bench.ledger.release(fresh)).toBe('released')
+    expect(await bench.ledger.readBalance(payer.accountId)).toMatchObject({ available: 9_700, held: 0, spent: 300 })
+    expect(await violations()).toEqual([])
+    await bench.history.flush(bench.redis, [payer.accountId])
+    expect(bench.history.records(payer.accountId).map(({ cost, facts }) => [Number(cost), facts])).toEqual([
+      [100, FACTS],
+      [200, FACTS],
+    ])
+    expect(await violations()).toEqual([])
+  })
+
+  test('does not let that version start once it is compact, nor a gateway of it that still runs take or charge anything', async () => {
+    const payer = await bench.fund(10_000)
+    const [open, known] = [request(payer, 1_000), request(payer, 1_000)]
+    await packLedger(bench.redis)
+    await bench.ledger.reserve(open)
+    const other = createBench(await connect(server.url))
+    const before = await snapshot(bench.redis, payer.accountId)
+    await asOlder(async () => {
+      await expect(other.ledger.verify()).rejects.toThrow('another number of shards')
+      const attempts = [
+        () => bench.ledger.reserve(known),
+        () => bench.ledger.settle(settlement(open, 100)),
+        () => bench.ledger.release(open),
+        () => bench.ledger.credit({ accountId: payer.accountId, entryId: 'entry', amount: nano(5) }),
+      ]
+      for (const attempt of attempts) await expect(attempt()).rejects.toThrow()
+    }, 'packed')
+    other.redis.disconnect()
+    expect(await snapshot(bench.redis, payer.accountId)).toEqual(before)
+  })
+})
+
+test('a store that nobody has used is compact from the beginning, and again where it was emptied', async () => {
   for (let round = 0; round < 2; round++) {
     await bench.redis.flushall()
     const { ledger, fund } = createBench(bench.redis, undefined, bench.history)
@@ -112,18 +189,19 @@ test('a store that nobody has used is packed from the beginning, and again where
     await ledger.verify()
     expect(await ledger.reserve(hold)).toMatchObject({ kind: 'reserved' })
     expect(await typesOf(hold)).toBe('string string string')
+    expect(await bench.redis.get(accountName(hold.accountId))).toStartWith('\x02')
   }
 })
 
-describe('a gateway of the older version', () => {
-  test('does not start on a packed store', async () => {
+describe('a gateway that knows hashes only', () => {
+  test('does not start on a packed or compact store', async () => {
     await packLedger(bench.redis)
     const other = createBench(await connect(server.url))
     await asOlder(async () => {
       await expect(other.ledger.verify()).rejects.toThrow('another number of shards')
     })
     other.redis.disconnect()
-    expect(await bench.redis.hget(metaName(0), 'shards')).toBe(PACKED_SHARDS)
+    expect(await bench.redis.hget(metaName(0), 'shards')).toBe(COMPACT_SHARDS)
   })
 
   test('that still ran there would change nothing: it fails before its first write', async () => {

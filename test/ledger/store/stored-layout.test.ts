@@ -1,22 +1,30 @@
 /** What lies in the store, letter by letter: gateways of two versions share it while they take turns in a rolling restart. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type Bench, connect, createBench, FACTS, passDeadline, request, settlement } from '@test/ledger/harness'
-import { LAYOUT_TEXTS, STORED_FIELDS } from '@/ledger/scripts/layout'
+import { LAYOUT_TEXTS, STORED_FIELDS } from '@/ledger/layout'
 import { SCRIPTS } from '@/ledger/scripts/scripts'
 import { ALL_SHARDS } from '@/ledger/store/all-shards'
-import { metaName, PACKED_SHARDS, SHARD_COUNT, shardOf } from '@/ledger/store/names'
+import { COMPACT_SHARDS, metaName, SHARD_COUNT, shardOf } from '@/ledger/store/names'
+import { parseUsageRecord } from '@/ledger/usage-record'
 import { nano } from '@/lib/money'
+import { PACKED_SHARDS } from './older-scripts'
 import { readStored } from './stored'
 
 const HASH = 'f'.repeat(64)
-const LAYOUTS = [['packed'], ['in hashes']] as const
+const NO_LIMITS = { requestsPerMinute: null, tokensPerMinute: null, concurrency: null }
+const FACTS_LIST =
+  '["req_1","svc/alpha","auto-smart","provider1","alpha-2026","chat-completions","messages","usage",[],true,200,1,null,' +
+  '1760000000000,12,345,null,[10,5,2,1,7,3]]'
+const WORDS = { compact: COMPACT_SHARDS, packed: PACKED_SHARDS, 'in hashes': SHARD_COUNT }
+type Layout = keyof typeof WORDS
+const LAYOUTS = Object.keys(WORDS) as Layout[]
 
 let bench: Bench
 beforeAll(async () => {
   bench = createBench(await connect())
 })
 afterAll(async () => {
-  await setShards(PACKED_SHARDS)
+  await setShards(COMPACT_SHARDS)
   await bench.ledger.forgetKeyHash(HASH)
   bench.redis.disconnect()
 })
@@ -27,8 +35,9 @@ async function setShards(shards: string | number): Promise<void> {
 }
 
 /** Three requests of one account: one under way, one settled, one whose gateway died. */
-async function threeRequests(layout: string) {
-  await setShards(layout === 'packed' ? PACKED_SHARDS : SHARD_COUNT)
+async function threeRequests(layout: Layout) {
+  await setShards(WORDS[layout])
+  bench = createBench(bench.redis)
   const { redis, ledger } = bench
   const payer = await bench.fund(10_000)
   const [open, settled, expired] = [request(payer, 400), request(payer, 300), request(payer, 200)]
@@ -38,7 +47,13 @@ async function threeRequests(layout: string) {
   await ledger.settle(settlement(settled, 100))
   await passDeadline(redis, expired)
   await ledger.expireDue(1_000)
-  return { ...payer, tag: `{l${shardOf(payer.accountId)}}`, open: open.holdId, settled: settled.holdId }
+  return {
+    ...payer,
+    tag: `{l${shardOf(payer.accountId)}}`,
+    open: open.holdId,
+    settled: settled.holdId,
+    expired: expired.holdId,
+  }
 }
 
 test('hashes have the names that they always had, and gateways of older versions read them', async () => {
@@ -78,10 +93,26 @@ test('packed, each is one string, as its fields are listed', async () => {
       'requestsPerMinute tokensPerMinute concurrency monthlyBudget expiresAtMs',
     'state payer record amount inputCost tokens cost reached',
   ])
-  expect(LAYOUT_TEXTS.account).toContain("struct.unpack('<ssddddi4ddi4i4dddi4i4ddd', text)")
-  expect(LAYOUT_TEXTS.key).toContain("struct.unpack('<sssddi4i4i4ddddddddd', text)")
-  expect(LAYOUT_TEXTS.hold).toContain("struct.unpack('<sssddddi4', text)")
-  expect(SCRIPTS.epoch.text).toContain(`local PACKED_SHARDS = '${PACKED_SHARDS}'`)
+  expect(LAYOUT_TEXTS.account).toContain("struct.unpack('<ssddddi4ddi4i4dddi4i4ddd', text")
+  expect(LAYOUT_TEXTS.key).toContain("struct.unpack('<sssddi4i4i4ddddddddd', text")
+  expect(LAYOUT_TEXTS.hold).toContain("struct.unpack('<sssddddi4', text")
+  expect(SCRIPTS.epoch.text).toContain(`= '${PACKED_SHARDS}', '${COMPACT_SHARDS}'`)
+})
+
+test('compact, each says its form first, and leaves out what is usual', async () => {
+  const { accountId, keyId, tag, open, settled, expired } = await threeRequests('compact')
+  const formOf = async (name: string) => (await bench.redis.getBuffer(`${tag}:${name}`))?.at(0)
+  expect(await formOf(`account:${accountId}`)).toBe(2)
+  expect(await formOf(`key:${accountId}:${keyId}`)).toBe(2)
+  expect(await formOf(`hold:${open}`)).toBe(2)
+  expect(await formOf(`hold:${settled}`)).toBe(3)
+  expect(await formOf(`hold:${expired}`)).toBe(1)
+  await bench.ledger.setAccountState({ accountId, status: 'suspended', ...NO_LIMITS })
+  expect(await bench.redis.get(`${tag}:account:${accountId}`)).toStartWith('\x01suspended\0')
+  expect(LAYOUT_TEXTS.account).toContain("struct.unpack('<xsi7i7i7i7i4i7i4i4i7i7i7', text)")
+  expect(LAYOUT_TEXTS.key).toContain("struct.unpack('<xsi7i7i4i4i4i7i7i7i7', text)")
+  expect(LAYOUT_TEXTS.hold).toContain("struct.unpack('<xsi7i7i7', text)")
+  expect(LAYOUT_TEXTS.hold).toContain("struct.unpack('<xsi7', text)")
 })
 
 test.each(LAYOUTS)('deadlines, credited entries and figures are the same, %s', async (layout) => {
@@ -94,16 +125,18 @@ test.each(LAYOUTS)('deadlines, credited entries and figures are the same, %s', a
   })
 })
 
-test.each([
-  ['in hashes', 'eventId holdId accountId keyId kind cost held seq atMs flags record'],
-  ['packed', 'envelope facts'],
-])('so is what a usage record looks like in its stream, %s', async (layout, names) => {
+test.each<[Layout, string, string]>([
+  ['in hashes', 'eventId holdId accountId keyId kind cost held seq atMs flags record', JSON.stringify(FACTS)],
+  ['packed', 'envelope facts', JSON.stringify(FACTS)],
+  ['compact', 'r', FACTS_LIST],
+])('so is what a usage record looks like in its stream, %s', async (layout, names, facts) => {
   const { accountId, tag, settled } = await threeRequests(layout)
   const entries = await bench.redis.xrange(`${tag}:events`, '-', '+')
   const isOwn = (fields: string[]) => fields.join(' ').includes(accountId) && fields.join(' ').includes(settled)
   const fields = entries.map(([, own]) => own).find(isOwn) ?? []
   expect(fields.filter((_, index) => index % 2 === 0).join(' ')).toBe(names)
-  expect(fields.at(-1)).toBe(JSON.stringify(FACTS))
+  expect(fields.at(-1)).toEndWith(facts)
+  expect(parseUsageRecord(fields)).toMatchObject({ holdId: settled, cost: nano(100), held: nano(300), facts: FACTS })
 })
 
 test.each(LAYOUTS)("and credit that is withheld, which is no key's, %s", async (layout) => {

@@ -1,5 +1,5 @@
-/** What the store holds of an account, a key or a hold, packed or in a hash: to look at, and to spoil. */
-import { LAYOUT_TEXTS, STORED_FIELDS, type StoredThing } from '@/ledger/scripts/layout'
+/** What the store holds of an account, a key or a hold, in whichever layout: to look at, and to spoil. */
+import { LAYOUT_TEXTS, STORED_FIELDS, type StoredThing } from '@/ledger/layout'
 import { script } from '@/ledger/scripts/scripts'
 import type { RedisClient } from '@/ledger/store/connection'
 
@@ -37,7 +37,12 @@ export async function addToStored(redis: RedisClient, thing: StoredThing, name: 
 
 /** Stores the thing of this name as gateways of older versions do. */
 export async function storeAsHash(redis: RedisClient, thing: StoredThing, name: string): Promise<void> {
-  await run(redis, thing, name, "redis.call('DEL', KEYS[1]) x.isPacked = false WRITE")
+  await run(redis, thing, name, "redis.call('DEL', KEYS[1]) x.layout = nil WRITE")
+}
+
+/** Stores the thing of this name as the version before did: packed, with nothing left out. */
+export async function storeAsPacked(redis: RedisClient, thing: StoredThing, name: string): Promise<void> {
+  await run(redis, thing, name, 'x.layout = PACKED WRITE')
 }
 
 function run(

@@ -1,7 +1,7 @@
 -- Stands in front of the scripts that make and resolve holds: reading what is there, and the writes that resolutions share.
 -- What is read is a table that the writes keep up to date, so that one script may resolve many holds of one account.
 --
--- NEEDS  prelude: call format match MS_PER_DAY refuse decimal spentIn
+-- NEEDS  prelude: call format match MS_PER_DAY COMPACT refuse decimal spentIn
 --        limits: LEVEL_UNIT MAX_LIMIT
 -- BEFORE credit expire load-account release settle withhold
 
@@ -26,10 +26,9 @@ local function holdOf(name, payer, text)
 end
 
 -- A hold that is written for the first time.
-local function newHold(payer, isPacked, amount)
+local function newHold(payer, layout, amount)
   return {
-    isPacked = isPacked, state = 'open', payer = payer, record = '', amount = amount, inputCost = 0, tokens = 0, cost = 0,
-    reached = 0,
+    layout = layout, state = 'open', payer = payer, record = '', amount = amount, inputCost = 0, tokens = 0, cost = 0, reached = 0,
   }
 end
 
@@ -74,7 +73,7 @@ end
 
 -- Writes what a request has moved: an account, and its key where that is loaded.
 local function writePayer(accountName, account, keyName, key)
-  if key and key.isPacked and account.isPacked then
+  if key and key.layout and account.layout then
     call('MSET', accountName, accountText(account), keyName, keyText(key))
     return
   end
@@ -87,8 +86,8 @@ end
 -- Turns a hold into a tombstone: what became of it, whose it was (where that is given), and no more. It is never deleted and written anew: in a cluster slot that is
 -- moving to another node, a name that vanishes may not be written again, and the script would end between two writes.
 local function bury(name, hold, state, cost, ttlMs, owner)
-  if hold.isPacked then
-    local tombstone = newHold(hold.payer, true, 0)
+  if hold.layout then
+    local tombstone = newHold(hold.payer, hold.layout, 0)
     tombstone.state, tombstone.cost, tombstone.record = state, cost, owner or ''
     call('SET', name, holdText(tombstone), 'PX', decimal(ttlMs))
     return
@@ -101,20 +100,20 @@ local function bury(name, hold, state, cost, ttlMs, owner)
   call('PEXPIRE', name, decimal(ttlMs))
 end
 
--- Appends a usage record: its envelope as one text, and its facts. To older gateways it is fields, of which id and facts go by
--- older names (eventId and record), and a line in a list of the account's latest, which they show.
+-- Appends a usage record: its envelope and its facts, in one text where the shard is compact. To gateways that know hashes only it is
+-- fields, of which id and facts go by older names (eventId and record), and a line in a list of the account's latest, which they show.
 -- record: recordId, holdId, payer, kind, cost, held, seq, atMs, flags (with commas), facts,
 --         summary (input tokens|output tokens|model), memberId (only where the account has budgets: whose the hold was, or empty)
-local function appendRecord(recordsName, recentName, record, isPacked)
+local function appendRecord(recordsName, recentName, record, layout)
   local accountId, keyId = match(record.payer, '^([^:]*):(.*)$')
-  if isPacked then
+  if layout then
     local envelope = format('%s %s %s %s %d %d %d %d %s', record.holdId, accountId, keyId, record.kind, record.cost, record.held,
       record.seq, record.atMs, record.flags)
+    local fields = layout == COMPACT and { 'r', envelope .. ' ' .. record.facts } or { 'envelope', envelope, 'facts', record.facts }
     if record.memberId then
-      call('XADD', recordsName, '*', 'envelope', envelope, 'facts', record.facts, 'member', record.memberId)
-    else
-      call('XADD', recordsName, '*', 'envelope', envelope, 'facts', record.facts)
+      fields[#fields + 1], fields[#fields + 2] = 'member', record.memberId
     end
+    call('XADD', recordsName, '*', unpack(fields))
     return
   end
   local cost, atMs = decimal(record.cost), decimal(record.atMs)

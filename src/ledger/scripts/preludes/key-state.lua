@@ -4,7 +4,7 @@
 --
 -- NEEDS  prelude: MAX_INTEGER refuse
 --        limits: MAX_LIMIT limitArgument
--- BEFORE load-key set-key
+-- BEFORE load-key load-payer set-key
 
 local KEY_STATUSES = { active = true, deactivated = true, deleted = true }
 

@@ -4,7 +4,7 @@
 -- nothing is ever rounded. A level below zero is a debt: more was used than had been taken.
 --
 -- NEEDS  prelude: integer
--- BEFORE credit expire load-account load-key release reserve set-account set-key settle withhold
+-- BEFORE credit expire load-account load-key load-payer release reserve set-account set-key settle withhold
 
 local LEVEL_UNIT = 60000
 local MAX_LIMIT = 10000000000

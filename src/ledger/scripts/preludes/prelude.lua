@@ -6,8 +6,8 @@
 -- every paid request: what looks odd here (remainders instead of math.floor, %d instead of %.0f, arithmetic on text, one
 -- pattern for many numbers) is what measured cheapest, by a factor of two to three each.
 --
--- BEFORE acknowledge credit due epoch expire load-account load-budgets load-key probe read-account read-budgets read-key
---          release renew reserve rights set-account set-key settle view-account view-hold withhold
+-- BEFORE acknowledge credit due epoch expire load-account load-budgets load-key load-payer probe read-account read-budgets
+--          read-key release renew reserve rights set-account set-key settle view-account view-hold withhold
 
 -- Looked up once: a script names some of them dozens of times.
 local call, find, format, match = redis.call, string.find, string.format, string.match
@@ -15,9 +15,16 @@ local call, find, format, match = redis.call, string.find, string.format, string
 local MAX_AMOUNT = 9000000000000000
 local MAX_INTEGER = 9007199254740991
 local MS_PER_DAY = 86400000
--- What `shards` of a shard's meta says where accounts, keys and holds are written as packed strings: older gateways, which know
--- hashes only, take it for another number of shards and don't start.
-local PACKED_SHARDS = '64 packed'
+-- What `shards` of a shard's meta says where accounts, keys and holds are written as packed strings, and where these leave out what
+-- is usual: gateways that don't know the word take it for another number of shards and don't start.
+local PACKED_SHARDS, COMPACT_SHARDS = '64 packed', '64 compact'
+-- The layouts of these two; hashes have none.
+local PACKED, COMPACT = 1, 2
+
+-- The layout in which a shard has its things written, by what its meta says; nil for hashes.
+local function layoutOf(shards)
+  return shards == COMPACT_SHARDS and COMPACT or shards == PACKED_SHARDS and PACKED or nil
+end
 
 -- An account whose version is this or more has budgets. It is a bit of the version because gateways of older versions keep that.
 local BUDGETED = 1073741824

@@ -1,0 +1,84 @@
+/**
+ * The facts of a usage record as a list, a quarter as long as the object with its names: what a compact shard keeps of them until the
+ * history has them. Both forms are read; nothing but `usage-record.ts` says what facts are.
+ */
+import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '@/lib/json'
+
+/** In the order of the list. New names go to the end, so that older lists still say the same. */
+const NAMES = [
+  'requestId', // null for the id of the hold
+  'model',
+  'requestedModel', // null for the model
+  'provider',
+  'upstreamModel',
+  'clientFormat',
+  'providerFormat', // null for the client's
+  'rule',
+  'flags',
+  'stream',
+  'status',
+  'attempts',
+  'routeReason',
+  'startedAtMs',
+  'firstTokenMs',
+  'durationMs',
+  'providerCost',
+] as const
+const USAGE_NAMES = ['uncached', 'cacheRead', 'cacheWrite5m', 'cacheWrite1h', 'output', 'reasoning'] as const
+/** Null stands for what is missing of these. */
+const OPTIONAL: ReadonlySet<string> = new Set(['routeReason', 'providerCost'])
+
+type Facts = Record<(typeof NAMES)[number], unknown> & { usage: Record<(typeof USAGE_NAMES)[number], unknown> }
+
+/** Writes facts as a list: the values of {@link NAMES}, the counts of the usage, and an object of all else where there is something. */
+export function listText(facts: Omit<Facts, 'routeReason' | 'providerCost'> & Partial<Facts>, holdId: string): string {
+  const { requestId, model, requestedModel, provider, upstreamModel, clientFormat, providerFormat, ...rest } = facts
+  const { rule, flags, stream, status, attempts, routeReason, startedAtMs, firstTokenMs, durationMs, ...others } = rest
+  const { providerCost, usage, ...more } = others
+  const list: unknown[] = [
+    requestId === holdId ? null : requestId,
+    model,
+    requestedModel === model ? null : requestedModel,
+    provider,
+    upstreamModel,
+    clientFormat,
+    providerFormat === clientFormat ? null : providerFormat,
+    rule,
+    flags,
+    stream,
+    status,
+    attempts,
+    routeReason,
+    startedAtMs,
+    firstTokenMs,
+    durationMs,
+    providerCost,
+    [usage.uncached, usage.cacheRead, usage.cacheWrite5m, usage.cacheWrite1h, usage.output, usage.reasoning],
+  ]
+  const said = JSON.stringify(more)
+  const text = JSON.stringify(list)
+  return said === '{}' ? text : `${text.slice(0, -1)},${said}]`
+}
+
+/** Reads facts as an object, in whichever form they are stored. Undefined where they are neither. */
+export function readFacts(text: string, holdId: string): JsonObject | undefined {
+  const value = parseJson(text)
+  if (isJsonObject(value)) return value
+  return Array.isArray(value) ? ofList(value, holdId) : undefined
+}
+
+function ofList(list: readonly JsonValue[], holdId: string): JsonObject | undefined {
+  const counts = list[NAMES.length]
+  const more = list[NAMES.length + 1] ?? {}
+  if (!Array.isArray(counts) || !isJsonObject(more)) return undefined
+  const facts: JsonObject = {}
+  for (const [index, name] of NAMES.entries()) {
+    const value = list[index]
+    if (value !== null || !OPTIONAL.has(name)) facts[name] = value
+  }
+  facts.requestId ??= holdId
+  facts.requestedModel ??= facts.model
+  facts.providerFormat ??= facts.clientFormat
+  facts.usage = Object.fromEntries(USAGE_NAMES.map((name, index) => [name, counts[index]]))
+  return Object.assign(facts, more)
+}

@@ -1,0 +1,55 @@
+-- Builds an account and one of its keys from the history at once, where the store holds nothing of the account and never did since it
+-- was last verified: then nothing can have moved that the history does not say. All else is left to load-account and load-key.
+--
+-- KEYS  1 meta · 2 account · 3 key · 4 credited entries · 5 deadlines · 6 what is loaded · 7 budgets
+-- ARGV  1 account id · 2 accountId:keyId · 3 the epoch that the shard had before the history was read
+--       4 status · 5 balance · 6 spent · 7 month · 8 spent that month · 9 seq · 10 requests per minute · 11 tokens per minute
+--       12 concurrency (each empty = the catalogue's)
+--       of the key: 13 status · 14 requests per minute · 15 tokens per minute · 16 concurrency · 17 monthly budget · 18 expires at ms
+--       19 allowed models · 20 month · 21 spent that month · then the ids of all credited entries
+-- Returns loaded · changed
+--
+-- NEEDS  prelude: call MAX_INTEGER layoutOf integer currentMs monthOf spentIn
+--        limits: MAX_LIMIT limitArgument
+--        load: sumOpenHolds
+--        key-state: keyInState
+-- SHARES meta: acknowledge epoch epoch.ts expire load-account load-key pack.ts read-account read-key reserve view-account
+--          withhold
+--        account: credit expire load-account load-budgets read-account release reserve set-account settle view-account
+--          withhold
+--        key: expire load-account load-key read-key release reserve set-key settle view-account
+--        deadlines: check-holds.ts credit due expire ledger.ts load-account load-budgets load-key release renew reserve
+--          settle view-account view-hold withhold
+--        credited: credit load-account view-account withhold
+--        budgets: account-view.ts expire load-account load-budgets read-budgets release reserve settle view-account
+
+local shard = call('HMGET', KEYS[1], 'epoch', 'shards')
+local isNew = shard[1] == ARGV[3] and call('EXISTS', KEYS[2], KEYS[3], KEYS[4], KEYS[7]) == 0
+  and call('SISMEMBER', KEYS[6], ARGV[1]) == 0 and sumOpenHolds(KEYS[5], ARGV[1] .. ':', {}) == 0
+if not isNew then
+  return 'changed'
+end
+local month, layout = monthOf(currentMs()), layoutOf(shard[2])
+local function spentThisMonth(first)
+  return spentIn(month, integer(ARGV[first], 'month', 0, MAX_INTEGER), integer(ARGV[first + 1], 'spent', -MAX_INTEGER, MAX_INTEGER))
+end
+local available = integer(ARGV[5], 'balance', -MAX_INTEGER, MAX_INTEGER)
+local account = {
+  layout = layout, status = ARGV[4], epoch = ARGV[3], available = available, held = 0,
+  spent = integer(ARGV[6], 'spent', -MAX_INTEGER, MAX_INTEGER), spentMonth = spentThisMonth(7), month = month,
+  seq = integer(ARGV[9], 'seq', 0, MAX_INTEGER), overrun = math.max(-available, 0), version = 1, open = 0,
+  requestsLevel = 0, tokensLevel = 0, levelsAtMs = 0, hangUpHour = 0, hangUps = 0,
+  requestsPerMinute = limitArgument(ARGV[10], 1, MAX_LIMIT), tokensPerMinute = limitArgument(ARGV[11], 1, MAX_LIMIT),
+  concurrency = limitArgument(ARGV[12], 1, MAX_LIMIT),
+}
+local key = keyInState(nil, ARGV, 13)
+key.layout, key.epoch, key.month, key.spentMonth = layout, ARGV[3], month, spentThisMonth(20)
+
+-- After this point, the transition must succeed.
+writeAccount(KEYS[2], account)
+writeKey(KEYS[3], key)
+call('SADD', KEYS[6], ARGV[1], ARGV[2])
+for index = 22, #ARGV do
+  call('SADD', KEYS[4], ARGV[index])
+end
+return 'loaded'
