@@ -1,9 +1,9 @@
 /** The body of `POST /v1/embeddings` as a schema, which checks all of it but the inputs and documents the whole. */
-import { type TSchema, Type } from '@sinclair/typebox'
+import { Type } from '@sinclair/typebox'
 import { MAX_EMBEDDING_TOKENS } from '@/chat/embedding'
 import { LIMITS } from '@/formats/chat-completions/limits'
 import { preferencesSchema } from '@/formats/preferences'
-import { oneOf, orNull } from '@/lib/schemas'
+import { oneOf, optional } from '@/lib/schemas'
 
 const { inputs, dimensions } = LIMITS.embeddings
 const Text = Type.String({ minLength: 1 })
@@ -62,7 +62,3 @@ export const EmbeddingsResponse = Type.Object(
     ],
   },
 )
-
-function optional<Schema extends TSchema>(schema: Schema) {
-  return Type.Optional(orNull(schema))
-}

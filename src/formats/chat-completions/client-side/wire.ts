@@ -1,9 +1,9 @@
 /** The chat-completions request as a schema: known fields typed, unknown ones kept; `null` counts as absent. */
-import { type Static, type TProperties, type TSchema, Type } from '@sinclair/typebox'
+import { type Static, Type } from '@sinclair/typebox'
 import { LIMITS } from '@/formats/chat-completions/limits'
 import { preferencesSchema } from '@/formats/preferences'
 import type { JsonObject } from '@/lib/json'
-import { oneOf, orNull } from '@/lib/schemas'
+import { object, oneOf, optional, titled } from '@/lib/schemas'
 
 /** An object of which nothing is known but that it is one. */
 const AnyObject = Type.Unsafe<JsonObject>(Type.Object({}))
@@ -152,16 +152,3 @@ export type WireContentPart = Static<typeof ContentPart>
 export type WireCacheControl = Static<typeof CacheControl>
 export type WireToolCall = Static<typeof ToolCall>
 export type WireTool = Static<typeof Tool>
-
-function object<Properties extends TProperties>(properties: Properties) {
-  return Type.Object(properties, { additionalProperties: true })
-}
-
-/** One that the documentation has once, under its title. */
-function titled<Properties extends TProperties>(title: string, properties: Properties) {
-  return Type.Object(properties, { title, additionalProperties: true })
-}
-
-function optional<Schema extends TSchema>(schema: Schema) {
-  return Type.Optional(orNull(schema))
-}

@@ -1,9 +1,9 @@
 /** The generate-content request, after normalising, as a schema: known fields typed, unknown ones kept. */
-import { type Static, type TProperties, type TSchema, Type } from '@sinclair/typebox'
+import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import { LIMITS } from '@/formats/generate-content/limits'
 import { preferencesSchema } from '@/formats/preferences'
 import type { JsonObject, JsonValue } from '@/lib/json'
-import { oneOf } from '@/lib/schemas'
+import { object, oneOf, titled } from '@/lib/schemas'
 
 /** An object of which nothing is known but that it is one: the caller's own data, never renamed. */
 const AnyObject = Type.Unsafe<JsonObject>(Type.Object({}))
@@ -127,15 +127,6 @@ export type WireTool = Static<typeof Tool>
 export type WireToolConfig = Static<typeof ToolConfig>
 export type WireGenerationConfig = Static<typeof GenerationConfig>
 export type WireThinkingConfig = Static<typeof ThinkingConfig>
-
-function object<Properties extends TProperties>(properties: Properties) {
-  return Type.Object(properties, { additionalProperties: true })
-}
-
-/** One that the documentation has once, under its title. */
-function titled<Properties extends TProperties>(title: string, properties: Properties) {
-  return Type.Object(properties, { title, additionalProperties: true })
-}
 
 function optional<Schema extends TSchema>(schema: Schema) {
   return Type.Optional(schema)

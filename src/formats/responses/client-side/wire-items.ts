@@ -1,23 +1,8 @@
 /** The items of a responses request's input as schemas, one per type. */
-import { type Static, type TProperties, type TSchema, Type } from '@sinclair/typebox'
+import { type Static, Type } from '@sinclair/typebox'
 import { LIMITS } from '@/formats/responses/limits'
 import type { JsonObject } from '@/lib/json'
-import { oneOf, orNull } from '@/lib/schemas'
-
-/** An object whose further fields are allowed and kept. */
-export function object<Properties extends TProperties>(properties: Properties) {
-  return Type.Object(properties, { additionalProperties: true })
-}
-
-/** One that the documentation has once, under its title. */
-export function titled<Properties extends TProperties>(title: string, properties: Properties) {
-  return Type.Object(properties, { title, additionalProperties: true })
-}
-
-/** A field that may be left out, or be null, which means the same. */
-export function optional<Schema extends TSchema>(schema: Schema) {
-  return Type.Optional(orNull(schema))
-}
+import { object, oneOf, optional } from '@/lib/schemas'
 
 /** An object of which nothing is known but that it is one. */
 export const AnyObject = Type.Unsafe<JsonObject>(Type.Object({}, { description: 'an object' }))

@@ -2,7 +2,8 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { preferencesSchema } from '@/formats/preferences'
 import { LIMITS } from '@/formats/responses/limits'
-import { AnyItem, AnyObject, object, optional, titled } from './wire-items'
+import { object, optional, titled } from '@/lib/schemas'
+import { AnyItem, AnyObject } from './wire-items'
 
 const NamedTool = object({
   type: Type.String({ minLength: 1, description: 'function, custom, namespace, or a tool that a provider knows' }),
