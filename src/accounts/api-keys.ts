@@ -3,15 +3,15 @@ import { and, count, eq, isNull, ne, sql } from 'drizzle-orm'
 import { type AccountRole, memberships } from '@/db/auth-schema'
 import type { Database, Transaction } from '@/db/client'
 import { isForeignKeyViolation } from '@/db/failure'
-import { apiKeys } from '@/db/schema'
+import { apiKeys, budgets } from '@/db/schema'
 import type { Addresses } from '@/ledger/address-lists'
 import type { Ledger } from '@/ledger/ledger'
 import type { KeyLimits, KeyStatus } from '@/ledger/outcomes'
 import { randomId } from '@/lib/ids'
 import { type ChangedBy, OPERATOR, recordAudit } from './audit'
 import { type ChangeKeyOutcome, editKey, type KeyEdit, type KeyRow } from './edit-key'
-import { describeAddresses, describeLimits, limitColumns } from './key-limits'
-import { findKey, type KeyListing, limitsOf, listKeys } from './key-listing'
+import { describeLimits, describeLists, limitColumns, listColumns } from './key-limits'
+import { findKey, type KeyListing, type KeyTags, limitsOf, listKeys } from './key-listing'
 import { generateKey, hashKey, keyHint } from './key-text'
 import { mayDo } from './members/permissions'
 import { createPlaygroundKeys, type PlaygroundKeyOf } from './playground-key'
@@ -31,10 +31,11 @@ export type NewKey = Partial<KeyLimits> & {
   createdBy?: string
   /** Networks that it may be used from, as parseNetwork gives them. */
   allowedAddresses?: Addresses
+  tags?: KeyTags
 }
 
 /** What is left out stays as it is; a limit of null is the catalogue's default or none. */
-export type KeyChanges = Partial<KeyLimits> & { name?: string; allowedAddresses?: Addresses }
+export type KeyChanges = Partial<KeyLimits> & { name?: string; allowedAddresses?: Addresses; tags?: KeyTags }
 
 /** `key` is the only copy of the key's text; it is not stored. */
 type CreateKeyOutcome =
@@ -92,18 +93,14 @@ export function createApiKeys(database: Database, ledger: Ledger, service: strin
         verify: async (transaction, row) =>
           row.createdBy === null || (await lockRole(transaction, row.accountId, row.createdBy)) !== undefined,
       }),
-    async transfer(keyId, accountId, ownerId, by) {
-      const outcome = await editKey(database, ledger, {
+    transfer: (keyId, accountId, ownerId, by) =>
+      editKey(database, ledger, {
         ...{ keyId, accountId, by, decide: (row) => toOwner(row, ownerId) },
         async verify(transaction) {
           const role = await lockRole(transaction, accountId, ownerId)
           return role !== undefined && mayDo(role, 'keys.use')
         },
-      })
-      // From whose budgets a key spends lies with the budgets.
-      if (outcome.kind === 'updated') await ledger.reloadBudgets(accountId)
-      return outcome
-    },
+      }),
     delete: edit((row) => toStatus(row, 'deleted')),
     list: (accountId) => listKeys(database, accountId),
     find: (accountId, keyId) => findKey(database, accountId, keyId),
@@ -120,20 +117,22 @@ async function create(
   key: NewKey,
   by: ChangedBy,
 ): Promise<CreateKeyOutcome> {
-  const { accountId, name, createdBy = null, allowedAddresses = null, ...limits } = key
+  const { accountId, name, createdBy = null, allowedAddresses = null, tags = null, ...limits } = key
   const keyId = randomId('key')
   const text = generateKey(service)
   const keyHash = hashKey(text)
-  const own = { id: keyId, accountId, name, createdBy, allowedAddresses: allowedAddresses && [...allowedAddresses] }
+  const own = { id: keyId, accountId, name, createdBy, ...listColumns({ allowedAddresses, tags }) }
   const values = { ...own, keyHash, ...keyHint(text), ...limitColumns(limits) }
+  // Somebody who has just joined may have been given budgets that the ledger has not heard of: before they have a key, it has.
+  if (createdBy !== null && (await hasBudget(database, accountId, createdBy))) await ledger.reloadBudgets(accountId)
   try {
     const refusal = await database.db.transaction(async (transaction) => {
       if (createdBy !== null && (await lockRole(transaction, accountId, createdBy)) === undefined)
         return 'unknown_account'
       if ((await countKeys(transaction, accountId)) >= MAX_KEYS_PER_ACCOUNT) return 'too_many_keys'
       await transaction.insert(apiKeys).values(values)
-      const from = allowedAddresses && { allowedAddresses: describeAddresses(allowedAddresses) }
-      const details = { name, ...describeLimits(limits), ...from }
+      const lists = describeLists({ allowedAddresses: allowedAddresses ?? undefined, tags: tags ?? undefined })
+      const details = { name, ...describeLimits(limits), ...lists }
       await recordAudit(transaction, { ...by, action: 'key.create', subject: keyId, accountId, details })
       return undefined
     })
@@ -146,6 +145,11 @@ async function create(
   // Only a short cut: without it the first request reads the history.
   await ledger.rememberKeyHash(keyHash, { accountId, keyId }).catch(() => undefined)
   return { kind: 'created', keyId, key: text }
+}
+
+async function hasBudget({ db }: Database, accountId: string, userId: string): Promise<boolean> {
+  const ofMember = and(eq(budgets.accountId, accountId), eq(budgets.scope, 'member'), eq(budgets.scopeId, userId))
+  return (await db.select({ limit: budgets.limit }).from(budgets).where(ofMember).limit(1)).length > 0
 }
 
 /** What somebody is in the account; their removal waits for this transaction, or has been before it, so that no key of theirs outlives it. */
@@ -191,12 +195,12 @@ function toOwner(row: KeyRow, ownerId: string): Decision {
   return { action: 'key.transfer', columns: { createdBy: ownerId }, details: { before: row.createdBy, after: ownerId } }
 }
 
-function toChanged(row: KeyRow, { name, allowedAddresses, ...limits }: KeyChanges): Decision {
+function toChanged(row: KeyRow, { name, allowedAddresses, tags, ...limits }: KeyChanges): Decision {
   if (row.status === 'deleted') return { kind: 'deleted' }
   const isRenamed = name !== undefined && name !== row.name
   if (isRenamed && row.builtIn) return { kind: 'built_in' }
-  const addresses = allowedAddresses !== undefined && { allowedAddresses: allowedAddresses && [...allowedAddresses] }
-  const columns = { ...(isRenamed && { name }), ...limitColumns(limits), ...addresses }
+  const lists = { allowedAddresses, tags }
+  const columns = { ...(isRenamed && { name }), ...limitColumns(limits), ...listColumns(lists) }
   if (Object.keys(columns).length === 0) return undefined
   const before = limitsOf(row)
   const asked = Object.keys(limits) as (keyof KeyLimits)[]
@@ -204,10 +208,8 @@ function toChanged(row: KeyRow, { name, allowedAddresses, ...limits }: KeyChange
     ...(isRenamed && { newName: name }),
     ...prefixed('before.', describeLimits(Object.fromEntries(asked.map((limit) => [limit, before[limit]])))),
     ...describeLimits(limits),
-    ...(allowedAddresses !== undefined && {
-      'before.allowedAddresses': describeAddresses(row.allowedAddresses),
-      allowedAddresses: describeAddresses(allowedAddresses),
-    }),
+    ...prefixed('before.', describeLists(lists, row)),
+    ...describeLists(lists),
   }
   return { action: 'key.change', columns, details }
 }

@@ -80,6 +80,8 @@ async function writeThrough(transaction: Transaction, ledger: Ledger, keyId: str
   const { row, ofAccount } = found
   const { accountId, status } = row
   const addresses = addressListsOf(ofAccount, row.allowedAddresses)
+  // From whose budgets a key spends lies with the budgets, and so it does where its owner has left, and has come back.
+  if (row.createdBy !== null && status !== 'deleted') await ledger.reloadBudgets(accountId)
   await ledger.setKeyState({ ...limitsOf(row), accountId, keyId, status, secrets: secretsOf(row), addresses })
   if (status === 'deleted') await forgetHashes(transaction, ledger, row)
 }

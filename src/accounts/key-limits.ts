@@ -5,6 +5,7 @@ import type { Addresses } from '@/ledger/address-lists'
 import type { DefaultLimits, KeyLimits } from '@/ledger/outcomes'
 import { assert } from '@/lib/assert'
 import { formatUsd } from '@/lib/money'
+import type { KeyTags } from './key-listing'
 
 /** The highest limit of a key that the column of requests per minute holds; far beyond what one gateway serves. */
 export const MAX_KEY_LIMIT = 2_000_000_000
@@ -77,4 +78,25 @@ export function describeLimits(limits: Partial<KeyLimits>): AuditDetails {
 /** A list of networks as the audit log has it. */
 export function describeAddresses(addresses: Addresses): string {
   return addresses?.join(', ') ?? 'everywhere'
+}
+
+/** What of a key is a list of texts beside its limits; undefined where nothing is said of it. */
+type KeyLists = { allowedAddresses: Addresses | undefined; tags: KeyTags | undefined }
+
+/** Those lists that are said, as columns. */
+export function listColumns({ allowedAddresses, tags }: KeyLists): LimitColumns {
+  return {
+    ...(allowedAddresses !== undefined && { allowedAddresses: allowedAddresses && [...allowedAddresses] }),
+    ...(tags !== undefined && { tags: tags && [...tags] }),
+  }
+}
+
+/** What `values` has of the lists that are said, as the audit log keeps it. */
+export function describeLists(said: KeyLists, values: KeyLists = said): AuditDetails {
+  return {
+    ...(said.allowedAddresses !== undefined && {
+      allowedAddresses: describeAddresses(values.allowedAddresses ?? null),
+    }),
+    ...(said.tags !== undefined && { tags: values.tags?.join(', ') ?? null }),
+  }
 }

@@ -7,6 +7,9 @@ import type { Addresses } from '@/ledger/address-lists'
 import type { KeyLimits, KeySecrets, KeyStatus } from '@/ledger/outcomes'
 import type { Nano } from '@/lib/money'
 
+/** Tags of all that a key is used for, `name=value`, each name once; null = none. */
+export type KeyTags = readonly string[] | null
+
 export type KeyListing = KeyLimits & {
   keyId: string
   accountId: string
@@ -27,6 +30,7 @@ export type KeyListing = KeyLimits & {
   createdAt: Date
   /** Networks that it may be used from, of those that its account allows. */
   allowedAddresses: Addresses
+  tags: KeyTags
   /** The secret that the key had before, as long as it works. */
   formerSecret: { lastFour: string; endsAt: Date; lastUsedAt: Date | null } | null
 }
@@ -77,6 +81,7 @@ function listingOf({ key: row, createdByName, former }: Row): KeyListing {
     lastUsedAt: row.lastUsedAt,
     createdAt: row.createdAt,
     allowedAddresses: row.allowedAddresses,
+    tags: row.tags,
     formerSecret: former && { lastFour: former.lastFour, endsAt: former.endsAt, lastUsedAt: former.lastUsedAt },
   }
 }

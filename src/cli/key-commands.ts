@@ -1,26 +1,53 @@
-/** Operator commands for API keys: create, deactivate, activate, delete. */
+/** Operator commands for API keys: what makes them, changes them and ends them. */
 
 import { ceilingsOf, changeAccountLimits, limitsAbove } from '@/accounts/account-limits'
 import { changeAccountAddresses, MAX_ADDRESSES } from '@/accounts/addresses/addresses'
 import type { ApiKeys, ChangedBy, ChangeKeyOutcome, NewKey } from '@/accounts/api-keys'
+import { listMembers } from '@/accounts/members/change-members'
 import { DEFAULT_OVERLAP, parseOverlap } from '@/accounts/rotation/rotate-key'
 import { parseNetwork } from '@/lib/networks'
+import { MAX_TAGS, readTag, tagName } from '@/usage/tags'
 import { type Command, optional, required, type Values } from './command'
 import { fail } from './failure'
+import { lookUpKey } from './key-lookups'
 import type { Services } from './services'
-import { MAX_LIMITS, readOptionalBudget, readOptionalCount, readText } from './values'
+import { MAX_LIMITS, readEmail, readOptionalBudget, readOptionalCount, readText } from './values'
 
 const ALLOW = required('LIST', 'addresses and networks such as 203.0.113.0/24,2001:db8::/32, or everywhere')
 
+/** Fifty networks of IPv6, and more than eight tags. */
+const MAX_LIST_CHARS = 3_000
+
 /** Null for everywhere. */
 function readNetworks(values: Values): string[] | null {
-  const text = readText(values, 'allow')
+  const text = readText(values, 'allow', MAX_LIST_CHARS)
   if (text === 'everywhere') return null
   const networks = text
     .split(',')
     .map((item) => parseNetwork(item) ?? fail(`--allow: '${item}' is no address or network`))
   if (networks.length > MAX_ADDRESSES) fail(`--allow takes at most ${MAX_ADDRESSES} addresses and networks`)
   return [...new Set(networks)]
+}
+
+/** Null for none. */
+function readTagList(values: Values): string[] | null {
+  const text = readText(values, 'set', MAX_LIST_CHARS)
+  if (text === 'none') return null
+  const tags = text.split(',').map((item) => readTag(item) ?? fail(`--set: '${item}' is no tag such as team=search`))
+  if (tags.length > MAX_TAGS) fail(`--set takes at most ${MAX_TAGS} tags`)
+  if (new Set(tags.map(tagName)).size < tags.length) fail('--set takes each name once')
+  return tags.toSorted()
+}
+
+async function transferKey({ database, apiKeys, by }: Services, keyId: string, email: string) {
+  const { accountId } = await lookUpKey(database, keyId)
+  const members = await listMembers(database, accountId)
+  const member = members.find((one) => one.email.toLowerCase() === email.toLowerCase())
+  if (!member) fail(`${email} is no member of the account ${accountId}`)
+  const outcome = await apiKeys.transfer(keyId, accountId, member.userId, by)
+  if (outcome.kind === 'no_owner') fail(`the role of ${email} in the account allows no keys`)
+  if (outcome.kind !== 'updated') failUnchanged(keyId, outcome)
+  return { keyId, accountId, userId: member.userId, status: outcome.status }
 }
 
 export const KEY_COMMANDS: readonly Command[] = [
@@ -90,6 +117,36 @@ export const KEY_COMMANDS: readonly Command[] = [
     },
   },
   {
+    words: 'key tags',
+    help: 'sorts all usage of a key by tags, which win over those that its requests say',
+    options: {
+      key: required('ID', "the key's id, not the key itself"),
+      set: required('LIST', `at most ${MAX_TAGS} such as team=search,env=prod, or none`),
+    },
+    prepare(values) {
+      const keyId = readText(values, 'key')
+      const tags = readTagList(values)
+      return async ({ apiKeys, by }) => {
+        const outcome = await apiKeys.change(keyId, { tags }, undefined, by)
+        if (outcome.kind !== 'updated') failUnchanged(keyId, outcome)
+        return { output: { keyId, tags } }
+      }
+    },
+  },
+  {
+    words: 'key transfer',
+    help: 'makes a key that of another member; what runs ends as it began',
+    options: {
+      key: required('ID', "the key's id, not the key itself"),
+      email: required('E', 'of a member whose role allows keys'),
+    },
+    prepare(values) {
+      const keyId = readText(values, 'key')
+      const email = readEmail(values, 'email')
+      return async (services) => ({ output: await transferKey(services, keyId, email) })
+    },
+  },
+  {
     words: 'account addresses',
     help: 'says from where all keys of an account may be used',
     options: { account: required('ID', 'the account'), allow: ALLOW },
@@ -125,7 +182,7 @@ async function raiseAccount({ database, ledger, accounts, defaultLimits, by }: S
 function failUnchanged(keyId: string, { kind }: Exclude<ChangeKeyOutcome, { kind: 'updated' }>): never {
   if (kind === 'unknown_key') fail('there is no key of that id')
   if (kind === 'deleted') fail(`the key ${keyId} was deleted`)
-  if (kind === 'no_owner') fail('whose key it is, is a member of the account no longer: transfer it in the dashboard')
+  if (kind === 'no_owner') fail('whose key it is, is a member of the account no longer: see key transfer')
   return fail(`the key ${keyId} belongs to the service and stays`)
 }
 

@@ -2,6 +2,7 @@
 import { findKey } from '@/accounts/key-listing'
 import { isWellFormedKey } from '@/accounts/key-text'
 import { searchKeys } from '@/console/administration/key-search'
+import type { Database } from '@/db/client'
 import { formatUsd } from '@/lib/money'
 import { type Command, OPERAND, operand, optional, type Values } from './command'
 import { shownKey } from './facts'
@@ -39,8 +40,7 @@ export const KEY_LOOKUPS: readonly Command[] = [
     prepare(values) {
       const keyId = readText(values, OPERAND)
       return async ({ database }) => {
-        const found = (await searchKeys(database, { text: keyId })).items.find((key) => key.keyId === keyId)
-        if (!found) return fail('there is no key of that id')
+        const found = await lookUpKey(database, keyId)
         const { accountId, email } = found
         const key = await findKey(database, accountId, keyId)
         if (!key) return { output: { ...found } }
@@ -56,12 +56,21 @@ export const KEY_LOOKUPS: readonly Command[] = [
             monthlyBudgetUsd: monthlyBudget === null ? null : formatUsd(monthlyBudget),
             expiresAt: expiresAtMs === null ? null : new Date(expiresAtMs),
             allowedModels,
+            allowedAddresses: key.allowedAddresses,
+            tags: key.tags,
+            owner: key.createdByName,
           },
         }
       }
     },
   },
 ]
+
+/** A key with its account, deleted or not. Fails where there is none of that id. */
+export async function lookUpKey(database: Database, keyId: string) {
+  const found = (await searchKeys(database, { text: keyId })).items.find((key) => key.keyId === keyId)
+  return found ?? fail('there is no key of that id')
+}
 
 function list(values: Values, text: string | undefined) {
   const status = readChoice(values, 'status', STATUSES)

@@ -2,13 +2,13 @@
 import { addMember, changeRole, listMembers, type MemberRefusal, removeMember } from '@/accounts/members/change-members'
 import { makeOrganisation } from '@/accounts/members/organisation'
 import { ACCOUNT_ROLES } from '@/db/auth-schema'
+import { isCountry } from '@/lib/places/countries'
 import { type Command, type CommandResult, optional, required } from './command'
 import { fail } from './failure'
 import type { Services } from './services'
 import { readChoice, readEmail, readText } from './values'
 
 const ACCOUNT = required('ID', 'the account')
-const COUNTRY = /^[A-Z]{2}$/
 const NONE = 'none'
 
 export const MEMBER_COMMANDS: readonly Command[] = [
@@ -18,13 +18,13 @@ export const MEMBER_COMMANDS: readonly Command[] = [
     options: {
       account: ACCOUNT,
       name: required('N', 'the company, and how the account is called from then on'),
-      country: required('CC', 'two letters, ISO 3166'),
+      country: required('CC', 'two letters, ISO 3166-1'),
       'vat-id': optional('V', 'as it stands on invoices'),
     },
     prepare(values) {
       const accountId = readText(values, 'account')
       const country = readText(values, 'country')
-      if (!COUNTRY.test(country)) fail('--country must be two capital letters, e.g. DE')
+      if (!isCountry(country)) fail('--country must be the two capital letters of a country (ISO 3166-1), e.g. DE')
       const vatId = values['vat-id'] === undefined ? null : readText(values, 'vat-id')
       const company = { name: readText(values, 'name'), country, vatId }
       return async ({ database, by }) => {

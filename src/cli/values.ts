@@ -12,11 +12,11 @@ const EMAIL = /^[^\s@]+@[^\s@]+\.[^\s@]+$|^[^\s@]+@localhost$/
 const MAX_EMAIL_CHARS = 254
 const MAX_TEXT_CHARS = 200
 
-/** Text of 1 to 200 characters, without blanks around it. */
-export function readText(values: Values, name: string): string {
+/** Text of 1 to 200 characters, or to `most`, without blanks around it. */
+export function readText(values: Values, name: string, most = MAX_TEXT_CHARS): string {
   const text = (values[name] ?? '').trim()
   const what = name === OPERAND ? 'what is named' : `--${name}`
-  if (text.length === 0 || text.length > MAX_TEXT_CHARS) fail(`${what} must have 1 to ${MAX_TEXT_CHARS} characters`)
+  if (text.length === 0 || text.length > most) fail(`${what} must have 1 to ${most} characters`)
   return text
 }
 

@@ -1,4 +1,4 @@
-/** The operator commands of organisations, as processes on real stores. */
+/** The operator commands of organisations and of their keys, as processes on real stores. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { type Fixture, openFixture } from '@test/accounts/fixture'
 import { freshDatabase, startRedis, type TestServer } from '@test/support/stores'
@@ -73,4 +73,33 @@ test('an account becomes an organisation, and people become members, change role
   const entries = await fixture.database.sql`SELECT action FROM audit_entries
     WHERE account_id = ${accountId} AND action LIKE 'member.%' ORDER BY seq`
   expect(entries.map(({ action }) => action)).toEqual(['member.add', 'member.change_role', 'member.remove'])
+})
+
+test('a key goes to another member by address, and gets tags', async () => {
+  const [owner, other, stranger] = ['hedy', 'mary', 'joan'].map((name) => `${name}@example.test`) as [
+    string,
+    string,
+    string,
+  ]
+  const { accountId } = await newUser(owner)
+  const { userId } = await newUser(other)
+  await newUser(stranger)
+  await command('account', 'organisation', '--account', accountId, '--name', 'Example', '--country', 'AT')
+  const setRole = (role: string) =>
+    command('account', 'set-member', '--account', accountId, '--email', other, '--role', role)
+  await setRole('viewer')
+  const created = await fixture.apiKeys.create({ accountId, name: 'shared' })
+  const keyId = created.kind === 'created' ? created.keyId : ''
+  const transfer = (email: string, key = keyId) => command('key', 'transfer', '--key', key, '--email', email)
+  expect((await transfer(stranger)).stderr).toContain('no member')
+  expect((await transfer(other)).stderr).toContain('allows no keys')
+  expect((await transfer(other, 'key_none')).stderr).toContain('no key of that id')
+  await setRole('developer')
+  expect((await transfer('MARY@example.test')).json).toEqual({ keyId, accountId, userId, status: 'active' })
+  const tags = (list: string) => command('key', 'tags', '--key', keyId, '--set', list)
+  for (const bad of ['team', 'Team=a', 'team=a,team=b', Array.from({ length: 9 }, (_, index) => `t${index}=1`).join()])
+    expect((await tags(bad)).code).not.toBe(0)
+  expect((await tags('team=search,env=prod')).json).toEqual({ keyId, tags: ['env=prod', 'team=search'] })
+  expect((await command('key', 'show', keyId)).json).toMatchObject({ tags: ['env=prod', 'team=search'] })
+  expect((await tags('none')).json).toEqual({ keyId, tags: null })
 })

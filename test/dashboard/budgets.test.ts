@@ -51,6 +51,26 @@ test('a budget is set and more is granted; a wrong one is refused in its field',
   }
 })
 
+test('what new members are given is given to those who have none as well', async () => {
+  const [owner, developer] = [
+    await signUpPerson(gateway, { name: 'Ada' }),
+    await signUpPerson(gateway, { name: 'Charles' }),
+  ]
+  const { accountId } = owner.viewer
+  await gateway.gateway.database.sql`INSERT INTO memberships (account_id, user_id, role)
+    VALUES (${accountId}, ${developer.viewer.userId}, 'developer')`
+  await owner.json('PUT', `/dashboard/api/a/${accountId}/budgets/member/${owner.viewer.userId}`, { dayUsd: '9' })
+  const page = await open(owner, accountId)
+  await page.getByRole('listitem').filter({ hasText: 'Charles' }).getByText('Not set').waitFor()
+  await page.getByRole('button', { name: 'Edit the budget of New members' }).click()
+  await page.getByLabel('Month').fill('40')
+  await page.getByLabel('Give it to members who have no budget of their own as well').check()
+  await expectAccessible(page)
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.getByRole('listitem').filter({ hasText: 'Charles' }).getByText('Month: $0.00 of $40.00').waitFor()
+  expect(await page.getByRole('listitem').filter({ hasText: 'Ada' }).textContent()).not.toContain('Month')
+})
+
 test('developers see themselves and change nothing', async () => {
   const [owner, developer] = [
     await signUpPerson(gateway, { name: 'Ada' }),
@@ -60,7 +80,7 @@ test('developers see themselves and change nothing', async () => {
   await gateway.gateway.database.sql`INSERT INTO memberships (account_id, user_id, role)
     VALUES (${accountId}, ${developer.viewer.userId}, 'developer')`
   const page = await open(developer, accountId)
-  await page.getByRole('cell', { name: 'Charles' }).waitFor()
-  expect(await page.getByText('No limit').count()).toBe(1)
+  await page.getByRole('listitem').filter({ hasText: 'Charles' }).waitFor()
+  expect(await page.getByText('Not set').count()).toBe(1)
   expect(await page.getByRole('button', { name: /Edit the budget/ }).count()).toBe(0)
 })

@@ -2,82 +2,36 @@
  * Every rule by which money moves, once more in plain integers: nano-USD, or cents where the name says so. What this says of a
  * sequence of operations is what two gateways, Redis and Postgres have to say of it.
  */
-
-type ModelHold = {
-  amount: number
-  inputCost: number
-  state: 'open' | 'settled' | 'released' | 'expired'
-  /** What the last renewal recorded; once it has expired, what that cost. */
-  cost: number
-  isReached: boolean
-  isDue: boolean
-}
-
-/** A charge on its way to the history, or in it. */
-type ModelRecord = { cost: number; kind: 'settle' | 'expire' | 'late' }
-
-/** What Redis alone knows, and forgets with its last seconds. */
-export type Hot = { holds: Map<string, ModelHold>; stream: Map<string, ModelRecord> }
-
-type ModelReversal = { amountCents: number; wonCents: number }
-export type ModelOrder = {
-  paidCents: number
-  refundedCents: number
-  takenCents: number
-  /** The rest was refunded: nothing is any more, whatever comes back of chargebacks. */
-  isClosed: boolean
-  reversals: ModelReversal[]
-}
-
-export type ModelAccount = Hot & {
-  /** The sum of all ledger entries. */
-  credited: number
-  books: Map<string, ModelRecord>
-  isSuspended: boolean
-  /** Money was taken back, and nobody has decided on the account since. */
-  isDoubted: boolean
-  orders: Map<string, ModelOrder>
-  /** Orders that nobody has agreed to pay. */
-  openOrders: number
-}
+import { accepted, type Hot, type ModelAccount, type ModelOrder, standingRecords } from './account'
+import { booked, hasBudgets, leastOf, memberOf, ownerOf, stamp } from './budgets-model'
 
 export const NANO_PER_CENT = 10_000_000
 
-/** An account without credit. */
-export function newAccount(): ModelAccount {
-  const hot = { holds: new Map(), stream: new Map() }
-  return {
-    ...hot,
-    credited: 0,
-    books: new Map(),
-    isSuspended: false,
-    isDoubted: false,
-    orders: new Map(),
-    openOrders: 0,
-  }
-}
+type ModelRequest = { keyId: string; holdId: string; amount: number; inputCost: number; nowMs: number }
 
 /** What the account has: `available`, `held` and `spent` come to what was credited. A record in both places counts once. */
-export function moneyOf({ holds, stream, books, credited }: ModelAccount) {
+export function moneyOf(account: ModelAccount) {
   let held = 0
-  for (const hold of holds.values()) if (hold.state === 'open') held += hold.amount
+  for (const hold of account.holds.values()) if (hold.state === 'open') held += hold.amount
   let spent = 0
-  for (const { cost } of new Map([...accepted(stream, books), ...books]).values()) spent += cost
-  return { available: credited - held - spent, held, spent }
+  for (const { cost } of standingRecords(account)) spent += cost
+  return { available: account.credited - held - spent, held, spent }
 }
 
-/** A late charge of what the history has as settled in full is a second one, which it does not take: its store was rewound twice. */
-function accepted(stream: ReadonlyMap<string, ModelRecord>, books: ReadonlyMap<string, ModelRecord>) {
-  const isSecond = (recordId: string) => books.get(recordId.replace(/:late$/, ''))?.kind === 'settle'
-  return [...stream].filter(([recordId, { kind }]) => kind !== 'late' || !isSecond(recordId))
-}
-
-/** What a reserve answers: never more than is available. */
-export function reserve(account: ModelAccount, holdId: string, amount: number, inputCost: number): string {
-  if (account.isSuspended) return 'account_suspended'
-  if (moneyOf(account).available < amount) return 'insufficient'
-  account.holds.set(holdId, { amount, inputCost, state: 'open', cost: 0, isReached: false, isDue: false })
-  return 'reserved'
+/** What a reserve answers: never more than is available, and than every budget of its account, its member and its key has left. */
+export function reserve(account: ModelAccount, request: ModelRequest): { kind: string } {
+  const { keyId, holdId, amount, inputCost, nowMs } = request
+  if (account.isSuspended) return { kind: 'account_suspended' }
+  const { least, monthLeft } = leastOf(account, keyId, nowMs)
+  if (monthLeft !== undefined && monthLeft < amount && !(least && least.remaining < monthLeft))
+    return { kind: 'budget_exceeded', ...{ remaining: Math.max(0, monthLeft) } }
+  if (least && least.remaining < amount) return { kind: 'over_budget', ...least }
+  if (moneyOf(account).available < amount) return { kind: 'insufficient' }
+  const member = hasBudgets(account) ? ownerOf(account, keyId) : undefined
+  account.holds.set(holdId, {
+    ...{ keyId, member, amount, inputCost, state: 'open', cost: 0, isReached: false, isDue: false },
+  })
+  return { kind: 'reserved' }
 }
 
 /** What a renewal answers. */
@@ -89,7 +43,7 @@ export function renew(account: ModelAccount, holdId: string, cost: number): stri
 }
 
 /** A settlement is always sent with force: the reserve was answered before anything was delivered. */
-export function settle(account: ModelAccount, holdId: string, cost: number): string {
+export function settle(account: ModelAccount, keyId: string, holdId: string, cost: number): string {
   const { holds, stream, books } = account
   const hold = holds.get(holdId)
   if (hold?.state === 'settled' || hold?.state === 'released') return `already_${hold.state}`
@@ -98,26 +52,34 @@ export function settle(account: ModelAccount, holdId: string, cost: number): str
   const isCharged = known(`${holdId}:late`) !== undefined || (hold ? first?.kind === 'settle' : first !== undefined)
   if (hold?.state !== 'open' && isCharged) return 'already_settled'
   const isLate = hold?.state === 'expired'
-  if (isLate) stream.set(`${holdId}:late`, { cost: cost - hold.cost, kind: 'late' })
-  else stream.set(holdId, { cost, kind: 'settle' })
-  holds.set(holdId, { ...(hold ?? { amount: 0, inputCost: 0, isReached: true, isDue: false }), state: 'settled', cost })
+  // Of what expired, nothing is noted where it was nobody's.
+  const noted = isLate ? hold.member || undefined : hold?.member
+  const whose = { keyId, member: memberOf(account, keyId, noted), atMs: Date.now() }
+  if (isLate) stream.set(`${holdId}:late`, { cost: cost - hold.cost, kind: 'late', ...whose })
+  else stream.set(holdId, { cost, kind: 'settle', ...whose })
+  holds.set(holdId, { ...(hold ?? { ...nothingHeld(keyId), isReached: true }), state: 'settled', cost })
   return isLate ? 'late' : 'settled'
 }
 
+function nothingHeld(keyId: string) {
+  return { keyId, member: undefined, amount: 0, inputCost: 0, cost: 0, isReached: false, isDue: false }
+}
+
 /** Gives the hold back; one that is unknown can never be reserved after it. */
-export function release(account: ModelAccount, holdId: string): void {
+export function release(account: ModelAccount, keyId: string, holdId: string): void {
   const hold = account.holds.get(holdId)
-  const fence = { amount: 0, inputCost: 0, cost: 0, isReached: false, isDue: false }
-  if (!hold || hold.state === 'open') account.holds.set(holdId, { ...(hold ?? fence), state: 'released' })
+  if (!hold || hold.state === 'open') account.holds.set(holdId, { ...(hold ?? nothingHeld(keyId)), state: 'released' })
 }
 
 /** Ends every hold that is due. Returns what each cost. */
-export function expire({ holds, stream }: ModelAccount): [string, number][] {
-  const due = [...holds].filter(([, hold]) => hold.state === 'open' && hold.isDue)
+export function expire(account: ModelAccount): [string, number][] {
+  const due = [...account.holds].filter(([, hold]) => hold.state === 'open' && hold.isDue)
   return due.map(([holdId, hold]) => {
     const cost = hold.isReached ? Math.min(hold.amount, Math.max(hold.cost, hold.inputCost)) : 0
-    if (hold.isReached) stream.set(holdId, { cost, kind: 'expire' })
-    Object.assign(hold, { state: 'expired', cost })
+    const { keyId } = hold
+    const member = memberOf(account, keyId, hold.member)
+    if (hold.isReached) account.stream.set(holdId, { cost, kind: 'expire', keyId, member, atMs: Date.now() })
+    Object.assign(hold, { state: 'expired', cost, member })
     return [holdId, cost]
   })
 }
@@ -169,10 +131,13 @@ export function rewind(account: ModelAccount, { holds, stream }: Hot): void {
   for (const [holdId, hold] of account.holds)
     if (hold.state === 'open' && (account.books.has(holdId) || account.books.has(`${holdId}:late`)))
       hold.state = 'settled'
+  stamp(account)
 }
 
 /** Carries the stream into the books; a flusher that dies leaves it in the stream as well. */
-export function flush({ stream, books }: ModelAccount, isKilled: boolean): void {
-  for (const [recordId, record] of accepted(stream, books)) if (!books.has(recordId)) books.set(recordId, record)
+export function flush(account: ModelAccount, isKilled: boolean): void {
+  const { stream, books } = account
+  for (const [recordId, record] of accepted(stream, books))
+    if (!books.has(recordId)) books.set(recordId, booked(account, record))
   if (!isKilled) stream.clear()
 }

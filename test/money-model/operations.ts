@@ -3,6 +3,7 @@ import { fc } from '@test/support/property'
 
 const client = fc.nat(1)
 const who = fc.nat(1)
+const key = fc.nat(3)
 /** Counted from the latest. */
 const which = fc.oneof(fc.nat(1), fc.nat(5))
 const cents = fc.oneof(fc.integer({ min: 1, max: 300 }), fc.integer({ min: 1, max: 4_000 }))
@@ -11,6 +12,11 @@ const tokens = fc.oneof(fc.nat(50_000), fc.nat(1_000_000_000))
 const isAll = fc.constantFrom(false, false, false, true)
 const share = fc.integer({ min: 0, max: 130 })
 const is = fc.boolean()
+
+const scope = fc.constantFrom('account', 'member', 'key')
+const window = fc.constantFrom('day', 'week', 'month', 'total')
+/** What a limit leaves, of all or above what is spent and held; undefined takes it off. */
+const spare = fc.oneof(fc.constantFrom(undefined, undefined, 0), fc.nat(200_000), fc.nat(5_000_000_000))
 
 const price = fc.constantFrom(undefined, 1, 999, 2_000, 2_001, 75_000)
 /** Not always the same at both gateways: between two reloads by signal they differ. */
@@ -33,7 +39,7 @@ function step<Kind extends string, Fields extends object>(
 
 /** One operation; `which` names a hold, an order or another thing that an earlier one has made, counted from the latest. */
 export const operation = fc.oneof(
-  step(30, 'reserve', { client, who, tokens, isAll, asked: fc.nat(3), output: fc.nat(500), answers: fc.nat(2) }),
+  step(30, 'reserve', { client, key, tokens, isAll, asked: fc.nat(3), output: fc.nat(500), answers: fc.nat(2) }),
   step(10, 'renew', { which, share }),
   step(24, 'settle', { which, share, isHangUp: fc.constantFrom('no', 'no', 'no', 'free', 'charged') }),
   step(6, 'release', { which }),
@@ -47,6 +53,9 @@ export const operation = fc.oneof(
   step(4, 'won', { which, cents }),
   step(3, 'judge', {}),
   step(3, 'activate', { who }),
+  step(7, 'budget', { client, key, scope, window, spare, isAbove: is }),
+  step(3, 'grant', { client, key, scope, window, which, amount: fc.integer({ min: 1, max: 2_000_000_000 }) }),
+  step(3, 'hand_over', { client, key, to: fc.nat(1) }),
   step(4, 'reload', { at: fc.constantFrom('one', 'other', 'both'), offer }),
   step(6, 'flush', { isKilled: is }),
   step(2, 'old_charge', { who, tokens: fc.nat(5_000), month: fc.constantFrom('2025-09', '2025-10', '2025-11') }),

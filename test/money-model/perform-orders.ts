@@ -7,7 +7,8 @@ import { requestOperation } from '@/console/administration/approvals/request-ope
 import { MAX_OPEN_ORDERS, MAX_ORDERS_PER_DAY } from '@/console/orders/limits'
 import type { Order, ReversalNotice } from '@/console/orders/types'
 import { randomId } from '@/lib/ids'
-import { decide, enter, judge, type ModelOrder, NANO_PER_CENT, refund, reverse } from './model'
+import type { ModelOrder } from './account'
+import { decide, enter, judge, NANO_PER_CENT, refund, reverse } from './model'
 import type { Operation } from './operations'
 import { accountOf, type Play, type World } from './world'
 

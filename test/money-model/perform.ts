@@ -8,8 +8,11 @@ import { rebuildAll } from '@/ledger/check/rebuild'
 import { deadlinesName, holdMember, shardOf } from '@/ledger/store/names'
 import { randomId } from '@/lib/ids'
 import { writeUsageBatch } from '@/usage/write-batch'
+import type { ModelAccount } from './account'
+import { leastOf, ownerOf } from './budgets-model'
 import { expire, flush, moneyOf, release, renew, reserve, rewind, settle } from './model'
 import type { Operation } from './operations'
+import { performBudget } from './perform-budgets'
 import { performOrder } from './perform-orders'
 import { costOf, plan, reload, type Shop } from './sold'
 import { accountOf, FREE_PER_HOUR, type Kept, type Play, type World } from './world'
@@ -33,6 +36,10 @@ export async function perform(world: World, play: Play, chosen: Operation): Prom
     }
     case 'expire':
       return await performExpiry(world, play, chosen.client)
+    case 'budget':
+    case 'grant':
+    case 'hand_over':
+      return await performBudget(world, play, chosen)
     case 'reload':
       for (const [client, shop] of play.shops.entries())
         if (chosen.at === 'both' || (chosen.at === 'one') === (client === 0)) reload(shop, chosen.offer)
@@ -66,23 +73,30 @@ async function performReserve(
   play: Play,
   chosen: Extract<Operation, { kind: 'reserve' }>,
 ): Promise<void> {
-  const { client, who } = chosen
-  const [payer, by] = [play.payers[who], play.processes[client]]
+  const { client } = chosen
+  const [payer, by] = [play.payers[chosen.key], play.processes[client]]
   if (!payer || !by) return
   const holdId = randomId('hold')
   const account = accountOf(play, payer.accountId)
   const shop = play.shops[client] as Shop
-  const sale = plan(shop, chosen, chosen.isAll ? moneyOf(account).available : undefined)
+  const sale = plan(shop, chosen, chosen.isAll ? mostOf(account, payer.keyId) : undefined)
   if (!sale) {
     play.seen.push('not_sold')
     return
   }
   const { amount, inputCost } = sale
-  const expected = reserve(account, holdId, amount, inputCost)
+  const expected = reserve(account, { keyId: payer.keyId, holdId, amount, inputCost, nowMs: Date.now() })
   const request = { ...payer, holdId, amount, inputCost, tokens: 1, ttlMs: TTL_MS }
-  expect<string>((await world.ledgerOf(client).reserve(request)).kind).toBe(expected)
-  play.seen.push(expected)
-  if (expected === 'reserved') play.holds.push({ payer, holdId, sale, by })
+  expect({ ...(await world.ledgerOf(client).reserve(request)) }).toMatchObject({ ...expected })
+  play.seen.push(expected.kind)
+  if (expected.kind === 'reserved') play.holds.push({ payer, holdId, sale, by })
+}
+
+/** The largest request that nothing refuses. */
+function mostOf(account: ModelAccount, keyId: string): number {
+  const { least, monthLeft } = leastOf(account, keyId, Date.now())
+  const { available } = moneyOf(account)
+  return Math.min(available, least?.remaining ?? available, monthLeft ?? available)
 }
 
 async function performExpiry(world: World, play: Play, client: number): Promise<void> {
@@ -127,8 +141,8 @@ async function performOnHold(
   const { kind } = chosen
   known.end ??= kind === 'release' ? kind : { cost: costOf(sale, chosen.share), isHangUp: chosen.isHangUp }
   if (known.end !== 'release') return await performSettlement(play, known, known.end)
-  release(account, holdId)
-  by.kept.push({ accountId, holdId, cost: undefined })
+  release(account, payer.keyId, holdId)
+  by.kept.push({ ...payer, holdId, cost: undefined })
   await by.settler.resolve({ kind: 'release', ...payer, holdId })
 }
 
@@ -142,7 +156,7 @@ async function performSettlement(
   const hold = account.holds.get(holdId)
   const freePerHour = FREE_PER_HOUR[isHangUp]
   const charged = freePerHour && hold?.state !== 'expired' ? 0 : cost
-  const expected = settle(account, holdId, charged)
+  const expected = settle(account, payer.keyId, holdId, charged)
   const settlement = {
     ...payer,
     holdId,
@@ -154,7 +168,7 @@ async function performSettlement(
   const outcome = await by.settler.resolve({ kind: 'settle', settlement })
   expect<string | undefined>(outcome?.kind).toBe(expected)
   play.seen.push(hold === undefined && expected === 'settled' ? 'forced' : expected)
-  if (expected === 'settled' || expected === 'late') by.kept.push({ accountId, holdId, cost: charged })
+  if (expected === 'settled' || expected === 'late') by.kept.push({ ...payer, holdId, cost: charged })
 }
 
 /** The store is another: every process sends again what it has, before or after the accounts are compared with the history. */
@@ -175,10 +189,10 @@ async function performRewind(world: World, play: Play, chosen: Extract<Operation
   if (chosen.isResentFirst) await world.confirm(play)
 }
 
-function again(play: Play, { accountId, holdId, cost }: Kept): void {
+function again(play: Play, { accountId, keyId, holdId, cost }: Kept): void {
   const account = accountOf(play, accountId)
-  if (cost === undefined) release(account, holdId)
-  else settle(account, holdId, cost)
+  if (cost === undefined) release(account, keyId, holdId)
+  else settle(account, keyId, holdId, cost)
 }
 
 async function performArchive(
@@ -199,7 +213,10 @@ async function performArchive(
     const payer = play.payers[who]
     if (!payer || month < play.archivedBefore) return
     const record = usageRecord({ ...payer, cost: tokens, atMs: Date.parse(`${month}-10T12:00:00Z`) })
-    accountOf(play, payer.accountId).books.set(record.recordId, { cost: tokens, kind: 'settle' })
+    const account = accountOf(play, payer.accountId)
+    const { keyId } = payer
+    const charge = { cost: tokens, kind: 'settle', keyId, member: ownerOf(account, keyId), atMs: record.atMs } as const
+    account.books.set(record.recordId, charge)
     await owner.sql`SELECT ensure_usage_partitions(${`${month}-01`}::text::date, 1)`
     await writeUsageBatch(fixture.database.sql, [record])
     await rebuildAll({ ...fixture, logger: silentLogger })

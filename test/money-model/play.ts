@@ -4,6 +4,7 @@ import { fc } from '@test/support/property'
 import { moneyOf } from './model'
 import { type Operation, operation } from './operations'
 import { perform } from './perform'
+import { compareBudgets } from './perform-budgets'
 import { openWorld, type Play, type World } from './world'
 
 const MAX_OPERATIONS = 80
@@ -57,5 +58,6 @@ async function compare({ fixture }: World, { accounts }: Play): Promise<void> {
     const { available, held, spent } = moneyOf(account)
     const status = account.isSuspended ? 'suspended' : 'active'
     expect({ ...balance }).toMatchObject({ available, held, spent, status })
+    await compareBudgets(fixture.ledger, accountId, account)
   }
 }

@@ -4,6 +4,7 @@ import { openFixture, silentLogger } from '@test/accounts/fixture'
 import { createTestAccount } from '@test/accounts/test-account'
 import { asGateway, freshDatabase } from '@test/support/stores'
 import { OPERATOR } from '@/accounts/audit'
+import { createBudgets } from '@/accounts/budgets/budgets'
 import { reconcileHistory } from '@/accounts/reconcile'
 import type { MoneyDeps } from '@/console/administration/approvals/request-operation'
 import { restoreUsage } from '@/console/administration/usage-archive/usage-archive'
@@ -24,14 +25,14 @@ import { parseUsageRecord } from '@/ledger/usage-record'
 import { randomId } from '@/lib/ids'
 import { type Nano, nano } from '@/lib/money'
 import { writeUsageBatch } from '@/usage/write-batch'
-import { type Hot, type ModelAccount, newAccount } from './model'
+import { type Hot, type ModelAccount, newAccount } from './account'
 import { openShop, type Sale, type Shop } from './sold'
 
 /** Which of an hour's hang-ups are free: all, or none. */
 export const FREE_PER_HOUR = { no: undefined, free: 1_000_000, charged: 0 }
 
 /** A settlement or release that a gateway keeps, as the model is told of it again. */
-export type Kept = { accountId: string; holdId: string; cost: number | undefined }
+export type Kept = Payer & { holdId: string; cost: number | undefined }
 
 /** A gateway's process: what it has acknowledged is sent again where the store comes back, unless the process is dead. */
 type Process = { settler: Settler; kept: Kept[] }
@@ -50,7 +51,10 @@ type Saved = { dump: Map<string, Buffer>; hot: Map<string, Hot> }
 /** What one sequence plays with; accounts are its own. */
 export type Play = {
   accounts: Map<string, ModelAccount>
+  /** Both accounts' first keys, then their second ones. */
   payers: Payer[]
+  /** Members of both accounts. */
+  members: string[]
   processes: Process[]
   holds: KnownHold[]
   /** Those that were paid. */
@@ -69,6 +73,9 @@ export type Play = {
 
 const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
 const ACCOUNTS = 2
+const KEYS_PER_ACCOUNT = 2
+/** Whose the keys are in the beginning, by their place among all; the other is nobody's. */
+const FIRST_OWNERS = [0, 1, undefined, 0]
 /** 5 USD: some of the largest requests together have more. */
 const START_CREDIT = 5_000_000_000
 const CLOCK = { now: () => Date.now(), monotonic: () => performance.now() }
@@ -106,6 +113,7 @@ export async function openWorld(redisUrl: string) {
   return {
     ...{ fixtures, fixture, owner, money, archive, process },
     orders: createOrders(ordersDeps),
+    budgetsOf: (client: number) => createBudgets(database, fixtures[client]?.ledger ?? ledger),
     ledgerOf: (client: number) => fixtures[client]?.ledger ?? ledger,
     async begin(): Promise<Play> {
       await redis.flushall()
@@ -113,18 +121,25 @@ export async function openWorld(redisUrl: string) {
       const play: Play = {
         ...{ accounts: new Map(), payers: [], processes: [process(0), process(1)], holds: [], orders: [] },
         ...{ archivedBefore: '', shops: [openShop(), openShop()], saved: undefined, seen: [] },
-        ...{ ada: randomId('user'), bob: randomId('user') },
+        ...{ ada: randomId('user'), bob: randomId('user'), members: [randomId('user'), randomId('user')] },
       }
-      for (const id of [play.ada, play.bob])
+      for (const id of [play.ada, play.bob, ...play.members])
         await owner.sql`INSERT INTO users (id, name, email) VALUES (${id}, 'A', ${`${id}@example.test`.toLowerCase()})`
       for (let index = 0; index < ACCOUNTS; index++) {
         const accountId = await createTestAccount(fixture)
-        const key = await fixture.apiKeys.create({ accountId, name: 'key' })
-        if (key.kind !== 'created') throw new Error(key.kind)
+        for (const member of play.members)
+          await owner.sql`INSERT INTO memberships (account_id, user_id, role) VALUES (${accountId}, ${member}, 'admin')`
         const credited = { accountId, amount: nano(START_CREDIT), reference: 'start' }
         expect((await fixture.credits.addCredit(credited)).kind).toBe('credited')
         play.accounts.set(accountId, { ...newAccount(), credited: START_CREDIT })
+      }
+      for (let index = 0; index < ACCOUNTS * KEYS_PER_ACCOUNT; index++) {
+        const accountId = [...play.accounts.keys()][index % ACCOUNTS] ?? ''
+        const createdBy = play.members[FIRST_OWNERS[index] ?? Number.NaN]
+        const key = await fixture.apiKeys.create({ accountId, name: 'key', ...(createdBy && { createdBy }) })
+        if (key.kind !== 'created') throw new Error(key.kind)
         play.payers.push({ accountId, keyId: key.keyId })
+        accountOf(play, accountId).budgets.owners.set(key.keyId, createdBy ?? '')
       }
       return play
     },

@@ -1,5 +1,5 @@
 /** What an account, its members and its keys may spend: in the history and its audit log first, then on every gateway at once. */
-import { and, eq } from 'drizzle-orm'
+import { and, eq, sql } from 'drizzle-orm'
 import { type ChangedBy, recordAudit } from '@/accounts/audit'
 import { memberships } from '@/db/auth-schema'
 import type { Database, Transaction } from '@/db/client'
@@ -14,7 +14,12 @@ import { type SpentOf, spentByHistory } from './spent'
 export type BudgetOf = { accountId: string; scope: StoredBudgetScope; scopeId: string }
 
 /** Windows that are left out stay as they are; null: no limit. Of a key the month is among its own limits, and not here. */
-type BudgetChange = BudgetOf & { limits: Partial<Record<BudgetWindow, Nano | null>>; by: ChangedBy }
+type BudgetChange = BudgetOf & {
+  limits: Partial<Record<BudgetWindow, Nano | null>>
+  /** Of `new_member`: gives it, as it is then, to members who are there and have no budget of their own as well. */
+  isForMembersToo?: boolean
+  by: ChangedBy
+}
 
 /** Adds `amount` to the limit of a window for as long as that lasts, once more each time. */
 type BudgetGrant = BudgetOf & { window: BudgetWindow; amount: Nano; by: ChangedBy }
@@ -24,7 +29,7 @@ export type ChangeBudgetOutcome =
   | { kind: 'unknown' }
   /** `smaller` is a shorter window, or one that lies within `larger`, and would have the higher limit. */
   | { kind: 'above_larger'; smaller: BudgetWindow; larger: BudgetWindow }
-  /** There is no limit to add to. */
+  /** There is no limit to add to, or it is the month of a key, which is among its own limits. */
   | { kind: 'no_limit' }
 
 type StoredLimit = { limit: Nano; grant: Nano; grantAt: number }
@@ -89,6 +94,7 @@ async function changeBudgets(
     const above = aboveLarger(after)
     if (above) return { kind: 'above_larger', ...above }
     for (const window of asked) await write(transaction, change, window, present[window])
+    const given = change.isForMembersToo ? { givenToMembers: await giveToMembers(transaction, accountId) } : {}
     const details = asked.flatMap((window) => [
       [`before.${window}Usd`, usdOf(present[window]?.limit)],
       [`${window}Usd`, usdOf(limits[window])],
@@ -96,12 +102,24 @@ async function changeBudgets(
     const subject = scopeId
     await recordAudit(transaction, {
       ...{ ...by, action: 'budget.change', subject, accountId },
-      details: { scope, ...Object.fromEntries(details) },
+      details: { scope, ...Object.fromEntries(details), ...given },
     })
     return { kind: 'updated' }
   })
   if (outcome.kind === 'updated') await ledger.reloadBudgets(accountId)
   return outcome
+}
+
+/** Returns how many members had no budget, and have one now. */
+async function giveToMembers(transaction: Transaction, accountId: string): Promise<number> {
+  const given = await transaction.execute<{ scope_id: string }>(sql`
+    INSERT INTO budgets (account_id, scope, scope_id, "window", limit_nano, set_by)
+    SELECT d.account_id, 'member', m.user_id, d."window", d.limit_nano, d.set_by
+    FROM budgets d JOIN memberships m ON m.account_id = d.account_id
+    WHERE d.account_id = ${accountId} AND d.scope = 'new_member' AND NOT EXISTS (
+      SELECT FROM budgets own WHERE own.account_id = d.account_id AND own.scope = 'member' AND own.scope_id = m.user_id)
+    RETURNING scope_id`)
+  return new Set(given.map(({ scope_id }) => scope_id)).size
 }
 
 async function grantBudget(
@@ -116,7 +134,7 @@ async function grantBudget(
   const outcome = await database.db.transaction(async (transaction): Promise<ChangeBudgetOutcome> => {
     const present = await lockBudgets(transaction, grant)
     if (!present) return { kind: 'unknown' }
-    const own = present[window]
+    const own = scope === 'key' && window === 'month' ? undefined : present[window]
     if (!own) return { kind: 'no_limit' }
     const granted = nano(Math.min(MAX_NANO - own.limit, amount + (own.grantAt === grantAt ? own.grant : 0)))
     await transaction.update(budgets).set({ grant: granted, grantAt }).where(rowOf(grant, window))

@@ -21,10 +21,13 @@ export function maySee({ accountRole, userId }: Member, { createdBy }: Pick<KeyL
   return mayDo(accountRole, 'usage.readAll') || createdBy === userId
 }
 
-/** Throws 403 for changes that are not for this member: of addresses, or of anything but the budget by who only looks after bills. */
+/** Throws 403 for changes that are not for this member: of addresses and tags, or of anything but the budget by who only looks after bills. */
 export function checkFields({ accountRole }: Member, changes: KeyChanges): void {
   if (changes.allowedAddresses !== undefined && !mayDo(accountRole, 'limits.raise')) {
     throw notPermitted('Your role in this account does not say where keys may be used from.', 'allowedAddresses')
+  }
+  if (changes.tags !== undefined && !mayDo(accountRole, 'limits.raise')) {
+    throw notPermitted('Your role in this account does not say by which tags usage is sorted.', 'tags')
   }
   if (mayDo(accountRole, 'keys.use')) return
   const other = (Object.keys(changes) as (keyof KeyChanges)[]).find((field) => field !== 'monthlyBudget')

@@ -8,6 +8,7 @@ import { DEFAULT_OVERLAP, parseOverlap } from '@/accounts/rotation/rotate-key'
 import type { Catalog } from '@/catalog/types'
 import { invalidRequest } from '@/chat/error'
 import { AllowedAddresses, readAddresses } from '@/console/http/keys/allowed-addresses'
+import { KeyTagsField, readTags } from '@/console/http/keys/key-tags'
 import { titled } from '@/http/openapi/titled'
 import type { DefaultLimits } from '@/ledger/outcomes'
 import { formatUsd, type Nano, parseUsd, ZERO_NANO } from '@/lib/money'
@@ -51,8 +52,9 @@ const LIMITS = {
   ),
 }
 
-const ADDRESSES = {
+const LISTS = {
   allowedAddresses: Type.Optional(AllowedAddresses),
+  tags: Type.Optional(KeyTagsField),
   withoutMyAddress: Type.Optional(
     Type.Literal(true, {
       description:
@@ -64,13 +66,10 @@ const ADDRESSES = {
 /** 1 to 200 characters that are not all blanks. */
 const Name = Type.String({ minLength: 1, maxLength: 200, pattern: '\\S' })
 
-export const NewKeyBody = Type.Object(
-  { name: Name, ...LIMITS, ...ADDRESSES },
-  { title: 'NewApiKey', additionalProperties: false },
-)
+export const NewKeyBody = Type.Object({ name: Name, ...LIMITS, ...LISTS }, { additionalProperties: false })
 export const KeyChangesBody = Type.Object(
-  { name: Type.Optional(Name), ...LIMITS, ...ADDRESSES },
-  { title: 'ApiKeyChanges', additionalProperties: false, minProperties: 1 },
+  { name: Type.Optional(Name), ...LIMITS, ...LISTS },
+  { additionalProperties: false, minProperties: 1 },
 )
 export type KeyChangesBody = Static<typeof KeyChangesBody>
 
@@ -97,6 +96,7 @@ export const KeyBody = titled('ApiKey', {
     allowedModels: orNull(Type.Array(Type.String())),
     allowedAddresses: orNull(Type.Array(Type.String())),
   }),
+  tags: KeyTagsField,
   spentThisMonthUsd: Usd,
   budgetUsed: orNull(Type.Number(), {
     description: 'Share of the monthly budget that is spent, 0 to 1 and above; null without a budget',
@@ -130,6 +130,7 @@ export function keyBody(key: KeyListing, nowMs: number, spent: Nano = spentInMon
       allowedModels: allowedModels && [...allowedModels],
       allowedAddresses: key.allowedAddresses && [...key.allowedAddresses],
     },
+    tags: key.tags && [...key.tags],
     spentThisMonthUsd: formatUsd(spent),
     budgetUsed: monthlyBudget === null ? null : monthlyBudget === 0 ? 1 : spent / monthlyBudget,
     lastUsedAt: key.lastUsedAt?.toISOString() ?? null,
@@ -181,6 +182,7 @@ export function readKeyChanges(
     expiresAt,
     allowedModels,
     allowedAddresses,
+    tags,
     withoutMyAddress: _,
     ...counts
   }: KeyChangesBody,
@@ -198,6 +200,7 @@ export function readKeyChanges(
     }),
     ...(expiresAt !== undefined && { expiresAtMs: expiresAt === null ? null : readMoment(expiresAt, nowMs) }),
     ...(allowedAddresses !== undefined && { allowedAddresses: readAddresses(allowedAddresses) }),
+    ...(tags !== undefined && { tags: readTags(tags) }),
     ...(allowedModels !== undefined && {
       allowedModels: allowedModels && readModels(allowedModels, catalog, present?.allowedModels ?? null),
     }),
@@ -210,8 +213,7 @@ function readBudget(text: string): Nano {
   throw invalidRequest('The monthly budget must be an amount of USD such as 25 or 25.50.', 'monthlyBudgetUsd')
 }
 
-/** Reads a moment in the future as milliseconds. Throws `invalid_request` for anything else. */
-export function readMoment(text: string, nowMs: number): number {
+function readMoment(text: string, nowMs: number): number {
   const moment = /^\d{4}-\d{2}-\d{2}(T.+)?$/.test(text) ? Date.parse(text) : Number.NaN
   if (Number.isNaN(moment)) {
     throw invalidRequest('The expiry must be a moment such as 2027-01-01T00:00:00Z.', 'expiresAt')

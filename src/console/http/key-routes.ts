@@ -9,15 +9,16 @@ import { checkOwnAddress } from '@/console/http/keys/allowed-addresses'
 import {
   type Caller,
   CreatedKey,
+  changedBy,
   expectUpdated,
   findOwn,
   KeyParams,
   type KeyRouteDeps,
   noSuchAccount,
 } from '@/console/http/keys/calls'
+import { KeyBudgets, keyBudgets } from '@/console/http/keys/key-budgets'
 import type { DefaultLimits, KeyLimits } from '@/ledger/outcomes'
 import { formatUsd, nano, ZERO_NANO } from '@/lib/money'
-import { changedBy } from './changed-by'
 import { ACCOUNT_PREFIX, guard } from './guard'
 import { checkFields, checkRaise, maySee, NO_LIMITS } from './key-authority'
 import { KeyBody, KeyChangesBody, keyBody, MAX_KEY_BODY_BYTES, NewKeyBody, readKeyChanges } from './key-bodies'
@@ -46,6 +47,7 @@ const KeyDetail = Type.Object({
     description: 'The latest 30 days, oldest first, days without requests included',
   }),
   total: Type.Object({ ...sums, ...tokens }, { description: 'Of these days' }),
+  budgets: KeyBudgets,
 })
 
 const USAGE_DAYS = 30
@@ -83,7 +85,10 @@ export function keyRoutes(deps: KeyRouteDeps) {
       may: 'usage.read',
       params: KeyParams,
       response: KeyDetail,
-      detail: { summary: 'Get an API key and its usage', description: 'With the latest 30 days, by day (UTC).' },
+      detail: {
+        summary: 'Get an API key and its usage',
+        description: 'With the latest 30 days, by day (UTC), and the budgets that bind it.',
+      },
     })
     .patch('/:id', ({ viewer, request, params, body }) => change(deps, { viewer, request }, params.id, body), {
       may: { permission: 'keys.change', maxBodyBytes: MAX_KEY_BODY_BYTES },
@@ -126,17 +131,15 @@ async function readCeilings({ accounts, catalog }: KeyRouteDeps, { accountId }: 
 async function create(deps: KeyRouteDeps, caller: Caller, body: typeof NewKeyBody.static) {
   const { apiKeys, catalog } = deps
   const { viewer } = caller
-  const { accountId, userId, managementKeyId } = viewer
+  const { accountId, userId: createdBy } = viewer
   const nowMs = Date.now()
   const ceilings = await readCeilings(deps, viewer)
   const limits = readKeyChanges(body, { catalog: catalog.current, ceilings, nowMs })
   checkFields(viewer, limits)
   checkAddresses(deps, caller, body, limits)
   checkRaise(viewer, limits, NO_LIMITS, defaultsBelow(catalog.current.limits, ceilings))
-  // What a management key makes is the account's own.
-  const owner = managementKeyId === undefined && { createdBy: userId }
-  const key = { ...limits, accountId, ...owner, name: body.name.trim() }
-  const outcome = await apiKeys.create(key, changedBy(deps, caller.viewer, caller.request))
+  const key = { ...limits, accountId, createdBy, name: body.name.trim() }
+  const outcome = await apiKeys.create(key, changedBy(deps, caller))
   switch (outcome.kind) {
     case 'created':
       return { key: outcome.key, item: keyBody(await findOwn(apiKeys, viewer, outcome.keyId), nowMs) }
@@ -164,6 +167,7 @@ async function detail({ apiKeys, ledger, readKeyUsage }: KeyRouteDeps, viewer: M
   return {
     item: keyBody(key, nowMs, now?.spentThisMonth),
     openRequests: now?.open ?? 0,
+    budgets: await keyBudgets(ledger, viewer, now, nowMs),
     heldUsd: formatUsd(now?.held ?? ZERO_NANO),
     days: days.map(({ spent, ...day }) => ({ ...day, spentUsd: formatUsd(spent) })),
     total: {
@@ -185,9 +189,7 @@ async function change(deps: KeyRouteDeps, caller: Caller, keyId: string, body: K
   checkFields(viewer, changes)
   checkAddresses(deps, caller, body, changes)
   const check = (limits: KeyLimits) => checkRaise(viewer, changes, limits, defaults)
-  expectUpdated(
-    await apiKeys.change(keyId, changes, viewer.accountId, changedBy(deps, caller.viewer, caller.request), check),
-  )
+  expectUpdated(await apiKeys.change(keyId, changes, viewer.accountId, changedBy(deps, caller), check))
   return keyBody(await findOwn(apiKeys, viewer, keyId), Date.now())
 }
 

@@ -42,7 +42,7 @@ export const BankBody = Type.Object({
   isExample: Type.Boolean({ description: 'Nobody has configured an account: nothing must be paid to it' }),
 })
 
-const EventBody = titled('OrderEvent', {
+const EventBody = Type.Object({
   kind: oneOf([
     'created',
     'claimed',

@@ -1,4 +1,4 @@
-/** The dialog that asks for a code or the password, and then repeats the request. */
+/** The dialog that asks an administrator for a code or the password, and then repeats the request. */
 import { Button, Group, Modal, Stack, Text, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useEffect, useState } from 'react'
@@ -59,7 +59,7 @@ function ProofForm({ onProved }: { onProved(): void }) {
   const [kind, setKind] = useState<'code' | 'password'>('code')
   return (
     <Stack gap="sm">
-      <Text size="sm">This needs a proof that is at most five minutes old.</Text>
+      <Text size="sm">Moving money needs a proof that is at most five minutes old.</Text>
       {kind === 'code' ? <CodeProof onProved={onProved} /> : <PasswordProof onProved={onProved} />}
       <Button variant="subtle" onClick={() => setKind(kind === 'code' ? 'password' : 'code')}>
         {kind === 'code' ? 'Use your password instead' : 'Use the authenticator app instead'}

@@ -22,5 +22,8 @@ export type LedgerDeps = ViewDeps & {
   noteFormerSecret(payer: Payer): void
 }
 
-/** How often a call may find that its account or key has to be loaded first. */
-export const MAX_LOADS = 5
+/**
+ * How often a call may find that something has to be loaded or looked up first: in a cold store one after the other the account, the
+ * key, its secret, its addresses, that there are budgets, and whose the key is; and the account once more where the store fails over.
+ */
+export const MAX_LOADS = 8

@@ -12,6 +12,12 @@ export type BudgetsNow = { nowMs: number; entries: Map<string, StoredBudget> }
 /** Reads an account's budgets, once it is loaded. Undefined where there is no such account. */
 export async function readBudgets(deps: LedgerDeps, accountId: string, keyId = ''): Promise<BudgetsNow | undefined> {
   if ((await readBalance(deps, accountId)) === undefined) return undefined
-  const [nowMs, fields] = listOf(await deps.runner.run(SCRIPTS.readBudgets, [budgetsName(accountId)], [keyId]))
+  const read = async () => listOf(await deps.runner.run(SCRIPTS.readBudgets, [budgetsName(accountId)], [keyId]))
+  let [nowMs, fields, isUnknown] = await read()
+  if (isUnknown === 1) {
+    // The key was made after they were loaded, and has had no request yet.
+    await deps.restorer.budgets(accountId)
+    ;[nowMs, fields, isUnknown] = await read()
+  }
   return { nowMs: integerOf(nowMs), entries: parseBudgets(listOf(fields))?.entries ?? new Map() }
 }

@@ -2,7 +2,7 @@
 --
 -- KEYS  1 budgets
 -- ARGV  1 a key's id; empty = all
--- Returns now in ms · each field of an entry, and the list of its numbers
+-- Returns now in ms · each field of an entry, and the list of its numbers · 1 where whose the key is, is not known: the caller loads them
 --
 -- NEEDS  prelude: call currentMs
 --        budgets: isEntry readEntry
@@ -23,7 +23,10 @@ if exists and ARGV[1] == '' then
     add(all[index], all[index + 1])
   end
 elseif exists then
-  local owner = call('HGET', KEYS[1], 'owner:' .. ARGV[1]) or ''
+  local owner = call('HGET', KEYS[1], 'owner:' .. ARGV[1])
+  if not owner then
+    return { currentMs(), {}, 1 }
+  end
   local fields = { 'account', 'member:' .. owner, 'key:' .. ARGV[1] }
   for index, text in ipairs(call('HMGET', KEYS[1], unpack(fields))) do
     add(fields[index], text)

@@ -62,8 +62,8 @@ if account.version >= BUDGETED then
     return { 'budgets' }
   end
   opened = {}
-  -- What expired has left in its tombstone whose it was.
-  budgets = budgetsOf(opened, KEYS[7], payer, holdId, isLate and hold.record or nil)
+  -- What expired has left in its tombstone whose it was, where the account had budgets then.
+  budgets = budgetsOf(opened, KEYS[7], payer, holdId, isLate and hold.record ~= '' and hold.record or nil)
 end
 local key = readKey(KEYS[3], texts[3])
 local nowMs = currentMs()

@@ -152,8 +152,9 @@ test('a grant adds to the window of now, as often as it is given, and is in the 
   expect(entries[2]?.details).toMatchObject({ scope: 'member', window: 'day', grantedUsd: '0.0000001' })
 })
 
-test('whoever joins is given what new members may spend', async () => {
-  const { accountId } = await team()
+test('whoever joins is given what new members may spend, and has no key that spends more: not where they come back either', async () => {
+  const { accountId, owner } = await team()
+  expect((await fixture.ledger.reserve(request(owner, 1))).kind).toBe('reserved')
   const { database, ledger, apiKeys } = fixture
   const limits = { day: nano(40), total: nano(400) }
   await createBudgets(database, ledger).change({ accountId, scope: 'new_member', scopeId: accountId, limits, by })
@@ -163,10 +164,43 @@ test('whoever joins is given what new members may spend', async () => {
   await database.sql`INSERT INTO memberships (account_id, user_id, role) VALUES (${accountId}, ${userId}, 'developer')`
   const created = await apiKeys.create({ accountId, name: 'Key', createdBy: userId })
   const payer = { accountId, keyId: created.kind === 'created' ? created.keyId : '' }
-  await ledger.reloadBudgets(accountId)
-  expect(await ledger.reserve(request(payer, 41))).toMatchObject({
-    kind: 'over_budget',
-    scope: 'member',
-    window: 'day',
+  const refused = { kind: 'over_budget', scope: 'member', window: 'day' }
+  expect(await ledger.reserve(request(payer, 41))).toMatchObject(refused)
+  expect((await ledger.reserve(request(payer, 40))).kind).toBe('reserved')
+
+  await createBudgets(database, ledger).change({
+    ...{ accountId, scope: 'member', scopeId: userId },
+    limits: { day: null, total: null },
+    by,
   })
+  await apiKeys.deactivate(payer.keyId)
+  await database.sql`DELETE FROM memberships WHERE account_id = ${accountId} AND user_id = ${userId}`
+  await database.sql`INSERT INTO memberships (account_id, user_id, role) VALUES (${accountId}, ${userId}, 'developer')`
+  await apiKeys.activate(payer.keyId)
+  expect(await ledger.reserve(request(payer, 1))).toMatchObject(refused)
+})
+
+test('what new members may spend is given to members who have none, if that is said', async () => {
+  const { accountId, people, owner, developer } = await team()
+  const { database, ledger } = fixture
+  const budgets = createBudgets(database, ledger)
+  await budgets.change({ ...{ accountId, scope: 'member', scopeId: people[0] }, limits: { total: nano(900) }, by })
+  const given = { accountId, scope: 'new_member', scopeId: accountId, by } as const
+  await budgets.change({ ...given, limits: { day: nano(40) } })
+  expect((await ledger.reserve(request(developer, 41))).kind).toBe('reserved')
+  await budgets.change({ ...given, limits: { week: nano(50) }, isForMembersToo: true })
+  expect(await ledger.reserve(request(developer, 1))).toMatchObject({ kind: 'over_budget', scope: 'member', limit: 40 })
+  expect((await ledger.reserve(request(owner, 900))).kind).toBe('reserved')
+  const [entry] =
+    await database.sql`SELECT details FROM audit_entries WHERE account_id = ${accountId} ORDER BY seq DESC LIMIT 1`
+  expect(entry?.details).toMatchObject({ scope: 'new_member', givenToMembers: 1 })
+})
+
+test("a key's month is among its own limits, and takes no grant", async () => {
+  const { accountId, service } = await team()
+  await fixture.apiKeys.change(service.keyId, { monthlyBudget: nano(100) })
+  const budgets = createBudgets(fixture.database, fixture.ledger)
+  const of = { accountId, scope: 'key', scopeId: service.keyId, by } as const
+  const grant = { ...of, window: 'month', amount: nano(50) } as const
+  expect(await budgets.grant(grant, Date.now())).toEqual({ kind: 'no_limit' })
 })

@@ -61,6 +61,7 @@ describe('creating', () => {
       createdBy: { userId: person.viewer.userId, name: person.viewer.name },
       ...{ builtIn: false, spentThisMonthUsd: '0', budgetUsed: null, lastUsedAt: null, createdAt: item.createdAt },
       formerSecret: null,
+      tags: null,
       limits: {
         ...{ requestsPerMinute: null, tokensPerMinute: null, concurrency: null, monthlyBudgetUsd: null },
         ...{ expiresAt: null, allowedModels: null, allowedAddresses: null },

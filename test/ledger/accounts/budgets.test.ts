@@ -164,6 +164,17 @@ test('a new budget begins with what was spent before it, and holds what is open'
   expect(await violations()).toEqual([])
 })
 
+test('what binds a key is told before its first request', async () => {
+  const { payer } = await team()
+  await setBudget(payer, 'member', { day: limit(100) })
+  const made = { ...payer, keyId: `${payer.keyId}_new` }
+  bench.history.setKey(made)
+  bench.history.setOwner(payer.accountId, made.keyId, MEMBER)
+  const now = await bench.ledger.readBudgets(payer.accountId, made.keyId)
+  expect([...(now?.entries.keys() ?? [])]).toEqual([`member:${MEMBER}`])
+  expect((await bench.ledger.readBudgets(payer.accountId, 'key_nobody'))?.entries.size).toBe(0)
+})
+
 test('windows roll without any job', async () => {
   const { payer } = await team()
   await setBudget(payer, 'key', { day: limit(100), week: limit(100), month: limit(100), total: limit(1_000) })

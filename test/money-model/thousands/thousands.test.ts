@@ -12,6 +12,7 @@ const SEQUENCES = Number(OUR_ENVIRONMENT.MONEY_SEQUENCES ?? 500)
 /** What has to have happened in so many of them. */
 const EVERYTHING = [
   ...['reserved', 'insufficient', 'not_sold', 'settled', 'already_settled', 'late', 'forced'],
+  ...['over_budget', 'budget_exceeded', 'budget_updated', 'budget_above_larger', 'grant_updated', 'handed_over'],
   ...['expired_charged', 'expired_free', 'rewound', 'archived'],
   ...['refund_refunded', 'refund_too_much', 'refund_insufficient_balance', 'reversed', 'reinstated'],
 ]

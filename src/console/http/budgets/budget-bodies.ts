@@ -47,8 +47,13 @@ export const LimitsBody = Type.Object(
     weekUsd: amount('a week from Monday'),
     monthUsd: amount('a calendar month; of a key this is one of its own limits'),
     totalUsd: amount('for ever'),
+    givenToMembers: Type.Optional(
+      Type.Literal(true, {
+        description: 'Of `new_member`: members who are there and have no budget of their own are given it as well',
+      }),
+    ),
   },
-  { title: 'BudgetLimits', additionalProperties: false },
+  { additionalProperties: false },
 )
 
 export const GrantBody = Type.Object(

@@ -6,13 +6,13 @@ import { MAX_MEMBERS } from '@/accounts/members/admission'
 import type { ListedMember } from '@/accounts/members/change-members'
 import type { Members } from '@/accounts/members/members'
 import { mayDo } from '@/accounts/members/permissions'
-import { GatewayError } from '@/chat/error'
+import { GatewayError, invalidRequest } from '@/chat/error'
 import type { Member } from '@/console/auth/viewer'
-import { changedBy } from '@/console/http/changed-by'
 import { ACCOUNT_PREFIX, type GuardDeps, guard, IN_ACCOUNT } from '@/console/http/guard'
 import { titled } from '@/http/openapi/titled'
+import { isCountry } from '@/lib/places/countries'
 import { oneOf, orNull } from '@/lib/schemas'
-import { Role, refusalOf } from './member-words'
+import { changedBy, Role, refusalOf } from './member-words'
 
 export type MemberRouteDeps = GuardDeps & { members: Members; apiKeys: ApiKeys; trustedProxyHops: number }
 
@@ -34,7 +34,7 @@ const MemberBody = titled('Member', {
 
 const Company = Type.Object({
   name: Type.String(),
-  country: Type.String({ description: 'Two letters, ISO 3166' }),
+  country: Type.String({ description: 'Two letters, ISO 3166-1' }),
   vatId: orNull(Type.String()),
 })
 
@@ -53,7 +53,7 @@ const NewCompany = Type.Object(
       maxLength: 200,
       pattern: '^[^\\u0000-\\u001f\\u007f]*[^\\s\\u0000-\\u001f\\u007f][^\\u0000-\\u001f\\u007f]*$',
     }),
-    country: Type.String({ pattern: '^[A-Z]{2}$', description: 'Two letters, ISO 3166' }),
+    country: Type.String({ pattern: '^[A-Z]{2}$', description: 'Two letters, ISO 3166-1' }),
     vatId: Type.Optional(Type.String({ pattern: '^[A-Za-z0-9 .-]{2,30}$', description: 'Kept as it is written' })),
   },
   { additionalProperties: false },
@@ -109,6 +109,7 @@ export function memberRoutes(deps: MemberRouteDeps) {
     .post(
       '/organisation',
       async ({ viewer, request, body }) => {
+        if (!isCountry(body.country)) throw invalidRequest('There is no country of these two letters.', 'country')
         const company = { name: body.name.trim(), country: body.country, vatId: body.vatId?.trim() || null }
         const outcome = await deps.members.makeOrganisation(viewer.accountId, company, changedBy(deps, viewer, request))
         if (outcome.kind === 'done') return company

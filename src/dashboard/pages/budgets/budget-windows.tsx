@@ -1,5 +1,5 @@
 /** The windows of one budget: what was spent of each limit, as text and as a bar, and when it begins anew. */
-import { Box, Progress, Stack, Text } from '@mantine/core'
+import { Box, Progress, SimpleGrid, Text } from '@mantine/core'
 import { Moment } from '@/dashboard/components/moment'
 import { Money } from '@/dashboard/components/money'
 import { formatMoney } from '@/dashboard/format'
@@ -8,20 +8,21 @@ import { type BudgetBody, WINDOW_WORDS } from './budgets-data'
 const NEARLY_SPENT = 80
 const ALL = 100
 
+/** One bar for each window that has a limit. */
 export function BudgetWindows({ item }: { item: BudgetBody }) {
   if (item.windows.length === 0) {
     return (
       <Text size="sm" c="dimmed">
-        No limit
+        {item.scope === 'member' ? 'Not set' : 'No limit'}
       </Text>
     )
   }
   return (
-    <Stack gap="xs" miw={160}>
+    <SimpleGrid cols={{ base: 1, sm: 2, lg: 4 }} spacing="lg" verticalSpacing="xs" mt={4}>
       {item.windows.map((window) => (
         <BudgetWindow key={window.window} window={window} isSpent={item.scope !== 'new_member'} />
       ))}
-    </Stack>
+    </SimpleGrid>
   )
 }
 
@@ -36,13 +37,30 @@ function BudgetWindow({ window: { window, limitUsd, grantedUsd, spentUsd, endsAt
       </Text>
     )
   }
+  const note = Number(grantedUsd) > 0 ? ` and ${formatMoney(grantedUsd)} granted` : ''
+  return <BudgetBar {...{ label, spentUsd, grantedUsd, note, endsAt }} limitUsd={limitUsd ?? '0'} />
+}
+
+type BudgetBarProps = {
+  label: string
+  spentUsd: string
+  limitUsd: string
+  /** What the limit has beside it. */
+  grantedUsd?: string
+  /** Stands behind the limit. */
+  note: string
+  endsAt: string | null
+}
+
+/** How much of one limit is spent. */
+export function BudgetBar({ label, spentUsd, limitUsd, grantedUsd = '0', note, endsAt }: BudgetBarProps) {
   const limit = Number(limitUsd) + Number(grantedUsd)
   const percent = limit === 0 ? ALL : Math.min(ALL, Math.max(0, Math.round((Number(spentUsd) / limit) * ALL)))
   return (
     <Box>
       <Text size="sm">
-        {label}: <Money usd={spentUsd} /> of {formatMoney(limitUsd ?? '0')}
-        {Number(grantedUsd) > 0 && ` and ${formatMoney(grantedUsd)} granted`}
+        {label}: <Money usd={spentUsd} /> of {formatMoney(limitUsd)}
+        {note}
       </Text>
       <Progress
         value={percent}

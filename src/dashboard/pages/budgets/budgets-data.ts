@@ -35,10 +35,15 @@ export function fieldOf(window: BudgetWindow): keyof LimitFields {
   return FIELDS[window]
 }
 
-/** Sets what differs from before. */
-export async function setBudget({ scope, scopeId }: BudgetBody, limits: Partial<LimitFields>): Promise<void> {
+/** Sets what differs from before; of new members, `givenToMembers` gives it to those who have none as well. */
+export async function setBudget(
+  { scope, scopeId }: BudgetBody,
+  limits: Partial<LimitFields>,
+  givenToMembers: boolean,
+): Promise<void> {
   const entries = Object.entries(limits).map(([field, text]) => [field, text.trim() === '' ? null : text.trim()])
-  await answer(accountApi().budgets({ scope })({ scopeId }).put(Object.fromEntries(entries)))
+  const body = { ...Object.fromEntries(entries), ...(givenToMembers && { givenToMembers }) }
+  await answer(accountApi().budgets({ scope })({ scopeId }).put(body))
   await budgetsChanged()
 }
 

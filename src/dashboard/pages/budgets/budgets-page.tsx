@@ -1,6 +1,7 @@
 /** The page of budgets: what the account, its members and its keys may spend, what they have, and when it begins anew. */
-import { Table, Text, VisuallyHidden } from '@mantine/core'
+import { Group, Text } from '@mantine/core'
 import { useMay } from '@/dashboard/account'
+import { Row, Rows } from '@/dashboard/components/lists/rows'
 import { Page } from '@/dashboard/components/page'
 import { Section } from '@/dashboard/components/section'
 import { Loaded } from '@/dashboard/components/states/loaded'
@@ -10,8 +11,6 @@ import { type BudgetBody, budgetsChanged, useBudgets } from './budgets-data'
 import { EditBudget } from './edit-budget'
 import { GrantBudget } from './grant-budget'
 
-const MIN_WIDTH = 300
-
 const SECTIONS: readonly { scope: BudgetBody['scope']; title: string; description: string }[] = [
   { scope: 'account', title: 'This account', description: 'For all members and keys together.' },
   { scope: 'member', title: 'Members', description: 'For all keys of a member together.' },
@@ -19,7 +18,7 @@ const SECTIONS: readonly { scope: BudgetBody['scope']; title: string; descriptio
   {
     scope: 'new_member',
     title: 'New members',
-    description: 'What whoever joins is given. Members who are there keep what they have.',
+    description: 'What whoever joins is given. Who is there keeps what they have; those without can be given it too.',
   },
 ]
 
@@ -38,8 +37,12 @@ export function BudgetsPage() {
             const own = items.filter((item) => item.scope === scope)
             return (
               own.length > 0 && (
-                <Section key={scope} title={title} description={description}>
-                  <BudgetTable items={own} title={title} />
+                <Section key={scope} title={title} description={description} isFlush>
+                  <Rows>
+                    {own.map((item) => (
+                      <BudgetRow key={item.scopeId} item={item} title={title} />
+                    ))}
+                  </Rows>
                 </Section>
               )
             )
@@ -50,43 +53,23 @@ export function BudgetsPage() {
   )
 }
 
-function BudgetTable({ items, title }: { items: readonly BudgetBody[]; title: string }) {
+function BudgetRow({ item, title }: { item: BudgetBody; title: string }) {
   const mayChange = useMay()('budgets.change')
+  const name = item.name ?? title
   return (
-    <Table.ScrollContainer minWidth={MIN_WIDTH} scrollAreaProps={{ viewportProps: { tabIndex: 0 } }}>
-      <Table verticalSpacing="sm" horizontalSpacing="sm" aria-label={title}>
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th scope="col">Whose</Table.Th>
-            <Table.Th scope="col">Budget</Table.Th>
-            {mayChange && (
-              <Table.Th scope="col">
-                <VisuallyHidden>Actions</VisuallyHidden>
-              </Table.Th>
-            )}
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {items.map((item) => (
-            <Table.Tr key={item.scopeId}>
-              <Table.Td miw={90} maw={240}>
-                <Text size="sm" fw={600} className="wrap-anywhere">
-                  {item.name ?? title}
-                </Text>
-              </Table.Td>
-              <Table.Td>
-                <BudgetWindows item={item} />
-              </Table.Td>
-              {mayChange && (
-                <Table.Td ta="right">
-                  <EditBudget item={item} name={item.name ?? title} />
-                  <GrantBudget item={item} name={item.name ?? title} />
-                </Table.Td>
-              )}
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
-    </Table.ScrollContainer>
+    <Row>
+      <Group justify="space-between" align="flex-start" gap="sm">
+        <Text size="sm" fw={600} className="wrap-anywhere" style={{ flex: '1 1 140px' }}>
+          {name}
+        </Text>
+        {mayChange && (
+          <Group gap="xs">
+            <EditBudget item={item} name={name} />
+            <GrantBudget item={item} name={name} />
+          </Group>
+        )}
+      </Group>
+      <BudgetWindows item={item} />
+    </Row>
   )
 }

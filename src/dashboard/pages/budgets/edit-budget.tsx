@@ -1,5 +1,5 @@
 /** The dialog that sets the limits of one budget, and shows what was spent in each window before. */
-import { Button, Group, Stack, Text, TextInput, VisuallyHidden } from '@mantine/core'
+import { Button, Checkbox, Group, Stack, Text, TextInput, VisuallyHidden } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useDisclosure } from '@mantine/hooks'
 import { FormError } from '@/dashboard/components/fields/form-error'
@@ -35,11 +35,11 @@ function BudgetForm({ item, close }: { item: BudgetBody; close(): void }) {
   const before = Object.fromEntries(
     windows.map(({ window, limitUsd }) => [fieldOf(window), limitUsd ?? '']),
   ) as LimitFields
-  const form = useForm<LimitFields>({ initialValues: before })
-  const { submit, isRunning, error } = useSubmission(form, async (fields) => {
+  const form = useForm({ initialValues: { ...before, givenToMembers: false } })
+  const { submit, isRunning, error } = useSubmission(form, async ({ givenToMembers, ...fields }) => {
     const changed = Object.entries(fields).filter(([field, text]) => text !== before[field as keyof LimitFields])
-    if (changed.length > 0) {
-      await setBudget(item, Object.fromEntries(changed))
+    if (changed.length > 0 || givenToMembers) {
+      await setBudget(item, Object.fromEntries(changed), givenToMembers)
       notifyDone('The budget holds from the next request on.')
     }
     close()
@@ -59,6 +59,12 @@ function BudgetForm({ item, close }: { item: BudgetBody; close(): void }) {
             {...form.getInputProps(fieldOf(window))}
           />
         ))}
+        {item.scope === 'new_member' && (
+          <Checkbox
+            label="Give it to members who have no budget of their own as well"
+            {...form.getInputProps('givenToMembers', { type: 'checkbox' })}
+          />
+        )}
         <Group justify="flex-end" gap="sm">
           <Button variant="default" onClick={close}>
             Cancel

@@ -16,7 +16,7 @@ export function GrantBudget({ item, name }: GrantBudgetProps) {
   if (item.windows.length === 0 || item.scope === 'new_member') return null
   return (
     <>
-      <Button size="xs" variant="default" ml={4} mt={4} onClick={open}>
+      <Button size="xs" variant="default" onClick={open}>
         Grant more<VisuallyHidden> to {name}</VisuallyHidden>
       </Button>
       <KeyDialog title={`Grant more: ${name}`} isOpen={isOpen} close={close}>

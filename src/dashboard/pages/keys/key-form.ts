@@ -13,6 +13,8 @@ export type KeyFields = {
   /** One in a line. */
   allowedAddresses: string
   withoutMyAddress: boolean
+  /** With commas or blanks between them. */
+  tags: string
 }
 
 export const EMPTY_FIELDS: KeyFields = {
@@ -25,10 +27,11 @@ export const EMPTY_FIELDS: KeyFields = {
   allowedModels: [],
   allowedAddresses: '',
   withoutMyAddress: false,
+  tags: '',
 }
 
 /** The fields of a key that exists. */
-export function fieldsOf({ name, limits }: KeyBody): KeyFields {
+export function fieldsOf({ name, limits, tags }: KeyBody): KeyFields {
   return {
     name,
     monthlyBudgetUsd: limits.monthlyBudgetUsd ?? '',
@@ -39,6 +42,7 @@ export function fieldsOf({ name, limits }: KeyBody): KeyFields {
     allowedModels: limits.allowedModels ?? [],
     allowedAddresses: limits.allowedAddresses?.join('\n') ?? '',
     withoutMyAddress: false,
+    tags: tags?.join(', ') ?? '',
   }
 }
 
@@ -52,6 +56,7 @@ type KeyChanges = {
   allowedModels?: string[] | null
   allowedAddresses?: string[] | null
   withoutMyAddress?: true
+  tags?: string[] | null
 }
 
 /** What has become different from `before`, in the server's words. */
@@ -72,10 +77,11 @@ export function changesFrom(before: KeyFields, now: KeyFields): KeyChanges {
     changes.allowedAddresses = linesOf(now.allowedAddresses)
     if (now.withoutMyAddress) changes.withoutMyAddress = true
   }
+  if (now.tags.trim() !== before.tags) changes.tags = linesOf(now.tags)
   return changes
 }
 
-/** The addresses of a text field, one in a line or with commas between them; null where there are none. */
+/** What a text field lists, one in a line or with commas between them; null where there is nothing. */
 export function linesOf(text: string): string[] | null {
   const lines = text.split(/[\s,]+/).filter((line) => line !== '')
   return lines.length === 0 ? null : lines

@@ -5,8 +5,8 @@ import { Moment } from '@/dashboard/components/moment'
 import { formatCount, formatMoney } from '@/dashboard/format'
 import { type KeyBody, useKeys } from './keys-data'
 
-/** Every limit. */
-export function KeyLimits({ limits }: { limits: KeyBody['limits'] }) {
+/** Every limit, and the tags of its usage. */
+export function KeyLimits({ item: { limits, tags } }: { item: KeyBody }) {
   const defaults = useKeys().data?.defaults
   const count = (own: number | null, standard: number | undefined) => {
     if (own !== null) return formatCount(own)
@@ -29,6 +29,7 @@ export function KeyLimits({ limits }: { limits: KeyBody['limits'] }) {
       <Limit label="Allowed addresses">
         {limits.allowedAddresses === null ? 'Everywhere' : <Items items={limits.allowedAddresses} />}
       </Limit>
+      <Limit label="Tags of its usage">{tags === null ? 'None' : <Items items={tags} />}</Limit>
     </SimpleGrid>
   )
 }

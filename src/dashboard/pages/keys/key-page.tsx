@@ -17,6 +17,7 @@ import { formatCompact, formatCount, formatDay, formatMoney } from '@/dashboard/
 import { useLiveEvents } from '@/dashboard/live'
 import { EditKey } from './edit-key'
 import { activate, askToDeactivate, askToDelete } from './key-actions'
+import { KeyBudgets } from './key-budgets'
 import { KeyLimits } from './key-limits'
 import { KeyStatus } from './key-state'
 import { type KeyBody, keysChanged, maskedKey, useKey } from './keys-data'
@@ -57,8 +58,11 @@ export function KeyPage() {
             >
               <SpendChart days={detail.days} requests={detail.total.requests} />
             </Section>
+            <Section title="Budgets" description="A request has to fit into each of them.">
+              <KeyBudgets items={detail.budgets} />
+            </Section>
             <Section title="Limits">
-              <KeyLimits limits={detail.item.limits} />
+              <KeyLimits item={detail.item} />
             </Section>
           </>
         )}

@@ -27,7 +27,7 @@ export function BudgetField({ form }: { form: UseFormReturnType<KeyFields> }) {
 export function LimitFields({ form }: { form: UseFormReturnType<KeyFields> }) {
   const { defaults, ceilings } = useKeys().data ?? {}
   const catalogue = useCatalogue()
-  const mayChooseAddresses = useMay()('limits.raise')
+  const isManager = useMay()('limits.raise')
   const known = catalogue.data?.models.map(({ id }) => id) ?? []
   const models = [...new Set([...known, ...form.values.allowedModels])]
   const standard = (count: number | undefined) =>
@@ -84,8 +84,20 @@ export function LimitFields({ form }: { form: UseFormReturnType<KeyFields> }) {
         nothingFoundMessage={catalogue.isPending ? 'Loading…' : 'No model of that name'}
         {...form.getInputProps('allowedModels')}
       />
-      {mayChooseAddresses && <AddressFields form={form} />}
+      {isManager && <AddressFields form={form} />}
+      {isManager && <TagsField form={form} />}
     </Stack>
+  )
+}
+
+function TagsField({ form }: { form: UseFormReturnType<KeyFields> }) {
+  return (
+    <TextInput
+      label="Tags"
+      description="By which all usage of this key is sorted, whatever tags its requests say; at most eight, name=value"
+      placeholder="team=search, env=prod"
+      {...form.getInputProps('tags')}
+    />
   )
 }
 

@@ -8,7 +8,7 @@ import { InvitationsSection } from './invitations-section'
 import { useMembers } from './members-data'
 import { MembersTable } from './members-table'
 import { OrganisationForm } from './organisation-form'
-import { ROLE_WORDS, ROLES } from './words'
+import { countryName, ROLE_WORDS, ROLES } from './words'
 
 /** The page at `/members`. */
 export function MembersPage() {
@@ -33,7 +33,7 @@ function CompanyFacts({ company: { name, country, vatId } }: { company: Company 
   return (
     <Section title="Organisation">
       <Text size="sm" className="wrap-anywhere">
-        {name}, {country}
+        {name}, {countryName(country)}
         {vatId !== null && `, VAT id ${vatId}`}
       </Text>
     </Section>

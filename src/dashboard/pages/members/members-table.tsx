@@ -21,10 +21,10 @@ export function MembersTable({ items, kind }: MembersTableProps) {
           <Table.Tr>
             <Table.Th scope="col">Member</Table.Th>
             <Table.Th scope="col">Role</Table.Th>
-            <Table.Th scope="col" visibleFrom="sm">
+            <Table.Th scope="col" visibleFrom="lg">
               Since
             </Table.Th>
-            <Table.Th scope="col" visibleFrom="sm" ta="right">
+            <Table.Th scope="col" visibleFrom="md" ta="right">
               Active keys
             </Table.Th>
             <Table.Th scope="col" visibleFrom="sm">
@@ -76,12 +76,12 @@ function MemberRow({ member, isOrganisation, isLastOwner }: MemberRowProps) {
           {end}
         </Box>
       </Table.Td>
-      <Table.Td visibleFrom="sm">
-        <Text size="sm" c="dimmed">
+      <Table.Td visibleFrom="lg">
+        <Text size="sm" c="dimmed" style={{ whiteSpace: 'nowrap' }}>
           <Moment at={member.createdAt} />
         </Text>
       </Table.Td>
-      <Table.Td visibleFrom="sm" ta="right">
+      <Table.Td visibleFrom="md" ta="right">
         {member.activeKeys}
       </Table.Td>
       <Table.Td visibleFrom="sm" ta="right">

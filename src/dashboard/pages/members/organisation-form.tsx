@@ -1,25 +1,31 @@
 /** The form that makes a personal account an organisation, for good. */
-import { Button, Group, SimpleGrid, Stack, TextInput } from '@mantine/core'
+import { Button, Group, Select, SimpleGrid, Stack, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { confirm } from '@/dashboard/components/confirm'
 import { notifyDone } from '@/dashboard/components/notify'
 import { Section } from '@/dashboard/components/section'
+import { COUNTRIES } from '@/lib/places/countries'
 import { makeOrganisation } from './members-data'
+import { countryName } from './words'
 
-const COUNTRY = /^[A-Z]{2}$/
 const VAT_ID = /^[A-Za-z0-9 .-]{2,30}$/
+
+/** With the two letters, so that these are found as well. */
+const CHOICES = COUNTRIES.map((code) => ({ value: code, label: `${countryName(code)} (${code})` })).toSorted(
+  (one, other) => one.label.localeCompare(other.label, 'en'),
+)
 
 export function OrganisationForm() {
   const form = useForm({
-    initialValues: { name: '', country: '', vatId: '' },
+    initialValues: { name: '', country: null as string | null, vatId: '' },
     validate: {
       name: (name) => (name.trim() === '' ? 'Enter the name of the company.' : null),
-      country: (country) => (COUNTRY.test(country.trim().toUpperCase()) ? null : 'Enter two letters, such as DE.'),
+      country: (country: string | null) => (country ? null : 'Choose the country.'),
       vatId: (vatId) => (vatId.trim() === '' || VAT_ID.test(vatId.trim()) ? null : 'Enter letters and digits.'),
     },
   })
   const submit = form.onSubmit(
-    ({ name, country, vatId }) => ask(name.trim(), country.trim().toUpperCase(), vatId.trim()),
+    ({ name, country, vatId }) => ask(name.trim(), country ?? '', vatId.trim()),
     (errors) => form.getInputNode(Object.keys(errors)[0] ?? '')?.focus(),
   )
   return (
@@ -37,10 +43,14 @@ export function OrganisationForm() {
               autoComplete="organization"
               {...form.getInputProps('name')}
             />
-            <TextInput
+            <Select
               label="Country"
-              description="Two letters, such as DE"
-              maxLength={2}
+              description="Where the company is"
+              placeholder="Search"
+              searchable
+              autoComplete="off"
+              nothingFoundMessage="No country of that name"
+              data={CHOICES}
               {...form.getInputProps('country')}
             />
             <TextInput label="VAT id" description="Optional" maxLength={30} {...form.getInputProps('vatId')} />

@@ -1,4 +1,4 @@
-/** The roles of members in words. */
+/** The roles of members, and countries, in words. */
 import type { AccountRole } from './members-data'
 
 /** From the most to the least. */
@@ -16,4 +16,11 @@ export const ROLE_WORDS: Record<AccountRole, { label: string; text: string }> = 
   },
   billing: { label: 'Billing', text: 'buys credit, sees the statement and all usage, and sets budgets of keys.' },
   viewer: { label: 'Viewer', text: 'sees usage, keys and the balance, and changes nothing.' },
+}
+
+const COUNTRY_NAMES = new Intl.DisplayNames('en', { type: 'region' })
+
+/** What the country of two letters is called. */
+export function countryName(code: string): string {
+  return COUNTRY_NAMES.of(code) ?? code
 }

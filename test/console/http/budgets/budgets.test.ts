@@ -75,6 +75,23 @@ test('whoever looks after bills gives a colleague a budget, with what was spent 
   await ask(gateway, key, { max_tokens: 300 })
 })
 
+test('a key tells which budgets bind it; of the account’s, a developer is told no figures', async () => {
+  const all = await team()
+  const { owner, developer, base, accountId } = all
+  const { id } = await newKey(developer, all)
+  const budgetsFor = async (person: Person) =>
+    ((await person.json('GET', `${base}/keys/${id}`)).body as { budgets: object[] }).budgets
+  expect(await budgetsFor(owner)).toEqual([])
+  await owner.json('PUT', memberPath(all, developer), { dayUsd: '3' })
+  await owner.json('PUT', `${base}/budgets/account/${accountId}`, { totalUsd: '2' })
+  const figures = { limitUsd: '2', spentUsd: '0', heldUsd: '0', leftUsd: '2' }
+  const own = { scope: 'member', window: 'day', limitUsd: '3', leftUsd: '3', resetsAt: expect.any(String) }
+  const ofAccount = { scope: 'account', window: 'total', resetsAt: null }
+  expect(await budgetsFor(owner)).toMatchObject([{ ...ofAccount, ...figures }, own])
+  const unsaid = { limitUsd: null, spentUsd: null, heldUsd: null, leftUsd: null }
+  expect(await budgetsFor(developer)).toMatchObject([{ ...ofAccount, ...unsaid }, own])
+})
+
 test('what is no budget is refused by its field, and nothing changes', async () => {
   const all = await team()
   const { owner, accountId, base } = all

@@ -78,6 +78,7 @@ describe('a personal account', () => {
       { ...COMPANY, name: 'two\nlines' },
       { ...COMPANY, country: 'gb' },
       { ...COMPANY, country: 'GBR' },
+      { ...COMPANY, country: 'ZZ' },
       { ...COMPANY, vatId: '<b>' },
     ]) {
       const { status } = await other.json('POST', `${within(other)}/organisation`, wrong)

@@ -1,0 +1,46 @@
+/** The budgets that bind a key, as its page shows them. */
+import { Type } from '@sinclair/typebox'
+import { mayDo } from '@/accounts/members/permissions'
+import type { Member } from '@/console/auth/viewer'
+import { type BoundBudget, budgetsOfKey } from '@/ledger/bound-budgets'
+import { BUDGET_SCOPES, BUDGET_WINDOWS } from '@/ledger/budgets'
+import type { Ledger } from '@/ledger/ledger'
+import type { KeyUsage } from '@/ledger/outcomes'
+import { formatUsd } from '@/lib/money'
+import { oneOf, orNull } from '@/lib/schemas'
+
+const Figure = orNull(Type.String(), {
+  description: 'Decimal USD; null where it is the account’s and not for the viewer',
+})
+
+export const KeyBudgets = Type.Array(
+  Type.Object({
+    scope: oneOf(BUDGET_SCOPES),
+    window: oneOf(BUDGET_WINDOWS),
+    limitUsd: Figure,
+    spentUsd: Figure,
+    heldUsd: Figure,
+    leftUsd: Figure,
+    resetsAt: orNull(Type.String(), { description: 'null: never' }),
+  }),
+  { description: 'All that a request with the key has to fit into, the one that leaves least first' },
+)
+
+/** What they are now; none while the ledger is away. */
+export async function keyBudgets(ledger: Ledger, viewer: Member, key: KeyUsage | undefined, nowMs: number) {
+  if (!key) return []
+  const now = await ledger.readBudgets(key.accountId, key.keyId).catch(() => undefined)
+  const seesAccount = mayDo(viewer.accountRole, 'usage.readAll')
+  return budgetsOfKey(key, now, nowMs).map((budget) => tell(budget, seesAccount || budget.scope !== 'account'))
+}
+
+function tell({ scope, window, limit, spent, held, remaining, resetsAtMs }: BoundBudget, isTold: boolean) {
+  return {
+    ...{ scope, window },
+    limitUsd: isTold ? formatUsd(limit) : null,
+    spentUsd: isTold ? formatUsd(spent) : null,
+    heldUsd: isTold ? formatUsd(held) : null,
+    leftUsd: isTold ? formatUsd(remaining) : null,
+    resetsAt: resetsAtMs === undefined ? null : new Date(resetsAtMs).toISOString(),
+  }
+}

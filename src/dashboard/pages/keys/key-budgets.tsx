@@ -1,0 +1,37 @@
+/** The budgets that bind a key: what is left of each, as text and as a bar. */
+import { SimpleGrid, Text } from '@mantine/core'
+import { formatMoney } from '@/dashboard/format'
+import { BudgetBar } from '@/dashboard/pages/budgets/budget-windows'
+import { WINDOW_WORDS } from '@/dashboard/pages/budgets/budgets-data'
+import type { useKey } from './keys-data'
+
+type Budgets = NonNullable<ReturnType<typeof useKey>['data']>['budgets']
+
+const SCOPE_WORDS = { account: 'The account', member: 'Its member', key: 'This key' } as const
+
+/** The one that leaves least first. */
+export function KeyBudgets({ items }: { items: Budgets }) {
+  if (items.length === 0) {
+    return (
+      <Text size="sm" c="dimmed">
+        No budget binds this key: it may spend what the account has.
+      </Text>
+    )
+  }
+  return (
+    <SimpleGrid cols={{ base: 1, xs: 2, md: 3 }} spacing="lg">
+      {items.map(({ scope, window, limitUsd, spentUsd, leftUsd, resetsAt }) => {
+        const label = `${SCOPE_WORDS[scope]}, ${WINDOW_WORDS[window].toLowerCase()}`
+        if (limitUsd === null || spentUsd === null) {
+          return (
+            <Text key={label} size="sm">
+              {label}: your role does not see its figures
+            </Text>
+          )
+        }
+        const note = `, ${formatMoney(leftUsd ?? '0')} left`
+        return <BudgetBar key={label} {...{ label, limitUsd, spentUsd, note }} endsAt={resetsAt} />
+      })}
+    </SimpleGrid>
+  )
+}
