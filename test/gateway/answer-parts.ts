@@ -101,7 +101,8 @@ export function createTestSource(): TestSource {
         return sink.write(batch)
       }
       const pipe = new Pipe<StreamBatch>({
-        ...sink,
+        start: (end) => sink.start(end),
+        cancel: () => sink.cancel(),
         received: () => undefined,
         transform: take,
         flush: () => undefined,

@@ -19,7 +19,7 @@ export type StreamBatch =
 type Wire = { text: string; bytes: Uint8Array }
 
 /** Where the batches of a stream go; see {@link PipeSink}. Empty ones don't. */
-type BatchSink = Pick<PipeSink<unknown>, 'start' | 'cancel'> & {
+export type BatchSink = Pick<PipeSink<unknown>, 'start' | 'cancel'> & {
   write(batch: StreamBatch): Promise<void> | undefined
 }
 
@@ -182,7 +182,9 @@ export const EMPTY_SOURCE: StreamSource = {
   next: async () => END,
   pipeThrough(sink) {
     const flush = () => sink.write(END)
-    const pipe = new Pipe<never>({ ...sink, received: () => undefined, transform: () => undefined, flush })
+    const nothing = () => undefined
+    const [start, cancel] = [sink.start.bind(sink), sink.cancel.bind(sink)]
+    const pipe = new Pipe<never>({ start, cancel, received: nothing, transform: nothing, flush })
     void pipe.close()
     return pipe.readable
   },

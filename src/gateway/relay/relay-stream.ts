@@ -10,12 +10,19 @@
  */
 import { GatewayError } from '@/chat/error'
 import type { StreamItem } from '@/gateway/attempt/repeats'
-import { letUpstreamClose, RUNAWAY, type StreamBatch, type StreamSource } from '@/gateway/attempt/stream-source'
+import {
+  type BatchSink,
+  letUpstreamClose,
+  RUNAWAY,
+  type StreamBatch,
+  type StreamSource,
+} from '@/gateway/attempt/stream-source'
 import { beyondLimit } from '@/gateway/charge/charge'
 import { countNow, lacksCount } from '@/gateway/charge/open-charge'
 import type { Charge } from '@/ledger/charge'
 import { assert } from '@/lib/assert'
 import type { PipeEnd } from '@/lib/streams/pipe'
+import { dueIn, type Timed, unwatch, watch } from '@/lib/wait/coarse-time'
 import { toGatewayError, type UpstreamFailure } from '@/upstream/failure'
 import { drainPolicy, drainUpstream } from './drain'
 import { answerHeaders, streamHeaders } from './headers'
@@ -35,70 +42,80 @@ type StreamInput = {
 /** How long the upstream may be silent before the client gets a sign of life. */
 export const KEEP_ALIVE_MS = 15_000
 
-type Relay = {
-  answer: RelayedAnswer
-  source: StreamSource
-  writer: StreamWriter
-  /** What was read and is not written yet, in order. */
-  early: Promise<StreamBatch>[]
-  client: PipeEnd | undefined
-  isOpen: boolean
-  isIdle: boolean
-  stopTimers(): void
-}
-
 const encoder = new TextEncoder()
 
 /** Answers with a stream, which owns the answer's hold from now on. */
 export function relayStream(answer: RelayedAnswer, input: StreamInput): Response {
   const { deps, client, charge } = answer
-  const relay = openRelay(answer, input)
+  const relay = new Relay(answer, input)
   const headers = { ...answerHeaders(deps, client.format, charge, answer), ...streamHeaders(client.framing) }
   if (client.signal.aborted) {
     // Nobody will read, and so nobody will say that they stopped reading.
     void hangUp(relay)
     return new Response(null, { headers })
   }
-  const body = input.source.pipeThrough({
-    start(end) {
-      relay.client = end
-      return relay.early.length > 0 ? begin(relay) : undefined
-    },
-    write: (batch) => take(relay, batch),
-    cancel: () => void hangUp(relay),
-  })
-  return new Response(body, { headers })
+  return new Response(input.source.pipeThrough(relay), { headers })
 }
 
-function openRelay(answer: RelayedAnswer, input: StreamInput): Relay {
-  const { deps, client, provider, charge } = answer
-  const early: Promise<StreamBatch>[] = []
-  if (input.held.length > 0) early.push(Promise.resolve({ kind: 'items', items: input.held }))
-  if (input.pending) early.push(input.pending)
-  const unregister = deps.streams.add(() => fail(relay, shuttingDown()))
-  const keepAlive = setInterval(() => {
-    if (relay.isIdle) send(relay, client.framing.keepAlive)
-    relay.isIdle = true
-  }, KEEP_ALIVE_MS)
-  const relay: Relay = {
-    answer,
-    source: input.source,
-    writer: new StreamWriter(answer, input.isRaw),
-    early,
-    client: undefined,
-    isOpen: true,
-    isIdle: true,
-    stopTimers() {
-      clearInterval(keepAlive)
-      unregister()
-    },
+/** One stream on its way to its client: where its batches go, and what there is to know of it. */
+class Relay implements BatchSink, Timed {
+  /** When its client gets a sign of life, if nothing is sent before. */
+  dueAtMs = dueIn(KEEP_ALIVE_MS)
+  readonly source: StreamSource
+  readonly writer: StreamWriter
+  /** What was read and is not written yet, in order. */
+  readonly early: Promise<StreamBatch>[] = []
+  client: PipeEnd | undefined = undefined
+  isOpen = true
+  isIdle = true
+  private readonly unregister: () => void
+
+  /** From now on the answer's hold is its own. */
+  constructor(
+    readonly answer: RelayedAnswer,
+    { source, held, pending, isRaw }: StreamInput,
+  ) {
+    const { deps, provider, charge } = answer
+    this.source = source
+    this.writer = new StreamWriter(answer, isRaw)
+    if (held.length > 0) this.early.push(Promise.resolve({ kind: 'items', items: held }))
+    if (pending) this.early.push(pending)
+    this.unregister = deps.streams.add(() => fail(this, shuttingDown()))
+    watch(this)
+    // A client that takes nothing must not keep the call open: the upstream's overtime is told even while nobody reads.
+    source.onOvertime((failure) => void failUpstream(this, failure))
+    // Until here the client's hang-up stopped the upstream; from here on it reaches us first.
+    if (provider.onDisconnect.kind !== 'abort') source.outliveClient()
+    charge.hold.handOver()
   }
-  // A client that takes nothing must not keep the call open: the upstream's overtime is told even while nobody reads.
-  input.source.onOvertime((failure) => void failUpstream(relay, failure))
-  // Until here the client's hang-up stopped the upstream; from here on it reaches us first.
-  if (provider.onDisconnect.kind !== 'abort') input.source.outliveClient()
-  charge.hold.handOver()
-  return relay
+
+  start(end: PipeEnd): Promise<void> | undefined {
+    this.client = end
+    return this.early.length > 0 ? begin(this) : undefined
+  }
+
+  write(batch: StreamBatch): Promise<void> | undefined {
+    return take(this, batch)
+  }
+
+  cancel(): void {
+    void hangUp(this)
+  }
+
+  onDue(): void {
+    this.dueAtMs = dueIn(KEEP_ALIVE_MS)
+    if (this.isIdle) send(this, this.answer.client.framing.keepAlive)
+    this.isIdle = true
+  }
+
+  /** Closes it for good; false where something else already has. */
+  close(): boolean {
+    if (!this.isOpen) return false
+    this.isOpen = false
+    unwatch(this)
+    this.unregister()
+    return true
+  }
 }
 
 /** Writes what was read before the client was answered. */
@@ -151,7 +168,7 @@ async function judge(relay: Relay, text: string, rest: StreamBatch): Promise<voi
 
 /** Stops the provider in the middle of an answer that is beyond its limit: the client gets an end, as of one that kept to it. */
 async function cut(relay: Relay, text: string): Promise<void> {
-  if (!close(relay)) return
+  if (!relay.close()) return
   const { answer, source, writer } = relay
   source.abort()
   const { requestId } = answer.client
@@ -168,7 +185,7 @@ async function cut(relay: Relay, text: string): Promise<void> {
 
 /** The provider has said its last word. */
 async function complete(relay: Relay, text: string): Promise<void> {
-  if (!close(relay)) return
+  if (!relay.close()) return
   const charge = await completeAnswer(relay.answer)
   send(relay, (await kept(relay, text, 'complete')) + epilogueOf(relay, charge))
   relay.client?.end()
@@ -195,7 +212,7 @@ function failUpstream(relay: Relay, failure: UpstreamFailure, textBefore = ''): 
 }
 
 async function fail(relay: Relay, error: GatewayError, textBefore = ''): Promise<void> {
-  if (!close(relay)) return
+  if (!relay.close()) return
   const { answer, source } = relay
   source.abort()
   const reason = error.options.cause ?? error.message
@@ -207,7 +224,7 @@ async function fail(relay: Relay, error: GatewayError, textBefore = ''): Promise
 }
 
 async function hangUp(relay: Relay): Promise<void> {
-  if (!close(relay)) return
+  if (!relay.close()) return
   const { answer, source } = relay
   const { deps, provider, client, charge } = answer
   const { meter } = charge
@@ -222,14 +239,6 @@ async function hangUp(relay: Relay): Promise<void> {
   if (meter.hasEnded()) void letUpstreamClose(source)
   else source.abort()
   await endAnswer(answer, source.hasSent() ? 'disconnected' : 'unanswered')
-}
-
-/** Closes the relay for good; false where something else already has. */
-function close(relay: Relay): boolean {
-  if (!relay.isOpen) return false
-  relay.isOpen = false
-  relay.stopTimers()
-  return true
 }
 
 /** Sends `text`, or the bytes that it was read from. */

@@ -269,7 +269,7 @@ describe('a provider that is silent', () => {
     const reader = readerOf(relayed())
     expect(await readText(reader)).toContain('first ')
     const next = readText(reader)
-    jest.advanceTimersByTime(30_000)
+    jest.advanceTimersByTime(31_000)
     expect(await next).toBe(': keepalive\n\n')
     give(chatChunk({ content: 'second ' }))
     expect(await readText(reader)).toContain('second ')
