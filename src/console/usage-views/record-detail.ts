@@ -6,6 +6,7 @@ import { toolsCost } from '@/ledger/usage-record'
 import { type Nano, nano } from '@/lib/money'
 import { readKeyNames } from './key-names'
 import { type ListedRecord, type RecordRow, recordColumns, toListed } from './listed-record'
+import { readMemberNames } from './member-names'
 import { madeByCondition, type Sight } from './usage-filter'
 
 /** Today's price of a usage, class by class; `price` in pico-USD per token. Undefined where the model is not sold any more. */
@@ -20,6 +21,8 @@ type RecordPart = { recordId: string; kind: UsageRecord['kind']; atMs: number; c
 export type RecordDetail = {
   /** The request as its last record knows it. */
   record: ListedRecord
+  /** Whose key it was; null for nobody's, and where that person is not known any more. */
+  memberName: string | null
   /** Oldest first; their sum is `cost`. */
   records: RecordPart[]
   cost: Nano
@@ -43,13 +46,17 @@ export async function readRecordDetail(
   const rows = await readDetailRows(database, sight, requestId)
   const last = rows.at(-1)
   if (!last) return undefined
-  const names = await readKeyNames(database, sight.accountId, [last.keyId])
+  const [names, members] = await Promise.all([
+    readKeyNames(database, sight.accountId, [last.keyId]),
+    readMemberNames(database, [last.memberId ?? '']),
+  ])
   const records = rows.map((row) => toListed(row, names))
   const record = toListed(last, names)
   const cost = nano(records.reduce((sum, part) => sum + part.cost, 0))
   const price = priceUsage(record.model, record.usage)
   return {
     record,
+    memberName: members.get(last.memberId ?? '') ?? null,
     records: records.map(({ recordId, kind, settledAt: atMs, cost: part }) => ({ recordId, kind, atMs, cost: part })),
     cost,
     rule: record.rule,

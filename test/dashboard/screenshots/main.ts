@@ -1,4 +1,4 @@
-/** The entry of `bun run screenshots`: a picture of every page, in both schemes and on a phone, to be looked at. */
+/** The entry of `bun run screenshots`: a picture of every page, in both schemes, on a tablet and on a phone, to be looked at. */
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { openBrowser } from '@test/support/browser'
@@ -27,6 +27,7 @@ const VIEWS: readonly View[] = [
   { suffix: '', width: 1280, colorScheme: 'light' },
   { suffix: '-dark', width: 1280, colorScheme: 'dark' },
   { suffix: '-phone', width: 360, colorScheme: 'light' },
+  { suffix: '-tablet', width: 768, colorScheme: 'dark' },
 ]
 
 const stage = await openStage()
@@ -64,7 +65,7 @@ function shotsOf({ administrator, newcomer, orderId, openOrderId, keyId, request
     ...[living('credit', '/credit'), fresh('credit-new', '/credit'), living('order', `/credit/orders/${orderId}`)],
     ...[fresh('order-open', `/credit/orders/${openOrderId}`), living('models', '/models')],
     ...[living('playground', '/playground'), living('settings', '/settings'), living('not-found', '/nothing')],
-    ...[living('members', '/members'), fresh('members-personal', '/members')],
+    ...[living('members', '/members'), fresh('members-personal', '/members'), living('budgets', '/budgets')],
     ...[living('admin-orders', '/admin/orders'), living('admin-statements', '/admin/statements')],
     ...[living('admin-accounts', '/admin/accounts'), living('admin-account', admin)],
     ...[living('admin-approvals', '/admin/approvals'), living('admin-providers', '/admin/providers')],

@@ -58,6 +58,7 @@ export async function openStage(): Promise<Stage> {
   }
   const requestId = (await chat(gateway.url, key, 'svc/alpha')).headers.get('x-request-id') ?? ''
   await makeOrganisation(gateway, administrator, [newcomer, colleague])
+  await setBudgets(administrator, newcomer, keyId)
   const isBooked = async () => (await gateway.gateway.deps.ledger.unsyncedRecordCount()) === 0
   await until(isBooked, 'the charges to be in the history')
   return { gateway, administrator, newcomer, orderId, openOrderId, keyId, requestId }
@@ -97,6 +98,17 @@ async function makeOrganisation(gateway: TestGateway, person: Person, others: re
     await gateway.gateway.database.sql`INSERT INTO memberships (account_id, user_id, role)
       VALUES (${person.viewer.accountId}, ${viewer.userId}, ${index === 0 ? 'developer' : 'billing'})`
   }
+}
+
+/** Of the account, a member, a key and whoever joins. */
+async function setBudgets(person: Person, member: Person, keyId: string): Promise<void> {
+  const { accountId } = person.viewer
+  const set = (scope: string, limits: object) =>
+    person.json('PUT', `/dashboard/api/a/:accountId/budgets/${scope}`, limits)
+  await set(`account/${accountId}`, { dayUsd: '50', monthUsd: '500' })
+  await set(`member/${member.viewer.userId}`, { dayUsd: '5', weekUsd: '20' })
+  await set(`key/${keyId}`, { dayUsd: '2' })
+  await set(`new_member/${accountId}`, { monthUsd: '25' })
 }
 
 async function createKeys(person: Person): Promise<{ keyId: string; key: string }> {

@@ -29,6 +29,7 @@ const CACHED_APART = ['uncachedTokens', 'cacheWrite5mTokens', 'cacheWrite1hToken
 export const RecordDetailBody = Type.Composite([
   Type.Omit(UsageItem, ['recordId', 'kind', 'rule', 'flags', 'cost', ...CACHED_APART]),
   Type.Object({
+    memberName: orNull(Type.String(), { description: 'Whose key it was' }),
     cost: Type.String({ description: 'USD, all records of the request together' }),
     facts: Type.Array(
       Type.Object({
@@ -59,6 +60,7 @@ export function toRecordDetailBody(detail: RecordDetail): Static<typeof RecordDe
   const { recordId, kind: _, rule: __, flags: ___, cost: ____, ...item } = toUsageItem(record)
   return {
     ...item,
+    memberName: detail.memberName,
     cost: formatUsd(cost),
     facts: factsOf(record),
     records: detail.records.map(({ atMs, cost: own, ...part }) => ({ ...part, at: toIso(atMs), cost: formatUsd(own) })),

@@ -18,7 +18,7 @@ export function BudgetWindows({ item }: { item: BudgetBody }) {
     )
   }
   return (
-    <SimpleGrid cols={{ base: 1, sm: 2, lg: 4 }} spacing="lg" verticalSpacing="xs" mt={4}>
+    <SimpleGrid cols={{ base: 1, sm: 2, lg: 4 }} spacing="lg" verticalSpacing="xs" mt="xs">
       {item.windows.map((window) => (
         <BudgetWindow key={window.window} window={window} isSpent={item.scope !== 'new_member'} />
       ))}

@@ -1,5 +1,5 @@
 /** The page of budgets: what the account, its members and its keys may spend, what they have, and when it begins anew. */
-import { Group, Text } from '@mantine/core'
+import { Box, Group, Text } from '@mantine/core'
 import { useMay } from '@/dashboard/account'
 import { Row, Rows } from '@/dashboard/components/lists/rows'
 import { Page } from '@/dashboard/components/page'
@@ -59,9 +59,12 @@ function BudgetRow({ item, title }: { item: BudgetBody; title: string }) {
   return (
     <Row>
       <Group justify="space-between" align="flex-start" gap="sm">
-        <Text size="sm" fw={600} className="wrap-anywhere" style={{ flex: '1 1 140px' }}>
-          {name}
-        </Text>
+        <Box style={{ flex: '1 1 140px' }}>
+          <Text size="sm" fw={600} className="wrap-anywhere">
+            {name}
+          </Text>
+          {item.windows.length === 0 && <BudgetWindows item={item} />}
+        </Box>
         {mayChange && (
           <Group gap="xs">
             <EditBudget item={item} name={name} />
@@ -69,7 +72,7 @@ function BudgetRow({ item, title }: { item: BudgetBody; title: string }) {
           </Group>
         )}
       </Group>
-      <BudgetWindows item={item} />
+      {item.windows.length > 0 && <BudgetWindows item={item} />}
     </Row>
   )
 }

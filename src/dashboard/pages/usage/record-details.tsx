@@ -151,6 +151,7 @@ function Details({ record }: { record: UsageRecord }) {
             {record.provider}, model {record.upstreamModel}
           </Detail>
           <Detail name="API key">{record.keyName ?? record.keyId}</Detail>
+          {record.memberName !== null && <Detail name="Member">{record.memberName}</Detail>}
           <Detail name="Formats">
             {record.clientFormat}
             {record.clientFormat !== record.providerFormat && `, translated to ${record.providerFormat}`}

@@ -36,6 +36,7 @@ test('all usage of a key has them, and they win over the header', async () => {
     authorization: `Bearer ${key}`,
     'content-type': 'application/json',
     'x-svc-tags': 'team=other,run=7',
+    'x-title': 'Search page',
   }
   const body = JSON.stringify({ model: 'svc/alpha', messages: [{ role: 'user', content: 'Hi' }] })
   const answer = await fetch(`${gateway.url}/v1/chat/completions`, { method: 'POST', headers, body })
@@ -45,8 +46,11 @@ test('all usage of a key has them, and they win over the header', async () => {
     const [record] = (page as { items: { requestId: string }[] }).items
     if (!record) return false
     const found = await person.json('GET', `/dashboard/api/a/:accountId/usage/requests/${record.requestId}`)
-    const { facts } = found.body as { facts: { label: string; value: string }[] }
-    expect(facts.find(({ label }) => label === 'Tags')?.value).toBe('env=prod, run=7, team=search')
+    const { facts, memberName } = found.body as { facts: { label: string; value: string }[]; memberName: string }
+    const told = Object.fromEntries(facts.map(({ label, value }) => [label, value]))
+    expect({ ...told, memberName }).toMatchObject({
+      ...{ Tags: 'env=prod, run=7, team=search', App: 'Search page', memberName: person.viewer.name },
+    })
     return true
   })
 })
