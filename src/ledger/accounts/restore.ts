@@ -16,6 +16,7 @@ import {
   loadedName,
   metaName,
   payerText,
+  recordsName,
   shardOf,
 } from '@/ledger/store/names'
 import { listOf, wordOf } from '@/ledger/store/reply'
@@ -118,7 +119,7 @@ async function loadPayer(deps: ViewDeps, payer: Payer, epoch: string): Promise<'
   const shard = shardOf(accountId)
   const names = [
     ...[metaName(shard), accountName(accountId), keyName(payer), creditedName(accountId), deadlinesName(shard)],
-    ...[loadedName(shard), budgetsName(accountId)],
+    ...[loadedName(shard), budgetsName(accountId), recordsName(shard)],
   ]
   const reply = await runner.run(SCRIPTS.loadPayer, names, [
     ...[accountId, payerText(payer), epoch, account.status, account.balance, account.spent, account.month],

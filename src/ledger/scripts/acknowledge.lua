@@ -8,7 +8,7 @@
 -- NEEDS  prelude: call integer
 -- SHARES meta: epoch epoch.ts expire load-account load-key load-payer pack.ts read-account read-key reserve view-account
 --          withhold
---        records: expire record-streams.ts settle unsynced-records.ts
+--        records: expire load-payer record-streams.ts settle unsynced-records.ts
 
 -- What Lua passes on to one command at the most is some more.
 local MAX_ENTRIES = 4000

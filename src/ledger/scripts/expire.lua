@@ -18,7 +18,7 @@
 --        hold: credit load-account release renew reserve settle view-hold withhold
 --        deadlines: check-holds.ts credit due ledger.ts load-account load-budgets load-key load-payer release renew reserve
 --          settle view-account view-hold withhold
---        records: acknowledge record-streams.ts settle unsynced-records.ts
+--        records: acknowledge load-payer record-streams.ts settle unsynced-records.ts
 --        recent: settle
 --        budgets: account-view.ts load-account load-budgets load-payer read-budgets release reserve settle view-account
 

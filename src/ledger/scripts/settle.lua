@@ -22,7 +22,7 @@
 --        hold: credit expire load-account release renew reserve view-hold withhold
 --        deadlines: check-holds.ts credit due expire ledger.ts load-account load-budgets load-key load-payer release renew
 --          reserve view-account view-hold withhold
---        records: acknowledge expire record-streams.ts unsynced-records.ts
+--        records: acknowledge expire load-payer record-streams.ts unsynced-records.ts
 --        recent: expire
 --        budgets: account-view.ts expire load-account load-budgets load-payer read-budgets release reserve view-account
 
