@@ -1,10 +1,10 @@
-/** The dialog that asks an administrator for a code or the password, and then repeats the request. */
-import { Button, Group, Modal, Stack, Text, TextInput } from '@mantine/core'
+/** The dialog that asks for a code or the password, and then repeats the request. */
+import { Button, Modal, Stack, Text, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useEffect, useState } from 'react'
 import { ApiError, answer, api } from '@/dashboard/client'
-import { FormError } from './fields/form-error'
 import { PasswordField } from './fields/password-field'
+import { PlainForm } from './fields/plain-form'
 import { useSubmission } from './fields/use-submission'
 
 type Wait = { resolve(): void; reject(error: Error): void }
@@ -73,25 +73,21 @@ function CodeProof({ onProved }: { onProved(): void }) {
     initialValues: { code: '' },
     validate: { code: (code) => (/^\d{6}$/.test(code.trim()) ? null : 'Enter the six digits of the app.') },
   })
-  const { submit, isRunning, error } = useSubmission(form, async ({ code }) => {
+  const submission = useSubmission(form, async ({ code }) => {
     await answer(api.session['step-up'].post({ code: code.trim() }))
     onProved()
   })
   return (
-    <form onSubmit={submit} noValidate>
-      <Stack gap="md">
-        <FormError error={error} />
-        <TextInput
-          label="Code of your authenticator app"
-          description="A new one: each works once."
-          autoComplete="one-time-code"
-          inputMode="numeric"
-          data-autofocus
-          {...form.getInputProps('code')}
-        />
-        <Confirm isRunning={isRunning} />
-      </Stack>
-    </form>
+    <PlainForm submission={submission} action="Continue" button={{ ml: 'auto' }}>
+      <TextInput
+        label="Code of your authenticator app"
+        description="A new one: each works once."
+        autoComplete="one-time-code"
+        inputMode="numeric"
+        data-autofocus
+        {...form.getInputProps('code')}
+      />
+    </PlainForm>
   )
 }
 
@@ -100,27 +96,13 @@ function PasswordProof({ onProved }: { onProved(): void }) {
     initialValues: { password: '' },
     validate: { password: (password) => (password === '' ? 'Enter your password.' : null) },
   })
-  const { submit, isRunning, error } = useSubmission(form, async ({ password }) => {
+  const submission = useSubmission(form, async ({ password }) => {
     await answer(api.session['step-up'].post({ password }))
     onProved()
   })
   return (
-    <form onSubmit={submit} noValidate>
-      <Stack gap="md">
-        <FormError error={error} />
-        <PasswordField purpose="current" label="Your password" data-autofocus {...form.getInputProps('password')} />
-        <Confirm isRunning={isRunning} />
-      </Stack>
-    </form>
-  )
-}
-
-function Confirm({ isRunning }: { isRunning: boolean }) {
-  return (
-    <Group justify="flex-end">
-      <Button type="submit" loading={isRunning}>
-        Continue
-      </Button>
-    </Group>
+    <PlainForm submission={submission} action="Continue" button={{ ml: 'auto' }}>
+      <PasswordField purpose="current" label="Your password" data-autofocus {...form.getInputProps('password')} />
+    </PlainForm>
   )
 }

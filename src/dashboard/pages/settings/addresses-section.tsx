@@ -1,10 +1,10 @@
 /** The part of the settings that says from which addresses the account's keys may be used. */
-import { Button, Group, Stack, Text, Textarea } from '@mantine/core'
+import { Text, Textarea } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useQuery } from '@tanstack/react-query'
 import { accountApi } from '@/dashboard/account'
 import { answer } from '@/dashboard/client'
-import { FormError } from '@/dashboard/components/fields/form-error'
+import { PlainForm } from '@/dashboard/components/fields/plain-form'
 import { useSubmission } from '@/dashboard/components/fields/use-submission'
 import { notifyDone } from '@/dashboard/components/notify'
 import { Section } from '@/dashboard/components/section'
@@ -34,33 +34,31 @@ export function AddressesSection() {
 function AddressForm({ lists }: { lists: Lists }) {
   const before = lists.allowedAddresses?.join('\n') ?? ''
   const form = useForm({ initialValues: { allowedAddresses: before } })
-  const { submit, isRunning, error } = useSubmission(form, async ({ allowedAddresses }) => {
+  const submission = useSubmission(form, async ({ allowedAddresses }) => {
     const saved = await answer(accountApi()['allowed-addresses'].put({ allowedAddresses: linesOf(allowedAddresses) }))
     queryClient.setQueryData(ADDRESSES_KEY, saved)
     notifyDone('This holds from the next request on.')
   })
   return (
-    <form onSubmit={submit} noValidate>
-      <Stack gap="md">
-        <FormError error={error} />
-        <Textarea
-          label="Addresses and networks"
-          description="One in a line, at most 50; empty for everywhere"
-          placeholder={'203.0.113.7\n2001:db8::/32'}
-          autosize
-          minRows={2}
-          maxRows={12}
-          {...form.getInputProps('allowedAddresses')}
-        />
-        <Group justify="space-between" gap="sm">
-          <Text size="sm" c="dimmed">
-            You are at {lists.ownAddress}.
-          </Text>
-          <Button type="submit" variant="default" loading={isRunning} disabled={!form.isDirty()}>
-            Save
-          </Button>
-        </Group>
-      </Stack>
-    </form>
+    <PlainForm
+      submission={submission}
+      action="Save"
+      button={{ variant: 'default', disabled: !form.isDirty() }}
+      beside={
+        <Text size="sm" c="dimmed">
+          You are at {lists.ownAddress}.
+        </Text>
+      }
+    >
+      <Textarea
+        label="Addresses and networks"
+        description="One in a line, at most 50; empty for everywhere"
+        placeholder={'203.0.113.7\n2001:db8::/32'}
+        autosize
+        minRows={2}
+        maxRows={12}
+        {...form.getInputProps('allowedAddresses')}
+      />
+    </PlainForm>
   )
 }

@@ -1,9 +1,8 @@
 /** The part of the settings that changes the password, which ends all other sessions. */
-import { Button, Group, Stack } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { answer, api } from '@/dashboard/client'
-import { FormError } from '@/dashboard/components/fields/form-error'
 import { PasswordField } from '@/dashboard/components/fields/password-field'
+import { PlainForm } from '@/dashboard/components/fields/plain-form'
 import { useSubmission } from '@/dashboard/components/fields/use-submission'
 import { notifyDone } from '@/dashboard/components/notify'
 import { Section } from '@/dashboard/components/section'
@@ -20,7 +19,7 @@ export function PasswordSection({ email }: { email: string }) {
       newPassword: (password) => (password.length < MIN_CHARS ? `Use at least ${MIN_CHARS} characters.` : null),
     },
   })
-  const { submit, isRunning, error } = useSubmission(form, async (values) => {
+  const submission = useSubmission(form, async (values) => {
     await answer(api.session.password.change.post(values))
     form.reset()
     await queryClient.invalidateQueries()
@@ -28,25 +27,17 @@ export function PasswordSection({ email }: { email: string }) {
   })
   return (
     <Section title="Password" description="Changing it ends all your other sessions.">
-      <form onSubmit={submit} noValidate>
-        <Stack gap="md" maw={FIELD_WIDTH}>
-          <FormError error={error} />
-          {/* Tells password managers whose password this is. */}
-          <input type="email" autoComplete="username" value={email} readOnly hidden />
-          <PasswordField purpose="current" label="Current password" {...form.getInputProps('currentPassword')} />
-          <PasswordField
-            purpose="new"
-            label="New password"
-            description="At least 8 characters."
-            {...form.getInputProps('newPassword')}
-          />
-          <Group>
-            <Button type="submit" variant="default" loading={isRunning}>
-              Change password
-            </Button>
-          </Group>
-        </Stack>
-      </form>
+      <PlainForm submission={submission} action="Change password" button={{ variant: 'default' }} maw={FIELD_WIDTH}>
+        {/* Tells password managers whose password this is. */}
+        <input type="email" autoComplete="username" value={email} readOnly hidden />
+        <PasswordField purpose="current" label="Current password" {...form.getInputProps('currentPassword')} />
+        <PasswordField
+          purpose="new"
+          label="New password"
+          description="At least 8 characters."
+          {...form.getInputProps('newPassword')}
+        />
+      </PlainForm>
     </Section>
   )
 }

@@ -1,13 +1,13 @@
 /** The page that asks for a mail with a link to choose a new password. */
-import { Alert, Button, Stack, Text, TextInput } from '@mantine/core'
+import { Alert, Stack, Text } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { IconMailCheck } from '@tabler/icons-react'
 import { useState } from 'react'
 import { answer, api } from '@/dashboard/client'
-import { FormError } from '@/dashboard/components/fields/form-error'
 import { useSubmission } from '@/dashboard/components/fields/use-submission'
 import { PublicFrame } from './public-frame'
 import { checkEmail } from './rules'
+import { EmailField, SignInForm } from './sign-in-form'
 import { TextLink } from './text-link'
 import { useSignInOptions } from './use-options'
 
@@ -46,28 +46,14 @@ export function ForgotPasswordPage() {
 
 function ForgotForm({ onMailSent }: { onMailSent(email: string): void }) {
   const form = useForm({ initialValues: { email: '' }, validate: { email: checkEmail } })
-  const { submit, isRunning, error } = useSubmission(form, async (values) => {
+  const submission = useSubmission(form, async (values) => {
     const email = values.email.trim()
     await answer(api.session.password.forgot.post({ email }))
     onMailSent(email)
   })
   return (
-    <form onSubmit={submit} noValidate>
-      <Stack gap="md">
-        <FormError error={error} />
-        <TextInput
-          label="E-mail address"
-          type="email"
-          autoComplete="username"
-          autoCapitalize="none"
-          spellCheck={false}
-          autoFocus
-          {...form.getInputProps('email')}
-        />
-        <Button type="submit" fullWidth loading={isRunning}>
-          Send the link
-        </Button>
-      </Stack>
-    </form>
+    <SignInForm submission={submission} action="Send the link">
+      <EmailField autoFocus {...form.getInputProps('email')} />
+    </SignInForm>
   )
 }

@@ -1,16 +1,16 @@
 /** The page on which a new password is chosen, with the link of a mail. */
-import { Alert, Button, Stack, Text } from '@mantine/core'
+import { Button } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useState } from 'react'
 import { Link } from 'wouter'
 import { ApiError, answer, api } from '@/dashboard/client'
-import { FormError } from '@/dashboard/components/fields/form-error'
 import { PasswordField } from '@/dashboard/components/fields/password-field'
 import { useSubmission } from '@/dashboard/components/fields/use-submission'
 import { viewerChanged } from '@/dashboard/session'
 import { useMailedToken } from './arrival'
 import { PublicFrame } from './public-frame'
 import { checkPasswordLength } from './rules'
+import { BrokenLink, SignInForm } from './sign-in-form'
 import { TextLink } from './text-link'
 
 export function ResetPasswordPage() {
@@ -27,47 +27,37 @@ export function ResetPasswordPage() {
   }
   return (
     <PublicFrame title="Choose a new password" footer={<TextLink href="/sign-in">Back to sign in</TextLink>}>
-      {token === '' ? <BrokenLink /> : <ResetForm token={token} onDone={() => setDone(true)} />}
+      {token === '' ? <ResetLinkBroken /> : <ResetForm token={token} onDone={() => setDone(true)} />}
     </PublicFrame>
   )
 }
 
 function ResetForm({ token, onDone }: { token: string; onDone(): void }) {
   const form = useForm({ initialValues: { newPassword: '' }, validate: { newPassword: checkPasswordLength } })
-  const { submit, isRunning, error } = useSubmission(form, async ({ newPassword }) => {
+  const submission = useSubmission(form, async ({ newPassword }) => {
     await answer(api.session.password.reset.post({ token, newPassword }))
     await viewerChanged()
     onDone()
   })
-  if (error instanceof ApiError && error.param === 'token') return <BrokenLink />
+  const { error } = submission
+  if (error instanceof ApiError && error.param === 'token') return <ResetLinkBroken />
   return (
-    <form onSubmit={submit} noValidate>
-      <Stack gap="md">
-        <FormError error={error} />
-        <PasswordField
-          purpose="new"
-          label="New password"
-          description="At least 8 characters."
-          autoFocus
-          {...form.getInputProps('newPassword')}
-        />
-        <Button type="submit" fullWidth loading={isRunning}>
-          Change password
-        </Button>
-      </Stack>
-    </form>
+    <SignInForm submission={submission} action="Change password">
+      <PasswordField
+        purpose="new"
+        label="New password"
+        description="At least 8 characters."
+        autoFocus
+        {...form.getInputProps('newPassword')}
+      />
+    </SignInForm>
   )
 }
 
-function BrokenLink() {
+function ResetLinkBroken() {
   return (
-    <Alert color="red" title="This link is no longer valid" role="alert">
-      <Stack gap="sm" align="flex-start">
-        <Text size="sm">It works once and for one hour. Ask for a new one.</Text>
-        <Button component={Link} href="/forgot-password" size="xs" variant="default">
-          Ask for a new link
-        </Button>
-      </Stack>
-    </Alert>
+    <BrokenLink href="/forgot-password" action="Ask for a new link">
+      It works once and for one hour. Ask for a new one.
+    </BrokenLink>
   )
 }

@@ -1,11 +1,10 @@
 /** The page on which an account is created, and what follows where its address has to be confirmed. */
-import { Alert, Button, Loader, Stack, Text, TextInput } from '@mantine/core'
+import { Alert, Loader, Stack, Text, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { IconMailCheck } from '@tabler/icons-react'
 import { useState } from 'react'
 import { Redirect } from 'wouter'
 import { answer, api } from '@/dashboard/client'
-import { FormError } from '@/dashboard/components/fields/form-error'
 import { PasswordField } from '@/dashboard/components/fields/password-field'
 import { useSubmission } from '@/dashboard/components/fields/use-submission'
 import { useViewer } from '@/dashboard/session'
@@ -13,6 +12,7 @@ import { useArrival, useNext } from './arrival'
 import { PublicFrame } from './public-frame'
 import { ResendButton } from './resend-button'
 import { checkEmail, checkEntered, checkPasswordLength } from './rules'
+import { EmailField, SignInForm } from './sign-in-form'
 import { TextLink } from './text-link'
 import { useSignInOptions } from './use-options'
 
@@ -48,36 +48,23 @@ function SignUpForm({ onMailSent }: { onMailSent(email: string): void }) {
     initialValues: { name: '', email: '', password: '' },
     validate: { name: checkEntered('your name'), email: checkEmail, password: checkPasswordLength },
   })
-  const { submit, isRunning, error } = useSubmission(form, async ({ name, email, password }) => {
+  const submission = useSubmission(form, async ({ name, email, password }) => {
     const person = { name: name.trim(), email: email.trim(), password }
     const { status } = await answer(api.session['sign-up'].post(person))
     if (status === 'signed_in') await arrive()
     else onMailSent(person.email)
   })
   return (
-    <form onSubmit={submit} noValidate>
-      <Stack gap="md">
-        <FormError error={error} />
-        <TextInput label="Name" autoComplete="name" maxLength={100} autoFocus {...form.getInputProps('name')} />
-        <TextInput
-          label="E-mail address"
-          type="email"
-          autoComplete="username"
-          autoCapitalize="none"
-          spellCheck={false}
-          {...form.getInputProps('email')}
-        />
-        <PasswordField
-          purpose="new"
-          label="Password"
-          description="At least 8 characters. A few words are easier to remember than signs, and harder to guess."
-          {...form.getInputProps('password')}
-        />
-        <Button type="submit" fullWidth loading={isRunning}>
-          Create account
-        </Button>
-      </Stack>
-    </form>
+    <SignInForm submission={submission} action="Create account">
+      <TextInput label="Name" autoComplete="name" maxLength={100} autoFocus {...form.getInputProps('name')} />
+      <EmailField {...form.getInputProps('email')} />
+      <PasswordField
+        purpose="new"
+        label="Password"
+        description="At least 8 characters. A few words are easier to remember than signs, and harder to guess."
+        {...form.getInputProps('password')}
+      />
+    </SignInForm>
   )
 }
 
