@@ -1,9 +1,9 @@
 /** The first step of importing a bank statement: a file or a text, and what it does not say of itself. */
-import { Button, FileButton, Group, Select, SimpleGrid, Stack, Text, Textarea, TextInput } from '@mantine/core'
+import { Button, FileButton, Group, Select, SimpleGrid, Text, Textarea, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { IconFileImport } from '@tabler/icons-react'
 import { answer, api } from '@/dashboard/client'
-import { FormError } from '@/dashboard/components/fields/form-error'
+import { PlainForm } from '@/dashboard/components/fields/plain-form'
 import { useSubmission } from '@/dashboard/components/fields/use-submission'
 import { Section } from '@/dashboard/components/section'
 import type { Preview } from './admin-data'
@@ -27,60 +27,52 @@ export function StatementUpload({ onPreview }: { onPreview(preview: Preview): vo
       currency: (text) => (/^([A-Z]{3})?$/.test(text) ? null : 'Three capital letters, such as USD.'),
     },
   })
-  const { submit, isRunning, error } = useSubmission(form, async ({ currency, ...values }) => {
+  const submission = useSubmission(form, async ({ currency, ...values }) => {
     onPreview(await answer(api.admin.statements.preview.post({ ...values, ...(currency !== '' && { currency }) })))
   })
   return (
     <Section title="Choose a statement" description="A CSV file as your bank exports it, in English or German.">
-      <form onSubmit={submit} noValidate>
-        <Stack gap="md">
-          <FormError error={error} />
-          <Group gap="sm">
-            <FileButton
-              accept=".csv,.txt,text/csv,text/plain"
-              inputProps={{ 'aria-label': 'CSV file' }}
-              onChange={(file) => file && void readText(file).then((text) => form.setFieldValue('text', text))}
-            >
-              {(props) => (
-                <Button variant="default" leftSection={<IconFileImport size={16} />} {...props}>
-                  Choose a file
-                </Button>
-              )}
-            </FileButton>
-            <Text size="sm" c="dimmed">
-              or paste its text below
-            </Text>
-          </Group>
-          <Textarea
-            label="Statement"
-            rows={10}
-            styles={{ input: { fontFamily: 'var(--mantine-font-family-monospace)', fontSize: 13 } }}
-            spellCheck={false}
-            {...form.getInputProps('text')}
+      <PlainForm submission={submission} action="Preview">
+        <Group gap="sm">
+          <FileButton
+            accept=".csv,.txt,text/csv,text/plain"
+            inputProps={{ 'aria-label': 'CSV file' }}
+            onChange={(file) => file && void readText(file).then((text) => form.setFieldValue('text', text))}
+          >
+            {(props) => (
+              <Button variant="default" leftSection={<IconFileImport size={16} />} {...props}>
+                Choose a file
+              </Button>
+            )}
+          </FileButton>
+          <Text size="sm" c="dimmed">
+            or paste its text below
+          </Text>
+        </Group>
+        <Textarea
+          label="Statement"
+          rows={10}
+          styles={{ input: { fontFamily: 'var(--mantine-font-family-monospace)', fontSize: 13 } }}
+          spellCheck={false}
+          {...form.getInputProps('text')}
+        />
+        <SimpleGrid cols={{ base: 1, sm: 2 }} maw={560}>
+          <Select
+            label="Dates with slashes"
+            data={DATE_ORDERS}
+            allowDeselect={false}
+            {...form.getInputProps('dateOrder')}
           />
-          <SimpleGrid cols={{ base: 1, sm: 2 }} maw={560}>
-            <Select
-              label="Dates with slashes"
-              data={DATE_ORDERS}
-              allowDeselect={false}
-              {...form.getInputProps('dateOrder')}
-            />
-            <TextInput
-              label="Currency"
-              description="Only where the statement has none"
-              inputWrapperOrder={['label', 'input', 'description', 'error']}
-              placeholder="USD"
-              maxLength={3}
-              {...form.getInputProps('currency')}
-            />
-          </SimpleGrid>
-          <Group>
-            <Button type="submit" loading={isRunning}>
-              Preview
-            </Button>
-          </Group>
-        </Stack>
-      </form>
+          <TextInput
+            label="Currency"
+            description="Only where the statement has none"
+            inputWrapperOrder={['label', 'input', 'description', 'error']}
+            placeholder="USD"
+            maxLength={3}
+            {...form.getInputProps('currency')}
+          />
+        </SimpleGrid>
+      </PlainForm>
     </Section>
   )
 }

@@ -1,8 +1,8 @@
 /** The dialog that asks for the password again, and for the second step where there is one, before something that decides how people sign in. */
-import { Button, Group, Stack, Text, TextInput } from '@mantine/core'
+import { Text, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
-import { FormError } from '@/dashboard/components/fields/form-error'
 import { PasswordField } from '@/dashboard/components/fields/password-field'
+import { PlainForm } from '@/dashboard/components/fields/plain-form'
 import { useSubmission } from '@/dashboard/components/fields/use-submission'
 
 type PasswordPromptProps = {
@@ -29,26 +29,22 @@ export function PasswordPrompt({
       code: (code) => (asksForCode && code.trim() === '' ? 'Enter a code.' : null),
     },
   })
-  const { submit, isRunning, error } = useSubmission(form, ({ password, code }) => run(password, code.trim()))
+  const submission = useSubmission(form, ({ password, code }) => run(password, code.trim()))
   return (
-    <form onSubmit={submit} noValidate>
-      <Stack gap="md">
-        <Text size="sm">{explanation}</Text>
-        <FormError error={error} />
-        <PasswordField purpose="current" label="Your password" data-autofocus {...form.getInputProps('password')} />
-        {asksForCode && (
-          <TextInput
-            label="Code of your authenticator app, or a backup code"
-            autoComplete="one-time-code"
-            {...form.getInputProps('code')}
-          />
-        )}
-        <Group justify="flex-end">
-          <Button type="submit" color={isDestructive ? 'red.8' : undefined} loading={isRunning}>
-            {action}
-          </Button>
-        </Group>
-      </Stack>
-    </form>
+    <PlainForm
+      submission={submission}
+      action={action}
+      button={{ ml: 'auto', color: isDestructive ? 'red.8' : undefined }}
+      lead={<Text size="sm">{explanation}</Text>}
+    >
+      <PasswordField purpose="current" label="Your password" data-autofocus {...form.getInputProps('password')} />
+      {asksForCode && (
+        <TextInput
+          label="Code of your authenticator app, or a backup code"
+          autoComplete="one-time-code"
+          {...form.getInputProps('code')}
+        />
+      )}
+    </PlainForm>
   )
 }

@@ -2,13 +2,13 @@
  * The steps in which an authenticator app is set up: the password, the code to scan, a first code, the backup codes.
  */
 
-import { Button, Center, Group, Stack, Text, TextInput } from '@mantine/core'
+import { Center, Text, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useState } from 'react'
 import { encode } from 'uqr'
 import { answer, api } from '@/dashboard/client'
 import { CopyField } from '@/dashboard/components/fields/copy-field'
-import { FormError } from '@/dashboard/components/fields/form-error'
+import { PlainForm } from '@/dashboard/components/fields/plain-form'
 import { useSubmission } from '@/dashboard/components/fields/use-submission'
 import { notifyDone } from '@/dashboard/components/notify'
 import { queryClient } from '@/dashboard/query'
@@ -50,33 +50,33 @@ function ConfirmCode({ setup, onConfirmed }: { setup: Setup; onConfirmed(): void
     initialValues: { code: '' },
     validate: { code: (code) => (/^\d{6}$/.test(code.trim()) ? null : 'Enter the six digits of the app.') },
   })
-  const { submit, isRunning, error } = useSubmission(form, async ({ code }) => {
+  const submission = useSubmission(form, async ({ code }) => {
     await answer(api.session.totp.confirm.post({ code: code.trim() }))
     onConfirmed()
   })
   return (
-    <form onSubmit={submit} noValidate>
-      <Stack gap="md">
-        <Text size="sm">Scan this with the app, or type the secret into it.</Text>
-        <Center>
-          <QrImage text={setup.uri} label="QR code for the authenticator app" />
-        </Center>
-        <CopyField label="Secret" value={setup.secret} shown={setup.secret.match(/.{1,4}/g)?.join(' ') ?? ''} />
-        <FormError error={error} />
-        <TextInput
-          label="Code the app shows now"
-          autoComplete="one-time-code"
-          inputMode="numeric"
-          data-autofocus
-          {...form.getInputProps('code')}
-        />
-        <Group justify="flex-end">
-          <Button type="submit" loading={isRunning}>
-            Confirm
-          </Button>
-        </Group>
-      </Stack>
-    </form>
+    <PlainForm
+      submission={submission}
+      action="Confirm"
+      button={{ ml: 'auto' }}
+      lead={
+        <>
+          <Text size="sm">Scan this with the app, or type the secret into it.</Text>
+          <Center>
+            <QrImage text={setup.uri} label="QR code for the authenticator app" />
+          </Center>
+          <CopyField label="Secret" value={setup.secret} shown={setup.secret.match(/.{1,4}/g)?.join(' ') ?? ''} />
+        </>
+      }
+    >
+      <TextInput
+        label="Code the app shows now"
+        autoComplete="one-time-code"
+        inputMode="numeric"
+        data-autofocus
+        {...form.getInputProps('code')}
+      />
+    </PlainForm>
   )
 }
 
