@@ -5,6 +5,7 @@ import { type AssetDeps, assetRoutes } from '@/console/http/assets/routes'
 import { type SandboxDepositDeps, sandboxDepositRoutes } from '@/console/http/deposits/sandbox-routes'
 import { type DepositWebhookDeps, depositWebhookRoutes } from '@/console/http/deposits/webhook-routes'
 import { homeRoutes } from '@/console/http/home-routes'
+import { managementRoutes } from '@/console/http/management/routes'
 import { type DashboardDeps, dashboardRoutes, sessionCookieName } from '@/console/http/routes'
 import type { HttpDeps } from '@/http/deps'
 import { errorResponse, meaningOf } from '@/http/errors'
@@ -66,7 +67,13 @@ export function buildApp(deps: AppDeps) {
       .use(sandboxDepositRoutes({ sandbox: deps.sandbox, deliver: (request) => webhooks.handle(request) }))
       .use(guideRoutes(deps))
   const sessionCookie = sessionCookieName(deps.publicUrl)
-  return app.use(docsRoutes({ ...deps, routes: () => app.routes, sessionCookie }))
+  const management = {
+    ...deps,
+    ...deps.dashboard,
+    routes: app.routes,
+    dispatch: async (request: Request) => app.handle(request),
+  }
+  return app.use(managementRoutes(management)).use(docsRoutes({ ...deps, routes: () => app.routes, sessionCookie }))
 }
 
 function unknownRoute(method: string, path: string): GatewayError {

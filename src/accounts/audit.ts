@@ -17,10 +17,12 @@ export type AuditEntry = {
   details: AuditDetails
   ip?: string
   requestId?: string
+  /** The management key by which it was done, whose maker is the actor; kept among the details. */
+  managementKeyId?: string
 }
 
 /** Who changes something, and from where. */
-export type ChangedBy = Pick<AuditEntry, 'actor' | 'ip' | 'requestId'>
+export type ChangedBy = Pick<AuditEntry, 'actor' | 'ip' | 'requestId' | 'managementKeyId'>
 
 /** The command line, and the service itself. */
 export const OPERATOR: ChangedBy = { actor: { userId: null, email: 'operator' } }
@@ -41,7 +43,10 @@ export async function recordAudit(transaction: Transaction, entry: AuditEntry): 
     action: storable(entry.action),
     subject: storable(entry.subject),
     accountId: entry.accountId,
-    details: storableDetails(entry.details),
+    details: storableDetails({
+      ...entry.details,
+      ...(entry.managementKeyId !== undefined && { managementKey: entry.managementKeyId }),
+    }),
     ip: entry.ip === undefined ? null : storable(entry.ip),
     requestId: entry.requestId === undefined ? null : storable(entry.requestId),
     previousHash: last?.hash ?? FIRST_PREVIOUS_HASH,

@@ -20,6 +20,26 @@ export function isWellFormedKey(text: string, service: string): boolean {
   return BODY.test(body) && checksum(body.slice(0, SECRET_CHARS)) === body.slice(SECRET_CHARS)
 }
 
+/** What stands behind the service's name in a management key, so that everybody sees which kind it is. */
+const MANAGEMENT = 'mgmt'
+
+/** A new management key for `service`, with what may be shown of it in a list. As random as {@link generateKey}. */
+export function generateManagementKey(service: string): { key: string; prefix: string; lastFour: string } {
+  const lead = `${service}-${MANAGEMENT}`
+  const key = generateKey(lead)
+  return { key, prefix: key.slice(0, lead.length + 1 + 4), lastFour: key.slice(-4) }
+}
+
+/** Whether `text` could be a management key of `service`. Costs no look-up. */
+export function isManagementKey(text: string, service: string): boolean {
+  return isWellFormedKey(text, `${service}-${MANAGEMENT}`)
+}
+
+/** Whether `text` says of itself that it is a management key, of whichever service. */
+export function looksLikeManagementKey(text: string): boolean {
+  return /^[\w.-]{1,40}-mgmt-\w/.test(text)
+}
+
 /** What is stored in place of a key: SHA-256 of the whole text in hexadecimal. 178 random bits need no slow hash. */
 export function hashKey(text: string): string {
   return sha256Hex(text)

@@ -255,7 +255,7 @@ function assemble(parts: Parts): GatewayDeps {
       ? { claims: createStoredClaims(parts), finishUnseenMs: FINISH_UNSEEN_MS }
       : undefined,
     ...{ reports: createReports(database, ledger), usageReport: createUsageReport(parts.reading, dashboard.usage) },
-    feedback: createFeedback(database),
+    ...{ feedback: createFeedback(database), managementKeys: dashboard.managementKeys },
     hashEndUser: createEndUserHash(secret, () => readOrCreateSecret(database)),
     storedResponses,
     observer: createTierObserver({

@@ -4,6 +4,7 @@ import { createAccounts } from '@/accounts/accounts'
 import { accountAddresses, changeAccountAddresses } from '@/accounts/addresses/addresses'
 import { createApiKeys } from '@/accounts/api-keys'
 import { createBudgets } from '@/accounts/budgets/budgets'
+import { createManagementKeys } from '@/accounts/management/management-keys'
 import { createMembers } from '@/accounts/members/members'
 import { roleIn } from '@/accounts/members/memberships'
 import { priceLines } from '@/catalog/price-lines'
@@ -67,6 +68,7 @@ export function assembleDashboard(parts: DashboardParts): DashboardDeps & AssetD
     apiKeys,
     accounts,
     members: createMembers(database),
+    managementKeys: createManagementKeys(database, service),
     budgets: createBudgets(database, ledger),
     administration: createAdministration({
       ordersDeps: topUps.ordersDeps,

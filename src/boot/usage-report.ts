@@ -9,7 +9,7 @@ import { readUsageReport } from '@/usage/usage-report'
 export function createUsageReport(database: Database, views: Pick<UsageViews, 'inTurn'>): HttpDeps['usageReport'] {
   return ({ accountId, keyId }, query) =>
     views.inTurn(accountId, async () => {
-      const madeBy = await onlyMadeBy(database, { accountId, keyId })
+      const madeBy = keyId === undefined ? undefined : await onlyMadeBy(database, { accountId, keyId })
       return await readUsageReport(database, { ...query, accountId, madeBy })
     })
 }

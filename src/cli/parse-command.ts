@@ -13,6 +13,7 @@ import { KEY_COMMANDS } from './key-commands'
 import { KEY_LOOKUPS } from './key-lookups'
 import { LEDGER_COMMANDS } from './ledger-commands'
 import { MAIL_COMMANDS } from './mail/mail-commands'
+import { MANAGEMENT_KEY_COMMANDS } from './management/management-key-commands'
 import { MEMBER_COMMANDS } from './member-commands'
 import { ORDER_COMMANDS } from './order-commands'
 import { commandText, helpText, listText } from './print/help'
@@ -32,6 +33,7 @@ const COMMANDS: readonly Command[] = [
   ...BUDGET_COMMANDS,
   ...KEY_LOOKUPS,
   ...KEY_COMMANDS,
+  ...MANAGEMENT_KEY_COMMANDS,
   ...USER_LOOKUPS,
   ...USER_COMMANDS,
   ...ORDER_COMMANDS,

@@ -4,11 +4,19 @@ import postgres, { type Options, type PostgresType, type Sql } from 'postgres'
 import * as archiveSchema from './archive-schema'
 import * as authSchema from './auth-schema'
 import * as mailSchema from './mail-schema'
+import * as managementSchema from './management-schema'
 import * as ordersSchema from './orders-schema'
 import * as historySchema from './schema'
 
 /** Every table. */
-const schema = { ...historySchema, ...archiveSchema, ...authSchema, ...ordersSchema, ...mailSchema }
+const schema = {
+  ...historySchema,
+  ...archiveSchema,
+  ...authSchema,
+  ...ordersSchema,
+  ...mailSchema,
+  ...managementSchema,
+}
 
 type DatabaseOptions = {
   /** Connections of this pool; opened when they are needed. */

@@ -37,6 +37,7 @@ import roomForDays from './migrations/0031_room_for_days.sql' with { type: 'text
 import allowedAddresses from './migrations/0032_allowed_addresses.sql' with { type: 'text' }
 import invitations from './migrations/0033_invitations.sql' with { type: 'text' }
 import mails from './migrations/0034_mails.sql' with { type: 'text' }
+import managementKeys from './migrations/0035_management_keys.sql' with { type: 'text' }
 
 /** One SQL file, never changed once released. `isExpansion`: it only adds, so that older gateways work on. */
 type Migration = { id: number; name: string; sql: string; isExpansion?: boolean }
@@ -81,6 +82,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { id: 32, name: 'allowed_addresses', sql: allowedAddresses, isExpansion: true },
   { id: 33, name: 'invitations', sql: invitations, isExpansion: true },
   { id: 34, name: 'mails', sql: mails, isExpansion: true },
+  { id: 35, name: 'management_keys', sql: managementKeys, isExpansion: true },
 ]
 
 type MigrateOptions = {

@@ -1,5 +1,6 @@
 /** Who calls: one API key, in whichever form the caller's client library sends it. */
 import type { Identify } from '@/accounts/identify'
+import { looksLikeManagementKey } from '@/accounts/key-text'
 import { GatewayError } from '@/chat/error'
 import { FORMATS } from '@/formats/index'
 import type { Payer } from '@/ledger/outcomes'
@@ -23,15 +24,22 @@ type AuthDeps = { identify: Identify; unpaid: Unpaid }
  * look-up is impossible right now; `rate_limited` (429) in the place of a 401 where there were too many of them.
  */
 export function authenticate({ identify, unpaid }: AuthDeps, request: Request): Soon<Payer> {
-  const found = identify(credentialOf(unpaid, request), () => unpaid.admitStranger(request))
+  const credential = credentialOf(unpaid, request)
+  const found = identify(credential, () => unpaid.admitStranger(request))
   return whenThere(found, (payer) => {
     if (!payer) {
       unpaid.stranger(request)
-      throw new GatewayError('invalid_credentials', 'Incorrect API key provided.')
+      throw unknownKey(credential)
     }
     knowCaller(request)
     return payer
   })
+}
+
+function unknownKey(credential: string): GatewayError {
+  if (!looksLikeManagementKey(credential)) return new GatewayError('invalid_credentials', 'Incorrect API key provided.')
+  const message = 'This is a management key: it manages an account and calls no models. Use an API key.'
+  return new GatewayError('invalid_credentials', message, { code: 'management_key' })
 }
 
 /** A request without a key of the right form is a stranger's, of whom there may be so many. */
@@ -47,7 +55,7 @@ function credentialOf(unpaid: Unpaid, request: Request): string {
 function readCredential(request: Request): string {
   const { headers } = request
   const authorization = headers.get('authorization')
-  let found = authorization === null ? undefined : bearerToken(authorization)
+  let found = authorization === null ? undefined : expectBearer(authorization)
   for (const name of KEY_HEADERS) {
     const value = headers.get(name)
     if (value !== null) found = theOne(found, value.trim())
@@ -69,8 +77,13 @@ function theOne(found: string | undefined, candidate: string): string {
   })
 }
 
-function bearerToken(authorization: string): string {
-  const token = BEARER.exec(authorization)?.[1]
+/** The token of an Authorization header; undefined where it has none. */
+export function bearerToken(authorization: string): string | undefined {
+  return BEARER.exec(authorization)?.[1]
+}
+
+function expectBearer(authorization: string): string {
+  const token = bearerToken(authorization)
   if (token === undefined) {
     throw new GatewayError('invalid_credentials', "The Authorization header must be 'Bearer' followed by the API key.")
   }

@@ -1,5 +1,6 @@
 /** What the routes of the API need, handed in by the composition root. */
 import type { Identify } from '@/accounts/identify'
+import type { ManagementKeys } from '@/accounts/management/management-keys'
 import type { CatalogSource } from '@/catalog/reload/live-catalog'
 import type { ChatDeps } from '@/gateway/chat-call'
 import type { EmbeddingDeps } from '@/gateway/handle-embeddings'
@@ -36,9 +37,10 @@ export type HttpDeps = ChatDeps &
     openShare: OpenShare
     /** What idempotency keys need; undefined where answers must not be kept. */
     idempotency: Pick<OperationDeps, 'claims' | 'finishUnseenMs'> | undefined
+    managementKeys: Pick<ManagementKeys, 'identify'>
     reports: Reports
-    /** What the key may read of its account's usage. */
-    usageReport(payer: Payer, query: ReportQuery): Promise<UsageReport>
+    /** What the key may read of its account's usage; a management key, which is no `keyId`, reads all of it. */
+    usageReport(asker: Pick<Payer, 'accountId'> & Partial<Payer>, query: ReportQuery): Promise<UsageReport>
     feedback: Feedback
     storedResponses: StoredResponses
     /** Drops what was signed around these calls of the account. */

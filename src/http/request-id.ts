@@ -18,3 +18,8 @@ export function requestIdOf(request: Request): string {
   ids.set(request, id)
   return id
 }
+
+/** Has `request` go by the identity of another, on whose behalf it is made. */
+export function sameIdentity(request: Request, as: Request): void {
+  ids.set(request, requestIdOf(as))
+}

@@ -9,7 +9,7 @@ export const MIN_SECRET_CHARS = 8
 
 /** What gives power to whoever reads it. Each pattern matches only what must go, so that the surrounding text stays readable. */
 const SECRET_SHAPES = [
-  '\\bsvc-[A-Za-z0-9]{12,}',
+  '\\bsvc-(?:mgmt-)?[A-Za-z0-9]{12,}',
   '\\bsk-[A-Za-z0-9_-]{8,}',
   '\\bAIza[A-Za-z0-9_-]{8,}',
   '\\bya29\\.[A-Za-z0-9_.-]{8,}',

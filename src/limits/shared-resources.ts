@@ -168,8 +168,8 @@ export const SHARED = {
     told: '429 with `retry-after`; a client that takes nothing for a minute is cut off',
   },
   changes: {
-    resource: 'The audit log, whose writers wait for each other: what signed-in people change',
-    unit: 'changes a minute, of which one person makes half',
+    resource: 'The audit log, whose writers wait for each other: what signed-in people and management keys change',
+    unit: 'changes a minute, of which one person makes half, and one management key a quarter',
     perAccount: 240,
     told: '429 `too_many_attempts` with `retry-after`',
   },

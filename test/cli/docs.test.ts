@@ -58,13 +58,14 @@ const PRESET = {
 test('every line of the documentation does what it says', async () => {
   expect(lines.length).toBeGreaterThan(30)
   for (const line of lines) {
-    const real = line.replaceAll(/\b(acct_|key_|order_|req_)…/g, (_, prefix: string) => ids[prefix] ?? 'missing')
+    const real = line.replaceAll(/\b(acct_|key_|order_|req_|mgmt_)…/g, (_, prefix: string) => ids[prefix] ?? 'missing')
     const json = await (line.includes('catalog reload')
       ? whileGatewayRuns(() => runLine(real))
       : runLine(real, { PROVIDER1_API_KEY: 'key', PROVIDER1_BASE_URL: provider.url }))
     const words = / admin ([a-z][a-z0-9-]*(?: [a-z][a-z0-9-]*)?)/.exec(line)?.[1] ?? ''
     answers[words] = json
     if (typeof json.keyId === 'string' && words === 'key create') ids.key_ = json.keyId
+    if (typeof json.keyId === 'string' && words === 'management-key create') ids.mgmt_ = json.keyId
     if (words === 'account create') await furnish(String(json.accountId))
   }
 })
@@ -81,6 +82,9 @@ test('and each found what it was to find', () => {
   expect(answers['key list']).toMatchObject({ keys: [{ keyId: ids.key_, email: 'ada@example.com', status: 'active' }] })
   expect(answers['key search']).toMatchObject({ keys: [{ keyId: ids.key_ }] })
   expect(answers['key show']).toMatchObject({ keyId: ids.key_, requestsPerMinute: 60, monthlyBudgetUsd: '25' })
+  expect(answers['management-key list']).toMatchObject({
+    keys: [{ keyId: ids.mgmt_, scopes: 'keys:write,usage:read' }],
+  })
   expect(answers['user list']).toMatchObject({ users: [{ email: 'grace@example.com', role: 'member' }] })
   expect(answers['user show']).toMatchObject({
     role: 'member',

@@ -6,7 +6,7 @@ import { ACCOUNT_ROLES, type AccountRole, memberships, users } from '@/db/auth-s
 import type { Database, Transaction } from '@/db/client'
 import { accounts, apiKeys } from '@/db/schema'
 import { type AdmissionRefusal, admit, lockOrganisation, MAX_MEMBERS, refuseOwner } from './admission'
-import { roleIn } from './memberships'
+import { roleOfActor } from './memberships'
 import { isBelow, mayGive } from './permissions'
 import { tellMember, tellOfOwner } from './tell-members'
 
@@ -88,7 +88,7 @@ export async function changeRole(
     const found = await lockMember(transaction, accountId, userId)
     if ('kind' in found) return found
     if (found.role === role) return { kind: 'done' }
-    if (by.actor.userId === userId) {
+    if (isOneself(by, userId)) {
       if (!isBelow(role, found.role)) return { kind: 'own_promotion' }
     } else {
       const refusal = await refuseActor(transaction, accountId, by, [found.role, role])
@@ -118,8 +118,8 @@ export async function removeMember({ db }: Database, { accountId, userId, by }: 
   return await db.transaction(async (transaction) => {
     const found = await lockMember(transaction, accountId, userId)
     if ('kind' in found) return found
-    const isOneself = by.actor.userId === userId
-    const refusal = isOneself ? undefined : await refuseActor(transaction, accountId, by, [found.role])
+    const isLeaving = isOneself(by, userId)
+    const refusal = isLeaving ? undefined : await refuseActor(transaction, accountId, by, [found.role])
     if (refusal) return refusal
     if (found.role === 'owner' && (await isLastOwner(transaction, accountId, userId))) return { kind: 'last_owner' }
     // Waits for keys that are being made for them; those that come later find no member. Only then the keys are counted.
@@ -139,7 +139,7 @@ export async function removeMember({ db }: Database, { accountId, userId, by }: 
     if (found.givenAccountId === accountId) await giveAnother(transaction, accountId, userId)
     await tellMember(transaction, { accountId, by }, found.email, { kind: 'member_removed' })
     const details = { email: found.email, role: found.role }
-    const action = isOneself ? 'member.leave' : 'member.remove'
+    const action = isLeaving ? 'member.leave' : 'member.remove'
     await recordAudit(transaction, { ...by, action, subject: userId, accountId, details })
     return { kind: 'done' }
   })
@@ -179,15 +179,20 @@ async function lockMember(
   return isOrganisation ? member : { kind: 'not_organisation' }
 }
 
+/** What a management key does is not done by its maker. */
+function isOneself({ actor, managementKeyId }: ChangedBy, userId: string): boolean {
+  return managementKeyId === undefined && actor.userId === userId
+}
+
 /** Whoever asks is looked at once more, under the lock: they may have been demoted since the request was let in. */
 async function refuseActor(
   transaction: Transaction,
   accountId: string,
-  { actor }: ChangedBy,
+  by: ChangedBy,
   roles: readonly AccountRole[],
 ): Promise<MemberRefusal | undefined> {
-  if (actor.userId === null) return undefined
-  const own = await roleIn(transaction, accountId, actor.userId)
+  if (by.actor.userId === null) return undefined
+  const own = await roleOfActor(transaction, accountId, by)
   return roles.every((role) => mayGive(own, role)) ? undefined : { kind: 'not_permitted' }
 }
 

@@ -5,7 +5,7 @@ import { type AccountRole, invitations, memberships, users } from '@/db/auth-sch
 import type { Database, Transaction } from '@/db/client'
 import { randomBase62, randomId, sha256Hex } from '@/lib/ids'
 import { lockOrganisation } from './admission'
-import { roleIn } from './memberships'
+import { roleOfActor } from './memberships'
 import { mayGive } from './permissions'
 import { nameOf } from './tell-members'
 
@@ -63,7 +63,7 @@ export async function invite(
   const email = address.toLowerCase()
   return await db.transaction(async (transaction) => {
     if (!(await lockOrganisation(transaction, accountId))) return { kind: 'not_organisation' }
-    if (!mayGive(await roleIn(transaction, accountId, by.actor.userId), role)) return { kind: 'not_permitted' }
+    if (!mayGive(await roleOfActor(transaction, accountId, by), role)) return { kind: 'not_permitted' }
     if (await isMember(transaction, accountId, email)) return { kind: 'already_member' }
     const others = and(eq(invitations.accountId, accountId), ne(invitations.email, email))
     if ((await countPending(transaction, others)) >= MAX_PENDING)
@@ -164,7 +164,7 @@ async function lockPending(
       and(eq(invitations.id, invitationId), eq(invitations.accountId, accountId), eq(invitations.state, 'pending')),
     )
   if (!row) return { kind: 'unknown_invitation' }
-  const isAllowed = mayGive(await roleIn(transaction, accountId, by.actor.userId), row.role)
+  const isAllowed = mayGive(await roleOfActor(transaction, accountId, by), row.role)
   return isAllowed ? row : { kind: 'not_permitted' }
 }
 

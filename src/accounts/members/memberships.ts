@@ -1,5 +1,6 @@
 /** Who is a member of which account, and in which role. */
 import { and, asc, eq } from 'drizzle-orm'
+import type { ChangedBy } from '@/accounts/audit'
 import { type AccountRole, memberships } from '@/db/auth-schema'
 import type { Database, Transaction } from '@/db/client'
 import { type AccountKind, accounts } from '@/db/schema'
@@ -24,6 +25,16 @@ export async function roleIn(
     .from(memberships)
     .where(and(eq(memberships.accountId, accountId), eq(memberships.userId, userId)))
   return row?.role
+}
+
+/** What whoever changes something may give and take: a management key what an admin may, whoever made it; an operator has no role. */
+export async function roleOfActor(
+  db: Database['db'] | Transaction,
+  accountId: string,
+  { actor, managementKeyId }: ChangedBy,
+): Promise<AccountRole | undefined> {
+  if (managementKeyId !== undefined) return 'admin'
+  return actor.userId === null ? undefined : await roleIn(db, accountId, actor.userId)
 }
 
 /** The accounts that the person is a member of, the oldest membership first. */

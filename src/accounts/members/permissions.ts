@@ -16,6 +16,9 @@ export const PERMISSIONS = {
   /** See balance, orders and statement. */
   'billing.read': ['owner', 'admin', 'billing', 'viewer'],
   'billing.pay': ['owner', 'billing'],
+  /** Make, list and revoke management keys; read what was changed in the account. */
+  'managementKeys.change': ['owner', 'admin'],
+  'audit.read': ['owner', 'admin'],
   'members.read': ['owner', 'admin', 'developer', 'billing', 'viewer'],
   'members.change': ['owner', 'admin'],
   /** How long answers are kept, and what the account is. */

@@ -26,7 +26,7 @@ import { type Observed, readObservations } from '@/usage/observations'
 import { type AccountSearch, type FoundAccount, searchAccounts } from './account-search'
 import { type AccountView, viewAccount } from './account-view'
 import { type Administrator, auditOrigin } from './administrator'
-import { type AuditRow, type AuditSearch, searchAudit } from './audit-search'
+import { type AuditRow, type AuditSearch, ownPeople, searchAudit } from './audit-search'
 import { type HealthReport, type HealthSources, reportHealth } from './provider-health'
 
 /** Tries the provider of this name; undefined where none is offered. */
@@ -80,6 +80,8 @@ export interface Administration {
   margins(days: number): Promise<MarginReport>
   searchCountGaps(search: CountGapSearch): Promise<Page<GapRecord>>
   searchAudit(search: AuditSearch): Promise<Page<AuditRow>>
+  /** Which of the people are the account's own, and none who run the service. */
+  ownPeople(accountId: string, userIds: readonly string[]): Promise<ReadonlySet<string>>
   verifyAudit(): Promise<AuditChainState>
 }
 
@@ -123,6 +125,7 @@ export function createAdministration(deps: AdministrationDeps): Administration {
     margins: (days) => readMargins(reading, days, Date.now()),
     searchCountGaps: (search) => searchCountGaps(reading, search),
     searchAudit: (search) => searchAudit(reading, search),
+    ownPeople: (accountId, userIds) => ownPeople(reading, accountId, userIds),
     verifyAudit: () => verifyAuditChain(reading),
   }
 }

@@ -1,6 +1,7 @@
 /** Looks through the audit log for administrators, newest first. */
-import { and, desc, eq, gte, lt, sql } from 'drizzle-orm'
+import { and, desc, eq, gte, inArray, isNotNull, lt, ne, or, sql } from 'drizzle-orm'
 import { auditEntries } from '@/db/administration-schema'
+import { memberships, users } from '@/db/auth-schema'
 import type { Database } from '@/db/client'
 import { cutPage, type Page, type PageRequest, pageSize } from '@/lib/paging'
 import { readCursor } from './keyset'
@@ -35,6 +36,22 @@ export async function searchAudit({ db }: Database, search: AuditSearch): Promis
     (row) => [String(row.seq), ''],
     (row) => row,
   )
+}
+
+/** Of those who acted in an account, its own people: not those who run the service, unless they are members. */
+export async function ownPeople(
+  { db }: Database,
+  accountId: string,
+  userIds: readonly string[],
+): Promise<ReadonlySet<string>> {
+  if (userIds.length === 0) return new Set()
+  const membership = and(eq(memberships.userId, users.id), eq(memberships.accountId, accountId))
+  const rows = await db
+    .select({ userId: users.id })
+    .from(users)
+    .leftJoin(memberships, membership)
+    .where(and(inArray(users.id, [...new Set(userIds)]), or(ne(users.role, 'admin'), isNotNull(memberships.role))))
+  return new Set(rows.map(({ userId }) => userId))
 }
 
 function conditionsOf({ actor, action, subject, accountId, from, to, cursor }: AuditSearch) {

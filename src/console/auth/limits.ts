@@ -84,7 +84,15 @@ export const changesBy = (userId: string): Limit => ({
   seconds: MINUTES,
 })
 
-/** The same of all people of an account together. */
+/** What one management key changes: 60 a minute. */
+export const changesWith = (managementKeyId: string): Limit => ({
+  name: 'key-changes',
+  subject: managementKeyId,
+  max: SHARED.changes.perAccount / 4,
+  seconds: MINUTES,
+})
+
+/** The same of all people and management keys of an account together. */
 export const changesAt = (accountId: string): Limit => ({
   name: 'account-changes',
   subject: accountId,

@@ -23,6 +23,8 @@ export type Member = Viewer & {
   /** The account of the request's path. */
   accountId: string
   accountRole: AccountRole
+  /** The management key by which they ask, in the place of a session. */
+  managementKeyId?: string
 }
 
 /** Finds the person behind a request's session cookie; undefined where there is none, or the session has ended. */

@@ -32,8 +32,8 @@ const FORM_BYTES = 16 * 1024
 /** Whether a route is for such people; an object says as well how large its bodies may be, where that is more than a form. */
 type Admission = boolean | { maxBodyBytes: number }
 
-/** What a member must be allowed to do, likewise. */
-type Required = Permission | { permission: Permission; maxBodyBytes: number }
+/** What a member must be allowed to do, likewise; `isProved` asks for a fresh proof of who they are as well (403). */
+type Required = Permission | { permission: Permission; maxBodyBytes?: number; isProved?: true }
 
 /** How the documentation of a route names what one must be allowed to do. */
 export const PERMISSION = 'x-permission'
@@ -64,11 +64,10 @@ export function guard(deps: GuardDeps) {
     .macro({
       signedIn: (admission: Admission) => ({ ...admitting(deps, admission, requireViewer), detail: BY_A_PERSON }),
       may(required: Required) {
-        const { permission, ...admission } = typeof required === 'string' ? { permission: required } : required
+        const needed = typeof required === 'string' ? { permission: required } : required
+        const { permission, maxBodyBytes = FORM_BYTES } = needed
         return {
-          ...admitting(deps, { maxBodyBytes: FORM_BYTES, ...admission }, (_, arrival) =>
-            requireMember(deps, arrival, permission),
-          ),
+          ...admitting(deps, { maxBodyBytes }, (_, arrival) => requireMember(deps, arrival, needed)),
           detail: { ...BY_A_PERSON, [PERMISSION]: permission } as object,
         }
       },
@@ -96,7 +95,12 @@ const BY_ANYBODY = { security: [], [ERRORS]: [403, 500, 503] } as object
 const BY_A_PERSON = { security: BY_SESSION, [ERRORS]: [401, 403, 404, 429, 500, 503] } as object
 const BY_AN_ADMINISTRATOR = { ...BY_A_PERSON, [ERRORS]: [401, 403, 404, 500, 503] } as object
 
-type Arrival = { request: Request; params: Readonly<Record<string, string | undefined>> }
+type Arrival = {
+  request: Request
+  params: Readonly<Record<string, string | undefined>>
+  /** The path of the route that was found. */
+  route: string
+}
 
 /** The framework parses before it transforms, and parses nothing where there can be no body: whichever comes first admits. */
 function admitting<Admitted extends Viewer>(
@@ -157,13 +161,32 @@ async function requireSession(deps: GuardDeps, request: Request): Promise<Viewer
   return viewer
 }
 
+/** Requests that a management key sends, of which its own door has found out all but what an admin may. */
+const managed = new WeakMap<Request, { member: Member; path: string }>()
+
+/** Lets `request` through to the route of `path` for a management key that was let in, and to no other. */
+export function admitManaged(request: Request, member: Member, path: string): void {
+  managed.set(request, { member, path })
+}
+
 /** Of an account that is none of theirs people learn no more than of one that there isn't. */
-async function requireMember(deps: GuardDeps, { request, params }: Arrival, permission: Permission): Promise<Member> {
+async function requireMember(
+  deps: GuardDeps,
+  { request, params, route }: Arrival,
+  { permission, isProved }: Exclude<Required, string>,
+): Promise<Member> {
+  const manager = managed.get(request)
+  if (manager) {
+    const isMeant = manager.path === route && manager.member.accountId === params.accountId && !isProved
+    if (isMeant && mayDo(manager.member.accountRole, permission)) return manager.member
+    throw notPermitted('A management key does not do this.')
+  }
   const viewer = await requireSession(deps, request)
   const { accountId = '' } = params
   const accountRole = await deps.roleIn(accountId, viewer.userId)
   if (accountRole === undefined) throw new GatewayError('not_found', 'There is no such account.')
   if (!mayDo(accountRole, permission)) throw notPermitted()
+  if (isProved) requireProof(viewer)
   if (!SAFE_METHODS.has(request.method)) await deps.countChange(viewer, accountId)
   return { ...viewer, accountId, accountRole }
 }
@@ -185,13 +208,18 @@ async function requireAdministrator(deps: GuardDeps, arrival: Arrival): Promise<
 /** Who left a browser open, or lost a session, has not lost the till as well. */
 async function requireProvenAdministrator(deps: GuardDeps, arrival: Arrival): Promise<Viewer> {
   const viewer = await requireAdministrator(deps, arrival)
-  if (Date.now() - viewer.provedAtMs <= PROOF_LIFE_MS) return viewer
+  requireProof(viewer)
+  return viewer
+}
+
+function requireProof({ provedAtMs }: Viewer): void {
+  if (Date.now() - provedAtMs <= PROOF_LIFE_MS) return
   throw new GatewayError('forbidden', 'Show once more that it is you: this needs a code or your password.', {
     code: 'step_up_required',
   })
 }
 
-/** How long a proof of who one is opens what moves money. */
+/** How long a proof of who one is opens what moves money, or hands out power over an account. */
 const PROOF_LIFE_MS = 5 * 60_000
 
 /** A cookie travels with requests that other sites cause; their origin gives them away. Browsers always send it with a POST. */

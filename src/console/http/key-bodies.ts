@@ -66,10 +66,13 @@ const LISTS = {
 /** 1 to 200 characters that are not all blanks. */
 const Name = Type.String({ minLength: 1, maxLength: 200, pattern: '\\S' })
 
-export const NewKeyBody = Type.Object({ name: Name, ...LIMITS, ...LISTS }, { additionalProperties: false })
+export const NewKeyBody = Type.Object(
+  { name: Name, ...LIMITS, ...LISTS },
+  { title: 'NewApiKey', additionalProperties: false },
+)
 export const KeyChangesBody = Type.Object(
   { name: Type.Optional(Name), ...LIMITS, ...LISTS },
-  { additionalProperties: false, minProperties: 1 },
+  { title: 'ApiKeyChanges', additionalProperties: false, minProperties: 1 },
 )
 export type KeyChangesBody = Static<typeof KeyChangesBody>
 
@@ -213,7 +216,8 @@ function readBudget(text: string): Nano {
   throw invalidRequest('The monthly budget must be an amount of USD such as 25 or 25.50.', 'monthlyBudgetUsd')
 }
 
-function readMoment(text: string, nowMs: number): number {
+/** Reads a moment in the future as milliseconds. Throws `invalid_request` for anything else. */
+export function readMoment(text: string, nowMs: number): number {
   const moment = /^\d{4}-\d{2}-\d{2}(T.+)?$/.test(text) ? Date.parse(text) : Number.NaN
   if (Number.isNaN(moment)) {
     throw invalidRequest('The expiry must be a moment such as 2027-01-01T00:00:00Z.', 'expiresAt')

@@ -9,7 +9,6 @@ import { checkOwnAddress } from '@/console/http/keys/allowed-addresses'
 import {
   type Caller,
   CreatedKey,
-  changedBy,
   expectUpdated,
   findOwn,
   KeyParams,
@@ -19,6 +18,7 @@ import {
 import { KeyBudgets, keyBudgets } from '@/console/http/keys/key-budgets'
 import type { DefaultLimits, KeyLimits } from '@/ledger/outcomes'
 import { formatUsd, nano, ZERO_NANO } from '@/lib/money'
+import { changedBy } from './changed-by'
 import { ACCOUNT_PREFIX, guard } from './guard'
 import { checkFields, checkRaise, maySee, NO_LIMITS } from './key-authority'
 import { KeyBody, KeyChangesBody, keyBody, MAX_KEY_BODY_BYTES, NewKeyBody, readKeyChanges } from './key-bodies'
@@ -131,15 +131,17 @@ async function readCeilings({ accounts, catalog }: KeyRouteDeps, { accountId }: 
 async function create(deps: KeyRouteDeps, caller: Caller, body: typeof NewKeyBody.static) {
   const { apiKeys, catalog } = deps
   const { viewer } = caller
-  const { accountId, userId: createdBy } = viewer
+  const { accountId, userId, managementKeyId } = viewer
   const nowMs = Date.now()
   const ceilings = await readCeilings(deps, viewer)
   const limits = readKeyChanges(body, { catalog: catalog.current, ceilings, nowMs })
   checkFields(viewer, limits)
   checkAddresses(deps, caller, body, limits)
   checkRaise(viewer, limits, NO_LIMITS, defaultsBelow(catalog.current.limits, ceilings))
-  const key = { ...limits, accountId, createdBy, name: body.name.trim() }
-  const outcome = await apiKeys.create(key, changedBy(deps, caller))
+  // What a management key makes is the account's own.
+  const owner = managementKeyId === undefined && { createdBy: userId }
+  const key = { ...limits, accountId, ...owner, name: body.name.trim() }
+  const outcome = await apiKeys.create(key, changedBy(deps, caller.viewer, caller.request))
   switch (outcome.kind) {
     case 'created':
       return { key: outcome.key, item: keyBody(await findOwn(apiKeys, viewer, outcome.keyId), nowMs) }
@@ -189,7 +191,9 @@ async function change(deps: KeyRouteDeps, caller: Caller, keyId: string, body: K
   checkFields(viewer, changes)
   checkAddresses(deps, caller, body, changes)
   const check = (limits: KeyLimits) => checkRaise(viewer, changes, limits, defaults)
-  expectUpdated(await apiKeys.change(keyId, changes, viewer.accountId, changedBy(deps, caller), check))
+  expectUpdated(
+    await apiKeys.change(keyId, changes, viewer.accountId, changedBy(deps, caller.viewer, caller.request), check),
+  )
   return keyBody(await findOwn(apiKeys, viewer, keyId), Date.now())
 }
 

@@ -42,7 +42,7 @@ export const BankBody = Type.Object({
   isExample: Type.Boolean({ description: 'Nobody has configured an account: nothing must be paid to it' }),
 })
 
-const EventBody = Type.Object({
+const EventBody = titled('OrderEvent', {
   kind: oneOf([
     'created',
     'claimed',

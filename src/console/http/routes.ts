@@ -5,6 +5,8 @@ import type { AdminDeps } from '@/console/http/administration/context'
 import { adminRoutes } from '@/console/http/administration/routes'
 import { type AddressRouteDeps, accountAddressesRoutes } from '@/console/http/keys/account-addresses-routes'
 import { keyLifeRoutes } from '@/console/http/keys/life-routes'
+import { type AuditRouteDeps, accountAuditRoutes } from '@/console/http/management/audit-routes'
+import { type ManagementKeyRouteDeps, managementKeyRoutes } from '@/console/http/management/key-routes'
 import { type InvitationRouteDeps, invitationRoutes } from '@/console/http/members/invitation-routes'
 import { type MemberRouteDeps, memberRoutes } from '@/console/http/members/member-routes'
 import type { SessionDeps } from '@/console/http/session/context'
@@ -32,6 +34,8 @@ export type DashboardDeps = AdminDeps &
   BudgetRouteDeps &
   MemberRouteDeps &
   InvitationRouteDeps &
+  ManagementKeyRouteDeps &
+  AuditRouteDeps &
   DashboardUsageDeps &
   StoredResponseDeps &
   EventsDeps
@@ -51,6 +55,8 @@ export function dashboardRoutes(deps: DashboardDeps & { chat: HttpDeps }) {
     .use(accountAddressesRoutes(deps))
     .use(memberRoutes(deps))
     .use(invitationRoutes(deps))
+    .use(managementKeyRoutes(deps))
+    .use(accountAuditRoutes(deps))
     .use(modelRoutes(deps))
     .use(playgroundRoutes(deps))
     .use(overviewRoutes(deps))

@@ -59,7 +59,7 @@ function ProofForm({ onProved }: { onProved(): void }) {
   const [kind, setKind] = useState<'code' | 'password'>('code')
   return (
     <Stack gap="sm">
-      <Text size="sm">Moving money needs a proof that is at most five minutes old.</Text>
+      <Text size="sm">This needs a proof that is at most five minutes old.</Text>
       {kind === 'code' ? <CodeProof onProved={onProved} /> : <PasswordProof onProved={onProved} />}
       <Button variant="subtle" onClick={() => setKind(kind === 'code' ? 'password' : 'code')}>
         {kind === 'code' ? 'Use your password instead' : 'Use the authenticator app instead'}

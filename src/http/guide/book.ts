@@ -12,6 +12,7 @@ import images from '#guide/images-and-files.md' with { type: 'text' }
 import index from '#guide/index.md' with { type: 'text' }
 import keys from '#guide/keys.md' with { type: 'text' }
 import limits from '#guide/limits-and-headers.md' with { type: 'text' }
+import management from '#guide/management.md' with { type: 'text' }
 import responses from '#guide/responses.md' with { type: 'text' }
 import streaming from '#guide/streaming.md' with { type: 'text' }
 import structured from '#guide/structured-output.md' with { type: 'text' }
@@ -47,6 +48,7 @@ const GROUPS: readonly GuideGroup[] = [
       budgets,
       'idempotent-requests': idempotent,
       teams,
+      management,
       usage,
     },
   },

@@ -13,7 +13,7 @@ export const IDEMPOTENCY_PARAMETER = {
   required: false,
   description:
     'Names this request for 24 hours: a repetition with the same body gets the first answer again, with the header ' +
-    '`idempotent-replayed: true`, and costs nothing.',
+    '`idempotent-replayed: true`, and costs and changes nothing.',
   schema: { type: 'string', minLength: 1, maxLength: MAX_KEY_CHARS, pattern: '^[\\x21-\\x7e]+$' },
 } as const
 

@@ -11,6 +11,10 @@ const TAGS = [
   { name: 'Models', description: 'What can be asked for, and what it costs' },
   { name: 'Stored responses', description: 'Answers that were kept to be gone on from' },
   { name: 'Usage', description: 'What was spent, and how good it was' },
+  {
+    name: 'Management',
+    description: 'Keys, members, budgets and orders of an account, for programs with a management key',
+  },
   { name: 'Operations', description: 'For those who run the service' },
   { name: 'Webhooks', description: 'For payment providers' },
   { name: 'Dashboard', description: 'What the pages of the dashboard call; changes without notice' },

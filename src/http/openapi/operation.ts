@@ -10,7 +10,7 @@ import { LOSSY_HEADER, QUALITY_HEADER } from '@/http/preference-headers'
 import type { JsonObject } from '@/lib/json'
 import { errorResponses } from './errors'
 import { ANSWERED, rateLimitHeaders, requestIdHeaders } from './headers'
-import { BY_KEY } from './security'
+import { BY_KEY, BY_MANAGEMENT_KEY } from './security'
 
 /** What an operation takes beside its body. */
 export type Parameter = {
@@ -90,7 +90,7 @@ type CommonOptions = {
 }
 
 type PlainOptions = CommonOptions & {
-  tag: 'Models' | 'Stored responses' | 'Usage' | 'Operations'
+  tag: 'Models' | 'Stored responses' | 'Usage' | 'Management' | 'Operations'
   requestSchema?: TSchema
   examples?: Examples
 }
@@ -123,7 +123,7 @@ export function operation(options: PlainOptions | InferenceOptions): DocumentDec
     tags: [tag],
     summary,
     description: isRouted ? `${description} ${FIELDS}` : description,
-    security: isPublic ? [] : BY_KEY,
+    security: isPublic ? [] : tag === 'Management' ? BY_MANAGEMENT_KEY : BY_KEY,
     parameters: [
       ...(isRouted ? [QUALITY_PARAMETER, lossyParameter(formats), SESSION_PARAMETER] : []),
       ...(isPaid ? [IDEMPOTENCY_PARAMETER, ...LABEL_PARAMETERS] : []),

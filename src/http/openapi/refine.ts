@@ -120,6 +120,6 @@ function answered(status: string, answer: Answer, { errorFormat }: Shared): Answ
 }
 
 /** The router closes the schema of an answer when it first checks one; the document is the same before and after. */
-function withoutClosing(keyword: string, value: unknown): unknown {
+export function withoutClosing(keyword: string, value: unknown): unknown {
   return keyword === 'additionalProperties' && value === false ? undefined : value
 }

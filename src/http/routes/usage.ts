@@ -1,10 +1,12 @@
 /** The endpoint of what a key holder may know of the account: balance, spending, and the latest requests. */
 import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
+import { looksLikeManagementKey } from '@/accounts/key-text'
 import { GatewayError } from '@/chat/error'
-import { authenticate } from '@/http/auth'
+import { authenticate, bearerToken } from '@/http/auth'
 import { sentFrom } from '@/http/client-address'
 import type { HttpDeps } from '@/http/deps'
+import { requireManager } from '@/http/management/manager'
 import { operation } from '@/http/openapi/operation'
 import { NO_SNIFFING } from '@/http/pages'
 import { requireActiveKey } from '@/http/require-active-key'
@@ -81,7 +83,7 @@ export function usageRoutes(deps: HttpDeps) {
         tag: 'Usage',
         summary: 'What usage adds up to, by day and two dimensions more',
         description:
-          'Correct to what is booked, about a second behind. A key that a developer has made reads what their own keys did.',
+          'Correct to what is booked, about a second behind. A key that a developer has made reads what their own keys did, a management key with `usage:read` everything.',
         parameters: REPORT_PARAMETERS,
         responseSchema: ReportBody,
         errors: [400, 401, 403, 503, 504],
@@ -90,13 +92,23 @@ export function usageRoutes(deps: HttpDeps) {
 }
 
 async function report(deps: HttpDeps, request: Request): Promise<Response> {
-  const payer = await authenticate(deps, request)
-  deps.unpaid.answer(payer)
+  const asker = await askerOfReport(deps, request)
   const query = readReportQuery(request.url, deps.clock.now())
-  await requireActiveKey(deps, payer, sentFrom(deps, request))
-  return Response.json(reportBody(query, await deps.usageReport(payer, query)), {
+  return Response.json(reportBody(query, await deps.usageReport(asker, query)), {
     headers: { 'cache-control': 'no-store', ...NO_SNIFFING },
   })
+}
+
+/** A management key reads its account's usage, any other key what its member may. */
+async function askerOfReport(deps: HttpDeps, request: Request): Promise<Parameters<HttpDeps['usageReport']>[0]> {
+  if (looksLikeManagementKey(bearerToken(request.headers.get('authorization') ?? '') ?? '')) {
+    const { accountId } = await requireManager(deps, request, 'usage:read')
+    return { accountId }
+  }
+  const payer = await authenticate(deps, request)
+  deps.unpaid.answer(payer)
+  await requireActiveKey(deps, payer, sentFrom(deps, request))
+  return payer
 }
 
 function reportBody({ from, to, by }: ReportQuery, { total, rows, names, archivedBeforeMs }: UsageReport) {

@@ -16,7 +16,10 @@ export type Classification =
   | { kind: 'public' }
   | { kind: 'administrator' }
 
-type Ids = Record<'keyId' | 'requestId' | 'failedId' | 'orderId' | 'sessionId' | 'userId' | 'invitationId', string>
+type Ids = Record<
+  'keyId' | 'requestId' | 'failedId' | 'orderId' | 'sessionId' | 'userId' | 'invitationId' | 'managementKeyId',
+  string
+>
 export type Victim = Ids & { customer: SignedInCustomer }
 
 const PUBLIC = { kind: 'public' } as const
@@ -110,6 +113,10 @@ export const CLASSIFICATIONS: Readonly<Record<string, Classification>> = {
   'POST /dashboard/api/invitations/show': own({ token: NO_TOKEN }),
   'POST /dashboard/api/invitations/accept': own({ token: NO_TOKEN }),
   'POST /dashboard/api/invitations/decline': own({ token: NO_TOKEN }),
+  'GET /dashboard/api/a/:accountId/audit': filtered,
+  'GET /dashboard/api/a/:accountId/management-keys': filtered,
+  'POST /dashboard/api/a/:accountId/management-keys': own({ name: 'mine', scopes: [] }),
+  'DELETE /dashboard/api/a/:accountId/management-keys/:id': subject(({ managementKeyId }) => ({ id: managementKeyId })),
   'PATCH /dashboard/api/a/:accountId/members/:userId': subject(({ userId }) => ({ userId }), { role: 'viewer' }),
   'DELETE /dashboard/api/a/:accountId/members/:userId': subject(({ userId }) => ({ userId })),
   'GET /dashboard/api/a/:accountId/orders/:orderId': ofOrder(),

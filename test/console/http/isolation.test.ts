@@ -3,6 +3,7 @@
  * ids of the first, and a route that nobody has classified here fails.
  */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { makeManagementKey } from '@test/console/http/management/caller'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { type Person, signUpPerson } from '@test/support/person'
 import { chatCompletion } from '@test/support/upstream'
@@ -39,6 +40,7 @@ beforeAll(async () => {
     sessionId: other.viewer.sessionId,
     userId: await addColleague(customer),
     invitationId: await inviteSomebody(customer),
+    managementKeyId: (await makeManagementKey(customer.person)).id,
   }
   eve = await signUpPerson(gateway, { name: 'Eve' })
 })
@@ -181,7 +183,7 @@ describe("as another account's person", () => {
 
   test('what the first account sees is what was looked for', async () => {
     const { customer, ...ids } = victim
-    const ofAccount = ['usage', 'failures', 'keys', 'orders', 'members', 'invitations'].map(
+    const ofAccount = ['usage', 'failures', 'keys', 'orders', 'members', 'invitations', 'management-keys'].map(
       (path) => `a/:accountId/${path}`,
     )
     const paths = [...ofAccount, 'session/sessions', 'session/me']

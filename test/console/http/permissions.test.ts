@@ -21,6 +21,8 @@ const ALLOWED: Readonly<Record<Permission, string>> = {
   'budgets.change': 'owner admin billing',
   'billing.read': 'owner admin billing viewer',
   'billing.pay': 'owner billing',
+  'managementKeys.change': 'owner admin',
+  'audit.read': 'owner admin',
   'members.read': 'owner admin developer billing viewer',
   'members.change': 'owner admin',
   'account.change': 'owner',

@@ -4,6 +4,11 @@ import { addressOf, demoKeyOf, type GatewayProcess, spawnGateway } from '@test/b
 import { preparePython } from '@test/clients/python/environment'
 import { IS_BUILD_MACHINE } from '@test/support/bare-environment'
 import { freshDatabase, redisUrl } from '@test/support/stores'
+import { OPERATOR } from '@/accounts/audit'
+import { createManagementKeys } from '@/accounts/management/management-keys'
+import { SCOPES } from '@/accounts/management/scopes'
+import { connectDatabase } from '@/db/client'
+import { assert } from '@/lib/assert'
 import { GUIDE_NAMES } from './guide-files'
 import { removeSnippets, runSnippet, type SnippetWorld, snippetsOf } from './snippets'
 
@@ -16,19 +21,32 @@ let gateway: GatewayProcess
 let world: SnippetWorld
 
 beforeAll(async () => {
-  gateway = spawnGateway({ REDIS_URL: await redisUrl(), DATABASE_URL: await freshDatabase(), PORT: '0' })
+  const databaseUrl = await freshDatabase()
+  gateway = spawnGateway({ REDIS_URL: await redisUrl(), DATABASE_URL: databaseUrl, PORT: '0' })
   const [url, python] = await Promise.all([
     addressOf(gateway),
     preparePython('sdks', (line) => process.stderr.write(`${line}\n`)),
   ])
   if (python === undefined && IS_BUILD_MACHINE) throw new Error('the build machine runs the examples in Python')
-  world = { url, key: demoKeyOf(gateway), python }
+  world = { url, key: demoKeyOf(gateway), managementKey: await makeManagementKey(databaseUrl), python }
 })
 afterAll(async () => {
   gateway.kill('SIGTERM')
   await gateway.exited()
   await removeSnippets()
 })
+
+/** One of the demo account, for everything. */
+async function makeManagementKey(databaseUrl: string): Promise<string> {
+  const database = connectDatabase(databaseUrl)
+  const [demo] = await database.sql<{ id: string; account_id: string }[]>`SELECT id, account_id FROM users`
+  assert(demo, 'the demo account has a person')
+  const key = { accountId: demo.account_id, name: 'guide', scopes: SCOPES, expiresAtMs: null, createdBy: demo.id }
+  const made = await createManagementKeys(database, 'svc').create(key, OPERATOR)
+  await database.close()
+  assert(made.kind === 'created', 'a management key is made')
+  return made.key
+}
 
 test('there are examples in each language, and in no other', () => {
   expect([...new Set(snippets.map(({ language }) => language))].sort()).toEqual([...LANGUAGES].sort())

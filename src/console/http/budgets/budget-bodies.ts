@@ -53,7 +53,7 @@ export const LimitsBody = Type.Object(
       }),
     ),
   },
-  { additionalProperties: false },
+  { title: 'BudgetLimits', additionalProperties: false },
 )
 
 export const GrantBody = Type.Object(

@@ -2,15 +2,13 @@
 import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import type { ApiKeys } from '@/accounts/api-keys'
-import type { ChangedBy } from '@/accounts/audit'
 import type { BudgetOf, Budgets, ChangeBudgetOutcome } from '@/accounts/budgets/budgets'
 import type { Members } from '@/accounts/members/members'
 import { mayDo } from '@/accounts/members/permissions'
 import { GatewayError, invalidRequest } from '@/chat/error'
 import type { Member } from '@/console/auth/viewer'
+import { changedBy } from '@/console/http/changed-by'
 import { ACCOUNT_PREFIX, type GuardDeps, guard, IN_ACCOUNT } from '@/console/http/guard'
-import { clientAddress } from '@/http/client-address'
-import { requestIdOf } from '@/http/request-id'
 import { BUDGET_WINDOWS, type BudgetWindow, windowNumbers } from '@/ledger/budgets'
 import type { Ledger } from '@/ledger/ledger'
 import {
@@ -214,8 +212,4 @@ function expectUpdated(outcome: ChangeBudgetOutcome): void {
 
 function noSuchScope(): GatewayError {
   return new GatewayError('not_found', 'There is no such member or key in this account.', { code: 'budget_not_found' })
-}
-
-function changedBy({ trustedProxyHops }: BudgetRouteDeps, { userId, email }: Member, request: Request): ChangedBy {
-  return { actor: { userId, email }, ip: clientAddress(request, trustedProxyHops), requestId: requestIdOf(request) }
 }

@@ -2,11 +2,12 @@
 import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import type { ChangedBy } from '@/accounts/audit'
+import { changedBy } from '@/console/http/changed-by'
 import { ACCOUNT_PREFIX, guard } from '@/console/http/guard'
 import { clientAddress } from '@/http/client-address'
 import type { Addresses } from '@/ledger/address-lists'
 import { AllowedAddresses, checkOwnAddress, readAddresses } from './allowed-addresses'
-import { type Caller, changedBy, type KeyRouteDeps, noSuchAccount } from './calls'
+import { type Caller, type KeyRouteDeps, noSuchAccount } from './calls'
 
 export type AddressRouteDeps = KeyRouteDeps & {
   /** The account's list; undefined where there is no such account. */
@@ -61,6 +62,6 @@ async function show(deps: AddressRouteDeps, { viewer, request }: Caller) {
 async function choose(deps: AddressRouteDeps, caller: Caller, body: typeof Choice.static) {
   const addresses = readAddresses(body.allowedAddresses)
   if (addresses) checkOwnAddress(addresses, caller.request, deps.trustedProxyHops)
-  await deps.changeAddresses(caller.viewer.accountId, addresses, changedBy(deps, caller))
+  await deps.changeAddresses(caller.viewer.accountId, addresses, changedBy(deps, caller.viewer, caller.request))
   return await show(deps, caller)
 }

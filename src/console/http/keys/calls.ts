@@ -1,7 +1,7 @@
 /** What the routes of API keys share: what they need, who calls, which key is meant, and how a change is refused. */
 import { Type } from '@sinclair/typebox'
 import type { Accounts } from '@/accounts/accounts'
-import type { ApiKeys, ChangedBy, ChangeKeyOutcome, KeyListing } from '@/accounts/api-keys'
+import type { ApiKeys, ChangeKeyOutcome, KeyListing } from '@/accounts/api-keys'
 import type { CatalogSource } from '@/catalog/reload/live-catalog'
 import { GatewayError } from '@/chat/error'
 import type { Member } from '@/console/auth/viewer'
@@ -9,8 +9,6 @@ import { type GuardDeps, IN_ACCOUNT } from '@/console/http/guard'
 import { maySee } from '@/console/http/key-authority'
 import { KeyBody } from '@/console/http/key-bodies'
 import type { ReadKeyUsage } from '@/console/usage-views/key-usage'
-import { clientAddress } from '@/http/client-address'
-import { requestIdOf } from '@/http/request-id'
 import type { Ledger } from '@/ledger/ledger'
 
 export type KeyRouteDeps = GuardDeps & {
@@ -62,10 +60,4 @@ export function noSuchAccount(): GatewayError {
 
 function noSuchKey(): GatewayError {
   return new GatewayError('not_found', 'There is no such API key.', { code: 'key_not_found' })
-}
-
-/** Who is named in the audit log. */
-export function changedBy({ trustedProxyHops }: KeyRouteDeps, { viewer, request }: Caller): ChangedBy {
-  const { userId, email } = viewer
-  return { actor: { userId, email }, ip: clientAddress(request, trustedProxyHops), requestId: requestIdOf(request) }
 }

@@ -2,18 +2,10 @@
 import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import type { ApiKeys } from '@/accounts/api-keys'
+import { changedBy } from '@/console/http/changed-by'
 import { ACCOUNT_PREFIX, guard } from '@/console/http/guard'
 import { KeyBody, keyBody, RotationBody, readOverlap } from '@/console/http/key-bodies'
-import {
-  type Caller,
-  CreatedKey,
-  changedBy,
-  expectUpdated,
-  findOwn,
-  KeyParams,
-  type KeyRouteDeps,
-  unchanged,
-} from './calls'
+import { type Caller, CreatedKey, expectUpdated, findOwn, KeyParams, type KeyRouteDeps, unchanged } from './calls'
 
 /** Mounts what changes the state of a key below `/dashboard/api/a/:accountId/keys/:id`. */
 export function keyLifeRoutes(deps: KeyRouteDeps) {
@@ -88,13 +80,15 @@ export function keyLifeRoutes(deps: KeyRouteDeps) {
 async function setStatus(deps: KeyRouteDeps, caller: Caller, keyId: string, set: ApiKeys['activate']) {
   const { viewer } = caller
   await findOwn(deps.apiKeys, viewer, keyId)
-  expectUpdated(await set(keyId, viewer.accountId, changedBy(deps, caller)))
+  expectUpdated(await set(keyId, viewer.accountId, changedBy(deps, caller.viewer, caller.request)))
   return keyBody(await findOwn(deps.apiKeys, viewer, keyId), Date.now())
 }
 
 async function transfer(deps: KeyRouteDeps, caller: Caller, keyId: string, { userId }: { userId: string }) {
   const { viewer } = caller
-  expectUpdated(await deps.apiKeys.transfer(keyId, viewer.accountId, userId, changedBy(deps, caller)))
+  expectUpdated(
+    await deps.apiKeys.transfer(keyId, viewer.accountId, userId, changedBy(deps, caller.viewer, caller.request)),
+  )
   return keyBody(await findOwn(deps.apiKeys, viewer, keyId), Date.now())
 }
 
@@ -102,7 +96,12 @@ async function rotate(deps: KeyRouteDeps, caller: Caller, keyId: string, body: t
   const { viewer } = caller
   const overlapMs = readOverlap(body)
   await findOwn(deps.apiKeys, viewer, keyId)
-  const outcome = await deps.apiKeys.rotate(keyId, overlapMs, viewer.accountId, changedBy(deps, caller))
+  const outcome = await deps.apiKeys.rotate(
+    keyId,
+    overlapMs,
+    viewer.accountId,
+    changedBy(deps, caller.viewer, caller.request),
+  )
   if (outcome.kind !== 'rotated') throw unchanged(outcome)
   return { key: outcome.key, item: keyBody(await findOwn(deps.apiKeys, viewer, keyId), Date.now()) }
 }
@@ -110,6 +109,6 @@ async function rotate(deps: KeyRouteDeps, caller: Caller, keyId: string, body: t
 async function remove(deps: KeyRouteDeps, caller: Caller, keyId: string) {
   const { viewer } = caller
   await findOwn(deps.apiKeys, viewer, keyId)
-  expectUpdated(await deps.apiKeys.delete(keyId, viewer.accountId, changedBy(deps, caller)))
+  expectUpdated(await deps.apiKeys.delete(keyId, viewer.accountId, changedBy(deps, caller.viewer, caller.request)))
   return { deleted: true as const }
 }

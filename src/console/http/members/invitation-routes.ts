@@ -14,12 +14,13 @@ import { GatewayError } from '@/chat/error'
 import { invitationsTo, resendsOf } from '@/console/auth/limits'
 import type { Member } from '@/console/auth/viewer'
 import { linkFor } from '@/console/auth/visitor'
+import { changedBy } from '@/console/http/changed-by'
 import { ACCOUNT_PREFIX, guard, IN_ACCOUNT } from '@/console/http/guard'
 import type { SessionDeps } from '@/console/http/session/context'
 import { Done, Email, exactly, Token } from '@/console/http/session/schemas'
 import type { Transaction } from '@/db/client'
 import { titled } from '@/http/openapi/titled'
-import { changedBy, Role, refusalOf } from './member-words'
+import { Role, refusalOf } from './member-words'
 
 export type InvitationRouteDeps = SessionDeps & { members: Members }
 

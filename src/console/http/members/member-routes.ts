@@ -8,11 +8,12 @@ import type { Members } from '@/accounts/members/members'
 import { mayDo } from '@/accounts/members/permissions'
 import { GatewayError, invalidRequest } from '@/chat/error'
 import type { Member } from '@/console/auth/viewer'
+import { changedBy } from '@/console/http/changed-by'
 import { ACCOUNT_PREFIX, type GuardDeps, guard, IN_ACCOUNT } from '@/console/http/guard'
 import { titled } from '@/http/openapi/titled'
 import { isCountry } from '@/lib/places/countries'
 import { oneOf, orNull } from '@/lib/schemas'
-import { changedBy, Role, refusalOf } from './member-words'
+import { Role, refusalOf } from './member-words'
 
 export type MemberRouteDeps = GuardDeps & { members: Members; apiKeys: ApiKeys; trustedProxyHops: number }
 

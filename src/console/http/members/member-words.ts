@@ -1,14 +1,11 @@
-/** What the routes of members and of invitations share: roles, refusals in words, and who changes something. */
+/** What the routes of members and of invitations share: roles, and refusals in words. */
 import type { AnswerRefusal } from '@/accounts/members/answer-invitation'
 import type { MemberRefusal } from '@/accounts/members/change-members'
 import type { InvitationRefusal } from '@/accounts/members/invitations'
 import { GatewayError } from '@/chat/error'
 import { notVerified } from '@/console/auth/failure'
-import type { Viewer } from '@/console/auth/viewer'
 import { notPermitted } from '@/console/http/guard'
 import { ACCOUNT_ROLES } from '@/db/auth-schema'
-import { clientAddress } from '@/http/client-address'
-import { requestIdOf } from '@/http/request-id'
 import { oneOf } from '@/lib/schemas'
 
 export const Role = oneOf(ACCOUNT_ROLES)
@@ -51,13 +48,4 @@ export function refusalOf(refusal: MemberRefusal | InvitationRefusal | AnswerRef
 
 function conflict(code: string, message: string): GatewayError {
   return new GatewayError('conflict', message, { code })
-}
-
-/** The person who changes something, and from where. */
-export function changedBy(
-  { trustedProxyHops }: { trustedProxyHops: number },
-  { userId, email }: Pick<Viewer, 'userId' | 'email'>,
-  request: Request,
-) {
-  return { actor: { userId, email }, ip: clientAddress(request, trustedProxyHops), requestId: requestIdOf(request) }
 }

@@ -8,6 +8,7 @@ import { Section } from '@/dashboard/components/section'
 import { EmptyState } from '@/dashboard/components/states/empty-state'
 import { Loaded } from '@/dashboard/components/states/loaded'
 import { useLiveEvents } from '@/dashboard/live'
+import { ManagementSection } from '@/dashboard/pages/keys/management/management-section'
 import { CreateKey } from './create-key'
 import { keysChanged, useKeys } from './keys-data'
 import { KeysTable } from './keys-table'
@@ -17,7 +18,8 @@ export function KeysPage() {
   const query = useKeys()
   useLiveEvents(keysChanged)
   const [isCreating, { open, close }] = useDisclosure()
-  const mayCreate = useMay()('keys.use')
+  const may = useMay()
+  const mayCreate = may('keys.use')
   const hasKeys = (query.data?.items.length ?? 0) > 0
   const button = (label: string) => (
     <Button leftSection={<IconPlus size={16} />} onClick={open}>
@@ -50,6 +52,7 @@ export function KeysPage() {
           }
         </Loaded>
       </Section>
+      {may('managementKeys.change') && <ManagementSection />}
       <CreateKey isOpen={isCreating} close={close} />
     </Page>
   )

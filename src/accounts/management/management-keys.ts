@@ -1,0 +1,180 @@
+/**
+ * The life of a management key: created (and shown once), listed, revoked, and told from its text. It is the account's, not that of
+ * whoever made it: docs/decisions/0035-a-management-key-is-the-accounts.md.
+ */
+import { and, count, desc, eq, gt, isNull, or, sql } from 'drizzle-orm'
+import { type ChangedBy, recordAudit } from '@/accounts/audit'
+import { generateManagementKey, hashKey, isManagementKey } from '@/accounts/key-text'
+import { memberships, users } from '@/db/auth-schema'
+import type { Database, Transaction } from '@/db/client'
+import { managementKeys } from '@/db/management-schema'
+import { accounts } from '@/db/schema'
+import type { Addresses } from '@/ledger/address-lists'
+import { randomId } from '@/lib/ids'
+import { SCOPES, type Scope } from './scopes'
+
+type NewManagementKey = {
+  accountId: string
+  /** 1 to 200 characters. */
+  name: string
+  scopes: readonly Scope[]
+  /** Milliseconds since 1970; null = never. */
+  expiresAtMs: number | null
+  /** The owner or admin who is named for it. */
+  createdBy: string
+}
+
+export type ManagementKeyListing = {
+  keyId: string
+  name: string
+  prefix: string
+  lastFour: string
+  scopes: Scope[]
+  /** Who made it, and whether they are a member still. */
+  createdBy: { userId: string; name: string; isMember: boolean }
+  createdAt: Date
+  expiresAt: Date | null
+  lastUsedAt: Date | null
+}
+
+/** A key that is in force, as a request is answered by it. */
+export type Manager = {
+  keyId: string
+  accountId: string
+  name: string
+  scopes: readonly string[]
+  expiresAt: Date | null
+  createdBy: { userId: string; name: string; email: string }
+  /** Networks that keys of the account may be used from. */
+  allowedAddresses: Addresses
+}
+
+/** `key` is the only copy of the key's text. */
+type CreateOutcome =
+  | { kind: 'created'; keyId: string; key: string }
+  | { kind: 'too_many_keys'; limit: number }
+  | { kind: 'unknown_account' }
+
+/** With `accountId`, only a key of that account is revoked. */
+export interface ManagementKeys {
+  create(key: NewManagementKey, by: ChangedBy): Promise<CreateOutcome>
+  /** Those that are not revoked, newest first, expired ones among them. */
+  list(accountId: string): Promise<ManagementKeyListing[]>
+  /** For ever, from the next request on. */
+  revoke(keyId: string, accountId: string | undefined, by: ChangedBy): Promise<'revoked' | 'unknown_key'>
+  /** Undefined for a text that is no key, or of a key that is revoked, expired, or whose maker an operator keeps out. */
+  identify(text: string): Promise<Manager | undefined>
+}
+
+/** Of one account, without revoked ones. */
+export const MAX_MANAGEMENT_KEYS = 20
+/** A use is written down no more often than this. */
+const TOUCH_MS = 60_000
+
+/** Management keys of `service` in `database`. */
+export function createManagementKeys(database: Database, service: string): ManagementKeys {
+  const { db } = database
+  return {
+    create: (key, by) => create(database, service, key, by),
+    list: (accountId) => list(db, accountId),
+    revoke: (keyId, accountId, by) => revoke(database, keyId, accountId, by),
+    identify: async (text) => (isManagementKey(text, service) ? await identify(db, text) : undefined),
+  }
+}
+
+async function create(
+  { db }: Database,
+  service: string,
+  { accountId, name, scopes, expiresAtMs, createdBy }: NewManagementKey,
+  by: ChangedBy,
+): Promise<CreateOutcome> {
+  const { key, prefix, lastFour } = generateManagementKey(service)
+  const keyId = randomId('mgmt')
+  const expiresAt = expiresAtMs === null ? null : new Date(expiresAtMs)
+  return await db.transaction(async (transaction): Promise<CreateOutcome> => {
+    const [account] = await transaction
+      .select({ id: accounts.id })
+      .from(accounts)
+      .where(eq(accounts.id, accountId))
+      .for('no key update')
+    if (!account) return { kind: 'unknown_account' }
+    if ((await countKeys(transaction, accountId)) >= MAX_MANAGEMENT_KEYS)
+      return { kind: 'too_many_keys', limit: MAX_MANAGEMENT_KEYS }
+    const own = { id: keyId, accountId, name, keyHash: hashKey(key), prefix, lastFour }
+    await transaction.insert(managementKeys).values({ ...own, scopes: [...scopes], createdBy, expiresAt })
+    const details = { name, scopes: scopes.join(', '), expiresAt: expiresAt?.toISOString() ?? null }
+    await recordAudit(transaction, { ...by, action: 'management_key.create', subject: keyId, accountId, details })
+    return { kind: 'created', keyId, key }
+  })
+}
+
+async function countKeys(transaction: Transaction, accountId: string): Promise<number> {
+  const [row] = await transaction
+    .select({ keys: count() })
+    .from(managementKeys)
+    .where(and(eq(managementKeys.accountId, accountId), isNull(managementKeys.revokedAt)))
+  return row?.keys ?? 0
+}
+
+async function list(db: Database['db'], accountId: string): Promise<ManagementKeyListing[]> {
+  const membership = and(eq(memberships.accountId, accountId), eq(memberships.userId, managementKeys.createdBy))
+  const rows = await db
+    .select({ key: managementKeys, maker: users.name, role: memberships.role })
+    .from(managementKeys)
+    .innerJoin(users, eq(users.id, managementKeys.createdBy))
+    .leftJoin(memberships, membership)
+    .where(and(eq(managementKeys.accountId, accountId), isNull(managementKeys.revokedAt)))
+    .orderBy(desc(managementKeys.createdAt), desc(managementKeys.id))
+  return rows.map(({ key, maker, role }) => ({
+    keyId: key.id,
+    name: key.name,
+    prefix: key.prefix,
+    lastFour: key.lastFour,
+    scopes: SCOPES.filter((scope) => key.scopes.includes(scope)),
+    createdBy: { userId: key.createdBy, name: maker, isMember: role !== null },
+    createdAt: key.createdAt,
+    expiresAt: key.expiresAt,
+    lastUsedAt: key.lastUsedAt,
+  }))
+}
+
+async function revoke(
+  { db }: Database,
+  keyId: string,
+  accountId: string | undefined,
+  by: ChangedBy,
+): Promise<'revoked' | 'unknown_key'> {
+  return await db.transaction(async (transaction) => {
+    const own = accountId === undefined ? undefined : eq(managementKeys.accountId, accountId)
+    const [row] = await transaction
+      .update(managementKeys)
+      .set({ revokedAt: new Date() })
+      .where(and(eq(managementKeys.id, keyId), own, isNull(managementKeys.revokedAt)))
+      .returning({ name: managementKeys.name, accountId: managementKeys.accountId })
+    if (!row) return 'unknown_key'
+    const entry = { action: 'management_key.revoke', subject: keyId, accountId: row.accountId }
+    await recordAudit(transaction, { ...by, ...entry, details: { name: row.name } })
+    return 'revoked'
+  })
+}
+
+async function identify(db: Database['db'], text: string): Promise<Manager | undefined> {
+  const isLive = or(isNull(managementKeys.expiresAt), gt(managementKeys.expiresAt, sql`now()`))
+  const [row] = await db
+    .select({
+      key: managementKeys,
+      createdBy: { userId: users.id, name: users.name, email: users.email },
+      allowedAddresses: accounts.allowedAddresses,
+    })
+    .from(managementKeys)
+    .innerJoin(users, and(eq(users.id, managementKeys.createdBy), isNull(users.disabledAt)))
+    .innerJoin(accounts, eq(accounts.id, managementKeys.accountId))
+    .where(and(eq(managementKeys.keyHash, hashKey(text)), isNull(managementKeys.revokedAt), isLive))
+  if (!row) return undefined
+  const { key, createdBy, allowedAddresses } = row
+  if (Date.now() - (key.lastUsedAt?.getTime() ?? 0) >= TOUCH_MS) {
+    await db.update(managementKeys).set({ lastUsedAt: new Date() }).where(eq(managementKeys.id, key.id))
+  }
+  const { id: keyId, accountId, name, scopes, expiresAt } = key
+  return { keyId, accountId, name, scopes, expiresAt, createdBy, allowedAddresses }
+}

@@ -1,0 +1,20 @@
+/** What a management key may be allowed to do. None is given unasked, and none allows calling a model or making management keys. */
+
+export const SCOPES = [
+  'keys:read',
+  'keys:write',
+  'members:read',
+  'members:write',
+  'budgets:read',
+  'budgets:write',
+  'usage:read',
+  'billing:read',
+  'audit:read',
+] as const
+
+export type Scope = (typeof SCOPES)[number]
+
+/** Whether `scopes` allow what `needed` names: whoever may write may read. */
+export function holds(scopes: readonly string[], needed: Scope): boolean {
+  return scopes.includes(needed) || scopes.includes(needed.replace(/:read$/, ':write'))
+}

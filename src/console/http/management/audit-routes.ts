@@ -1,0 +1,78 @@
+/** The route of what was changed in an account, for its owners and admins, and for programs that watch it. */
+import { Type } from '@sinclair/typebox'
+import { Elysia, t } from 'elysia'
+import type { Administration } from '@/console/administration/administration'
+import type { AuditRow } from '@/console/administration/audit-search'
+import type { Member } from '@/console/auth/viewer'
+import { ACCOUNT_PREFIX, type GuardDeps, guard } from '@/console/http/guard'
+import { titled } from '@/http/openapi/titled'
+import { MAX_PAGE_SIZE } from '@/lib/paging'
+import { orNull } from '@/lib/schemas'
+
+export type AuditRouteDeps = GuardDeps & { administration: Pick<Administration, 'searchAudit' | 'ownPeople'> }
+
+const NullableText = orNull(Type.String())
+
+const AccountAuditEntry = titled('AccountAuditEntry', {
+  seq: Type.Integer(),
+  at: Type.String({ description: 'ISO 8601' }),
+  actor: orNull(Type.Object({ userId: Type.String(), email: Type.String() }), {
+    description:
+      'Who did it; null for the service and those who run it, of whom `details` and `ip` are not told either',
+  }),
+  action: Type.String({ examples: ['key.create'] }),
+  subject: Type.String({ description: 'The id of what it was done to' }),
+  details: Type.Record(Type.String(), Type.Union([Type.String(), Type.Number(), Type.Boolean(), Type.Null()]), {
+    description: '`managementKey` is the key by which it was done, whose maker is the actor',
+  }),
+  ip: NullableText,
+  requestId: NullableText,
+})
+
+const AuditQuery = Type.Object({
+  action: Type.Optional(
+    Type.String({
+      pattern: '^[a-z_.]{1,100}$',
+      maxLength: 100,
+      description: 'The whole action or its first word: `key`',
+    }),
+  ),
+  cursor: Type.Optional(Type.String({ maxLength: 500, description: '`nextCursor` of the page before' })),
+  limit: Type.Optional(t.Numeric({ minimum: 1, maximum: MAX_PAGE_SIZE, multipleOf: 1, default: 50 })),
+})
+
+/** Mounts `/dashboard/api/a/:accountId/audit`. */
+export function accountAuditRoutes(deps: AuditRouteDeps) {
+  return new Elysia({ name: 'account-audit-routes', prefix: ACCOUNT_PREFIX, tags: ['Dashboard'] })
+    .use(guard(deps))
+    .get('/audit', ({ viewer, query }) => read(deps, viewer, query), {
+      may: 'audit.read',
+      query: AuditQuery,
+      response: Type.Object({
+        items: Type.Array(AccountAuditEntry, { description: 'Newest first' }),
+        nextCursor: NullableText,
+      }),
+      detail: { summary: 'What was changed in the account', description: 'By whom, from where and by which request.' },
+    })
+}
+
+async function read({ administration }: AuditRouteDeps, { accountId }: Member, query: typeof AuditQuery.static) {
+  const page = await administration.searchAudit({ ...query, accountId })
+  const own = await administration.ownPeople(
+    accountId,
+    page.items.flatMap(({ actorId }) => actorId ?? []),
+  )
+  return { items: page.items.map((row) => told(row, own)), nextCursor: page.nextCursor }
+}
+
+/** Those who run the service act under names that are no business of a customer's. */
+function told(
+  { seq, at, actorId, actorEmail, action, subject, details, ip, requestId }: AuditRow,
+  own: ReadonlySet<string>,
+) {
+  const isOwn = actorId !== null && own.has(actorId)
+  const common = { seq, at: at.toISOString(), action, subject, requestId }
+  return isOwn
+    ? { ...common, actor: { userId: actorId, email: actorEmail }, details, ip }
+    : { ...common, actor: null, details: {}, ip: null }
+}

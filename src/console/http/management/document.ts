@@ -1,0 +1,59 @@
+/** An operation of the management API as the OpenAPI document tells it: in the words and schemas of the dashboard's route. */
+import type { TSchema } from '@sinclair/typebox'
+import type { DocumentDecoration } from 'elysia'
+import { ACCOUNT_PREFIX } from '@/console/http/guard'
+import { IDEMPOTENCY_PARAMETER } from '@/http/idempotency/header'
+import { operation, type Parameter } from '@/http/openapi/operation'
+import { withoutClosing } from '@/http/openapi/refine'
+import { assert } from '@/lib/assert'
+import type { JsonObject } from '@/lib/json'
+import type { ManagementOperation } from './operations'
+
+/** A route of the application, as far as it is looked into. */
+export type MountedRoute = { method: string; path: string; hooks: object }
+
+type Hooks = {
+  body?: TSchema
+  response?: TSchema
+  query?: TSchema
+  params?: TSchema
+  detail?: { summary?: string; description?: string }
+}
+
+const READS = [400, 401, 403, 404, 429, 500, 503]
+const WRITES = [400, 401, 403, 404, 409, 413, 415, 429, 500, 503]
+
+/** Asserts that the dashboard has such a route among `routes`. */
+export function documentOperation(
+  { method, path, scope }: ManagementOperation,
+  routes: readonly MountedRoute[],
+): DocumentDecoration {
+  const place = ACCOUNT_PREFIX + path
+  const route = routes.find((one) => one.method === method && one.path.replace(/\/$/, '') === place)
+  assert(route, `the dashboard has ${method} ${place}`)
+  const { body, response, query, params, detail } = route.hooks as Hooks
+  return operation({
+    tag: 'Management',
+    summary: detail?.summary ?? '',
+    description: `${detail?.description ?? ''} Needs the scope \`${scope}\`.`,
+    parameters: [
+      ...parametersOf('path', params),
+      ...parametersOf('query', query),
+      ...(method === 'GET' ? [] : [IDEMPOTENCY_PARAMETER]),
+    ],
+    ...(body && { requestSchema: body }),
+    ...(response && { responseSchema: JSON.parse(JSON.stringify(response), withoutClosing) }),
+    errors: method === 'GET' ? READS : WRITES,
+  })
+}
+
+function parametersOf(place: 'path' | 'query', schema: TSchema | undefined): Parameter[] {
+  const properties: Record<string, TSchema> = schema?.properties ?? {}
+  return Object.entries(properties)
+    .filter(([name]) => name !== 'accountId')
+    .map(([name, { description, ...own }]) => ({
+      ...{ name, in: place, schema: own as unknown as JsonObject },
+      ...(place === 'path' && { required: true }),
+      ...(description !== undefined && { description }),
+    }))
+}

@@ -1,0 +1,142 @@
+/** The routes of an account's management keys: made by owners and admins who have just shown that it is them, listed, revoked. */
+import { type Static, Type } from '@sinclair/typebox'
+import { Elysia } from 'elysia'
+import {
+  MAX_MANAGEMENT_KEYS,
+  type ManagementKeyListing,
+  type ManagementKeys,
+} from '@/accounts/management/management-keys'
+import { SCOPES } from '@/accounts/management/scopes'
+import { GatewayError } from '@/chat/error'
+import type { Member } from '@/console/auth/viewer'
+import { changedBy } from '@/console/http/changed-by'
+import { ACCOUNT_PREFIX, type GuardDeps, guard, IN_ACCOUNT } from '@/console/http/guard'
+import { readMoment } from '@/console/http/key-bodies'
+import { titled } from '@/http/openapi/titled'
+import { oneOf, orNull } from '@/lib/schemas'
+
+export type ManagementKeyRouteDeps = GuardDeps & { managementKeys: ManagementKeys; trustedProxyHops: number }
+
+const NullableText = orNull(Type.String())
+export const Scopes = Type.Array(oneOf(SCOPES), {
+  uniqueItems: true,
+  description: 'What it may; `…:write` includes reading',
+})
+
+const ManagementKeyBody = titled('ManagementKey', {
+  id: Type.String(),
+  name: Type.String(),
+  prefix: Type.String({ description: 'The first characters of the key' }),
+  lastFour: Type.String(),
+  scopes: Scopes,
+  createdBy: Type.Object({ userId: Type.String(), name: Type.String(), isMember: Type.Boolean() }),
+  isExpired: Type.Boolean(),
+  createdAt: Type.String({ description: 'ISO 8601' }),
+  expiresAt: NullableText,
+  lastUsedAt: NullableText,
+})
+export type ManagementKeyBody = Static<typeof ManagementKeyBody>
+
+const KeyList = Type.Object({
+  items: Type.Array(ManagementKeyBody, { description: 'Newest first' }),
+  nextCursor: Type.Null({ description: 'All are on one page' }),
+  maxKeys: Type.Integer(),
+})
+
+const NewKey = Type.Object(
+  {
+    name: Type.String({ minLength: 1, maxLength: 200, pattern: '\\S' }),
+    scopes: Scopes,
+    expiresAt: Type.Optional(
+      orNull(Type.String({ maxLength: 40, examples: ['2027-01-01T00:00:00Z'] }), {
+        description: 'ISO 8601 moment in the future from which the key is refused; null = never',
+      }),
+    ),
+  },
+  { additionalProperties: false },
+)
+
+const Created = Type.Object({
+  key: Type.String({ description: 'The whole key, shown only here' }),
+  item: ManagementKeyBody,
+})
+const KeyParams = Type.Object({ ...IN_ACCOUNT, id: Type.String({ pattern: '^\\w{1,64}$', maxLength: 64 }) })
+
+/** Mounts `/dashboard/api/a/:accountId/management-keys`. */
+export function managementKeyRoutes(deps: ManagementKeyRouteDeps) {
+  return new Elysia({
+    name: 'management-key-routes',
+    prefix: `${ACCOUNT_PREFIX}/management-keys`,
+    tags: ['Dashboard'],
+  })
+    .use(guard(deps))
+    .get('', ({ viewer }) => list(deps, viewer), {
+      may: 'managementKeys.change',
+      response: KeyList,
+      detail: { summary: 'List management keys', description: 'Those that are not revoked. They call no models.' },
+    })
+    .post('', ({ viewer, body, request }) => create(deps, { viewer, request }, body), {
+      may: { permission: 'managementKeys.change', isProved: true },
+      body: NewKey,
+      response: Created,
+      detail: {
+        summary: 'Create a management key',
+        description: `For the management API. The answer holds the whole key, once. Needs a fresh proof of who one is (403 \`step_up_required\`). At most ${MAX_MANAGEMENT_KEYS} (409).`,
+      },
+    })
+    .delete('/:id', ({ viewer, params, request }) => revoke(deps, { viewer, request }, params.id), {
+      may: 'managementKeys.change',
+      params: KeyParams,
+      response: Type.Object({ revoked: Type.Literal(true) }),
+      detail: { summary: 'Revoke a management key', description: 'For ever: its next request is refused (401).' },
+    })
+}
+
+async function list({ managementKeys }: ManagementKeyRouteDeps, { accountId }: Member) {
+  const keys = await managementKeys.list(accountId)
+  return { items: keys.map(keyBody), nextCursor: null, maxKeys: MAX_MANAGEMENT_KEYS }
+}
+
+type Caller = { viewer: Member; request: Request }
+
+async function create(deps: ManagementKeyRouteDeps, { viewer, request }: Caller, body: Static<typeof NewKey>) {
+  const { managementKeys } = deps
+  const { accountId, userId: createdBy } = viewer
+  const expiresAtMs = body.expiresAt == null ? null : readMoment(body.expiresAt, Date.now())
+  const key = { accountId, name: body.name.trim(), scopes: body.scopes, expiresAtMs, createdBy }
+  const outcome = await managementKeys.create(key, changedBy(deps, viewer, request))
+  switch (outcome.kind) {
+    case 'unknown_account':
+      throw new GatewayError('not_found', 'There is no such account.')
+    case 'too_many_keys':
+      throw new GatewayError('conflict', `An account has at most ${outcome.limit} management keys. Revoke one.`, {
+        code: 'too_many_keys',
+      })
+    case 'created': {
+      const made = (await managementKeys.list(accountId)).find(({ keyId }) => keyId === outcome.keyId)
+      if (!made) throw noSuchKey()
+      return { key: outcome.key, item: keyBody(made) }
+    }
+  }
+}
+
+async function revoke(deps: ManagementKeyRouteDeps, { viewer, request }: Caller, keyId: string) {
+  const outcome = await deps.managementKeys.revoke(keyId, viewer.accountId, changedBy(deps, viewer, request))
+  if (outcome === 'unknown_key') throw noSuchKey()
+  return { revoked: true as const }
+}
+
+function noSuchKey(): GatewayError {
+  return new GatewayError('not_found', 'There is no such management key.', { code: 'key_not_found' })
+}
+
+function keyBody({ keyId: id, createdAt, expiresAt, lastUsedAt, ...key }: ManagementKeyListing): ManagementKeyBody {
+  return {
+    id,
+    ...key,
+    isExpired: expiresAt !== null && expiresAt.getTime() <= Date.now(),
+    createdAt: createdAt.toISOString(),
+    expiresAt: expiresAt?.toISOString() ?? null,
+    lastUsedAt: lastUsedAt?.toISOString() ?? null,
+  }
+}

@@ -1,0 +1,134 @@
+/**
+ * A change by the management API that has an idempotency key happens once, whoever sends it how often: a repetition gets the first
+ * answer. docs/decisions/0036-kept-answers-are-read-by-their-senders.md says how what is kept stays secret, and what is kept at all.
+ */
+import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
+import type { Manager } from '@/accounts/management/management-keys'
+import { GatewayError } from '@/chat/error'
+import type { HttpDeps } from '@/http/deps'
+import type { RequestName } from '@/http/idempotency/header'
+import { requestIdOf } from '@/http/request-id'
+import { assert } from '@/lib/assert'
+
+/** No change takes longer: one that is still open was begun by a gateway that has died. */
+const OPEN_MS = 60_000
+const RETRY_AFTER_SECONDS = 1
+
+type Change = {
+  manager: Manager
+  /** The text of the management key, which nobody keeps but its holder. */
+  secret: string
+  name: RequestName
+  request: Request
+}
+
+/** Throws `conflict` (409) where the key has another request, or one whose answer is not there, and `rate_limited` for too many keys. */
+export async function changeOnce(
+  { idempotency }: Pick<HttpDeps, 'idempotency'>,
+  { manager, secret, name, request }: Change,
+  change: () => Promise<Response>,
+): Promise<Response> {
+  assert(idempotency, 'a name is only read where answers may be kept')
+  const { claims } = idempotency
+  const { accountId, keyId } = manager
+  // Apart from those of paid requests, and of other management keys.
+  const idempotencyKey = `management ${keyId} ${name.key}`
+  const { fingerprint } = name
+  const claimant = { accountId, keyId, idempotencyKey, fingerprint, requestId: requestIdOf(request) }
+  const seal = sealOf(secret, name.key)
+  const outcome = await claims.claim(claimant)
+  if (outcome.kind !== 'claimed') return repeated(outcome, seal)
+  const response = await change().catch(async (error: unknown) => {
+    await claims.free(claimant)
+    throw error
+  })
+  const { status } = response
+  if (isRefusal(status)) {
+    await claims.free(claimant)
+    return response
+  }
+  const [body, headers] = [await response.text(), [...response.headers]]
+  const isKept = await claims.keep(claimant, { status, headers, body: seal.close(body) })
+  if (!isKept) await claims.spend(claimant)
+  return new Response(body, { status, headers })
+}
+
+/** What was refused has changed nothing, and may be sent again when it is mended. */
+function isRefusal(status: number): boolean {
+  return status >= 400 && status < 500
+}
+
+type Earlier = Exclude<
+  Awaited<ReturnType<NonNullable<HttpDeps['idempotency']>['claims']['claim']>>,
+  { kind: 'claimed' }
+>
+
+function repeated(earlier: Earlier, seal: Seal): Response {
+  switch (earlier.kind) {
+    case 'full':
+      throw new GatewayError('rate_limited', 'Too many idempotency keys were used in the last 24 hours.', {
+        ...{ code: 'too_many_idempotency_keys', retryAfterSeconds: earlier.retryAfterMs / 1000 },
+      })
+    case 'reused':
+      throw conflict('idempotency_key_reused', 'This Idempotency-Key was used for another request.', earlier.requestId)
+    case 'kept': {
+      const body = seal.open(earlier.answer.body)
+      if (body === undefined) throw lost(earlier.requestId)
+      const { status, headers } = earlier.answer
+      return new Response(body, { status, headers: [...headers, ['idempotent-replayed', 'true']] })
+    }
+    case 'spent':
+      throw lost(earlier.requestId)
+    case 'open':
+      if (earlier.ageMs > OPEN_MS) throw lost(earlier.requestId)
+      throw new GatewayError(
+        'conflict',
+        'A request with this Idempotency-Key is under way. Ask again for its answer.',
+        {
+          ...{ code: 'idempotency_key_in_use', retryAfterSeconds: RETRY_AFTER_SECONDS },
+          details: { originalRequestId: earlier.requestId },
+        },
+      )
+  }
+}
+
+function lost(originalRequestId: string): GatewayError {
+  const message =
+    'The first request with this Idempotency-Key may have been done, and its answer is not there any more. See what has changed ' +
+    'before you send it with a new key.'
+  return conflict('idempotency_answer_lost', message, originalRequestId)
+}
+
+function conflict(code: string, message: string, originalRequestId: string): GatewayError {
+  return new GatewayError('conflict', message, { code, details: { originalRequestId } })
+}
+
+type Seal = { close(text: string): string; open(sealed: string): string | undefined }
+
+const CIPHER = 'aes-256-gcm'
+const KEY_BYTES = 32
+const IV_BYTES = 12
+const TAG_BYTES = 16
+
+/** Only who sends the same management key and the same idempotency key reads again what was closed with them. */
+function sealOf(secret: string, idempotencyKey: string): Seal {
+  const key = Buffer.from(hkdfSync('sha256', secret, idempotencyKey, 'kept answer of the management API', KEY_BYTES))
+  return {
+    close(text) {
+      const iv = randomBytes(IV_BYTES)
+      const cipher = createCipheriv(CIPHER, key, iv)
+      const sealed = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()])
+      return Buffer.concat([iv, cipher.getAuthTag(), sealed]).toString('base64')
+    },
+    open(text) {
+      const bytes = Buffer.from(text, 'base64')
+      const decipher = createDecipheriv(CIPHER, key, bytes.subarray(0, IV_BYTES))
+      decipher.setAuthTag(bytes.subarray(IV_BYTES, IV_BYTES + TAG_BYTES))
+      try {
+        return decipher.update(bytes.subarray(IV_BYTES + TAG_BYTES), undefined, 'utf8') + decipher.final('utf8')
+      } catch {
+        return undefined
+      }
+    },
+  }
+}

@@ -1,0 +1,32 @@
+/** What the management API offers: routes of the dashboard under another path, each with the scope that a key needs for it. */
+import type { Scope } from '@/accounts/management/scopes'
+
+/** `path` stands below `/v1`, and below the account in the dashboard. */
+export type ManagementOperation = { method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'; path: string; scope: Scope }
+
+/** Nothing of management keys themselves is among them: a key makes none, and changes nothing of its own. */
+export const OPERATIONS: readonly ManagementOperation[] = [
+  { method: 'GET', path: '/keys', scope: 'keys:read' },
+  { method: 'POST', path: '/keys', scope: 'keys:write' },
+  { method: 'GET', path: '/keys/:id', scope: 'keys:read' },
+  { method: 'PATCH', path: '/keys/:id', scope: 'keys:write' },
+  { method: 'POST', path: '/keys/:id/rotate', scope: 'keys:write' },
+  { method: 'POST', path: '/keys/:id/deactivate', scope: 'keys:write' },
+  { method: 'POST', path: '/keys/:id/activate', scope: 'keys:write' },
+  { method: 'POST', path: '/keys/:id/transfer', scope: 'keys:write' },
+  { method: 'DELETE', path: '/keys/:id', scope: 'keys:write' },
+  { method: 'GET', path: '/budgets', scope: 'budgets:read' },
+  { method: 'GET', path: '/budgets/:scope/:scopeId', scope: 'budgets:read' },
+  { method: 'PUT', path: '/budgets/:scope/:scopeId', scope: 'budgets:write' },
+  { method: 'POST', path: '/budgets/:scope/:scopeId/grant', scope: 'budgets:write' },
+  { method: 'GET', path: '/members', scope: 'members:read' },
+  { method: 'PATCH', path: '/members/:userId', scope: 'members:write' },
+  { method: 'DELETE', path: '/members/:userId', scope: 'members:write' },
+  { method: 'GET', path: '/invitations', scope: 'members:read' },
+  { method: 'POST', path: '/invitations', scope: 'members:write' },
+  { method: 'POST', path: '/invitations/:invitationId/resend', scope: 'members:write' },
+  { method: 'POST', path: '/invitations/:invitationId/revoke', scope: 'members:write' },
+  { method: 'GET', path: '/orders', scope: 'billing:read' },
+  { method: 'GET', path: '/orders/:orderId', scope: 'billing:read' },
+  { method: 'GET', path: '/audit', scope: 'audit:read' },
+]

@@ -1,0 +1,158 @@
+/**
+ * The management API: programs that have a management key do what owners and admins do in the dashboard, by the dashboard's own routes.
+ * A request is let in here, by key, scope and rate, and is then handed to the route of its operation in the name of the key.
+ */
+import { Type } from '@sinclair/typebox'
+import { Elysia } from 'elysia'
+import type { Manager } from '@/accounts/management/management-keys'
+import type { Members } from '@/accounts/members/members'
+import { GatewayError } from '@/chat/error'
+import type { Auth } from '@/console/auth/auth'
+import { changesAt, changesWith } from '@/console/auth/limits'
+import type { Member } from '@/console/auth/viewer'
+import { ACCOUNT_PREFIX, admitManaged } from '@/console/http/guard'
+import { MAX_KEY_BODY_BYTES } from '@/console/http/key-bodies'
+import { bearerToken } from '@/http/auth'
+import { type BodyLimits, readJsonBody } from '@/http/body'
+import { clientAddress, rememberPeer } from '@/http/client-address'
+import type { HttpDeps } from '@/http/deps'
+import { readRequestName } from '@/http/idempotency/header'
+import { type ManagerDeps, requireManager } from '@/http/management/manager'
+import { operation } from '@/http/openapi/operation'
+import { NO_SNIFFING } from '@/http/pages'
+import { sameIdentity } from '@/http/request-id'
+import { pathOf, queryOf } from '@/http/request-line'
+import { allowSilence } from '@/http/silence'
+import { oneOf, orNull } from '@/lib/schemas'
+import { documentOperation, type MountedRoute } from './document'
+import { Scopes } from './key-routes'
+import { changeOnce } from './once'
+import { type ManagementOperation, OPERATIONS } from './operations'
+
+type ManagementDeps = ManagerDeps &
+  BodyLimits &
+  Pick<HttpDeps, 'idempotency'> & {
+    auth: Pick<Auth, 'parts'>
+    members: Pick<Members, 'findKind'>
+    /** The routes of the dashboard, by which operations are documented. */
+    routes: readonly MountedRoute[]
+    /** Has the application answer a request. */
+    dispatch(request: Request): Promise<Response>
+  }
+
+const PREFIX = '/v1'
+
+const NullableText = orNull(Type.String())
+const AccountBody = Type.Object({
+  id: Type.String(),
+  name: Type.String(),
+  kind: oneOf(['personal', 'organisation']),
+  managementKey: Type.Object(
+    { id: Type.String(), name: Type.String(), scopes: Scopes, expiresAt: NullableText },
+    { description: 'The key that asks' },
+  ),
+})
+
+/** Mounts `GET /v1/account` and the {@link OPERATIONS}. */
+export function managementRoutes(deps: ManagementDeps) {
+  const app = new Elysia({ name: 'management-routes' }).get(
+    `${PREFIX}/account`,
+    ({ request }) => account(deps, request),
+    {
+      detail: operation({
+        tag: 'Management',
+        summary: 'The account, and the key that asks',
+        description: 'Needs no scope.',
+        responseSchema: AccountBody,
+        errors: [401, 403, 429, 503],
+      }),
+    },
+  )
+  for (const offered of OPERATIONS) {
+    app.route(offered.method, PREFIX + offered.path, ({ request }) => perform(deps, offered, request), {
+      parse: 'none',
+      detail: documentOperation(offered, deps.routes),
+    })
+  }
+  return app
+}
+
+async function account(deps: ManagementDeps, request: Request): Promise<Response> {
+  const { keyId, accountId, name, scopes, expiresAt } = await requireManager(deps, request)
+  const found = await deps.members.findKind(accountId)
+  if (!found) throw new GatewayError('not_found', 'There is no such account.')
+  const managementKey = { id: keyId, name, scopes, expiresAt: expiresAt?.toISOString() ?? null }
+  const body = { id: accountId, name: found.name, kind: found.kind, managementKey }
+  return Response.json(body, { headers: { 'cache-control': 'no-store', ...NO_SNIFFING } })
+}
+
+async function perform(deps: ManagementDeps, offered: ManagementOperation, request: Request): Promise<Response> {
+  const manager = await requireManager(deps, request, offered.scope)
+  if (offered.method === 'GET') return await deps.dispatch(inDashboard(offered, request, undefined, manager))
+  const name = readRequestName(request, deps.idempotency !== undefined)
+  const { keyId, accountId } = manager
+  await deps.auth.parts.throttle.attempt(changesWith(keyId), changesAt(accountId))
+  const body = await readBody(deps, offered, request)
+  allowSilence(request)
+  const change = () => deps.dispatch(inDashboard(offered, request, body, manager))
+  if (!name) return await change()
+  name.ofBody(body ?? NOTHING)
+  const secret = bearerToken(request.headers.get('authorization') ?? '') ?? ''
+  return await changeOnce(deps, { manager, secret, name, request }, change)
+}
+
+const NOTHING = new TextEncoder().encode('{}')
+
+/** What is sent along; an operation that needs nothing said may come without a body. */
+async function readBody(
+  deps: ManagementDeps,
+  { method }: ManagementOperation,
+  request: Request,
+): Promise<Uint8Array<ArrayBuffer> | undefined> {
+  if (request.body === null) return method === 'DELETE' ? undefined : NOTHING
+  let bytes: Uint8Array<ArrayBuffer> | undefined
+  const limits = { ...deps, maxBodyBytes: Math.min(deps.maxBodyBytes, MAX_KEY_BODY_BYTES) }
+  await readJsonBody(request, limits, {
+    onBytes(read) {
+      bytes = new Uint8Array(read)
+    },
+  })
+  return bytes
+}
+
+/** The same request to the dashboard's route, with nothing of its headers but where it comes from. */
+function inDashboard(
+  { method, path }: ManagementOperation,
+  request: Request,
+  body: Uint8Array<ArrayBuffer> | undefined,
+  manager: Manager,
+): Request {
+  const { accountId } = manager
+  const url = new URL(request.url)
+  const query = queryOf(request.url)
+  const place = ACCOUNT_PREFIX.replace(':accountId', accountId) + pathOf(request.url).slice(PREFIX.length)
+  const headers = new Headers()
+  const forwarded = request.headers.get('x-forwarded-for')
+  if (forwarded !== null) headers.set('x-forwarded-for', forwarded)
+  if (body) {
+    headers.set('content-type', 'application/json')
+    headers.set('content-length', String(body.length))
+  }
+  const inner = new Request(`${url.origin}${place}${query === '' ? '' : `?${query}`}`, {
+    method,
+    headers,
+    ...(body && { body }),
+  })
+  sameIdentity(inner, request)
+  rememberPeer(inner, clientAddress(request, 0))
+  admitManaged(inner, memberOf(manager), ACCOUNT_PREFIX + path)
+  return inner
+}
+
+/** A key may what an admin may, within its scopes; its maker is named for what it does. */
+function memberOf({ keyId, accountId, createdBy: { userId, name, email } }: Manager): Member {
+  return {
+    ...{ userId, name, email, accountId, ownAccountId: accountId, accountRole: 'admin', managementKeyId: keyId },
+    ...{ role: 'member', sessionId: '', isTotpEnabled: false, provedAtMs: 0 },
+  }
+}

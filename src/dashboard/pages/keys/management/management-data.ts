@@ -1,0 +1,48 @@
+/** Management keys as the page of keys asks for them and changes them. */
+import { useQuery } from '@tanstack/react-query'
+import type { ManagementKeyBody } from '@/console/http/management/key-routes'
+import { accountApi } from '@/dashboard/account'
+import { answer } from '@/dashboard/client'
+import { withProof } from '@/dashboard/components/step-up'
+import { queryClient } from '@/dashboard/query'
+
+export type { ManagementKeyBody } from '@/console/http/management/key-routes'
+export type Scope = ManagementKeyBody['scopes'][number]
+
+const MANAGEMENT_KEYS = ['management-keys'] as const
+
+/** What a key may be allowed to do, for whom nothing is said: reading, and with it changing, where there is something to change. */
+export const RESOURCES = [
+  { label: 'API keys', read: 'keys:read', write: 'keys:write' },
+  { label: 'Budgets', read: 'budgets:read', write: 'budgets:write' },
+  { label: 'Members and invitations', read: 'members:read', write: 'members:write' },
+  { label: 'Usage report', read: 'usage:read' },
+  { label: 'Orders of credit', read: 'billing:read' },
+  { label: 'Audit log', read: 'audit:read' },
+] as const satisfies readonly { label: string; read: Scope; write?: Scope }[]
+
+/** Those that are not revoked. */
+export function useManagementKeys() {
+  return useQuery({ queryKey: MANAGEMENT_KEYS, queryFn: () => answer(accountApi()['management-keys'].get()) })
+}
+
+/** Makes one, after a proof of who asks, and returns its text. */
+export async function createManagementKey(key: {
+  name: string
+  scopes: Scope[]
+  expiresAt: string | null
+}): Promise<string> {
+  const made = await withProof(() => answer(accountApi()['management-keys'].post(key)))
+  await managementKeysChanged()
+  return made.key
+}
+
+/** Ends one for ever. */
+export async function revokeManagementKey({ id }: ManagementKeyBody): Promise<void> {
+  await answer(accountApi()['management-keys']({ id }).delete())
+  await managementKeysChanged()
+}
+
+function managementKeysChanged(): Promise<void> {
+  return queryClient.invalidateQueries({ queryKey: MANAGEMENT_KEYS })
+}

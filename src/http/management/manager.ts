@@ -1,0 +1,41 @@
+/** Who manages an account by the API: one management key in the Authorization header, and what it may. */
+import type { ManagementKeys, Manager } from '@/accounts/management/management-keys'
+import { holds, type Scope } from '@/accounts/management/scopes'
+import { GatewayError } from '@/chat/error'
+import { unusableKey } from '@/gateway/refuse-early'
+import { bearerToken } from '@/http/auth'
+import { clientAddress } from '@/http/client-address'
+import { knowCaller } from '@/http/silence'
+import type { Unpaid } from '@/http/unpaid'
+import { createNetworks } from '@/lib/networks'
+
+export type ManagerDeps = {
+  managementKeys: Pick<ManagementKeys, 'identify'>
+  unpaid: Unpaid
+  trustedProxyHops: number
+}
+
+/**
+ * The management key behind a request. Throws `invalid_credentials` (401) for whatever is none that is in force, `forbidden` (403)
+ * where it comes from an address that the account does not allow or lacks the scope, and `rate_limited` (429) where there were too many.
+ */
+export async function requireManager(deps: ManagerDeps, request: Request, scope?: Scope): Promise<Manager> {
+  const { managementKeys, unpaid } = deps
+  unpaid.admitStranger(request)
+  const manager = await managementKeys.identify(bearerToken(request.headers.get('authorization') ?? '') ?? '')
+  if (!manager) {
+    unpaid.stranger(request)
+    const message =
+      'This takes a management key, which owners and admins of an account make in the dashboard: none was sent, or none that is valid.'
+    throw new GatewayError('invalid_credentials', message, { code: 'management_key_required' })
+  }
+  knowCaller(request)
+  unpaid.answer(manager)
+  const { allowedAddresses, scopes } = manager
+  if (allowedAddresses && !createNetworks(allowedAddresses)(clientAddress(request, deps.trustedProxyHops))) {
+    throw unusableKey({ kind: 'address_not_allowed' })
+  }
+  if (scope === undefined || holds(scopes, scope)) return manager
+  const message = `This management key lacks the scope ${scope}.`
+  throw new GatewayError('forbidden', message, { code: 'scope_missing', details: { scope } })
+}

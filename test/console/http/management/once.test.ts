@@ -1,0 +1,102 @@
+/** Idempotency keys of the management API: a change happens once, its answer is given again, and nobody else can read what is kept. */
+import { afterAll, beforeAll, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
+import { startGateway, type TestGateway } from '@test/support/gateway'
+import { type Person, signUpPerson } from '@test/support/person'
+import { redisUrl } from '@test/support/stores'
+import { chatCompletion } from '@test/support/upstream'
+import { Redis } from 'ioredis'
+import { BEHIND_A_PROXY, makeManagementKey, send } from './caller'
+
+setDefaultTimeout(300_000)
+
+let gateway: TestGateway
+let owner: Person
+let manager: { id: string; key: string }
+
+beforeAll(async () => {
+  gateway = await startGateway({ respond: () => Response.json(chatCompletion('ok')), environment: BEHIND_A_PROXY })
+})
+afterAll(() => gateway.stop())
+
+beforeEach(async () => {
+  owner = await signUpPerson(gateway)
+  manager = await makeManagementKey(owner)
+})
+
+const make = (name: string, body: unknown, key = manager.key) =>
+  send(gateway, key, 'POST', '/v1/keys', body, { 'idempotency-key': name })
+const codeOf = ({ body }: { body: unknown }) => (body as { error?: { code?: unknown } }).error?.code
+
+async function namesOfKeys(): Promise<string[]> {
+  const { body } = await send(gateway, manager.key, 'GET', '/v1/keys')
+  return (body as { items: { name: string }[] }).items.map(({ name }) => name)
+}
+
+test('17: the same Idempotency-Key twice makes one key; with another body 409', async () => {
+  const first = await make('order-1', { name: 'robot' })
+  const again = await make('order-1', { name: 'robot' })
+  expect([first.status, again.status, again.body]).toEqual([200, 200, first.body])
+  expect(again.headers.get('idempotent-replayed')).toBe('true')
+  expect(again.headers.get('x-request-id')).toBe(first.headers.get('x-request-id'))
+  const other = await make('order-1', { name: 'another' })
+  expect([other.status, codeOf(other)]).toEqual([409, 'idempotency_key_reused'])
+  expect(await namesOfKeys()).toEqual(['robot'])
+})
+
+test('17: 50 at once with one Idempotency-Key make one key', async () => {
+  const answers = await Promise.all(Array.from({ length: 50 }, () => make('order-2', { name: 'robot' })))
+  const made = answers.filter(({ status }) => status === 200)
+  const texts = new Set(made.map(({ body }) => (body as { key: string }).key))
+  expect(texts.size).toBe(1)
+  for (const answer of answers.filter(({ status }) => status !== 200)) {
+    expect([answer.status, codeOf(answer)]).toEqual([409, 'idempotency_key_in_use'])
+    expect(answer.headers.get('retry-after')).toBe('1')
+  }
+  expect(await namesOfKeys()).toEqual(['robot'])
+  expect((await make('order-2', { name: 'robot' })).body).toEqual(made[0]?.body)
+})
+
+test('of what was refused nothing is kept', async () => {
+  expect((await make('order-3', { name: '' })).status).toBe(400)
+  expect((await make('order-3', { name: 'robot', monthlyBudgetUsd: 'much' })).status).toBe(400)
+  expect((await make('order-3', { name: 'robot' })).status).toBe(200)
+  expect(await namesOfKeys()).toEqual(['robot'])
+})
+
+test.each(['', 'a b', 'x'.repeat(256)])('is no Idempotency-Key: %j', async (name) => {
+  const answer = await make(name, { name: 'robot' })
+  expect([answer.status, codeOf(answer)]).toEqual([400, 'invalid_idempotency_key'])
+})
+
+test('holds for one management key, of one account, and apart from paid requests', async () => {
+  const second = await makeManagementKey(owner)
+  const stranger = await makeManagementKey(await signUpPerson(gateway))
+  const keys = [manager.key, second.key, stranger.key]
+  const answers = await Promise.all(keys.map((key) => make('order-4', { name: 'robot' }, key)))
+  expect(new Set(answers.map(({ body }) => (body as { key: string }).key)).size).toBe(3)
+})
+
+test('holds for every other change, too, by path and method', async () => {
+  const { body } = await make('order-5', { name: 'robot' })
+  const { id } = (body as { item: { id: string } }).item
+  const rotate = () =>
+    send(gateway, manager.key, 'POST', `/v1/keys/${id}/rotate`, { overlap: '0' }, { 'idempotency-key': 'turn-1' })
+  const [first, again] = [await rotate(), await rotate()]
+  expect(again.body).toEqual(first.body)
+  const elsewhere = await send(gateway, manager.key, 'DELETE', `/v1/keys/${id}`, undefined, {
+    'idempotency-key': 'turn-1',
+  })
+  expect([elsewhere.status, codeOf(elsewhere)]).toEqual([409, 'idempotency_key_reused'])
+})
+
+test('what is kept holds no key in clear, nor what opens it', async () => {
+  const { body } = await make('order-6', { name: 'robot' })
+  const { key } = body as { key: string }
+  const redis = new Redis(await redisUrl())
+  const stored: string[] = []
+  for (const name of await redis.keys(`idempotency:{${owner.viewer.accountId}}:claim:*`))
+    stored.push(JSON.stringify(await redis.hgetall(name)))
+  redis.disconnect()
+  expect(stored.length).toBeGreaterThan(0)
+  for (const secret of [key, key.slice(4, 30), manager.key, 'order-6']) expect(stored.join()).not.toContain(secret)
+})

@@ -1,0 +1,275 @@
+/** The management API over a whole gateway: what keys do for an account, in whose name, and until when. */
+import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { startGateway, type TestGateway } from '@test/support/gateway'
+import { type Person, signUpPerson } from '@test/support/person'
+import { chatCompletion, usageOf } from '@test/support/upstream'
+import { addCredit, ask, flushed } from '@test/usage/customer'
+import { hashKey } from '@/accounts/key-text'
+import { BEHIND_A_PROXY, makeManagementKey, send } from './caller'
+
+setDefaultTimeout(300_000)
+
+const PATH = '/dashboard/api/a/:accountId/management-keys'
+
+let gateway: TestGateway
+let owner: Person
+let accountId: string
+let manager: { id: string; key: string }
+
+beforeAll(async () => {
+  gateway = await startGateway({
+    respond: () => Response.json(chatCompletion('ok', usageOf(10, 5))),
+    environment: BEHIND_A_PROXY,
+  })
+})
+afterAll(() => gateway.stop())
+
+beforeEach(async () => {
+  owner = await signUpPerson(gateway, { name: 'Olga Owner' })
+  accountId = owner.viewer.accountId
+  manager = await makeManagementKey(owner)
+})
+
+const call = (method: string, path: string, body?: unknown) => send(gateway, manager.key, method, path, body)
+const sql = () => gateway.gateway.database.sql
+
+async function addMember(role: string): Promise<Person> {
+  const person = await signUpPerson(gateway)
+  await sql()`INSERT INTO memberships (account_id, user_id, role) VALUES (${accountId}, ${person.viewer.userId}, ${role})`
+  return person
+}
+
+async function becomeOrganisation(): Promise<void> {
+  const company = { name: 'Example GmbH', country: 'DE' }
+  expect((await owner.json('POST', '/dashboard/api/a/:accountId/organisation', company)).status).toBe(200)
+}
+
+describe('a management key', () => {
+  test('is shown once, kept as a hash, listed without its text, and audited', async () => {
+    expect(manager.key).toMatch(/^svc-mgmt-[0-9A-Za-z]{36}$/)
+    const [row] = await sql()`SELECT * FROM management_keys WHERE id = ${manager.id}`
+    expect(row?.key_hash).toBe(hashKey(manager.key))
+    expect(JSON.stringify(row)).not.toContain(manager.key)
+    const { body } = await owner.json('GET', PATH)
+    expect(body).toMatchObject({
+      items: [{ id: manager.id, prefix: manager.key.slice(0, 13), lastFour: manager.key.slice(-4), isExpired: false }],
+    })
+    expect(JSON.stringify(body)).not.toContain(manager.key)
+    const [entry] = await sql()`SELECT * FROM audit_entries WHERE subject = ${manager.id}`
+    expect(entry).toMatchObject({
+      action: 'management_key.create',
+      actor_id: owner.viewer.userId,
+      account_id: accountId,
+    })
+    expect(gateway.logLines.join()).not.toContain(manager.key)
+  })
+
+  test('is made only after a fresh proof of who asks', async () => {
+    await sql()`UPDATE sessions SET proved_at = now() - interval '1 hour' WHERE user_id = ${owner.viewer.userId}`
+    const body = { name: 'another', scopes: [] }
+    expect(await owner.json('POST', PATH, body)).toMatchObject({
+      status: 403,
+      body: { error: { code: 'step_up_required' } },
+    })
+    const proof = { password: owner.password }
+    expect((await owner.json('POST', '/dashboard/api/session/step-up', proof)).status).toBe(200)
+    expect((await owner.json('POST', PATH, body)).status).toBe(200)
+  })
+
+  test.each([
+    { scopes: ['keys'] },
+    { scopes: ['keys:read', 'keys:read'] },
+    { scopes: [], expiresAt: '2020-01-01' },
+    {},
+  ])('is not made of %j', async (wrong) => {
+    expect((await owner.json('POST', PATH, { name: 'another', ...wrong })).status).toBe(400)
+  })
+
+  test('tells whose it is and what it may', async () => {
+    const { status, body } = await call('GET', '/v1/account')
+    expect([status, body]).toEqual([
+      200,
+      {
+        ...{ id: accountId, name: 'Olga Owner', kind: 'personal' },
+        managementKey: {
+          id: manager.id,
+          name: expect.any(String),
+          scopes: expect.arrayContaining(['keys:write']),
+          expiresAt: null,
+        },
+      },
+    ])
+  })
+
+  test.each([
+    ['revoked', () => owner.json('DELETE', `${PATH}/${manager.id}`)],
+    ['expired', () => sql()`UPDATE management_keys SET expires_at = now() WHERE id = ${manager.id}`],
+    [
+      'of somebody whom an operator keeps out',
+      () => sql()`UPDATE users SET disabled_at = now() WHERE id = ${owner.viewer.userId}`,
+    ],
+  ])('is refused with the next request once it is %s', async (_, end) => {
+    expect((await call('GET', '/v1/keys')).status).toBe(200)
+    await end()
+    expect(await call('GET', '/v1/keys')).toMatchObject({
+      status: 401,
+      body: { error: { code: 'management_key_required' } },
+    })
+  })
+
+  test('stays the account’s when its maker has left, and does what it may', async () => {
+    await becomeOrganisation()
+    const admin = await addMember('admin')
+    const { body } = await admin.json('POST', PATH.replace(':accountId', accountId), {
+      name: 'robot',
+      scopes: ['keys:read'],
+    })
+    const { key } = body as { key: string }
+    await sql()`DELETE FROM memberships WHERE account_id = ${accountId} AND user_id = ${admin.viewer.userId}`
+    expect((await send(gateway, key, 'GET', '/v1/keys')).status).toBe(200)
+    const listed = await owner.json('GET', PATH)
+    expect(JSON.stringify(listed.body)).toContain('"isMember":false')
+  })
+
+  test('works from the account’s allowed addresses alone', async () => {
+    await sql()`UPDATE accounts SET allowed_addresses = '{192.0.2.0/24}' WHERE id = ${accountId}`
+    expect(await call('GET', '/v1/keys')).toMatchObject({
+      status: 403,
+      body: { error: { code: 'address_not_allowed' } },
+    })
+    const from = { 'x-forwarded-for': '192.0.2.7' }
+    expect((await send(gateway, manager.key, 'GET', '/v1/keys', undefined, from)).status).toBe(200)
+  })
+
+  test.each([
+    ['/v1/chat/completions', { model: 'svc/alpha', messages: [{ role: 'user', content: 'Hi' }] }],
+    ['/v1/messages', { model: 'svc/alpha', max_tokens: 9, messages: [{ role: 'user', content: 'Hi' }] }],
+    ['/v1/responses', { model: 'svc/alpha', input: 'Hi' }],
+    ['/v1beta/models/svc%2Falpha:generateContent', { contents: [{ parts: [{ text: 'Hi' }] }] }],
+  ])('is told at %s, in the words of its format, that it calls no models', async (path, body) => {
+    const answer = await call('POST', path, body)
+    expect(answer.status).toBe(401)
+    expect(JSON.stringify(answer.body)).toContain('it manages an account and calls no models')
+  })
+
+  test('is what the management API takes, and an API key is not', async () => {
+    const customer = await gateway.customer('1')
+    expect((await send(gateway, customer.key, 'GET', '/v1/keys')).status).toBe(401)
+    expect((await send(gateway, undefined, 'GET', '/v1/keys')).status).toBe(401)
+    const cookie = { cookie: owner.cookie }
+    expect((await send(gateway, undefined, 'GET', '/v1/keys', undefined, cookie)).status).toBe(401)
+  })
+
+  test('changes 60 things a minute', async () => {
+    const statuses: number[] = []
+    for (let change = 0; change < 61; change++) statuses.push((await call('POST', '/v1/keys/key_0/deactivate')).status)
+    expect(statuses).toEqual([...Array(60).fill(404), 429])
+    expect((await call('GET', '/v1/keys')).status).toBe(200)
+  })
+})
+
+describe('by the management API', () => {
+  type Created = { key: string; item: { id: string; createdBy: unknown } }
+
+  test('keys are made for the account, changed, rotated, switched off and on, and deleted', async () => {
+    await addCredit(gateway, accountId, '1')
+    const made = await call('POST', '/v1/keys', { name: 'robot', monthlyBudgetUsd: '5' })
+    const { key, item } = made.body as Created
+    expect([made.status, item.createdBy]).toEqual([200, null])
+    await ask(gateway, key)
+    const path = `/v1/keys/${item.id}`
+    expect((await call('PATCH', path, { name: 'renamed' })).body).toMatchObject({ name: 'renamed' })
+    const rotated = (await call('POST', `${path}/rotate`, { overlap: '0' })).body as Created
+    await ask(gateway, rotated.key)
+    expect((await call('POST', `${path}/deactivate`)).body).toMatchObject({ status: 'deactivated' })
+    expect((await call('POST', `${path}/activate`)).body).toMatchObject({ status: 'active' })
+    expect((await call('GET', path)).body).toMatchObject({ item: { name: 'renamed' } })
+    expect((await call('DELETE', path)).body).toEqual({ deleted: true })
+    expect((await call('GET', path)).status).toBe(404)
+    const entries =
+      await sql()`SELECT action, actor_id, details->>'managementKey' AS by FROM audit_entries WHERE subject = ${item.id}`
+    expect(entries.map(({ action }) => action)).toContain('key.rotate')
+    for (const { actor_id, by } of entries) expect([actor_id, by]).toEqual([owner.viewer.userId, manager.id])
+  })
+
+  test('budgets are set, read and granted', async () => {
+    const path = `/v1/budgets/account/${accountId}`
+    expect((await call('PUT', path, { dayUsd: '10' })).body).toMatchObject({ scope: 'account' })
+    expect((await call('POST', `${path}/grant`, { window: 'day', usd: '5' })).status).toBe(200)
+    expect(JSON.stringify((await call('GET', '/v1/budgets')).body)).toContain('"grantedUsd":"5"')
+  })
+
+  test('members are listed, given roles up to admin and removed; owners are beyond it', async () => {
+    await becomeOrganisation()
+    const { userId } = (await addMember('viewer')).viewer
+    expect((await call('PATCH', `/v1/members/${userId}`, { role: 'developer' })).body).toEqual({ role: 'developer' })
+    expect((await call('PATCH', `/v1/members/${userId}`, { role: 'owner' })).status).toBe(403)
+    expect((await call('PATCH', `/v1/members/${owner.viewer.userId}`, { role: 'viewer' })).status).toBe(403)
+    expect((await call('DELETE', `/v1/members/${owner.viewer.userId}`)).status).toBe(403)
+    expect((await call('DELETE', `/v1/members/${userId}`)).body).toEqual({ removed: true })
+    expect(JSON.stringify((await call('GET', '/v1/members')).body)).not.toContain(userId)
+  })
+
+  test('people are invited in the name of whoever made the key, never as owners', async () => {
+    await becomeOrganisation()
+    const email = `${crypto.randomUUID()}@example.test`
+    expect((await call('POST', '/v1/invitations', { email, role: 'owner' })).status).toBe(403)
+    const { status, body } = await call('POST', '/v1/invitations', { email, role: 'developer' })
+    expect(status).toBe(200)
+    const { invitationId } = body as { invitationId: string }
+    expect((await call('GET', '/v1/invitations')).body).toMatchObject({ items: [{ email, invitedBy: 'Olga Owner' }] })
+    expect((await call('POST', `/v1/invitations/${invitationId}/resend`)).status).toBe(200)
+    expect((await call('POST', `/v1/invitations/${invitationId}/revoke`)).body).toEqual({ done: true })
+  })
+
+  test('orders and the audit log are read, page by page, without what is none of the account’s business', async () => {
+    await addCredit(gateway, accountId, '1')
+    expect((await call('GET', '/v1/orders')).body).toMatchObject({ items: [], nextCursor: null })
+    await call('POST', '/v1/keys', { name: 'robot' })
+    const first = (await call('GET', '/v1/audit?limit=1')).body as { items: object[]; nextCursor: string }
+    expect(first.items).toMatchObject([
+      { action: 'key.create', actor: { email: owner.email }, details: { managementKey: manager.id } },
+    ])
+    const next = await call('GET', `/v1/audit?limit=100&cursor=${first.nextCursor}`)
+    expect(JSON.stringify(next.body)).toContain('management_key.create')
+    const { items } = next.body as { items: { action: string; actor: unknown; details: object }[] }
+    for (const { actor, details } of items.filter((entry) => entry.actor === null))
+      expect([actor, details]).toEqual([null, {}])
+    expect((await call('GET', '/v1/audit?cursor=nonsense')).status).toBe(400)
+  })
+
+  test('the usage of the whole account is summed up', async () => {
+    await addCredit(gateway, accountId, '1')
+    const { key } = (await call('POST', '/v1/keys', { name: 'robot' })).body as Created
+    await ask(gateway, key)
+    await flushed(gateway, accountId)
+    expect((await call('GET', '/v1/usage/report?group_by=key')).body).toMatchObject({ total: { requests: 1 } })
+    const other = await makeManagementKey(owner, ['keys:write'])
+    expect(await send(gateway, other.key, 'GET', '/v1/usage/report')).toMatchObject({ status: 403 })
+  })
+
+  test('nothing of another account exists', async () => {
+    const other = await gateway.customer('1')
+    const stranger = await signUpPerson(gateway)
+    for (const [method, path, body] of [
+      ['GET', `/v1/keys/${other.keyId}`],
+      ['PATCH', `/v1/keys/${other.keyId}`, { name: 'mine' }],
+      ['POST', `/v1/keys/${other.keyId}/rotate`, {}],
+      ['DELETE', `/v1/keys/${other.keyId}`],
+      ['GET', `/v1/budgets/key/${other.keyId}`],
+      ['PUT', `/v1/budgets/account/${other.accountId}`, { dayUsd: '1' }],
+      ['PATCH', `/v1/members/${stranger.viewer.userId}`, { role: 'viewer' }],
+      ['DELETE', `/v1/members/${stranger.viewer.userId}`],
+    ] as const) {
+      expect([path, (await call(method, path, body)).status]).toEqual([path, 404])
+    }
+  })
+
+  test('what is asked wrongly is refused in the words of the route, with the request’s id', async () => {
+    const answer = await call('POST', '/v1/keys', { name: '' })
+    expect(answer).toMatchObject({ status: 400, body: { error: { type: 'invalid_request_error' } } })
+    expect(answer.headers.get('x-request-id')).toMatch(/^req_/)
+    const text = await send(gateway, manager.key, 'POST', '/v1/keys', undefined, { 'content-type': 'text/plain' })
+    expect([400, 415]).toContain(text.status)
+  })
+})
