@@ -8,7 +8,8 @@ import type { Ledger } from '@/ledger/ledger'
 import type { KeyStatus } from '@/ledger/outcomes'
 import { type ChangedBy, recordAudit } from './audit'
 import { inOrder } from './in-order'
-import { limitsOf, secretsOf } from './key-listing'
+import { ageOf, limitsOf, secretsOf } from './key-listing'
+import { effectiveLimits } from './policies/effective-limits'
 
 /** `unknown_key` also where the key belongs to another account. A deleted key stays deleted. */
 export type ChangeKeyOutcome =
@@ -72,17 +73,22 @@ async function editHistory(transaction: Transaction, request: EditRequest): Prom
 
 async function writeThrough(transaction: Transaction, ledger: Ledger, keyId: string): Promise<void> {
   const [found] = await transaction
-    .select({ row: apiKeys, ofAccount: accounts.allowedAddresses })
+    .select({
+      row: apiKeys,
+      ofAccount: accounts.allowedAddresses,
+      policy: { allowedModels: accounts.allowedModels, maxKeyAgeDays: accounts.maxKeyAgeDays },
+    })
     .from(apiKeys)
     .innerJoin(accounts, eq(accounts.id, apiKeys.accountId))
     .where(eq(apiKeys.id, keyId))
   if (!found) return
-  const { row, ofAccount } = found
+  const { row, ofAccount, policy } = found
   const { accountId, status } = row
   const addresses = addressListsOf(ofAccount, row.allowedAddresses)
   // From whose budgets a key spends lies with the budgets, and so it does where its owner has left, and has come back.
   if (row.createdBy !== null && status !== 'deleted') await ledger.reloadBudgets(accountId)
-  await ledger.setKeyState({ ...limitsOf(row), accountId, keyId, status, secrets: secretsOf(row), addresses })
+  const limits = effectiveLimits(limitsOf(row), policy, ageOf(row))
+  await ledger.setKeyState({ ...limits, accountId, keyId, status, secrets: secretsOf(row), addresses })
   if (status === 'deleted') await forgetHashes(transaction, ledger, row)
 }
 

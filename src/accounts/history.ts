@@ -8,6 +8,7 @@ import type { AccountSnapshot, AccountStatus, KeySnapshot, KeyStatus, LedgerHist
 import { createBatch } from '@/lib/batch'
 import { nano } from '@/lib/money'
 import { budgetsOf } from './budgets/budget-history'
+import { effectiveLimits, type KeyPolicy } from './policies/effective-limits'
 
 /** A paid request waits for this, so a database that hangs must count as down soon. */
 const HISTORY_TIMEOUT_MS = 3_000
@@ -44,7 +45,10 @@ export function createLedgerHistory(database: Database, timeoutMs = HISTORY_TIME
         SELECT id, account_id, status, requests_per_minute, tokens_per_minute, concurrency, monthly_budget_nano,
           (extract(epoch FROM expires_at) * 1000)::bigint AS expires_at_ms, to_json(allowed_models) AS allowed_models,
           to_json(allowed_addresses) AS own_addresses,
-          (SELECT to_json(a.allowed_addresses) FROM accounts a WHERE a.id = k.account_id) AS account_addresses,
+          (SELECT json_build_object('addresses', a.allowed_addresses, 'allowedModels', a.allowed_models, 'maxKeyAgeDays', a.max_key_age_days)
+            FROM accounts a WHERE a.id = k.account_id) AS of_account,
+          (extract(epoch FROM created_at) * 1000)::bigint AS created_at_ms, built_in IS NOT NULL AS is_built_in,
+          (extract(epoch FROM secret_since) * 1000)::bigint AS secret_since_ms,
           secret_ordinal, (extract(epoch FROM former_secret_ends_at) * 1000)::bigint AS former_ends_at_ms,
           spent_month_nano, spent_month
         FROM api_keys k WHERE id = ANY(${textArray(keyIds)}::text::text[])`)
@@ -120,7 +124,10 @@ type KeyRow = {
   expires_at_ms: number | null
   allowed_models: string[] | null
   own_addresses: string[] | null
-  account_addresses: string[] | null
+  of_account: KeyPolicy & { addresses: string[] | null }
+  created_at_ms: number
+  is_built_in: boolean
+  secret_since_ms: number | null
   secret_ordinal: number
   former_ends_at_ms: number | null
   spent_month_nano: number
@@ -145,7 +152,10 @@ function toAccountSnapshot(row: AccountRow): AccountSnapshot {
 }
 
 function toKeySnapshot(row: KeyRow): KeySnapshot {
+  const own = { allowedModels: row.allowed_models, expiresAtMs: row.expires_at_ms }
+  const age = { createdAtMs: row.created_at_ms, secretSinceMs: row.secret_since_ms, isBuiltIn: row.is_built_in }
   return {
+    ...effectiveLimits(own, row.of_account, age),
     accountId: row.account_id,
     keyId: row.id,
     status: row.status,
@@ -153,9 +163,7 @@ function toKeySnapshot(row: KeyRow): KeySnapshot {
     tokensPerMinute: row.tokens_per_minute,
     concurrency: row.concurrency,
     monthlyBudget: row.monthly_budget_nano === null ? null : nano(row.monthly_budget_nano),
-    expiresAtMs: row.expires_at_ms,
-    allowedModels: row.allowed_models,
-    addresses: addressListsOf(row.account_addresses, row.own_addresses),
+    addresses: addressListsOf(row.of_account.addresses, row.own_addresses),
     secrets:
       row.former_ends_at_ms === null
         ? undefined

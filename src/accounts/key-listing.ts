@@ -2,10 +2,11 @@
 import { and, desc, eq, gt, isNull, ne, sql } from 'drizzle-orm'
 import { users } from '@/db/auth-schema'
 import type { Database } from '@/db/client'
-import { apiKeys, type BuiltInKey, keySecrets } from '@/db/schema'
+import { accounts, apiKeys, type BuiltInKey, keySecrets } from '@/db/schema'
 import type { Addresses } from '@/ledger/address-lists'
 import type { KeyLimits, KeySecrets, KeyStatus } from '@/ledger/outcomes'
 import type { Nano } from '@/lib/money'
+import { effectiveLimits, type KeyPolicy } from './policies/effective-limits'
 
 /** Tags of all that a key is used for, `name=value`, each name once; null = none. */
 export type KeyTags = readonly string[] | null
@@ -31,6 +32,8 @@ export type KeyListing = KeyLimits & {
   /** Networks that it may be used from, of those that its account allows. */
   allowedAddresses: Addresses
   tags: KeyTags
+  /** When it ends, by its own limit or by what holds for all keys of the account; null = never. */
+  endsAtMs: number | null
   /** The secret that the key had before, as long as it works. */
   formerSecret: { lastFour: string; endsAt: Date; lastUsedAt: Date | null } | null
 }
@@ -56,15 +59,26 @@ export async function findKey({ db }: Database, accountId: string, keyId: string
 function selectKeys(db: Database['db']) {
   const isFormer = and(eq(keySecrets.keyId, apiKeys.id), gt(keySecrets.endsAt, sql`now()`))
   return db
-    .select({ key: apiKeys, createdByName: users.name, former: keySecrets })
+    .select({
+      key: apiKeys,
+      createdByName: users.name,
+      former: keySecrets,
+      policy: { allowedModels: accounts.allowedModels, maxKeyAgeDays: accounts.maxKeyAgeDays },
+    })
     .from(apiKeys)
+    .innerJoin(accounts, eq(accounts.id, apiKeys.accountId))
     .leftJoin(users, eq(users.id, apiKeys.createdBy))
     .leftJoin(keySecrets, isFormer)
 }
 
-type Row = { key: KeyRow; createdByName: string | null; former: typeof keySecrets.$inferSelect | null }
+type Row = {
+  key: KeyRow
+  createdByName: string | null
+  former: typeof keySecrets.$inferSelect | null
+  policy: KeyPolicy
+}
 
-function listingOf({ key: row, createdByName, former }: Row): KeyListing {
+function listingOf({ key: row, createdByName, former, policy }: Row): KeyListing {
   return {
     ...limitsOf(row),
     keyId: row.id,
@@ -82,7 +96,17 @@ function listingOf({ key: row, createdByName, former }: Row): KeyListing {
     createdAt: row.createdAt,
     allowedAddresses: row.allowedAddresses,
     tags: row.tags,
+    endsAtMs: effectiveLimits(limitsOf(row), policy, ageOf(row)).expiresAtMs,
     formerSecret: former && { lastFour: former.lastFour, endsAt: former.endsAt, lastUsedAt: former.lastUsedAt },
+  }
+}
+
+/** What is to be known of how old a key's text is. */
+export function ageOf({ createdAt, secretSince, builtIn }: KeyRow) {
+  return {
+    createdAtMs: createdAt.getTime(),
+    secretSinceMs: secretSince?.getTime() ?? null,
+    isBuiltIn: builtIn !== null,
   }
 }
 

@@ -7,6 +7,7 @@ import { createBudgets } from '@/accounts/budgets/budgets'
 import { createManagementKeys } from '@/accounts/management/management-keys'
 import { createMembers } from '@/accounts/members/members'
 import { roleIn } from '@/accounts/members/memberships'
+import { changeKeyPolicy, readKeyPolicy } from '@/accounts/policies/key-policy'
 import { priceLines } from '@/catalog/price-lines'
 import { type CatalogSource, liveLimits } from '@/catalog/reload/live-catalog'
 import type { Config } from '@/config/config'
@@ -101,6 +102,8 @@ export function assembleDashboard(parts: DashboardParts): DashboardDeps & AssetD
     storedResponses: parts.storedResponses,
     keepResponsesFor: parts.keepResponsesFor,
     readAddresses: (accountId) => accountAddresses(database, accountId),
+    readKeyPolicy: (accountId) => readKeyPolicy(database, accountId),
+    changeKeyPolicy: (accountId, policy, by) => changeKeyPolicy(database, ledger, { accountId, policy, by }),
     changeAddresses: (accountId, addresses, by) =>
       changeAccountAddresses(database, ledger, { accountId, addresses, by }),
     trustedProxyHops: config.signIn.trustedProxyHops,

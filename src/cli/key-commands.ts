@@ -53,7 +53,7 @@ async function transferKey({ database, apiKeys, by }: Services, keyId: string, e
 export const KEY_COMMANDS: readonly Command[] = [
   {
     words: 'key create',
-    help: 'creates an API key and shows it, for the only time',
+    help: 'creates an API key of the account, of no member, and shows it, for the only time',
     options: {
       account: required('ID', 'the account that pays'),
       name: required('N', 'to tell keys apart'),

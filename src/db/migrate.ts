@@ -38,6 +38,7 @@ import allowedAddresses from './migrations/0032_allowed_addresses.sql' with { ty
 import invitations from './migrations/0033_invitations.sql' with { type: 'text' }
 import mails from './migrations/0034_mails.sql' with { type: 'text' }
 import managementKeys from './migrations/0035_management_keys.sql' with { type: 'text' }
+import keyPolicies from './migrations/0036_key_policies.sql' with { type: 'text' }
 
 /** One SQL file, never changed once released. `isExpansion`: it only adds, so that older gateways work on. */
 type Migration = { id: number; name: string; sql: string; isExpansion?: boolean }
@@ -83,6 +84,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { id: 33, name: 'invitations', sql: invitations, isExpansion: true },
   { id: 34, name: 'mails', sql: mails, isExpansion: true },
   { id: 35, name: 'management_keys', sql: managementKeys, isExpansion: true },
+  { id: 36, name: 'key_policies', sql: keyPolicies, isExpansion: true },
 ]
 
 type MigrateOptions = {

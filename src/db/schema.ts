@@ -49,6 +49,10 @@ export const accounts = pgTable(
     kind: text('kind').$type<AccountKind>().notNull().default('personal'),
     /** Networks that its keys may be used from; null = everywhere. */
     allowedAddresses: text('allowed_addresses').array(),
+    /** Models that its keys may call; null = every one. */
+    allowedModels: text('allowed_models').array(),
+    /** Days after which the text of a key ends; null = never. */
+    maxKeyAgeDays: integer('max_key_age_days'),
     /** Of organisations alone. */
     company: jsonb('company').$type<Company>(),
   },
@@ -93,6 +97,8 @@ export const apiKeys = pgTable(
     /** The number of the secret whose hash this is, and until when the one before works; null for a key that was never rotated. */
     secretOrdinal: integer('secret_ordinal').notNull().default(1),
     formerSecretEndsAt: moment('former_secret_ends_at'),
+    /** Since when it has its text; null = since it was made. */
+    secretSince: moment('secret_since'),
   },
   (table) => [
     index('api_keys_account_index').on(table.accountId, table.createdAt.desc()),

@@ -78,7 +78,13 @@ async function replaceSecret(
   const { keyHash, lastFour, secretOrdinal: ordinal } = row
   await transaction.insert(keySecrets).values({ keyHash, keyId, ordinal, lastFour, endsAt: formerEndsAt })
   const latest = ordinal + 1
-  const columns = { keyHash: hashKey(key), ...keyHint(key), secretOrdinal: latest, formerSecretEndsAt: formerEndsAt }
+  const columns = {
+    keyHash: hashKey(key),
+    ...keyHint(key),
+    secretOrdinal: latest,
+    secretSince: now,
+    formerSecretEndsAt: formerEndsAt,
+  }
   await transaction.update(apiKeys).set(columns).where(eq(apiKeys.id, keyId))
   const details = { name: row.name, lastFour: columns.lastFour, formerEndsAt: formerEndsAt.toISOString() }
   await recordAudit(transaction, { ...by, action: 'key.rotate', subject: keyId, accountId: row.accountId, details })

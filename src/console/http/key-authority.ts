@@ -2,6 +2,7 @@
 import type { KeyChanges, KeyListing } from '@/accounts/api-keys'
 import { limitsRaised } from '@/accounts/key-limits'
 import { mayDo } from '@/accounts/members/permissions'
+import { GatewayError } from '@/chat/error'
 import type { Member } from '@/console/auth/viewer'
 import type { DefaultLimits, KeyLimits } from '@/ledger/outcomes'
 import { notPermitted } from './guard'
@@ -32,6 +33,19 @@ export function checkFields({ accountRole }: Member, changes: KeyChanges): void 
   if (mayDo(accountRole, 'keys.use')) return
   const other = (Object.keys(changes) as (keyof KeyChanges)[]).find((field) => field !== 'monthlyBudget')
   if (other) throw notPermitted('Your role in this account changes budgets alone.', paramOf(other))
+}
+
+/**
+ * Throws 403 for a service key by whoever may not make one, and `invalid_request` where nothing is said of what it may spend: no member's budget
+ * binds it.
+ */
+export function checkService({ accountRole }: Member, body: { monthlyBudgetUsd?: string | null }): void {
+  if (!mayDo(accountRole, 'limits.raise')) {
+    throw notPermitted('Your role in this account makes keys of your own alone.', 'isService')
+  }
+  if (body.monthlyBudgetUsd !== undefined) return
+  const message = 'No member’s budget binds a service key: say what it may spend in a month, or null for no limit.'
+  throw new GatewayError('invalid_request', message, { code: 'budget_required', param: 'monthlyBudgetUsd' })
 }
 
 /** Throws 403 where the changes allow a key more than `present` does, and that is not for this member to say. */

@@ -4,6 +4,7 @@ import { type Static, Type } from '@sinclair/typebox'
 import { limitsAbove } from '@/accounts/account-limits'
 import type { KeyChanges, KeyListing } from '@/accounts/api-keys'
 import { MAX_KEY_LIMIT } from '@/accounts/api-keys'
+import type { KeyPolicy } from '@/accounts/policies/effective-limits'
 import { DEFAULT_OVERLAP, parseOverlap } from '@/accounts/rotation/rotate-key'
 import type { Catalog } from '@/catalog/types'
 import { invalidRequest } from '@/chat/error'
@@ -27,6 +28,16 @@ const MAX_MODEL_ID_CHARS = 200
 export const MAX_KEY_BODY_BYTES = MAX_ALLOWED_MODELS * (3 * MAX_MODEL_ID_CHARS + 3) + 4096
 const MAX_MOMENT_CHARS = 40
 
+export const AllowedModelsField = Type.Optional(
+  orNull(
+    Type.Array(Type.String({ minLength: 1, maxLength: MAX_MODEL_ID_CHARS }), {
+      minItems: 1,
+      maxItems: MAX_ALLOWED_MODELS,
+    }),
+    { description: 'Ids of the models that may be called, and that tiers may choose; null = every model' },
+  ),
+)
+
 const LIMITS = {
   requestsPerMinute: count('Requests per minute'),
   tokensPerMinute: count('Tokens per minute, input and output limit together'),
@@ -41,15 +52,7 @@ const LIMITS = {
       description: 'ISO 8601 moment in the future from which the key is refused; null = never',
     }),
   ),
-  allowedModels: Type.Optional(
-    orNull(
-      Type.Array(Type.String({ minLength: 1, maxLength: MAX_MODEL_ID_CHARS }), {
-        minItems: 1,
-        maxItems: MAX_ALLOWED_MODELS,
-      }),
-      { description: 'Ids of the models that the key may call, and that tiers may choose for it; null = every model' },
-    ),
-  ),
+  allowedModels: AllowedModelsField,
 }
 
 const LISTS = {
@@ -67,7 +70,17 @@ const LISTS = {
 const Name = Type.String({ minLength: 1, maxLength: 200, pattern: '\\S' })
 
 export const NewKeyBody = Type.Object(
-  { name: Name, ...LIMITS, ...LISTS },
+  {
+    name: Name,
+    isService: Type.Optional(
+      Type.Boolean({
+        description:
+          'The account’s own, of no member; always so by the management API. No member’s budget binds it, so `monthlyBudgetUsd` has to be said, null for no limit',
+      }),
+    ),
+    ...LIMITS,
+    ...LISTS,
+  },
   { title: 'NewApiKey', additionalProperties: false },
 )
 export const KeyChangesBody = Type.Object(
@@ -106,6 +119,7 @@ export const KeyBody = titled('ApiKey', {
   }),
   lastUsedAt: NullableText,
   createdAt: Type.String(),
+  endsAt: orNull(Type.String(), { description: 'By its own limit, or by the greatest age of keys in the account' }),
   formerSecret: orNull(Type.Object({ lastFour: Type.String(), endsAt: Type.String(), lastUsedAt: NullableText }), {
     description: 'The text that the key had before, as long as it works; null where there is none',
   }),
@@ -115,7 +129,7 @@ export type KeyBody = Static<typeof KeyBody>
 /** A key as people see it. `nowMs` says which month it is, and whether the key has expired. */
 export function keyBody(key: KeyListing, nowMs: number, spent: Nano = spentInMonth(key, nowMs)): KeyBody {
   const { requestsPerMinute, tokensPerMinute, concurrency, monthlyBudget, expiresAtMs, allowedModels } = key
-  const isExpired = expiresAtMs !== null && expiresAtMs <= nowMs
+  const isExpired = key.endsAtMs !== null && key.endsAtMs <= nowMs
   return {
     id: key.keyId,
     name: key.name,
@@ -138,6 +152,7 @@ export function keyBody(key: KeyListing, nowMs: number, spent: Nano = spentInMon
     budgetUsed: monthlyBudget === null ? null : monthlyBudget === 0 ? 1 : spent / monthlyBudget,
     lastUsedAt: key.lastUsedAt?.toISOString() ?? null,
     createdAt: key.createdAt.toISOString(),
+    endsAt: key.endsAtMs === null ? null : new Date(key.endsAtMs).toISOString(),
     formerSecret: key.formerSecret && {
       lastFour: key.formerSecret.lastFour,
       endsAt: key.formerSecret.endsAt.toISOString(),
@@ -175,7 +190,14 @@ function spentInMonth(key: KeyListing, nowMs: number): Nano {
 }
 
 /** What a key may be given, and the key as it is. */
-type KeyBounds = { catalog: Catalog; ceilings: DefaultLimits; nowMs: number; present?: KeyListing }
+type KeyBounds = {
+  catalog: Catalog
+  ceilings: DefaultLimits
+  /** Of all keys of the account. */
+  policy: KeyPolicy
+  nowMs: number
+  present?: KeyListing
+}
 
 /** Reads what a person wants of a key. Throws `invalid_request` for bad amounts, moments, limits and models. */
 export function readKeyChanges(
@@ -187,9 +209,10 @@ export function readKeyChanges(
     allowedAddresses,
     tags,
     withoutMyAddress: _,
+    isService: __,
     ...counts
-  }: KeyChangesBody,
-  { catalog, ceilings, nowMs, present }: KeyBounds,
+  }: KeyChangesBody & { isService?: boolean },
+  { catalog, ceilings, policy, nowMs, present }: KeyBounds,
 ): KeyChanges {
   const [above] = Object.keys(limitsAbove(counts, ceilings)) as (keyof DefaultLimits)[]
   if (above) {
@@ -205,7 +228,13 @@ export function readKeyChanges(
     ...(allowedAddresses !== undefined && { allowedAddresses: readAddresses(allowedAddresses) }),
     ...(tags !== undefined && { tags: readTags(tags) }),
     ...(allowedModels !== undefined && {
-      allowedModels: allowedModels && readModels(allowedModels, catalog, present?.allowedModels ?? null),
+      allowedModels:
+        allowedModels &&
+        withinPolicy(
+          readModels(allowedModels, catalog, present?.allowedModels ?? null),
+          policy,
+          present?.allowedModels,
+        ),
     }),
   } as KeyChanges
 }
@@ -226,7 +255,23 @@ export function readMoment(text: string, nowMs: number): number {
   return moment
 }
 
-function readModels(ids: readonly string[], catalog: Catalog, present: readonly string[] | null): readonly string[] {
+/** A key narrows what holds for all; what it had before it may keep. */
+function withinPolicy(
+  ids: readonly string[],
+  { allowedModels }: KeyPolicy,
+  present: readonly string[] | null | undefined,
+): readonly string[] {
+  const beyond = allowedModels && ids.find((id) => !allowedModels.includes(id) && !present?.includes(id))
+  if (!beyond) return ids
+  throw invalidRequest(`The model '${beyond}' is not among those that keys of this account may call.`, 'allowedModels')
+}
+
+/** Reads models that there are, or that were listed `present`ly. Throws `invalid_request` for others. */
+export function readModels(
+  ids: readonly string[],
+  catalog: Catalog,
+  present: readonly string[] | null,
+): readonly string[] {
   const unknown = ids.find((id) => !catalog.models.has(id) && !present?.includes(id))
   if (unknown === undefined) return ids
   const isTier = catalog.tiers.has(unknown)

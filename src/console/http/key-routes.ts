@@ -3,6 +3,7 @@ import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { ceilingsOf } from '@/accounts/account-limits'
 import { type KeyChanges, MAX_KEYS_PER_ACCOUNT } from '@/accounts/api-keys'
+import type { KeyPolicy } from '@/accounts/policies/effective-limits'
 import { GatewayError } from '@/chat/error'
 import type { Member } from '@/console/auth/viewer'
 import { checkOwnAddress } from '@/console/http/keys/allowed-addresses'
@@ -20,7 +21,7 @@ import type { DefaultLimits, KeyLimits } from '@/ledger/outcomes'
 import { formatUsd, nano, ZERO_NANO } from '@/lib/money'
 import { changedBy } from './changed-by'
 import { ACCOUNT_PREFIX, guard } from './guard'
-import { checkFields, checkRaise, maySee, NO_LIMITS } from './key-authority'
+import { checkFields, checkRaise, checkService, maySee, NO_LIMITS } from './key-authority'
 import { KeyBody, KeyChangesBody, keyBody, MAX_KEY_BODY_BYTES, NewKeyBody, readKeyChanges } from './key-bodies'
 
 const COUNTS = { requestsPerMinute: Type.Integer(), tokensPerMinute: Type.Integer(), concurrency: Type.Integer() }
@@ -134,12 +135,14 @@ async function create(deps: KeyRouteDeps, caller: Caller, body: typeof NewKeyBod
   const { accountId, userId, managementKeyId } = viewer
   const nowMs = Date.now()
   const ceilings = await readCeilings(deps, viewer)
-  const limits = readKeyChanges(body, { catalog: catalog.current, ceilings, nowMs })
+  const policy = await readPolicy(deps, viewer)
+  const limits = readKeyChanges(body, { catalog: catalog.current, ceilings, policy, nowMs })
+  const isService = managementKeyId !== undefined || body.isService === true
   checkFields(viewer, limits)
+  if (isService) checkService(viewer, body)
   checkAddresses(deps, caller, body, limits)
   checkRaise(viewer, limits, NO_LIMITS, defaultsBelow(catalog.current.limits, ceilings))
-  // What a management key makes is the account's own.
-  const owner = managementKeyId === undefined && { createdBy: userId }
+  const owner = !isService && { createdBy: userId }
   const key = { ...limits, accountId, ...owner, name: body.name.trim() }
   const outcome = await apiKeys.create(key, changedBy(deps, caller.viewer, caller.request))
   switch (outcome.kind) {
@@ -186,7 +189,8 @@ async function change(deps: KeyRouteDeps, caller: Caller, keyId: string, body: K
   const { viewer } = caller
   const present = await findOwn(apiKeys, viewer, keyId)
   const ceilings = await readCeilings(deps, viewer)
-  const changes = readKeyChanges(body, { catalog: catalog.current, ceilings, nowMs: Date.now(), present })
+  const policy = await readPolicy(deps, viewer)
+  const changes = readKeyChanges(body, { catalog: catalog.current, ceilings, policy, nowMs: Date.now(), present })
   const defaults = defaultsBelow(catalog.current.limits, ceilings)
   checkFields(viewer, changes)
   checkAddresses(deps, caller, body, changes)
@@ -195,6 +199,13 @@ async function change(deps: KeyRouteDeps, caller: Caller, keyId: string, body: K
     await apiKeys.change(keyId, changes, viewer.accountId, changedBy(deps, caller.viewer, caller.request), check),
   )
   return keyBody(await findOwn(apiKeys, viewer, keyId), Date.now())
+}
+
+/** What holds for all of the viewer's keys. */
+async function readPolicy({ readKeyPolicy }: KeyRouteDeps, { accountId }: Member): Promise<KeyPolicy> {
+  const policy = await readKeyPolicy(accountId)
+  if (!policy) throw noSuchAccount()
+  return policy
 }
 
 function checkAddresses(

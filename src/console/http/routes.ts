@@ -5,6 +5,7 @@ import type { AdminDeps } from '@/console/http/administration/context'
 import { adminRoutes } from '@/console/http/administration/routes'
 import { type AddressRouteDeps, accountAddressesRoutes } from '@/console/http/keys/account-addresses-routes'
 import { keyLifeRoutes } from '@/console/http/keys/life-routes'
+import { keyPolicyRoutes, type PolicyRouteDeps } from '@/console/http/keys/policy-routes'
 import { type AuditRouteDeps, accountAuditRoutes } from '@/console/http/management/audit-routes'
 import { type ManagementKeyRouteDeps, managementKeyRoutes } from '@/console/http/management/key-routes'
 import { type InvitationRouteDeps, invitationRoutes } from '@/console/http/members/invitation-routes'
@@ -31,6 +32,7 @@ export type DashboardDeps = AdminDeps &
   GuardDeps &
   SessionDeps &
   AddressRouteDeps &
+  PolicyRouteDeps &
   BudgetRouteDeps &
   MemberRouteDeps &
   InvitationRouteDeps &
@@ -53,6 +55,7 @@ export function dashboardRoutes(deps: DashboardDeps & { chat: HttpDeps }) {
     .use(budgetRoutes(deps))
     .use(keyLifeRoutes(deps))
     .use(accountAddressesRoutes(deps))
+    .use(keyPolicyRoutes(deps))
     .use(memberRoutes(deps))
     .use(invitationRoutes(deps))
     .use(managementKeyRoutes(deps))

@@ -60,8 +60,7 @@ describe('creating', () => {
       ...{ id: item.id, name: 'Production', prefix: key.slice(0, 8), lastFour: key.slice(-4), status: 'active' },
       createdBy: { userId: person.viewer.userId, name: person.viewer.name },
       ...{ builtIn: false, spentThisMonthUsd: '0', budgetUsed: null, lastUsedAt: null, createdAt: item.createdAt },
-      formerSecret: null,
-      tags: null,
+      ...{ endsAt: null, formerSecret: null, tags: null },
       limits: {
         ...{ requestsPerMinute: null, tokensPerMinute: null, concurrency: null, monthlyBudgetUsd: null },
         ...{ expiresAt: null, allowedModels: null, allowedAddresses: null },

@@ -2,6 +2,7 @@
 import { Type } from '@sinclair/typebox'
 import type { Accounts } from '@/accounts/accounts'
 import type { ApiKeys, ChangeKeyOutcome, KeyListing } from '@/accounts/api-keys'
+import type { KeyPolicy } from '@/accounts/policies/effective-limits'
 import type { CatalogSource } from '@/catalog/reload/live-catalog'
 import { GatewayError } from '@/chat/error'
 import type { Member } from '@/console/auth/viewer'
@@ -17,6 +18,8 @@ export type KeyRouteDeps = GuardDeps & {
   catalog: CatalogSource
   ledger: Ledger
   readKeyUsage: ReadKeyUsage
+  /** What holds for all keys of an account; undefined where there is no such account. */
+  readKeyPolicy(accountId: string): Promise<KeyPolicy | undefined>
   trustedProxyHops: number
 }
 

@@ -15,6 +15,7 @@ export const OPERATIONS: readonly ManagementOperation[] = [
   { method: 'POST', path: '/keys/:id/activate', scope: 'keys:write' },
   { method: 'POST', path: '/keys/:id/transfer', scope: 'keys:write' },
   { method: 'DELETE', path: '/keys/:id', scope: 'keys:write' },
+  { method: 'GET', path: '/key-policy', scope: 'keys:read' },
   { method: 'GET', path: '/budgets', scope: 'budgets:read' },
   { method: 'GET', path: '/budgets/:scope/:scopeId', scope: 'budgets:read' },
   { method: 'PUT', path: '/budgets/:scope/:scopeId', scope: 'budgets:write' },

@@ -1,11 +1,11 @@
 /** The dialog that makes an API key, and the one moment in which the whole key can be seen. */
 
-import { Button, Collapse, Group, Stack, TextInput } from '@mantine/core'
+import { Button, Checkbox, Collapse, Group, Stack, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useDisclosure } from '@mantine/hooks'
 import { IconChevronDown } from '@tabler/icons-react'
 import { useState } from 'react'
-import { accountApi } from '@/dashboard/account'
+import { accountApi, useMay } from '@/dashboard/account'
 import { answer } from '@/dashboard/client'
 import { FormError } from '@/dashboard/components/fields/form-error'
 import { useSubmission } from '@/dashboard/components/fields/use-submission'
@@ -40,10 +40,14 @@ export function CreateKey({ isOpen, close }: { isOpen: boolean; close(): void })
 
 function CreateForm({ onCreated, cancel }: { onCreated(key: string): void; cancel(): void }) {
   const [hasLimits, { toggle }] = useDisclosure()
+  const [isService, setService] = useState(false)
+  const [isUnlimited, setUnlimited] = useState(false)
+  const mayMakeService = useMay()('limits.raise')
   const form = useForm<KeyFields>({ initialValues: EMPTY_FIELDS, validate: CHECKS })
   const { submit, isRunning, error } = useSubmission(form, async (fields) => {
+    const service = isService ? { isService, ...(isUnlimited && { monthlyBudgetUsd: null }) } : {}
     const { name = '', ...limits } = changesFrom(EMPTY_FIELDS, fields)
-    const { key } = await answer(accountApi().keys.post({ name, ...limits }))
+    const { key } = await answer(accountApi().keys.post({ name, ...limits, ...service }))
     onCreated(key)
     await keysChanged()
   })
@@ -59,19 +63,34 @@ function CreateForm({ onCreated, cancel }: { onCreated(key: string): void; cance
           data-autofocus
           {...form.getInputProps('name')}
         />
+        {mayMakeService && (
+          <Checkbox
+            label="Service key: the account’s own, of no member"
+            description="It stays when people leave, and no member’s budget binds it."
+            checked={isService}
+            onChange={(event) => setService(event.currentTarget.checked)}
+          />
+        )}
+        {isService && (
+          <Checkbox
+            label="It may spend without a monthly budget"
+            checked={isUnlimited}
+            onChange={(event) => setUnlimited(event.currentTarget.checked)}
+          />
+        )}
         <Group>
           <Button
             variant="subtle"
             size="compact-sm"
             onClick={toggle}
-            aria-expanded={hasLimits}
+            aria-expanded={hasLimits || isService}
             aria-controls="key-limits"
             rightSection={<IconChevronDown size={14} style={{ transform: hasLimits ? 'rotate(180deg)' : undefined }} />}
           >
             Limits
           </Button>
         </Group>
-        <Collapse expanded={hasLimits} id="key-limits">
+        <Collapse expanded={hasLimits || isService} id="key-limits">
           <LimitFields form={form} />
         </Collapse>
         <Group justify="flex-end" gap="sm">

@@ -6,7 +6,7 @@ import { formatCount, formatMoney } from '@/dashboard/format'
 import { type KeyBody, useKeys } from './keys-data'
 
 /** Every limit, and the tags of its usage. */
-export function KeyLimits({ item: { limits, tags } }: { item: KeyBody }) {
+export function KeyLimits({ item: { limits, endsAt, tags } }: { item: KeyBody }) {
   const defaults = useKeys().data?.defaults
   const count = (own: number | null, standard: number | undefined) => {
     if (own !== null) return formatCount(own)
@@ -18,7 +18,7 @@ export function KeyLimits({ item: { limits, tags } }: { item: KeyBody }) {
         {limits.monthlyBudgetUsd === null ? 'None' : formatMoney(limits.monthlyBudgetUsd)}
       </Limit>
       <Limit label="Works until">
-        <Moment at={limits.expiresAt} never="No end" />
+        <Moment at={endsAt} never="No end" />
       </Limit>
       <Limit label="Requests per minute">{count(limits.requestsPerMinute, defaults?.requestsPerMinute)}</Limit>
       <Limit label="Tokens per minute">{count(limits.tokensPerMinute, defaults?.tokensPerMinute)}</Limit>

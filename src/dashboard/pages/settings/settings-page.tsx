@@ -5,6 +5,7 @@ import { Page } from '@/dashboard/components/page'
 import { Loaded } from '@/dashboard/components/states/loaded'
 import { useViewer } from '@/dashboard/session'
 import { AddressesSection } from './addresses-section'
+import { KeyPolicySection } from './key-policy-section'
 import { PasswordSection } from './password-section'
 import { ProfileSection } from './profile-section'
 import { SessionsSection } from './sessions-section'
@@ -25,6 +26,7 @@ export function SettingsPage() {
               <TotpSection isEnabled={viewer.isTotpEnabled} isAdministrator={viewer.role === 'admin'} />
               <SessionsSection />
               {may('limits.raise') && <AddressesSection />}
+              {may('limits.raise') && <KeyPolicySection />}
               {may('account.change') && <StoredResponsesSection />}
             </>
           )

@@ -33,18 +33,20 @@ async function namesOfKeys(): Promise<string[]> {
 }
 
 test('17: the same Idempotency-Key twice makes one key; with another body 409', async () => {
-  const first = await make('order-1', { name: 'robot' })
-  const again = await make('order-1', { name: 'robot' })
+  const first = await make('order-1', { name: 'robot', monthlyBudgetUsd: null })
+  const again = await make('order-1', { name: 'robot', monthlyBudgetUsd: null })
   expect([first.status, again.status, again.body]).toEqual([200, 200, first.body])
   expect(again.headers.get('idempotent-replayed')).toBe('true')
   expect(again.headers.get('x-request-id')).toBe(first.headers.get('x-request-id'))
-  const other = await make('order-1', { name: 'another' })
+  const other = await make('order-1', { name: 'another', monthlyBudgetUsd: null })
   expect([other.status, codeOf(other)]).toEqual([409, 'idempotency_key_reused'])
   expect(await namesOfKeys()).toEqual(['robot'])
 })
 
 test('17: 50 at once with one Idempotency-Key make one key', async () => {
-  const answers = await Promise.all(Array.from({ length: 50 }, () => make('order-2', { name: 'robot' })))
+  const answers = await Promise.all(
+    Array.from({ length: 50 }, () => make('order-2', { name: 'robot', monthlyBudgetUsd: null })),
+  )
   const made = answers.filter(({ status }) => status === 200)
   const texts = new Set(made.map(({ body }) => (body as { key: string }).key))
   expect(texts.size).toBe(1)
@@ -53,18 +55,18 @@ test('17: 50 at once with one Idempotency-Key make one key', async () => {
     expect(answer.headers.get('retry-after')).toBe('1')
   }
   expect(await namesOfKeys()).toEqual(['robot'])
-  expect((await make('order-2', { name: 'robot' })).body).toEqual(made[0]?.body)
+  expect((await make('order-2', { name: 'robot', monthlyBudgetUsd: null })).body).toEqual(made[0]?.body)
 })
 
 test('of what was refused nothing is kept', async () => {
   expect((await make('order-3', { name: '' })).status).toBe(400)
   expect((await make('order-3', { name: 'robot', monthlyBudgetUsd: 'much' })).status).toBe(400)
-  expect((await make('order-3', { name: 'robot' })).status).toBe(200)
+  expect((await make('order-3', { name: 'robot', monthlyBudgetUsd: null })).status).toBe(200)
   expect(await namesOfKeys()).toEqual(['robot'])
 })
 
 test.each(['', 'a b', 'x'.repeat(256)])('is no Idempotency-Key: %j', async (name) => {
-  const answer = await make(name, { name: 'robot' })
+  const answer = await make(name, { name: 'robot', monthlyBudgetUsd: null })
   expect([answer.status, codeOf(answer)]).toEqual([400, 'invalid_idempotency_key'])
 })
 
@@ -72,12 +74,12 @@ test('holds for one management key, of one account, and apart from paid requests
   const second = await makeManagementKey(owner)
   const stranger = await makeManagementKey(await signUpPerson(gateway))
   const keys = [manager.key, second.key, stranger.key]
-  const answers = await Promise.all(keys.map((key) => make('order-4', { name: 'robot' }, key)))
+  const answers = await Promise.all(keys.map((key) => make('order-4', { name: 'robot', monthlyBudgetUsd: null }, key)))
   expect(new Set(answers.map(({ body }) => (body as { key: string }).key)).size).toBe(3)
 })
 
 test('holds for every other change, too, by path and method', async () => {
-  const { body } = await make('order-5', { name: 'robot' })
+  const { body } = await make('order-5', { name: 'robot', monthlyBudgetUsd: null })
   const { id } = (body as { item: { id: string } }).item
   const rotate = () =>
     send(gateway, manager.key, 'POST', `/v1/keys/${id}/rotate`, { overlap: '0' }, { 'idempotency-key': 'turn-1' })
@@ -90,7 +92,7 @@ test('holds for every other change, too, by path and method', async () => {
 })
 
 test('what is kept holds no key in clear, nor what opens it', async () => {
-  const { body } = await make('order-6', { name: 'robot' })
+  const { body } = await make('order-6', { name: 'robot', monthlyBudgetUsd: null })
   const { key } = body as { key: string }
   const redis = new Redis(await redisUrl())
   const stored: string[] = []

@@ -225,7 +225,7 @@ describe('by the management API', () => {
   test('orders and the audit log are read, page by page, without what is none of the account’s business', async () => {
     await addCredit(gateway, accountId, '1')
     expect((await call('GET', '/v1/orders')).body).toMatchObject({ items: [], nextCursor: null })
-    await call('POST', '/v1/keys', { name: 'robot' })
+    await call('POST', '/v1/keys', { name: 'robot', monthlyBudgetUsd: null })
     const first = (await call('GET', '/v1/audit?limit=1')).body as { items: object[]; nextCursor: string }
     expect(first.items).toMatchObject([
       { action: 'key.create', actor: { email: owner.email }, details: { managementKey: manager.id } },
@@ -240,7 +240,7 @@ describe('by the management API', () => {
 
   test('the usage of the whole account is summed up', async () => {
     await addCredit(gateway, accountId, '1')
-    const { key } = (await call('POST', '/v1/keys', { name: 'robot' })).body as Created
+    const { key } = (await call('POST', '/v1/keys', { name: 'robot', monthlyBudgetUsd: null })).body as Created
     await ask(gateway, key)
     await flushed(gateway, accountId)
     expect((await call('GET', '/v1/usage/report?group_by=key')).body).toMatchObject({ total: { requests: 1 } })

@@ -1,0 +1,36 @@
+/** What a key may do once what holds for all keys of its account is put together with what is its own: of both the narrower. */
+import type { AllowedModels, KeyLimits } from '@/ledger/outcomes'
+
+/** What holds for all keys of an account; null = no bound. */
+export type KeyPolicy = { allowedModels: AllowedModels; maxKeyAgeDays: number | null }
+
+/** What of a key is told about when its text was made, by itself or by a rotation; the service's own keys have nobody who rotates them. */
+type Age = { createdAtMs: number; secretSinceMs: number | null; isBuiltIn: boolean }
+
+const DAY_MS = 86_400_000
+
+/** The limits as gateways obey them. */
+export function effectiveLimits<Limits extends Pick<KeyLimits, 'allowedModels' | 'expiresAtMs'>>(
+  limits: Limits,
+  { allowedModels, maxKeyAgeDays }: KeyPolicy,
+  age: Age,
+): Limits {
+  return {
+    ...limits,
+    allowedModels: inBoth(allowedModels, limits.allowedModels),
+    expiresAtMs: earlier(limits.expiresAtMs, endByAge(maxKeyAgeDays, age)),
+  }
+}
+
+function inBoth(ofAccount: AllowedModels, ofKey: AllowedModels): AllowedModels {
+  if (ofAccount === null || ofKey === null) return ofAccount ?? ofKey
+  return ofKey.filter((model) => ofAccount.includes(model))
+}
+
+function endByAge(days: number | null, { createdAtMs, secretSinceMs, isBuiltIn }: Age): number | null {
+  return days === null || isBuiltIn ? null : (secretSinceMs ?? createdAtMs) + days * DAY_MS
+}
+
+function earlier(one: number | null, other: number | null): number | null {
+  return one === null || other === null ? (one ?? other) : Math.min(one, other)
+}

@@ -1,0 +1,60 @@
+/** What holds for all keys of an account: read and changed by people, and told to the ledger for each key. */
+import { and, eq, ne } from 'drizzle-orm'
+import { type ChangedBy, recordAudit } from '@/accounts/audit'
+import { tellLedger } from '@/accounts/edit-key'
+import type { Database } from '@/db/client'
+import { accounts, apiKeys } from '@/db/schema'
+import type { Ledger } from '@/ledger/ledger'
+import type { KeyPolicy } from './effective-limits'
+
+/** Ten years. */
+export const MAX_KEY_AGE_DAYS = 3650
+
+const COLUMNS = { allowedModels: accounts.allowedModels, maxKeyAgeDays: accounts.maxKeyAgeDays }
+
+/** Undefined where there is no such account. */
+export async function readKeyPolicy({ db }: Database, accountId: string): Promise<KeyPolicy | undefined> {
+  const [row] = await db.select(COLUMNS).from(accounts).where(eq(accounts.id, accountId))
+  return row
+}
+
+type PolicyChange = { accountId: string; policy: Partial<KeyPolicy>; by: ChangedBy }
+
+/**
+ * Changes what `policy` names, with an audit entry, and tells the ledger for each of the account's keys. Throws where the ledger can't be told:
+ * the history has it by then, and the same call again tells the rest.
+ */
+export async function changeKeyPolicy(
+  database: Database,
+  ledger: Ledger,
+  { accountId, policy, by }: PolicyChange,
+): Promise<'updated' | 'unknown_account'> {
+  const isKnown = await database.db.transaction(async (transaction) => {
+    const [before] = await transaction
+      .select(COLUMNS)
+      .from(accounts)
+      .where(eq(accounts.id, accountId))
+      .for('no key update')
+    if (!before) return false
+    const { allowedModels, maxKeyAgeDays } = { ...before, ...policy }
+    const after = { allowedModels: allowedModels && [...allowedModels], maxKeyAgeDays }
+    await transaction.update(accounts).set(after).where(eq(accounts.id, accountId))
+    const details = { ...describe(after), ...prefixed(describe(before)) }
+    await recordAudit(transaction, { ...by, action: 'account.key_policy', subject: accountId, accountId, details })
+    return true
+  })
+  if (!isKnown) return 'unknown_account'
+  const isOwn = and(eq(apiKeys.accountId, accountId), ne(apiKeys.status, 'deleted'))
+  for (const { id } of await database.db.select({ id: apiKeys.id }).from(apiKeys).where(isOwn)) {
+    await tellLedger(database, ledger, id)
+  }
+  return 'updated'
+}
+
+function describe({ allowedModels, maxKeyAgeDays }: KeyPolicy) {
+  return { allowedModels: allowedModels?.join(', ') ?? 'every', maxKeyAgeDays }
+}
+
+function prefixed(details: ReturnType<typeof describe>) {
+  return { 'before.allowedModels': details.allowedModels, 'before.maxKeyAgeDays': details.maxKeyAgeDays }
+}

@@ -1,0 +1,75 @@
+/** The routes of what holds for all keys of an account: models, and the age at which a key ends. */
+import { Type } from '@sinclair/typebox'
+import { Elysia } from 'elysia'
+import type { ChangedBy } from '@/accounts/audit'
+import type { KeyPolicy } from '@/accounts/policies/effective-limits'
+import { MAX_KEY_AGE_DAYS } from '@/accounts/policies/key-policy'
+import type { Member } from '@/console/auth/viewer'
+import { changedBy } from '@/console/http/changed-by'
+import { ACCOUNT_PREFIX, guard } from '@/console/http/guard'
+import { AllowedModelsField, MAX_KEY_BODY_BYTES, readModels } from '@/console/http/key-bodies'
+import { titled } from '@/http/openapi/titled'
+import { orNull } from '@/lib/schemas'
+import { type KeyRouteDeps, noSuchAccount } from './calls'
+
+export type PolicyRouteDeps = KeyRouteDeps & {
+  /** Changes what is named, for the next request of each of the account's keys. */
+  changeKeyPolicy(accountId: string, policy: Partial<KeyPolicy>, by: ChangedBy): Promise<unknown>
+}
+
+const DAYS = orNull(Type.Integer({ minimum: 1, maximum: MAX_KEY_AGE_DAYS }), {
+  description: 'A key ends so many days after it was made or last rotated; null = never',
+})
+
+const PolicyBody = titled('KeyPolicy', { allowedModels: orNull(Type.Array(Type.String())), maxKeyAgeDays: DAYS })
+
+const PolicyChanges = Type.Object(
+  { allowedModels: AllowedModelsField, maxKeyAgeDays: Type.Optional(DAYS) },
+  { additionalProperties: false, minProperties: 1 },
+)
+
+/** Mounts `/dashboard/api/a/:accountId/key-policy`. */
+export function keyPolicyRoutes(deps: PolicyRouteDeps) {
+  return new Elysia({ name: 'key-policy-routes', prefix: `${ACCOUNT_PREFIX}/key-policy`, tags: ['Dashboard'] })
+    .use(guard(deps))
+    .get('', ({ viewer }) => show(deps, viewer), {
+      may: 'usage.read',
+      response: PolicyBody,
+      detail: {
+        summary: 'What holds for all API keys',
+        description:
+          'A key may be narrower: it calls the models that are in both lists, and ends at the earlier moment.',
+      },
+    })
+    .put('', ({ viewer, request, body }) => choose(deps, viewer, request, body), {
+      may: { permission: 'limits.raise', maxBodyBytes: MAX_KEY_BODY_BYTES },
+      body: PolicyChanges,
+      response: PolicyBody,
+      detail: {
+        summary: 'Say what holds for all API keys',
+        description:
+          'What is left out stays. Holds for the next request of every key, on every gateway; the age not for the key of the playground, ' +
+          'nor for the former text of a rotated key, which has an end of its own.',
+      },
+    })
+}
+
+async function show({ readKeyPolicy }: PolicyRouteDeps, { accountId }: Member) {
+  const policy = await readKeyPolicy(accountId)
+  if (!policy) throw noSuchAccount()
+  const { allowedModels, maxKeyAgeDays } = policy
+  return { allowedModels: allowedModels && [...allowedModels], maxKeyAgeDays }
+}
+
+async function choose(deps: PolicyRouteDeps, viewer: Member, request: Request, body: typeof PolicyChanges.static) {
+  const { allowedModels, maxKeyAgeDays } = body
+  const present = await show(deps, viewer)
+  const policy: Partial<KeyPolicy> = {
+    ...(allowedModels !== undefined && {
+      allowedModels: allowedModels && readModels(allowedModels, deps.catalog.current, present.allowedModels),
+    }),
+    ...(maxKeyAgeDays !== undefined && { maxKeyAgeDays }),
+  }
+  await deps.changeKeyPolicy(viewer.accountId, policy, changedBy(deps, viewer, request))
+  return await show(deps, viewer)
+}

@@ -1,0 +1,33 @@
+/** That of what holds for all keys of an account and what is a key's own, the narrower holds. */
+import { expect, test } from 'bun:test'
+import { effectiveLimits } from '@/accounts/policies/effective-limits'
+
+const DAY_MS = 86_400_000
+const OPEN = { allowedModels: null, maxKeyAgeDays: null }
+type Age = Parameters<typeof effectiveLimits>[2]
+const young: Age = { createdAtMs: 0, secretSinceMs: null, isBuiltIn: false }
+const own = (allowedModels: string[] | null = null, expiresAtMs: number | null = null) => ({
+  allowedModels,
+  expiresAtMs,
+})
+
+test.each([
+  [null, null, null],
+  [null, ['a'], ['a']],
+  [['a', 'b'], null, ['a', 'b']],
+  [['a', 'b'], ['b', 'c'], ['b']],
+  [['a'], ['c'], []],
+])('models %j of the account and %j of the key are %j', (ofAccount, ofKey, both) => {
+  expect(effectiveLimits(own(ofKey), { ...OPEN, allowedModels: ofAccount }, young).allowedModels).toEqual(both)
+})
+
+test('the end is the earlier of both, by age since the text was made', () => {
+  const policy = { ...OPEN, maxKeyAgeDays: 10 }
+  const end = (limits: ReturnType<typeof own>, age = young) => effectiveLimits(limits, policy, age).expiresAtMs
+  expect(end(own())).toBe(10 * DAY_MS)
+  expect(end(own(null, 3 * DAY_MS))).toBe(3 * DAY_MS)
+  expect(end(own(null, 30 * DAY_MS))).toBe(10 * DAY_MS)
+  expect(end(own(), { ...young, secretSinceMs: 5 * DAY_MS })).toBe(15 * DAY_MS)
+  expect(end(own(), { ...young, isBuiltIn: true })).toBeNull()
+  expect(effectiveLimits(own(), OPEN, young)).toEqual(own())
+})

@@ -1,0 +1,124 @@
+/** Service keys, and what holds for all keys of an account, over a whole gateway: at the door of people and of paid requests. */
+import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { startGateway, type TestGateway } from '@test/support/gateway'
+import { signUpPerson } from '@test/support/person'
+import { chatCompletion, usageOf } from '@test/support/upstream'
+import { type SignedInCustomer, signUpCustomer } from '@test/usage/customer'
+
+setDefaultTimeout(300_000)
+
+const KEYS = '/dashboard/api/a/:accountId/keys'
+const POLICY = '/dashboard/api/a/:accountId/key-policy'
+
+let gateway: TestGateway
+let customer: SignedInCustomer
+
+beforeAll(async () => {
+  gateway = await startGateway({
+    respond: () => Response.json(chatCompletion('ok', usageOf(10, 5))),
+    catalog: ({ models }) => models.push({ ...models[0], id: 'svc/beta' }),
+  })
+})
+afterAll(() => gateway.stop())
+beforeEach(async () => {
+  customer = await signUpCustomer(gateway, '5')
+})
+
+async function ask(key: string, model = 'svc/alpha'): Promise<{ status: number; code: unknown }> {
+  const response = await fetch(`${gateway.url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', authorization: `Bearer ${key}` },
+    body: JSON.stringify({ model, messages: [{ role: 'user', content: 'Hi' }] }),
+  })
+  const body = (await response.json()) as { error?: { code?: unknown } }
+  return { status: response.status, code: body.error?.code }
+}
+
+const setPolicy = (policy: object) => customer.person.json('PUT', POLICY, policy)
+const sql = () => gateway.gateway.database.sql
+
+describe('a service key', () => {
+  test('is the account’s own, with a budget or with the word that there is none', async () => {
+    const { person } = customer
+    const bare = await person.json('POST', KEYS, { name: 'robot', isService: true })
+    expect(bare).toMatchObject({ status: 400, body: { error: { code: 'budget_required', param: 'monthlyBudgetUsd' } } })
+    for (const monthlyBudgetUsd of ['5', null]) {
+      const made = await person.json('POST', KEYS, { name: 'robot', isService: true, monthlyBudgetUsd })
+      expect(made).toMatchObject({ status: 200, body: { item: { createdBy: null, limits: { monthlyBudgetUsd } } } })
+    }
+    expect((await person.json('POST', KEYS, { name: 'mine' })).body).toMatchObject({
+      item: { createdBy: { userId: person.viewer.userId } },
+    })
+  })
+
+  test('is made by no developer', async () => {
+    const developer = await signUpPerson(gateway)
+    await sql()`INSERT INTO memberships (account_id, user_id, role)
+      VALUES (${customer.accountId}, ${developer.viewer.userId}, 'developer')`
+    const path = KEYS.replace(':accountId', customer.accountId)
+    const body = { name: 'robot', isService: true, monthlyBudgetUsd: '1' }
+    expect(await developer.json('POST', path, body)).toMatchObject({
+      status: 403,
+      body: { error: { param: 'isService' } },
+    })
+  })
+})
+
+describe('what holds for all keys', () => {
+  test('models: others are refused with the next request, of keys that the store has, and that it reads from the history', async () => {
+    expect((await ask(customer.key, 'svc/beta')).status).toBe(200)
+    expect((await setPolicy({ allowedModels: ['svc/alpha'] })).body).toEqual({
+      allowedModels: ['svc/alpha'],
+      maxKeyAgeDays: null,
+    })
+    expect(await ask(customer.key, 'svc/beta')).toEqual({ status: 403, code: 'model_not_allowed' })
+    expect((await ask(customer.key)).status).toBe(200)
+    const later = await gateway.apiKeys.create({
+      accountId: customer.accountId,
+      name: 'later',
+      allowedModels: ['svc/beta'],
+    })
+    const { key } = later as { key: string }
+    for (const model of ['svc/alpha', 'svc/beta']) expect((await ask(key, model)).status).toBe(403)
+    await setPolicy({ allowedModels: null })
+    expect((await ask(customer.key, 'svc/beta')).status).toBe(200)
+    expect((await ask(key, 'svc/beta')).status).toBe(200)
+    const entries =
+      await sql()`SELECT FROM audit_entries WHERE action = 'account.key_policy' AND account_id = ${customer.accountId}`
+    expect(entries.length).toBe(2)
+  })
+
+  test('a key may only narrow them', async () => {
+    await setPolicy({ allowedModels: ['svc/alpha'] })
+    const wider = { name: 'wider', allowedModels: ['svc/alpha', 'svc/beta'] }
+    expect(await customer.person.json('POST', KEYS, wider)).toMatchObject({
+      status: 400,
+      body: { error: { param: 'allowedModels' } },
+    })
+    expect((await customer.person.json('POST', KEYS, { name: 'same', allowedModels: ['svc/alpha'] })).status).toBe(200)
+  })
+
+  test('age: a key that is too old is refused, and rotating it makes it young', async () => {
+    const { keyId, key, person } = customer
+    await sql()`UPDATE api_keys SET created_at = now() - interval '10 days' WHERE id = ${keyId}`
+    expect((await setPolicy({ maxKeyAgeDays: 30 })).status).toBe(200)
+    expect((await ask(key)).status).toBe(200)
+    await setPolicy({ maxKeyAgeDays: 5 })
+    expect((await ask(key)).status).toBe(401)
+    const { body } = await person.json('GET', `${KEYS}/${keyId}`)
+    expect(body).toMatchObject({ item: { status: 'expired', limits: { expiresAt: null }, endsAt: expect.any(String) } })
+    const rotated = await person.json('POST', `${KEYS}/${keyId}/rotate`, { overlap: '0' })
+    expect((await ask((rotated.body as { key: string }).key)).status).toBe(200)
+    await setPolicy({ maxKeyAgeDays: null })
+  })
+
+  test.each([
+    { maxKeyAgeDays: 0 },
+    { maxKeyAgeDays: 4000 },
+    { allowedModels: [] },
+    { allowedModels: ['svc/none'] },
+    {},
+  ])('is not %j', async (policy) => {
+    expect((await setPolicy(policy)).status).toBe(400)
+  })
+})
