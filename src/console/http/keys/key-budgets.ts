@@ -2,6 +2,7 @@
 import { Type } from '@sinclair/typebox'
 import { mayDo } from '@/accounts/members/permissions'
 import type { Member } from '@/console/auth/viewer'
+import { titled } from '@/http/openapi/titled'
 import { type BoundBudget, budgetsOfKey } from '@/ledger/bound-budgets'
 import { BUDGET_SCOPES, BUDGET_WINDOWS } from '@/ledger/budgets'
 import type { Ledger } from '@/ledger/ledger'
@@ -14,7 +15,7 @@ const Figure = orNull(Type.String(), {
 })
 
 export const KeyBudgets = Type.Array(
-  Type.Object({
+  titled('KeyBudget', {
     scope: oneOf(BUDGET_SCOPES),
     window: oneOf(BUDGET_WINDOWS),
     limitUsd: Figure,
