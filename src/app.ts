@@ -73,7 +73,8 @@ export function buildApp(deps: AppDeps) {
     routes: app.routes,
     dispatch: async (request: Request) => app.handle(request),
   }
-  return app.use(managementRoutes(management)).use(docsRoutes({ ...deps, routes: () => app.routes, sessionCookie }))
+  app.use(managementRoutes(management))
+  return app.use(docsRoutes({ ...deps, routes: () => app.routes, sessionCookie }))
 }
 
 function unknownRoute(method: string, path: string): GatewayError {

@@ -51,15 +51,8 @@ export function sessionCookieName(publicUrl: string | undefined): string {
 export function dashboardRoutes(deps: DashboardDeps & { chat: HttpDeps }) {
   return new Elysia({ name: 'dashboard-routes' })
     .use(sessionRoutes(deps))
-    .use(keyRoutes(deps))
-    .use(budgetRoutes(deps))
-    .use(keyLifeRoutes(deps))
-    .use(accountAddressesRoutes(deps))
-    .use(keyPolicyRoutes(deps))
-    .use(memberRoutes(deps))
-    .use(invitationRoutes(deps))
-    .use(managementKeyRoutes(deps))
-    .use(accountAuditRoutes(deps))
+    .use(allKeyRoutes(deps))
+    .use(allMemberRoutes(deps))
     .use(modelRoutes(deps))
     .use(playgroundRoutes(deps))
     .use(overviewRoutes(deps))
@@ -70,6 +63,24 @@ export function dashboardRoutes(deps: DashboardDeps & { chat: HttpDeps }) {
     .use(storedResponseViewRoutes(deps))
     .use(orderRoutes(deps))
     .use(adminRoutes(deps))
+}
+
+/** In groups, since the compiler follows a chain of routes only so far. */
+function allKeyRoutes(deps: DashboardDeps) {
+  return new Elysia({ name: 'all-key-routes' })
+    .use(keyRoutes(deps))
+    .use(budgetRoutes(deps))
+    .use(keyLifeRoutes(deps))
+    .use(accountAddressesRoutes(deps))
+    .use(keyPolicyRoutes(deps))
+}
+
+function allMemberRoutes(deps: DashboardDeps) {
+  return new Elysia({ name: 'all-member-routes' })
+    .use(memberRoutes(deps))
+    .use(invitationRoutes(deps))
+    .use(managementKeyRoutes(deps))
+    .use(accountAuditRoutes(deps))
 }
 
 /** What the typed client of the pages knows of the server. */
