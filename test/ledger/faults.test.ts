@@ -5,7 +5,17 @@ import { until } from '@test/support/until'
 import { connectRedis, type RedisClient } from '@/ledger/store/connection'
 import { COMPACT_SHARDS, metaName, shardOf } from '@/ledger/store/names'
 import { nano } from '@/lib/money'
-import { type Bench, connect, createBench, FACTS, memoryLogger, passDeadline, request, settlement } from './harness'
+import {
+  type Bench,
+  connect,
+  createBench,
+  FACTS,
+  memoryLogger,
+  passDeadline,
+  request,
+  settlement,
+  snapshot,
+} from './harness'
 
 const TIMEOUT_MS = 1_000
 const FAR_MS = 900_000
@@ -74,6 +84,22 @@ describe('a store that is down', () => {
     await expect(lost.ledger.expireDue(1)).rejects.toMatchObject(unavailable)
     await expect(lost.ledger.lookupKeyHash('0'.repeat(64))).rejects.toMatchObject(unavailable)
     redis.disconnect()
+  })
+})
+
+describe('a store whose user may not append records', () => {
+  test('charges nothing without one, and what was refused is charged once it may', async () => {
+    const payer = await bench.fund(1_000)
+    const hold = request(payer, 100)
+    await bench.ledger.reserve(hold)
+    const before = await snapshot(bench.redis, payer.accountId)
+    await bench.redis.call('ACL', 'SETUSER', 'default', '-xadd')
+    await expect(bench.ledger.settle(settlement(hold, 40))).rejects.toMatchObject(unavailable)
+    await bench.redis.call('ACL', 'SETUSER', 'default', '+xadd')
+    expect(await snapshot(bench.redis, payer.accountId)).toEqual(before)
+    expect(await bench.ledger.settle(settlement(hold, 40))).toMatchObject({ kind: 'settled', record: { seq: 1 } })
+    await bench.history.flush(bench.redis, [payer.accountId])
+    expect(bench.history.records(payer.accountId)).toHaveLength(1)
   })
 })
 

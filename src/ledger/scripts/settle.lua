@@ -101,14 +101,7 @@ if key then
 end
 
 -- After this point, the transition must succeed.
-writePayer(KEYS[2], account, KEYS[3], key)
-if budgets then
-  writeBudgets(opened)
-end
-if isOpen then
-  call('ZREM', KEYS[4], memberOf(payer, holdId, decimal(hold.amount)))
-end
-bury(KEYS[1], hold, 'settled', cost, TOMBSTONE_MS)
+-- First the record: a store that refuses it refuses the charge as well, and one that is appended twice is booked once, by its id.
 appendRecord(KEYS[5], KEYS[6], {
   recordId = isLate and holdId .. ':late' or holdId,
   holdId = holdId,
@@ -123,5 +116,13 @@ appendRecord(KEYS[5], KEYS[6], {
   memberId = budgets and budgets.owner or nil,
   summary = ARGV[5],
 }, account.layout)
+writePayer(KEYS[2], account, KEYS[3], key)
+if budgets then
+  writeBudgets(opened)
+end
+if isOpen then
+  call('ZREM', KEYS[4], memberOf(payer, holdId, decimal(hold.amount)))
+end
+bury(KEYS[1], hold, 'settled', cost, TOMBSTONE_MS)
 local kind = isLate and 'late' or 'settled'
 return { kind, account.seq, nowMs, isLate and hold.cost or returned, flags, isHangUp and charge or nil }
