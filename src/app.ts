@@ -1,6 +1,7 @@
 /** The HTTP application: one error boundary, then every route. Builds without side effects, so tests drive it without a port. */
 import { Elysia } from 'elysia'
 import { GatewayError } from '@/chat/error'
+import { type UnsubscribeDeps, unsubscribeRoutes } from '@/console/http/alerts/unsubscribe-routes'
 import { type AssetDeps, assetRoutes } from '@/console/http/assets/routes'
 import { type SandboxDepositDeps, sandboxDepositRoutes } from '@/console/http/deposits/sandbox-routes'
 import { type DepositWebhookDeps, depositWebhookRoutes } from '@/console/http/deposits/webhook-routes'
@@ -30,7 +31,7 @@ import { usageRoutes } from '@/http/routes/usage'
 
 export type AppDeps = HttpDeps &
   DepositWebhookDeps &
-  Pick<SandboxDepositDeps, 'sandbox'> & { dashboard: DashboardDeps & AssetDeps }
+  Pick<SandboxDepositDeps, 'sandbox'> & { dashboard: DashboardDeps & AssetDeps & UnsubscribeDeps }
 
 /** Builds the application over its dependencies. */
 export function buildApp(deps: AppDeps) {
@@ -63,6 +64,7 @@ export function buildApp(deps: AppDeps) {
       .use(dashboardRoutes({ ...deps.dashboard, chat: deps }))
       .use(assetRoutes(deps.dashboard))
       .use(homeRoutes(deps))
+      .use(unsubscribeRoutes(deps.dashboard))
       .use(webhooks)
       .use(sandboxDepositRoutes({ sandbox: deps.sandbox, deliver: (request) => webhooks.handle(request) }))
       .use(guideRoutes(deps))

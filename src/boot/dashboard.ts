@@ -2,6 +2,7 @@
 
 import { createAccounts } from '@/accounts/accounts'
 import { accountAddresses, changeAccountAddresses } from '@/accounts/addresses/addresses'
+import { changeSettings, choose, readChoices, readSettings } from '@/accounts/alerts/settings'
 import { createApiKeys } from '@/accounts/api-keys'
 import { createBudgets } from '@/accounts/budgets/budgets'
 import { createManagementKeys } from '@/accounts/management/management-keys'
@@ -14,6 +15,7 @@ import type { Config } from '@/config/config'
 import { createAdministration } from '@/console/administration/administration'
 import type { HealthSources } from '@/console/administration/provider-health'
 import { createAuth } from '@/console/auth/auth'
+import type { UnsubscribeDeps } from '@/console/http/alerts/unsubscribe-routes'
 import type { AssetDeps } from '@/console/http/assets/routes'
 import type { DashboardDeps } from '@/console/http/routes'
 import { createKeyUsage } from '@/console/usage-views/key-usage'
@@ -46,7 +48,7 @@ type DashboardParts = {
 } & Pick<DashboardDeps, 'storedResponses' | 'keepResponsesFor'>
 
 /** Everything behind `/dashboard`. */
-export function assembleDashboard(parts: DashboardParts): DashboardDeps & AssetDeps {
+export function assembleDashboard(parts: DashboardParts): DashboardDeps & AssetDeps & UnsubscribeDeps {
   const { config, catalog, database, reading, ledger, redis, topUps, logger } = parts
   const { service } = catalog.current
   const auth = createAuth({
@@ -99,6 +101,9 @@ export function assembleDashboard(parts: DashboardParts): DashboardDeps & AssetD
     countChange: auth.countChange,
     roleIn: (accountId, userId) => roleIn(database.db, accountId, userId),
     auth,
+    alerts: alertsOf(parts),
+    mailSecret: parts.mails.secret,
+    turnOff: (unsubscription) => choose(database, { ...unsubscription, isWanted: false }),
     storedResponses: parts.storedResponses,
     keepResponsesFor: parts.keepResponsesFor,
     readAddresses: (accountId) => accountAddresses(database, accountId),
@@ -107,5 +112,15 @@ export function assembleDashboard(parts: DashboardParts): DashboardDeps & AssetD
     changeAddresses: (accountId, addresses, by) =>
       changeAccountAddresses(database, ledger, { accountId, addresses, by }),
     trustedProxyHops: config.signIn.trustedProxyHops,
+  }
+}
+
+function alertsOf({ database, mails }: DashboardParts): DashboardDeps['alerts'] {
+  return {
+    read: (accountId) => readSettings(database.db, accountId),
+    change: (change) => changeSettings(database, change),
+    choices: (accountId, email) => readChoices(database, accountId, email),
+    choose: (choice) => choose(database, choice),
+    isPossible: mails.desk !== undefined,
   }
 }

@@ -1,12 +1,15 @@
 /** Wires the outbox of mails: who sends it, and the desk for mails that somebody waits for. */
+import { createAlertWorker } from '@/accounts/alerts/worker'
 import { createMailDesk, type MailDesk } from '@/accounts/mails/outbox'
 import { createMailTransport } from '@/accounts/mails/transport'
 import { createMailWorker, type MailOutcome, type MailWorker } from '@/accounts/mails/worker'
 import type { Config } from '@/config/config'
 import { readOrCreateSecret } from '@/console/auth/secret'
 import type { Database } from '@/db/client'
+import { systemClock } from '@/lib/clock'
 import type { Logger } from '@/lib/logger'
 import { once } from '@/lib/once'
+import type { BackgroundWorker } from '@/lib/worker-loop'
 
 type MailParts = {
   config: Config
@@ -21,13 +24,18 @@ export type Mails = {
   worker: MailWorker
   /** Undefined where nothing can be sent, and nobody is to wait for it. */
   desk: MailDesk | undefined
+  /** What tokens and links are sealed by. */
+  secret(): Promise<string>
+  /** Undefined where nothing can be sent: nobody is alerted. */
+  alerts: BackgroundWorker | undefined
 }
 
-/** The worker is not started yet. */
+/** The workers are not started yet. */
 export function assembleMails({ config, database, service, logger, onOutcome }: MailParts): Mails {
   const { publicUrl, signIn } = config
   const secret = once(async () => signIn.secret ?? (await readOrCreateSecret(database)))
   const transport = createMailTransport(signIn.mail, config.isProduction, logger)
   const worker = createMailWorker({ database, transport, secret, publicUrl, service, logger, onOutcome })
-  return { worker, desk: transport && createMailDesk(secret, worker.hurry) }
+  const alerts = transport && createAlertWorker({ database, clock: systemClock, logger })
+  return { worker, desk: transport && createMailDesk(secret, worker.hurry), secret, alerts }
 }

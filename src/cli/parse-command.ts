@@ -12,6 +12,7 @@ import { fail } from './failure'
 import { KEY_COMMANDS } from './key-commands'
 import { KEY_LOOKUPS } from './key-lookups'
 import { LEDGER_COMMANDS } from './ledger-commands'
+import { ALERT_COMMANDS } from './mail/alert-commands'
 import { MAIL_COMMANDS } from './mail/mail-commands'
 import { KEY_POLICY_COMMANDS } from './management/key-policy-command'
 import { MANAGEMENT_KEY_COMMANDS } from './management/management-key-commands'
@@ -32,6 +33,7 @@ const COMMANDS: readonly Command[] = [
   ...ACCOUNT_COMMANDS,
   ...MEMBER_COMMANDS,
   ...BUDGET_COMMANDS,
+  ...ALERT_COMMANDS,
   ...KEY_LOOKUPS,
   ...KEY_COMMANDS,
   ...MANAGEMENT_KEY_COMMANDS,

@@ -35,6 +35,7 @@ export const PAGES: readonly PageRoute[] = [
     import('./pages/credit/receipt-page').then((module) => module.ReceiptPage),
   ),
   page('/budgets', 'usage.read', () => import('./pages/budgets/budgets-page').then((module) => module.BudgetsPage)),
+  page('/alerts', 'usage.read', () => import('./pages/alerts/alerts-page').then((module) => module.AlertsPage)),
   page('/members', 'members.read', () => import('./pages/members/members-page').then((module) => module.MembersPage)),
   page('/settings', 'person', () => import('./pages/settings/settings-page').then((module) => module.SettingsPage)),
   page('/admin/orders', 'administrator', () =>

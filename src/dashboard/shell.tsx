@@ -17,6 +17,7 @@ import { useDisclosure } from '@mantine/hooks'
 import {
   IconActivity,
   IconAlertTriangle,
+  IconBell,
   IconBook2,
   IconBuildingBank,
   IconChecks,
@@ -57,6 +58,7 @@ const ACCOUNT_ITEMS: readonly (NavigationItem & { may: Permission })[] = [
   { path: '/models', label: 'Models', icon: IconListDetails, may: 'usage.read' },
   { path: '/playground', label: 'Playground', icon: IconMessage2Code, may: 'keys.use' },
   { path: '/budgets', label: 'Budgets', icon: IconGauge, may: 'usage.read' },
+  { path: '/alerts', label: 'Alerts', icon: IconBell, may: 'usage.read' },
   { path: '/members', label: 'Members', icon: IconUsersGroup, may: 'members.read' },
 ]
 

@@ -1,6 +1,7 @@
 /** The connection to Postgres: one pool with limits on everything, as SQL and as drizzle. */
 import { drizzle } from 'drizzle-orm/postgres-js'
 import postgres, { type Options, type PostgresType, type Sql } from 'postgres'
+import * as alertSchema from './alert-schema'
 import * as archiveSchema from './archive-schema'
 import * as authSchema from './auth-schema'
 import * as mailSchema from './mail-schema'
@@ -16,6 +17,7 @@ const schema = {
   ...ordersSchema,
   ...mailSchema,
   ...managementSchema,
+  ...alertSchema,
 }
 
 type DatabaseOptions = {

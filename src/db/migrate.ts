@@ -39,6 +39,7 @@ import invitations from './migrations/0033_invitations.sql' with { type: 'text' 
 import mails from './migrations/0034_mails.sql' with { type: 'text' }
 import managementKeys from './migrations/0035_management_keys.sql' with { type: 'text' }
 import keyPolicies from './migrations/0036_key_policies.sql' with { type: 'text' }
+import alerts from './migrations/0037_alerts.sql' with { type: 'text' }
 
 /** One SQL file, never changed once released. `isExpansion`: it only adds, so that older gateways work on. */
 type Migration = { id: number; name: string; sql: string; isExpansion?: boolean }
@@ -85,6 +86,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { id: 34, name: 'mails', sql: mails, isExpansion: true },
   { id: 35, name: 'management_keys', sql: managementKeys, isExpansion: true },
   { id: 36, name: 'key_policies', sql: keyPolicies, isExpansion: true },
+  { id: 37, name: 'alerts', sql: alerts, isExpansion: true },
 ]
 
 type MigrateOptions = {

@@ -103,6 +103,7 @@ export const apiKeys = pgTable(
   (table) => [
     index('api_keys_account_index').on(table.accountId, table.createdAt.desc()),
     index('api_keys_creator_index').on(table.createdBy).where(sql`created_by IS NOT NULL`),
+    index('api_keys_expiry_index').on(table.expiresAt).where(sql`expires_at IS NOT NULL AND status = 'active'`),
     uniqueIndex('api_keys_built_in_key').on(table.accountId, table.builtIn).where(sql`built_in IS NOT NULL`),
   ],
 )

@@ -47,6 +47,7 @@ beforeAll(async () => {
     ],
     ...[
       '/members',
+      '/alerts',
       '/budgets',
       '/settings',
       '/admin/orders',

@@ -1,4 +1,5 @@
 /** What a mail says, before it is written as text and as HTML. */
+import type { AlertKind } from '@/db/alert-schema'
 
 /** A paragraph, a link to a page of the dashboard, or facts with their names. */
 export type Block =
@@ -12,6 +13,15 @@ export type Block =
 
 /** A subject, which is the heading as well, and what stands below it. */
 export type MailContent = { subject: string; blocks: readonly Block[] }
+
+/** A kind of mail. */
+export type Template<Facts> = {
+  /** Hours after which it is no longer sent: as long as its link works, or a week. */
+  hours: number
+  /** Of mails that can be turned off: as what. */
+  alert?: AlertKind
+  write(facts: Facts): MailContent
+}
 
 const MAX_NAME_CHARS = 80
 

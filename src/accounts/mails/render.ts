@@ -1,4 +1,5 @@
 /** Mails as text and as HTML, from one content. Whatever a mail holds is text: nothing of it becomes markup. */
+import { escapeHtml } from '@/lib/html'
 import type { Block, MailContent } from './content'
 
 export type RenderedMail = { subject: string; text: string; html: string; link: string | undefined }
@@ -55,10 +56,6 @@ function blockAsHtml(block: Block, surroundings: Surroundings): string {
 /** A header and a paragraph are one line each, whatever somebody has put into a name. */
 function oneLine(text: string): string {
   return text.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ')
-}
-
-function escapeHtml(text: string): string {
-  return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`)
 }
 
 /** Both schemes are said twice: by `color-scheme` for programs that choose, and by rules for those that know only these. */

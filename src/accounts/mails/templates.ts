@@ -1,12 +1,8 @@
 /** Every kind of mail: what it says, and for how long that is worth sending. Names are what strangers call themselves: no link is made of them. */
+import type { AlertKind } from '@/db/alert-schema'
 import type { MailFacts } from '@/db/mail-schema'
-import { type Block, type MailContent, momentText, withoutLinks } from './content'
-
-type Template<Facts> = {
-  /** Hours after which it is no longer sent: as long as its link works, or a week. */
-  hours: number
-  write(facts: Facts): MailContent
-}
+import { ALERT_TEMPLATES } from './alert-templates'
+import { type Block, type MailContent, momentText, type Template, withoutLinks } from './content'
 
 const DAY_HOURS = 24
 const WEEK_HOURS = 7 * DAY_HOURS
@@ -20,6 +16,7 @@ const NOT_EXPECTED =
   'If you did not expect this, look at the audit log of the account, or ask the operator of this service.'
 
 const TEMPLATES = {
+  ...ALERT_TEMPLATES,
   /** To somebody who has signed up. */
   verify_email: template(DAY_HOURS, () => ({
     subject: 'Confirm your e-mail address',
@@ -217,6 +214,11 @@ export const MAIL_KINDS = Object.keys(TEMPLATES) as MailKind[]
 /** How long a mail is worth sending, in milliseconds. */
 export function lifeOf(kind: MailKind): number {
   return TEMPLATES[kind].hours * 3_600_000
+}
+
+/** As what a mail of this kind can be turned off; undefined: not at all. */
+export function alertKindOf(kind: MailKind): AlertKind | undefined {
+  return TEMPLATES[kind].alert
 }
 
 /** What a mail of this kind says. `facts` are those it was written with. */

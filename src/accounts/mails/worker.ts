@@ -1,4 +1,5 @@
 /** Sends what the outbox of mails holds. Every gateway runs one; no mail is taken by two at once, and none is lost with a gateway that dies. */
+import { unsubscribeLink } from '@/accounts/alerts/unsubscribe'
 import { textArray } from '@/db/array-literal'
 import type { Database } from '@/db/client'
 import { describeFailure } from '@/db/failure'
@@ -8,7 +9,7 @@ import { type BackgroundWorker, createWorkerLoop, jittered } from '@/lib/worker-
 import { MAIL_TOKEN } from './outbox'
 import { renderMail } from './render'
 import { unseal } from './seal'
-import { contentOf, MAIL_KINDS, type MailKind } from './templates'
+import { alertKindOf, contentOf, MAIL_KINDS, type MailKind } from './templates'
 import type { MailTransport, SendOutcome } from './transport'
 
 /** What becomes of one try: `retried` is refused for now, `refused` an address that there isn't, `away` a server that takes nothing. */
@@ -129,8 +130,20 @@ async function send(deps: MailWorkerDeps, transport: MailTransport, mail: Claime
   const token = sealedToken === null ? undefined : unseal(await deps.secret(), MAIL_TOKEN, sealedToken)
   if (sealedToken !== null && token === undefined) return { kind: 'failed', reason: 'AUTH_SECRET was changed since' }
   const baseUrl = deps.publicUrl ?? origin ?? ''
-  const rendered = renderMail(contentOf(kind, facts), { baseUrl, service: deps.service, token })
-  return transport.send({ id, to, ...rendered })
+  const unsubscribeUrl = await unsubscribeUrlOf(deps, mail, baseUrl)
+  const rendered = renderMail(contentOf(kind, facts), { baseUrl, service: deps.service, token, unsubscribeUrl })
+  return transport.send({ id, to, ...rendered, unsubscribeUrl })
+}
+
+/** Undefined for mails that nobody can turn off, and where no address is known. */
+async function unsubscribeUrlOf(
+  { secret }: MailWorkerDeps,
+  { recipient: email, kind: mailKind, facts }: ClaimedMail,
+  baseUrl: string,
+): Promise<string | undefined> {
+  const kind = alertKindOf(mailKind)
+  if (kind === undefined || baseUrl === '') return undefined
+  return baseUrl + unsubscribeLink(await secret(), { accountId: String(facts.accountId), email, kind })
 }
 
 /** Writes down what became of a try. What is over keeps neither its token nor what it said. */

@@ -19,6 +19,8 @@ export const PERMISSIONS = {
   /** Make, list and revoke management keys; read what was changed in the account. */
   'managementKeys.change': ['owner', 'admin'],
   'audit.read': ['owner', 'admin'],
+  /** Set below which credit the account is alerted, and who hears of it. */
+  'alerts.change': ['owner', 'billing'],
   'members.read': ['owner', 'admin', 'developer', 'billing', 'viewer'],
   'members.change': ['owner', 'admin'],
   /** How long answers are kept, and what the account is. */

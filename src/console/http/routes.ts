@@ -3,6 +3,7 @@ import { Elysia } from 'elysia'
 import { cookiePrefix } from '@/console/auth/visitor'
 import type { AdminDeps } from '@/console/http/administration/context'
 import { adminRoutes } from '@/console/http/administration/routes'
+import { type AlertRouteDeps, alertRoutes } from '@/console/http/alerts/alert-routes'
 import { type AddressRouteDeps, accountAddressesRoutes } from '@/console/http/keys/account-addresses-routes'
 import { keyLifeRoutes } from '@/console/http/keys/life-routes'
 import { keyPolicyRoutes, type PolicyRouteDeps } from '@/console/http/keys/policy-routes'
@@ -33,6 +34,7 @@ export type DashboardDeps = AdminDeps &
   SessionDeps &
   AddressRouteDeps &
   PolicyRouteDeps &
+  AlertRouteDeps &
   BudgetRouteDeps &
   MemberRouteDeps &
   InvitationRouteDeps &
@@ -70,6 +72,7 @@ function allKeyRoutes(deps: DashboardDeps) {
   return new Elysia({ name: 'all-key-routes' })
     .use(keyRoutes(deps))
     .use(budgetRoutes(deps))
+    .use(alertRoutes(deps))
     .use(keyLifeRoutes(deps))
     .use(accountAddressesRoutes(deps))
     .use(keyPolicyRoutes(deps))

@@ -1,5 +1,6 @@
 /** The guide as files to be served: each page is rendered and compressed when it is first asked for, and kept. */
 
+import alerts from '#guide/alerts.md' with { type: 'text' }
 import budgets from '#guide/budgets.md' with { type: 'text' }
 import caching from '#guide/caching.md' with { type: 'text' }
 import comingFrom from '#guide/coming-from.md' with { type: 'text' }
@@ -45,6 +46,7 @@ const GROUPS: readonly GuideGroup[] = [
       responses,
       embeddings,
       keys,
+      alerts,
       budgets,
       'idempotent-requests': idempotent,
       teams,

@@ -5,6 +5,8 @@ const AT = '2026-03-01T10:20:30.000Z'
 const WHERE = { address: '203.0.113.7', at: AT }
 const CHANGED = { accountName: 'Engines Ltd', by: 'ada@example.test' }
 
+const OF_ACCOUNT = { accountId: 'acct_1', accountName: 'Engines Ltd' }
+
 /** Keyed by kind, so that a kind without a sample doesn't compile. */
 const BY_KIND: { [Kind in NewMail['kind']]: Extract<NewMail, { kind: Kind }>['facts'] } = {
   verify_email: {},
@@ -19,6 +21,14 @@ const BY_KIND: { [Kind in NewMail['kind']]: Extract<NewMail, { kind: Kind }>['fa
   member_removed: CHANGED,
   owner_added: { ...CHANGED, owner: 'grace@example.test' },
   addresses_changed: { ...CHANGED, after: '203.0.113.0/24, 2001:db8::/32' },
+  balance_low: { ...OF_ACCOUNT, balance: '8.50 USD', threshold: '10.00 USD', daysLeft: 3 },
+  balance_empty: OF_ACCOUNT,
+  budget_reached: {
+    ...{ ...OF_ACCOUNT, scope: 'member', scopeName: 'Charles Babbage', window: 'week', percent: 80 },
+    ...{ spent: '40.00 USD', limit: '50.00 USD', endsAt: '2026-03-09T00:00:00.000Z' },
+  },
+  spend_unusual: { ...OF_ACCOUNT, spent: '91.20 USD', median: '12.00 USD' },
+  key_expires: { ...OF_ACCOUNT, keyId: 'key_1', keyName: 'ci', days: 7, endsAt: '2026-03-09T10:20:00.000Z' },
   idle_reversal: { reversal: 'chargeback', amount: '12.50', currency: 'EUR', undoes: 'tr_7', hasOrder: 0 },
 }
 

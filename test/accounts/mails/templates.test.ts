@@ -52,7 +52,7 @@ describe('a mail', () => {
 
   test.each(SAMPLES)('of the kind $kind makes no link, line or markup of what strangers call themselves', (sample) => {
     const evil = `Win <b>now</b> at https://evil.example/x\r\nBcc: a@evil.example\n\n${'x'.repeat(200)}`
-    const names = ['accountName', 'invitedBy', 'browser']
+    const names = ['accountName', 'invitedBy', 'browser', 'scopeName', 'keyName']
     const facts = Object.fromEntries(
       Object.entries(sample.facts).map(([name, value]) => [name, names.includes(name) ? evil : value]),
     )

@@ -23,6 +23,7 @@ const ALLOWED: Readonly<Record<Permission, string>> = {
   'billing.pay': 'owner billing',
   'managementKeys.change': 'owner admin',
   'audit.read': 'owner admin',
+  'alerts.change': 'owner billing',
   'members.read': 'owner admin developer billing viewer',
   'members.change': 'owner admin',
   'account.change': 'owner',

@@ -1,6 +1,7 @@
 /** The page of the sandbox provider as HTML: plain, without scripts, and honest about taking no money. */
 import { createHash } from 'node:crypto'
 import type { SandboxPayment } from '@/console/orders/deposits/sandbox-deposit'
+import { escapeHtml } from '@/lib/html'
 
 const STYLE = `
 :root{color-scheme:light dark;font:16px/1.5 system-ui,sans-serif}
@@ -74,8 +75,4 @@ function respond(body: string, status: number): Response {
       'referrer-policy': 'no-referrer',
     },
   })
-}
-
-function escapeHtml(text: string): string {
-  return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`)
 }

@@ -1,0 +1,84 @@
+/** What an account is alerted of, and which of these mails each person wants. */
+import { and, eq } from 'drizzle-orm'
+import { type ChangedBy, recordAudit } from '@/accounts/audit'
+import { ALERT_KINDS, type AlertKind, alertOptOuts, alertSettings } from '@/db/alert-schema'
+import type { Database, Transaction } from '@/db/client'
+import { accounts } from '@/db/schema'
+import { formatUsd, NANO_PER_USD, type Nano, nano } from '@/lib/money'
+
+/** Thresholds of the balance (null: no alert), and who gets alerts beside members. */
+export type AlertSettings = { first: Nano | null; second: Nano | null; addresses: string[] }
+
+/** Addresses beside members. */
+export const MAX_ALERT_ADDRESSES = 5
+
+/** What holds for an account that nobody has set anything for. */
+const DEFAULTS: AlertSettings = { first: nano(10 * NANO_PER_USD), second: nano(2 * NANO_PER_USD), addresses: [] }
+
+export type ChangeAlertsOutcome = 'updated' | 'unknown_account' | 'second_not_lower'
+
+/** The settings of an account, the service's own where it has none. */
+export async function readSettings(db: Database['db'] | Transaction, accountId: string): Promise<AlertSettings> {
+  const [row] = await db.select().from(alertSettings).where(eq(alertSettings.accountId, accountId))
+  return row ? { first: row.first, second: row.second, addresses: row.addresses } : DEFAULTS
+}
+
+/** Changes what is given. The caller checks addresses and their number. */
+export async function changeSettings(
+  { db }: Database,
+  { accountId, by, ...change }: { accountId: string; by: ChangedBy } & Partial<AlertSettings>,
+): Promise<ChangeAlertsOutcome> {
+  return await db.transaction(async (transaction) => {
+    const [account] = await transaction
+      .select({ id: accounts.id })
+      .from(accounts)
+      .where(eq(accounts.id, accountId))
+      .for('no key update')
+    if (!account) return 'unknown_account'
+    const before = await readSettings(transaction, accountId)
+    const after = { ...before, ...change }
+    if (after.first !== null && after.second !== null && after.second >= after.first) return 'second_not_lower'
+    const addresses = [...new Set(after.addresses.map((address) => address.toLowerCase()))]
+    const set = { first: after.first, second: after.second, addresses }
+    await transaction
+      .insert(alertSettings)
+      .values({ accountId, ...set })
+      .onConflictDoUpdate({ target: alertSettings.accountId, set })
+    const details = { ...detailsOf('before.', before), ...detailsOf('', set) }
+    await recordAudit(transaction, { ...by, action: 'account.alerts', subject: accountId, accountId, details })
+    return 'updated'
+  })
+}
+
+function detailsOf(prefix: string, { first, second, addresses }: AlertSettings) {
+  return {
+    [`${prefix}firstUsd`]: first === null ? null : formatUsd(first),
+    [`${prefix}secondUsd`]: second === null ? null : formatUsd(second),
+    [`${prefix}addresses`]: addresses.join(', '),
+  }
+}
+
+/** Which kinds of alerts of an account an address gets. */
+export async function readChoices(
+  { db }: Database,
+  accountId: string,
+  email: string,
+): Promise<Record<AlertKind, boolean>> {
+  const rows = await db
+    .select({ kind: alertOptOuts.kind })
+    .from(alertOptOuts)
+    .where(and(eq(alertOptOuts.accountId, accountId), eq(alertOptOuts.email, email.toLowerCase())))
+  const without = new Set(rows.map(({ kind }) => kind))
+  return Object.fromEntries(ALERT_KINDS.map((kind) => [kind, !without.has(kind)])) as Record<AlertKind, boolean>
+}
+
+/** Turns a kind of alerts off or on for one address. Saying it again changes nothing. */
+export async function choose(
+  { db }: Database,
+  { accountId, email, kind, isWanted }: { accountId: string; email: string; kind: AlertKind; isWanted: boolean },
+): Promise<void> {
+  const row = { accountId, email: email.toLowerCase(), kind }
+  if (!isWanted) return void (await db.insert(alertOptOuts).values(row).onConflictDoNothing())
+  const own = [eq(alertOptOuts.accountId, accountId), eq(alertOptOuts.email, row.email), eq(alertOptOuts.kind, kind)]
+  await db.delete(alertOptOuts).where(and(...own))
+}

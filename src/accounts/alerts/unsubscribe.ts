@@ -1,0 +1,27 @@
+/** Links that turn a kind of alerts off for one address without a sign-in: sealed, so that nobody makes one up, and good for ever. */
+import { seal, unseal } from '@/accounts/mails/seal'
+import { ALERT_KINDS, type AlertKind } from '@/db/alert-schema'
+import { parseJson } from '@/lib/json'
+
+/** Below the address of the service. */
+export const UNSUBSCRIBE_PATH = '/mail/unsubscribe'
+
+const PURPOSE = 'unsubscribe'
+
+/** Who wants no more of what. */
+export type Unsubscription = { accountId: string; email: string; kind: AlertKind }
+
+/** The link's path and query. */
+export function unsubscribeLink(secret: string, { accountId, email, kind }: Unsubscription): string {
+  return `${UNSUBSCRIBE_PATH}?token=${seal(secret, PURPOSE, JSON.stringify([accountId, email, kind]))}`
+}
+
+/** What a token says; undefined for one that is not ours. */
+export function readUnsubscribeToken(secret: string, token: string): Unsubscription | undefined {
+  const text = unseal(secret, PURPOSE, token)
+  const parts = text === undefined ? undefined : parseJson(text)
+  if (!Array.isArray(parts)) return undefined
+  const [accountId, email, name] = parts
+  const kind = ALERT_KINDS.find((one) => one === name)
+  return typeof accountId === 'string' && typeof email === 'string' && kind ? { accountId, email, kind } : undefined
+}

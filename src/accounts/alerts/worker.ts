@@ -1,0 +1,113 @@
+/** Looks for alerts in the background: at accounts that used something, and at keys that are about to expire. Every gateway runs one. */
+import { sql } from 'drizzle-orm'
+import { alertStates } from '@/db/alert-schema'
+import type { Database } from '@/db/client'
+import { describeFailure } from '@/db/failure'
+import type { Clock } from '@/lib/clock'
+import type { Logger } from '@/lib/logger'
+import { type BackgroundWorker, createWorkerLoop, jittered } from '@/lib/worker-loop'
+import { PAUSE_MS } from './crossings'
+import { lookAt, tell } from './look'
+
+type AlertDeps = { database: Database; clock: Pick<Clock, 'now'>; logger: Logger }
+
+const INTERVAL_MS = 20_000
+/** All of it: many processes look at the same accounts. */
+const JITTER = 1
+const ROUND_SIZE = 100
+const STOP_TIMEOUT_MS = 2_000
+/** How long before its end a key's people are told, the sooner one last. */
+const DAYS_BEFORE_END = [7, 1] as const
+
+/** Creates the worker. */
+export function createAlertWorker(deps: AlertDeps): BackgroundWorker {
+  const { logger } = deps
+  return createWorkerLoop({
+    async round() {
+      const { looks, alerts } = await lookForAlerts(deps)
+      if (alerts > 0) logger.info('alerts_written', { alerts })
+      return looks === ROUND_SIZE ? 0 : jittered(INTERVAL_MS, JITTER)
+    },
+    onFailure(error) {
+      logger.warn('alerts_failed', { reason: describeFailure(error) })
+      return jittered(INTERVAL_MS, JITTER)
+    },
+    firstPauseMs: jittered(INTERVAL_MS, JITTER),
+    stopTimeoutMs: STOP_TIMEOUT_MS,
+  })
+}
+
+/** One round: how many accounts were looked at, and how many alerts were due. */
+export async function lookForAlerts({
+  database,
+  clock,
+}: Omit<AlertDeps, 'logger'>): Promise<{ looks: number; alerts: number }> {
+  const nowMs = clock.now()
+  const accountIds = await accountsToLookAt(database, nowMs)
+  let alerts = await remindOfKeys(database, nowMs)
+  for (const accountId of accountIds) alerts += await lookAt(database, accountId, nowMs)
+  return { looks: accountIds.length, alerts }
+}
+
+/** Those that have spent something since the last look, of the last days' users alone, and those whose mail had to wait. */
+async function accountsToLookAt({ sql: query }: Database, nowMs: number): Promise<string[]> {
+  const pausedUntil = new Date(nowMs - PAUSE_MS).toISOString()
+  const rows = await query<{ id: string }[]>`
+    SELECT a.id FROM accounts a LEFT JOIN alert_looks l ON l.account_id = a.id
+    WHERE a.id IN (SELECT account_id FROM usage_daily WHERE day >= current_date - 2)
+      AND a.spent_nano IS DISTINCT FROM l.spent_nano
+    UNION
+    SELECT account_id FROM alert_states WHERE is_pending AND fired_at <= ${pausedUntil}::text::timestamptz
+    LIMIT ${ROUND_SIZE}`
+  return rows.map(({ id }) => id)
+}
+
+type EndingKey = {
+  keyId: string
+  accountId: string
+  accountName: string
+  name: string
+  owner: string | null
+  endMs: number
+}
+
+/** Once for each moment of expiry and each of the two days; of a key that has come within both, the last. */
+async function remindOfKeys(database: Database, nowMs: number): Promise<number> {
+  const now = new Date(nowMs).toISOString()
+  let count = 0
+  for (const days of DAYS_BEFORE_END.toReversed()) {
+    const keys = await database.sql<EndingKey[]>`
+      SELECT k.id AS "keyId", k.account_id AS "accountId", a.name AS "accountName", k.name, k.created_by AS owner,
+        floor(extract(epoch FROM k.expires_at) * 1000)::bigint AS "endMs"
+      FROM api_keys k JOIN accounts a ON a.id = k.account_id
+      WHERE k.status = 'active' AND k.expires_at > ${now}::text::timestamptz
+        AND k.expires_at <= ${now}::text::timestamptz + ${days} * interval '1 day' AND k.expires_at > k.created_at + ${days} * interval '1 day'
+        AND NOT EXISTS (SELECT FROM alert_states s WHERE s.account_id = k.account_id AND s.name = 'key_expiry:' || k.id
+          AND s.mark = floor(extract(epoch FROM k.expires_at) * 1000)::bigint AND s.level <= ${days})
+      LIMIT ${ROUND_SIZE}`
+    for (const key of keys) if (await remindOf(database, key, days, nowMs)) count += 1
+  }
+  return count
+}
+
+/** False where another gateway has done it meanwhile. */
+async function remindOf({ db }: Database, key: EndingKey, days: number, nowMs: number): Promise<boolean> {
+  const { keyId, accountId, accountName, name: keyName, owner, endMs } = key
+  return await db.transaction(async (transaction) => {
+    const row = { accountId, name: `key_expiry:${keyId}`, mark: endMs, level: days, firedAt: new Date(nowMs) }
+    const isUntold = sql`${alertStates.mark} <> ${endMs} OR ${alertStates.level} > ${days}`
+    const told = await transaction
+      .insert(alertStates)
+      .values(row)
+      .onConflictDoUpdate({
+        target: [alertStates.accountId, alertStates.name],
+        set: { mark: endMs, level: days, firedAt: row.firedAt },
+        setWhere: isUntold,
+      })
+      .returning({ name: alertStates.name })
+    if (told.length === 0) return false
+    const facts = { accountId, accountName, keyId, keyName, days, endsAt: new Date(endMs).toISOString() }
+    await tell(transaction, accountId, { mail: { kind: 'key_expires', facts }, memberId: owner })
+    return true
+  })
+}

@@ -1,0 +1,160 @@
+/** The routes of an account's alerts: thresholds and addresses for those who may, and for everybody which mails they get. */
+import { type Static, Type } from '@sinclair/typebox'
+import { Elysia } from 'elysia'
+import {
+  type AlertSettings,
+  type ChangeAlertsOutcome,
+  type choose,
+  MAX_ALERT_ADDRESSES,
+} from '@/accounts/alerts/settings'
+import type { ChangedBy } from '@/accounts/audit'
+import { mayDo } from '@/accounts/members/permissions'
+import { GatewayError, invalidRequest } from '@/chat/error'
+import type { Member } from '@/console/auth/viewer'
+import { ACCOUNT_PREFIX, type GuardDeps, guard } from '@/console/http/guard'
+import { Email } from '@/console/http/session/schemas'
+import { ALERT_KINDS, type AlertKind } from '@/db/alert-schema'
+import { clientAddress } from '@/http/client-address'
+import { titled } from '@/http/openapi/titled'
+import { requestIdOf } from '@/http/request-id'
+import { formatUsd, type Nano, parseUsd } from '@/lib/money'
+
+export type AlertRouteDeps = GuardDeps & {
+  alerts: {
+    read(accountId: string): Promise<AlertSettings>
+    change(change: { accountId: string; by: ChangedBy } & Partial<AlertSettings>): Promise<ChangeAlertsOutcome>
+    choices(accountId: string, email: string): Promise<Record<AlertKind, boolean>>
+    choose(choice: Parameters<typeof choose>[1]): Promise<void>
+    /** Whether mails are sent here at all. */
+    isPossible: boolean
+  }
+  trustedProxyHops: number
+}
+
+const Threshold = (which: string) =>
+  Type.Union([Type.String({ maxLength: 20, examples: ['10'] }), Type.Null()], {
+    description: `${which}, decimal USD above 0; null = no alert`,
+  })
+const Addresses = Type.Array(Email, {
+  maxItems: MAX_ALERT_ADDRESSES,
+  description: 'Who gets alerts of the account beside its owners and those who look after bills',
+})
+
+const Choices = Type.Object(
+  Object.fromEntries(ALERT_KINDS.map((kind) => [kind, Type.Boolean()])) as Record<
+    AlertKind,
+    ReturnType<typeof Type.Boolean>
+  >,
+  { description: 'Which of them one gets oneself' },
+)
+
+const Settings = Type.Object({
+  firstUsd: Threshold('The first threshold of the balance'),
+  secondUsd: Threshold('The second one, lower than the first'),
+  addresses: Addresses,
+})
+
+const AlertsBody = titled('Alerts', {
+  isMailPossible: Type.Boolean({ description: 'False where this service sends no mail' }),
+  email: Type.String({ description: 'Where one’s own mails go' }),
+  own: Choices,
+  getsAll: Type.Boolean({
+    description: 'Whether one’s role gets those of the whole account, not only of one’s own keys and budget',
+  }),
+  account: Type.Union([Settings, Type.Null()], { description: 'null for whoever may not see the account’s credit' }),
+})
+export type AlertsBody = Static<typeof AlertsBody>
+
+const ChangeBody = Type.Partial(Settings, { additionalProperties: false })
+const ChoiceBody = Type.Object(
+  { kind: Type.Unsafe<AlertKind>(Type.Union(ALERT_KINDS.map((kind) => Type.Literal(kind)))), isWanted: Type.Boolean() },
+  { additionalProperties: false },
+)
+
+/** Mounts `/dashboard/api/a/:accountId/alerts`. */
+export function alertRoutes(deps: AlertRouteDeps) {
+  return new Elysia({ name: 'alert-routes', prefix: `${ACCOUNT_PREFIX}/alerts`, tags: ['Dashboard'] })
+    .use(guard(deps))
+    .get('', ({ viewer }) => show(deps, viewer), {
+      may: 'usage.read',
+      response: AlertsBody,
+      detail: {
+        summary: 'Read alerts',
+        description: 'What the account is alerted of by mail, and which of these mails one gets.',
+      },
+    })
+    .patch(
+      '',
+      async ({ viewer, request, body }) => {
+        const by = { actor: viewer, ip: clientAddress(request, deps.trustedProxyHops), requestId: requestIdOf(request) }
+        await change(deps, viewer.accountId, body, by)
+        return show(deps, viewer)
+      },
+      {
+        may: 'alerts.change',
+        body: ChangeBody,
+        response: AlertsBody,
+        detail: {
+          summary: 'Change alerts of the account',
+          description:
+            'Thresholds of the balance and further addresses; what is left out stays as it is. Whoever gets an alert can turn its kind off for themselves.',
+        },
+      },
+    )
+    .put(
+      '/own',
+      async ({ viewer, body }) => {
+        await deps.alerts.choose({ accountId: viewer.accountId, email: viewer.email, ...body })
+        return show(deps, viewer)
+      },
+      {
+        may: 'usage.read',
+        body: ChoiceBody,
+        response: AlertsBody,
+        detail: {
+          summary: 'Turn a kind of alerts off or on',
+          description: 'For oneself, in this account. Mails of one’s own sign-in and membership can’t be turned off.',
+        },
+      },
+    )
+}
+
+async function show({ alerts }: AlertRouteDeps, { accountId, accountRole, email }: Member): Promise<AlertsBody> {
+  const [{ first, second, addresses }, own] = await Promise.all([
+    alerts.read(accountId),
+    alerts.choices(accountId, email),
+  ])
+  return {
+    isMailPossible: alerts.isPossible,
+    email,
+    own,
+    getsAll: mayDo(accountRole, 'alerts.change'),
+    account: mayDo(accountRole, 'billing.read')
+      ? { firstUsd: usdOf(first), secondUsd: usdOf(second), addresses }
+      : null,
+  }
+}
+
+async function change({ alerts }: AlertRouteDeps, accountId: string, body: Static<typeof ChangeBody>, by: ChangedBy) {
+  const { firstUsd, secondUsd, addresses } = body
+  const outcome = await alerts.change({
+    ...{ accountId, by },
+    ...(firstUsd !== undefined && { first: readThreshold(firstUsd, 'firstUsd') }),
+    ...(secondUsd !== undefined && { second: readThreshold(secondUsd, 'secondUsd') }),
+    ...(addresses && { addresses }),
+  })
+  if (outcome === 'unknown_account') throw new GatewayError('not_found', 'There is no such account.')
+  if (outcome === 'second_not_lower')
+    throw invalidRequest('The second threshold must be lower than the first.', 'secondUsd')
+}
+
+function readThreshold(text: string | null, field: string): Nano | null {
+  if (text === null) return null
+  const value = parseUsd(text)
+  if (value !== undefined && value > 0) return value
+  throw invalidRequest('The threshold must be an amount of USD above 0, such as 10 or 2.50.', field)
+}
+
+function usdOf(amount: Nano | null): string | null {
+  return amount === null ? null : formatUsd(amount)
+}

@@ -1,0 +1,125 @@
+/** The page of alerts: which mails one gets of the account, and when the account is alerted. */
+import { Alert, List, Stack, Switch, Text } from '@mantine/core'
+import { useState } from 'react'
+import { useMay } from '@/dashboard/account'
+import { notifyError } from '@/dashboard/components/notify'
+import { Page } from '@/dashboard/components/page'
+import { Section } from '@/dashboard/components/section'
+import { Loaded } from '@/dashboard/components/states/loaded'
+import { formatMoney } from '@/dashboard/format'
+import { type AlertKind, type AlertsBody, chooseAlert, useAlerts } from './alerts-data'
+import { AlertsForm } from './alerts-form'
+
+const KINDS: readonly { kind: AlertKind; label: string; all: string; own: string }[] = [
+  {
+    kind: 'balance',
+    label: 'Low credit',
+    all: 'When the credit falls below a threshold, and when it is used up.',
+    own: 'For owners and whoever looks after bills.',
+  },
+  {
+    kind: 'budget',
+    label: 'Budgets',
+    all: 'When 50, 80 and 100 % of a budget are spent, once in each of its windows.',
+    own: 'When 50, 80 and 100 % of your budget, or of that of a key of yours, are spent.',
+  },
+  {
+    kind: 'spend',
+    label: 'Unusual spend',
+    all: 'When more than three times as much is spent on a day as on a usual one.',
+    own: 'For owners and whoever looks after bills.',
+  },
+  {
+    kind: 'key_expiry',
+    label: 'Keys that expire',
+    all: 'Seven days and one day before an API key ends.',
+    own: 'Seven days and one day before an API key of yours ends.',
+  },
+]
+
+/** The page at `/alerts`. */
+export function AlertsPage() {
+  return (
+    <Page title="Alerts" description="Mails about credit, budgets and keys. Each says where they are turned off.">
+      <Loaded query={useAlerts()}>
+        {(alerts) => (
+          <>
+            {!alerts.isMailPossible && (
+              <Alert color="yellow" title="No mails are sent here">
+                The operator of this service has set up no mail. What you set holds once there is.
+              </Alert>
+            )}
+            <OwnMails alerts={alerts} />
+            <AccountAlerts alerts={alerts} />
+            <AlwaysSent />
+          </>
+        )}
+      </Loaded>
+    </Page>
+  )
+}
+
+function OwnMails({ alerts: { email, own, getsAll } }: { alerts: AlertsBody }) {
+  const [running, setRunning] = useState<AlertKind>()
+  async function change(kind: AlertKind, isWanted: boolean): Promise<void> {
+    setRunning(kind)
+    await chooseAlert(kind, isWanted).catch(notifyError)
+    setRunning(undefined)
+  }
+  return (
+    <Section title="Your mails" description={<span className="wrap-anywhere">To {email}, for this account.</span>}>
+      <Stack gap="md">
+        {KINDS.filter(({ kind }) => getsAll || kind === 'budget' || kind === 'key_expiry').map((one) => (
+          <Switch
+            key={one.kind}
+            label={one.label}
+            description={getsAll ? one.all : one.own}
+            checked={own[one.kind]}
+            disabled={running !== undefined}
+            onChange={(event) => void change(one.kind, event.currentTarget.checked)}
+          />
+        ))}
+      </Stack>
+    </Section>
+  )
+}
+
+function AccountAlerts({ alerts: { account } }: { alerts: AlertsBody }) {
+  const mayChange = useMay()('alerts.change')
+  if (account === null) return null
+  const { firstUsd, secondUsd, addresses } = account
+  return (
+    <Section
+      title="The account"
+      description="Each threshold is told once, and again after the credit was more than a tenth above it. At most every six hours."
+    >
+      {mayChange ? (
+        <AlertsForm account={account} />
+      ) : (
+        <Stack gap={4}>
+          <Text size="sm">Low credit: {thresholdText(firstUsd)}</Text>
+          <Text size="sm">Very low credit: {thresholdText(secondUsd)}</Text>
+          <Text size="sm" className="wrap-anywhere">
+            Also sent to: {addresses.length === 0 ? 'nobody else' : addresses.join(', ')}
+          </Text>
+        </Stack>
+      )}
+    </Section>
+  )
+}
+
+function thresholdText(usd: string | null): string {
+  return usd === null ? 'no alert' : `below ${formatMoney(usd)}`
+}
+
+function AlwaysSent() {
+  return (
+    <Section title="Always sent">
+      <List size="sm" spacing={6}>
+        <List.Item>A sign-in from a new browser, a new password, and a changed second step.</List.Item>
+        <List.Item>Invitations, a new role, and the end of a membership.</List.Item>
+        <List.Item>A new owner, and another list of allowed addresses, to those who look after the account.</List.Item>
+      </List>
+    </Section>
+  )
+}

@@ -1,0 +1,237 @@
+/** Alerts over a real Postgres: who gets which, that several gateways tell once, that nothing is lost with one that dies, and that nobody gets what they have turned off. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { type Fixture, openFixture } from '@test/accounts/fixture'
+import { join, newOrganisation, newUser, type Organisation } from '@test/accounts/members/people'
+import { freshDatabase, redisUrl } from '@test/support/stores'
+import { lookAt } from '@/accounts/alerts/look'
+import { changeSettings, choose, readChoices, readSettings } from '@/accounts/alerts/settings'
+import { lookForAlerts } from '@/accounts/alerts/worker'
+import { createBudgets } from '@/accounts/budgets/budgets'
+import { removeMember } from '@/accounts/members/change-members'
+import { systemClock } from '@/lib/clock'
+import { NANO_PER_USD, nano } from '@/lib/money'
+
+setDefaultTimeout(300_000)
+
+const OPERATOR = { actor: { userId: null, email: 'operator' } }
+const DAY_MS = 86_400_000
+let fixture: Fixture
+
+beforeAll(async () => {
+  fixture = await openFixture(await redisUrl(), await freshDatabase())
+})
+afterAll(() => fixture.close())
+
+const usd = (amount: number) => Math.round(amount * NANO_PER_USD)
+
+/** As a flusher books it. */
+async function spend(accountId: string, amount: number, keyId = 'key_1'): Promise<void> {
+  const { sql } = fixture.database
+  await sql`UPDATE accounts SET balance_nano = balance_nano - ${usd(amount)}, spent_nano = spent_nano + ${usd(amount)} WHERE id = ${accountId}`
+  await sql`INSERT INTO usage_daily (account_id, day, key_id, model, requests, errors, uncached_tokens, cache_read_tokens, cache_write_5m_tokens,
+      cache_write_1h_tokens, output_tokens, reasoning_tokens, cost_nano, duration_ms, first_token_ms, first_token_count)
+    VALUES (${accountId}, current_date, ${keyId}, 'svc/alpha', 1, 0, 0, 0, 0, 0, 0, 0, ${usd(amount)}, 0, 0, 0)
+    ON CONFLICT (account_id, day, key_id, model) DO UPDATE SET cost_nano = usage_daily.cost_nano + excluded.cost_nano`
+}
+const credit = (accountId: string, amount: number) =>
+  fixture.database.sql`UPDATE accounts SET balance_nano = balance_nano + ${usd(amount)} WHERE id = ${accountId}`
+
+/** The alerts so far, as `kind recipient`, sorted, and none before them. */
+async function alertsOf(accountId: string): Promise<string[]> {
+  const rows = await fixture.database.sql<{ kind: string; recipient: string }[]>`
+    DELETE FROM mails WHERE facts->>'accountId' = ${accountId} RETURNING kind, recipient`
+  return rows.map(({ kind, recipient }) => `${kind} ${recipient}`).sort()
+}
+const look = (clock = systemClock) => lookForAlerts({ database: fixture.database, clock })
+const at = (nowMs: number) => ({ ...systemClock, now: () => nowMs })
+const to = (kind: string, ...people: { email: string }[]) => people.map(({ email }) => `${kind} ${email}`).sort()
+
+async function low(organisation: Organisation): Promise<void> {
+  await credit(organisation.accountId, 20)
+  await spend(organisation.accountId, 11)
+}
+
+describe('alerts', () => {
+  test('one per crossing, re-armed above, none lost over a restart, none twice by several gateways (line 26)', async () => {
+    const organisation = await newOrganisation(fixture)
+    const { accountId, people } = organisation
+    await low(organisation)
+    await Promise.all([1, 2, 3, 4].map(() => look()))
+    expect(await alertsOf(accountId)).toEqual(to('balance_low', people.owner, people.billing))
+    await look()
+    expect(await alertsOf(accountId)).toEqual([])
+    // Credited and spent while no gateway runs: the next one to start finds it.
+    await credit(accountId, 30)
+    await spend(accountId, 30)
+    await look(at(Date.now() + 7 * 3_600_000))
+    expect(await alertsOf(accountId)).toEqual(to('balance_low', people.owner, people.billing))
+  })
+
+  test('are remembered only with their mails: what fails in between is told by the next look', async () => {
+    const organisation = await newOrganisation(fixture)
+    const { accountId, people } = organisation
+    const { sql } = fixture.database
+    await low(organisation)
+    await sql`ALTER TABLE mails ADD CONSTRAINT no_mails CHECK (kind <> 'balance_low') NOT VALID`
+    await expect(lookAt(fixture.database, accountId, Date.now())).rejects.toThrow()
+    await sql`ALTER TABLE mails DROP CONSTRAINT no_mails`
+    expect(await alertsOf(accountId)).toEqual([])
+    await look()
+    expect(await alertsOf(accountId)).toEqual(to('balance_low', people.owner, people.billing))
+  })
+
+  test('that had to wait are told without any further use', async () => {
+    const organisation = await newOrganisation(fixture)
+    const { accountId, people } = organisation
+    await low(organisation)
+    await look()
+    await alertsOf(accountId)
+    await credit(accountId, 30)
+    await spend(accountId, 30)
+    await look()
+    expect(await alertsOf(accountId)).toEqual([])
+    await look(at(Date.now() + 6 * 3_600_000))
+    expect(await alertsOf(accountId)).toEqual(to('balance_low', people.owner, people.billing))
+  })
+
+  test('go by the thresholds of the account, and to its further addresses', async () => {
+    const organisation = await newOrganisation(fixture)
+    const { accountId, people } = organisation
+    const change = { accountId, by: OPERATOR }
+    expect(await changeSettings(fixture.database, { ...change, first: nano(usd(2)) })).toBe('second_not_lower')
+    const settings = { first: nano(usd(15)), second: null, addresses: ['Team@Example.test'] }
+    expect(await changeSettings(fixture.database, { ...change, ...settings })).toBe('updated')
+    expect(await readSettings(fixture.database.db, accountId)).toEqual({
+      ...settings,
+      addresses: ['team@example.test'],
+    })
+    await credit(accountId, 20)
+    await spend(accountId, 6)
+    await look()
+    const team = { email: 'team@example.test' }
+    expect(await alertsOf(accountId)).toEqual(to('balance_low', people.owner, people.billing, team))
+    await spend(accountId, 13)
+    await look()
+    expect(await alertsOf(accountId)).toEqual([])
+    const [entry] = await fixture.database
+      .sql`SELECT details FROM audit_entries WHERE account_id = ${accountId} AND action = 'account.alerts'`
+    expect(entry?.details).toMatchObject({ firstUsd: '15', secondUsd: null, 'before.firstUsd': '10' })
+  })
+
+  test('each kind can be turned off by each person, and comes again when it is turned on', async () => {
+    const organisation = await newOrganisation(fixture)
+    const { accountId, people } = organisation
+    const { email } = people.billing
+    await choose(fixture.database, { accountId, email: email.toUpperCase(), kind: 'balance', isWanted: false })
+    expect(await readChoices(fixture.database, accountId, email)).toMatchObject({ balance: false, budget: true })
+    await low(organisation)
+    await look()
+    expect(await alertsOf(accountId)).toEqual(to('balance_low', people.owner))
+    await choose(fixture.database, { accountId, email, kind: 'balance', isWanted: true })
+    await spend(accountId, 8)
+    await look()
+    expect(await alertsOf(accountId)).toEqual(to('balance_low', people.owner, people.billing))
+  })
+
+  test('do not go to addresses that were refused, and security mails do (line 26: nobody turns those off)', async () => {
+    const organisation = await newOrganisation(fixture)
+    const { accountId, people } = organisation
+    await fixture.database.sql`INSERT INTO refused_mail_addresses (email, reason) VALUES (${people.owner.email}, '550')`
+    await fixture.database.sql`INSERT INTO alert_opt_outs (account_id, email, kind)
+      SELECT ${accountId}, ${people.viewer.email}, kind FROM unnest('{balance,budget,spend,key_expiry,role_changed,member_removed}'::text[]) kind`
+    await low(organisation)
+    await look()
+    expect(await alertsOf(accountId)).toEqual(to('balance_low', people.billing))
+    await removeMember(fixture.database, { accountId, userId: people.viewer.userId, by: OPERATOR })
+    const rows = await fixture.database.sql`SELECT kind FROM mails WHERE recipient = ${people.viewer.email}`
+    expect(rows.map(({ kind }) => kind)).toEqual(['member_removed'])
+  })
+
+  test('of budgets go to whom they bind as well: a member’s and a key’s', async () => {
+    const { accountId, people } = await newOrganisation(fixture)
+    const budgets = createBudgets(fixture.database, fixture.ledger)
+    const { developer } = people
+    const key = await fixture.apiKeys.create({ accountId, name: 'ci', createdBy: developer.userId })
+    const keyId = key.kind === 'created' ? key.keyId : ''
+    const limits = { day: nano(usd(10)) }
+    for (const of of [
+      { scope: 'account', scopeId: accountId },
+      { scope: 'member', scopeId: developer.userId },
+      { scope: 'key', scopeId: keyId },
+    ] as const)
+      expect(await budgets.change({ accountId, ...of, limits, by: OPERATOR })).toEqual({ kind: 'updated' })
+    await credit(accountId, 100)
+    await spend(accountId, 5, keyId)
+    await fixture.database.sql`INSERT INTO usage_daily_members (account_id, day, member_id, requests, cost_nano)
+      VALUES (${accountId}, current_date, ${developer.userId}, 1, ${usd(8)})`
+    await look()
+    const { owner, billing } = people
+    expect(await alertsOf(accountId)).toEqual(
+      [
+        ...to('budget_reached', owner, billing),
+        ...to('budget_reached', owner, billing, developer),
+        ...to('budget_reached', owner, billing, developer),
+      ].sort(),
+    )
+    await look()
+    expect(await alertsOf(accountId)).toEqual([])
+  })
+
+  test('of a key’s budget of the month go by its own limit', async () => {
+    const { accountId, people } = await newOrganisation(fixture)
+    const key = await fixture.apiKeys.create({ accountId, name: 'ci', monthlyBudget: nano(usd(10)) })
+    const keyId = key.kind === 'created' ? key.keyId : ''
+    const now = new Date()
+    await credit(accountId, 100)
+    await spend(accountId, 9, keyId)
+    await fixture.database.sql`UPDATE api_keys SET spent_month_nano = ${usd(9)},
+      spent_month = ${now.getUTCFullYear() * 100 + now.getUTCMonth() + 1} WHERE id = ${keyId}`
+    await look()
+    expect(await alertsOf(accountId)).toEqual(to('budget_reached', people.owner, people.billing))
+  })
+
+  test('of keys that expire come 7 days and 1 day before, once each, and again for another end', async () => {
+    const { accountId, people } = await newOrganisation(fixture)
+    const { owner, billing } = people
+    const person = await join(fixture, accountId, 'developer')
+    const nowMs = Date.now()
+    const expiresAtMs = nowMs + 20 * DAY_MS
+    const key = await fixture.apiKeys.create({ accountId, name: 'ci', createdBy: person.userId, expiresAtMs })
+    expect(key.kind).toBe('created')
+    const reminded = to('key_expires', owner, billing, person)
+    for (const [days, expected] of [
+      [12, []],
+      [13.5, reminded],
+      [14, []],
+      [19.5, reminded],
+      [19.6, []],
+      [21, []],
+    ] as const) {
+      await Promise.all([look(at(nowMs + days * DAY_MS)), look(at(nowMs + days * DAY_MS))])
+      expect([days, await alertsOf(accountId)]).toEqual([days, [...expected]])
+    }
+  })
+
+  test('of a key that was made for less come only as far as it lives, and none of one that is off', async () => {
+    const { accountId, people } = await newOrganisation(fixture)
+    const nowMs = Date.now()
+    const expiresAtMs = nowMs + 3 * DAY_MS
+    const key = await fixture.apiKeys.create({ accountId, name: 'short', expiresAtMs })
+    const other = await fixture.apiKeys.create({ accountId, name: 'off', expiresAtMs })
+    if (other.kind === 'created') await fixture.apiKeys.deactivate(other.keyId, accountId, OPERATOR)
+    expect(key.kind).toBe('created')
+    await look(at(nowMs))
+    expect(await alertsOf(accountId)).toEqual([])
+    await look(at(nowMs + 2.5 * DAY_MS))
+    expect(await alertsOf(accountId)).toEqual(to('key_expires', people.owner, people.billing))
+  })
+
+  test('of an account that nobody may sign in to go to nobody', async () => {
+    const user = await newUser(fixture)
+    await fixture.database.sql`UPDATE users SET disabled_at = now() WHERE id = ${user.userId}`
+    await credit(user.accountId, 20)
+    await spend(user.accountId, 11)
+    await look()
+    expect(await alertsOf(user.accountId)).toEqual([])
+  })
+})

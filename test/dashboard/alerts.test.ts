@@ -1,0 +1,122 @@
+/** The page of alerts, the page that turns them off, and the mails themselves, in a real browser: by keyboard, at a phone's and a desk's width, light and dark. */
+import { afterAll, afterEach, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { SAMPLES } from '@test/accounts/mails/samples'
+import { expectAccessible, expectNoSidewaysScroll, openBrowser, type TestBrowser } from '@test/support/browser'
+import { startGateway, type TestGateway } from '@test/support/gateway'
+import { type Person, signUpPerson } from '@test/support/person'
+import { unsubscribeLink } from '@/accounts/alerts/unsubscribe'
+import { renderMail } from '@/accounts/mails/render'
+import { contentOf } from '@/accounts/mails/templates'
+
+setDefaultTimeout(300_000)
+
+const VIEWS = [
+  { width: 320, colorScheme: 'light' },
+  { width: 768, colorScheme: 'dark' },
+  { width: 1280, colorScheme: 'light' },
+] as const
+
+let gateway: TestGateway
+let browser: TestBrowser
+
+beforeAll(async () => {
+  ;[gateway, browser] = await Promise.all([startGateway({ respond: () => new Response('{}') }), openBrowser()])
+})
+afterEach(() => browser.closePages())
+afterAll(async () => {
+  await browser.close()
+  await gateway.stop()
+})
+
+function open({ cookie }: Person, accountId: string, view: { width?: number; colorScheme?: 'light' | 'dark' } = {}) {
+  return browser.open(`/dashboard/a/${accountId}/alerts`, { url: gateway.url, cookie, ...view })
+}
+
+test('thresholds are set, a wrong one is refused in its field, and a kind is turned off by keyboard', async () => {
+  const owner = await signUpPerson(gateway, { name: 'Ada Lovelace' })
+  const { accountId } = owner.viewer
+  const page = await open(owner, accountId)
+  await page.getByLabel('Very low credit, in USD').fill('50')
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.getByText('The second threshold must be lower than the first.').waitFor()
+  await page.getByLabel('Low credit, in USD', { exact: true }).fill('80')
+  await page.getByLabel('Further addresses').fill('team@example.test')
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.getByText('The alerts were saved.').waitFor()
+  const toggle = page.getByRole('switch', { name: 'Budgets' })
+  await toggle.focus()
+  await page.keyboard.press('Space')
+  await page.locator('input[role=switch]:not(:checked)').waitFor({ state: 'attached' })
+  for (const view of VIEWS) {
+    const other = await open(owner, accountId, view)
+    await other.getByText('Always sent').waitFor()
+    expect(await other.getByLabel('Low credit, in USD', { exact: true }).inputValue()).toBe('80')
+    expect(await other.getByRole('switch', { name: 'Budgets' }).isChecked()).toBe(false)
+    await expectAccessible(other)
+    await expectNoSidewaysScroll(other)
+  }
+})
+
+test('developers choose for themselves and see nothing of the account; viewers see it and change nothing', async () => {
+  const owner = await signUpPerson(gateway)
+  const { accountId } = owner.viewer
+  for (const [role, isSeen] of [
+    ['developer', false],
+    ['viewer', true],
+  ] as const) {
+    const person = await signUpPerson(gateway)
+    await gateway.gateway.database.sql`INSERT INTO memberships (account_id, user_id, role)
+      VALUES (${accountId}, ${person.viewer.userId}, ${role})`
+    const page = await open(person, accountId)
+    await page.getByText('Always sent').waitFor()
+    expect(await page.getByRole('switch').count()).toBe(2)
+    expect(await page.getByText('Low credit: below $10.00').count()).toBe(isSeen ? 1 : 0)
+    expect(await page.getByRole('button', { name: 'Save' }).count()).toBe(0)
+    await expectAccessible(page)
+  }
+})
+
+test('what fails is said, and tried again', async () => {
+  const owner = await signUpPerson(gateway)
+  const page = await browser.open(`/dashboard/a/${owner.viewer.accountId}/keys`, {
+    url: gateway.url,
+    cookie: owner.cookie,
+  })
+  await page.route('**/alerts', (route) => route.abort())
+  await page.getByRole('link', { name: 'Alerts' }).click()
+  const again = page.getByRole('button', { name: /try again/i })
+  await again.waitFor()
+  await expectAccessible(page)
+  await page.unroute('**/alerts')
+  await again.click()
+  await page.getByText('Always sent').waitFor()
+})
+
+test('the page of a mail’s link asks, and then says what it has turned off', async () => {
+  const owner = await signUpPerson(gateway)
+  const { accountId } = owner.viewer
+  const secret = await gateway.gateway.deps.dashboard.mailSecret()
+  const link = unsubscribeLink(secret, { accountId, email: 'team@example.test', kind: 'budget' })
+  const page = await browser.open(link, { url: gateway.url, width: 320, colorScheme: 'dark' })
+  await expectAccessible(page)
+  await page.getByRole('button', { name: 'Turn them off' }).click()
+  await page.getByRole('heading', { name: 'Turned off' }).waitFor()
+  await expectAccessible(page)
+  await expectNoSidewaysScroll(page)
+})
+
+test('every mail is accessible and fits, on a phone and at a desk, light and dark', async () => {
+  const owner = await signUpPerson(gateway)
+  const page = await browser.open('/docs/guide', { url: gateway.url, cookie: owner.cookie })
+  const surroundings = { baseUrl: 'https://gateway.example.test', service: 'svc', token: 'a'.repeat(32) }
+  const unsubscribeUrl = `https://gateway.example.test/mail/unsubscribe?token=${'b'.repeat(120)}`
+  for (const { kind, facts } of SAMPLES) {
+    await page.setContent(renderMail(contentOf(kind, facts), { ...surroundings, unsubscribeUrl }).html)
+    for (const { width, colorScheme } of VIEWS) {
+      await page.setViewportSize({ width, height: 700 })
+      await page.emulateMedia({ colorScheme: width === 1280 ? 'dark' : colorScheme })
+      await expectNoSidewaysScroll(page)
+    }
+    await expectAccessible(page)
+  }
+})
