@@ -12,12 +12,13 @@ import { mayDo } from '@/accounts/members/permissions'
 import { GatewayError, invalidRequest } from '@/chat/error'
 import type { Member } from '@/console/auth/viewer'
 import { ACCOUNT_PREFIX, type GuardDeps, guard } from '@/console/http/guard'
-import { Email } from '@/console/http/session/schemas'
+import { Email, exactly } from '@/console/http/session/schemas'
 import { ALERT_KINDS, type AlertKind } from '@/db/alert-schema'
 import { clientAddress } from '@/http/client-address'
 import { titled } from '@/http/openapi/titled'
 import { requestIdOf } from '@/http/request-id'
 import { formatUsd, type Nano, parseUsd } from '@/lib/money'
+import { oneOf, orNull } from '@/lib/schemas'
 
 export type AlertRouteDeps = GuardDeps & {
   alerts: {
@@ -32,7 +33,7 @@ export type AlertRouteDeps = GuardDeps & {
 }
 
 const Threshold = (which: string) =>
-  Type.Union([Type.String({ maxLength: 20, examples: ['10'] }), Type.Null()], {
+  orNull(Type.String({ maxLength: 20, examples: ['10'] }), {
     description: `${which}, decimal USD above 0; null = no alert`,
   })
 const Addresses = Type.Array(Email, {
@@ -61,15 +62,16 @@ const AlertsBody = titled('Alerts', {
   getsAll: Type.Boolean({
     description: 'Whether one’s role gets those of the whole account, not only of one’s own keys and budget',
   }),
-  account: Type.Union([Settings, Type.Null()], { description: 'null for whoever may not see the account’s credit' }),
+  account: orNull(Settings, { description: 'null for whoever may not see the account’s credit' }),
 })
 export type AlertsBody = Static<typeof AlertsBody>
 
-const ChangeBody = Type.Partial(Settings, { additionalProperties: false })
-const ChoiceBody = Type.Object(
-  { kind: Type.Unsafe<AlertKind>(Type.Union(ALERT_KINDS.map((kind) => Type.Literal(kind)))), isWanted: Type.Boolean() },
-  { additionalProperties: false },
-)
+const ChangeBody = exactly({
+  firstUsd: Type.Optional(Settings.properties.firstUsd),
+  secondUsd: Type.Optional(Settings.properties.secondUsd),
+  addresses: Type.Optional(Addresses),
+})
+const ChoiceBody = exactly({ kind: oneOf(ALERT_KINDS), isWanted: Type.Boolean() })
 
 /** Mounts `/dashboard/api/a/:accountId/alerts`. */
 export function alertRoutes(deps: AlertRouteDeps) {
