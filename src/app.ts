@@ -1,7 +1,6 @@
 /** The HTTP application: one error boundary, then every route. Builds without side effects, so tests drive it without a port. */
-import { Elysia } from 'elysia'
+import { type AnyElysia, Elysia } from 'elysia'
 import { GatewayError } from '@/chat/error'
-import { type UnsubscribeDeps, unsubscribeRoutes } from '@/console/http/alerts/unsubscribe-routes'
 import { type AssetDeps, assetRoutes } from '@/console/http/assets/routes'
 import { type SandboxDepositDeps, sandboxDepositRoutes } from '@/console/http/deposits/sandbox-routes'
 import { type DepositWebhookDeps, depositWebhookRoutes } from '@/console/http/deposits/webhook-routes'
@@ -31,10 +30,10 @@ import { usageRoutes } from '@/http/routes/usage'
 
 export type AppDeps = HttpDeps &
   DepositWebhookDeps &
-  Pick<SandboxDepositDeps, 'sandbox'> & { dashboard: DashboardDeps & AssetDeps & UnsubscribeDeps }
+  Pick<SandboxDepositDeps, 'sandbox'> & { dashboard: DashboardDeps & AssetDeps }
 
 /** Builds the application over its dependencies. */
-export function buildApp(deps: AppDeps) {
+export function buildApp(deps: AppDeps): AnyElysia {
   const webhooks = depositWebhookRoutes(deps)
   const app =
     // The path of a request starts after any host name, even one as short as `http://gw/`.
@@ -64,7 +63,6 @@ export function buildApp(deps: AppDeps) {
       .use(dashboardRoutes({ ...deps.dashboard, chat: deps }))
       .use(assetRoutes(deps.dashboard))
       .use(homeRoutes(deps))
-      .use(unsubscribeRoutes(deps.dashboard))
       .use(webhooks)
       .use(sandboxDepositRoutes({ sandbox: deps.sandbox, deliver: (request) => webhooks.handle(request) }))
       .use(guideRoutes(deps))

@@ -15,7 +15,6 @@ import type { Config } from '@/config/config'
 import { createAdministration } from '@/console/administration/administration'
 import type { HealthSources } from '@/console/administration/provider-health'
 import { createAuth } from '@/console/auth/auth'
-import type { UnsubscribeDeps } from '@/console/http/alerts/unsubscribe-routes'
 import type { AssetDeps } from '@/console/http/assets/routes'
 import type { DashboardDeps } from '@/console/http/routes'
 import { createKeyUsage } from '@/console/usage-views/key-usage'
@@ -48,7 +47,7 @@ type DashboardParts = {
 } & Pick<DashboardDeps, 'storedResponses' | 'keepResponsesFor'>
 
 /** Everything behind `/dashboard`. */
-export function assembleDashboard(parts: DashboardParts): DashboardDeps & AssetDeps & UnsubscribeDeps {
+export function assembleDashboard(parts: DashboardParts): DashboardDeps & AssetDeps {
   const { config, catalog, database, reading, ledger, redis, topUps, logger } = parts
   const { service } = catalog.current
   const auth = createAuth({

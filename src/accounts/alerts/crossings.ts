@@ -27,7 +27,7 @@ export type BudgetFigure = {
   limit: number
 }
 
-export type Threshold = { name: string; threshold: number }
+type Threshold = { name: string; threshold: number }
 
 /** The balance with which nothing can be paid: told to everybody. */
 export const EMPTY: Threshold = { name: 'balance:empty', threshold: NANO_PER_USD / 100 }
@@ -56,7 +56,7 @@ export type DueAlert = {
 }
 
 /** What is to be told, and what is to be remembered. */
-export type Crossings = { due: DueAlert[]; states: Map<string, AlertState> }
+type Crossings = { due: DueAlert[]; states: Map<string, AlertState> }
 
 /** `last` is what the account had and had spent when it was looked at last, 0 before the first time. */
 export function findCrossings(
@@ -175,6 +175,6 @@ function medianOf(values: readonly number[]): number {
 }
 
 /** Nano-USD in dollars and cents, cut off. */
-export function usdText(nano: number): string {
+function usdText(nano: number): string {
   return `${(Math.floor(nano / (NANO_PER_USD / 100)) / 100).toFixed(2)} USD`
 }

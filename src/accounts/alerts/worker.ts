@@ -19,10 +19,15 @@ const STOP_TIMEOUT_MS = 2_000
 /** How long before its end a key's people are told, the sooner one last. */
 const DAYS_BEFORE_END = [7, 1] as const
 
+interface AlertWorker extends BackgroundWorker {
+  /** One round now: how many accounts were looked at, and how many alerts were due. */
+  runOnce(): Promise<{ looks: number; alerts: number }>
+}
+
 /** Creates the worker. */
-export function createAlertWorker(deps: AlertDeps): BackgroundWorker {
+export function createAlertWorker(deps: AlertDeps): AlertWorker {
   const { logger } = deps
-  return createWorkerLoop({
+  const { start, stop } = createWorkerLoop({
     async round() {
       const { looks, alerts } = await lookForAlerts(deps)
       if (alerts > 0) logger.info('alerts_written', { alerts })
@@ -35,13 +40,10 @@ export function createAlertWorker(deps: AlertDeps): BackgroundWorker {
     firstPauseMs: jittered(INTERVAL_MS, JITTER),
     stopTimeoutMs: STOP_TIMEOUT_MS,
   })
+  return { start, stop, runOnce: () => lookForAlerts(deps) }
 }
 
-/** One round: how many accounts were looked at, and how many alerts were due. */
-export async function lookForAlerts({
-  database,
-  clock,
-}: Omit<AlertDeps, 'logger'>): Promise<{ looks: number; alerts: number }> {
+async function lookForAlerts({ database, clock }: AlertDeps): Promise<{ looks: number; alerts: number }> {
   const nowMs = clock.now()
   const accountIds = await accountsToLookAt(database, nowMs)
   let alerts = await remindOfKeys(database, nowMs)

@@ -1,5 +1,5 @@
 /** Mails as text and as HTML, from one content. Whatever a mail holds is text: nothing of it becomes markup. */
-import { escapeHtml } from '@/lib/html'
+import { escapeHtml } from '@/lib/html/escape'
 import type { Block, MailContent } from './content'
 
 export type RenderedMail = { subject: string; text: string; html: string; link: string | undefined }

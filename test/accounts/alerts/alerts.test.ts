@@ -1,11 +1,11 @@
 /** Alerts over a real Postgres: who gets which, that several gateways tell once, that nothing is lost with one that dies, and that nobody gets what they have turned off. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { type Fixture, openFixture } from '@test/accounts/fixture'
+import { type Fixture, openFixture, silentLogger } from '@test/accounts/fixture'
 import { join, newOrganisation, newUser, type Organisation } from '@test/accounts/members/people'
 import { freshDatabase, redisUrl } from '@test/support/stores'
 import { lookAt } from '@/accounts/alerts/look'
 import { changeSettings, choose, readChoices, readSettings } from '@/accounts/alerts/settings'
-import { lookForAlerts } from '@/accounts/alerts/worker'
+import { createAlertWorker } from '@/accounts/alerts/worker'
 import { createBudgets } from '@/accounts/budgets/budgets'
 import { removeMember } from '@/accounts/members/change-members'
 import { systemClock } from '@/lib/clock'
@@ -42,7 +42,8 @@ async function alertsOf(accountId: string): Promise<string[]> {
     DELETE FROM mails WHERE facts->>'accountId' = ${accountId} RETURNING kind, recipient`
   return rows.map(({ kind, recipient }) => `${kind} ${recipient}`).sort()
 }
-const look = (clock = systemClock) => lookForAlerts({ database: fixture.database, clock })
+const look = (clock = systemClock) =>
+  createAlertWorker({ database: fixture.database, clock, logger: silentLogger }).runOnce()
 const at = (nowMs: number) => ({ ...systemClock, now: () => nowMs })
 const to = (kind: string, ...people: { email: string }[]) => people.map(({ email }) => `${kind} ${email}`).sort()
 

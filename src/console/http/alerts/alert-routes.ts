@@ -19,18 +19,20 @@ import { titled } from '@/http/openapi/titled'
 import { requestIdOf } from '@/http/request-id'
 import { formatUsd, type Nano, parseUsd } from '@/lib/money'
 import { oneOf, orNull } from '@/lib/schemas'
+import { type UnsubscribeDeps, unsubscribeRoutes } from './unsubscribe-routes'
 
-export type AlertRouteDeps = GuardDeps & {
-  alerts: {
-    read(accountId: string): Promise<AlertSettings>
-    change(change: { accountId: string; by: ChangedBy } & Partial<AlertSettings>): Promise<ChangeAlertsOutcome>
-    choices(accountId: string, email: string): Promise<Record<AlertKind, boolean>>
-    choose(choice: Parameters<typeof choose>[1]): Promise<void>
-    /** Whether mails are sent here at all. */
-    isPossible: boolean
+export type AlertRouteDeps = GuardDeps &
+  UnsubscribeDeps & {
+    alerts: {
+      read(accountId: string): Promise<AlertSettings>
+      change(change: { accountId: string; by: ChangedBy } & Partial<AlertSettings>): Promise<ChangeAlertsOutcome>
+      choices(accountId: string, email: string): Promise<Record<AlertKind, boolean>>
+      choose(choice: Parameters<typeof choose>[1]): Promise<void>
+      /** Whether mails are sent here at all. */
+      isPossible: boolean
+    }
+    trustedProxyHops: number
   }
-  trustedProxyHops: number
-}
 
 const Threshold = (which: string) =>
   orNull(Type.String({ maxLength: 20, examples: ['10'] }), {
@@ -73,9 +75,13 @@ const ChangeBody = exactly({
 })
 const ChoiceBody = exactly({ kind: oneOf(ALERT_KINDS), isWanted: Type.Boolean() })
 
-/** Mounts `/dashboard/api/a/:accountId/alerts`. */
+/** Mounts `/dashboard/api/a/:accountId/alerts`, and the page that turns alerts off. */
 export function alertRoutes(deps: AlertRouteDeps) {
-  return new Elysia({ name: 'alert-routes', prefix: `${ACCOUNT_PREFIX}/alerts`, tags: ['Dashboard'] })
+  return new Elysia({ name: 'alert-routes' }).use(accountRoutes(deps)).use(unsubscribeRoutes(deps))
+}
+
+function accountRoutes(deps: AlertRouteDeps) {
+  return new Elysia({ name: 'account-alert-routes', prefix: `${ACCOUNT_PREFIX}/alerts`, tags: ['Dashboard'] })
     .use(guard(deps))
     .get('', ({ viewer }) => show(deps, viewer), {
       may: 'usage.read',

@@ -4,7 +4,7 @@ import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { readUnsubscribeToken, UNSUBSCRIBE_PATH, type Unsubscription } from '@/accounts/alerts/unsubscribe'
 import type { AlertKind } from '@/db/alert-schema'
-import { escapeHtml } from '@/lib/html'
+import { escapeHtml } from '@/lib/html/escape'
 
 export type UnsubscribeDeps = {
   /** What links are sealed by. */

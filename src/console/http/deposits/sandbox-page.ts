@@ -1,7 +1,7 @@
 /** The page of the sandbox provider as HTML: plain, without scripts, and honest about taking no money. */
 import { createHash } from 'node:crypto'
 import type { SandboxPayment } from '@/console/orders/deposits/sandbox-deposit'
-import { escapeHtml } from '@/lib/html'
+import { escapeHtml } from '@/lib/html/escape'
 
 const STYLE = `
 :root{color-scheme:light dark;font:16px/1.5 system-ui,sans-serif}
