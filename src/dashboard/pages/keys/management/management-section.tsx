@@ -17,8 +17,11 @@ export function ManagementSection() {
       title="Management keys"
       description={
         <>
-          For programs that manage this account by the <Anchor href="/docs/guide/management">management API</Anchor>.
-          They call no models.
+          For programs that manage this account by the{' '}
+          <Anchor href="/docs/guide/management" underline="always">
+            management API
+          </Anchor>
+          . They call no models.
         </>
       }
       actions={
