@@ -89,13 +89,13 @@ export function createApiKeys(database: Database, ledger: Ledger, service: strin
     deactivate: edit((row) => toStatus(row, 'deactivated')),
     activate: (keyId, accountId, by = OPERATOR) =>
       editKey(database, ledger, {
-        ...{ keyId, accountId, by, decide: (row) => toStatus(row, 'active') },
+        ...{ keyId, accountId, by, decide: (row) => toStatus(row, 'active'), movesBudgets: true },
         verify: async (transaction, row) =>
           row.createdBy === null || (await lockRole(transaction, row.accountId, row.createdBy)) !== undefined,
       }),
     transfer: (keyId, accountId, ownerId, by) =>
       editKey(database, ledger, {
-        ...{ keyId, accountId, by, decide: (row) => toOwner(row, ownerId) },
+        ...{ keyId, accountId, by, decide: (row) => toOwner(row, ownerId), movesBudgets: true },
         async verify(transaction) {
           const role = await lockRole(transaction, accountId, ownerId)
           return role !== undefined && mayDo(role, 'keys.use')

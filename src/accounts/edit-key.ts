@@ -35,14 +35,23 @@ type EditRequest = {
   decide(row: KeyRow): KeyEdit | Exclude<ChangeKeyOutcome, { kind: 'updated' }> | undefined
   /** Whether the history agrees, asked before anything is decided; what it looks at stays so until the change is made. */
   verify?(transaction: Transaction, row: KeyRow): Promise<boolean>
+  /** Whose budgets the key spends from may be another's now: the account's are loaded anew before the key is told of. */
+  movesBudgets?: true
 }
 
 /** Throws where the ledger can't be told; the history has the change by then, and repeating the call mends the rest. */
 export async function editKey(database: Database, ledger: Ledger, request: EditRequest): Promise<ChangeKeyOutcome> {
   const outcome = await database.db.transaction((transaction) => editHistory(transaction, request))
   if (outcome.kind !== 'updated') return outcome
+  if (request.movesBudgets) await reloadBudgets(database, ledger, request.keyId)
   await tellLedger(database, ledger, request.keyId)
   return outcome
+}
+
+/** Looks the budgets up by connections of its own, and so runs in no transaction: enough of those at once would wait for each other for ever. */
+async function reloadBudgets({ db }: Database, ledger: Ledger, keyId: string): Promise<void> {
+  const [key] = await db.select({ accountId: apiKeys.accountId }).from(apiKeys).where(eq(apiKeys.id, keyId))
+  if (key) await ledger.reloadBudgets(key.accountId)
 }
 
 /** Tells the ledger what the history says of the key now. Throws where it can't be told. */
@@ -85,8 +94,6 @@ async function writeThrough(transaction: Transaction, ledger: Ledger, keyId: str
   const { row, ofAccount, policy } = found
   const { accountId, status } = row
   const addresses = addressListsOf(ofAccount, row.allowedAddresses)
-  // From whose budgets a key spends lies with the budgets, and so it does where its owner has left, and has come back.
-  if (row.createdBy !== null && status !== 'deleted') await ledger.reloadBudgets(accountId)
   const limits = effectiveLimits(limitsOf(row), policy, ageOf(row))
   await ledger.setKeyState({ ...limits, accountId, keyId, status, secrets: secretsOf(row), addresses })
   if (status === 'deleted') await forgetHashes(transaction, ledger, row)

@@ -53,7 +53,7 @@ export function createEventTotals(registry: Registry): EventTotals {
   })
   const mails = pairCounter(registry, ['outcome'], {
     name: 'svc_mails_total',
-    help: 'Alert on failed: tries to send a mail: sent, retried (refused for now), failed, refused (no such address), expired, away (no server).',
+    help: 'Tries to send a mail: sent, retried (refused for now), failed, refused (no such address), expired, away (no server).',
   })
   for (const outcome of MAIL_OUTCOMES) mails.add(0, outcome)
   for (const outcome of IDEMPOTENCY_OUTCOMES) idempotent.add(0, outcome)

@@ -189,7 +189,7 @@ describe('CVE-2026-49468, CVE-2026-48710: a Host header that names another path'
 
 describe('CVE-2025-66405: an old path without the checks of the new one', () => {
   test('is not there: every route of the API that takes something wants a key first', async () => {
-    const open = /^\/(dashboard|docs|swagger|webhooks|sandbox|healthz|readyz|metrics)/
+    const open = /^\/(dashboard|docs|swagger|webhooks|mail|sandbox|healthz|readyz|metrics)/
     const routes = gateway.gateway.app.routes.filter(({ method, path }) => method === 'POST' && !open.test(path))
     expect(routes.length).toBeGreaterThan(5)
     for (const { path } of routes) {

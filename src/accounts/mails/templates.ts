@@ -150,6 +150,20 @@ const TEMPLATES = {
       },
     ],
   })),
+  /** To owners and admins of an account that has a key more by which a program may manage it. */
+  management_key_made: ofAccount(({ accountName, name, scopes, by }: Changed & { name: string; scopes: string }) => ({
+    subject: `${withoutLinks(accountName)} has a new management key`,
+    blocks: [
+      { text: `A program may manage the account of ${withoutLinks(accountName)} by a new key, within its scopes.` },
+      {
+        rows: [
+          ['Key', withoutLinks(name)],
+          ['Scopes', scopes || 'none'],
+          ['Made by', by],
+        ],
+      },
+    ],
+  })),
   /** To administrators: money was taken back, or given again, that moved no credit. */
   idle_reversal: template(
     WEEK_HOURS,

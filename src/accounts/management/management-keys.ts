@@ -5,6 +5,8 @@
 import { and, count, desc, eq, gt, isNull, or, sql } from 'drizzle-orm'
 import { type ChangedBy, recordAudit } from '@/accounts/audit'
 import { generateManagementKey, hashKey, isManagementKey } from '@/accounts/key-text'
+import { writeMails } from '@/accounts/mails/outbox'
+import { addressesOf, nameOf } from '@/accounts/members/tell-members'
 import { memberships, users } from '@/db/auth-schema'
 import type { Database, Transaction } from '@/db/client'
 import { managementKeys } from '@/db/management-schema'
@@ -103,9 +105,20 @@ async function create(
     const own = { id: keyId, accountId, name, keyHash: hashKey(key), prefix, lastFour }
     await transaction.insert(managementKeys).values({ ...own, scopes: [...scopes], createdBy, expiresAt })
     const details = { name, scopes: scopes.join(', '), expiresAt: expiresAt?.toISOString() ?? null }
+    await tellOfKey(transaction, { accountId, name, scopes: details.scopes, by })
     await recordAudit(transaction, { ...by, action: 'management_key.create', subject: keyId, accountId, details })
     return { kind: 'created', keyId, key }
   })
+}
+
+/** Tells owners and admins that there is one more. */
+async function tellOfKey(
+  transaction: Transaction,
+  { accountId, name, scopes, by }: { accountId: string; name: string; scopes: string; by: ChangedBy },
+): Promise<void> {
+  const to = (await addressesOf(transaction, accountId, ['owner', 'admin'])).map(({ email }) => email)
+  const facts = { accountName: await nameOf(transaction, accountId), name, scopes, by: by.actor.email }
+  await writeMails(transaction, { kind: 'management_key_made', facts }, to)
 }
 
 async function countKeys(transaction: Transaction, accountId: string): Promise<number> {

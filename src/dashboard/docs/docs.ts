@@ -9,8 +9,8 @@ const CHOICE = 'mantine-color-scheme-value'
 /** By this class on the document, the library of the page turns dark. */
 const DARK_CLASS = 'dark-mode'
 
-/** What only the pages of the dashboard call: open to read, but in nobody's way. */
-const COLLAPSED_TAG = 'Dashboard'
+/** What only the pages of the dashboard call: open to read, but in nobody's way. Of 150 rows and more, the library draws only what is in sight. */
+const COLLAPSED_TAGS = ['Dashboard', 'Administration']
 
 /** What is used of the library while it runs. */
 type System = { layoutActions: { show(thing: readonly string[], isShown: boolean): void } }
@@ -33,7 +33,9 @@ if (root) {
     defaultModelsExpandDepth: 0,
     persistAuthorization: false,
     tryItOutEnabled: true,
-    onComplete: () => ui.layoutActions.show(['operations-tag', COLLAPSED_TAG], false),
+    onComplete: () => {
+      for (const tag of COLLAPSED_TAGS) ui.layoutActions.show(['operations-tag', tag], false)
+    },
   })
 }
 

@@ -18,6 +18,7 @@ const TAGS = [
   { name: 'Operations', description: 'For those who run the service' },
   { name: 'Webhooks', description: 'For payment providers' },
   { name: 'Dashboard', description: 'What the pages of the dashboard call; changes without notice' },
+  { name: 'Administration', description: 'What the pages of administrators call; changes without notice' },
 ]
 
 type DocumentOptions = {

@@ -4,6 +4,7 @@ import { type Fixture, openFixture } from '@test/accounts/fixture'
 import { freshDatabase, redisUrl } from '@test/support/stores'
 import { changeAccountAddresses } from '@/accounts/addresses/addresses'
 import { writeMails } from '@/accounts/mails/outbox'
+import { createManagementKeys, MAX_MANAGEMENT_KEYS } from '@/accounts/management/management-keys'
 import { acceptInvitation } from '@/accounts/members/answer-invitation'
 import { addMember, changeRole, removeMember } from '@/accounts/members/change-members'
 import { invite } from '@/accounts/members/invitations'
@@ -93,4 +94,24 @@ test('another list of allowed addresses is told to owners and admins', async () 
   const told = ['addresses_changed', { accountName: COMPANY.name, after: '203.0.113.0/24', by: people.admin.email }]
   for (const role of ['owner', 'admin'] as const) expect(await mailsTo(people[role].email)).toEqual([told as never])
   for (const role of ['developer', 'billing', 'viewer'] as const) expect(await mailsTo(people[role].email)).toEqual([])
+})
+
+test('a new management key is told to owners and admins, one too many to nobody', async () => {
+  const { accountId, people } = await newOrganisation(fixture)
+  const { admin, owner } = people
+  const keys = createManagementKeys(fixture.database, 'svc')
+  const key = {
+    accountId,
+    name: 'terraform',
+    scopes: ['keys:read'],
+    expiresAtMs: null,
+    createdBy: admin.userId,
+  } as const
+  for (let made = 0; made < MAX_MANAGEMENT_KEYS; made++) await keys.create(key, by(admin))
+  const facts = { accountName: COMPANY.name, name: 'terraform', scopes: 'keys:read', by: admin.email }
+  for (const { email } of [owner, admin]) {
+    expect(await mailsTo(email)).toEqual(Array(MAX_MANAGEMENT_KEYS).fill(['management_key_made', facts]))
+  }
+  expect(await keys.create(key, by(admin))).toMatchObject({ kind: 'too_many_keys' })
+  for (const { email } of Object.values(people)) expect(await mailsTo(email)).toEqual([])
 })

@@ -100,6 +100,7 @@ export const HEALTHY: Values = {
   [deposits('credited')]: rises(1),
   [deposits('waiting')]: stays(0),
   [deposits('chargeback')]: stays(0),
+  [`svc_mails_waiting_seconds${at()}`]: stays(3),
 }
 
 /** What is different where the alert fires. Others fire beside it only where the same trouble is also theirs. Seventy minutes of it, unless more are said. */
@@ -182,5 +183,6 @@ export const CASES: { alert: string; differs: Values; also?: string[]; minutes?:
   { alert: 'ClientsHangUp', differs: { [thrownAway('hang_up')]: rises(20) } },
   { alert: 'AnswersSoldShort', differs: { [`svc_sold_short_total${at(LANE)}`]: turns(0, 5, 5) } },
   { alert: 'DepositsWait', differs: { [deposits('waiting')]: turns(0, 1, 5) } },
+  { alert: 'MailsWait', differs: { [`svc_mails_waiting_seconds${at()}`]: rises(60) } },
   { alert: 'DepositsReversed', differs: { [deposits('chargeback')]: turns(0, 1, 5) } },
 ]

@@ -17,7 +17,11 @@ const AccountParams = Type.Object({ accountId: Id })
 /** Mounts `/dashboard/api/admin/accounts/:accountId/failures` and `…/statement`. */
 export function adminAccountHistoryRoutes(deps: AdminDeps) {
   const { usage } = deps
-  return new Elysia({ name: 'admin-account-history-routes', prefix: `${ADMIN_PREFIX}/accounts`, tags: ['Dashboard'] })
+  return new Elysia({
+    name: 'admin-account-history-routes',
+    prefix: `${ADMIN_PREFIX}/accounts`,
+    tags: ['Administration'],
+  })
     .use(guard(deps))
     .get(
       '/:accountId/failures',

@@ -104,7 +104,7 @@ const AdjustmentBody = Type.Object(
 /** Mounts `/dashboard/api/admin/accounts`. */
 export function adminAccountRoutes(deps: AdminDeps) {
   const { administration } = deps
-  return new Elysia({ name: 'admin-account-routes', prefix: `${ADMIN_PREFIX}/accounts`, tags: ['Dashboard'] })
+  return new Elysia({ name: 'admin-account-routes', prefix: `${ADMIN_PREFIX}/accounts`, tags: ['Administration'] })
     .use(guard(deps))
     .get(
       '',

@@ -63,7 +63,7 @@ export function adminApprovalRoutes(deps: AdminDeps) {
     return decided(await administration.decide(by, { approvalId, decision, note: context.body.note.trim() }))
   }
   const shared = { params: ApprovalParams, body: DecisionBody, response: DecidedBody } as const
-  return new Elysia({ name: 'admin-approval-routes', prefix: `${ADMIN_PREFIX}/approvals`, tags: ['Dashboard'] })
+  return new Elysia({ name: 'admin-approval-routes', prefix: `${ADMIN_PREFIX}/approvals`, tags: ['Administration'] })
     .use(guard(deps))
     .get(
       '',

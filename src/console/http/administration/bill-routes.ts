@@ -56,7 +56,7 @@ const GapQuery = Type.Object({
 /** Mounts `/dashboard/api/admin/margins` and `/dashboard/api/admin/count-gaps`. */
 export function adminBillRoutes(deps: AdminDeps) {
   const { administration } = deps
-  return new Elysia({ name: 'admin-bill-routes', prefix: ADMIN_PREFIX, tags: ['Dashboard'] })
+  return new Elysia({ name: 'admin-bill-routes', prefix: ADMIN_PREFIX, tags: ['Administration'] })
     .use(guard(deps))
     .get('/margins', ({ query }) => administration.margins(query.days ?? 30), {
       administrator: true,

@@ -48,7 +48,7 @@ const PaymentParams = Type.Object({ paymentId: Id })
 
 /** Mounts `/dashboard/api/admin/orders`, `/dashboard/api/admin/payments` and `/dashboard/api/admin/reversals`. */
 export function adminOrderRoutes(deps: AdminDeps) {
-  return new Elysia({ name: 'admin-order-routes', prefix: ADMIN_PREFIX, tags: ['Dashboard'] })
+  return new Elysia({ name: 'admin-order-routes', prefix: ADMIN_PREFIX, tags: ['Administration'] })
     .use(orderRoutes(deps))
     .use(paymentRoutes(deps))
     .use(reversalRoutes(deps))

@@ -33,7 +33,7 @@ const TrialsBody = Type.Object({
 
 /** Mounts `/dashboard/api/admin/providers/:provider/test`. */
 export function adminProviderRoutes(deps: AdminDeps) {
-  return new Elysia({ name: 'admin-provider-routes', prefix: `${ADMIN_PREFIX}/providers`, tags: ['Dashboard'] })
+  return new Elysia({ name: 'admin-provider-routes', prefix: `${ADMIN_PREFIX}/providers`, tags: ['Administration'] })
     .use(guard(deps))
     .post(
       '/:provider/test',

@@ -74,7 +74,7 @@ const MAX_PREVIEW_BYTES = 3 * MAX_STATEMENT_CHARS + 1024
 /** Mounts `/dashboard/api/admin/statements`. */
 export function adminStatementRoutes(deps: AdminDeps) {
   const { administration } = deps
-  return new Elysia({ name: 'admin-statement-routes', prefix: `${ADMIN_PREFIX}/statements`, tags: ['Dashboard'] })
+  return new Elysia({ name: 'admin-statement-routes', prefix: `${ADMIN_PREFIX}/statements`, tags: ['Administration'] })
     .use(guard(deps))
     .post(
       '/preview',

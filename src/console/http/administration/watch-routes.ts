@@ -114,7 +114,7 @@ const TIER_DAYS = 30
 /** Mounts `/dashboard/api/admin/health`, `/dashboard/api/admin/tiers` and `/dashboard/api/admin/audit`. */
 export function adminWatchRoutes(deps: AdminDeps) {
   const { administration } = deps
-  return new Elysia({ name: 'admin-watch-routes', prefix: ADMIN_PREFIX, tags: ['Dashboard'] })
+  return new Elysia({ name: 'admin-watch-routes', prefix: ADMIN_PREFIX, tags: ['Administration'] })
     .use(guard(deps))
     .get('/health', () => ({ at: new Date().toISOString(), ...administration.health() }), {
       administrator: true,
