@@ -224,9 +224,8 @@ test('a request belongs to the member whose key it was when it began', async () 
   await spend(payer, 500)
   expect(await entryOf(payer, `member:${MEMBER}`)).toMatchObject({ held: 0, windows: { day: { spent: 67 } } })
   await bench.history.flush(redis, [payer.accountId])
-  const owners = bench.history.records(payer.accountId).map(({ memberId, cost }) => [memberId, Number(cost)] as const)
-  // Of holds that expire at once either may be the first.
-  expect(owners.toSorted(([, one], [, other]) => one - other)).toEqual([
+  const records = bench.history.records(payer.accountId).toSorted((one, other) => Number(one.cost - other.cost))
+  expect(records.map(({ memberId, cost }) => [memberId, Number(cost)])).toEqual([
     [MEMBER, 7],
     [MEMBER, 9],
     [MEMBER, 11],
