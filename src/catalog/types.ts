@@ -10,7 +10,7 @@ export type Timeouts = {
   firstByteMs: number
   idleMs: number
   totalMs: number
-  /** Silence after which another target is asked beside this one, at least; undefined: see routing/failover/patience.ts. */
+  /** Silence after which another target is asked beside this one, at least; undefined: see routing/failover/admission.ts. */
   hedgeMs?: number
 }
 

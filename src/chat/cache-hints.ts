@@ -1,5 +1,5 @@
-/** Finds the cache hints of a request, wherever they stand in it. */
-import type { CacheHint, ChatRequest, ContentBlock } from './request'
+/** The cache hints of a request: finding them, wherever they stand in it, and placing those of a whole message or request. */
+import type { CacheHint, ChatRequest, ContentBlock, Turn } from './request'
 
 /** Whether anything of `request` is to be kept for an hour, which costs more. */
 export function asksForHour(request: ChatRequest): boolean {
@@ -19,4 +19,18 @@ function* hintsOf(content: readonly ContentBlock[]): Generator<CacheHint, undefi
     if (block.type === 'tool-result') yield* hintsOf(block.content)
   }
   return undefined
+}
+
+/** What stands for a whole message stands on its last block that can carry it. Returns whether there is one. */
+export function markLastBlock(content: readonly ContentBlock[], cache: CacheHint | undefined): boolean {
+  const last = cache && content.findLast((block) => block.type !== 'reasoning' && block.type !== 'refusal')
+  if (!last) return false
+  last.cache ??= cache
+  return true
+}
+
+/** What stands for the request as a whole stands in the last turn that has such a block. */
+export function markLastTurn(turns: readonly Turn[], cache: CacheHint | undefined): void {
+  if (!cache) return
+  for (const turn of turns.toReversed()) if (markLastBlock(turn.content, cache)) return
 }

@@ -48,7 +48,7 @@ type GatewayErrorOptions = {
   param?: string
   /** A machine-readable word finer than the kind, e.g. `key_budget_exceeded`. */
   code?: string
-  /** Seconds after which a retry may succeed; sent as `retry-after`, rounded up. */
+  /** Seconds after which a retry may succeed; sent as {@link retryHeader} says. */
   retryAfterSeconds?: number
   /** Further facts for the body, e.g. needed, available and held USD of a 402. */
   details?: Record<string, string | number | boolean | null>
@@ -87,4 +87,14 @@ export function knownError(error: unknown): GatewayError {
   return error instanceof GatewayError
     ? error
     : new GatewayError('internal', 'The service had an internal error. Try again.')
+}
+
+/** The header that says when a retry may succeed, in whole seconds from 1; none where nobody knows. */
+export function retryHeader({ options: { retryAfterSeconds } }: GatewayError): { 'retry-after'?: string } {
+  return retryAfterSeconds === undefined ? {} : { 'retry-after': String(Math.max(1, Math.ceil(retryAfterSeconds))) }
+}
+
+/** The error of a process that takes nothing new, and ends the streams that it has. */
+export function restarting(): GatewayError {
+  return new GatewayError('overloaded', 'The service is restarting. Try again.', { retryAfterSeconds: 1 })
 }

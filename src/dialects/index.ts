@@ -7,8 +7,7 @@ import { azureOpenAi } from './azure/azure-openai'
 import { entra } from './azure/entra'
 import type { DialectKind, DialectName } from './dialect'
 import { googleAuth } from './google/google-auth'
-import { vertex } from './google/vertex'
-import { vertexRaw } from './google/vertex-raw'
+import { vertex, vertexRaw } from '@/dialects/google/vertex'
 
 export const DIALECTS: Readonly<Record<DialectName, DialectKind>> = {
   'azure-openai': azureOpenAi,

@@ -139,15 +139,17 @@ export function isEmpty(value: JsonValue | undefined): boolean {
   return typeof value === 'object' && Object.keys(value).length === 0
 }
 
+/** The list, or undefined where nothing is in it. */
+export function unlessEmpty<Item>(list: Item[]): Item[] | undefined {
+  return list.length > 0 ? list : undefined
+}
+
 /** Both verdicts as one. */
 export function joinVerdicts(one: FieldVerdict, other: FieldVerdict): FieldVerdict {
-  const unlisted = [...(one.unlisted ?? []), ...(other.unlisted ?? [])]
-  const unpriced = [...(one.unpriced ?? []), ...(other.unpriced ?? [])]
-  const bound = [...(one.bound ?? []), ...(other.bound ?? [])]
   return {
-    ...(unlisted.length > 0 && { unlisted }),
-    ...(unpriced.length > 0 && { unpriced }),
-    ...(bound.length > 0 && { bound }),
+    unlisted: unlessEmpty([...(one.unlisted ?? []), ...(other.unlisted ?? [])]),
+    unpriced: unlessEmpty([...(one.unpriced ?? []), ...(other.unpriced ?? [])]),
+    bound: unlessEmpty([...(one.bound ?? []), ...(other.bound ?? [])]),
   }
 }
 

@@ -1,10 +1,23 @@
-/** What OpenAI's two formats say alike: errors, blocks of a user turn, the end user, service tiers, and which tools are offered. */
-import { type ErrorKind, type GatewayError, invalidRequest } from '@/chat/error'
+/** What OpenAI's two formats say alike: errors, blocks of a user turn, the end user, limits, service tiers, tools and their calls. */
+import { type ErrorKind, type GatewayError, invalidRequest, retryHeader } from '@/chat/error'
 import { lost } from '@/chat/features'
-import type { CacheHint, ChatRequest, ContentBlock, FileBlock, ImageBlock, Tool, Warning } from '@/chat/request'
+import type {
+  CacheHint,
+  ChatRequest,
+  ContentBlock,
+  Effort,
+  FileBlock,
+  ImageBlock,
+  OutputShape,
+  Tool,
+  ToolResultBlock,
+  Turn,
+  Warning,
+} from '@/chat/request'
 import { sha256Hex } from '@/lib/ids'
-import type { JsonObject } from '@/lib/json'
-import type { EncodedError } from './format'
+import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
+import { asWritten } from '@/lib/json-source/as-written'
+import type { EncodedError, TargetTraits } from './format'
 import { audioFormat } from './media'
 
 type Words = { type: string; code: string | null }
@@ -32,15 +45,10 @@ const WORDS_OF_KIND: Record<ErrorKind, Words> = {
 
 /** The error as status, body and headers. */
 export function encodeError(error: GatewayError, requestId: string): EncodedError {
-  const { retryAfterSeconds, headers } = error.options
   return {
     status: error.status,
     body: { error: encodeErrorBody(error) },
-    headers: {
-      ...headers,
-      'x-request-id': requestId,
-      ...(retryAfterSeconds !== undefined && { 'retry-after': String(Math.max(0, Math.ceil(retryAfterSeconds))) }),
-    },
+    headers: { ...error.options.headers, 'x-request-id': requestId, ...retryHeader(error) },
   }
 }
 
@@ -131,4 +139,113 @@ const MAX_SHOWN_CHARS = 60
 
 function shown(value: string): string {
   return JSON.stringify(value.slice(0, MAX_SHOWN_CHARS))
+}
+
+/** No provider takes more than 64 characters. */
+const KEY_CHARS = 40
+
+/**
+ * A provider with this quirk in the catalogue keeps what it caches by `prompt_cache_key`, and is given one for callers who choose none: else
+ * all of them share what is kept by the beginnings of prompts, and `cached_tokens` tells one what another has sent. Not for all, since
+ * services that don't know the field may refuse it.
+ */
+export const CACHE_KEY_QUIRK = 'account-cache-key'
+
+/** The provider's name for what an account calls `given`, stable and nobody else's; undefined where none is to be sent. */
+export function cacheKeyOf(
+  { accountId, quirks }: { accountId: string; quirks: ReadonlySet<string> },
+  given: string | undefined,
+): string | undefined {
+  if (given === undefined && !quirks.has(CACHE_KEY_QUIRK)) return undefined
+  return sha256Hex(`${accountId}\n${given ?? ''}`).slice(0, KEY_CHARS)
+}
+
+/** Arguments from the wire: JSON text, but some send the object itself. */
+export function decodeArguments(given: JsonValue | undefined): string {
+  if (typeof given === 'string') return given
+  return isJsonObject(given) ? JSON.stringify(asWritten(given)) : ''
+}
+
+/** Arguments for the wire: a call without any says `{}`, because clients and providers parse the text as JSON. */
+export function encodeArguments(text: string): string {
+  return text.trim() === '' ? '{}' : text
+}
+
+const DIGEST_CHARS = 12
+
+/** `id` itself where it is `accepted`, else its first `keptChars` and a digest: always the same, so calls keep their results. */
+export function fitToolId(id: string, accepted: RegExp, keptChars: number): string {
+  if (accepted.test(id)) return id
+  const kept = id.slice(0, keptChars).replaceAll(/[^A-Za-z0-9_-]/g, '_') || 'call'
+  return `${kept}_${sha256Hex(id).slice(0, DIGEST_CHARS)}`
+}
+
+/** Hands out ids, in which a call that repeats another's id is told apart by its number. */
+export function createNumberedIds(encodeToolId: (id: string) => string): (id: string) => string {
+  const occurrences = new Map<string, number>()
+  return (id) => {
+    const count = (occurrences.get(id) ?? 0) + 1
+    occurrences.set(id, count)
+    return encodeToolId(count === 1 ? id : `${id}#${count}`)
+  }
+}
+
+/** All tool results between the assistant turn at `index` and the next one. */
+export function resultsAfter(turns: readonly Turn[], index: number): ToolResultBlock[] {
+  const results: ToolResultBlock[] = []
+  for (let next = index + 1; next < turns.length && turns[next]?.role !== 'assistant'; next++) {
+    for (const block of turns[next]?.content ?? []) if (block.type === 'tool-result') results.push(block)
+  }
+  return results
+}
+
+/** Upper bounds, in tokens, of the budgets that count as low and medium effort; the middle ground between 1k, 8k and 24k. */
+const LOW_EFFORT_MAX_TOKENS = 4096
+const MEDIUM_EFFORT_MAX_TOKENS = 16_384
+
+/** The effort that a budget of thinking stands for; undefined where the model is to decide. */
+export function effortOfBudget(budgetTokens: number | undefined): Effort | undefined {
+  if (budgetTokens === undefined || budgetTokens < 0) return undefined
+  if (budgetTokens === 0) return 'none'
+  if (budgetTokens <= LOW_EFFORT_MAX_TOKENS) return 'low'
+  return budgetTokens <= MEDIUM_EFFORT_MAX_TOKENS ? 'medium' : 'high'
+}
+
+/** A schema that the answer has to keep to, as a request of either format gives it. */
+export function schemaOutput({
+  schema,
+  name,
+  description,
+  strict,
+}: JsonObject & { schema: JsonObject }): OutputShape {
+  return {
+    type: 'json-schema',
+    schema: asWritten(schema),
+    ...(typeof name === 'string' && { name }),
+    ...(typeof description === 'string' && { description }),
+    ...(typeof strict === 'boolean' && { strict }),
+  }
+}
+
+/** The name of a schema as the field takes it. */
+export function schemaName(name: string | undefined): string {
+  return (name ?? '').replaceAll(/[^A-Za-z0-9_-]/g, '_').slice(0, 64) || 'response'
+}
+
+/** `value` within the range that the field takes. */
+export function clamped(value: number | undefined, range: { minimum: number; maximum: number }): number | undefined {
+  return value === undefined ? undefined : Math.min(range.maximum, Math.max(range.minimum, value))
+}
+
+/** The limit of the output in tokens, from `minimum` to the model's own; undefined where the caller sets none. */
+export function outputLimit(
+  { maxOutputTokens: wanted }: ChatRequest,
+  traits: TargetTraits,
+  minimum: number,
+  warnings: Warning[],
+): number | undefined {
+  if (wanted === undefined) return undefined
+  const limit = Math.max(minimum, Math.min(wanted, traits.maxOutputTokens))
+  if (limit !== wanted) warnings.push({ feature: 'max-output-tokens', detail: `changed from ${wanted} to ${limit}` })
+  return limit
 }

@@ -1,5 +1,5 @@
 /** The body's field `svc`, by which every format's callers say what they wish of routing. It is never sent to a provider. */
-import { Type } from '@sinclair/typebox'
+import { type ArrayOptions, type StringOptions, Type } from '@sinclair/typebox'
 import { invalidRequest } from '@/chat/error'
 import { type MaxPrice, type RoutePreferences, SORTS, type Sort } from '@/chat/preferences'
 import { isJsonObject, type JsonObject } from '@/lib/json'
@@ -49,6 +49,14 @@ const DESCRIPTION = 'What routing is to heed for this request; an extension of t
 export function preferencesSchema(maxPrice: 'max_price' | 'maxPrice' = 'max_price') {
   const title = maxPrice === 'max_price' ? 'RoutingPreferences' : 'RoutingPreferencesInCamelCase'
   return Type.Object({ ...FIELDS, [maxPrice]: MaxPriceSchema }, { title, description: DESCRIPTION })
+}
+
+/** The schema of `fallback`, within the format's limits. */
+export function fallbackSchema(limits: { modelChars: StringOptions; fallback: ArrayOptions }) {
+  return Type.Array(Type.String(limits.modelChars), {
+    ...limits.fallback,
+    description: 'Models to try in order when the first fails; an extension of this service',
+  })
 }
 
 /** Reads what the schema has let through. Throws `invalid_request` for a name that is none, and for one price said twice. */

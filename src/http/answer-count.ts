@@ -1,6 +1,6 @@
 /** Counts the input tokens of a request without sending it anywhere: free, local, for every model alike. */
 import { countInputTokens } from '@/catalog/estimate'
-import { GatewayError } from '@/chat/error'
+import { restarting } from '@/chat/error'
 import type { ChatRequest } from '@/chat/request'
 import type { Format } from '@/formats/format'
 import type { JsonObject } from '@/lib/json'
@@ -36,7 +36,7 @@ export async function answerCount(deps: HttpDeps, request: Request, endpoint: Co
   })
   let free: FreeRequest | undefined
   try {
-    if (deps.isDraining()) throw new GatewayError('overloaded', 'The service is restarting.', { retryAfterSeconds: 1 })
+    if (deps.isDraining()) throw restarting()
     const payer = await authenticate(deps, request)
     line.payer = payer
     free = await openFree(deps, request, payer)

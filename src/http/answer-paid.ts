@@ -2,13 +2,13 @@
  * Everything between a request at the door and a use case that is paid for, the same for all of them: who calls, within which
  * limits, with what body; and what becomes of a refusal.
  */
-import { GatewayError } from '@/chat/error'
+import { GatewayError, restarting } from '@/chat/error'
 import { assert } from '@/lib/assert'
 import { authenticate } from './auth'
 import { type JsonBody, readJsonBody } from './body'
 import { answerOnce } from './idempotency/answer-once'
 import { type RequestName, readRequestName } from './idempotency/header'
-import { type PaidRequest, restarting } from './paid-request'
+import type { PaidRequest } from './paid-request'
 
 /** Authenticates and reads one request, and has it answered. Never rejects: errors become answers. */
 export async function answerPaid(paid: PaidRequest): Promise<Response> {

@@ -19,9 +19,7 @@ export function errorResponse(error: unknown, format: Format, requestId: string,
       'content-type': 'application/json',
       ...NO_SNIFFING,
       'x-request-id': requestId,
-      ...retryHeader(told),
       ...(told.options.limits && format.rateLimitHeaders(told.options.limits, Date.now())),
-      ...told.options.headers,
       ...headers,
     },
   })
@@ -40,9 +38,4 @@ export function meaningOf(error: unknown): unknown {
   const path = first && 'path' in first ? first.path : ''
   const param = path.slice(1).replaceAll('/', '.')
   return invalidRequest(`${param || 'The request'}: ${first?.summary ?? 'not as documented'}.`, param || undefined)
-}
-
-function retryHeader(error: GatewayError): Record<string, string> {
-  const seconds = error.options.retryAfterSeconds
-  return seconds === undefined ? {} : { 'retry-after': String(Math.max(1, Math.ceil(seconds))) }
 }

@@ -2,7 +2,7 @@
  * One request that is paid for, from the door to the end of its answer: made once when it arrives, and filled in as it becomes known.
  * Whoever answers it tells it how that ended.
  */
-import { GatewayError, knownError } from '@/chat/error'
+import { knownError } from '@/chat/error'
 import type { Format } from '@/formats/format'
 import type { Payer } from '@/ledger/outcomes'
 import type { RequestLabels } from '@/ledger/usage-record'
@@ -147,9 +147,4 @@ export abstract class PaidRequest {
     if (this.ignoredTags !== undefined) response.headers.set(IGNORED_TAGS_HEADER, this.ignoredTags)
     return this.endpoint.payerOf ? response : openToPage(this.arrived, response)
   }
-}
-
-/** The error of a process that takes nothing new. */
-export function restarting(): GatewayError {
-  return new GatewayError('overloaded', 'The service is restarting. Try again.', { retryAfterSeconds: 1 })
 }

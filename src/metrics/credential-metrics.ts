@@ -2,7 +2,7 @@
 import type { Registry } from 'prom-client'
 import type { CatalogSource } from '@/catalog/reload/live-catalog'
 import type { CredentialStatus } from '@/dialects/credentials/authorizer'
-import { expose } from './series'
+import { expose, labelled } from './series'
 
 /** Adds the series. Once per registry. */
 export function exposeCredentials(registry: Registry, catalog: CatalogSource): void {
@@ -12,18 +12,21 @@ export function exposeCredentials(registry: Registry, catalog: CatalogSource): v
     )
   }
 
-  expose(registry, 'gauge', {
-    name: 'svc_provider_credential_expires_timestamp_seconds',
-    help: 'Until when the credential is valid that calls to a provider show; 0 while there is none.',
-    samples: () => statuses().map(([provider, { expiresAtMs = 0 }]) => [{ provider }, expiresAtMs / 1000]),
-  })
-  expose(registry, 'counter', {
-    name: 'svc_provider_credentials_total',
-    help: 'How often the credential of a provider was asked for, by outcome. Providers that share one have the same numbers.',
-    samples: () =>
-      statuses().flatMap(([provider, { obtained, failed }]) => [
-        [{ provider, outcome: 'obtained' }, obtained],
-        [{ provider, outcome: 'failed' }, failed],
-      ]),
-  })
+  expose(
+    registry,
+    labelled(
+      'svc_provider_credential_expires_timestamp_seconds',
+      'Until when the credential is valid that calls to a provider show; 0 while there is none.',
+      'provider',
+      () => statuses().map(([provider, { expiresAtMs = 0 }]) => [provider, expiresAtMs / 1000]),
+    ),
+    {
+      name: 'svc_provider_credentials_total',
+      help: 'How often the credential of a provider was asked for, by outcome. Providers that share one have the same numbers.',
+      *samples() {
+        for (const [provider, status] of statuses())
+          for (const outcome of ['obtained', 'failed'] as const) yield [{ provider, outcome }, status[outcome]]
+      },
+    },
+  )
 }

@@ -7,22 +7,8 @@ import { STORED_RESPONSE_EVENTS, type StoredResponseEvent } from '@/stored-respo
 import { IDEMPOTENCY_OUTCOMES, type IdempotencyOutcome, type Metrics, THROWN_AWAY_CAUSES } from './metrics'
 import { expose, type Sample } from './series'
 
-interface EventTotals {
-  /** From now on all that these providers of models can send is there, at zero where they have not. */
-  open(providers: Iterable<string>): void
-  thrownAway: Metrics['thrownAway']
-  unknownUsage(provider: string): void
-  repaired(provider: string, repair: Repair): void
-  idempotent(outcome: IdempotencyOutcome): void
-  storedResponse(event: StoredResponseEvent): void
-  deposit(provider: string, outcome: string): void
-  mail(outcome: MailOutcome): void
-  /** All that the events of this provider of deposits can come to. */
-  takesDeposits(provider: string, outcomes: readonly string[]): void
-}
-
 /** Adds them. */
-export function createEventTotals(registry: Registry): EventTotals {
+export function createEventTotals(registry: Registry) {
   const unknownUsage = pairCounter(registry, ['provider'], {
     name: 'svc_unknown_usage_total',
     help: 'Alert: the provider counted tokens in a class that has no price here.',
@@ -59,7 +45,8 @@ export function createEventTotals(registry: Registry): EventTotals {
   for (const outcome of IDEMPOTENCY_OUTCOMES) idempotent.add(0, outcome)
   for (const event of STORED_RESPONSE_EVENTS) storedResponses.add(0, event)
   return {
-    open(providers) {
+    /** From now on all that these providers of models can send is there, at zero where they have not. */
+    open(providers: Iterable<string>): void {
       for (const provider of providers) {
         unknownUsage.add(0, provider)
         for (const cause of THROWN_AWAY_CAUSES) {
@@ -69,17 +56,18 @@ export function createEventTotals(registry: Registry): EventTotals {
         for (const repair of REPAIRS) repairs.add(0, provider, repair)
       }
     },
-    thrownAway(provider, cause, cost) {
+    thrownAway(...[provider, cause, cost]: Parameters<Metrics['thrownAway']>): void {
       thrownAway.add(1, provider, cause)
       thrownAwayUsd.add((cost ?? 0) / NANO_PER_USD, provider, cause)
     },
-    unknownUsage: (provider) => unknownUsage.add(1, provider),
-    repaired: (provider, repair) => repairs.add(1, provider, repair),
-    idempotent: (outcome) => idempotent.add(1, outcome),
-    storedResponse: (event) => storedResponses.add(1, event),
-    mail: (outcome) => mails.add(1, outcome),
-    deposit: (provider, outcome) => deposits.add(1, provider, outcome),
-    takesDeposits(provider, outcomes) {
+    unknownUsage: (provider: string) => unknownUsage.add(1, provider),
+    repaired: (provider: string, repair: Repair) => repairs.add(1, provider, repair),
+    idempotent: (outcome: IdempotencyOutcome) => idempotent.add(1, outcome),
+    storedResponse: (event: StoredResponseEvent) => storedResponses.add(1, event),
+    mail: (outcome: MailOutcome) => mails.add(1, outcome),
+    deposit: (provider: string, outcome: string) => deposits.add(1, provider, outcome),
+    /** All that the events of this provider of deposits can come to. */
+    takesDeposits(provider: string, outcomes: readonly string[]): void {
       for (const outcome of outcomes) deposits.add(0, provider, outcome)
     },
   }
@@ -94,7 +82,7 @@ function pairCounter(
   family: { name: string; help: string },
 ): PairCounter {
   const sums = new Map<string, Map<string, number>>()
-  expose(registry, 'counter', {
+  expose(registry, {
     ...family,
     *samples(): Iterable<Sample> {
       for (const [first, bySecond] of sums) {

@@ -1,6 +1,6 @@
 /** How much of what this process tells others by OpenTelemetry has arrived, and how much was lost and why. */
 import type { Registry } from 'prom-client'
-import Counter from 'prom-client/lib/counter.js'
+import { expose, labelled } from './series'
 
 export type ExportSignal = 'traces' | 'metrics'
 /** `queue_full` more was told than is exported; `export_failed` the collector did not take it. */
@@ -14,26 +14,21 @@ export type ExportCounts = {
 
 /** Exposes the counts, which are read whenever somebody asks. */
 export function exposeExports(registry: Registry, { exported, lost }: ExportCounts): void {
-  const registers = [registry]
-  new Counter({
-    name: 'svc_telemetry_exported_total',
-    help: 'Spans, and exports of metrics, that the OpenTelemetry collector has taken.',
-    labelNames: ['signal'],
-    registers,
-    collect() {
-      this.reset()
-      for (const [signal, count] of Object.entries(exported)) this.inc({ signal }, count)
+  expose(
+    registry,
+    labelled(
+      'svc_telemetry_exported_total',
+      'Spans, and exports of metrics, that the OpenTelemetry collector has taken.',
+      'signal',
+      () => Object.entries(exported),
+    ),
+    {
+      name: 'svc_telemetry_lost_total',
+      help: 'Spans, and exports of metrics, that were dropped because the queue was full or the collector did not take them.',
+      *samples() {
+        for (const [signal, reasons] of Object.entries(lost))
+          for (const [reason, count] of Object.entries(reasons)) yield [{ signal, reason }, count]
+      },
     },
-  })
-  new Counter({
-    name: 'svc_telemetry_lost_total',
-    help: 'Spans, and exports of metrics, that were dropped because the queue was full or the collector did not take them.',
-    labelNames: ['signal', 'reason'],
-    registers,
-    collect() {
-      this.reset()
-      for (const [signal, reasons] of Object.entries(lost))
-        for (const [reason, count] of Object.entries(reasons)) this.inc({ signal, reason }, count)
-    },
-  })
+  )
 }

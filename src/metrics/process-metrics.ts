@@ -1,10 +1,8 @@
 /** The process's own metrics, under the usual names; the library's own set speaks of V8. */
 import { readdirSync, readFileSync } from 'node:fs'
 import type { Registry } from 'prom-client'
-import Counter from 'prom-client/lib/counter.js'
-import Gauge from 'prom-client/lib/gauge.js'
 import Histogram from 'prom-client/lib/histogram.js'
-import { expose, type Sample } from './series'
+import { expose, labelled, reading } from './series'
 import { lastWorkMs, longestWorkSince, onNextWork } from './work-log'
 
 const LAG_SAMPLE_MS = 100
@@ -26,28 +24,20 @@ const UNWATCHED: StallWatch = { onStall: () => 'unknown', routes: () => [] }
 
 /** Adds processor time, memory, open files, start time and the lag of the event loop. Returns how to stop sampling that. */
 export function exposeProcess(registry: Registry, stalls: StallWatch = UNWATCHED): () => void {
-  const registers = [registry]
-  const processorTime: Counter = new Counter({
-    name: 'process_cpu_seconds_total',
-    help: 'Processor time, user and system.',
-    registers,
-    collect() {
-      const { user, system } = process.cpuUsage()
-      processorTime.reset()
-      processorTime.inc((user + system) / MICROSECONDS_PER_SECOND)
-    },
-  })
   const startSeconds = Math.round((Date.now() - process.uptime() * 1000) / 1000)
-  gauge('process_start_time_seconds', 'Start time, seconds since 1970.', () => startSeconds)
-  gauge('process_resident_memory_bytes', 'Resident memory.', () => process.memoryUsage.rss())
-  gauge('process_heap_used_bytes', 'Memory in use by objects.', () => process.memoryUsage().heapUsed)
-  gauge('process_open_fds', 'Open files and sockets; 0 where the system does not tell.', openFiles)
-  gauge('process_max_fds', 'Files and sockets that it may open; 0 where the system does not tell.', maxFiles)
+  expose(
+    registry,
+    reading('process_cpu_seconds_total', 'Processor time, user and system.', () => {
+      const { user, system } = process.cpuUsage()
+      return (user + system) / MICROSECONDS_PER_SECOND
+    }),
+    reading('process_start_time_seconds', 'Start time, seconds since 1970.', () => startSeconds),
+    reading('process_resident_memory_bytes', 'Resident memory.', () => process.memoryUsage.rss()),
+    reading('process_heap_used_bytes', 'Memory in use by objects.', () => process.memoryUsage().heapUsed),
+    reading('process_open_fds', 'Open files and sockets; 0 where the system does not tell.', openFiles),
+    reading('process_max_fds', 'Files and sockets that it may open; 0 where the system does not tell.', maxFiles),
+  )
   return sampleLag(registry, stalls)
-
-  function gauge(name: string, help: string, read: () => number): void {
-    const one: Gauge = new Gauge({ name, help, registers, collect: () => one.set(read()) })
-  }
 }
 
 function sampleLag(registry: Registry, { onStall, routes }: StallWatch): () => void {
@@ -58,14 +48,18 @@ function sampleLag(registry: Registry, { onStall, routes }: StallWatch): () => v
     registers: [registry],
   })
   const stalls = new Map<string, number>()
-  expose(registry, 'counter', {
-    name: 'svc_event_loop_stalls_total',
-    help: 'How often the event loop stood still for more than 200 ms, by the route it had taken up.',
-    samples() {
-      for (const route of routes()) stalls.set(route, stalls.get(route) ?? 0)
-      return [...stalls].map(([route, count]): Sample => [{ route }, count])
-    },
-  })
+  expose(
+    registry,
+    labelled(
+      'svc_event_loop_stalls_total',
+      'How often the event loop stood still for more than 200 ms, by the route it had taken up.',
+      'route',
+      () => {
+        for (const route of routes()) stalls.set(route, stalls.get(route) ?? 0)
+        return stalls
+      },
+    ),
+  )
   let lastMs = 0
   let pauseMs = 0
   let timer: Timer | undefined

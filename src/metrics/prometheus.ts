@@ -4,7 +4,6 @@ import Registry from 'prom-client/lib/registry.js'
 import type { MailOutcome } from '@/accounts/mails/worker'
 import type { CatalogSource } from '@/catalog/reload/live-catalog'
 import type { Catalog } from '@/catalog/types'
-import type { Repair } from '@/formats/repairs'
 import type { StoredResponseEvent } from '@/stored-responses/stored-responses'
 import { bornFallbacks, bornLanes, bornProviders, bornTargets, NO_MODEL, UNKNOWN_MODEL } from './born-series'
 import { exposeCredentials } from './credential-metrics'
@@ -99,7 +98,7 @@ export function createPrometheusMetrics({ catalog, stalls }: PrometheusOptions):
     },
     refused: (format, model, status) => traffic.refused(format, boundedModel(model), status),
     thrownAway: events.thrownAway,
-    repaired: (provider: string, repair: Repair) => events.repaired(provider, repair),
+    repaired: events.repaired,
     overhead: latencies.overhead,
     routed: routing.note,
     routing,

@@ -8,13 +8,30 @@ export type Sample = [labels: Labels, value: number]
 type Family = { name: string; help: string }
 type LibraryValue = { labels: Labels; value: number; metricName?: string }
 
-/** Adds a counter or a gauge that is read when somebody asks. No series may come twice. */
-export function expose(
-  registry: Registry,
-  type: 'counter' | 'gauge',
-  { name, help, samples }: Family & { samples(): Iterable<Sample> },
-): void {
-  register(registry, type, { name, help }, () => Array.from(samples(), ([labels, value]) => ({ labels, value })))
+/** Series that are read when somebody asks. No series may come twice. */
+type ReadFamily = Family & { samples(): Iterable<Sample> }
+
+/** Adds families: one whose name ends in `_total` only ever grows, and is a counter, any other is a gauge. */
+export function expose(registry: Registry, ...families: ReadFamily[]): void {
+  for (const { name, help, samples } of families) {
+    const type = name.endsWith('_total') ? 'counter' : 'gauge'
+    register(registry, type, { name, help }, () => Array.from(samples(), ([labels, value]) => ({ labels, value })))
+  }
+}
+
+/** A family of one series without labels. */
+export function reading(name: string, help: string, read: () => number): ReadFamily {
+  return { name, help, samples: () => [[{}, read()]] }
+}
+
+/** A family with one label. */
+export function labelled(
+  name: string,
+  help: string,
+  label: string,
+  read: () => Iterable<readonly [value: string, number: number]>,
+): ReadFamily {
+  return { name, help, samples: () => Array.from(read(), ([value, number]): Sample => [{ [label]: value }, number]) }
 }
 
 /** The observations of one series. */

@@ -2,7 +2,7 @@
 import type { Registry } from 'prom-client'
 import type { PoolState } from '@/db/client'
 import { type RedisLoad, STORE_OPERATIONS } from '@/ledger/store-calls'
-import { type Distribution, expose, exposeHistogram, type Sample } from './series'
+import { type Distribution, expose, exposeHistogram, labelled } from './series'
 
 /** What is asked of Redis beside the ledger's own calls, and timed too. */
 const OTHER_OPERATIONS = ['idempotency'] as const
@@ -77,11 +77,8 @@ function exposeCalls(
   const histogram = exposeHistogram(registry, { name: duration[0], help: duration[1], bounds: BOUNDS })
   const open = (name: string): Call => ({ distribution: histogram.series({ [label]: name }), failures: 0 })
   const calls = new Map(names.map((name) => [name, open(name)]))
-  expose(registry, 'counter', {
-    name: failures[0],
-    help: failures[1],
-    samples: () => [...calls].map(([name, call]): Sample => [{ [label]: name }, call.failures]),
-  })
+  const failed = () => Array.from(calls, ([name, call]) => [name, call.failures] as const)
+  expose(registry, labelled(failures[0], failures[1], label, failed))
   return (name, milliseconds, isAnswered) => {
     const call = calls.get(name)
     if (!call) return
@@ -93,50 +90,48 @@ function exposeCalls(
 type Call = { distribution: Distribution; failures: number }
 
 function exposeConnections(registry: Registry, { redis, pools }: ConnectionSources): void {
-  const ofRedis = (read: (load: RedisLoad) => number) => () =>
-    Object.entries(redis).map(([client, load]): Sample => [{ client }, read(load())])
-  expose(registry, 'gauge', {
-    name: 'svc_redis_connected',
-    help: '1 while this client takes commands, 0 while it looks for its server.',
-    samples: ofRedis((load) => Number(load.isConnected)),
-  })
-  expose(registry, 'gauge', {
-    name: 'svc_redis_commands_in_flight',
-    help: 'Commands that were sent and not answered yet.',
-    samples: ofRedis((load) => load.inFlight),
-  })
-  expose(registry, 'counter', {
-    name: 'svc_redis_reconnects_total',
-    help: 'Times that this client lost its server and looked for it again.',
-    samples: ofRedis((load) => load.reconnects),
-  })
-  const ofPools = (read: (pool: PoolReading) => Sample[]) => () =>
+  const ofRedis = (name: string, help: string, read: (load: RedisLoad) => number) =>
+    labelled(name, help, 'client', () => Object.entries(redis).map(([client, load]) => [client, read(load())]))
+  const openPools = () =>
     POOLS.flatMap((pool) => {
       const state = pools[pool]()
-      return state ? read(state).map(([labels, value]): Sample => [{ pool, ...labels }, value]) : []
+      return state ? [{ pool, state }] : []
     })
-  expose(registry, 'gauge', {
-    name: 'svc_postgres_connections',
-    help: 'Connections of this pool, by state: busy, idle or connecting.',
-    samples: ofPools(({ busy, idle, connecting }) => [
-      [{ state: 'busy' }, busy],
-      [{ state: 'idle' }, idle],
-      [{ state: 'connecting' }, connecting],
-    ]),
-  })
-  expose(registry, 'gauge', {
-    name: 'svc_postgres_connections_max',
-    help: 'Connections that this pool may have.',
-    samples: ofPools(({ maxConnections }) => [[{}, maxConnections]]),
-  })
-  expose(registry, 'gauge', {
-    name: 'svc_postgres_queries_waiting',
-    help: 'Statements that wait for a connection of this pool.',
-    samples: ofPools(({ waiting }) => [[{}, waiting]]),
-  })
-  expose(registry, 'counter', {
-    name: 'svc_postgres_connections_closed_total',
-    help: 'Connections of this pool that have ended: lost, or closed since they had nothing to do.',
-    samples: ofPools(({ closedCount }) => [[{}, closedCount]]),
-  })
+  const ofPools = (name: string, help: string, read: (state: PoolReading) => number) =>
+    labelled(name, help, 'pool', () => openPools().map(({ pool, state }) => [pool, read(state)]))
+  expose(
+    registry,
+    ofRedis('svc_redis_connected', '1 while this client takes commands, 0 while it looks for its server.', (load) =>
+      Number(load.isConnected),
+    ),
+    ofRedis('svc_redis_commands_in_flight', 'Commands that were sent and not answered yet.', (load) => load.inFlight),
+    ofRedis(
+      'svc_redis_reconnects_total',
+      'Times that this client lost its server and looked for it again.',
+      (load) => load.reconnects,
+    ),
+    {
+      name: 'svc_postgres_connections',
+      help: 'Connections of this pool, by state: busy, idle or connecting.',
+      *samples() {
+        for (const { pool, state } of openPools())
+          for (const name of ['busy', 'idle', 'connecting'] as const) yield [{ pool, state: name }, state[name]]
+      },
+    },
+    ofPools(
+      'svc_postgres_connections_max',
+      'Connections that this pool may have.',
+      ({ maxConnections }) => maxConnections,
+    ),
+    ofPools(
+      'svc_postgres_queries_waiting',
+      'Statements that wait for a connection of this pool.',
+      ({ waiting }) => waiting,
+    ),
+    ofPools(
+      'svc_postgres_connections_closed_total',
+      'Connections of this pool that have ended: lost, or closed since they had nothing to do.',
+      ({ closedCount }) => closedCount,
+    ),
+  )
 }

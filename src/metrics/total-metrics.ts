@@ -4,7 +4,7 @@ import type { Ending } from '@/ledger/charge'
 import { NANO_PER_USD } from '@/lib/money'
 import { NO_PROVIDER } from './born-series'
 import type { RoutingTotals } from './routing-totals'
-import { expose, type Sample } from './series'
+import { expose, labelled, type Sample } from './series'
 import type { TrafficTotals } from './traffic-totals'
 
 const TOKEN_CLASSES = [
@@ -17,7 +17,7 @@ const TOKEN_CLASSES = [
 
 /** Adds requests, tokens, cost, rules and flags. */
 export function exposeTraffic(registry: Registry, totals: TrafficTotals): void {
-  expose(registry, 'counter', {
+  expose(registry, {
     name: 'svc_requests_total',
     help: 'Inference requests by client format, answering model, provider, HTTP status and how the answer ended.',
     *samples() {
@@ -29,7 +29,7 @@ export function exposeTraffic(registry: Registry, totals: TrafficTotals): void {
       }
     },
   })
-  expose(registry, 'counter', {
+  expose(registry, {
     name: 'svc_tokens_total',
     help: 'Charged tokens by class; the classes do not overlap, and reasoning is inside output.',
     *samples() {
@@ -37,23 +37,21 @@ export function exposeTraffic(registry: Registry, totals: TrafficTotals): void {
         for (const [field, name] of TOKEN_CLASSES) yield [{ ...names(lane), class: name }, lane.tokens[field]]
     },
   })
-  expose(registry, 'counter', {
+  expose(registry, {
     name: 'svc_cost_usd_total',
     help: 'What answered requests were charged, in USD. For reading, not for books: the ledger counts in nano-USD.',
     *samples() {
       for (const lane of answering(totals)) yield [names(lane), lane.costNano / NANO_PER_USD]
     },
   })
-  expose(registry, 'counter', {
-    name: 'svc_charges_total',
-    help: 'Answers by the billing rule that decided their charge.',
-    samples: () => Object.entries(totals.rules).map(([rule, count]): Sample => [{ rule }, count]),
-  })
-  expose(registry, 'counter', {
-    name: 'svc_charge_flags_total',
-    help: 'Charges that carry a flag: estimated, clamped, overrun, late, expired, forced.',
-    samples: () => Object.entries(totals.flags).map(([flag, count]): Sample => [{ flag }, count]),
-  })
+  const flags = 'Charges that carry a flag: estimated, clamped, overrun, late, expired, forced.'
+  expose(
+    registry,
+    labelled('svc_charges_total', 'Answers by the billing rule that decided their charge.', 'rule', () =>
+      Object.entries(totals.rules),
+    ),
+    labelled('svc_charge_flags_total', flags, 'flag', () => Object.entries(totals.flags)),
+  )
 }
 
 /** Adds what providers ask of us for the same traffic, and answers that they and we count differently. */
@@ -62,17 +60,17 @@ export function exposeProviderBills(registry: Registry, totals: TrafficTotals): 
     function* (): Generator<Sample> {
       for (const lane of answering(totals)) yield [names(lane), lane[value] / NANO_PER_USD]
     }
-  expose(registry, 'counter', {
+  expose(registry, {
     name: 'svc_provider_cost_usd_total',
     help: 'What providers charge us for answers, in USD, as far as the catalogue knows; free answers are in it.',
     samples: usdOf('providerCostNano'),
   })
-  expose(registry, 'counter', {
+  expose(registry, {
     name: 'svc_uncosted_usd_total',
     help: 'The part of svc_cost_usd_total for which it is not known what the provider charges us.',
     samples: usdOf('uncostedNano'),
   })
-  expose(registry, 'counter', {
+  expose(registry, {
     name: 'svc_count_gaps_total',
     help: 'Answers whose provider counted more than twice our own count or less than half, or more than we charge.',
     *samples() {
@@ -80,7 +78,7 @@ export function exposeProviderBills(registry: Registry, totals: TrafficTotals): 
         for (const [gap, count] of Object.entries(lane.gaps)) yield [{ ...names(lane), gap }, count]
     },
   })
-  expose(registry, 'counter', {
+  expose(registry, {
     name: 'svc_sold_short_total',
     help: 'Complete answers whose provider stated more than was reserved for, which were charged for less.',
     *samples() {
@@ -106,17 +104,17 @@ export function exposeRouting(registry: Registry, totals: RoutingTotals): void {
         for (const [outcome, total] of byOutcome) yield [{ provider, outcome }, total[value] / factor]
       }
     }
-  expose(registry, 'counter', {
+  expose(registry, {
     name: 'svc_upstream_attempts_total',
     help: 'Calls to providers: answered, or the class of fault before the first content.',
     samples: attempts('count', 1),
   })
-  expose(registry, 'counter', {
+  expose(registry, {
     name: 'svc_upstream_wait_seconds_total',
     help: 'Time spent in those calls up to the first content or the fault.',
     samples: attempts('milliseconds', 1000),
   })
-  expose(registry, 'counter', {
+  expose(registry, {
     name: 'svc_fallbacks_total',
     help: 'Requests that went on from one model to another, by reason.',
     *samples() {
@@ -134,9 +132,9 @@ export function exposeRouting(registry: Registry, totals: RoutingTotals): void {
   ] as const
   for (const [name, help, values] of byProvider) {
     const samples = () => [...values].map(([provider, count]): Sample => [{ provider }, count])
-    expose(registry, 'counter', { name, help, samples })
+    expose(registry, { name, help, samples })
   }
-  expose(registry, 'counter', {
+  expose(registry, {
     name: 'svc_circuit_changes_total',
     help: 'Changes of circuit breakers, by the state they changed to.',
     samples: () => [...totals.circuitChanges].map(([state, count]): Sample => [{ state }, count]),

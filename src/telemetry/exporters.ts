@@ -2,6 +2,10 @@
  * Ways out of the process, by the official exporters: bounded in what waits, and told of in what is lost, so that a collector that
  * is slow, dead or refuses costs spans and nothing else.
  */
+import type { Clock } from '@/lib/clock'
+import type { Logger } from '@/lib/logger'
+import type { ExportSettings, TelemetrySettings } from '@/lib/telemetry/settings'
+import type { ExportCounts, ExportSignal, LossReason } from '@/metrics/export-metrics'
 import { type ExportResult, ExportResultCode } from '@opentelemetry/core'
 import { OTLPMetricExporter as JsonMetricExporter } from '@opentelemetry/exporter-metrics-otlp-http'
 import { OTLPMetricExporter as ProtoMetricExporter } from '@opentelemetry/exporter-metrics-otlp-proto'
@@ -10,8 +14,6 @@ import { OTLPTraceExporter as ProtoTraceExporter } from '@opentelemetry/exporter
 import { CompressionAlgorithm } from '@opentelemetry/otlp-exporter-base'
 import type { PushMetricExporter } from '@opentelemetry/sdk-metrics'
 import { BatchSpanProcessor, type SpanExporter, type SpanProcessor } from '@opentelemetry/sdk-trace'
-import type { ExportSettings, TelemetrySettings } from '@/lib/telemetry/settings'
-import type { ExportLosses } from './losses'
 
 /** Sends spans in batches. A span that finds the queue full is dropped and counted. */
 export function createSpanProcessor(
@@ -93,4 +95,50 @@ function exporterOptions({ url, headers, timeoutMs, isCompressed }: ExportSettin
 function countExport(losses: ExportLosses, signal: 'traces' | 'metrics', count: number, result: ExportResult): void {
   if (result.code === ExportResultCode.SUCCESS) losses.exported(signal, count)
   else losses.dropped(signal, 'export_failed', count, result.error)
+}
+
+/** Told by the exporters. */
+export interface ExportLosses {
+  exported(signal: ExportSignal, count: number): void
+  dropped(signal: ExportSignal, reason: LossReason, count: number, error?: unknown): void
+  readonly counts: ExportCounts
+}
+
+const QUIET_MS = 60_000
+
+/** Counts from nothing. */
+export function createExportLosses(logger: Logger, clock: Pick<Clock, 'monotonic'>): ExportLosses {
+  const counts: ExportCounts = {
+    exported: { traces: 0, metrics: 0 },
+    lost: { traces: { queue_full: 0, export_failed: 0 }, metrics: { queue_full: 0, export_failed: 0 } },
+  }
+  let unsaid = 0
+  let saidAtMs = Number.NEGATIVE_INFINITY
+  return {
+    exported(signal, count) {
+      counts.exported[signal] += count
+    },
+    dropped(signal, reason, count, error) {
+      counts.lost[signal][reason] += count
+      unsaid += count
+      const nowMs = clock.monotonic()
+      if (nowMs - saidAtMs < QUIET_MS) return
+      saidAtMs = nowMs
+      logger.warn('telemetry_lost', {
+        signal,
+        reason,
+        count: unsaid,
+        ...(error !== undefined && { error: nameOf(error) }),
+      })
+      unsaid = 0
+    },
+    counts,
+  }
+}
+
+/** A collector's own words stay out of the log: it may repeat what it was sent. */
+function nameOf(error: unknown): string {
+  if (!(error instanceof Error)) return 'unknown'
+  const code = 'code' in error ? error.code : undefined
+  return typeof code === 'string' || typeof code === 'number' ? String(code) : error.name
 }

@@ -1,17 +1,15 @@
 /** One HTTP call to a provider: sends, waits for the answer's headers, and hands out the body with its timeouts attached. */
+import { OpenAnswer, type UpstreamAnswer, errorName } from './answer'
+import { CallDeadline, type CallHandle, type WithoutClient } from './call-deadline'
+import { endpointUrl, requestHeaders, usualHeaders } from './endpoints'
+import { type UpstreamFailure, limitsIn } from './failure'
+import { createReachTest } from './reach'
+import { sendAuthorized } from './send-authorized'
+import { TranslatedAnswer } from './translated-answer'
 import type { ProviderKey, Target } from '@/catalog/types'
 import type { CountsInDoubt, Dialect } from '@/dialects/dialect'
 import type { Format } from '@/formats/format'
 import { parseJson } from '@/lib/json'
-import { errorName, OpenAnswer, type UpstreamAnswer } from './answer'
-import { CallDeadline, type CallHandle, type WithoutClient } from './call-deadline'
-import { endpointUrl, requestHeaders, usualHeaders } from './endpoints'
-import type { UpstreamFailure } from './failure'
-import { limitsIn } from './limit-headers'
-import { createReachTest } from './reach'
-import { readBounded } from './read-bounded'
-import { sendAuthorized } from './send-authorized'
-import { TranslatedAnswer } from './translated-answer'
 
 /** One call, and who is told of it. */
 export type UpstreamCall = {
@@ -112,4 +110,20 @@ function refusal(response: Response, body: Uint8Array, format: Format, dialect: 
     error: { ...limitsIn(headers, status), ...error },
     ...(!Number.isNaN(serverTimeMs) && { serverTimeMs }),
   }
+}
+
+/** Reads at most `limit` bytes of a body; the rest is dropped. A body that breaks yields what had come. */
+async function readBounded(response: Response, limit: number): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = []
+  let size = 0
+  try {
+    for await (const chunk of response.body ?? []) {
+      chunks.push(chunk.subarray(0, limit - size))
+      size += chunk.length
+      if (size >= limit) break
+    }
+  } catch {
+    // What arrived before the break is all there is to say about the error.
+  }
+  return Buffer.concat(chunks)
 }

@@ -9,9 +9,8 @@ import { FORMATS } from '@/formats/index'
 const COMMON: Record<string, string[]> = {
   'body-fields.ts': ['BODY_FIELDS'],
   'client-side/answer-schema.ts': ['AnswerSchema', 'ErrorSchema', 'EventSchema'],
-  'client-side/check-request.ts': ['checkRequest'],
   'client-side/decode-content.ts': [],
-  'client-side/decode-request.ts': ['decodeRequest'],
+  'client-side/decode-request.ts': ['decodeRequest', 'recognition'],
   'client-side/decode-tools.ts': ['decodeToolChoice', 'decodeTools'],
   'client-side/decode-turns.ts': ['decodeTurns'],
   'client-side/encode-content.ts': [],
@@ -19,30 +18,25 @@ const COMMON: Record<string, string[]> = {
   'client-side/encode-response.ts': ['encodeResponse'],
   'client-side/encode-stream.ts': ['createStreamEncoder'],
   'client-side/native-only.ts': ['listNativeOnly'],
-  'client-side/recognition.ts': ['recognition'],
   'client-side/wire.ts': [],
   'finish-reason.ts': ['decodeFinishReason', 'encodeFinishReason'],
   'framing.ts': ['framing'],
   'index.ts': [],
   'limits.ts': ['LIMITS'],
   'pass-through.ts': ['passThrough'],
+  'provider.ts': ['QUIRKS', 'endpoint'],
   'provider-side/decode-error.ts': ['decodeError'],
   'provider-side/decode-response.ts': ['decodeResponse'],
   'provider-side/decode-stream-blocks.ts': ['BlockReader'],
   'provider-side/decode-stream.ts': ['createStreamDecoder'],
   'provider-side/encode-content.ts': ['encodeUserBlock'],
-  'provider-side/encode-output.ts': ['encodeOutput'],
-  'provider-side/encode-reasoning.ts': ['encodeReasoning'],
   'provider-side/encode-request.ts': ['encodeRequest'],
-  'provider-side/encode-sampling.ts': ['encodeSampling'],
   'provider-side/encode-tools.ts': ['encodeTools'],
   'provider-side/encode-turns.ts': ['encodeTurns'],
-  'provider-side/endpoint.ts': ['endpoint'],
-  'quirks.ts': ['QUIRKS'],
   'restore-signatures.ts': ['restoreSignatures'],
   'server-tools.ts': ['SERVER_TOOLS', 'listServerTools'],
   'signature.ts': ['decodeSignature', 'encodeSignature', 'isForeignSignature'],
-  'tool-arguments.ts': ['decodeArguments', 'encodeArguments'],
+  'tool-calls.ts': ['decodeArguments', 'encodeArguments'],
   'usage.ts': ['decodeUsage', 'encodeUsage'],
 }
 
@@ -65,24 +59,11 @@ const SOME: Record<string, { formats: FormatName[]; because: string }> = {
     formats: ['generate-content'],
     because: 'in the others every call has an id on the wire',
   },
-  'client-side/count-tokens.ts': {
-    formats: ['messages', 'generate-content', 'responses'],
-    because: 'chat-completions has no endpoint that counts',
-  },
-  'client-side/decode-cache.ts': {
-    formats: ['chat-completions', 'messages', 'responses'],
-    because: 'generate-content names cached content and marks no place in a prompt',
-  },
-  'client-side/decode-embeddings.ts': { formats: ['chat-completions', 'generate-content'], because: NO_EMBEDDINGS },
-  'client-side/decode-output.ts': {
-    formats: ['generate-content'],
-    because: 'in the others decode-request.ts alone needs it',
-  },
   'client-side/decode-schema.ts': {
     formats: ['generate-content'],
     because: 'the others take JSON Schema, which is what the hub speaks',
   },
-  'client-side/encode-embeddings.ts': { formats: ['chat-completions', 'generate-content'], because: NO_EMBEDDINGS },
+  'client-side/embeddings.ts': { formats: ['chat-completions', 'generate-content'], because: NO_EMBEDDINGS },
   'client-side/encode-stream-blocks.ts': {
     formats: ['messages'],
     because: 'in the others the pieces of several blocks may interleave',
@@ -97,11 +78,7 @@ const SOME: Record<string, { formats: FormatName[]; because: string }> = {
   },
   'client-side/models.ts': {
     formats: ['generate-content'],
-    because: 'clients of the others read one list of models, whose fields do not collide',
-  },
-  'client-side/path.ts': {
-    formats: ['generate-content'],
-    because: 'the others name the model in the body',
+    because: 'the others name the model in the body, and their clients read one list of models, whose fields do not collide',
   },
   'client-side/rate-limit-headers.ts': {
     formats: ['messages'],
@@ -120,20 +97,13 @@ const SOME: Record<string, { formats: FormatName[]; because: string }> = {
     formats: ['messages'],
     because: 'only here each type of block has a schema of its own, chosen by its type',
   },
-  'client-side/wire-embeddings.ts': { formats: ['chat-completions', 'generate-content'], because: NO_EMBEDDINGS },
-  'client-side/wire-items.ts': {
-    formats: ['responses'],
-    because: 'only here a conversation is made of items, of many types',
-  },
   'code-text.ts': {
     formats: ['generate-content'],
     because: 'providers of the others show no code that they ran as a part of the answer',
   },
-  'embedding-fields.ts': { formats: ['chat-completions', 'generate-content'], because: NO_EMBEDDINGS },
-  'event-numbers.ts': { formats: ['responses'], because: 'only here events are numbered' },
-  'event-types.ts': {
+  'events.ts': {
     formats: ['responses'],
-    because: 'only here clients give up on an event whose name they do not know',
+    because: 'only here events are numbered, and clients give up on one whose name they do not know',
   },
   'logprobs.ts': {
     formats: ['generate-content'],
@@ -152,7 +122,6 @@ const SOME: Record<string, { formats: FormatName[]; because: string }> = {
     formats: ['responses'],
     because: 'the others read the content of a complete answer beside the answer itself, or as a stream of one event',
   },
-  'provider-side/decode-embeddings.ts': { formats: ['chat-completions', 'generate-content'], because: NO_EMBEDDINGS },
   'provider-side/decode-partial-arguments.ts': {
     formats: ['generate-content'],
     because: 'the others stream arguments as pieces of one text',
@@ -162,11 +131,7 @@ const SOME: Record<string, { formats: FormatName[]; because: string }> = {
     because:
       'in the others the pieces of a call are never repeated as a whole, and it is plain which call each belongs to',
   },
-  'provider-side/encode-cache.ts': {
-    formats: ['chat-completions', 'messages', 'responses'],
-    because: 'providers of generate-content cache unasked',
-  },
-  'provider-side/encode-embeddings.ts': { formats: ['chat-completions', 'generate-content'], because: NO_EMBEDDINGS },
+  'provider-side/embeddings.ts': { formats: ['chat-completions', 'generate-content'], because: NO_EMBEDDINGS },
   'provider-side/encode-schema.ts': {
     formats: ['messages', 'generate-content'],
     because: 'providers of chat-completions take JSON Schema as it is',
@@ -175,8 +140,6 @@ const SOME: Record<string, { formats: FormatName[]; because: string }> = {
     formats: ['generate-content'],
     because: 'the others know references inside a schema',
   },
-  'repair-annotations.ts': { formats: ['chat-completions', 'responses'], because: MANY_PROVIDERS },
-  'repair-answer.ts': { formats: ['chat-completions', 'responses'], because: MANY_PROVIDERS },
   'repair-calls.ts': { formats: ['chat-completions'], because: MANY_PROVIDERS },
   'repair-stream.ts': { formats: ['chat-completions', 'responses'], because: MANY_PROVIDERS },
   'repair.ts': { formats: ['chat-completions', 'responses'], because: MANY_PROVIDERS },
@@ -184,15 +147,6 @@ const SOME: Record<string, { formats: FormatName[]; because: string }> = {
     formats: ['messages'],
     because: 'the others turn one into the other on the way to a provider only, never in a body of their own',
   },
-  'tool-choice.ts': {
-    formats: ['chat-completions'],
-    because: 'the others have few providers, who all know every choice of their format',
-  },
-  'tool-ids.ts': {
-    formats: ['chat-completions', 'messages', 'responses'],
-    because: 'generate-content takes any id of a call',
-  },
-  'version.ts': { formats: ['messages'], because: ONLY_VERSIONS },
 }
 
 const FOLDER = join(import.meta.dir, '../../src/formats')

@@ -1,7 +1,7 @@
 /** A list that nobody reads: found only where it is surely the list that was meant, whatever stands around it. */
 import { describe, expect, test } from 'bun:test'
 import { fc } from '@test/support/property'
-import { holdsVectors, isNumberedInOrder } from '@/formats/unread-list'
+import { holdsVectors, isNumberedInOrder } from '@/formats/vectors'
 import { findUnreadList } from '@/lib/json-source/long-list'
 
 const bytesOf = (text: string) => new TextEncoder().encode(text)

@@ -12,7 +12,7 @@ const ON_THE_WAY = [
   'src/gateway/charge/kept-text.ts',
   'src/formats/*/provider-side/decode-*.ts',
   'src/formats/*/client-side/encode-stream*.ts',
-  'src/formats/*/{repair*,pass-through,framing,call-fragments,event-numbers}.ts',
+  'src/formats/*/{repair*,pass-through,framing,call-fragments,events}.ts',
   'src/formats/responses/client-side/tool-names.ts',
   'src/formats/custom-tools.ts',
   'src/http/idempotency/*.ts',

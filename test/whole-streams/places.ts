@@ -161,5 +161,7 @@ export const PLACES: Readonly<Record<string, Readonly<Record<string, string>>>> 
   },
   'src/upstream/client.ts': {
     MAX_ERROR_BODY_BYTES: 'of an error’s body',
+    'chunk.subarray': 'of an error’s body, whose beginning says what is wrong',
+    break: 'the beginning of an error’s body has been read',
   },
 }

@@ -1,7 +1,6 @@
 /** Calls that are signed for AWS: by the credentials of the moment, and by AWS' own clock where ours is wrong. */
 import type { Authorizer } from '@/dialects/credentials/authorizer'
-import { sharedSource } from '@/dialects/credentials/shared-sources'
-import { createTokenSource } from '@/dialects/credentials/token-source'
+import { createTokenSource, sharedSource } from '@/dialects/credentials/token-source'
 import { type AwsIdentity, credentialsOf, fetchCredentials, isRenewed } from './aws-credentials'
 import { bedrockKey, KEY_LIFE_MS, signedHeaders } from './signature'
 

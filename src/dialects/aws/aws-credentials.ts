@@ -7,8 +7,7 @@ import { CredentialError } from '@/dialects/credentials/authorizer'
 import { ask } from '@/dialects/credentials/request-token'
 import type { Token } from '@/dialects/credentials/token-source'
 import { isJsonObject, type JsonObject, parseJson } from '@/lib/json'
-import { portalCredentials, printedCredentials } from './profile-credentials'
-import { type ProfileSource, profileSource } from './profile-file'
+import { type ProfileSource, portalCredentials, printedCredentials, profileSource } from './profile'
 import { type AwsCredentials, signedHeaders } from './signature'
 
 /** Who the gateway is, as a provider's entry says it. */

@@ -4,10 +4,8 @@
  */
 import { readFile } from 'node:fs/promises'
 import { type Authorizer, CredentialError } from '@/dialects/credentials/authorizer'
-import { bearerToken } from '@/dialects/credentials/bearer-token'
-import { requestToken } from '@/dialects/credentials/request-token'
-import { sharedSource } from '@/dialects/credentials/shared-sources'
-import { createTokenSource, type Token } from '@/dialects/credentials/token-source'
+import { bearerToken, requestToken } from '@/dialects/credentials/request-token'
+import { type Token, createTokenSource, sharedSource } from '@/dialects/credentials/token-source'
 
 /** Who the gateway is, as a provider's entry says it. */
 type EntraIdentity = {

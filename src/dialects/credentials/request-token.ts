@@ -1,7 +1,7 @@
 /** Asks a token endpoint for a token. Nothing of its answer but that and the word of its error goes any further. */
-import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '@/lib/json'
-import { CredentialError } from './authorizer'
-import type { Token } from './token-source'
+import { type Authorizer, CredentialError } from './authorizer'
+import type { Token, TokenSource } from './token-source'
+import { type JsonObject, type JsonValue, isJsonObject, parseJson } from '@/lib/json'
 
 /** A token endpoint that says nothing for so long is taken for dead. */
 const TIMEOUT_MS = 10_000
@@ -60,4 +60,21 @@ function lifeOf({ expires_in: seconds, expires_on: untilSeconds, expireTime }: J
 function wordOf(error: JsonValue | undefined): string {
   const word = isJsonObject(error) ? error.status : error
   return typeof word === 'string' && WORD.test(word) ? ` ${word}` : ''
+}
+
+const PREFIX = 'Bearer '
+const UNAUTHORIZED = 401
+
+/** Authorizes each call with the source's token of the moment. */
+export function bearerToken(source: TokenSource): Authorizer {
+  return {
+    async authorize({ headers }, signal) {
+      return { ...headers, authorization: PREFIX + (await source.get(signal)) }
+    },
+    // A 403 says what its bearer may do, which another token would not change.
+    refused: ({ authorization = '' }, { status }) =>
+      status === UNAUTHORIZED && source.drop(authorization.slice(PREFIX.length)),
+    warm: source.warm,
+    status: source.status,
+  }
 }

@@ -5,9 +5,10 @@
  * background. **none** (expired, or not asked for yet): everybody waits for one and the same request. Where requests fail, the next
  * one waits for a growing while; until then a living token is given on, and without one callers are told at once.
  */
+import { CredentialError, type CredentialStatus } from './authorizer'
 import { type Clock, systemClock } from '@/lib/clock'
 import { UNWANTED, watchFor } from '@/lib/deadline'
-import { CredentialError, type CredentialStatus } from './authorizer'
+import { sha256Hex } from '@/lib/ids'
 
 /** `expiresAtMs` by the clock of the source. */
 export type Token = { value: string; expiresAtMs: number }
@@ -96,4 +97,17 @@ export function createTokenSource(options: SourceOptions): TokenSource {
     },
     status: () => ({ ...count, expiresAtMs: token?.expiresAtMs }),
   }
+}
+
+/** One source of tokens for each identity in a process, whichever providers and catalogues name it: kept as long as any of them does. */
+const sources = new Map<string, WeakRef<TokenSource>>()
+
+/** The source of `identity`, which says all that its tokens depend on, secrets included; created where there is none. */
+export function sharedSource(identity: readonly unknown[], create: () => TokenSource): TokenSource {
+  const name = sha256Hex(JSON.stringify(identity))
+  const known = sources.get(name)?.deref()
+  if (known) return known
+  const source = create()
+  sources.set(name, new WeakRef(source))
+  return source
 }

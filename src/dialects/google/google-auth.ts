@@ -4,10 +4,8 @@
  */
 import { createPrivateKey, sign } from 'node:crypto'
 import { type Authorizer, CredentialError } from '@/dialects/credentials/authorizer'
-import { bearerToken } from '@/dialects/credentials/bearer-token'
-import { requestToken } from '@/dialects/credentials/request-token'
-import { sharedSource } from '@/dialects/credentials/shared-sources'
-import { createTokenSource, type Token } from '@/dialects/credentials/token-source'
+import { bearerToken, requestToken } from '@/dialects/credentials/request-token'
+import { type Token, createTokenSource, sharedSource } from '@/dialects/credentials/token-source'
 import { isJsonObject, type JsonObject, parseJson } from '@/lib/json'
 import { externalToken, readExternalAccount } from './external-account'
 

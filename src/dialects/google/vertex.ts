@@ -1,6 +1,11 @@
 /** Vertex AI: a model is a resource of a project at a location, which also decides the host; with an express key neither is named. */
+import type { FormatName } from '@/chat/format-name'
+import type { ProviderError } from '@/chat/provider-error'
 import type { DialectKind, DialectSettings } from '@/dialects/dialect'
 import type { EndpointCall } from '@/formats/format'
+import { FORMATS } from '@/formats/index'
+import { assert } from '@/lib/assert'
+import { type JsonValue, isJsonObject } from '@/lib/json'
 
 const DEFAULT_VERSION = 'v1'
 /** Locations of several regions, whose host is another domain. */
@@ -27,18 +32,18 @@ export const vertex: DialectKind = {
 type Place = { project?: string | undefined; location?: string | undefined }
 
 /** Which of both is not said. */
-export function missingPlace({ project, location }: Place): 'project' | 'location' | undefined {
+function missingPlace({ project, location }: Place): 'project' | 'location' | undefined {
   if (project === undefined) return 'project'
   return location === undefined ? 'location' : undefined
 }
 
 /** The address of the service at a location. */
-export function vertexHost({ location = GLOBAL }: Place): string {
+function vertexHost({ location = GLOBAL }: Place): string {
   return `https://${hostOf(location)}`
 }
 
 /** The address of `verb` at a model, which is `publisher`'s where its name says no other. */
-export function vertexUrl(call: EndpointCall, settings: DialectSettings, publisher: string, verb: string): string {
+function vertexUrl(call: EndpointCall, settings: DialectSettings, publisher: string, verb: string): string {
   const { baseUrl, apiVersion = DEFAULT_VERSION } = call
   return `${baseUrl}/${apiVersion}/${resourceOf(call, settings, publisher)}:${verb}`
 }
@@ -64,4 +69,42 @@ function resourceOf({ model }: EndpointCall, { project, location = GLOBAL }: Dia
 /** Versions of models stand behind an `@`, which vendors' libraries leave as it is. */
 function encodeSegment(segment: string): string {
   return encodeURIComponent(segment).replaceAll('%40', '@')
+}
+
+/** Claude on Vertex AI: messages whose model is in the address, and whose version is in the body. */
+const VERSION_HEADER = 'anthropic-version'
+const VERSION = 'vertex-2023-10-16'
+
+export const vertexRaw: DialectKind = {
+  formats: ['messages'],
+  needsVersion: false,
+  needs: missingPlace,
+  baseUrl: vertexHost,
+  create(_, endpoint, settings) {
+    return {
+      ...endpoint,
+      name: 'vertex-raw',
+      versions: { pattern: /^v[0-9][a-z0-9]*$/, example: 'v1' },
+      headers: {},
+      url: (call) => vertexUrl(call, settings, 'anthropic', call.stream ? 'streamRawPredict' : 'rawPredict'),
+      envelope({ model, ...body }) {
+        return { body: { anthropic_version: VERSION, ...body }, leftOut: [] }
+      },
+      protocolHeaders({ [VERSION_HEADER]: version, ...headers }) {
+        return headers
+      },
+      decodeError: (status, _, body) => decodeError(status, body),
+    }
+  },
+}
+
+/** What the model refuses is told in its vendor's words; what the cloud refuses in Google's, which have a status and no type. */
+function decodeError(status: number, body: JsonValue | undefined): ProviderError {
+  const outer = Array.isArray(body) ? body[0] : body
+  const error = isJsonObject(outer) && isJsonObject(outer.error) ? outer.error : {}
+  const isGoogles = typeof error.status === 'string' && error.type === undefined
+  const speaker: FormatName = isGoogles ? 'generate-content' : 'messages'
+  const format = FORMATS.get(speaker)
+  assert(format, `no codec for ${speaker}`)
+  return format.decodeError(status, body)
 }

@@ -1,6 +1,6 @@
 /** Which top-level fields of a chat-completions body are passed on to a provider of the format, and why. */
 import type { Feature } from '@/chat/request'
-import { fieldTable, type RequestFields } from '@/formats/body-fields'
+import { type RequestFields, fieldTable } from '@/formats/body-fields'
 import { fieldTree } from '@/formats/nested-fields'
 
 /** OpenAI's own fields, and those that other services of the format read. */
@@ -189,3 +189,18 @@ export const requestFields: RequestFields = {
   lacking: LACKING,
   refusing: [],
 }
+
+/** Those that only providers of this format know. */
+export const NATIVE_EMBEDDING_FIELDS = ['user'] as const
+
+export const EMBEDDING_FIELDS: ReadonlySet<string> = new Set([
+  'model',
+  'input',
+  'dimensions',
+  'encoding_format',
+  'svc',
+  'fallback',
+  ...NATIVE_EMBEDDING_FIELDS,
+])
+/** Those of them that are the gateway's own, and never sent. */
+export const OWN_EMBEDDING_FIELDS: ReadonlySet<string> = new Set(['svc', 'fallback'])

@@ -9,7 +9,7 @@
 import type { Signature } from '@/chat/request'
 import { isJsonObject, type JsonObject, textOf } from '@/lib/json'
 import { decodeSignature } from './signature'
-import { decodeArguments } from './tool-arguments'
+import { decodeArguments } from './tool-calls'
 
 /** What a fragment says, with `''` for what it leaves out; `key` is what tells its call. */
 export type CallFragment = {

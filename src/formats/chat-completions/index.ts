@@ -1,23 +1,17 @@
 /** The chat-completions format (family 1, OpenAI style), and what its endpoints need beside the common contract. */
 import { AnswerSchema, ErrorSchema, EventSchema } from '@/formats/chat-completions/client-side/answer-schema'
-import { decodeRequest } from '@/formats/chat-completions/client-side/decode-request'
-import { encodeEmbeddings } from '@/formats/chat-completions/client-side/encode-embeddings'
+import { decodeRequest, recognition } from '@/formats/chat-completions/client-side/decode-request'
+import { encodeEmbeddings } from '@/formats/chat-completions/client-side/embeddings'
 import { encodeError } from '@/formats/chat-completions/client-side/encode-error'
 import { encodeResponse } from '@/formats/chat-completions/client-side/encode-response'
 import { createStreamEncoder } from '@/formats/chat-completions/client-side/encode-stream'
-import { recognition } from '@/formats/chat-completions/client-side/recognition'
 import { chatCompletionsRequest } from '@/formats/chat-completions/client-side/wire'
-import { decodeEmbeddingsResponse } from '@/formats/chat-completions/provider-side/decode-embeddings'
+import { MAX_INPUTS, askedEncoding, decodeEmbeddingsResponse, encodeEmbeddingsRequest } from '@/formats/chat-completions/provider-side/embeddings'
 import { decodeError } from '@/formats/chat-completions/provider-side/decode-error'
 import { decodeResponse } from '@/formats/chat-completions/provider-side/decode-response'
 import { createStreamDecoder } from '@/formats/chat-completions/provider-side/decode-stream'
-import {
-  askedEncoding,
-  encodeEmbeddingsRequest,
-  MAX_INPUTS,
-} from '@/formats/chat-completions/provider-side/encode-embeddings'
 import { encodeRequest } from '@/formats/chat-completions/provider-side/encode-request'
-import { endpoint } from '@/formats/chat-completions/provider-side/endpoint'
+import { endpoint } from './provider'
 import type { Format } from '@/formats/format'
 import { commonRateLimitHeaders } from '@/formats/rate-limit-headers'
 import { createRequestCheck } from '@/formats/schema-check'
@@ -29,8 +23,7 @@ import { passThrough } from './pass-through'
 import { SERVER_TOOLS } from './server-tools'
 import { decodeUsage } from './usage'
 
-export { decodeEmbeddings } from '@/formats/chat-completions/client-side/decode-embeddings'
-export { EmbeddingsRequest, EmbeddingsResponse } from '@/formats/chat-completions/client-side/wire-embeddings'
+export { EmbeddingsRequest, EmbeddingsResponse, decodeEmbeddings } from '@/formats/chat-completions/client-side/embeddings'
 
 /** The format, whose requests may have at most `maxMessages` messages. */
 export function createChatCompletions(maxMessages: number) {

@@ -1,7 +1,7 @@
 /** What changes when both sides speak chat-completions: the model's name, what metering needs, and broken shapes. */
 import type { ChatRequest } from '@/chat/request'
 import { CACHE_CONTROL_FIELD, leftOutFields, relayedFields } from '@/formats/body-fields'
-import { cacheKeyOf } from '@/formats/cache-key'
+import { cacheKeyOf } from '@/formats/openai'
 import type { AnswerContext, PassHooks, PassingStream, PassThrough, TargetTraits } from '@/formats/format'
 import { leaveOutInside } from '@/formats/nested-fields'
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '@/lib/json'
@@ -9,11 +9,11 @@ import { asWritten, rememberNumbers } from '@/lib/json-source/as-written'
 import { editJson, replaceStringInJson } from '@/lib/json-splice'
 import { BODY_FIELDS, NESTED_FIELDS } from './body-fields'
 import { DONE } from './framing'
-import { QUIRKS } from './quirks'
-import { repairAnswer } from './repair-answer'
+import { QUIRKS } from './provider'
+import { repairAnswer } from './repair'
 import { StreamRepair } from './repair-stream'
 import { restoreSignatures } from './restore-signatures'
-import { withChoiceOfAny } from './tool-choice'
+import { withChoiceOfAny } from './tool-calls'
 import { isUsageOnlyChunk } from './usage'
 
 export const passThrough = { request, response, createStream } satisfies PassThrough

@@ -5,7 +5,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 import type { JsonEdit } from '@/lib/json-splice'
 import { type CallFragment, CallSorter, type KnownCall, readFragment } from './call-fragments'
 import type { Put } from './repair'
-import { encodeArguments } from './tool-arguments'
+import { encodeArguments } from './tool-calls'
 
 type Call = KnownCall & {
   /** Its place among the calls that the client was told of. */

@@ -1,13 +1,14 @@
 /** How complete and streamed answers are corrected where official clients break on them. Null and absent count alike. */
-import type { AnswerContext } from '@/formats/format'
+import { decodeContent } from './answer-content'
+import { encodeFinishReason, publishedReason } from './finish-reason'
+import { decodeArguments, encodeArguments } from './tool-calls'
+import { decodeUsage, encodeUsage } from './usage'
+import type { AnswerContext, PassHooks } from '@/formats/format'
 import { formatDataUrl } from '@/formats/media'
 import type { Repair } from '@/formats/repairs'
 import { randomId } from '@/lib/ids'
-import { isJsonObject, type JsonObject, type JsonValue, textOf } from '@/lib/json'
+import { type JsonObject, type JsonValue, isJsonObject, textOf } from '@/lib/json'
 import type { JsonEdit } from '@/lib/json-splice'
-import { decodeContent } from './answer-content'
-import { publishedReason } from './finish-reason'
-import { decodeArguments, encodeArguments } from './tool-arguments'
 
 /** Takes note that what stands at `path` is to be `value`, or to go, because `repair` was not as published. */
 export type Put = (path: JsonEdit['path'], value: JsonValue | undefined, repair: Repair) => void
@@ -71,7 +72,7 @@ export function repairChoice(
 }
 
 /** The calls of a complete message: each has an id, a type and its arguments as a text. One without a name can't be answered, and goes. */
-export function repairCalls(put: Put, path: JsonEdit['path'], calls: JsonValue | undefined): void {
+function repairCalls(put: Put, path: JsonEdit['path'], calls: JsonValue | undefined): void {
   if (calls === undefined || calls === null) return
   if (!Array.isArray(calls)) put(path, undefined, 'tool_calls')
   for (const [index, call] of Array.isArray(calls) ? calls.entries() : []) {
@@ -94,4 +95,80 @@ export function repairCalls(put: Put, path: JsonEdit['path'], calls: JsonValue |
 export function repairSum(put: Put, usage: JsonValue | undefined): void {
   if (!isJsonObject(usage) || typeof usage.total_tokens === 'number') return
   put(['usage', 'total_tokens'], Number(usage.prompt_tokens) + Number(usage.completion_tokens), 'usage')
+}
+
+/** What is to change in the answer; where it states no usage, what is charged is stated. */
+export function repairAnswer(json: JsonObject, context: AnswerContext, hooks: PassHooks): JsonEdit[] {
+  const edits: JsonEdit[] = []
+  const put: Put = (path, value, repair) => {
+    edits.push({ path, value })
+    hooks.repaired(repair)
+  }
+  repairHead(put, json, 'chat.completion', context.id, context)
+  const choices = Array.isArray(json.choices) ? json.choices : []
+  for (const [index, choice] of choices.entries()) {
+    if (isJsonObject(choice) && isJsonObject(choice.message)) repairWhole(put, index, choice, choice.message)
+    else put(['choices', index], undefined, 'choices')
+  }
+  if (decodeUsage(json.usage)) repairSum(put, json.usage)
+  else put(['usage'], encodeUsage(hooks.charged()), 'usage')
+  return edits
+}
+
+function repairWhole(put: Put, place: number, choice: JsonObject, message: JsonObject): void {
+  const path = ['choices', place, 'message']
+  const hasCalls = Array.isArray(message.tool_calls) && message.tool_calls.length > 0
+  const index = Number.isSafeInteger(choice.index) && Number(choice.index) >= 0 ? Number(choice.index) : place
+  const otherwise = isJsonObject(message.function_call)
+    ? 'function_call'
+    : encodeFinishReason({ kind: 'stop' }, { hasToolCalls: hasCalls, hasRefusal: false })
+  repairChoice(put, ['choices', place], choice, index, otherwise)
+  if (message.role !== 'assistant') put([...path, 'role'], 'assistant', 'role')
+  repairContent(put, path, message)
+  repairAnnotations(put, path, message.annotations)
+  repairCalls(put, [...path, 'tool_calls'], message.tool_calls)
+}
+
+/** Libraries throw at other vendors' kinds of annotations, and at citations that lack a field. */
+export function repairAnnotations(put: Put, path: JsonEdit['path'], annotations: JsonValue | undefined): void {
+  if (!Array.isArray(annotations)) return
+  const list = [...path, 'annotations']
+  for (const [place, annotation] of annotations.entries()) {
+    const citation = isJsonObject(annotation) && annotation.type === 'url_citation' && annotation.url_citation
+    if (isJsonObject(citation) && textOf(citation.url)) repairCitation(put, [...list, place, 'url_citation'], citation)
+    else put([...list, place], undefined, 'annotations')
+  }
+}
+
+function repairCitation(put: Put, path: JsonEdit['path'], citation: JsonObject): void {
+  if (typeof citation.title !== 'string') put([...path, 'title'], '', 'annotations')
+  for (const name of ['start_index', 'end_index']) {
+    if (typeof citation[name] !== 'number') put([...path, name], 0, 'annotations')
+  }
+}
+
+/** The repair of what the messages of one choice list beside their calls, each list told in pieces. */
+export class ListRepair {
+  /** Undefined before the first list. */
+  private lengths: Map<string, number> | undefined
+
+  /** Gives each thing in a list of `delta` the place that it has in the whole list, where it names none. */
+  repair(put: Put, path: JsonEdit['path'], delta: JsonObject): void {
+    for (const name in delta) {
+      const list = delta[name]
+      if (Array.isArray(list) && name !== 'tool_calls' && name !== 'content') this.repairList(put, path, name, list)
+    }
+  }
+
+  private repairList(put: Put, path: JsonEdit['path'], name: string, list: readonly JsonValue[]): void {
+    this.lengths ??= new Map()
+    let length = this.lengths.get(name) ?? 0
+    for (const [place, item] of list.entries()) {
+      if (!isJsonObject(item)) continue
+      const isPlaced = typeof item.index === 'number'
+      if (!isPlaced) put([...path, name, place, 'index'], length, 'index')
+      length = Math.max(length, (isPlaced ? Number(item.index) : length) + 1)
+    }
+    this.lengths.set(name, length)
+  }
 }

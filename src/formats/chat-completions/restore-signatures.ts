@@ -1,6 +1,6 @@
 /** Puts right the signatures in a caller's own messages before a chat-completions provider sees them. */
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
-import { QUIRKS } from './quirks'
+import { QUIRKS } from './provider'
 import { decodeSignature, isForeignSignature, ownSignature } from './signature'
 
 /** `messages` without marked signatures, or unmarked where the provider takes them. Never changes `messages`. */

@@ -1,6 +1,6 @@
 /** Which fields of a generate-content body are passed on to a provider of the format, and why. All in camelCase. */
 import type { Feature } from '@/chat/request'
-import { fieldTable, type RequestFields } from '@/formats/body-fields'
+import { type RequestFields, fieldTable } from '@/formats/body-fields'
 import { fieldTree } from '@/formats/nested-fields'
 
 /** The top level. */
@@ -151,3 +151,13 @@ export const requestFields: RequestFields = {
   lacking: LACKING,
   refusing: [],
 }
+
+/** Those that only providers of this format know. */
+export const NATIVE_EMBEDDING_FIELDS = ['taskType', 'title', 'autoTruncate'] as const
+
+export const EMBEDDING_FIELDS: ReadonlySet<string> = new Set([
+  'model',
+  'content',
+  'outputDimensionality',
+  ...NATIVE_EMBEDDING_FIELDS,
+])

@@ -1,25 +1,19 @@
 /** The generate-content format (family 3, Gemini style), and what its endpoints need beside the common contract. */
 import type { Format } from '@/formats/format'
 import { AnswerSchema, ErrorSchema, EventSchema } from '@/formats/generate-content/client-side/answer-schema'
-import { decodeLoneBody, decodeRequest } from '@/formats/generate-content/client-side/decode-request'
-import { encodeEmbeddings } from '@/formats/generate-content/client-side/encode-embeddings'
+import { decodeLoneBody, decodeRequest, recognition } from '@/formats/generate-content/client-side/decode-request'
+import { encodeEmbeddings } from '@/formats/generate-content/client-side/embeddings'
 import { encodeError } from '@/formats/generate-content/client-side/encode-error'
 import { encodeResponse } from '@/formats/generate-content/client-side/encode-response'
 import { createStreamEncoder } from '@/formats/generate-content/client-side/encode-stream'
 import { modelListing } from '@/formats/generate-content/client-side/models'
-import { recognition } from '@/formats/generate-content/client-side/recognition'
 import { GenerateContentRequest } from '@/formats/generate-content/client-side/wire'
-import { decodeEmbeddingsResponse } from '@/formats/generate-content/provider-side/decode-embeddings'
+import { MAX_INPUTS, askedEncoding, decodeEmbeddingsResponse, encodeEmbeddingsRequest } from '@/formats/generate-content/provider-side/embeddings'
 import { decodeError } from '@/formats/generate-content/provider-side/decode-error'
 import { decodeResponse } from '@/formats/generate-content/provider-side/decode-response'
 import { createStreamDecoder } from '@/formats/generate-content/provider-side/decode-stream'
-import {
-  askedEncoding,
-  encodeEmbeddingsRequest,
-  MAX_INPUTS,
-} from '@/formats/generate-content/provider-side/encode-embeddings'
 import { encodeRequest } from '@/formats/generate-content/provider-side/encode-request'
-import { endpoint } from '@/formats/generate-content/provider-side/endpoint'
+import { endpoint } from './provider'
 import { commonRateLimitHeaders } from '@/formats/rate-limit-headers'
 import { requestFields } from './body-fields'
 import { framing } from './framing'
@@ -30,16 +24,10 @@ import { SERVER_TOOLS } from './server-tools'
 import { decodeUsage } from './usage'
 
 export { CountSchema } from '@/formats/generate-content/client-side/answer-schema'
-export { decodeCountTokens, encodeCountTokens } from '@/formats/generate-content/client-side/count-tokens'
-export { decodeBatchEmbedContents, decodeEmbedContent } from '@/formats/generate-content/client-side/decode-embeddings'
-export { parseModelPath } from '@/formats/generate-content/client-side/path'
+export { decodeCountTokens, encodeCountTokens } from '@/formats/generate-content/client-side/decode-request'
+export { BatchEmbedContentsRequest, BatchEmbedContentsResponse, EmbedContentRequest, EmbedContentResponse, decodeBatchEmbedContents, decodeEmbedContent } from '@/formats/generate-content/client-side/embeddings'
+export { parseModelPath } from '@/formats/generate-content/client-side/models'
 export { CountTokensRequest } from '@/formats/generate-content/client-side/wire'
-export {
-  BatchEmbedContentsRequest,
-  BatchEmbedContentsResponse,
-  EmbedContentRequest,
-  EmbedContentResponse,
-} from '@/formats/generate-content/client-side/wire-embeddings'
 export { jsonArrayFraming } from './framing'
 
 export const generateContent = {

@@ -9,7 +9,7 @@ import { editJson, type JsonEdit, replaceStringInJson } from '@/lib/json-splice'
 import { BODY_FIELDS, CONFIG_FIELDS, NESTED_FIELDS } from './body-fields'
 import { onOneLine } from './framing'
 import { camelCase, contentOfSystem, listOfContents } from './normalise'
-import { QUIRKS } from './quirks'
+import { QUIRKS } from './provider'
 import { restoreSignatures } from './restore-signatures'
 import { decodeUsage, encodeUsage } from './usage'
 

@@ -1,7 +1,7 @@
 /** Puts right the signatures of a caller's own contents before a generate-content provider sees them. */
 import type { ToolCallBlock, Turn } from '@/chat/request'
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
-import { QUIRKS } from './quirks'
+import { QUIRKS } from './provider'
 import { isForeignSignature, ownSignature, SKIP_VALIDATION, signFirstCall } from './signature'
 
 /**

@@ -1,12 +1,12 @@
 /** How responses of other providers are corrected where official clients break on them. */
-import type { AnswerContext, PassHooks } from '@/formats/format'
-import { randomId } from '@/lib/ids'
-import { isJsonObject, type JsonObject, type JsonValue, textOf } from '@/lib/json'
-import { asWritten, parseAsWritten } from '@/lib/json-source/as-written'
-import { editJson, type JsonEdit } from '@/lib/json-splice'
-import { type Put, repairAnnotations } from './repair-annotations'
-import { decodeArguments, encodeArguments } from './tool-arguments'
+import { decodeArguments, encodeArguments } from './tool-calls'
 import { decodeUsage, encodeUsage } from './usage'
+import type { AnswerContext, PassHooks } from '@/formats/format'
+import type { Repair } from '@/formats/repairs'
+import { randomId } from '@/lib/ids'
+import { type JsonObject, type JsonValue, isJsonObject, textOf } from '@/lib/json'
+import { asWritten, parseAsWritten } from '@/lib/json-source/as-written'
+import { type JsonEdit, editJson } from '@/lib/json-splice'
 
 /** Fields of an answer in which a caller reads what it asked for, where the provider was asked for something else. */
 const ECHOED = [
@@ -143,4 +143,63 @@ export function repairPart(put: Put, path: JsonEdit['path'], part: JsonValue | u
 export function repairArguments(put: Put, path: JsonEdit['path'], given: JsonValue | undefined): void {
   const text = encodeArguments(decodeArguments(given))
   if (text !== given) put(path, text, 'arguments')
+}
+
+/** What is to change in the answer; where it states no usage, what is charged is stated. */
+export function repairAnswer(json: JsonObject, context: AnswerContext, hooks: PassHooks): JsonEdit[] {
+  const edits: JsonEdit[] = []
+  const put: Put = (path, value, repair) => {
+    edits.push({ path, value })
+    hooks.repaired(repair)
+  }
+  repairHead(put, edits, [], json, identityOf(context))
+  for (const [index, item] of (Array.isArray(json.output) ? json.output : []).entries()) {
+    if (!isJsonObject(item)) {
+      put(['output', index], undefined, 'output')
+      continue
+    }
+    if (!textOf(item.id)) put(['output', index, 'id'], newItemId(item.type), 'id')
+    repairItem(put, ['output', index], item, true)
+  }
+  repairUsage(put, ['usage'], json.usage, hooks)
+  return edits
+}
+
+/** Takes note that what stands at `path` is to be `value`, or to go, because `repair` was not as published. */
+export type Put = (path: JsonEdit['path'], value: JsonValue | undefined, repair: Repair) => void
+
+type Kind = { about: string; rest: Readonly<Record<string, string | number>> }
+
+/** What each kind is about, without which it says nothing; and what else it has, by what stands for it where it was left out. */
+const KINDS: ReadonlyMap<JsonValue | undefined, Kind> = new Map<JsonValue | undefined, Kind>([
+  ['url_citation', { about: 'url', rest: { title: '', start_index: 0, end_index: 0 } }],
+  ['file_citation', { about: 'file_id', rest: { filename: '', index: 0 } }],
+  [
+    'container_file_citation',
+    { about: 'file_id', rest: { container_id: '', filename: '', start_index: 0, end_index: 0 } },
+  ],
+  ['file_path', { about: 'file_id', rest: { index: 0 } }],
+])
+
+/** Puts an annotation right; false where it is none that clients know, and they are better off without it. */
+export function repairAnnotation(put: Put, path: JsonEdit['path'], annotation: JsonValue | undefined): boolean {
+  if (!isKnownAnnotation(annotation)) return false
+  for (const [name, none] of Object.entries(KINDS.get(annotation.type)?.rest ?? {})) {
+    if (typeof annotation[name] !== typeof none) put([...path, name], none, 'annotations')
+  }
+  return true
+}
+
+/** Puts a list of them right. */
+function repairAnnotations(put: Put, path: JsonEdit['path'], list: readonly JsonValue[]): void {
+  for (const [place, annotation] of list.entries()) {
+    if (!repairAnnotation(put, [...path, place], annotation)) put([...path, place], undefined, 'annotations')
+  }
+}
+
+/** Whether it is of a kind that clients know, and about something. */
+export function isKnownAnnotation(annotation: JsonValue | undefined): annotation is JsonObject {
+  if (!isJsonObject(annotation)) return false
+  const kind = KINDS.get(annotation.type)
+  return kind !== undefined && Boolean(textOf(annotation[kind.about]))
 }

@@ -1,7 +1,7 @@
 /** Takes what the gateway gave out, and what a provider would look for in vain, out of a caller's input. */
 import { isJsonObject, type JsonObject, type JsonValue, textOf } from '@/lib/json'
 import { isForeignSignature } from './signature'
-import { encodeToolId } from './tool-ids'
+import { encodeToolId } from './tool-calls'
 
 /** Items of tools that run at the provider: it knows them by their ids alone. */
 const HOSTED =

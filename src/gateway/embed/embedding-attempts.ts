@@ -1,15 +1,25 @@
 /** Tries the targets of a plan until one has given the vectors of all inputs, and tells them. */
-import { Attempts } from '@/gateway/attempt/first-answer'
-import type { OpenAttempt } from '@/gateway/attempt/open-attempt'
-import { Meter } from '@/gateway/charge/meter'
-import type { Hold } from '@/gateway/hold/hold'
-import { assert } from '@/lib/assert'
-import type { Permit } from '@/routing/failover/permit'
 import type { Room } from './answer-room'
-import { type AnsweredCalls, attemptEmbedding, type Embedded } from './attempt-embedding'
 import type { EmbeddingDeps, EmbeddingRequestCall } from './embedding-call'
 import type { EmbeddingOffer } from './embedding-offer'
 import { tellVectors } from './tell-vectors'
+import type { Target } from '@/catalog/types'
+import type { EmbeddingAnswer } from '@/chat/embedding'
+import type { ProviderEmbeddings } from '@/dialects/dialect'
+import { leftOutFields } from '@/formats/body-fields'
+import { type AttemptDeps, noteFailure } from '@/gateway/attempt/attempt'
+import { Attempts } from '@/gateway/attempt/first-answer'
+import type { OpenAttempt } from '@/gateway/attempt/open-attempt'
+import { MAX_ANSWER_BYTES } from '@/gateway/attempt/read-complete'
+import { Meter } from '@/gateway/charge/meter'
+import type { Hold } from '@/gateway/hold/hold'
+import { assert } from '@/lib/assert'
+import type { Clock } from '@/lib/clock'
+import { turnFor } from '@/lib/wait/own-turn'
+import type { Permit } from '@/routing/failover/permit'
+import { callUpstream } from '@/upstream/client'
+import { embeddingsUrl } from '@/upstream/endpoints'
+import type { UpstreamFailure } from '@/upstream/failure'
 
 /** See {@link Attempts}. */
 export class EmbeddingAttempts extends Attempts<Embedded, EmbeddingDeps, EmbeddingRequestCall, EmbeddingOffer> {
@@ -50,4 +60,106 @@ export class EmbeddingAttempts extends Attempts<Embedded, EmbeddingDeps, Embeddi
     void attemptEmbedding(deps, { call, attempt, embeddings }, this.answered)
     return attempt
   }
+}
+
+/** All vectors, call by call; or what there was when the client went away, or another attempt won. */
+export type Embedded = {
+  kind: 'embedded' | 'abandoned'
+  answers: readonly EmbeddingAnswer[]
+  /** Those that were answered for; where none were, those that were asked about. */
+  inputs: number
+  isUnreached?: true
+}
+
+/** What each target has answered so far, which a second attempt at it goes on from. */
+type AnsweredCalls = Map<Target, EmbeddingAnswer[]>
+
+/** What each of its calls is made with. */
+type EmbeddingAttempt = { call: EmbeddingRequestCall; attempt: OpenAttempt<Embedded>; embeddings: ProviderEmbeddings }
+
+/**
+ * Asks the permit's target for the vectors of all inputs, in as many calls as the provider's format takes, one after another: a fault
+ * of any of them is one of the attempt, and what a target has answered already is not asked of it again. Tells the attempt what it
+ * comes to, and never rejects.
+ */
+async function attemptEmbedding(
+  deps: Pick<AttemptDeps, 'logger'> & { clock: Clock },
+  { call, attempt, embeddings }: EmbeddingAttempt,
+  answered: AnsweredCalls,
+): Promise<void> {
+  const { permit } = attempt
+  const { target } = permit.planned
+  const answers = answered.get(target) ?? []
+  answered.set(target, answers)
+  const { inputs } = call.request
+  const startedMs = deps.clock.monotonic()
+  try {
+    for (;;) {
+      const start = answers.length * embeddings.maxInputs
+      if (start >= inputs.length) break
+      const isLate = deps.clock.monotonic() - startedMs >= target.provider.timeouts.totalMs
+      const result = isLate ? OVERTIME : await askOnce({ call, attempt, embeddings }, start)
+      if (call.signal.aborted || attempt.isDropped) {
+        if (!('kind' in result)) answers.push(result)
+        if (answers.length * embeddings.maxInputs >= inputs.length) break
+        permit.abandoned()
+        const inputCount = Math.max(answers.length, 1) * embeddings.maxInputs
+        const isUnreached = 'kind' in result && result.kind === 'unreachable' && result.isUnheard
+        return attempt.finish({ kind: 'abandoned', answers, inputs: inputCount, ...(isUnreached && { isUnreached }) })
+      }
+      if ('kind' in result) return attempt.finish(noteFailure(deps.logger, call.requestId, permit, result))
+      answers.push(result)
+      // The target is not silent.
+      attempt.sinceMs = deps.clock.monotonic()
+    }
+    attempt.begin({ kind: 'embedded', answers, inputs: inputs.length })
+  } catch (error) {
+    attempt.crash(error)
+  }
+}
+
+const OVERTIME: UpstreamFailure = { kind: 'timeout', phase: 'total' }
+
+async function askOnce(
+  { call, attempt, embeddings }: EmbeddingAttempt,
+  start: number,
+): Promise<EmbeddingAnswer | UpstreamFailure> {
+  const { permit, providerFormat } = attempt
+  const { request, format, signal } = call
+  const { target } = permit.planned
+  const { provider, model, quirks } = target
+  const traits = { model, quirks, passFields: provider.passFields }
+  const end = Math.min(start + embeddings.maxInputs, request.inputs.length)
+  const isOwn = format === providerFormat
+  const encoding = embeddings.askedEncoding(request, traits)
+  const body = embeddings.encodeRequest({ request, start, end, body: isOwn ? call.body : undefined, encoding }, traits)
+  const answer = await callUpstream({
+    target,
+    key: permit.key,
+    format: providerFormat,
+    stream: false,
+    signal,
+    handle: attempt,
+    url: embeddingsUrl(target),
+    bodyText: JSON.stringify(body),
+    traceHeaders: attempt.listener?.headers,
+  })
+  if (answer.kind === 'failed') return answer.failure
+  const read = await answer.readAll(MAX_ANSWER_BYTES)
+  if (read.kind === 'failed') return read.failure
+  // Only a list that is the whole answer, in the words of the caller, can stay as it was written.
+  const isWhole = isOwn && end - start === request.inputs.length
+  const written = isWhole && encoding === request.encoding ? encoding : undefined
+  // Thousands of short texts cost next to nothing, and have an answer of many megabytes.
+  const decoding = turnFor(read.bytes.length)
+  if (decoding) await decoding
+  const decoded = await embeddings.decodeResponse(read.bytes, { count: end - start, written })
+  return decoded ?? { kind: 'malformed', detail: 'answer is not the vectors that were asked for' }
+}
+
+/** The caller's fields that a target was not sent. */
+export function leftOutOf({ request, format }: EmbeddingRequestCall, { planned }: Permit): readonly string[] {
+  const { provider, quirks } = planned.target
+  if (provider.format !== format.name) return [...request.nativeFields, ...(request.unlisted ?? [])]
+  return leftOutFields(request, { quirks, passFields: provider.passFields })
 }

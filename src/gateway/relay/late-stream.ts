@@ -2,11 +2,11 @@
  * A stream whose first content takes long: its client is answered all the same and kept alive, so that no proxy between takes
  * the connection for dead, while it is still open which target will answer. What goes wrong by then is told inside the stream.
  */
-import type { GatewayError } from '@/chat/error'
+import { type GatewayError, restarting } from '@/chat/error'
 import type { AnswerContext } from '@/formats/format'
 import type { ActiveStreams } from './active-streams'
 import { streamHeaders } from './headers'
-import { KEEP_ALIVE_MS, shuttingDown } from './relay-stream'
+import { KEEP_ALIVE_MS } from './relay-stream'
 import type { Client } from './relayed'
 
 /** Below what any proxy between takes for silence. */
@@ -90,7 +90,7 @@ async function answerOf(
 function interrupt(state: State): void {
   const { wait } = state
   if (!wait || state.isGone) return
-  send(state, errorText(wait.client, wait.context, shuttingDown()))
+  send(state, errorText(wait.client, wait.context, restarting()))
   end(state)
   leave(state)
 }

@@ -8,7 +8,7 @@
  * client's hang-up (nobody is left to tell). The upstream flows through a TransformStream at the pace of its client, so a slow
  * one costs two reads of memory; where nothing has to be put right, its bytes are passed on as they came.
  */
-import { GatewayError } from '@/chat/error'
+import { type GatewayError, restarting } from '@/chat/error'
 import type { StreamItem } from '@/gateway/attempt/repeats'
 import {
   type BatchSink,
@@ -80,7 +80,7 @@ class Relay implements BatchSink, Timed {
     this.writer = new StreamWriter(answer, isRaw)
     if (held.length > 0) this.early.push(Promise.resolve({ kind: 'items', items: held }))
     if (pending) this.early.push(pending)
-    this.unregister = deps.streams.add(() => fail(this, shuttingDown()))
+    this.unregister = deps.streams.add(() => fail(this, restarting()))
     watch(this)
     // A client that takes nothing must not keep the call open: the upstream's overtime is told even while nobody reads.
     source.onOvertime((failure) => void failUpstream(this, failure))
@@ -255,9 +255,4 @@ function noteFirstToken(relay: Relay): void {
 
 function sinceArrival({ answer }: Relay): number {
   return Math.round(answer.deps.clock.monotonic() - answer.charge.arrivedMonotonicMs)
-}
-
-/** What the clients of streams are told when the process ends. */
-export function shuttingDown(): GatewayError {
-  return new GatewayError('overloaded', 'The service is restarting. Try again.', { retryAfterSeconds: 1 })
 }

@@ -4,7 +4,7 @@
  */
 import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
-import { GatewayError } from '@/chat/error'
+import { GatewayError, restarting } from '@/chat/error'
 import type { Format } from '@/formats/format'
 import { authenticate } from '@/http/auth'
 import type { HttpDeps } from '@/http/deps'
@@ -111,7 +111,7 @@ async function answerRoute(deps: HttpDeps, request: Request): Promise<Response> 
   })
   let free: FreeRequest | undefined
   try {
-    if (deps.isDraining()) throw new GatewayError('overloaded', 'The service is restarting.', { retryAfterSeconds: 1 })
+    if (deps.isDraining()) throw restarting()
     const named = namedFormat(deps, request)
     format = named ?? format
     const payer = await authenticate(deps, request)

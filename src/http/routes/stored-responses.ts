@@ -13,7 +13,7 @@ import type { Payer } from '@/ledger/outcomes'
 import type { JsonObject } from '@/lib/json'
 import { asWritten } from '@/lib/json-source/as-written'
 import { orNull } from '@/lib/schemas'
-import { asListed } from '@/stored-responses/own-input'
+import { asListed } from '@/stored-responses/stored-items'
 
 const ERRORS = [400, 401, 404, 429, 503] as const
 

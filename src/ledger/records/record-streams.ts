@@ -2,15 +2,14 @@
  * The way of usage records out of the ledger: its 64 streams, read as one consumer group by any number of workers, on one Redis
  * or on a cluster. A record leaves its stream when it is acknowledged, and never before.
  */
-import { Cluster, ReplyError } from 'ioredis'
+import { takeOut } from './acknowledge'
+import type { StoreCallListener } from '@/ledger/store-calls'
 import { ALL_SHARDS, shardGroups } from '@/ledger/store/all-shards'
-import { commandTimeoutOf, keyPrefixOf, type RedisClient } from '@/ledger/store/connection'
+import { type RedisClient, commandTimeoutOf, keyPrefixOf } from '@/ledger/store/connection'
 import { readEpoch } from '@/ledger/store/epoch'
 import { CONSUMER_GROUP, recordsName } from '@/ledger/store/names'
 import { createScriptRunner } from '@/ledger/store/script-runner'
-import type { StoreCallListener } from '@/ledger/store-calls'
-import { takeOut } from './acknowledge'
-import { CONSUMER, type RawEntry, readGroup, withGroup } from './consumer-group'
+import { Cluster, ReplyError } from 'ioredis'
 
 /** One entry of one shard's stream, which `stream` names; `fields` alternates names and values. */
 export type StreamEntry = { shard: number; stream: string; id: string; fields: string[] }
@@ -216,5 +215,48 @@ function collect(result: ReadResult, { shard, stream }: Shard, entries: readonly
   for (const [id, fields] of entries) {
     if (fields === null) result.lost += 1
     else result.entries.push({ shard, stream, id, fields })
+  }
+}
+
+/** All workers share one consumer name: entries go to one of them, abandoned ones are found by idleness. */
+const CONSUMER = 'flusher'
+
+/** An entry as the store gives it; without fields where it was trimmed away while it was in somebody's hands. */
+type RawEntry = [id: string, fields: string[] | null]
+
+/** Takes up to `count` new entries of each stream in one command; a stream with nothing new is left out. */
+async function readGroup(
+  redis: RedisClient,
+  streams: readonly string[],
+  count: number,
+): Promise<[stream: string, entries: RawEntry[]][]> {
+  const positions = streams.map(() => '>')
+  const read = () =>
+    redis.xreadgroup('GROUP', CONSUMER_GROUP, CONSUMER, 'COUNT', count, 'STREAMS', ...streams, ...positions)
+  const answer = ((await withGroup(redis, streams, read)) ?? []) as [string, RawEntry[]][]
+  const prefixChars = keyPrefixOf(redis).length
+  return answer.map(([stream, entries]) => [stream.slice(prefixChars), entries])
+}
+
+/** Runs `command`, and makes the group first where there is none yet: on a new store, or on one that came back empty. */
+async function withGroup<T>(
+  redis: RedisClient,
+  streams: readonly string[],
+  command: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await command()
+  } catch (error) {
+    if (!(error instanceof Error) || !error.message.startsWith('NOGROUP')) throw error
+  }
+  await Promise.all(streams.map((stream) => createGroup(redis, stream)))
+  return await command()
+}
+
+async function createGroup(redis: RedisClient, stream: string): Promise<void> {
+  try {
+    await redis.xgroup('CREATE', stream, CONSUMER_GROUP, '0', 'MKSTREAM')
+  } catch (error) {
+    if (!(error instanceof Error) || !error.message.startsWith('BUSYGROUP')) throw error
   }
 }

@@ -2,16 +2,15 @@
  * Lets a request through to a target, where breaker, keys and slots do: at once, after a wait for a slot, or as the last resort
  * against their advice, of which there is one at a time for each target, so that a rest stays a rest.
  */
+import { type Entry, type FailoverState, isAtEnd, remainingMs } from './failover-state'
+import { classify } from './fault-class'
+import { type Permit, issuePermit } from './permit'
 import type { Provider, ProviderKey } from '@/catalog/types'
 import { GatewayError } from '@/chat/error'
 import type { ConcurrencyLimiter, Release } from '@/routing/health/concurrency'
 import type { KeyPool } from '@/routing/health/key-pool'
 import { targetId } from '@/routing/health/target-id'
 import type { PlannedTarget } from '@/routing/plan/plan'
-import { type Entry, type FailoverState, isAtEnd, remainingMs } from './failover-state'
-import { classify } from './fault-class'
-import { type Patience, patienceWith } from './patience'
-import { issuePermit, type Permit } from './permit'
 
 /** A target that is tried against its breaker's advice may be silent for this long at most. */
 export const LAST_RESORT_PATIENCE_MS = 60_000
@@ -196,4 +195,30 @@ function withPatience(planned: PlannedTarget, limitMs: number): PlannedTarget {
   if (provider.timeouts.firstByteMs <= limitMs) return planned
   const timeouts = { ...provider.timeouts, firstByteMs: Math.ceil(limitMs) }
   return { ...planned, target: { ...target, provider: { ...provider, timeouts } } }
+}
+
+/** Milliseconds of silence after which something follows, as long as another target is left. */
+type Patience = {
+  /** The next target is asked beside this one. */
+  hedgeMs: number
+  /** Where that may not be, because retries are used up: this one is given up for the next. */
+  giveUpMs: number
+}
+
+/** Nobody is taken for silent sooner, however fast it usually is, unless its provider's `hedgeMs` says so. */
+const MIN_HEDGE_MS = 5_000
+/** As many times what all but a hundredth of its answers take. */
+const USUAL_FACTOR = 4
+/** A target that nobody knows yet. A whole answer is silence until it is there, so only a second try tells. */
+const UNKNOWN_STREAM: Patience = { hedgeMs: 10_000, giveUpMs: 30_000 }
+const UNKNOWN_WHOLE: Patience = { hedgeMs: 15_000, giveUpMs: 60_000 }
+
+/** The patience with one target: `slowestMs` is the 99th percentile (undefined: unknown), `leastMs` the least. */
+function patienceWith(slowestMs: number | undefined, stream: boolean, leastMs: number | undefined): Patience {
+  if (slowestMs === undefined) {
+    if (leastMs !== undefined) return { hedgeMs: leastMs, giveUpMs: 2 * leastMs }
+    return stream ? UNKNOWN_STREAM : UNKNOWN_WHOLE
+  }
+  const hedgeMs = Math.max(leastMs ?? MIN_HEDGE_MS, USUAL_FACTOR * slowestMs)
+  return { hedgeMs, giveUpMs: 2 * hedgeMs }
 }

@@ -1,11 +1,11 @@
-/** Tells a caller why no model can serve the request: which requirement ruled out which model. */
+/** What a plan refuses, and how the caller is told: models that the key may not call, that do something else, or cannot serve the request. */
+import type { PassedOver, Unmet } from './requirements'
 import { takesTools } from '@/catalog/tool-allowance'
-import type { Catalog, Model } from '@/catalog/types'
+import type { Catalog, Model, ModelKind, Tier } from '@/catalog/types'
 import { GatewayError, invalidRequest } from '@/chat/error'
 import type { FormatName } from '@/chat/format-name'
 import type { ChatRequest } from '@/chat/request'
 import type { ServerTool } from '@/chat/server-tools'
-import type { PassedOver } from './requirements'
 
 /** Models named in full in one message; a tier may have many. */
 const MAX_NAMED = 8
@@ -60,4 +60,54 @@ export function refuseUntakenTools(
   const { field, kind } = untaken
   const what = field === kind ? field : `${field} (${kind})`
   throw invalidRequest(`${what}: no price covers it here, or the model speaks another format. ${others}.`, field)
+}
+
+/** Sees to it that a conversation is asked of a model that answers, and vectors of one that embeds; says where else to ask. */
+const EMBEDDING_PATHS = 'POST /v1/embeddings, or models/{model}:embedContent and :batchEmbedContents'
+
+/** Throws `invalid_request` with the code `wrong_endpoint`, blaming the field `param`, where what is named is of the other kind. */
+export function checkKind(catalog: Catalog, named: Model | Tier, kind: ModelKind, param: string): void {
+  const own: ModelKind = 'candidates' in named ? 'chat' : named.kind
+  if (own === kind) return
+  const message =
+    own === 'embedding'
+      ? `'${named.id}' embeds texts and answers no conversation. Ask it at ${EMBEDDING_PATHS}.`
+      : `'${named.id}' answers conversations and embeds nothing: ask it where those are answered. ${embedders(catalog)}`
+  throw new GatewayError('invalid_request', message, { param, code: 'wrong_endpoint' })
+}
+
+function embedders({ models }: Catalog): string {
+  const ids = [...models.values()].flatMap(({ id, kind }) => (kind === 'embedding' ? [id] : []))
+  return ids.length === 0 ? 'No model embeds here.' : `Models that embed: ${ids.slice(0, MAX_NAMED).join(', ')}.`
+}
+
+/** Ids of the models that a key may call; null = every model. A tier may be called where one of its candidates may. */
+export type AllowedModelIds = readonly string[] | null
+
+/** Why a tier passes over a candidate that the key may not call. */
+export const NOT_ALLOWED: Unmet = {
+  requirement: 'permission',
+  isFirm: true,
+  detail: 'is not allowed for this API key',
+}
+
+/** Whether the key may call `model`. */
+export function isAllowed(allowed: AllowedModelIds, model: Model): boolean {
+  return allowed === null || allowed.includes(model.id)
+}
+
+/** Throws `forbidden` with the code `model_not_allowed`, blaming the field `param`, where the key may not call what it names. */
+export function checkAllowed(allowed: AllowedModelIds, named: Model | Tier, param: string): void {
+  if (allowed !== null) checkListed(allowed, named, param)
+}
+
+function checkListed(allowed: readonly string[], named: Model | Tier, param: string): void {
+  const isTier = 'candidates' in named
+  const models = isTier ? named.candidates : [named]
+  if (models.some((model) => isAllowed(allowed, model))) return
+  const message = isTier
+    ? `This API key may not call any of the models that '${named.id}' chooses from.`
+    : `This API key may not call the model '${named.id}'.`
+  const hint = 'The models of a key are changed in the dashboard, under API keys.'
+  throw new GatewayError('forbidden', `${message} ${hint}`, { param, code: 'model_not_allowed' })
 }

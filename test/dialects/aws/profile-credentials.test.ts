@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type ScriptedUpstream, startUpstream } from '@test/support/upstream'
 import { credentialsOf, fetchCredentials } from '@/dialects/aws/aws-credentials'
-import { profileSource } from '@/dialects/aws/profile-file'
+import { profileSource } from '@/dialects/aws/profile'
 
 const SECRET = 'secret-canary'
 const START = 'https://start.example/start'

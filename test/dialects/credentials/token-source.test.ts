@@ -3,8 +3,7 @@ import { describe, expect, test } from 'bun:test'
 import { manualClock } from '@test/routing/world'
 import { until } from '@test/support/until'
 import { CredentialError } from '@/dialects/credentials/authorizer'
-import { sharedSource } from '@/dialects/credentials/shared-sources'
-import { createTokenSource, type Token } from '@/dialects/credentials/token-source'
+import { type Token, createTokenSource, sharedSource } from '@/dialects/credentials/token-source'
 
 const HOUR_MS = 3_600_000
 const FOREVER = new AbortController().signal

@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test'
 import { fc } from '@test/support/property'
 import type { ChatRequest, ContentBlock, TextBlock, Tool, ToolChoice, Turn } from '@/chat/request'
-import { cacheKeyOf } from '@/formats/cache-key'
+import { cacheKeyOf } from '@/formats/openai'
 import { decodeRequest } from '@/formats/responses/client-side/decode-request'
 import { encodeRequest } from '@/formats/responses/provider-side/encode-request'
 import { isJsonObject, parseJson } from '@/lib/json'

@@ -1,9 +1,9 @@
 /** Message content of a chat-completions request (a string or parts) as blocks of the hub. */
+import type { WireCacheControl, WireContentPart, WireMessage, WireRequest } from './wire'
 import { invalidRequest } from '@/chat/error'
-import type { AudioBlock, ContentBlock, FileBlock, ImageBlock, RefusalBlock, TextBlock } from '@/chat/request'
+import type { AudioBlock, CacheHint, ContentBlock, FileBlock, ImageBlock, RefusalBlock, TextBlock } from '@/chat/request'
 import { audioMediaType, decodeUrl, mediaTypeOfFilename, parseDataUrl } from '@/formats/media'
-import { decodeCache } from './decode-cache'
-import type { WireContentPart, WireMessage } from './wire'
+import { isJsonObject } from '@/lib/json'
 
 type MessageBlock = TextBlock | RefusalBlock | ImageBlock | FileBlock | AudioBlock
 
@@ -11,11 +11,7 @@ type MessageBlock = TextBlock | RefusalBlock | ImageBlock | FileBlock | AudioBlo
 export function decodeContent(content: WireMessage['content'], param: string): MessageBlock[] {
   if (content === undefined || content === null) return []
   if (typeof content === 'string') return content === '' ? [] : [{ type: 'text', text: content }]
-  return decodeParts(content, param)
-}
-
-function decodeParts(parts: WireContentPart[], param: string): MessageBlock[] {
-  return parts.flatMap((part, index) => decodePart(part, `${param}[${index}]`))
+  return content.flatMap((part, index) => decodePart(part, `${param}[${index}]`))
 }
 
 /** Only the texts, for roles whose content is text; other parts are refused because they would be lost. */
@@ -101,4 +97,30 @@ function shown(type: string): string {
 
 function missing(param: string) {
   return invalidRequest(`${param} is required`, param)
+}
+
+/** The hint of one part; the time to live is five minutes unless it says an hour. */
+function decodeCache({ prompt_cache_breakpoint: own, cache_control: common }: WireContentPart) {
+  if (common) return decodeCacheControl(common)
+  return isJsonObject(own) ? hintOf(own.ttl) : undefined
+}
+
+/** The hint that a message, a tool or a request carries. */
+export function decodeCacheControl(control: WireCacheControl | undefined): CacheHint | undefined {
+  return control ? hintOf(control.ttl) : undefined
+}
+
+/** Whether there is a `cache_control` anywhere: services that don't know it refuse the request for it. */
+export function hasCacheControl({ cache_control: whole, messages, tools, functions }: WireRequest): boolean {
+  if (whole || functions?.some((definition) => definition.cache_control)) return true
+  if (tools?.some((tool) => tool.cache_control ?? tool.function?.cache_control)) return true
+  for (const { cache_control: own, content, tool_calls: calls } of messages) {
+    if (own || calls?.some((call) => call.cache_control)) return true
+    if (Array.isArray(content)) for (const part of content) if (part.cache_control) return true
+  }
+  return false
+}
+
+function hintOf(ttl: unknown): CacheHint {
+  return { ttl: ttl === '1h' ? '1h' : '5m' }
 }

@@ -1,28 +1,20 @@
 /** A chat-completions request as a request of the hub. */
-
-import { invalidRequest } from '@/chat/error'
-import {
-  type ChatRequest,
-  EFFORTS,
-  type Effort,
-  type OutputShape,
-  type Reasoning,
-  type Sampling,
-  VERBOSITIES,
-} from '@/chat/request'
-import { type FieldVerdict, judgeFields, withUnlisted } from '@/formats/body-fields'
-import { BODY_FIELDS, NESTED_FIELDS } from '@/formats/chat-completions/body-fields'
-import { listServerTools } from '@/formats/chat-completions/server-tools'
-import { unlistedInside } from '@/formats/nested-fields'
-import { readPreferences } from '@/formats/preferences'
-import type { JsonObject, JsonValue } from '@/lib/json'
-import { asWritten } from '@/lib/json-source/as-written'
-import { checkRequest, type RequestCheck } from './check-request'
-import { hasCacheControl, markLastTurn } from './decode-cache'
+import { decodeCacheControl, hasCacheControl } from './decode-content'
+import { markLastTurn } from '@/chat/cache-hints'
 import { decodeToolChoice, decodeTools } from './decode-tools'
 import { decodeTurns } from './decode-turns'
 import { listHostedHistory, listNativeMedia, listNativeOnly } from './native-only'
-import type { WireRequest } from './wire'
+import { type RequestCheck, type WireRequest, checkRequest } from './wire'
+import { invalidRequest } from '@/chat/error'
+import { type ChatRequest, EFFORTS, type Effort, type OutputShape, type Reasoning, type Sampling, VERBOSITIES } from '@/chat/request'
+import { type FieldVerdict, judgeFields, unlessEmpty, withUnlisted } from '@/formats/body-fields'
+import { BODY_FIELDS, NESTED_FIELDS } from '@/formats/chat-completions/body-fields'
+import { listServerTools } from '@/formats/chat-completions/server-tools'
+import type { Recognition } from '@/formats/format'
+import { unlistedInside } from '@/formats/nested-fields'
+import { readPreferences } from '@/formats/preferences'
+import type { JsonObject, JsonValue } from '@/lib/json'
+import { schemaOutput } from '@/formats/openai'
 
 /** Throws a GatewayError `invalid_request` that names the field and the limit it breaks. Never changes `body`. */
 export function decodeRequest(body: JsonObject, check: RequestCheck = checkRequest): ChatRequest {
@@ -36,12 +28,10 @@ export function decodeRequest(body: JsonObject, check: RequestCheck = checkReque
   const reasoning = decodeReasoning(request)
   const verbosity = request.verbosity ? oneOf(VERBOSITIES, request.verbosity) : undefined
   const maxOutputTokens = decodeOutputLimit(request)
-  const nativeOnly = listNativeOnly(request)
   const hostedHistory = listHostedHistory(request)
-  const serverTools = listServerTools(request)
   const userId = request.safety_identifier ?? request.user
   const { system, turns } = decodeTurns(request.messages)
-  markLastTurn(turns, request.cache_control)
+  markLastTurn(turns, decodeCacheControl(request.cache_control))
   return {
     model: request.model,
     stream: request.stream ?? false,
@@ -65,10 +55,10 @@ export function decodeRequest(body: JsonObject, check: RequestCheck = checkReque
     fallback: request.fallback ?? [],
     ...readPreferences(request.svc),
     wantsUsage: request.stream_options?.include_usage === true,
-    nativeOnly: nativeOnly.length > 0 ? nativeOnly : undefined,
-    hostedHistory: hostedHistory.length > 0 ? hostedHistory : undefined,
+    nativeOnly: unlessEmpty(listNativeOnly(request)),
+    hostedHistory: unlessEmpty(hostedHistory),
     nativeMedia: hostedHistory.length > 0 ? listNativeMedia(request) : undefined,
-    serverTools: serverTools.length > 0 ? serverTools : undefined,
+    serverTools: unlessEmpty(listServerTools(request)),
     ...judge(body),
     extensions: {
       'chat-completions': decodeExtensions(body, {
@@ -118,15 +108,9 @@ function decodeOutput(request: WireRequest): OutputShape | undefined {
   if (format.type !== 'json_schema') return undefined
   const definition = format.json_schema
   if (!definition) throw invalidRequest('response_format.json_schema is required', 'response_format.json_schema')
-  const { schema, name, description, strict } = definition
+  const { schema } = definition
   if (!schema) return { type: 'json' }
-  return {
-    type: 'json-schema',
-    schema: asWritten(schema),
-    ...(typeof name === 'string' && { name }),
-    ...(typeof description === 'string' && { description }),
-    ...(typeof strict === 'boolean' && { strict }),
-  }
+  return schemaOutput({ ...definition, schema })
 }
 
 /** Whoever asks for effort gets to read what it bought, where the provider shows it; this format has no field to say so. */
@@ -160,4 +144,12 @@ function decodeSampling(request: WireRequest): Sampling {
 function decodeTopK(body: JsonObject): number | undefined {
   const value = body.top_k
   return typeof value === 'number' && Number.isSafeInteger(value) && value > 0 ? value : undefined
+}
+
+/** By what a chat-completions request is known: its path alone. What could be several formats' is taken for this one anyway. */
+export const recognition: Recognition = {
+  headers: [],
+  keyHeaders: [],
+  isOwnPath: (path) => /^\/(v1\/)*(chat\/|embeddings\b)/.test(path),
+  isOwnBody: () => false,
 }

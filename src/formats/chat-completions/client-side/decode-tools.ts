@@ -3,7 +3,7 @@ import type { Tool, ToolChoice, ToolOrigin } from '@/chat/request'
 import { CUSTOM_PARAMETERS, describeCustom } from '@/formats/custom-tools'
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 import { asWritten } from '@/lib/json-source/as-written'
-import { decodeCacheControl } from './decode-cache'
+import { decodeCacheControl } from './decode-content'
 import type { WireCacheControl, WireRequest, WireTool } from './wire'
 
 /** Tools that the hub can say, and those (built into a provider) that stay this format's own. */

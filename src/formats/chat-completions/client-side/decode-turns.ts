@@ -1,13 +1,13 @@
 /** The messages of a chat-completions request as a system prompt and turns of the hub. */
+import { markLastBlock } from '@/chat/cache-hints'
 import { invalidRequest } from '@/chat/error'
 import type { ContentBlock, TextBlock, ToolCallBlock, ToolResultBlock, Turn } from '@/chat/request'
 import { type ArgumentsRead, checkArguments } from '@/formats/arguments-text'
 import { LIMITS } from '@/formats/chat-completions/limits'
 import { decodeSignature } from '@/formats/chat-completions/signature'
-import { decodeArguments } from '@/formats/chat-completions/tool-arguments'
+import { decodeArguments } from '@/formats/chat-completions/tool-calls'
 import { customArguments } from '@/formats/custom-tools'
-import { decodeCacheControl, markLastBlock } from './decode-cache'
-import { decodeContent, decodeTexts, isResultBlock } from './decode-content'
+import { decodeCacheControl, decodeContent, decodeTexts, isResultBlock } from './decode-content'
 import type { WireMessage, WireToolCall } from './wire'
 
 /** System messages before the first other one are the system prompt, later ones turns. Throws where a role lacks what it needs. */
@@ -32,7 +32,7 @@ export function decodeTurns(messages: WireMessage[]): { system: TextBlock[]; tur
     else if (message.role === 'user') turns.push(decodeUser(message, param))
     else {
       const texts = decodeTexts(required(message.content, `${param}.content`), `${param}.content`)
-      markLastBlock(texts, message.cache_control)
+      markLastBlock(texts, decodeCacheControl(message.cache_control))
       if (turns.length === 0) system.push(...texts)
       else turns.push({ role: 'system', content: texts, ...nameOf(message) })
     }
@@ -55,7 +55,7 @@ function createKnownCalls(): KnownCalls {
 
 function decodeUser(message: WireMessage, param: string): Turn {
   const content = decodeContent(required(message.content, `${param}.content`), `${param}.content`)
-  markLastBlock(content, message.cache_control)
+  markLastBlock(content, decodeCacheControl(message.cache_control))
   return { role: 'user', content, ...nameOf(message) }
 }
 
@@ -74,7 +74,7 @@ function decodeAssistant(message: WireMessage, param: string, index: number, cal
     const text = argumentsOf(argumentsText ?? '', `${param}.function_call`, calls)
     content.push({ type: 'tool-call', id: calls.lastFunctionCallId, name, argumentsText: text })
   }
-  markLastBlock(content, message.cache_control)
+  markLastBlock(content, decodeCacheControl(message.cache_control))
   for (const block of content) if (block.type === 'tool-call') calls.names.set(block.id, block.name)
   return { role: 'assistant', content, ...nameOf(message) }
 }
@@ -108,7 +108,7 @@ function decodeResult(message: WireMessage, param: string, calls: KnownCalls): T
   if (typeof callId !== 'string') throw invalidRequest(`${param}.tool_call_id is required`, `${param}.tool_call_id`)
   const name = message.name ?? calls.names.get(callId)
   const blocks = decodeContent(message.content, `${param}.content`)
-  markLastBlock(blocks, message.cache_control)
+  markLastBlock(blocks, decodeCacheControl(message.cache_control))
   const results = blocks.filter(isResultBlock)
   const cache = results.findLast((block) => block.cache)?.cache
   return {

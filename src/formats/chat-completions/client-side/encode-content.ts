@@ -1,7 +1,7 @@
 /** Pieces of an answer as chat-completions clients read them: shared by complete and streamed answers. */
 import type { MediaSource, ToolCallBlock } from '@/chat/request'
 import { encodeSignature } from '@/formats/chat-completions/signature'
-import { encodeArguments } from '@/formats/chat-completions/tool-arguments'
+import { encodeArguments } from '@/formats/chat-completions/tool-calls'
 import { customInput } from '@/formats/custom-tools'
 import { formatDataUrl } from '@/formats/media'
 import type { JsonObject } from '@/lib/json'

@@ -1,9 +1,10 @@
 /** The chat-completions request as a schema: known fields typed, unknown ones kept; `null` counts as absent. */
-import { type Static, Type } from '@sinclair/typebox'
 import { LIMITS } from '@/formats/chat-completions/limits'
-import { preferencesSchema } from '@/formats/preferences'
+import { fallbackSchema, preferencesSchema } from '@/formats/preferences'
+import { createRequestCheck } from '@/formats/schema-check'
 import type { JsonObject } from '@/lib/json'
 import { object, oneOf, optional, titled } from '@/lib/schemas'
+import { type Static, Type } from '@sinclair/typebox'
 
 /** An object of which nothing is known but that it is one. */
 const AnyObject = Type.Unsafe<JsonObject>(Type.Object({}))
@@ -131,12 +132,7 @@ const REQUEST_FIELDS = {
   store: optional(Type.Boolean()),
   verbosity: optional(Type.String()),
   svc: optional(preferencesSchema()),
-  fallback: optional(
-    Type.Array(Type.String(LIMITS.modelChars), {
-      ...LIMITS.fallback,
-      description: 'Models to try in order when the first fails; an extension of this service',
-    }),
-  ),
+  fallback: optional(fallbackSchema(LIMITS)),
 }
 
 /** The body of `POST /v1/chat/completions`, with at most `maxMessages` messages. */
@@ -152,3 +148,9 @@ export type WireContentPart = Static<typeof ContentPart>
 export type WireCacheControl = Static<typeof CacheControl>
 export type WireToolCall = Static<typeof ToolCall>
 export type WireTool = Static<typeof Tool>
+
+/** Returns a body as a request. Throws a GatewayError `invalid_request` that names the first field at fault. */
+export type RequestCheck = (body: JsonObject) => WireRequest
+
+/** The check with the limits that hold unless the operator raises one. */
+export const checkRequest: RequestCheck = createRequestCheck(chatCompletionsRequest(LIMITS.messages.maxItems))

@@ -1,10 +1,10 @@
 /** Blocks of the hub as the content of a chat-completions user message. */
 import { invalidRequest } from '@/chat/error'
-import type { ContentBlock, FileBlock, ImageBlock } from '@/chat/request'
+import type { CacheHint, ContentBlock, FileBlock, ImageBlock } from '@/chat/request'
+import { QUIRKS } from '@/formats/chat-completions/provider'
 import { filenameFor, formatDataUrl, isText, textDocument } from '@/formats/media'
 import { encodeParts, foreignFile } from '@/formats/openai'
-import type { JsonObject } from '@/lib/json'
-import { encodeCache } from './encode-cache'
+import { type JsonObject, isJsonObject } from '@/lib/json'
 
 /** One string where the parts are one text (or where `asString` wants all texts joined), else the parts. */
 export function partsAsContent(parts: JsonObject[], asString: boolean): string | JsonObject[] {
@@ -57,4 +57,22 @@ function encodeFilePart(file: FileBlock): JsonObject[] {
 function encodeFileId(source: Extract<FileBlock['source'], { type: 'file-id' }>): JsonObject {
   if (source.format !== 'chat-completions') throw foreignFile()
   return { type: 'file', file: { file_id: source.id } }
+}
+
+/** The most breakpoints that the models behind such services take. */
+const MAX_BREAKPOINTS = 4
+
+/** The field to spread into a wire object: nothing where there is no hint, or where the provider would refuse it. */
+export function encodeCache(cache: CacheHint | undefined, quirks: ReadonlySet<string>): JsonObject {
+  if (!cache || !quirks.has(QUIRKS.cacheControl)) return {}
+  return { cache_control: cache.ttl === '1h' ? { type: 'ephemeral', ttl: '1h' } : { type: 'ephemeral' } }
+}
+
+/** Takes the earliest breakpoints away where there are too many, since a later one covers the prompt before it. */
+export function limitBreakpoints(tools: readonly JsonObject[], messages: readonly JsonObject[]): number {
+  const parts = messages.flatMap(({ content }) => (Array.isArray(content) ? content.filter(isJsonObject) : []))
+  const marked = [...tools, ...parts].filter((object) => object.cache_control !== undefined)
+  const excess = Math.max(0, marked.length - MAX_BREAKPOINTS)
+  for (const object of marked.slice(0, excess)) delete object.cache_control
+  return excess
 }

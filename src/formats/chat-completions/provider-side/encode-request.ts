@@ -1,24 +1,19 @@
 /** A request of the hub as a chat-completions request, for callers of the other formats. */
-import { invalidRequest } from '@/chat/error'
-import { lacking } from '@/chat/features'
-import type { ChatRequest, TextBlock, Warning } from '@/chat/request'
-import { cacheKeyOf } from '@/formats/cache-key'
-import { LACKING } from '@/formats/chat-completions/body-fields'
-import { LIMITS } from '@/formats/chat-completions/limits'
-import { QUIRKS } from '@/formats/chat-completions/quirks'
-import { isClientMark } from '@/formats/client-marks'
-import type { EncodedRequest, TargetTraits } from '@/formats/format'
-import { encodeServiceTier, encodeUserId } from '@/formats/openai'
-import type { JsonObject } from '@/lib/json'
-import { encodeCache, limitBreakpoints } from './encode-cache'
-import { textPart } from './encode-content'
-import { encodeOutput, withMentionOfJson } from './encode-output'
-import { encodeReasoning } from './encode-reasoning'
-import { encodeSampling } from './encode-sampling'
+import { encodeCache, limitBreakpoints, textPart } from './encode-content'
 import { encodeTools } from './encode-tools'
 import { encodeTurns } from './encode-turns'
+import { invalidRequest } from '@/chat/error'
+import { lacking, lost } from '@/chat/features'
+import type { ChatRequest, Effort, Feature, OutputShape, Reasoning, TextBlock, Warning } from '@/chat/request'
+import { cacheKeyOf, clamped, effortOfBudget, encodeServiceTier, encodeUserId, outputLimit, schemaName } from '@/formats/openai'
+import { LACKING } from '@/formats/chat-completions/body-fields'
+import { LIMITS } from '@/formats/chat-completions/limits'
+import { QUIRKS } from '@/formats/chat-completions/provider'
+import { isClientMark } from '@/formats/client-marks'
+import type { EncodedRequest, TargetTraits } from '@/formats/format'
+import type { JsonObject } from '@/lib/json'
 
-/** Reads the quirks of `quirks.ts`. Throws a GatewayError `invalid_request` where leaving something out would change the meaning. */
+/** Reads the quirks of `provider.ts`. Throws a GatewayError `invalid_request` where leaving something out would change the meaning. */
 export function encodeRequest(request: ChatRequest, traits: TargetTraits): EncodedRequest {
   const [native] = request.nativeOnly ?? []
   if (native !== undefined) throw invalidRequest(`This model cannot take ${native}`, native.split(' ')[0])
@@ -64,9 +59,91 @@ function encodeStream(request: ChatRequest, traits: TargetTraits): JsonObject {
 }
 
 function encodeOutputLimit(request: ChatRequest, traits: TargetTraits, warnings: Warning[]): JsonObject {
-  const { maxOutputTokens: wanted } = request
-  if (wanted === undefined) return {}
-  const limit = Math.max(LIMITS.outputTokens.minimum, Math.min(wanted, traits.maxOutputTokens))
-  if (limit !== wanted) warnings.push({ feature: 'max-output-tokens', detail: `changed from ${wanted} to ${limit}` })
-  return { [traits.quirks.has(QUIRKS.maxTokens) ? 'max_tokens' : 'max_completion_tokens']: limit }
+  const limit = outputLimit(request, traits, LIMITS.outputTokens.minimum, warnings)
+  return limit === undefined
+    ? {}
+    : { [traits.quirks.has(QUIRKS.maxTokens) ? 'max_tokens' : 'max_completion_tokens']: limit }
+}
+
+/** `response_format`, or nothing for plain text. */
+function encodeOutput(output: OutputShape): JsonObject {
+  if (output.type === 'text') return {}
+  if (output.type === 'json') return { response_format: { type: 'json_object' } }
+  const { schema, name, description, strict } = output
+  const definition = {
+    name: schemaName(name),
+    ...(description !== undefined && { description }),
+    schema,
+    ...(strict !== undefined && { strict }),
+  }
+  return { response_format: { type: 'json_schema', json_schema: definition } }
+}
+
+/** JSON mode is refused unless some message speaks of JSON; callers of other formats need not have said it. */
+function withMentionOfJson(messages: JsonObject[]): JsonObject[] {
+  if (messages.some((message) => /json/i.test(JSON.stringify(message.content ?? '')))) return messages
+  const instruction = 'Answer with a JSON object.'
+  const [first, ...rest] = messages
+  if (first?.role === 'system') return [{ ...first, content: `${first.content}\n\n${instruction}` }, ...rest]
+  return [{ role: 'system', content: instruction }, ...messages]
+}
+
+/** What a model may take none of. */
+const CHOSEN = ['temperature', 'topP', 'frequencyPenalty', 'presencePenalty'] as const satisfies Feature[]
+
+/** Reads the quirk `noSampling`. Throws a GatewayError `invalid_request` for too many stop sequences, unless a loss is fine. */
+function encodeSampling(
+  { sampling, preferences }: Pick<ChatRequest, 'sampling' | 'preferences'>,
+  traits: TargetTraits,
+  warnings: Warning[],
+): JsonObject {
+  const { temperature, topP, frequencyPenalty, presencePenalty, seed, stop, logprobs, topLogprobs } = sampling
+  const chosen: JsonObject = {
+    temperature: clamped(temperature, LIMITS.temperature),
+    top_p: clamped(topP, LIMITS.topP),
+    frequency_penalty: clamped(frequencyPenalty, LIMITS.penalty),
+    presence_penalty: clamped(presencePenalty, LIMITS.penalty),
+  }
+  const isRefused = traits.quirks.has(QUIRKS.noSampling)
+  if (isRefused) {
+    for (const feature of CHOSEN)
+      if (sampling[feature] !== undefined) warnings.push(lost(feature, 'this model takes none'))
+  }
+  return withoutAbsent({
+    ...(isRefused ? {} : chosen),
+    seed,
+    stop: encodeStop(stop, preferences?.lossy === true, warnings),
+    logprobs,
+    top_logprobs: clamped(topLogprobs, LIMITS.topLogprobs),
+  })
+}
+
+/** A stop sequence left out would let the answer run on, so too many are refused. */
+function encodeStop(stop: string[] | undefined, isLossy: boolean, warnings: Warning[]): string[] | undefined {
+  const { maxItems } = LIMITS.stop
+  const sequences = stop?.filter((sequence) => sequence !== '') ?? []
+  if (sequences.length > maxItems) {
+    if (!isLossy) throw invalidRequest(`This model takes at most ${maxItems} stop sequences`)
+    warnings.push(lost('stop', `only the first ${maxItems} sequences are kept`))
+  }
+  return sequences.length === 0 ? undefined : sequences.slice(0, maxItems)
+}
+
+function withoutAbsent(fields: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
+}
+
+/** `reasoning_effort`, from the hub's effort or budget. Reads the quirk `noReasoningEffort`. */
+function encodeReasoning(
+  reasoning: Reasoning | undefined,
+  traits: TargetTraits,
+  warnings: Warning[],
+): JsonObject {
+  const effort = reasoning?.effort ?? effortOfBudget(reasoning?.budgetTokens)
+  if (effort === undefined) return {}
+  if (traits.quirks.has(QUIRKS.noReasoningEffort)) {
+    warnings.push(lost('reasoning', 'this model takes no reasoning effort'))
+    return {}
+  }
+  return { reasoning_effort: effort }
 }

@@ -1,11 +1,11 @@
 /** Tools of the hub, and the choice between them, for a chat-completions provider. */
 import type { ChatRequest, Tool, ToolChoice } from '@/chat/request'
-import { QUIRKS } from '@/formats/chat-completions/quirks'
-import { withChoiceOfAny } from '@/formats/chat-completions/tool-choice'
+import { QUIRKS } from '@/formats/chat-completions/provider'
+import { withChoiceOfAny } from '@/formats/chat-completions/tool-calls'
 import type { TargetTraits } from '@/formats/format'
 import { offeredTools } from '@/formats/openai'
 import { isJsonObject, type JsonObject } from '@/lib/json'
-import { encodeCache } from './encode-cache'
+import { encodeCache } from './encode-content'
 
 /** The tool fields of a request; none where there are no tools. Throws where the choice can't be said. */
 export function encodeTools(request: ChatRequest, traits: TargetTraits): JsonObject & { tools?: JsonObject[] } {

@@ -6,14 +6,13 @@
  * a call that nobody answered gets a placeholder, and what a `tool` message can't hold follows in a user message.
  */
 import type { CacheHint, ContentBlock, ToolCallBlock, ToolResultBlock, Turn, Warning } from '@/chat/request'
-import { QUIRKS } from '@/formats/chat-completions/quirks'
+import { resultsAfter } from '@/formats/openai'
+import { QUIRKS } from '@/formats/chat-completions/provider'
 import { ownSignature } from '@/formats/chat-completions/signature'
-import { encodeArguments } from '@/formats/chat-completions/tool-arguments'
-import { createToolIds } from '@/formats/chat-completions/tool-ids'
+import { createToolIds, encodeArguments } from '@/formats/chat-completions/tool-calls'
 import type { TargetTraits } from '@/formats/format'
 import { isJsonObject, type JsonObject } from '@/lib/json'
-import { encodeCache } from './encode-cache'
-import { encodeUserBlock, partsAsContent, textPart } from './encode-content'
+import { encodeCache, encodeUserBlock, partsAsContent, textPart } from './encode-content'
 
 type Encoding = {
   messages: JsonObject[]
@@ -155,15 +154,6 @@ function encodeResult(
     tool_call_id: toolCallId,
     content: marked(result.isError ? `Error: ${text}` : text, result.cache ?? lastHint(result.content), encoding),
   })
-}
-
-/** All tool results between the assistant turn at `index` and the next one. */
-function resultsAfter(turns: readonly Turn[], index: number): ToolResultBlock[] {
-  const results: ToolResultBlock[] = []
-  for (let next = index + 1; next < turns.length && turns[next]?.role !== 'assistant'; next++) {
-    for (const block of turns[next]?.content ?? []) if (block.type === 'tool-result') results.push(block)
-  }
-  return results
 }
 
 /** Adds what is carried to the user message just written, or writes one for it. */

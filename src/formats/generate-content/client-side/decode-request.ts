@@ -1,22 +1,21 @@
 /** A generate-content request as a request of the hub. */
-
-import { invalidRequest } from '@/chat/error'
-import type { ChatRequest, Effort, Reasoning, Sampling } from '@/chat/request'
-import { type FieldTable, type FieldVerdict, joinVerdicts, judgeFields, withUnlisted } from '@/formats/body-fields'
-import type { RequestLine } from '@/formats/format'
-import { BODY_FIELDS, CONFIG_FIELDS, NESTED_FIELDS } from '@/formats/generate-content/body-fields'
-import { camelCase, normaliseRequest } from '@/formats/generate-content/normalise'
-import { listServerTools } from '@/formats/generate-content/server-tools'
-import { unlistedInside } from '@/formats/nested-fields'
-import { readPreferences } from '@/formats/preferences'
-import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
-import { checkRequest } from './check-request'
-import { answerFieldOf, decodeOutput } from './decode-output'
+import { decodeSchema } from './decode-schema'
 import { decodeToolChoice, decodeTools } from './decode-tools'
 import { decodeSystem, decodeTurns } from './decode-turns'
 import { listHostedHistory, listNativeMedia, listNativeOnly } from './native-only'
-import { modelOfResource } from './path'
-import type { WireGenerationConfig, WireRequest, WireThinkingConfig } from './wire'
+import { modelOfResource } from './models'
+import { type WireGenerationConfig, type WireRequest, type WireThinkingConfig, checkCountTokens, checkRequest } from './wire'
+import { invalidRequest } from '@/chat/error'
+import type { ChatRequest, Effort, OutputShape, Reasoning, Sampling } from '@/chat/request'
+import { type FieldTable, type FieldVerdict, joinVerdicts, judgeFields, withUnlisted } from '@/formats/body-fields'
+import type { Recognition, RequestLine } from '@/formats/format'
+import { BODY_FIELDS, CONFIG_FIELDS, NESTED_FIELDS } from '@/formats/generate-content/body-fields'
+import { camelCase, normaliseCountTokens, normaliseRequest } from '@/formats/generate-content/normalise'
+import { listServerTools } from '@/formats/generate-content/server-tools'
+import { unlistedInside } from '@/formats/nested-fields'
+import { readPreferences } from '@/formats/preferences'
+import { type JsonObject, type JsonValue, isJsonObject } from '@/lib/json'
+import { asWritten } from '@/lib/json-source/as-written'
 
 const FIELD = 'generationConfig.thinkingConfig'
 
@@ -40,7 +39,7 @@ export function decodeLoneBody({ model, ...body }: JsonObject): ChatRequest {
 }
 
 /** The request of a body whose fields are checked already. */
-export function decodeChecked(wire: WireRequest, line: RequestLine): ChatRequest {
+function decodeChecked(wire: WireRequest, line: RequestLine): ChatRequest {
   if (!line.model) throw invalidRequest('the path must name a model', 'model')
   const config = wire.generationConfig ?? {}
   const { tools, others } = decodeTools(wire)
@@ -144,4 +143,60 @@ function decodeSampling(config: WireGenerationConfig): Sampling {
     ...(responseLogprobs !== undefined && { logprobs: responseLogprobs }),
     ...(logprobs !== undefined && { topLogprobs: logprobs }),
   }
+}
+
+const KEY_HEADER = 'x-goog-api-key'
+
+/** By what a generate-content request is known: a beta version or a verb in its path, its client's headers, its contents. */
+export const recognition: Recognition = {
+  headers: ['x-goog-api-client', KEY_HEADER],
+  keyHeaders: ['x-provider3-api-key', KEY_HEADER],
+  isOwnPath: (path) => /^\/v1(beta|alpha)/.test(path) || /(:|%3A)[A-Za-z]+\/?$/i.test(path),
+  isOwnBody: (body) => 'contents' in body,
+}
+
+/** The request whose input `:countTokens` asks about: `{contents}` or `{generateContentRequest}`. Throws like `decodeRequest`. */
+export function decodeCountTokens(body: JsonObject, line: RequestLine): ChatRequest {
+  const { generateContentRequest, ...plain } = checkCountTokens(normaliseCountTokens(body))
+  if (generateContentRequest && plain.contents) {
+    throw invalidRequest('send contents or generateContentRequest, not both', 'generateContentRequest')
+  }
+  return decodeChecked(generateContentRequest ?? checkRequest(plain), line)
+}
+
+/** `total` is a non-negative integer: our own estimate of the request's input tokens. */
+export function encodeCountTokens(total: number): JsonObject {
+  return { totalTokens: total }
+}
+
+/** What the answer must look like. A schema without a media type means JSON; beside another media type it is this format's own affair. */
+function decodeOutput({
+  responseMimeType,
+  responseSchema,
+  responseJsonSchema,
+}: WireGenerationConfig): OutputShape {
+  const values = responseMimeType === ENUM_TYPE ? enumOf(responseJsonSchema ?? responseSchema) : undefined
+  if (values) return { type: 'json-schema', name: 'choice', strict: true, schema: choiceSchema(values) }
+  const isText = responseMimeType !== undefined && responseMimeType !== 'application/json'
+  if (isText) return { type: 'text' }
+  if (isJsonObject(responseJsonSchema)) return { type: 'json-schema', schema: asWritten(responseJsonSchema) }
+  if (responseSchema) return { type: 'json-schema', schema: decodeSchema(asWritten(responseSchema)) }
+  return responseMimeType === 'application/json' ? { type: 'json' } : { type: 'text' }
+}
+
+const ENUM_TYPE = 'text/x.enum'
+const ENUM_FIELD = 'choice'
+
+/** The field of the object that other formats' providers are asked for where this format's caller wants one word out of a list. */
+export function answerFieldOf({ responseMimeType, responseSchema, responseJsonSchema }: WireGenerationConfig) {
+  return responseMimeType === ENUM_TYPE && enumOf(responseJsonSchema ?? responseSchema) ? ENUM_FIELD : undefined
+}
+
+function enumOf(schema: unknown): JsonValue[] | undefined {
+  return isJsonObject(schema) && Array.isArray(schema.enum) && schema.enum.length > 0 ? schema.enum : undefined
+}
+
+function choiceSchema(values: JsonValue[]): JsonObject {
+  const choice = { type: 'string', enum: values }
+  return { type: 'object', properties: { [ENUM_FIELD]: choice }, required: [ENUM_FIELD], additionalProperties: false }
 }

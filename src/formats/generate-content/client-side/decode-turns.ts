@@ -2,7 +2,7 @@
 import type { ContentBlock, ReasoningBlock, TextBlock, Turn } from '@/chat/request'
 import { textOfCode } from '@/formats/generate-content/code-text'
 import { type DecodedSignature, decodeSignature } from '@/formats/generate-content/signature'
-import { decodeArguments } from '@/formats/generate-content/tool-arguments'
+import { decodeArguments } from '@/formats/generate-content/tool-calls'
 import { type CallRegister, createCallRegister } from './call-register'
 import { decodeFileData, decodeInlineData, decodeToolResult } from './decode-content'
 import type { WireContent, WirePart } from './wire'

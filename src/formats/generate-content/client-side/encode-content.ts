@@ -3,7 +3,7 @@ import type { Signature } from '@/chat/request'
 import type { AnswerBlock } from '@/chat/response'
 import type { AnswerContext } from '@/formats/format'
 import { encodeRedacted, encodeSignature } from '@/formats/generate-content/signature'
-import { encodeArguments } from '@/formats/generate-content/tool-arguments'
+import { encodeArguments } from '@/formats/generate-content/tool-calls'
 import { isJsonObject, type JsonObject, parseJson, textOf } from '@/lib/json'
 
 /** The parts of one block. Reasoning is for callers who ask for it; a proof without text is kept for all. */

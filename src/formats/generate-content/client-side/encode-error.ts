@@ -1,12 +1,11 @@
 /** An error of ours in the words of generate-content clients. */
-import type { ErrorKind, GatewayError } from '@/chat/error'
+import { type ErrorKind, type GatewayError, retryHeader } from '@/chat/error'
 import type { EncodedError } from '@/formats/format'
 import type { JsonObject } from '@/lib/json'
 
 /** The answer to a failed request. `code` is the HTTP status as a number: client libraries ignore an error without one. */
 export function encodeError(error: GatewayError, requestId: string): EncodedError {
-  const { retryAfterSeconds, headers } = error.options
-  const retryAfter = retryAfterSeconds === undefined ? undefined : Math.max(0, Math.ceil(retryAfterSeconds))
+  const retry = retryHeader(error)
   return {
     status: error.status,
     body: {
@@ -14,10 +13,10 @@ export function encodeError(error: GatewayError, requestId: string): EncodedErro
         code: error.status,
         message: error.message,
         status: STATUS_WORDS[error.kind],
-        details: encodeDetails(error, requestId, retryAfter),
+        details: encodeDetails(error, requestId, retry['retry-after']),
       },
     },
-    headers: { ...headers, ...(retryAfter !== undefined && { 'retry-after': String(retryAfter) }) },
+    headers: { ...error.options.headers, ...retry },
   }
 }
 
@@ -56,7 +55,7 @@ const REASONS: ReadonlyMap<ErrorKind, string> = new Map([
   ['rate_limited', 'RATE_LIMIT_EXCEEDED'],
 ])
 
-function encodeDetails(error: GatewayError, requestId: string, retryAfter: number | undefined): JsonObject[] {
+function encodeDetails(error: GatewayError, requestId: string, retryAfter: string | undefined): JsonObject[] {
   const { code, param, details } = error.options
   const reason = code?.toUpperCase() ?? REASONS.get(error.kind)
   const metadata = Object.fromEntries(Object.entries(details ?? {}).map(([key, value]) => [key, String(value)]))

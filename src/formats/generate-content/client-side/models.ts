@@ -1,9 +1,9 @@
-/** Models and tiers as generate-content clients list them. */
-import { Type } from '@sinclair/typebox'
+/** Models as generate-content clients name them in paths, and read them in a list. */
 import type { ListedModel, ModelListing } from '@/formats/format'
 import type { JsonObject } from '@/lib/json'
-import { CHAT_VERBS, EMBEDDING_VERBS } from './path'
+import { Type } from '@sinclair/typebox'
 
+/** Models and tiers as generate-content clients list them. */
 export const modelListing: ModelListing = {
   field: 'models',
   entrySchema: Type.Object({ name: Type.String(), displayName: Type.String() }),
@@ -20,5 +20,56 @@ function encodeModel({ id, kind, name, contextLength, maxOutputTokens }: ListedM
     inputTokenLimit: contextLength,
     ...(maxOutputTokens !== undefined && { outputTokenLimit: maxOutputTokens }),
     supportedGenerationMethods: [...(kind === 'embedding' ? EMBEDDING_VERBS : CHAT_VERBS)],
+  }
+}
+
+/** Reads the path of a generate-content call, which names the model and the verb in more ways than the specification has. */
+const CHAT_VERBS = ['generateContent', 'streamGenerateContent', 'countTokens'] as const
+const EMBEDDING_VERBS = ['embedContent', 'batchEmbedContents'] as const
+const VERBS = [...CHAT_VERBS, ...EMBEDDING_VERBS] as const
+type Verb = (typeof VERBS)[number]
+
+type ModelPath = { model: string; verb: Verb }
+
+const VERSION = /^v1(?:beta\d*|alpha\d*)?$/
+const SEPARATOR = /:|%3a/gi
+
+/**
+ * Parses `pathname` (as the request line has it: no query, percent-encoding intact) from the right: the last `:` or `%3A`
+ * splits off the verb; what precedes it, less version prefixes and `models/`, is the model id. The id may hold slashes
+ * (bare or `%2F`) and colons. Returns undefined where there is no known verb, no id, or a broken percent-encoding.
+ */
+export function parseModelPath(pathname: string): ModelPath | undefined {
+  const path = withoutTrailingSlashes(pathname)
+  const separator = path.matchAll(SEPARATOR).toArray().at(-1)
+  if (!separator) return undefined
+  const verb = VERBS.find((candidate) => candidate === path.slice(separator.index + separator[0].length))
+  const resource = percentDecode(path.slice(0, separator.index))
+  if (verb === undefined || resource === undefined) return undefined
+  const model = modelOfResource(resource)
+  return model === '' ? undefined : { model, verb }
+}
+
+/** The model id of a resource name such as `/v1beta/models/svc/foo`, `/models/svc/foo` or `/v1/svc/foo`; '' if there is none. */
+export function modelOfResource(resource: string): string {
+  const segments = resource.split('/').filter((segment) => segment !== '')
+  while (segments[0] !== undefined && VERSION.test(segments[0])) segments.shift()
+  // Libraries in their cloud mode write `publishers/{namespace}/models/{name}` for an id with a slash.
+  if (segments[0] === 'publishers' && segments[2] === 'models') segments.splice(2, 1)
+  if (segments[0] === 'models' || segments[0] === 'publishers') segments.shift()
+  return segments.join('/')
+}
+
+function withoutTrailingSlashes(text: string): string {
+  let end = text.length
+  while (end > 0 && text[end - 1] === '/') end--
+  return text.slice(0, end)
+}
+
+function percentDecode(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return undefined
   }
 }

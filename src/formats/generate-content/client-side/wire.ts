@@ -1,9 +1,10 @@
 /** The generate-content request, after normalising, as a schema: known fields typed, unknown ones kept. */
-import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import { LIMITS } from '@/formats/generate-content/limits'
-import { preferencesSchema } from '@/formats/preferences'
+import { fallbackSchema, preferencesSchema } from '@/formats/preferences'
+import { createRequestCheck } from '@/formats/schema-check'
 import type { JsonObject, JsonValue } from '@/lib/json'
 import { object, oneOf, titled } from '@/lib/schemas'
+import { type Static, type TSchema, Type } from '@sinclair/typebox'
 
 /** An object of which nothing is known but that it is one: the caller's own data, never renamed. */
 const AnyObject = Type.Unsafe<JsonObject>(Type.Object({}))
@@ -103,12 +104,7 @@ export const GenerateContentRequest = titled('GenerateContentRequest', {
   store: optional(Type.Boolean()),
   continuationToken: optional(Type.String()),
   svc: optional(preferencesSchema('maxPrice')),
-  fallback: optional(
-    Type.Array(Type.String(LIMITS.modelChars), {
-      ...LIMITS.fallback,
-      description: 'Models to try in order when the first fails; an extension of this service',
-    }),
-  ),
+  fallback: optional(fallbackSchema(LIMITS)),
 })
 
 /** The body of `POST /v1beta/models/{model}:countTokens`: one of the two fields. */
@@ -131,3 +127,9 @@ export type WireThinkingConfig = Static<typeof ThinkingConfig>
 function optional<Schema extends TSchema>(schema: Schema) {
   return Type.Optional(schema)
 }
+
+/** Returns the body as a request. Throws a GatewayError `invalid_request` that names the first field at fault. */
+export const checkRequest = createRequestCheck(GenerateContentRequest)
+
+/** The same for the body of `:countTokens`. */
+export const checkCountTokens = createRequestCheck(CountTokensRequest)

@@ -1,20 +1,18 @@
 /** A request of the hub as a generate-content request, for callers of the other formats. */
-
+import { encodeSchema } from './encode-schema'
+import { encodeToolChoice, encodeTools } from './encode-tools'
+import { encodeTurns } from './encode-turns'
 import { invalidRequest } from '@/chat/error'
-import { lacking } from '@/chat/features'
-import type { ChatRequest, TextBlock, Warning } from '@/chat/request'
+import { lacking, lost } from '@/chat/features'
+import type { ChatRequest, Effort, OutputShape, Reasoning, TextBlock, Warning } from '@/chat/request'
 import { isClientMark } from '@/formats/client-marks'
 import type { EncodedRequest, TargetTraits } from '@/formats/format'
 import { LACKING } from '@/formats/generate-content/body-fields'
 import { LIMITS } from '@/formats/generate-content/limits'
-import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
-import { encodeOutput } from './encode-output'
-import { encodeReasoning } from './encode-reasoning'
-import { encodeSampling } from './encode-sampling'
-import { encodeToolChoice, encodeTools } from './encode-tools'
-import { encodeTurns } from './encode-turns'
+import { QUIRKS } from '@/formats/generate-content/provider'
+import { type JsonObject, type JsonValue, isJsonObject } from '@/lib/json'
 
-/** Reads the quirks of `quirks.ts`. Throws `invalid_request` where leaving out would change the meaning. */
+/** Reads the quirks of `provider.ts`. Throws `invalid_request` where leaving out would change the meaning. */
 export function encodeRequest(request: ChatRequest, traits: TargetTraits): EncodedRequest {
   const [native] = request.nativeOnly ?? []
   if (native !== undefined)
@@ -66,4 +64,124 @@ function encodeGenerationConfig(request: ChatRequest, traits: TargetTraits, warn
     ...encodeOutput(request.output, traits),
     ...(thinkingConfig && { thinkingConfig }),
   }
+}
+
+/** The fields of generationConfig that say what the answer must look like. Reads the quirk `openApiSchema`. */
+function encodeOutput(output: OutputShape, traits: TargetTraits): JsonObject {
+  switch (output.type) {
+    case 'text':
+      return {}
+    case 'json':
+      return { responseMimeType: 'application/json' }
+    case 'json-schema':
+      return traits.quirks.has(QUIRKS.openApiSchema)
+        ? { responseMimeType: 'application/json', responseSchema: encodeSchema(output.schema) }
+        : { responseMimeType: 'application/json', responseJsonSchema: output.schema }
+  }
+}
+
+/** The sampling fields of generationConfig. Throws `invalid_request` for too many stop sequences, unless lossy. */
+function encodeSampling(
+  { sampling, preferences }: Pick<ChatRequest, 'sampling' | 'preferences'>,
+  warnings: Warning[],
+): JsonObject {
+  const { temperature, topP, topK, frequencyPenalty, presencePenalty, seed, logprobs, topLogprobs } = sampling
+  const stop = encodeStop(sampling.stop ?? [], preferences?.lossy === true, warnings)
+  const isSeedKept = seed !== undefined && seed >= LIMITS.seed.minimum && seed <= LIMITS.seed.maximum
+  if (seed !== undefined && !isSeedKept) warnings.push(lost('seed', 'only 32-bit seeds are possible'))
+  return {
+    ...(temperature !== undefined && { temperature: clamp(temperature, LIMITS.temperature) }),
+    ...(topP !== undefined && { topP: clamp(topP, LIMITS.topP) }),
+    ...(topK !== undefined && topK > 0 && { topK }),
+    ...(frequencyPenalty !== undefined && { frequencyPenalty: clamp(frequencyPenalty, PENALTY) }),
+    ...(presencePenalty !== undefined && { presencePenalty: clamp(presencePenalty, PENALTY) }),
+    ...(isSeedKept && { seed }),
+    ...(logprobs && { responseLogprobs: true, ...(topLogprobs !== undefined && { logprobs: topLogprobs }) }),
+    ...(stop.length > 0 && { stopSequences: stop }),
+  }
+}
+
+/** Providers take penalties from -2 up to, but not including, 2. */
+const PENALTY = { minimum: LIMITS.penalty.minimum, maximum: 1.99 }
+
+/** A stop sequence left out would let the answer run on, so too many are refused. */
+function encodeStop(stop: readonly string[], isLossy: boolean, warnings: Warning[]): string[] {
+  const { maxItems } = LIMITS.stopSequences
+  const kept = stop.filter((sequence) => sequence !== '')
+  if (kept.length > maxItems) {
+    if (!isLossy) throw invalidRequest(`the provider of this model takes at most ${maxItems} stop sequences`)
+    warnings.push(lost('stop', `only the first ${maxItems} sequences are kept`))
+  }
+  return kept.slice(0, maxItems)
+}
+
+function clamp(value: number, { minimum, maximum }: { minimum: number; maximum: number }): number {
+  return Math.min(Math.max(value, minimum), maximum)
+}
+
+/** thinkingConfig for a provider, or undefined where there is nothing to say. Reads the quirks `thinkingBudget` and `noThinking`. */
+function encodeReasoning(
+  reasoning: Reasoning | undefined,
+  traits: TargetTraits,
+  warnings: Warning[],
+): JsonObject | undefined {
+  if (!reasoning) return undefined
+  if (traits.quirks.has(QUIRKS.noThinking)) {
+    warnings.push(lost('reasoning', 'this model does not think'))
+    return undefined
+  }
+  const config = {
+    ...(traits.quirks.has(QUIRKS.thinkingBudget)
+      ? encodeBudget(reasoning, warnings)
+      : encodeLevel(reasoning, warnings)),
+    ...(reasoning.visible && { includeThoughts: true }),
+  }
+  return Object.keys(config).length > 0 ? config : undefined
+}
+
+/** Google's own table for the budget of an effort is low 1K, medium 8K, high 24K; minimal is the least every model takes. */
+const BUDGET_OF_EFFORT: Record<Effort, number> = {
+  none: 0,
+  minimal: 512,
+  low: 1024,
+  medium: 8192,
+  high: 24_576,
+  xhigh: 24_576,
+  max: 24_576,
+}
+/** The most that every model with budgets takes. */
+const MAX_BUDGET = BUDGET_OF_EFFORT.max
+
+const LEVEL_OF_EFFORT: Record<Effort, string> = {
+  none: 'MINIMAL',
+  minimal: 'MINIMAL',
+  low: 'LOW',
+  medium: 'MEDIUM',
+  high: 'HIGH',
+  xhigh: 'HIGH',
+  max: 'HIGH',
+}
+
+function encodeBudget({ effort, budgetTokens }: Reasoning, warnings: Warning[]): JsonObject {
+  const wanted = effort === 'none' ? 0 : (budgetTokens ?? (effort && BUDGET_OF_EFFORT[effort]))
+  if (wanted === undefined) return {}
+  if (wanted > MAX_BUDGET) warnings.push({ feature: 'reasoning.budgetTokens', detail: `lowered to ${MAX_BUDGET}` })
+  return { thinkingBudget: Math.min(wanted, MAX_BUDGET) }
+}
+
+function encodeLevel({ effort, budgetTokens }: Reasoning, warnings: Warning[]): JsonObject {
+  const wanted = effort ?? effortOfBudget(budgetTokens)
+  if (wanted === undefined) return {}
+  if (wanted === 'none')
+    warnings.push({ feature: 'reasoning.effort', detail: 'this model cannot stop thinking; set to MINIMAL' })
+  return { thinkingLevel: LEVEL_OF_EFFORT[wanted] }
+}
+
+/** The effort whose budget is nearest; undefined for a dynamic budget, which is what a model does unasked. */
+function effortOfBudget(budget: number | undefined): Effort | undefined {
+  if (budget === undefined || budget < 0) return undefined
+  if (budget === 0) return 'none'
+  if (budget <= BUDGET_OF_EFFORT.minimal) return 'minimal'
+  if (budget <= 4 * BUDGET_OF_EFFORT.low) return 'low'
+  return budget <= 2 * BUDGET_OF_EFFORT.medium ? 'medium' : 'high'
 }

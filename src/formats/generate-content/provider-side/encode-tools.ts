@@ -2,7 +2,7 @@
 
 import type { Tool, ToolChoice } from '@/chat/request'
 import type { TargetTraits } from '@/formats/format'
-import { QUIRKS } from '@/formats/generate-content/quirks'
+import { QUIRKS } from '@/formats/generate-content/provider'
 import type { JsonObject, JsonValue } from '@/lib/json'
 import { encodeSchema } from './encode-schema'
 

@@ -7,7 +7,7 @@
 
 import type { ContentBlock, ToolCallBlock, ToolResultBlock, Turn, Warning } from '@/chat/request'
 import type { TargetTraits } from '@/formats/format'
-import { QUIRKS } from '@/formats/generate-content/quirks'
+import { QUIRKS } from '@/formats/generate-content/provider'
 import { signFirstCall } from '@/formats/generate-content/signature'
 import type { JsonObject } from '@/lib/json'
 import {

@@ -1,10 +1,9 @@
 /** Blocks of a messages request that carry material: images, documents, search results, tool references. */
-import type { FileBlock, ImageBlock, MediaSource, TextBlock } from '@/chat/request'
-import { isJsonObject, type JsonObject } from '@/lib/json'
+import { checkBlock, isKnownBlock } from './wire'
+import type { WireBlock, WireCacheControl, WireTypedBlock } from './wire-blocks'
+import type { CacheHint, FileBlock, ImageBlock, MediaSource, TextBlock } from '@/chat/request'
+import { type JsonObject, isJsonObject } from '@/lib/json'
 import { asWritten } from '@/lib/json-source/as-written'
-import { checkBlock, isKnownBlock } from './check-request'
-import { decodeCache } from './decode-cache'
-import type { WireBlock, WireTypedBlock } from './wire-blocks'
 
 type Material = TextBlock | ImageBlock | FileBlock
 type MaterialWire = WireBlock<'image' | 'document' | 'search_result' | 'tool_reference'>
@@ -102,4 +101,9 @@ function joinTexts(content: readonly WireTypedBlock[], path: string): string {
   return decodeResultContent(content, path)
     .flatMap((part) => (part.type === 'text' ? [part.text] : []))
     .join('\n\n')
+}
+
+/** Reads `cache_control`; the time to live is five minutes unless it says otherwise. */
+export function decodeCache(control: WireCacheControl | undefined): CacheHint | undefined {
+  return control ? { ttl: control.ttl ?? '5m' } : undefined
 }

@@ -1,20 +1,21 @@
 /** A messages request as a request of the hub, every field checked against its limit. */
-
-import { invalidRequest } from '@/chat/error'
-import { type ChatRequest, EFFORTS, type OutputShape, type Reasoning, type Sampling, type Turn } from '@/chat/request'
-import { judgeFields, withUnlisted } from '@/formats/body-fields'
-import { BODY_FIELDS, NESTED_FIELDS } from '@/formats/messages/body-fields'
-import { listServerTools } from '@/formats/messages/server-tools'
-import { unlistedInside } from '@/formats/nested-fields'
-import { readPreferences } from '@/formats/preferences'
-import { isJsonObject, type JsonObject } from '@/lib/json'
-import { asWritten } from '@/lib/json-source/as-written'
-import { checkRequest } from './check-request'
-import { decodeCache } from './decode-cache'
+import { decodeCache } from './decode-content'
 import { decodeToolChoice, decodeTools } from './decode-tools'
 import { decodeSystem, decodeTurns } from './decode-turns'
 import { listHostedHistory, listNativeMedia, listNativeOnly } from './native-only'
-import type { WireCountRequest, WireRequest } from './wire'
+import { type WireCountRequest, type WireRequest, checkCountTokens, checkRequest } from './wire'
+import { markLastTurn } from '@/chat/cache-hints'
+import { invalidRequest } from '@/chat/error'
+import { type ChatRequest, EFFORTS, type OutputShape, type Reasoning, type Sampling } from '@/chat/request'
+import { judgeFields, unlessEmpty, withUnlisted } from '@/formats/body-fields'
+import type { Recognition } from '@/formats/format'
+import { BODY_FIELDS, NESTED_FIELDS } from '@/formats/messages/body-fields'
+import { listServerTools } from '@/formats/messages/server-tools'
+import { VERSION_HEADER } from '@/formats/messages/provider'
+import { unlistedInside } from '@/formats/nested-fields'
+import { readPreferences } from '@/formats/preferences'
+import { type JsonObject, isJsonObject, textOf } from '@/lib/json'
+import { asWritten } from '@/lib/json-source/as-written'
 
 /** Throws a GatewayError `invalid_request` that names the field and the limit it breaks. Never changes `body`. */
 export function decodeRequest(body: JsonObject): ChatRequest {
@@ -30,13 +31,9 @@ export function decodeRequest(body: JsonObject): ChatRequest {
 }
 
 /** What a request and a question for its tokens have in common, once checked. */
-export function decodeChecked(wire: WireCountRequest, body: JsonObject): ChatRequest {
+function decodeChecked(wire: WireCountRequest, body: JsonObject): ChatRequest {
   const { system, turns } = decodeTurns(wire.messages)
-  const nativeOnly = listNativeOnly(wire, body)
-  const hostedHistory = listHostedHistory(wire)
-  const nativeMedia = listNativeMedia(wire)
-  const serverTools = listServerTools(wire.tools ?? [])
-  markLastBlock(turns, decodeCache(wire.cache_control))
+  markLastTurn(turns, decodeCache(wire.cache_control))
   return {
     model: wire.model,
     stream: false,
@@ -53,10 +50,10 @@ export function decodeChecked(wire: WireCountRequest, body: JsonObject): ChatReq
     ...readPreferences(wire.svc),
     wantsUsage: true,
     extensions: { messages: decodeExtensions(body) },
-    ...(nativeOnly.length > 0 && { nativeOnly }),
-    ...(hostedHistory.length > 0 && { hostedHistory }),
-    ...(nativeMedia.length > 0 && { nativeMedia }),
-    ...(serverTools.length > 0 && { serverTools }),
+    nativeOnly: unlessEmpty(listNativeOnly(wire, body)),
+    hostedHistory: unlessEmpty(listHostedHistory(wire)),
+    nativeMedia: unlessEmpty(listNativeMedia(wire)),
+    serverTools: unlessEmpty(listServerTools(wire.tools ?? [])),
     ...withUnlisted(judgeFields(body, BODY_FIELDS, 'messages'), unlistedInside(body, NESTED_FIELDS)),
   }
 }
@@ -69,17 +66,6 @@ function decodeParallelCalls(choice: WireCountRequest['tool_choice']): boolean |
 /** Built by fromEntries, which defines own properties, so that a field named `__proto__` stays a field. */
 function decodeExtensions(body: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(body).filter(([field]) => BODY_FIELDS.get(field)?.kind !== 'hub'))
-}
-
-/** The top-level cache hint stands for one on the last block of the prompt that can carry it. */
-function markLastBlock(turns: Turn[], cache: ReturnType<typeof decodeCache>): void {
-  if (!cache) return
-  for (const turn of turns.toReversed()) {
-    const last = turn.content.findLast((block) => block.type !== 'reasoning' && block.type !== 'refusal')
-    if (!last) continue
-    last.cache ??= cache
-    return
-  }
 }
 
 /** What the answer must look like. `output_format` at the top level is the older place of `output_config.format`. */
@@ -118,4 +104,33 @@ function decodeSampling(wire: WireRequest): Sampling {
     topK: wire.top_k,
     stop: wire.stop_sequences && wire.stop_sequences.length > 0 ? wire.stop_sequences : undefined,
   }
+}
+
+/** Fields that only a messages body has. `thinking` is not among them: chat-completions providers take a field of that name, too. */
+const OWN_FIELDS = ['system', 'stop_sequences', 'output_config'] as const
+const OWN_PARTS: ReadonlySet<string> = new Set(['image', 'document', 'tool_use', 'tool_result', 'thinking'])
+
+export const recognition: Recognition = {
+  headers: [VERSION_HEADER],
+  keyHeaders: ['x-api-key'],
+  isOwnPath: (path) => /^\/(v1\/)*messages(\/|$)/.test(path),
+  isOwnBody(body, headers) {
+    return headers.has(VERSION_HEADER) || OWN_FIELDS.some((name) => name in body) || hasOwnParts(body)
+  },
+}
+
+function hasOwnParts({ tools, messages }: JsonObject): boolean {
+  const entries = [tools, messages].flatMap((list) => (Array.isArray(list) ? list : [])).filter(isJsonObject)
+  const parts = entries.flatMap(({ content }) => (Array.isArray(content) ? content : [])).filter(isJsonObject)
+  return entries.some((entry) => 'input_schema' in entry) || parts.some(({ type }) => OWN_PARTS.has(textOf(type) ?? ''))
+}
+
+/** The request whose input is asked about: one whose `max_tokens` may be absent. Throws like `decodeRequest`. */
+export function decodeCountTokens(body: JsonObject): ChatRequest {
+  return decodeChecked(checkCountTokens(body), body)
+}
+
+/** `total` is a non-negative integer: our own estimate of the request's input tokens. */
+export function encodeCountTokens(total: number): JsonObject {
+  return { input_tokens: total }
 }

@@ -2,7 +2,7 @@
 import type { Tool, ToolChoice } from '@/chat/request'
 import type { JsonObject } from '@/lib/json'
 import { asWritten } from '@/lib/json-source/as-written'
-import { decodeCache } from './decode-cache'
+import { decodeCache } from './decode-content'
 import type { WireCountRequest, WireTool } from './wire'
 
 /** Finds deferred tools for the model; where every tool is given outright, as other formats do, it has nothing to do. */

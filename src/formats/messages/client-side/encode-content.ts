@@ -3,7 +3,7 @@ import type { ReasoningBlock, Signature } from '@/chat/request'
 import type { AnswerBlock } from '@/chat/response'
 import type { AnswerContext } from '@/formats/format'
 import { encodeSignature, type Signed } from '@/formats/messages/signature'
-import { encodeArguments } from '@/formats/messages/tool-arguments'
+import { encodeArguments } from '@/formats/messages/tool-calls'
 import type { JsonObject } from '@/lib/json'
 
 /** The blocks of one block of the hub; `newId` hands out ids that this format accepts. */

@@ -1,5 +1,5 @@
 /** An error of ours in the words of messages clients. */
-import type { ErrorKind, GatewayError } from '@/chat/error'
+import { type ErrorKind, type GatewayError, retryHeader } from '@/chat/error'
 import type { EncodedError } from '@/formats/format'
 import type { JsonObject } from '@/lib/json'
 
@@ -32,15 +32,14 @@ const OVERLOADED_STATUS = 529
 
 /** The answer to a failed request: this format's statuses are the common ones, except for an overload. */
 export function encodeError(error: GatewayError, requestId: string): EncodedError {
-  const { retryAfterSeconds, headers } = error.options
   return {
     status: error.kind === 'overloaded' ? OVERLOADED_STATUS : error.status,
     body: encodeBody(error, requestId),
     headers: {
-      ...headers,
+      ...error.options.headers,
       [REQUEST_ID_HEADER]: requestId,
       'x-request-id': requestId,
-      ...(retryAfterSeconds !== undefined && { 'retry-after': String(Math.ceil(retryAfterSeconds)) }),
+      ...retryHeader(error),
     },
   }
 }

@@ -2,7 +2,7 @@
 import type { ChatResponse } from '@/chat/response'
 import type { AnswerContext } from '@/formats/format'
 import { type Emitted, encodeFinishReason, type StopFields } from '@/formats/messages/finish-reason'
-import { createToolIds } from '@/formats/messages/tool-ids'
+import { createToolIds } from '@/formats/messages/tool-calls'
 import { encodeUsage, estimatedUsage } from '@/formats/messages/usage'
 import type { JsonObject } from '@/lib/json'
 import { encodeBlock } from './encode-content'

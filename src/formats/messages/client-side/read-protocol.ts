@@ -2,7 +2,7 @@
 import { invalidRequest } from '@/chat/error'
 import type { Protocol } from '@/chat/protocol'
 import { describeBeta } from '@/formats/messages/betas'
-import { DEFAULT_VERSION, VERSION_HEADER } from '@/formats/messages/version'
+import { DEFAULT_VERSION, VERSION_HEADER } from '@/formats/messages/provider'
 import type { JsonObject, JsonValue } from '@/lib/json'
 
 const BETA_HEADER = 'anthropic-beta'

@@ -1,9 +1,11 @@
 /** The messages request as schemas, which both check a body and document it; unknown fields are allowed and kept. */
-import { type Static, Type } from '@sinclair/typebox'
+import { AnyBlock, BLOCKS, CacheControl, ToolName, type WireBlock, type WireBlockType, type WireTypedBlock } from './wire-blocks'
 import { LIMITS } from '@/formats/messages/limits'
-import { preferencesSchema } from '@/formats/preferences'
+import { fallbackSchema, preferencesSchema } from '@/formats/preferences'
+import { createSchemaCheck } from '@/formats/schema-check'
+import { type JsonObject, isJsonObject } from '@/lib/json'
 import { oneOf, orNull } from '@/lib/schemas'
-import { AnyBlock, CacheControl, ToolName } from './wire-blocks'
+import { type Static, type TSchema, Type } from '@sinclair/typebox'
 
 const Content = Type.Union([Type.String(), Type.Array(AnyBlock, LIMITS.blocks)], {
   description: 'a string or an array of content blocks, each with a type',
@@ -105,12 +107,7 @@ const CommonFields = {
   output_config: Type.Optional(OutputConfig),
   cache_control: CacheControl,
   svc: Type.Optional(preferencesSchema()),
-  fallback: Type.Optional(
-    Type.Array(Type.String(LIMITS.modelChars), {
-      ...LIMITS.fallback,
-      description: 'Models to try in order when the first fails.',
-    }),
-  ),
+  fallback: Type.Optional(fallbackSchema(LIMITS)),
 }
 
 const RequestFields = {
@@ -141,3 +138,37 @@ export type WireRequest = Static<typeof MessagesRequest>
 export type WireCountRequest = Static<typeof CountTokensRequest>
 export type WireMessage = Static<typeof Message>
 export type WireTool = Static<typeof CustomTool>
+
+/** Returns a body as a request. Throws a GatewayError `invalid_request` that names the first field at fault. */
+export function checkRequest(body: JsonObject): WireRequest {
+  check(MessagesRequest, body, '')
+  return body as unknown as WireRequest
+}
+
+/** The same for the body of count_tokens. */
+export function checkCountTokens(body: JsonObject): WireCountRequest {
+  check(CountTokensRequest, body, '')
+  return body as unknown as WireCountRequest
+}
+
+/** Whether the hub has a word for blocks of this type. */
+export function isKnownBlock(block: WireTypedBlock): block is WireBlock {
+  return Object.hasOwn(BLOCKS, block.type)
+}
+
+/** Returns a block as one of its `type`. Throws like {@link checkRequest}; `path` is where the block stands. */
+export function checkBlock<T extends WireBlockType>(type: T, block: WireTypedBlock, path: string): WireBlock<T> {
+  check(BLOCKS[type], block, path)
+  return block as unknown as WireBlock<T>
+}
+
+const check = createSchemaCheck({ isMeant, word: JSON.stringify })
+
+/** Of several kinds of objects, the one whose `type` it has. */
+function isMeant(variant: TSchema, value: unknown): boolean {
+  if (Array.isArray(value)) return variant.type === 'array'
+  if (!isJsonObject(value) || variant.type !== 'object') return false
+  const type: TSchema | undefined = variant.properties.type
+  if (value.type === undefined) return type !== undefined && !(variant.required as string[]).includes('type')
+  return type?.const === value.type
+}

@@ -4,7 +4,7 @@ import type { AnswerBlock, ChatResponse } from '@/chat/response'
 import type { ToolUses } from '@/chat/server-tools'
 import { decodeFinishReason } from '@/formats/messages/finish-reason'
 import { decodeToolUses, usedTool } from '@/formats/messages/server-tools'
-import { decodeArguments } from '@/formats/messages/tool-arguments'
+import { decodeArguments } from '@/formats/messages/tool-calls'
 import { decodeUsage, findUnknownUsage } from '@/formats/messages/usage'
 import { isJsonObject, type JsonValue, textOf } from '@/lib/json'
 

@@ -1,18 +1,19 @@
 /** A request of the hub as a messages request, for callers of the other formats. */
+import { encodeCache, limitBreakpoints } from './encode-content'
+import { encodeSchema } from './encode-schema'
+import { encodeTools } from './encode-tools'
+import { type Message, encodeTurns } from './encode-turns'
 import { invalidRequest } from '@/chat/error'
-import { lacking } from '@/chat/features'
-import type { ChatRequest } from '@/chat/request'
+import { lacking, lost } from '@/chat/features'
+import type { ChatRequest, Feature, OutputShape, Reasoning, Sampling, Warning } from '@/chat/request'
 import type { EncodedRequest, TargetTraits } from '@/formats/format'
 import { LACKING } from '@/formats/messages/body-fields'
-import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
-import { encodeCache, limitBreakpoints } from './encode-cache'
-import { encodeOutput } from './encode-output'
-import { encodeReasoning, type ThinkingObstacles } from './encode-reasoning'
-import { encodeSampling } from './encode-sampling'
-import { encodeTools } from './encode-tools'
-import { encodeTurns, type Message } from './encode-turns'
+import { LIMITS } from '@/formats/messages/limits'
+import { QUIRKS } from '@/formats/messages/provider'
+import { BUDGET_OF_EFFORT, effortFor } from '@/formats/messages/thinking-effort'
+import { type JsonObject, type JsonValue, isJsonObject } from '@/lib/json'
 
-/** Reads the quirks of `quirks.ts`. Throws a GatewayError `invalid_request` where leaving something out would change the meaning. */
+/** Reads the quirks of `provider.ts`. Throws a GatewayError `invalid_request` where leaving something out would change the meaning. */
 export function encodeRequest(request: ChatRequest, traits: TargetTraits): EncodedRequest {
   refuseUnsayable(request)
   const warnings = lacking(request, LACKING)
@@ -90,4 +91,146 @@ function isThinking(thinking: JsonValue | undefined): boolean {
 /** Standard capacity at the standard price, in the words of any format. Of other tiers this one knows none. */
 function isStandard(tier: string | undefined): boolean {
   return tier === 'standard_only' || tier === 'standard' || tier === 'default'
+}
+
+type EncodedOutput = { format?: JsonObject; instruction?: string }
+
+const JSON_INSTRUCTION =
+  'Answer with one valid JSON object and nothing else: no explanation before or after it and no code fence around it.'
+
+/**
+ * What a messages provider's answer must look like: a schema, or JSON asked for in words. A schema becomes
+ * `output_config.format`; where the model lacks that (quirk `no-output-format`) and for JSON without a schema it
+ * becomes an instruction, because a forced tool would change what the answer is made of and could not be streamed as
+ * text.
+ */
+function encodeOutput(output: OutputShape, traits: TargetTraits, warnings: Warning[]): EncodedOutput {
+  if (output.type === 'text') return {}
+  if (output.type === 'json') {
+    warnings.push({ feature: 'output', detail: 'JSON mode became an instruction' })
+    return { instruction: JSON_INSTRUCTION }
+  }
+  if (traits.quirks.has(QUIRKS.noOutputFormat)) {
+    warnings.push({ feature: 'output', detail: 'the JSON schema became an instruction' })
+    const about = output.description === undefined ? '' : ` (${output.description})`
+    return {
+      instruction: `${JSON_INSTRUCTION} It must follow this JSON Schema${about}:\n${JSON.stringify(output.schema)}`,
+    }
+  }
+  return { format: { type: 'json_schema', schema: encodeSchema(output.schema) } }
+}
+
+const MAX_TEMPERATURE = LIMITS.temperature.maximum
+/** Beside thinking the API takes top_p only from here up. */
+const MIN_TOP_P_WITH_THINKING = 0.95
+
+/** Reads the quirks `noSampling` and `temperatureOrTopP`. */
+function encodeSampling(
+  sampling: Sampling,
+  traits: TargetTraits,
+  isThinking: boolean,
+  warnings: Warning[],
+): JsonObject {
+  return { ...encodeStop(sampling.stop, warnings), ...encodeRandomness(sampling, traits, isThinking, warnings) }
+}
+
+/** The API refuses stop sequences that are only white space. */
+function encodeStop(stop: string[] | undefined, warnings: Warning[]): JsonObject {
+  if (!stop) return {}
+  const kept = stop.filter((sequence) => sequence.trim() !== '')
+  if (kept.length < stop.length) {
+    warnings.push(lost('stop', 'stop sequences of white space were left out'))
+  }
+  return kept.length > 0 ? { stop_sequences: kept } : {}
+}
+
+function encodeRandomness(
+  sampling: Sampling,
+  traits: TargetTraits,
+  isThinking: boolean,
+  warnings: Warning[],
+): JsonObject {
+  const { temperature, topP, topK } = sampling
+  function drop(feature: Feature, value: number | undefined, detail: string): undefined {
+    if (value !== undefined) warnings.push(lost(feature, detail))
+    return undefined
+  }
+  if (traits.quirks.has(QUIRKS.noSampling) || isThinking) {
+    const why = isThinking ? 'not possible beside thinking' : 'the model takes no sampling parameters'
+    const keepsTopP = !traits.quirks.has(QUIRKS.noSampling) && topP !== undefined && topP >= MIN_TOP_P_WITH_THINKING
+    drop('temperature', temperature === 1 ? undefined : temperature, why)
+    drop('topK', topK, why)
+    if (!keepsTopP) drop('topP', topP, why)
+    return keepsTopP ? { top_p: topP } : {}
+  }
+  if (temperature !== undefined && temperature > MAX_TEMPERATURE) {
+    warnings.push({ feature: 'temperature', detail: `clamped to ${MAX_TEMPERATURE}` })
+  }
+  const isBoth = temperature !== undefined && topP !== undefined && traits.quirks.has(QUIRKS.temperatureOrTopP)
+  const keptTopP = isBoth ? drop('topP', topP, 'the model takes temperature or top_p, not both') : topP
+  return {
+    ...(temperature !== undefined && { temperature: Math.min(temperature, MAX_TEMPERATURE) }),
+    ...(keptTopP !== undefined && { top_p: keptTopP }),
+    ...(topK !== undefined && { top_k: topK }),
+  }
+}
+
+const MIN_BUDGET = LIMITS.thinkingBudget.minimum
+/** How much of the output limit an effort may take at most, so that room for the answer is left. */
+const MAX_SHARE_OF_EFFORT = 0.8
+const DEFAULT_EFFORT = 'medium'
+
+type EncodedReasoning = { thinking?: JsonObject; effort?: string }
+
+/** Why the API would refuse thinking of any kind, or thinking with a budget, beside the rest of the request. */
+type ThinkingObstacles = { any?: string; budget?: string }
+
+/**
+ * Reads the quirks `noThinking`, `adaptiveThinking` and `alwaysThinking`. Thinking is left out, with a warning, where the API refuses it: beside a forced tool call, in an answer that
+ * continues the assistant's turn, in a tool loop that began without signed thinking, and under too small an output limit.
+ */
+function encodeReasoning(
+  reasoning: Reasoning | undefined,
+  traits: TargetTraits,
+  maxTokens: number,
+  obstacles: ThinkingObstacles,
+  warnings: Warning[],
+): EncodedReasoning {
+  if (!reasoning) return {}
+  const isOff = reasoning.effort === 'none' || reasoning.budgetTokens === 0
+  if (traits.quirks.has(QUIRKS.noThinking)) {
+    if (!isOff) warnings.push(lost('reasoning', 'the model has no thinking'))
+    return {}
+  }
+  if (isOff && traits.quirks.has(QUIRKS.alwaysThinking)) {
+    warnings.push({ feature: 'reasoning', detail: 'the model always thinks: the least effort was asked for' })
+    return { effort: 'low' }
+  }
+  if (isOff) return { thinking: { type: 'disabled' } }
+  if (traits.quirks.has(QUIRKS.adaptiveThinking)) return encodeAdaptive(reasoning, obstacles.any, warnings)
+  const budget = budgetFor(reasoning, maxTokens)
+  const tooSmall = budget < MIN_BUDGET ? `the output limit leaves less than ${MIN_BUDGET} tokens` : undefined
+  const obstacle = obstacles.any ?? obstacles.budget ?? tooSmall
+  if (obstacle) {
+    warnings.push(lost('reasoning', obstacle))
+    return {}
+  }
+  return { thinking: { type: 'enabled', budget_tokens: budget } }
+}
+
+function encodeAdaptive(reasoning: Reasoning, obstacle: string | undefined, warnings: Warning[]): EncodedReasoning {
+  const effort = effortFor(reasoning)
+  if (obstacle) {
+    warnings.push({ feature: 'reasoning', detail: obstacle })
+    return { effort }
+  }
+  const display = reasoning.visible === undefined ? {} : { display: reasoning.visible ? 'summarized' : 'omitted' }
+  return { thinking: { type: 'adaptive', ...display }, effort }
+}
+
+/** A budget the caller named is only kept below the output limit; one that stands for an effort leaves room besides. */
+function budgetFor({ effort, budgetTokens }: Reasoning, maxTokens: number): number {
+  if (budgetTokens !== undefined && budgetTokens > 0) return Math.min(Math.max(budgetTokens, MIN_BUDGET), maxTokens - 1)
+  const named = !effort || effort === 'none' ? DEFAULT_EFFORT : effort
+  return Math.min(BUDGET_OF_EFFORT[named], Math.floor(maxTokens * MAX_SHARE_OF_EFFORT))
 }

@@ -2,9 +2,9 @@
 import { invalidRequest } from '@/chat/error'
 import type { ChatRequest, Tool, Warning } from '@/chat/request'
 import type { TargetTraits } from '@/formats/format'
-import { QUIRKS } from '@/formats/messages/quirks'
+import { QUIRKS } from '@/formats/messages/provider'
 import type { JsonObject } from '@/lib/json'
-import { encodeCache } from './encode-cache'
+import { encodeCache } from './encode-content'
 
 type EncodedTools = { tools: JsonObject[]; toolChoice: JsonObject | undefined; isForced: boolean; instruction?: string }
 

@@ -1,13 +1,11 @@
 /** Turns of the hub as valid messages: user first, roles alternate, every call answered next, ids legal and unique. */
 import type { ToolResultBlock, Turn, Warning } from '@/chat/request'
 import type { TargetTraits } from '@/formats/format'
-import { QUIRKS } from '@/formats/messages/quirks'
-import { encodeArguments } from '@/formats/messages/tool-arguments'
-import { createToolIds } from '@/formats/messages/tool-ids'
+import { QUIRKS } from '@/formats/messages/provider'
+import { createToolIds, encodeArguments } from '@/formats/messages/tool-calls'
 import { assert } from '@/lib/assert'
 import type { JsonObject } from '@/lib/json'
-import { encodeCache } from './encode-cache'
-import { type ContentContext, encodeAssistantBlock, encodeToolResult, encodeUserBlock } from './encode-content'
+import { type ContentContext, encodeAssistantBlock, encodeCache, encodeToolResult, encodeUserBlock } from './encode-content'
 
 export type Message = { role: 'user' | 'assistant' | 'system'; content: JsonObject[] }
 

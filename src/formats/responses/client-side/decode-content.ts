@@ -1,9 +1,8 @@
 /** Content of a responses request's items (a string or parts) as blocks of the hub. */
+import type { WireContent, WirePart } from './wire'
 import { invalidRequest } from '@/chat/error'
-import type { AudioBlock, ContentBlock, FileBlock, ImageBlock, RefusalBlock, TextBlock } from '@/chat/request'
+import type { AudioBlock, CacheHint, ContentBlock, FileBlock, ImageBlock, RefusalBlock, TextBlock } from '@/chat/request'
 import { audioMediaType, decodeUrl, mediaTypeOfFilename, parseDataUrl } from '@/formats/media'
-import { decodeCache } from './decode-cache'
-import type { WireContent, WirePart } from './wire-items'
 
 type ItemBlock = TextBlock | RefusalBlock | ImageBlock | FileBlock | AudioBlock
 
@@ -93,4 +92,10 @@ function shown(type: string): string {
 
 function missing(param: string) {
   return invalidRequest(`${param} is required`, param)
+}
+
+/** The hint of one part; the longer of the two times is the longer of ours. */
+function decodeCache({ prompt_cache_breakpoint: breakpoint }: WirePart): CacheHint | undefined {
+  if (!breakpoint) return undefined
+  return { ttl: breakpoint.ttl === '12h' ? '1h' : '5m' }
 }

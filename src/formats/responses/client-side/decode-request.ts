@@ -1,29 +1,21 @@
 /** A responses request as a request of the hub. */
-
+import { type DecodedTools, decodeToolChoice, decodeTools } from './decode-tools'
+import { type DecodedTurns, decodeTurns } from './decode-turns'
+import { listHostedHistory, listNativeMedia, listNativeOnly } from './native-only'
+import { type WireRequest, checkRequest } from './wire'
 import { GatewayError, invalidRequest } from '@/chat/error'
-import {
-  type ChatRequest,
-  EFFORTS,
-  type Effort,
-  type OutputShape,
-  type Reasoning,
-  type Sampling,
-  VERBOSITIES,
-} from '@/chat/request'
+import { type ChatRequest, EFFORTS, type Effort, type OutputShape, type Reasoning, type Sampling, VERBOSITIES } from '@/chat/request'
 import type { ServerTool } from '@/chat/server-tools'
-import { judgeFields, withUnlisted } from '@/formats/body-fields'
+import { judgeFields, unlessEmpty, withUnlisted } from '@/formats/body-fields'
+import type { Recognition } from '@/formats/format'
+import { schemaOutput } from '@/formats/openai'
 import { unlistedInside } from '@/formats/nested-fields'
 import { readPreferences } from '@/formats/preferences'
 import { BODY_FIELDS, NESTED_FIELDS } from '@/formats/responses/body-fields'
 import { listServerTools } from '@/formats/responses/server-tools'
 import { randomId } from '@/lib/ids'
-import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
+import { type JsonObject, type JsonValue, isJsonObject } from '@/lib/json'
 import { asWritten } from '@/lib/json-source/as-written'
-import { checkRequest } from './check-request'
-import { type DecodedTools, decodeToolChoice, decodeTools } from './decode-tools'
-import { type DecodedTurns, decodeTurns } from './decode-turns'
-import { listHostedHistory, listNativeMedia, listNativeOnly } from './native-only'
-import type { WireRequest } from './wire'
 
 const LOGPROBS = 'message.output_text.logprobs'
 
@@ -36,10 +28,6 @@ export function decodeRequest(body: JsonObject): ChatRequest {
   const toolChoice = decodeToolChoice(body.tool_choice, tools.origins)
   const output = decodeOutput(request, conversation.format)
   const reasoning = decodeReasoning(request, conversation.effort)
-  const nativeOnly = listNativeOnly(request, tools)
-  const hostedHistory = listHostedHistory(request)
-  const nativeMedia = listNativeMedia(request)
-  const serverTools = placedServerTools(tools, request.max_tool_calls)
   const userId = request.safety_identifier ?? request.user
   const verbosity = VERBOSITIES.find((candidate) => candidate === request.text?.verbosity)
   return {
@@ -66,10 +54,10 @@ export function decodeRequest(body: JsonObject): ChatRequest {
     // Callers who keep the conversation themselves need it, and so does whoever keeps it for the others.
     wantsEncryptedReasoning: true,
     wantsUsage: true,
-    ...(nativeOnly.length > 0 && { nativeOnly }),
-    ...(hostedHistory.length > 0 && { hostedHistory }),
-    ...(nativeMedia.length > 0 && { nativeMedia }),
-    ...(serverTools.length > 0 && { serverTools }),
+    nativeOnly: unlessEmpty(listNativeOnly(request, tools)),
+    hostedHistory: unlessEmpty(listHostedHistory(request)),
+    nativeMedia: unlessEmpty(listNativeMedia(request)),
+    serverTools: unlessEmpty(placedServerTools(tools, request.max_tool_calls)),
     ...withUnlisted(judgeFields(body, BODY_FIELDS, 'responses'), unlistedInside(body, NESTED_FIELDS)),
     extensions: { responses: decodeExtensions(body, tools, conversation) },
   }
@@ -127,15 +115,9 @@ function decodeOutput({ text }: WireRequest, latestFormat?: JsonObject | null): 
   if (!format || format.type === 'text') return { type: 'text' }
   if (format.type === 'json_object') return { type: 'json' }
   if (format.type !== 'json_schema') return undefined
-  const { schema, name, description, strict } = format
+  const { schema } = format
   if (!isJsonObject(schema)) throw invalidRequest('text.format.schema is required', 'text.format.schema')
-  return {
-    type: 'json-schema',
-    schema: asWritten(schema),
-    ...(typeof name === 'string' && { name }),
-    ...(typeof description === 'string' && { description }),
-    ...(typeof strict === 'boolean' && { strict }),
-  }
+  return schemaOutput({ ...format, schema })
 }
 
 /** The effort, and whether to show a summary. `latestEffort`, said later in the conversation, wins. */
@@ -186,4 +168,17 @@ function echoRequest(request: WireRequest, body: JsonObject): JsonObject {
     truncation: request.truncation ?? 'disabled',
     user: request.user ?? null,
   }
+}
+
+/** By what a responses request is known: its path, and its `input`, which no other format has. */
+export const recognition: Recognition = {
+  headers: [],
+  keyHeaders: [],
+  isOwnPath: (path) => /^\/(v1\/)*responses(\/|$)/.test(path),
+  isOwnBody: (body) => 'input' in body || 'previous_response_id' in body,
+}
+
+/** `total` is a non-negative integer: our own estimate of the request's input tokens. */
+export function encodeCountTokens(total: number): JsonObject {
+  return { object: 'response.input_tokens', input_tokens: total }
 }

@@ -6,13 +6,11 @@ import { type ArgumentsRead, checkArguments } from '@/formats/arguments-text'
 import { customArguments } from '@/formats/custom-tools'
 import { LIMITS } from '@/formats/responses/limits'
 import { decodeSignature } from '@/formats/responses/signature'
-import { decodeArguments } from '@/formats/responses/tool-arguments'
+import { decodeArguments } from '@/formats/responses/tool-calls'
 import type { JsonObject } from '@/lib/json'
-import { checkItem, isKnownType, typeOfItem } from './check-request'
+import { type WireAnyItem, type WireItem, type WireItemType, type WireRequest, checkItem, isKnownType, typeOfItem } from './wire'
 import { decodeContent, decodeTexts, isResultBlock } from './decode-content'
 import { flatName } from './tool-names'
-import type { WireRequest } from './wire'
-import type { WireAnyItem, WireItem, WireItemType } from './wire-items'
 
 /** An item and where it stands in the body. */
 type PlacedItem = { item: WireAnyItem; path: string }

@@ -2,7 +2,7 @@
 import type { AnswerBlock } from '@/chat/response'
 import { customArguments } from '@/formats/custom-tools'
 import { decodeSignature } from '@/formats/responses/signature'
-import { decodeArguments } from '@/formats/responses/tool-arguments'
+import { decodeArguments } from '@/formats/responses/tool-calls'
 import { randomId } from '@/lib/ids'
 import { isJsonObject, type JsonObject, type JsonValue, textOf } from '@/lib/json'
 

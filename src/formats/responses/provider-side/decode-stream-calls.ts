@@ -1,6 +1,6 @@
 /** One tool call of a responses stream, whose arguments come in pieces, in one piece, or with the item that is done. */
 import type { ChatEvent } from '@/chat/event'
-import { decodeArguments } from '@/formats/responses/tool-arguments'
+import { decodeArguments } from '@/formats/responses/tool-calls'
 import { type JsonObject, type JsonValue, textOf } from '@/lib/json'
 import { callId } from './decode-content'
 

@@ -1,10 +1,10 @@
 /** Blocks of the hub as the content of a responses message. */
 import { invalidRequest } from '@/chat/error'
-import type { ContentBlock, FileBlock, ImageBlock, MediaSource } from '@/chat/request'
+import type { CacheHint, ContentBlock, FileBlock, ImageBlock, MediaSource } from '@/chat/request'
 import { filenameFor, formatDataUrl, isText, textDocument } from '@/formats/media'
 import { encodeParts, foreignFile } from '@/formats/openai'
+import { QUIRKS } from '@/formats/responses/provider'
 import type { JsonObject } from '@/lib/json'
-import { encodeCache } from './encode-cache'
 
 /** A part that is only text; `mark` is what else it says. */
 export function textPart(text: string, mark: JsonObject = {}): JsonObject {
@@ -47,4 +47,10 @@ function encodeFilePart({ source, filename, context }: FileBlock): JsonObject[] 
 function ownFileId({ id, format }: Extract<MediaSource, { type: 'file-id' }>): string {
   if (format !== 'responses') throw foreignFile()
   return id
+}
+
+/** The field to spread into a part: nothing where there is no hint, or where the provider would refuse it. */
+export function encodeCache(cache: CacheHint | undefined, quirks: ReadonlySet<string>): JsonObject {
+  if (!cache || !quirks.has(QUIRKS.cacheBreakpoints)) return {}
+  return { prompt_cache_breakpoint: { mode: 'explicit', ttl: cache.ttl === '1h' ? '12h' : '30m' } }
 }

@@ -1,23 +1,18 @@
 /** A request of the hub as a responses request, for callers of the other formats. */
-import { invalidRequest } from '@/chat/error'
-import { lacking } from '@/chat/features'
-import type { ChatRequest, TextBlock, Warning } from '@/chat/request'
-import { cacheKeyOf } from '@/formats/cache-key'
-import { isClientMark } from '@/formats/client-marks'
-import type { EncodedRequest, TargetTraits } from '@/formats/format'
-import { encodeServiceTier, encodeUserId } from '@/formats/openai'
-import { LACKING } from '@/formats/responses/body-fields'
-import { QUIRKS } from '@/formats/responses/quirks'
-import type { JsonObject } from '@/lib/json'
-import { encodeCache } from './encode-cache'
-import { textPart } from './encode-content'
-import { encodeOutput, withMentionOfJson } from './encode-output'
-import { encodeReasoning } from './encode-reasoning'
-import { encodeSampling, LOGPROBS_INCLUDE } from './encode-sampling'
+import { encodeCache, textPart } from './encode-content'
 import { encodeTools } from './encode-tools'
 import { encodeTurns } from './encode-turns'
+import { invalidRequest } from '@/chat/error'
+import { lacking, lost } from '@/chat/features'
+import type { ChatRequest, Effort, Reasoning, TextBlock, Warning } from '@/chat/request'
+import { cacheKeyOf, clamped, effortOfBudget, encodeServiceTier, encodeUserId, outputLimit, schemaName } from '@/formats/openai'
+import { isClientMark } from '@/formats/client-marks'
+import type { EncodedRequest, TargetTraits } from '@/formats/format'
+import { LACKING } from '@/formats/responses/body-fields'
+import { QUIRKS } from '@/formats/responses/provider'
+import type { JsonObject } from '@/lib/json'
 
-/** Reads the quirks of `quirks.ts`. Throws a GatewayError `invalid_request` where leaving something out would change the meaning. */
+/** Reads the quirks of `provider.ts`. Throws a GatewayError `invalid_request` where leaving something out would change the meaning. */
 export function encodeRequest(request: ChatRequest, traits: TargetTraits): EncodedRequest {
   const [native] = request.nativeOnly ?? []
   if (native !== undefined) throw invalidRequest(`This model cannot take ${native}`, native.split(' ')[0])
@@ -27,6 +22,7 @@ export function encodeRequest(request: ChatRequest, traits: TargetTraits): Encod
   const { instructions, input } = encodeSystem(request.system, turns, traits.quirks)
   const sampling = encodeSampling(request, traits, warnings)
   const cacheKey = cacheKeyOf(traits, request.cacheKey)
+  const limit = outputLimit(request, traits, MIN_OUTPUT_TOKENS, warnings)
   const body: JsonObject = {
     ...request.extensions.responses,
     model: traits.model,
@@ -36,7 +32,7 @@ export function encodeRequest(request: ChatRequest, traits: TargetTraits): Encod
     // Nothing of a conversation is left with the provider, so what it needs to go on comes with the answer.
     store: false,
     ...encodeInclude(sampling, traits.quirks),
-    ...encodeOutputLimit(request, traits, warnings),
+    ...(limit !== undefined && { max_output_tokens: limit }),
     ...sampling,
     ...encodeOutput(request, traits, warnings),
     ...encodeReasoning(request.reasoning, traits, warnings),
@@ -73,10 +69,88 @@ function encodeInclude({ top_logprobs: logprobs }: JsonObject, quirks: ReadonlyS
 /** Fewer tokens are refused. */
 const MIN_OUTPUT_TOKENS = 16
 
-function encodeOutputLimit(request: ChatRequest, traits: TargetTraits, warnings: Warning[]): JsonObject {
-  const { maxOutputTokens: wanted } = request
-  if (wanted === undefined) return {}
-  const limit = Math.max(MIN_OUTPUT_TOKENS, Math.min(wanted, traits.maxOutputTokens))
-  if (limit !== wanted) warnings.push({ feature: 'max-output-tokens', detail: `changed from ${wanted} to ${limit}` })
-  return { max_output_tokens: limit }
+/** `text`, or nothing for plain text of no particular length. Reads the quirk `noVerbosity`. */
+function encodeOutput(
+  { output, verbosity }: Pick<ChatRequest, 'output' | 'verbosity'>,
+  traits: TargetTraits,
+  warnings: Warning[],
+): { text?: JsonObject } {
+  const isRefused = verbosity !== undefined && traits.quirks.has(QUIRKS.noVerbosity)
+  if (isRefused) warnings.push(lost('verbosity', 'this model is not told how much to say'))
+  const format = encodeFormat(output)
+  const said = isRefused ? undefined : verbosity
+  if (!format && said === undefined) return {}
+  return { text: { ...(format && { format }), ...(said !== undefined && { verbosity: said }) } }
+}
+
+/** `strict` is always said: left out, it means another thing here than in the other formats. */
+function encodeFormat(output: ChatRequest['output']): JsonObject | undefined {
+  if (output.type === 'text') return undefined
+  if (output.type === 'json') return { type: 'json_object' }
+  const { schema, name, description, strict } = output
+  return {
+    type: 'json_schema',
+    name: schemaName(name),
+    ...(description !== undefined && { description }),
+    schema,
+    strict: strict ?? false,
+  }
+}
+
+/** JSON mode is refused unless the input speaks of JSON; `instructions` don't count. Callers of other formats need not have said it. */
+function withMentionOfJson(input: JsonObject[]): JsonObject[] {
+  if (input.some((item) => /json/i.test(JSON.stringify(item)))) return input
+  return [{ role: 'developer', content: 'Answer with a JSON object.' }, ...input]
+}
+
+const TEMPERATURE = { minimum: 0, maximum: 2 }
+const TOP_P = { minimum: 0, maximum: 1 }
+const TOP_LOGPROBS = { minimum: 0, maximum: 20 }
+/** What has to be included in an answer for its log probabilities to be in it. */
+const LOGPROBS_INCLUDE = 'message.output_text.logprobs'
+
+/**
+ * Reads the quirk `noSampling`. Throws a GatewayError `invalid_request` for stop sequences, for which the format has no word, and for
+ * log probabilities beside that quirk, unless a loss is fine: an answer that runs on past a stop sequence is another answer.
+ */
+function encodeSampling(
+  {
+    sampling: { temperature, topP, stop, logprobs, topLogprobs },
+    preferences,
+  }: Pick<ChatRequest, 'sampling' | 'preferences'>,
+  traits: TargetTraits,
+  warnings: Warning[],
+): JsonObject {
+  const leaveOut = (feature: 'stop' | 'logprobs', what: string) => {
+    if (!preferences?.lossy)
+      throw invalidRequest(`${feature}: this model takes no ${what}; send the request without them`, feature)
+    warnings.push(lost(feature, `this model takes no ${what}`))
+  }
+  if (stop?.some((sequence) => sequence !== '')) leaveOut('stop', 'stop sequences (stop_sequences, stopSequences)')
+  const chosen: JsonObject = {
+    ...(temperature !== undefined && { temperature: clamped(temperature, TEMPERATURE) }),
+    ...(topP !== undefined && { top_p: clamped(topP, TOP_P) }),
+    ...(logprobs && { top_logprobs: clamped(topLogprobs ?? 0, TOP_LOGPROBS) }),
+  }
+  if (!traits.quirks.has(QUIRKS.noSampling)) return chosen
+  if (temperature !== undefined) warnings.push(lost('temperature', 'this model takes none'))
+  if (topP !== undefined) warnings.push(lost('topP', 'this model takes none'))
+  if (logprobs) leaveOut('logprobs', 'log probabilities')
+  return {}
+}
+
+/** `reasoning`, with the effort or what the budget stands for. Reads the quirk `noReasoning`. */
+function encodeReasoning(
+  reasoning: Reasoning | undefined,
+  traits: TargetTraits,
+  warnings: Warning[],
+): { reasoning?: JsonObject } {
+  const effort = reasoning?.effort ?? effortOfBudget(reasoning?.budgetTokens)
+  const isShown = reasoning?.visible === true && effort !== 'none'
+  if (effort === undefined && !isShown) return {}
+  if (traits.quirks.has(QUIRKS.noReasoning)) {
+    if (effort !== 'none') warnings.push(lost('reasoning', 'this model does not think'))
+    return {}
+  }
+  return { reasoning: { ...(effort !== undefined && { effort }), ...(isShown && { summary: 'auto' }) } }
 }

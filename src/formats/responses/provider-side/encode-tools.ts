@@ -2,7 +2,7 @@
 import type { ChatRequest, Tool, ToolChoice } from '@/chat/request'
 import type { TargetTraits } from '@/formats/format'
 import { offeredTools } from '@/formats/openai'
-import { QUIRKS } from '@/formats/responses/quirks'
+import { QUIRKS } from '@/formats/responses/provider'
 import { isJsonObject, type JsonObject } from '@/lib/json'
 
 /** The tool fields of a request; none where there are no tools. Throws where the choice can't be said. */

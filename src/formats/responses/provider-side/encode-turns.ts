@@ -14,15 +14,14 @@ import type {
   Turn,
   Warning,
 } from '@/chat/request'
+import { resultsAfter } from '@/formats/openai'
 import { customInput } from '@/formats/custom-tools'
 import type { TargetTraits } from '@/formats/format'
 import { ownSignature } from '@/formats/responses/signature'
-import { encodeArguments } from '@/formats/responses/tool-arguments'
-import { createToolIds } from '@/formats/responses/tool-ids'
+import { createToolIds, encodeArguments } from '@/formats/responses/tool-calls'
 import type { JsonObject } from '@/lib/json'
 import { asWritten } from '@/lib/json-source/as-written'
-import { encodeCache } from './encode-cache'
-import { encodeUserBlock, textPart } from './encode-content'
+import { encodeCache, encodeUserBlock, textPart } from './encode-content'
 
 type Encoding = {
   items: JsonObject[]
@@ -172,15 +171,6 @@ function encodeResult(result: ToolResultBlock, quirks: ReadonlySet<string>): str
   if (last) Object.assign(last, encodeCache(cache, quirks))
   if (parts.every(isPlainText)) return (isError ? 'Error: ' : '') + parts.map(({ text }) => text).join('\n')
   return isError ? [textPart('Error:'), ...parts] : parts
-}
-
-/** All results between the assistant turn at `index` and the assistant's next one. */
-function resultsAfter(turns: readonly Turn[], index: number): ToolResultBlock[] {
-  const results: ToolResultBlock[] = []
-  for (let next = index + 1; next < turns.length && turns[next]?.role !== 'assistant'; next++) {
-    for (const block of turns[next]?.content ?? []) if (block.type === 'tool-result') results.push(block)
-  }
-  return results
 }
 
 /** What is carried stands before what the user says next; where nothing more is said, it is a message by itself. */

@@ -5,7 +5,7 @@ import { traitsWith } from '@test/formats/chat-completions/support'
 import { GatewayError } from '@/chat/error'
 import type { ContentBlock, TextBlock, ToolResultBlock, Turn, Warning } from '@/chat/request'
 import { encodeTurns } from '@/formats/chat-completions/provider-side/encode-turns'
-import { createToolIds } from '@/formats/chat-completions/tool-ids'
+import { createToolIds } from '@/formats/chat-completions/tool-calls'
 import type { JsonObject } from '@/lib/json'
 
 function encode(turns: Turn[], quirks: string[] = []): JsonObject[] {

@@ -1,7 +1,7 @@
 /** Every way in which real clients write the path of a call. */
 import { describe, expect, test } from 'bun:test'
 import { fc } from '@test/support/property'
-import { modelOfResource, parseModelPath } from '@/formats/generate-content/client-side/path'
+import { modelOfResource, parseModelPath } from '@/formats/generate-content/client-side/models'
 
 const GENERATE = { model: 'svc/foo', verb: 'generateContent' } as const
 

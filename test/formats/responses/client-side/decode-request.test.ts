@@ -2,8 +2,7 @@
 import { describe, expect, test } from 'bun:test'
 import { GatewayError } from '@/chat/error'
 import type { ChatRequest } from '@/chat/request'
-import { decodeCountTokens, encodeCountTokens } from '@/formats/responses/client-side/count-tokens'
-import { decodeRequest } from '@/formats/responses/client-side/decode-request'
+import { decodeCountTokens, decodeRequest, encodeCountTokens } from '@/formats/responses/client-side/decode-request'
 import type { JsonObject } from '@/lib/json'
 
 function decode(body: JsonObject = {}): ChatRequest {

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'bun:test'
 import { requestWith, traitsWith } from '@test/formats/responses/support'
 import { GatewayError } from '@/chat/error'
 import type { ChatRequest } from '@/chat/request'
-import { cacheKeyOf } from '@/formats/cache-key'
+import { cacheKeyOf } from '@/formats/openai'
 import { encodeRequest } from '@/formats/responses/provider-side/encode-request'
 import type { JsonObject } from '@/lib/json'
 

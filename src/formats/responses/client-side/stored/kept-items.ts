@@ -1,6 +1,6 @@
 /** What is kept of input items: known fields, at every depth. Nobody would pay for others. */
 import { KindGuard, type TSchema } from '@sinclair/typebox'
-import { ITEMS } from '@/formats/responses/client-side/wire-items'
+import { ITEMS } from '@/formats/responses/client-side/wire'
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 import { asWritten } from '@/lib/json-source/as-written'
 

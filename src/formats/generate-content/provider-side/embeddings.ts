@@ -1,0 +1,70 @@
+/** Embeddings at a generate-content provider: how they are asked for, and what the answer says. */
+import type { EmbeddingAnswer, EmbeddingInput, EmbeddingRequest, VectorEncoding } from '@/chat/embedding'
+import { type Usage, ZERO_USAGE, readCount } from '@/chat/usage'
+import { leftOutFields } from '@/formats/body-fields'
+import type { EmbeddingCall, EmbeddingTraits, ExpectedVectors } from '@/formats/embeddings'
+import { LIMITS } from '@/formats/generate-content/limits'
+import { holdsVectors, readVector } from '@/formats/vectors'
+import { assert } from '@/lib/assert'
+import { type JsonObject, type JsonValue, isJsonObject } from '@/lib/json'
+import { findUnreadList, readList } from '@/lib/json-source/long-list'
+
+export const MAX_INPUTS = LIMITS.embeddings.requests.maxItems
+
+/** Providers of this format know no other. */
+export function askedEncoding(): VectorEncoding {
+  return 'float'
+}
+
+/** The body of one call, always a batch, which does what a lone request does; the caller's own requests, where the caller speaks this format. */
+export function encodeEmbeddingsRequest(call: EmbeddingCall, traits: EmbeddingTraits): JsonObject {
+  const { request, body, start, end } = call
+  const leftOut = body ? new Set(leftOutFields(request, traits)) : undefined
+  const requests = request.inputs.slice(start, end).map((input) => ({
+    ...(leftOut ? ownFields(input, leftOut) : commonFields(input, request)),
+    model: `models/${traits.model}`,
+  }))
+  return { requests }
+}
+
+function ownFields({ own }: EmbeddingInput & { own?: JsonObject }, leftOut: ReadonlySet<string>): JsonObject {
+  return Object.fromEntries(Object.entries(own ?? {}).filter(([field]) => !leftOut.has(field)))
+}
+
+function commonFields(input: EmbeddingInput, { dimensions }: EmbeddingRequest): JsonObject {
+  assert(input.type === 'text', 'no tokens are sent to who reads none')
+  return {
+    content: { parts: [{ text: input.text }] },
+    ...(dimensions !== undefined && { outputDimensionality: dimensions }),
+  }
+}
+
+const LIST = 'embeddings'
+const VECTOR_KEY = '"values":'
+
+/** The vectors, left as they are where they may be. Undefined where they are not what was asked for. */
+export async function decodeEmbeddingsResponse(
+  bytes: Uint8Array,
+  { written, count }: ExpectedVectors,
+): Promise<EmbeddingAnswer | undefined> {
+  return (written && keepWritten(bytes, count)) ?? readAll(bytes, count)
+}
+
+function keepWritten(bytes: Uint8Array, count: number): EmbeddingAnswer | undefined {
+  const found = findUnreadList(bytes, LIST)
+  if (!found || !holdsVectors(found.inside, { key: VECTOR_KEY, count, encoding: 'float' })) return undefined
+  return { written: found.inside, usage: decodeEmbeddingsUsage(found.around.usageMetadata) }
+}
+
+async function readAll(bytes: Uint8Array, count: number): Promise<EmbeddingAnswer | undefined> {
+  const list = await readList(bytes, LIST, ({ values }) => readVector(values))
+  if (list?.entries.length !== count) return undefined
+  return { vectors: list.entries, usage: decodeEmbeddingsUsage(list.around.usageMetadata) }
+}
+
+/** Null where nothing usable is said: no input takes no tokens at all. */
+function decodeEmbeddingsUsage(usage: JsonValue | undefined): Usage | null {
+  if (!isJsonObject(usage)) return null
+  const tokens = readCount(usage.promptTokenCount) || readCount(usage.totalTokenCount)
+  return tokens ? { ...ZERO_USAGE, uncached: tokens } : null
+}

@@ -1,0 +1,91 @@
+/** The events of a responses stream: their types, and their numbers. */
+import type { JsonObject } from '@/lib/json'
+import type { JsonEdit } from '@/lib/json-splice'
+import type { Frame } from '@/lib/streams/sse'
+
+/** Those that bring the response as a whole. */
+export const LIFECYCLE: ReadonlySet<string> = new Set([
+  'response.queued',
+  'response.created',
+  'response.in_progress',
+  'response.completed',
+  'response.incomplete',
+  'response.failed',
+])
+/** Those of them after which nothing comes. */
+export const LAST_EVENTS: ReadonlySet<string> = new Set([
+  'response.completed',
+  'response.incomplete',
+  'response.failed',
+])
+
+/** What happens to each kind of thing that an answer consists of. */
+const HAPPENINGS: Record<string, readonly string[]> = {
+  output_item: ['added', 'done'],
+  content_part: ['added', 'done'],
+  output_text: ['delta', 'done', 'annotation.added'],
+  refusal: ['delta', 'done'],
+  reasoning_text: ['delta', 'done'],
+  reasoning_summary_part: ['added', 'done'],
+  reasoning_summary_text: ['delta', 'done'],
+  function_call_arguments: ['delta', 'done'],
+  custom_tool_call_input: ['delta', 'done'],
+  web_search_call: ['in_progress', 'searching', 'completed'],
+  file_search_call: ['in_progress', 'searching', 'completed'],
+  code_interpreter_call: ['in_progress', 'interpreting', 'completed'],
+  code_interpreter_call_code: ['delta', 'done'],
+  image_generation_call: ['in_progress', 'generating', 'partial_image', 'completed'],
+  mcp_call: ['in_progress', 'completed', 'failed'],
+  mcp_call_arguments: ['delta', 'done'],
+  mcp_list_tools: ['in_progress', 'completed', 'failed'],
+  shell_call_command: ['added', 'delta', 'done'],
+  shell_call_output_content: ['delta', 'done'],
+  compaction: ['compacting'],
+  audio: ['delta', 'done', 'transcript.delta', 'transcript.done'],
+}
+
+const KNOWN: ReadonlySet<string> = new Set([
+  ...LIFECYCLE,
+  'error',
+  'keepalive',
+  ...Object.entries(HAPPENINGS).flatMap(([thing, words]) => words.map((word) => `response.${thing}.${word}`)),
+])
+
+/** Whether clients may be shown an event of this type. */
+export function isKnownEvent(type: string): boolean {
+  return KNOWN.has(type)
+}
+
+/** The numbers of a stream's events, which go on counting where events of our own stand between those of the provider. */
+interface EventNumbering {
+  /** Events of our own as they are sent before `next`. */
+  insert(events: readonly JsonObject[], next: JsonObject): Frame[]
+  /** Adds what is to change in a number of the provider's, which are left alone until something was put in. */
+  repair(edits: JsonEdit[], event: JsonObject): void
+}
+
+const NONE: Frame[] = []
+
+/** Creates the numbering of one stream; events that came without a number are left so. */
+export function createNumbering(): EventNumbering {
+  let inserted = 0
+  let next = 0
+
+  return {
+    insert(events, { sequence_number: stated }) {
+      if (events.length === 0) return NONE
+      const first = typeof stated === 'number' ? stated + inserted : next
+      inserted += events.length
+      next = first + events.length
+      return events.map(({ type, ...fields }, index) => {
+        const data = JSON.stringify({ type, sequence_number: first + index, ...fields })
+        return { event: String(type), data }
+      })
+    },
+    repair(edits, { sequence_number: stated }) {
+      if (typeof stated !== 'number') return
+      if (inserted > 0) edits.push({ path: ['sequence_number'], value: stated + inserted })
+      next = stated + inserted + 1
+    },
+  }
+}
