@@ -2,7 +2,7 @@
  * Fits a logistic model to encoded prompts, by stochastic gradient descent with a step of its own for every weight. Draws
  * nothing at random but from a seed, and adds in one order, so that the same prompts give the same weights bit by bit.
  */
-import { encodePrompt } from '@/routing/difficulty/score-text'
+import { encodePrompt } from '@/routing/difficulty/encode'
 import { BUCKETS } from '@/routing/difficulty/fingerprint'
 import { STRUCTURE } from '@/routing/difficulty/structure'
 

@@ -1,5 +1,5 @@
 /** Packs what was fitted into the file that the router loads: a bucket's weight is one of 255 steps. */
-import type { Weights } from '@/routing/difficulty/score-text'
+import type { Weights } from '@/routing/difficulty/weights'
 import type { Curve } from './calibrate'
 import type { Fitted } from './learn'
 
@@ -22,7 +22,7 @@ export function toWeights(fitted: Fitted, { slope, shift }: Curve): Weights {
   }
 }
 
-/** As `src/routing/difficulty/score-text.ts` reads it. */
+/** As `src/routing/difficulty/weights.ts` reads it. */
 const MARK = 0x31_52_54_52
 const HEADER_BYTES = 24
 

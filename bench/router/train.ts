@@ -3,7 +3,7 @@
  * on collections that each fit left out, and writes `src/routing/difficulty/weights.bin`: the same bytes whenever it is run.
  */
 import { createHash } from 'node:crypto'
-import { WEIGHTS_FILE } from '@/routing/difficulty/score-text'
+import { WEIGHTS_FILE } from '@/routing/difficulty/weights'
 import { calibrate } from './calibrate'
 import { loadSource } from './corpus'
 import type { Example } from './example'

@@ -1,4 +1,6 @@
 /** All dialects by name, and all that authorizes without keys: the only place that knows them all. */
+
+import { vertex, vertexRaw } from '@/dialects/google/vertex'
 import { awsAuth } from './aws/aws-auth'
 import { bedrockConverse } from './aws/bedrock-converse'
 import { bedrockEmbed } from './aws/bedrock-embed'
@@ -7,7 +9,6 @@ import { azureOpenAi } from './azure/azure-openai'
 import { entra } from './azure/entra'
 import type { DialectKind, DialectName } from './dialect'
 import { googleAuth } from './google/google-auth'
-import { vertex, vertexRaw } from '@/dialects/google/vertex'
 
 export const DIALECTS: Readonly<Record<DialectName, DialectKind>> = {
   'azure-openai': azureOpenAi,

@@ -212,12 +212,7 @@ export function effortOfBudget(budgetTokens: number | undefined): Effort | undef
 }
 
 /** A schema that the answer has to keep to, as a request of either format gives it. */
-export function schemaOutput({
-  schema,
-  name,
-  description,
-  strict,
-}: JsonObject & { schema: JsonObject }): OutputShape {
+export function schemaOutput({ schema, name, description, strict }: JsonObject & { schema: JsonObject }): OutputShape {
   return {
     type: 'json-schema',
     schema: asWritten(schema),

@@ -1,8 +1,9 @@
 /** Checks bodies, whole or part by part, against schemas, and says in one sentence which field breaks which limit. */
-import { type GatewayError, invalidRequest } from '@/chat/error'
-import { type JsonObject, isJsonObject } from '@/lib/json'
 import type { Static, TSchema } from '@sinclair/typebox'
 import { type TypeCheck, TypeCompiler, type ValueError, ValueErrorType } from '@sinclair/typebox/compiler'
+import { type GatewayError, invalidRequest } from '@/chat/error'
+import { isJsonObject, type JsonObject } from '@/lib/json'
+import { fieldAt } from './field-path'
 
 /** How formats differ: which variant of a union was meant, and how the words of an enumeration are written. */
 type SchemaWords = {
@@ -170,15 +171,4 @@ function describeUnion(variants: TSchema[]): string {
   const literals = wanted.map((variant) => variant.const)
   if (literals.every((literal) => typeof literal === 'string')) return `one of ${literals.join(', ')}`
   return wanted.filter(isJsonObject).map(describe).join(' or ')
-}
-
-/** A JSON pointer as a caller writes the place: `/messages/3/content` as `messages[3].content`; `prefix` is where it starts. */
-export function fieldAt(pointer: string, prefix = ''): string {
-  let path = prefix
-  for (const escaped of pointer.split('/').slice(1)) {
-    const segment = escaped.replaceAll('~1', '/').replaceAll('~0', '~')
-    if (/^\d+$/.test(segment)) path += `[${segment}]`
-    else path += path === '' ? segment : `.${segment}`
-  }
-  return path
 }

@@ -7,8 +7,17 @@ import { asWritten } from '@/lib/json-source/as-written'
 import { ownTurn } from '@/lib/wait/own-turn'
 import type { Copies, ItemOwner } from './copies'
 import { MAX_CHAIN_BYTES, MAX_CHAIN_LINKS, MAX_CHAIN_VALUES, MAX_REFERENCES, STORED_ID } from './limits'
-import { type ChainSum, type StoredResponse, type StoredSum, countValues, inputItems, isReasoningId, outputItems, referenceOf } from './stored-items'
 import { findOwners, findRow, findRows, measureChain } from './rows'
+import {
+  type ChainSum,
+  countValues,
+  inputItems,
+  isReasoningId,
+  outputItems,
+  referenceOf,
+  type StoredResponse,
+  type StoredSum,
+} from './stored-items'
 
 type ConversationDeps = { database: Database; copies: Pick<Copies, 'find' | 'findOwner'> }
 

@@ -1,9 +1,10 @@
 /** One stored answer with the input of its own request, and the items that both are made of. */
-import { STORED_ID } from './limits'
+
 import { randomId } from '@/lib/ids'
-import { type JsonObject, type JsonValue, isJsonObject, parseJson } from '@/lib/json'
+import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '@/lib/json'
 import { rememberNumbers, withChanges } from '@/lib/json-source/as-written'
 import { inspectJson } from '@/lib/json-source/scan'
+import { STORED_ID } from './limits'
 
 export type StoredResponse = {
   accountId: string

@@ -28,8 +28,17 @@ import { createExpiryWorker } from './expiry'
 import { type FinalAnswer, readFinalAnswer } from './final-answer'
 import { type InputPage, type PageRequest, readInputPage } from './input-page'
 import { MAX_STORED_BYTES, MAX_STORED_RESPONSES } from './limits'
-import { type ChainSum, type NewResponse, type StoredResponse, countValues, outputItems, ownItems, referenceOf, withIds } from './stored-items'
 import { deleteRow, deleteRowsOf, readTotal, type StoredTotal, shortenLives } from './rows'
+import {
+  type ChainSum,
+  countValues,
+  type NewResponse,
+  outputItems,
+  ownItems,
+  referenceOf,
+  type StoredResponse,
+  withIds,
+} from './stored-items'
 import { createWriter } from './writer'
 
 /** Whose request it is, as much of it as was read so far. */

@@ -2,10 +2,7 @@
  * Ways out of the process, by the official exporters: bounded in what waits, and told of in what is lost, so that a collector that
  * is slow, dead or refuses costs spans and nothing else.
  */
-import type { Clock } from '@/lib/clock'
-import type { Logger } from '@/lib/logger'
-import type { ExportSettings, TelemetrySettings } from '@/lib/telemetry/settings'
-import type { ExportCounts, ExportSignal, LossReason } from '@/metrics/export-metrics'
+
 import { type ExportResult, ExportResultCode } from '@opentelemetry/core'
 import { OTLPMetricExporter as JsonMetricExporter } from '@opentelemetry/exporter-metrics-otlp-http'
 import { OTLPMetricExporter as ProtoMetricExporter } from '@opentelemetry/exporter-metrics-otlp-proto'
@@ -14,6 +11,10 @@ import { OTLPTraceExporter as ProtoTraceExporter } from '@opentelemetry/exporter
 import { CompressionAlgorithm } from '@opentelemetry/otlp-exporter-base'
 import type { PushMetricExporter } from '@opentelemetry/sdk-metrics'
 import { BatchSpanProcessor, type SpanExporter, type SpanProcessor } from '@opentelemetry/sdk-trace'
+import type { Clock } from '@/lib/clock'
+import type { Logger } from '@/lib/logger'
+import type { ExportSettings, TelemetrySettings } from '@/lib/telemetry/settings'
+import type { ExportCounts, ExportSignal, LossReason } from '@/metrics/export-metrics'
 
 /** Sends spans in batches. A span that finds the queue full is dropped and counted. */
 export function createSpanProcessor(

@@ -2,23 +2,31 @@
  * OpenTelemetry for one process: loaded only where something is to be exported. Nothing is registered globally, so that no library
  * makes spans of its own, with what they would hold.
  */
-import { type ExportLosses, createExportLosses, createMetricExporter, createSpanProcessor } from './exporters'
-import { createGenAiMetrics } from './gen-ai-metrics'
-import { type Series, createRegistryProducer } from './registry-producer'
-import { createRequestTraces } from './request-traces'
-import { createTraceContext } from './trace-context'
-import type { Tracing } from './tracing'
+
+import { type Tracer, trace } from '@opentelemetry/api'
+import { defaultResource, type Resource, resourceFromAttributes } from '@opentelemetry/resources'
+import { MeterProvider, PeriodicExportingMetricReader } from '@opentelemetry/sdk-metrics'
+import {
+  AlwaysOffSampler,
+  AlwaysOnSampler,
+  ParentBasedSampler,
+  type Sampler,
+  TraceIdRatioBasedSampler,
+  TracerProvider,
+} from '@opentelemetry/sdk-trace'
+import { ATTR_SERVICE_NAME, ATTR_SERVICE_VERSION } from '@opentelemetry/semantic-conventions'
+import { ATTR_PROCESS_PID, ATTR_SERVICE_INSTANCE_ID } from '@opentelemetry/semantic-conventions/incubating'
 import type { Clock } from '@/lib/clock'
 import { withDeadline } from '@/lib/deadline'
 import type { LogFields, Logger } from '@/lib/logger'
 import type { TelemetrySettings, TraceSettings } from '@/lib/telemetry/settings'
 import type { ExportCounts } from '@/metrics/export-metrics'
-import { type Tracer, trace } from '@opentelemetry/api'
-import { type Resource, defaultResource, resourceFromAttributes } from '@opentelemetry/resources'
-import { MeterProvider, PeriodicExportingMetricReader } from '@opentelemetry/sdk-metrics'
-import { AlwaysOffSampler, AlwaysOnSampler, ParentBasedSampler, type Sampler, TraceIdRatioBasedSampler, TracerProvider } from '@opentelemetry/sdk-trace'
-import { ATTR_SERVICE_NAME, ATTR_SERVICE_VERSION } from '@opentelemetry/semantic-conventions'
-import { ATTR_PROCESS_PID, ATTR_SERVICE_INSTANCE_ID } from '@opentelemetry/semantic-conventions/incubating'
+import { createExportLosses, createMetricExporter, createSpanProcessor, type ExportLosses } from './exporters'
+import { createGenAiMetrics } from './gen-ai-metrics'
+import { createRegistryProducer, type Series } from './registry-producer'
+import { createRequestTraces } from './request-traces'
+import { createTraceContext } from './trace-context'
+import type { Tracing } from './tracing'
 
 export interface Telemetry {
   readonly tracing: Tracing
@@ -135,7 +143,7 @@ function resourceOf({ settings, service, isOneOfSeveral }: TelemetryOptions): Re
 }
 
 /** The logger with that. */
-export function tracedLogger(logger: Logger, tracing: Pick<Tracing, 'traceIdOf'>): Logger {
+function tracedLogger(logger: Logger, tracing: Pick<Tracing, 'traceIdOf'>): Logger {
   function traceIdOf(fields: Readonly<Record<string, unknown>> | undefined): string | undefined {
     return typeof fields?.requestId === 'string' ? tracing.traceIdOf(fields.requestId) : undefined
   }

@@ -1,15 +1,16 @@
 /** One HTTP call to a provider: sends, waits for the answer's headers, and hands out the body with its timeouts attached. */
-import { OpenAnswer, type UpstreamAnswer, errorName } from './answer'
-import { CallDeadline, type CallHandle, type WithoutClient } from './call-deadline'
-import { endpointUrl, requestHeaders, usualHeaders } from './endpoints'
-import { type UpstreamFailure, limitsIn } from './failure'
-import { createReachTest } from './reach'
-import { sendAuthorized } from './send-authorized'
-import { TranslatedAnswer } from './translated-answer'
+
 import type { ProviderKey, Target } from '@/catalog/types'
 import type { CountsInDoubt, Dialect } from '@/dialects/dialect'
 import type { Format } from '@/formats/format'
 import { parseJson } from '@/lib/json'
+import { errorName, OpenAnswer, type UpstreamAnswer } from './answer'
+import { CallDeadline, type CallHandle, type WithoutClient } from './call-deadline'
+import { endpointUrl, requestHeaders, usualHeaders } from './endpoints'
+import { limitsIn, type UpstreamFailure } from './failure'
+import { createReachTest } from './reach'
+import { sendAuthorized } from './send-authorized'
+import { TranslatedAnswer } from './translated-answer'
 
 /** One call, and who is told of it. */
 export type UpstreamCall = {

@@ -1,6 +1,6 @@
 /** How fields at fault are named. */
 import { expect, test } from 'bun:test'
-import { fieldAt } from '@/formats/schema-check'
+import { fieldAt } from '@/formats/field-path'
 
 test.each([
   ['/messages/3/content', '', 'messages[3].content'],

@@ -24,7 +24,6 @@ const COMMON: Record<string, string[]> = {
   'index.ts': [],
   'limits.ts': ['LIMITS'],
   'pass-through.ts': ['passThrough'],
-  'provider.ts': ['QUIRKS', 'endpoint'],
   'provider-side/decode-error.ts': ['decodeError'],
   'provider-side/decode-response.ts': ['decodeResponse'],
   'provider-side/decode-stream-blocks.ts': ['BlockReader'],
@@ -33,6 +32,7 @@ const COMMON: Record<string, string[]> = {
   'provider-side/encode-request.ts': ['encodeRequest'],
   'provider-side/encode-tools.ts': ['encodeTools'],
   'provider-side/encode-turns.ts': ['encodeTurns'],
+  'provider.ts': ['QUIRKS', 'endpoint'],
   'restore-signatures.ts': ['restoreSignatures'],
   'server-tools.ts': ['SERVER_TOOLS', 'listServerTools'],
   'signature.ts': ['decodeSignature', 'encodeSignature', 'isForeignSignature'],
@@ -78,7 +78,8 @@ const SOME: Record<string, { formats: FormatName[]; because: string }> = {
   },
   'client-side/models.ts': {
     formats: ['generate-content'],
-    because: 'the others name the model in the body, and their clients read one list of models, whose fields do not collide',
+    because:
+      'the others name the model in the body, and their clients read one list of models, whose fields do not collide',
   },
   'client-side/rate-limit-headers.ts': {
     formats: ['messages'],

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'bun:test'
 import { startGateway } from '@test/support/gateway'
 import { loadCatalog } from '@/catalog/catalog'
 import { assert } from '@/lib/assert'
-import { GAUGE_RULES, createMergedMetrics } from '@/metrics/merged-metrics'
+import { createMergedMetrics, GAUGE_RULES } from '@/metrics/merged-metrics'
 import { createPrometheusMetrics } from '@/metrics/prometheus'
 import { readSeries } from './metric-series'
 

@@ -3,9 +3,9 @@ import { readCount } from '@/chat/usage'
 import type { CountsInDoubt, DialectKind, DialectSettings } from '@/dialects/dialect'
 import { isJsonObject, type JsonObject, type JsonValue, parseJson, textOf } from '@/lib/json'
 import { formatSse } from '@/lib/streams/sse'
-import { BETA_HEADER, refuseAddresses, takenBetas, withoutHints } from './messages-body'
 import { decodeBedrockError, modelUrl, VERSIONS } from './bedrock-endpoint'
 import { eventOf, isEventStream, type MessageReader, streamReading } from './bedrock-stream'
+import { BETA_HEADER, refuseAddresses, takenBetas, withoutHints } from './messages-body'
 
 const VERSION = 'bedrock-2023-05-31'
 /** The fields of messages that Bedrock knows; it refuses all others. */

@@ -1,8 +1,9 @@
 /** A request of messages in the words of Converse, which all models of Bedrock take. */
-import { BETA_HEADER, listOf, refuseAddresses, takenBetas } from './messages-body'
+
 import { invalidRequest } from '@/chat/error'
 import type { DialectSettings } from '@/dialects/dialect'
-import { type JsonObject, type JsonValue, isJsonObject, textOf } from '@/lib/json'
+import { isJsonObject, type JsonObject, type JsonValue, textOf } from '@/lib/json'
+import { BETA_HEADER, listOf, refuseAddresses, takenBetas } from './messages-body'
 
 /** Said in other words, or in the path. */
 const SAID = [

@@ -1,6 +1,6 @@
 /** What Bedrock takes of a messages body less than Anthropic does. */
 import { invalidRequest } from '@/chat/error'
-import { type JsonObject, type JsonValue, isJsonObject } from '@/lib/json'
+import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 
 /** Throws `invalid_request` where an image or a document is named by its address: only bytes are taken. */
 export function refuseAddresses({ messages }: JsonObject): void {

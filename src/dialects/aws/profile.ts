@@ -1,12 +1,13 @@
 /** A profile of the AWS files: its settings, and credentials that it leaves to others. */
-import type { AwsCredentials } from './signature'
-import { CredentialError } from '@/dialects/credentials/authorizer'
-import { ask } from '@/dialects/credentials/request-token'
-import { type JsonObject, isJsonObject, parseJson, textOf } from '@/lib/json'
+
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { CredentialError } from '@/dialects/credentials/authorizer'
+import { ask } from '@/dialects/credentials/request-token'
+import { isJsonObject, type JsonObject, parseJson, textOf } from '@/lib/json'
+import type { AwsCredentials } from './signature'
 
 /** Where the credentials of a profile come from: it has them, or somebody else gives them out. */
 export type ProfileSource =

@@ -5,7 +5,7 @@
 import { readFile } from 'node:fs/promises'
 import { type Authorizer, CredentialError } from '@/dialects/credentials/authorizer'
 import { bearerToken, requestToken } from '@/dialects/credentials/request-token'
-import { type Token, createTokenSource, sharedSource } from '@/dialects/credentials/token-source'
+import { createTokenSource, sharedSource, type Token } from '@/dialects/credentials/token-source'
 
 /** Who the gateway is, as a provider's entry says it. */
 type EntraIdentity = {

@@ -1,7 +1,8 @@
 /** Asks a token endpoint for a token. Nothing of its answer but that and the word of its error goes any further. */
+
+import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '@/lib/json'
 import { type Authorizer, CredentialError } from './authorizer'
 import type { Token, TokenSource } from './token-source'
-import { type JsonObject, type JsonValue, isJsonObject, parseJson } from '@/lib/json'
 
 /** A token endpoint that says nothing for so long is taken for dead. */
 const TIMEOUT_MS = 10_000

@@ -5,10 +5,11 @@
  * background. **none** (expired, or not asked for yet): everybody waits for one and the same request. Where requests fail, the next
  * one waits for a growing while; until then a living token is given on, and without one callers are told at once.
  */
-import { CredentialError, type CredentialStatus } from './authorizer'
+
 import { type Clock, systemClock } from '@/lib/clock'
 import { UNWANTED, watchFor } from '@/lib/deadline'
 import { sha256Hex } from '@/lib/ids'
+import { CredentialError, type CredentialStatus } from './authorizer'
 
 /** `expiresAtMs` by the clock of the source. */
 export type Token = { value: string; expiresAtMs: number }

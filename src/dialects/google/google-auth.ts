@@ -5,7 +5,7 @@
 import { createPrivateKey, sign } from 'node:crypto'
 import { type Authorizer, CredentialError } from '@/dialects/credentials/authorizer'
 import { bearerToken, requestToken } from '@/dialects/credentials/request-token'
-import { type Token, createTokenSource, sharedSource } from '@/dialects/credentials/token-source'
+import { createTokenSource, sharedSource, type Token } from '@/dialects/credentials/token-source'
 import { isJsonObject, type JsonObject, parseJson } from '@/lib/json'
 import { externalToken, readExternalAccount } from './external-account'
 

@@ -5,7 +5,7 @@ import type { DialectKind, DialectSettings } from '@/dialects/dialect'
 import type { EndpointCall } from '@/formats/format'
 import { FORMATS } from '@/formats/index'
 import { assert } from '@/lib/assert'
-import { type JsonValue, isJsonObject } from '@/lib/json'
+import { isJsonObject, type JsonValue } from '@/lib/json'
 
 const DEFAULT_VERSION = 'v1'
 /** Locations of several regions, whose host is another domain. */

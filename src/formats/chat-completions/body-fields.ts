@@ -1,6 +1,6 @@
 /** Which top-level fields of a chat-completions body are passed on to a provider of the format, and why. */
 import type { Feature } from '@/chat/request'
-import { type RequestFields, fieldTable } from '@/formats/body-fields'
+import { fieldTable, type RequestFields } from '@/formats/body-fields'
 import { fieldTree } from '@/formats/nested-fields'
 
 /** OpenAI's own fields, and those that other services of the format read. */

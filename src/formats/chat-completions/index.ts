@@ -6,12 +6,16 @@ import { encodeError } from '@/formats/chat-completions/client-side/encode-error
 import { encodeResponse } from '@/formats/chat-completions/client-side/encode-response'
 import { createStreamEncoder } from '@/formats/chat-completions/client-side/encode-stream'
 import { chatCompletionsRequest } from '@/formats/chat-completions/client-side/wire'
-import { MAX_INPUTS, askedEncoding, decodeEmbeddingsResponse, encodeEmbeddingsRequest } from '@/formats/chat-completions/provider-side/embeddings'
 import { decodeError } from '@/formats/chat-completions/provider-side/decode-error'
 import { decodeResponse } from '@/formats/chat-completions/provider-side/decode-response'
 import { createStreamDecoder } from '@/formats/chat-completions/provider-side/decode-stream'
+import {
+  askedEncoding,
+  decodeEmbeddingsResponse,
+  encodeEmbeddingsRequest,
+  MAX_INPUTS,
+} from '@/formats/chat-completions/provider-side/embeddings'
 import { encodeRequest } from '@/formats/chat-completions/provider-side/encode-request'
-import { endpoint } from './provider'
 import type { Format } from '@/formats/format'
 import { commonRateLimitHeaders } from '@/formats/rate-limit-headers'
 import { createRequestCheck } from '@/formats/schema-check'
@@ -20,10 +24,15 @@ import { requestFields } from './body-fields'
 import { framing } from './framing'
 import { LIMITS, TOOL_NAMES } from './limits'
 import { passThrough } from './pass-through'
+import { endpoint } from './provider'
 import { SERVER_TOOLS } from './server-tools'
 import { decodeUsage } from './usage'
 
-export { EmbeddingsRequest, EmbeddingsResponse, decodeEmbeddings } from '@/formats/chat-completions/client-side/embeddings'
+export {
+  decodeEmbeddings,
+  EmbeddingsRequest,
+  EmbeddingsResponse,
+} from '@/formats/chat-completions/client-side/embeddings'
 
 /** The format, whose requests may have at most `maxMessages` messages. */
 export function createChatCompletions(maxMessages: number) {

@@ -1,9 +1,9 @@
 /** What changes when both sides speak chat-completions: the model's name, what metering needs, and broken shapes. */
 import type { ChatRequest } from '@/chat/request'
 import { CACHE_CONTROL_FIELD, leftOutFields, relayedFields } from '@/formats/body-fields'
-import { cacheKeyOf } from '@/formats/openai'
 import type { AnswerContext, PassHooks, PassingStream, PassThrough, TargetTraits } from '@/formats/format'
 import { leaveOutInside } from '@/formats/nested-fields'
+import { cacheKeyOf } from '@/formats/openai'
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '@/lib/json'
 import { asWritten, rememberNumbers } from '@/lib/json-source/as-written'
 import { editJson, replaceStringInJson } from '@/lib/json-splice'

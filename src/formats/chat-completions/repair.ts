@@ -1,14 +1,15 @@
 /** How complete and streamed answers are corrected where official clients break on them. Null and absent count alike. */
-import { decodeContent } from './answer-content'
-import { encodeFinishReason, publishedReason } from './finish-reason'
-import { decodeArguments, encodeArguments } from './tool-calls'
-import { decodeUsage, encodeUsage } from './usage'
+
 import type { AnswerContext, PassHooks } from '@/formats/format'
 import { formatDataUrl } from '@/formats/media'
 import type { Repair } from '@/formats/repairs'
 import { randomId } from '@/lib/ids'
-import { type JsonObject, type JsonValue, isJsonObject, textOf } from '@/lib/json'
+import { isJsonObject, type JsonObject, type JsonValue, textOf } from '@/lib/json'
 import type { JsonEdit } from '@/lib/json-splice'
+import { decodeContent } from './answer-content'
+import { encodeFinishReason, publishedReason } from './finish-reason'
+import { decodeArguments, encodeArguments } from './tool-calls'
+import { decodeUsage, encodeUsage } from './usage'
 
 /** Takes note that what stands at `path` is to be `value`, or to go, because `repair` was not as published. */
 export type Put = (path: JsonEdit['path'], value: JsonValue | undefined, repair: Repair) => void

@@ -1,6 +1,6 @@
 /** Which fields of a generate-content body are passed on to a provider of the format, and why. All in camelCase. */
 import type { Feature } from '@/chat/request'
-import { type RequestFields, fieldTable } from '@/formats/body-fields'
+import { fieldTable, type RequestFields } from '@/formats/body-fields'
 import { fieldTree } from '@/formats/nested-fields'
 
 /** The top level. */

@@ -8,24 +8,36 @@ import { encodeResponse } from '@/formats/generate-content/client-side/encode-re
 import { createStreamEncoder } from '@/formats/generate-content/client-side/encode-stream'
 import { modelListing } from '@/formats/generate-content/client-side/models'
 import { GenerateContentRequest } from '@/formats/generate-content/client-side/wire'
-import { MAX_INPUTS, askedEncoding, decodeEmbeddingsResponse, encodeEmbeddingsRequest } from '@/formats/generate-content/provider-side/embeddings'
 import { decodeError } from '@/formats/generate-content/provider-side/decode-error'
 import { decodeResponse } from '@/formats/generate-content/provider-side/decode-response'
 import { createStreamDecoder } from '@/formats/generate-content/provider-side/decode-stream'
+import {
+  askedEncoding,
+  decodeEmbeddingsResponse,
+  encodeEmbeddingsRequest,
+  MAX_INPUTS,
+} from '@/formats/generate-content/provider-side/embeddings'
 import { encodeRequest } from '@/formats/generate-content/provider-side/encode-request'
-import { endpoint } from './provider'
 import { commonRateLimitHeaders } from '@/formats/rate-limit-headers'
 import { requestFields } from './body-fields'
 import { framing } from './framing'
 import { TOOL_NAMES } from './limits'
 import { passThrough } from './pass-through'
+import { endpoint } from './provider'
 import { withoutProofs } from './restore-signatures'
 import { SERVER_TOOLS } from './server-tools'
 import { decodeUsage } from './usage'
 
 export { CountSchema } from '@/formats/generate-content/client-side/answer-schema'
 export { decodeCountTokens, encodeCountTokens } from '@/formats/generate-content/client-side/decode-request'
-export { BatchEmbedContentsRequest, BatchEmbedContentsResponse, EmbedContentRequest, EmbedContentResponse, decodeBatchEmbedContents, decodeEmbedContent } from '@/formats/generate-content/client-side/embeddings'
+export {
+  BatchEmbedContentsRequest,
+  BatchEmbedContentsResponse,
+  decodeBatchEmbedContents,
+  decodeEmbedContent,
+  EmbedContentRequest,
+  EmbedContentResponse,
+} from '@/formats/generate-content/client-side/embeddings'
 export { parseModelPath } from '@/formats/generate-content/client-side/models'
 export { CountTokensRequest } from '@/formats/generate-content/client-side/wire'
 export { jsonArrayFraming } from './framing'

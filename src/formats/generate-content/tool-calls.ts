@@ -1,5 +1,5 @@
 /** The calls of tools: their arguments, and ids that providers of generate-content take. */
-import { type JsonObject, type JsonValue, isJsonObject } from '@/lib/json'
+import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 import { asWritten, parseAsWritten } from '@/lib/json-source/as-written'
 
 /** The JSON text of a call's arguments; '' where it has none. */

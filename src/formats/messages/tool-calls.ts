@@ -1,6 +1,6 @@
 /** The calls of tools: their arguments, and ids that providers of messages take. */
 import { sha256Hex } from '@/lib/ids'
-import { type JsonObject, type JsonValue, isJsonObject } from '@/lib/json'
+import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 import { asWritten, parseAsWritten } from '@/lib/json-source/as-written'
 
 /** The name under which arguments that are no JSON object travel, so that neither client nor provider chokes on them. */

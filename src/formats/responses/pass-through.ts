@@ -1,9 +1,9 @@
 /** What changes when both sides speak responses. Items keep their provider's ids; the answer has the gateway's. */
 import type { ChatRequest } from '@/chat/request'
 import { leftOutFields, relayedFields } from '@/formats/body-fields'
-import { cacheKeyOf } from '@/formats/openai'
 import type { AnswerContext, PassHooks, PassingStream, PassThrough, TargetTraits } from '@/formats/format'
 import { leaveOutInside } from '@/formats/nested-fields'
+import { cacheKeyOf } from '@/formats/openai'
 import { isJsonObject, type JsonObject, type JsonValue, textOf } from '@/lib/json'
 import { rememberNumbers } from '@/lib/json-source/as-written'
 import { editJson } from '@/lib/json-splice'

@@ -1,6 +1,7 @@
 /** Where responses providers are called, and what the encoder and pass-through can do differently for one; the catalogue names it. */
-import { CACHE_KEY_QUIRK } from '@/formats/openai'
+
 import type { Endpoint } from '@/formats/format'
+import { CACHE_KEY_QUIRK } from '@/formats/openai'
 
 /** What the responses encoder and pass-through can do differently for a provider; the catalogue names them. */
 export const QUIRKS = {

@@ -8,8 +8,20 @@ import type { AnswerContext, PassHooks } from '@/formats/format'
 import { isJsonObject, type JsonObject, type JsonValue, textOf } from '@/lib/json'
 import type { JsonEdit } from '@/lib/json-splice'
 import type { Frame } from '@/lib/streams/sse'
-import { LAST_EVENTS, LIFECYCLE, createNumbering, isKnownEvent } from './events'
-import { type Put, identityOf, isKnownAnnotation, newItemId, repairAnnotation, repairArguments, repairHead, repairItem, repairPart, repairUsage, repairedItem } from './repair'
+import { createNumbering, isKnownEvent, LAST_EVENTS, LIFECYCLE } from './events'
+import {
+  identityOf,
+  isKnownAnnotation,
+  newItemId,
+  type Put,
+  repairAnnotation,
+  repairArguments,
+  repairedItem,
+  repairHead,
+  repairItem,
+  repairPart,
+  repairUsage,
+} from './repair'
 
 /** What was told of an item. Parts of its content and of its summary are known by their places. */
 type Item = {

@@ -1,12 +1,13 @@
 /** How responses of other providers are corrected where official clients break on them. */
-import { decodeArguments, encodeArguments } from './tool-calls'
-import { decodeUsage, encodeUsage } from './usage'
+
 import type { AnswerContext, PassHooks } from '@/formats/format'
 import type { Repair } from '@/formats/repairs'
 import { randomId } from '@/lib/ids'
-import { type JsonObject, type JsonValue, isJsonObject, textOf } from '@/lib/json'
+import { isJsonObject, type JsonObject, type JsonValue, textOf } from '@/lib/json'
 import { asWritten, parseAsWritten } from '@/lib/json-source/as-written'
-import { type JsonEdit, editJson } from '@/lib/json-splice'
+import { editJson, type JsonEdit } from '@/lib/json-splice'
+import { decodeArguments, encodeArguments } from './tool-calls'
+import { decodeUsage, encodeUsage } from './usage'
 
 /** Fields of an answer in which a caller reads what it asked for, where the provider was asked for something else. */
 const ECHOED = [

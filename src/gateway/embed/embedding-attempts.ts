@@ -1,12 +1,8 @@
 /** Tries the targets of a plan until one has given the vectors of all inputs, and tells them. */
-import type { Room } from './answer-room'
-import type { EmbeddingDeps, EmbeddingRequestCall } from './embedding-call'
-import type { EmbeddingOffer } from './embedding-offer'
-import { tellVectors } from './tell-vectors'
+
 import type { Target } from '@/catalog/types'
 import type { EmbeddingAnswer } from '@/chat/embedding'
 import type { ProviderEmbeddings } from '@/dialects/dialect'
-import { leftOutFields } from '@/formats/body-fields'
 import { type AttemptDeps, noteFailure } from '@/gateway/attempt/attempt'
 import { Attempts } from '@/gateway/attempt/first-answer'
 import type { OpenAttempt } from '@/gateway/attempt/open-attempt'
@@ -20,6 +16,10 @@ import type { Permit } from '@/routing/failover/permit'
 import { callUpstream } from '@/upstream/client'
 import { embeddingsUrl } from '@/upstream/endpoints'
 import type { UpstreamFailure } from '@/upstream/failure'
+import type { Room } from './answer-room'
+import type { EmbeddingDeps, EmbeddingRequestCall } from './embedding-call'
+import type { EmbeddingOffer } from './embedding-offer'
+import { type Embedded, tellVectors } from './tell-vectors'
 
 /** See {@link Attempts}. */
 export class EmbeddingAttempts extends Attempts<Embedded, EmbeddingDeps, EmbeddingRequestCall, EmbeddingOffer> {
@@ -60,15 +60,6 @@ export class EmbeddingAttempts extends Attempts<Embedded, EmbeddingDeps, Embeddi
     void attemptEmbedding(deps, { call, attempt, embeddings }, this.answered)
     return attempt
   }
-}
-
-/** All vectors, call by call; or what there was when the client went away, or another attempt won. */
-export type Embedded = {
-  kind: 'embedded' | 'abandoned'
-  answers: readonly EmbeddingAnswer[]
-  /** Those that were answered for; where none were, those that were asked about. */
-  inputs: number
-  isUnreached?: true
 }
 
 /** What each target has answered so far, which a second attempt at it goes on from. */
@@ -155,11 +146,4 @@ async function askOnce(
   if (decoding) await decoding
   const decoded = await embeddings.decodeResponse(read.bytes, { count: end - start, written })
   return decoded ?? { kind: 'malformed', detail: 'answer is not the vectors that were asked for' }
-}
-
-/** The caller's fields that a target was not sent. */
-export function leftOutOf({ request, format }: EmbeddingRequestCall, { planned }: Permit): readonly string[] {
-  const { provider, quirks } = planned.target
-  if (provider.format !== format.name) return [...request.nativeFields, ...(request.unlisted ?? [])]
-  return leftOutFields(request, { quirks, passFields: provider.passFields })
 }

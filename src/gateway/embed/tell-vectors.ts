@@ -2,6 +2,7 @@
 import { countInputs, estimateInput } from '@/catalog/embedding-size'
 import type { EmbeddingAnswer } from '@/chat/embedding'
 import { inputTokens, type Usage, ZERO_USAGE } from '@/chat/usage'
+import { leftOutFields } from '@/formats/body-fields'
 import type { OpenAttempt } from '@/gateway/attempt/open-attempt'
 import { settle } from '@/gateway/charge/settle'
 import { answerHeaders } from '@/gateway/relay/headers'
@@ -9,11 +10,20 @@ import { CLIENT_CLOSED_STATUS } from '@/ledger/usage-record'
 import { assert } from '@/lib/assert'
 import { withDeadline } from '@/lib/deadline'
 import { formatUsd } from '@/lib/money'
+import type { Permit } from '@/routing/failover/permit'
 import type { Room } from './answer-room'
-import { type Embedded, leftOutOf } from './embedding-attempts'
 import type { EmbeddingDeps, EmbeddingRequestCall } from './embedding-call'
 import type { EmbeddingOffer } from './embedding-offer'
 import { responseBody } from './response-body'
+
+/** All vectors, call by call; or what there was when the client went away, or another attempt won. */
+export type Embedded = {
+  kind: 'embedded' | 'abandoned'
+  answers: readonly EmbeddingAnswer[]
+  /** Those that were answered for; where none were, those that were asked about. */
+  inputs: number
+  isUnreached?: true
+}
 
 /** How long a settlement waits for a count. */
 const COUNT_PATIENCE_MS = 2_000
@@ -73,4 +83,11 @@ function whole(answers: readonly EmbeddingAnswer[]): EmbeddingAnswer {
   assert(first, 'there is an input, and so a call')
   if (answers.length === 1) return first
   return { vectors: answers.flatMap((answer) => ('vectors' in answer ? answer.vectors : [])), usage: null }
+}
+
+/** The caller's fields that a target was not sent. */
+function leftOutOf({ request, format }: EmbeddingRequestCall, { planned }: Permit): readonly string[] {
+  const { provider, quirks } = planned.target
+  if (provider.format !== format.name) return [...request.nativeFields, ...(request.unlisted ?? [])]
+  return leftOutFields(request, { quirks, passFields: provider.passFields })
 }

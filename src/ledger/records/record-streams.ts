@@ -2,14 +2,15 @@
  * The way of usage records out of the ledger: its 64 streams, read as one consumer group by any number of workers, on one Redis
  * or on a cluster. A record leaves its stream when it is acknowledged, and never before.
  */
-import { takeOut } from './acknowledge'
-import type { StoreCallListener } from '@/ledger/store-calls'
+
+import { Cluster, ReplyError } from 'ioredis'
 import { ALL_SHARDS, shardGroups } from '@/ledger/store/all-shards'
-import { type RedisClient, commandTimeoutOf, keyPrefixOf } from '@/ledger/store/connection'
+import { commandTimeoutOf, keyPrefixOf, type RedisClient } from '@/ledger/store/connection'
 import { readEpoch } from '@/ledger/store/epoch'
 import { CONSUMER_GROUP, recordsName } from '@/ledger/store/names'
 import { createScriptRunner } from '@/ledger/store/script-runner'
-import { Cluster, ReplyError } from 'ioredis'
+import type { StoreCallListener } from '@/ledger/store-calls'
+import { takeOut } from './acknowledge'
 
 /** One entry of one shard's stream, which `stream` names; `fields` alternates names and values. */
 export type StreamEntry = { shard: number; stream: string; id: string; fields: string[] }
@@ -239,11 +240,7 @@ async function readGroup(
 }
 
 /** Runs `command`, and makes the group first where there is none yet: on a new store, or on one that came back empty. */
-async function withGroup<T>(
-  redis: RedisClient,
-  streams: readonly string[],
-  command: () => Promise<T>,
-): Promise<T> {
+async function withGroup<T>(redis: RedisClient, streams: readonly string[], command: () => Promise<T>): Promise<T> {
   try {
     return await command()
   } catch (error) {

@@ -1,10 +1,9 @@
 /** Weighs a prompt's text with what training learned, and says which of its words and traits weighed most. */
-import { BUCKETS, fingerprint } from './fingerprint'
+import { encodePrompt, MAX_PAYLOAD_CHARS } from './encode'
+import { fingerprint } from './fingerprint'
 import { splitPrompt } from './instruction'
-import { STRUCTURE, type Structure, readStructure } from './structure'
-import { assert } from '@/lib/assert'
-import { readFileSync } from 'node:fs'
-import file from './weights.bin' with { type: 'file' }
+import { STRUCTURE } from './structure'
+import { loadWeights, type Weights } from './weights'
 
 /** What the text alone tells. */
 type TextScore = {
@@ -80,92 +79,4 @@ function addWords(
     const effect = ((buckets[bucket] ?? 0) * step * slope) / Math.sqrt(Math.max(1, count))
     if (effect !== 0) add(`${isPayload ? 'in the material: ' : ''}“${text.slice(start, end)}”`, effect)
   })
-}
-
-/** Opens the file in which the trained weights of the router’s scorer stand, `weights.bin`: a header, a number for every signal of structure, and a byte for every bucket. */
-export type Weights = {
-  bias: number
-  /** How steep the curve from the sum to the difficulty is. */
-  slope: number
-  structure: Float32Array
-  buckets: Int8Array
-  /** What one step of a bucket's byte is worth. */
-  step: number
-}
-
-/** Where training writes to. */
-export const WEIGHTS_FILE = file
-const MARK = 0x31_52_54_52
-const HEADER_BYTES = 24
-
-/** Reads the file that `bun run train:router` wrote. Fails where it was written for other signals than those of this program. */
-export function loadWeights(): Weights {
-  const bytes = readFileSync(WEIGHTS_FILE)
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-  const isOurs = view.getUint32(0, true) === MARK && view.getUint32(4, true) === STRUCTURE.length
-  assert(isOurs && view.getUint32(8, true) === BUCKETS, 'weights.bin was trained for these signals')
-  const structure = Float32Array.from(STRUCTURE, (_, index) => view.getFloat32(HEADER_BYTES + 4 * index, true))
-  const buckets = new Int8Array(bytes.subarray(HEADER_BYTES + 4 * STRUCTURE.length))
-  assert(buckets.length === BUCKETS, 'weights.bin is whole')
-  return {
-    bias: view.getFloat32(12, true),
-    slope: view.getFloat32(16, true),
-    step: view.getFloat32(20, true),
-    structure,
-    buckets,
-  }
-}
-
-/** What a prompt looks like to the scorer. Overwritten by the next call of {@link encodePrompt}. */
-type EncodedPrompt = {
-  structure: Structure
-  /** Distinct buckets: first those of the instruction, then those of the material. */
-  buckets: Uint32Array
-  instructionBuckets: number
-  allBuckets: number
-  /** Characters of the material, with those that the sample left out. */
-  payloadChars: number
-}
-
-/** The material is read to here: it says what kind of work it is, not how hard. */
-const MAX_PAYLOAD_CHARS = 500
-/** As many as a sample of the greatest length can have. */
-const MAX_BUCKETS = 16_384
-
-const encoded: EncodedPrompt = {
-  structure: new Float32Array(STRUCTURE.length),
-  buckets: new Uint32Array(MAX_BUCKETS),
-  instructionBuckets: 0,
-  allBuckets: 0,
-  payloadChars: 0,
-}
-/** In which call a bucket was met last: saves emptying a table for every prompt. */
-const metIn = new Uint32Array(BUCKETS)
-let call = 0
-
-/** Encodes `text`, a sample of a prompt that was `chars` long. */
-export function encodePrompt(text: string, chars: number): EncodedPrompt {
-  const parts = splitPrompt(text)
-  encoded.payloadChars = parts.payload.length + Math.max(0, chars - text.length)
-  readStructure(parts, encoded.payloadChars, encoded.structure)
-  encoded.allBuckets = 0
-  nextCall()
-  fingerprint(parts.instruction, false, takeBucket)
-  encoded.instructionBuckets = encoded.allBuckets
-  nextCall()
-  fingerprint(parts.payload.slice(0, MAX_PAYLOAD_CHARS), true, takeBucket)
-  return encoded
-}
-
-function takeBucket(bucket: number): void {
-  if (metIn[bucket] === call || encoded.allBuckets === MAX_BUCKETS) return
-  metIn[bucket] = call
-  encoded.buckets[encoded.allBuckets++] = bucket
-}
-
-function nextCall(): void {
-  call++
-  if (call <= 0xffff_fffe) return
-  metIn.fill(0)
-  call = 1
 }

@@ -2,15 +2,16 @@
  * Lets a request through to a target, where breaker, keys and slots do: at once, after a wait for a slot, or as the last resort
  * against their advice, of which there is one at a time for each target, so that a rest stays a rest.
  */
-import { type Entry, type FailoverState, isAtEnd, remainingMs } from './failover-state'
-import { classify } from './fault-class'
-import { type Permit, issuePermit } from './permit'
+
 import type { Provider, ProviderKey } from '@/catalog/types'
 import { GatewayError } from '@/chat/error'
 import type { ConcurrencyLimiter, Release } from '@/routing/health/concurrency'
 import type { KeyPool } from '@/routing/health/key-pool'
 import { targetId } from '@/routing/health/target-id'
 import type { PlannedTarget } from '@/routing/plan/plan'
+import { type Entry, type FailoverState, isAtEnd, remainingMs } from './failover-state'
+import { classify } from './fault-class'
+import { issuePermit, type Permit } from './permit'
 
 /** A target that is tried against its breaker's advice may be silent for this long at most. */
 export const LAST_RESORT_PATIENCE_MS = 60_000

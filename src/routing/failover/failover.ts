@@ -5,16 +5,24 @@
  * free, and the provider has a slot. Those that aren't are left for later; when only such are left, the busy ones are waited
  * for, and then the others are tried anyway, one call at a time.
  */
-import { findFree, patienceOf, tryAnyway, tryEntry, waitForSlot } from './admission'
-import { goOn } from './after-failure'
-import { type AttemptNote, type Entry, type FailoverState, type Resumption, type UnderWay, isAtEnd } from './failover-state'
-import type { FailedAttempt, Permit, RoutingParts } from './permit'
+
 import { GatewayError } from '@/chat/error'
 import type { Soon } from '@/lib/wait/soon'
-import { lotOf } from '@/routing/health/key-choice'
 import type { Conversation } from '@/routing/health/key-pool'
 import { targetId } from '@/routing/health/target-id'
-import type { Plan, PlannedTarget } from '@/routing/plan/plan'
+import type { Plan } from '@/routing/plan/plan'
+import { findFree, patienceOf, tryAnyway, tryEntry, waitForSlot } from './admission'
+import { goOn } from './after-failure'
+import {
+  type AttemptNote,
+  type Entry,
+  type FailoverState,
+  isAtEnd,
+  type Resumption,
+  type UnderWay,
+} from './failover-state'
+import type { FailedAttempt, Permit, RoutingParts } from './permit'
+import { inTurn } from './target-turns'
 
 /** Everything up to the first content has to happen within this time, however many attempts it takes. */
 export const DEADLINE_MS = 600_000
@@ -189,44 +197,4 @@ function noteOutrun(failover: FailoverState, permit: Permit): void {
     milliseconds: permit.outrun(),
   })
   failover.underWay = failover.underWay.filter(({ number }) => number !== permit.number)
-}
-
-/** The plan's targets, in which neighbours of one model that have weights have drawn lots for their places. */
-export function inTurn(
-  { targets, isWished }: Pick<Plan, 'targets' | 'isWished'>,
-  random: () => number,
-  conversation?: Conversation,
-): readonly PlannedTarget[] {
-  const hasLots = !isWished && targets.length > 1 && targets.some(({ target }) => target.weight !== undefined)
-  return hasLots ? drawn(targets, random, conversation) : targets
-}
-
-function drawn(
-  targets: readonly PlannedTarget[],
-  random: () => number,
-  conversation?: Conversation,
-): readonly PlannedTarget[] {
-  const name = conversation?.()
-  const waits = new Map(
-    targets.map((planned) => {
-      const { target } = planned
-      const lot = name === undefined ? 1 - random() : lotOf(name, targetId(target))
-      return [planned, -Math.log(lot) / (target.weight ?? 1)] as const
-    }),
-  )
-  const waitOf = (planned: PlannedTarget) => waits.get(planned) ?? 0
-  return runsOf(targets).flatMap((run) => run.toSorted((one, other) => waitOf(one) - waitOf(other)))
-}
-
-/** Neighbours of one model with weights stand together; each other target stands alone. */
-function runsOf(targets: readonly PlannedTarget[]): PlannedTarget[][] {
-  const runs: PlannedTarget[][] = []
-  for (const planned of targets) {
-    const run = runs.at(-1)
-    const [first] = run ?? []
-    const isBeside = first?.model === planned.model && first.target.weight !== undefined
-    if (run && isBeside && planned.target.weight !== undefined) run.push(planned)
-    else runs.push([planned])
-  }
-  return runs
 }

@@ -11,8 +11,16 @@ import type { FormatName } from '@/chat/format-name'
 import type { RoutePreferences } from '@/chat/preferences'
 import type { ChatRequest } from '@/chat/request'
 import { chooseModels, type TierChoice } from './choose'
-import { type AllowedModelIds, NOT_ALLOWED, checkAllowed, checkKind, isAllowed, noneCanServe, refuseUntakenTools } from './refusal'
 import { arrangeTargets, checkProviderNames, isOrdered, isWanted, noneWanted, tooDear, tooWeak } from './preferences'
+import {
+  type AllowedModelIds,
+  checkAllowed,
+  checkKind,
+  isAllowed,
+  NOT_ALLOWED,
+  noneCanServe,
+  refuseUntakenTools,
+} from './refusal'
 import { type PassedOver, type Requirements, readRequirements, ruledOut, type Unmet } from './requirements'
 import { BLIND_VIEW, type RouteView } from './route-view'
 

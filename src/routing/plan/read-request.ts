@@ -1,8 +1,9 @@
 /** Reads what a request is about from a bounded part of it, in some twenty microseconds. */
-import { type Requirements, readRequirements } from './requirements'
+
 import type { ChatRequest, Turn } from '@/chat/request'
 import { sampleTexts } from '@/routing/difficulty/sample'
 import { type Contribution, explainText, scoreText } from '@/routing/difficulty/score-text'
+import { type Requirements, readRequirements } from './requirements'
 
 export type RequestKind = 'chat' | 'code' | 'mathematics' | 'extraction' | 'tools'
 

@@ -1,11 +1,12 @@
 /** What a plan refuses, and how the caller is told: models that the key may not call, that do something else, or cannot serve the request. */
-import type { PassedOver, Unmet } from './requirements'
+
 import { takesTools } from '@/catalog/tool-allowance'
 import type { Catalog, Model, ModelKind, Tier } from '@/catalog/types'
 import { GatewayError, invalidRequest } from '@/chat/error'
 import type { FormatName } from '@/chat/format-name'
 import type { ChatRequest } from '@/chat/request'
 import type { ServerTool } from '@/chat/server-tools'
+import type { PassedOver, Unmet } from './requirements'
 
 /** Models named in full in one message; a tier may have many. */
 const MAX_NAMED = 8

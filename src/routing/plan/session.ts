@@ -5,7 +5,7 @@
 import type { ChatRequest } from '@/chat/request'
 import { sha256Hex } from '@/lib/ids'
 import { sampleTexts } from '@/routing/difficulty/sample'
-import { type UserTurn, readUserTurns } from './read-request'
+import { readUserTurns, type UserTurn } from './read-request'
 
 /**
  * Where a conversation's model is looked up and kept. Without a name both are digests of what the user has said, up to the turn

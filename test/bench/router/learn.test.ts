@@ -7,7 +7,7 @@ import { areaUnderCurve } from '@bench/router/measure'
 import { formatWeights, toWeights } from '@bench/router/quantise'
 import { swapMaterial } from '@bench/router/swap'
 import { trainingSet } from '@bench/router/training-set'
-import { WEIGHTS_FILE, loadWeights } from '@/routing/difficulty/score-text'
+import { loadWeights, WEIGHTS_FILE } from '@/routing/difficulty/weights'
 
 const SUBJECTS = [
   'ferries',

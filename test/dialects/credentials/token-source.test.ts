@@ -3,7 +3,7 @@ import { describe, expect, test } from 'bun:test'
 import { manualClock } from '@test/routing/world'
 import { until } from '@test/support/until'
 import { CredentialError } from '@/dialects/credentials/authorizer'
-import { type Token, createTokenSource, sharedSource } from '@/dialects/credentials/token-source'
+import { createTokenSource, sharedSource, type Token } from '@/dialects/credentials/token-source'
 
 const HOUR_MS = 3_600_000
 const FOREVER = new AbortController().signal

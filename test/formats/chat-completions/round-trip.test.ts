@@ -2,9 +2,9 @@
 import { expect, test } from 'bun:test'
 import { fc } from '@test/support/property'
 import type { ChatRequest, ContentBlock, TextBlock, Tool, ToolChoice, Turn } from '@/chat/request'
-import { cacheKeyOf } from '@/formats/openai'
 import { decodeRequest } from '@/formats/chat-completions/client-side/decode-request'
 import { encodeRequest } from '@/formats/chat-completions/provider-side/encode-request'
+import { cacheKeyOf } from '@/formats/openai'
 import { isJsonObject, parseJson } from '@/lib/json'
 import { traitsWith } from './support'
 

@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test'
 import { BUCKETS } from '@/routing/difficulty/fingerprint'
 import { STRUCTURE } from '@/routing/difficulty/structure'
-import { loadWeights } from '@/routing/difficulty/score-text'
+import { loadWeights } from '@/routing/difficulty/weights'
 
 test('there is one for every signal and every bucket, and many say something', () => {
   const { structure, buckets, slope } = loadWeights()

@@ -4,7 +4,7 @@ import { createRandom } from '@test/fuzz/random'
 import { modelOf, providerOf } from '@test/routing/world'
 import { SEED } from '@test/support/seed'
 import type { Model } from '@/catalog/types'
-import { inTurn } from '@/routing/failover/failover'
+import { inTurn } from '@/routing/failover/target-turns'
 
 const model = weighted('svc/alpha', 3, 1, undefined)
 const other = weighted('svc/beta', undefined, 5)

@@ -1,9 +1,18 @@
 /** Message content of a chat-completions request (a string or parts) as blocks of the hub. */
-import type { WireCacheControl, WireContentPart, WireMessage, WireRequest } from './wire'
+
 import { invalidRequest } from '@/chat/error'
-import type { AudioBlock, CacheHint, ContentBlock, FileBlock, ImageBlock, RefusalBlock, TextBlock } from '@/chat/request'
+import type {
+  AudioBlock,
+  CacheHint,
+  ContentBlock,
+  FileBlock,
+  ImageBlock,
+  RefusalBlock,
+  TextBlock,
+} from '@/chat/request'
 import { audioMediaType, decodeUrl, mediaTypeOfFilename, parseDataUrl } from '@/formats/media'
 import { isJsonObject } from '@/lib/json'
+import type { WireCacheControl, WireContentPart, WireMessage, WireRequest } from './wire'
 
 type MessageBlock = TextBlock | RefusalBlock | ImageBlock | FileBlock | AudioBlock
 

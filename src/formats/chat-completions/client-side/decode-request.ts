@@ -1,20 +1,29 @@
 /** A chat-completions request as a request of the hub. */
-import { decodeCacheControl, hasCacheControl } from './decode-content'
+
 import { markLastTurn } from '@/chat/cache-hints'
-import { decodeToolChoice, decodeTools } from './decode-tools'
-import { decodeTurns } from './decode-turns'
-import { listHostedHistory, listNativeMedia, listNativeOnly } from './native-only'
-import { type RequestCheck, type WireRequest, checkRequest } from './wire'
 import { invalidRequest } from '@/chat/error'
-import { type ChatRequest, EFFORTS, type Effort, type OutputShape, type Reasoning, type Sampling, VERBOSITIES } from '@/chat/request'
+import {
+  type ChatRequest,
+  EFFORTS,
+  type Effort,
+  type OutputShape,
+  type Reasoning,
+  type Sampling,
+  VERBOSITIES,
+} from '@/chat/request'
 import { type FieldVerdict, judgeFields, unlessEmpty, withUnlisted } from '@/formats/body-fields'
 import { BODY_FIELDS, NESTED_FIELDS } from '@/formats/chat-completions/body-fields'
 import { listServerTools } from '@/formats/chat-completions/server-tools'
 import type { Recognition } from '@/formats/format'
 import { unlistedInside } from '@/formats/nested-fields'
+import { schemaOutput } from '@/formats/openai'
 import { readPreferences } from '@/formats/preferences'
 import type { JsonObject, JsonValue } from '@/lib/json'
-import { schemaOutput } from '@/formats/openai'
+import { decodeCacheControl, hasCacheControl } from './decode-content'
+import { decodeToolChoice, decodeTools } from './decode-tools'
+import { decodeTurns } from './decode-turns'
+import { listHostedHistory, listNativeMedia, listNativeOnly } from './native-only'
+import { checkRequest, type RequestCheck, type WireRequest } from './wire'
 
 /** Throws a GatewayError `invalid_request` that names the field and the limit it breaks. Never changes `body`. */
 export function decodeRequest(body: JsonObject, check: RequestCheck = checkRequest): ChatRequest {

@@ -1,5 +1,12 @@
 /** Embeddings for a chat-completions client: what may be asked, as a request of the hub, and how it is answered. */
-import { type EmbeddingAnswer, type EmbeddingInput, type EmbeddingRequest, MAX_EMBEDDING_TOKENS } from '@/chat/embedding'
+
+import { Type } from '@sinclair/typebox'
+import {
+  type EmbeddingAnswer,
+  type EmbeddingInput,
+  type EmbeddingRequest,
+  MAX_EMBEDDING_TOKENS,
+} from '@/chat/embedding'
 import { type GatewayError, invalidRequest } from '@/chat/error'
 import { EMBEDDING_FIELDS, NATIVE_EMBEDDING_FIELDS } from '@/formats/chat-completions/body-fields'
 import { LIMITS } from '@/formats/chat-completions/limits'
@@ -9,7 +16,6 @@ import { createRequestCheck } from '@/formats/schema-check'
 import { vectorText } from '@/formats/vectors'
 import type { JsonObject } from '@/lib/json'
 import { oneOf, optional } from '@/lib/schemas'
-import { Type } from '@sinclair/typebox'
 
 /** The body of `POST /v1/embeddings` as a schema, which checks all of it but the inputs and documents the whole. */
 const { inputs, dimensions } = LIMITS.embeddings

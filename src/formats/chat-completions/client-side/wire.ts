@@ -1,10 +1,11 @@
 /** The chat-completions request as a schema: known fields typed, unknown ones kept; `null` counts as absent. */
+
+import { type Static, Type } from '@sinclair/typebox'
 import { LIMITS } from '@/formats/chat-completions/limits'
 import { fallbackSchema, preferencesSchema } from '@/formats/preferences'
 import { createRequestCheck } from '@/formats/schema-check'
 import type { JsonObject } from '@/lib/json'
 import { object, oneOf, optional, titled } from '@/lib/schemas'
-import { type Static, Type } from '@sinclair/typebox'
 
 /** An object of which nothing is known but that it is one. */
 const AnyObject = Type.Unsafe<JsonObject>(Type.Object({}))

@@ -1,13 +1,13 @@
 /** Embeddings at a chat-completions provider: how they are asked for, and what the answer says. */
 import type { EmbeddingAnswer, EmbeddingRequest, Vector, VectorEncoding } from '@/chat/embedding'
-import { type Usage, ZERO_USAGE, readCount } from '@/chat/usage'
+import { readCount, type Usage, ZERO_USAGE } from '@/chat/usage'
 import { leftOutFields } from '@/formats/body-fields'
 import { OWN_EMBEDDING_FIELDS } from '@/formats/chat-completions/body-fields'
 import { LIMITS } from '@/formats/chat-completions/limits'
 import { QUIRKS } from '@/formats/chat-completions/provider'
 import type { EmbeddingCall, EmbeddingTraits, ExpectedVectors } from '@/formats/embeddings'
 import { holdsVectors, isNumberedInOrder, readVector } from '@/formats/vectors'
-import { type JsonObject, type JsonValue, isJsonObject } from '@/lib/json'
+import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 import { findUnreadList, readList } from '@/lib/json-source/long-list'
 
 export const MAX_INPUTS = LIMITS.embeddings.inputs.maxItems

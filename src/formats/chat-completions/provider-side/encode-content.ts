@@ -4,7 +4,7 @@ import type { CacheHint, ContentBlock, FileBlock, ImageBlock } from '@/chat/requ
 import { QUIRKS } from '@/formats/chat-completions/provider'
 import { filenameFor, formatDataUrl, isText, textDocument } from '@/formats/media'
 import { encodeParts, foreignFile } from '@/formats/openai'
-import { type JsonObject, isJsonObject } from '@/lib/json'
+import { isJsonObject, type JsonObject } from '@/lib/json'
 
 /** One string where the parts are one text (or where `asString` wants all texts joined), else the parts. */
 export function partsAsContent(parts: JsonObject[], asString: boolean): string | JsonObject[] {

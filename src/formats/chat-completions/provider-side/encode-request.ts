@@ -1,17 +1,26 @@
 /** A request of the hub as a chat-completions request, for callers of the other formats. */
-import { encodeCache, limitBreakpoints, textPart } from './encode-content'
-import { encodeTools } from './encode-tools'
-import { encodeTurns } from './encode-turns'
+
 import { invalidRequest } from '@/chat/error'
 import { lacking, lost } from '@/chat/features'
-import type { ChatRequest, Effort, Feature, OutputShape, Reasoning, TextBlock, Warning } from '@/chat/request'
-import { cacheKeyOf, clamped, effortOfBudget, encodeServiceTier, encodeUserId, outputLimit, schemaName } from '@/formats/openai'
+import type { ChatRequest, Feature, OutputShape, Reasoning, TextBlock, Warning } from '@/chat/request'
 import { LACKING } from '@/formats/chat-completions/body-fields'
 import { LIMITS } from '@/formats/chat-completions/limits'
 import { QUIRKS } from '@/formats/chat-completions/provider'
 import { isClientMark } from '@/formats/client-marks'
 import type { EncodedRequest, TargetTraits } from '@/formats/format'
+import {
+  cacheKeyOf,
+  clamped,
+  effortOfBudget,
+  encodeServiceTier,
+  encodeUserId,
+  outputLimit,
+  schemaName,
+} from '@/formats/openai'
 import type { JsonObject } from '@/lib/json'
+import { encodeCache, limitBreakpoints, textPart } from './encode-content'
+import { encodeTools } from './encode-tools'
+import { encodeTurns } from './encode-turns'
 
 /** Reads the quirks of `provider.ts`. Throws a GatewayError `invalid_request` where leaving something out would change the meaning. */
 export function encodeRequest(request: ChatRequest, traits: TargetTraits): EncodedRequest {
@@ -134,11 +143,7 @@ function withoutAbsent(fields: JsonObject): JsonObject {
 }
 
 /** `reasoning_effort`, from the hub's effort or budget. Reads the quirk `noReasoningEffort`. */
-function encodeReasoning(
-  reasoning: Reasoning | undefined,
-  traits: TargetTraits,
-  warnings: Warning[],
-): JsonObject {
+function encodeReasoning(reasoning: Reasoning | undefined, traits: TargetTraits, warnings: Warning[]): JsonObject {
   const effort = reasoning?.effort ?? effortOfBudget(reasoning?.budgetTokens)
   if (effort === undefined) return {}
   if (traits.quirks.has(QUIRKS.noReasoningEffort)) {

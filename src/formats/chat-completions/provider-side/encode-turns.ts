@@ -6,11 +6,11 @@
  * a call that nobody answered gets a placeholder, and what a `tool` message can't hold follows in a user message.
  */
 import type { CacheHint, ContentBlock, ToolCallBlock, ToolResultBlock, Turn, Warning } from '@/chat/request'
-import { resultsAfter } from '@/formats/openai'
 import { QUIRKS } from '@/formats/chat-completions/provider'
 import { ownSignature } from '@/formats/chat-completions/signature'
 import { createToolIds, encodeArguments } from '@/formats/chat-completions/tool-calls'
 import type { TargetTraits } from '@/formats/format'
+import { resultsAfter } from '@/formats/openai'
 import { isJsonObject, type JsonObject } from '@/lib/json'
 import { encodeCache, encodeUserBlock, partsAsContent, textPart } from './encode-content'
 

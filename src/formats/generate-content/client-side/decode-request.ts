@@ -1,12 +1,7 @@
 /** A generate-content request as a request of the hub. */
-import { decodeSchema } from './decode-schema'
-import { decodeToolChoice, decodeTools } from './decode-tools'
-import { decodeSystem, decodeTurns } from './decode-turns'
-import { listHostedHistory, listNativeMedia, listNativeOnly } from './native-only'
-import { modelOfResource } from './models'
-import { type WireGenerationConfig, type WireRequest, type WireThinkingConfig, checkCountTokens, checkRequest } from './wire'
+
 import { invalidRequest } from '@/chat/error'
-import type { ChatRequest, Effort, OutputShape, Reasoning, Sampling } from '@/chat/request'
+import type { ChatRequest, Effort, Reasoning, Sampling } from '@/chat/request'
 import { type FieldTable, type FieldVerdict, joinVerdicts, judgeFields, withUnlisted } from '@/formats/body-fields'
 import type { Recognition, RequestLine } from '@/formats/format'
 import { BODY_FIELDS, CONFIG_FIELDS, NESTED_FIELDS } from '@/formats/generate-content/body-fields'
@@ -14,8 +9,19 @@ import { camelCase, normaliseCountTokens, normaliseRequest } from '@/formats/gen
 import { listServerTools } from '@/formats/generate-content/server-tools'
 import { unlistedInside } from '@/formats/nested-fields'
 import { readPreferences } from '@/formats/preferences'
-import { type JsonObject, type JsonValue, isJsonObject } from '@/lib/json'
-import { asWritten } from '@/lib/json-source/as-written'
+import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
+import { answerFieldOf, decodeOutput } from './decode-schema'
+import { decodeToolChoice, decodeTools } from './decode-tools'
+import { decodeSystem, decodeTurns } from './decode-turns'
+import { modelOfResource } from './models'
+import { listHostedHistory, listNativeMedia, listNativeOnly } from './native-only'
+import {
+  checkCountTokens,
+  checkRequest,
+  type WireGenerationConfig,
+  type WireRequest,
+  type WireThinkingConfig,
+} from './wire'
 
 const FIELD = 'generationConfig.thinkingConfig'
 
@@ -167,36 +173,4 @@ export function decodeCountTokens(body: JsonObject, line: RequestLine): ChatRequ
 /** `total` is a non-negative integer: our own estimate of the request's input tokens. */
 export function encodeCountTokens(total: number): JsonObject {
   return { totalTokens: total }
-}
-
-/** What the answer must look like. A schema without a media type means JSON; beside another media type it is this format's own affair. */
-function decodeOutput({
-  responseMimeType,
-  responseSchema,
-  responseJsonSchema,
-}: WireGenerationConfig): OutputShape {
-  const values = responseMimeType === ENUM_TYPE ? enumOf(responseJsonSchema ?? responseSchema) : undefined
-  if (values) return { type: 'json-schema', name: 'choice', strict: true, schema: choiceSchema(values) }
-  const isText = responseMimeType !== undefined && responseMimeType !== 'application/json'
-  if (isText) return { type: 'text' }
-  if (isJsonObject(responseJsonSchema)) return { type: 'json-schema', schema: asWritten(responseJsonSchema) }
-  if (responseSchema) return { type: 'json-schema', schema: decodeSchema(asWritten(responseSchema)) }
-  return responseMimeType === 'application/json' ? { type: 'json' } : { type: 'text' }
-}
-
-const ENUM_TYPE = 'text/x.enum'
-const ENUM_FIELD = 'choice'
-
-/** The field of the object that other formats' providers are asked for where this format's caller wants one word out of a list. */
-export function answerFieldOf({ responseMimeType, responseSchema, responseJsonSchema }: WireGenerationConfig) {
-  return responseMimeType === ENUM_TYPE && enumOf(responseJsonSchema ?? responseSchema) ? ENUM_FIELD : undefined
-}
-
-function enumOf(schema: unknown): JsonValue[] | undefined {
-  return isJsonObject(schema) && Array.isArray(schema.enum) && schema.enum.length > 0 ? schema.enum : undefined
-}
-
-function choiceSchema(values: JsonValue[]): JsonObject {
-  const choice = { type: 'string', enum: values }
-  return { type: 'object', properties: { [ENUM_FIELD]: choice }, required: [ENUM_FIELD], additionalProperties: false }
 }

@@ -1,6 +1,9 @@
-/** Reads the OpenAPI subset that generate-content calls a schema as the JSON Schema that the hub speaks. */
+/** The form of the answer that a generate-content request asks for, and its OpenAPI subset of schemas as the JSON Schema that the hub speaks. */
+import type { OutputShape } from '@/chat/request'
 import { camelCase } from '@/formats/generate-content/normalise'
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
+import { asWritten } from '@/lib/json-source/as-written'
+import type { WireGenerationConfig } from './wire'
 
 /** JSON Schema of an OpenAPI-subset schema: lower-case types, `nullable` as a `null` type, numbers for texts of numbers. */
 export function decodeSchema(schema: JsonObject): JsonObject {
@@ -73,4 +76,36 @@ function withNull(schema: JsonObject): JsonObject {
     return { ...schema, type: [schema.type, 'null'], ...allowed }
   }
   return Array.isArray(schema.anyOf) ? { ...schema, anyOf: [...schema.anyOf, { type: 'null' }] } : schema
+}
+
+/** What the answer must look like. A schema without a media type means JSON; beside another media type it is this format's own affair. */
+export function decodeOutput({
+  responseMimeType,
+  responseSchema,
+  responseJsonSchema,
+}: WireGenerationConfig): OutputShape {
+  const values = responseMimeType === ENUM_TYPE ? enumOf(responseJsonSchema ?? responseSchema) : undefined
+  if (values) return { type: 'json-schema', name: 'choice', strict: true, schema: choiceSchema(values) }
+  const isText = responseMimeType !== undefined && responseMimeType !== 'application/json'
+  if (isText) return { type: 'text' }
+  if (isJsonObject(responseJsonSchema)) return { type: 'json-schema', schema: asWritten(responseJsonSchema) }
+  if (responseSchema) return { type: 'json-schema', schema: decodeSchema(asWritten(responseSchema)) }
+  return responseMimeType === 'application/json' ? { type: 'json' } : { type: 'text' }
+}
+
+const ENUM_TYPE = 'text/x.enum'
+const ENUM_FIELD = 'choice'
+
+/** The field of the object that other formats' providers are asked for where this format's caller wants one word out of a list. */
+export function answerFieldOf({ responseMimeType, responseSchema, responseJsonSchema }: WireGenerationConfig) {
+  return responseMimeType === ENUM_TYPE && enumOf(responseJsonSchema ?? responseSchema) ? ENUM_FIELD : undefined
+}
+
+function enumOf(schema: unknown): JsonValue[] | undefined {
+  return isJsonObject(schema) && Array.isArray(schema.enum) && schema.enum.length > 0 ? schema.enum : undefined
+}
+
+function choiceSchema(values: JsonValue[]): JsonObject {
+  const choice = { type: 'string', enum: values }
+  return { type: 'object', properties: { [ENUM_FIELD]: choice }, required: [ENUM_FIELD], additionalProperties: false }
 }

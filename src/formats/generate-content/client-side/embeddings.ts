@@ -1,5 +1,6 @@
 /** Embeddings for a generate-content client: what may be asked, as a request of the hub, and how it is answered. */
-import { modelOfResource } from './models'
+
+import { type Static, Type } from '@sinclair/typebox'
 import type { EmbeddingAnswer, EmbeddingInput, EmbeddingRequest } from '@/chat/embedding'
 import { invalidRequest } from '@/chat/error'
 import type { ToldEmbedding } from '@/formats/embeddings'
@@ -10,8 +11,8 @@ import { contentOfSystem, renameKeys } from '@/formats/generate-content/normalis
 import { preferencesSchema, readPreferences } from '@/formats/preferences'
 import { createRequestCheck } from '@/formats/schema-check'
 import { vectorText } from '@/formats/vectors'
-import { type JsonObject, type JsonValue, isJsonObject } from '@/lib/json'
-import { type Static, Type } from '@sinclair/typebox'
+import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
+import { modelOfResource } from './models'
 
 /** The bodies of `:embedContent` and `:batchEmbedContents` as schemas, which both check requests and document them. */
 const { requests, dimensions } = LIMITS.embeddings

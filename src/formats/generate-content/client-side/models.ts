@@ -1,7 +1,8 @@
 /** Models as generate-content clients name them in paths, and read them in a list. */
+
+import { Type } from '@sinclair/typebox'
 import type { ListedModel, ModelListing } from '@/formats/format'
 import type { JsonObject } from '@/lib/json'
-import { Type } from '@sinclair/typebox'
 
 /** Models and tiers as generate-content clients list them. */
 export const modelListing: ModelListing = {

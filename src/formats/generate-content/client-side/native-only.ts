@@ -1,7 +1,7 @@
 /** What of a generate-content request only a provider of the same format can do. */
 import { findMedia } from '@/formats/native-media'
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
-import { answerFieldOf } from './decode-request'
+import { answerFieldOf } from './decode-schema'
 import type { WireRequest } from './wire'
 
 /** The fields at fault, each with what it is where the field alone does not say: `tools[1] (googleSearch)`. */

@@ -1,10 +1,11 @@
 /** The generate-content request, after normalising, as a schema: known fields typed, unknown ones kept. */
+
+import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import { LIMITS } from '@/formats/generate-content/limits'
 import { fallbackSchema, preferencesSchema } from '@/formats/preferences'
 import { createRequestCheck } from '@/formats/schema-check'
 import type { JsonObject, JsonValue } from '@/lib/json'
 import { object, oneOf, titled } from '@/lib/schemas'
-import { type Static, type TSchema, Type } from '@sinclair/typebox'
 
 /** An object of which nothing is known but that it is one: the caller's own data, never renamed. */
 const AnyObject = Type.Unsafe<JsonObject>(Type.Object({}))

@@ -1,12 +1,12 @@
 /** Embeddings at a generate-content provider: how they are asked for, and what the answer says. */
 import type { EmbeddingAnswer, EmbeddingInput, EmbeddingRequest, VectorEncoding } from '@/chat/embedding'
-import { type Usage, ZERO_USAGE, readCount } from '@/chat/usage'
+import { readCount, type Usage, ZERO_USAGE } from '@/chat/usage'
 import { leftOutFields } from '@/formats/body-fields'
 import type { EmbeddingCall, EmbeddingTraits, ExpectedVectors } from '@/formats/embeddings'
 import { LIMITS } from '@/formats/generate-content/limits'
 import { holdsVectors, readVector } from '@/formats/vectors'
 import { assert } from '@/lib/assert'
-import { type JsonObject, type JsonValue, isJsonObject } from '@/lib/json'
+import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 import { findUnreadList, readList } from '@/lib/json-source/long-list'
 
 export const MAX_INPUTS = LIMITS.embeddings.requests.maxItems

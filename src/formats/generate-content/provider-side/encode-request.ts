@@ -1,7 +1,5 @@
 /** A request of the hub as a generate-content request, for callers of the other formats. */
-import { encodeSchema } from './encode-schema'
-import { encodeToolChoice, encodeTools } from './encode-tools'
-import { encodeTurns } from './encode-turns'
+
 import { invalidRequest } from '@/chat/error'
 import { lacking, lost } from '@/chat/features'
 import type { ChatRequest, Effort, OutputShape, Reasoning, TextBlock, Warning } from '@/chat/request'
@@ -10,7 +8,10 @@ import type { EncodedRequest, TargetTraits } from '@/formats/format'
 import { LACKING } from '@/formats/generate-content/body-fields'
 import { LIMITS } from '@/formats/generate-content/limits'
 import { QUIRKS } from '@/formats/generate-content/provider'
-import { type JsonObject, type JsonValue, isJsonObject } from '@/lib/json'
+import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
+import { encodeSchema } from './encode-schema'
+import { encodeToolChoice, encodeTools } from './encode-tools'
+import { encodeTurns } from './encode-turns'
 
 /** Reads the quirks of `provider.ts`. Throws `invalid_request` where leaving out would change the meaning. */
 export function encodeRequest(request: ChatRequest, traits: TargetTraits): EncodedRequest {

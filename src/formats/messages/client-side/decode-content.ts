@@ -1,9 +1,10 @@
 /** Blocks of a messages request that carry material: images, documents, search results, tool references. */
+
+import type { CacheHint, FileBlock, ImageBlock, MediaSource, TextBlock } from '@/chat/request'
+import { isJsonObject, type JsonObject } from '@/lib/json'
+import { asWritten } from '@/lib/json-source/as-written'
 import { checkBlock, isKnownBlock } from './wire'
 import type { WireBlock, WireCacheControl, WireTypedBlock } from './wire-blocks'
-import type { CacheHint, FileBlock, ImageBlock, MediaSource, TextBlock } from '@/chat/request'
-import { type JsonObject, isJsonObject } from '@/lib/json'
-import { asWritten } from '@/lib/json-source/as-written'
 
 type Material = TextBlock | ImageBlock | FileBlock
 type MaterialWire = WireBlock<'image' | 'document' | 'search_result' | 'tool_reference'>

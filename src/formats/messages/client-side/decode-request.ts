@@ -1,21 +1,22 @@
 /** A messages request as a request of the hub, every field checked against its limit. */
-import { decodeCache } from './decode-content'
-import { decodeToolChoice, decodeTools } from './decode-tools'
-import { decodeSystem, decodeTurns } from './decode-turns'
-import { listHostedHistory, listNativeMedia, listNativeOnly } from './native-only'
-import { type WireCountRequest, type WireRequest, checkCountTokens, checkRequest } from './wire'
+
 import { markLastTurn } from '@/chat/cache-hints'
 import { invalidRequest } from '@/chat/error'
 import { type ChatRequest, EFFORTS, type OutputShape, type Reasoning, type Sampling } from '@/chat/request'
 import { judgeFields, unlessEmpty, withUnlisted } from '@/formats/body-fields'
 import type { Recognition } from '@/formats/format'
 import { BODY_FIELDS, NESTED_FIELDS } from '@/formats/messages/body-fields'
-import { listServerTools } from '@/formats/messages/server-tools'
 import { VERSION_HEADER } from '@/formats/messages/provider'
+import { listServerTools } from '@/formats/messages/server-tools'
 import { unlistedInside } from '@/formats/nested-fields'
 import { readPreferences } from '@/formats/preferences'
-import { type JsonObject, isJsonObject, textOf } from '@/lib/json'
+import { isJsonObject, type JsonObject, textOf } from '@/lib/json'
 import { asWritten } from '@/lib/json-source/as-written'
+import { decodeCache } from './decode-content'
+import { decodeToolChoice, decodeTools } from './decode-tools'
+import { decodeSystem, decodeTurns } from './decode-turns'
+import { listHostedHistory, listNativeMedia, listNativeOnly } from './native-only'
+import { checkCountTokens, checkRequest, type WireCountRequest, type WireRequest } from './wire'
 
 /** Throws a GatewayError `invalid_request` that names the field and the limit it breaks. Never changes `body`. */
 export function decodeRequest(body: JsonObject): ChatRequest {

@@ -4,8 +4,8 @@ import type { ContentBlock, TextBlock, ToolCallBlock, Turn } from '@/chat/reques
 import { isClientMark } from '@/formats/client-marks'
 import { decodeSignature, type Mark } from '@/formats/messages/signature'
 import { decodeArguments } from '@/formats/messages/tool-calls'
-import { type WireCountRequest, type WireMessage, checkBlock, isKnownBlock } from './wire'
 import { decodeCache, decodeMedia, decodeResultContent } from './decode-content'
+import { checkBlock, isKnownBlock, type WireCountRequest, type WireMessage } from './wire'
 import type { WireBlock } from './wire-blocks'
 
 /** Who alone may say blocks of a type. */

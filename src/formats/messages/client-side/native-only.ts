@@ -1,8 +1,8 @@
 /** What in a messages request only a provider of the same format can carry. */
 import { findMedia } from '@/formats/native-media'
 import type { JsonObject } from '@/lib/json'
-import { type WireCountRequest, isKnownBlock } from './wire'
 import { isBuiltIn } from './decode-tools'
+import { isKnownBlock, type WireCountRequest } from './wire'
 import type { WireBlock, WireTypedBlock } from './wire-blocks'
 
 /** Fields that send the work, or the caller's data, somewhere only this format's own providers can, unless they are idle. */

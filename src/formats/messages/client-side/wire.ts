@@ -1,11 +1,20 @@
 /** The messages request as schemas, which both check a body and document it; unknown fields are allowed and kept. */
-import { AnyBlock, BLOCKS, CacheControl, ToolName, type WireBlock, type WireBlockType, type WireTypedBlock } from './wire-blocks'
+
+import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import { LIMITS } from '@/formats/messages/limits'
 import { fallbackSchema, preferencesSchema } from '@/formats/preferences'
 import { createSchemaCheck } from '@/formats/schema-check'
-import { type JsonObject, isJsonObject } from '@/lib/json'
+import { isJsonObject, type JsonObject } from '@/lib/json'
 import { oneOf, orNull } from '@/lib/schemas'
-import { type Static, type TSchema, Type } from '@sinclair/typebox'
+import {
+  AnyBlock,
+  BLOCKS,
+  CacheControl,
+  ToolName,
+  type WireBlock,
+  type WireBlockType,
+  type WireTypedBlock,
+} from './wire-blocks'
 
 const Content = Type.Union([Type.String(), Type.Array(AnyBlock, LIMITS.blocks)], {
   description: 'a string or an array of content blocks, each with a type',

@@ -1,9 +1,18 @@
 /** Blocks of the hub as content blocks of the messages format; everything a provider would refuse is settled here. */
 import { invalidRequest } from '@/chat/error'
-import type { CacheHint, ContentBlock, FileBlock, ImageBlock, MediaSource, TextBlock, ToolResultBlock, Warning } from '@/chat/request'
+import type {
+  CacheHint,
+  ContentBlock,
+  FileBlock,
+  ImageBlock,
+  MediaSource,
+  TextBlock,
+  ToolResultBlock,
+  Warning,
+} from '@/chat/request'
 import type { TargetTraits } from '@/formats/format'
 import { QUIRKS } from '@/formats/messages/provider'
-import { type JsonObject, isJsonObject } from '@/lib/json'
+import { isJsonObject, type JsonObject } from '@/lib/json'
 
 export type ContentContext = { traits: TargetTraits; warnings: Warning[] }
 

@@ -1,8 +1,5 @@
 /** A request of the hub as a messages request, for callers of the other formats. */
-import { encodeCache, limitBreakpoints } from './encode-content'
-import { encodeSchema } from './encode-schema'
-import { encodeTools } from './encode-tools'
-import { type Message, encodeTurns } from './encode-turns'
+
 import { invalidRequest } from '@/chat/error'
 import { lacking, lost } from '@/chat/features'
 import type { ChatRequest, Feature, OutputShape, Reasoning, Sampling, Warning } from '@/chat/request'
@@ -11,7 +8,11 @@ import { LACKING } from '@/formats/messages/body-fields'
 import { LIMITS } from '@/formats/messages/limits'
 import { QUIRKS } from '@/formats/messages/provider'
 import { BUDGET_OF_EFFORT, effortFor } from '@/formats/messages/thinking-effort'
-import { type JsonObject, type JsonValue, isJsonObject } from '@/lib/json'
+import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
+import { encodeCache, limitBreakpoints } from './encode-content'
+import { encodeSchema } from './encode-schema'
+import { encodeTools } from './encode-tools'
+import { encodeTurns, type Message } from './encode-turns'
 
 /** Reads the quirks of `provider.ts`. Throws a GatewayError `invalid_request` where leaving something out would change the meaning. */
 export function encodeRequest(request: ChatRequest, traits: TargetTraits): EncodedRequest {

@@ -5,7 +5,13 @@ import { QUIRKS } from '@/formats/messages/provider'
 import { createToolIds, encodeArguments } from '@/formats/messages/tool-calls'
 import { assert } from '@/lib/assert'
 import type { JsonObject } from '@/lib/json'
-import { type ContentContext, encodeAssistantBlock, encodeCache, encodeToolResult, encodeUserBlock } from './encode-content'
+import {
+  type ContentContext,
+  encodeAssistantBlock,
+  encodeCache,
+  encodeToolResult,
+  encodeUserBlock,
+} from './encode-content'
 
 export type Message = { role: 'user' | 'assistant' | 'system'; content: JsonObject[] }
 

@@ -1,8 +1,17 @@
 /** Content of a responses request's items (a string or parts) as blocks of the hub. */
-import type { WireContent, WirePart } from './wire'
+
 import { invalidRequest } from '@/chat/error'
-import type { AudioBlock, CacheHint, ContentBlock, FileBlock, ImageBlock, RefusalBlock, TextBlock } from '@/chat/request'
+import type {
+  AudioBlock,
+  CacheHint,
+  ContentBlock,
+  FileBlock,
+  ImageBlock,
+  RefusalBlock,
+  TextBlock,
+} from '@/chat/request'
 import { audioMediaType, decodeUrl, mediaTypeOfFilename, parseDataUrl } from '@/formats/media'
+import type { WireContent, WirePart } from './wire'
 
 type ItemBlock = TextBlock | RefusalBlock | ImageBlock | FileBlock | AudioBlock
 

@@ -1,21 +1,30 @@
 /** A responses request as a request of the hub. */
-import { type DecodedTools, decodeToolChoice, decodeTools } from './decode-tools'
-import { type DecodedTurns, decodeTurns } from './decode-turns'
-import { listHostedHistory, listNativeMedia, listNativeOnly } from './native-only'
-import { type WireRequest, checkRequest } from './wire'
+
 import { GatewayError, invalidRequest } from '@/chat/error'
-import { type ChatRequest, EFFORTS, type Effort, type OutputShape, type Reasoning, type Sampling, VERBOSITIES } from '@/chat/request'
+import {
+  type ChatRequest,
+  EFFORTS,
+  type Effort,
+  type OutputShape,
+  type Reasoning,
+  type Sampling,
+  VERBOSITIES,
+} from '@/chat/request'
 import type { ServerTool } from '@/chat/server-tools'
 import { judgeFields, unlessEmpty, withUnlisted } from '@/formats/body-fields'
 import type { Recognition } from '@/formats/format'
-import { schemaOutput } from '@/formats/openai'
 import { unlistedInside } from '@/formats/nested-fields'
+import { schemaOutput } from '@/formats/openai'
 import { readPreferences } from '@/formats/preferences'
 import { BODY_FIELDS, NESTED_FIELDS } from '@/formats/responses/body-fields'
 import { listServerTools } from '@/formats/responses/server-tools'
 import { randomId } from '@/lib/ids'
-import { type JsonObject, type JsonValue, isJsonObject } from '@/lib/json'
+import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 import { asWritten } from '@/lib/json-source/as-written'
+import { type DecodedTools, decodeToolChoice, decodeTools } from './decode-tools'
+import { type DecodedTurns, decodeTurns } from './decode-turns'
+import { listHostedHistory, listNativeMedia, listNativeOnly } from './native-only'
+import { checkRequest, type WireRequest } from './wire'
 
 const LOGPROBS = 'message.output_text.logprobs'
 

@@ -5,8 +5,8 @@ import { CUSTOM_PARAMETERS, describeCustom } from '@/formats/custom-tools'
 import { LIMITS } from '@/formats/responses/limits'
 import { isJsonObject, type JsonObject, type JsonValue, textOf } from '@/lib/json'
 import { asWritten } from '@/lib/json-source/as-written'
-import { type WireRequest, checkItem, typeOfItem } from './wire'
 import { createToolNames, flatName, type ToolNames } from './tool-names'
+import { checkItem, typeOfItem, type WireRequest } from './wire'
 
 /** A tool and where it stands in the body. */
 type PlacedTool = { tool: JsonObject; path: string }

@@ -8,9 +8,17 @@ import { LIMITS } from '@/formats/responses/limits'
 import { decodeSignature } from '@/formats/responses/signature'
 import { decodeArguments } from '@/formats/responses/tool-calls'
 import type { JsonObject } from '@/lib/json'
-import { type WireAnyItem, type WireItem, type WireItemType, type WireRequest, checkItem, isKnownType, typeOfItem } from './wire'
 import { decodeContent, decodeTexts, isResultBlock } from './decode-content'
 import { flatName } from './tool-names'
+import {
+  checkItem,
+  isKnownType,
+  typeOfItem,
+  type WireAnyItem,
+  type WireItem,
+  type WireItemType,
+  type WireRequest,
+} from './wire'
 
 /** An item and where it stands in the body. */
 type PlacedItem = { item: WireAnyItem; path: string }

@@ -1,7 +1,7 @@
 /** What in a responses request only a provider of the same format can carry. */
 import { findMedia } from '@/formats/native-media'
-import { type WireRequest, isKnownType, typeOfItem } from './wire'
 import { type DecodedTools, decodeToolChoice } from './decode-tools'
+import { isKnownType, typeOfItem, type WireRequest } from './wire'
 
 const KNOWN_OUTPUTS: ReadonlySet<string> = new Set(['text', 'json_object', 'json_schema'])
 

@@ -1,10 +1,11 @@
 /** The responses request as a schema: known fields typed, unknown ones kept; `null` counts as absent. */
+
+import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import { fallbackSchema, preferencesSchema } from '@/formats/preferences'
 import { LIMITS } from '@/formats/responses/limits'
 import { createSchemaCheck } from '@/formats/schema-check'
-import { type JsonObject, isJsonObject } from '@/lib/json'
+import { isJsonObject, type JsonObject } from '@/lib/json'
 import { object, oneOf, optional, titled } from '@/lib/schemas'
-import { type Static, type TSchema, Type } from '@sinclair/typebox'
 
 /** An object of which nothing is known but that it is one. */
 const AnyObject = Type.Unsafe<JsonObject>(Type.Object({}, { description: 'an object' }))

@@ -1,16 +1,25 @@
 /** A request of the hub as a responses request, for callers of the other formats. */
-import { encodeCache, textPart } from './encode-content'
-import { encodeTools } from './encode-tools'
-import { encodeTurns } from './encode-turns'
+
 import { invalidRequest } from '@/chat/error'
 import { lacking, lost } from '@/chat/features'
-import type { ChatRequest, Effort, Reasoning, TextBlock, Warning } from '@/chat/request'
-import { cacheKeyOf, clamped, effortOfBudget, encodeServiceTier, encodeUserId, outputLimit, schemaName } from '@/formats/openai'
+import type { ChatRequest, Reasoning, TextBlock, Warning } from '@/chat/request'
 import { isClientMark } from '@/formats/client-marks'
 import type { EncodedRequest, TargetTraits } from '@/formats/format'
+import {
+  cacheKeyOf,
+  clamped,
+  effortOfBudget,
+  encodeServiceTier,
+  encodeUserId,
+  outputLimit,
+  schemaName,
+} from '@/formats/openai'
 import { LACKING } from '@/formats/responses/body-fields'
 import { QUIRKS } from '@/formats/responses/provider'
 import type { JsonObject } from '@/lib/json'
+import { encodeCache, textPart } from './encode-content'
+import { encodeTools } from './encode-tools'
+import { encodeTurns } from './encode-turns'
 
 /** Reads the quirks of `provider.ts`. Throws a GatewayError `invalid_request` where leaving something out would change the meaning. */
 export function encodeRequest(request: ChatRequest, traits: TargetTraits): EncodedRequest {

@@ -14,9 +14,9 @@ import type {
   Turn,
   Warning,
 } from '@/chat/request'
-import { resultsAfter } from '@/formats/openai'
 import { customInput } from '@/formats/custom-tools'
 import type { TargetTraits } from '@/formats/format'
+import { resultsAfter } from '@/formats/openai'
 import { ownSignature } from '@/formats/responses/signature'
 import { createToolIds, encodeArguments } from '@/formats/responses/tool-calls'
 import type { JsonObject } from '@/lib/json'

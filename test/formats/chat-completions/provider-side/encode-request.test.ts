@@ -3,8 +3,8 @@ import { describe, expect, test } from 'bun:test'
 import { requestWith, traitsWith } from '@test/formats/chat-completions/support'
 import { GatewayError } from '@/chat/error'
 import type { ChatRequest } from '@/chat/request'
-import { cacheKeyOf } from '@/formats/openai'
 import { encodeRequest } from '@/formats/chat-completions/provider-side/encode-request'
+import { cacheKeyOf } from '@/formats/openai'
 import type { JsonObject } from '@/lib/json'
 
 function encode(overrides: Partial<ChatRequest>, ...quirks: string[]): JsonObject {

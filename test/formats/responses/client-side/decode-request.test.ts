@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'bun:test'
 import { GatewayError } from '@/chat/error'
 import type { ChatRequest } from '@/chat/request'
-import { decodeCountTokens, decodeRequest, encodeCountTokens } from '@/formats/responses/client-side/decode-request'
+import { decodeRequest, encodeCountTokens } from '@/formats/responses/client-side/decode-request'
 import type { JsonObject } from '@/lib/json'
 
 function decode(body: JsonObject = {}): ChatRequest {
@@ -205,6 +205,6 @@ describe('a request is refused', () => {
 
 test('the question for tokens is the same request', () => {
   const body = { model: 'svc/alpha', input: 'Hi', instructions: 'Be brief' }
-  expect(decodeCountTokens(body)).toMatchObject({ system: [{ text: 'Be brief' }] })
+  expect(decodeRequest(body)).toMatchObject({ system: [{ text: 'Be brief' }] })
   expect(encodeCountTokens(7)).toEqual({ object: 'response.input_tokens', input_tokens: 7 })
 })
