@@ -29,35 +29,30 @@ const USAGE_NAMES = ['uncached', 'cacheRead', 'cacheWrite5m', 'cacheWrite1h', 'o
 const OPTIONAL: ReadonlySet<string> = new Set(['routeReason', 'providerCost'])
 
 type Facts = Record<(typeof NAMES)[number], unknown> & { usage: Record<(typeof USAGE_NAMES)[number], unknown> }
+type GivenFacts = Omit<Facts, 'routeReason' | 'providerCost'> & Partial<Facts>
+
+const LISTED: ReadonlySet<string> = new Set([...NAMES, 'usage'])
 
 /** Writes facts as a list: the values of {@link NAMES}, the counts of the usage, and an object of all else where there is something. */
-export function listText(facts: Omit<Facts, 'routeReason' | 'providerCost'> & Partial<Facts>, holdId: string): string {
-  const { requestId, model, requestedModel, provider, upstreamModel, clientFormat, providerFormat, ...rest } = facts
-  const { rule, flags, stream, status, attempts, routeReason, startedAtMs, firstTokenMs, durationMs, ...others } = rest
-  const { providerCost, usage, ...more } = others
-  const list: unknown[] = [
-    requestId === holdId ? null : requestId,
-    model,
-    requestedModel === model ? null : requestedModel,
-    provider,
-    upstreamModel,
-    clientFormat,
-    providerFormat === clientFormat ? null : providerFormat,
-    rule,
-    flags,
-    stream,
-    status,
-    attempts,
-    routeReason,
-    startedAtMs,
-    firstTokenMs,
-    durationMs,
-    providerCost,
-    [usage.uncached, usage.cacheRead, usage.cacheWrite5m, usage.cacheWrite1h, usage.output, usage.reasoning],
-  ]
-  const said = JSON.stringify(more)
-  const text = JSON.stringify(list)
-  return said === '{}' ? text : `${text.slice(0, -1)},${said}]`
+export function listText(facts: GivenFacts, holdId: string): string {
+  const list: unknown[] = NAMES.map((name) => (isSaid(name, facts, holdId) ? null : facts[name]))
+  list.push(USAGE_NAMES.map((name) => facts.usage[name]))
+  const given: Record<string, unknown> = facts
+  let more: Record<string, unknown> | undefined
+  for (const name in given) {
+    if (given[name] === undefined || LISTED.has(name)) continue
+    more ??= {}
+    more[name] = given[name]
+  }
+  if (more) list.push(more)
+  return JSON.stringify(list)
+}
+
+/** Whether another value says what this one would. */
+function isSaid(name: (typeof NAMES)[number], facts: GivenFacts, holdId: string): boolean {
+  if (name === 'requestId') return facts.requestId === holdId
+  if (name === 'requestedModel') return facts.requestedModel === facts.model
+  return name === 'providerFormat' && facts.providerFormat === facts.clientFormat
 }
 
 /** Reads facts as an object, in whichever form they are stored. Undefined where they are neither. */

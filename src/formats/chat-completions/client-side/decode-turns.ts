@@ -16,8 +16,9 @@ export function decodeTurns(messages: WireMessage[]): { system: TextBlock[]; tur
   const turns: Turn[] = []
   const calls = createKnownCalls()
   let results: ToolResultBlock[] | undefined
-  for (const [index, message] of messages.entries()) {
-    const param = `messages[${index}]`
+  let index = -1
+  for (const message of messages) {
+    const param = `messages[${++index}]`
     if (message.role === 'tool' || message.role === 'function') {
       const result = decodeResult(message, param, calls)
       if (results) results.push(result)

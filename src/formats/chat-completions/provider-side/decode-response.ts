@@ -15,8 +15,8 @@ import { isJsonObject, type JsonObject, type JsonValue, textOf } from '@/lib/jso
 export function decodeResponse(body: JsonValue): ChatResponse | undefined {
   if (!isJsonObject(body) || body.error || !Array.isArray(body.choices)) return undefined
   const choices: Choice[] = []
-  for (const [position, choice] of body.choices.entries()) {
-    const decoded = decodeChoice(choice, position)
+  for (let position = 0; position < body.choices.length; position++) {
+    const decoded = decodeChoice(body.choices[position], position)
     if (decoded) choices.push(decoded)
   }
   if (choices.length === 0) return undefined
