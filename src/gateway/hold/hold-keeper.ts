@@ -1,6 +1,7 @@
 /** Keeps the holds of this process alive: renews them in batches, each with the progress of its answer so far. */
 import type { Ledger } from '@/ledger/ledger'
 import type { Renewal } from '@/ledger/outcomes'
+import { shardOf } from '@/ledger/store/names'
 import type { Clock } from '@/lib/clock'
 import type { Logger } from '@/lib/logger'
 import { type BackgroundWorker, createWorkerLoop } from '@/lib/worker-loop'
@@ -17,6 +18,7 @@ export interface HoldKeeper extends BackgroundWorker {
 export interface Renewable {
   /** When it is to be renewed next, by the monotonic clock; the keeper's own note. */
   renewAtMs: number
+  readonly accountId: string
   /** What is to be recorded now. */
   renewal(): Renewal
 }
@@ -54,7 +56,9 @@ export function createHoldKeeper(
   /** What is said of a hold is put together right before it is sent: of thousands at once, the event loop would stand still for that. */
   async function renewDue(): Promise<void> {
     const nowMs = clock.monotonic()
-    const due = [...open].filter((hold) => hold.renewAtMs <= nowMs)
+    const waiting = [...open].filter((hold) => hold.renewAtMs <= nowMs)
+    // One script renews all of a shard: side by side they need few.
+    const due = [...Map.groupBy(waiting, ({ accountId }) => shardOf(accountId)).values()].flat()
     for (let start = 0; start < due.length; start += BATCH_SIZE) {
       const batch = due.slice(start, start + BATCH_SIZE).filter((hold) => open.has(hold))
       for (const hold of batch) hold.renewAtMs = nowMs + renewEveryMs

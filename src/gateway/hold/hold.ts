@@ -110,6 +110,10 @@ class OpenHold implements Renewable {
     readonly limits: RateLimits,
   ) {}
 
+  get accountId(): string {
+    return this.payer.accountId
+  }
+
   /** Tells the keeper what to record, should this process die: called with fresh figures whenever a renewal is due. */
   onRenewal(progress: () => Progress): void {
     this.progress = progress
@@ -120,7 +124,7 @@ class OpenHold implements Renewable {
     assert(this.progress, 'a hold is kept from its first attempt on')
     const { cost, facts } = this.progress()
     return {
-      accountId: this.payer.accountId,
+      accountId: this.accountId,
       holdId: this.holdId,
       ttlMs: this.deps.holdTtlMs,
       cost,

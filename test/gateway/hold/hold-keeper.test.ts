@@ -4,6 +4,7 @@ import { FACTS, memoryLogger } from '@test/ledger/harness'
 import { type ManualClock, manualClock } from '@test/routing/world'
 import { createHoldKeeper, type HoldKeeper, type Renewable } from '@/gateway/hold/hold-keeper'
 import type { Renewal } from '@/ledger/outcomes'
+import { shardOf } from '@/ledger/store/names'
 import { nano } from '@/lib/money'
 
 const TTL_MS = 20_000
@@ -41,10 +42,11 @@ function keeperFor(ttlMs: number): HoldKeeper {
   return createHoldKeeper(ledger, clock, memoryLogger(), ttlMs, { renewalFailed: () => void failures++ })
 }
 
-function keep(holdId: string, costOf: () => number = () => 1): Renewable {
+function keep(holdId: string, costOf: () => number = () => 1, accountId = 'acct_1'): Renewable {
   const hold = {
     renewAtMs: 0,
-    renewal: () => ({ accountId: 'acct_1', holdId, ttlMs: TTL_MS, facts: FACTS, reached: true, cost: nano(costOf()) }),
+    accountId,
+    renewal: () => ({ accountId, holdId, ttlMs: TTL_MS, facts: FACTS, reached: true, cost: nano(costOf()) }),
   }
   keeper.keep(hold)
   return hold
@@ -100,6 +102,16 @@ test('many holds travel in batches of a hundred, each put together when its turn
   await pass(1)
   expect(batches.map((batch) => batch.length)).toEqual([100, 100, 49])
   expect(made).toEqual([...Array(100).fill(0), ...Array(100).fill(1), ...Array(49).fill(2)])
+})
+
+test('holds of one shard travel together, in whichever order they came', async () => {
+  const accounts = ['acct_1', 'acct_2', 'acct_3']
+  expect(new Set(accounts.map(shardOf)).size).toBe(3)
+  for (let index = 0; index < 300; index++) keep(`h${index}`, () => 1, accounts[index % 3])
+  keeper.start()
+  await pass(1)
+  const shards = batches.map((batch) => [...new Set(batch.map(({ accountId }) => shardOf(accountId)))])
+  expect(shards).toEqual(accounts.map((accountId) => [shardOf(accountId)]))
 })
 
 test('a round that fails is counted, and the next one comes all the same', async () => {
