@@ -9,9 +9,11 @@ import { QueryClientProvider } from '@tanstack/react-query'
 import { createRoot } from 'react-dom/client'
 import { Router } from 'wouter'
 import { App } from './app'
+import { hearEscapeFirst } from './components/step-up'
 import { queryClient } from './query'
 import { cssVariables, theme } from './theme'
 
+hearEscapeFirst()
 const root = document.getElementById('root')
 if (root) {
   createRoot(root).render(

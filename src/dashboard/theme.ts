@@ -43,6 +43,8 @@ export const theme = createTheme({
   respectReducedMotion: true,
   components: {
     Modal: { defaultProps: { closeButtonProps: { 'aria-label': 'Close' } } },
+    ModalTitle: { defaultProps: { fw: 650 } },
+    DrawerTitle: { defaultProps: { fw: 650 } },
     // A header element outside of any section counts as the page's own, of which there is one already.
     ModalHeader: { defaultProps: { component: 'div' } },
     DrawerHeader: { defaultProps: { component: 'div' } },

@@ -63,6 +63,12 @@ describe('moving money', () => {
     await page.getByRole('link', { name: order.reference }).click()
     const drawer = page.getByRole('dialog', { name: 'Order' })
     await drawer.getByRole('button', { name: 'Confirm payment' }).click()
+    const question = page.getByRole('dialog', { name: 'Confirm payment' })
+    await question.waitFor()
+    // Closes what is in front alone.
+    await page.keyboard.press('Escape')
+    await question.waitFor({ state: 'hidden' })
+    await drawer.getByRole('button', { name: 'Confirm payment' }).click()
     await sendDialog(page, 'Confirm payment', 'seen at the bank', 'Confirm payment')
     await drawer.getByRole('button', { name: 'Refund' }).click()
     const dialog = page.getByRole('dialog', { name: 'Refund order' })
@@ -74,6 +80,8 @@ describe('moving money', () => {
     await dialog.getByLabel('Amount').fill('15.50')
     await sendDialog(page, 'Refund order', 'half was not used', 'Refund')
     await drawer.getByText('Partly refunded').waitFor()
+    await page.keyboard.press('Escape')
+    await drawer.waitFor({ state: 'hidden' })
     expect(await balanceOf(office, order.accountId)).toBe(24.5)
   })
 

@@ -76,22 +76,6 @@ test('developers choose for themselves and see nothing of the account; viewers s
   }
 })
 
-test('what fails is said, and tried again', async () => {
-  const owner = await signUpPerson(gateway)
-  const page = await browser.open(`/dashboard/a/${owner.viewer.accountId}/keys`, {
-    url: gateway.url,
-    cookie: owner.cookie,
-  })
-  await page.route('**/alerts', (route) => route.abort())
-  await page.getByRole('link', { name: 'Alerts' }).click()
-  const again = page.getByRole('button', { name: /try again/i })
-  await again.waitFor()
-  await expectAccessible(page)
-  await page.unroute('**/alerts')
-  await again.click()
-  await page.getByText('Always sent').waitFor()
-})
-
 test('the page of a mail’s link asks, and then says what it has turned off', async () => {
   const owner = await signUpPerson(gateway)
   const { accountId } = owner.viewer

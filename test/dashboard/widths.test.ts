@@ -1,14 +1,25 @@
-/** Every page of the dashboard at every usual width: nothing scrolls sideways, and nothing leaves the card it stands in. */
+/**
+ * Every page of the dashboard at every usual width: nothing scrolls sideways, and nothing leaves the card it stands in. On a phone in the
+ * dark and at a desk in the light, axe finds nothing.
+ */
 import { afterAll, afterEach, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { adjustment, type Office, openOffice, pendingOrder } from '@test/console/administration/fixture'
-import { expectNoSidewaysScroll, openBrowser, type TestBrowser } from '@test/support/browser'
+import { makeTeam } from '@test/dashboard/screenshots/team'
+import { expectAccessible, expectNoSidewaysScroll, openBrowser, type TestBrowser } from '@test/support/browser'
+import { signUpPerson } from '@test/support/person'
 import { addCredit, ask, flushed } from '@test/usage/customer'
 
 setDefaultTimeout(300_000)
 
-const WIDTHS = [360, 768, 1024, 1280]
+const VIEWS = [
+  { width: 360, colorScheme: 'dark', isJudged: true },
+  { width: 768, colorScheme: 'light', isJudged: false },
+  { width: 1024, colorScheme: 'dark', isJudged: false },
+  { width: 1280, colorScheme: 'light', isJudged: true },
+] as const
 /** As long as they get, with nowhere to break. */
 const NAME = 'A Company With A Rather Long Name & Sons (Holdings) Ltd.'
+const MEMBER = 'Count Leopold Maximilian von und zu Hohenlohe-Langenburg-Schillingsfürst'
 const EMAIL = 'accounts-payable-department@subsidiary.example-company.test'
 
 let office: Office
@@ -19,7 +30,7 @@ beforeAll(async () => {
   ;[office, browser] = await Promise.all([openOffice(), openBrowser()])
   const { first, gateway } = office
   const { accountId } = first.viewer
-  await gateway.gateway.database.sql`UPDATE accounts SET name = ${NAME}, email = ${EMAIL} WHERE id = ${accountId}`
+  await gateway.gateway.database.sql`UPDATE accounts SET email = ${EMAIL} WHERE id = ${accountId}`
   await addCredit(gateway, accountId, '1234.56')
   const order = await pendingOrder(office, 1_000, accountId)
   const { orders } = gateway.gateway.deps.dashboard
@@ -32,6 +43,9 @@ beforeAll(async () => {
   await office.administration.request(office.bob, adjustment(accountId, 2_000))
   const key = await gateway.apiKeys.create({ accountId, name: 'The key of the continuous integration of the backend' })
   if (key.kind !== 'created') throw new Error(key.kind)
+  const member = await signUpPerson(gateway, { name: MEMBER })
+  const others = [[member, 'developer']] as const
+  await makeTeam(gateway, first, { company: NAME, models: ['svc/alpha'], others, keyId: key.keyId })
   await ask(gateway, key.key)
   await flushed(gateway, accountId)
   paths = [
@@ -46,6 +60,8 @@ beforeAll(async () => {
       `/credit/orders/${order.orderId}`,
     ],
     ...[
+      '/credit/statement',
+      '/failures',
       '/members',
       '/alerts',
       '/budgets',
@@ -64,12 +80,17 @@ afterAll(async () => {
   await office.stop()
 })
 
-test.each(WIDTHS)('every page fits %d pixels', async (width) => {
-  const page = await browser.open('/dashboard', { url: office.gateway.url, cookie: office.first.cookie, width })
+test.each(VIEWS)('every page fits $width pixels, in the $colorScheme', async ({ width, colorScheme, isJudged }) => {
+  const { gateway, first } = office
+  const page = await browser.open('/dashboard', { url: gateway.url, cookie: first.cookie, width, colorScheme })
   for (const path of paths) {
-    await page.goto(`${office.gateway.url}/dashboard${path}`)
+    await page.goto(`${gateway.url}/dashboard${path}`)
     await page.getByRole('heading', { level: 1 }).waitFor()
     await page.waitForFunction(() => !document.querySelector('[aria-label="Loading"], .mantine-Skeleton-root'))
-    await expectNoSidewaysScroll(page).catch((error: Error) => expect(`${path}: ${error.message}`).toBe(''))
+    const judge = async () => {
+      await expectNoSidewaysScroll(page)
+      if (isJudged) await expectAccessible(page)
+    }
+    await judge().catch((error: Error) => expect(`${path}: ${error.message}`).toBe(''))
   }
 })

@@ -65,18 +65,18 @@ body{margin:0;padding:24px 12px;background:#f3f5f7;color:#14181c;font:16px/1.5 -
 main{box-sizing:border-box;max-width:560px;margin:0 auto;padding:24px;background:#fff;border-radius:12px}
 h1{font-size:20px;line-height:1.3;margin:0 0 16px;overflow-wrap:anywhere}
 p{margin:0 0 16px;overflow-wrap:anywhere}
-a{color:#0b5fcc;overflow-wrap:anywhere}
-.button{display:inline-block;padding:10px 18px;border-radius:8px;background:#0b5fcc;color:#fff;font-weight:600;text-decoration:none}
+a{color:#4338ca;overflow-wrap:anywhere}
+.button{display:inline-block;padding:10px 18px;border-radius:8px;background:#4f46e5;color:#fff;font-weight:600;text-decoration:none}
 .small,.foot{font-size:14px;color:#4d5863}
 .foot{margin:24px 0 0;padding-top:16px;border-top:1px solid #d7dde3}
-table{border-collapse:collapse;margin:0 0 16px;width:100%}
+table{border-collapse:collapse;margin:0 0 16px}
 th,td{padding:6px 12px 6px 0;text-align:left;vertical-align:top;overflow-wrap:anywhere}
 th{font-weight:400;color:#4d5863;white-space:nowrap}
 @media (prefers-color-scheme:dark){
 body{background:#101418;color:#e8ecf0}
 main{background:#1a2026}
-a{color:#7db7ff}
-.button{background:#0b5fcc;color:#fff}
+a{color:#a5b4fc}
+.button{background:#4f46e5;color:#fff}
 .small,.foot,th{color:#aab4bf}
 .foot{border-top-color:#38424c}
 }`

@@ -1,6 +1,7 @@
 /** Every kind of mail: what it says, and for how long that is worth sending. Names are what strangers call themselves: no link is made of them. */
 import type { AlertKind } from '@/db/alert-schema'
 import type { MailFacts } from '@/db/mail-schema'
+import { browserName } from '@/lib/browsers/browser-name'
 import { ALERT_TEMPLATES } from './alert-templates'
 import { type Block, type MailContent, momentText, type Template, withoutLinks } from './content'
 
@@ -97,7 +98,7 @@ const TEMPLATES = {
     subject: 'A new sign-in to your account',
     blocks: [
       { text: 'Somebody, probably you, has signed in to your account from a browser that was not used for it before.' },
-      { rows: [...whenAndWhere(at, address), ['Browser', withoutLinks(browser) || 'unknown']] },
+      { rows: [...whenAndWhere(at, address), ['Browser', withoutLinks(browserName(browser))]] },
     ],
   })),
   /** To a member whose role is another now. */

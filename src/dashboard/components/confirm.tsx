@@ -1,8 +1,10 @@
 /** A dialog that asks before something that can't be taken back. */
 import { Button, Group, Stack, Text, TextInput } from '@mantine/core'
+import { useForm } from '@mantine/form'
 import { modals } from '@mantine/modals'
-import { type ReactNode, useState } from 'react'
-import { notifyError } from './notify'
+import type { ReactNode } from 'react'
+import { FormError } from './fields/form-error'
+import { useSubmission } from './fields/use-submission'
 
 type Confirmation = {
   title: string
@@ -31,30 +33,18 @@ export function confirm(confirmation: Confirmation): void {
 
 function Question({ confirmation, close }: { confirmation: Confirmation; close(): void }) {
   const { body, action, typed, isHarmless = false, run } = confirmation
-  const [text, setText] = useState('')
-  const [isRunning, setRunning] = useState(false)
-  const isReady = typed === undefined || text.trim() === typed
-  async function confirmed() {
-    setRunning(true)
-    try {
-      await run()
-      close()
-    } catch (error) {
-      notifyError(error)
-      setRunning(false)
-    }
-  }
+  const form = useForm({ initialValues: { text: '' } })
+  const { submit, isRunning, error } = useSubmission(form, async () => {
+    await run()
+    close()
+  })
   return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault()
-        if (isReady) void confirmed()
-      }}
-    >
+    <form onSubmit={submit} noValidate>
       <Stack gap="md">
-        <Text size="sm" component="div">
+        <Text size="sm" component="div" className="wrap-anywhere">
           {body}
         </Text>
+        <FormError error={error} />
         {typed !== undefined && (
           <TextInput
             label={
@@ -62,17 +52,21 @@ function Question({ confirmation, close }: { confirmation: Confirmation; close()
                 Type <b className="wrap-anywhere">{typed}</b> to confirm
               </>
             }
-            value={text}
-            onChange={(event) => setText(event.currentTarget.value)}
             autoComplete="off"
             data-autofocus
+            {...form.getInputProps('text')}
           />
         )}
         <Group justify="flex-end" gap="sm">
           <Button variant="default" onClick={close}>
             Cancel
           </Button>
-          <Button type="submit" color={isHarmless ? undefined : 'red.8'} disabled={!isReady} loading={isRunning}>
+          <Button
+            type="submit"
+            color={isHarmless ? undefined : 'red.8'}
+            disabled={typed !== undefined && form.values.text.trim() !== typed}
+            loading={isRunning}
+          >
             {action}
           </Button>
         </Group>

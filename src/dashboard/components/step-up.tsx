@@ -3,14 +3,17 @@ import { Button, Modal, Stack, Text, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useEffect, useState } from 'react'
 import { ApiError, answer, api } from '@/dashboard/client'
+import { useViewer } from '@/dashboard/session'
 import { PasswordField } from './fields/password-field'
 import { PlainForm } from './fields/plain-form'
 import { useSubmission } from './fields/use-submission'
 
-type Wait = { resolve(): void; reject(error: Error): void }
+type Wait = { resolve(): void; reject(): void }
 
 /** Set while the host is on the page. */
 let showDialog: ((wait: Wait) => void) | undefined
+/** Set while the dialog is open. */
+let closeDialog: (() => void) | undefined
 
 /** Does `act`, and where the server wants a fresh proof of who asks, has it given and does it again. */
 export async function withProof<T>(act: () => Promise<T>): Promise<T> {
@@ -24,6 +27,19 @@ export async function withProof<T>(act: () => Promise<T>): Promise<T> {
   }
 }
 
+/**
+ * Has Escape close this dialog and not the one behind it as well, which hears of the key too. To be called before anything is drawn: who
+ * listens first is asked first.
+ */
+export function hearEscapeFirst(): void {
+  const leave = (event: KeyboardEvent) => {
+    if (event.key !== 'Escape' || !closeDialog) return
+    event.stopImmediatePropagation()
+    closeDialog()
+  }
+  window.addEventListener('keydown', leave, { capture: true })
+}
+
 /** Where the dialog appears: in front of the dialog that moves money, which keeps what was typed into it. */
 export function StepUpHost() {
   const [wait, setWait] = useState<Wait>()
@@ -33,21 +49,31 @@ export function StepUpHost() {
       showDialog = undefined
     }
   }, [])
-  const end = (how: 'resolve' | 'reject') => {
-    if (how === 'resolve') wait?.resolve()
-    else wait?.reject(new Error('The dialog was closed.'))
+  useEffect(() => {
+    if (!wait) return
+    closeDialog = () => {
+      wait.reject()
+      setWait(undefined)
+    }
+    return () => {
+      closeDialog = undefined
+    }
+  }, [wait])
+  function prove() {
+    wait?.resolve()
     setWait(undefined)
   }
   return (
     <Modal
       opened={wait !== undefined}
-      onClose={() => end('reject')}
+      onClose={() => closeDialog?.()}
+      closeOnEscape={false}
       title="Confirm that it is you"
       zIndex={IN_FRONT}
       centered
       closeButtonProps={{ 'aria-label': 'Close' }}
     >
-      <ProofForm onProved={() => end('resolve')} />
+      <ProofForm onProved={prove} />
     </Modal>
   )
 }
@@ -56,14 +82,17 @@ export function StepUpHost() {
 const IN_FRONT = 300
 
 function ProofForm({ onProved }: { onProved(): void }) {
-  const [kind, setKind] = useState<'code' | 'password'>('code')
+  const hasApp = useViewer().data?.isTotpEnabled ?? false
+  const [isByCode, setByCode] = useState(hasApp)
   return (
     <Stack gap="sm">
-      <Text size="sm">This needs a proof that is at most five minutes old.</Text>
-      {kind === 'code' ? <CodeProof onProved={onProved} /> : <PasswordProof onProved={onProved} />}
-      <Button variant="subtle" onClick={() => setKind(kind === 'code' ? 'password' : 'code')}>
-        {kind === 'code' ? 'Use your password instead' : 'Use the authenticator app instead'}
-      </Button>
+      <Text size="sm">This is open to those alone who have shown in the last five minutes that it is them.</Text>
+      {isByCode ? <CodeProof onProved={onProved} /> : <PasswordProof onProved={onProved} />}
+      {hasApp && (
+        <Button variant="subtle" onClick={() => setByCode(!isByCode)}>
+          {isByCode ? 'Use your password instead' : 'Use the authenticator app instead'}
+        </Button>
+      )}
     </Stack>
   )
 }

@@ -1,4 +1,4 @@
-/** The entry of `bun run screenshots`: a picture of every page, in both schemes, on a tablet and on a phone, to be looked at. */
+/** The entry of `bun run screenshots`: a picture of every page, in both schemes, at a desk, on a tablet and on a phone, to be looked at. */
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { openBrowser } from '@test/support/browser'
@@ -23,12 +23,11 @@ const FOLDER = join(import.meta.dir, '..', '..', '..', '.cache', 'screenshots')
 const MARGIN = 32
 const MIN_HEIGHT = 800
 const MAX_HEIGHT = 1_600
-const VIEWS: readonly View[] = [
-  { suffix: '', width: 1280, colorScheme: 'light' },
-  { suffix: '-dark', width: 1280, colorScheme: 'dark' },
-  { suffix: '-phone', width: 360, colorScheme: 'light' },
-  { suffix: '-tablet', width: 768, colorScheme: 'dark' },
-]
+const WIDTHS = { '': 1280, '-tablet': 768, '-phone': 390 }
+const VIEWS: readonly View[] = Object.entries(WIDTHS).flatMap(([name, width]) => [
+  { suffix: name, width, colorScheme: 'light' },
+  { suffix: `${name}-dark`, width, colorScheme: 'dark' },
+])
 
 const stage = await openStage()
 const browser = await openBrowser()
@@ -44,7 +43,7 @@ try {
   await stopStores()
 }
 
-function shotsOf({ administrator, newcomer, orderId, openOrderId, keyId, requestId }: Stage): Shot[] {
+function shotsOf({ administrator, newcomer, orderId, openOrderId, keyId, requestId, invitation }: Stage): Shot[] {
   const of = (person: Person | undefined) => (name: string, path: string) => ({
     name,
     path: `/dashboard${path}`,
@@ -66,6 +65,8 @@ function shotsOf({ administrator, newcomer, orderId, openOrderId, keyId, request
     ...[fresh('order-open', `/credit/orders/${openOrderId}`), living('models', '/models')],
     ...[living('playground', '/playground'), living('settings', '/settings'), living('not-found', '/nothing')],
     ...[living('members', '/members'), fresh('members-personal', '/members'), living('budgets', '/budgets')],
+    ...[living('alerts', '/alerts'), fresh('budgets-new', '/budgets'), living('failures', '/failures')],
+    ...[nobody('invitation', `/invitation#token=${invitation}`), living('invitation-void', '/invitation#token=none')],
     ...[living('admin-orders', '/admin/orders'), living('admin-statements', '/admin/statements')],
     ...[living('admin-accounts', '/admin/accounts'), living('admin-account', admin)],
     ...[living('admin-approvals', '/admin/approvals'), living('admin-providers', '/admin/providers')],

@@ -4,6 +4,7 @@ import { type Person, signUpPerson } from '@test/support/person'
 import { until } from '@test/support/until'
 import { chatStream, eventStream, usageOf } from '@test/support/upstream'
 import { bookMonth } from './history'
+import { makeTeam } from './team'
 
 export type Stage = {
   gateway: TestGateway
@@ -15,6 +16,8 @@ export type Stage = {
   openOrderId: string
   keyId: string
   requestId: string
+  /** What the link of an invitation ends in. */
+  invitation: string
 }
 
 const ANSWER = 'The quick brown fox jumps over the lazy dog; then it writes a haiku about it. '.split(/(?<= )/)
@@ -25,6 +28,9 @@ const MODELS = [
 /** Long enough for the tokens that the provider counts. */
 const PROMPT = 'Write a haiku about a fox and a dog. '.repeat(140)
 const LIVE_REQUESTS = 24
+const LONG_NAME = 'Count Leopold Maximilian von und zu Hohenlohe-Langenburg-Schillingsfürst'
+/** By what usage is sorted. */
+const LABELS = { 'x-svc-tags': 'team=search, env=prod', 'x-title': 'Translation desk' }
 
 /** Sets everything up; stop `gateway` afterwards. */
 export async function openStage(): Promise<Stage> {
@@ -57,17 +63,23 @@ export async function openStage(): Promise<Stage> {
     await (await chat(gateway.url, key, model)).text()
   }
   const requestId = (await chat(gateway.url, key, 'svc/alpha')).headers.get('x-request-id') ?? ''
-  await makeOrganisation(gateway, administrator, [newcomer, colleague])
-  await setBudgets(administrator, newcomer, keyId)
+  const invitation = await makeTeam(gateway, administrator, {
+    ...{ company: 'Analytical Engines Ltd', models: ['svc/alpha', 'svc/beta', 'svc/gamma'], keyId },
+    others: [
+      [newcomer, 'developer'],
+      [colleague, 'billing'],
+      [await signUpPerson(gateway, { name: LONG_NAME }), 'viewer'],
+    ],
+  })
   const isBooked = async () => (await gateway.gateway.deps.ledger.unsyncedRecordCount()) === 0
   await until(isBooked, 'the charges to be in the history')
-  return { gateway, administrator, newcomer, orderId, openOrderId, keyId, requestId }
+  return { gateway, administrator, newcomer, orderId, openOrderId, keyId, requestId, invitation }
 }
 
 function chat(url: string, key: string, model: string): Promise<Response> {
   return fetch(`${url}/v1/chat/completions`, {
     method: 'POST',
-    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...LABELS },
     body: JSON.stringify({ model, stream: true, max_tokens: 500, messages: [{ role: 'user', content: PROMPT }] }),
   })
 }
@@ -88,27 +100,6 @@ async function paidOrder(customer: Person, administrator: Person, amountUsd: str
     key: crypto.randomUUID(),
   })
   return orderId
-}
-
-/** Of the person's account, with two more members. */
-async function makeOrganisation(gateway: TestGateway, person: Person, others: readonly Person[]): Promise<void> {
-  const company = { name: 'Analytical Engines Ltd', country: 'GB', vatId: 'GB 123 4567 89' }
-  await person.json('POST', '/dashboard/api/a/:accountId/organisation', company)
-  for (const [index, { viewer }] of others.entries()) {
-    await gateway.gateway.database.sql`INSERT INTO memberships (account_id, user_id, role)
-      VALUES (${person.viewer.accountId}, ${viewer.userId}, ${index === 0 ? 'developer' : 'billing'})`
-  }
-}
-
-/** Of the account, a member, a key and whoever joins. */
-async function setBudgets(person: Person, member: Person, keyId: string): Promise<void> {
-  const { accountId } = person.viewer
-  const set = (scope: string, limits: object) =>
-    person.json('PUT', `/dashboard/api/a/:accountId/budgets/${scope}`, limits)
-  await set(`account/${accountId}`, { dayUsd: '50', monthUsd: '500' })
-  await set(`member/${member.viewer.userId}`, { dayUsd: '5', weekUsd: '20' })
-  await set(`key/${keyId}`, { dayUsd: '2' })
-  await set(`new_member/${accountId}`, { monthUsd: '25' })
 }
 
 async function createKeys(person: Person): Promise<{ keyId: string; key: string }> {

@@ -47,7 +47,7 @@ const WORDS: Record<AlertKind, string> = {
 }
 
 const ASK = ({ kind, email }: Unsubscription) => `<h1>No more ${WORDS[kind]}?</h1>
-<p>They are no longer sent to ${escapeHtml(email)}.</p>
+<p>They will not be sent to ${escapeHtml(email)} any more.</p>
 <form method="post"><button>Turn them off</button></form>`
 
 const DONE = ({ kind, email }: Unsubscription) => `<h1>Turned off</h1>
@@ -61,7 +61,7 @@ body{margin:0;display:grid;place-items:center;min-height:100vh;background:light-
 main{box-sizing:border-box;width:min(28rem,100%);padding:1.5rem;background:light-dark(#fff,#1a2026);border-radius:.75rem}
 h1{font-size:1.25rem;margin:0}
 p{overflow-wrap:anywhere}
-button{font:inherit;cursor:pointer;padding:.6rem .9rem;border-radius:.5rem;border:0;background:#0b5fcc;color:#fff}`
+button{font:inherit;cursor:pointer;padding:.6rem .9rem;border-radius:.5rem;border:0;background:#4f46e5;color:#fff}`
 
 /** The only style that the page may use. */
 const POLICY = [

@@ -4,13 +4,15 @@ import type { ReactNode } from 'react'
 import { FormError } from './form-error'
 import type { Submission } from './use-submission'
 
+/** Of fields that have a page to themselves: as wide as is easily read, in pixels. */
+export const FORM_WIDTH = 420
+
 type PlainFormProps = {
   submission: Submission
   /** The verb on the button. */
   action: string
-  /** How the button looks; at the right of `beside` unless it has the full width. */
+  /** How the button looks. */
   button?: ButtonProps
-  beside?: ReactNode
   /** Stands above what was refused. */
   lead?: ReactNode
   /** Stands within what was refused. */
@@ -19,7 +21,7 @@ type PlainFormProps = {
   children: ReactNode
 }
 
-export function PlainForm({ submission, action, button, beside, lead, remedy, maw, children }: PlainFormProps) {
+export function PlainForm({ submission, action, button, lead, remedy, maw, children }: PlainFormProps) {
   const send = (
     <Button type="submit" loading={submission.isRunning} {...button}>
       {action}
@@ -31,14 +33,7 @@ export function PlainForm({ submission, action, button, beside, lead, remedy, ma
         {lead}
         <FormError error={submission.error}>{remedy}</FormError>
         {children}
-        {button?.fullWidth ? (
-          send
-        ) : (
-          <Group justify={beside ? 'space-between' : undefined}>
-            {beside}
-            {send}
-          </Group>
-        )}
+        {button?.fullWidth ? send : <Group>{send}</Group>}
       </Stack>
     </form>
   )

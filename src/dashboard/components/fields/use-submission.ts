@@ -1,6 +1,6 @@
 /** Sending a form: one at a time, what the server refuses shown on its field, and the keyboard's focus where it is needed. */
 import type { UseFormReturnType } from '@mantine/form'
-import { useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import { ApiError } from '@/dashboard/client'
 
 /** A form being sent. */
@@ -12,19 +12,29 @@ export type Submission = {
   error: ApiError | Error | undefined
 }
 
-/** Validates `form`, then runs `run`. An error that names a field of the form is shown there, and the field gets the focus. */
+/**
+ * Validates `form`, then runs `run`. An error that names a field of the form is shown there, and the field gets the focus; any other leaves
+ * the focus where it was.
+ */
 export function useSubmission<Values extends Record<string, unknown>>(
   form: UseFormReturnType<Values>,
   run: (values: Values) => Promise<unknown>,
 ): Submission {
   const [isRunning, setRunning] = useState(false)
   const [error, setError] = useState<Error>()
+  const sender = useRef<Element | null>(null)
+
+  useEffect(() => {
+    // While it runs the button is disabled, and a browser takes the focus from what is.
+    if (error && !isRunning && sender.current instanceof HTMLElement) sender.current.focus()
+  }, [error, isRunning])
 
   function focus(field: string): void {
     form.getInputNode(field)?.focus()
   }
 
   async function send(values: Values): Promise<void> {
+    sender.current = document.activeElement
     setRunning(true)
     setError(undefined)
     try {

@@ -11,6 +11,9 @@ type Column<Item> = Pick<TableTdProps, 'className' | 'maw' | 'miw' | 'style' | '
 /** How a column of figures looks. */
 export const FIGURES = { ta: 'right', className: 'figures' } as const
 
+/** Of a table that may be too wide: reached by the keyboard, and with room for a scrollbar where there is one. */
+export const SCROLLED = { offsetScrollbars: 'present', viewportProps: { tabIndex: 0 } } as const
+
 type DataTableProps<Item> = Omit<TableProps, 'children'> & {
   items: readonly Item[]
   keyOf(item: Item): Key
@@ -47,7 +50,7 @@ export function DataTable<Item>({ items, keyOf, columns, minWidth, rowStyle, ...
   )
   if (minWidth === undefined) return table
   return (
-    <Table.ScrollContainer minWidth={minWidth} scrollAreaProps={{ viewportProps: { tabIndex: 0 } }}>
+    <Table.ScrollContainer minWidth={minWidth} scrollAreaProps={SCROLLED}>
       {table}
     </Table.ScrollContainer>
   )

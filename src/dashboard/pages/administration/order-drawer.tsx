@@ -1,5 +1,6 @@
 /** One order beside the administrators' list: its facts, what may be done with it, its events and payments. */
 import { Anchor, Box, Button, Drawer, Group, Stack, Text, Title } from '@mantine/core'
+import { useWindowEvent } from '@mantine/hooks'
 import { Link } from 'wouter'
 import { answer, api } from '@/dashboard/client'
 import { Moment } from '@/dashboard/components/moment'
@@ -19,10 +20,16 @@ type OrderDrawerProps = {
 }
 
 export function OrderDrawer({ orderId, close }: OrderDrawerProps) {
+  // The library's own listener closes the drawer together with a dialog in front of it, which the key is meant for.
+  useWindowEvent('keydown', ({ key, target }) => {
+    const isInFront = target instanceof Element && target.closest('.mantine-Modal-content') !== null
+    if (key === 'Escape' && orderId !== undefined && !isInFront) close()
+  })
   return (
     <Drawer
       opened={orderId !== undefined}
       onClose={close}
+      closeOnEscape={false}
       title="Order"
       position="right"
       size="lg"

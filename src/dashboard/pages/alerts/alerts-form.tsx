@@ -1,7 +1,7 @@
 /** The form for thresholds of the credit and for further addresses. */
-import { Button, Group, Stack, Textarea, TextInput } from '@mantine/core'
+import { Textarea, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
-import { FormError } from '@/dashboard/components/fields/form-error'
+import { FORM_WIDTH, PlainForm } from '@/dashboard/components/fields/plain-form'
 import { useSubmission } from '@/dashboard/components/fields/use-submission'
 import { notifyDone } from '@/dashboard/components/notify'
 import { type AlertFields, type AlertsBody, setAlerts } from './alerts-data'
@@ -11,43 +11,35 @@ export function AlertsForm({ account }: { account: NonNullable<AlertsBody['accou
   const form = useForm<AlertFields>({
     initialValues: { firstUsd: firstUsd ?? '', secondUsd: secondUsd ?? '', addresses: addresses.join('\n') },
   })
-  const { submit, isRunning, error } = useSubmission(form, async (fields) => {
+  const submission = useSubmission(form, async (fields) => {
     await setAlerts(fields)
     form.resetDirty()
     notifyDone('The alerts were saved.')
   })
   return (
-    <form onSubmit={submit} noValidate>
-      <Stack gap="md">
-        <FormError error={error} />
-        <TextInput
-          label="Low credit, in USD"
-          description="Empty for no alert"
-          inputMode="decimal"
-          maxLength={20}
-          {...form.getInputProps('firstUsd')}
-        />
-        <TextInput
-          label="Very low credit, in USD"
-          description="Lower than the one above; empty for no alert"
-          inputMode="decimal"
-          maxLength={20}
-          {...form.getInputProps('secondUsd')}
-        />
-        <Textarea
-          label="Further addresses"
-          description="One in a line, at most 5: they get the alerts of the account, beside its owners and those who look after bills"
-          autosize
-          minRows={2}
-          maxRows={6}
-          {...form.getInputProps('addresses')}
-        />
-        <Group justify="flex-end">
-          <Button type="submit" loading={isRunning} disabled={!form.isDirty()}>
-            Save
-          </Button>
-        </Group>
-      </Stack>
-    </form>
+    <PlainForm submission={submission} action="Save" button={{ disabled: !form.isDirty() }} maw={FORM_WIDTH}>
+      <TextInput
+        label="Low credit, in USD"
+        description="Empty for no alert"
+        inputMode="decimal"
+        maxLength={20}
+        {...form.getInputProps('firstUsd')}
+      />
+      <TextInput
+        label="Very low credit, in USD"
+        description="Lower than the one above; empty for no alert"
+        inputMode="decimal"
+        maxLength={20}
+        {...form.getInputProps('secondUsd')}
+      />
+      <Textarea
+        label="Further addresses"
+        description="One in a line, at most 5: they get the alerts of the account, beside its owners and those who look after bills"
+        autosize
+        minRows={2}
+        maxRows={6}
+        {...form.getInputProps('addresses')}
+      />
+    </PlainForm>
   )
 }

@@ -1,6 +1,6 @@
 /** The page of alerts: which mails one gets of the account, and when the account is alerted. */
 import { Alert, List, Stack, Switch, Text } from '@mantine/core'
-import { useState } from 'react'
+import { useRef } from 'react'
 import { useMay } from '@/dashboard/account'
 import { notifyError } from '@/dashboard/components/notify'
 import { Page } from '@/dashboard/components/page'
@@ -40,7 +40,7 @@ const KINDS: readonly { kind: AlertKind; label: string; all: string; own: string
 /** The page at `/alerts`. */
 export function AlertsPage() {
   return (
-    <Page title="Alerts" description="Mails about credit, budgets and keys. Each says where they are turned off.">
+    <Page title="Alerts" description="Mails about credit, budgets and keys. Each has a link that turns off its kind.">
       <Loaded query={useAlerts()}>
         {(alerts) => (
           <>
@@ -60,11 +60,13 @@ export function AlertsPage() {
 }
 
 function OwnMails({ alerts: { email, own, getsAll } }: { alerts: AlertsBody }) {
-  const [running, setRunning] = useState<AlertKind>()
+  const isRunning = useRef(false)
+  /** One at a time: the answer says all of them. No switch is disabled meanwhile, which would take the focus from it. */
   async function change(kind: AlertKind, isWanted: boolean): Promise<void> {
-    setRunning(kind)
+    if (isRunning.current) return
+    isRunning.current = true
     await chooseAlert(kind, isWanted).catch(notifyError)
-    setRunning(undefined)
+    isRunning.current = false
   }
   return (
     <Section title="Your mails" description={<span className="wrap-anywhere">To {email}, for this account.</span>}>
@@ -75,7 +77,6 @@ function OwnMails({ alerts: { email, own, getsAll } }: { alerts: AlertsBody }) {
             label={one.label}
             description={getsAll ? one.all : one.own}
             checked={own[one.kind]}
-            disabled={running !== undefined}
             onChange={(event) => void change(one.kind, event.currentTarget.checked)}
           />
         ))}
@@ -91,7 +92,7 @@ function AccountAlerts({ alerts: { account } }: { alerts: AlertsBody }) {
   return (
     <Section
       title="The account"
-      description="Each threshold is told once, and again after the credit was more than a tenth above it. At most every six hours."
+      description="One mail where the credit falls below a threshold, and another only after it was more than a tenth above; at most one in six hours."
     >
       {mayChange ? (
         <AlertsForm account={account} />
@@ -118,7 +119,9 @@ function AlwaysSent() {
       <List size="sm" spacing={6}>
         <List.Item>A sign-in from a new browser, a new password, and a changed second step.</List.Item>
         <List.Item>Invitations, a new role, and the end of a membership.</List.Item>
-        <List.Item>A new owner, and another list of allowed addresses, to those who look after the account.</List.Item>
+        <List.Item>
+          A new owner, a new management key, and another list of allowed addresses, to those who look after the account.
+        </List.Item>
       </List>
     </Section>
   )

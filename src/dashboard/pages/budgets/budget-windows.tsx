@@ -8,12 +8,20 @@ import { type BudgetBody, WINDOW_WORDS } from './budgets-data'
 const NEARLY_SPENT = 80
 const ALL = 100
 
+/** What is said where nothing is limited. The monthly budget of a key is among its limits. */
+const WITHOUT: Record<BudgetBody['scope'], string> = {
+  account: 'No limit',
+  member: 'Not set',
+  key: 'No limit for the day, the week or in total',
+  new_member: 'No limit',
+}
+
 /** One bar for each window that has a limit. */
 export function BudgetWindows({ item }: { item: BudgetBody }) {
   if (item.windows.length === 0) {
     return (
       <Text size="sm" c="dimmed">
-        {item.scope === 'member' ? 'Not set' : 'No limit'}
+        {WITHOUT[item.scope]}
       </Text>
     )
   }

@@ -35,12 +35,18 @@ export function BudgetsPage() {
         {({ items }) =>
           SECTIONS.map(({ scope, title, description }) => {
             const own = items.filter((item) => item.scope === scope)
+            const [only] = own
             return (
-              own.length > 0 && (
-                <Section key={scope} title={title} description={description} isFlush>
+              only && (
+                <Section
+                  key={scope}
+                  {...{ title, description }}
+                  actions={only.name === null && <BudgetButtons item={only} name={title} />}
+                  isFlush
+                >
                   <Rows>
                     {own.map((item) => (
-                      <BudgetRow key={item.scopeId} item={item} title={title} />
+                      <BudgetRow key={item.scopeId} item={item} />
                     ))}
                   </Rows>
                 </Section>
@@ -53,26 +59,34 @@ export function BudgetsPage() {
   )
 }
 
-function BudgetRow({ item, title }: { item: BudgetBody; title: string }) {
-  const mayChange = useMay()('budgets.change')
-  const name = item.name ?? title
+/** One that has no name of its own is all of its section, which has the name and the buttons. */
+function BudgetRow({ item }: { item: BudgetBody }) {
+  const { name, windows } = item
+  const isEmpty = windows.length === 0
   return (
     <Row>
-      <Group justify="space-between" align="flex-start" gap="sm">
-        <Box style={{ flex: '1 1 140px' }}>
-          <Text size="sm" fw={600} className="wrap-anywhere">
-            {name}
-          </Text>
-          {item.windows.length === 0 && <BudgetWindows item={item} />}
-        </Box>
-        {mayChange && (
-          <Group gap="xs">
-            <EditBudget item={item} name={name} />
-            <GrantBudget item={item} name={name} />
-          </Group>
-        )}
-      </Group>
-      {item.windows.length > 0 && <BudgetWindows item={item} />}
+      {name !== null && (
+        <Group justify="space-between" align="flex-start" gap="sm">
+          <Box style={{ flex: '1 1 140px' }}>
+            <Text size="sm" fw={600} className="wrap-anywhere">
+              {name}
+            </Text>
+            {isEmpty && <BudgetWindows item={item} />}
+          </Box>
+          <BudgetButtons item={item} name={name} />
+        </Group>
+      )}
+      {!(isEmpty && name !== null) && <BudgetWindows item={item} />}
     </Row>
+  )
+}
+
+function BudgetButtons({ item, name }: { item: BudgetBody; name: string }) {
+  if (!useMay()('budgets.change')) return null
+  return (
+    <Group gap="xs">
+      <EditBudget item={item} name={name} />
+      <GrantBudget item={item} name={name} />
+    </Group>
   )
 }

@@ -47,7 +47,13 @@ function GrantForm({ item, close }: { item: BudgetBody; close(): void }) {
           data={item.windows.map(({ window }) => ({ value: window, label: WINDOW_WORDS[window] }))}
           {...form.getInputProps('window')}
         />
-        <TextInput label="Amount in USD" inputMode="decimal" maxLength={20} {...form.getInputProps('usd')} />
+        <TextInput
+          label="Amount in USD"
+          inputMode="decimal"
+          maxLength={20}
+          data-autofocus
+          {...form.getInputProps('usd')}
+        />
         <Group justify="flex-end" gap="sm">
           <Button variant="default" onClick={close}>
             Cancel

@@ -78,18 +78,22 @@ function CreateForm({ onCreated, cancel }: { onCreated(key: string): void; cance
             onChange={(event) => setUnlimited(event.currentTarget.checked)}
           />
         )}
-        <Group>
-          <Button
-            variant="subtle"
-            size="compact-sm"
-            onClick={toggle}
-            aria-expanded={hasLimits || isService}
-            aria-controls="key-limits"
-            rightSection={<IconChevronDown size={14} style={{ transform: hasLimits ? 'rotate(180deg)' : undefined }} />}
-          >
-            Limits
-          </Button>
-        </Group>
+        {!isService && (
+          <Group>
+            <Button
+              variant="subtle"
+              size="compact-sm"
+              onClick={toggle}
+              aria-expanded={hasLimits}
+              aria-controls="key-limits"
+              rightSection={
+                <IconChevronDown size={14} style={{ transform: hasLimits ? 'rotate(180deg)' : undefined }} />
+              }
+            >
+              Limits
+            </Button>
+          </Group>
+        )}
         <Collapse expanded={hasLimits || isService} id="key-limits">
           <LimitFields form={form} />
         </Collapse>

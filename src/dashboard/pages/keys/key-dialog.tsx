@@ -14,7 +14,7 @@ type KeyDialogProps = {
 
 /** Opens over the page while `isOpen`. */
 export function KeyDialog({ title, isOpen, close, isSticky = false, children }: KeyDialogProps) {
-  const isPhone = useMediaQuery('(max-width: 48em)')
+  const isPhone = useMediaQuery('(max-width: 40em)')
   return (
     <Modal
       opened={isOpen}

@@ -19,7 +19,7 @@ import { EditKey } from './edit-key'
 import { activate, askToDeactivate, askToDelete } from './key-actions'
 import { KeyBudgets } from './key-budgets'
 import { KeyLimits } from './key-limits'
-import { KeyStatus } from './key-state'
+import { KeyKind, KeyStatus } from './key-state'
 import { type KeyBody, keysChanged, maskedKey, useKey } from './keys-data'
 import { FormerSecret, RotateKey } from './rotate-key'
 import { TransferKey } from './transfer-key'
@@ -77,11 +77,13 @@ function KeySummary({ item }: { item: KeyBody }) {
   return (
     <Group gap="sm">
       <KeyStatus status={item.status} />
+      <KeyKind item={item} />
       <Text span size="sm" ff="monospace">
         {maskedKey(item)}
       </Text>
-      <Text span size="sm">
-        Created <Moment at={item.createdAt} />, last used <Moment at={item.lastUsedAt} isRelative never="never" />
+      <Text span size="sm" className="wrap-anywhere">
+        {item.createdBy ? `Of ${item.createdBy.name}, created` : 'Created'} <Moment at={item.createdAt} />, last used{' '}
+        <Moment at={item.lastUsedAt} isRelative never="never" />
       </Text>
     </Group>
   )

@@ -17,6 +17,12 @@ export function KeyStatus({ status }: { status: KeyBody['status'] }) {
   return <Status tone={tone}>{label}</Status>
 }
 
+/** What a key is that is no member's; nothing of a member's. */
+export function KeyKind({ item: { builtIn, createdBy } }: { item: KeyBody }) {
+  if (builtIn) return <Status tone="info">Built in</Status>
+  return createdBy === null && <Status tone="neutral">Service key</Status>
+}
+
 const NEARLY_SPENT = 0.8
 
 /** This month's spend, with a bar where there is a budget. */

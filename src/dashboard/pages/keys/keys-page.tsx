@@ -29,7 +29,7 @@ export function KeysPage() {
   return (
     <Page
       title="API keys"
-      description="One key works with the chat-completions, messages and generate-content formats alike."
+      description="One key works with the chat-completions, messages, generate-content and responses formats alike."
       actions={hasKeys && mayCreate && button('Create key')}
     >
       <Section isFlush>

@@ -1,33 +1,34 @@
 /** The table of the account's API keys, one in a row. */
 import { ActionIcon, Anchor, Box, Group, Menu, Table, Text, VisuallyHidden } from '@mantine/core'
 import { IconDots, IconPlayerPause, IconPlayerPlay, IconTrash } from '@tabler/icons-react'
+import { useRef } from 'react'
 import { Link } from 'wouter'
 import { useMay } from '@/dashboard/account'
+import { SCROLLED } from '@/dashboard/components/lists/data-table'
 import { Moment } from '@/dashboard/components/moment'
-import { Status } from '@/dashboard/components/status'
 import { activate, askToDeactivate, askToDelete } from './key-actions'
-import { KeySpend, KeyStatus } from './key-state'
+import { KeyKind, KeySpend, KeyStatus } from './key-state'
 import { type KeyBody, maskedKey } from './keys-data'
 
-/** A phone shows names with their states, and spend. */
+/** A phone shows names with their states, and spend; a tablet not much more. */
 const MIN_WIDTH = 320
 
 /** Rows lead to the keys' own pages. */
 export function KeysTable({ items }: { items: readonly KeyBody[] }) {
   const owners = new Set(items.flatMap(({ createdBy }) => createdBy?.userId ?? []))
   return (
-    <Table.ScrollContainer minWidth={MIN_WIDTH} scrollAreaProps={{ viewportProps: { tabIndex: 0 } }}>
+    <Table.ScrollContainer minWidth={MIN_WIDTH} scrollAreaProps={SCROLLED}>
       <Table verticalSpacing="sm" horizontalSpacing="sm" highlightOnHover>
         <Table.Thead>
           <Table.Tr>
             <Table.Th scope="col">Name</Table.Th>
-            <Table.Th scope="col" visibleFrom="sm">
+            <Table.Th scope="col" visibleFrom="md">
               Key
             </Table.Th>
             <Table.Th scope="col" visibleFrom="sm">
               Status
             </Table.Th>
-            <Table.Th scope="col" visibleFrom="sm">
+            <Table.Th scope="col" visibleFrom="lg">
               Last used
             </Table.Th>
             <Table.Th scope="col" ta="right">
@@ -68,13 +69,13 @@ function KeyRow({ item, isShared }: KeyRowProps) {
               of {item.createdBy.name}
             </Text>
           )}
-          {item.builtIn && <Status tone="info">Built in</Status>}
+          <KeyKind item={item} />
           <Box hiddenFrom="sm">
             <KeyStatus status={item.status} />
           </Box>
         </Group>
       </Table.Td>
-      <Table.Td visibleFrom="sm">
+      <Table.Td visibleFrom="md">
         <Text ff="monospace" size="sm" style={{ whiteSpace: 'nowrap' }}>
           {maskedKey(item)}
         </Text>
@@ -82,7 +83,7 @@ function KeyRow({ item, isShared }: KeyRowProps) {
       <Table.Td visibleFrom="sm">
         <KeyStatus status={item.status} />
       </Table.Td>
-      <Table.Td visibleFrom="sm">
+      <Table.Td visibleFrom="lg">
         <Text size="sm" c="dimmed">
           <Moment at={item.lastUsedAt} isRelative />
         </Text>
@@ -96,10 +97,16 @@ function KeyRow({ item, isShared }: KeyRowProps) {
 }
 
 function KeyMenu({ item }: { item: KeyBody }) {
+  const button = useRef<HTMLButtonElement>(null)
+  /** The question gives the focus back to where it came from, which must not be a menu that is closed by then. */
+  const ask = (question: (item: KeyBody) => void) => {
+    button.current?.focus()
+    question(item)
+  }
   return (
     <Menu position="bottom-end" withinPortal>
       <Menu.Target>
-        <ActionIcon variant="subtle" color="gray" aria-label={`Actions for ${item.name}`}>
+        <ActionIcon ref={button} variant="subtle" color="gray" aria-label={`Actions for ${item.name}`}>
           <IconDots size={18} />
         </ActionIcon>
       </Menu.Target>
@@ -109,12 +116,12 @@ function KeyMenu({ item }: { item: KeyBody }) {
             Activate
           </Menu.Item>
         ) : (
-          <Menu.Item leftSection={<IconPlayerPause size={16} />} onClick={() => askToDeactivate(item)}>
+          <Menu.Item leftSection={<IconPlayerPause size={16} />} onClick={() => ask(askToDeactivate)}>
             Deactivate
           </Menu.Item>
         )}
         {!item.builtIn && (
-          <Menu.Item leftSection={<IconTrash size={16} />} onClick={() => askToDelete(item)}>
+          <Menu.Item leftSection={<IconTrash size={16} />} onClick={() => ask(askToDelete)}>
             Delete…
           </Menu.Item>
         )}

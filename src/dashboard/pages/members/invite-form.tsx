@@ -1,8 +1,8 @@
 /** The form that invites somebody by mail. */
-import { Button, Group, Select, Stack, TextInput } from '@mantine/core'
+import { Group, Select, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useMay } from '@/dashboard/account'
-import { FormError } from '@/dashboard/components/fields/form-error'
+import { PlainForm } from '@/dashboard/components/fields/plain-form'
 import { useSubmission } from '@/dashboard/components/fields/use-submission'
 import { notifyDone } from '@/dashboard/components/notify'
 import { checkEmail } from '@/dashboard/pages/sign-in/rules'
@@ -14,41 +14,35 @@ const EMPTY: { email: string; role: AccountRole } = { email: '', role: 'develope
 export function InviteForm() {
   const isOwner = useMay()('account.change')
   const form = useForm({ initialValues: EMPTY, validate: { email: checkEmail } })
-  const { submit, isRunning, error } = useSubmission(form, async ({ email, role }) => {
+  const submission = useSubmission(form, async ({ email, role }) => {
     await invite(email.trim(), role)
     form.reset()
     notifyDone(`An invitation is on its way to ${email.trim()}.`)
   })
   return (
-    <form onSubmit={submit} noValidate>
-      <Stack gap="sm">
-        <FormError error={error} />
-        <Group gap="sm" align="flex-start">
-          <TextInput
-            label="E-mail address"
-            type="email"
-            autoComplete="off"
-            autoCapitalize="none"
-            spellCheck={false}
-            maxLength={254}
-            style={{ flex: '1 1 220px' }}
-            {...form.getInputProps('email')}
-          />
-          <Select
-            label="Role"
-            allowDeselect={false}
-            style={{ flex: '0 1 160px' }}
-            data={ROLES.filter((role) => isOwner || role !== 'owner').map((role) => ({
-              value: role,
-              label: ROLE_WORDS[role].label,
-            }))}
-            {...form.getInputProps('role')}
-          />
-          <Button type="submit" loading={isRunning} mt={25}>
-            Send invitation
-          </Button>
-        </Group>
-      </Stack>
-    </form>
+    <PlainForm submission={submission} action="Send invitation">
+      <Group gap="sm" align="flex-start">
+        <TextInput
+          label="E-mail address"
+          type="email"
+          autoComplete="off"
+          autoCapitalize="none"
+          spellCheck={false}
+          maxLength={254}
+          style={{ flex: '1 1 220px' }}
+          {...form.getInputProps('email')}
+        />
+        <Select
+          label="Role"
+          allowDeselect={false}
+          style={{ flex: '0 1 160px' }}
+          data={ROLES.filter((role) => isOwner || role !== 'owner').map((role) => ({
+            value: role,
+            label: ROLE_WORDS[role].label,
+          }))}
+          {...form.getInputProps('role')}
+        />
+      </Group>
+    </PlainForm>
   )
 }

@@ -2,6 +2,7 @@
 import { Box, Button, Select, Table, Text, VisuallyHidden } from '@mantine/core'
 import { useMay } from '@/dashboard/account'
 import { confirm } from '@/dashboard/components/confirm'
+import { SCROLLED } from '@/dashboard/components/lists/data-table'
 import { Moment } from '@/dashboard/components/moment'
 import { notifyDone, notifyError } from '@/dashboard/components/notify'
 import { type AccountRole, giveRole, type MemberItem, membersChanged, removeMember } from './members-data'
@@ -15,7 +16,7 @@ type MembersTableProps = { items: readonly MemberItem[]; kind: 'personal' | 'org
 export function MembersTable({ items, kind }: MembersTableProps) {
   const owners = items.filter(({ role }) => role === 'owner').length
   return (
-    <Table.ScrollContainer minWidth={MIN_WIDTH} scrollAreaProps={{ viewportProps: { tabIndex: 0 } }}>
+    <Table.ScrollContainer minWidth={MIN_WIDTH} scrollAreaProps={SCROLLED}>
       <Table verticalSpacing="sm" horizontalSpacing="sm">
         <Table.Thead>
           <Table.Tr>

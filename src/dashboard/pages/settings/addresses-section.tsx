@@ -1,10 +1,10 @@
 /** The part of the settings that says from which addresses the account's keys may be used. */
-import { Text, Textarea } from '@mantine/core'
+import { Textarea } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useQuery } from '@tanstack/react-query'
 import { accountApi } from '@/dashboard/account'
 import { answer } from '@/dashboard/client'
-import { PlainForm } from '@/dashboard/components/fields/plain-form'
+import { FORM_WIDTH, PlainForm } from '@/dashboard/components/fields/plain-form'
 import { useSubmission } from '@/dashboard/components/fields/use-submission'
 import { notifyDone } from '@/dashboard/components/notify'
 import { Section } from '@/dashboard/components/section'
@@ -44,15 +44,11 @@ function AddressForm({ lists }: { lists: Lists }) {
       submission={submission}
       action="Save"
       button={{ variant: 'default', disabled: !form.isDirty() }}
-      beside={
-        <Text size="sm" c="dimmed">
-          You are at {lists.ownAddress}.
-        </Text>
-      }
+      maw={FORM_WIDTH}
     >
       <Textarea
         label="Addresses and networks"
-        description="One in a line, at most 50; empty for everywhere"
+        description={`One in a line, at most 50; empty for everywhere. You are at ${lists.ownAddress}.`}
         placeholder={'203.0.113.7\n2001:db8::/32'}
         autosize
         minRows={2}

@@ -1,11 +1,11 @@
 /** The part of the settings that says what holds for all keys of the account: models, and the age at which a key ends. */
-import { Button, Group, MultiSelect, NumberInput, Stack } from '@mantine/core'
+import { MultiSelect, NumberInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useQuery } from '@tanstack/react-query'
 import { accountApi } from '@/dashboard/account'
 import { useCatalogue } from '@/dashboard/catalogue'
 import { answer } from '@/dashboard/client'
-import { FormError } from '@/dashboard/components/fields/form-error'
+import { FORM_WIDTH, PlainForm } from '@/dashboard/components/fields/plain-form'
 import { useSubmission } from '@/dashboard/components/fields/use-submission'
 import { notifyDone } from '@/dashboard/components/notify'
 import { Section } from '@/dashboard/components/section'
@@ -38,7 +38,7 @@ function PolicyForm({ policy }: { policy: Policy }) {
   const form = useForm<Fields>({
     initialValues: { allowedModels: policy.allowedModels ?? [], maxKeyAgeDays: policy.maxKeyAgeDays ?? '' },
   })
-  const { submit, isRunning, error } = useSubmission(form, async ({ allowedModels, maxKeyAgeDays }) => {
+  const submission = useSubmission(form, async ({ allowedModels, maxKeyAgeDays }) => {
     const saved = await answer(
       accountApi()['key-policy'].put({
         allowedModels: allowedModels.length === 0 ? null : allowedModels,
@@ -51,38 +51,35 @@ function PolicyForm({ policy }: { policy: Policy }) {
   })
   const known = catalogue.data?.models.map(({ id }) => id) ?? []
   return (
-    <form onSubmit={submit} noValidate>
-      <Stack gap="md">
-        <FormError error={error} />
-        <MultiSelect
-          label="Models that keys may call"
-          description="The playground as well"
-          placeholder={form.values.allowedModels.length === 0 ? 'Every model' : undefined}
-          data={[...new Set([...known, ...form.values.allowedModels])]}
-          searchable
-          clearable
-          clearButtonProps={{ 'aria-label': 'Allow every model' }}
-          hidePickedOptions
-          maxValues={MAX_MODELS}
-          nothingFoundMessage={catalogue.isPending ? 'Loading…' : 'No model of that name'}
-          {...form.getInputProps('allowedModels')}
-        />
-        <NumberInput
-          label="Greatest age of a key, in days"
-          description="A key ends so long after it was made or last rotated. Older ones end at once."
-          placeholder="No limit"
-          min={1}
-          max={MAX_DAYS}
-          allowDecimal={false}
-          hideControls
-          {...form.getInputProps('maxKeyAgeDays')}
-        />
-        <Group justify="flex-end">
-          <Button type="submit" variant="default" loading={isRunning} disabled={!form.isDirty()}>
-            Save
-          </Button>
-        </Group>
-      </Stack>
-    </form>
+    <PlainForm
+      submission={submission}
+      action="Save"
+      button={{ variant: 'default', disabled: !form.isDirty() }}
+      maw={FORM_WIDTH}
+    >
+      <MultiSelect
+        label="Models that keys may call"
+        description="The playground as well"
+        placeholder={form.values.allowedModels.length === 0 ? 'Every model' : undefined}
+        data={[...new Set([...known, ...form.values.allowedModels])]}
+        searchable
+        clearable
+        clearButtonProps={{ 'aria-label': 'Allow every model' }}
+        hidePickedOptions
+        maxValues={MAX_MODELS}
+        nothingFoundMessage={catalogue.isPending ? 'Loading…' : 'No model of that name'}
+        {...form.getInputProps('allowedModels')}
+      />
+      <NumberInput
+        label="Greatest age of a key, in days"
+        description="A key ends so long after it was made or last rotated. Older ones end at once."
+        placeholder="No limit"
+        min={1}
+        max={MAX_DAYS}
+        allowDecimal={false}
+        hideControls
+        {...form.getInputProps('maxKeyAgeDays')}
+      />
+    </PlainForm>
   )
 }

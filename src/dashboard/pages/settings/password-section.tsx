@@ -2,13 +2,12 @@
 import { useForm } from '@mantine/form'
 import { answer, api } from '@/dashboard/client'
 import { PasswordField } from '@/dashboard/components/fields/password-field'
-import { PlainForm } from '@/dashboard/components/fields/plain-form'
+import { FORM_WIDTH, PlainForm } from '@/dashboard/components/fields/plain-form'
 import { useSubmission } from '@/dashboard/components/fields/use-submission'
 import { notifyDone } from '@/dashboard/components/notify'
 import { Section } from '@/dashboard/components/section'
 import { queryClient } from '@/dashboard/query'
 
-const FIELD_WIDTH = 420
 const MIN_CHARS = 8
 
 export function PasswordSection({ email }: { email: string }) {
@@ -27,7 +26,7 @@ export function PasswordSection({ email }: { email: string }) {
   })
   return (
     <Section title="Password" description="Changing it ends all your other sessions.">
-      <PlainForm submission={submission} action="Change password" button={{ variant: 'default' }} maw={FIELD_WIDTH}>
+      <PlainForm submission={submission} action="Change password" button={{ variant: 'default' }} maw={FORM_WIDTH}>
         {/* Tells password managers whose password this is. */}
         <input type="email" autoComplete="username" value={email} readOnly hidden />
         <PasswordField purpose="current" label="Current password" {...form.getInputProps('currentPassword')} />

@@ -2,7 +2,7 @@
 import { TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { answer, api } from '@/dashboard/client'
-import { PlainForm } from '@/dashboard/components/fields/plain-form'
+import { FORM_WIDTH, PlainForm } from '@/dashboard/components/fields/plain-form'
 import { useSubmission } from '@/dashboard/components/fields/use-submission'
 import { notifyDone } from '@/dashboard/components/notify'
 import { Section } from '@/dashboard/components/section'
@@ -10,8 +10,6 @@ import { queryClient } from '@/dashboard/query'
 import { VIEWER_KEY } from '@/dashboard/session'
 
 type ProfileSectionProps = { viewer: { name: string; email: string; isEmailVerified: boolean } }
-
-const FIELD_WIDTH = 420
 
 export function ProfileSection({ viewer }: ProfileSectionProps) {
   const form = useForm({
@@ -30,7 +28,7 @@ export function ProfileSection({ viewer }: ProfileSectionProps) {
         submission={submission}
         action="Save name"
         button={{ variant: 'default', disabled: !form.isDirty() }}
-        maw={FIELD_WIDTH}
+        maw={FORM_WIDTH}
       >
         <TextInput label="Name" autoComplete="name" maxLength={100} {...form.getInputProps('name')} />
         <TextInput

@@ -9,6 +9,7 @@ import { Section } from '@/dashboard/components/section'
 import { Loaded } from '@/dashboard/components/states/loaded'
 import { Status } from '@/dashboard/components/status'
 import { queryClient } from '@/dashboard/query'
+import { browserName } from '@/lib/browsers/browser-name'
 
 type Session = {
   sessionId: string
@@ -107,30 +108,4 @@ function endOthers(): void {
 async function ended(message: string): Promise<void> {
   await queryClient.invalidateQueries({ queryKey: SESSIONS_KEY })
   notifyDone(message)
-}
-
-const BROWSERS: readonly [pattern: RegExp, name: string][] = [
-  [/\bEdg(e|A|iOS)?\//, 'Edge'],
-  [/\bOPR\//, 'Opera'],
-  [/\bSamsungBrowser\//, 'Samsung Internet'],
-  [/\b(Firefox|FxiOS)\//, 'Firefox'],
-  [/\b(Chrome|CriOS|HeadlessChrome)\//, 'Chrome'],
-  [/\bSafari\//, 'Safari'],
-]
-
-const SYSTEMS: readonly [pattern: RegExp, name: string][] = [
-  [/\b(iPhone|iPad)\b/, 'iOS'],
-  [/\bAndroid\b/, 'Android'],
-  [/\bWindows\b/, 'Windows'],
-  [/\bMac OS X\b/, 'macOS'],
-  [/\bCrOS\b/, 'ChromeOS'],
-  [/\bLinux\b/, 'Linux'],
-]
-
-/** `Firefox on Linux`, or what there is of it. */
-function browserName(userAgent: string): string {
-  const browser = BROWSERS.find(([pattern]) => pattern.test(userAgent))?.[1]
-  const system = SYSTEMS.find(([pattern]) => pattern.test(userAgent))?.[1]
-  if (browser === undefined) return userAgent.slice(0, 60) || 'Unknown browser'
-  return system === undefined ? browser : `${browser} on ${system}`
 }

@@ -24,7 +24,7 @@ export function RecordDrawer({ requestId, close }: RecordDrawerProps) {
       <Drawer.Content>
         {/* Not a banner of the page. */}
         <Drawer.Header role="presentation">
-          <Drawer.Title fw={650}>Usage record</Drawer.Title>
+          <Drawer.Title>Usage record</Drawer.Title>
           <Drawer.CloseButton aria-label="Close the usage record" />
         </Drawer.Header>
         <Drawer.Body>{requestId !== undefined && <Content requestId={requestId} />}</Drawer.Body>

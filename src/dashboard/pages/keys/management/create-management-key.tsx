@@ -1,13 +1,12 @@
 /** The dialog that makes a management key, and the one moment in which the whole key can be seen. */
-import { Alert, Box, Button, Group, Select, Stack, Text, TextInput } from '@mantine/core'
+import { Button, Group, Select, SimpleGrid, Stack, Text, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
-import { IconInfoCircle } from '@tabler/icons-react'
 import { useState } from 'react'
-import { CopyField } from '@/dashboard/components/fields/copy-field'
 import { FormError } from '@/dashboard/components/fields/form-error'
 import { useSubmission } from '@/dashboard/components/fields/use-submission'
 import { KeyDialog } from '@/dashboard/pages/keys/key-dialog'
 import { today } from '@/dashboard/pages/keys/key-form'
+import { ShownOnce } from '@/dashboard/pages/keys/shown-once'
 import { createManagementKey, RESOURCES, type Scope } from './management-data'
 
 /** Must stay in the page while it is open, whatever becomes of the list: the key is shown nowhere else. */
@@ -28,12 +27,7 @@ export function CreateManagementKey({ isOpen, close }: { isOpen: boolean; close(
         <CreateForm onCreated={setCreated} cancel={close} />
       ) : (
         <Stack gap="md">
-          <Alert color="yellow" icon={<IconInfoCircle size={18} />}>
-            Copy the key now and keep it somewhere safe. It is not stored and cannot be shown again.
-          </Alert>
-          <Box className="surface" p="md">
-            <CopyField label="Management key" value={created} isLabelHidden />
-          </Box>
+          <ShownOnce label="Management key" value={created} />
           <Group justify="flex-end">
             <Button onClick={finish}>I have copied the key</Button>
           </Group>
@@ -74,19 +68,21 @@ function CreateForm({ onCreated, cancel }: { onCreated(key: string): void; cance
           {...form.getInputProps('name')}
         />
         <Text size="sm">It may do nothing but what you choose here, and that in the whole account.</Text>
-        {RESOURCES.map((resource) => (
-          <Select
-            key={resource.read}
-            label={resource.label}
-            allowDeselect={false}
-            data={[
-              { value: NOTHING, label: 'Nothing' },
-              { value: resource.read, label: 'Read' },
-              ...('write' in resource ? [{ value: resource.write, label: 'Read and change' }] : []),
-            ]}
-            {...form.getInputProps(`levels.${nameOf(resource.read)}`)}
-          />
-        ))}
+        <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="md">
+          {RESOURCES.map((resource) => (
+            <Select
+              key={resource.read}
+              label={resource.label}
+              allowDeselect={false}
+              data={[
+                { value: NOTHING, label: 'Nothing' },
+                { value: resource.read, label: 'Read' },
+                ...('write' in resource ? [{ value: resource.write, label: 'Read and change' }] : []),
+              ]}
+              {...form.getInputProps(`levels.${nameOf(resource.read)}`)}
+            />
+          ))}
+        </SimpleGrid>
         <TextInput
           type="date"
           label="Last day"

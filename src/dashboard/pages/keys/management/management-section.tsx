@@ -62,7 +62,11 @@ function KeyRow({ item }: { item: ManagementKeyBody }) {
           </Text>
         </Text>
         <Group gap={6} my={4}>
-          {scopes.length === 0 && <Badge variant="default">no scopes</Badge>}
+          {scopes.length === 0 && (
+            <Badge variant="default" tt="none">
+              No scopes
+            </Badge>
+          )}
           {scopes.map((scope) => (
             <Badge key={scope} variant="default" tt="none">
               {scope}
@@ -71,7 +75,8 @@ function KeyRow({ item }: { item: ManagementKeyBody }) {
         </Group>
         <Text size="xs" c="dimmed" className="wrap-anywhere">
           Made by {createdBy.name}
-          {!createdBy.isMember && ', who is no member any more'}. Last used: <Moment at={lastUsedAt} isRelative />
+          {!createdBy.isMember && ', who is no member any more'}. Last used:{' '}
+          <Moment at={lastUsedAt} isRelative never="never" />
           {expiresAt !== null && (
             <>
               . {isExpired ? 'Expired' : 'Works until'} <Moment at={expiresAt} />

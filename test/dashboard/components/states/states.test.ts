@@ -1,0 +1,66 @@
+/** What pages show before they have anything to show: that it is being loaded, why it could not be, and what is there where there is nothing. */
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { expectAccessible, openBrowser, type TestBrowser } from '@test/support/browser'
+import { startGateway, type TestGateway } from '@test/support/gateway'
+import { signUpPerson } from '@test/support/person'
+import type { Page } from 'playwright-core'
+
+setDefaultTimeout(300_000)
+
+/** A page, the end of the path of what it asks for, and what is read there by the owner of an account in which nothing has happened. */
+const PARTS = [
+  { path: '/keys', asks: /\/keys$/, reads: 'Robot' },
+  { path: '/keys', asks: /\/management-keys$/, reads: 'No management keys.' },
+  { path: '/keys/:keyId', asks: /\/keys\/key_\w+$/, reads: 'No requests in the latest 30 days' },
+  { path: '/usage', asks: /\/usage$/, reads: 'Requests appear here about a second after they end' },
+  { path: '/failures', asks: /\/failures$/, reads: 'No request has failed' },
+  { path: '/credit', asks: /\/orders$/, reads: 'No orders yet' },
+  { path: '/models', asks: /\/models$/, reads: '1 of 1' },
+  { path: '/budgets', asks: /\/budgets$/, reads: 'No limit' },
+  { path: '/alerts', asks: /\/alerts$/, reads: 'Always sent' },
+  { path: '/members', asks: /\/members$/, reads: 'Test Person (you)' },
+  { path: '/members', asks: /\/invitations$/, reads: 'No invitation is waiting for an answer.' },
+  { path: '/settings', asks: /\/allowed-addresses$/, reads: 'You are at 127.0.0.1.' },
+  { path: '/settings', asks: /\/key-policy$/, reads: 'Greatest age of a key, in days' },
+]
+
+const REFUSAL = { error: { message: 'Out for lunch.', type: 'x', param: null, code: null } }
+let gateway: TestGateway
+let browser: TestBrowser
+let page: Page
+let keyId: string
+
+beforeAll(async () => {
+  ;[gateway, browser] = await Promise.all([startGateway({ respond: () => new Response('{}') }), openBrowser()])
+  const { cookie, json } = await signUpPerson(gateway)
+  await json('POST', '/dashboard/api/a/:accountId/organisation', { name: 'Engines Ltd', country: 'GB' })
+  const made = await json('POST', '/dashboard/api/a/:accountId/keys', { name: 'Robot' })
+  keyId = (made.body as { item: { id: string } }).item.id
+  page = await browser.open('/dashboard/settings', { url: gateway.url, cookie, colorScheme: 'dark' })
+})
+afterAll(async () => {
+  await browser.close()
+  await gateway.stop()
+})
+
+test.each(PARTS)('$path says that $asks is loaded, why it was not, and tries again', async ({ path, asks, reads }) => {
+  const held = Promise.withResolvers<void>()
+  const isAsked = ({ pathname }: URL) => pathname.startsWith('/dashboard/api/') && asks.test(pathname)
+  await page.route(isAsked, async (route) => {
+    await held.promise
+    await route.fulfill({ status: 418, json: REFUSAL })
+  })
+  await page.goto(`${gateway.url}/dashboard${path.replace(':keyId', keyId)}`)
+  await page.getByRole('heading', { level: 1 }).waitFor()
+  const loading = page.getByRole('status', { name: 'Loading' }).first()
+  await loading.waitFor()
+  await expectAccessible(page)
+  held.resolve()
+  await page.getByText('Out for lunch.').waitFor()
+  expect(await page.getByText(reads).count()).toBe(0)
+  await expectAccessible(page)
+  await page.unroute(isAsked)
+  await page.getByRole('button', { name: 'Try again' }).click()
+  await page.getByText(reads).first().waitFor()
+  await loading.waitFor({ state: 'detached' })
+})

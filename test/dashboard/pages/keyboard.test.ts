@@ -1,0 +1,247 @@
+/**
+ * Every dialog of an account's pages by the keyboard alone: it is come to and opened, the focus goes round in it, Escape leaves it and
+ * gives the focus back, and it is filled in and sent.
+ */
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { openBrowser, type TestBrowser } from '@test/support/browser'
+import { startGateway, type TestGateway } from '@test/support/gateway'
+import { type Person, signUpPerson } from '@test/support/person'
+import { until } from '@test/support/until'
+import type { Locator, Page } from 'playwright-core'
+import { invite } from '@/accounts/members/invitations'
+
+setDefaultTimeout(300_000)
+
+/** More than any page or dialog has places to stop at. */
+const MAX_STOPS = 120
+const INVITED = 'charles@example.test'
+
+type Dialog = {
+  /** Below the account. */
+  path: string
+  /** The name of the button. */
+  opener: string
+  /** The entry of the menu that the button opens. */
+  entry?: string
+  title: string
+  /** What is typed into which field. */
+  fields?: Record<string, string>
+  /** The button that sends it; without one the last field's Enter does. */
+  action?: string
+  /** What is read afterwards; of a key that is shown once, its dialog. */
+  says: string | { title: string }
+  /** With what was done, its button has gone as well. */
+  isLast?: true
+}
+
+const ROBOT = '/keys/:keyId'
+const SAVED = 'The changes hold from the next request on.'
+const NEW_KEY = { title: 'Your new API key' }
+
+const DIALOGS: readonly Dialog[] = [
+  { path: '/keys', opener: 'Create key', title: 'Create API key', fields: { Name: 'Nightly' }, says: NEW_KEY },
+  {
+    ...{ path: '/keys', opener: 'Actions for Robot', entry: 'Deactivate', title: 'Deactivate “Robot”?' },
+    ...{ action: 'Deactivate key', says: '“Robot” is deactivated.' },
+  },
+  {
+    ...{ path: '/keys', opener: 'Actions for Robot', entry: 'Delete…', title: 'Delete “Robot”?' },
+    ...{ fields: { 'Type Robot to confirm': 'Robot' }, says: '“Robot” is deleted.', isLast: true },
+  },
+  {
+    ...{ path: '/keys', opener: 'Create management key', title: 'Create management key', fields: { Name: 'ci' } },
+    says: { title: 'Your new management key' },
+  },
+  {
+    ...{ path: '/keys', opener: 'Revoke terraform', title: 'Revoke “terraform”?', action: 'Revoke key' },
+    ...{ says: '“terraform” is revoked.', isLast: true },
+  },
+  { path: ROBOT, opener: 'Edit', title: 'Edit “Robot”', fields: { 'Monthly budget': '7' }, says: SAVED },
+  { path: ROBOT, opener: 'Rotate', title: 'Rotate “Robot”', action: 'Rotate key', says: NEW_KEY },
+  {
+    ...{ path: ROBOT, opener: 'Transfer', title: 'Transfer “Robot”', fields: { To: 'Grace' } },
+    ...{ action: 'Transfer key', says: "is another member's key now" },
+  },
+  {
+    ...{ path: '/members', opener: 'Remove Grace Hopper', title: 'Remove Grace Hopper?', action: 'Remove member' },
+    ...{ says: 'Grace Hopper is removed.', isLast: true },
+  },
+  {
+    ...{ path: '/members', opener: `Revoke the invitation of ${INVITED}`, title: 'Revoke this invitation?' },
+    ...{ action: 'Revoke invitation', says: 'The invitation is revoked.', isLast: true },
+  },
+  {
+    ...{ path: '/budgets', opener: 'Edit the budget of This account', title: 'Budget: This account' },
+    ...{ fields: { Month: '90' }, says: 'The budget holds from the next request on.' },
+  },
+  {
+    ...{ path: '/budgets', opener: 'Grant more to This account', title: 'Grant more: This account' },
+    ...{ fields: { 'Amount in USD': '1' }, says: 'The grant holds until the window ends.' },
+  },
+]
+
+let gateway: TestGateway
+let browser: TestBrowser
+let owner: Person
+let keyId: string
+
+beforeAll(async () => {
+  ;[gateway, browser] = await Promise.all([startGateway({ respond: () => new Response('{}') }), openBrowser()])
+})
+beforeEach(async () => {
+  owner = await signUpPerson(gateway, { name: 'Ada Lovelace' })
+  const other = await signUpPerson(gateway, { name: 'Grace Hopper' })
+  const { accountId, userId, email } = owner.viewer
+  const ask = (method: string, path: string, body: object) =>
+    owner.json(method, `/dashboard/api/a/:accountId/${path}`, body)
+  await ask('POST', 'organisation', { name: 'Engines Ltd', country: 'GB' })
+  await gateway.gateway.database.sql`INSERT INTO memberships (account_id, user_id, role)
+    VALUES (${accountId}, ${other.viewer.userId}, 'developer')`
+  const by = { actor: { userId, email } }
+  await invite(gateway.gateway.database, { accountId, by }, { email: INVITED, role: 'viewer' })
+  const key = await ask('POST', 'keys', { name: 'Robot' })
+  keyId = (key.body as { item: { id: string } }).item.id
+  await ask('POST', 'management-keys', { name: 'terraform', scopes: ['keys:read'] })
+  await ask('PUT', `budgets/account/${accountId}`, { dayUsd: '5' })
+})
+afterEach(() => browser.closePages())
+afterAll(async () => {
+  await browser.close()
+  await gateway.stop()
+})
+
+function open(path: string): Promise<Page> {
+  const { accountId } = owner.viewer
+  const whole = `/dashboard/a/${accountId}${path.replace(':keyId', keyId)}`
+  return browser.open(whole, { url: gateway.url, cookie: owner.cookie })
+}
+
+const hasFocus = (target: Locator) => target.evaluate((node) => node === document.activeElement)
+const holdsFocus = (target: Locator) => target.evaluate((node) => node.contains(document.activeElement))
+
+/** Goes on with Tab until `target` has the focus. */
+async function tabTo(page: Page, target: Locator): Promise<void> {
+  await target.waitFor()
+  for (let stops = 0; stops < MAX_STOPS; stops++) {
+    if (await hasFocus(target)) return
+    await page.keyboard.press('Tab')
+  }
+  throw new Error(`Tab does not come to ${target}`)
+}
+
+/** Goes on with Tab through all of the dialog, and beyond its end, which is its beginning. */
+async function goRound(page: Page, dialog: Locator): Promise<void> {
+  await until(() => holdsFocus(dialog), 'the focus to be in the dialog')
+  const close = dialog.getByRole('button', { name: 'Close', exact: true })
+  await tabTo(page, close)
+  await page.keyboard.press('Shift+Tab')
+  expect(await holdsFocus(dialog)).toBe(true)
+  await page.keyboard.press('Tab')
+  await until(() => hasFocus(close), 'the focus to have gone round')
+}
+
+async function fillIn(page: Page, dialog: Locator, fields: Record<string, string>): Promise<void> {
+  for (const [label, text] of Object.entries(fields)) {
+    const field = dialog.getByLabel(label, { exact: true })
+    await tabTo(page, field)
+    await page.keyboard.type(text)
+    if ((await field.getAttribute('aria-haspopup')) === 'listbox') {
+      await page.keyboard.press('ArrowDown')
+      await page.keyboard.press('Enter')
+    }
+  }
+}
+
+test.each(DIALOGS)('$path: $title', async ({ path, opener, entry, title, fields = {}, action, says, isLast }) => {
+  const page = await open(path)
+  const button = page.getByRole('button', { name: opener, exact: true })
+  const dialog = page.getByRole('dialog', { name: title })
+  const openDialog = async () => {
+    await page.keyboard.press('Enter')
+    if (entry) {
+      const item = page.getByRole('menuitem', { name: entry })
+      await item.waitFor()
+      for (let stops = 0; stops < MAX_STOPS && !(await hasFocus(item)); stops++) await page.keyboard.press('ArrowDown')
+      await page.keyboard.press('Enter')
+    }
+    await goRound(page, dialog)
+  }
+  await tabTo(page, button)
+  await openDialog()
+  await page.keyboard.press('Escape')
+  await dialog.waitFor({ state: 'hidden' })
+  await until(() => hasFocus(button), 'the focus to be back')
+  await openDialog()
+  await fillIn(page, dialog, fields)
+  if (action) await tabTo(page, dialog.getByRole('button', { name: action }))
+  await page.keyboard.press('Enter')
+  if (typeof says === 'string') await page.getByText(says).waitFor()
+  else await keepKey(page, page.getByRole('dialog', { name: says.title }))
+  await dialog.waitFor({ state: 'hidden' })
+  if (!isLast) await until(() => hasFocus(button), 'the focus to be back')
+})
+
+/** A key is shown once: Escape does not take it away, and what says so has the focus. */
+async function keepKey(page: Page, dialog: Locator): Promise<void> {
+  await until(() => hasFocus(dialog.getByRole('alert')), 'the focus to be at the key')
+  await page.keyboard.press('Escape')
+  await tabTo(page, dialog.getByRole('button', { name: 'I have copied the key' }))
+  await page.keyboard.press('Enter')
+  await dialog.waitFor({ state: 'hidden' })
+}
+
+describe('the focus stays', () => {
+  test('on a choice that asks, and is not made', async () => {
+    const page = await open('/members')
+    const role = page.getByRole('combobox', { name: 'Role of Grace Hopper' })
+    await tabTo(page, role)
+    await page.keyboard.press('Enter')
+    const owners = page.getByRole('option', { name: 'Owner' })
+    await owners.waitFor()
+    const isChosen = async () => (await owners.getAttribute('data-combobox-selected')) === 'true'
+    for (let stops = 0; stops < MAX_STOPS && !(await isChosen()); stops++) await page.keyboard.press('ArrowUp')
+    await page.keyboard.press('Enter')
+    const dialog = page.getByRole('dialog', { name: 'Make Grace Hopper an owner?' })
+    await goRound(page, dialog)
+    await page.keyboard.press('Escape')
+    await dialog.waitFor({ state: 'hidden' })
+    await until(() => hasFocus(role), 'the focus to be back')
+    expect(await role.inputValue()).toBe('Developer')
+  })
+
+  test('on a switch that is switched, and on again', async () => {
+    const page = await open('/alerts')
+    const budgets = page.getByRole('switch', { name: 'Budgets' })
+    await tabTo(page, budgets)
+    for (const isOn of [false, true]) {
+      await page.keyboard.press('Space')
+      await until(async () => (await budgets.isChecked()) === isOn, 'the switch to change')
+      expect(await hasFocus(budgets)).toBe(true)
+    }
+    const low = page.getByLabel('Low credit, in USD', { exact: true })
+    await tabTo(page, low)
+    await page.keyboard.press('ControlOrMeta+A')
+    await page.keyboard.type('80')
+    await page.keyboard.press('Enter')
+    await page.getByText('The alerts were saved.').waitFor()
+    expect(await hasFocus(low)).toBe(true)
+  })
+
+  test.each([
+    ['/keys', 'Revoke terraform', 'Revoke key'],
+    ['/budgets', 'Grant more to This account', 'Grant'],
+  ])('in a dialog of %s whose request is refused, on what has sent it', async (path, opener, action) => {
+    const page = await open(path)
+    await tabTo(page, page.getByRole('button', { name: opener }))
+    await page.keyboard.press('Enter')
+    const dialog = page.getByRole('dialog')
+    await until(() => holdsFocus(dialog), 'the focus to be in the dialog')
+    const refusal = { error: { message: 'Out for lunch.', type: 'x', param: null, code: null } }
+    await page.route('**/dashboard/api/a/**', (asked) => asked.fulfill({ status: 409, json: refusal }))
+    const send = dialog.getByRole('button', { name: action, exact: true })
+    await tabTo(page, send)
+    await page.keyboard.press('Enter')
+    await dialog.getByRole('alert').getByText('Out for lunch.').waitFor()
+    await until(() => hasFocus(send), 'the focus to be back')
+  })
+})

@@ -1,0 +1,20 @@
+/** The names of browsers, as their headers of today say them. */
+import { expect, test } from 'bun:test'
+import { browserName } from '@/lib/browsers/browser-name'
+
+test.each([
+  ['Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0', 'Firefox on Linux'],
+  [
+    'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/131.0.0.0 Safari/537.36 Edg/131.0.0.0',
+    'Edge on Windows',
+  ],
+  [
+    'Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.0 Mobile/15E148 Safari/604.1',
+    'Safari on iOS',
+  ],
+  ['curl/8.5.0', 'curl/8.5.0'],
+  ['x'.repeat(100), 'x'.repeat(60)],
+  ['', 'unknown'],
+])('%s', (userAgent, name) => {
+  expect(browserName(userAgent)).toBe(name)
+})
