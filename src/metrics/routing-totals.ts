@@ -14,12 +14,8 @@ export type RoutingTotals = {
   readonly attempts: ReadonlyMap<string, ReadonlyMap<string, AttemptTotal>>
   /** By the model given up, then by the model that came next, then by reason. */
   readonly fallbacks: ReadonlyMap<string, ReadonlyMap<string, ReadonlyMap<string, number>>>
-  readonly broken: ReadonlyMap<string, number>
-  readonly retries: ReadonlyMap<string, number>
-  /** By the provider that was silent. */
-  readonly hedges: ReadonlyMap<string, number>
-  readonly shed: ReadonlyMap<string, number>
-  readonly refusedKeys: ReadonlyMap<string, number>
+  /** Events of each kind, by provider: of `hedge` by the one that was silent. */
+  readonly sums: Readonly<Record<'broken' | 'retry' | 'hedge' | 'shed' | 'key-out', ReadonlyMap<string, number>>>
   /** By the state that a circuit changed to. */
   readonly circuitChanges: ReadonlyMap<string, number>
 }
@@ -29,7 +25,7 @@ export function createRoutingTotals(): RoutingTotals {
   const attempts = new Map<string, Map<string, AttemptTotal>>()
   const fallbacks: Fallbacks = new Map()
   const empty = () => new Map<string, number>()
-  const [broken, retries, hedges, shed, refusedKeys] = [empty(), empty(), empty(), empty(), empty()] as const
+  const sums = { broken: empty(), retry: empty(), hedge: empty(), shed: empty(), 'key-out': empty() }
   const circuitChanges = new Map([
     ['open', 0],
     ['closed', 0],
@@ -37,7 +33,7 @@ export function createRoutingTotals(): RoutingTotals {
   return {
     open(providers, pairs) {
       for (const provider of providers) {
-        for (const sums of [broken, retries, hedges, shed, refusedKeys]) entryOf(sums, provider, () => 0)
+        for (const counts of Object.values(sums)) entryOf(counts, provider, () => 0)
         for (const outcome of ['answered', ...FAULT_CLASSES]) attemptsOf(attempts, provider, outcome)
       }
       for (const [from, to] of pairs)
@@ -50,15 +46,11 @@ export function createRoutingTotals(): RoutingTotals {
         case 'fallback':
           return add(reasonsOf(fallbacks, event.from, event.to), event.reason)
         case 'broken':
-          return add(broken, event.provider)
         case 'retry':
-          return add(retries, event.provider)
         case 'hedge':
-          return add(hedges, event.provider)
         case 'shed':
-          return add(shed, event.provider)
         case 'key-out':
-          return add(refusedKeys, event.provider)
+          return add(sums[event.type], event.provider)
         case 'circuit':
           return add(circuitChanges, event.state)
         default:
@@ -67,11 +59,7 @@ export function createRoutingTotals(): RoutingTotals {
     },
     attempts,
     fallbacks,
-    broken,
-    retries,
-    hedges,
-    shed,
-    refusedKeys,
+    sums,
     circuitChanges,
   }
 }

@@ -124,11 +124,11 @@ export function exposeRouting(registry: Registry, totals: RoutingTotals): void {
     },
   })
   const byProvider = [
-    ['svc_provider_key_refused_total', 'Alert: the provider refused one of our keys.', totals.refusedKeys],
-    ['svc_upstream_broken_total', 'Answers that a provider broke off after their first content.', totals.broken],
-    ['svc_upstream_retries_total', 'Second calls of the same target for one request.', totals.retries],
-    ['svc_upstream_hedges_total', 'Times that another target was asked beside a silent provider.', totals.hedges],
-    ['svc_provider_shed_total', 'Requests turned away by the limit of calls in flight.', totals.shed],
+    ['svc_provider_key_refused_total', 'Alert: the provider refused one of our keys.', totals.sums['key-out']],
+    ['svc_upstream_broken_total', 'Answers that a provider broke off after their first content.', totals.sums.broken],
+    ['svc_upstream_retries_total', 'Second calls of the same target for one request.', totals.sums.retry],
+    ['svc_upstream_hedges_total', 'Times that another target was asked beside a silent provider.', totals.sums.hedge],
+    ['svc_provider_shed_total', 'Requests turned away by the limit of calls in flight.', totals.sums.shed],
   ] as const
   for (const [name, help, values] of byProvider) {
     const samples = () => [...values].map(([provider, count]): Sample => [{ provider }, count])

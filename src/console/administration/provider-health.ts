@@ -12,9 +12,8 @@ type RoutingCounts = {
   attempts: ReadonlyMap<string, ReadonlyMap<string, { count: number; milliseconds: number }>>
   /** By the model given up, then by the model that came next, then by reason. */
   fallbacks: ReadonlyMap<string, ReadonlyMap<string, ReadonlyMap<string, number>>>
-  retries: ReadonlyMap<string, number>
-  broken: ReadonlyMap<string, number>
-  shed: ReadonlyMap<string, number>
+  /** By provider. */
+  sums: Readonly<Record<'retry' | 'broken' | 'shed', ReadonlyMap<string, number>>>
 }
 
 export type HealthSources = {
@@ -82,9 +81,9 @@ function providerHealth(sources: HealthSources, status: RoutingStatus, provider:
     queued: load?.queued ?? 0,
     limit: Number.isFinite(provider.maxConcurrency) ? provider.maxConcurrency : null,
     attempts: attempts.sort((one, other) => other.count - one.count),
-    retries: counts.retries.get(name) ?? 0,
-    broken: counts.broken.get(name) ?? 0,
-    shed: counts.shed.get(name) ?? 0,
+    retries: counts.sums.retry.get(name) ?? 0,
+    broken: counts.sums.broken.get(name) ?? 0,
+    shed: counts.sums.shed.get(name) ?? 0,
     keys: provider.keys.map((key) => {
       const rest = status.keys.get(providerKeyId(provider, key))
       return { key: key.id, state: rest?.state ?? 'usable', forMs: Math.round(rest?.forMs ?? 0) }

@@ -139,11 +139,12 @@ function take(relay: Relay, batch: StreamBatch): Promise<void> | undefined {
 
 function write(relay: Relay, batch: Exclude<StreamBatch, { kind: 'failed' }>): Promise<void> | undefined {
   if (!relay.isOpen) return undefined
-  const { text, isComplete, failure, rest } = relay.writer.writeBatch(batch)
+  const written = relay.writer.writeBatch(batch)
+  const { text } = written
   noteFirstToken(relay)
-  if (failure) return failUpstream(relay, failure, text)
-  if (isComplete) return complete(relay, text)
-  if (rest) return judge(relay, text, rest)
+  if (written.state === 'failed') return failUpstream(relay, written.failure, text)
+  if (written.state === 'complete') return complete(relay, text)
+  if (written.state === 'uncounted') return judge(relay, text, written.rest)
   if (relay.answer.charge.meter.isRunaway()) return failUpstream(relay, RUNAWAY, text)
   const wire = batch.kind === 'items' ? batch.wire : undefined
   send(relay, text, wire?.text === text ? wire.bytes : undefined)

@@ -24,10 +24,13 @@ import type { RelayedAnswer } from './relayed'
 type Items = Extract<StreamBatch, { kind: 'items' }>
 
 /**
- * What to send, and whether it is the last: the provider's terminator was in it, or a fault of the provider follows it. `rest`
- * is left to write after the answer has been counted, which is due before it goes on or ends.
+ * What to send, and where the stream stands with it: `open` more may come; `complete` the provider's terminator was in it; `failed` a
+ * fault of the provider follows it; `uncounted` the answer has to be counted before the `rest` is written.
  */
-export type Written = { text: string; isComplete: boolean; failure?: UpstreamFailure; rest?: Items }
+export type Written =
+  | { text: string; state: 'open' | 'complete' }
+  | { text: string; state: 'failed'; failure: UpstreamFailure }
+  | { text: string; state: 'uncounted'; rest: Items }
 
 /** The writer of one stream. Everything written is shown to the answer's meter. */
 export class StreamWriter {
@@ -61,7 +64,7 @@ export class StreamWriter {
     const { items, repeats } = batch
     if (!repeats) return this.write(items)
     const first = this.writeRepeats(repeats)
-    if (first.rest) return { ...first, rest: { ...first.rest, items } }
+    if (first.state === 'uncounted') return { ...first, rest: { ...first.rest, items } }
     if (items.length === 0) return first
     const more = this.write(items)
     return { ...more, text: first.text + more.text }
@@ -76,21 +79,21 @@ export class StreamWriter {
       // Its usage may come with the end itself, and then leaves nothing to count, or has to be seen to know what.
       const saysItsUsage = isLast && item.events.some((event) => event.type === 'usage')
       if (isLast && !saysItsUsage && lacksCount(charge))
-        return { text, isComplete: false, rest: { kind: 'items', items: items.slice(index) } }
+        return { text, state: 'uncounted', rest: { kind: 'items', items: items.slice(index) } }
       const fault = item === this.observed ? undefined : this.observe(item.events)
-      if (fault) return { text, isComplete: false, failure: fault }
+      if (fault) return { text, state: 'failed', failure: fault }
       const showsUsage = saysItsUsage || passing?.closesWithUsage?.(item.json) === true
       if (item !== this.observed && showsUsage && lacksCount(charge)) {
         this.observed = item
-        return { text, isComplete: false, rest: { kind: 'items', items: items.slice(index) } }
+        return { text, state: 'uncounted', rest: { kind: 'items', items: items.slice(index) } }
       }
       if (passing && isLast) text += this.frames(passing.ending(true))
       text += passing ? this.relayed(item, passing) : this.encoded(item.events)
-      if (isLast) return { text: wholeLine(text) + this.closing(), isComplete: true }
+      if (isLast) return { text: wholeLine(text) + this.closing(), state: 'complete' }
       if (charge.meter.isSuspect())
-        return { text, isComplete: false, rest: { kind: 'items', items: items.slice(index + 1) } }
+        return { text, state: 'uncounted', rest: { kind: 'items', items: items.slice(index + 1) } }
     }
-    return { text, isComplete: false }
+    return { text, state: 'open' }
   }
 
   /** Writes what came in short, as {@link write} does. */
@@ -110,10 +113,10 @@ export class StreamWriter {
       if (!passing && piece.usage.length > 0) text += this.encoded(piece.usage)
       if (this.answer.charge.meter.isSuspect()) {
         const repeats = { like, pieces: pieces.slice(index + 1) }
-        return { text, isComplete: false, rest: { kind: 'items', items: [], repeats } }
+        return { text, state: 'uncounted', rest: { kind: 'items', items: [], repeats } }
       }
     }
-    return { text, isComplete: false }
+    return { text, state: 'open' }
   }
 
   /** The upstream closed; `events` close what was open. */
@@ -121,9 +124,9 @@ export class StreamWriter {
     const { passing } = this
     const failure = this.observe(events)
     const text = passing ? this.supplied(events, passing) : this.encoded(events)
-    if (failure) return { text, isComplete: false, failure }
-    if (this.answer.charge.meter.hasEnded()) return { text: text + this.closing(), isComplete: true }
-    return { text, isComplete: false, failure: { kind: 'broken', detail: 'stream ended without its terminator' } }
+    if (failure) return { text, state: 'failed', failure }
+    if (this.answer.charge.meter.hasEnded()) return { text: text + this.closing(), state: 'complete' }
+    return { text, state: 'failed', failure: { kind: 'broken', detail: 'stream ended without its terminator' } }
   }
 
   /** The frames that end an answer which is stopped here for its length. */

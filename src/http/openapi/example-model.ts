@@ -8,6 +8,13 @@ const STANDS_FOR = 'model-for-example:'
 const EMBEDDING = 'embedding'
 const WORDS = new RegExp(`${STANDS_FOR}([a-z,-]*)`, 'g')
 
+/** What examples ask, and the tool that some of them offer. */
+export const QUESTION = 'Why is the sky blue? Answer in one sentence.'
+export const SYSTEM = 'You are a helpful assistant.'
+export const WEATHER_QUESTION = 'What is the weather in Zurich?'
+export const WEATHER = { name: 'get_weather', description: 'The weather of a city, now' }
+export const WEATHER_SCHEMA = { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] }
+
 /** Stands for the first model of the catalogue that answers conversations and can do all of `capabilities`, or else the first of those. */
 export function exampleModel(...capabilities: readonly Capability[]): string {
   return STANDS_FOR + capabilities.join(',')

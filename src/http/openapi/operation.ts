@@ -8,7 +8,7 @@ import { IDEMPOTENCY_PARAMETER } from '@/http/idempotency/header'
 import { APP_TITLE_HEADERS, TAGS_HEADER } from '@/http/labels/read-labels'
 import { LOSSY_HEADER, QUALITY_HEADER } from '@/http/preference-headers'
 import type { JsonObject } from '@/lib/json'
-import { errorResponses } from './errors'
+import { errorResponses, INFERENCE_ERRORS } from './errors'
 import { ANSWERED, rateLimitHeaders, requestIdHeaders } from './headers'
 import { BY_KEY, BY_MANAGEMENT_KEY } from './security'
 
@@ -104,7 +104,7 @@ type InferenceOptions = CommonOptions & {
   examples: Examples
   responseSchema: TSchema
   /** One event of a streamed answer, where there are such. */
-  eventSchema?: TSchema
+  eventSchema?: TSchema | undefined
   /** Whether a model answers, at a price: it is routed, takes the headers that say how, and tells in headers what came of it. */
   isRouted?: boolean
 }
@@ -140,6 +140,41 @@ export function operation(options: PlainOptions | InferenceOptions): DocumentDec
       ...(formats.length > 0 ? errorResponses(errors, formats) : untold(errors)),
     },
   } as object as DocumentDecoration
+}
+
+type ChatOptions = Pick<InferenceOptions, 'summary' | 'description' | 'parameters' | 'examples' | 'eventSchema'> & {
+  responseSchema?: TSchema
+}
+
+/** The documentation of an endpoint that answers conversations in the words of `format`, streamed too unless it says otherwise. */
+export function chatOperation(format: Format, options: ChatOptions): DocumentDecoration {
+  return operation({
+    tag: 'Inference',
+    formats: [format],
+    requestSchema: format.requestSchema,
+    responseSchema: format.answerSchema,
+    eventSchema: format.eventSchema,
+    errors: INFERENCE_ERRORS,
+    isRouted: true,
+    ...options,
+  })
+}
+
+type CountOptions = Pick<InferenceOptions, 'summary' | 'requestSchema' | 'responseSchema'> & {
+  /** A body to be tried. */
+  question: JsonObject
+}
+
+/** The documentation of an endpoint that counts the input tokens of a request. */
+export function countOperation(format: Format, { question, ...options }: CountOptions): DocumentDecoration {
+  return operation({
+    tag: 'Inference',
+    description: 'Free. Counted locally: the provider may count a little differently.',
+    formats: [format],
+    examples: { text: { summary: 'A question', value: question } },
+    errors: [400, 401, 404, 413, 415, 503],
+    ...options,
+  })
 }
 
 /** Statuses alone: the document gives them the words that hold where no format is asked. */

@@ -6,8 +6,16 @@ import { answerChat, type ChatEndpoint, formatNamed } from '@/http/answer-chat'
 import { answerEmbeddings } from '@/http/answer-embeddings'
 import type { HttpDeps } from '@/http/deps'
 import { INFERENCE_ERRORS } from '@/http/openapi/errors'
-import { exampleEmbeddingModel, exampleModel } from '@/http/openapi/example-model'
-import { type Examples, operation, type Parameter } from '@/http/openapi/operation'
+import {
+  exampleEmbeddingModel,
+  exampleModel,
+  QUESTION,
+  SYSTEM,
+  WEATHER,
+  WEATHER_QUESTION,
+  WEATHER_SCHEMA,
+} from '@/http/openapi/example-model'
+import { chatOperation, type Examples, operation, type Parameter } from '@/http/openapi/operation'
 import { USAGE_RECORD_HEADER, usageRecordEvent } from '@/http/usage-record-event'
 
 /** The endpoint, at whatever path it is mounted. */
@@ -29,20 +37,13 @@ export function chatCompletionsRoutes(deps: HttpDeps) {
     new Elysia({ name: 'chat-completions-routes' })
       .post('/v1/chat/completions', answer, {
         parse: 'none',
-        detail: operation({
-          tag: 'Inference',
+        detail: chatOperation(endpoint.format, {
           summary: 'Create a chat completion (family 1)',
           description:
             'With `stream: true` the answer is server-sent events that end in `data: [DONE]`. With the header ' +
             '`x-svc-usage-record: true` as well, one more event follows, `usage_record`, which says what the answer cost.',
-          formats: [endpoint.format],
-          requestSchema: endpoint.format.requestSchema,
           examples: EXAMPLES,
-          responseSchema: endpoint.format.answerSchema,
-          eventSchema: endpoint.format.eventSchema,
           parameters: [USAGE_RECORD_PARAMETER],
-          errors: INFERENCE_ERRORS,
-          isRouted: true,
         }),
       })
       // A base address with `/v1` twice, or without.
@@ -80,31 +81,22 @@ const USAGE_RECORD_PARAMETER: Parameter = {
 }
 
 const MODEL = exampleModel()
-const QUESTION = [{ role: 'user', content: 'Why is the sky blue? Answer in one sentence.' }]
+const MESSAGES = [{ role: 'user', content: QUESTION }]
 const EXAMPLES: Examples = {
-  text: { summary: 'A question', value: { model: MODEL, messages: QUESTION, max_tokens: 200 } },
+  text: { summary: 'A question', value: { model: MODEL, messages: MESSAGES, max_tokens: 200 } },
   stream: {
     summary: 'The answer as it is written',
-    value: { model: MODEL, messages: QUESTION, max_tokens: 200, stream: true, stream_options: { include_usage: true } },
+    value: { model: MODEL, messages: MESSAGES, max_tokens: 200, stream: true, stream_options: { include_usage: true } },
   },
   tools: {
     summary: 'A function that the model may call',
     value: {
       model: exampleModel('tools'),
       messages: [
-        { role: 'system', content: 'You are a helpful assistant.' },
-        { role: 'user', content: 'What is the weather in Zurich?' },
+        { role: 'system', content: SYSTEM },
+        { role: 'user', content: WEATHER_QUESTION },
       ],
-      tools: [
-        {
-          type: 'function',
-          function: {
-            name: 'get_weather',
-            description: 'The weather of a city, now',
-            parameters: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] },
-          },
-        },
-      ],
+      tools: [{ type: 'function', function: { ...WEATHER, parameters: WEATHER_SCHEMA } }],
       max_tokens: 200,
     },
   },

@@ -27,8 +27,15 @@ import { answerEmbeddings } from '@/http/answer-embeddings'
 import type { HttpDeps } from '@/http/deps'
 import { ENTRY_DETAIL, findModelBody, modelAnswer, ownListSchema, ownModelBodies } from '@/http/model-list'
 import { INFERENCE_ERRORS } from '@/http/openapi/errors'
-import { exampleEmbeddingModel, exampleModel } from '@/http/openapi/example-model'
-import { type Examples, operation, type Parameter } from '@/http/openapi/operation'
+import {
+  exampleEmbeddingModel,
+  exampleModel,
+  QUESTION,
+  SYSTEM,
+  WEATHER,
+  WEATHER_QUESTION,
+} from '@/http/openapi/example-model'
+import { chatOperation, countOperation, type Examples, operation, type Parameter } from '@/http/openapi/operation'
 import { describedAs } from '@/http/openapi/wildcards'
 import { pathOf, queryOf } from '@/http/request-line'
 
@@ -125,38 +132,25 @@ const EMBED_DETAIL =
   `\`autoTruncate\` are heard by providers of this format only. ${GENERATE_DETAIL}`
 
 function describeAnswers() {
-  const chat = {
-    tag: 'Inference',
-    formats: [generateContent],
-    requestSchema: generateContent.requestSchema,
-    examples: EXAMPLES,
-    errors: INFERENCE_ERRORS,
-    isRouted: true,
-  } as const
   const paths = {
-    '/v1beta/models/{model}:generateContent': operation({
-      ...chat,
+    '/v1beta/models/{model}:generateContent': chatOperation(generateContent, {
       summary: 'Generate content (family 3)',
       description: `Answers in one piece. ${GENERATE_DETAIL}`,
-      responseSchema: generateContent.answerSchema,
+      examples: EXAMPLES,
+      eventSchema: undefined,
     }),
-    '/v1beta/models/{model}:streamGenerateContent': operation({
-      ...chat,
+    '/v1beta/models/{model}:streamGenerateContent': chatOperation(generateContent, {
       summary: 'Stream generated content (family 3)',
       description: `Server-sent events with \`?alt=sse\`, else a JSON array that is written as it comes. ${GENERATE_DETAIL}`,
+      examples: EXAMPLES,
       parameters: [ALT],
       responseSchema: Type.Array(generateContent.eventSchema as TSchema),
-      eventSchema: generateContent.eventSchema,
     }),
-    '/v1beta/models/{model}:countTokens': operation({
-      tag: 'Inference',
+    '/v1beta/models/{model}:countTokens': countOperation(generateContent, {
       summary: 'Count input tokens (family 3)',
-      description: 'Free. Counted locally: the provider may count a little differently.',
-      formats: [generateContent],
       requestSchema: CountTokensRequest,
-      examples: { text: { summary: 'A question', value: { contents: QUESTION } } },
       responseSchema: CountSchema,
-      errors: [400, 401, 404, 413, 415, 503],
+      question: { contents: CONTENTS },
     }),
   }
   return describedAs([paths, exampleModel('tools')], [EMBED_PATHS, exampleEmbeddingModel()])
@@ -193,21 +187,20 @@ const ALT: Parameter = {
   schema: { type: 'string', enum: ['sse', 'json'] },
 }
 
-const QUESTION = [{ role: 'user', parts: [{ text: 'Why is the sky blue? Answer in one sentence.' }] }]
+const CONTENTS = [{ role: 'user', parts: [{ text: QUESTION }] }]
 
 const EXAMPLES: Examples = {
-  text: { summary: 'A question', value: { contents: QUESTION, generationConfig: { maxOutputTokens: 200 } } },
+  text: { summary: 'A question', value: { contents: CONTENTS, generationConfig: { maxOutputTokens: 200 } } },
   tools: {
     summary: 'A function that the model may call',
     value: {
-      systemInstruction: { parts: [{ text: 'You are a helpful assistant.' }] },
-      contents: [{ role: 'user', parts: [{ text: 'What is the weather in Zurich?' }] }],
+      systemInstruction: { parts: [{ text: SYSTEM }] },
+      contents: [{ role: 'user', parts: [{ text: WEATHER_QUESTION }] }],
       tools: [
         {
           functionDeclarations: [
             {
-              name: 'get_weather',
-              description: 'The weather of a city, now',
+              ...WEATHER,
               parameters: { type: 'OBJECT', properties: { city: { type: 'STRING' } }, required: ['city'] },
             },
           ],

@@ -8,9 +8,8 @@ import { answerCount } from '@/http/answer-count'
 import { authenticate } from '@/http/auth'
 import type { HttpDeps } from '@/http/deps'
 import { errorResponse } from '@/http/errors'
-import { INFERENCE_ERRORS } from '@/http/openapi/errors'
-import { exampleModel } from '@/http/openapi/example-model'
-import { type Examples, operation } from '@/http/openapi/operation'
+import { exampleModel, QUESTION, SYSTEM, WEATHER, WEATHER_QUESTION, WEATHER_SCHEMA } from '@/http/openapi/example-model'
+import { chatOperation, countOperation, type Examples } from '@/http/openapi/operation'
 import { openToPage } from '@/http/pages'
 import { newRequestId } from '@/http/request-id'
 import { openLine, type RequestLine } from '@/metrics/request-line'
@@ -31,32 +30,21 @@ export function responsesRoutes(deps: HttpDeps) {
     new Elysia({ name: 'responses-routes' })
       .post('/v1/responses', answer, {
         parse: 'none',
-        detail: operation({
-          tag: 'Inference',
+        detail: chatOperation(format, {
           summary: 'Create a response (family 4)',
           description:
             'With `stream: true` the answer is server-sent events that end in `response.completed`, `response.incomplete` or `response.failed`. ' +
             'There is no WebSocket, no background mode, no conversation object and no compaction.',
-          formats: [format],
-          requestSchema: format.requestSchema,
           examples: EXAMPLES,
-          responseSchema: format.answerSchema,
-          eventSchema: format.eventSchema,
-          errors: INFERENCE_ERRORS,
-          isRouted: true,
         }),
       })
       .post('/v1/responses/input_tokens', answerTokens, {
         parse: 'none',
-        detail: operation({
-          tag: 'Inference',
+        detail: countOperation(format, {
           summary: 'Count the input tokens of a response (family 4)',
-          description: 'Free. Counted locally: the provider may count a little differently.',
-          formats: [format],
           requestSchema: format.requestSchema,
-          examples: { text: { summary: 'A question', value: { model: exampleModel(), input: QUESTION } } },
           responseSchema: CountSchema,
-          errors: [400, 401, 404, 413, 415, 503],
+          question: { model: MODEL, input: QUESTION },
         }),
       })
       .post('/v1/responses/compact', compact, undocumented)
@@ -109,8 +97,6 @@ function openRefusal(deps: HttpDeps, { name: format }: Format, { signal }: Reque
   return openLine({ event: 'chat', requestId: newRequestId(), format, route, arrivedMonotonicMs, signal })
 }
 
-const QUESTION = 'Why is the sky blue? Answer in one sentence.'
-
 const MODEL = exampleModel()
 const EXAMPLES: Examples = {
   text: { summary: 'A question', value: { model: MODEL, input: QUESTION, max_output_tokens: 200 } },
@@ -122,16 +108,9 @@ const EXAMPLES: Examples = {
     summary: 'A function that the model may call',
     value: {
       model: exampleModel('tools'),
-      instructions: 'You are a helpful assistant.',
-      input: [{ role: 'user', content: 'What is the weather in Zurich?' }],
-      tools: [
-        {
-          type: 'function',
-          name: 'get_weather',
-          description: 'The weather of a city, now',
-          parameters: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] },
-        },
-      ],
+      instructions: SYSTEM,
+      input: [{ role: 'user', content: WEATHER_QUESTION }],
+      tools: [{ type: 'function', ...WEATHER, parameters: WEATHER_SCHEMA }],
       max_output_tokens: 200,
     },
   },

@@ -136,6 +136,10 @@ function answerOf({ provider, client, isArray }: Case) {
 
 type Told = { text: string; ending: unknown; reading: unknown; signed: unknown }
 
+function endingOf(written: Written): unknown {
+  return written.state === 'failed' ? written.failure : written.state
+}
+
 /** Every event decoded and written by itself: what has to come of it. */
 function longWay(input: Case): Told {
   const { answer, signatures } = answerOf(input)
@@ -143,9 +147,9 @@ function longWay(input: Case): Told {
   const parser = new SseParser()
   const decoder = formatOf(input.provider).createStreamDecoder()
   let text = ''
-  function told({ isComplete, failure }: Written): Told {
+  function told(written: Written): Told {
     const { meter } = answer.charge
-    return { text, ending: failure ?? isComplete, reading: meter.reading(), signed: [...signatures.signedCalls()] }
+    return { text, ending: endingOf(written), reading: meter.reading(), signed: [...signatures.signedCalls()] }
   }
   const open = parser.push(Buffer.concat(input.pieces))
   const rest = parser.end().map((sse) => ({ ...sse, raw: /^[\r\n]*$/.test(sse.raw) ? sse.raw : `${sse.raw}\n\n` }))
@@ -154,7 +158,7 @@ function longWay(input: Case): Told {
     const items = [{ sse, json, events: sse.data === undefined ? [] : decoder.push(sse, json) }]
     const written = writeAll(writer, answer, { kind: 'items', items })
     text += written.text
-    if (written.failure || written.isComplete) return told(written)
+    if (written.state !== 'open') return told(written)
   }
   const written = writer.finish(decoder.end())
   text += written.text
@@ -175,12 +179,12 @@ async function shortWay(input: Case): Promise<Told & { repeats: number }> {
     const batch = await source.next()
     assert(batch.kind !== 'failed', 'no piece is too large')
     repeats += batch.kind === 'items' ? (batch.repeats?.pieces.length ?? 0) : 0
-    const { failure, isComplete, text: more } = writeAll(writer, answer, batch)
-    text += more
-    if (!failure && !isComplete) continue
+    const written = writeAll(writer, answer, batch)
+    text += written.text
+    if (written.state === 'open') continue
     const { meter } = answer.charge
     const signed = [...signatures.signedCalls()]
-    return { text, ending: failure ?? isComplete, reading: meter.reading(), signed, repeats }
+    return { text, ending: endingOf(written), reading: meter.reading(), signed, repeats }
   }
 }
 
@@ -191,7 +195,7 @@ function writeAll(
   batch: Parameters<StreamWriter['writeBatch']>[0],
 ): Written {
   const written = writer.writeBatch(batch)
-  if (!written.rest) return written
+  if (written.state !== 'uncounted') return written
   charge.counted = { tokens: undefined, ofGuess: charge.meter.reading().countedOutput }
   const more = writeAll(writer, { charge }, written.rest)
   return { ...more, text: written.text + more.text }
@@ -209,7 +213,7 @@ function cut(wire: Uint8Array, cuts: number[]): Uint8Array[] {
 function comparable(told: Told): Told {
   const ids: string[] = []
   const text = told.text.replace(OWN_ID, (id) => `own-${ids.includes(id) ? ids.indexOf(id) : ids.push(id) - 1}`)
-  return { ...told, text: told.ending === true ? text : text.replace(/[\r\n]+$/, '') }
+  return { ...told, text: told.ending === 'complete' ? text : text.replace(/[\r\n]+$/, '') }
 }
 
 const OWN_ID = /\b(?:msg|rs)_[0-9A-Za-z]{22}\b/g

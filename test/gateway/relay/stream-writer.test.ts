@@ -24,9 +24,9 @@ describe('where both speak the same', () => {
   test('bytes go through as they came, but for the name of the model', () => {
     const writer = new StreamWriter(createTestAnswer(), true)
     const [item] = itemsOf(chat, chatChunk({ role: 'assistant', content: 'Hi' }))
-    const { text, isComplete } = writer.write(item ? [item] : [])
+    const { text, state } = writer.write(item ? [item] : [])
     expect(text).toBe(item?.sse.raw.replace('alpha-upstream', 'svc/alpha') ?? '')
-    expect(isComplete).toBe(false)
+    expect(state).toBe('open')
   })
 
   test('comments and names of events are kept', () => {
@@ -46,23 +46,23 @@ describe('where both speak the same', () => {
     const ended = items.slice(0, last + 1).map((item, index) => {
       return index === last ? { ...item, sse: { ...item.sse, raw: 'data: [DONE]\r\n\r' } } : item
     })
-    const { text, isComplete } = new StreamWriter(createTestAnswer(), true).write([
+    const { text, state } = new StreamWriter(createTestAnswer(), true).write([
       ...ended,
       ...itemsOf(chat, chatChunk({ content: 'late' })),
     ])
-    expect([isComplete, text.endsWith('data: [DONE]\r\n\r\n'), text.includes('late')]).toEqual([true, true, false])
+    expect([state, text.endsWith('data: [DONE]\r\n\r\n'), text.includes('late')]).toEqual(['complete', true, false])
   })
 
   test('the terminator that a provider forgot is supplied, where it had finished', () => {
     const writer = new StreamWriter(createTestAnswer(), true)
     writer.write(itemsOf(chat, chatChunk({ content: 'Hi' }), chatChunk({}, 'stop'), usageChunk()))
-    expect(writer.finish([{ type: 'end' }])).toEqual({ text: 'data: [DONE]\n\n', isComplete: true })
+    expect(writer.finish([{ type: 'end' }])).toEqual({ text: 'data: [DONE]\n\n', state: 'complete' })
   })
 
   test('a stream that stops without a word is broken, whatever came before', () => {
     const writer = new StreamWriter(createTestAnswer(), true)
     writer.write(itemsOf(chat, chatChunk({ content: 'Hi' })))
-    expect(writer.finish([])).toMatchObject({ isComplete: false, failure: { kind: 'broken' } })
+    expect(writer.finish([])).toMatchObject({ state: 'failed', failure: { kind: 'broken' } })
   })
 })
 
@@ -75,7 +75,7 @@ describe.each(['responses', 'messages'] as const)(
       const frames = [...ANSWER.slice(0, -1).flatMap((event) => encoder.push(event)), ...encoder.end()]
       const items = itemsOf(responses, ...frames.map(({ data }) => JSON.parse(data)))
       const writer = new StreamWriter(createTestAnswer({ client, provider: 'responses' }), true)
-      expect(writer.write(items)).toMatchObject({ isComplete: true, text: expect.stringContaining('Hello') })
+      expect(writer.write(items)).toMatchObject({ state: 'complete', text: expect.stringContaining('Hello') })
     })
   },
 )
@@ -83,12 +83,12 @@ describe.each(['responses', 'messages'] as const)(
 describe('where they don’t', () => {
   test('events become the client’s frames, names and all', () => {
     const writer = new StreamWriter(createTestAnswer({ client: 'messages', provider: 'chat-completions' }), true)
-    const { text, isComplete } = writer.write(hubItems(...ANSWER))
+    const { text, state } = writer.write(hubItems(...ANSWER))
     expect([...text.matchAll(/^event: \w+$/gm)].map(String)).toEqual([
       ...['event: message_start', 'event: content_block_start', 'event: content_block_delta'],
       ...['event: content_block_stop', 'event: message_delta', 'event: message_stop'],
     ])
-    expect(isComplete).toBe(true)
+    expect(state).toBe('complete')
   })
 
   test('so do those of an answer that came in one piece, whoever speaks what', () => {
@@ -103,23 +103,23 @@ describe('an answer that is to be counted', () => {
     const answer = createTestAnswer()
     const writer = new StreamWriter(answer, true)
     const items = itemsOf(chat, ...chatStream(['Hi'], null))
-    const { text, isComplete, rest } = writer.write(items)
-    expect([text.includes('Hi'), text.includes('[DONE]'), isComplete]).toEqual([true, false, false])
-    expect(rest).toEqual({ kind: 'items', items: items.slice(-1) })
+    const written = writer.write(items)
+    expect([written.text.includes('Hi'), written.text.includes('[DONE]')]).toEqual([true, false])
+    expect(written).toMatchObject({ state: 'uncounted', rest: { kind: 'items', items: items.slice(-1) } })
     answer.charge.counted = { tokens: undefined, ofGuess: answer.charge.meter.reading().countedOutput }
-    const end = writer.write(rest?.items ?? [])
-    expect([end.text.endsWith('data: [DONE]\n\n'), end.isComplete]).toEqual([true, true])
+    const end = writer.write(items.slice(-1))
+    expect([end.text.endsWith('data: [DONE]\n\n'), end.state]).toEqual([true, 'complete'])
   })
 
   test('stops where it may be beyond its limit, and goes on from there', () => {
     const answer = createTestAnswer({ outputBound: 3 })
     const writer = new StreamWriter(answer, true)
     const items = itemsOf(chat, ...['One', ' two', ' three', ' four', ' five'].map((content) => chatChunk({ content })))
-    const { text, rest } = writer.write(items)
-    expect([text.includes('three'), text.includes('four')]).toEqual([true, false])
-    expect(rest?.items).toEqual(items.slice(3))
+    const written = writer.write(items)
+    expect([written.text.includes('three'), written.text.includes('four')]).toEqual([true, false])
+    expect(written).toMatchObject({ state: 'uncounted', rest: { items: items.slice(3) } })
     answer.charge.meter.noteCount(4, 1_000)
-    expect(writer.write(rest?.items ?? [])).toEqual({ text: expect.stringContaining('five'), isComplete: false })
+    expect(writer.write(items.slice(3))).toEqual({ text: expect.stringContaining('five'), state: 'open' })
   })
 })
 
@@ -156,12 +156,10 @@ describe('an error inside the stream', () => {
 
   test('stops the writing where it came, and is not shown as it is', () => {
     const writer = new StreamWriter(createTestAnswer(), true)
-    const { text, isComplete, failure } = writer.write(
-      itemsOf(chat, chatChunk({ content: 'Hi' }), error, chatChunk({ content: 'late' })),
-    )
-    expect([isComplete, failure]).toMatchObject([false, { kind: 'refused', error: { message: 'overloaded' } }])
-    expect(text).toContain('Hi')
-    expect(text).not.toMatch(/overloaded|late/)
+    const written = writer.write(itemsOf(chat, chatChunk({ content: 'Hi' }), error, chatChunk({ content: 'late' })))
+    expect(written).toMatchObject({ state: 'failed', failure: { kind: 'refused', error: { message: 'overloaded' } } })
+    expect(written.text).toContain('Hi')
+    expect(written.text).not.toMatch(/overloaded|late/)
   })
 
   test('is told in the client’s format, and no terminator follows', () => {

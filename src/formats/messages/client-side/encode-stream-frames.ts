@@ -2,17 +2,8 @@
 import type { JsonObject } from '@/lib/json'
 import type { Frame } from '@/lib/streams/sse'
 
-interface FrameWriter {
-  /** Opens the next block. Only one is open at a time. */
-  start(block: JsonObject): Frame
-  delta(delta: JsonObject): Frame
-  stop(): Frame
-  /** A complete block, from its start to its end, in the deltas that clients expect. */
-  whole(block: JsonObject): Frame[]
-}
-
-/** Creates a writer that counts the blocks of one stream. */
-export function createFrameWriter(): FrameWriter {
+/** Creates a writer that counts the blocks of one stream, of which one is open at a time. */
+export function createFrameWriter() {
   let index = -1
 
   function start(block: JsonObject): Frame {
@@ -32,6 +23,7 @@ export function createFrameWriter(): FrameWriter {
     return { event: type, data: JSON.stringify({ type, index, ...fields }) }
   }
 
+  /** A complete block, from its start to its end, in the deltas that clients expect. */
   function whole(block: JsonObject): Frame[] {
     switch (block.type) {
       case 'text':
