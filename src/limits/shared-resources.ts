@@ -43,7 +43,8 @@ export const SHARED = {
     told: 'waits its turn, 5 s at most, then 503 with `retry-after`',
   },
   longSteps: {
-    resource: 'The event loop, for a step of any body above 256 KiB (parsing, decoding, writing), and for as many vectors',
+    resource:
+      'The event loop, for a step of any body above 256 KiB (parsing, decoding, writing), and for as many vectors',
     unit: 'in one turn of the loop',
     perProcess: 1,
     told: 'nothing: each step waits for its turn',

@@ -2,6 +2,7 @@
 import { targetOfEntry } from '@test/dialects/provider-entry'
 import { GatewayError } from '@/chat/error'
 import type { JsonObject } from '@/lib/json'
+import { isCarried, type Row, renderRows } from './rows'
 
 const AT = { baseUrl: 'http://127.0.0.1:1', keys: ['k'] }
 const BEDROCK = { format: 'messages', ...AT }
@@ -50,17 +51,23 @@ const ROWS: readonly [name: string, body: JsonObject, betas?: string][] = [
 
 /** The section. */
 export function renderDialects(): string {
-  const rows = ROWS.map(
-    ([name, body, betas]) => `| ${name} | ${COLUMNS.map((column) => markOf(column, body, betas)).join(' | ')} |`,
-  )
+  const rows = ROWS.map(([name, body, betas]): Row => {
+    return { name, marks: COLUMNS.map((column) => markOf(column, body, betas)) }
+  })
+  const carried = rows.filter(isCarried).map(({ name }) => name)
+  const others = rows.filter((row) => !isCarried(row))
   return `## Dialects that take less than messages
 
 Providers of messages by another interface; \`azure-openai\` and \`vertex\` take what their formats take. What a dialect leaves out is named in
-\`x-svc-left-out\`. \`test/dialects/\` holds what goes out to the clouds' own libraries, and what comes back to recorded answers.
+\`x-svc-left-out\`.
 
-| | ${COLUMNS.map(([title]) => title).join(' | ')} |
-|---|${COLUMNS.map(() => ':-:').join('|')}|
-${rows.join('\n')}
+✓ in all: ${carried.join(' · ')}.
+
+${renderRows(
+  '',
+  COLUMNS.map(([title]) => title),
+  others,
+)}
 `
 }
 

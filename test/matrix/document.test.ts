@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { FORMAT_NAMES } from '@/chat/format-name'
-import { GROUPS } from './cases/index'
+import { GROUPS, PROVIDERS_ALONE } from './cases/index'
 import { noteOn } from './expectation'
 import { cellsOf } from './lanes'
 import { renderDocument } from './table'
@@ -32,6 +32,15 @@ describe('the cases', () => {
         }
       }
     }
+  })
+
+  test('about providers alone lose nothing between formats', () => {
+    const found = PROVIDERS_ALONE.flatMap((group) => group.cases.flatMap((declared) => cellsOf(group.name, declared)))
+    const lossy = found.filter((cell) => {
+      const { lost, refused } = noteOn(cell)
+      return refused !== undefined || (lost !== undefined && cell.client !== cell.provider)
+    })
+    expect(lossy.map((cell) => `${cell.case.name}: ${cell.client} to ${cell.provider}`)).toEqual([])
   })
 
   test('a body of its own at another provider is either what that format asks, or explained', () => {

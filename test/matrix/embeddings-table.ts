@@ -22,13 +22,13 @@ export function renderEmbeddings(): string {
 | usage that the provider does not state | ✓⁶ | ✓⁶ | ✓⁶ | ✓⁶ |
 | another model as a fallback | ✗ | ✗ | · | · |
 
-1. unless another target of the model reads tokens: then that is asked
-2. converted here, number by number: base64 holds 32-bit floats, so numbers become the nearest of those
+1. unless another target of the model reads tokens
+2. converted here: numbers become the nearest 32-bit floats
 3. asked for one after another; one call that fails for good fails the request, which then costs nothing
 4. left out, and named in \`x-svc-left-out\`
 5. joined by line feeds
 6. counted here, and marked as estimated
 
-Within one format and encoding the list of vectors is passed on as the provider wrote it; what stands around it is ours.
+Within one format and encoding the list of vectors is passed on as the provider wrote it.
 `
 }

@@ -16,8 +16,7 @@ export function renderFields(): string {
 
 const INTRODUCTION = `## Fields of a request
 
-What becomes of each field: a table for each client format, a mark for each provider format. They are printed from the table that the
-gateway itself uses (\`src/formats/field-fates.ts\`).
+What becomes of each field, printed from the gateway's own table (\`src/formats/field-fates.ts\`):
 
 - ✓ carried as it is
 - t translated into the provider's format, as far as that goes

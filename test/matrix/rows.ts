@@ -6,6 +6,9 @@ export interface Row {
   marks: readonly string[]
 }
 
+/** Whether nothing is lost in any column. */
+export const isCarried = ({ marks }: Row) => marks.every((mark) => mark === '✓')
+
 /** The table, without columns that no row has a mark in; a row stands where the first of those that share it would. */
 export function renderRows(corner: string, columns: readonly string[], rows: readonly Row[]): string {
   const isUsed = (_: string, index: number) => rows.some(({ marks }) => marks[index] !== '')

@@ -1,7 +1,7 @@
 /** Writes docs/COMPATIBILITY.md from what the cases declare; that the declarations are true is what the matrix proves. */
 import { renderLibraries } from '@test/clients/table'
 import { FORMAT_NAMES, type FormatName } from '@/chat/format-name'
-import { GROUPS } from './cases/index'
+import { GROUPS, PROVIDERS_ALONE } from './cases/index'
 import { ROUND_TRIPS } from './cases/round-trips'
 import { renderDialects } from './dialects-table'
 import { renderEmbeddings } from './embeddings-table'
@@ -9,7 +9,7 @@ import { noteOn } from './expectation'
 import { renderFields } from './fields-table'
 import { cellsOf } from './lanes'
 import { ROUND_TRIP_CELLS } from './round-trip'
-import { type Row, renderRows } from './rows'
+import { isCarried, type Row, renderRows } from './rows'
 import type { Case, Cell, Group } from './types'
 
 const LETTER: Record<FormatName, string> = {
@@ -24,15 +24,15 @@ const PAIR_NAMES = PAIRS.map(({ client, provider }) => `${LETTER[client]}→${LE
 /** The whole document. */
 export function renderDocument(): string {
   const cells = GROUPS.flatMap((group) => group.cases.flatMap((declared) => cellsOf(group.name, declared))).length
-  return `${[INTRODUCTION(cells), ...GROUPS.map(renderGroup), renderDialects(), renderFields(), renderSignatures(), renderEmbeddings(), renderLibraries()].join('\n')}`
+  const told = GROUPS.filter((group) => !PROVIDERS_ALONE.includes(group))
+  return `${[INTRODUCTION(cells), ...told.map(renderGroup), renderProviders(), renderDialects(), renderFields(), renderSignatures(), renderEmbeddings(), renderLibraries()].join('\n')}`
 }
 
 const INTRODUCTION = (cells: number) => `# Compatibility: every client format at every provider format
 
-\`bun run matrix\` writes this file and runs every cell of it: the client library of one format asks, a scripted provider of another
-checks what it receives and answers as its documentation says; the client must see the same answer, and the charge must be the same.
-${cells} cells (each pair in one piece and as a stream, generate-content also as a JSON array) and ${ROUND_TRIP_CELLS.length} tool
-loops also run in \`bun run test\`.
+\`bun run matrix\` writes this file and runs its ${cells} cells and ${ROUND_TRIP_CELLS.length} tool loops, as \`bun run test\` does: the client
+library of one format asks, a scripted provider of another checks what it receives and answers; answer and charge must be the same, in one piece
+and as a stream.
 
 **C** chat-completions · **M** messages · **G** generate-content · **R** responses; \`C→M\` is a client of C at a provider of M.
 
@@ -42,7 +42,7 @@ loops also run in \`bun run test\`.
 - · the client's format has no way to ask for it
 - \`-\` the row is about other providers
 
-Each column is a client's format, with a mark for each format of a provider, or one for all. Cases with the same marks share a row. Rows that name a limited provider show what the catalogue's \`quirks\` change.
+Each column is a client's format, with a mark for each format of a provider, or one for all. Rows that name a limited provider show what the catalogue's \`quirks\` change.
 
 **Repairs.** Within one format, bytes pass unchanged as long as they keep the published shape. A field that breaks it, so that official clients
 fail, is corrected: tool calls without index, id or type or counted from 1, arguments as objects, contents as parts, roles that are
@@ -76,6 +76,17 @@ function renderGroup(group: Group): string {
   ].join('\n')
 }
 
+/** Groups in which nothing is lost, whatever a client asks: their cases are of use to nobody but the tests. */
+function renderProviders(): string {
+  const cases = PROVIDERS_ALONE.reduce((sum, group) => sum + group.cases.length, 0)
+  return `## Streams, shapes and errors of providers
+
+${cases} further cases change what a provider does, not what a client asks: line ends, streams cut anywhere between bytes, one piece where a stream was asked for
+and the reverse, shapes that differ from the published one, errors before and inside an answer. A client of another format gets the whole answer, or an error,
+in its own format; a client of the same format may get an odd shape as its provider sent it.
+`
+}
+
 /** Few pairs have a column each; all sixteen a column for each client, with a mark for each provider. */
 function renderPairs(rows: readonly Row[]): string {
   const used = PAIRS.filter((_, index) => rows.some(({ marks }) => marks[index] !== ''))
@@ -93,8 +104,6 @@ function renderPairs(rows: readonly Row[]): string {
     byClient,
   )
 }
-
-const isCarried = ({ marks }: Row) => marks.every((mark) => mark === '✓')
 
 /** The mark of one cell; its note is added to `notes` unless it is there already. */
 function markOf(

@@ -31,3 +31,6 @@ export const GROUPS: readonly Group[] = [
   errors,
   nativeOnly,
 ]
+
+/** Groups about what providers do, in which nothing is lost between formats. */
+export const PROVIDERS_ALONE: readonly Group[] = [streams, dialects, moreDialects, errors]
