@@ -69,7 +69,7 @@ const CLAIMS: readonly [name: string, claim: string][] = [
     `up to ${constant('console/http/guard.ts', 'FORM_BYTES') / KIB} KiB, or to what the route says`,
   ],
   ['free answers', `at least ${SHARED.freeAnswers.perAccount}; refused requests`],
-  ['strangers', `Keys that are none: ${constant('http/unpaid.ts', 'STRANGERS_PER_MINUTE')} a minute for each address`],
+  ['strangers', `Invalid keys: ${constant('http/unpaid.ts', 'STRANGERS_PER_MINUTE')} a minute for each address`],
   ['large bodies', `A body of more than ${LARGE_BYTES / KIB} KiB (free or paid)`],
   ['steps of large bodies', `a step of any body above ${OWN_TURN_BYTES / KIB} KiB`],
   ['passwords', `Passwords have ${PASSWORD_MIN_CHARS} to ${PASSWORD_MAX_CHARS} characters`],

@@ -112,7 +112,7 @@ export const SIZE_ROWS: readonly SizeRow[] = [
     beyond: '429 `too_many_unpaid`',
   },
   {
-    what: 'keys that are none, from one network, per minute',
+    what: 'invalid keys, from one network, per minute',
     value: () => count(constant('http/unpaid.ts', 'STRANGERS_PER_MINUTE')),
     beyond: '429 `too_many_unpaid`',
   },
