@@ -1,7 +1,7 @@
 /**
  * How many connections strangers may hold: so many each, and all together no more than leaves descriptors for those who pay, for the
- * stores and for the providers. Beyond that the oldest are ended, of whoever holds most: whoever asks for something and gets
- * it is never among the oldest, and an answer under way to somebody known is never ended at all.
+ * stores and for the providers. Beyond that the oldest of the address that holds most are ended. A request that is answered makes its
+ * connection young again, and an answer under way to an accepted caller is never ended.
  */
 import type { Logger } from '@/lib/logger'
 import { networkOf } from '@/lib/quota/network'

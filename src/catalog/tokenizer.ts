@@ -1,4 +1,4 @@
-/** Counts the tokens of texts with a real vocabulary, in a thread of its own: whoever serves is never held up by it. */
+/** Counts the tokens of texts with a real vocabulary, in a thread of its own, so that it never delays requests. */
 import { Worker } from 'node:worker_threads'
 import { type CountAsker, createCountQueue } from '@/catalog/tokenizer/count-queue'
 import type { CountAnswer } from './tokenizer-worker'

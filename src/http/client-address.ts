@@ -4,7 +4,7 @@ import { peerOf } from './silence'
 
 const peers = new WeakMap<Request, string>()
 
-/** Notes the peer of the connection that `request` came in on. What is put on record by address needs it at once: whoever hangs up would be nobody. */
+/** Notes the peer of the connection that `request` came in on. It is noted at once because a closed connection has no peer any more. */
 export function rememberPeer(request: Request, peer: string): void {
   peers.set(request, peer)
 }

@@ -1,4 +1,4 @@
-/** The name of the route that a path belongs to: one of ours, whatever a client writes, for whoever counts or logs by route. */
+/** The name of the route that a path belongs to, for metrics and logs: always one of ours, whatever a client writes. */
 
 /** The name of every path that is no route. */
 export const UNKNOWN_ROUTE = 'unknown'

@@ -1,7 +1,7 @@
 /**
  * What nobody pays for: free answers, refusals, and strangers. Each is limited, and decided before a body is read wherever it can be.
- * The limits are each process's own. Whoever pays is asked nothing: only for a key that was refused a moment ago, or that announces a
- * large body, the ledger is asked before the body is read what it would say to a reserve after it.
+ * The limits are each process's own. A usual paid request is not checked here: only for a key that was refused a moment ago, or a
+ * large body, the ledger is asked before the body is read whether it would grant a reserve.
  */
 import { GatewayError } from '@/chat/error'
 import { refuseAsReserve, refuseWithoutCredit } from '@/gateway/refuse-early'
@@ -79,7 +79,7 @@ export function createUnpaid({ ledger, clock, limits, trustedProxyHops }: Unpaid
     await refuseAsReserve(ledger, payer, least)
   }
 
-  /** While the ledger is asked, the server takes the body off the socket: whoever has just been refused is told so at once. */
+  /** The server reads the body from the socket while the ledger is asked, so a caller refused a moment ago is refused without asking. */
   function admitUnread(payer: Payer): Promise<void> {
     for (const whose of [payer.keyId, payer.accountId]) {
       const told = lately.get(whose)

@@ -1,6 +1,6 @@
 /**
- * Everything that customers share, and how much of it one of them may have: the one list of it. Whoever hands a resource out takes its
- * numbers from here; the table of docs/SECURITY.md is this list, and a test holds one to the other.
+ * Everything that customers share, and how much of it one of them may have. Code that hands a resource out takes its numbers from here;
+ * the table of docs/SECURITY.md is this list, and a test compares both.
  */
 
 /** One thing that is shared. A number that is left out has no meaning for it, or is said in `told`. */

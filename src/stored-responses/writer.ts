@@ -66,7 +66,7 @@ export function createWriter({ database, copies, limits, logger }: WriterDeps): 
     for (const accountId of new Set(wanted.map((row) => row.accountId))) await keepWithin(accountId)
   }
 
-  /** Whoever deleted it before it was written, or just then, found only the copy. Whether somebody did. */
+  /** Deletes a row whose answer was deleted while only its copy existed. Returns whether that was so. */
   async function dropBuried(row: NewResponse): Promise<boolean> {
     if (!(await copies.isBuried(row))) return false
     await copies.bury(row.accountId, row.id)

@@ -14,8 +14,8 @@ const INSUFFICIENT_PRIVILEGE = '42501'
 
 /**
  * Makes the partitions from last month to two months ahead and returns after how many milliseconds to look again. A role that
- * may not make tables is only warned about, and so is a dump that reads the records: whoever waited for its end would hold up all who
- * read or book behind it. Records go into the default partition and move when somebody makes the month.
+ * may not make tables is only warned about, and so is a dump that reads the records: waiting for its end would block all later reads and
+ * writes. Records then go into the default partition and move once the month's partition is made.
  */
 export async function ensurePartitions(sql: Sql, logger: Logger): Promise<number> {
   try {

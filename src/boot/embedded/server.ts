@@ -81,7 +81,7 @@ export async function runServer(
   }
 }
 
-/** Whoever is just stopping is waited for; a gateway whose server runs has no mind to. */
+/** Claims the folder. A server that is just stopping is waited for; one that runs and is shared is not. */
 async function claimFor(kind: ServerKind, { directory, attach }: RunOptions): Promise<Claim | undefined> {
   const claim = await claimDirectory(directory, attach ? 0 : STOPPING_WAIT_MS)
   if (claim || attach || (await findSharedServer(kind, directory))) return claim

@@ -42,8 +42,8 @@ const FOLLOW_MS = 10_000
 const POLL_MS = 50
 
 /**
- * Reloads, once nobody else does. Takes some seconds at most; rejects where the store cannot be reached. Whoever comes meanwhile
- * waits only while the proposal is meant: it is closed whatever happens, and forgotten where its proposer dies.
+ * Reloads, once no other reload runs. Takes some seconds at most; rejects where the store cannot be reached. A proposal is closed in any
+ * case, and forgotten where its proposer dies, so the next reload never waits for a dead one.
  */
 export async function reloadGateways(options: ReloadOptions): Promise<ReloadOutcome> {
   const { exchange, gateway, onProposed } = options
@@ -88,7 +88,7 @@ async function carryOut(options: ReloadOptions, proposal: Proposal): Promise<Rel
   return { kind: 'agreed', hash, processes: followed }
 }
 
-/** The processes concerned, once `isDone` of each of them, or as they are when the time is over. Whoever dies is not waited for. */
+/** The processes concerned, once `isDone` of each of them, or as they are when the time is over. Dead processes are not waited for. */
 async function waitFor(
   look: () => Promise<Member[]>,
   { gateway }: Proposal,

@@ -70,7 +70,7 @@ export function claimedUsage(reading: MeterReading, estimatedInput: number): Usa
   return partialUsage(reading, estimatedInput)
 }
 
-/** Nothing was said, whoever says otherwise: there is the input, in our own count. */
+/** The reading of an answer without output: only the input, by our own count. */
 function onlyAsked({ countedInput }: MeterReading): MeterReading {
   const silence = { usage: null, isUsageStale: false, countedOutput: 0, hasOutput: false, finish: undefined }
   return { ...silence, ...(countedInput !== undefined && { countedInput }) }

@@ -85,8 +85,8 @@ export async function settle(deps: SettleDeps, open: OpenCharge, ending: Ending)
 }
 
 /**
- * So that whoever looks for a request finds it, and sees why the next ones cost something. Returns what was charged in the end: whether a
- * hang-up is free, the ledger decides, and as long as it has not said so it is not.
+ * Lists the hang-up among the account's failed requests, so that people see why later ones cost something. Returns what was charged: the
+ * ledger decides whether a hang-up is free, and until it has said so it is not.
  */
 function noteHangUp(
   { failures, metrics }: SettleDeps,

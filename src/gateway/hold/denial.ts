@@ -114,7 +114,7 @@ const WINDOW_BUDGET: Record<BudgetWindow, string> = {
   total: 'total budget',
 }
 
-/** Whoever has a key may know what it and its owner may spend; of the account's figures, nothing but that they are reached. */
+/** A key is told the figures of its own and its owner's budgets; of the account's only that one is reached. */
 function overScopeBudget(
   outcome: Extract<ReserveOutcome, { kind: 'over_budget' }>,
   fileTokens: number | undefined,

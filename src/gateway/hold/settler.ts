@@ -53,7 +53,7 @@ export function createSettler(
   metrics: Pick<Metrics, 'flagged' | 'settlementFailed'>,
 ): Settler {
   let pending = 0
-  /** For whoever waits until none is pending. */
+  /** Resolved once nothing is pending. */
   let drained: PromiseWithResolvers<void> | undefined
   /** Acknowledged lately, in the order of their acknowledgement. */
   let kept: { resolution: Resolution; atMs: number }[] = []
@@ -133,7 +133,7 @@ export function createSettler(
   }
 }
 
-/** Whoever waits for an acknowledgement, and is told after a while that there is none yet. */
+/** A wait for an acknowledgement, which ends after a while without one. */
 class Waiting implements Timed {
   readonly dueAtMs = dueIn(PATIENCE_MS)
   readonly told = Promise.withResolvers<SettleOutcome | undefined>()

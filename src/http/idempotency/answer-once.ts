@@ -1,7 +1,7 @@
 /**
- * Answers a request that has an idempotency key once, whoever asks how often: the first is sent and its answer kept, a repetition
- * gets that answer. Such a request is an operation rather than a connection: it goes on where its client hangs up, for so long, since
- * the answer can still be asked for. docs/decisions/0014-a-key-is-charged-once.md says what becomes of a key in which case.
+ * Answers a request that has an idempotency key once: the first is sent and its answer kept, a repetition gets that answer. Such a
+ * request goes on for some time after its client hangs up, since the answer can still be asked for.
+ * docs/decisions/0014-a-key-is-charged-once.md says what becomes of a key in which case.
  */
 import { GatewayError } from '@/chat/error'
 import type { From } from '@/http/client-address'
@@ -28,7 +28,7 @@ const KEEP_GRACE_MS = 10_000
 const RETRY_AFTER_SECONDS = 2
 const REPLAYED_HEADER = 'idempotent-replayed'
 
-/** Whoever asks with a key. */
+/** The caller of a request with an idempotency key. */
 type Asker = {
   from: From
   /** Fires when the client hangs up. */

@@ -104,7 +104,7 @@ export function createClaims({ run, limits = LIMITS, room = ALL_ROOM }: ClaimsOp
     unnoted.set(accountId, kept)
     if (isTrimming) return
     isTrimming = true
-    // Whoever keeps an answer next tries again.
+    // The next answer that is kept tries again.
     trimNoted().catch(() => undefined)
   }
 
@@ -215,7 +215,7 @@ async function asked<T>(work: Promise<T>): Promise<T> {
   }
 }
 
-/** Nothing is sent without a claim: whoever wants one is asked to try again. */
+/** The refusal while keys cannot be claimed: without a claim nothing is sent. */
 export function claimsUnavailable(cause?: unknown): GatewayError {
   return new GatewayError('overloaded', 'Idempotency keys cannot be looked up at the moment. Try again.', {
     code: 'idempotency_unavailable',

@@ -22,7 +22,7 @@ export type RequestName = { key: string; fingerprint: string; ofBody(body: Uint8
 
 /**
  * The caller's name for the request; undefined where it has none. Throws `invalid_request` for one that can't be, and where keys are
- * not offered: whoever sends one relies on it.
+ * not offered: a caller that sends one relies on it.
  */
 export function readRequestName(request: Request, isOffered: boolean): RequestName | undefined {
   const key = request.headers.get('idempotency-key')

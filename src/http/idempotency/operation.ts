@@ -87,7 +87,7 @@ export function openOperation(deps: OperationDeps, claimant: Claimant, client: A
     },
     async keep({ status, headers, body }) {
       const isGiven = status === 200
-      // For whoever has not said how it ended: what is not known to be free counts as charged.
+      // Used where the route has not said how it ended: an unknown end counts as charged.
       decide({ isWhole: isGiven, isCharged: true })
       const text = await new Response(body).text()
       await conclude({ status, headers: [...headers], body: text })

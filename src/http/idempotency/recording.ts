@@ -29,7 +29,7 @@ export function recordStream(source: ReadableStream<Uint8Array>, options: Record
   let client: ReadableStreamDefaultController<Uint8Array> | undefined
   let state: 'told' | 'hurried' | 'unseen' = 'told'
   let hasEnded = false
-  /** One read after another, whoever asks. */
+  /** Reads wait for each other here. */
   let turn = Promise.resolve()
 
   function copy(piece: Uint8Array): void {

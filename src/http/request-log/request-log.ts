@@ -1,7 +1,7 @@
 /**
  * Writes the line of every request that no answer of a provider has ended: refused, given an earlier answer again, or answered for
- * free. Whoever is refused again and again must not fill the disk: of each account, and of strangers by their network, so many lines
- * are written in ten seconds, and what was left out is counted in a line of its own.
+ * free. Repeated refusals must not fill the disk: for each account, and for strangers by network, a limited number of lines is written in
+ * ten seconds, and the rest is counted in one line.
  */
 import { knownError } from '@/chat/error'
 import { clientAddress } from '@/http/client-address'

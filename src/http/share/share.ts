@@ -1,6 +1,6 @@
 /**
  * What one request has of what all share while it is read: memory for its body and for what it builds on, and, where that is large and
- * nobody has paid for it yet, a turn at the event loop. Whoever finds it used up waits in line for some seconds, its body unread.
+ * nobody has paid for it yet, a turn at the event loop. A request that finds nothing left waits some seconds with its body unread.
  */
 import { GatewayError } from '@/chat/error'
 import type { BodySize } from '@/http/body'
@@ -99,7 +99,7 @@ class RequestShare {
     if (this.turn || (bytes <= LARGE_BYTES && dearValues <= MANY_VALUES)) return undefined
     return this.wait(this.parts.turns.take(this.payer.accountId, 1)).then((taken) => {
       this.turn = taken
-      // Else whoever waited would go on right behind the one before, with nobody else's turn between.
+      // Otherwise the next in line would run directly after this one, without a turn for other work.
       return ownTurn()
     })
   }

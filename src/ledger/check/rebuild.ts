@@ -58,7 +58,7 @@ async function rebuildShard(
   const views = await viewAccounts(deps, shard, new Map(accountIds.map((id) => [id, []])))
   for (const accountId of accountIds) {
     const view = views.get(accountId)
-    // Whoever moves right now takes the careful way, alone.
+    // An account that changed meanwhile is restored by itself.
     const isDone = view && (await applyView(deps, view, 'rebuild')) !== 'changed'
     if (!isDone) await restorer.account(accountId, 'rebuild')
   }

@@ -70,7 +70,7 @@ async function expireShard(deps: LedgerDeps, shard: number, due: HoldMember[] | 
   })
 }
 
-/** Whoever withheld this died, or waits for the history: only that knows whether it is gone for good. */
+/** The gateway that withheld this credit died, or waits for Postgres. Only the history knows whether the credit is gone for good. */
 async function decideWithheld(deps: LedgerDeps, { accountId, holdId, amount }: HoldMember): Promise<void> {
   const fate = await resolveWithheld(deps, { accountId, entryId: holdId, amount: nano(amount) })
   deps.logger.warn('withheld_credit_expired', { accountId, entryId: holdId, fate })

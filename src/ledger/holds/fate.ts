@@ -1,4 +1,4 @@
-/** What became of a request whose gateway may be dead, as far as its hold tells: for whoever would send it once more. */
+/** What became of a request whose gateway may be dead, judged by its hold. Asked before such a request is sent once more. */
 import type { LedgerDeps } from '@/ledger/accounts/deps'
 import type { HoldFate, Payer } from '@/ledger/outcomes'
 import { streamedRecords } from '@/ledger/records/unsynced-records'
@@ -32,7 +32,7 @@ export async function fateOf({ runner }: LedgerDeps, { accountId, holdId }: Hold
 /**
  * The fate of a hold that nobody works with any more, for good. One that expired for nothing is sealed, and so is one that the
  * store does not know, which is then looked for among the records: those leave the stream only for the history, so they are
- * asked in this order. Whoever reserves or charges it after that, because he was only stuck, finds it resolved.
+ * asked in this order. A gateway that was only stuck and reserves or charges it later finds it resolved.
  */
 export async function sealFate(deps: LedgerDeps, hold: Hold): Promise<HoldFate> {
   const fate = await fateOf(deps, hold)

@@ -1,6 +1,6 @@
 /**
  * A shard's epoch: a random word that each of its accounts and keys carries once it has been compared with the history. A new one
- * makes them all unconfirmed at once. Whoever gives a shard another epoch does it here, or by a script that is handed one from here.
+ * makes them all unconfirmed at once. Every new epoch is made here, also those that scripts set.
  */
 import { systemClock } from '@/lib/clock'
 import { randomBase62 } from '@/lib/ids'

@@ -157,7 +157,7 @@ function createCircuit(id: string, nowMs: number): Circuit {
   }
 }
 
-/** An open circuit whose time is over is half-open, whoever looks at it first. */
+/** Makes an open circuit half-open once its time is over. */
 function lapse(circuit: Circuit, nowMs: number): void {
   if (nowMs < circuit.openUntilMs) return
   circuit.state = 'half-open'

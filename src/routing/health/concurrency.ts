@@ -1,7 +1,7 @@
 /**
  * Limits how many calls a provider has in flight, with a short, bounded queue. What would wait too long is refused at once,
- * so that overload costs the refused nothing and the admitted little. Whoever has many calls in flight leaves some slots, and some
- * places in the queue, to those who have none.
+ * so that overload costs the refused nothing and the admitted little. An account with many calls in flight leaves some slots, and some
+ * places in the queue, to others.
  */
 import type { Provider } from '@/catalog/types'
 import { GatewayError } from '@/chat/error'
@@ -35,7 +35,7 @@ const QUEUED_PER_SLOT = 1
 const SMOOTHING = 0.1
 
 const { perAccount, perProcess } = SHARED.providerSlots
-/** An account takes one more while it has fewer than so many for each that is free: alone it gets its share, and whoever comes then, most of the rest. */
+/** An account takes one more slot while it has fewer than this many for each free one. */
 const OWN_PER_FREE = perAccount / (perProcess - perAccount)
 
 type Waiter = { accountId: string; grant(release: Release): void }
@@ -62,7 +62,7 @@ export function createConcurrencyLimiter(clock: Clock): ConcurrencyLimiter {
     return lane
   }
 
-  /** Nobody is overtaken: whoever waits is let in as soon as there is a slot for them. */
+  /** A free slot goes to the line first, so no newcomer overtakes a waiting call. */
   function tryTake(provider: Provider, accountId: string): Release | undefined {
     const lane = laneOf(provider)
     return mayTake(lane, accountId) ? occupy(lane, accountId, clock) : undefined
@@ -133,7 +133,7 @@ function occupy(lane: Lane, accountId: string, clock: Clock): Release {
   }
 }
 
-/** Gives free slots to those who have least, of them to whoever waits for longest. */
+/** Gives free slots to the accounts that have least, among equals to the call that has waited longest. */
 function letIn(lane: Lane, clock: Clock): void {
   while (lane.queue.size > 0) {
     let next: Waiter | undefined

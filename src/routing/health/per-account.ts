@@ -1,4 +1,4 @@
-/** What one account alone has met at targets and keys: kept for as many accounts as there is room for, forgotten of whoever met nothing for longest. */
+/** Faults that one account met at targets and keys. Bounded: the account whose last fault is oldest is forgotten first. */
 import { createBoundedMap } from '@/lib/bounded-map'
 
 export interface PerAccount<V> {

@@ -85,7 +85,7 @@ export function createFailedRequests({ database, clock, logger, isSold }: Failed
 
   function note({ requestId, payer, format, model, error }: Failure): void {
     const known = knownError(error)
-    // A key that is none any more: whoever sends it is nobody's customer.
+    // The key is no longer valid, so the request belongs to no account.
     if (known.status === UNAUTHENTICATED) return
     const { accountId, keyId } = payer
     const atMs = clock.now()
