@@ -1,7 +1,7 @@
 /** Keeps the holds of this process alive: renews them in batches, each with the progress of its answer so far. */
+import { shardByShard } from '@/ledger/holds/renew'
 import type { Ledger } from '@/ledger/ledger'
 import type { Renewal } from '@/ledger/outcomes'
-import { shardOf } from '@/ledger/store/names'
 import type { Clock } from '@/lib/clock'
 import type { Logger } from '@/lib/logger'
 import { type BackgroundWorker, createWorkerLoop } from '@/lib/worker-loop'
@@ -56,9 +56,7 @@ export function createHoldKeeper(
   /** What is said of a hold is put together right before it is sent: of thousands at once, the event loop would stand still for that. */
   async function renewDue(): Promise<void> {
     const nowMs = clock.monotonic()
-    const waiting = [...open].filter((hold) => hold.renewAtMs <= nowMs)
-    // One script renews all of a shard: side by side they need few.
-    const due = [...Map.groupBy(waiting, ({ accountId }) => shardOf(accountId)).values()].flat()
+    const due = shardByShard([...open].filter((hold) => hold.renewAtMs <= nowMs))
     for (let start = 0; start < due.length; start += BATCH_SIZE) {
       const batch = due.slice(start, start + BATCH_SIZE).filter((hold) => open.has(hold))
       for (const hold of batch) hold.renewAtMs = nowMs + renewEveryMs

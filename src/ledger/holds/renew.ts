@@ -10,6 +10,11 @@ import { factsText } from '@/ledger/usage-record'
 /** Holds in one script: bounds how long it keeps the store busy. */
 const BATCH_SIZE = 200
 
+/** The same holds with those of one shard side by side: cut into batches they need few scripts. */
+export function shardByShard<Held extends { readonly accountId: string }>(holds: readonly Held[]): Held[] {
+  return [...Map.groupBy(holds, ({ accountId }) => shardOf(accountId)).values()].flat()
+}
+
 /** Renews holds of any accounts; outcomes in the order of `renewals`. */
 export async function renew(deps: LedgerDeps, renewals: readonly Renewal[]): Promise<RenewOutcome[]> {
   const outcomes: RenewOutcome[] = []
