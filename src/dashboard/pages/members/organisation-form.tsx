@@ -35,10 +35,10 @@ export function OrganisationForm() {
     >
       <form onSubmit={submit} noValidate>
         <Stack gap="md">
-          <SimpleGrid cols={{ base: 1, sm: 3 }} spacing="md">
+          <SimpleGrid cols={{ base: 1, md: 3 }} spacing="md">
             <TextInput
               label="Company name"
-              description="The account is called so from then on"
+              description="The account gets this name"
               maxLength={200}
               autoComplete="organization"
               {...form.getInputProps('name')}
