@@ -238,9 +238,10 @@ test('ledger pack refuses while a gateway of an older version runs', async () =>
   expect((await refuse('ledger pack')).stderr).toContain('1 gateway processes of an older version')
   clearInterval(older)
   expect(await shards()).toBe('64')
-  await exchange.beat({ ...member, readsPacked: true })
+  const packing = { ...member, readsPacked: true }
+  await exchange.beat(packing)
   expect((await refuse('ledger pack')).stderr).toContain('1 gateway processes of an older version')
-  await exchange.beat({ ...member, readsPacked: true, readsCompact: true })
+  await exchange.beat({ ...member, readsCompact: true })
   expect((await succeed('ledger pack')).json).toEqual({ packed: true })
   expect(await shards()).toBe('64 compact')
   expect((await succeed('audit list --action ledger.pack')).json.entries).toHaveLength(1)

@@ -2,6 +2,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { startRedis, type TestServer } from '@test/support/stores'
 import { until } from '@test/support/until'
+import { expireHolds } from '@/ledger/holds/expire'
 import { connectRedis, type RedisClient } from '@/ledger/store/connection'
 import { COMPACT_SHARDS, metaName, shardOf } from '@/ledger/store/names'
 import { nano } from '@/lib/money'
@@ -88,18 +89,42 @@ describe('a store that is down', () => {
 })
 
 describe('a store whose user may not append records', () => {
+  async function withoutRecords(work: () => Promise<unknown>): Promise<void> {
+    await bench.redis.call('ACL', 'SETUSER', 'default', '-xadd')
+    await expect(work()).rejects.toMatchObject(unavailable)
+    await bench.redis.call('ACL', 'SETUSER', 'default', '+xadd')
+  }
+
   test('charges nothing without one, and what was refused is charged once it may', async () => {
     const payer = await bench.fund(1_000)
     const hold = request(payer, 100)
     await bench.ledger.reserve(hold)
     const before = await snapshot(bench.redis, payer.accountId)
-    await bench.redis.call('ACL', 'SETUSER', 'default', '-xadd')
-    await expect(bench.ledger.settle(settlement(hold, 40))).rejects.toMatchObject(unavailable)
-    await bench.redis.call('ACL', 'SETUSER', 'default', '+xadd')
+    await withoutRecords(() => bench.ledger.settle(settlement(hold, 40)))
     expect(await snapshot(bench.redis, payer.accountId)).toEqual(before)
     expect(await bench.ledger.settle(settlement(hold, 40))).toMatchObject({ kind: 'settled', record: { seq: 1 } })
     await bench.history.flush(bench.redis, [payer.accountId])
     expect(bench.history.records(payer.accountId)).toHaveLength(1)
+  })
+
+  test('leaves holds that are due as they are, and what they cost is charged once it may', async () => {
+    const payer = await bench.fund(1_000)
+    const holds = [request(payer, 100), request(payer, 200), request(payer, 300)]
+    for (const hold of holds) await bench.ledger.reserve(hold)
+    const { accountId } = payer
+    const renewal = { accountId, ttlMs: 1_000, facts: FACTS, reached: true }
+    const [free, ...reached] = holds
+    await bench.ledger.renew(reached.map(({ holdId }) => ({ ...renewal, holdId, cost: nano(40) })))
+    const due = await Promise.all(holds.map((hold) => passDeadline(bench.redis, hold)))
+    const before = await snapshot(bench.redis, accountId)
+    await withoutRecords(() => expireHolds(bench.deps, shardOf(accountId), due))
+    expect(await snapshot(bench.redis, accountId)).toEqual(before)
+    expect(await expireHolds(bench.deps, shardOf(accountId), due)).toEqual([0, 40, 40])
+    expect(await bench.ledger.readBalance(accountId)).toMatchObject({ available: nano(920), held: nano(0), seq: 2 })
+    await bench.history.flush(bench.redis, [accountId])
+    const booked = bench.history.records(accountId).map(({ holdId }) => holdId)
+    expect(booked.sort()).toEqual(reached.map(({ holdId }) => holdId).sort())
+    expect(booked).not.toContain(free?.holdId)
   })
 })
 

@@ -20,8 +20,10 @@ export type Member = {
   pid: number
   /** Of the catalogue that it uses. */
   hash: string
-  /** Whether it reads accounts, keys and holds that are packed strings, and compact ones; missing in what older gateways say. */
-  readsPacked?: boolean
+  /**
+   * Whether it reads accounts, keys and holds in every layout; missing in what older gateways say. Nothing is said of packed strings
+   * alone (`readsPacked`): a command of that version asks for it before it writes its own word over a newer one.
+   */
   readsCompact?: boolean
   answer?: Answer
 }

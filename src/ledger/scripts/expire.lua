@@ -73,12 +73,11 @@ for index = 1, #ARGV / 3 do
   end
 end
 
--- After this point, the transition must succeed.
+local records = {}
 for _, expiry in ipairs(expiries) do
   local hold, account, key = expiry.hold, expiry.account, expiry.key
   local isReached = hold.reached == 1
   local tokensUsed = isReached and hold.tokens or 0
-  call('ZREM', KEYS[1], expiry.member)
   freeLimits(account, hold, tokensUsed)
   if key then
     freeKey(key, hold, tokensUsed)
@@ -86,7 +85,6 @@ for _, expiry in ipairs(expiries) do
       countMonth(key, expiry.cost, month)
     end
   end
-  bury(expiry.holdName, hold, 'expired', expiry.cost, EXPIRED_TOMBSTONE_MS, expiry.budgets and expiry.budgets.owner)
   if expiry.budgets then
     chargeBudgets(expiry.budgets, expiry.cost, windows)
   end
@@ -94,7 +92,7 @@ for _, expiry in ipairs(expiries) do
     returnHeld(account, hold.amount)
   else
     chargeAccount(account, expiry.cost, hold.amount, month)
-    appendRecord(KEYS[2], expiry.recentName, {
+    records[#records + 1] = {
       recordId = expiry.holdId,
       holdId = expiry.holdId,
       payer = expiry.payer,
@@ -107,8 +105,20 @@ for _, expiry in ipairs(expiries) do
       facts = hold.record,
       memberId = expiry.budgets and expiry.budgets.owner or nil,
       summary = account.layout and '' or summaryOf(hold.record),
-    }, account.layout)
+      recentName = expiry.recentName,
+      layout = account.layout,
+    }
   end
+end
+
+-- After this point, the transition must succeed.
+-- First the records, as settle does: a store that refuses them refuses the charges as well.
+for _, record in ipairs(records) do
+  appendRecord(KEYS[2], record.recentName, record, record.layout)
+end
+for _, expiry in ipairs(expiries) do
+  call('ZREM', KEYS[1], expiry.member)
+  bury(expiry.holdName, expiry.hold, 'expired', expiry.cost, EXPIRED_TOMBSTONE_MS, expiry.budgets and expiry.budgets.owner)
 end
 writeBudgets(opened)
 for name, account in pairs(movedAccounts) do

@@ -181,6 +181,35 @@ describe('a store that the version before has packed', () => {
   })
 })
 
+test('a compact store that a command of the version before has packed while no gateway ran serves the newer one, and becomes compact again', async () => {
+  await packLedger(bench.redis)
+  const payer = await bench.fund(10_000)
+  const [open, settled, fresh] = [request(payer, 1_000), request(payer, 1_000), request(payer, 1_000)]
+  for (const hold of [open, settled]) await bench.ledger.reserve(hold)
+  await bench.ledger.settle(settlement(settled, 100))
+  await packAsBefore()
+  const before = await snapshot(bench.redis, payer.accountId)
+  await asOlder(async () => {
+    await expect(bench.ledger.reserve(fresh)).rejects.toThrow()
+    await expect(bench.ledger.settle(settlement(open, 100))).rejects.toThrow()
+  }, 'packed')
+  expect(await snapshot(bench.redis, payer.accountId)).toEqual(before)
+  await bench.ledger.verify()
+  expect(await bench.ledger.reserve(fresh)).toMatchObject({ kind: 'reserved', available: 7_900 })
+  expect(await bench.redis.get(accountName(payer.accountId))).toStartWith('active\0')
+  expect(await bench.ledger.settle(settlement(open, 200))).toMatchObject({ kind: 'settled', record: { seq: 2 } })
+  await packLedger(bench.redis)
+  expect(await bench.ledger.settle(settlement(fresh, 300))).toMatchObject({ kind: 'settled', record: { seq: 3 } })
+  expect(await violations()).toEqual([])
+  await bench.history.flush(bench.redis, [payer.accountId])
+  expect(bench.history.records(payer.accountId).map(({ cost, facts }) => [Number(cost), facts])).toEqual([
+    [100, FACTS],
+    [200, FACTS],
+    [300, FACTS],
+  ])
+  expect(await violations()).toEqual([])
+})
+
 test('a store that nobody has used is compact from the beginning, and again where it was emptied', async () => {
   for (let round = 0; round < 2; round++) {
     await bench.redis.flushall()
