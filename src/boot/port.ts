@@ -1,4 +1,4 @@
-/** Whether the port can be had, asked before a start creates anything: a first start that fails later would leave its demo account behind. */
+/** Where the gateway listens; whether the port can be had, asked before a start creates anything: a first start that fails later would leave its demo account behind. */
 import { FFIType } from 'bun:ffi'
 import type { LookupAddress } from 'node:dns'
 import { lookup } from 'node:dns/promises'
@@ -30,6 +30,12 @@ export function onPort<T>({ host, port }: Listener, listen: () => T): T {
     if (code === 'EADDRNOTAVAIL') refuse(`HOST: ${host} is no address of this machine`)
     throw error
   }
+}
+
+/** Where a browser on this machine finds the gateway. */
+export function localAddress({ host, port }: Listener): string {
+  const isAnyAddress = host === '0.0.0.0' || host === '::'
+  return `http://${isAnyAddress ? 'localhost' : host}:${port}`
 }
 
 function refuse(message: string): never {

@@ -10,7 +10,7 @@ import type { Logger } from '@/lib/logger'
 import { compose, type Gateway } from './compose'
 import { capConnections } from './connection-caps'
 import { type OpenSockets, openSockets } from './open-sockets'
-import { onPort } from './port'
+import { localAddress, onPort } from './port'
 import type { Reloading } from './reload/assemble'
 import { serve } from './serve'
 
@@ -143,9 +143,3 @@ const CLOSE_TIMEOUT_MS = 500
 /** What the last spans get to reach their collector: something even where answers took all the time. */
 const MIN_FLUSH_MS = 500
 const MAX_FLUSH_MS = 5_000
-
-/** Where a browser on this machine finds the gateway. */
-export function localAddress({ host, port }: { host: string; port: number }): string {
-  const isAnyAddress = host === '0.0.0.0' || host === '::'
-  return `http://${isAnyAddress ? 'localhost' : host}:${port}`
-}

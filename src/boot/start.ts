@@ -21,11 +21,10 @@ import { loadAssets } from './dashboard-assets/load'
 import { DEMO_CREDIT, type DemoAccount } from './demo-account'
 import { FatalStartError } from './fatal-start-error'
 import { loadSettings } from './load-settings'
-import { checkPort } from './port'
+import { checkPort, localAddress } from './port'
 import { offerDemoAccount, prepareAccounts } from './prepare-accounts'
 import { supervise } from './processes/supervise'
 import { linkToSupervisor } from './processes/supervised'
-import { localAddress, runServer } from './run-server'
 import { openStores, type Stores } from './stores'
 
 /** A gateway that runs: what a person is told of it (nothing by one of several processes), and what signals lead to. */
@@ -78,8 +77,10 @@ async function prepare(environment: Environment, logWriter: LogWriter): Promise<
   const { config, catalog } = settings
   const { redact, learn: learnSecrets } = createLearningRedactor(catalogSecrets(catalog))
   const logger = createLogger({ level: config.logLevel, write: logWriter.write, service: catalog.service, redact })
+  const isServing = config.supervised !== undefined || config.processes === 1
   // Begun first, so that they have read their files by the time that strangers can take all descriptors.
-  const threads = config.supervised || config.processes === 1 ? startThreads() : Promise.resolve()
+  const threads = isServing ? startThreads() : Promise.resolve()
+  if (isServing) void loadServer()
   return { ...settings, logger, learnSecrets, threads }
 }
 
@@ -87,6 +88,7 @@ async function prepare(environment: Environment, logWriter: LogWriter): Promise<
 async function startSupervised(prepared: Prepared, stores: SupervisedStores): Promise<Running> {
   const link = linkToSupervisor(prepared.logger)
   const options = serverOptions(prepared, stores.gateway)
+  const { runServer } = await loadServer()
   const server = await runServer({ ...options, ...stores, exposition: link.exposition })
   link.serves(server.gateway.deps.metrics.snapshot)
   const parent = process.ppid
@@ -151,7 +153,13 @@ async function prebuildPages(logger: Logger): Promise<void> {
 }
 
 async function startOne(prepared: Prepared, { redisUrl, databaseUrl }: Stores): Promise<Serving> {
+  const { runServer } = await loadServer()
   return runServer({ ...serverOptions(prepared, gatewayName()), redisUrl, databaseUrl })
+}
+
+/** Half of all modules: read while the stores are asked, and not at all by a supervisor. */
+function loadServer() {
+  return import('./run-server')
 }
 
 function serverOptions({ config, catalog, logger, threads, learnSecrets, catalogFile }: Prepared, gateway: string) {

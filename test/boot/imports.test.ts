@@ -20,13 +20,21 @@ const LATER = [
 ]
 const NEEDED = ['elysia', 'ioredis', 'postgres']
 
-test('is no package that a paid request can do without', async () => {
-  const child = Bun.spawn([process.execPath, `--preload=${PRELOAD}`, '-e', "await import('@/boot/start')"], {
+/** Which of the packages are loaded with these modules: as one graph, all of which is read before any of it runs. */
+async function loadedBy(modules: readonly string[], packages: readonly string[]): Promise<string[]> {
+  const program = modules.map((module) => `import '${module}'`).join('\n')
+  const child = Bun.spawn([process.execPath, `--preload=${PRELOAD}`, '-e', program], {
     cwd: join(import.meta.dir, '..', '..'),
     stderr: 'pipe',
   })
   const text = await new Response(child.stderr).text()
-  const isLoaded = (name: string) => text.includes(`/node_modules/${name}/`)
-  expect(NEEDED.filter(isLoaded)).toEqual(NEEDED)
-  expect(LATER.filter(isLoaded)).toEqual([])
+  return packages.filter((name) => text.includes(`/node_modules/${name}/`))
+}
+
+test('is no package that a paid request can do without', async () => {
+  expect(await loadedBy(['@/boot/start', '@/boot/run-server'], [...NEEDED, ...LATER])).toEqual(NEEDED)
+})
+
+test('is no server before the settings are read, and none at all in a process that only watches others', async () => {
+  expect(await loadedBy(['@/boot/start'], ['postgres', 'elysia'])).toEqual(['postgres'])
 })
