@@ -8,7 +8,9 @@ import type { Ledger } from '@/ledger/ledger'
 import type { KeyStatus } from '@/ledger/outcomes'
 import { type ChangedBy, recordAudit } from './audit'
 import { inOrder } from './in-order'
+import { describeAddresses } from './key-limits'
 import { ageOf, limitsOf, secretsOf } from './key-listing'
+import { tellOfAddresses } from './members/tell-members'
 import { effectiveLimits } from './policies/effective-limits'
 
 /** `unknown_key` also where the key belongs to another account. A deleted key stays deleted. */
@@ -77,6 +79,9 @@ async function editHistory(transaction: Transaction, request: EditRequest): Prom
     accountId: row.accountId,
     details: { name: row.name, ...details },
   })
+  const { allowedAddresses } = edit.columns
+  if (allowedAddresses !== undefined && describeAddresses(allowedAddresses) !== describeAddresses(row.allowedAddresses))
+    await tellOfAddresses(transaction, { accountId: row.accountId, by }, allowedAddresses, row)
   return { kind: 'updated', status: edit.columns.status ?? row.status }
 }
 

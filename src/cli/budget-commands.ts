@@ -4,9 +4,7 @@ import { BUDGET_WINDOWS, type BudgetWindow } from '@/ledger/budgets'
 import { formatUsd, type Nano } from '@/lib/money'
 import { type Command, optional, required, type Values } from './command'
 import { fail } from './failure'
-import { readOptionalBudget, readText } from './values'
-
-const NONE = 'none'
+import { readBudget, readText } from './values'
 
 export const BUDGET_COMMANDS: readonly Command[] = [
   {
@@ -50,9 +48,7 @@ function scopeOf({ member, key }: Values, accountId: string) {
 
 function readLimits(values: Values): Partial<Record<BudgetWindow, Nano | null>> {
   const given = BUDGET_WINDOWS.filter((window) => values[window] !== undefined)
-  return Object.fromEntries(
-    given.map((window) => [window, values[window] === NONE ? null : readOptionalBudget(values, window)]),
-  )
+  return Object.fromEntries(given.map((window) => [window, readBudget(values, window)]))
 }
 
 function usdOf(limits: Partial<Record<BudgetWindow, { limit: Nano }>>): Record<string, string> {

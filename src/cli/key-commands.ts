@@ -11,7 +11,7 @@ import { type Command, optional, required, type Values } from './command'
 import { fail } from './failure'
 import { lookUpKey } from './key-lookups'
 import type { Services } from './services'
-import { MAX_LIMITS, readEmail, readOptionalBudget, readOptionalCount, readText } from './values'
+import { MAX_LIMITS, readBudget, readEmail, readOptionalCount, readText } from './values'
 
 const ALLOW = required('LIST', 'addresses and networks such as 203.0.113.0/24,2001:db8::/32, or everywhere')
 
@@ -60,7 +60,7 @@ export const KEY_COMMANDS: readonly Command[] = [
       'requests-per-minute': optional('n', "otherwise the catalogue's; above the account's limit, raises that too"),
       'tokens-per-minute': optional('n', 'as above'),
       concurrency: optional('n', 'requests at once; as above'),
-      'monthly-budget-usd': optional('USD', 'per calendar month (UTC); otherwise none'),
+      'monthly-budget-usd': required('USD', 'per calendar month (UTC), since no budget of a member binds it; or none'),
     },
     prepare(values) {
       const key = {
@@ -69,7 +69,7 @@ export const KEY_COMMANDS: readonly Command[] = [
         requestsPerMinute: readOptionalCount(values, 'requests-per-minute', MAX_LIMITS.requestsPerMinute),
         tokensPerMinute: readOptionalCount(values, 'tokens-per-minute', MAX_LIMITS.tokensPerMinute),
         concurrency: readOptionalCount(values, 'concurrency', MAX_LIMITS.concurrency),
-        monthlyBudget: readOptionalBudget(values, 'monthly-budget-usd'),
+        monthlyBudget: readBudget(values, 'monthly-budget-usd'),
       }
       return async (services) => {
         await raiseAccount(services, key)

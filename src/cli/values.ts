@@ -50,12 +50,13 @@ export function readUsd(values: Values, name: string): Nano {
   return amount
 }
 
-/** A budget of 0 USD or more, or null where the option was not given. */
-export function readOptionalBudget(values: Values, name: string): Nano | null {
-  const text = values[name]
-  if (text === undefined) return null
+/** A budget of 0 USD or more, or null where it says `none`. */
+export function readBudget(values: Values, name: string): Nano | null {
+  const text = values[name] ?? ''
+  if (text === 'none') return null
   const amount = parseUsd(text)
-  if (amount === undefined || amount < 0) fail(`--${name} must be an amount in USD from 0 to 9000000, e.g. 25.00`)
+  if (amount === undefined || amount < 0)
+    fail(`--${name} must be an amount in USD from 0 to 9000000, e.g. 25.00, or none`)
   return amount
 }
 

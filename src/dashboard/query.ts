@@ -39,6 +39,24 @@ export function usePages<Page extends { nextCursor: string | null }>(
   })
 }
 
+/** Of a list that is asked for whole: the most that the server gives at once. */
+const LARGEST_PAGE = 100
+
+/** A list that is short enough to be shown whole, from all of its pages. What the first says beside its items stays. */
+export async function allPages<Page extends { items: unknown[]; nextCursor: string | null }>(
+  ask: (page: { cursor?: string; limit: number }) => Promise<Page>,
+): Promise<Page> {
+  const first = await ask({ limit: LARGEST_PAGE })
+  const items = [...first.items]
+  let { nextCursor: cursor } = first
+  while (cursor !== null) {
+    const next = await ask({ limit: LARGEST_PAGE, cursor })
+    items.push(...next.items)
+    cursor = next.nextCursor
+  }
+  return { ...first, items }
+}
+
 /** The filters that are not empty. */
 export function filled<Filters extends Record<string, string>>(filters: Filters): Partial<Filters> {
   return Object.fromEntries(Object.entries(filters).filter(([, text]) => text !== '')) as Partial<Filters>

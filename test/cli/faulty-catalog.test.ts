@@ -30,7 +30,7 @@ async function succeed(command: string, environment: Record<string, string>) {
 
 test('what takes away, gives and checks needs no catalogue; what sells or limits by it says what is wrong', async () => {
   const { accountId } = await succeed('account create --email f@example.test --name F', stores)
-  const { keyId } = await succeed(`key create --account ${accountId} --name K`, stores)
+  const { keyId } = await succeed(`key create --account ${accountId} --name K --monthly-budget-usd none`, stores)
   const user = ['user', 'create', '--email', 'u@example.test']
   expect(await run(user, stores, 'a long enough passphrase, 47 times')).toMatchObject({ code: 0 })
   const path = join(folder, 'catalog.json')
@@ -44,7 +44,7 @@ test('what takes away, gives and checks needs no catalogue; what sells or limits
     const reference = `r${text?.length}`
     await succeed(`credit add --account ${accountId} --usd 3 --reference ${reference}`, broken)
     expect(await succeed('ledger check', broken)).toMatchObject({ ok: true })
-    const refused = await run(['key', 'create', '--account', String(accountId), '--name', 'L'], broken)
+    const refused = await run(['key', 'create', '--account', String(accountId), '--name', 'L', '--monthly-budget-usd', '1'], broken)
     expect(refused.code).not.toBe(0)
     expect(refused.stderr).toContain(path)
   }

@@ -79,7 +79,7 @@ describe('somebody who is disabled', () => {
     const userId = String(json.userId)
     const [user] = await sql`SELECT account_id FROM users WHERE id = ${userId}`
     const accountId = String(user?.account_id)
-    const { json: key } = await succeed(`key create --account ${accountId} --name theirs`)
+    const { json: key } = await succeed(`key create --account ${accountId} --name theirs --monthly-budget-usd none`)
     const keyId = String(key.keyId)
     await sql`INSERT INTO sessions (id, token, user_id, expires_at)
       VALUES ('sess_gone', 'hash of gone', ${userId}, now() + interval '1 day')`
@@ -97,7 +97,7 @@ describe('somebody who is disabled', () => {
   test('leaves the keys alone of an account that others use', async () => {
     const [user] = await fixture.database.sql`SELECT account_id FROM users WHERE email = ${email}`
     const accountId = String(user?.account_id)
-    const { json: key } = await succeed(`key create --account ${accountId} --name shared`)
+    const { json: key } = await succeed(`key create --account ${accountId} --name shared --monthly-budget-usd none`)
     await fixture.database.sql`INSERT INTO users (id, name, email, account_id)
       VALUES ('user_colleague', 'Colleague', 'colleague@example.test', ${accountId})`
     expect((await succeed(`user disable --email ${email}`)).json.deactivatedKeys).toEqual([])
@@ -119,7 +119,7 @@ test('every command that touches money, keys, people or limits leaves one audit 
   await succeed(`account suspend --account ${account.accountId}`)
   await succeed(`account activate --account ${account.accountId}`)
   await succeed(`account limits --account ${account.accountId} --concurrency 5 --reason asked-for`)
-  const { json: key } = await succeed(`key create --account ${account.accountId} --name ci --concurrency 3`)
+  const { json: key } = await succeed(`key create --account ${account.accountId} --name ci --monthly-budget-usd none --concurrency 3`)
   await succeed(`key deactivate --key ${key.keyId}`)
   await succeed(`key activate --key ${key.keyId}`)
   await succeed(`key delete --key ${key.keyId}`)

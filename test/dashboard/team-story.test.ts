@@ -13,6 +13,7 @@ setDefaultTimeout(300_000)
 const PASSWORD = 'a horse on a battery'
 const VERIFY = /(http:\S+\/dashboard\/verify-email#token=\w+)/
 const INVITATION = /(http:\S+\/dashboard\/invitation#token=\w+)/
+const LOW_CREDIT = /has fallen below 10\.00 USD[^]*?(http:\S+\/dashboard\/a\/acct_\w+\/credit)/
 const CALLERS = 4
 /** So many answers by each text of the key, before the story goes on. */
 const ENOUGH = 20
@@ -35,7 +36,7 @@ afterAll(async () => {
   await mailServer.stop()
 })
 
-test('organisation → invitation → budget → key → rotation under load → the budget refuses', async () => {
+test('organisation → invitation → budget → key → rotation under load → an alert by mail → the budget refuses', async () => {
   const [founderEmail, colleagueEmail] = ['ada@engines.example', 'charles@engines.example']
   const founder = await browser.open('/dashboard/sign-up', { url: gateway.url })
   await signUp(founder, 'Ada Lovelace', founderEmail)
@@ -54,6 +55,11 @@ test('organisation → invitation → budget → key → rotation under load →
   await colleague.getByText('Its member, day: $0.00 of $5.00').waitFor()
   await expectAccessible(colleague)
   const latest = await rotateUnderLoad(colleague, key)
+
+  // What was called for has taken the credit below the first threshold, which nobody had to set.
+  await founder.goto(await mailServer.find(founderEmail, LOW_CREDIT))
+  await founder.getByRole('heading', { name: 'Credit', exact: true }).waitFor()
+  expect(mailServer.mails.filter(({ to, text }) => to === colleagueEmail && LOW_CREDIT.test(text))).toEqual([])
 
   await setBudget(founder, '0')
   const refused = await call(latest)

@@ -82,7 +82,7 @@ beforeAll(async () => {
   const admin = async (...args: string[]) => (await runProcess(args, environment)).json
   const account = String((await admin('account', 'create', '--email', 's@example.test', '--name', 'S')).accountId)
   await admin('credit', 'add', '--account', account, '--usd', '3', '--reference', 'r')
-  key = String((await admin('key', 'create', '--account', account, '--name', 'k')).key)
+  key = String((await admin('key', 'create', '--account', account, '--name', 'k', '--monthly-budget-usd', 'none')).key)
 })
 afterAll(async () => {
   gateway.kill('SIGTERM')

@@ -3,9 +3,8 @@ import { and, eq, ne } from 'drizzle-orm'
 import { type ChangedBy, recordAudit } from '@/accounts/audit'
 import { tellLedger } from '@/accounts/edit-key'
 import { describeAddresses } from '@/accounts/key-limits'
-import { writeMails } from '@/accounts/mails/outbox'
-import { addressesOf, nameOf } from '@/accounts/members/tell-members'
-import type { Database, Transaction } from '@/db/client'
+import { tellOfAddresses } from '@/accounts/members/tell-members'
+import type { Database } from '@/db/client'
 import { accounts, apiKeys } from '@/db/schema'
 import type { Addresses } from '@/ledger/address-lists'
 import type { Ledger } from '@/ledger/ledger'
@@ -43,7 +42,8 @@ export async function changeAccountAddresses(
       allowedAddresses: describeAddresses(addresses),
       'before.allowedAddresses': describeAddresses(before.addresses),
     }
-    await tellOfAddresses(transaction, { accountId, addresses, by })
+    if (details.allowedAddresses !== details['before.allowedAddresses'])
+      await tellOfAddresses(transaction, { accountId, by }, addresses)
     await recordAudit(transaction, { ...by, action: 'account.addresses', subject: accountId, accountId, details })
     return true
   })
@@ -53,12 +53,4 @@ export async function changeAccountAddresses(
     await tellLedger(database, ledger, id)
   }
   return 'updated'
-}
-
-/** Tells owners and admins from where keys may be used now. */
-async function tellOfAddresses(transaction: Transaction, { accountId, addresses, by }: AddressChange): Promise<void> {
-  const to = (await addressesOf(transaction, accountId, ['owner', 'admin'])).map(({ email }) => email)
-  const after = describeAddresses(addresses)
-  const facts = { accountName: await nameOf(transaction, accountId), after, by: by.actor.email }
-  await writeMails(transaction, { kind: 'addresses_changed', facts }, to)
 }

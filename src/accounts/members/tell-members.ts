@@ -1,10 +1,13 @@
-/** The mails that tell people what they are in an account, written in the transaction that changes it. */
+/** The mails that tell people what was changed of their part in an account, or of the whole, written in the transaction that changes it. */
 import { and, eq, inArray, isNull } from 'drizzle-orm'
 import type { ChangedBy } from '@/accounts/audit'
+import { describeAddresses } from '@/accounts/key-limits'
 import { writeMails } from '@/accounts/mails/outbox'
-import { type AccountRole, memberships, users } from '@/db/auth-schema'
+import { ACCOUNT_ROLES, type AccountRole, memberships, users } from '@/db/auth-schema'
 import type { Transaction } from '@/db/client'
 import { accounts } from '@/db/schema'
+import type { Addresses } from '@/ledger/address-lists'
+import { mayDo } from './permissions'
 
 type Change = { accountId: string; by: ChangedBy }
 
@@ -34,14 +37,35 @@ export async function tellOfOwner(transaction: Transaction, { accountId, by }: C
   await writeMails(transaction, { kind: 'owner_added', facts }, others)
 }
 
-/** The members of an account in these roles who may sign in, by their ids and addresses. */
+/** Tells owners and admins from where keys of the account may be used now; of a single key its member, too. */
+export async function tellOfAddresses(
+  transaction: Transaction,
+  { accountId, by }: Change,
+  addresses: Addresses,
+  key?: { name: string; createdBy: string | null },
+): Promise<void> {
+  const people = await addressesOf(transaction, accountId, ACCOUNT_ROLES)
+  const concerned = people.filter(({ role, userId }) => mayDo(role, 'limits.raise') || userId === key?.createdBy)
+  const after = describeAddresses(addresses)
+  const facts = { accountName: await nameOf(transaction, accountId), after, by: by.actor.email }
+  const mail = key
+    ? ({ kind: 'key_addresses_changed', facts: { ...facts, key: key.name } } as const)
+    : ({ kind: 'addresses_changed', facts } as const)
+  await writeMails(
+    transaction,
+    mail,
+    concerned.map(({ email }) => email),
+  )
+}
+
+/** The members of an account in these roles who may sign in. */
 export async function addressesOf(
   transaction: Transaction,
   accountId: string,
   roles: readonly AccountRole[],
-): Promise<{ userId: string; email: string }[]> {
+): Promise<{ userId: string; email: string; role: AccountRole }[]> {
   return await transaction
-    .select({ userId: users.id, email: users.email })
+    .select({ userId: users.id, email: users.email, role: memberships.role })
     .from(memberships)
     .innerJoin(users, eq(users.id, memberships.userId))
     .where(and(eq(memberships.accountId, accountId), inArray(memberships.role, [...roles]), isNull(users.disabledAt)))

@@ -1,11 +1,11 @@
 /** What the routes of failed requests take and answer, for their account and for administrators alike. */
 import { type Static, Type } from '@sinclair/typebox'
 import { t } from 'elysia'
+import { PAGE } from '@/console/http/pages'
 import type { FailureSearch, FoundFailure } from '@/console/usage-views/failures/failure-search'
 import type { Sight } from '@/console/usage-views/usage-filter'
 import type { UsageViews } from '@/console/usage-views/usage-views'
 import { titled } from '@/http/openapi/titled'
-import { MAX_PAGE_SIZE } from '@/lib/paging'
 import { orNull } from '@/lib/schemas'
 
 const NullableText = orNull(Type.String())
@@ -41,8 +41,7 @@ export const FailureQuery = Type.Object({
   key: word('Id of the API key'),
   status: Type.Optional(t.Numeric({ minimum: 400, maximum: 599, multipleOf: 1 })),
   code: word('`code` of an item'),
-  cursor: Type.Optional(Type.String({ maxLength: 500, description: '`nextCursor` of the page before' })),
-  limit: Type.Optional(t.Numeric({ minimum: 1, maximum: MAX_PAGE_SIZE, multipleOf: 1, default: 50 })),
+  ...PAGE,
 })
 
 /** What both routes say of themselves. */

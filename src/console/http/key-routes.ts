@@ -19,16 +19,18 @@ import {
 import { KeyBudgets, keyBudgets } from '@/console/http/keys/key-budgets'
 import type { DefaultLimits, KeyLimits } from '@/ledger/outcomes'
 import { formatUsd, nano, ZERO_NANO } from '@/lib/money'
+import type { PageRequest } from '@/lib/paging'
 import { changedBy } from './changed-by'
 import { ACCOUNT_PREFIX, guard } from './guard'
 import { checkFields, checkRaise, checkService, maySee, NO_LIMITS } from './key-authority'
 import { KeyBody, KeyChangesBody, keyBody, MAX_KEY_BODY_BYTES, NewKeyBody, readKeyChanges } from './key-bodies'
+import { NextCursor, newestFirst, PageQuery, pageOf } from './pages'
 
 const COUNTS = { requestsPerMinute: Type.Integer(), tokensPerMinute: Type.Integer(), concurrency: Type.Integer() }
 
 const KeyList = Type.Object({
   items: Type.Array(KeyBody, { description: 'Newest first' }),
-  nextCursor: Type.Null({ description: 'All keys are on one page' }),
+  nextCursor: NextCursor,
   maxKeys: Type.Integer({ description: 'How many keys an account may have, without the built-in one' }),
   defaults: Type.Object(COUNTS, { description: 'What holds for a key without limits of its own' }),
   ceilings: Type.Object(COUNTS, {
@@ -64,8 +66,9 @@ const CHANGE = {
 export function keyRoutes(deps: KeyRouteDeps) {
   return new Elysia({ name: 'key-routes', prefix: `${ACCOUNT_PREFIX}/keys`, tags: ['Dashboard'] })
     .use(guard(deps))
-    .get('', ({ viewer }) => list(deps, viewer), {
+    .get('', ({ viewer, query }) => list(deps, viewer, query), {
       may: 'usage.read',
+      query: PageQuery,
       response: KeyList,
       detail: {
         summary: 'List API keys',
@@ -100,13 +103,15 @@ export function keyRoutes(deps: KeyRouteDeps) {
     })
 }
 
-async function list(deps: KeyRouteDeps, viewer: Member) {
+async function list(deps: KeyRouteDeps, viewer: Member, query: PageRequest) {
   const { apiKeys, catalog } = deps
   const [keys, ceilings] = await Promise.all([apiKeys.list(viewer.accountId), readCeilings(deps, viewer)])
   const nowMs = Date.now()
+  const seen = keys.filter((key) => maySee(viewer, key))
+  const page = pageOf(seen, query, ({ createdAt, keyId }) => newestFirst(createdAt, keyId))
   return {
-    items: keys.filter((key) => maySee(viewer, key)).map((key) => keyBody(key, nowMs)),
-    nextCursor: null,
+    items: page.items.map((key) => keyBody(key, nowMs)),
+    nextCursor: page.nextCursor,
     maxKeys: MAX_KEYS_PER_ACCOUNT,
     defaults: defaultsBelow(catalog.current.limits, ceilings),
     ceilings,

@@ -1,6 +1,6 @@
 /** The routes of credit for signed-in people: how it can be paid for, and the orders of their account. */
 import { Type } from '@sinclair/typebox'
-import { Elysia, t } from 'elysia'
+import { Elysia } from 'elysia'
 import { GatewayError, invalidRequest } from '@/chat/error'
 import type { Member } from '@/console/auth/viewer'
 import { formatCents, parseCents } from '@/console/orders/cents'
@@ -19,10 +19,11 @@ import type { Actor, CreateOutcome, Order } from '@/console/orders/types'
 import { clientAddress } from '@/http/client-address'
 import { requestIdOf } from '@/http/request-id'
 import { assertNever } from '@/lib/assert'
-import { MAX_PAGE_SIZE } from '@/lib/paging'
+import type { PageRequest } from '@/lib/paging'
 import { orNull } from '@/lib/schemas'
 import { ACCOUNT_PREFIX, type GuardDeps, guard, IN_ACCOUNT } from './guard'
 import { BankBody, MethodName, OrderBody, OrderDetailBody, orderBody, orderDetailBody } from './order-bodies'
+import { NextCursor, PageQuery } from './pages'
 
 export type OrderRouteDeps = GuardDeps & {
   orders: Orders
@@ -36,13 +37,9 @@ const PRESETS_USD = ['10', '25', '50', '100', '250', '500']
 const MS_PER_HOUR = 3_600_000
 
 const OrderParams = Type.Object({ ...IN_ACCOUNT, orderId: Type.String({ pattern: '^\\w{1,64}$', maxLength: 64 }) })
-const ListQuery = Type.Object({
-  cursor: Type.Optional(Type.String({ maxLength: 200, description: '`nextCursor` of the page before' })),
-  limit: Type.Optional(t.Numeric({ minimum: 1, maximum: MAX_PAGE_SIZE, multipleOf: 1, default: 50 })),
-})
 const OrderPage = Type.Object({
   items: Type.Array(OrderBody, { description: 'Newest first' }),
-  nextCursor: orNull(Type.String()),
+  nextCursor: NextCursor,
 })
 const NewOrderBody = Type.Object(
   {
@@ -92,7 +89,7 @@ export function orderRoutes(deps: OrderRouteDeps) {
     })
     .get('', ({ viewer, query }) => list(deps, viewer, query), {
       may: 'billing.read',
-      query: ListQuery,
+      query: PageQuery,
       response: OrderPage,
       detail: { summary: 'List orders of credit', description: 'Newest first.' },
     })
@@ -157,7 +154,7 @@ function options({ methods: { bankTransfer, deposit } }: OrderRouteDeps): typeof
   }
 }
 
-async function list({ orders }: OrderRouteDeps, { accountId }: Member, query: typeof ListQuery.static) {
+async function list({ orders }: OrderRouteDeps, { accountId }: Member, query: PageRequest) {
   const page = await orders.list(accountId, query)
   return { items: page.items.map(orderBody), nextCursor: page.nextCursor }
 }

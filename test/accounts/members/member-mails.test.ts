@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { type Fixture, openFixture } from '@test/accounts/fixture'
 import { freshDatabase, redisUrl } from '@test/support/stores'
 import { changeAccountAddresses } from '@/accounts/addresses/addresses'
+import { createApiKeys } from '@/accounts/api-keys'
 import { writeMails } from '@/accounts/mails/outbox'
 import { createManagementKeys, MAX_MANAGEMENT_KEYS } from '@/accounts/management/management-keys'
 import { acceptInvitation } from '@/accounts/members/answer-invitation'
@@ -94,6 +95,23 @@ test('another list of allowed addresses is told to owners and admins', async () 
   const told = ['addresses_changed', { accountName: COMPANY.name, after: '203.0.113.0/24', by: people.admin.email }]
   for (const role of ['owner', 'admin'] as const) expect(await mailsTo(people[role].email)).toEqual([told as never])
   for (const role of ['developer', 'billing', 'viewer'] as const) expect(await mailsTo(people[role].email)).toEqual([])
+})
+
+test('another list of a single key is told to its member as well, and the same list again to nobody', async () => {
+  const { accountId, people } = await newOrganisation(fixture)
+  const { owner, admin, developer } = people
+  const apiKeys = createApiKeys(fixture.database, fixture.ledger, 'svc')
+  const made = await apiKeys.create({ accountId, name: 'ci', createdBy: developer.userId }, by(developer))
+  assert(made.kind === 'created', made.kind)
+  const list = { allowedAddresses: ['203.0.113.0/24'] }
+  await apiKeys.change(made.keyId, list, accountId, by(admin))
+  await apiKeys.change(made.keyId, { ...list, name: 'renamed' }, accountId, by(admin))
+  const facts = { accountName: COMPANY.name, key: 'ci', after: '203.0.113.0/24', by: admin.email }
+  for (const { email } of [owner, admin, developer])
+    expect(await mailsTo(email)).toEqual([['key_addresses_changed', facts]])
+  for (const { email } of [people.billing, people.viewer]) expect(await mailsTo(email)).toEqual([])
+  await changeAccountAddresses(fixture.database, fixture.ledger, { accountId, addresses: null, by: by(admin) })
+  for (const { email } of Object.values(people)) expect(await mailsTo(email)).toEqual([])
 })
 
 test('a new management key is told to owners and admins, one too many to nobody', async () => {

@@ -142,7 +142,7 @@ test('the first administrator signs in at one gateway, and every other one knows
 test('an account gets credit by a command, and buys a stream by way of the proxy', async () => {
   expect(await operate(blockOf('sh cluster operate'))).toContain('"balanceUsd":10}')
   const made = await operate(`${blockOf('sh cluster operate').split('\n')[0]}
-    svc-gateway admin key create --account "$(svc-gateway admin account show ada@example.com | grep -o 'acct_[A-Za-z0-9]*' | head -1)" --name one`)
+    svc-gateway admin key create --account "$(svc-gateway admin account show ada@example.com | grep -o 'acct_[A-Za-z0-9]*' | head -1)" --name one --monthly-budget-usd none`)
   key = JSON.parse(made).key
   expect(await stream()).toBe(true)
   expect(upstream.calls.length).toBe(1)

@@ -6,6 +6,7 @@ import { GatewayError, invalidRequest } from '@/chat/error'
 import type { AccountView } from '@/console/administration/account-view'
 import { guard } from '@/console/http/guard'
 import { KeyBody, keyBody } from '@/console/http/key-bodies'
+import { PAGE } from '@/console/http/pages'
 import { formatUsd, type Nano, parseUsd } from '@/lib/money'
 import { oneOf, orNull } from '@/lib/schemas'
 import {
@@ -16,7 +17,6 @@ import {
   MoneyAnswer,
   moneyAnswer,
   NullableText,
-  PAGE,
   Reason,
   RepetitionKey,
   Usd,

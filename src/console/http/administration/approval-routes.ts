@@ -6,10 +6,11 @@ import type { Approval } from '@/console/administration/approvals/approval-list'
 import type { DecideOutcome, Decision } from '@/console/administration/approvals/approvals'
 import type { Operation } from '@/console/administration/approvals/operation'
 import { guard } from '@/console/http/guard'
+import { PAGE } from '@/console/http/pages'
 import type { ApprovalStatus } from '@/db/administration-schema'
 import { formatUsd, nano } from '@/lib/money'
 import { oneOf, orNull } from '@/lib/schemas'
-import { ADMIN_PREFIX, type AdminDeps, administratorOf, centsText, Id, NullableText, PAGE, Usd } from './context'
+import { ADMIN_PREFIX, type AdminDeps, administratorOf, centsText, Id, NullableText, Usd } from './context'
 
 const STATUSES = [
   'pending',

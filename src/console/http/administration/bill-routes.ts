@@ -2,12 +2,13 @@
 import { Type } from '@sinclair/typebox'
 import { Elysia, t } from 'elysia'
 import { guard } from '@/console/http/guard'
+import { PAGE } from '@/console/http/pages'
 import { CHARGE_BASES } from '@/ledger/charge-basis'
 import { COUNT_GAPS } from '@/ledger/usage-record'
 import { formatUsd } from '@/lib/money'
 import { oneOf } from '@/lib/schemas'
 import { MAX_MARGIN_DAYS } from '@/usage/margins'
-import { ADMIN_PREFIX, type AdminDeps, Id, NullableText, PAGE, Usd } from './context'
+import { ADMIN_PREFIX, type AdminDeps, Id, NullableText, Usd } from './context'
 
 const Count = Type.Integer({ minimum: 0 })
 const NullableUsd = Type.Union([Usd, Type.Null({ description: 'Not known' })])

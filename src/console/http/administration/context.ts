@@ -1,6 +1,5 @@
 /** What the routes of administration share: their dependencies, who acts, and the schemas that several of them use. */
 import { type Static, Type } from '@sinclair/typebox'
-import { t } from 'elysia'
 import { GatewayError, invalidRequest } from '@/chat/error'
 import type { Administration } from '@/console/administration/administration'
 import type { Administrator } from '@/console/administration/administrator'
@@ -13,7 +12,6 @@ import type { UsageViews } from '@/console/usage-views/usage-views'
 import { clientAddress } from '@/http/client-address'
 import { requestIdOf } from '@/http/request-id'
 import { formatUsd, nano, parseUsd } from '@/lib/money'
-import { MAX_PAGE_SIZE } from '@/lib/paging'
 import { oneOf, orNull } from '@/lib/schemas'
 
 export type AdminDeps = GuardDeps & {
@@ -50,11 +48,6 @@ export const Id = Type.String({ minLength: 1, maxLength: 100, pattern: '^[A-Za-z
 export const NullableText = orNull(Type.String())
 export const Usd = Type.String({ title: 'Usd', description: 'Decimal USD', examples: ['12.5'] })
 export const UsdInput = Type.String({ minLength: 1, maxLength: 20, examples: ['12.5'], description: 'Decimal USD' })
-
-export const PAGE = {
-  cursor: Type.Optional(Type.String({ maxLength: 400, description: '`nextCursor` of the page before' })),
-  limit: Type.Optional(t.Numeric({ minimum: 1, maximum: MAX_PAGE_SIZE, multipleOf: 1, default: 50 })),
-}
 
 /** The answer to whoever asks for money to be moved. */
 export const MoneyAnswer = Type.Object({

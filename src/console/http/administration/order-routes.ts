@@ -3,6 +3,7 @@ import { Type } from '@sinclair/typebox'
 import { Elysia, t } from 'elysia'
 import { GatewayError } from '@/chat/error'
 import { guard } from '@/console/http/guard'
+import { PAGE } from '@/console/http/pages'
 import { MAX_PAYMENT_CENTS } from '@/console/orders/limits'
 import {
   ADMIN_PREFIX,
@@ -12,7 +13,6 @@ import {
   MoneyAnswer,
   moneyAnswer,
   NullableText,
-  PAGE,
   Reason,
   RepetitionKey,
   readCents,

@@ -3,8 +3,9 @@ import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { invalidRequest } from '@/chat/error'
 import { guard } from '@/console/http/guard'
+import { PAGE } from '@/console/http/pages'
 import { oneOf, orNull } from '@/lib/schemas'
-import { ADMIN_PREFIX, type AdminDeps, NullableText, PAGE } from './context'
+import { ADMIN_PREFIX, type AdminDeps, NullableText } from './context'
 
 const Count = Type.Integer({ minimum: 0 })
 const Milliseconds = orNull(Type.Number())

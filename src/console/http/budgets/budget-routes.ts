@@ -9,8 +9,11 @@ import { GatewayError, invalidRequest } from '@/chat/error'
 import type { Member } from '@/console/auth/viewer'
 import { changedBy } from '@/console/http/changed-by'
 import { ACCOUNT_PREFIX, type GuardDeps, guard, IN_ACCOUNT } from '@/console/http/guard'
+import { NextCursor, newestFirst, PageQuery, type Place, pageOf, placeOfMember } from '@/console/http/pages'
+import { ACCOUNT_ROLES } from '@/db/auth-schema'
 import { BUDGET_WINDOWS, type BudgetWindow, windowNumbers } from '@/ledger/budgets'
 import type { Ledger } from '@/ledger/ledger'
+import type { PageRequest } from '@/lib/paging'
 import {
   BudgetBody,
   budgetBody,
@@ -41,15 +44,16 @@ const BudgetList = Type.Object({
   items: Type.Array(BudgetBody, {
     description: 'Those that there are; developers see their own and those of their keys',
   }),
-  nextCursor: Type.Null({ description: 'All budgets are on one page' }),
+  nextCursor: NextCursor,
 })
 
 /** Mounts `/dashboard/api/a/:accountId/budgets`. */
 export function budgetRoutes(deps: BudgetRouteDeps) {
   return new Elysia({ name: 'budget-routes', prefix: `${ACCOUNT_PREFIX}/budgets`, tags: ['Dashboard'] })
     .use(guard(deps))
-    .get('', ({ viewer }) => list(deps, viewer), {
+    .get('', ({ viewer, query }) => list(deps, viewer, query), {
       may: 'usage.read',
+      query: PageQuery,
       response: BudgetList,
       detail: {
         summary: 'List budgets',
@@ -115,7 +119,7 @@ export function budgetRoutes(deps: BudgetRouteDeps) {
     )
 }
 
-async function list(deps: BudgetRouteDeps, viewer: Member) {
+async function list(deps: BudgetRouteDeps, viewer: Member, query: PageRequest) {
   const { accountId } = viewer
   const [rows, scopes, now] = await Promise.all([
     deps.budgets.list(accountId),
@@ -123,11 +127,12 @@ async function list(deps: BudgetRouteDeps, viewer: Member) {
     deps.ledger.readBudgets(accountId),
   ])
   const limitsOf = new Map(rows.map(({ scope, scopeId, limits }) => [`${scope}:${scopeId}`, limits]))
-  const items = scopes.map(({ scope, scopeId, name }) => {
+  const page = pageOf(scopes, query, ({ place }) => place)
+  const items = page.items.map(({ scope, scopeId, name }) => {
     const limits = limitsOf.get(`${scope}:${scopeId}`) ?? {}
     return bodyOf({ scope, scopeId, name }, { limits, ...countedOf(now, scope, scopeId) }, false)
   })
-  return { items, nextCursor: null }
+  return { items, nextCursor: page.nextCursor }
 }
 
 async function detail(deps: BudgetRouteDeps, viewer: Member, params: { scope: BudgetOf['scope']; scopeId: string }) {
@@ -171,22 +176,32 @@ function countedOf(
   return { spent: spent as Record<BudgetWindow, number>, held: entry?.held ?? 0 }
 }
 
-/** Every scope that the viewer sees, and what it is called; null for the account. */
+type SeenScope = Pick<BudgetBody, 'scope' | 'scopeId' | 'name'> & { place: Place }
+
+/** Every scope that the viewer sees, and what it is called; null for the account. Keys stand behind members of every role. */
 async function scopesOf(
   { apiKeys, members }: BudgetRouteDeps,
   { accountId, userId, accountRole }: Member,
-): Promise<Pick<BudgetBody, 'scope' | 'scopeId' | 'name'>[]> {
+): Promise<SeenScope[]> {
   const seesAll = mayDo(accountRole, 'usage.readAll')
   const [keys, people] = await Promise.all([apiKeys.list(accountId), members.list(accountId)])
-  const whole = (['account', 'new_member'] as const).map((scope) => ({ scope, scopeId: accountId, name: null }))
+  const whole = (['account', 'new_member'] as const).map(
+    (scope, index): SeenScope => ({ scope, scopeId: accountId, name: null, place: [-1, index, accountId] }),
+  )
   return [
     ...(seesAll ? whole : []),
     ...people
       .filter((person) => seesAll || person.userId === userId)
-      .map((person) => ({ scope: 'member' as const, scopeId: person.userId, name: person.name })),
+      .map((person) => ({
+        ...({ scope: 'member', scopeId: person.userId, name: person.name } as const),
+        place: placeOfMember(person),
+      })),
     ...keys
       .filter((key) => seesAll || key.createdBy === userId)
-      .map((key) => ({ scope: 'key' as const, scopeId: key.keyId, name: key.name })),
+      .map(({ keyId, name, createdAt }): SeenScope => {
+        const [, order] = newestFirst(createdAt, keyId)
+        return { scope: 'key', scopeId: keyId, name, place: [ACCOUNT_ROLES.length, order, keyId] }
+      }),
   ]
 }
 

@@ -1,12 +1,12 @@
 /** The route of what was changed in an account, for its owners and admins, and for programs that watch it. */
 import { Type } from '@sinclair/typebox'
-import { Elysia, t } from 'elysia'
+import { Elysia } from 'elysia'
 import type { Administration } from '@/console/administration/administration'
 import type { AuditRow } from '@/console/administration/audit-search'
 import type { Member } from '@/console/auth/viewer'
 import { ACCOUNT_PREFIX, type GuardDeps, guard } from '@/console/http/guard'
+import { NextCursor, PAGE } from '@/console/http/pages'
 import { titled } from '@/http/openapi/titled'
-import { MAX_PAGE_SIZE } from '@/lib/paging'
 import { orNull } from '@/lib/schemas'
 
 export type AuditRouteDeps = GuardDeps & { administration: Pick<Administration, 'searchAudit' | 'ownPeople'> }
@@ -37,8 +37,7 @@ const AuditQuery = Type.Object({
       description: 'The whole action or its first word: `key`',
     }),
   ),
-  cursor: Type.Optional(Type.String({ maxLength: 500, description: '`nextCursor` of the page before' })),
-  limit: Type.Optional(t.Numeric({ minimum: 1, maximum: MAX_PAGE_SIZE, multipleOf: 1, default: 50 })),
+  ...PAGE,
 })
 
 /** Mounts `/dashboard/api/a/:accountId/audit`. */
@@ -50,7 +49,7 @@ export function accountAuditRoutes(deps: AuditRouteDeps) {
       query: AuditQuery,
       response: Type.Object({
         items: Type.Array(AccountAuditEntry, { description: 'Newest first' }),
-        nextCursor: NullableText,
+        nextCursor: NextCursor,
       }),
       detail: { summary: 'What was changed in the account', description: 'By whom, from where and by which request.' },
     })

@@ -12,7 +12,8 @@ import type { ManagementOperation } from './operations'
 /** A route of the application, as far as it is looked into. */
 export type MountedRoute = { method: string; path: string; hooks: object }
 
-type Hooks = {
+/** What the dashboard's route of an operation takes and answers. */
+export type RouteHooks = {
   body?: TSchema
   response?: TSchema
   query?: TSchema
@@ -23,15 +24,19 @@ type Hooks = {
 const READS = [400, 401, 403, 404, 429, 500, 503]
 const WRITES = [400, 401, 403, 404, 409, 413, 415, 429, 500, 503]
 
-/** Asserts that the dashboard has such a route among `routes`. */
-export function documentOperation(
-  { method, path, scope }: ManagementOperation,
-  routes: readonly MountedRoute[],
-): DocumentDecoration {
+/** The dashboard's route of an operation. Asserts that it is among `routes`. */
+export function routeOf({ method, path }: ManagementOperation, routes: readonly MountedRoute[]): RouteHooks {
   const place = ACCOUNT_PREFIX + path
   const route = routes.find((one) => one.method === method && one.path.replace(/\/$/, '') === place)
   assert(route, `the dashboard has ${method} ${place}`)
-  const { body, response, query, params, detail } = route.hooks as Hooks
+  return route.hooks
+}
+
+/** What the document says of an operation that `route` performs. */
+export function documentOperation(
+  { method, scope }: ManagementOperation,
+  { body, response, query, params, detail }: RouteHooks,
+): DocumentDecoration {
   return operation({
     tag: 'Management',
     summary: detail?.summary ?? '',

@@ -2,11 +2,13 @@
  * The management API: programs that have a management key do what owners and admins do in the dashboard, by the dashboard's own routes.
  * A request is let in here, by key, scope and rate, and is then handed to the route of its operation in the name of the key.
  */
-import { Type } from '@sinclair/typebox'
+import { type TSchema, Type } from '@sinclair/typebox'
+import { ValueErrorType } from '@sinclair/typebox/errors'
+import { Value } from '@sinclair/typebox/value'
 import { Elysia } from 'elysia'
 import type { Manager } from '@/accounts/management/management-keys'
 import type { Members } from '@/accounts/members/members'
-import { GatewayError } from '@/chat/error'
+import { GatewayError, invalidRequest } from '@/chat/error'
 import type { Auth } from '@/console/auth/auth'
 import { changesAt, changesWith } from '@/console/auth/limits'
 import type { Member } from '@/console/auth/viewer'
@@ -23,8 +25,9 @@ import { NO_SNIFFING } from '@/http/pages'
 import { sameIdentity } from '@/http/request-id'
 import { pathOf, queryOf } from '@/http/request-line'
 import { allowSilence } from '@/http/silence'
+import type { JsonObject } from '@/lib/json'
 import { oneOf, orNull } from '@/lib/schemas'
-import { documentOperation, type MountedRoute } from './document'
+import { documentOperation, type MountedRoute, routeOf } from './document'
 import { Scopes } from './key-routes'
 import { changeOnce } from './once'
 import { type ManagementOperation, OPERATIONS } from './operations'
@@ -69,9 +72,11 @@ export function managementRoutes(deps: ManagementDeps) {
     },
   )
   for (const offered of OPERATIONS) {
-    app.route(offered.method, PREFIX + offered.path, ({ request }) => perform(deps, offered, request), {
+    const route = routeOf(offered, deps.routes)
+    const known = { ...offered, body: route.body ?? NOTHING_SAID }
+    app.route(offered.method, PREFIX + offered.path, ({ request }) => perform(deps, known, request), {
       parse: 'none',
-      detail: documentOperation(offered, deps.routes),
+      detail: documentOperation(offered, route),
     })
   }
   return app
@@ -86,7 +91,12 @@ async function account(deps: ManagementDeps, request: Request): Promise<Response
   return Response.json(body, { headers: { 'cache-control': 'no-store', ...NO_SNIFFING } })
 }
 
-async function perform(deps: ManagementDeps, offered: ManagementOperation, request: Request): Promise<Response> {
+/** An operation, and the body that its route takes. */
+type Performed = ManagementOperation & { body: TSchema }
+
+const NOTHING_SAID = Type.Object({}, { additionalProperties: false })
+
+async function perform(deps: ManagementDeps, offered: Performed, request: Request): Promise<Response> {
   const manager = await requireManager(deps, request, offered.scope)
   if (offered.method === 'GET') return await deps.dispatch(inDashboard(offered, request, undefined, manager))
   const name = readRequestName(request, deps.idempotency !== undefined)
@@ -101,23 +111,36 @@ async function perform(deps: ManagementDeps, offered: ManagementOperation, reque
   return await changeOnce(deps, { manager, secret, name, request }, change)
 }
 
+/** Of a field that is told to be unknown. */
+const MAX_NAME_CHARS = 100
+
 const NOTHING = new TextEncoder().encode('{}')
 
 /** What is sent along; an operation that needs nothing said may come without a body. */
 async function readBody(
   deps: ManagementDeps,
-  { method }: ManagementOperation,
+  { method, body }: Performed,
   request: Request,
 ): Promise<Uint8Array<ArrayBuffer> | undefined> {
   if (request.body === null) return method === 'DELETE' ? undefined : NOTHING
   let bytes: Uint8Array<ArrayBuffer> | undefined
   const limits = { ...deps, maxBodyBytes: Math.min(deps.maxBodyBytes, MAX_KEY_BODY_BYTES) }
-  await readJsonBody(request, limits, {
+  const { json } = await readJsonBody(request, limits, {
     onBytes(read) {
       bytes = new Uint8Array(read)
     },
   })
+  refuseUnknown(body, json)
   return bytes
+}
+
+/** Throws `invalid_request` for a field that `schema` doesn't have. The route itself would leave it out, and nobody would be told. */
+function refuseUnknown(schema: TSchema, json: JsonObject): void {
+  for (const { type, path } of Value.Errors(schema, json)) {
+    if (type !== ValueErrorType.ObjectAdditionalProperties) continue
+    const field = path.slice(1, MAX_NAME_CHARS).replaceAll('/', '.')
+    throw invalidRequest(`${field}: there is no such field here.`, field)
+  }
 }
 
 /** The same request to the dashboard's route, with nothing of its headers but where it comes from. */

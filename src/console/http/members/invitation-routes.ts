@@ -16,6 +16,7 @@ import type { Member } from '@/console/auth/viewer'
 import { linkFor } from '@/console/auth/visitor'
 import { changedBy } from '@/console/http/changed-by'
 import { ACCOUNT_PREFIX, guard, IN_ACCOUNT } from '@/console/http/guard'
+import { NextCursor, newestFirst, PageQuery, pageOf } from '@/console/http/pages'
 import type { SessionDeps } from '@/console/http/session/context'
 import { Done, Email, exactly, Token } from '@/console/http/session/schemas'
 import type { Transaction } from '@/db/client'
@@ -41,7 +42,7 @@ const InvitationBody = titled('Invitation', {
 
 const InvitationList = Type.Object({
   items: Type.Array(InvitationBody, { description: 'Those that nobody has answered, newest first' }),
-  nextCursor: Type.Null({ description: 'All are on one page' }),
+  nextCursor: NextCursor,
 })
 
 const Sent = Type.Object({ invitationId: Type.String() })
@@ -67,9 +68,14 @@ function accountRoutes(deps: InvitationRouteDeps) {
     .use(guard(deps))
     .get(
       '',
-      async ({ viewer }) => ({ items: (await invitations.list(viewer.accountId)).map(onWire), nextCursor: null }),
+      async ({ viewer, query }) => {
+        const open = await invitations.list(viewer.accountId)
+        const page = pageOf(open, query, ({ expiresAt, invitationId }) => newestFirst(expiresAt, invitationId))
+        return { items: page.items.map(onWire), nextCursor: page.nextCursor }
+      },
       {
         may: 'members.change',
+        query: PageQuery,
         response: InvitationList,
         detail: { summary: 'List open invitations', description: 'Nobody has accepted, declined or revoked these.' },
       },

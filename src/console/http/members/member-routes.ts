@@ -10,7 +10,9 @@ import { GatewayError, invalidRequest } from '@/chat/error'
 import type { Member } from '@/console/auth/viewer'
 import { changedBy } from '@/console/http/changed-by'
 import { ACCOUNT_PREFIX, type GuardDeps, guard, IN_ACCOUNT } from '@/console/http/guard'
+import { NextCursor, PageQuery, pageOf, placeOfMember } from '@/console/http/pages'
 import { titled } from '@/http/openapi/titled'
+import type { PageRequest } from '@/lib/paging'
 import { isCountry } from '@/lib/places/countries'
 import { oneOf, orNull } from '@/lib/schemas'
 import { Role, refusalOf } from './member-words'
@@ -43,7 +45,7 @@ const MemberList = Type.Object({
   kind: oneOf(['personal', 'organisation']),
   company: orNull(Company),
   items: Type.Array(MemberBody, { description: 'Owners first' }),
-  nextCursor: Type.Null({ description: 'All members are on one page' }),
+  nextCursor: NextCursor,
   maxMembers: Type.Integer(),
 })
 
@@ -64,8 +66,9 @@ const NewCompany = Type.Object(
 export function memberRoutes(deps: MemberRouteDeps) {
   return new Elysia({ name: 'member-routes', prefix: ACCOUNT_PREFIX, tags: ['Dashboard'] })
     .use(guard(deps))
-    .get('/members', ({ viewer }) => list(deps, viewer), {
+    .get('/members', ({ viewer, query }) => list(deps, viewer, query), {
       may: 'members.read',
+      query: PageQuery,
       response: MemberList,
       detail: { summary: 'List members', description: 'Who may do what in the account.' },
     })
@@ -128,14 +131,15 @@ export function memberRoutes(deps: MemberRouteDeps) {
     )
 }
 
-async function list({ members }: MemberRouteDeps, { accountId, userId }: Member) {
-  const [account, items] = await Promise.all([members.findKind(accountId), members.list(accountId)])
+async function list({ members }: MemberRouteDeps, { accountId, userId }: Member, query: PageRequest) {
+  const [account, all] = await Promise.all([members.findKind(accountId), members.list(accountId)])
   if (!account) throw new GatewayError('not_found', 'There is no such account.')
+  const { items, nextCursor } = pageOf(all, query, placeOfMember)
   return {
     kind: account.kind,
     company: account.company,
     items: items.map((member) => memberBody(member, userId)),
-    nextCursor: null,
+    nextCursor,
     maxMembers: MAX_MEMBERS,
   }
 }

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import type { BudgetBody } from '@/console/http/budgets/budget-bodies'
 import { accountApi } from '@/dashboard/account'
 import { answer } from '@/dashboard/client'
-import { queryClient } from '@/dashboard/query'
+import { allPages, queryClient } from '@/dashboard/query'
 
 export type { BudgetBody } from '@/console/http/budgets/budget-bodies'
 
@@ -19,7 +19,7 @@ export const WINDOW_WORDS: Record<BudgetWindow, string> = { day: 'Day', week: 'W
 
 /** Of everything that one sees in the account, with a budget or without. */
 export function useBudgets() {
-  return useQuery({ queryKey: BUDGETS, queryFn: () => answer(accountApi().budgets.get()) })
+  return useQuery({ queryKey: BUDGETS, queryFn: () => allPages((query) => answer(accountApi().budgets.get({ query }))) })
 }
 
 /** One with all windows, and what was spent in them. */

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import type { KeyBody } from '@/console/http/key-bodies'
 import { accountApi } from '@/dashboard/account'
 import { answer } from '@/dashboard/client'
-import { queryClient } from '@/dashboard/query'
+import { allPages, queryClient } from '@/dashboard/query'
 
 export type { KeyBody } from '@/console/http/key-bodies'
 
@@ -11,7 +11,7 @@ const KEYS = ['keys'] as const
 
 /** All keys of the account. */
 export function useKeys() {
-  return useQuery({ queryKey: KEYS, queryFn: () => answer(accountApi().keys.get()) })
+  return useQuery({ queryKey: KEYS, queryFn: () => allPages((query) => answer(accountApi().keys.get({ query }))) })
 }
 
 /** One key with its latest 30 days. */

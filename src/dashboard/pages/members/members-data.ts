@@ -2,7 +2,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { type AccountApi, accountApi } from '@/dashboard/account'
 import { answer } from '@/dashboard/client'
-import { queryClient } from '@/dashboard/query'
+import { allPages, queryClient } from '@/dashboard/query'
 import { VIEWER_KEY } from '@/dashboard/session'
 
 type MemberList = NonNullable<Awaited<ReturnType<AccountApi['members']['get']>>['data']>
@@ -13,7 +13,7 @@ const MEMBERS_KEY = ['members'] as const
 
 /** All members of the account, and what the account is. */
 export function useMembers() {
-  return useQuery({ queryKey: MEMBERS_KEY, queryFn: () => answer(accountApi().members.get()) })
+  return useQuery({ queryKey: MEMBERS_KEY, queryFn: () => allPages((query) => answer(accountApi().members.get({ query }))) })
 }
 
 /** Gives a member another role. */
@@ -49,7 +49,7 @@ const INVITATIONS_KEY = ['invitations'] as const
 
 /** Invitations that nobody has answered. */
 export function useInvitations() {
-  return useQuery({ queryKey: INVITATIONS_KEY, queryFn: () => answer(accountApi().invitations.get()) })
+  return useQuery({ queryKey: INVITATIONS_KEY, queryFn: () => allPages((query) => answer(accountApi().invitations.get({ query }))) })
 }
 
 /** Sends an invitation by mail. */

@@ -1,0 +1,48 @@
+/** Lists that come page by page: what their queries say, and the pages of one that is short enough to be read whole. */
+import { Type } from '@sinclair/typebox'
+import { t } from 'elysia'
+import type { ListedMember } from '@/accounts/members/change-members'
+import { invalidRequest } from '@/chat/error'
+import { ACCOUNT_ROLES } from '@/db/auth-schema'
+import { cutPage, MAX_PAGE_SIZE, type Page, type PageRequest, pageSize, parseCursor, textLike } from '@/lib/paging'
+import { orNull } from '@/lib/schemas'
+
+/** Fields of a query. */
+export const PAGE = {
+  cursor: Type.Optional(Type.String({ maxLength: 500, description: '`nextCursor` of the page before' })),
+  limit: Type.Optional(t.Numeric({ minimum: 1, maximum: MAX_PAGE_SIZE, multipleOf: 1, default: 50 })),
+}
+
+export const PageQuery = Type.Object(PAGE)
+
+export const NextCursor = orNull(Type.String(), { description: '`cursor` of the next page; null on the last' })
+
+/** Where a row stands: the lesser first, by group, then by order, then by id, which no two have in common. */
+export type Place = readonly [group: number, order: number, id: string]
+
+/** Newest first, without groups. */
+export function newestFirst(createdAt: Date, id: string): Place {
+  return [0, -createdAt.getTime(), id]
+}
+
+/** Owners first, and of each role who came first. */
+export function placeOfMember({ role, createdAt, userId }: ListedMember): Place {
+  return [ACCOUNT_ROLES.indexOf(role), createdAt.getTime(), userId]
+}
+
+const isOrder = (value: unknown): value is number => Number.isSafeInteger(value)
+const isId = textLike(/^[\w-]{1,100}$/)
+
+/** A page of `rows`, in whichever order they come. Throws `invalid_request` for a cursor that no page has handed out. */
+export function pageOf<Row>(rows: readonly Row[], request: PageRequest, placeOf: (row: Row) => Place): Page<Row> {
+  const { cursor } = request
+  const after = cursor === undefined ? undefined : parseCursor(cursor, [isOrder, isOrder, isId])
+  if (cursor !== undefined && !after) throw invalidRequest('The cursor is not one of this list.', 'cursor')
+  const ordered = rows.toSorted((one, other) => compare(placeOf(one), placeOf(other)))
+  const rest = after ? ordered.filter((row) => compare(placeOf(row), after) > 0) : ordered
+  return cutPage(rest, pageSize(request), placeOf, (row) => row)
+}
+
+function compare(one: Place, other: Place): number {
+  return one[0] - other[0] || one[1] - other[1] || (one[2] < other[2] ? -1 : Number(one[2] > other[2]))
+}

@@ -1,0 +1,127 @@
+/** What holds for every operation of the management API, over its own table: no field is left out unsaid, and every list comes page by page. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { fillPath } from '@test/console/http/routes'
+import { startGateway, type TestGateway } from '@test/support/gateway'
+import { type Person, signUpPerson } from '@test/support/person'
+import { ACCOUNT_PREFIX } from '@/console/http/guard'
+import { OPERATIONS } from '@/console/http/management/operations'
+import { isJsonObject, type JsonObject } from '@/lib/json'
+import { BEHIND_A_PROXY, makeManagementKey, send } from './caller'
+
+setDefaultTimeout(300_000)
+
+let gateway: TestGateway
+let owner: Person
+let key: string
+
+beforeAll(async () => {
+  gateway = await startGateway({ respond: () => Response.json({}), environment: BEHIND_A_PROXY })
+  owner = await signUpPerson(gateway)
+  key = (await makeManagementKey(owner)).key
+})
+afterAll(() => gateway.stop())
+
+const call = (method: string, path: string, body?: unknown) => send(gateway, key, method, path, body)
+const errorOf = ({ body }: { body: unknown }) => (body as { error: { type: string; param?: string; message: string } }).error
+
+type Schema = { properties?: Record<string, Schema>; items?: Schema; anyOf?: Schema[]; additionalProperties?: unknown }
+
+function bodyOf(method: string, path: string): Schema | undefined {
+  const route = gateway.gateway.app.routes.find(
+    (one) => one.method === method && one.path.replace(/\/$/, '') === ACCOUNT_PREFIX + path,
+  )
+  return (route?.hooks as { body?: Schema } | undefined)?.body
+}
+
+/** Every object within a schema. */
+function objectsIn({ properties, items, anyOf = [], ...schema }: Schema): Schema[] {
+  const inner = [...Object.values(properties ?? {}), ...(items ? [items] : []), ...anyOf].flatMap(objectsIn)
+  return properties ? [{ properties, ...schema }, ...inner] : inner
+}
+
+describe('a field that an operation does not know', () => {
+  const CHANGES = OPERATIONS.filter(({ method }) => method !== 'GET')
+
+  test.each(CHANGES)('is refused by its name: $method $path', async ({ method, path }) => {
+    const place = `/v1${fillPath(path, { scope: 'key' })}`
+    const known = Object.keys(bodyOf(method, path)?.properties ?? {})
+    for (const field of ['budget_usd', 'constructor']) {
+      const answer = await call(method, place, { [field]: 'a value' })
+      expect([field, answer.status, errorOf(answer)]).toMatchObject([
+        field,
+        400,
+        { type: 'invalid_request_error', param: field, message: expect.stringContaining(field) },
+      ])
+      expect(answer.headers.get('x-request-id')).toMatch(/^req_/)
+    }
+    for (const field of known) {
+      const { status, body } = await call(method, place, { [field]: null })
+      expect([field, status, JSON.stringify(body)]).toEqual([field, status, expect.not.stringContaining('no such field')])
+    }
+  })
+
+  test('would be found out in each body, since each says that it has no others', () => {
+    const objects = CHANGES.flatMap(({ method, path }) => objectsIn(bodyOf(method, path) ?? {}))
+    expect(objects.length).toBeGreaterThan(5)
+    for (const { properties, additionalProperties } of objects)
+      expect([Object.keys(properties ?? {}), additionalProperties]).toEqual([expect.any(Array), false])
+  })
+
+  test('leaves everything as it was', async () => {
+    const answer = await call('POST', '/v1/keys', { name: 'robot', monthlyBudgetUsd: '5', alowedModels: ['svc/alpha'] })
+    expect([answer.status, errorOf(answer).param]).toEqual([400, 'alowedModels'])
+    expect((await call('GET', '/v1/keys')).body).toMatchObject({ items: [] })
+  })
+})
+
+describe('a list', () => {
+  const LISTS = OPERATIONS.filter(({ method, path }) => method === 'GET' && !path.includes(':') && path !== '/key-policy')
+
+  beforeAll(async () => {
+    const account = ACCOUNT_PREFIX.replace(':accountId', owner.viewer.accountId)
+    const done = [
+      await owner.json('POST', `${account}/organisation`, { name: 'Example GmbH', country: 'DE' }),
+      ...(await each(['one', 'two', 'three'], (name) => call('POST', '/v1/keys', { name, monthlyBudgetUsd: null }))),
+      ...(await each(['a', 'b', 'c'], (name) =>
+        call('POST', '/v1/invitations', { email: `${name}@example.test`, role: 'viewer' }),
+      )),
+      ...(await each(['10', '20'], (amountUsd) =>
+        owner.json('POST', `${account}/orders`, { amountUsd, method: 'bank_transfer' }),
+      )),
+    ]
+    expect(done.map(({ status }) => status)).toEqual(done.map(() => 200))
+    for (const role of ['viewer', 'owner', 'admin', 'viewer']) {
+      const { userId } = (await signUpPerson(gateway)).viewer
+      await gateway.gateway.database.sql`
+        INSERT INTO memberships (account_id, user_id, role) VALUES (${owner.viewer.accountId}, ${userId}, ${role})`
+    }
+  })
+
+  test.each(LISTS)('comes page by page, in one order, each item once: $path', async ({ path }) => {
+    const whole = (await call('GET', `/v1${path}?limit=100`)).body as { items: JsonObject[]; nextCursor: unknown }
+    expect([whole.items.length > 1, whole.nextCursor]).toEqual([true, null])
+    const seen: unknown[] = []
+    for (let cursor: string | null = ''; cursor !== null; ) {
+      const { status, body } = await call('GET', `/v1${path}?limit=1${cursor === '' ? '' : `&cursor=${cursor}`}`)
+      expect(status).toBe(200)
+      const page = body as { items: unknown[]; nextCursor: string | null }
+      seen.push(...page.items)
+      cursor = page.nextCursor
+    }
+    expect(seen).toEqual(whole.items)
+    expect(seen.every(isJsonObject)).toBe(true)
+  })
+
+  test.each(LISTS)('takes no cursor of another list, and no limit beyond 1 to 100: $path', async ({ path }) => {
+    for (const query of ['cursor=nonsense', `cursor=${btoa('[1]')}`, 'limit=0', 'limit=101', 'limit=1.5']) {
+      const answer = await call('GET', `/v1${path}?${query}`)
+      expect([query, answer.status, errorOf(answer).param]).toEqual([query, 400, query.split('=')[0]])
+    }
+  })
+})
+
+async function each<Item, Answer>(items: readonly Item[], ask: (item: Item) => Promise<Answer>): Promise<Answer[]> {
+  const answers: Answer[] = []
+  for (const item of items) answers.push(await ask(item))
+  return answers
+}
