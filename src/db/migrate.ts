@@ -40,6 +40,7 @@ import mails from './migrations/0034_mails.sql' with { type: 'text' }
 import managementKeys from './migrations/0035_management_keys.sql' with { type: 'text' }
 import keyPolicies from './migrations/0036_key_policies.sql' with { type: 'text' }
 import alerts from './migrations/0037_alerts.sql' with { type: 'text' }
+import remindersOfAge from './migrations/0038_reminders_of_age.sql' with { type: 'text' }
 
 /** One SQL file, never changed once released. `isExpansion`: it only adds, so that older gateways work on. */
 type Migration = { id: number; name: string; sql: string; isExpansion?: boolean }
@@ -87,6 +88,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { id: 35, name: 'management_keys', sql: managementKeys, isExpansion: true },
   { id: 36, name: 'key_policies', sql: keyPolicies, isExpansion: true },
   { id: 37, name: 'alerts', sql: alerts, isExpansion: true },
+  { id: 38, name: 'reminders_of_age', sql: remindersOfAge, isExpansion: true },
 ]
 
 type MigrateOptions = {

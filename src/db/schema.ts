@@ -59,6 +59,7 @@ export const accounts = pgTable(
   (table) => [
     uniqueIndex('accounts_email_key').on(sql`lower(${table.email})`).where(sql`kind = 'personal'`),
     index('accounts_email_index').on(sql`lower(${table.email})`),
+    index('accounts_key_age_index').on(table.id).where(sql`max_key_age_days IS NOT NULL`),
   ],
 )
 

@@ -103,6 +103,32 @@ describe('an account', () => {
   })
 })
 
+test('one person works in three accounts in three tabs, and none shows or changes anything of another', async () => {
+  const person = await newOrganisation('First Ltd')
+  const others = [await newOrganisation('Second Ltd'), await newOrganisation('Third Ltd')]
+  const accounts = [person, ...others].map(({ viewer }) => viewer.accountId)
+  for (const accountId of accounts.slice(1)) {
+    await gateway.gateway.database.sql`INSERT INTO memberships (account_id, user_id, role)
+      VALUES (${accountId}, ${person.viewer.userId}, 'admin')`
+  }
+  const first = await open(person, '/dashboard/keys')
+  const tabs = [first, await first.context().newPage(), await first.context().newPage()]
+  // All are open before any is used: what one asks and changes is no other's.
+  for (const [index, tab] of tabs.entries()) await tab.goto(`${gateway.url}/dashboard/a/${accounts[index]}/keys`)
+  for (const [index, tab] of tabs.entries()) {
+    await tab.getByRole('button', { name: 'Create your first key' }).click()
+    const dialog = tab.getByRole('dialog')
+    await dialog.getByLabel('Name').fill(`Key of tab ${index}`)
+    await dialog.getByRole('button', { name: 'Create key' }).click()
+    await dialog.getByRole('button', { name: 'I have copied the key' }).click()
+  }
+  for (const [index, tab] of tabs.entries()) {
+    await tab.reload()
+    await tab.getByRole('link', { name: `Key of tab ${index}` }).waitFor()
+    expect(await tab.getByText(/^Key of tab/).count()).toBe(1)
+  }
+})
+
 describe('a member', () => {
   test('gets another role, at once or after a question', async () => {
     const owner = await newOrganisation()

@@ -73,23 +73,41 @@ type EndingKey = {
   endMs: number
 }
 
-/** Once for each moment of expiry and each of the two days; of a key that has come within both, the last. */
+/** Once for each moment of its end, by its own limit or by its age, and each of the two days; of a key that has come within both, the last. */
 async function remindOfKeys(database: Database, nowMs: number): Promise<number> {
   const now = new Date(nowMs).toISOString()
   let count = 0
   for (const days of DAYS_BEFORE_END.toReversed()) {
     const keys = await database.sql<EndingKey[]>`
-      SELECT k.id AS "keyId", k.account_id AS "accountId", a.name AS "accountName", k.name, k.created_by AS owner,
-        floor(extract(epoch FROM k.expires_at) * 1000)::bigint AS "endMs"
-      FROM api_keys k JOIN accounts a ON a.id = k.account_id
-      WHERE k.status = 'active' AND k.expires_at > ${now}::text::timestamptz
-        AND k.expires_at <= ${now}::text::timestamptz + ${days} * interval '1 day' AND k.expires_at > k.created_at + ${days} * interval '1 day'
-        AND NOT EXISTS (SELECT FROM alert_states s WHERE s.account_id = k.account_id AND s.name = 'key_expiry:' || k.id
-          AND s.mark = floor(extract(epoch FROM k.expires_at) * 1000)::bigint AND s.level <= ${days})
+      SELECT id AS "keyId", account_id AS "accountId", account_name AS "accountName", name, created_by AS owner, end_ms AS "endMs"
+      FROM (
+        SELECT k.*, a.name AS account_name, floor(extract(epoch FROM ends_at) * 1000)::bigint AS end_ms
+        FROM (${endingKeys(database.sql)}) k JOIN accounts a ON a.id = k.account_id
+        WHERE ends_at > ${now}::text::timestamptz AND ends_at <= ${now}::text::timestamptz + ${days} * interval '1 day'
+          AND ends_at > since + ${days} * interval '1 day') k
+      WHERE NOT EXISTS (SELECT FROM alert_states s WHERE s.account_id = k.account_id AND s.name = 'key_expiry:' || k.id
+        AND s.mark = end_ms AND s.level <= ${days})
       LIMIT ${ROUND_SIZE}`
     for (const key of keys) if (await remindOf(database, key, days, nowMs)) count += 1
   }
   return count
+}
+
+/**
+ * Keys that end at some time, `ends_at`, and since when each has its text: what effectiveLimits says, in a form for which both indexes
+ * serve, that of moments of expiry and that of accounts whose keys end at an age.
+ */
+function endingKeys(query: Database['sql']) {
+  const own = query`k.id, k.account_id, k.name, k.created_by, coalesce(k.secret_since, k.created_at) AS since`
+  const ofAge = query`coalesce(k.secret_since, k.created_at) + a.max_key_age_days * interval '1 day'`
+  return query`
+    SELECT ${own}, k.expires_at AS ends_at FROM api_keys k JOIN accounts a ON a.id = k.account_id
+    WHERE k.status = 'active' AND k.expires_at IS NOT NULL
+      AND (a.max_key_age_days IS NULL OR k.built_in IS NOT NULL OR k.expires_at <= ${ofAge})
+    UNION ALL
+    SELECT ${own}, ${ofAge} AS ends_at FROM accounts a JOIN api_keys k ON k.account_id = a.id
+    WHERE a.max_key_age_days IS NOT NULL AND k.status = 'active' AND k.built_in IS NULL
+      AND (k.expires_at IS NULL OR k.expires_at > ${ofAge})`
 }
 
 /** False where another gateway has done it meanwhile. */

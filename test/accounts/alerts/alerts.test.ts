@@ -8,6 +8,7 @@ import { changeSettings, choose, readChoices, readSettings } from '@/accounts/al
 import { createAlertWorker } from '@/accounts/alerts/worker'
 import { createBudgets } from '@/accounts/budgets/budgets'
 import { removeMember } from '@/accounts/members/change-members'
+import { changeKeyPolicy } from '@/accounts/policies/key-policy'
 import { systemClock } from '@/lib/clock'
 import { NANO_PER_USD, nano } from '@/lib/money'
 
@@ -211,6 +212,35 @@ describe('alerts', () => {
       await Promise.all([look(at(nowMs + days * DAY_MS)), look(at(nowMs + days * DAY_MS))])
       expect([days, await alertsOf(accountId)]).toEqual([days, [...expected]])
     }
+  })
+
+  test('of keys that are to end at an age come likewise, and again at the next end of one that was rotated', async () => {
+    const { accountId, people } = await newOrganisation(fixture)
+    const { database, ledger, apiKeys } = fixture
+    const { owner, billing } = people
+    await changeKeyPolicy(database, ledger, { accountId, policy: { maxKeyAgeDays: 30 }, by: OPERATOR })
+    const nowMs = Date.now()
+    const made = await apiKeys.create({ accountId, name: 'ci' })
+    const sooner = await apiKeys.create({ accountId, name: 'ends by itself', expiresAtMs: nowMs + 2 * DAY_MS })
+    if (made.kind !== 'created' || sooner.kind !== 'created') throw new Error(made.kind)
+    await look(at(nowMs + 1.5 * DAY_MS))
+    expect(await alertsOf(accountId)).toEqual(to('key_expires', owner, billing))
+    const reminded = to('key_expires', owner, billing)
+    for (const [days, expected] of [
+      [22, []],
+      [23.5, reminded],
+      [28, []],
+      [29.5, reminded],
+      [31, []],
+    ] as const) {
+      await Promise.all([look(at(nowMs + days * DAY_MS)), look(at(nowMs + days * DAY_MS))])
+      expect([days, await alertsOf(accountId)]).toEqual([days, [...expected]])
+    }
+    await database.sql`UPDATE api_keys SET secret_since = now() + interval '29 days' WHERE id = ${made.keyId}`
+    await look(at(nowMs + 29.6 * DAY_MS))
+    expect(await alertsOf(accountId)).toEqual([])
+    await look(at(nowMs + 53 * DAY_MS))
+    expect(await alertsOf(accountId)).toEqual(reminded)
   })
 
   test('of a key that was made for less come only as far as it lives, and none of one that is off', async () => {
