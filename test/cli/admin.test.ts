@@ -81,7 +81,9 @@ describe('the life of a customer, by commands', () => {
       ...{ accountId, requestsPerMinute: 900 },
       ...catalogue,
     })
-    await succeed(`key create --account ${accountId} --name fast --monthly-budget-usd none --requests-per-minute 5000 --concurrency 100`)
+    await succeed(
+      `key create --account ${accountId} --name fast --monthly-budget-usd none --requests-per-minute 5000 --concurrency 100`,
+    )
     expect(await fixture.accounts.find(accountId)).toMatchObject({ requestsPerMinute: 5_000, concurrency: null })
     expect((await succeed(`${set} --requests-per-minute default`)).json.requestsPerMinute).toBe(600)
     expect((await refuse(`${set} --requests-per-minute 0`, 2)).stderr).toContain('--requests-per-minute')
@@ -174,8 +176,14 @@ describe('what cannot be done', () => {
     ['credit add --account a --usd 0 --reference r', '--usd must be an amount in USD'],
     ['credit add --account a --usd nan --reference r', '--usd must be an amount in USD'],
     ['key create --account acct_none --name x --monthly-budget-usd none', 'no account acct_none'],
-    ['key create --account a --name x --monthly-budget-usd 1 --concurrency 0', '--concurrency must be an integer from 1 to'],
-    ['key create --account a --name x --monthly-budget-usd 1 --concurrency 1.5', '--concurrency must be an integer from'],
+    [
+      'key create --account a --name x --monthly-budget-usd 1 --concurrency 0',
+      '--concurrency must be an integer from 1 to',
+    ],
+    [
+      'key create --account a --name x --monthly-budget-usd 1 --concurrency 1.5',
+      '--concurrency must be an integer from',
+    ],
     ['key create --account a --name x --monthly-budget-usd -1', '--monthly-budget-usd must be an amount'],
     ['key create --account a --name x --monthly-budget-usd unlimited', '--monthly-budget-usd must be an amount'],
     ['key create --account a --name x', 'key create needs --monthly-budget-usd'],

@@ -44,7 +44,10 @@ test('what takes away, gives and checks needs no catalogue; what sells or limits
     const reference = `r${text?.length}`
     await succeed(`credit add --account ${accountId} --usd 3 --reference ${reference}`, broken)
     expect(await succeed('ledger check', broken)).toMatchObject({ ok: true })
-    const refused = await run(['key', 'create', '--account', String(accountId), '--name', 'L', '--monthly-budget-usd', '1'], broken)
+    const refused = await run(
+      ['key', 'create', '--account', String(accountId), '--name', 'L', '--monthly-budget-usd', '1'],
+      broken,
+    )
     expect(refused.code).not.toBe(0)
     expect(refused.stderr).toContain(path)
   }

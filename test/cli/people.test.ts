@@ -119,7 +119,9 @@ test('every command that touches money, keys, people or limits leaves one audit 
   await succeed(`account suspend --account ${account.accountId}`)
   await succeed(`account activate --account ${account.accountId}`)
   await succeed(`account limits --account ${account.accountId} --concurrency 5 --reason asked-for`)
-  const { json: key } = await succeed(`key create --account ${account.accountId} --name ci --monthly-budget-usd none --concurrency 3`)
+  const { json: key } = await succeed(
+    `key create --account ${account.accountId} --name ci --monthly-budget-usd none --concurrency 3`,
+  )
   await succeed(`key deactivate --key ${key.keyId}`)
   await succeed(`key activate --key ${key.keyId}`)
   await succeed(`key delete --key ${key.keyId}`)

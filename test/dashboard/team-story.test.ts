@@ -13,7 +13,7 @@ setDefaultTimeout(300_000)
 const PASSWORD = 'a horse on a battery'
 const VERIFY = /(http:\S+\/dashboard\/verify-email#token=\w+)/
 const INVITATION = /(http:\S+\/dashboard\/invitation#token=\w+)/
-const LOW_CREDIT = /has fallen below 10\.00 USD[^]*?(http:\S+\/dashboard\/a\/acct_\w+\/credit)/
+const LOW_CREDIT = /has fallen below 10\.00 USD[\s\S]*?(http:\S+\/dashboard\/a\/acct_\w+\/credit)/
 const CALLERS = 4
 /** So many answers by each text of the key, before the story goes on. */
 const ENOUGH = 20

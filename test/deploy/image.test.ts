@@ -74,7 +74,16 @@ describe.skipIf(reason !== undefined)('the image', () => {
   test('serves a paid request, with credit and a key that its own commands made', async () => {
     const { accountId = '' } = await admin('account', 'create', '--email', 'ada@example.com', '--name', 'Ada')
     await admin('credit', 'add', '--account', accountId, '--usd', '5', '--reference', 'first')
-    const { key } = await admin('key', 'create', '--account', accountId, '--name', 'one', '--monthly-budget-usd', 'none')
+    const { key } = await admin(
+      'key',
+      'create',
+      '--account',
+      accountId,
+      '--name',
+      'one',
+      '--monthly-budget-usd',
+      'none',
+    )
     const response = await fetch(`${address}/v1/chat/completions`, {
       method: 'POST',
       headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },

@@ -152,21 +152,19 @@ const TEMPLATES = {
     ],
   })),
   /** To owners and admins of an account of which one key may be used from other addresses than before, and to the key's member. */
-  key_addresses_changed: ofAccount(
-    ({ accountName, key, after, by }: Changed & { key: string; after: string }) => ({
-      subject: `Allowed addresses of the API key ${withoutLinks(key)} were changed`,
-      blocks: [
-        { text: `From where a key of the account of ${withoutLinks(accountName)} may be used was changed.` },
-        {
-          rows: [
-            ['Key', withoutLinks(key)],
-            ['Allowed now', after],
-            ['Changed by', by],
-          ],
-        },
-      ],
-    }),
-  ),
+  key_addresses_changed: ofAccount(({ accountName, key, after, by }: Changed & { key: string; after: string }) => ({
+    subject: `Allowed addresses of the API key ${withoutLinks(key)} were changed`,
+    blocks: [
+      { text: `From where a key of the account of ${withoutLinks(accountName)} may be used was changed.` },
+      {
+        rows: [
+          ['Key', withoutLinks(key)],
+          ['Allowed now', after],
+          ['Changed by', by],
+        ],
+      },
+    ],
+  })),
   /** To owners and admins of an account that has a key more by which a program may manage it. */
   management_key_made: ofAccount(({ accountName, name, scopes, by }: Changed & { name: string; scopes: string }) => ({
     subject: `${withoutLinks(accountName)} has a new management key`,

@@ -1,12 +1,12 @@
 /** What the routes of failed requests take and answer, for their account and for administrators alike. */
 import { type Static, Type } from '@sinclair/typebox'
 import { t } from 'elysia'
-import { PAGE } from '@/console/http/pages'
 import type { FailureSearch, FoundFailure } from '@/console/usage-views/failures/failure-search'
 import type { Sight } from '@/console/usage-views/usage-filter'
 import type { UsageViews } from '@/console/usage-views/usage-views'
 import { titled } from '@/http/openapi/titled'
 import { orNull } from '@/lib/schemas'
+import { PAGE } from './pages'
 
 const NullableText = orNull(Type.String())
 const word = (description: string) =>

@@ -122,6 +122,7 @@ export const CLASSIFICATIONS: Readonly<Record<string, Classification>> = {
   'GET /dashboard/api/a/:accountId/management-keys': filtered,
   'POST /dashboard/api/a/:accountId/management-keys': own({ name: 'mine', scopes: [] }),
   'DELETE /dashboard/api/a/:accountId/management-keys/:id': subject(({ managementKeyId }) => ({ id: managementKeyId })),
+  'GET /dashboard/api/a/:accountId/members/:userId': subject(({ userId }) => ({ userId })),
   'PATCH /dashboard/api/a/:accountId/members/:userId': subject(({ userId }) => ({ userId }), { role: 'viewer' }),
   'DELETE /dashboard/api/a/:accountId/members/:userId': subject(({ userId }) => ({ userId })),
   'GET /dashboard/api/a/:accountId/orders/:orderId': ofOrder(),

@@ -37,7 +37,7 @@ async function create(body: object = {}, by = person): Promise<Created> {
 }
 
 async function list(by = person): Promise<KeyBody[]> {
-  const { status, body } = await by.json('GET', PATH)
+  const { status, body } = await by.json('GET', `${PATH}?limit=100`)
   expect(status).toBe(200)
   return (body as { items: KeyBody[] }).items
 }

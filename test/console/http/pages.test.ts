@@ -42,7 +42,12 @@ test('what is there all the time is shown once, whatever comes and goes', () => 
 })
 
 test('groups come first, then the order, then the id', () => {
-  const rows: Place[] = [[1, -5, 'a'], [0, 2, 'b'], [0, 2, 'a'], [0, -1, 'z']]
+  const rows: Place[] = [
+    [1, -5, 'a'],
+    [0, 2, 'b'],
+    [0, 2, 'a'],
+    [0, -1, 'z'],
+  ]
   expect(pageOf(rows, {}, itself).items.map((row) => row.join(' '))).toEqual(['0 -1 z', '0 2 a', '0 2 b', '1 -5 a'])
   const [earlier, later] = [new Date(1_000), new Date(2_000)]
   const dated = [newestFirst(earlier, 'early'), newestFirst(later, 'late')]

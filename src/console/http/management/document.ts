@@ -13,7 +13,7 @@ import type { ManagementOperation } from './operations'
 export type MountedRoute = { method: string; path: string; hooks: object }
 
 /** What the dashboard's route of an operation takes and answers. */
-export type RouteHooks = {
+type RouteHooks = {
   body?: TSchema
   response?: TSchema
   query?: TSchema

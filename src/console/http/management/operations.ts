@@ -21,6 +21,7 @@ export const OPERATIONS: readonly ManagementOperation[] = [
   { method: 'PUT', path: '/budgets/:scope/:scopeId', scope: 'budgets:write' },
   { method: 'POST', path: '/budgets/:scope/:scopeId/grant', scope: 'budgets:write' },
   { method: 'GET', path: '/members', scope: 'members:read' },
+  { method: 'GET', path: '/members/:userId', scope: 'members:read' },
   { method: 'PATCH', path: '/members/:userId', scope: 'members:write' },
   { method: 'DELETE', path: '/members/:userId', scope: 'members:write' },
   { method: 'GET', path: '/invitations', scope: 'members:read' },

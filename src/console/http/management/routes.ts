@@ -73,7 +73,7 @@ export function managementRoutes(deps: ManagementDeps) {
   )
   for (const offered of OPERATIONS) {
     const route = routeOf(offered, deps.routes)
-    const known = { ...offered, body: route.body ?? NOTHING_SAID }
+    const known = { ...offered, body: route.body ?? NoFields }
     app.route(offered.method, PREFIX + offered.path, ({ request }) => perform(deps, known, request), {
       parse: 'none',
       detail: documentOperation(offered, route),
@@ -94,7 +94,7 @@ async function account(deps: ManagementDeps, request: Request): Promise<Response
 /** An operation, and the body that its route takes. */
 type Performed = ManagementOperation & { body: TSchema }
 
-const NOTHING_SAID = Type.Object({}, { additionalProperties: false })
+const NoFields = Type.Object({}, { additionalProperties: false })
 
 async function perform(deps: ManagementDeps, offered: Performed, request: Request): Promise<Response> {
   const manager = await requireManager(deps, request, offered.scope)

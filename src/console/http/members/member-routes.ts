@@ -72,6 +72,15 @@ export function memberRoutes(deps: MemberRouteDeps) {
       response: MemberList,
       detail: { summary: 'List members', description: 'Who may do what in the account.' },
     })
+    .get('/members/:userId', ({ viewer, params }) => show(deps, viewer, params.userId), {
+      may: 'members.read',
+      params: MemberParams,
+      response: MemberBody,
+      detail: {
+        summary: 'Get a member',
+        description: 'What somebody may do in the account, and how many keys they use.',
+      },
+    })
     .patch(
       '/members/:userId',
       async ({ viewer, request, params, body }) => {
@@ -142,6 +151,12 @@ async function list({ members }: MemberRouteDeps, { accountId, userId }: Member,
     nextCursor,
     maxMembers: MAX_MEMBERS,
   }
+}
+
+async function show({ members }: MemberRouteDeps, { accountId, userId: viewerId }: Member, userId: string) {
+  const member = (await members.list(accountId)).find((one) => one.userId === userId)
+  if (!member) throw refusalOf({ kind: 'unknown_member' })
+  return memberBody(member, viewerId)
 }
 
 function memberBody({ createdAt, ...member }: ListedMember, viewerId: string): typeof MemberBody.static {

@@ -19,7 +19,10 @@ export const WINDOW_WORDS: Record<BudgetWindow, string> = { day: 'Day', week: 'W
 
 /** Of everything that one sees in the account, with a budget or without. */
 export function useBudgets() {
-  return useQuery({ queryKey: BUDGETS, queryFn: () => allPages((query) => answer(accountApi().budgets.get({ query }))) })
+  return useQuery({
+    queryKey: BUDGETS,
+    queryFn: () => allPages((query) => answer(accountApi().budgets.get({ query }))),
+  })
 }
 
 /** One with all windows, and what was spent in them. */

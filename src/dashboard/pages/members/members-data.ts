@@ -13,7 +13,10 @@ const MEMBERS_KEY = ['members'] as const
 
 /** All members of the account, and what the account is. */
 export function useMembers() {
-  return useQuery({ queryKey: MEMBERS_KEY, queryFn: () => allPages((query) => answer(accountApi().members.get({ query }))) })
+  return useQuery({
+    queryKey: MEMBERS_KEY,
+    queryFn: () => allPages((query) => answer(accountApi().members.get({ query }))),
+  })
 }
 
 /** Gives a member another role. */
@@ -49,7 +52,10 @@ const INVITATIONS_KEY = ['invitations'] as const
 
 /** Invitations that nobody has answered. */
 export function useInvitations() {
-  return useQuery({ queryKey: INVITATIONS_KEY, queryFn: () => allPages((query) => answer(accountApi().invitations.get({ query }))) })
+  return useQuery({
+    queryKey: INVITATIONS_KEY,
+    queryFn: () => allPages((query) => answer(accountApi().invitations.get({ query }))),
+  })
 }
 
 /** Sends an invitation by mail. */

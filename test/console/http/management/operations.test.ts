@@ -203,6 +203,11 @@ describe('by the management API', () => {
     await becomeOrganisation()
     const { userId } = (await addMember('viewer')).viewer
     expect((await call('PATCH', `/v1/members/${userId}`, { role: 'developer' })).body).toEqual({ role: 'developer' })
+    expect((await call('GET', `/v1/members/${userId}`)).body).toMatchObject({
+      userId,
+      role: 'developer',
+      activeKeys: 0,
+    })
     expect((await call('PATCH', `/v1/members/${userId}`, { role: 'owner' })).status).toBe(403)
     expect((await call('PATCH', `/v1/members/${owner.viewer.userId}`, { role: 'viewer' })).status).toBe(403)
     expect((await call('DELETE', `/v1/members/${owner.viewer.userId}`)).status).toBe(403)
@@ -258,6 +263,7 @@ describe('by the management API', () => {
       ['DELETE', `/v1/keys/${other.keyId}`],
       ['GET', `/v1/budgets/key/${other.keyId}`],
       ['PUT', `/v1/budgets/account/${other.accountId}`, { dayUsd: '1' }],
+      ['GET', `/v1/members/${stranger.viewer.userId}`],
       ['PATCH', `/v1/members/${stranger.viewer.userId}`, { role: 'viewer' }],
       ['DELETE', `/v1/members/${stranger.viewer.userId}`],
     ] as const) {

@@ -1,5 +1,5 @@
 /** What holds for every operation of the management API, over its own table: no field is left out unsaid, and every list comes page by page. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { fillPath } from '@test/console/http/routes'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { type Person, signUpPerson } from '@test/support/person'
@@ -16,13 +16,18 @@ let key: string
 
 beforeAll(async () => {
   gateway = await startGateway({ respond: () => Response.json({}), environment: BEHIND_A_PROXY })
-  owner = await signUpPerson(gateway)
-  key = (await makeManagementKey(owner)).key
 })
 afterAll(() => gateway.stop())
 
+/** Another account, and a key of it that has changed nothing in this minute. */
+async function begin(): Promise<void> {
+  owner = await signUpPerson(gateway)
+  key = (await makeManagementKey(owner)).key
+}
+
 const call = (method: string, path: string, body?: unknown) => send(gateway, key, method, path, body)
-const errorOf = ({ body }: { body: unknown }) => (body as { error: { type: string; param?: string; message: string } }).error
+const errorOf = ({ body }: { body: unknown }) =>
+  (body as { error: { type: string; param?: string; message: string } }).error
 
 type Schema = { properties?: Record<string, Schema>; items?: Schema; anyOf?: Schema[]; additionalProperties?: unknown }
 
@@ -40,6 +45,8 @@ function objectsIn({ properties, items, anyOf = [], ...schema }: Schema): Schema
 }
 
 describe('a field that an operation does not know', () => {
+  beforeEach(begin)
+
   const CHANGES = OPERATIONS.filter(({ method }) => method !== 'GET')
 
   test.each(CHANGES)('is refused by its name: $method $path', async ({ method, path }) => {
@@ -56,7 +63,11 @@ describe('a field that an operation does not know', () => {
     }
     for (const field of known) {
       const { status, body } = await call(method, place, { [field]: null })
-      expect([field, status, JSON.stringify(body)]).toEqual([field, status, expect.not.stringContaining('no such field')])
+      expect([field, status, JSON.stringify(body)]).toEqual([
+        field,
+        status,
+        expect.not.stringContaining('no such field'),
+      ])
     }
   })
 
@@ -75,9 +86,12 @@ describe('a field that an operation does not know', () => {
 })
 
 describe('a list', () => {
-  const LISTS = OPERATIONS.filter(({ method, path }) => method === 'GET' && !path.includes(':') && path !== '/key-policy')
+  const LISTS = OPERATIONS.filter(
+    ({ method, path }) => method === 'GET' && !path.includes(':') && path !== '/key-policy',
+  )
 
   beforeAll(async () => {
+    await begin()
     const account = ACCOUNT_PREFIX.replace(':accountId', owner.viewer.accountId)
     const done = [
       await owner.json('POST', `${account}/organisation`, { name: 'Example GmbH', country: 'DE' }),
@@ -113,10 +127,12 @@ describe('a list', () => {
   })
 
   test.each(LISTS)('takes no cursor of another list, and no limit beyond 1 to 100: $path', async ({ path }) => {
-    for (const query of ['cursor=nonsense', `cursor=${btoa('[1]')}`, 'limit=0', 'limit=101', 'limit=1.5']) {
+    for (const query of ['cursor=nonsense', `cursor=${btoa('[1]')}`]) {
       const answer = await call('GET', `/v1${path}?${query}`)
-      expect([query, answer.status, errorOf(answer).param]).toEqual([query, 400, query.split('=')[0]])
+      expect([query, answer.status, errorOf(answer).param]).toEqual([query, 400, 'cursor'])
     }
+    for (const limit of ['0', '101', '1.5', 'all'])
+      expect([limit, (await call('GET', `/v1${path}?limit=${limit}`)).status]).toEqual([limit, 400])
   })
 })
 
