@@ -39,18 +39,15 @@ export function usePages<Page extends { nextCursor: string | null }>(
   })
 }
 
-/** Of a list that is asked for whole: the most that the server gives at once. */
-const LARGEST_PAGE = 100
-
 /** A list that is short enough to be shown whole, from all of its pages. What the first says beside its items stays. */
 export async function allPages<Page extends { items: unknown[]; nextCursor: string | null }>(
-  ask: (page: { cursor?: string; limit: number }) => Promise<Page>,
+  ask: (page: { cursor?: string }) => Promise<Page>,
 ): Promise<Page> {
-  const first = await ask({ limit: LARGEST_PAGE })
+  const first = await ask({})
   const items = [...first.items]
   let { nextCursor: cursor } = first
   while (cursor !== null) {
-    const next = await ask({ limit: LARGEST_PAGE, cursor })
+    const next = await ask({ cursor })
     items.push(...next.items)
     cursor = next.nextCursor
   }

@@ -13,7 +13,7 @@ setDefaultTimeout(300_000)
 const PASSWORD = 'a horse on a battery'
 const VERIFY = /(http:\S+\/dashboard\/verify-email#token=\w+)/
 const INVITATION = /(http:\S+\/dashboard\/invitation#token=\w+)/
-const LOW_CREDIT = /has fallen below 10\.00 USD[\s\S]*?(http:\S+\/dashboard\/a\/acct_\w+\/credit)/
+const LOW_CREDIT = /has fallen below 10\.00 USD[\s\S]*?(\/dashboard\/a\/acct_\w+\/credit)/
 const CALLERS = 4
 /** So many answers by each text of the key, before the story goes on. */
 const ENOUGH = 20
@@ -57,7 +57,7 @@ test('organisation → invitation → budget → key → rotation under load →
   const latest = await rotateUnderLoad(colleague, key)
 
   // What was called for has taken the credit below the first threshold, which nobody had to set.
-  await founder.goto(await mailServer.find(founderEmail, LOW_CREDIT))
+  await founder.goto(gateway.url + (await mailServer.find(founderEmail, LOW_CREDIT)))
   await founder.getByRole('heading', { name: 'Credit', exact: true }).waitFor()
   expect(mailServer.mails.filter(({ to, text }) => to === colleagueEmail && LOW_CREDIT.test(text))).toEqual([])
 

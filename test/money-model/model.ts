@@ -91,14 +91,9 @@ export function enter(account: ModelAccount, amount: number, mayOverdraw: boolea
   return true
 }
 
-/** What of an order was neither refunded nor taken back. */
-export function refundableCents({ paidCents, refundedCents, takenCents }: ModelOrder): number {
-  return Math.max(paidCents - refundedCents - takenCents, 0)
-}
-
 /** What a refund of an order answers. */
 export function refund(account: ModelAccount, order: ModelOrder, cents: number, mayOverdraw: boolean): string {
-  const refundable = refundableCents(order)
+  const refundable = Math.max(order.paidCents - order.refundedCents - order.takenCents, 0)
   if (order.isClosed) return 'not_refundable'
   if (cents > refundable) return 'too_much'
   if (!enter(account, -cents * NANO_PER_CENT, mayOverdraw)) return 'insufficient_balance'

@@ -48,7 +48,7 @@ export const operation = fc.oneof(
   step(8, 'deposit', { who, cents }),
   step(5, 'transfer', { who, cents, isAgreed: is }),
   step(5, 'adjust', { who, cents, isTaking: is, mayOverdraw: is }),
-  step(6, 'refund', { which, cents, isWhole: is, mayOverdraw: is }),
+  step(5, 'refund', { which, cents, mayOverdraw: is }),
   step(5, 'chargeback', { which, cents }),
   step(4, 'won', { which, cents }),
   step(3, 'judge', {}),

@@ -8,7 +8,7 @@ import { MAX_OPEN_ORDERS, MAX_ORDERS_PER_DAY } from '@/console/orders/limits'
 import type { Order, ReversalNotice } from '@/console/orders/types'
 import { randomId } from '@/lib/ids'
 import type { ModelOrder } from './account'
-import { decide, enter, judge, NANO_PER_CENT, refund, refundableCents, reverse } from './model'
+import { decide, enter, judge, NANO_PER_CENT, refund, reverse } from './model'
 import type { Operation } from './operations'
 import { accountOf, type Play, type World } from './world'
 
@@ -123,13 +123,11 @@ async function performAdjustment(
 async function performRefund(
   { orders }: World,
   play: Play,
-  { which, cents: some, isWhole, mayOverdraw }: Extract<Operation, { kind: 'refund' }>,
+  { which, cents, mayOverdraw }: Extract<Operation, { kind: 'refund' }>,
 ): Promise<void> {
   const found = orderAt(play, which)
   if (!found) return
   const { account, order, ofModel } = found
-  // Of an order whose credit is spent in part, the whole is more than there is.
-  const cents = isWhole ? Math.max(refundableCents(ofModel), 1) : some
   const asked = { orderId: order.orderId, amountCents: cents, key: randomId('key'), reason: 'r', actor: ADMINISTRATOR }
   const outcome = await orders.refund({ ...asked, allowNegative: mayOverdraw })
   play.seen.push(`refund_${outcome.kind}`)
