@@ -6,7 +6,7 @@ import { inspectJson, type JsonBounds } from '@/lib/json-source/scan'
 import { turnFor } from '@/lib/wait/own-turn'
 import { noteWork } from '@/metrics/work-log'
 
-/** `text` is there where copying it is cheaper than writing `json` anew: each name once, each number as JavaScript writes it. */
+/** `text` is there where its escapes make copying it far cheaper than writing `json` anew: each name once, each number as JavaScript writes it. */
 export type JsonBody = { json: JsonObject; bytes: number; text?: string }
 
 /** What a body is to parse: bytes, and values of those kinds that are dear (fields, and anything among numbers that keep their digits). */
@@ -46,8 +46,6 @@ const MAX_JSON_NAMES = 10_000
 const MAX_JSON_OUTSIDE = 4 * 1024 * 1024
 /** Escaped characters: of a text as long as any model reads, all. */
 const MAX_JSON_ESCAPES = 2 * 1024 * 1024
-/** Less is written anew as soon as it is looked through. */
-const MIN_COPIED_BYTES = 4 * 1024
 /** To count more fields again takes longer than to write them. */
 const MAX_COPIED_FIELDS = 2_000
 const JSON_TYPE = 'application/json'
@@ -92,8 +90,7 @@ export async function readJsonBody(
   if (losesNumbers && inspected.text.length > TURN_CHARS) await rememberNumbersInTurns(json, inspected.text)
   if (!isJsonObject(json)) throw new GatewayError('invalid_request', 'The body must be a JSON object.')
   const { text } = inspected
-  const isLong = bytes.length >= MIN_COPIED_BYTES && fields <= MAX_COPIED_FIELDS
-  const isCopyable = isLong && !losesNumbers && countFields(json) === fields
+  const isCopyable = !losesNumbers && fields <= MAX_COPIED_FIELDS && text.includes('\\') && countFields(json) === fields
   return { json, bytes: bytes.length, ...(isCopyable && { text }) }
 }
 

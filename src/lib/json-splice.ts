@@ -1,32 +1,44 @@
 /** Changes single values inside JSON text without touching any other byte. */
 
 import { type JsonObject, type JsonValue, parseJson } from './json'
-import { endOfString } from './json-source/scan'
 
-/** Replaces the string at `path` by `value`; `text` itself where it holds none. Linear. */
-export function replaceStringInJson(text: string, path: readonly string[], value: string): string {
+const QUOTE = 0x22
+const BACKSLASH = 0x5c
+
+/** Replaces the string at `path`, of which `current` was parsed, by `value`; `text` itself where it holds none. Linear. */
+export function replaceStringInJson(text: string, path: readonly string[], current: string, value: string): string {
+  const fresh = JSON.stringify(value)
+  const name = JSON.stringify(path[path.length - 1] ?? '')
+  const at = text.indexOf(name)
+  // A name that stands once is surely the one that the parse found: inside a string it would have escaped quotes.
+  if (at !== -1 && text.lastIndexOf(name) === at && !maySpellNamesInEscapes(text)) {
+    const old = JSON.stringify(current)
+    for (const separator of [':', ': ']) {
+      const start = at + name.length + separator.length
+      if (text.startsWith(separator + old, at + name.length))
+        return text.slice(0, start) + fresh + text.slice(start + old.length)
+    }
+  }
   const span = findStringSpan(text, path)
-  return span ? text.slice(0, span.start) + JSON.stringify(value) + text.slice(span.end) : text
+  return span ? text.slice(0, span.start) + fresh + text.slice(span.end) : text
 }
 
 /**
- * `text`, which is `before` as JSON, as that of `after`, whose other fields are written anew; undefined where one of `before` is gone.
- * Fields that are the same value are the same. Each name has to stand once in `text`. Linear.
+ * `text`, which is `before` as JSON, as that of `after`, where the two differ in texts and in fields that are added; undefined where there
+ * is more to it. Fields that are the same value are the same. Each name has to stand once in `text`.
  */
 export function copyJson(text: string, before: JsonObject, after: JsonObject): string | undefined {
-  let copy = ''
-  let from = 0
-  for (const name of Object.keys(before)) if (!Object.hasOwn(after, name) || after[name] === undefined) return undefined
-  const end = eachField(text, 0, (name, valueStart, valueEnd) => {
-    if (after[name] === before[name]) return
-    copy += text.slice(from, valueStart) + JSON.stringify(after[name])
-    from = valueEnd
-  })
+  let copy = text
   let added = ''
-  for (const [name, value] of Object.entries(after))
-    if (value !== undefined && !Object.hasOwn(before, name))
-      added += `,${JSON.stringify(name)}:${JSON.stringify(value)}`
-  return copy + text.slice(from, end) + added + text.slice(end)
+  for (const name of new Set([...Object.keys(before), ...Object.keys(after)])) {
+    const [old, fresh] = [before[name], after[name]]
+    if (fresh === old) continue
+    if (typeof old === 'string' && typeof fresh === 'string') copy = replaceStringInJson(copy, [name], old, fresh)
+    else if (old === undefined) added += `,${JSON.stringify(name)}:${JSON.stringify(fresh)}`
+    else return undefined
+  }
+  const end = copy.lastIndexOf('}')
+  return added === '' ? copy : `${copy.slice(0, end)}${added}${copy.slice(end)}`
 }
 
 /** What is to stand at `path`; undefined removes it. `text` is the value as JSON, where known. */
@@ -43,7 +55,7 @@ export function editJson(text: string, edits: readonly JsonEdit[], depth = 0): s
   let end = skipSpace(text, at)
   for (let place = 0; !isClosing(text, end); place++) {
     const keyStart = skipSpace(text, at)
-    const keyEnd = isObject ? endOfString(text, keyStart + 1) : keyStart
+    const keyEnd = isObject ? endOfString(text, keyStart) : keyStart
     const name = isObject ? parseJson(text.slice(keyStart, keyEnd)) : place
     const valueStart = isObject ? skipSpace(text, skipSpace(text, keyEnd) + 1) : keyStart
     const valueEnd = endOfValue(text, valueStart)
@@ -75,42 +87,31 @@ function isClosing(text: string, index: number): boolean {
   return index >= text.length || text[index] === '}' || text[index] === ']'
 }
 
+/** An escaped letter may be part of a name, which no search for the name would then find. */
+function maySpellNamesInEscapes(text: string): boolean {
+  return text.includes('\\') && text.includes('\\u00') && /\\u00[4-7]/.test(text)
+}
+
 type Span = { start: number; end: number }
 
 /** The last string value at `path` below the object that starts at `start`, as JSON.parse would read a repeated key. */
 function findStringSpan(text: string, path: readonly string[], start = 0): Span | undefined {
   let found: Span | undefined
-  eachField(text, start, (name, valueStart, valueEnd) => {
-    if (name !== path[0]) return
-    if (path.length > 1) found = findStringSpan(text, path.slice(1), valueStart)
-    else found = text[valueStart] === '"' ? { start: valueStart, end: valueEnd } : undefined
-  })
-  return found
-}
-
-/** Tells of each field of the object that starts at `start` its name and where its value stands. Returns where the object ends, if there is one. */
-function eachField(
-  text: string,
-  start: number,
-  tell: (name: string, valueStart: number, valueEnd: number) => void,
-): number {
   let index = skipSpace(text, start)
-  if (text[index] !== '{') return index
+  if (text[index] !== '{') return undefined
   index = skipSpace(text, index + 1)
   while (text[index] === '"') {
-    const keyEnd = endOfString(text, index + 1)
+    const keyEnd = endOfString(text, index)
+    const isWanted = parseJson(text.slice(index, keyEnd)) === path[0]
     const valueStart = skipSpace(text, skipSpace(text, keyEnd) + 1)
     const valueEnd = endOfValue(text, valueStart)
-    tell(readName(text.slice(index, keyEnd)), valueStart, valueEnd)
+    if (isWanted && path.length > 1) found = findStringSpan(text, path.slice(1), valueStart)
+    else if (isWanted) found = text[valueStart] === '"' ? { start: valueStart, end: valueEnd } : undefined
     index = skipSpace(text, valueEnd)
     if (text[index] !== ',') break
     index = skipSpace(text, index + 1)
   }
-  return index
-}
-
-function readName(quoted: string): string {
-  return quoted.includes('\\') ? String(parseJson(quoted)) : quoted.slice(1, -1)
+  return found
 }
 
 function skipSpace(text: string, from: number): number {
@@ -124,13 +125,22 @@ function endOfValue(text: string, start: number): number {
   for (let index = start; index < text.length; index++) {
     const character = text[index]
     if (character === '"') {
-      index = endOfString(text, index + 1) - 1
+      index = endOfString(text, index) - 1
       if (depth === 0) return index + 1
     } else if (character === '{' || character === '[') depth++
     else if (character === '}' || character === ']') {
       if (depth === 0) return index
       if (--depth === 0) return index + 1
     } else if (depth === 0 && character === ',') return index
+  }
+  return text.length
+}
+
+function endOfString(text: string, start: number): number {
+  for (let index = start + 1; index < text.length; index++) {
+    const code = text.charCodeAt(index)
+    if (code === BACKSLASH) index++
+    else if (code === QUOTE) return index + 1
   }
   return text.length
 }

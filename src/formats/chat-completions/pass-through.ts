@@ -122,7 +122,7 @@ function createStream(context: AnswerContext, hooks: PassHooks): PassingStream {
 
 /** Touches nothing but the model's name; an answer that names none gets the name as its first field. */
 function withPublicModel(text: string, json: JsonObject, publicModel: string): string {
-  if (typeof json.model === 'string') return replaceStringInJson(text, ['model'], publicModel)
+  if (typeof json.model === 'string') return replaceStringInJson(text, ['model'], json.model, publicModel)
   if (json.model !== undefined) {
     rememberNumbers(json, text)
     return JSON.stringify({ ...asWritten(json), model: publicModel })

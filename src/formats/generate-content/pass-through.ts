@@ -39,7 +39,7 @@ function passRequest(body: JsonObject, request: ChatRequest, traits: TargetTrait
 }
 
 function passResponse(text: string, json: JsonObject, { model }: AnswerContext, hooks: PassHooks): string {
-  const named = withPublicModel(text, model)
+  const named = withPublicModel(text, json, model)
   return decodeUsage(json.usageMetadata) ? withCounts(named, json, hooks) : withUsage(named, hooks)
 }
 
@@ -59,8 +59,9 @@ function withCounts(text: string, { usageMetadata }: JsonObject, hooks: PassHook
 }
 
 /** Byte for byte but for the model's name. */
-function withPublicModel(text: string, publicModel: string): string {
-  return replaceStringInJson(text, ['modelVersion'], publicModel)
+function withPublicModel(text: string, json: JsonObject, publicModel: string): string {
+  const name = json.modelVersion
+  return typeof name === 'string' ? replaceStringInJson(text, ['modelVersion'], name, publicModel) : text
 }
 
 function withUsage(text: string, hooks: PassHooks): string {
@@ -77,7 +78,7 @@ function createStream({ model }: AnswerContext, hooks: PassHooks): PassingStream
       if (!isJsonObject(json) || json.error !== undefined) return undefined
       if (isListed) rememberNumbers(read, data)
       const text = isListed ? JSON.stringify(asWritten(json)) : data
-      const named = withCounts(withPublicModel(text, model), json, hooks)
+      const named = withCounts(withPublicModel(text, json, model), json, hooks)
       // Nothing of ours may follow the end: what is missing is said with the reason why it ended.
       return onOneLine(isLast(json) && !hooks.isUsageStated() ? withUsage(named, hooks) : named)
     },

@@ -101,7 +101,7 @@ function fitThinking(copy: JsonObject, maxTokens: number): void {
 }
 
 function passResponse(text: string, json: JsonObject, { model }: AnswerContext, hooks: PassHooks): string {
-  const named = replaceStringInJson(text, ['model'], model)
+  const named = typeof json.model === 'string' ? replaceStringInJson(text, ['model'], json.model, model) : text
   if (decodeUsage(json.usage)) return named
   hooks.repaired('usage')
   return editJson(named, [{ path: ['usage'], value: encodeUsage(hooks.charged()) }])
@@ -147,8 +147,10 @@ function createStream(context: AnswerContext, hooks: PassHooks): PassingStream {
         return undefined
       }
       isStarted = true
-      const named = replaceStringInJson(data, ['message', 'model'], context.model)
-      return withUsage(named, ['message', 'usage'], json.message.usage, ['input_tokens', 'output_tokens'])
+      const { model, usage } = json.message
+      const named =
+        typeof model === 'string' ? replaceStringInJson(data, ['message', 'model'], model, context.model) : data
+      return withUsage(named, ['message', 'usage'], usage, ['input_tokens', 'output_tokens'])
     },
     closesWithUsage: (json) => isJsonObject(json) && json.type === 'message_delta',
     ending: () => [],

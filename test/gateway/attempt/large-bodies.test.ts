@@ -27,14 +27,10 @@ afterEach(() => {
   stringify.mockRestore()
 })
 
-test.each([
-  ['where all are copied', '{', 1],
-  ['where all are written anew, for a name that stands twice', '{"max_tokens":9,', 2],
-])('no two of them are parsed or written out in one turn %s', async (_, beginning, stepsOfEach) => {
+test('no two of them are parsed or written out in one turn', async () => {
   const customers = await Promise.all(Array.from({ length: AT_ONCE }, () => gateway.customer('1000')))
   const content = 'x'.repeat(LARGE)
-  const fields = JSON.stringify({ model: 'svc/alpha', max_tokens: 9, messages: [{ role: 'user', content }] })
-  const body = beginning + fields.slice(1)
+  const body = JSON.stringify({ model: 'svc/alpha', max_tokens: 9, messages: [{ role: 'user', content }] })
   const found: number[] = []
   const turns = countTurns()
   // The provider, in the same process, parses a body that is as long as the name of its model has it.
@@ -57,6 +53,6 @@ test.each([
   )
   turns.stop()
   expect(statuses).toEqual(customers.map(() => 200))
-  expect(found.length).toBe(stepsOfEach * AT_ONCE)
-  expect(new Set(found).size).toBe(stepsOfEach * AT_ONCE)
+  expect(found.length).toBe(2 * AT_ONCE)
+  expect(new Set(found).size).toBe(2 * AT_ONCE)
 })
