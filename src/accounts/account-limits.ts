@@ -7,6 +7,7 @@ import type { AccountLimits, DefaultLimits } from '@/ledger/outcomes'
 import { assert } from '@/lib/assert'
 import { tellLedger } from './accounts'
 import { type ChangedBy, recordAudit } from './audit'
+import { lockAccount } from './in-order'
 import { MAX_KEY_LIMIT } from './key-limits'
 
 const NAMES = ['requestsPerMinute', 'tokensPerMinute', 'concurrency'] as const
@@ -28,15 +29,7 @@ export async function changeAccountLimits(
     )
   }
   const isKnown = await database.db.transaction(async (transaction) => {
-    const [before] = await transaction
-      .select({
-        requestsPerMinute: accounts.requestsPerMinute,
-        tokensPerMinute: accounts.tokensPerMinute,
-        concurrency: accounts.concurrency,
-      })
-      .from(accounts)
-      .where(eq(accounts.id, accountId))
-      .for('no key update')
+    const before = await lockAccount(transaction, accountId)
     if (!before) return false
     const changed = NAMES.filter((name) => limits[name] !== undefined && limits[name] !== before[name])
     if (changed.length === 0) return true

@@ -6,7 +6,7 @@ import type { Ledger } from '@/ledger/ledger'
 import type { AccountState, AccountStatus } from '@/ledger/outcomes'
 import { randomId } from '@/lib/ids'
 import { type ChangedBy, OPERATOR, recordAudit } from './audit'
-import { inOrder } from './in-order'
+import { inOrder, lockAccount } from './in-order'
 
 export type Account = AccountState & { name: string; email: string; createdAt: Date }
 
@@ -15,25 +15,14 @@ type CreateAccountOutcome = { kind: 'created'; accountId: string } | { kind: 'em
 /** `email` is unique without regard to case; `name` has 1 to 200 characters. */
 type NewAccount = { email: string; name: string }
 
-export interface Accounts {
-  /** Creates an empty, active account. `by` is for the audit log; left out = the operator. */
-  create(account: NewAccount, by?: ChangedBy): Promise<CreateAccountOutcome>
-  /** Sets the status in history and audit log, then on every gateway. Throws where the ledger can't be told: call it again. */
-  setStatus(
-    accountId: string,
-    status: AccountStatus,
-    why?: { by: ChangedBy; reason: string },
-  ): Promise<'updated' | 'unknown_account'>
-  find(accountId: string): Promise<Account | undefined>
-  /** A personal account before an organisation of the same address. */
-  findByEmail(email: string): Promise<Account | undefined>
-}
+export type Accounts = ReturnType<typeof createAccounts>
 
-/** Accounts in `database`, with `ledger` as what gateways obey. */
-export function createAccounts(database: Database, ledger: Ledger): Accounts {
+/** Accounts in `database`, with `ledger` as what gateways obey. `by` is for the audit log; left out = the operator. */
+export function createAccounts(database: Database, ledger: Ledger) {
   const { db } = database
   return {
-    async create(account, by = OPERATOR) {
+    /** Creates an empty, active account. */
+    async create(account: NewAccount, by: ChangedBy = OPERATOR): Promise<CreateAccountOutcome> {
       const accountId = await db.transaction(async (transaction) => {
         const created = await insertAccount(transaction, account)
         if (created === undefined) return undefined
@@ -43,13 +32,19 @@ export function createAccounts(database: Database, ledger: Ledger): Accounts {
       })
       return accountId === undefined ? { kind: 'email_taken' } : { kind: 'created', accountId }
     },
-    async setStatus(accountId, status, why = { by: OPERATOR, reason: '' }) {
+    /** Sets the status in history and audit log, then on every gateway. Throws where the ledger can't be told: call it again. */
+    async setStatus(
+      accountId: string,
+      status: AccountStatus,
+      why: { by: ChangedBy; reason: string } = { by: OPERATOR, reason: '' },
+    ): Promise<'updated' | 'unknown_account'> {
       if (!(await writeStatus(database, accountId, status, why))) return 'unknown_account'
       await tellLedger(database, ledger, accountId)
       return 'updated'
     },
-    find: (accountId) => find(db, accountId),
-    async findByEmail(email) {
+    find: find.bind(null, db),
+    /** A personal account before an organisation of the same address. */
+    async findByEmail(email: string): Promise<Account | undefined> {
       const [row] = await db
         .select(COLUMNS)
         .from(accounts)
@@ -80,11 +75,7 @@ async function writeStatus(
   { by, reason }: { by: ChangedBy; reason: string },
 ): Promise<boolean> {
   return await db.transaction(async (transaction) => {
-    const [account] = await transaction
-      .select({ status: accounts.status })
-      .from(accounts)
-      .where(eq(accounts.id, accountId))
-      .for('no key update')
+    const account = await lockAccount(transaction, accountId)
     if (!account) return false
     if (account.status === status) return true
     await transaction.update(accounts).set({ status }).where(eq(accounts.id, accountId))

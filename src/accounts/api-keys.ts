@@ -1,5 +1,5 @@
 /** The life of an API key: created (and shown once), changed, deactivated, activated, deleted. The history first, then every gateway at once. */
-import { and, count, eq, isNull, ne, sql } from 'drizzle-orm'
+import { and, eq, isNull, ne, sql } from 'drizzle-orm'
 import { type AccountRole, memberships } from '@/db/auth-schema'
 import type { Database, Transaction } from '@/db/client'
 import { isForeignKeyViolation } from '@/db/failure'
@@ -11,11 +11,11 @@ import { randomId } from '@/lib/ids'
 import { type ChangedBy, OPERATOR, recordAudit } from './audit'
 import { type ChangeKeyOutcome, editKey, type KeyEdit, type KeyRow } from './edit-key'
 import { describeLimits, describeLists, limitColumns, listColumns } from './key-limits'
-import { findKey, type KeyListing, type KeyTags, limitsOf, listKeys } from './key-listing'
+import { findKey, type KeyTags, limitsOf, listKeys } from './key-listing'
 import { generateKey, hashKey, keyHint } from './key-text'
 import { mayDo } from './members/permissions'
-import { createPlaygroundKeys, type PlaygroundKeyOf } from './playground-key'
-import { type RotateKeyOutcome, rotateKey } from './rotation/rotate-key'
+import { createPlaygroundKeys } from './playground-key'
+import { rotateKey } from './rotation/rotate-key'
 
 export type { ChangedBy } from './audit'
 export type { ChangeKeyOutcome } from './edit-key'
@@ -44,42 +44,25 @@ type CreateKeyOutcome =
   | { kind: 'too_many_keys'; limit: number }
 
 /** With `accountId`, only a key of that account is changed. `by` is for the audit log; left out = the operator. */
-export interface ApiKeys {
-  create(key: NewKey, by?: ChangedBy): Promise<CreateKeyOutcome>
-  /** Renames a key and changes its limits, unless `check` throws at the limits that it has, which nobody else changes meanwhile. */
-  change(
-    keyId: string,
-    changes: KeyChanges,
-    accountId?: string,
-    by?: ChangedBy,
-    check?: (present: KeyLimits) => void,
-  ): Promise<ChangeKeyOutcome>
-  deactivate(keyId: string, accountId?: string, by?: ChangedBy): Promise<ChangeKeyOutcome>
-  /** Not where its owner is a member no longer. */
-  activate(keyId: string, accountId?: string, by?: ChangedBy): Promise<ChangeKeyOutcome>
-  /** Makes it the key of another member, whose role lets them use keys. Requests under way end as they began. */
-  transfer(keyId: string, accountId: string, ownerId: string, by: ChangedBy): Promise<ChangeKeyOutcome>
-  /** For ever: the key's usage stays in the history, its text is never accepted again. */
-  delete(keyId: string, accountId?: string, by?: ChangedBy): Promise<ChangeKeyOutcome>
-  /** The account's keys without deleted ones, newest first. */
-  list(accountId: string): Promise<KeyListing[]>
-  /** A key of the account that is not deleted. */
-  find(accountId: string, keyId: string): Promise<KeyListing | undefined>
-  /** Gives a key another secret, shown only now; the one before works for `overlapMs` more (0 to 30 days). */
-  rotate(keyId: string, overlapMs: number, accountId?: string, by?: ChangedBy): Promise<RotateKeyOutcome>
-  readonly playgroundKey: PlaygroundKeyOf
-}
+export type ApiKeys = ReturnType<typeof createApiKeys>
 
 /** Keys of one account that are not deleted, without those that the service made itself. */
 export const MAX_KEYS_PER_ACCOUNT = 100
 
 /** Keys of `service`. Changes throw where the ledger can't be told; the history has them, and repeating tells the ledger. */
-export function createApiKeys(database: Database, ledger: Ledger, service: string): ApiKeys {
+export function createApiKeys(database: Database, ledger: Ledger, service: string) {
   const edit = (decide: (row: KeyRow) => Decision) => (keyId: string, accountId?: string, by?: ChangedBy) =>
     editKey(database, ledger, { keyId, accountId, by: by ?? OPERATOR, decide })
   return {
-    create: (key, by = OPERATOR) => create(database, ledger, service, key, by),
-    change(keyId, changes, accountId, by, check) {
+    create: create.bind(null, database, ledger, service),
+    /** Renames a key and changes its limits, unless `check` throws at the limits that it has, which nobody else changes meanwhile. */
+    change(
+      keyId: string,
+      changes: KeyChanges,
+      accountId?: string,
+      by?: ChangedBy,
+      check?: (present: KeyLimits) => void,
+    ): Promise<ChangeKeyOutcome> {
       const decide = (row: KeyRow) => {
         check?.(limitsOf(row))
         return toChanged(row, changes)
@@ -87,13 +70,15 @@ export function createApiKeys(database: Database, ledger: Ledger, service: strin
       return edit(decide)(keyId, accountId, by)
     },
     deactivate: edit((row) => toStatus(row, 'deactivated')),
-    activate: (keyId, accountId, by = OPERATOR) =>
+    /** Not where its owner is a member no longer. */
+    activate: (keyId: string, accountId?: string, by: ChangedBy = OPERATOR) =>
       editKey(database, ledger, {
         ...{ keyId, accountId, by, decide: (row) => toStatus(row, 'active'), movesBudgets: true },
         verify: async (transaction, row) =>
           row.createdBy === null || (await lockRole(transaction, row.accountId, row.createdBy)) !== undefined,
       }),
-    transfer: (keyId, accountId, ownerId, by) =>
+    /** Makes it the key of another member, whose role lets them use keys. Requests under way end as they began. */
+    transfer: (keyId: string, accountId: string, ownerId: string, by: ChangedBy) =>
       editKey(database, ledger, {
         ...{ keyId, accountId, by, decide: (row) => toOwner(row, ownerId), movesBudgets: true },
         async verify(transaction) {
@@ -101,10 +86,12 @@ export function createApiKeys(database: Database, ledger: Ledger, service: strin
           return role !== undefined && mayDo(role, 'keys.use')
         },
       }),
+    /** For ever: the key's usage stays in the history, its text is never accepted again. */
     delete: edit((row) => toStatus(row, 'deleted')),
-    list: (accountId) => listKeys(database, accountId),
-    find: (accountId, keyId) => findKey(database, accountId, keyId),
-    rotate: (keyId, overlapMs, accountId, by = OPERATOR) =>
+    list: listKeys.bind(null, database),
+    find: findKey.bind(null, database),
+    /** Gives a key another secret, shown only now; the one before works for `overlapMs` more (0 to 30 days). */
+    rotate: (keyId: string, overlapMs: number, accountId?: string, by: ChangedBy = OPERATOR) =>
       rotateKey(database, ledger, service, { keyId, overlapMs, accountId, by }),
     playgroundKey: createPlaygroundKeys(database, service),
   }
@@ -115,7 +102,7 @@ async function create(
   ledger: Ledger,
   service: string,
   key: NewKey,
-  by: ChangedBy,
+  by: ChangedBy = OPERATOR,
 ): Promise<CreateKeyOutcome> {
   const { accountId, name, createdBy = null, allowedAddresses = null, tags = null, ...limits } = key
   const keyId = randomId('key')
@@ -165,11 +152,8 @@ async function lockRole(transaction: Transaction, accountId: string, userId: str
 /** Two that make the last key of an account at once take turns here. */
 async function countKeys(transaction: Transaction, accountId: string): Promise<number> {
   await transaction.execute(sql`SELECT pg_advisory_xact_lock(hashtextextended(${`keys of ${accountId}`}, 0))`)
-  const [row] = await transaction
-    .select({ count: count() })
-    .from(apiKeys)
-    .where(and(eq(apiKeys.accountId, accountId), ne(apiKeys.status, 'deleted'), isNull(apiKeys.builtIn)))
-  return row?.count ?? 0
+  const isCounted = and(eq(apiKeys.accountId, accountId), ne(apiKeys.status, 'deleted'), isNull(apiKeys.builtIn))
+  return await transaction.$count(apiKeys, isCounted)
 }
 
 type Decision = KeyEdit | Exclude<ChangeKeyOutcome, { kind: 'updated' }> | undefined

@@ -55,7 +55,7 @@ export async function recordAudit(transaction: Transaction, entry: AuditEntry): 
 }
 
 /** `broken`: entry `seq` is the first that is missing, altered, or not the successor of the one before it. */
-export type AuditChainState =
+type AuditChainState =
   | { kind: 'intact'; entries: number; headHash: string }
   | { kind: 'broken'; seq: number; fault: 'missing' | 'altered' | 'unlinked' }
 

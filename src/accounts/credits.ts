@@ -1,12 +1,14 @@
 /** Credit: a ledger entry in the history and its message to the ledger in one transaction, then the ledger at once. */
 import { and, eq, sql } from 'drizzle-orm'
 import type { Database, Transaction } from '@/db/client'
+import { findRow } from '@/db/find-row'
 import { accounts, creditOutbox, ledgerEntries } from '@/db/schema'
 import type { Ledger } from '@/ledger/ledger'
 import { randomId } from '@/lib/ids'
 import { formatUsd, MAX_NANO, type Nano, nano } from '@/lib/money'
 import { type ChangedBy, OPERATOR, recordAudit } from './audit'
 import { endWithheld, withholdDebit } from './debits'
+import { lockAccount } from './in-order'
 import { applyCredit } from './outbox'
 
 /** `amount` is not zero; a negative one is a correction that takes credit back and may leave a negative balance. */
@@ -124,6 +126,7 @@ export async function recordCredit(
 ): Promise<RecordCreditOutcome> {
   const { accountId, amount, reference } = credit
   const kind = amount > 0 ? 'credit' : 'correction'
+  // Two credits of one account take turns here, and so does the flusher.
   const account = await lockAccount(transaction, accountId)
   if (!account) return { kind: 'unknown_account' }
   const earlier = await findCredit(transaction, credit)
@@ -141,27 +144,15 @@ export function newEntryId(): string {
   return randomId('entry')
 }
 
-/** Two credits of one account take turns here, and so does the flusher. */
-async function lockAccount(transaction: Transaction, accountId: string): Promise<{ balance: Nano } | undefined> {
-  const [account] = await transaction
-    .select({ balance: accounts.balance })
-    .from(accounts)
-    .where(eq(accounts.id, accountId))
-    .for('no key update')
-  return account
-}
-
 /** What was recorded before under this reference. */
 async function findCredit(
   transaction: Transaction,
   { accountId, amount, reference }: NewCredit,
 ): Promise<RecordCreditOutcome | undefined> {
-  const [earlier] = await transaction
-    .select({ entryId: ledgerEntries.id, amount: ledgerEntries.amount })
-    .from(ledgerEntries)
-    .where(and(eq(ledgerEntries.accountId, accountId), eq(ledgerEntries.reference, reference)))
+  const isThis = and(eq(ledgerEntries.accountId, accountId), eq(ledgerEntries.reference, reference))
+  const earlier = await findRow(transaction, ledgerEntries, isThis)
   if (!earlier) return undefined
   return earlier.amount === amount
-    ? { kind: 'recorded', entryId: earlier.entryId, isNew: false }
-    : { kind: 'reference_taken', ...earlier }
+    ? { kind: 'recorded', entryId: earlier.id, isNew: false }
+    : { kind: 'reference_taken', entryId: earlier.id, amount: earlier.amount }
 }

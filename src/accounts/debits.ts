@@ -1,11 +1,12 @@
 /** Takes credit back: held in the ledger, written to the history, then final. A hold left behind is decided by the history. */
 import { and, eq, isNull, lt } from 'drizzle-orm'
 import type { Transaction } from '@/db/client'
-import { accounts, creditOutbox } from '@/db/schema'
+import { creditOutbox } from '@/db/schema'
 import type { Ledger } from '@/ledger/ledger'
 import type { Withheld } from '@/ledger/outcomes'
 import { assert } from '@/lib/assert'
 import { type Nano, nano, ZERO_NANO } from '@/lib/money'
+import { lockAccount } from './in-order'
 
 /** `amount` is positive. `allowNegative`: take it in any case, also where the ledger cannot be asked. */
 type Debit = Withheld & { allowNegative: boolean }
@@ -20,11 +21,7 @@ const WITHHELD_TTL_MS = 60_000
  */
 export async function withholdDebit(ledger: Ledger, transaction: Transaction, debit: Debit): Promise<Nano | undefined> {
   const { accountId, allowNegative } = debit
-  const [account] = await transaction
-    .select({ balance: accounts.balance })
-    .from(accounts)
-    .where(eq(accounts.id, accountId))
-    .for('no key update')
+  const account = await lockAccount(transaction, accountId)
   assert(account, 'a debit has an account')
   if (!allowNegative && account.balance < debit.amount) return account.balance
   const isOnItsWay = and(

@@ -1,5 +1,5 @@
 /** Changes one key: the history and its audit entry in one transaction, then the ledger, which every gateway obeys at once. */
-import { and, eq } from 'drizzle-orm'
+import { and, eq, ne } from 'drizzle-orm'
 import type { AuditDetails } from '@/db/administration-schema'
 import type { Database, Transaction } from '@/db/client'
 import { accounts, apiKeys, keySecrets } from '@/db/schema'
@@ -54,6 +54,14 @@ export async function editKey(database: Database, ledger: Ledger, request: EditR
 async function reloadBudgets({ db }: Database, ledger: Ledger, keyId: string): Promise<void> {
   const [key] = await db.select({ accountId: apiKeys.accountId }).from(apiKeys).where(eq(apiKeys.id, keyId))
   if (key) await ledger.reloadBudgets(key.accountId)
+}
+
+/** Tells the ledger what the history says of each of an account's keys now. Throws where it can't be told. */
+export async function tellLedgerOfAll(database: Database, ledger: Ledger, accountId: string): Promise<void> {
+  const isOwn = and(eq(apiKeys.accountId, accountId), ne(apiKeys.status, 'deleted'))
+  for (const { id } of await database.db.select({ id: apiKeys.id }).from(apiKeys).where(isOwn)) {
+    await tellLedger(database, ledger, id)
+  }
 }
 
 /** Tells the ledger what the history says of the key now. Throws where it can't be told. */

@@ -1,8 +1,7 @@
-/**
- * Takes turns, so that the ledger is told of changes to accounts and keys in the order in which the history has them.
- */
-import { sql } from 'drizzle-orm'
+/** Takes turns over an account: changes of its row, and what the ledger is told of accounts and keys, in the order in which the history has them. */
+import { eq, sql } from 'drizzle-orm'
 import type { Database, Transaction } from '@/db/client'
+import { accounts } from '@/db/schema'
 
 /** Runs `work` while no other process does so for `subject`, so that the last change is what the ledger is told last. */
 export async function inOrder(
@@ -14,4 +13,13 @@ export async function inOrder(
     await transaction.execute(sql`SELECT pg_advisory_xact_lock(hashtextextended(${subject}, 0))`)
     await work(transaction)
   })
+}
+
+/** The account's row, which nobody else changes until the transaction ends; undefined where there is none. */
+export async function lockAccount(
+  transaction: Transaction,
+  accountId: string,
+): Promise<typeof accounts.$inferSelect | undefined> {
+  const [row] = await transaction.select().from(accounts).where(eq(accounts.id, accountId)).for('no key update')
+  return row
 }

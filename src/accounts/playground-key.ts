@@ -1,6 +1,7 @@
 /** The key that the playground pays through: one per account, made on first use, whose text nobody ever knows. */
 import { and, eq } from 'drizzle-orm'
 import type { Database, Transaction } from '@/db/client'
+import { findRow } from '@/db/find-row'
 import { apiKeys } from '@/db/schema'
 import { assert } from '@/lib/assert'
 import { createBoundedMap } from '@/lib/bounded-map'
@@ -9,7 +10,7 @@ import { type ChangedBy, OPERATOR, recordAudit } from './audit'
 import { generateKey, hashKey, keyHint } from './key-text'
 
 /** Returns the id of the account's playground key, making it where there is none. Throws where there is no such account. */
-export type PlaygroundKeyOf = (accountId: string, by?: ChangedBy) => Promise<string>
+type PlaygroundKeyOf = (accountId: string, by?: ChangedBy) => Promise<string>
 
 const NAME = 'Playground'
 /** Accounts whose key is remembered, which never changes. */
@@ -28,11 +29,8 @@ export function createPlaygroundKeys(database: Database, service: string): Playg
 }
 
 async function find(db: Database['db'] | Transaction, accountId: string): Promise<string | undefined> {
-  const [row] = await db
-    .select({ keyId: apiKeys.id })
-    .from(apiKeys)
-    .where(and(eq(apiKeys.accountId, accountId), eq(apiKeys.builtIn, 'playground')))
-  return row?.keyId
+  const isOwn = and(eq(apiKeys.accountId, accountId), eq(apiKeys.builtIn, 'playground'))
+  return (await findRow(db, apiKeys, isOwn))?.id
 }
 
 async function make({ db }: Database, service: string, accountId: string, by: ChangedBy): Promise<string> {

@@ -3,6 +3,7 @@ import { eq } from 'drizzle-orm'
 import type { Database } from '@/db/client'
 import { accounts } from '@/db/schema'
 import { type ChangedBy, recordAudit } from './audit'
+import { lockAccount } from './in-order'
 
 /** Ten years. */
 export const MAX_STORED_HOURS = 87_600
@@ -13,14 +14,10 @@ type StoredHoursChange = { accountId: string; hours: number | null; by: ChangedB
 /** Changes the choice together with an audit entry, where it is another one. */
 export async function changeStoredHours({ db }: Database, { accountId, hours, by }: StoredHoursChange): Promise<void> {
   await db.transaction(async (transaction) => {
-    const [before] = await transaction
-      .select({ hours: accounts.storedResponseHours })
-      .from(accounts)
-      .where(eq(accounts.id, accountId))
-      .for('no key update')
-    if (!before || before.hours === hours) return
+    const before = await lockAccount(transaction, accountId)
+    if (!before || before.storedResponseHours === hours) return
     await transaction.update(accounts).set({ storedResponseHours: hours }).where(eq(accounts.id, accountId))
-    const details = { hours, 'before.hours': before.hours }
+    const details = { hours, 'before.hours': before.storedResponseHours }
     await recordAudit(transaction, { ...by, action: 'account.stored_hours', subject: accountId, accountId, details })
   })
 }

@@ -3,6 +3,7 @@ import { and, eq, sql } from 'drizzle-orm'
 import { credentials, type UserRole, users } from '@/db/auth-schema'
 import type { Database, Transaction } from '@/db/client'
 import { isForeignKeyViolation, isUniqueViolation } from '@/db/failure'
+import { findRow } from '@/db/find-row'
 import { accounts } from '@/db/schema'
 import { randomId } from '@/lib/ids'
 import { insertAccount } from './accounts'
@@ -59,11 +60,8 @@ export async function ensureAccount(transaction: Transaction, userId: string): P
 }
 
 async function accountOfAddress(transaction: Transaction, email: string): Promise<string | undefined> {
-  const [row] = await transaction
-    .select({ id: accounts.id })
-    .from(accounts)
-    .where(and(eq(sql`lower(${accounts.email})`, email), eq(accounts.kind, 'personal')))
-  return row?.id
+  const isOwn = and(eq(sql`lower(${accounts.email})`, email), eq(accounts.kind, 'personal'))
+  return (await findRow(transaction, accounts, isOwn))?.id
 }
 
 /** The row that makes `password` (a hash) the user's. */

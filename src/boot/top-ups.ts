@@ -1,12 +1,14 @@
 /** Wires what credit is bought with: the orders, the ways to pay for them, and who hears of payments. */
 import type { Config } from '@/config/config'
 import { createDepositDesk, type DepositDesk } from '@/console/orders/deposits/deposit-desk'
-import { createSandboxProvider, type SandboxProvider } from '@/console/orders/deposits/sandbox-deposit'
-import { readOrCreateSandboxSecret } from '@/console/orders/deposits/sandbox-secret'
+import {
+  createSandboxProvider,
+  readOrCreateSandboxSecret,
+  type SandboxProvider,
+} from '@/console/orders/deposits/sandbox-deposit'
 import { createWebhookVerifier, type WebhookVerifier } from '@/console/orders/deposits/webhook-signature'
-import type { OrdersDeps } from '@/console/orders/deps'
+import { type BankDetails, EXAMPLE_BANK, type OrdersDeps } from '@/console/orders/deps'
 import { createExpiryWorker } from '@/console/orders/expiry-worker'
-import { type BankDetails, EXAMPLE_BANK } from '@/console/orders/methods'
 import { createOrders, type Orders } from '@/console/orders/orders'
 import type { Database } from '@/db/client'
 import type { Ledger } from '@/ledger/ledger'

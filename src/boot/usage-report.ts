@@ -1,5 +1,5 @@
 /** Wires the usage report of the API: read in the same turns, on the same connections, as what the dashboard shows of usage. */
-import { onlyMadeBy } from '@/accounts/members/key-sight'
+import { onlyMadeBy } from '@/accounts/members/memberships'
 import type { UsageViews } from '@/console/usage-views/usage-views'
 import type { Database } from '@/db/client'
 import type { HttpDeps } from '@/http/deps'

@@ -1,16 +1,14 @@
 /** Operator commands that look at orders of credit: list, search, and one with its events, payments and reversals. */
-import { getOrder } from '@/console/orders/read'
-import { searchOrders } from '@/console/orders/search'
+import { getOrder, searchOrders } from '@/console/orders/search'
 import type { FoundOrder, OrderSearch } from '@/console/orders/types'
+import { ORDER_STATES } from '@/db/orders-schema'
 import { type Command, OPERAND, operand, optional, type Values } from './command'
-import { shownOrder, usdOfCents } from './facts'
 import { fail } from './failure'
-import { PAGE_OPTIONS, printPage, readPage } from './pages'
+import { PAGE_OPTIONS, printPage, readPage, shownOrder, usdOfCents } from './pages'
 import type { Services } from './services'
 import { readChoice, readText } from './values'
 
-const STATES = ['pending', 'paid', 'expired', 'cancelled', 'partly_refunded', 'refunded', 'charged_back'] as const
-const FILTERS = { state: optional('STATE', `only ${STATES.join(', ')}`), ...PAGE_OPTIONS }
+const FILTERS = { state: optional('STATE', `only ${ORDER_STATES.join(', ')}`), ...PAGE_OPTIONS }
 
 export const ORDER_COMMANDS: readonly Command[] = [
   {
@@ -79,7 +77,7 @@ export const ORDER_COMMANDS: readonly Command[] = [
 ]
 
 function list(values: Values, filter: Partial<OrderSearch>) {
-  const state = readChoice(values, 'state', STATES)
+  const state = readChoice(values, 'state', ORDER_STATES)
   const search = { ...readPage(values), ...filter, ...(state && { state }) }
   return async ({ database }: Services) => printPage('orders', await searchOrders({ database }, search), toRow)
 }

@@ -1,4 +1,8 @@
-/** What all commands share that list something page by page. */
+/** What all commands share that list or show something: pages, and how keys and orders are told. */
+
+import type { KeyListing } from '@/accounts/key-listing'
+import type { Order } from '@/console/orders/types'
+import { formatUsd } from '@/lib/money'
 import { MAX_PAGE_SIZE, type Page, type PageRequest } from '@/lib/paging'
 import { type CommandResult, optional, type Values } from './command'
 import { readOptionalCount, readText } from './values'
@@ -25,4 +29,33 @@ export function printPage<Item>(
   toRow: (item: Item) => object,
 ): CommandResult {
   return { output: { [name]: items.map(toRow), nextCursor } }
+}
+
+/** A key by the characters that its owner sees of it. */
+export function shownKey(key: KeyListing) {
+  const { keyId, name, prefix, lastFour, status, spentThisMonth, createdAt, lastUsedAt } = key
+  const shown = `${prefix}…${lastFour}`
+  return { keyId, name, shown, status, spentThisMonthUsd: formatUsd(spentThisMonth), createdAt, lastUsedAt }
+}
+
+/** What an order is about and how far it is. */
+export function shownOrder(order: Order) {
+  const { orderId, accountId, reference, method, state, createdAt, expiresAt, claimedAt } = order
+  return {
+    orderId,
+    accountId,
+    reference,
+    method,
+    state,
+    amountUsd: usdOfCents(order.amountCents),
+    paidUsd: usdOfCents(order.paidCents),
+    createdAt,
+    expiresAt,
+    claimedAt,
+  }
+}
+
+/** Hundredths as people write them. */
+export function usdOfCents(cents: number): string {
+  return (cents / 100).toFixed(2)
 }

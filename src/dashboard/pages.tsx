@@ -51,10 +51,10 @@ export const PAGES: readonly PageRoute[] = [
     import('@/dashboard/pages/administration/account-page').then((module) => module.AdminAccountPage),
   ),
   page('/admin/accounts/:accountId/failures', 'administrator', () =>
-    import('./pages/failures/account-failures-page').then((module) => module.AdminFailuresPage),
+    import('./pages/failures/failures-page').then((module) => module.AdminFailuresPage),
   ),
   page('/admin/accounts/:accountId/statement', 'administrator', () =>
-    import('./pages/account-statement/account-statement-page').then((module) => module.AdminAccountStatementPage),
+    import('./pages/account-statement/statement-page').then((module) => module.AdminAccountStatementPage),
   ),
   page('/admin/approvals', 'administrator', () =>
     import('@/dashboard/pages/administration/approvals-page').then((module) => module.AdminApprovalsPage),

@@ -1,10 +1,10 @@
 /** The frame around every page of a signed-in person: the menu, the balance, and the person. */
-
 import {
   ActionIcon,
   AppShell,
   Avatar,
   Burger,
+  Button,
   Group,
   Menu,
   NavLink,
@@ -20,7 +20,9 @@ import {
   IconBell,
   IconBook2,
   IconBuildingBank,
+  IconCheck,
   IconChecks,
+  IconChevronDown,
   IconCoins,
   IconFileImport,
   IconGauge,
@@ -41,7 +43,6 @@ import {
 import type { ComponentType, ReactNode } from 'react'
 import { Link, useLocation } from 'wouter'
 import { type Permission, useMay } from './account'
-import { AccountSwitcher } from './account-switcher'
 import { Logo } from './components/logo'
 import { SchemeToggle } from './components/scheme-toggle'
 import { signOut, type Viewer } from './session'
@@ -190,6 +191,48 @@ function PersonMenu({ viewer }: { viewer: ShellViewer }) {
         <Menu.Item leftSection={<IconLogout size={16} />} onClick={() => void signOut()}>
           Sign out
         </Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
+  )
+}
+
+type AccountSwitcherProps = { accounts: Viewer['accounts']; accountId: string }
+
+/** Nothing where there is one account alone. Going on to another loads the pages anew. */
+function AccountSwitcher({ accounts, accountId }: AccountSwitcherProps) {
+  if (accounts.length < 2) return null
+  const shown = accounts.find((account) => account.accountId === accountId)
+  return (
+    <Menu position="bottom-start" width={216}>
+      <Menu.Target>
+        <Button
+          variant="default"
+          fullWidth
+          mb="sm"
+          justify="space-between"
+          rightSection={<IconChevronDown size={16} />}
+          aria-label={`Account: ${shown?.name ?? 'none of yours'}`}
+        >
+          <Text span size="sm" truncate>
+            {shown?.name ?? 'Choose an account'}
+          </Text>
+        </Button>
+      </Menu.Target>
+      <Menu.Dropdown>
+        {accounts.map((account) => (
+          <Menu.Item
+            key={account.accountId}
+            component="a"
+            href={`/dashboard/a/${account.accountId}`}
+            className="wrap-anywhere"
+            rightSection={account.accountId === accountId ? <IconCheck size={16} aria-label="Shown now" /> : undefined}
+          >
+            {account.name}
+            <Text size="xs" c="dimmed">
+              {account.kind === 'organisation' ? 'Organisation' : 'Personal'}
+            </Text>
+          </Menu.Item>
+        ))}
       </Menu.Dropdown>
     </Menu>
   )

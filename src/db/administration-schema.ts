@@ -21,7 +21,8 @@ export const auditEntries = pgTable('audit_entries', {
   hash: text('hash').notNull().unique(),
 })
 
-export type ApprovalStatus = 'pending' | 'executed' | 'failed' | 'rejected' | 'withdrawn' | 'expired'
+export const APPROVAL_STATUSES = ['pending', 'executed', 'failed', 'rejected', 'withdrawn', 'expired'] as const
+export type ApprovalStatus = (typeof APPROVAL_STATUSES)[number]
 
 export const approvals = pgTable(
   'approvals',
@@ -68,20 +69,23 @@ export const statementImports = pgTable('statement_imports', {
 })
 
 /** What the preview said of a line; see src/console/administration/statements/verdict.ts. */
-export type LineVerdict =
-  | 'credit'
-  | 'amount_differs'
-  | 'order_not_open'
-  | 'wrong_method'
-  | 'already_imported'
-  | 'second_for_order'
-  | 'unknown_reference'
-  | 'several_references'
-  | 'no_reference'
-  | 'outgoing'
+export const LINE_VERDICTS = [
+  'credit',
+  'amount_differs',
+  'order_not_open',
+  'wrong_method',
+  'already_imported',
+  'second_for_order',
+  'unknown_reference',
+  'several_references',
+  'no_reference',
+  'outgoing',
+] as const
+export type LineVerdict = (typeof LINE_VERDICTS)[number]
 
 /** What became of a line at the commit: `kept` waits for an administrator; `refused` was imported since; `rejected` may come again. */
-export type LineResult = 'credited' | 'awaiting_approval' | 'kept' | 'refused' | 'rejected'
+export const LINE_RESULTS = ['credited', 'awaiting_approval', 'kept', 'refused', 'rejected'] as const
+export type LineResult = (typeof LINE_RESULTS)[number]
 
 export const statementLines = pgTable(
   'statement_lines',

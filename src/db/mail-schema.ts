@@ -4,7 +4,8 @@ import { index, integer, jsonb, pgTable, text, unique } from 'drizzle-orm/pg-cor
 import { moment } from './columns'
 
 /** `failed`: given up after a refusal; `expired`: what it says was no longer worth anything. */
-export type MailState = 'waiting' | 'sent' | 'failed' | 'expired'
+export const MAIL_STATES = ['waiting', 'sent', 'failed', 'expired'] as const
+export type MailState = (typeof MAIL_STATES)[number]
 
 /** What a mail is made of. Never secrets. */
 export type MailFacts = Record<string, string | number>

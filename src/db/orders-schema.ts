@@ -14,22 +14,34 @@ export type BankDetails = {
 }
 
 /** How an order is paid. */
-export type OrderMethod = 'bank_transfer' | 'deposit'
+export const ORDER_METHODS = ['bank_transfer', 'deposit'] as const
+export type OrderMethod = (typeof ORDER_METHODS)[number]
 
-/** See console/orders/order-state.ts for what may follow what. */
-export type OrderState = 'pending' | 'paid' | 'expired' | 'cancelled' | 'partly_refunded' | 'refunded' | 'charged_back'
+/** In the order of an order's life; see console/orders/order-state.ts for what may follow what. */
+export const ORDER_STATES = [
+  'pending',
+  'paid',
+  'expired',
+  'cancelled',
+  'partly_refunded',
+  'refunded',
+  'charged_back',
+] as const
+export type OrderState = (typeof ORDER_STATES)[number]
 
-export type OrderEventKind =
-  | 'created'
-  | 'claimed'
-  | 'paid'
-  | 'expired'
-  | 'cancelled'
-  | 'payment_unmatched'
-  | 'refunded'
-  | 'charged_back'
-  | 'reinstated'
-  | 'reversal_kept'
+export const ORDER_EVENT_KINDS = [
+  'created',
+  'claimed',
+  'paid',
+  'expired',
+  'cancelled',
+  'payment_unmatched',
+  'refunded',
+  'charged_back',
+  'reinstated',
+  'reversal_kept',
+] as const
+export type OrderEventKind = (typeof ORDER_EVENT_KINDS)[number]
 
 /** `chargeback`: the payer's bank took it back. `refund`: sent back at the provider. `reinstatement`: one of these was undone. */
 export type ReversalKind = 'chargeback' | 'refund' | 'reinstatement'
@@ -44,7 +56,8 @@ export type ReversalFault = 'wrong_currency' | 'balance_limit' | 'nothing_taken'
 export type PaymentSource = 'bank' | 'manual' | `deposit:${string}`
 
 /** `credited`: by itself or by an administrator. `unmatched`: waits for one. `dismissed`: closed without credit. */
-export type PaymentState = 'credited' | 'unmatched' | 'dismissed'
+export const PAYMENT_STATES = ['credited', 'unmatched', 'dismissed'] as const
+export type PaymentState = (typeof PAYMENT_STATES)[number]
 
 /** Why a payment credited nothing by itself. */
 export type MismatchReason =
@@ -69,20 +82,26 @@ export const orders = pgTable(
     id: text('id').primaryKey(),
     accountId: text('account_id').notNull(),
     method: text('method').$type<OrderMethod>().notNull(),
+    /** The deposit provider's name; null for bank transfers. */
     provider: text('provider'),
     /** The account it has to be paid to: an IBAN, or the provider's id of the payment. */
     payee: text('payee'),
+    /** The page or account number that the provider assigned to this order; null where there is none. */
     paymentUrl: text('payment_url'),
     paymentAccount: text('payment_account'),
-    /** As they were shown with the order, also after others were configured. */
+    /** Where a bank transfer goes, as it was shown with the order, also after others were configured; null for deposits. */
     bankDetails: jsonb('bank_details').$type<BankDetails>(),
+    /** E.g. `SVC-7K3M-9QXP`; what the customer writes into the transfer. */
     reference: text('reference').notNull().unique('orders_reference_key'),
     amountCents: cents('amount_cents').notNull(),
     currency: text('currency').$type<'USD'>().notNull(),
     state: text('state').$type<OrderState>().notNull(),
+    /** What its payments have credited, and what of that was taken back. */
     paidCents: cents('paid_cents').notNull().default(0),
     refundedCents: cents('refunded_cents').notNull().default(0),
+    /** What chargebacks took, less what was reinstated. */
     chargedBackCents: cents('charged_back_cents').notNull().default(0),
+    /** When and with which words the customer said "I've paid". */
     claimedAt: moment('claimed_at'),
     claimNote: text('claim_note'),
     createdAt: moment('created_at').notNull(),
@@ -107,6 +126,7 @@ export const orderEvents = pgTable('order_events', {
   amountCents: cents('amount_cents'),
   /** The ledger entry it made. */
   entryId: text('entry_id'),
+  /** The person's e-mail address or the system's name. */
   actor: text('actor').notNull(),
   note: text('note'),
   createdAt: moment('created_at').notNull(),
@@ -117,13 +137,16 @@ export const payments = pgTable(
   {
     id: text('id').primaryKey(),
     provider: text('provider').$type<PaymentSource>().notNull(),
+    /** The source's own id of the movement of money; with the source, unique for ever. */
     externalId: text('external_id').notNull(),
     orderId: text('order_id'),
     accountId: text('account_id'),
+    /** Hundredths of `currency`, which is three capital letters. */
     amountCents: cents('amount_cents').notNull(),
     currency: text('currency').notNull(),
     payee: text('payee'),
     sender: text('payer'),
+    /** The free text that came with it. */
     noticeText: text('notice_text'),
     state: text('state').$type<PaymentState>().notNull(),
     mismatch: text('mismatch').$type<MismatchReason>(),
@@ -131,6 +154,7 @@ export const payments = pgTable(
     entryId: text('entry_id'),
     receivedAt: moment('received_at').notNull(),
     resolvedAt: moment('resolved_at'),
+    /** The e-mail address of who resolved it, and why. */
     resolvedBy: text('resolved_by'),
     resolution: text('resolution'),
   },

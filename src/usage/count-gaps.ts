@@ -6,7 +6,7 @@ import type { CountGap } from '@/ledger/usage-record'
 import { type Nano, nano } from '@/lib/money'
 import { cutPage, type Page, type PageRequest, pageSize, parseCursor, textLike } from '@/lib/paging'
 
-export type CountGapSearch = PageRequest & {
+type CountGapSearch = PageRequest & {
   gap?: CountGap
   /** The whole id. */
   accountId?: string
@@ -16,7 +16,7 @@ export type CountGapSearch = PageRequest & {
 }
 
 /** One record; the local counts are guesses, made of the text alone. */
-export type GapRecord = {
+type GapRecord = {
   requestId: string
   accountId: string
   atMs: number

@@ -1,15 +1,15 @@
-/** The statement that writes usage records into the history, thousands at a time, whatever of them is there already. */
+/** The statements that write usage records into the history, thousands at a time: by INSERT whatever of them is there already, or by COPY where nothing is. */
 import type { TransactionSql } from 'postgres'
 import { textArray } from '@/db/array-literal'
 import { usageColumns } from '@/db/schema'
 import type { Cell } from '@/db/usage-columns'
-import type { UsageRecord } from '@/ledger/usage-record'
+import { LATEST_MS, type UsageRecord } from '@/ledger/usage-record'
 
 /** How far apart in time two settlements of one record can be: a ledger restored from a backup may settle it once more. */
 const REPEAT_WINDOW = '7 days'
 
 /** What is written of a record, in the order of {@link usageColumns}. */
-export const NAMES = usageColumns.map(({ name }) => name).join(', ')
+const NAMES = usageColumns.map(({ name }) => name).join(', ')
 const TYPED = usageColumns.map(({ name, type }) => `${name}::${type}`).join(', ')
 
 /**
@@ -47,7 +47,7 @@ export async function insertRecords(
 }
 
 /** Those of `records` that are there already, whatever their time: one index scan over the days around the batch. */
-export function repeatsOf(transaction: TransactionSql, records: readonly UsageRecord[]) {
+function repeatsOf(transaction: TransactionSql, records: readonly UsageRecord[]) {
   const moments = records.map((record) => record.atMs)
   return transaction`SELECT r.event_id FROM usage_records r
     WHERE r.event_id = ANY(${textArray(records.map((record) => record.recordId))}::text::text[])
@@ -57,4 +57,42 @@ export function repeatsOf(transaction: TransactionSql, records: readonly UsageRe
 
 function cellText(cell: Cell): string | null {
   return cell === null || cell === undefined ? null : String(cell)
+}
+
+const CELLS = usageColumns.map(({ cell }) => cell)
+const NULL = '\\N'
+
+/** Writes all of `records`; or none and returns false where one may exist or depends on others. Rejects on a refused row. */
+export async function copyRecords(transaction: TransactionSql, records: readonly UsageRecord[]): Promise<boolean> {
+  if (!records.every(isOrdinary)) return false
+  const [repeat] = await transaction`${repeatsOf(transaction, records)} LIMIT 1`
+  if (repeat) return false
+  const stream = await transaction`COPY usage_records (${transaction.unsafe(NAMES)}) FROM STDIN`.writable()
+  const { promise, resolve, reject } = Promise.withResolvers<void>()
+  stream.on('error', reject)
+  stream.on('finish', resolve)
+  stream.end(records.map(lineOf).join(''))
+  await promise
+  return true
+}
+
+/** Late charges are compared with what they correct; a moment that no date can hold is for the other statement to judge. */
+function isOrdinary({ kind, atMs }: UsageRecord): boolean {
+  return kind !== 'late' && atMs >= 0 && atMs <= LATEST_MS
+}
+
+function lineOf(record: UsageRecord): string {
+  return `${CELLS.map((cell) => copied(cell(record.facts, record))).join('\t')}\n`
+}
+
+function copied(cell: Cell): string | number | boolean {
+  return typeof cell === 'string' ? escaped(cell) : (cell ?? NULL)
+}
+
+const NEEDS_ESCAPE = /[\\\t\n\r\0]/
+const ESCAPES: Record<string, string> = { '\\': '\\\\', '\t': '\\t', '\n': '\\n', '\r': '\\r', '\0': '' }
+
+/** As COPY reads text. NUL characters, which Postgres can't store in text, are left out. */
+function escaped(text: string): string {
+  return NEEDS_ESCAPE.test(text) ? text.replace(/[\\\t\n\r\0]/g, (sign) => ESCAPES[sign] ?? '') : text
 }

@@ -16,7 +16,7 @@ type Margin = {
   thrownAway: string
 }
 
-export type MarginReport = {
+type MarginReport = {
   /** The first day that is summed, yyyy-mm-dd, UTC. */
   from: string
   total: Margin

@@ -20,7 +20,7 @@ export const COUNTERS = [
 export type Counts = Record<(typeof COUNTERS)[number], number>
 
 /** `tier` is the name that was asked for. */
-export type Observed = { tier: string; model: string } & Counts
+type Observed = { tier: string; model: string } & Counts
 
 /** One row of the sums; `day` is UTC, yyyy-mm-dd. */
 export type DayObserved = { day: string } & Observed

@@ -5,8 +5,7 @@ import { usageRecord } from '@test/usage/sample-records'
 import { connectDatabase, type Database } from '@/db/client'
 import { usageColumns } from '@/db/schema'
 import { nano } from '@/lib/money'
-import { copyRecords } from '@/usage/copy-records'
-import { insertRecords } from '@/usage/insert-records'
+import { copyRecords, insertRecords } from '@/usage/insert-records'
 
 setDefaultTimeout(300_000)
 

@@ -1,11 +1,12 @@
 /** From where an account's keys may be used: the lists of networks of an account and of a key, changed by people and told to the ledger. */
-import { and, eq, ne } from 'drizzle-orm'
+import { eq } from 'drizzle-orm'
 import { type ChangedBy, recordAudit } from '@/accounts/audit'
-import { tellLedger } from '@/accounts/edit-key'
+import { tellLedgerOfAll } from '@/accounts/edit-key'
+import { lockAccount } from '@/accounts/in-order'
 import { describeAddresses } from '@/accounts/key-limits'
 import { tellOfAddresses } from '@/accounts/members/tell-members'
 import type { Database } from '@/db/client'
-import { accounts, apiKeys } from '@/db/schema'
+import { accounts } from '@/db/schema'
 import type { Addresses } from '@/ledger/address-lists'
 import type { Ledger } from '@/ledger/ledger'
 
@@ -30,17 +31,13 @@ export async function changeAccountAddresses(
   { accountId, addresses, by }: AddressChange,
 ): Promise<'updated' | 'unknown_account'> {
   const isKnown = await database.db.transaction(async (transaction) => {
-    const [before] = await transaction
-      .select({ addresses: accounts.allowedAddresses })
-      .from(accounts)
-      .where(eq(accounts.id, accountId))
-      .for('no key update')
+    const before = await lockAccount(transaction, accountId)
     if (!before) return false
     const allowedAddresses = addresses && [...addresses]
     await transaction.update(accounts).set({ allowedAddresses }).where(eq(accounts.id, accountId))
     const details = {
       allowedAddresses: describeAddresses(addresses),
-      'before.allowedAddresses': describeAddresses(before.addresses),
+      'before.allowedAddresses': describeAddresses(before.allowedAddresses),
     }
     if (details.allowedAddresses !== details['before.allowedAddresses'])
       await tellOfAddresses(transaction, { accountId, by }, addresses)
@@ -48,9 +45,6 @@ export async function changeAccountAddresses(
     return true
   })
   if (!isKnown) return 'unknown_account'
-  const isOwn = and(eq(apiKeys.accountId, accountId), ne(apiKeys.status, 'deleted'))
-  for (const { id } of await database.db.select({ id: apiKeys.id }).from(apiKeys).where(isOwn)) {
-    await tellLedger(database, ledger, id)
-  }
+  await tellLedgerOfAll(database, ledger, accountId)
   return 'updated'
 }

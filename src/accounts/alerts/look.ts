@@ -1,13 +1,15 @@
 /** Looks at one account, and writes the mails of what it has crossed: with what it remembers of them, in one transaction. */
-import { eq, sql } from 'drizzle-orm'
+import { and, eq, inArray, sql } from 'drizzle-orm'
 import { writeMails } from '@/accounts/mails/outbox'
 import { alertKindOf } from '@/accounts/mails/templates'
-import { alertLooks, alertStates } from '@/db/alert-schema'
+import { addressesOf } from '@/accounts/members/tell-members'
+import { type AlertKind, alertLooks, alertOptOuts, alertSettings, alertStates } from '@/db/alert-schema'
+import { memberships, users } from '@/db/auth-schema'
 import type { Database, Transaction } from '@/db/client'
+import { refusedMailAddresses } from '@/db/mail-schema'
 import { accounts } from '@/db/schema'
 import { type AlertState, type DueAlert, findCrossings } from './crossings'
 import { readFigures } from './figures'
-import { alertRecipients } from './recipients'
 
 /** How many alerts were due. Of two that look at the same time the second finds what the first has told. */
 export async function lookAt(database: Database, accountId: string, nowMs: number): Promise<number> {
@@ -63,4 +65,41 @@ async function remember(transaction: Transaction, accountId: string, states: Map
     .insert(alertStates)
     .values(rows)
     .onConflictDoUpdate({ target: [alertStates.accountId, alertStates.name], set })
+}
+
+/** The addresses, in lower case, each once. `memberId` is whom it binds, if anybody. */
+async function alertRecipients(
+  transaction: Transaction,
+  accountId: string,
+  kind: AlertKind,
+  memberId: string | null,
+): Promise<string[]> {
+  const keepers = await addressesOf(transaction, accountId, ['owner', 'billing'])
+  const member = memberId === null ? [] : await addressOf(transaction, accountId, memberId)
+  const [settings] = await transaction
+    .select({ addresses: alertSettings.addresses })
+    .from(alertSettings)
+    .where(eq(alertSettings.accountId, accountId))
+  const all = [...keepers, ...member].map(({ email }) => email)
+  const to = [...new Set([...all, ...(settings?.addresses ?? [])].map((address) => address.toLowerCase()))]
+  if (to.length === 0) return []
+  const without = await transaction
+    .select({ email: alertOptOuts.email })
+    .from(alertOptOuts)
+    .where(and(eq(alertOptOuts.accountId, accountId), eq(alertOptOuts.kind, kind), inArray(alertOptOuts.email, to)))
+  const refused = await transaction
+    .select({ email: refusedMailAddresses.email })
+    .from(refusedMailAddresses)
+    .where(inArray(refusedMailAddresses.email, to))
+  const unwanted = new Set([...without, ...refused].map(({ email }) => email))
+  return to.filter((address) => !unwanted.has(address))
+}
+
+/** Of somebody who has left there is none. */
+async function addressOf(transaction: Transaction, accountId: string, userId: string): Promise<{ email: string }[]> {
+  return await transaction
+    .select({ email: users.email })
+    .from(memberships)
+    .innerJoin(users, eq(users.id, memberships.userId))
+    .where(and(eq(memberships.accountId, accountId), eq(memberships.userId, userId)))
 }

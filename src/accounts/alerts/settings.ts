@@ -1,9 +1,9 @@
 /** What an account is alerted of, and which of these mails each person wants. */
 import { and, eq } from 'drizzle-orm'
 import { type ChangedBy, recordAudit } from '@/accounts/audit'
+import { lockAccount } from '@/accounts/in-order'
 import { ALERT_KINDS, type AlertKind, alertOptOuts, alertSettings } from '@/db/alert-schema'
 import type { Database, Transaction } from '@/db/client'
-import { accounts } from '@/db/schema'
 import { formatUsd, NANO_PER_USD, type Nano, nano } from '@/lib/money'
 
 /** Thresholds of the balance (null: no alert), and who gets alerts beside members. */
@@ -29,12 +29,7 @@ export async function changeSettings(
   { accountId, by, ...change }: { accountId: string; by: ChangedBy } & Partial<AlertSettings>,
 ): Promise<ChangeAlertsOutcome> {
   return await db.transaction(async (transaction) => {
-    const [account] = await transaction
-      .select({ id: accounts.id })
-      .from(accounts)
-      .where(eq(accounts.id, accountId))
-      .for('no key update')
-    if (!account) return 'unknown_account'
+    if (!(await lockAccount(transaction, accountId))) return 'unknown_account'
     const before = await readSettings(transaction, accountId)
     const after = { ...before, ...change }
     if (after.first !== null && after.second !== null && after.second >= after.first) return 'second_not_lower'

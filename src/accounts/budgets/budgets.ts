@@ -1,14 +1,15 @@
 /** What an account, its members and its keys may spend: in the history and its audit log first, then on every gateway at once. */
 import { and, eq, sql } from 'drizzle-orm'
 import { type ChangedBy, recordAudit } from '@/accounts/audit'
+import { lockAccount } from '@/accounts/in-order'
 import { memberships } from '@/db/auth-schema'
 import type { Database, Transaction } from '@/db/client'
-import { accounts, apiKeys, budgets, type StoredBudgetScope } from '@/db/schema'
+import { apiKeys, budgets, type StoredBudgetScope } from '@/db/schema'
 import { BUDGET_WINDOWS, type BudgetWindow, windowNumbers } from '@/ledger/budgets'
 import type { Ledger } from '@/ledger/ledger'
 import { assert } from '@/lib/assert'
 import { formatUsd, MAX_NANO, type Nano, nano } from '@/lib/money'
-import { type SpentOf, spentByHistory } from './spent'
+import { spentByHistory } from './budget-history'
 
 /** Whose budgets; of `account` and `new_member` the id is the account's. */
 export type BudgetOf = { accountId: string; scope: StoredBudgetScope; scopeId: string }
@@ -39,27 +40,19 @@ type BudgetRows = {
   limits: Partial<Record<BudgetWindow, StoredLimit>>
 }
 
-export interface Budgets {
-  /** Every budget of the account, in the order of scope and id. */
-  list(accountId: string): Promise<BudgetRows[]>
-  /** Sets limits. Asserts amounts from 0. Throws where the ledger can't be told: call it again. */
-  change(change: BudgetChange): Promise<ChangeBudgetOutcome>
-  /** Grants more for the window of `nowMs` alone, an amount above 0. Throws likewise. */
-  grant(grant: BudgetGrant, nowMs: number): Promise<ChangeBudgetOutcome>
-  /** What a scope has spent in each window, by what is booked: of one that has no budget the ledger knows nothing. */
-  spent(of: SpentOf, nowMs: number): Promise<Record<BudgetWindow, number>>
-}
+export type Budgets = ReturnType<typeof createBudgets>
 
 /** Budgets in the history `database`, of which `ledger` is told. */
-export function createBudgets(database: Database, ledger: Pick<Ledger, 'reloadBudgets'>): Budgets {
+export function createBudgets(database: Database, ledger: Pick<Ledger, 'reloadBudgets'>) {
   return {
-    list: (accountId) => listBudgets(database, accountId),
-    change: (change) => changeBudgets(database, ledger, change),
-    grant: (grant, nowMs) => grantBudget(database, ledger, grant, nowMs),
-    spent: (of, nowMs) => spentByHistory(database, of, nowMs),
+    list: listBudgets.bind(null, database),
+    change: changeBudgets.bind(null, database, ledger),
+    grant: grantBudget.bind(null, database, ledger),
+    spent: spentByHistory.bind(null, database),
   }
 }
 
+/** Every budget of the account, in the order of scope and id. */
 async function listBudgets({ db }: Database, accountId: string): Promise<BudgetRows[]> {
   const rows = await db
     .select()
@@ -76,6 +69,7 @@ async function listBudgets({ db }: Database, accountId: string): Promise<BudgetR
   return [...found.values()]
 }
 
+/** Sets limits. Asserts amounts from 0. Throws where the ledger can't be told: call it again. */
 async function changeBudgets(
   database: Database,
   ledger: Pick<Ledger, 'reloadBudgets'>,
@@ -122,6 +116,7 @@ async function giveToMembers(transaction: Transaction, accountId: string): Promi
   return new Set(given.map(({ scope_id }) => scope_id)).size
 }
 
+/** Grants more for the window of `nowMs` alone, an amount above 0. Throws likewise. */
 async function grantBudget(
   database: Database,
   ledger: Pick<Ledger, 'reloadBudgets'>,
@@ -151,12 +146,7 @@ type Present = Partial<Record<BudgetWindow, StoredLimit>>
 /** The limits as they are, while nobody else changes any of the account; undefined where there is no such member, key or account. */
 async function lockBudgets(transaction: Transaction, of: BudgetOf): Promise<Present | undefined> {
   const { accountId, scope, scopeId } = of
-  const [account] = await transaction
-    .select({ id: accounts.id })
-    .from(accounts)
-    .where(eq(accounts.id, accountId))
-    .for('no key update')
-  if (!account || !(await isThere(transaction, of))) return undefined
+  if (!(await lockAccount(transaction, accountId)) || !(await isThere(transaction, of))) return undefined
   const rows = await transaction
     .select()
     .from(budgets)

@@ -2,8 +2,9 @@
  * The life of a management key: created (and shown once), listed, revoked, and told from its text. It is the account's, not that of
  * whoever made it: docs/decisions/0035-a-management-key-is-the-accounts.md.
  */
-import { and, count, desc, eq, gt, isNull, or, sql } from 'drizzle-orm'
+import { and, desc, eq, gt, isNull, or, sql } from 'drizzle-orm'
 import { type ChangedBy, recordAudit } from '@/accounts/audit'
+import { lockAccount } from '@/accounts/in-order'
 import { generateManagementKey, hashKey, isManagementKey } from '@/accounts/key-text'
 import { writeMails } from '@/accounts/mails/outbox'
 import { addressesOf, nameOf } from '@/accounts/members/tell-members'
@@ -57,16 +58,7 @@ type CreateOutcome =
   | { kind: 'too_many_keys'; limit: number }
   | { kind: 'unknown_account' }
 
-/** With `accountId`, only a key of that account is revoked. */
-export interface ManagementKeys {
-  create(key: NewManagementKey, by: ChangedBy): Promise<CreateOutcome>
-  /** Those that are not revoked, newest first, expired ones among them. */
-  list(accountId: string): Promise<ManagementKeyListing[]>
-  /** For ever, from the next request on. */
-  revoke(keyId: string, accountId: string | undefined, by: ChangedBy): Promise<'revoked' | 'unknown_key'>
-  /** Undefined for a text that is no key, or of a key that is revoked, expired, or whose maker an operator keeps out. */
-  identify(text: string): Promise<Manager | undefined>
-}
+export type ManagementKeys = ReturnType<typeof createManagementKeys>
 
 /** Of one account, without revoked ones. */
 export const MAX_MANAGEMENT_KEYS = 20
@@ -74,13 +66,13 @@ export const MAX_MANAGEMENT_KEYS = 20
 const TOUCH_MS = 60_000
 
 /** Management keys of `service` in `database`. */
-export function createManagementKeys(database: Database, service: string): ManagementKeys {
-  const { db } = database
+export function createManagementKeys(database: Database, service: string) {
   return {
-    create: (key, by) => create(database, service, key, by),
-    list: (accountId) => list(db, accountId),
-    revoke: (keyId, accountId, by) => revoke(database, keyId, accountId, by),
-    identify: async (text) => (isManagementKey(text, service) ? await identify(db, text) : undefined),
+    create: create.bind(null, database, service),
+    list: list.bind(null, database),
+    revoke: revoke.bind(null, database),
+    /** Undefined for a text that is no key, or of a key that is revoked, expired, or whose maker an operator keeps out. */
+    identify: async (text: string) => (isManagementKey(text, service) ? await identify(database, text) : undefined),
   }
 }
 
@@ -94,13 +86,9 @@ async function create(
   const keyId = randomId('mgmt')
   const expiresAt = expiresAtMs === null ? null : new Date(expiresAtMs)
   return await db.transaction(async (transaction): Promise<CreateOutcome> => {
-    const [account] = await transaction
-      .select({ id: accounts.id })
-      .from(accounts)
-      .where(eq(accounts.id, accountId))
-      .for('no key update')
-    if (!account) return { kind: 'unknown_account' }
-    if ((await countKeys(transaction, accountId)) >= MAX_MANAGEMENT_KEYS)
+    if (!(await lockAccount(transaction, accountId))) return { kind: 'unknown_account' }
+    const isOwn = and(eq(managementKeys.accountId, accountId), isNull(managementKeys.revokedAt))
+    if ((await transaction.$count(managementKeys, isOwn)) >= MAX_MANAGEMENT_KEYS)
       return { kind: 'too_many_keys', limit: MAX_MANAGEMENT_KEYS }
     const own = { id: keyId, accountId, name, keyHash: hashKey(key), prefix, lastFour }
     await transaction.insert(managementKeys).values({ ...own, scopes: [...scopes], createdBy, expiresAt })
@@ -121,15 +109,8 @@ async function tellOfKey(
   await writeMails(transaction, { kind: 'management_key_made', facts }, to)
 }
 
-async function countKeys(transaction: Transaction, accountId: string): Promise<number> {
-  const [row] = await transaction
-    .select({ keys: count() })
-    .from(managementKeys)
-    .where(and(eq(managementKeys.accountId, accountId), isNull(managementKeys.revokedAt)))
-  return row?.keys ?? 0
-}
-
-async function list(db: Database['db'], accountId: string): Promise<ManagementKeyListing[]> {
+/** Those that are not revoked, newest first, expired ones among them. */
+async function list({ db }: Database, accountId: string): Promise<ManagementKeyListing[]> {
   const membership = and(eq(memberships.accountId, accountId), eq(memberships.userId, managementKeys.createdBy))
   const rows = await db
     .select({ key: managementKeys, maker: users.name, role: memberships.role })
@@ -151,6 +132,7 @@ async function list(db: Database['db'], accountId: string): Promise<ManagementKe
   }))
 }
 
+/** For ever, from the next request on. With `accountId`, only a key of that account. */
 async function revoke(
   { db }: Database,
   keyId: string,
@@ -171,7 +153,7 @@ async function revoke(
   })
 }
 
-async function identify(db: Database['db'], text: string): Promise<Manager | undefined> {
+async function identify({ db }: Database, text: string): Promise<Manager | undefined> {
   const isLive = or(isNull(managementKeys.expiresAt), gt(managementKeys.expiresAt, sql`now()`))
   const [row] = await db
     .select({

@@ -1,8 +1,8 @@
 /** How somebody becomes a member of an organisation: once, and within what an account and a person may have. */
-import { and, count, eq } from 'drizzle-orm'
+import { and, eq } from 'drizzle-orm'
+import { lockAccount } from '@/accounts/in-order'
 import { type AccountRole, memberships, users } from '@/db/auth-schema'
 import type { Transaction } from '@/db/client'
-import { accounts } from '@/db/schema'
 
 /** Accounts that one person may be an owner of. */
 export const MAX_OWNED_ACCOUNTS = 10
@@ -16,12 +16,7 @@ export type AdmissionRefusal =
 
 /** Has all changes of who is a member of the account take turns from here on. False where it is no organisation. */
 export async function lockOrganisation(transaction: Transaction, accountId: string): Promise<boolean> {
-  const [account] = await transaction
-    .select({ kind: accounts.kind })
-    .from(accounts)
-    .where(eq(accounts.id, accountId))
-    .for('no key update')
-  return account?.kind === 'organisation'
+  return (await lockAccount(transaction, accountId))?.kind === 'organisation'
 }
 
 /** Makes the person a member of the organisation, which is locked. */
@@ -33,11 +28,8 @@ export async function admit(
 ): Promise<AdmissionRefusal | undefined> {
   const refusal = await refuseOwner(transaction, userId, role)
   if (refusal) return refusal
-  const [row] = await transaction
-    .select({ members: count() })
-    .from(memberships)
-    .where(eq(memberships.accountId, accountId))
-  if ((row?.members ?? 0) >= MAX_MEMBERS) return { kind: 'too_many_members', limit: MAX_MEMBERS }
+  const members = await transaction.$count(memberships, eq(memberships.accountId, accountId))
+  if (members >= MAX_MEMBERS) return { kind: 'too_many_members', limit: MAX_MEMBERS }
   const inserted = await transaction
     .insert(memberships)
     .values({ accountId, userId, role })
@@ -54,9 +46,7 @@ export async function refuseOwner(
 ): Promise<AdmissionRefusal | undefined> {
   if (role !== 'owner') return undefined
   await transaction.select({ id: users.id }).from(users).where(eq(users.id, userId)).for('no key update')
-  const [row] = await transaction
-    .select({ owned: count() })
-    .from(memberships)
-    .where(and(eq(memberships.userId, userId), eq(memberships.role, 'owner')))
-  return (row?.owned ?? 0) < MAX_OWNED_ACCOUNTS ? undefined : { kind: 'too_many_owned', limit: MAX_OWNED_ACCOUNTS }
+  const isOwned = and(eq(memberships.userId, userId), eq(memberships.role, 'owner'))
+  const owned = await transaction.$count(memberships, isOwned)
+  return owned < MAX_OWNED_ACCOUNTS ? undefined : { kind: 'too_many_owned', limit: MAX_OWNED_ACCOUNTS }
 }

@@ -3,6 +3,7 @@ import { eq, sql } from 'drizzle-orm'
 import { type ChangedBy, recordAudit } from '@/accounts/audit'
 import { type AccountRole, invitations, users } from '@/db/auth-schema'
 import type { Database, Transaction } from '@/db/client'
+import { findRow } from '@/db/find-row'
 import { accounts } from '@/db/schema'
 import { sha256Hex } from '@/lib/ids'
 import { type AdmissionRefusal, admit, lockOrganisation } from './admission'
@@ -77,16 +78,10 @@ async function findOpen(
   token: string,
   { actor: { userId } }: Answering['by'],
 ): Promise<OpenInvitation | AnswerRefusal> {
-  const [person] = await transaction
-    .select({ email: users.email, isVerified: users.emailVerified })
-    .from(users)
-    .where(eq(users.id, userId))
-  if (!person?.isVerified) return { kind: 'not_verified' }
+  const person = await findRow(transaction, users, eq(users.id, userId))
+  if (!person?.emailVerified) return { kind: 'not_verified' }
   const tokenHash = sha256Hex(token)
-  const [named] = await transaction
-    .select({ accountId: invitations.accountId })
-    .from(invitations)
-    .where(eq(invitations.tokenHash, tokenHash))
+  const named = await findRow(transaction, invitations, eq(invitations.tokenHash, tokenHash))
   if (!named || !(await lockOrganisation(transaction, named.accountId))) return { kind: 'invalid' }
   const [row] = await transaction
     .select({

@@ -4,6 +4,7 @@ import { type ChangedBy, recordAudit } from '@/accounts/audit'
 import { ensureAccount } from '@/accounts/users'
 import { ACCOUNT_ROLES, type AccountRole, memberships, users } from '@/db/auth-schema'
 import type { Database, Transaction } from '@/db/client'
+import { findRow } from '@/db/find-row'
 import { accounts, apiKeys } from '@/db/schema'
 import { type AdmissionRefusal, admit, lockOrganisation, MAX_MEMBERS, refuseOwner } from './admission'
 import { roleOfActor } from './memberships'
@@ -128,10 +129,8 @@ export async function removeMember({ db }: Database, { accountId, userId, by }: 
       .from(memberships)
       .where(and(eq(memberships.accountId, accountId), eq(memberships.userId, userId)))
       .for('update')
-    const [{ activeKeys } = { activeKeys: 0 }] = await transaction
-      .select({ activeKeys: count() })
-      .from(apiKeys)
-      .where(and(eq(apiKeys.accountId, accountId), eq(apiKeys.createdBy, userId), eq(apiKeys.status, 'active')))
+    const isActive = and(eq(apiKeys.accountId, accountId), eq(apiKeys.createdBy, userId), eq(apiKeys.status, 'active'))
+    const activeKeys = await transaction.$count(apiKeys, isActive)
     if (activeKeys > 0) return { kind: 'has_keys', activeKeys }
     await transaction
       .delete(memberships)
@@ -197,12 +196,12 @@ async function refuseActor(
 }
 
 async function isLastOwner(transaction: Transaction, accountId: string, userId: string): Promise<boolean> {
-  const [other] = await transaction
-    .select({ userId: memberships.userId })
-    .from(memberships)
-    .where(and(eq(memberships.accountId, accountId), eq(memberships.role, 'owner'), ne(memberships.userId, userId)))
-    .limit(1)
-  return other === undefined
+  const isOther = and(
+    eq(memberships.accountId, accountId),
+    eq(memberships.role, 'owner'),
+    ne(memberships.userId, userId),
+  )
+  return (await findRow(transaction, memberships, isOther)) === undefined
 }
 
 /** Whoever leaves the account that they were once given has a new one, and the organisation the address of another owner. */

@@ -1,8 +1,9 @@
 /** Invitations to an organisation: made, sent again and revoked by members who may. Their tokens are handed out, and kept as hashes. */
-import { and, count, desc, eq, gt, ne, sql } from 'drizzle-orm'
+import { and, desc, eq, gt, ne, sql } from 'drizzle-orm'
 import { type ChangedBy, recordAudit } from '@/accounts/audit'
 import { type AccountRole, invitations, memberships, users } from '@/db/auth-schema'
 import type { Database, Transaction } from '@/db/client'
+import { findRow } from '@/db/find-row'
 import { randomBase62, randomId, sha256Hex } from '@/lib/ids'
 import { lockOrganisation } from './admission'
 import { roleOfActor } from './memberships'
@@ -66,14 +67,10 @@ export async function invite(
     if (!mayGive(await roleOfActor(transaction, accountId, by), role)) return { kind: 'not_permitted' }
     if (await isMember(transaction, accountId, email)) return { kind: 'already_member' }
     const others = and(eq(invitations.accountId, accountId), ne(invitations.email, email))
-    if ((await countPending(transaction, others)) >= MAX_PENDING)
+    if ((await transaction.$count(invitations, and(others, isPending()))) >= MAX_PENDING)
       return { kind: 'too_many_pending', limit: MAX_PENDING }
-    const today = gt(invitations.createdAt, new Date(Date.now() - DAY_MS))
-    const [row] = await transaction
-      .select({ sent: count() })
-      .from(invitations)
-      .where(and(eq(invitations.accountId, accountId), today))
-    if ((row?.sent ?? 0) >= MAX_A_DAY) return { kind: 'too_many_a_day', limit: MAX_A_DAY }
+    const today = and(eq(invitations.accountId, accountId), gt(invitations.createdAt, new Date(Date.now() - DAY_MS)))
+    if ((await transaction.$count(invitations, today)) >= MAX_A_DAY) return { kind: 'too_many_a_day', limit: MAX_A_DAY }
     await transaction
       .update(invitations)
       .set({ state: 'revoked' })
@@ -100,7 +97,7 @@ export async function resendInvitation(
     const found = await lockPending(transaction, { accountId, by }, invitationId)
     if ('kind' in found) return found
     const others = and(eq(invitations.accountId, accountId), ne(invitations.id, invitationId))
-    if ((await countPending(transaction, others)) >= MAX_PENDING)
+    if ((await transaction.$count(invitations, and(others, isPending()))) >= MAX_PENDING)
       return { kind: 'too_many_pending', limit: MAX_PENDING }
     const { email, role } = found
     const { token, ...secret } = newSecret()
@@ -157,12 +154,8 @@ async function lockPending(
   invitationId: string,
 ): Promise<{ email: string; role: AccountRole } | InvitationRefusal> {
   await lockOrganisation(transaction, accountId)
-  const [row] = await transaction
-    .select({ email: invitations.email, role: invitations.role })
-    .from(invitations)
-    .where(
-      and(eq(invitations.id, invitationId), eq(invitations.accountId, accountId), eq(invitations.state, 'pending')),
-    )
+  const isThis = and(eq(invitations.id, invitationId), eq(invitations.accountId, accountId))
+  const row = await findRow(transaction, invitations, and(isThis, eq(invitations.state, 'pending')))
   if (!row) return { kind: 'unknown_invitation' }
   const isAllowed = mayGive(await roleOfActor(transaction, accountId, by), row.role)
   return isAllowed ? row : { kind: 'not_permitted' }
@@ -177,12 +170,8 @@ async function isMember(transaction: Transaction, accountId: string, email: stri
   return row !== undefined
 }
 
-async function countPending(transaction: Transaction, which: ReturnType<typeof and>): Promise<number> {
-  const [row] = await transaction
-    .select({ pending: count() })
-    .from(invitations)
-    .where(and(which, eq(invitations.state, 'pending'), gt(invitations.expiresAt, sql`now()`)))
-  return row?.pending ?? 0
+function isPending() {
+  return and(eq(invitations.state, 'pending'), gt(invitations.expiresAt, sql`now()`))
 }
 
 function newSecret(): { token: string; tokenHash: string; expiresAt: Date } {

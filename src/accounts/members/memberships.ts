@@ -3,7 +3,10 @@ import { and, asc, eq } from 'drizzle-orm'
 import type { ChangedBy } from '@/accounts/audit'
 import { type AccountRole, memberships } from '@/db/auth-schema'
 import type { Database, Transaction } from '@/db/client'
-import { type AccountKind, accounts } from '@/db/schema'
+import { findRow } from '@/db/find-row'
+import { type AccountKind, accounts, apiKeys } from '@/db/schema'
+import type { Payer } from '@/ledger/outcomes'
+import { mayDo } from './permissions'
 
 /** An account of a person, as they are shown it. */
 export type OwnAccount = { accountId: string; name: string; kind: AccountKind; role: AccountRole }
@@ -20,11 +23,8 @@ export async function roleIn(
 ): Promise<AccountRole | undefined> {
   // Comes out of an address as it is: nothing that Postgres can't take as a text reaches it.
   if (!ID.test(accountId)) return undefined
-  const [row] = await db
-    .select({ role: memberships.role })
-    .from(memberships)
-    .where(and(eq(memberships.accountId, accountId), eq(memberships.userId, userId)))
-  return row?.role
+  const isTheirs = and(eq(memberships.accountId, accountId), eq(memberships.userId, userId))
+  return (await findRow(db, memberships, isTheirs))?.role
 }
 
 /** What whoever changes something may give and take: a management key what an admin may, whoever made it; an operator has no role. */
@@ -46,4 +46,19 @@ export async function accountsOf({ db }: Database, userId: string): Promise<OwnA
     .where(eq(memberships.userId, userId))
     .orderBy(asc(memberships.createdAt), asc(accounts.id))
     .limit(MAX_LISTED)
+}
+
+/**
+ * The person whose keys' usage is all that this key may read; undefined where it may read the whole account's: its member may, or it is
+ * the account's own. Whoever is a member no more has no role that allows it.
+ */
+export async function onlyMadeBy({ db }: Database, { accountId, keyId }: Payer): Promise<string | undefined> {
+  const membership = and(eq(memberships.accountId, apiKeys.accountId), eq(memberships.userId, apiKeys.createdBy))
+  const [key] = await db
+    .select({ createdBy: apiKeys.createdBy, role: memberships.role })
+    .from(apiKeys)
+    .leftJoin(memberships, membership)
+    .where(and(eq(apiKeys.id, keyId), eq(apiKeys.accountId, accountId)))
+  if (!key?.createdBy || (key.role && mayDo(key.role, 'usage.readAll'))) return undefined
+  return key.createdBy
 }

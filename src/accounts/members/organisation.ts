@@ -1,7 +1,9 @@
 /** A personal account becomes an organisation, once and for good: its id, balance, keys and history stay. */
 import { eq } from 'drizzle-orm'
 import { type ChangedBy, recordAudit } from '@/accounts/audit'
+import { lockAccount } from '@/accounts/in-order'
 import type { Database } from '@/db/client'
+import { findRow } from '@/db/find-row'
 import { accounts, type Company } from '@/db/schema'
 
 type OrganisationOutcome = { kind: 'done' } | { kind: 'unknown_account' | 'organisation_already' }
@@ -14,23 +16,13 @@ export async function makeOrganisation(
   by: ChangedBy,
 ): Promise<OrganisationOutcome> {
   return await db.transaction(async (transaction) => {
-    const [account] = await transaction
-      .select({ kind: accounts.kind })
-      .from(accounts)
-      .where(eq(accounts.id, accountId))
-      .for('no key update')
+    const account = await lockAccount(transaction, accountId)
     if (!account) return { kind: 'unknown_account' }
     if (account.kind === 'organisation') return { kind: 'organisation_already' }
     const { name, country, vatId } = company
     await transaction.update(accounts).set({ kind: 'organisation', company, name }).where(eq(accounts.id, accountId))
-    const details = { name, country, vatId }
-    await recordAudit(transaction, {
-      ...by,
-      action: 'account.make_organisation',
-      subject: accountId,
-      accountId,
-      details,
-    })
+    const entry = { action: 'account.make_organisation', subject: accountId, accountId }
+    await recordAudit(transaction, { ...by, ...entry, details: { name, country, vatId } })
     return { kind: 'done' }
   })
 }
@@ -40,9 +32,5 @@ export async function findKind(
   { db }: Database,
   accountId: string,
 ): Promise<Pick<typeof accounts.$inferSelect, 'kind' | 'name' | 'company'> | undefined> {
-  const [row] = await db
-    .select({ kind: accounts.kind, name: accounts.name, company: accounts.company })
-    .from(accounts)
-    .where(eq(accounts.id, accountId))
-  return row
+  return await findRow(db, accounts, eq(accounts.id, accountId))
 }

@@ -1,20 +1,20 @@
 /** What holds for all keys of an account: read and changed by people, and told to the ledger for each key. */
-import { and, eq, ne } from 'drizzle-orm'
+import { eq } from 'drizzle-orm'
 import { type ChangedBy, recordAudit } from '@/accounts/audit'
-import { tellLedger } from '@/accounts/edit-key'
+import { tellLedgerOfAll } from '@/accounts/edit-key'
+import { lockAccount } from '@/accounts/in-order'
 import type { Database } from '@/db/client'
-import { accounts, apiKeys } from '@/db/schema'
+import { accounts } from '@/db/schema'
 import type { Ledger } from '@/ledger/ledger'
 import type { KeyPolicy } from './effective-limits'
 
 /** Ten years. */
 export const MAX_KEY_AGE_DAYS = 3650
 
-const COLUMNS = { allowedModels: accounts.allowedModels, maxKeyAgeDays: accounts.maxKeyAgeDays }
-
 /** Undefined where there is no such account. */
 export async function readKeyPolicy({ db }: Database, accountId: string): Promise<KeyPolicy | undefined> {
-  const [row] = await db.select(COLUMNS).from(accounts).where(eq(accounts.id, accountId))
+  const columns = { allowedModels: accounts.allowedModels, maxKeyAgeDays: accounts.maxKeyAgeDays }
+  const [row] = await db.select(columns).from(accounts).where(eq(accounts.id, accountId))
   return row
 }
 
@@ -30,13 +30,9 @@ export async function changeKeyPolicy(
   { accountId, policy, by }: PolicyChange,
 ): Promise<'updated' | 'unknown_account'> {
   const isKnown = await database.db.transaction(async (transaction) => {
-    const [before] = await transaction
-      .select(COLUMNS)
-      .from(accounts)
-      .where(eq(accounts.id, accountId))
-      .for('no key update')
+    const before = await lockAccount(transaction, accountId)
     if (!before) return false
-    const { allowedModels, maxKeyAgeDays } = { ...before, ...policy }
+    const { allowedModels, maxKeyAgeDays }: KeyPolicy = { ...before, ...policy }
     const after = { allowedModels: allowedModels && [...allowedModels], maxKeyAgeDays }
     await transaction.update(accounts).set(after).where(eq(accounts.id, accountId))
     const details = { ...describe(after), ...prefixed(describe(before)) }
@@ -44,10 +40,7 @@ export async function changeKeyPolicy(
     return true
   })
   if (!isKnown) return 'unknown_account'
-  const isOwn = and(eq(apiKeys.accountId, accountId), ne(apiKeys.status, 'deleted'))
-  for (const { id } of await database.db.select({ id: apiKeys.id }).from(apiKeys).where(isOwn)) {
-    await tellLedger(database, ledger, id)
-  }
+  await tellLedgerOfAll(database, ledger, accountId)
   return 'updated'
 }
 

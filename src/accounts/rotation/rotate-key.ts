@@ -11,7 +11,7 @@ import { apiKeys, keySecrets } from '@/db/schema'
 import type { Ledger } from '@/ledger/ledger'
 
 /** `key` is the only copy of the new text. `formerEndsAt`: until when the one before works. */
-export type RotateKeyOutcome =
+type RotateKeyOutcome =
   | { kind: 'rotated'; key: string; formerEndsAt: Date }
   | Exclude<ChangeKeyOutcome, { kind: 'updated' }>
 

@@ -1,39 +1,22 @@
-/** Operator commands about the catalogue file: what is wrong with one, what it would sell at a loss, and what it would change. */
+/** Operator commands about the catalogue file: what is wrong with one, what it would sell at a loss, what it would change, what could be added, and whether a provider works. */
 import { resolve } from 'node:path'
 import { loadCatalog } from '@/catalog/catalog'
 import { changesBetween } from '@/catalog/changes'
 import { PRESETS, type Preset } from '@/catalog/dialects/presets'
 import { modelsAtALoss } from '@/catalog/losses'
-import { type Command, type CommandResult, OPERAND, operand } from '@/cli/command'
+import { type Command, type CommandResult, OPERAND, operand, optional, required, type Values } from '@/cli/command'
 import { fail } from '@/cli/failure'
 import { readText } from '@/cli/values'
 import { catalogPathOf, type Environment } from '@/config/config'
+import { formatFaults } from '@/lib/fault'
+import { isJsonObject, parseJson } from '@/lib/json'
+import { formatUsd } from '@/lib/money'
+import { PROBE_NAMES } from '@/upstream/trial/probes'
+import { type Trial, tryProvider } from '@/upstream/trial/try-provider'
 import { CATALOG_RELOAD } from './reload-command'
-import { CATALOG_SUGGEST } from './suggest-command'
 
 /** Whether any provider has a key here changes nothing of what a file says. */
 const ANY_UPSTREAM = 'http://localhost'
-
-export const CATALOG_COMMANDS: readonly Command[] = [
-  {
-    words: 'catalog check',
-    help: 'reads a catalogue file as a start would, and says every fault, every loss, and what it changes against CATALOG',
-    operand: operand('FILE', 'otherwise the file that CATALOG names', false),
-    options: {},
-    runAlone(values, environment) {
-      const path = values[OPERAND] === undefined ? catalogPathOf(environment) : readText(values, OPERAND)
-      return check(path, environment)
-    },
-  },
-  {
-    words: 'catalog presets',
-    help: 'lists the presets that a provider of the catalogue file may name, with what each stands for',
-    options: {},
-    runAlone: async () => ({ output: { presets: [...PRESETS].map(([name, preset]) => presetRow(name, preset)) } }),
-  },
-  CATALOG_SUGGEST,
-  CATALOG_RELOAD,
-]
 
 function presetRow(name: string, { entry, needs, usage, reasoning, notes }: Preset) {
   const { format, baseUrl, auth, quirks } = entry
@@ -81,3 +64,107 @@ async function load(path: string, environment: Environment) {
     .catch(() => undefined)
   return text === undefined ? undefined : loadCatalog(text, environment, { sandboxBaseUrl: ANY_UPSTREAM })
 }
+
+export const PROVIDER_COMMANDS: readonly Command[] = [
+  {
+    words: 'provider test',
+    help: 'sends a few small requests, which the provider charges for, to each target of a provider in CATALOG, and says what works',
+    operand: operand('NAME', 'the provider, as the catalogue names it'),
+    options: {},
+    runAlone: (values, environment) => test(readText(values, OPERAND), environment),
+  },
+]
+
+async function test(name: string, environment: Environment): Promise<CommandResult> {
+  const path = catalogPathOf(environment)
+  const text = await Bun.file(path)
+    .text()
+    .catch(() => fail(`CATALOG: cannot read ${path}`))
+  const result = loadCatalog(text, environment)
+  if (result.kind === 'faulty') return fail(formatFaults(`The catalogue ${path} has faults:`, result.faults))
+  const trials = result.kind === 'loaded' ? await tryProvider(result.catalog, name) : undefined
+  if (!trials) return fail(`${path} offers no provider ${name}: it is not listed there, or its key is not set`)
+  if (trials.length === 0) return fail(`no model for chats has a target at ${name} in ${path}`)
+  const ok = trials.every(({ faults }) => faults.length === 0)
+  const faults = trials.flatMap(({ model, target, faults: all }) => all.map((fault) => ({ model, target, ...fault })))
+  const output = { ok, provider: name, targets: trials.map(rowOf), faults }
+  return ok ? { output } : { output, exitCode: 1 }
+}
+
+function rowOf(trial: Trial) {
+  const { model, target, usage, firstTokenMs, cost } = trial
+  const verdicts = Object.fromEntries(PROBE_NAMES.map((name) => [name, trial[name]]))
+  return { model, target, ...verdicts, usage, firstTokenMs, costUsd: cost === null ? null : formatUsd(cost) }
+}
+
+const DEFAULT_SERVICE = 'svc'
+const MAX_MARGIN_PERCENT = 10_000
+
+const CATALOG_SUGGEST: Command = {
+  words: 'catalog suggest',
+  help: 'writes catalogue entries for the models of a provider, with public prices and your margin; what nobody lists is left open, by name',
+  options: {
+    provider: required('NAME', 'a preset, or openai, anthropic or google'),
+    margin: required('PERCENT', 'how much above the listed cost each price is to be; 0 sells at cost'),
+    models: optional('NAMES', "only these, by the provider's own names, with commas between them"),
+  },
+  runAlone: suggest,
+}
+
+async function suggest(values: Values, environment: Environment): Promise<CommandResult> {
+  const name = readText(values, 'provider')
+  const marginPercent = readMargin(values)
+  // A catalogue that sells already need not load a list of thousands of prices.
+  const { suggestModels, suggestedProviders } = await import('@/catalog/public-prices/suggest-models')
+  const suggestion = suggestModels(name, {
+    service: await serviceOf(environment),
+    marginPercent,
+    day: new Date().toISOString().slice(0, 10),
+    only:
+      values.models === undefined
+        ? undefined
+        : readText(values, 'models')
+            .split(',')
+            .map((model) => model.trim()),
+  })
+  if (!suggestion) return fail(`nobody lists prices of ${name}; known are ${suggestedProviders().join(', ')}`)
+  const { source, asOf, providers, models, open, leftOut } = suggestion
+  return { output: { source, asOf, marginPercent, providers, models, open, leftOut } }
+}
+
+function readMargin(values: Values): number {
+  const text = readText(values, 'margin')
+  const percent = /^\d{1,5}(?:\.\d{1,2})?$/.test(text) ? Number(text) : Number.NaN
+  if (percent <= MAX_MARGIN_PERCENT) return percent
+  return fail(`--margin must be a percentage from 0 to ${MAX_MARGIN_PERCENT}, e.g. 20`)
+}
+
+/** The word that ids begin with in the catalogue of this installation. */
+async function serviceOf(environment: Environment): Promise<string> {
+  const text = await Bun.file(catalogPathOf(environment))
+    .text()
+    .catch(() => '')
+  const file = parseJson(text)
+  return isJsonObject(file) && typeof file.service === 'string' ? file.service : DEFAULT_SERVICE
+}
+
+export const CATALOG_COMMANDS: readonly Command[] = [
+  {
+    words: 'catalog check',
+    help: 'reads a catalogue file as a start would, and says every fault, every loss, and what it changes against CATALOG',
+    operand: operand('FILE', 'otherwise the file that CATALOG names', false),
+    options: {},
+    runAlone(values, environment) {
+      const path = values[OPERAND] === undefined ? catalogPathOf(environment) : readText(values, OPERAND)
+      return check(path, environment)
+    },
+  },
+  {
+    words: 'catalog presets',
+    help: 'lists the presets that a provider of the catalogue file may name, with what each stands for',
+    options: {},
+    runAlone: async () => ({ output: { presets: [...PRESETS].map(([name, preset]) => presetRow(name, preset)) } }),
+  },
+  CATALOG_SUGGEST,
+  CATALOG_RELOAD,
+]

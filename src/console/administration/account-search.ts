@@ -1,11 +1,11 @@
 /** Finds accounts for administrators, by e-mail address, name or id, newest first. */
 import type { Database } from '@/db/client'
 import type { AccountStatus } from '@/ledger/outcomes'
-import { type Nano, nano } from '@/lib/money'
+import type { Nano } from '@/lib/money'
 import { cutPage, type Page, type PageRequest, pageSize } from '@/lib/paging'
 import { containing, readCursor } from './keyset'
 
-export type AccountSearch = PageRequest & {
+type AccountSearch = PageRequest & {
   /** A part of the address or of the name in any case, or an id. Left out: every account. */
   text?: string
   status?: AccountStatus
@@ -21,15 +21,7 @@ export type FoundAccount = {
   createdAt: Date
 }
 
-type Row = {
-  id: string
-  name: string
-  email: string
-  status: AccountStatus
-  balance: number
-  created_ms: number
-  created_text: string
-}
+type Row = Omit<FoundAccount, 'createdAt'> & { created_text: string; created_ms: number }
 
 /** One page of accounts. Every text is looked for as it is: `%` and `_` are characters like any other. */
 export async function searchAccounts({ sql }: Database, search: AccountSearch): Promise<Page<FoundAccount>> {
@@ -38,7 +30,7 @@ export async function searchAccounts({ sql }: Database, search: AccountSearch): 
   const pattern = containing(text.toLowerCase())
   const after = search.cursor === undefined ? undefined : readCursor(search.cursor)
   const rows = await sql<Row[]>`
-    SELECT id, name, email, status, balance_nano::bigint AS balance, created_at::text AS created_text,
+    SELECT id AS "accountId", name, email, status, balance_nano::bigint AS balance, created_at::text AS created_text,
       floor(extract(epoch FROM created_at) * 1000)::bigint AS created_ms
     FROM accounts
     WHERE true
@@ -49,14 +41,7 @@ export async function searchAccounts({ sql }: Database, search: AccountSearch): 
   return cutPage(
     rows,
     size,
-    (row) => [row.created_text, row.id],
-    (row) => ({
-      accountId: row.id,
-      name: row.name,
-      email: row.email,
-      status: row.status,
-      balance: nano(row.balance),
-      createdAt: new Date(row.created_ms),
-    }),
+    (row) => [row.created_text, row.accountId],
+    ({ created_text: _, created_ms: createdMs, ...account }) => ({ ...account, createdAt: new Date(createdMs) }),
   )
 }

@@ -7,7 +7,7 @@ import { cutPage, type Page, type PageRequest, pageSize } from '@/lib/paging'
 import { readCursor } from './keyset'
 
 /** All that are given must hold. */
-export type AuditSearch = PageRequest & {
+type AuditSearch = PageRequest & {
   /** The whole e-mail address, in any case. */
   actor?: string
   /** The whole action, or its first word: `approval` finds `approval.request`. */

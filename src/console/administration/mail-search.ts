@@ -4,8 +4,6 @@ import type { MailState } from '@/db/mail-schema'
 import { cutPage, type Page, type PageRequest, pageSize } from '@/lib/paging'
 import { readCursor } from './keyset'
 
-export const MAIL_STATES = ['waiting', 'sent', 'failed', 'expired'] as const satisfies readonly MailState[]
-
 type MailSearch = PageRequest & {
   state?: MailState
   /** The whole address, in any case. */

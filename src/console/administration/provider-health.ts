@@ -55,7 +55,7 @@ type ProviderHealth = {
 
 type Fallback = { from: string; to: string; reason: string; count: number }
 
-export type HealthReport = { providers: ProviderHealth[]; fallbacks: Fallback[] }
+type HealthReport = { providers: ProviderHealth[]; fallbacks: Fallback[] }
 
 /** The report of this moment. No key is in it, only digests. */
 export function reportHealth(sources: HealthSources): HealthReport {

@@ -2,8 +2,10 @@
 import { eq } from 'drizzle-orm'
 import { accountsOf, type OwnAccount } from '@/accounts/members/memberships'
 import { type Permission, permissionsOf } from '@/accounts/members/permissions'
+import { GatewayError } from '@/chat/error'
 import { users } from '@/db/auth-schema'
 import { assert } from '@/lib/assert'
+import { isWeakPassword } from '@/lib/weak-password'
 import type { AuthParts } from './parts'
 import type { Viewer } from './viewer'
 
@@ -43,4 +45,13 @@ export async function renameUser(parts: AuthParts, viewer: Viewer, name: string)
     .update(users)
     .set({ name: name.trim(), updatedAt: new Date() })
     .where(eq(users.id, viewer.userId))
+}
+
+/** Refuses a password that is easy to guess for whoever knows `known` (the person's address and name). Its length is the schema's business. */
+export function checkNewPassword(password: string, known: readonly string[], param = 'password'): void {
+  if (!isWeakPassword(password, known)) return
+  throw new GatewayError('invalid_request', 'This password is easy to guess. Choose another one.', {
+    code: 'weak_password',
+    param,
+  })
 }

@@ -9,6 +9,7 @@ import { takeCode } from '@/console/auth/totp/used-codes'
 import { auditEntries } from '@/db/administration-schema'
 import { sessions, users } from '@/db/auth-schema'
 import type { Transaction } from '@/db/client'
+import { findRow } from '@/db/find-row'
 import { randomBase62 } from '@/lib/ids'
 import { atLeast } from './at-least'
 import { disabledUser, notVerified } from './failure'
@@ -165,12 +166,8 @@ async function tellOfNewDevice(
   { request, address }: Visitor,
   user: { id: string; email: string },
 ): Promise<void> {
-  const [before] = await transaction
-    .select({ seq: auditEntries.seq })
-    .from(auditEntries)
-    .where(and(eq(auditEntries.subject, user.id), inArray(auditEntries.action, ['user.sign_in', 'user.sign_up'])))
-    .limit(1)
-  if (!before) return
+  const isSignIn = inArray(auditEntries.action, ['user.sign_in', 'user.sign_up'])
+  if (!(await findRow(transaction, auditEntries, and(eq(auditEntries.subject, user.id), isSignIn)))) return
   const browser = request.headers.get('user-agent') ?? ''
   const facts = { address, at: new Date().toISOString(), browser: browser.toWellFormed().slice(0, MAX_BROWSER_CHARS) }
   await writeMails(transaction, { kind: 'new_sign_in', facts }, [user.email], { origin: new URL(request.url).origin })

@@ -4,12 +4,13 @@ import { verifyPassword } from '@/accounts/passwords'
 import { ensureAccount } from '@/accounts/users'
 import { GatewayError } from '@/chat/error'
 import { credentials, sessions, users } from '@/db/auth-schema'
+import { findRow } from '@/db/find-row'
 import { accounts } from '@/db/schema'
 import { alwaysAtLeast } from './at-least'
 import { emailTaken, invalidLink, wrongPassword } from './failure'
 import { confirmationsBy, mailsBy, mailsFrom, pairOf, signUpsFrom, strangersMailsTo, tokensFrom } from './limits'
 import { type Answer, type AuthParts, ask } from './parts'
-import { checkNewPassword } from './password-rules'
+import { checkNewPassword } from './profile'
 import { record } from './record'
 import { type Credentials, type SignInResult, signIn, welcome } from './sign-in'
 import type { Throttle } from './throttle'
@@ -106,10 +107,7 @@ async function signUpUnverified(parts: AuthParts, visitor: Visitor, person: NewP
 async function signUpAtOnce(parts: AuthParts, visitor: Visitor, person: NewPerson): Promise<Answer<SignUpResult>> {
   const { db } = parts.database
   // An account that an operator has created for this address is given to nobody who can't prove that the address is theirs.
-  const [reserved] = await db
-    .select({ id: accounts.id })
-    .from(accounts)
-    .where(eq(sql`lower(${accounts.email})`, person.email))
+  const reserved = await findRow(db, accounts, eq(sql`lower(${accounts.email})`, person.email))
   if (reserved && !parts.mails) throw emailTaken()
   const { body, cookies } = await ask(parts, (library) => callSignUp(library, visitor, person))
   if (reserved) {

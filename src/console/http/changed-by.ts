@@ -4,6 +4,9 @@ import type { Member, Viewer } from '@/console/auth/viewer'
 import { clientAddress } from '@/http/client-address'
 import { requestIdOf } from '@/http/request-id'
 
+/** Who asks, by which request. */
+export type Caller = { viewer: Member; request: Request }
+
 type Changer = Pick<Viewer, 'userId' | 'email'> & Pick<Member, 'managementKeyId'>
 
 /** The person, or the management key in whose maker's name it happens, from where and by which request. */

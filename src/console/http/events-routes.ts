@@ -5,10 +5,10 @@ import { GatewayError } from '@/chat/error'
 import type { Member } from '@/console/auth/viewer'
 import type { LiveAccounts, LiveEvent, Watch } from '@/console/usage-views/live-accounts'
 import { endSilence } from '@/http/silence'
-import { formatUsd } from '@/lib/money'
 import type { Frame } from '@/lib/streams/sse'
 import { eventStream } from './event-stream'
 import { ACCOUNT_PREFIX, type GuardDeps, guard } from './guard'
+import { inUsd } from './wire'
 
 export type EventsDeps = GuardDeps & {
   liveAccounts: LiveAccounts
@@ -74,11 +74,6 @@ function toFrame(event: LiveEvent): Frame {
   if (event.type === 'usage') {
     return { event: 'usage', data: JSON.stringify({ seq: event.seq, pending: event.pending }) }
   }
-  const data = {
-    balance: formatUsd(event.balance),
-    available: formatUsd(event.available),
-    held: formatUsd(event.held),
-    spentThisMonth: formatUsd(event.spentThisMonth),
-  }
-  return { event: 'balance', data: JSON.stringify(data) }
+  const { type, ...amounts } = event
+  return { event: type, data: JSON.stringify(inUsd(amounts)) }
 }

@@ -1,9 +1,10 @@
-/** Which keys a member sees, and what of them they may change. */
+/** Which keys and which usage a member sees, and what of the keys they may change. */
 import type { KeyChanges, KeyListing } from '@/accounts/api-keys'
 import { limitsRaised } from '@/accounts/key-limits'
 import { mayDo } from '@/accounts/members/permissions'
 import { GatewayError } from '@/chat/error'
 import type { Member } from '@/console/auth/viewer'
+import type { Sight } from '@/console/usage-views/usage-filter'
 import type { DefaultLimits, KeyLimits } from '@/ledger/outcomes'
 import { notPermitted } from './guard'
 
@@ -15,6 +16,11 @@ export const NO_LIMITS: KeyLimits = {
   monthlyBudget: null,
   expiresAtMs: null,
   allowedModels: null,
+}
+
+/** What of the account's usage the member sees: all of it, or what their own keys did. */
+export function sightOf({ accountId, userId, accountRole }: Member): Sight {
+  return { accountId, ...(!mayDo(accountRole, 'usage.readAll') && { madeBy: userId }) }
 }
 
 /** Whether the key is among those that the member sees. */

@@ -1,19 +1,17 @@
 /** API keys as the dashboard's routes take and show them, and the way between these words and the domain's. */
-
 import { type Static, Type } from '@sinclair/typebox'
 import { limitsAbove } from '@/accounts/account-limits'
-import type { KeyChanges, KeyListing } from '@/accounts/api-keys'
-import { MAX_KEY_LIMIT } from '@/accounts/api-keys'
+import { type KeyChanges, type KeyListing, MAX_KEY_LIMIT } from '@/accounts/api-keys'
 import type { KeyPolicy } from '@/accounts/policies/effective-limits'
 import { DEFAULT_OVERLAP, parseOverlap } from '@/accounts/rotation/rotate-key'
 import type { Catalog } from '@/catalog/types'
 import { invalidRequest } from '@/chat/error'
-import { AllowedAddresses, readAddresses } from '@/console/http/keys/allowed-addresses'
-import { KeyTagsField, readTags } from '@/console/http/keys/key-tags'
+import { AllowedAddresses, KeyTagsField, readAddresses, readTags } from '@/console/http/keys/key-lists'
 import { titled } from '@/http/openapi/titled'
 import type { DefaultLimits } from '@/ledger/outcomes'
 import { formatUsd, type Nano, parseUsd, ZERO_NANO } from '@/lib/money'
 import { oneOf, orNull } from '@/lib/schemas'
+import { exactly, isoMoments, NullableText, DecimalUsd as Usd } from './wire'
 
 const count = (description: string) =>
   Type.Optional(
@@ -69,7 +67,7 @@ const LISTS = {
 /** 1 to 200 characters that are not all blanks. */
 const Name = Type.String({ minLength: 1, maxLength: 200, pattern: '\\S' })
 
-export const NewKeyBody = Type.Object(
+export const NewKeyBody = exactly(
   {
     name: Name,
     isService: Type.Optional(
@@ -81,17 +79,15 @@ export const NewKeyBody = Type.Object(
     ...LIMITS,
     ...LISTS,
   },
-  { title: 'NewApiKey', additionalProperties: false },
+  { title: 'NewApiKey' },
 )
-export const KeyChangesBody = Type.Object(
+export const KeyChangesBody = exactly(
   { name: Type.Optional(Name), ...LIMITS, ...LISTS },
-  { title: 'ApiKeyChanges', additionalProperties: false, minProperties: 1 },
+  { title: 'ApiKeyChanges', minProperties: 1 },
 )
 export type KeyChangesBody = Static<typeof KeyChangesBody>
 
 const NullableInteger = orNull(Type.Integer())
-const NullableText = orNull(Type.String())
-const Usd = Type.String({ description: 'Decimal USD' })
 
 export const KeyBody = titled('ApiKey', {
   id: Type.String(),
@@ -128,13 +124,12 @@ export type KeyBody = Static<typeof KeyBody>
 
 /** A key as people see it. `nowMs` says which month it is, and whether the key has expired. */
 export function keyBody(key: KeyListing, nowMs: number, spent: Nano = spentInMonth(key, nowMs)): KeyBody {
+  const { name, prefix, lastFour, createdAt, lastUsedAt, formerSecret } = key
   const { requestsPerMinute, tokensPerMinute, concurrency, monthlyBudget, expiresAtMs, allowedModels } = key
   const isExpired = key.endsAtMs !== null && key.endsAtMs <= nowMs
   return {
     id: key.keyId,
-    name: key.name,
-    prefix: key.prefix,
-    lastFour: key.lastFour,
+    ...isoMoments({ name, prefix, lastFour, createdAt, lastUsedAt }),
     status: key.status !== 'active' ? 'deactivated' : isExpired ? 'expired' : 'active',
     builtIn: key.builtIn !== null,
     createdBy: key.createdBy === null ? null : { userId: key.createdBy, name: key.createdByName ?? '' },
@@ -150,30 +145,21 @@ export function keyBody(key: KeyListing, nowMs: number, spent: Nano = spentInMon
     tags: key.tags && [...key.tags],
     spentThisMonthUsd: formatUsd(spent),
     budgetUsed: monthlyBudget === null ? null : monthlyBudget === 0 ? 1 : spent / monthlyBudget,
-    lastUsedAt: key.lastUsedAt?.toISOString() ?? null,
-    createdAt: key.createdAt.toISOString(),
     endsAt: key.endsAtMs === null ? null : new Date(key.endsAtMs).toISOString(),
-    formerSecret: key.formerSecret && {
-      lastFour: key.formerSecret.lastFour,
-      endsAt: key.formerSecret.endsAt.toISOString(),
-      lastUsedAt: key.formerSecret.lastUsedAt?.toISOString() ?? null,
-    },
+    formerSecret: formerSecret && isoMoments(formerSecret),
   }
 }
 
-export const RotationBody = Type.Object(
-  {
-    overlap: Type.Optional(
-      Type.String({
-        maxLength: 10,
-        default: DEFAULT_OVERLAP,
-        examples: ['0', '30m', '24h', '7d'],
-        description: 'How long the text before goes on working: `0`, or a number with s, m, h or d, at most 30d',
-      }),
-    ),
-  },
-  { additionalProperties: false },
-)
+export const RotationBody = exactly({
+  overlap: Type.Optional(
+    Type.String({
+      maxLength: 10,
+      default: DEFAULT_OVERLAP,
+      examples: ['0', '30m', '24h', '7d'],
+      description: 'How long the text before goes on working: `0`, or a number with s, m, h or d, at most 30d',
+    }),
+  ),
+})
 
 /** Reads an overlap as milliseconds. Throws `invalid_request` where it is none. */
 export function readOverlap({ overlap = DEFAULT_OVERLAP }: Static<typeof RotationBody>): number {

@@ -6,9 +6,7 @@ import { type KeyChanges, MAX_KEYS_PER_ACCOUNT } from '@/accounts/api-keys'
 import type { KeyPolicy } from '@/accounts/policies/effective-limits'
 import { GatewayError } from '@/chat/error'
 import type { Member } from '@/console/auth/viewer'
-import { checkOwnAddress } from '@/console/http/keys/allowed-addresses'
 import {
-  type Caller,
   CreatedKey,
   expectUpdated,
   findOwn,
@@ -17,14 +15,16 @@ import {
   noSuchAccount,
 } from '@/console/http/keys/calls'
 import { KeyBudgets, keyBudgets } from '@/console/http/keys/key-budgets'
+import { checkOwnAddress } from '@/console/http/keys/key-lists'
 import type { DefaultLimits, KeyLimits } from '@/ledger/outcomes'
 import { formatUsd, nano, ZERO_NANO } from '@/lib/money'
 import type { PageRequest } from '@/lib/paging'
-import { changedBy } from './changed-by'
+import { type Caller, changedBy } from './changed-by'
 import { ACCOUNT_PREFIX, guard } from './guard'
 import { checkFields, checkRaise, checkService, maySee, NO_LIMITS } from './key-authority'
 import { KeyBody, KeyChangesBody, keyBody, MAX_KEY_BODY_BYTES, NewKeyBody, readKeyChanges } from './key-bodies'
 import { NextCursor, newestFirst, PageQuery, pageOf } from './pages'
+import { mapPage, DecimalUsd as Usd } from './wire'
 
 const COUNTS = { requestsPerMinute: Type.Integer(), tokensPerMinute: Type.Integer(), concurrency: Type.Integer() }
 
@@ -38,7 +38,6 @@ const KeyList = Type.Object({
   }),
 })
 
-const Usd = Type.String({ description: 'Decimal USD' })
 const sums = { spentUsd: Usd, requests: Type.Integer(), errors: Type.Integer() }
 const tokens = { inputTokens: Type.Integer(), outputTokens: Type.Integer() }
 
@@ -110,8 +109,7 @@ async function list(deps: KeyRouteDeps, viewer: Member, query: PageRequest) {
   const seen = keys.filter((key) => maySee(viewer, key))
   const page = pageOf(seen, query, ({ createdAt, keyId }) => newestFirst(createdAt, keyId))
   return {
-    items: page.items.map((key) => keyBody(key, nowMs)),
-    nextCursor: page.nextCursor,
+    ...mapPage(page, (key) => keyBody(key, nowMs)),
     maxKeys: MAX_KEYS_PER_ACCOUNT,
     defaults: defaultsBelow(catalog.current.limits, ceilings),
     ceilings,

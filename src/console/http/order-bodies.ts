@@ -1,17 +1,17 @@
 /** Orders of credit as the dashboard's routes say them: amounts as decimal USD, moments as ISO 8601 in UTC. */
-
 import { type Static, Type } from '@sinclair/typebox'
 import { formatCents } from '@/console/orders/cents'
-import type { BankDetails } from '@/console/orders/methods'
+import type { BankDetails } from '@/console/orders/deps'
 import type { Order, OrderDetails, OrderEvent, Payment } from '@/console/orders/types'
+import { ORDER_EVENT_KINDS, ORDER_METHODS, ORDER_STATES, PAYMENT_STATES } from '@/db/orders-schema'
 import { titled } from '@/http/openapi/titled'
 import { oneOf, orNull } from '@/lib/schemas'
+import { isoMoments, DecimalUsd as Usd } from './wire'
 
-const Usd = Type.String({ description: 'Decimal USD' })
 const Moment = Type.String({ description: 'ISO 8601, UTC' })
 
-export const MethodName = oneOf(['bank_transfer', 'deposit'])
-const StateName = oneOf(['pending', 'paid', 'expired', 'cancelled', 'partly_refunded', 'refunded', 'charged_back'])
+export const MethodName = oneOf(ORDER_METHODS)
+const StateName = oneOf(ORDER_STATES)
 
 export const OrderBody = titled('Order', {
   orderId: Type.String(),
@@ -43,18 +43,7 @@ export const BankBody = Type.Object({
 })
 
 const EventBody = titled('OrderEvent', {
-  kind: oneOf([
-    'created',
-    'claimed',
-    'paid',
-    'expired',
-    'cancelled',
-    'payment_unmatched',
-    'refunded',
-    'charged_back',
-    'reinstated',
-    'reversal_kept',
-  ]),
+  kind: oneOf(ORDER_EVENT_KINDS),
   state: StateName,
   amountUsd: orNull(Usd),
   by: oneOf(['you', 'service']),
@@ -66,7 +55,7 @@ const PaymentBody = Type.Object({
   paymentId: Type.String(),
   amount: Type.String({ description: 'Decimal, in `currency`' }),
   currency: Type.String(),
-  state: oneOf(['credited', 'unmatched', 'dismissed']),
+  state: oneOf(PAYMENT_STATES),
   mismatch: orNull(Type.String({ description: 'Why it was not credited by itself' })),
   creditedUsd: Usd,
   receivedAt: Moment,
@@ -100,22 +89,20 @@ type OrderFacts = { bank: BankDetails | undefined; sellerName: string; viewerEma
 /** An order as its customer reads it. */
 export function orderBody(order: Order): OrderBody {
   const { orderId, reference, method, state, claimNote, paymentUrl, paymentAccount } = order
+  const { createdAt, expiresAt, paidAt, claimedAt } = order
   return {
     orderId,
     reference,
     method,
     state,
+    claimNote,
+    paymentUrl,
+    paymentAccount,
+    ...isoMoments({ createdAt, expiresAt, paidAt, claimedAt }),
     amountUsd: formatCents(order.amountCents),
     paidUsd: formatCents(order.paidCents),
     refundedUsd: formatCents(order.refundedCents),
     chargedBackUsd: formatCents(order.chargedBackCents),
-    createdAt: order.createdAt.toISOString(),
-    expiresAt: order.expiresAt.toISOString(),
-    paidAt: order.paidAt?.toISOString() ?? null,
-    claimedAt: order.claimedAt?.toISOString() ?? null,
-    claimNote,
-    paymentUrl,
-    paymentAccount,
   }
 }
 
@@ -145,17 +132,8 @@ function eventBody({ kind, state, amountCents, actor, note, createdAt }: OrderEv
 }
 
 function paymentBody({ paymentId, amountCents, currency, state, mismatch, creditedCents, receivedAt }: Payment) {
-  const receivedText = receivedAt.toISOString()
-  const creditedUsd = formatCents(creditedCents)
-  return {
-    paymentId,
-    amount: formatCents(amountCents),
-    currency,
-    state,
-    mismatch,
-    creditedUsd,
-    receivedAt: receivedText,
-  }
+  const amounts = { amount: formatCents(amountCents), creditedUsd: formatCents(creditedCents) }
+  return { ...isoMoments({ paymentId, currency, state, mismatch, receivedAt }), ...amounts }
 }
 
 /** The holder of the account is who sells, where one is configured. */

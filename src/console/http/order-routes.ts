@@ -5,6 +5,7 @@ import { GatewayError, invalidRequest } from '@/chat/error'
 import type { Member } from '@/console/auth/viewer'
 import { formatCents, parseCents } from '@/console/orders/cents'
 import { SANDBOX_NAME } from '@/console/orders/deposits/sandbox-deposit'
+import type { OfferedMethods } from '@/console/orders/deps'
 import {
   BANK_TRANSFER_LIFETIME_MS,
   DEPOSIT_LIFETIME_MS,
@@ -13,17 +14,17 @@ import {
   MAX_ORDER_CENTS,
   MIN_ORDER_CENTS,
 } from '@/console/orders/limits'
-import type { OfferedMethods } from '@/console/orders/methods'
 import type { Orders } from '@/console/orders/orders'
 import type { Actor, CreateOutcome, Order } from '@/console/orders/types'
 import { clientAddress } from '@/http/client-address'
 import { requestIdOf } from '@/http/request-id'
 import { assertNever } from '@/lib/assert'
-import type { PageRequest } from '@/lib/paging'
 import { orNull } from '@/lib/schemas'
+import type { Caller } from './changed-by'
 import { ACCOUNT_PREFIX, type GuardDeps, guard, IN_ACCOUNT } from './guard'
 import { BankBody, MethodName, OrderBody, OrderDetailBody, orderBody, orderDetailBody } from './order-bodies'
-import { NextCursor, PageQuery } from './pages'
+import { PageQuery } from './pages'
+import { exactly, listOf, mapPage } from './wire'
 
 export type OrderRouteDeps = GuardDeps & {
   orders: Orders
@@ -37,33 +38,23 @@ const PRESETS_USD = ['10', '25', '50', '100', '250', '500']
 const MS_PER_HOUR = 3_600_000
 
 const OrderParams = Type.Object({ ...IN_ACCOUNT, orderId: Type.String({ pattern: '^\\w{1,64}$', maxLength: 64 }) })
-const OrderPage = Type.Object({
-  items: Type.Array(OrderBody, { description: 'Newest first' }),
-  nextCursor: NextCursor,
+const NewOrderBody = exactly({
+  amountUsd: Type.String({
+    pattern: '^\\d{1,8}(\\.\\d{1,2})?$',
+    maxLength: 11,
+    description: 'Decimal USD, whole cents',
+  }),
+  method: MethodName,
 })
-const NewOrderBody = Type.Object(
-  {
-    amountUsd: Type.String({
-      pattern: '^\\d{1,8}(\\.\\d{1,2})?$',
-      maxLength: 11,
-      description: 'Decimal USD, whole cents',
+const ClaimBody = exactly({
+  note: Type.Optional(
+    Type.String({
+      maxLength: MAX_CLAIM_NOTE_CHARS,
+      description: 'When and from where it was paid, for whoever looks',
     }),
-    method: MethodName,
-  },
-  { additionalProperties: false },
-)
-const ClaimBody = Type.Object(
-  {
-    note: Type.Optional(
-      Type.String({
-        maxLength: MAX_CLAIM_NOTE_CHARS,
-        description: 'When and from where it was paid, for whoever looks',
-      }),
-    ),
-  },
-  { additionalProperties: false },
-)
-const NoBody = Type.Object({}, { additionalProperties: false })
+  ),
+})
+const NoBody = exactly({})
 const Options = Type.Object({
   minimumUsd: Type.String(),
   maximumUsd: Type.String(),
@@ -87,10 +78,10 @@ export function orderRoutes(deps: OrderRouteDeps) {
         description: 'Limits of an order and the methods on offer; a method that is null is not offered.',
       },
     })
-    .get('', ({ viewer, query }) => list(deps, viewer, query), {
+    .get('', async ({ viewer, query }) => mapPage(await deps.orders.list(viewer.accountId, query), orderBody), {
       may: 'billing.read',
       query: PageQuery,
-      response: OrderPage,
+      response: listOf(OrderBody, { description: 'Newest first' }),
       detail: { summary: 'List orders of credit', description: 'Newest first.' },
     })
     .post('', ({ viewer, body, request }) => create(deps, { viewer, request }, body), {
@@ -153,14 +144,6 @@ function options({ methods: { bankTransfer, deposit } }: OrderRouteDeps): typeof
       : null,
   }
 }
-
-async function list({ orders }: OrderRouteDeps, { accountId }: Member, query: PageRequest) {
-  const page = await orders.list(accountId, query)
-  return { items: page.items.map(orderBody), nextCursor: page.nextCursor }
-}
-
-/** Who asks, by which request. */
-type Caller = { viewer: Member; request: Request }
 
 async function create(deps: OrderRouteDeps, caller: Caller, { amountUsd, method }: typeof NewOrderBody.static) {
   const { accountId } = caller.viewer

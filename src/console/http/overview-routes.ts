@@ -2,15 +2,14 @@
 import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { GatewayError } from '@/chat/error'
-import type { Overview } from '@/console/usage-views/overview'
 import type { UsageViews } from '@/console/usage-views/usage-views'
 import { formatUsd } from '@/lib/money'
 import { oneOf, orNull } from '@/lib/schemas'
 import { ACCOUNT_PREFIX, type GuardDeps, guard } from './guard'
+import { inUsd, exactUsd as usd } from './wire'
 
 type OverviewDeps = GuardDeps & { usage: UsageViews }
 
-const usd = (description: string) => Type.String({ description: `${description}, USD as exact decimal text` })
 const mean = (description: string) => orNull(Type.Number(), { description })
 
 const OverviewBody = Type.Object({
@@ -71,18 +70,10 @@ export function overviewRoutes(deps: OverviewDeps) {
 async function overview(usage: UsageViews, accountId: string) {
   const found = await usage.overview(accountId)
   if (!found) throw new GatewayError('not_found', 'There is no such account.')
-  return toBody(found)
-}
-
-function toBody(overview: Overview) {
-  const { balance, available, held, spentToday, spentThisMonth, days, ...rest } = overview
+  const { balance, available, held, spentToday, spentThisMonth, days, ...rest } = found
   return {
     ...rest,
-    balance: formatUsd(balance),
-    available: formatUsd(available),
-    held: formatUsd(held),
-    spentToday: formatUsd(spentToday),
-    spentThisMonth: formatUsd(spentThisMonth),
+    ...inUsd({ balance, available, held, spentToday, spentThisMonth }),
     days: days.map((day) => ({ ...day, cost: formatUsd(day.cost) })),
   }
 }

@@ -4,10 +4,10 @@ import { Elysia } from 'elysia'
 import type { ChangedBy } from '@/accounts/audit'
 import { MAX_STORED_HOURS } from '@/accounts/stored-hours'
 import type { Member } from '@/console/auth/viewer'
-import { clientAddress } from '@/http/client-address'
-import { requestIdOf } from '@/http/request-id'
 import type { StoredResponses } from '@/stored-responses/stored-responses'
+import { changedBy } from './changed-by'
 import { ACCOUNT_PREFIX, type GuardDeps, guard } from './guard'
+import { exactly } from './wire'
 
 export type StoredResponseDeps = GuardDeps & {
   storedResponses: Pick<StoredResponses, 'standing'>
@@ -23,10 +23,9 @@ const Standing = Type.Object({
   bytes: Type.Integer({ description: 'What they take' }),
 })
 
-const Choice = Type.Object(
-  { hours: Type.Integer({ minimum: 0, maximum: MAX_STORED_HOURS, description: '0 deletes what there is' }) },
-  { additionalProperties: false },
-)
+const Choice = exactly({
+  hours: Type.Integer({ minimum: 0, maximum: MAX_STORED_HOURS, description: '0 deletes what there is' }),
+})
 
 /** Mounts `/dashboard/api/a/:accountId/stored-responses`. */
 export function storedResponseViewRoutes(deps: StoredResponseDeps) {
@@ -59,13 +58,9 @@ export function storedResponseViewRoutes(deps: StoredResponseDeps) {
 }
 
 async function choose(deps: StoredResponseDeps, viewer: Member, request: Request, hours: number) {
-  const { accountId, userId, email } = viewer
+  const { accountId } = viewer
   const { maxHours } = await deps.storedResponses.standing(accountId)
-  const by = {
-    actor: { userId, email },
-    ip: clientAddress(request, deps.trustedProxyHops),
-    requestId: requestIdOf(request),
-  }
-  await deps.keepResponsesFor(accountId, hours > 0 && hours >= maxHours ? null : hours, by)
+  const kept = hours > 0 && hours >= maxHours ? null : hours
+  await deps.keepResponsesFor(accountId, kept, changedBy(deps, viewer, request))
   return await deps.storedResponses.standing(accountId)
 }

@@ -1,5 +1,5 @@
 /** Orders that end without money, and the customer's "I've paid": cancelled, expired, claimed. */
-import { and, asc, count, eq, lte } from 'drizzle-orm'
+import { and, asc, eq, lte } from 'drizzle-orm'
 import type { Transaction } from '@/db/client'
 import { orderEvents, orders } from '@/db/orders-schema'
 import type { OrdersDeps } from './deps'
@@ -45,8 +45,8 @@ export async function claimPaid(deps: OrdersDeps, request: ClaimRequest): Promis
     if (!found) return { kind: 'not_found' }
     if (found.state !== 'pending') return { kind: 'not_pending', order: toOrder(found) }
     const mine = and(eq(orderEvents.orderId, orderId), eq(orderEvents.kind, 'claimed'))
-    const [claims] = await transaction.select({ count: count() }).from(orderEvents).where(mine)
-    if ((claims?.count ?? 0) >= MAX_CLAIMS) return { kind: 'too_many_claims', limit: MAX_CLAIMS }
+    if ((await transaction.$count(orderEvents, mine)) >= MAX_CLAIMS)
+      return { kind: 'too_many_claims', limit: MAX_CLAIMS }
     const now = new Date(deps.clock.now())
     const note = storableText(request.note, MAX_CLAIM_NOTE_CHARS)
     const row = await changeOrder(transaction, orderId, {

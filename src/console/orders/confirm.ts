@@ -3,6 +3,7 @@
 import { and, eq, sql } from 'drizzle-orm'
 import { recordCredit } from '@/accounts/credits'
 import type { Transaction } from '@/db/client'
+import { findRow } from '@/db/find-row'
 import { orders, payments } from '@/db/orders-schema'
 import { assert } from '@/lib/assert'
 import { sha256Hex } from '@/lib/ids'
@@ -68,10 +69,8 @@ async function record(deps: OrdersDeps, transaction: Transaction, notice: Paymen
   // Notices of the same movement of money take turns, also those that name different orders.
   const turn = turnOf('payment', source, externalId)
   await transaction.execute(sql`SELECT pg_advisory_xact_lock(hashtextextended(${turn}, 0))`)
-  const [earlier] = await transaction
-    .select()
-    .from(payments)
-    .where(and(eq(payments.provider, source), eq(payments.externalId, externalId)))
+  const isThis = and(eq(payments.provider, source), eq(payments.externalId, externalId))
+  const earlier = await findRow(transaction, payments, isThis)
   if (earlier) return { kind: 'duplicate', payment: toPayment(earlier), isSame: isSame(earlier, notice) }
   const orderId = await orderIdOf(transaction, notice)
   const locked = orderId === undefined ? undefined : await lockOrder(transaction, orderId)

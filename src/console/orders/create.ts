@@ -1,5 +1,5 @@
 /** A new order: within the limits, with a reference of its own, and (for deposits) with a payment at the provider. */
-import { and, count, eq, gt, type SQL, sql } from 'drizzle-orm'
+import { and, eq, gt, sql } from 'drizzle-orm'
 import type { DepositPayment, DepositProvider } from '@/console/orders/deposits/deposit-provider'
 import type { Transaction } from '@/db/client'
 import { describeFailure } from '@/db/failure'
@@ -50,9 +50,9 @@ async function store(deps: OrdersDeps, transaction: Transaction, order: NewOrder
   if (!account) return { kind: 'unknown_account' }
   const now = new Date(deps.clock.now())
   const isMine = eq(orders.accountId, accountId)
-  const open = await countOf(transaction, and(isMine, eq(orders.state, 'pending'), gt(orders.expiresAt, now)))
+  const open = await transaction.$count(orders, and(isMine, eq(orders.state, 'pending'), gt(orders.expiresAt, now)))
   if (open >= MAX_OPEN_ORDERS) return { kind: 'too_many_open', limit: MAX_OPEN_ORDERS }
-  const recent = await countOf(transaction, and(isMine, gt(orders.createdAt, new Date(now.getTime() - DAY_MS))))
+  const recent = await transaction.$count(orders, and(isMine, gt(orders.createdAt, new Date(now.getTime() - DAY_MS))))
   if (recent >= MAX_ORDERS_PER_DAY) return { kind: 'too_many_today', limit: MAX_ORDERS_PER_DAY }
   const row = await insert(transaction, valuesOf(deps, order, now))
   await appendEvent(transaction, row, { event: { kind: 'created', amountCents }, actor, now })
@@ -64,11 +64,6 @@ async function store(deps: OrdersDeps, transaction: Transaction, order: NewOrder
     details: { reference: row.reference, method: row.method, amountUsd: formatCents(amountCents) },
   })
   return { kind: 'stored', row }
-}
-
-async function countOf(transaction: Transaction, condition: SQL | undefined): Promise<number> {
-  const [row] = await transaction.select({ count: count() }).from(orders).where(condition)
-  return row?.count ?? 0
 }
 
 type NewRow = Omit<typeof orders.$inferInsert, 'id' | 'reference'>

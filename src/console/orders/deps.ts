@@ -1,10 +1,12 @@
-/** What every act on an order needs: the stores, a clock, the log, and the ways to pay there are. */
+/** What every act on an order needs: the stores, a clock, the log, and the ways to pay that the configuration offers. */
+
+import type { DepositProvider } from '@/console/orders/deposits/deposit-provider'
 import type { Database } from '@/db/client'
+import type { BankDetails } from '@/db/orders-schema'
 import type { Ledger } from '@/ledger/ledger'
 import type { Credit } from '@/ledger/outcomes'
 import type { Clock } from '@/lib/clock'
 import type { Logger } from '@/lib/logger'
-import type { OfferedMethods } from './methods'
 
 export type OrdersDeps = {
   database: Database
@@ -15,4 +17,20 @@ export type OrdersDeps = {
   methods: OfferedMethods
   /** Where the acts are steps of a larger transaction: takes the credits of which the ledger has to hear after its commit. */
   afterCommit?: (credit: Credit) => void
+}
+
+export type { BankDetails } from '@/db/orders-schema'
+
+/** Undefined: not offered. */
+export type OfferedMethods = { bankTransfer: BankDetails | undefined; deposit: DepositProvider | undefined }
+
+/** Shown outside production where nothing is configured, so that every page can be seen. The IBAN is a documented example. */
+export const EXAMPLE_BANK: BankDetails = {
+  beneficiary: 'EXAMPLE ONLY - do not pay',
+  bank: 'Example Bank',
+  iban: 'GB82WEST12345698765432',
+  bic: 'EXMPGB2LXXX',
+  address: null,
+  note: 'Example details: nobody has configured an account. Money sent here does not arrive.',
+  isExample: true,
 }

@@ -12,17 +12,6 @@
 
 import type { OrderState } from '@/db/orders-schema'
 
-/** Every state, in the order of an order's life. */
-export const ORDER_STATES = [
-  'pending',
-  'paid',
-  'expired',
-  'cancelled',
-  'partly_refunded',
-  'refunded',
-  'charged_back',
-] as const satisfies readonly OrderState[]
-
 /** What can happen to an order. `settle` is an administrator's decision to credit a payment that did not fit. */
 export type OrderStep = 'pay' | 'expire' | 'cancel' | 'settle' | 'refund_part' | 'refund_rest'
 

@@ -3,6 +3,7 @@ import { and, eq } from 'drizzle-orm'
 import { newEntryId, recordCredit } from '@/accounts/credits'
 import { endWithheld, withholdDebit } from '@/accounts/debits'
 import type { Transaction } from '@/db/client'
+import { findRow } from '@/db/find-row'
 import { orders } from '@/db/orders-schema'
 import { ledgerEntries } from '@/db/schema'
 import { assert } from '@/lib/assert'
@@ -53,10 +54,8 @@ async function record(
   const { accountId } = order
   const amount = centsToNano(-amountCents)
   const reference = `refund:${orderId}:${refund.key}`
-  const [earlier] = await transaction
-    .select({ amount: ledgerEntries.amount })
-    .from(ledgerEntries)
-    .where(and(eq(ledgerEntries.accountId, accountId), eq(ledgerEntries.reference, reference)))
+  const isThis = and(eq(ledgerEntries.accountId, accountId), eq(ledgerEntries.reference, reference))
+  const earlier = await findRow(transaction, ledgerEntries, isThis)
   if (earlier) return earlier.amount === amount ? { kind: 'exists', order: toOrder(order) } : { kind: 'key_taken' }
   const refundableCents = Math.max(order.paidCents - order.refundedCents - order.chargedBackCents, 0)
   const state = nextState(order.state, amountCents === refundableCents ? 'refund_rest' : 'refund_part')

@@ -1,14 +1,14 @@
-/** Searches the orders and payments of all accounts, for administrators. */
-import { and, eq, ilike, inArray, isNotNull, isNull, like, type SQL } from 'drizzle-orm'
-import { orders, payments, reversals } from '@/db/orders-schema'
+/** Orders and payments as they are read: an account's own, and those of all for administrators. */
+import { and, asc, type Column, desc, eq, ilike, inArray, isNotNull, isNull, like, lt, or, type SQL } from 'drizzle-orm'
+import { invalidRequest } from '@/chat/error'
+import { orderEvents, orders, payments, reversals } from '@/db/orders-schema'
 import { accounts } from '@/db/schema'
-import { cutPage, type Page, type PageRequest, pageSize } from '@/lib/paging'
-import { afterCursor, newestFirst } from './cursor'
+import { countUpTo, cutPage, type Page, type PageRequest, pageSize, parseCursor, textLike } from '@/lib/paging'
 import type { OrdersDeps } from './deps'
 import { REFERENCE_PREFIX } from './reference'
 import { toReversal } from './reversals/apply-reversal'
-import { toOrder, toPayment } from './rows'
-import type { FoundOrder, OrderSearch, Payment, PaymentSearch, Reversal } from './types'
+import { toEvent, toOrder, toPayment } from './rows'
+import type { FoundOrder, Order, OrderDetails, OrderSearch, Payment, PaymentSearch, Reversal } from './types'
 
 const BY_CREATION = { moment: orders.createdAt, id: orders.id }
 const BY_ARRIVAL = { moment: payments.receivedAt, id: payments.id }
@@ -83,4 +83,84 @@ function referenceStart(text: string): string {
 
 function escapeLike(text: string): string {
   return text.replace(/[\\%_]/g, '\\$&')
+}
+
+/** The columns a list is ordered by: a moment with whole milliseconds, and the row's id. */
+type PageOrder = { moment: Column; id: Column }
+
+/** Far beyond the year 9999, and still a moment. */
+const LATEST_MS = 999_999_999_999_999
+const isMoment = countUpTo(LATEST_MS)
+const isId = textLike(/^\w{1,64}$/)
+
+/** The condition that a page's rows come after `cursor`. Throws `invalid_request` for a text that no page has handed out. */
+function afterCursor({ cursor }: PageRequest, { moment, id }: PageOrder): SQL | undefined {
+  if (cursor === undefined) return undefined
+  const place = parseCursor(cursor, [isMoment, isId])
+  if (!place) throw invalidRequest('The cursor is not one of this list.', 'cursor')
+  const at = new Date(place[0])
+  return or(lt(moment, at), and(eq(moment, at), lt(id, place[1])))
+}
+
+/** Newest first. */
+function newestFirst({ moment, id }: PageOrder): SQL[] {
+  return [desc(moment), desc(id)]
+}
+
+/** One order with its events and payments, all of one moment; undefined where it belongs to another account. */
+export async function getOrder(
+  { database }: Pick<OrdersDeps, 'database'>,
+  orderId: string,
+  accountId?: string,
+): Promise<OrderDetails | undefined> {
+  const isMine = and(eq(orders.id, orderId), accountId === undefined ? undefined : eq(orders.accountId, accountId))
+  return await database.db.transaction(
+    async (transaction) => {
+      const [found] = await transaction
+        .select({ order: orders, name: accounts.name, email: accounts.email })
+        .from(orders)
+        .innerJoin(accounts, eq(accounts.id, orders.accountId))
+        .where(isMine)
+      if (!found) return undefined
+      const events = await transaction
+        .select()
+        .from(orderEvents)
+        .where(eq(orderEvents.orderId, orderId))
+        .orderBy(asc(orderEvents.position))
+      const paid = await transaction
+        .select()
+        .from(payments)
+        .where(eq(payments.orderId, orderId))
+        .orderBy(desc(payments.receivedAt), desc(payments.id))
+      const reversed = await transaction
+        .select()
+        .from(reversals)
+        .where(eq(reversals.orderId, orderId))
+        .orderBy(asc(reversals.receivedAt), asc(reversals.id))
+      return {
+        ...toOrder(found.order),
+        account: { name: found.name, email: found.email },
+        events: events.map(toEvent),
+        payments: paid.map(toPayment),
+        reversals: reversed.map(toReversal),
+      }
+    },
+    { isolationLevel: 'repeatable read', accessMode: 'read only' },
+  )
+}
+
+/** The orders of an account, newest first. */
+export async function listOrders(
+  { database }: Pick<OrdersDeps, 'database'>,
+  accountId: string,
+  page: PageRequest = {},
+): Promise<Page<Order>> {
+  const size = pageSize(page)
+  const rows = await database.db
+    .select()
+    .from(orders)
+    .where(and(eq(orders.accountId, accountId), afterCursor(page, BY_CREATION)))
+    .orderBy(...newestFirst(BY_CREATION))
+    .limit(size + 1)
+  return cutPage(rows, size, (row) => [row.createdAt.getTime(), row.id], toOrder)
 }

@@ -1,15 +1,15 @@
 /** The words of orders: what a top-up is, who acts on it, and every outcome an act can have. */
 import type {
-  BankDetails,
   MismatchReason,
-  OrderEventKind,
   OrderMethod,
   OrderState,
+  orderEvents,
+  orders,
   PaymentSource,
   PaymentState,
-  ReversalFault,
+  payments,
   ReversalKind,
-  ReversalState,
+  reversals,
 } from '@/db/orders-schema'
 import type { PageRequest } from '@/lib/paging'
 
@@ -21,92 +21,25 @@ export type Actor =
   | { kind: 'system'; name: string }
 
 /** A top-up. All amounts are integer US cents. */
-export type Order = {
-  orderId: string
-  accountId: string
-  method: OrderMethod
-  /** The deposit provider's name; null for bank transfers. */
-  provider: string | null
-  /** The page or account number that the provider assigned to this order; null where there is none. */
-  paymentUrl: string | null
-  paymentAccount: string | null
-  /** Where a bank transfer goes, as it was shown when the order was made; null for deposits. */
-  bankDetails: BankDetails | null
-  /** E.g. `SVC-7K3M-9QXP`; what the customer writes into the transfer. */
-  reference: string
-  amountCents: number
-  currency: 'USD'
-  state: OrderState
-  /** What its payments have credited, and what of that was taken back. */
-  paidCents: number
-  refundedCents: number
-  /** What chargebacks took, less what was reinstated. */
-  chargedBackCents: number
-  /** When and with which words the customer said "I've paid". */
-  claimedAt: Date | null
-  claimNote: string | null
-  createdAt: Date
-  expiresAt: Date
-  paidAt: Date | null
-  updatedAt: Date
-}
+export type Order = Omit<typeof orders.$inferSelect, 'id' | 'payee'> & { orderId: string }
 
-/** One event of an order; never changed. */
-export type OrderEvent = {
+/** One event of an order; never changed. `state` is that after it. */
+export type OrderEvent = Omit<typeof orderEvents.$inferSelect, 'id' | 'orderId' | 'position' | 'entryId'> & {
   eventId: string
-  kind: OrderEventKind
-  /** The state after it. */
-  state: OrderState
-  amountCents: number | null
-  /** The person's e-mail address or the system's name. */
-  actor: string
-  note: string | null
-  createdAt: Date
 }
 
-export type Payment = {
+/** Money that somebody saw arrive. `text` is what came with it. */
+export type Payment = Omit<typeof payments.$inferSelect, 'id' | 'provider' | 'noticeText' | 'entryId'> & {
   paymentId: string
   source: PaymentSource
-  /** The source's own id of the movement of money; with `source`, unique for ever. */
-  externalId: string
-  orderId: string | null
-  accountId: string | null
-  /** Hundredths of `currency`. */
-  amountCents: number
-  /** Three capital letters. */
-  currency: string
-  payee: string | null
-  sender: string | null
-  /** The free text that came with it. */
   text: string | null
-  state: PaymentState
-  mismatch: MismatchReason | null
-  creditedCents: number
-  receivedAt: Date
-  resolvedAt: Date | null
-  /** The e-mail address of who resolved it, and why. */
-  resolvedBy: string | null
-  resolution: string | null
 }
 
 /** Money that is gone again, or was won back, as its source told it. */
-export type Reversal = {
-  reversalId: string
-  source: PaymentSource
-  externalId: string
-  kind: ReversalKind
-  undoes: string
-  orderId: string | null
-  accountId: string | null
-  amountCents: number
-  currency: string
-  note: string | null
-  state: ReversalState
-  fault: ReversalFault | null
-  movedCents: number
-  matchedCents: number
-  receivedAt: Date
-}
+export type Reversal = Omit<
+  typeof reversals.$inferSelect,
+  'id' | 'provider' | 'paymentId' | 'entryId' | 'appliedAt'
+> & { reversalId: string; source: PaymentSource }
 
 /** An order with everything that has happened to it, and whose it is. */
 export type OrderDetails = Order & {

@@ -2,7 +2,7 @@
 import type { Database } from '@/db/client'
 import { madeByCondition, type Sight } from './usage-filter'
 
-export type FilterChoices = {
+type FilterChoices = {
   /** Every key, deleted ones too, newest first. */
   keys: { keyId: string; name: string }[]
   /** Every model that answered lately, by id. */

@@ -6,7 +6,7 @@ import { type BalanceHint, hintOf, RATE_DAYS } from './balance-hint'
 import { readSeries, type SeriesPoint } from './usage-series'
 import { MS_PER_DAY, startOfUtcDay, utcDayOf } from './utc-day'
 
-export type Overview = {
+type Overview = {
   /** Available and held together. */
   balance: Nano
   available: Nano

@@ -1,12 +1,10 @@
 /** One usage record in full: what was asked and answered, what it used, what that cost and by which rule. */
 import type { Usage } from '@/chat/usage'
 import type { Database } from '@/db/client'
-import type { BillingRule, RecordFlag, UsageRecord } from '@/ledger/usage-record'
-import { toolsCost } from '@/ledger/usage-record'
+import { type BillingRule, type RecordFlag, toolsCost, type UsageRecord } from '@/ledger/usage-record'
 import { type Nano, nano } from '@/lib/money'
-import { readKeyNames } from './key-names'
 import { type ListedRecord, type RecordRow, recordColumns, toListed } from './listed-record'
-import { readMemberNames } from './member-names'
+import { readKeyNames, readMemberNames } from './names'
 import { madeByCondition, type Sight } from './usage-filter'
 
 /** Today's price of a usage, class by class; `price` in pico-USD per token. Undefined where the model is not sold any more. */

@@ -1,8 +1,6 @@
 /** Finds records page by page in bounded time: by the daily sums, the index of exceptions, or reading backwards. */
 import type { Database } from '@/db/client'
-import { livePart } from './archived-part'
 import { createCellSteps } from './cell-steps'
-import { readKeyNames } from './key-names'
 import {
   type ListedRecord,
   positionOf,
@@ -11,6 +9,8 @@ import {
   type TakeStep,
   toListed,
 } from './listed-record'
+import { livePart } from './live-records'
+import { readKeyNames } from './names'
 import { isByCell, isNoteworthy, type UsageFilter } from './usage-filter'
 import { createWindowSteps } from './window-steps'
 

@@ -1,8 +1,7 @@
 /** What the records of a filter add up to: from the daily sums wherever they know, else from the records within bounds. */
 import type { Database } from '@/db/client'
 import { type Nano, nano } from '@/lib/money'
-import { livePart } from './archived-part'
-import { boundedScan, MAX_SUMMED } from './bounded-scan'
+import { boundedScan, livePart, MAX_SUMMED } from './live-records'
 import { errorCondition, isRolledUp, keyAndModelCondition, type UsageFilter } from './usage-filter'
 import { MS_PER_DAY, startOfUtcDay, utcDayOf } from './utc-day'
 

@@ -1,10 +1,8 @@
 /** What the chart of the usage page shows: cost, requests or tokens over time, per model, key or status. */
 import type { Database } from '@/db/client'
 import { CLIENT_CLOSED_STATUS } from '@/ledger/usage-record'
-import { livePart } from './archived-part'
-import { boundedScan, MAX_SUMMED } from './bounded-scan'
-import { readKeyNames } from './key-names'
-import { readMemberNames } from './member-names'
+import { boundedScan, livePart, MAX_SUMMED } from './live-records'
+import { readKeyNames, readMemberNames } from './names'
 import { errorCondition, type Fragment, isRolledUp, keyAndModelCondition, type UsageFilter } from './usage-filter'
 import { MS_PER_DAY, MS_PER_HOUR, utcDayOf } from './utc-day'
 

@@ -1,16 +1,10 @@
 /** Everything an account may see of its usage, as one dependency of the routes. */
 import { GatewayError, invalidRequest } from '@/chat/error'
-import {
-  readStatement,
-  type StatementPage,
-  type StatementPart,
-} from '@/console/usage-views/account-statement/read-statement'
+import { readStatement, type StatementPage } from '@/console/usage-views/account-statement/read-statement'
 import type { StatementPeriod } from '@/console/usage-views/account-statement/statement-query'
 import {
   type FailureFilter,
   type FailureSearch,
-  type FailureSum,
-  type FoundFailure,
   findFailure,
   searchFailures,
   sumFailures,
@@ -20,42 +14,19 @@ import { archivedBeforeMs } from '@/db/usage-archive'
 import type { Ledger } from '@/ledger/ledger'
 import type { Clock } from '@/lib/clock'
 import type { Logger } from '@/lib/logger'
-import type { Page } from '@/lib/paging'
 import { createBudget } from '@/lib/quota/budget'
 import { SHARED } from '@/limits/shared-resources'
-import { livePart } from './archived-part'
 import { exportRecords } from './export-records'
-import { type FilterChoices, readChoices } from './filter-choices'
-import { type Overview, readOverview } from './overview'
+import { readChoices } from './filter-choices'
+import { livePart } from './live-records'
+import { readOverview } from './overview'
 import { readHistory } from './read-history'
-import { type PriceUsage, type RecordDetail, readRecordDetail } from './record-detail'
-import { type SearchOptions, type SearchPage, searchRecords } from './record-search'
-import { type RecordTotals, sumRecords } from './record-totals'
+import { type PriceUsage, readRecordDetail } from './record-detail'
+import { type SearchOptions, searchRecords } from './record-search'
+import { sumRecords } from './record-totals'
 import type { Sight, UsageFilter } from './usage-filter'
-import { readSeries, type SeriesGroup, type UsageSeries } from './usage-series'
+import { readSeries, type SeriesGroup } from './usage-series'
 import { utcDayOf } from './utc-day'
-
-/** All throw a GatewayError, `overloaded` or `timeout`, where a store can't be reached or takes too long. */
-export interface UsageViews {
-  overview(accountId: string): Promise<Overview | undefined>
-  search(filter: UsageFilter, options: SearchOptions): Promise<SearchPage>
-  totals(filter: UsageFilter): Promise<RecordTotals>
-  series(filter: UsageFilter, group: SeriesGroup): Promise<UsageSeries>
-  choices(sight: Sight): Promise<FilterChoices>
-  detail(sight: Sight, id: string): Promise<RecordDetail | undefined>
-  /** Requests that were not answered, of the last seven days. */
-  failures(search: FailureSearch): Promise<Page<FoundFailure>>
-  failureSums(filter: FailureFilter): Promise<FailureSum[]>
-  failure(sight: Sight, requestId: string): Promise<FoundFailure | undefined>
-  /** Has something else read on the connections of these views, when it is the account's turn. */
-  inTurn<T>(accountId: string, work: () => Promise<T>): Promise<T>
-  /** Every movement of money of a period; undefined where there is no such account. */
-  statement(period: StatementPeriod, page: StatementPage): Promise<StatementPart | undefined>
-  /** The moment before which records are archived, milliseconds since 1970; null where none are. */
-  archivedBeforeMs(): Promise<number | null>
-  /** The records as CSV. Throws `rate_limited` beyond the limit, `invalid_request` where some of the time is archived. */
-  export(filter: UsageFilter): Promise<ReadableStream<Uint8Array>>
-}
 
 type UsageViewsDeps = {
   /** A pool of its own: a customer who looks at millions of records takes nothing from paid requests. */
@@ -72,8 +43,11 @@ const TURN_MS = 5_000
 const MAX_WAITING = 400
 const MAX_WAITING_EACH = 100
 
+/** All throw a GatewayError, `overloaded` or `timeout`, where a store can't be reached or takes too long. */
+export type UsageViews = ReturnType<typeof createUsageViews>
+
 /** Creates the views over the history and the ledger. */
-export function createUsageViews({ database, ledger, priceUsage, clock, logger }: UsageViewsDeps): UsageViews {
+export function createUsageViews({ database, ledger, priceUsage, clock, logger }: UsageViewsDeps) {
   const exports = createBudget({
     ...{ perSubject: SHARED.exports.perAccount, total: SHARED.exports.perProcess, waitMs: 0 },
     ...{ maxWaiting: 0, maxWaitingEach: 0 },
@@ -101,6 +75,7 @@ export function createUsageViews({ database, ledger, priceUsage, clock, logger }
     }
   }
 
+  /** The records as CSV. Throws `rate_limited` beyond the limit, `invalid_request` where some of the time is archived. */
   async function beginExport(filter: UsageFilter): Promise<ReadableStream<Uint8Array>> {
     const { accountId } = filter
     // Before anything is waited for: of many at once only so many get past.
@@ -134,17 +109,24 @@ export function createUsageViews({ database, ledger, priceUsage, clock, logger }
   }
 
   return {
-    overview: (accountId) => read(accountId, () => readOverview(database, ledger, accountId, clock.now())),
-    search: (filter, options) => read(filter.accountId, () => searchRecords(database, filter, options)),
-    totals: (filter) => read(filter.accountId, () => sumRecords(database, filter)),
-    series: (filter, group) => read(filter.accountId, () => readSeries(database, filter, group)),
-    choices: (sight) => read(sight.accountId, () => readChoices(database, sight)),
-    detail: (sight, id) => read(sight.accountId, () => readRecordDetail(database, priceUsage, sight, id)),
-    failures: (search) => read(search.accountId, () => searchFailures(database, search, clock.now())),
-    failureSums: (filter) => read(filter.accountId, () => sumFailures(database, filter, clock.now())),
-    failure: (sight, requestId) => read(sight.accountId, () => findFailure(database, sight, requestId, clock.now())),
-    statement: (period, page) => read(period.accountId, () => readStatement(database, logger, period, page)),
+    overview: (accountId: string) => read(accountId, () => readOverview(database, ledger, accountId, clock.now())),
+    search: (filter: UsageFilter, options: SearchOptions) =>
+      read(filter.accountId, () => searchRecords(database, filter, options)),
+    totals: (filter: UsageFilter) => read(filter.accountId, () => sumRecords(database, filter)),
+    series: (filter: UsageFilter, group: SeriesGroup) =>
+      read(filter.accountId, () => readSeries(database, filter, group)),
+    choices: (sight: Sight) => read(sight.accountId, () => readChoices(database, sight)),
+    detail: (sight: Sight, id: string) =>
+      read(sight.accountId, () => readRecordDetail(database, priceUsage, sight, id)),
+    failures: (search: FailureSearch) => read(search.accountId, () => searchFailures(database, search, clock.now())),
+    failureSums: (filter: FailureFilter) => read(filter.accountId, () => sumFailures(database, filter, clock.now())),
+    failure: (sight: Sight, requestId: string) =>
+      read(sight.accountId, () => findFailure(database, sight, requestId, clock.now())),
+    statement: (period: StatementPeriod, page: StatementPage) =>
+      read(period.accountId, () => readStatement(database, logger, period, page)),
+    /** Has something else read on the connections of these views, when it is the account's turn. */
     inTurn: read,
+    /** The moment before which records are archived, milliseconds since 1970; null where none are. */
     archivedBeforeMs: () => readHistory(archivedBeforeMs(database.sql)),
     export: beginExport,
   }

@@ -1,8 +1,7 @@
 /** Bank statements as banks write them: delimiters, headers, dates, amounts; what is ambiguous is refused. */
 import { describe, expect, test } from 'bun:test'
 import { fc } from '@test/support/property'
-import { readAmounts } from '@/console/administration/statements/amounts'
-import { type DatesResult, readDates } from '@/console/administration/statements/dates'
+import { type DatesResult, readAmounts, readDates } from '@/console/administration/statements/cells'
 import {
   MAX_STATEMENT_CHARS,
   MAX_STATEMENT_LINES,

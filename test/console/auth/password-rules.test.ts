@@ -1,6 +1,6 @@
 /** New passwords: the first guesses of everybody are refused, and nothing else. */
 import { describe, expect, test } from 'bun:test'
-import { checkNewPassword } from '@/console/auth/password-rules'
+import { checkNewPassword } from '@/console/auth/profile'
 import { COMMON_PASSWORDS } from '@/lib/weak-password'
 
 const KNOWN = ['ada.lovelace@example.test', 'Ada Lovelace']

@@ -1,6 +1,6 @@
 /** A process that is killed at one step of a refund; addresses of Redis and Postgres, the order and the step as arguments. */
 import { openFixture, silentLogger } from '@test/accounts/fixture'
-import { EXAMPLE_BANK } from '@/console/orders/methods'
+import { EXAMPLE_BANK } from '@/console/orders/deps'
 import { createOrders } from '@/console/orders/orders'
 import { systemClock } from '@/lib/clock'
 

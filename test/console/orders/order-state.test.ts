@@ -1,6 +1,7 @@
 /** The table of states: what may follow what, and nothing else. */
 import { describe, expect, test } from 'bun:test'
-import { nextState, ORDER_STATES, type OrderStep } from '@/console/orders/order-state'
+import { nextState, type OrderStep } from '@/console/orders/order-state'
+import { ORDER_STATES } from '@/db/orders-schema'
 
 const STEPS: OrderStep[] = ['pay', 'expire', 'cancel', 'settle', 'refund_part', 'refund_rest']
 

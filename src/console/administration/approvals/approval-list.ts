@@ -9,7 +9,7 @@ import { cutPage, type Page, type PageRequest, pageSize } from '@/lib/paging'
 import { expireApprovals } from './approvals'
 import type { Operation } from './operation'
 
-export type ApprovalSearch = PageRequest & {
+type ApprovalSearch = PageRequest & {
   status?: ApprovalStatus
 }
 

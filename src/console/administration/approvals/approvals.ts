@@ -12,9 +12,10 @@ import { MAX_REASON_CHARS } from '@/console/orders/limits'
 import type { OrdersDeps } from '@/console/orders/orders'
 import { type ApprovalStatus, approvals, statementLines } from '@/db/administration-schema'
 import type { Transaction } from '@/db/client'
+import { findRow } from '@/db/find-row'
 import { formatUsd } from '@/lib/money'
-import { isTheirs } from './is-theirs'
 import { moveMoney } from './move-money'
+import { isTheirs } from './movement-limit'
 import type { Operation, OperationRequest } from './operation'
 import { warmLedger } from './orders-within'
 import { type PerformOutcome, perform } from './perform'
@@ -45,10 +46,7 @@ export async function decideApproval(
 ): Promise<DecideOutcome> {
   await expireApprovals(deps)
   const { approvalId, decision, note } = request
-  const [asked] = await deps.database.db
-    .select({ operation: approvals.operation })
-    .from(approvals)
-    .where(eq(approvals.id, approvalId))
+  const asked = await findRow(deps.database.db, approvals, eq(approvals.id, approvalId))
   if (asked && decision === 'approve') await warmLedger(deps, asked.operation as Operation)
   return await moveMoney<DecideOutcome>(deps, async (transaction, credits, ledger) => {
     const [row] = await transaction.select().from(approvals).where(eq(approvals.id, approvalId)).for('update')

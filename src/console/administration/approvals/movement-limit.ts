@@ -1,5 +1,7 @@
-/** The two-person rule: a day's sum of what one administrator moves, over all accounts; credit and debit count alike. */
+/** The two-person rule: a day's sum of what one administrator moves, over all accounts, credit and debit alike; and nothing for accounts of their own. */
 import { and, eq, gt, ne, sql } from 'drizzle-orm'
+import { roleIn } from '@/accounts/members/memberships'
+import type { Administrator } from '@/console/administration/administrator'
 import { unapprovedMovements } from '@/db/administration-schema'
 import type { Transaction } from '@/db/client'
 import type { Nano } from '@/lib/money'
@@ -44,4 +46,13 @@ export async function countMovement(
 /** Takes back a movement that was counted and then refused. */
 export async function forgetMovement(transaction: Transaction, requestId: string): Promise<void> {
   await transaction.delete(unapprovedMovements).where(eq(unapprovedMovements.requestId, requestId))
+}
+
+/** True where the administrator is a member of the account, in whatever role. */
+export async function isTheirs(
+  transaction: Transaction,
+  accountId: string | null,
+  { userId }: Administrator,
+): Promise<boolean> {
+  return accountId !== null && (await roleIn(transaction, accountId, userId)) !== undefined
 }

@@ -4,6 +4,7 @@ import { applyCredit } from '@/accounts/outbox'
 import { createOrders, type Orders, type OrdersDeps } from '@/console/orders/orders'
 import type { Database, Transaction } from '@/db/client'
 import { describeFailure } from '@/db/failure'
+import { findRow } from '@/db/find-row'
 import { orders } from '@/db/orders-schema'
 import type { Credit } from '@/ledger/outcomes'
 import type { Operation } from './operation'
@@ -22,10 +23,7 @@ export function ordersWithin(deps: OrdersDeps, transaction: Transaction): Orders
 export async function warmLedger({ database, ledger }: OrdersDeps, operation: Operation): Promise<void> {
   if (operation.kind === 'credit.adjust') await ledger.readBalance(operation.accountId)
   if (operation.kind !== 'order.refund') return
-  const [order] = await database.db
-    .select({ accountId: orders.accountId })
-    .from(orders)
-    .where(eq(orders.id, operation.orderId))
+  const order = await findRow(database.db, orders, eq(orders.id, operation.orderId))
   if (order) await ledger.readBalance(order.accountId)
 }
 

@@ -6,6 +6,7 @@ import { withholdDebit } from '@/accounts/debits'
 import { type Administrator, auditOrigin } from '@/console/administration/administrator'
 import type { Orders, OrdersDeps } from '@/console/orders/orders'
 import type { Transaction } from '@/db/client'
+import { findRow } from '@/db/find-row'
 import { accounts } from '@/db/schema'
 import type { Credit } from '@/ledger/outcomes'
 import { formatUsd, type Nano, nano, ZERO_NANO } from '@/lib/money'
@@ -51,10 +52,7 @@ async function adjust(
   if (recorded.kind !== 'recorded') return { kind: 'refused', message: adjustmentRefusal(recorded), isKept: false }
   const { entryId, isNew } = recorded
   if (isNew) {
-    const [account] = await transaction
-      .select({ balance: accounts.balance })
-      .from(accounts)
-      .where(eq(accounts.id, accountId))
+    const account = await findRow(transaction, accounts, eq(accounts.id, accountId))
     const after = account?.balance ?? ZERO_NANO
     const before = nano(after - amount)
     await recordAudit(transaction, {

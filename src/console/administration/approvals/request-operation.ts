@@ -1,18 +1,17 @@
 /** An administrator asks for money to be moved: done at once within the limit, left to a second administrator above it. */
-
 import { eq, sql } from 'drizzle-orm'
 import { recordAudit } from '@/accounts/audit'
 import { type Administrator, auditOrigin } from '@/console/administration/administrator'
 import type { OrdersDeps } from '@/console/orders/orders'
 import { type AuditDetails, approvals, unapprovedMovements } from '@/db/administration-schema'
 import type { Transaction } from '@/db/client'
+import { findRow } from '@/db/find-row'
 import { orders } from '@/db/orders-schema'
 import { accounts } from '@/db/schema'
 import { randomId } from '@/lib/ids'
 import { formatUsd, type Nano, nano } from '@/lib/money'
-import { isTheirs } from './is-theirs'
 import { moveMoney } from './move-money'
-import { countMovement, forgetMovement } from './movement-limit'
+import { countMovement, forgetMovement, isTheirs } from './movement-limit'
 import { centsToNano, digestOf, type Operation, type OperationRequest } from './operation'
 import { warmLedger } from './orders-within'
 import { perform } from './perform'
@@ -28,7 +27,7 @@ export type MoneyDeps = OrdersDeps & {
   approvalLimit: Nano
 }
 
-export type RequestOutcome =
+type RequestOutcome =
   | { kind: 'done' }
   | { kind: 'awaiting_approval'; approvalId: string }
   | { kind: 'not_found' }
@@ -81,16 +80,10 @@ export async function requestOperation(
 type Earlier = { digest: string; approvalId: string | undefined }
 
 async function findEarlier(transaction: Transaction, requestId: string): Promise<Earlier | undefined> {
-  const [approval] = await transaction
-    .select({ digest: approvals.requestDigest, approvalId: approvals.id })
-    .from(approvals)
-    .where(eq(approvals.requestId, requestId))
-  if (approval) return approval
-  const [movement] = await transaction
-    .select({ digest: unapprovedMovements.requestDigest })
-    .from(unapprovedMovements)
-    .where(eq(unapprovedMovements.requestId, requestId))
-  return movement && { ...movement, approvalId: undefined }
+  const approval = await findRow(transaction, approvals, eq(approvals.requestId, requestId))
+  if (approval) return { digest: approval.requestDigest, approvalId: approval.id }
+  const movement = await findRow(transaction, unapprovedMovements, eq(unapprovedMovements.requestId, requestId))
+  return movement && { digest: movement.requestDigest, approvalId: undefined }
 }
 
 async function store(
@@ -135,11 +128,8 @@ function factsOf(operation: Operation): AuditDetails {
 async function movedMoneyOf(transaction: Transaction, operation: Operation): Promise<MovedMoney | undefined> {
   switch (operation.kind) {
     case 'credit.adjust': {
-      const [account] = await transaction
-        .select({ accountId: accounts.id })
-        .from(accounts)
-        .where(eq(accounts.id, operation.accountId))
-      return account && { ...account, amount: nano(Math.abs(operation.amountNano)) }
+      const account = await findRow(transaction, accounts, eq(accounts.id, operation.accountId))
+      return account && { accountId: account.id, amount: nano(Math.abs(operation.amountNano)) }
     }
     case 'payment.credit':
       return await ofOrder(transaction, operation.orderId, operation.creditCents)
@@ -153,6 +143,6 @@ async function ofOrder(
   orderId: string,
   amountCents: number,
 ): Promise<MovedMoney | undefined> {
-  const [order] = await transaction.select({ accountId: orders.accountId }).from(orders).where(eq(orders.id, orderId))
-  return order && { ...order, amount: centsToNano(amountCents) }
+  const order = await findRow(transaction, orders, eq(orders.id, orderId))
+  return order && { accountId: order.accountId, amount: centsToNano(amountCents) }
 }

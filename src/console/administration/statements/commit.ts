@@ -9,12 +9,13 @@ import { type MoneyDeps, requestOperation } from '@/console/administration/appro
 import { MAX_PAYMENT_CENTS } from '@/console/orders/limits'
 import { type LineResult, statementImports, statementLines } from '@/db/administration-schema'
 import { isUniqueViolation } from '@/db/failure'
+import { findRow } from '@/db/find-row'
 import { orders as ordersTable } from '@/db/orders-schema'
 import { KEPT_VERDICTS } from './verdict'
 
 type CommittedLine = { line: number; result: LineResult }
 
-export type CommitOutcome =
+type CommitOutcome =
   | { kind: 'committed'; lines: CommittedLine[] }
   | { kind: 'not_found' }
   /** The digest is not that of the preview: something else was looked at. */
@@ -70,10 +71,7 @@ async function commitLine(deps: MoneyDeps, administrator: Administrator, line: L
 
 async function operationOf({ database }: MoneyDeps, line: LineRow): Promise<StatementCredit | undefined> {
   if (line.orderId === null || line.amountCents > MAX_PAYMENT_CENTS) return undefined
-  const [order] = await database.db
-    .select({ reference: ordersTable.reference })
-    .from(ordersTable)
-    .where(eq(ordersTable.id, line.orderId))
+  const order = await findRow(database.db, ordersTable, eq(ordersTable.id, line.orderId))
   const { importId, lineKey, orderId, amountCents, currency, bookedOn, reference, counterparty: payer } = line
   const text = { text: reference, reference: order?.reference ?? '' }
   const facts = { importId, line: line.line, lineKey, orderId, amountCents, currency, bookedOn, payer }

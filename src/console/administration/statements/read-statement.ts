@@ -1,9 +1,8 @@
 /** Reads the CSV text of a bank statement into lines with exact amounts, or says what is wrong with it. */
 import { parse } from 'csv-parse/sync'
 import { sha256Hex } from '@/lib/ids'
-import { readAmounts } from './amounts'
+import { type DateOrder, readAmounts, readDates } from './cells'
 import { findColumns, type StatementColumns } from './columns'
-import { type DateOrder, readDates } from './dates'
 
 export type StatementLine = {
   /** The line's number among the statement's bookings, from 1. */

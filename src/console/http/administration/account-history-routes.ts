@@ -7,9 +7,10 @@ import {
   StatementBody,
   StatementQuery,
   statementFile,
-} from '@/console/http/account-statement-bodies'
-import { FAILURES_DESCRIPTION, FailurePage, FailureQuery, readFailurePage } from '@/console/http/failure-bodies'
+} from '@/console/http/account-statement'
+import { FAILURES_DESCRIPTION, FailurePage, FailureQuery, readFailurePage } from '@/console/http/failures'
 import { guard } from '@/console/http/guard'
+import { CSV_FILE } from '@/console/http/wire'
 import { ADMIN_PREFIX, type AdminDeps, Id } from './context'
 
 const AccountParams = Type.Object({ accountId: Id })
@@ -54,9 +55,7 @@ export function adminAccountHistoryRoutes(deps: AdminDeps) {
       detail: {
         summary: "An account's statement as CSV",
         description: 'For administrators.',
-        responses: {
-          200: { description: 'CSV with a header row', content: { 'text/csv': { schema: { type: 'string' } } } },
-        },
+        responses: CSV_FILE,
       },
     })
 }

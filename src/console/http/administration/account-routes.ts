@@ -7,6 +7,8 @@ import type { AccountView } from '@/console/administration/account-view'
 import { guard } from '@/console/http/guard'
 import { KeyBody, keyBody } from '@/console/http/key-bodies'
 import { PAGE } from '@/console/http/pages'
+import { exactly, inUsd, isoMoments, listOf, mapPage } from '@/console/http/wire'
+import type { AccountBalance } from '@/ledger/outcomes'
 import { formatUsd, type Nano, parseUsd } from '@/lib/money'
 import { oneOf, orNull } from '@/lib/schemas'
 import {
@@ -15,10 +17,9 @@ import {
   administratorOf,
   Id,
   MoneyAnswer,
-  moneyAnswer,
-  NullableText,
   Reason,
   RepetitionKey,
+  requestMoney,
   Usd,
 } from './context'
 import { OrderBody, orderBody } from './order-bodies'
@@ -33,15 +34,12 @@ const AccountItem = Type.Object({
   createdAt: Type.String(),
 })
 
-const AccountList = Type.Object({
-  items: Type.Array(
-    Type.Composite([
-      AccountItem,
-      Type.Object({ balance: Type.String({ description: 'Decimal USD, a moment behind the ledger' }) }),
-    ]),
-  ),
-  nextCursor: NullableText,
-})
+const AccountList = listOf(
+  Type.Composite([
+    AccountItem,
+    Type.Object({ balance: Type.String({ description: 'Decimal USD, a moment behind the ledger' }) }),
+  ]),
+)
 
 /** What all keys of an account may do together; null = the catalogue's. */
 const Limit = orNull(Type.Integer({ minimum: 1, maximum: MAX_KEY_LIMIT }))
@@ -86,20 +84,17 @@ const AccountBody = Type.Composite([
 ])
 
 const AccountParams = Type.Object({ accountId: Id })
-const AdjustmentBody = Type.Object(
-  {
-    amount: Type.String({
-      minLength: 1,
-      maxLength: 20,
-      examples: ['25', '-12.5'],
-      description: 'Decimal USD; negative takes back',
-    }),
-    allowNegative: Type.Boolean({ description: 'Whether the balance may go below zero by it' }),
-    reason: Reason,
-    key: RepetitionKey,
-  },
-  { additionalProperties: false },
-)
+const AdjustmentBody = exactly({
+  amount: Type.String({
+    minLength: 1,
+    maxLength: 20,
+    examples: ['25', '-12.5'],
+    description: 'Decimal USD; negative takes back',
+  }),
+  allowNegative: Type.Boolean({ description: 'Whether the balance may go below zero by it' }),
+  reason: Reason,
+  key: RepetitionKey,
+})
 
 /** Mounts `/dashboard/api/admin/accounts`. */
 export function adminAccountRoutes(deps: AdminDeps) {
@@ -108,17 +103,11 @@ export function adminAccountRoutes(deps: AdminDeps) {
     .use(guard(deps))
     .get(
       '',
-      async ({ query }) => {
-        const page = await administration.searchAccounts(query)
-        return {
-          ...page,
-          items: page.items.map((item) => ({
-            ...item,
-            balance: formatUsd(item.balance),
-            createdAt: item.createdAt.toISOString(),
-          })),
-        }
-      },
+      async ({ query }) =>
+        mapPage(await administration.searchAccounts(query), ({ balance, ...account }) => ({
+          ...isoMoments(account),
+          balance: formatUsd(balance),
+        })),
       {
         administrator: true,
         query: Type.Object({
@@ -158,7 +147,7 @@ export function adminAccountRoutes(deps: AdminDeps) {
       {
         administrator: true,
         params: AccountParams,
-        body: Type.Object({ status: StatusName, reason: Reason }, { additionalProperties: false }),
+        body: exactly({ status: StatusName, reason: Reason }),
         response: Type.Object({ status: StatusName }),
         detail: {
           summary: 'Suspend or activate an account',
@@ -178,7 +167,7 @@ export function adminAccountRoutes(deps: AdminDeps) {
       {
         administrator: true,
         params: AccountParams,
-        body: Type.Object({ ...LIMITS, reason: Reason }, { additionalProperties: false }),
+        body: exactly({ ...LIMITS, reason: Reason }),
         response: Type.Object(LIMITS),
         detail: {
           summary: "Change an account's limits",
@@ -189,13 +178,10 @@ export function adminAccountRoutes(deps: AdminDeps) {
     )
     .post(
       '/:accountId/adjustments',
-      async ({ viewer, request, params, body }) => {
-        const { key, reason, allowNegative } = body
-        const amount = readAdjustment(body.amount)
-        const operation = { kind: 'credit.adjust', ...params, amountNano: amount, allowNegative } as const
-        return moneyAnswer(
-          await administration.request(administratorOf(deps, viewer, request), { operation, reason, key }),
-        )
+      async ({ viewer, request, params, body: { amount, allowNegative, reason, key } }) => {
+        const amountNano = readAdjustment(amount)
+        const operation = { kind: 'credit.adjust', ...params, amountNano, allowNegative } as const
+        return requestMoney(deps, { viewer, request }, { operation, reason, key })
       },
       {
         movesMoney: true,
@@ -214,32 +200,24 @@ function viewBody(
   account: AccountView,
   { approvalLimit, defaultLimits }: AdminDeps['administration'],
 ): Static<typeof AccountBody> {
-  const { balance, users, keys, entries, orders, createdAt, ...rest } = account
-  const { requestsPerMinute, tokensPerMinute, concurrency, ...facts } = rest
+  const { balance, users, keys, entries, orders, ...rest } = account
+  const { requestsPerMinute, tokensPerMinute, concurrency, ...facts } = isoMoments(rest)
   const nowMs = Date.now()
   return {
     ...facts,
-    createdAt: createdAt.toISOString(),
-    balance: balance
-      ? {
-          available: formatUsd(balance.available),
-          held: formatUsd(balance.held),
-          spent: formatUsd(balance.spent),
-          spentThisMonth: formatUsd(balance.spentThisMonth),
-        }
-      : null,
-    users: users.map((user) => ({ ...user, createdAt: user.createdAt.toISOString() })),
+    balance: balance ? balanceBody(balance) : null,
+    users: users.map(isoMoments),
     keys: keys.map((key) => keyBody(key, nowMs)),
-    entries: entries.map((entry) => ({
-      ...entry,
-      amount: formatUsd(entry.amount),
-      createdAt: entry.createdAt.toISOString(),
-    })),
+    entries: entries.map(({ amount, ...entry }) => ({ ...isoMoments(entry), amount: formatUsd(amount) })),
     orders: orders.map(orderBody),
     limits: { requestsPerMinute, tokensPerMinute, concurrency },
     defaultLimits,
     approvalLimit: formatUsd(approvalLimit),
   }
+}
+
+function balanceBody({ available, held, spent, spentThisMonth }: AccountBalance) {
+  return inUsd({ available, held, spent, spentThisMonth })
 }
 
 function readAdjustment(text: string): Nano {

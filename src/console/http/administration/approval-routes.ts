@@ -7,20 +7,13 @@ import type { DecideOutcome, Decision } from '@/console/administration/approvals
 import type { Operation } from '@/console/administration/approvals/operation'
 import { guard } from '@/console/http/guard'
 import { PAGE } from '@/console/http/pages'
-import type { ApprovalStatus } from '@/db/administration-schema'
+import { exactly, isoMoments, listOf, mapPage, NullableText } from '@/console/http/wire'
+import { APPROVAL_STATUSES } from '@/db/administration-schema'
 import { formatUsd, nano } from '@/lib/money'
 import { oneOf, orNull } from '@/lib/schemas'
-import { ADMIN_PREFIX, type AdminDeps, administratorOf, centsText, Id, NullableText, Usd } from './context'
+import { ADMIN_PREFIX, type AdminDeps, administratorOf, centsText, Id, Usd } from './context'
 
-const STATUSES = [
-  'pending',
-  'executed',
-  'failed',
-  'rejected',
-  'withdrawn',
-  'expired',
-] as const satisfies readonly ApprovalStatus[]
-const StatusName = oneOf(STATUSES)
+const StatusName = oneOf(APPROVAL_STATUSES)
 const KINDS = [
   'credit.adjust',
   'order.confirm',
@@ -51,7 +44,7 @@ const ApprovalBody = Type.Object({
   note: NullableText,
 })
 
-const DecisionBody = Type.Object({ note: Type.String({ maxLength: 500 }) }, { additionalProperties: false })
+const DecisionBody = exactly({ note: Type.String({ maxLength: 500 }) })
 const DecidedBody = Type.Object({ status: StatusName })
 const ApprovalParams = Type.Object({ approvalId: Id })
 
@@ -69,17 +62,13 @@ export function adminApprovalRoutes(deps: AdminDeps) {
     .get(
       '',
       async ({ viewer, query }) => {
-        const page = await administration.listApprovals(query)
-        return {
-          ...page,
-          items: page.items.map((item) => approvalBody(item, viewer.userId)),
-          approvalLimit: formatUsd(administration.approvalLimit),
-        }
+        const page = mapPage(await administration.listApprovals(query), (item) => approvalBody(item, viewer.userId))
+        return { ...page, approvalLimit: formatUsd(administration.approvalLimit) }
       },
       {
         administrator: true,
         query: Type.Object({ status: Type.Optional(StatusName), ...PAGE }),
-        response: Type.Object({ items: Type.Array(ApprovalBody), nextCursor: NullableText, approvalLimit: Usd }),
+        response: Type.Composite([listOf(ApprovalBody), Type.Object({ approvalLimit: Usd })]),
         detail: { summary: 'List approvals', description: 'Newest first. For administrators.' },
       },
     )
@@ -110,6 +99,12 @@ type DecisionContext = {
   body: Static<typeof DecisionBody>
 }
 
+const FORBIDDEN = {
+  own_request: 'Another administrator has to decide on what you asked for.',
+  own_account: 'Another administrator has to decide on money for your own account.',
+  not_own_request: 'Only the administrator who asked may withdraw it.',
+}
+
 function decided(outcome: DecideOutcome): Static<typeof DecidedBody> {
   switch (outcome.kind) {
     case 'decided':
@@ -119,40 +114,23 @@ function decided(outcome: DecideOutcome): Static<typeof DecidedBody> {
     case 'not_pending':
       throw new GatewayError('conflict', `It is ${outcome.status} already.`, { code: 'not_pending' })
     case 'own_request':
-      throw new GatewayError('forbidden', 'Another administrator has to decide on what you asked for.', {
-        code: 'own_request',
-      })
     case 'own_account':
-      throw new GatewayError('forbidden', 'Another administrator has to decide on money for your own account.', {
-        code: 'own_account',
-      })
     case 'not_own_request':
-      throw new GatewayError('forbidden', 'Only the administrator who asked may withdraw it.', {
-        code: 'not_own_request',
-      })
+      throw new GatewayError('forbidden', FORBIDDEN[outcome.kind], { code: outcome.kind })
     case 'failed':
       throw new GatewayError('conflict', `It could not be done: ${outcome.message}`, { code: 'failed' })
   }
 }
 
 function approvalBody(approval: Approval, viewerId: string): Static<typeof ApprovalBody> {
-  const { approvalId, operation, account, reason, status, requestedBy, decidedBy, note } = approval
+  const { operation, amount: _, ...rest } = approval
   return {
-    approvalId,
-    account,
-    reason,
-    status,
-    requestedBy,
-    decidedBy,
-    note,
+    ...isoMoments(rest),
     kind: operation.kind,
     amount: signedAmount(approval),
     orderId: operation.kind === 'credit.adjust' ? null : operation.orderId,
     facts: factsOf(operation),
-    isOwn: requestedBy.userId === viewerId,
-    requestedAt: approval.requestedAt.toISOString(),
-    expiresAt: approval.expiresAt.toISOString(),
-    decidedAt: approval.decidedAt?.toISOString() ?? null,
+    isOwn: rest.requestedBy.userId === viewerId,
   }
 }
 

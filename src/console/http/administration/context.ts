@@ -1,18 +1,18 @@
 /** What the routes of administration share: their dependencies, who acts, and the schemas that several of them use. */
 import { type Static, Type } from '@sinclair/typebox'
 import { GatewayError, invalidRequest } from '@/chat/error'
-import type { Administration } from '@/console/administration/administration'
+import type { Administration, MoneyRequest } from '@/console/administration/administration'
 import type { Administrator } from '@/console/administration/administrator'
-import type { RequestOutcome } from '@/console/administration/approvals/request-operation'
 import type { Viewer } from '@/console/auth/viewer'
 import type { GuardDeps } from '@/console/http/guard'
+import { NullableText } from '@/console/http/wire'
 import { MAX_REASON_CHARS } from '@/console/orders/limits'
 import type { Orders } from '@/console/orders/orders'
 import type { UsageViews } from '@/console/usage-views/usage-views'
 import { clientAddress } from '@/http/client-address'
 import { requestIdOf } from '@/http/request-id'
 import { formatUsd, nano, parseUsd } from '@/lib/money'
-import { oneOf, orNull } from '@/lib/schemas'
+import { oneOf } from '@/lib/schemas'
 
 export type AdminDeps = GuardDeps & {
   administration: Administration
@@ -45,9 +45,11 @@ export const RepetitionKey = Type.String({
 })
 
 export const Id = Type.String({ minLength: 1, maxLength: 100, pattern: '^[A-Za-z0-9_-]+$' })
-export const NullableText = orNull(Type.String())
 export const Usd = Type.String({ title: 'Usd', description: 'Decimal USD', examples: ['12.5'] })
 export const UsdInput = Type.String({ minLength: 1, maxLength: 20, examples: ['12.5'], description: 'Decimal USD' })
+
+/** Who acts, by which request. */
+type Caller = { viewer: Viewer; request: Request }
 
 /** The answer to whoever asks for money to be moved. */
 export const MoneyAnswer = Type.Object({
@@ -57,8 +59,13 @@ export const MoneyAnswer = Type.Object({
   approvalId: NullableText,
 })
 
-/** Throws 404 for what does not exist, and 409 for what is refused. */
-export function moneyAnswer(outcome: RequestOutcome): Static<typeof MoneyAnswer> {
+/** Asks for an operation in the name of the caller. Throws 404 for what does not exist, and 409 for what is refused. */
+export async function requestMoney(
+  deps: AdminDeps,
+  { viewer, request }: Caller,
+  asked: MoneyRequest,
+): Promise<Static<typeof MoneyAnswer>> {
+  const outcome = await deps.administration.request(administratorOf(deps, viewer, request), asked)
   switch (outcome.kind) {
     case 'done':
       return { status: 'done', approvalId: null }

@@ -1,15 +1,16 @@
 /** Orders and payments as the routes of administration show them. */
 
 import { type Static, Type } from '@sinclair/typebox'
-import { ORDER_STATES } from '@/console/orders/order-state'
+import { isoMoments, NullableText } from '@/console/http/wire'
 import type { FoundOrder, Order, OrderDetails, Payment, Reversal } from '@/console/orders/types'
+import { ORDER_METHODS, ORDER_STATES, PAYMENT_STATES } from '@/db/orders-schema'
 import { titled } from '@/http/openapi/titled'
 import { oneOf, orNull } from '@/lib/schemas'
-import { centsText, NullableText, Usd } from './context'
+import { centsText, Usd } from './context'
 
 export const StateName = oneOf(ORDER_STATES)
-export const MethodName = oneOf(['bank_transfer', 'deposit'])
-export const PaymentStateName = oneOf(['credited', 'unmatched', 'dismissed'])
+export const MethodName = oneOf(ORDER_METHODS)
+export const PaymentStateName = oneOf(PAYMENT_STATES)
 
 export const OrderBody = Type.Object({
   orderId: Type.String(),
@@ -87,25 +88,14 @@ export const OrderDetailBody = Type.Composite([
   }),
 ])
 
-/** The order without what only its customer needs. */
+/** The order. What its schema does not name, a route leaves out. */
 export function orderBody(order: Order): Static<typeof OrderBody> {
-  const { orderId, accountId, method, provider, reference, state, claimNote } = order
   return {
-    orderId,
-    accountId,
-    method,
-    provider,
-    reference,
-    state,
-    claimNote,
+    ...isoMoments(order),
     amount: centsText(order.amountCents),
     paid: centsText(order.paidCents),
     refunded: centsText(order.refundedCents),
     chargedBack: centsText(order.chargedBackCents),
-    claimedAt: order.claimedAt?.toISOString() ?? null,
-    createdAt: order.createdAt.toISOString(),
-    expiresAt: order.expiresAt.toISOString(),
-    paidAt: order.paidAt?.toISOString() ?? null,
   }
 }
 
@@ -116,39 +106,17 @@ export function foundOrderBody(order: FoundOrder): Static<typeof FoundOrderBody>
 
 /** The payment without the account it went to. */
 export function paymentBody(payment: Payment): Static<typeof PaymentBody> {
-  const { paymentId, source, externalId, orderId, accountId, currency, sender, text, state, mismatch } = payment
-  return {
-    paymentId,
-    source,
-    externalId,
-    orderId,
-    accountId,
-    currency,
-    sender,
-    text,
-    state,
-    mismatch,
-    amount: centsText(payment.amountCents),
-    credited: centsText(payment.creditedCents),
-    receivedAt: payment.receivedAt.toISOString(),
-    resolvedAt: payment.resolvedAt?.toISOString() ?? null,
-    resolvedBy: payment.resolvedBy,
-    resolution: payment.resolution,
-  }
+  const { amountCents, creditedCents } = payment
+  return { ...isoMoments(payment), amount: centsText(amountCents), credited: centsText(creditedCents) }
 }
 
 /** With its events and payments. */
 export function orderDetailsBody(order: OrderDetails): Static<typeof OrderDetailBody> {
   return {
     ...foundOrderBody(order),
-    events: order.events.map(({ eventId, kind, state, amountCents, actor, note, createdAt }) => ({
-      eventId,
-      kind,
-      state,
-      actor,
-      note,
-      amount: amountCents === null ? null : centsText(amountCents),
-      createdAt: createdAt.toISOString(),
+    events: order.events.map((event) => ({
+      ...isoMoments(event),
+      amount: event.amountCents === null ? null : centsText(event.amountCents),
     })),
     payments: order.payments.map(paymentBody),
     reversals: order.reversals.map(reversalBody),
@@ -157,20 +125,6 @@ export function orderDetailsBody(order: OrderDetails): Static<typeof OrderDetail
 
 /** The reversal without the account it concerns. */
 export function reversalBody(reversal: Reversal): Static<typeof ReversalBody> {
-  const { reversalId, source, kind, externalId, undoes, orderId, currency, state, fault, note } = reversal
-  return {
-    reversalId,
-    source,
-    kind,
-    externalId,
-    undoes,
-    orderId,
-    currency,
-    state,
-    fault,
-    note,
-    amount: centsText(reversal.amountCents),
-    moved: centsText(reversal.movedCents),
-    receivedAt: reversal.receivedAt.toISOString(),
-  }
+  const { amountCents, movedCents } = reversal
+  return { ...isoMoments(reversal), amount: centsText(amountCents), moved: centsText(movedCents) }
 }

@@ -4,6 +4,7 @@ import { Elysia, t } from 'elysia'
 import { GatewayError } from '@/chat/error'
 import { guard } from '@/console/http/guard'
 import { PAGE } from '@/console/http/pages'
+import { exactly, listOf, mapPage } from '@/console/http/wire'
 import { MAX_PAYMENT_CENTS } from '@/console/orders/limits'
 import {
   ADMIN_PREFIX,
@@ -11,11 +12,10 @@ import {
   administratorOf,
   Id,
   MoneyAnswer,
-  moneyAnswer,
-  NullableText,
   Reason,
   RepetitionKey,
   readCents,
+  requestMoney,
   UsdInput,
 } from './context'
 import {
@@ -55,20 +55,19 @@ export function adminOrderRoutes(deps: AdminDeps) {
 }
 
 function orderRoutes(deps: AdminDeps) {
-  const { administration, orders } = deps
+  const { orders } = deps
   return new Elysia({ name: 'admin-orders', prefix: '/orders' })
     .use(guard(deps))
     .get(
       '',
       async ({ query: { amount, ...search } }) => {
         const amountCents = amount === undefined ? {} : { amountCents: readCents(amount, 'amount', MAX_PAYMENT_CENTS) }
-        const page = await orders.search({ ...search, ...amountCents })
-        return { ...page, items: page.items.map(foundOrderBody) }
+        return mapPage(await orders.search({ ...search, ...amountCents }), foundOrderBody)
       },
       {
         administrator: true,
         query: OrderQuery,
-        response: Type.Object({ items: Type.Array(FoundOrderBody), nextCursor: NullableText }),
+        response: listOf(FoundOrderBody),
         detail: { summary: 'Search orders', description: 'Of all accounts, newest first. For administrators.' },
       },
     )
@@ -91,14 +90,12 @@ function orderRoutes(deps: AdminDeps) {
       async ({ viewer, request, params, body: { amount, reason, key } }) => {
         const amountCents = readCents(amount, 'amount', MAX_PAYMENT_CENTS)
         const operation = { kind: 'order.confirm', ...params, amountCents } as const
-        return moneyAnswer(
-          await administration.request(administratorOf(deps, viewer, request), { operation, reason, key }),
-        )
+        return requestMoney(deps, { viewer, request }, { operation, reason, key })
       },
       {
         movesMoney: true,
         params: OrderParams,
-        body: Type.Object({ amount: UsdInput, reason: Reason, key: RepetitionKey }, { additionalProperties: false }),
+        body: exactly({ amount: UsdInput, reason: Reason, key: RepetitionKey }),
         response: MoneyAnswer,
         detail: {
           summary: 'Confirm a payment by hand',
@@ -112,17 +109,12 @@ function orderRoutes(deps: AdminDeps) {
       async ({ viewer, request, params, body: { amount, allowNegative, reason, key } }) => {
         const amountCents = readCents(amount, 'amount', MAX_PAYMENT_CENTS)
         const operation = { kind: 'order.refund', ...params, amountCents, allowNegative } as const
-        return moneyAnswer(
-          await administration.request(administratorOf(deps, viewer, request), { operation, reason, key }),
-        )
+        return requestMoney(deps, { viewer, request }, { operation, reason, key })
       },
       {
         movesMoney: true,
         params: OrderParams,
-        body: Type.Object(
-          { amount: UsdInput, allowNegative: Type.Boolean(), reason: Reason, key: RepetitionKey },
-          { additionalProperties: false },
-        ),
+        body: exactly({ amount: UsdInput, allowNegative: Type.Boolean(), reason: Reason, key: RepetitionKey }),
         response: MoneyAnswer,
         detail: { summary: 'Refund an order', description: 'A part or the rest of what was paid. For administrators.' },
       },
@@ -133,38 +125,26 @@ function paymentRoutes(deps: AdminDeps) {
   const { administration, orders } = deps
   return new Elysia({ name: 'admin-payments', prefix: '/payments' })
     .use(guard(deps))
-    .get(
-      '',
-      async ({ query }) => {
-        const page = await orders.payments(query)
-        return { ...page, items: page.items.map(paymentBody) }
+    .get('', async ({ query }) => mapPage(await orders.payments(query), paymentBody), {
+      administrator: true,
+      query: Type.Object({ state: Type.Optional(PaymentStateName), orderId: Type.Optional(Id), ...PAGE }),
+      response: listOf(PaymentBody),
+      detail: {
+        summary: 'List payments',
+        description: 'Unmatched ones where no state is asked for. For administrators.',
       },
-      {
-        administrator: true,
-        query: Type.Object({ state: Type.Optional(PaymentStateName), orderId: Type.Optional(Id), ...PAGE }),
-        response: Type.Object({ items: Type.Array(PaymentBody), nextCursor: NullableText }),
-        detail: {
-          summary: 'List payments',
-          description: 'Unmatched ones where no state is asked for. For administrators.',
-        },
-      },
-    )
+    })
     .post(
       '/:paymentId/credit',
       async ({ viewer, request, params, body: { orderId, amount, reason, key } }) => {
         const creditCents = readCents(amount, 'amount', MAX_PAYMENT_CENTS)
         const operation = { kind: 'payment.credit', ...params, orderId, creditCents } as const
-        return moneyAnswer(
-          await administration.request(administratorOf(deps, viewer, request), { operation, reason, key }),
-        )
+        return requestMoney(deps, { viewer, request }, { operation, reason, key })
       },
       {
         movesMoney: true,
         params: PaymentParams,
-        body: Type.Object(
-          { orderId: Id, amount: UsdInput, reason: Reason, key: RepetitionKey },
-          { additionalProperties: false },
-        ),
+        body: exactly({ orderId: Id, amount: UsdInput, reason: Reason, key: RepetitionKey }),
         response: MoneyAnswer,
         detail: {
           summary: 'Credit an unmatched payment',
@@ -184,7 +164,7 @@ function paymentRoutes(deps: AdminDeps) {
       {
         movesMoney: true,
         params: PaymentParams,
-        body: Type.Object({ reason: Reason }, { additionalProperties: false }),
+        body: exactly({ reason: Reason }),
         response: Type.Object({ payment: PaymentBody }),
         detail: {
           summary: 'Dismiss an unmatched payment',
@@ -195,20 +175,15 @@ function paymentRoutes(deps: AdminDeps) {
 }
 
 function reversalRoutes(deps: AdminDeps) {
-  return new Elysia({ name: 'admin-reversals', prefix: '/reversals' }).use(guard(deps)).get(
-    '',
-    async ({ query }) => {
-      const page = await deps.orders.openReversals(query)
-      return { ...page, items: page.items.map(reversalBody) }
-    },
-    {
+  return new Elysia({ name: 'admin-reversals', prefix: '/reversals' })
+    .use(guard(deps))
+    .get('', async ({ query }) => mapPage(await deps.orders.openReversals(query), reversalBody), {
       administrator: true,
       query: Type.Object({ ...PAGE }),
-      response: Type.Object({ items: Type.Array(ReversalBody), nextCursor: NullableText }),
+      response: listOf(ReversalBody),
       detail: {
         summary: 'List chargebacks and refunds that moved nothing',
         description: 'Those of unknown payments, and those that somebody has to look at. For administrators.',
       },
-    },
-  )
+    })
 }

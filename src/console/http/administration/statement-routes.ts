@@ -4,32 +4,12 @@ import { Elysia } from 'elysia'
 import { GatewayError } from '@/chat/error'
 import type { PreviewOutcome } from '@/console/administration/statements/preview'
 import { MAX_STATEMENT_CHARS } from '@/console/administration/statements/read-statement'
-import { KEPT_VERDICTS } from '@/console/administration/statements/verdict'
+import { KEPT_VERDICTS, type KnownOrder } from '@/console/administration/statements/verdict'
 import { guard } from '@/console/http/guard'
-import type { LineResult, LineVerdict } from '@/db/administration-schema'
+import { exactly } from '@/console/http/wire'
+import { LINE_RESULTS, LINE_VERDICTS } from '@/db/administration-schema'
 import { oneOf, orNull } from '@/lib/schemas'
 import { ADMIN_PREFIX, type AdminDeps, administratorOf, centsText, Id, Reason, Usd } from './context'
-
-const VERDICTS = [
-  'credit',
-  'amount_differs',
-  'order_not_open',
-  'wrong_method',
-  'already_imported',
-  'second_for_order',
-  'unknown_reference',
-  'several_references',
-  'no_reference',
-  'outgoing',
-] as const satisfies readonly LineVerdict[]
-
-const RESULTS = [
-  'credited',
-  'awaiting_approval',
-  'kept',
-  'refused',
-  'rejected',
-] as const satisfies readonly LineResult[]
 
 const LineBody = Type.Object({
   line: Type.Integer(),
@@ -38,7 +18,7 @@ const LineBody = Type.Object({
   currency: Type.String(),
   text: Type.String(),
   counterparty: Type.String(),
-  verdict: oneOf(VERDICTS),
+  verdict: oneOf(LINE_VERDICTS),
   isKept: Type.Boolean({ description: 'A commit keeps it as an unmatched payment' }),
   order: orNull(
     Type.Object({
@@ -60,12 +40,7 @@ const PreviewBody = Type.Object({
 })
 
 const CommittedBody = Type.Object({
-  lines: Type.Array(
-    Type.Object({
-      line: Type.Integer(),
-      result: oneOf(RESULTS),
-    }),
-  ),
+  lines: Type.Array(Type.Object({ line: Type.Integer(), result: oneOf(LINE_RESULTS) })),
 })
 
 /** A statement's characters in UTF-8, each perhaps escaped in JSON, and the few fields beside them. */
@@ -85,16 +60,13 @@ export function adminStatementRoutes(deps: AdminDeps) {
       },
       {
         administrator: { maxBodyBytes: MAX_PREVIEW_BYTES },
-        body: Type.Object(
-          {
-            text: Type.String({ minLength: 1, maxLength: MAX_STATEMENT_CHARS, description: 'The CSV file as text' }),
-            dateOrder: oneOf(['detect', 'day-first', 'month-first']),
-            currency: Type.Optional(
-              Type.String({ pattern: '^[A-Z]{3}$', description: 'Of statements that do not say. ISO 4217.' }),
-            ),
-          },
-          { additionalProperties: false },
-        ),
+        body: exactly({
+          text: Type.String({ minLength: 1, maxLength: MAX_STATEMENT_CHARS, description: 'The CSV file as text' }),
+          dateOrder: oneOf(['detect', 'day-first', 'month-first']),
+          currency: Type.Optional(
+            Type.String({ pattern: '^[A-Z]{3}$', description: 'Of statements that do not say. ISO 4217.' }),
+          ),
+        }),
         response: PreviewBody,
         detail: {
           summary: 'Preview a bank statement',
@@ -118,10 +90,7 @@ export function adminStatementRoutes(deps: AdminDeps) {
       {
         movesMoney: true,
         params: Type.Object({ importId: Id }),
-        body: Type.Object(
-          { digest: Type.String({ pattern: '^[0-9a-f]{64}$' }), reason: Reason },
-          { additionalProperties: false },
-        ),
+        body: exactly({ digest: Type.String({ pattern: '^[0-9a-f]{64}$' }), reason: Reason }),
         response: CommittedBody,
         detail: {
           summary: 'Commit a previewed bank statement',
@@ -143,26 +112,18 @@ function previewBody(outcome: PreviewOutcome): Static<typeof PreviewBody> {
     digest,
     creditCount: credited.length,
     creditTotal: centsText(credited.reduce((sum, line) => sum + line.amountCents, 0)),
-    lines: lines.map(({ line, bookedOn, amountCents, currency, reference, counterparty, verdict, order }) => ({
-      line,
-      bookedOn,
-      currency,
-      counterparty,
-      verdict,
+    lines: lines.map(({ amountCents, reference, order, lineKey: _, ...line }) => ({
+      ...line,
       amount: lineAmount(amountCents),
       text: reference,
-      isKept: KEPT_VERDICTS.has(verdict),
-      order: order
-        ? {
-            orderId: order.orderId,
-            accountId: order.accountId,
-            accountName: order.accountName,
-            reference: order.reference,
-            amount: centsText(order.amountCents),
-          }
-        : null,
+      isKept: KEPT_VERDICTS.has(line.verdict),
+      order: order ? orderBody(order) : null,
     })),
   }
+}
+
+function orderBody({ orderId, accountId, accountName, reference, amountCents }: KnownOrder) {
+  return { orderId, accountId, accountName, reference, amount: centsText(amountCents) }
 }
 
 /** Statements hold amounts far beyond what an account may. */

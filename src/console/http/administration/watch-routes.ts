@@ -1,11 +1,13 @@
 /** The routes of what administrators watch: providers and targets with their health, and the audit log. */
-import { Type } from '@sinclair/typebox'
+import { type Static, Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { invalidRequest } from '@/chat/error'
+import type { AuditRow } from '@/console/administration/audit-search'
 import { guard } from '@/console/http/guard'
 import { PAGE } from '@/console/http/pages'
+import { isoMoments, listOf, mapPage, NullableText } from '@/console/http/wire'
 import { oneOf, orNull } from '@/lib/schemas'
-import { ADMIN_PREFIX, type AdminDeps, NullableText } from './context'
+import { ADMIN_PREFIX, type AdminDeps } from './context'
 
 const Count = Type.Integer({ minimum: 0 })
 const Milliseconds = orNull(Type.Number())
@@ -143,26 +145,12 @@ export function adminWatchRoutes(deps: AdminDeps) {
           ...(from !== undefined && { from: readMoment(from, 'from') }),
           ...(to !== undefined && { to: readMoment(to, 'to') }),
         })
-        return {
-          ...page,
-          items: page.items.map(({ at, actorEmail, details, seq, actorId, action, subject, accountId, ip, hash }) => ({
-            seq,
-            actorId,
-            action,
-            subject,
-            accountId,
-            ip,
-            hash,
-            at: at.toISOString(),
-            actor: actorEmail,
-            details: Object.entries(details).map(([name, value]) => ({ name, value })),
-          })),
-        }
+        return mapPage(page, auditBody)
       },
       {
         administrator: true,
         query: AuditQuery,
-        response: Type.Object({ items: Type.Array(AuditEntryBody), nextCursor: NullableText }),
+        response: listOf(AuditEntryBody),
         detail: { summary: 'Search the audit log', description: 'Newest first. For administrators.' },
       },
     )
@@ -174,6 +162,15 @@ export function adminWatchRoutes(deps: AdminDeps) {
         description: 'Recomputes every hash and names the first entry that is wrong. For administrators.',
       },
     })
+}
+
+function auditBody(row: AuditRow): Static<typeof AuditEntryBody> {
+  const { actorEmail, details, at, seq, actorId, action, subject, accountId, ip, hash } = row
+  return {
+    ...isoMoments({ at, seq, actorId, action, subject, accountId, ip, hash }),
+    actor: actorEmail,
+    details: Object.entries(details).map(([name, value]) => ({ name, value })),
+  }
 }
 
 function readMoment(text: string, param: string): Date {

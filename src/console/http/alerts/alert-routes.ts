@@ -11,12 +11,12 @@ import type { ChangedBy } from '@/accounts/audit'
 import { mayDo } from '@/accounts/members/permissions'
 import { GatewayError, invalidRequest } from '@/chat/error'
 import type { Member } from '@/console/auth/viewer'
+import { changedBy } from '@/console/http/changed-by'
 import { ACCOUNT_PREFIX, type GuardDeps, guard } from '@/console/http/guard'
-import { Email, exactly } from '@/console/http/session/schemas'
+import { Email } from '@/console/http/session/schemas'
+import { exactly } from '@/console/http/wire'
 import { ALERT_KINDS, type AlertKind } from '@/db/alert-schema'
-import { clientAddress } from '@/http/client-address'
 import { titled } from '@/http/openapi/titled'
-import { requestIdOf } from '@/http/request-id'
 import { formatUsd, type Nano, parseUsd } from '@/lib/money'
 import { oneOf, orNull } from '@/lib/schemas'
 import { type UnsubscribeDeps, unsubscribeRoutes } from './unsubscribe-routes'
@@ -94,8 +94,7 @@ function accountRoutes(deps: AlertRouteDeps) {
     .patch(
       '',
       async ({ viewer, request, body }) => {
-        const by = { actor: viewer, ip: clientAddress(request, deps.trustedProxyHops), requestId: requestIdOf(request) }
-        await change(deps, viewer.accountId, body, by)
+        await change(deps, viewer.accountId, body, changedBy(deps, viewer, request))
         return show(deps, viewer)
       },
       {

@@ -1,13 +1,12 @@
 /** Budgets as they are sent: what a scope may spend in each window, what it has spent, and when that begins anew. */
 import { type Static, Type } from '@sinclair/typebox'
 import { invalidRequest } from '@/chat/error'
+import { exactly, DecimalUsd as Usd } from '@/console/http/wire'
 import type { StoredBudgetScope } from '@/db/schema'
 import { titled } from '@/http/openapi/titled'
 import { BUDGET_SCOPES, BUDGET_WINDOWS, type BudgetWindow, windowEnd } from '@/ledger/budgets'
 import { formatUsd, type Nano, nano, parseUsd } from '@/lib/money'
 import { oneOf, orNull } from '@/lib/schemas'
-
-const Usd = Type.String({ description: 'Decimal USD' })
 
 const Window = oneOf(BUDGET_WINDOWS)
 export const Scope = oneOf<StoredBudgetScope>([...BUDGET_SCOPES, 'new_member'], {
@@ -41,7 +40,7 @@ const amount = (window: string) =>
 /** Names of the windows in bodies. */
 const FIELDS = { day: 'dayUsd', week: 'weekUsd', month: 'monthUsd', total: 'totalUsd' } as const
 
-export const LimitsBody = Type.Object(
+export const LimitsBody = exactly(
   {
     dayUsd: amount('a day'),
     weekUsd: amount('a week from Monday'),
@@ -53,13 +52,13 @@ export const LimitsBody = Type.Object(
       }),
     ),
   },
-  { title: 'BudgetLimits', additionalProperties: false },
+  { title: 'BudgetLimits' },
 )
 
-export const GrantBody = Type.Object(
-  { window: Window, usd: Type.String({ maxLength: 20, description: 'Decimal USD above 0', examples: ['25'] }) },
-  { additionalProperties: false },
-)
+export const GrantBody = exactly({
+  window: Window,
+  usd: Type.String({ maxLength: 20, description: 'Decimal USD above 0', examples: ['25'] }),
+})
 
 /** Reads limits. Throws `invalid_request` for what is no amount. */
 export function readLimits(body: Static<typeof LimitsBody>): Partial<Record<BudgetWindow, Nano | null>> {

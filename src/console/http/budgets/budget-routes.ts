@@ -9,7 +9,8 @@ import { GatewayError, invalidRequest } from '@/chat/error'
 import type { Member } from '@/console/auth/viewer'
 import { changedBy } from '@/console/http/changed-by'
 import { ACCOUNT_PREFIX, type GuardDeps, guard, IN_ACCOUNT } from '@/console/http/guard'
-import { NextCursor, newestFirst, PageQuery, type Place, pageOf, placeOfMember } from '@/console/http/pages'
+import { newestFirst, PageQuery, type Place, pageOf, placeOfMember } from '@/console/http/pages'
+import { listOf, mapPage } from '@/console/http/wire'
 import { ACCOUNT_ROLES } from '@/db/auth-schema'
 import { BUDGET_WINDOWS, type BudgetWindow, windowNumbers } from '@/ledger/budgets'
 import type { Ledger } from '@/ledger/ledger'
@@ -40,11 +41,8 @@ const BudgetParams = Type.Object({
   scopeId: Type.String({ minLength: 1, maxLength: 100, pattern: '^[\\w-]+$' }),
 })
 
-const BudgetList = Type.Object({
-  items: Type.Array(BudgetBody, {
-    description: 'Those that there are; developers see their own and those of their keys',
-  }),
-  nextCursor: NextCursor,
+const BudgetList = listOf(BudgetBody, {
+  description: 'Those that there are; developers see their own and those of their keys',
 })
 
 /** Mounts `/dashboard/api/a/:accountId/budgets`. */
@@ -128,11 +126,10 @@ async function list(deps: BudgetRouteDeps, viewer: Member, query: PageRequest) {
   ])
   const limitsOf = new Map(rows.map(({ scope, scopeId, limits }) => [`${scope}:${scopeId}`, limits]))
   const page = pageOf(scopes, query, ({ place }) => place)
-  const items = page.items.map(({ scope, scopeId, name }) => {
+  return mapPage(page, ({ scope, scopeId, name }) => {
     const limits = limitsOf.get(`${scope}:${scopeId}`) ?? {}
     return bodyOf({ scope, scopeId, name }, { limits, ...countedOf(now, scope, scopeId) }, false)
   })
-  return { items, nextCursor: page.nextCursor }
 }
 
 async function detail(deps: BudgetRouteDeps, viewer: Member, params: { scope: BudgetOf['scope']; scopeId: string }) {

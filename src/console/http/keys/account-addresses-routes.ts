@@ -2,12 +2,13 @@
 import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import type { ChangedBy } from '@/accounts/audit'
-import { changedBy } from '@/console/http/changed-by'
+import { type Caller, changedBy } from '@/console/http/changed-by'
 import { ACCOUNT_PREFIX, guard } from '@/console/http/guard'
+import { exactly } from '@/console/http/wire'
 import { clientAddress } from '@/http/client-address'
 import type { Addresses } from '@/ledger/address-lists'
-import { AllowedAddresses, checkOwnAddress, readAddresses } from './allowed-addresses'
-import { type Caller, type KeyRouteDeps, noSuchAccount } from './calls'
+import { type KeyRouteDeps, noSuchAccount } from './calls'
+import { AllowedAddresses, checkOwnAddress, readAddresses } from './key-lists'
 
 export type AddressRouteDeps = KeyRouteDeps & {
   /** The account's list; undefined where there is no such account. */
@@ -21,7 +22,7 @@ const Lists = Type.Object({
   ownAddress: Type.String({ description: 'Where this request came from' }),
 })
 
-const Choice = Type.Object({ allowedAddresses: AllowedAddresses }, { additionalProperties: false })
+const Choice = exactly({ allowedAddresses: AllowedAddresses })
 
 /** Mounts `/dashboard/api/a/:accountId/allowed-addresses`. */
 export function accountAddressesRoutes(deps: AddressRouteDeps) {

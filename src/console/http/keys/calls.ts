@@ -30,9 +30,6 @@ export const CreatedKey = Type.Object({
   item: KeyBody,
 })
 
-/** Who asks, by which request. */
-export type Caller = { viewer: Member; request: Request }
-
 /** A key of the account, of those that the viewer sees. */
 export async function findOwn(apiKeys: ApiKeys, viewer: Member, keyId: string): Promise<KeyListing> {
   const key = await apiKeys.find(viewer.accountId, keyId)

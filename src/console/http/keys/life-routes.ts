@@ -2,10 +2,11 @@
 import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import type { ApiKeys } from '@/accounts/api-keys'
-import { changedBy } from '@/console/http/changed-by'
+import { type Caller, changedBy } from '@/console/http/changed-by'
 import { ACCOUNT_PREFIX, guard } from '@/console/http/guard'
 import { KeyBody, keyBody, RotationBody, readOverlap } from '@/console/http/key-bodies'
-import { type Caller, CreatedKey, expectUpdated, findOwn, KeyParams, type KeyRouteDeps, unchanged } from './calls'
+import { exactly } from '@/console/http/wire'
+import { CreatedKey, expectUpdated, findOwn, KeyParams, type KeyRouteDeps, unchanged } from './calls'
 
 /** Mounts what changes the state of a key below `/dashboard/api/a/:accountId/keys/:id`. */
 export function keyLifeRoutes(deps: KeyRouteDeps) {
@@ -45,7 +46,7 @@ export function keyLifeRoutes(deps: KeyRouteDeps) {
       {
         may: 'members.change',
         params: KeyParams,
-        body: Type.Object({ userId: Type.String({ minLength: 1, maxLength: 100 }) }, { additionalProperties: false }),
+        body: exactly({ userId: Type.String({ minLength: 1, maxLength: 100 }) }),
         response: KeyBody,
         detail: {
           summary: 'Transfer an API key to another member',

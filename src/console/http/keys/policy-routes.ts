@@ -8,6 +8,7 @@ import type { Member } from '@/console/auth/viewer'
 import { changedBy } from '@/console/http/changed-by'
 import { ACCOUNT_PREFIX, guard } from '@/console/http/guard'
 import { AllowedModelsField, MAX_KEY_BODY_BYTES, readModels } from '@/console/http/key-bodies'
+import { exactly } from '@/console/http/wire'
 import { titled } from '@/http/openapi/titled'
 import { orNull } from '@/lib/schemas'
 import { type KeyRouteDeps, noSuchAccount } from './calls'
@@ -23,9 +24,9 @@ const DAYS = orNull(Type.Integer({ minimum: 1, maximum: MAX_KEY_AGE_DAYS }), {
 
 const PolicyBody = titled('KeyPolicy', { allowedModels: orNull(Type.Array(Type.String())), maxKeyAgeDays: DAYS })
 
-const PolicyChanges = Type.Object(
+const PolicyChanges = exactly(
   { allowedModels: AllowedModelsField, maxKeyAgeDays: Type.Optional(DAYS) },
-  { additionalProperties: false, minProperties: 1 },
+  { minProperties: 1 },
 )
 
 /** Mounts `/dashboard/api/a/:accountId/key-policy`. */

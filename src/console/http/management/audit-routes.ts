@@ -5,13 +5,12 @@ import type { Administration } from '@/console/administration/administration'
 import type { AuditRow } from '@/console/administration/audit-search'
 import type { Member } from '@/console/auth/viewer'
 import { ACCOUNT_PREFIX, type GuardDeps, guard } from '@/console/http/guard'
-import { NextCursor, PAGE } from '@/console/http/pages'
+import { PAGE } from '@/console/http/pages'
+import { listOf, mapPage, NullableText } from '@/console/http/wire'
 import { titled } from '@/http/openapi/titled'
 import { orNull } from '@/lib/schemas'
 
 export type AuditRouteDeps = GuardDeps & { administration: Pick<Administration, 'searchAudit' | 'ownPeople'> }
-
-const NullableText = orNull(Type.String())
 
 const AccountAuditEntry = titled('AccountAuditEntry', {
   seq: Type.Integer(),
@@ -47,10 +46,7 @@ export function accountAuditRoutes(deps: AuditRouteDeps) {
     .get('/audit', ({ viewer, query }) => read(deps, viewer, query), {
       may: 'audit.read',
       query: AuditQuery,
-      response: Type.Object({
-        items: Type.Array(AccountAuditEntry, { description: 'Newest first' }),
-        nextCursor: NextCursor,
-      }),
+      response: listOf(AccountAuditEntry, { description: 'Newest first' }),
       detail: { summary: 'What was changed in the account', description: 'By whom, from where and by which request.' },
     })
 }
@@ -61,7 +57,7 @@ async function read({ administration }: AuditRouteDeps, { accountId }: Member, q
     accountId,
     page.items.flatMap(({ actorId }) => actorId ?? []),
   )
-  return { items: page.items.map((row) => told(row, own)), nextCursor: page.nextCursor }
+  return mapPage(page, (row) => told(row, own))
 }
 
 /** Those who run the service act under names that are no business of a customer's. */

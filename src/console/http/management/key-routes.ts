@@ -9,15 +9,15 @@ import {
 import { SCOPES } from '@/accounts/management/scopes'
 import { GatewayError } from '@/chat/error'
 import type { Member } from '@/console/auth/viewer'
-import { changedBy } from '@/console/http/changed-by'
+import { type Caller, changedBy } from '@/console/http/changed-by'
 import { ACCOUNT_PREFIX, type GuardDeps, guard, IN_ACCOUNT } from '@/console/http/guard'
 import { readMoment } from '@/console/http/key-bodies'
+import { exactly, isoMoments, NullableText } from '@/console/http/wire'
 import { titled } from '@/http/openapi/titled'
 import { oneOf, orNull } from '@/lib/schemas'
 
 export type ManagementKeyRouteDeps = GuardDeps & { managementKeys: ManagementKeys; trustedProxyHops: number }
 
-const NullableText = orNull(Type.String())
 export const Scopes = Type.Array(oneOf(SCOPES), {
   uniqueItems: true,
   description: 'What it may; `…:write` includes reading',
@@ -43,18 +43,15 @@ const KeyList = Type.Object({
   maxKeys: Type.Integer(),
 })
 
-const NewKey = Type.Object(
-  {
-    name: Type.String({ minLength: 1, maxLength: 200, pattern: '\\S' }),
-    scopes: Scopes,
-    expiresAt: Type.Optional(
-      orNull(Type.String({ maxLength: 40, examples: ['2027-01-01T00:00:00Z'] }), {
-        description: 'ISO 8601 moment in the future from which the key is refused; null = never',
-      }),
-    ),
-  },
-  { additionalProperties: false },
-)
+const NewKey = exactly({
+  name: Type.String({ minLength: 1, maxLength: 200, pattern: '\\S' }),
+  scopes: Scopes,
+  expiresAt: Type.Optional(
+    orNull(Type.String({ maxLength: 40, examples: ['2027-01-01T00:00:00Z'] }), {
+      description: 'ISO 8601 moment in the future from which the key is refused; null = never',
+    }),
+  ),
+})
 
 const Created = Type.Object({
   key: Type.String({ description: 'The whole key, shown only here' }),
@@ -97,8 +94,6 @@ async function list({ managementKeys }: ManagementKeyRouteDeps, { accountId }: M
   return { items: keys.map(keyBody), nextCursor: null, maxKeys: MAX_MANAGEMENT_KEYS }
 }
 
-type Caller = { viewer: Member; request: Request }
-
 async function create(deps: ManagementKeyRouteDeps, { viewer, request }: Caller, body: Static<typeof NewKey>) {
   const { managementKeys } = deps
   const { accountId, userId: createdBy } = viewer
@@ -130,13 +125,6 @@ function noSuchKey(): GatewayError {
   return new GatewayError('not_found', 'There is no such management key.', { code: 'key_not_found' })
 }
 
-function keyBody({ keyId: id, createdAt, expiresAt, lastUsedAt, ...key }: ManagementKeyListing): ManagementKeyBody {
-  return {
-    id,
-    ...key,
-    isExpired: expiresAt !== null && expiresAt.getTime() <= Date.now(),
-    createdAt: createdAt.toISOString(),
-    expiresAt: expiresAt?.toISOString() ?? null,
-    lastUsedAt: lastUsedAt?.toISOString() ?? null,
-  }
+function keyBody({ keyId: id, ...key }: ManagementKeyListing): ManagementKeyBody {
+  return { id, ...isoMoments(key), isExpired: key.expiresAt !== null && key.expiresAt.getTime() <= Date.now() }
 }

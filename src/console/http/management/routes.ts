@@ -14,6 +14,7 @@ import { changesAt, changesWith } from '@/console/auth/limits'
 import type { Member } from '@/console/auth/viewer'
 import { ACCOUNT_PREFIX, admitManaged } from '@/console/http/guard'
 import { MAX_KEY_BODY_BYTES } from '@/console/http/key-bodies'
+import { exactly, NullableText } from '@/console/http/wire'
 import { bearerToken } from '@/http/auth'
 import { type BodyLimits, readJsonBody } from '@/http/body'
 import { clientAddress, rememberPeer } from '@/http/client-address'
@@ -26,7 +27,7 @@ import { sameIdentity } from '@/http/request-id'
 import { pathOf, queryOf } from '@/http/request-line'
 import { allowSilence } from '@/http/silence'
 import type { JsonObject } from '@/lib/json'
-import { oneOf, orNull } from '@/lib/schemas'
+import { oneOf } from '@/lib/schemas'
 import { documentOperation, type MountedRoute, routeOf } from './document'
 import { Scopes } from './key-routes'
 import { changeOnce } from './once'
@@ -45,7 +46,6 @@ type ManagementDeps = ManagerDeps &
 
 const PREFIX = '/v1'
 
-const NullableText = orNull(Type.String())
 const AccountBody = Type.Object({
   id: Type.String(),
   name: Type.String(),
@@ -94,7 +94,7 @@ async function account(deps: ManagementDeps, request: Request): Promise<Response
 /** An operation, and the body that its route takes. */
 type Performed = ManagementOperation & { body: TSchema }
 
-const NoFields = Type.Object({}, { additionalProperties: false })
+const NoFields = exactly({})
 
 async function perform(deps: ManagementDeps, offered: Performed, request: Request): Promise<Response> {
   const manager = await requireManager(deps, request, offered.scope)

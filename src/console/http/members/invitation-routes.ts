@@ -12,15 +12,16 @@ import {
 import type { Members } from '@/accounts/members/members'
 import { GatewayError } from '@/chat/error'
 import { invitationsTo, resendsOf } from '@/console/auth/limits'
-import type { Member } from '@/console/auth/viewer'
 import { linkFor } from '@/console/auth/visitor'
-import { changedBy } from '@/console/http/changed-by'
+import { type Caller, changedBy } from '@/console/http/changed-by'
 import { ACCOUNT_PREFIX, guard, IN_ACCOUNT } from '@/console/http/guard'
-import { NextCursor, newestFirst, PageQuery, pageOf } from '@/console/http/pages'
+import { newestFirst, PageQuery, pageOf } from '@/console/http/pages'
 import type { SessionDeps } from '@/console/http/session/context'
-import { Done, Email, exactly, Token } from '@/console/http/session/schemas'
+import { Done, Email, Token } from '@/console/http/session/schemas'
+import { exactly, isoMoments, listOf, mapPage } from '@/console/http/wire'
 import type { Transaction } from '@/db/client'
 import { titled } from '@/http/openapi/titled'
+import type { PageRequest } from '@/lib/paging'
 import { Role, refusalOf } from './member-words'
 
 export type InvitationRouteDeps = SessionDeps & { members: Members }
@@ -40,10 +41,7 @@ const InvitationBody = titled('Invitation', {
   expiresAt: Type.String({ description: 'ISO 8601' }),
 })
 
-const InvitationList = Type.Object({
-  items: Type.Array(InvitationBody, { description: 'Those that nobody has answered, newest first' }),
-  nextCursor: NextCursor,
-})
+const InvitationList = listOf(InvitationBody, { description: 'Those that nobody has answered, newest first' })
 
 const Sent = Type.Object({ invitationId: Type.String() })
 
@@ -66,20 +64,12 @@ function accountRoutes(deps: InvitationRouteDeps) {
     tags: ['Dashboard'],
   })
     .use(guard(deps))
-    .get(
-      '',
-      async ({ viewer, query }) => {
-        const open = await invitations.list(viewer.accountId)
-        const page = pageOf(open, query, ({ expiresAt, invitationId }) => newestFirst(expiresAt, invitationId))
-        return { items: page.items.map(onWire), nextCursor: page.nextCursor }
-      },
-      {
-        may: 'members.change',
-        query: PageQuery,
-        response: InvitationList,
-        detail: { summary: 'List open invitations', description: 'Nobody has accepted, declined or revoked these.' },
-      },
-    )
+    .get('', ({ viewer, query }) => list(deps, viewer.accountId, query), {
+      may: 'members.change',
+      query: PageQuery,
+      response: InvitationList,
+      detail: { summary: 'List open invitations', description: 'Nobody has accepted, declined or revoked these.' },
+    })
     .post('', ({ viewer, request, body }) => send(deps, { viewer, request }, body), {
       may: 'members.change',
       body: exactly({ email: Email, role: Role }),
@@ -176,8 +166,11 @@ const ANSWERED =
   'With the token of the mail, as the person whose confirmed address it was sent to (403 `email_not_verified`). 410 `invitation_invalid` ' +
   'for one that is expired, used, revoked, for somebody else, or more than whoever sent it may give now.'
 
-/** Who asks, by which request. */
-type Caller = { viewer: Member; request: Request }
+async function list({ members }: InvitationRouteDeps, accountId: string, query: PageRequest) {
+  const open = await members.invitations.list(accountId)
+  const page = pageOf(open, query, ({ expiresAt, invitationId }) => newestFirst(expiresAt, invitationId))
+  return mapPage(page, isoMoments)
+}
 
 async function send(
   deps: InvitationRouteDeps,
@@ -222,8 +215,4 @@ function sent(mails: MailDesk, outcome: Awaited<ReturnType<Members['invitations'
   if (outcome.kind !== 'sent') throw refusalOf(outcome)
   mails.hurry()
   return { invitationId: outcome.invitation.invitationId }
-}
-
-function onWire({ createdAt, expiresAt, ...invitation }: ListedInvitation): typeof InvitationBody.static {
-  return { ...invitation, createdAt: createdAt.toISOString(), expiresAt: expiresAt.toISOString() }
 }

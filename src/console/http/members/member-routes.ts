@@ -11,6 +11,7 @@ import type { Member } from '@/console/auth/viewer'
 import { changedBy } from '@/console/http/changed-by'
 import { ACCOUNT_PREFIX, type GuardDeps, guard, IN_ACCOUNT } from '@/console/http/guard'
 import { NextCursor, PageQuery, pageOf, placeOfMember } from '@/console/http/pages'
+import { exactly, isoMoments, mapPage } from '@/console/http/wire'
 import { titled } from '@/http/openapi/titled'
 import type { PageRequest } from '@/lib/paging'
 import { isCountry } from '@/lib/places/countries'
@@ -49,18 +50,15 @@ const MemberList = Type.Object({
   maxMembers: Type.Integer(),
 })
 
-const NewCompany = Type.Object(
-  {
-    name: Type.String({
-      minLength: 1,
-      maxLength: 200,
-      pattern: '^[^\\u0000-\\u001f\\u007f]*[^\\s\\u0000-\\u001f\\u007f][^\\u0000-\\u001f\\u007f]*$',
-    }),
-    country: Type.String({ pattern: '^[A-Z]{2}$', description: 'Two letters, ISO 3166-1' }),
-    vatId: Type.Optional(Type.String({ pattern: '^[A-Za-z0-9 .-]{2,30}$', description: 'Kept as it is written' })),
-  },
-  { additionalProperties: false },
-)
+const NewCompany = exactly({
+  name: Type.String({
+    minLength: 1,
+    maxLength: 200,
+    pattern: '^[^\\u0000-\\u001f\\u007f]*[^\\s\\u0000-\\u001f\\u007f][^\\u0000-\\u001f\\u007f]*$',
+  }),
+  country: Type.String({ pattern: '^[A-Z]{2}$', description: 'Two letters, ISO 3166-1' }),
+  vatId: Type.Optional(Type.String({ pattern: '^[A-Za-z0-9 .-]{2,30}$', description: 'Kept as it is written' })),
+})
 
 /** Mounts `/dashboard/api/a/:accountId/members` and `…/organisation`. */
 export function memberRoutes(deps: MemberRouteDeps) {
@@ -92,7 +90,7 @@ export function memberRoutes(deps: MemberRouteDeps) {
       {
         may: 'members.change',
         params: MemberParams,
-        body: Type.Object({ role: Role }, { additionalProperties: false }),
+        body: exactly({ role: Role }),
         response: Type.Object({ role: Role }),
         detail: {
           summary: 'Change the role of a member',
@@ -143,12 +141,10 @@ export function memberRoutes(deps: MemberRouteDeps) {
 async function list({ members }: MemberRouteDeps, { accountId, userId }: Member, query: PageRequest) {
   const [account, all] = await Promise.all([members.findKind(accountId), members.list(accountId)])
   if (!account) throw new GatewayError('not_found', 'There is no such account.')
-  const { items, nextCursor } = pageOf(all, query, placeOfMember)
   return {
     kind: account.kind,
     company: account.company,
-    items: items.map((member) => memberBody(member, userId)),
-    nextCursor,
+    ...mapPage(pageOf(all, query, placeOfMember), (member) => memberBody(member, userId)),
     maxMembers: MAX_MEMBERS,
   }
 }
@@ -159,9 +155,9 @@ async function show({ members }: MemberRouteDeps, { accountId, userId: viewerId 
   return memberBody(member, viewerId)
 }
 
-function memberBody({ createdAt, ...member }: ListedMember, viewerId: string): typeof MemberBody.static {
-  const mayHaveKeys = mayDo(member.role, 'keys.use')
-  return { ...member, mayHaveKeys, isSelf: member.userId === viewerId, createdAt: createdAt.toISOString() }
+function memberBody(member: ListedMember, viewerId: string): typeof MemberBody.static {
+  const { role, userId } = member
+  return { ...isoMoments(member), mayHaveKeys: mayDo(role, 'keys.use'), isSelf: userId === viewerId }
 }
 
 type Removal = { viewer: Member; request: Request; userId: string; keys: 'deactivate' | undefined }

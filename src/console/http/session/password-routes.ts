@@ -2,8 +2,9 @@
 import { Elysia } from 'elysia'
 import { changePassword, forgotPassword, resetPassword } from '@/console/auth/password-reset'
 import { guard } from '@/console/http/guard'
+import { exactly } from '@/console/http/wire'
 import { DONE_BODY, SESSION_PREFIX, type SessionDeps, visitorOf, withCookies } from './context'
-import { Done, Email, exactly, NewPassword, Password, Token } from './schemas'
+import { Done, Email, NewPassword, Password, Token } from './schemas'
 
 /** Mounts `/dashboard/api/session/password`. */
 export function passwordRoutes(deps: SessionDeps) {

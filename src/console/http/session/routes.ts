@@ -7,13 +7,13 @@ import { readProfile } from '@/console/auth/profile'
 import { finishSignIn, signIn, signOut } from '@/console/auth/sign-in'
 import { resendVerification, signUp, verifyEmail } from '@/console/auth/sign-up'
 import { guard } from '@/console/http/guard'
+import { exactly } from '@/console/http/wire'
 import { DONE_BODY, SESSION_PREFIX, type SessionDeps, visitorOf, withCookies } from './context'
 import { passwordRoutes } from './password-routes'
 import {
   BackupCode,
   Done,
   Email,
-  exactly,
   Me,
   NewPassword,
   Password,

@@ -1,7 +1,8 @@
 /** What the routes of sign-in take and give, as schemas that check and document it. */
-import { type TSchema, Type } from '@sinclair/typebox'
+import { Type } from '@sinclair/typebox'
 import { PERMISSIONS, type Permission } from '@/accounts/members/permissions'
 import { PASSWORD_MAX_CHARS, PASSWORD_MIN_CHARS } from '@/accounts/passwords'
+import { exactly } from '@/console/http/wire'
 import { ACCOUNT_ROLES } from '@/db/auth-schema'
 import { titled } from '@/http/openapi/titled'
 import { oneOf } from '@/lib/schemas'
@@ -53,20 +54,12 @@ export const BackupCode = Type.String({
 })
 
 /** What proves both steps of signing in at once. */
-export const BothSteps = Type.Object(
-  {
-    password: Password,
-    code: Type.Union([TotpCode, BackupCode], {
-      description: 'A code of the authenticator app, or a backup code, which is used up.',
-    }),
-  },
-  { additionalProperties: false },
-)
-
-/** A body of exactly these fields. */
-export function exactly<Fields extends Record<string, TSchema>>(fields: Fields) {
-  return Type.Object(fields, { additionalProperties: false })
-}
+export const BothSteps = exactly({
+  password: Password,
+  code: Type.Union([TotpCode, BackupCode], {
+    description: 'A code of the authenticator app, or a backup code, which is used up.',
+  }),
+})
 
 export const Done = Type.Object({ done: Type.Literal(true) })
 

@@ -6,8 +6,9 @@ import { endOtherSessions, endSession, listSessions } from '@/console/auth/sessi
 import { confirmTotp, disableTotp, enableTotp, renewBackupCodes } from '@/console/auth/totp/second-factor'
 import { stepUp } from '@/console/auth/totp/step-up'
 import { guard } from '@/console/http/guard'
+import { exactly } from '@/console/http/wire'
 import { DONE_BODY, SESSION_PREFIX, type SessionDeps, visitorOf, withCookies } from './context'
-import { BothSteps, Done, exactly, Password, PersonName, SessionList, TotpCode, TotpSetup } from './schemas'
+import { BothSteps, Done, Password, PersonName, SessionList, TotpCode, TotpSetup } from './schemas'
 
 /** Mounts profile, `totp` and `sessions`. */
 export function settingsRoutes(deps: SessionDeps) {

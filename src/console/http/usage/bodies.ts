@@ -1,5 +1,6 @@
 /** What the usage routes answer: records, sums and charts, with money as decimal text and moments as ISO 8601. */
 import { type Static, type TSchema, type TUnsafe, Type } from '@sinclair/typebox'
+import { exactUsd as usd } from '@/console/http/wire'
 import {
   type ListedRecord,
   SEEN_COLUMNS,
@@ -14,7 +15,6 @@ import { formatUsd, nano } from '@/lib/money'
 import { oneOf, orNull } from '@/lib/schemas'
 import { toCursor } from './query'
 
-const usd = (description: string) => Type.String({ description: `${description}, USD as exact decimal text` })
 const iso = (description: string) => Type.String({ description: `${description}, ISO 8601 in UTC` })
 
 const archivedBefore = (description: string) =>

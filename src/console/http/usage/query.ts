@@ -2,6 +2,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { t } from 'elysia'
 import { invalidRequest } from '@/chat/error'
+import { PAGE } from '@/console/http/pages'
 import type { RecordPosition } from '@/console/usage-views/listed-record'
 import type { Sight, StatusFilter, UsageFilter } from '@/console/usage-views/usage-filter'
 import { SERIES_GROUPS } from '@/console/usage-views/usage-series'
@@ -38,7 +39,7 @@ export type FilterQuery = Static<typeof FilterQuery>
 export const PageQuery = Type.Composite([
   FilterQuery,
   Type.Object({
-    cursor: Type.Optional(Type.String({ maxLength: 500, description: '`nextCursor` of the page before' })),
+    cursor: PAGE.cursor,
     limit: Type.Optional(t.Numeric({ minimum: 1, maximum: 200, multipleOf: 1, default: 50 })),
   }),
 ])
@@ -54,19 +55,15 @@ export function filterOf(query: FilterQuery, sight: Sight, nowMs = Date.now()): 
   const toMs = query.to === undefined ? nowMs + AHEAD_MS : momentOf(query.to, 'to')
   const fromMs = query.from === undefined ? toMs - DEFAULT_RANGE_MS : momentOf(query.from, 'from')
   if (fromMs >= toMs) throw invalidRequest('from: must be before to.', 'from')
+  const { from: _, to: __, key, member, status, ...rest } = query
   return {
+    ...rest,
+    ...(key !== undefined && { keyId: key }),
+    ...(member !== undefined && { memberId: member }),
+    ...(status !== undefined && { status: statusOf(status) }),
     ...sight,
     fromMs,
     toMs,
-    ...(query.key !== undefined && { keyId: query.key }),
-    ...(query.model !== undefined && { model: query.model }),
-    ...(query.requestedModel !== undefined && { requestedModel: query.requestedModel }),
-    ...(query.status !== undefined && { status: statusOf(query.status) }),
-    ...(query.flag !== undefined && { flag: query.flag }),
-    ...(query.rule !== undefined && { rule: query.rule }),
-    ...(query.member !== undefined && { memberId: query.member }),
-    ...(query.tag !== undefined && { tag: query.tag }),
-    ...(query.app !== undefined && { app: query.app }),
   }
 }
 

@@ -4,7 +4,8 @@ import { Elysia } from 'elysia'
 import type { CatalogSource } from '@/catalog/reload/live-catalog'
 import { GatewayError } from '@/chat/error'
 import { ACCOUNT_PREFIX, type GuardDeps, guard, IN_ACCOUNT } from '@/console/http/guard'
-import { sightOf } from '@/console/http/sight'
+import { sightOf } from '@/console/http/key-authority'
+import { CSV_FILE, csvFile } from '@/console/http/wire'
 import { FLAG_WORDS, RULE_WORDS } from '@/console/usage-views/plain-words'
 import type { Sight, UsageFilter } from '@/console/usage-views/usage-filter'
 import type { UsageViews } from '@/console/usage-views/usage-views'
@@ -109,7 +110,7 @@ const EXPORT = {
   description:
     'Takes the same filter as the list and streams all matches, newest first; 400 where `from` lies before what is archived. Texts that a spreadsheet would take for a ' +
     'formula are preceded by an apostrophe.',
-  responses: { 200: { description: 'CSV with a header row', content: { 'text/csv': { schema: { type: 'string' } } } } },
+  responses: CSV_FILE,
 } as const
 
 async function choices({ usage, catalog }: DashboardUsageDeps, sight: Sight) {
@@ -136,12 +137,5 @@ async function noRecordWords(usage: UsageViews): Promise<string> {
 
 async function exportCsv(usage: UsageViews, filter: UsageFilter): Promise<Response> {
   const name = `usage-${utcDayOf(filter.fromMs)}-to-${utcDayOf(filter.toMs - 1)}.csv`
-  return new Response(await usage.export(filter), {
-    headers: {
-      'content-type': 'text/csv; charset=utf-8',
-      'content-disposition': `attachment; filename="${name}"`,
-      'cache-control': 'no-store',
-      'x-content-type-options': 'nosniff',
-    },
-  })
+  return csvFile(name, await usage.export(filter))
 }

@@ -1,7 +1,10 @@
 /** A payment provider that pretends, for development and tests; its webhooks are signed and sent as real ones are. */
-import { createHmac, timingSafeEqual } from 'node:crypto'
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import { formatCents, parseCents } from '@/console/orders/cents'
 import { MAX_PAYMENT_CENTS } from '@/console/orders/limits'
+import type { Database } from '@/db/client'
+import { sandboxDepositSecret } from '@/db/orders-schema'
+import { assert } from '@/lib/assert'
 import type { Clock } from '@/lib/clock'
 import { randomBase62, sha256Hex } from '@/lib/ids'
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
@@ -146,4 +149,17 @@ function unseal(token: string, secret: string): SandboxPayment | undefined {
 
 function sealOf(content: string, secret: string): string {
   return createHmac('sha256', `sandbox page ${secret}`).update(content).digest('base64url')
+}
+
+const SECRET_BYTES = 32
+
+/** The secret kept in the database, in the form `whsec_…`, which all its gateways share; the first of them makes it. */
+export async function readOrCreateSandboxSecret({ db }: Database): Promise<string> {
+  const [kept] = await db.select().from(sandboxDepositSecret)
+  if (kept) return kept.secret
+  const secret = `whsec_${randomBytes(SECRET_BYTES).toString('base64')}`
+  await db.insert(sandboxDepositSecret).values({ id: 1, secret }).onConflictDoNothing()
+  const [made] = await db.select().from(sandboxDepositSecret)
+  assert(made, 'the secret was inserted, by us or by another gateway')
+  return made.secret
 }

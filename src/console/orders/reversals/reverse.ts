@@ -8,6 +8,7 @@ import { MAX_EXTERNAL_ID_CHARS, MAX_PAYMENT_CENTS, MAX_REASON_CHARS } from '@/co
 import { appendEvent, lockOrder, optionalText, toOrder } from '@/console/orders/rows'
 import type { BookedReversal, ReversalNotice, ReverseOutcome } from '@/console/orders/types'
 import type { Transaction } from '@/db/client'
+import { findRow } from '@/db/find-row'
 import { orders, reversals } from '@/db/orders-schema'
 import { assert } from '@/lib/assert'
 import { sha256Hex } from '@/lib/ids'
@@ -42,10 +43,8 @@ async function record(deps: OrdersDeps, transaction: Transaction, notice: Revers
     turnOf(isReinstatement ? 'reversal' : 'payment', source, undoes),
   ])
     await transaction.execute(sql`SELECT pg_advisory_xact_lock(hashtextextended(${turn}, 0))`)
-  const [earlier] = await transaction
-    .select()
-    .from(reversals)
-    .where(and(eq(reversals.provider, source), eq(reversals.externalId, externalId)))
+  const isThis = and(eq(reversals.provider, source), eq(reversals.externalId, externalId))
+  const earlier = await findRow(transaction, reversals, isThis)
   if (earlier) {
     const isSame = earlier.amountCents === notice.amountCents && earlier.currency === notice.currency.toUpperCase()
     return { outcome: { kind: 'duplicate', reversal: toReversal(earlier), isSame }, moved: [] }

@@ -1,7 +1,7 @@
 /** An account's requests that were not answered, of the last seven days: one by one, newest first, and how many there were of each kind. */
 import type { Sql } from 'postgres'
 import { invalidRequest } from '@/chat/error'
-import { readKeyNames } from '@/console/usage-views/key-names'
+import { readKeyNames } from '@/console/usage-views/names'
 import { type Fragment, madeByCondition, type Sight } from '@/console/usage-views/usage-filter'
 import type { Database } from '@/db/client'
 import { FAILURE_DAYS } from '@/db/failure-schema'
@@ -26,7 +26,7 @@ export type FoundFailure = {
 }
 
 /** All that there were of a kind, listed or not. */
-export type FailureSum = { status: number; code: string; requests: number }
+type FailureSum = { status: number; code: string; requests: number }
 
 export type FailureSearch = FailureFilter & PageRequest
 

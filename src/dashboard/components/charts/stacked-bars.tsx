@@ -1,10 +1,9 @@
 /** Bars over time, stacked by series; the same figures can be read as a table, by keyboard and by screen readers. */
-import { Box, Button, Group, Text } from '@mantine/core'
+import { Box, Button, Group, Table, Text } from '@mantine/core'
 import { useElementSize } from '@mantine/hooks'
 import { useState } from 'react'
 import { BarsDrawing } from './bars-drawing'
-import { BarsTable } from './bars-table'
-import { type Bucket, colorOf, topSeries, totalOf } from './chart-data'
+import { type Bucket, type ChartData, colorOf, topSeries, totalOf } from './chart-data'
 
 type StackedBarsProps = {
   /** What is shown, e.g. `Spend per day by model`. */
@@ -55,5 +54,50 @@ export function StackedBars({ label, buckets, formatValue, height = DEFAULT_HEIG
         </Button>
       </Group>
     </Box>
+  )
+}
+
+type BarsTableProps = {
+  label: string
+  data: ChartData
+  formatValue(value: number): string
+  maxHeight: number
+}
+
+function BarsTable({ label, data: { series, buckets }, formatValue, maxHeight }: BarsTableProps) {
+  return (
+    <Table.ScrollContainer minWidth={320} maxHeight={maxHeight} scrollAreaProps={{ viewportProps: { tabIndex: 0 } }}>
+      <Table stickyHeader captionSide="top" className="figures" fz="sm">
+        <Table.Caption>{label}</Table.Caption>
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th scope="col">Time</Table.Th>
+            {series.map((name) => (
+              <Table.Th key={name} scope="col" ta="right">
+                {name}
+              </Table.Th>
+            ))}
+            <Table.Th scope="col" ta="right">
+              Total
+            </Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {buckets.map((bucket) => (
+            <Table.Tr key={bucket.key}>
+              <Table.Th scope="row" fw={400}>
+                {bucket.longLabel ?? bucket.label}
+              </Table.Th>
+              {series.map((name) => (
+                <Table.Td key={name} ta="right">
+                  {formatValue(bucket.values[name] ?? 0)}
+                </Table.Td>
+              ))}
+              <Table.Td ta="right">{formatValue(totalOf(bucket))}</Table.Td>
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+    </Table.ScrollContainer>
   )
 }

@@ -1,13 +1,12 @@
 /** The form in a dialog: what was refused, the fields, and below them the way out and what is to be done. */
 import { Button, Group, Stack, Textarea, type TextareaProps } from '@mantine/core'
-import { modals } from '@mantine/modals'
 import type { ReactNode } from 'react'
 import { FormError } from './form-error'
 import type { Submission } from './use-submission'
 
 type DialogFormProps = {
   submission: Submission
-  modalId: string
+  cancel(): void
   /** The verb on the button. */
   action: string
   isDestructive?: boolean
@@ -16,7 +15,7 @@ type DialogFormProps = {
 }
 
 /** Its `lead` stands above what was refused. */
-export function DialogForm({ submission, modalId, action, isDestructive = false, lead, children }: DialogFormProps) {
+export function DialogForm({ submission, cancel, action, isDestructive = false, lead, children }: DialogFormProps) {
   return (
     <form onSubmit={submission.submit} noValidate>
       <Stack gap="md">
@@ -24,7 +23,7 @@ export function DialogForm({ submission, modalId, action, isDestructive = false,
         <FormError error={submission.error} />
         {children}
         <Group justify="flex-end" gap="sm">
-          <Button variant="default" onClick={() => modals.close(modalId)}>
+          <Button variant="default" onClick={cancel}>
             Cancel
           </Button>
           <Button type="submit" color={isDestructive ? 'red.8' : undefined} loading={submission.isRunning}>

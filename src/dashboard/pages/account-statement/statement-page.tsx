@@ -1,9 +1,10 @@
-/** The page of an account's own statement. */
+/** The pages of account statements: one’s own, and another account’s for administrators. */
 import { Anchor } from '@mantine/core'
-import { Link } from 'wouter'
+import { Link, useParams } from 'wouter'
 import { Page } from '@/dashboard/components/page'
 import { StatementView } from './statement-view'
 
+/** The account's own statement. */
 export function StatementPage() {
   return (
     <Page
@@ -19,6 +20,27 @@ export function StatementPage() {
       }
     >
       <StatementView />
+    </Page>
+  )
+}
+
+/** Another account's, for administrators. */
+export function AdminAccountStatementPage() {
+  const { accountId = '' } = useParams<{ accountId: string }>()
+  return (
+    <Page
+      title="Account statement"
+      description={
+        <span className="wrap-anywhere">
+          Every movement of money of{' '}
+          <Anchor component={Link} href={`/admin/accounts/${accountId}`} underline="always">
+            {accountId}
+          </Anchor>
+          , with the balance after it.
+        </span>
+      }
+    >
+      <StatementView accountId={accountId} />
     </Page>
   )
 }

@@ -1,10 +1,14 @@
 /** One account as administrators see it: its money now, its people, keys, orders and entries, and what may be done with it. */
-
-import { Anchor, Button, SimpleGrid } from '@mantine/core'
+import { Anchor, Button, NumberInput, SimpleGrid, Text } from '@mantine/core'
+import { useForm } from '@mantine/form'
+import { modals } from '@mantine/modals'
 import { Link, useParams } from 'wouter'
 import { answer, api } from '@/dashboard/client'
+import { DialogForm, isReason, ReasonField } from '@/dashboard/components/fields/dialog-form'
+import { useSubmission } from '@/dashboard/components/fields/use-submission'
 import { Moment } from '@/dashboard/components/moment'
 import { Money } from '@/dashboard/components/money'
+import { notifyDone } from '@/dashboard/components/notify'
 import { Page } from '@/dashboard/components/page'
 import { Section } from '@/dashboard/components/section'
 import { Stat } from '@/dashboard/components/stat'
@@ -12,9 +16,8 @@ import { Loaded } from '@/dashboard/components/states/loaded'
 import { Status } from '@/dashboard/components/status'
 import { formatCount, formatMoney } from '@/dashboard/format'
 import { AccountLists } from './account-lists'
-import { type AccountView, useAccount } from './admin-data'
+import { type AccountView, adminChanged, useAccount } from './admin-data'
 import { Facts } from './facts'
-import { openLimitsDialog } from './limits-dialog'
 import { openMoneyDialog } from './money-dialog'
 import { openReasonDialog } from './reason-dialog'
 import { ACCOUNT_WORDS } from './words'
@@ -133,4 +136,59 @@ function openStatusDialog({ accountId, name, status }: AccountView): void {
     run: (reason) =>
       answer(api.admin.accounts({ accountId }).status.post({ status: isActive ? 'suspended' : 'active', reason })),
   })
+}
+
+const MODAL_ID = 'limits'
+
+/** Opens the dialog with the account's present limits. */
+function openLimitsDialog(account: AccountView): void {
+  modals.open({ modalId: MODAL_ID, title: 'Change limits', centered: true, children: <Content account={account} /> })
+}
+
+function Content({ account }: { account: AccountView }) {
+  const { limits, defaultLimits } = account
+  const form = useForm<{ [name in keyof typeof limits]: number | '' } & { reason: string }>({
+    initialValues: {
+      requestsPerMinute: limits.requestsPerMinute ?? '',
+      tokensPerMinute: limits.tokensPerMinute ?? '',
+      concurrency: limits.concurrency ?? '',
+      reason: '',
+    },
+    validate: { reason: (text) => (isReason(text) ? null : 'Say why.') },
+  })
+  const submission = useSubmission(form, async ({ reason, ...counts }) => {
+    const values = {
+      requestsPerMinute: counts.requestsPerMinute || null,
+      tokensPerMinute: counts.tokensPerMinute || null,
+      concurrency: counts.concurrency || null,
+    }
+    await answer(api.admin.accounts({ accountId: account.accountId }).limits.post({ ...values, reason: reason.trim() }))
+    await adminChanged()
+    modals.close(MODAL_ID)
+    notifyDone('The limits were changed.')
+  })
+  const field = (name: keyof typeof limits) => ({
+    min: 1,
+    allowDecimal: false,
+    thousandSeparator: ',',
+    hideControls: true,
+    placeholder: `${formatCount(defaultLimits[name])} (standard)`,
+    ...form.getInputProps(name),
+  })
+  return (
+    <DialogForm
+      {...{ submission, action: 'Change limits' }}
+      cancel={() => modals.close(MODAL_ID)}
+      lead={
+        <Text size="sm">
+          They hold for all keys of {account.name} together, and no key can have more. Left empty, the standard holds.
+        </Text>
+      }
+    >
+      <NumberInput label="Requests per minute" {...field('requestsPerMinute')} />
+      <NumberInput label="Tokens per minute" {...field('tokensPerMinute')} />
+      <NumberInput label="Requests at once" {...field('concurrency')} />
+      <ReasonField {...form.getInputProps('reason')} />
+    </DialogForm>
+  )
 }

@@ -57,7 +57,8 @@ function Content({ dialog }: { dialog: MoneyDialog }) {
   })
   return (
     <DialogForm
-      {...{ submission, modalId: MODAL_ID, action, isDestructive }}
+      {...{ submission, action, isDestructive }}
+      cancel={() => modals.close(MODAL_ID)}
       lead={
         <Text size="sm" component="div">
           {body}

@@ -7,10 +7,10 @@ import { Moment } from '@/dashboard/components/moment'
 import { Money } from '@/dashboard/components/money'
 import { Loaded } from '@/dashboard/components/states/loaded'
 import { Status } from '@/dashboard/components/status'
+import { ReversalFacts } from '@/dashboard/pages/administration/reversals/reversals'
 import { type OrderDetails, type Payment, useOrder } from './admin-data'
 import { Facts } from './facts'
 import { openMoneyDialog } from './money-dialog'
-import { ReversalFacts } from './reversals/reversal-facts'
 import { eventWords, formatAmount, METHOD_WORDS, mismatchWords, ORDER_WORDS } from './words'
 
 type OrderDrawerProps = {

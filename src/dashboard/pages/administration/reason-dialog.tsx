@@ -23,6 +23,7 @@ type ReasonDialog = {
 }
 
 const MODAL_ID = 'reason'
+const cancel = () => modals.close(MODAL_ID)
 
 /** Opens the dialog; it stays open and says why where `run` rejects. */
 export function openReasonDialog(dialog: ReasonDialog): void {
@@ -44,11 +45,11 @@ function Content({ dialog }: { dialog: ReasonDialog }) {
       // Also where it was refused: what is shown may be what has changed.
       await adminChanged()
     }
-    modals.close(MODAL_ID)
+    cancel()
     notifyDone(done)
   })
   return (
-    <DialogForm {...{ submission, modalId: MODAL_ID, action, isDestructive }} lead={<Text size="sm">{body}</Text>}>
+    <DialogForm {...{ submission, cancel, action, isDestructive }} lead={<Text size="sm">{body}</Text>}>
       <ReasonField label={label} data-autofocus {...form.getInputProps('reason')} />
     </DialogForm>
   )

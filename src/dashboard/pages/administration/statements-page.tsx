@@ -1,11 +1,21 @@
 /** The page on which a bank statement is imported: upload or paste, preview, commit. */
 
+import { Button, FileButton, Group, Select, SimpleGrid, Stack, Text, Textarea, TextInput } from '@mantine/core'
+import { useForm } from '@mantine/form'
+import { IconFileImport } from '@tabler/icons-react'
 import { useState } from 'react'
+import { Link } from 'wouter'
+import { answer, api } from '@/dashboard/client'
+import { PlainForm } from '@/dashboard/components/fields/plain-form'
+import { useSubmission } from '@/dashboard/components/fields/use-submission'
 import { Page } from '@/dashboard/components/page'
+import { Section } from '@/dashboard/components/section'
+import { Stat } from '@/dashboard/components/stat'
+import { formatCount } from '@/dashboard/format'
 import type { Committed, Preview } from './admin-data'
+import { StatementLines } from './statement-lines'
 import { StatementPreview } from './statement-preview'
-import { StatementResult } from './statement-result'
-import { StatementUpload } from './statement-upload'
+import { RESULT_WORDS } from './words'
 
 type Step =
   | { kind: 'upload' }
@@ -33,4 +43,126 @@ export function AdminStatementsPage() {
       )}
     </Page>
   )
+}
+
+type StatementResultProps = { preview: Preview; committed: Committed; restart(): void }
+
+function StatementResult({ preview, committed, restart }: StatementResultProps) {
+  const results = new Map(committed.lines.map(({ line, result }) => [line, result]))
+  const countOf = (wanted: string) => committed.lines.filter(({ result }) => result === wanted).length
+  const lines = preview.lines.flatMap((line) => {
+    const result = results.get(line.line)
+    return result === undefined ? [] : [{ line, ...RESULT_WORDS[result] }]
+  })
+  return (
+    <Stack gap="lg">
+      <SimpleGrid cols={{ base: 1, xs: 3 }} spacing="md">
+        <Stat label="Credited" value={formatCount(countOf('credited'))} />
+        <Stat label="Wait for approval" value={formatCount(countOf('awaiting_approval'))} />
+        <Stat label="Kept for a decision" value={formatCount(countOf('kept'))} />
+      </SimpleGrid>
+      <Section
+        title="Imported"
+        description="Uploading the same statement again finds these lines imported."
+        actions={
+          <Group gap="sm">
+            {countOf('awaiting_approval') > 0 && (
+              <Button component={Link} href="/admin/approvals" variant="default">
+                Approvals
+              </Button>
+            )}
+            {countOf('kept') > 0 && (
+              <Button component={Link} href="/admin/orders" variant="default">
+                Payments to match
+              </Button>
+            )}
+            <Button onClick={restart}>Import another</Button>
+          </Group>
+        }
+        isFlush
+      >
+        <StatementLines lines={lines} />
+      </Section>
+    </Stack>
+  )
+}
+
+const MAX_CHARS = 2_000_000
+const DATE_ORDERS = [
+  { value: 'detect', label: 'Tell from the dates' },
+  { value: 'day-first', label: 'Day first (31/12/2026)' },
+  { value: 'month-first', label: 'Month first (12/31/2026)' },
+] as const
+type DateOrder = (typeof DATE_ORDERS)[number]['value']
+
+function StatementUpload({ onPreview }: { onPreview(preview: Preview): void }) {
+  const form = useForm({
+    initialValues: { text: '', dateOrder: 'detect' as DateOrder, currency: '' },
+    validate: {
+      text: (text) => {
+        if (text.trim() === '') return 'Choose a file or paste its text.'
+        return text.length > MAX_CHARS ? 'The statement is too long: 2,000,000 characters at most.' : null
+      },
+      currency: (text) => (/^([A-Z]{3})?$/.test(text) ? null : 'Three capital letters, such as USD.'),
+    },
+  })
+  const submission = useSubmission(form, async ({ currency, ...values }) => {
+    onPreview(await answer(api.admin.statements.preview.post({ ...values, ...(currency !== '' && { currency }) })))
+  })
+  return (
+    <Section title="Choose a statement" description="A CSV file as your bank exports it, in English or German.">
+      <PlainForm submission={submission} action="Preview">
+        <Group gap="sm">
+          <FileButton
+            accept=".csv,.txt,text/csv,text/plain"
+            inputProps={{ 'aria-label': 'CSV file' }}
+            onChange={(file) => file && void readText(file).then((text) => form.setFieldValue('text', text))}
+          >
+            {(props) => (
+              <Button variant="default" leftSection={<IconFileImport size={16} />} {...props}>
+                Choose a file
+              </Button>
+            )}
+          </FileButton>
+          <Text size="sm" c="dimmed">
+            or paste its text below
+          </Text>
+        </Group>
+        <Textarea
+          label="Statement"
+          rows={10}
+          styles={{ input: { fontFamily: 'var(--mantine-font-family-monospace)', fontSize: 13 } }}
+          spellCheck={false}
+          {...form.getInputProps('text')}
+        />
+        <SimpleGrid cols={{ base: 1, sm: 2 }} maw={560}>
+          <Select
+            label="Dates with slashes"
+            data={DATE_ORDERS}
+            allowDeselect={false}
+            {...form.getInputProps('dateOrder')}
+          />
+          <TextInput
+            label="Currency"
+            description="Only where the statement has none"
+            inputWrapperOrder={['label', 'input', 'description', 'error']}
+            placeholder="USD"
+            maxLength={3}
+            {...form.getInputProps('currency')}
+          />
+        </SimpleGrid>
+      </PlainForm>
+    </Section>
+  )
+}
+
+/** Banks write UTF-8, UTF-16 with its mark, or the Windows alphabet of Western Europe. */
+async function readText(file: File): Promise<string> {
+  const bytes = new Uint8Array(await file.arrayBuffer())
+  if (bytes[0] === 0xff && bytes[1] === 0xfe) return new TextDecoder('utf-16le').decode(bytes)
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch {
+    return new TextDecoder('windows-1252').decode(bytes)
+  }
 }

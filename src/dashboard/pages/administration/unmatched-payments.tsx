@@ -92,7 +92,7 @@ function FindOrder({ payment }: { payment: Payment }) {
     creditTo(payment, order.orderId, order.reference)
   })
   return (
-    <DialogForm {...{ submission, modalId: FIND_ID, action: 'Continue' }}>
+    <DialogForm submission={submission} cancel={() => modals.close(FIND_ID)} action="Continue">
       <TextInput
         label="Reference of the order"
         placeholder="SVC-7K3M-9QXP"

@@ -1,8 +1,8 @@
 /** The dialog that sets the limits of one budget, and shows what was spent in each window before. */
-import { Button, Checkbox, Group, Stack, Text, TextInput, VisuallyHidden } from '@mantine/core'
+import { Button, Checkbox, Text, TextInput, VisuallyHidden } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useDisclosure } from '@mantine/hooks'
-import { FormError } from '@/dashboard/components/fields/form-error'
+import { DialogForm } from '@/dashboard/components/fields/dialog-form'
 import { useSubmission } from '@/dashboard/components/fields/use-submission'
 import { notifyDone } from '@/dashboard/components/notify'
 import { Loaded } from '@/dashboard/components/states/loaded'
@@ -36,7 +36,7 @@ function BudgetForm({ item, close }: { item: BudgetBody; close(): void }) {
     windows.map(({ window, limitUsd }) => [fieldOf(window), limitUsd ?? '']),
   ) as LimitFields
   const form = useForm({ initialValues: { ...before, givenToMembers: false } })
-  const { submit, isRunning, error } = useSubmission(form, async ({ givenToMembers, ...fields }) => {
+  const submission = useSubmission(form, async ({ givenToMembers, ...fields }) => {
     const changed = Object.entries(fields).filter(([field, text]) => text !== before[field as keyof LimitFields])
     if (changed.length > 0 || givenToMembers) {
       await setBudget(item, Object.fromEntries(changed), givenToMembers)
@@ -45,35 +45,24 @@ function BudgetForm({ item, close }: { item: BudgetBody; close(): void }) {
     close()
   })
   return (
-    <form onSubmit={submit} noValidate>
-      <Stack gap="md">
-        <FormError error={error} />
-        <Text size="sm">In USD. Empty is no limit, and 0 blocks. What was spent in a window counts.</Text>
-        {windows.map(({ window, spentUsd }) => (
-          <TextInput
-            key={window}
-            label={WINDOW_WORDS[window]}
-            description={item.scope === 'new_member' ? undefined : `Spent so far: ${formatMoney(spentUsd)}`}
-            inputMode="decimal"
-            maxLength={20}
-            {...form.getInputProps(fieldOf(window))}
-          />
-        ))}
-        {item.scope === 'new_member' && (
-          <Checkbox
-            label="Give it to members who have no budget of their own as well"
-            {...form.getInputProps('givenToMembers', { type: 'checkbox' })}
-          />
-        )}
-        <Group justify="flex-end" gap="sm">
-          <Button variant="default" onClick={close}>
-            Cancel
-          </Button>
-          <Button type="submit" loading={isRunning}>
-            Save
-          </Button>
-        </Group>
-      </Stack>
-    </form>
+    <DialogForm submission={submission} cancel={close} action="Save">
+      <Text size="sm">In USD. Empty is no limit, and 0 blocks. What was spent in a window counts.</Text>
+      {windows.map(({ window, spentUsd }) => (
+        <TextInput
+          key={window}
+          label={WINDOW_WORDS[window]}
+          description={item.scope === 'new_member' ? undefined : `Spent so far: ${formatMoney(spentUsd)}`}
+          inputMode="decimal"
+          maxLength={20}
+          {...form.getInputProps(fieldOf(window))}
+        />
+      ))}
+      {item.scope === 'new_member' && (
+        <Checkbox
+          label="Give it to members who have no budget of their own as well"
+          {...form.getInputProps('givenToMembers', { type: 'checkbox' })}
+        />
+      )}
+    </DialogForm>
   )
 }

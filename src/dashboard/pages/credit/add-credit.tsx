@@ -1,5 +1,5 @@
 /** The form in which a customer orders credit. */
-import { Alert, Button, Group, Stack, Text } from '@mantine/core'
+import { Alert, Badge, Button, Chip, Group, Input, Radio, Stack, Text, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useMutation } from '@tanstack/react-query'
 import { useLocation } from 'wouter'
@@ -8,9 +8,7 @@ import { ApiError, answer } from '@/dashboard/client'
 import { notifyError } from '@/dashboard/components/notify'
 import { formatMoney } from '@/dashboard/format'
 import { textOf } from '@/lib/json'
-import { AmountField } from './amount-field'
-import { type Method, MethodField } from './method-field'
-import { type CreditOptions, ordersChanged } from './order-data'
+import { type CreditOptions, type Order, ordersChanged } from './order-data'
 
 type Values = { amountUsd: string; method: Method | null }
 
@@ -94,4 +92,117 @@ function amountFault(text: string, { minimumUsd, maximumUsd }: CreditOptions): s
   // Only a hint while typing: the server compares exactly.
   if (Number(amount) >= Number(minimumUsd) && Number(amount) <= Number(maximumUsd)) return null
   return `Enter an amount from ${formatMoney(minimumUsd)} to ${formatMoney(maximumUsd)}.`
+}
+
+type AmountFieldProps = {
+  presets: readonly string[]
+  minimumUsd: string
+  maximumUsd: string
+  /** Decimal USD as typed. */
+  value: string
+  error: string | undefined
+  onChange(value: string): void
+}
+
+function AmountField({ presets, minimumUsd, maximumUsd, value, error, onChange }: AmountFieldProps) {
+  const limits = `From ${short(minimumUsd)} to ${short(maximumUsd)}`
+  return (
+    <Stack gap="sm">
+      <Input.Wrapper label="Amount" labelElement="div">
+        <Chip.Group value={value} onChange={(chosen) => onChange(String(chosen))}>
+          <Group gap="xs" mt={4} role="radiogroup" aria-label="Usual amounts">
+            {presets.map((preset) => (
+              <Chip key={preset} value={preset} radius="md" size="md">
+                {short(preset)}
+              </Chip>
+            ))}
+          </Group>
+        </Chip.Group>
+      </Input.Wrapper>
+      <TextInput
+        label="Or another amount in US dollars"
+        description={limits}
+        inputMode="decimal"
+        autoComplete="off"
+        maxLength={11}
+        leftSection="$"
+        maw={280}
+        value={value}
+        error={error}
+        onChange={(event) => onChange(event.currentTarget.value)}
+      />
+    </Stack>
+  )
+}
+
+/** `$25` where there are no cents. */
+function short(usd: string): string {
+  return formatMoney(usd).replace(/\.00$/, '')
+}
+
+type Method = Order['method']
+
+type MethodFieldProps = {
+  options: CreditOptions
+  value: Method | null
+  error: string | undefined
+  onChange(value: Method): void
+}
+
+function MethodField({ options, value, error, onChange }: MethodFieldProps) {
+  const { bankTransfer, deposit } = options
+  return (
+    <Radio.Group
+      label="How do you want to pay?"
+      value={value}
+      error={error}
+      onChange={(chosen) => onChange(chosen as Method)}
+    >
+      <Stack gap="xs" mt={4}>
+        {deposit && (
+          <MethodCard
+            value="deposit"
+            title="Deposit"
+            badge={deposit.isSandbox ? 'Sandbox' : undefined}
+            text="Pay on a page made for this order. Credited automatically within moments of the payment's arrival."
+          />
+        )}
+        {bankTransfer && (
+          <MethodCard
+            value="bank_transfer"
+            title="Bank transfer"
+            badge={bankTransfer.bank.isExample ? 'Example account' : undefined}
+            text="Transfer from your bank with a reference. Usually credited one to three working days later."
+          />
+        )}
+      </Stack>
+    </Radio.Group>
+  )
+}
+
+type MethodCardProps = { value: Method; title: string; badge: string | undefined; text: string }
+
+function MethodCard({ value, title, badge, text }: MethodCardProps) {
+  return (
+    <Radio.Card value={value} p="md" radius="md" aria-label={title}>
+      <Group wrap="nowrap" align="flex-start" gap="sm">
+        <Radio.Indicator mt={2} />
+        <div>
+          <Group gap="xs">
+            <Text fw={600} size="sm">
+              {title}
+            </Text>
+            {badge !== undefined && (
+              <Badge variant="light" color="yellow" radius="sm" tt="none">
+                {badge}
+              </Badge>
+            )}
+          </Group>
+          <Text size="sm" c="dimmed">
+            {text}
+          </Text>
+        </div>
+      </Group>
+    </Radio.Card>
+  )
 }

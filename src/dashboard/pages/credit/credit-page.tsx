@@ -1,16 +1,21 @@
 /** The page of credit: what is left, how to buy more, and every order so far. */
-import { Button, SimpleGrid } from '@mantine/core'
-import { IconFileInvoice } from '@tabler/icons-react'
+import { Anchor, Button, SimpleGrid, Stack, Text } from '@mantine/core'
+import { IconFileInvoice, IconReceipt } from '@tabler/icons-react'
 import { Link } from 'wouter'
 import { useMay } from '@/dashboard/account'
+import { DataTable } from '@/dashboard/components/lists/data-table'
+import { Paged } from '@/dashboard/components/lists/paged'
+import { Moment } from '@/dashboard/components/moment'
 import { Money } from '@/dashboard/components/money'
 import { Page } from '@/dashboard/components/page'
 import { Section } from '@/dashboard/components/section'
 import { Stat } from '@/dashboard/components/stat'
+import { EmptyState } from '@/dashboard/components/states/empty-state'
 import { Loaded } from '@/dashboard/components/states/loaded'
+import { Status } from '@/dashboard/components/status'
 import { AddCredit } from './add-credit'
-import { useBalance, useCreditOptions } from './order-data'
-import { OrderList } from './order-list'
+import { type Order, useBalance, useCreditOptions, useOrders } from './order-data'
+import { METHOD_WORDS, STATE_WORDS } from './words'
 
 export function CreditPage() {
   const options = useCreditOptions()
@@ -49,5 +54,59 @@ function Balance() {
       <Stat label="Held" value={show(data?.held)} hint="By requests that are running" />
       <Stat label="Spent this month" value={show(data?.spentThisMonth)} hint="Since the first, in UTC" />
     </SimpleGrid>
+  )
+}
+
+function OrderList() {
+  return (
+    <Section title="Orders and receipts" isFlush>
+      <Orders />
+    </Section>
+  )
+}
+
+function Orders() {
+  const empty = (
+    <EmptyState icon={IconReceipt} title="No orders yet">
+      Choose an amount above. Your orders and their receipts will be listed here.
+    </EmptyState>
+  )
+  return (
+    <Paged query={useOrders()} empty={empty}>
+      {(items) => (
+        <DataTable
+          items={items}
+          keyOf={({ orderId }) => orderId}
+          columns={[
+            { title: 'Order', cell: (order) => <Reference order={order} /> },
+            { title: 'Created', visibleFrom: 'md', cell: ({ createdAt }) => <Moment at={createdAt} /> },
+            { title: 'Method', visibleFrom: 'md', cell: ({ method }) => METHOD_WORDS[method] },
+            { title: 'State', visibleFrom: 'md', cell: (order) => <State order={order} /> },
+            { title: 'Amount', ta: 'right', cell: ({ amountUsd }) => <Money usd={amountUsd} /> },
+          ]}
+        />
+      )}
+    </Paged>
+  )
+}
+
+function State({ order }: { order: Order }) {
+  const { label, tone } = STATE_WORDS[order.state]
+  return <Status tone={tone}>{label}</Status>
+}
+
+function Reference({ order }: { order: Order }) {
+  return (
+    <>
+      <Anchor component={Link} href={`/credit/orders/${order.orderId}`} size="sm" style={{ whiteSpace: 'nowrap' }}>
+        {order.reference}
+      </Anchor>
+      <Stack gap={4} mt={4} align="flex-start" hiddenFrom="md">
+        <State order={order} />
+        <Text size="sm" c="dimmed">
+          <Moment at={order.createdAt} />
+        </Text>
+      </Stack>
+    </>
   )
 }

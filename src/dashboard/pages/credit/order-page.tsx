@@ -1,5 +1,4 @@
 /** The page of one order: how to pay it, what has happened to it, and its end. */
-
 import { Alert, Anchor, List, SimpleGrid, Stack, Text, Timeline } from '@mantine/core'
 import { IconCircleCheck, IconInfoCircle } from '@tabler/icons-react'
 import { useEffect } from 'react'
@@ -11,12 +10,11 @@ import { Section } from '@/dashboard/components/section'
 import { Loaded } from '@/dashboard/components/states/loaded'
 import { Status } from '@/dashboard/components/status'
 import { formatMoney } from '@/dashboard/format'
-import { BankTransfer } from './bank-transfer'
-import { DepositPayment } from './deposit-payment'
 import { OrderActions } from './order-actions'
 import { type OrderDetail, ordersChanged, useOrder } from './order-data'
 import { Parties } from './parties'
 import { usePrintInLight } from './use-print-in-light'
+import { BankTransfer, DepositPayment } from './ways-to-pay'
 import { EVENT_WORDS, METHOD_WORDS, mismatchWords, STATE_WORDS } from './words'
 
 type Event = OrderDetail['events'][number]

@@ -1,17 +1,19 @@
 /** Failed requests with their sums by kind, which are also what narrows the list down; the same for an account and for administrators. */
-import { Button, Group, Text } from '@mantine/core'
+import { Box, Button, Group, Text } from '@mantine/core'
 import { IconMoodCheck } from '@tabler/icons-react'
 import { useSearchParams } from 'wouter'
 import { useAddressFilters, withParam } from '@/dashboard/components/address'
+import { CopyIcon } from '@/dashboard/components/fields/copy-field'
 import { Rows } from '@/dashboard/components/lists/rows'
 import { ShowMore } from '@/dashboard/components/lists/show-more'
+import { Moment } from '@/dashboard/components/moment'
 import { Section } from '@/dashboard/components/section'
 import { EmptyState } from '@/dashboard/components/states/empty-state'
 import { ErrorState } from '@/dashboard/components/states/error-state'
 import { LoadingRows } from '@/dashboard/components/states/loading-rows'
+import { Status } from '@/dashboard/components/status'
 import { formatCount } from '@/dashboard/format'
-import { FailureEntry } from './failure-entry'
-import { type FailureSum, useFailures } from './failures-data'
+import { type FailedRequest, type FailureSum, useFailures } from './failures-data'
 
 const FILTER_NAMES = ['key', 'status', 'code'] as const
 
@@ -87,4 +89,38 @@ function NoFailures({ isFiltered, clear }: { isFiltered: boolean; clear(): void 
     )
   }
   return <EmptyState icon={IconMoodCheck} title="No failed request matches these filters" clear={clear} />
+}
+
+/** What begins here is the fault of the service or of a provider. */
+const FIRST_SERVER_STATUS = 500
+
+/** One failed request as it stands in a list: when, by which key, what for, and why it was not answered. */
+export function FailureEntry({ failure }: { failure: FailedRequest }) {
+  const { requestId, at, keyId, keyName, model, status, code, param, words } = failure
+  return (
+    <Box component="li" px="lg" py="sm" style={{ borderTop: '1px solid var(--hairline)' }}>
+      <Group justify="space-between" gap="xs">
+        <Group gap={6}>
+          <Status tone={status >= FIRST_SERVER_STATUS ? 'bad' : 'waiting'}>{`${status} ${code}`}</Status>
+          {param !== null && (
+            <Text size="sm" ff="monospace" className="wrap-anywhere">
+              {param}
+            </Text>
+          )}
+        </Group>
+        <Text size="xs" c="dimmed" component="div">
+          <Moment at={at} hasSeconds />
+        </Text>
+      </Group>
+      <Text size="sm" my={4} className="wrap-anywhere">
+        {words}
+      </Text>
+      <Group gap={4} wrap="nowrap">
+        <Text size="xs" c="dimmed" component="div" className="wrap-anywhere">
+          {requestId} · {keyName ?? keyId} · {model ?? 'model unknown'}
+        </Text>
+        <CopyIcon label={`Request id ${requestId}`} value={requestId} isSubtle />
+      </Group>
+    </Box>
+  )
 }

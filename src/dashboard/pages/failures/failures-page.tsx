@@ -1,9 +1,10 @@
-/** The page of an account's own failed requests. */
+/** The pages of failed requests: the account’s own, and another account’s for administrators. */
 import { Anchor } from '@mantine/core'
-import { Link } from 'wouter'
+import { Link, useParams } from 'wouter'
 import { Page } from '@/dashboard/components/page'
 import { FailuresList } from './failures-list'
 
+/** The account's own. */
 export function FailuresPage() {
   return (
     <Page
@@ -19,6 +20,26 @@ export function FailuresPage() {
       }
     >
       <FailuresList />
+    </Page>
+  )
+}
+
+/** Another account's, for administrators. */
+export function AdminFailuresPage() {
+  const { accountId = '' } = useParams<{ accountId: string }>()
+  return (
+    <Page
+      title="Failed requests"
+      description={
+        <span className="wrap-anywhere">
+          <Anchor component={Link} href={`/admin/accounts/${accountId}`} underline="always">
+            {accountId}
+          </Anchor>
+          , the last seven days, without anything that was said in them.
+        </span>
+      }
+    >
+      <FailuresList accountId={accountId} />
     </Page>
   )
 }

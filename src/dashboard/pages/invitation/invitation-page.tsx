@@ -1,18 +1,17 @@
 /** The page that the link of an invitation opens: first one signs in or up, then accepts or declines. */
-import { Button, Group, Loader, Stack, Text } from '@mantine/core'
+import { Alert, Anchor, Button, Group, Loader, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
 import { Link } from 'wouter'
-import { answer, api } from '@/dashboard/client'
+import { ApiError, answer, api } from '@/dashboard/client'
 import { FormError } from '@/dashboard/components/fields/form-error'
 import { ErrorState } from '@/dashboard/components/states/error-state'
 import { forgetInvitation, rememberedInvitation, rememberInvitation } from '@/dashboard/invitation'
 import { ROLE_WORDS } from '@/dashboard/pages/members/words'
 import { useMailedToken } from '@/dashboard/pages/sign-in/arrival'
 import { PublicFrame } from '@/dashboard/pages/sign-in/public-frame'
-import { useSignInOptions } from '@/dashboard/pages/sign-in/use-options'
-import { useViewer } from '@/dashboard/session'
-import { BrokenInvitation, SignedInAs } from './broken-invitation'
+import { useSignInOptions } from '@/dashboard/pages/sign-in/rules'
+import { signOut, useViewer } from '@/dashboard/session'
 
 /** The page at `/invitation`. */
 export function InvitationPage() {
@@ -117,5 +116,53 @@ function Offer({ token, email }: { token: string; email: string }) {
         </Group>
       </Stack>
     </PublicFrame>
+  )
+}
+
+type BrokenInvitationProps = {
+  /** Of whoever is signed in. */
+  email: string | undefined
+  /** What the server said; nothing where there was no token to ask about. */
+  error?: Error
+  retry?: () => void
+}
+
+/** The page in its place. */
+function BrokenInvitation({ email, error, retry }: BrokenInvitationProps) {
+  const isVoid = !(error instanceof ApiError) || error.status === 410
+  useEffect(() => {
+    if (isVoid && error) forgetInvitation()
+  }, [isVoid, error])
+  if (error && retry && !(error instanceof ApiError && error.status < 500 && error.status > 0)) {
+    return (
+      <PublicFrame title="Invitation">
+        <ErrorState error={error} retry={retry} />
+      </PublicFrame>
+    )
+  }
+  return (
+    <PublicFrame title="Invitation" footer={email !== undefined && <SignedInAs email={email} />}>
+      <Alert color="red" title="This invitation cannot be accepted" role="alert">
+        <Stack gap="sm" align="flex-start">
+          <Text size="sm">{error?.message ?? 'Open the link of the mail once more.'}</Text>
+          {isVoid && <Text size="sm">It works once, for 7 days, and for the address that it was sent to.</Text>}
+          <Button component={Link} href="/" size="xs" variant="default">
+            Go to the dashboard
+          </Button>
+        </Stack>
+      </Alert>
+    </PublicFrame>
+  )
+}
+
+/** Who is signed in, and the way to be somebody else: an invitation is for one address. */
+function SignedInAs({ email }: { email: string }) {
+  return (
+    <>
+      Signed in as <span className="wrap-anywhere">{email}</span>.{' '}
+      <Anchor component="button" type="button" inherit underline="always" onClick={() => void signOut()}>
+        Sign out
+      </Anchor>
+    </>
   )
 }

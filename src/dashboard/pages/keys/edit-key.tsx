@@ -1,10 +1,10 @@
 /** The dialog that renames an API key and changes its limits. */
-import { Button, Group, Stack, TextInput } from '@mantine/core'
+import { Button, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useDisclosure } from '@mantine/hooks'
 import { accountApi, useMay } from '@/dashboard/account'
 import { answer } from '@/dashboard/client'
-import { FormError } from '@/dashboard/components/fields/form-error'
+import { DialogForm } from '@/dashboard/components/fields/dialog-form'
 import { useSubmission } from '@/dashboard/components/fields/use-submission'
 import { notifyDone } from '@/dashboard/components/notify'
 import { KeyDialog } from './key-dialog'
@@ -33,7 +33,7 @@ function EditForm({ item, close }: { item: KeyBody; close(): void }) {
   // A day that is past already is no fault of whoever changes something else.
   const expiresAt = (day: string) => (day === before.expiresAt ? null : CHECKS.expiresAt(day))
   const form = useForm<KeyFields>({ initialValues: before, validate: { ...CHECKS, expiresAt } })
-  const { submit, isRunning, error } = useSubmission(form, async (fields) => {
+  const submission = useSubmission(form, async (fields) => {
     const changes = changesFrom(before, fields)
     if (Object.keys(changes).length > 0) {
       await answer(accountApi().keys({ id: item.id }).patch(changes))
@@ -43,20 +43,9 @@ function EditForm({ item, close }: { item: KeyBody; close(): void }) {
     close()
   })
   return (
-    <form onSubmit={submit} noValidate>
-      <Stack gap="md">
-        <FormError error={error} />
-        {!item.builtIn && may('keys.use') && <TextInput label="Name" maxLength={200} {...form.getInputProps('name')} />}
-        {may('keys.use') ? <LimitFields form={form} /> : <BudgetField form={form} />}
-        <Group justify="flex-end" gap="sm">
-          <Button variant="default" onClick={close}>
-            Cancel
-          </Button>
-          <Button type="submit" loading={isRunning}>
-            Save
-          </Button>
-        </Group>
-      </Stack>
-    </form>
+    <DialogForm submission={submission} cancel={close} action="Save">
+      {!item.builtIn && may('keys.use') && <TextInput label="Name" maxLength={200} {...form.getInputProps('name')} />}
+      {may('keys.use') ? <LimitFields form={form} /> : <BudgetField form={form} />}
+    </DialogForm>
   )
 }

@@ -1,12 +1,12 @@
 /** Giving an API key another text: the dialog, and what the page says as long as the text before works. */
-import { Alert, Button, Group, NativeSelect, Stack, Text } from '@mantine/core'
+import { Alert, Button, NativeSelect, Text } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useDisclosure } from '@mantine/hooks'
 import { IconInfoCircle } from '@tabler/icons-react'
 import { useState } from 'react'
 import { accountApi } from '@/dashboard/account'
 import { answer } from '@/dashboard/client'
-import { FormError } from '@/dashboard/components/fields/form-error'
+import { DialogForm } from '@/dashboard/components/fields/dialog-form'
 import { useSubmission } from '@/dashboard/components/fields/use-submission'
 import { Moment } from '@/dashboard/components/moment'
 import { CreatedKey } from './created-key'
@@ -54,38 +54,27 @@ type RotateFormProps = { item: KeyBody; onRotated(key: string): void; cancel(): 
 
 function RotateForm({ item, onRotated, cancel }: RotateFormProps) {
   const form = useForm({ initialValues: { overlap: '24h' } })
-  const { submit, isRunning, error } = useSubmission(form, async ({ overlap }) => {
+  const submission = useSubmission(form, async ({ overlap }) => {
     const { key } = await answer(accountApi().keys({ id: item.id }).rotate.post({ overlap }))
     onRotated(key)
     await keysChanged()
   })
   return (
-    <form onSubmit={submit} noValidate>
-      <Stack gap="md">
-        <FormError error={error} />
-        <Text size="sm">The key gets a new text. Its limits, its budget and its usage stay.</Text>
-        {item.formerSecret && (
-          <Alert color="yellow" icon={<IconInfoCircle size={18} />}>
-            The text before the present one, which ends in {item.formerSecret.lastFour}, is refused from then on.
-          </Alert>
-        )}
-        <NativeSelect
-          label="The present text works for"
-          description="Long enough to give every program the new one"
-          data={OVERLAPS}
-          data-autofocus
-          {...form.getInputProps('overlap')}
-        />
-        <Group justify="flex-end" gap="sm">
-          <Button variant="default" onClick={cancel}>
-            Cancel
-          </Button>
-          <Button type="submit" loading={isRunning}>
-            Rotate key
-          </Button>
-        </Group>
-      </Stack>
-    </form>
+    <DialogForm submission={submission} cancel={cancel} action="Rotate key">
+      <Text size="sm">The key gets a new text. Its limits, its budget and its usage stay.</Text>
+      {item.formerSecret && (
+        <Alert color="yellow" icon={<IconInfoCircle size={18} />}>
+          The text before the present one, which ends in {item.formerSecret.lastFour}, is refused from then on.
+        </Alert>
+      )}
+      <NativeSelect
+        label="The present text works for"
+        description="Long enough to give every program the new one"
+        data={OVERLAPS}
+        data-autofocus
+        {...form.getInputProps('overlap')}
+      />
+    </DialogForm>
   )
 }
 

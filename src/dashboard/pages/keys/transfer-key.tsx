@@ -1,8 +1,8 @@
 /** The dialog that makes an API key another member's. */
-import { Button, Group, Select, Stack, Text } from '@mantine/core'
+import { Button, Select, Text } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useDisclosure } from '@mantine/hooks'
-import { FormError } from '@/dashboard/components/fields/form-error'
+import { DialogForm } from '@/dashboard/components/fields/dialog-form'
 import { useSubmission } from '@/dashboard/components/fields/use-submission'
 import { notifyDone } from '@/dashboard/components/notify'
 import { Loaded } from '@/dashboard/components/states/loaded'
@@ -48,32 +48,25 @@ function TransferForm({ item, others, close }: TransferProps & { others: readonl
     initialValues: { userId: '' },
     validate: { userId: (userId) => (userId === '' ? 'Choose a member.' : null) },
   })
-  const { submit, isRunning, error } = useSubmission(form, async ({ userId }) => {
+  const submission = useSubmission(form, async ({ userId }) => {
     await transferKey(item, userId)
     close()
     notifyDone(`“${item.name}” is another member's key now.`)
   })
   return (
-    <form onSubmit={submit} noValidate>
-      <Stack gap="md">
-        <Text size="sm">Programs that use the key notice nothing. Its limits and what it has used stay.</Text>
-        <FormError error={error} />
-        <Select
-          label="To"
-          placeholder="Choose a member"
-          searchable
-          data={others.map(({ userId, name, email }) => ({ value: userId, label: `${name} (${email})` }))}
-          {...form.getInputProps('userId')}
-        />
-        <Group justify="flex-end" gap="sm">
-          <Button variant="default" onClick={close}>
-            Cancel
-          </Button>
-          <Button type="submit" loading={isRunning}>
-            Transfer key
-          </Button>
-        </Group>
-      </Stack>
-    </form>
+    <DialogForm
+      submission={submission}
+      cancel={close}
+      action="Transfer key"
+      lead={<Text size="sm">Programs that use the key notice nothing. Its limits and what it has used stay.</Text>}
+    >
+      <Select
+        label="To"
+        placeholder="Choose a member"
+        searchable
+        data={others.map(({ userId, name, email }) => ({ value: userId, label: `${name} (${email})` }))}
+        {...form.getInputProps('userId')}
+      />
+    </DialogForm>
   )
 }

@@ -1,23 +1,25 @@
-/** The overview, which an account sees first: its money, its requests, and what to do next. */
-
-import { Alert, Anchor, Button, Group, Text } from '@mantine/core'
-import { IconAlertTriangle, IconChartBar, IconLock } from '@tabler/icons-react'
+/** The page of the account at a glance: figures, spend by day, and what a new account still has to do. */
+import { Alert, Anchor, Box, Button, Group, SimpleGrid, Stack, Text, ThemeIcon } from '@mantine/core'
+import { IconAlertTriangle, IconChartBar, IconCheck, IconLock } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
 import { useCallback, useEffect } from 'react'
 import { Link } from 'wouter'
+import { accountApi, type Permission, useMay } from '@/dashboard/account'
+import { answer } from '@/dashboard/client'
 import { StackedBars } from '@/dashboard/components/charts/stacked-bars'
+import { Money } from '@/dashboard/components/money'
 import { Page } from '@/dashboard/components/page'
 import { Section } from '@/dashboard/components/section'
+import { Stat } from '@/dashboard/components/stat'
 import { EmptyState } from '@/dashboard/components/states/empty-state'
 import { ErrorState } from '@/dashboard/components/states/error-state'
 import { Loaded } from '@/dashboard/components/states/loaded'
 import { LoadingRows } from '@/dashboard/components/states/loading-rows'
+import { formatCount, formatDuration, formatMoney } from '@/dashboard/format'
 import { useLiveBalance, useLiveEvents } from '@/dashboard/live'
 import { formatDrawnMoney, stepsBetween } from '@/dashboard/pages/usage/chart-steps'
 import { RecordsList } from '@/dashboard/pages/usage/records-list'
 import { queryClient } from '@/dashboard/query'
-import { MoneyFigures, SpeedFigures } from './figures'
-import { GettingStarted } from './getting-started'
-import { OVERVIEW_KEY, type Overview, useOverview, useRecentRequests } from './overview-data'
 
 const DAYS = 30
 const MS_PER_DAY = 86_400_000
@@ -132,4 +134,139 @@ function toBuckets(days: Overview['days']) {
   const today = new Date().toISOString()
   const first = new Date(Date.now() - (DAYS - 1) * MS_PER_DAY).toISOString()
   return stepsBetween(first, today, 'day').map((step) => ({ ...step, values: values.get(step.key.slice(0, 10)) ?? {} }))
+}
+
+const LAST_WEEK = 'Mean of the last 7 days'
+
+/** What is left, what was spent, and how many requests that was. */
+function MoneyFigures({ overview }: { overview: Overview | undefined }) {
+  const live = useLiveBalance()
+  const money = live ?? overview
+  return (
+    <SimpleGrid cols={{ base: 2, md: 4 }} spacing="md">
+      <Stat
+        label="Balance"
+        value={money && <Money usd={money.balance} />}
+        hint={
+          money &&
+          (money.held === '0' ? 'Nothing held by open requests' : `${formatMoney(money.held)} held by open requests`)
+        }
+      />
+      <Stat label="Spent today" value={overview && <Money usd={overview.spentToday} />} hint="Since midnight UTC" />
+      <Stat label="Spent this month" value={money && <Money usd={money.spentThisMonth} />} hint="Calendar month, UTC" />
+      <Stat
+        label="Requests"
+        value={overview && formatCount(overview.requests)}
+        hint={overview && `${errorsText(overview)}, last 7 days`}
+      />
+    </SimpleGrid>
+  )
+}
+
+/** How fast the answers were, and how many keys can ask for more. */
+function SpeedFigures({ overview }: { overview: Overview | undefined }) {
+  const speed = overview?.speed
+  const time = (milliseconds: number | null) => (milliseconds === null ? '–' : formatDuration(milliseconds))
+  return (
+    <SimpleGrid cols={{ base: 2, md: 4 }} spacing="md">
+      <Stat label="First token" value={speed && time(speed.firstTokenMs)} hint={LAST_WEEK} />
+      <Stat label="Whole answer" value={speed && time(speed.durationMs)} hint={LAST_WEEK} />
+      <Stat
+        label="Tokens per second"
+        value={speed && (speed.tokensPerSecond === null ? '–' : formatCount(Math.round(speed.tokensPerSecond)))}
+        hint={LAST_WEEK}
+      />
+      <Stat label="Active keys" value={overview && formatCount(overview.activeKeys)} hint="Keys that can be used now" />
+    </SimpleGrid>
+  )
+}
+
+function errorsText({ errors }: Overview): string {
+  return errors === 1 ? '1 with an error' : `${formatCount(errors)} with an error`
+}
+
+type Step = { isDone: boolean; title: string; text: string; path: string; action: string; may: Permission }
+
+function GettingStarted({ started }: { started: Overview['started'] }) {
+  const may = useMay()
+  const all: Step[] = [
+    {
+      isDone: started.hasCredit,
+      title: 'Add credit',
+      text: 'Requests are paid from prepaid credit. Nothing is charged beyond it.',
+      path: '/credit',
+      may: 'billing.pay',
+      action: 'Add credit',
+    },
+    {
+      isDone: started.hasKey,
+      title: 'Create an API key',
+      text: 'It is shown once, with a snippet that is ready to run.',
+      path: '/keys',
+      may: 'keys.use',
+      action: 'Create a key',
+    },
+    {
+      isDone: started.hasRequest,
+      title: 'Send a first request',
+      text: 'With your key, or in the playground without writing any code.',
+      path: '/playground',
+      may: 'keys.use',
+      action: 'Open the playground',
+    },
+  ]
+  const steps = all.filter((step) => may(step.may))
+  if (steps.length === 0) return null
+  const next = steps.findIndex((step) => !step.isDone)
+  const done = steps.filter((step) => step.isDone).length
+  return (
+    <Section title="Getting started" description={`${done} of ${steps.length} steps done`}>
+      <Stack component="ol" gap="md" p={0} m={0} style={{ listStyle: 'none' }}>
+        {steps.map((step, index) => (
+          <StepRow key={step.path} step={step} number={index + 1} isNext={index === next} />
+        ))}
+      </Stack>
+    </Section>
+  )
+}
+
+function StepRow({ step, number, isNext }: { step: Step; number: number; isNext: boolean }) {
+  return (
+    <Group component="li" gap="md" align="center">
+      <ThemeIcon variant={step.isDone ? 'light' : 'default'} color="green" radius="xl" size={32}>
+        {step.isDone ? <IconCheck size={18} aria-label="Done" /> : <span aria-hidden="true">{number}</span>}
+      </ThemeIcon>
+      <Box style={{ flex: '1 1 220px' }}>
+        <Text fw={600} size="sm">
+          {step.title}
+        </Text>
+        <Text size="sm" c="dimmed">
+          {step.text}
+        </Text>
+      </Box>
+      {!step.isDone && (
+        <Button component={Link} href={step.path} size="sm" variant={isNext ? 'filled' : 'default'}>
+          {step.action}
+        </Button>
+      )}
+    </Group>
+  )
+}
+
+const OVERVIEW_KEY = ['overview'] as const
+const RECENT_COUNT = 8
+
+/** The account at a glance. */
+function useOverview() {
+  return useQuery({ queryKey: [...OVERVIEW_KEY, 'figures'], queryFn: () => answer(accountApi().overview.get()) })
+}
+
+type Overview = NonNullable<ReturnType<typeof useOverview>['data']>
+
+/** The latest charged requests. */
+function useRecentRequests() {
+  return useQuery({
+    queryKey: [...OVERVIEW_KEY, 'recent'],
+    queryFn: () => answer(accountApi().usage.get({ query: { limit: RECENT_COUNT } })),
+  })
 }

@@ -1,13 +1,14 @@
 /** What a person and a model have said so far in the playground. */
-import { Alert, Anchor, Avatar, Box, Button, Group, Loader, Spoiler, Stack, Text } from '@mantine/core'
+import { Alert, Anchor, Avatar, Box, Button, Group, Loader, Spoiler, Stack, Text, Tooltip } from '@mantine/core'
 import { IconAlertTriangle, IconMessage2Code } from '@tabler/icons-react'
 import { lazy, Suspense, useDeferredValue, useEffect, useRef } from 'react'
 import { Link } from 'wouter'
 import type { ApiError } from '@/dashboard/client'
 import { CopyIcon } from '@/dashboard/components/fields/copy-field'
 import { EmptyState } from '@/dashboard/components/states/empty-state'
-import { AnswerFacts } from './answer-facts'
+import { formatCount, formatDuration, formatMoney } from '@/dashboard/format'
 import { Thumbnails } from './attachments'
+import type { AnswerRecord } from './stream-chat'
 import type { Chat, Turn } from './use-chat'
 
 const HEIGHT = 'max(320px, calc(100vh - 430px))'
@@ -137,4 +138,58 @@ function PlainText({ text }: { text: string }) {
       {text}
     </Text>
   )
+}
+
+/** A line under an answer, which grows while it is being written. */
+function AnswerFacts({ turn }: { turn: Turn }) {
+  const { model, provider, record, firstTokenMs, requestId, state } = turn
+  if (model === undefined) return null
+  return (
+    <Group gap="md" mt={6} style={{ rowGap: 2 }} aria-label="About this answer" role="group">
+      <Tooltip label={`By ${provider ?? 'a provider'}, request ${requestId ?? ''}`} multiline maw={320}>
+        <Fact>{model}</Fact>
+      </Tooltip>
+      {firstTokenMs !== undefined && <Fact>First token {formatDuration(firstTokenMs)}</Fact>}
+      {record && <RecordFacts record={record} />}
+      {state === 'stopped' && <Fact>Stopped: what was written is charged, see Usage</Fact>}
+    </Group>
+  )
+}
+
+function RecordFacts({ record }: { record: AnswerRecord }) {
+  const speed = tokensPerSecond(record)
+  const { inputTokens, cachedTokens, outputTokens, reasoningTokens } = record
+  const details = [
+    cachedTokens > 0 && `${formatCount(cachedTokens)} of the input from a cache`,
+    reasoningTokens > 0 && `${formatCount(reasoningTokens)} of the output reasoning`,
+  ].filter(Boolean)
+  return (
+    <>
+      {speed !== undefined && <Fact>{speed} tokens/s</Fact>}
+      <Tooltip label={details.join(', ')} disabled={details.length === 0}>
+        <Fact>
+          {formatCount(inputTokens)} in, {formatCount(outputTokens)} out
+        </Fact>
+      </Tooltip>
+      <Tooltip label={`Exactly ${formatMoney(record.costUsd, { isExact: true })}`}>
+        <Fact>{formatMoney(record.costUsd)}</Fact>
+      </Tooltip>
+    </>
+  )
+}
+
+function Fact({ children, ...rest }: { children: React.ReactNode }) {
+  return (
+    <Text span size="xs" c="dimmed" className="figures" {...rest}>
+      {children}
+    </Text>
+  )
+}
+
+/** The writing alone, without the wait for its first word; undefined where it was too short to tell. */
+function tokensPerSecond({ outputTokens, durationMs, firstTokenMs }: AnswerRecord): string | undefined {
+  const writingMs = durationMs - (firstTokenMs ?? 0)
+  if (outputTokens < 2 || writingMs < 1) return undefined
+  const speed = (outputTokens / writingMs) * 1000
+  return speed >= 10 ? Math.round(speed).toLocaleString('en-US') : speed.toFixed(1)
 }

@@ -1,16 +1,18 @@
 /** The playground: a page to try models, with what each answer took and cost. */
-import { Box, Button, Grid, Group, Select } from '@mantine/core'
-import { IconEraser } from '@tabler/icons-react'
+import { Anchor, Box, Button, Grid, Group, Modal, Select, Stack, Text } from '@mantine/core'
+import { useDisclosure, useMediaQuery } from '@mantine/hooks'
+import { IconCode, IconEraser } from '@tabler/icons-react'
 import { useState } from 'react'
-import { useSearchParams } from 'wouter'
+import { Link, useSearchParams } from 'wouter'
 import { chatModels, type ModelBody, type TierBody, useCatalogue } from '@/dashboard/catalogue'
 import { Page } from '@/dashboard/components/page'
 import { Section } from '@/dashboard/components/section'
+import { SnippetTabs } from '@/dashboard/components/snippet-tabs'
 import { Loaded } from '@/dashboard/components/states/loaded'
-import { CodeDialog } from './code-dialog'
+import { KEY_PLACEHOLDER } from '@/dashboard/snippets'
 import { Composer } from './composer'
 import { Conversation } from './conversation'
-import { DEFAULT_SETTINGS, obstacle, type Settings } from './settings'
+import { DEFAULT_SETTINGS, keyOf, type Message, obstacle, type Settings } from './settings'
 import { SettingsPanel } from './settings-panel'
 import { messagesOf, useChat } from './use-chat'
 
@@ -101,4 +103,59 @@ function optionsOf({ models, tiers }: Catalogue) {
     { group: 'Automatic', items: items(tiers) },
     { group: 'Models', items: items(models) },
   ].filter((group) => group.items.length > 0)
+}
+
+/** A model has to be asked something. */
+const EXAMPLE: Message = { role: 'user', text: 'Say hello' }
+
+/** The button and its dialog; `messages` is the conversation so far. */
+function CodeDialog({ settings, messages }: { settings: Settings; messages: readonly Message[] }) {
+  const [isOpen, { open, close }] = useDisclosure()
+  const isPhone = useMediaQuery('(max-width: 48em)')
+  const key = keyOf(settings) || KEY_PLACEHOLDER
+  const { model, system, temperature, maxTokens } = settings
+  const asked = messages.at(-1)?.role === 'assistant' ? messages.slice(0, -1) : messages
+  return (
+    <>
+      <Button variant="default" size="sm" leftSection={<IconCode size={16} />} onClick={open}>
+        Code
+      </Button>
+      <Modal
+        opened={isOpen}
+        onClose={close}
+        title="The same call as code"
+        size="xl"
+        fullScreen={isPhone ?? false}
+        closeButtonProps={{ 'aria-label': 'Close' }}
+      >
+        <Stack gap="md">
+          <SnippetTabs
+            call={{
+              origin: window.location.origin,
+              key,
+              model,
+              system: system.trim(),
+              turns: asked.length > 0 ? asked : [EXAMPLE],
+              temperature: temperature === '' ? undefined : temperature,
+              maxTokens: maxTokens === '' ? undefined : maxTokens,
+            }}
+          />
+          {asked.some(({ images = [] }) => images.length > 0) && (
+            <Text size="sm" c="dimmed">
+              The images are left out here.
+            </Text>
+          )}
+          {key === KEY_PLACEHOLDER && (
+            <Text size="sm" c="dimmed">
+              Put one of your{' '}
+              <Anchor component={Link} href="/keys" size="sm" underline="always">
+                API keys
+              </Anchor>{' '}
+              in place of {KEY_PLACEHOLDER}.
+            </Text>
+          )}
+        </Stack>
+      </Modal>
+    </>
+  )
 }

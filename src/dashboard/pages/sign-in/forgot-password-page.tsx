@@ -5,11 +5,10 @@ import { IconMailCheck } from '@tabler/icons-react'
 import { useState } from 'react'
 import { answer, api } from '@/dashboard/client'
 import { useSubmission } from '@/dashboard/components/fields/use-submission'
+import { TextLink } from './links'
 import { PublicFrame } from './public-frame'
-import { checkEmail } from './rules'
+import { checkEmail, useSignInOptions } from './rules'
 import { EmailField, SignInForm } from './sign-in-form'
-import { TextLink } from './text-link'
-import { useSignInOptions } from './use-options'
 
 export function ForgotPasswordPage() {
   const [mailedTo, setMailedTo] = useState<string>()

@@ -8,10 +8,10 @@ import { PasswordField } from '@/dashboard/components/fields/password-field'
 import { useSubmission } from '@/dashboard/components/fields/use-submission'
 import { viewerChanged } from '@/dashboard/session'
 import { useMailedToken } from './arrival'
+import { TextLink } from './links'
 import { PublicFrame } from './public-frame'
 import { checkPasswordLength } from './rules'
 import { BrokenLink, SignInForm } from './sign-in-form'
-import { TextLink } from './text-link'
 
 export function ResetPasswordPage() {
   const token = useMailedToken()

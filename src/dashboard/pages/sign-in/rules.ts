@@ -1,4 +1,6 @@
-/** What the forms of sign-in check before they ask the server, whose word is the last. */
+/** What signing in offers here, and what its forms check before they ask the server, whose word is the last. */
+import { useQuery } from '@tanstack/react-query'
+import { answer, api } from '@/dashboard/client'
 
 const MIN_CHARS = 8
 const MAX_CHARS = 256
@@ -17,4 +19,13 @@ export function checkPasswordLength(password: string): string | null {
 /** What is wrong where something has to be entered; null where nothing is. */
 export function checkEntered(what: string): (value: string) => string | null {
   return (value) => (value.trim() === '' ? `Enter ${what}.` : null)
+}
+
+/** Whether sign-up is open, whether mail is sent, and how long passwords are. */
+export function useSignInOptions() {
+  return useQuery({
+    queryKey: ['sign-in-options'],
+    staleTime: Number.POSITIVE_INFINITY,
+    queryFn: () => answer(api.session.options.get()),
+  })
 }

@@ -9,12 +9,10 @@ import { PasswordField } from '@/dashboard/components/fields/password-field'
 import { useSubmission } from '@/dashboard/components/fields/use-submission'
 import { useViewer } from '@/dashboard/session'
 import { useArrival, useNext } from './arrival'
+import { ResendButton, TextLink } from './links'
 import { PublicFrame } from './public-frame'
-import { ResendButton } from './resend-button'
-import { checkEmail, checkEntered, checkPasswordLength } from './rules'
+import { checkEmail, checkEntered, checkPasswordLength, useSignInOptions } from './rules'
 import { EmailField, SignInForm } from './sign-in-form'
-import { TextLink } from './text-link'
-import { useSignInOptions } from './use-options'
 
 export function SignUpPage() {
   const [mailedTo, setMailedTo] = useState<string>()

@@ -6,10 +6,10 @@ import { ApiError, answer, api } from '@/dashboard/client'
 import { PasswordField } from '@/dashboard/components/fields/password-field'
 import { useSubmission } from '@/dashboard/components/fields/use-submission'
 import { useArrival, useMailedToken } from './arrival'
+import { TextLink } from './links'
 import { PublicFrame } from './public-frame'
 import { checkEntered } from './rules'
 import { BrokenLink, SignInForm } from './sign-in-form'
-import { TextLink } from './text-link'
 
 export function VerifyEmailPage() {
   const token = useMailedToken()

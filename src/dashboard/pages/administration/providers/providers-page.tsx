@@ -1,6 +1,6 @@
 /** The page of providers and targets as the process that answers sees them at this moment. */
 import { Box, Group, SimpleGrid, Stack, Text, Title } from '@mantine/core'
-import { IconServerBolt } from '@tabler/icons-react'
+import { IconArrowsSplit2, IconServerBolt } from '@tabler/icons-react'
 import { DataTable, FIGURES } from '@/dashboard/components/lists/data-table'
 import { Moment } from '@/dashboard/components/moment'
 import { Page } from '@/dashboard/components/page'
@@ -9,10 +9,15 @@ import { EmptyState } from '@/dashboard/components/states/empty-state'
 import { Loaded } from '@/dashboard/components/states/loaded'
 import { Status } from '@/dashboard/components/status'
 import { formatCount, formatDuration } from '@/dashboard/format'
-import { type Health, type ProviderHealth, useHealth } from '@/dashboard/pages/administration/admin-data'
+import {
+  type Health,
+  type ProviderHealth,
+  type TierReport,
+  useHealth,
+  useTierReport,
+} from '@/dashboard/pages/administration/admin-data'
 import { CIRCUIT_WORDS, KEY_WORDS } from '@/dashboard/pages/administration/words'
 import { ProviderTrial, TargetName } from './provider-trial'
-import { TierSection } from './tier-section'
 
 export function AdminProvidersPage() {
   const health = useHealth()
@@ -204,4 +209,69 @@ function Fallbacks({ health }: { health: Health }) {
       )}
     </Section>
   )
+}
+
+function TierSection() {
+  const report = useTierReport()
+  return (
+    <Section
+      title="Answers of tiers"
+      description="Counted for a share of each tier's requests, by all gateways. Feedback is counted for every request."
+      isFlush
+    >
+      <Loaded query={report}>{(data) => <Answers report={data} />}</Loaded>
+    </Section>
+  )
+}
+
+function Answers({ report: { days, tiers, observed } }: { report: TierReport }) {
+  const shares = new Map(tiers.map(({ tier, share }) => [tier, share]))
+  if (observed.length === 0) {
+    return (
+      <EmptyState icon={IconArrowsSplit2} title="Nothing observed yet">
+        Answers of tiers appear here within seconds. The catalogue says what share of a tier is looked at (`observe`).
+      </EmptyState>
+    )
+  }
+  return (
+    <>
+      <DataTable
+        items={observed}
+        keyOf={({ tier, model }) => `${tier} ${model}`}
+        minWidth={640}
+        verticalSpacing="xs"
+        columns={[
+          { title: 'Tier', className: 'wrap-anywhere', cell: ({ tier }) => tier },
+          { title: 'Model', className: 'wrap-anywhere', cell: ({ model }) => model },
+          { title: 'Observed', ...FIGURES, cell: ({ tier }) => percent(shares.get(tier)) },
+          { title: 'Answers', ...FIGURES, cell: ({ answers }) => formatCount(answers) },
+          { title: 'Cut by length', ...FIGURES, cell: (row) => partOf(row.cutByLength, row.answers) },
+          { title: 'Asked again', ...FIGURES, cell: (row) => partOf(row.retries, row.answers) },
+          { title: 'Tokens each', ...FIGURES, cell: tokensEach },
+          { title: 'Thumbs up / down', ...FIGURES, cell: thumbs },
+        ]}
+      />
+      <Text size="xs" c="dimmed" px="lg" pb="lg">
+        The last {formatCount(days)} days, UTC.
+      </Text>
+    </>
+  )
+}
+
+type Observed = TierReport['observed'][number]
+
+function tokensEach({ outputTokens, answers }: Observed): string {
+  return answers === 0 ? '–' : formatCount(Math.round(outputTokens / answers))
+}
+
+function thumbs({ thumbsUp, thumbsDown }: Observed): string {
+  return `${formatCount(thumbsUp)} / ${formatCount(thumbsDown)}`
+}
+
+function percent(share: number | undefined): string {
+  return share === undefined ? '–' : `${Math.round(share * 1000) / 10} %`
+}
+
+function partOf(some: number, all: number): string {
+  return `${formatCount(some)} ${all === 0 ? '' : `(${percent(some / all)})`}`
 }

@@ -1,18 +1,21 @@
-/** What the routes of failed requests take and answer, for their account and for administrators alike. */
+/** Failed requests, as a list and one by one: the account's own routes, and what that of administrators shares with them. */
 import { type Static, Type } from '@sinclair/typebox'
-import { t } from 'elysia'
+import { Elysia, t } from 'elysia'
+import { GatewayError } from '@/chat/error'
 import type { FailureSearch, FoundFailure } from '@/console/usage-views/failures/failure-search'
 import type { Sight } from '@/console/usage-views/usage-filter'
 import type { UsageViews } from '@/console/usage-views/usage-views'
 import { titled } from '@/http/openapi/titled'
 import { orNull } from '@/lib/schemas'
+import { ACCOUNT_PREFIX, type GuardDeps, guard, IN_ACCOUNT } from './guard'
+import { sightOf } from './key-authority'
 import { PAGE } from './pages'
+import { listOf, NullableText } from './wire'
 
-const NullableText = orNull(Type.String())
 const word = (description: string) =>
   Type.Optional(Type.String({ pattern: '^[\\x21-\\x7e]{1,200}$', maxLength: 200, description }))
 
-export const FailureBody = titled('FailedRequest', {
+const FailureBody = titled('FailedRequest', {
   requestId: Type.String(),
   at: Type.String({ description: 'ISO 8601 in UTC' }),
   keyId: Type.String(),
@@ -30,8 +33,7 @@ export const FailureBody = titled('FailedRequest', {
 })
 
 export const FailurePage = titled('FailedRequests', {
-  items: Type.Array(FailureBody),
-  nextCursor: NullableText,
+  ...listOf(FailureBody).properties,
   sums: Type.Array(Type.Object({ status: Type.Integer(), code: Type.String(), requests: Type.Integer() }), {
     description: 'All that there were of each kind under this filter, listed or not; the most first',
   }),
@@ -62,6 +64,36 @@ export async function readFailurePage(
 }
 
 /** One failed request. */
-export function failureBody({ atMs, ...failure }: FoundFailure): Static<typeof FailureBody> {
+function failureBody({ atMs, ...failure }: FoundFailure): Static<typeof FailureBody> {
   return { ...failure, at: new Date(atMs).toISOString() }
+}
+
+/** Mounts `/dashboard/api/a/:accountId/failures`. */
+export function failureRoutes(deps: GuardDeps & { usage: UsageViews }) {
+  const { usage } = deps
+  return new Elysia({ name: 'failure-routes', prefix: `${ACCOUNT_PREFIX}/failures`, tags: ['Dashboard'] })
+    .use(guard(deps))
+    .get('', ({ viewer, query }) => readFailurePage(usage, sightOf(viewer), query), {
+      may: 'usage.read',
+      query: FailureQuery,
+      response: FailurePage,
+      detail: { summary: 'List failed requests', description: FAILURES_DESCRIPTION },
+    })
+    .get(
+      '/:requestId',
+      async ({ viewer, params }) => {
+        const found = await usage.failure(sightOf(viewer), params.requestId)
+        if (!found) throw new GatewayError('not_found', 'Your account has no failed request with this id.')
+        return failureBody(found)
+      },
+      {
+        may: 'usage.read',
+        params: Type.Object({
+          ...IN_ACCOUNT,
+          requestId: Type.String({ pattern: '^[\\x21-\\x7e]{1,200}$', maxLength: 200 }),
+        }),
+        response: FailureBody,
+        detail: { summary: 'Get a failed request', description: 'By its `x-request-id`, where it is in the list.' },
+      },
+    )
 }

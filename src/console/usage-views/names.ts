@@ -1,5 +1,6 @@
-/** The names of an account's API keys, deleted ones included: old usage keeps the name of its key. */
+/** The names of API keys and people, also of those that are gone: old usage keeps the name of its key. */
 import { and, eq, inArray } from 'drizzle-orm'
+import { users } from '@/db/auth-schema'
 import type { Database } from '@/db/client'
 import { apiKeys } from '@/db/schema'
 
@@ -15,5 +16,13 @@ export async function readKeyNames(
     .select({ id: apiKeys.id, name: apiKeys.name })
     .from(apiKeys)
     .where(and(eq(apiKeys.accountId, accountId), inArray(apiKeys.id, ids)))
+  return new Map(rows.map(({ id, name }) => [id, name]))
+}
+
+/** Names by member id; whoever is not known any more has none. `memberIds` come from an account's own records. */
+export async function readMemberNames({ db }: Database, memberIds: readonly string[]): Promise<Map<string, string>> {
+  const ids = memberIds.filter((id) => id !== '')
+  if (ids.length === 0) return new Map()
+  const rows = await db.select({ id: users.id, name: users.name }).from(users).where(inArray(users.id, ids))
   return new Map(rows.map(({ id, name }) => [id, name]))
 }

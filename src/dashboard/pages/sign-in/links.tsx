@@ -1,9 +1,21 @@
-/** The button that asks for the confirmation mail once more. */
-import { Button } from '@mantine/core'
+/** What stands within and below the forms of sign-in: links in a sentence, and sending a mail again. */
+import { Anchor, Button } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
+import type { ReactNode } from 'react'
+import { Link } from 'wouter'
 import { answer, api } from '@/dashboard/client'
 import { notifyDone, notifyError } from '@/dashboard/components/notify'
 
+/** A link within a sentence, underlined so that not only its colour tells it apart. */
+export function TextLink({ href, children }: { href: string; children: ReactNode }) {
+  return (
+    <Anchor component={Link} href={href} inherit underline="always">
+      {children}
+    </Anchor>
+  )
+}
+
+/** The button that asks for the confirmation mail once more. */
 export function ResendButton({ email }: { email: string }) {
   const resend = useMutation({
     mutationFn: () => answer(api.session.email.resend.post({ email })),

@@ -1,8 +1,8 @@
-/** What the routes of account statements take and answer, for the account itself and for administrators alike. */
-
+/** Account statements, page by page and as a file: the account's own routes, and what those of administrators share with them. */
 import { type Static, Type } from '@sinclair/typebox'
-import { t } from 'elysia'
+import { Elysia, t } from 'elysia'
 import { GatewayError, invalidRequest } from '@/chat/error'
+import type { Member } from '@/console/auth/viewer'
 import {
   MOVEMENT_KINDS,
   type Movement,
@@ -15,9 +15,10 @@ import { titled } from '@/http/openapi/titled'
 import { formatUsd, type Nano } from '@/lib/money'
 import { countUpTo, formatCursor, parseCursor, textLike } from '@/lib/paging'
 import { oneOf, orNull } from '@/lib/schemas'
+import { ACCOUNT_PREFIX, type GuardDeps, guard } from './guard'
+import { PAGE } from './pages'
+import { CSV_FILE, csvFile, inUsd, NullableText, exactUsd as usd } from './wire'
 
-const NullableText = orNull(Type.String())
-const usd = (description: string) => Type.String({ description: `${description}, USD as exact decimal text` })
 const day = (description: string) =>
   Type.Optional(Type.String({ pattern: '^20\\d{2}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])$', description }))
 
@@ -55,7 +56,7 @@ const PERIOD = {
 export const PeriodQuery = Type.Object(PERIOD)
 export const StatementQuery = Type.Object({
   ...PERIOD,
-  cursor: Type.Optional(Type.String({ maxLength: 500, description: '`nextCursor` of the page before' })),
+  cursor: PAGE.cursor,
   limit: Type.Optional(t.Numeric({ minimum: 1, maximum: 500, multipleOf: 1, default: 100 })),
 })
 
@@ -81,11 +82,7 @@ export async function readStatementPage(
   return {
     from: period.from,
     to: period.to ?? null,
-    opening: formatUsd(opening),
-    closing: formatUsd(closing),
-    credited: formatUsd(credited),
-    takenBack: formatUsd(takenBack),
-    spent: formatUsd(spent),
+    ...inUsd({ opening, closing, credited, takenBack, spent }),
     count,
     items: movements.map((movement) => movementBody(movement, reader)),
     nextCursor: hasMore && last ? formatCursor([last.day, last.rank, last.atMicros, last.entryId]) : null,
@@ -111,28 +108,19 @@ export async function statementFile(
     ...rows,
     csvRow([lastDay, null, 'closing', null, decimal(closing), null, null, null, null]),
   ].join('')
-  return new Response(text, {
-    headers: {
-      'content-type': 'text/csv; charset=utf-8',
-      'content-disposition': `attachment; filename="statement-${period.from}-to-${lastDay}.csv"`,
-      'cache-control': 'no-store',
-      'x-content-type-options': 'nosniff',
-    },
-  })
+  return csvFile(`statement-${period.from}-to-${lastDay}.csv`, text)
 }
 
 const HEADINGS = [
-  ...[
-    'day_utc',
-    'time_utc',
-    'kind',
-    'amount_usd',
-    'balance_usd',
-    'requests',
-    'order_reference',
-    'entry_id',
-    'reference',
-  ],
+  'day_utc',
+  'time_utc',
+  'kind',
+  'amount_usd',
+  'balance_usd',
+  'requests',
+  'order_reference',
+  'entry_id',
+  'reference',
 ]
 
 function csvMovement(movement: Movement, reader: Reader): string {
@@ -156,28 +144,13 @@ async function readPart(
 }
 
 function movementBody(movement: Movement, { isAdministrator }: Reader): Static<typeof MovementBody> {
-  const {
-    day: ofDay,
-    kind,
-    atMicros,
-    entryId,
-    amount,
-    balance,
-    requests,
-    orderId,
-    orderReference,
-    reference,
-  } = movement
+  const { atMicros, entryId, amount, balance, reference, rank: _, ...rest } = movement
+  const isUsage = rest.kind === 'usage'
   return {
-    day: ofDay,
-    kind,
-    requests,
-    orderId,
-    orderReference,
-    id: kind === 'usage' ? `usage ${ofDay}` : entryId,
-    at: kind === 'usage' ? null : new Date(Math.floor(atMicros / 1000)).toISOString(),
-    amount: formatUsd(amount),
-    balance: formatUsd(balance),
+    ...rest,
+    ...inUsd({ amount, balance }),
+    id: isUsage ? `usage ${rest.day}` : entryId,
+    at: isUsage ? null : new Date(Math.floor(atMicros / 1000)).toISOString(),
     reference: isAdministrator ? reference : null,
   }
 }
@@ -207,4 +180,35 @@ function placeOf(cursor: string | undefined): StatementPlace | undefined {
   if (!place || Number.isNaN(Date.parse(place[0]))) throw invalidRequest('cursor: is not one of this list.', 'cursor')
   const [ofDay, rank, atMicros, entryId] = place
   return { day: ofDay, rank, atMicros, entryId }
+}
+
+/** Mounts `/dashboard/api/a/:accountId/statement`. */
+export function accountStatementRoutes(deps: GuardDeps & { usage: UsageViews }) {
+  const { usage } = deps
+  return new Elysia({ name: 'account-statement-routes', prefix: `${ACCOUNT_PREFIX}/statement`, tags: ['Dashboard'] })
+    .use(guard(deps))
+    .get('', ({ viewer, query }) => readStatementPage(usage, readerOf(viewer), query), {
+      may: 'billing.read',
+      query: StatementQuery,
+      response: StatementBody,
+      detail: {
+        summary: 'Account statement',
+        description:
+          'Every movement of money of a period with the balance after it: credit bought, refunds, chargebacks, adjustments, and usage by ' +
+          'the day (UTC). `opening` and all amounts add up to `closing`.',
+      },
+    })
+    .get('/csv', ({ viewer, query }) => statementFile(usage, readerOf(viewer), query), {
+      may: 'billing.read',
+      query: PeriodQuery,
+      detail: {
+        summary: 'Account statement as CSV',
+        description: 'With a row for the opening and one for the closing balance.',
+        responses: CSV_FILE,
+      },
+    })
+}
+
+function readerOf({ accountId }: Member) {
+  return { accountId, isAdministrator: false }
 }

@@ -1,0 +1,62 @@
+/** What the answers of many routes have in common: pages of a list, moments, amounts, and files. */
+import { type ArrayOptions, type ObjectOptions, type TProperties, type TSchema, Type } from '@sinclair/typebox'
+import { formatUsd, type Nano } from '@/lib/money'
+import type { Page } from '@/lib/paging'
+import { orNull } from '@/lib/schemas'
+import { NextCursor } from './pages'
+
+export const NullableText = orNull(Type.String())
+export const DecimalUsd = Type.String({ description: 'Decimal USD' })
+
+/** An amount that needs a description. */
+export function exactUsd(description: string) {
+  return Type.String({ description: `${description}, USD as exact decimal text` })
+}
+
+/** A body of exactly these fields. */
+export function exactly<Fields extends TProperties>(fields: Fields, options: ObjectOptions = {}) {
+  return Type.Object(fields, { additionalProperties: false, ...options })
+}
+
+/** One page of a list. */
+export function listOf<Item extends TSchema>(item: Item, options: ArrayOptions = {}) {
+  return Type.Object({ items: Type.Array(item, options), nextCursor: NextCursor })
+}
+
+/** A page with its items as they are sent. */
+export function mapPage<Item, Body>(page: Page<Item>, toBody: (item: Item) => Body): Page<Body> {
+  return { ...page, items: page.items.map((item) => toBody(item)) }
+}
+
+type IsoMoments<Row> = {
+  [Name in keyof Row]: Row[Name] extends Date ? string : Row[Name] extends Date | null ? string | null : Row[Name]
+}
+
+/** The same fields, those that are moments as ISO 8601 in UTC. */
+export function isoMoments<Row extends object>(row: Row): IsoMoments<Row> {
+  const fields = Object.entries(row).map(([name, value]) => [name, value instanceof Date ? value.toISOString() : value])
+  return Object.fromEntries(fields) as IsoMoments<Row>
+}
+
+/** The same fields as exact decimal USD. */
+export function inUsd<Name extends string>(amounts: Record<Name, Nano>): Record<Name, string> {
+  const fields = Object.entries<Nano>(amounts).map(([name, amount]) => [name, formatUsd(amount)])
+  return Object.fromEntries(fields) as Record<Name, string>
+}
+
+/** How the documentation tells of a {@link csvFile}. */
+export const CSV_FILE = {
+  200: { description: 'CSV with a header row', content: { 'text/csv': { schema: { type: 'string' } } } },
+} as const
+
+/** An answer that browsers save as a file of this name. */
+export function csvFile(name: string, text: string | ReadableStream<Uint8Array>): Response {
+  return new Response(text, {
+    headers: {
+      'content-type': 'text/csv; charset=utf-8',
+      'content-disposition': `attachment; filename="${name}"`,
+      'cache-control': 'no-store',
+      'x-content-type-options': 'nosniff',
+    },
+  })
+}
