@@ -128,6 +128,25 @@ describe('a store whose user may not append records', () => {
   })
 })
 
+test.each(['xadd', 'zrem', 'mset', 'set', 'pexpire'])(
+  'a store whose user may not %s for a while charges once, however often it is asked to',
+  async (command) => {
+    const payer = await bench.fund(1_000)
+    const hold = request(payer, 100)
+    await bench.ledger.reserve(hold)
+    await bench.redis.call('ACL', 'SETUSER', 'default', `-${command}`)
+    const tries = [1, 2].map(() => bench.ledger.settle(settlement(hold, 40)))
+    await Promise.allSettled(tries)
+    await bench.redis.call('ACL', 'SETUSER', 'default', `+${command}`)
+    await bench.ledger.settle(settlement(hold, 40))
+    const { accountId } = payer
+    expect(await bench.ledger.readBalance(accountId)).toMatchObject({ available: 960, held: 0, spent: 40 })
+    expect(await bench.ledger.readKey(payer)).toMatchObject({ open: 0, held: 0, spentThisMonth: 40 })
+    await bench.history.flush(bench.redis, [accountId])
+    expect(bench.history.records(accountId).map(({ cost }) => Number(cost))).toEqual([40])
+  },
+)
+
 describe('a store that hangs', () => {
   test('is given up on in time; a reserve that ran all the same can be taken back by its id', async () => {
     const payer = await bench.fund(1_000)

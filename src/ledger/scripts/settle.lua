@@ -15,7 +15,7 @@
 --
 -- NEEDS  prelude: call match MAX_AMOUNT MAX_INTEGER BUDGETED refuse within integer decimal currentMs monthOf memberOf
 --        budgets: windowsAt budgetsOf chargeBudgets writeBudgets
---        holds: TOMBSTONE_MS holdOf newHold countMonth freeLimits chargeAccount freeKey writePayer bury appendRecord
+--        holds: holdOf newHold countMonth freeLimits chargeAccount freeKey writeCharged appendRecord
 -- SHARES account: credit expire load-account load-budgets load-payer read-account release reserve set-account view-account
 --          withhold
 --        key: expire load-account load-key load-payer read-key release reserve set-key view-account
@@ -116,13 +116,12 @@ appendRecord(KEYS[5], KEYS[6], {
   memberId = budgets and budgets.owner or nil,
   summary = ARGV[5],
 }, account.layout)
-writePayer(KEYS[2], account, KEYS[3], key)
-if budgets then
-  writeBudgets(opened)
-end
 if isOpen then
   call('ZREM', KEYS[4], memberOf(payer, holdId, decimal(hold.amount)))
 end
-bury(KEYS[1], hold, 'settled', cost, TOMBSTONE_MS)
+if budgets then
+  writeBudgets(opened)
+end
+writeCharged(KEYS[2], account, KEYS[3], key, KEYS[1], hold, cost)
 local kind = isLate and 'late' or 'settled'
 return { kind, account.seq, nowMs, isLate and hold.cost or returned, flags, isHangUp and charge or nil }

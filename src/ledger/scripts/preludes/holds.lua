@@ -71,25 +71,18 @@ local function freeKey(key, hold, tokensUsed)
   key.held = key.held - hold.amount
 end
 
--- Writes what a request has moved: an account, and its key where that is loaded.
-local function writePayer(accountName, account, keyName, key)
-  if key and key.layout and account.layout then
-    call('MSET', accountName, accountText(account), keyName, keyText(key))
-    return
-  end
-  writeAccount(accountName, account)
-  if key then
-    writeKey(keyName, key)
-  end
+-- What a tombstone of a packed hold says.
+local function tombstoneText(hold, state, cost, owner)
+  local tombstone = newHold(hold.payer, hold.layout, 0)
+  tombstone.state, tombstone.cost, tombstone.record = state, cost, owner or ''
+  return holdText(tombstone)
 end
 
 -- Turns a hold into a tombstone: what became of it, whose it was (where that is given), and no more. It is never deleted and written anew: in a cluster slot that is
 -- moving to another node, a name that vanishes may not be written again, and the script would end between two writes.
 local function bury(name, hold, state, cost, ttlMs, owner)
   if hold.layout then
-    local tombstone = newHold(hold.payer, hold.layout, 0)
-    tombstone.state, tombstone.cost, tombstone.record = state, cost, owner or ''
-    call('SET', name, holdText(tombstone), 'PX', decimal(ttlMs))
+    call('SET', name, tombstoneText(hold, state, cost, owner), 'PX', decimal(ttlMs))
     return
   end
   call('HSET', name, 'state', state, 'payer', hold.payer, 'cost', decimal(cost))
@@ -98,6 +91,26 @@ local function bury(name, hold, state, cost, ttlMs, owner)
     call('HSET', name, 'record', owner)
   end
   call('PEXPIRE', name, decimal(ttlMs))
+end
+
+-- Writes what a charge has moved and that its hold was charged, packed ones by one command: where the store refuses the tombstone after
+-- the account was written, each repetition would charge and return the hold once more.
+local function writeCharged(accountName, account, keyName, key, holdName, hold, cost)
+  if not (account.layout and hold.layout and (not key or key.layout)) then
+    writeAccount(accountName, account)
+    if key then
+      writeKey(keyName, key)
+    end
+    bury(holdName, hold, 'settled', cost, TOMBSTONE_MS)
+    return
+  end
+  local tombstone = tombstoneText(hold, 'settled', cost)
+  if key then
+    call('MSET', accountName, accountText(account), keyName, keyText(key), holdName, tombstone)
+  else
+    call('MSET', accountName, accountText(account), holdName, tombstone)
+  end
+  call('PEXPIRE', holdName, decimal(TOMBSTONE_MS))
 end
 
 -- Appends a usage record: its envelope and its facts, in one text where the shard is compact. To gateways that know hashes only it is
