@@ -8,7 +8,7 @@ import { jsonArrayFraming } from '@/formats/generate-content/framing'
 import { RepeatPattern, type StreamItem } from '@/gateway/attempt/repeats'
 import { openStreamSource } from '@/gateway/attempt/stream-source'
 import { StreamWriter, type Written } from '@/gateway/relay/stream-writer'
-import { createSignatureCollector } from '@/gateway/signatures/signature-collector'
+import { createSignatureCollector, type SignatureCollector } from '@/gateway/signatures/signature-collector'
 import { assert } from '@/lib/assert'
 import { parseJson } from '@/lib/json'
 import { SseParser } from '@/lib/streams/sse'
@@ -136,8 +136,9 @@ function answerOf({ provider, client, isArray }: Case) {
 
 type Told = { text: string; ending: unknown; reading: unknown; signed: unknown }
 
-function endingOf(written: Written): unknown {
-  return written.state === 'failed' ? written.failure : written.state
+function toldOf(text: string, written: Written, answer: TestAnswer, signatures: SignatureCollector): Told {
+  const ending = written.state === 'failed' ? written.failure : written.state
+  return { text, ending, reading: answer.charge.meter.reading(), signed: [...signatures.signedCalls()] }
 }
 
 /** Every event decoded and written by itself: what has to come of it. */
@@ -147,10 +148,7 @@ function longWay(input: Case): Told {
   const parser = new SseParser()
   const decoder = formatOf(input.provider).createStreamDecoder()
   let text = ''
-  function told(written: Written): Told {
-    const { meter } = answer.charge
-    return { text, ending: endingOf(written), reading: meter.reading(), signed: [...signatures.signedCalls()] }
-  }
+  const told = (written: Written) => toldOf(text, written, answer, signatures)
   const open = parser.push(Buffer.concat(input.pieces))
   const rest = parser.end().map((sse) => ({ ...sse, raw: /^[\r\n]*$/.test(sse.raw) ? sse.raw : `${sse.raw}\n\n` }))
   for (const sse of [...open, ...rest]) {
@@ -182,9 +180,7 @@ async function shortWay(input: Case): Promise<Told & { repeats: number }> {
     const written = writeAll(writer, answer, batch)
     text += written.text
     if (written.state === 'open') continue
-    const { meter } = answer.charge
-    const signed = [...signatures.signedCalls()]
-    return { text, ending: endingOf(written), reading: meter.reading(), signed, repeats }
+    return { ...toldOf(text, written, answer, signatures), repeats }
   }
 }
 
