@@ -78,9 +78,10 @@ async function prepare(environment: Environment, logWriter: LogWriter): Promise<
   const { redact, learn: learnSecrets } = createLearningRedactor(catalogSecrets(catalog))
   const logger = createLogger({ level: config.logLevel, write: logWriter.write, service: catalog.service, redact })
   const isServing = config.supervised !== undefined || config.processes === 1
-  // Begun first, so that they have read their files by the time that strangers can take all descriptors.
+  // Read first: beside the threads, which load for half a second, its modules take longer.
+  if (isServing) await loadServer()
+  // Begun here, so that they have read their files by the time that strangers can take all descriptors.
   const threads = isServing ? startThreads() : Promise.resolve()
-  if (isServing) void loadServer()
   return { ...settings, logger, learnSecrets, threads }
 }
 
@@ -157,7 +158,7 @@ async function startOne(prepared: Prepared, { redisUrl, databaseUrl }: Stores): 
   return runServer({ ...serverOptions(prepared, gatewayName()), redisUrl, databaseUrl })
 }
 
-/** Half of all modules: read while the stores are asked, and not at all by a supervisor. */
+/** Half of all modules, of which a supervisor needs none. */
 function loadServer() {
   return import('./run-server')
 }
