@@ -23,6 +23,24 @@ export type ToolTerms = Pick<ToolPrice, 'price' | 'cost' | 'per'> & {
   unsaidUses: number
 }
 
+/** What an answer is charged by, besides how it ends and what was seen of it. */
+export type AnswerTerms = {
+  pricing: Pricing
+  /** The tools that the request offers and the target has prices for; undefined where there are none, as in nearly every request. */
+  tools: readonly ToolTerms[] | undefined
+  /** Whether it is known that the provider never got the request. */
+  isUnreached?: true
+  hold: { readonly size: Covered }
+}
+
+/** What the answer costs if it ends like this, tokens and tools. */
+export function chargeAt(terms: AnswerTerms, reading: MeterReading, ending: Ending): Charge {
+  const { pricing, tools, hold } = terms
+  if (ending === 'unanswered' && terms.isUnreached) return FREE
+  const charge = decideCharge(ending, reading, pricing, hold.size)
+  return tools && ending !== 'unanswered' ? chargeTools(charge, tools, reading.toolUses, hold.size.amount) : charge
+}
+
 /**
  * A vocabulary is not the provider's own, so of an answer beyond its limit a count of ours speaks only where it is far enough off: it must
  * neither cut an honest answer nor let a dishonest bill pass. The provider’s own count may be smaller by this factor: in scripts that

@@ -3,31 +3,26 @@ import type { Pricing } from '@/catalog/types'
 import { type Usage, ZERO_USAGE } from '@/chat/usage'
 import type { Hold, Progress } from '@/gateway/hold/hold'
 import type { PlannedFacts } from '@/gateway/hold/request-facts'
-import { type AnswerEnd, type Charge, type Ending, FREE } from '@/ledger/charge'
+import type { AnswerEnd, Charge, Ending } from '@/ledger/charge'
 import type { Payer } from '@/ledger/outcomes'
 import { CLIENT_CLOSED_STATUS, type RequestFacts } from '@/ledger/usage-record'
 import { assert } from '@/lib/assert'
 import type { Clock } from '@/lib/clock'
 import { type Nano, nano } from '@/lib/money'
 import type { RequestLine } from '@/metrics/request-line'
-import { chargeTools, decideCharge, hasFinalUsage, needsCount, type ToolTerms } from './charge'
+import { type AnswerTerms, chargeAt, hasFinalUsage, needsCount } from './charge'
 import { countOutput } from './count-output'
 import type { Meter, MeterReading } from './meter'
 import { type ProviderBill, providerBill } from './provider-bill'
 
-export type OpenCharge = {
+export type OpenCharge = AnswerTerms & {
   payer: Payer
   hold: Hold
-  pricing: Pricing
   /** What the provider charges us; undefined where the catalogue does not say. */
   cost?: Pricing | undefined
   /** Whether the provider was asked to keep something for an hour, and may not say in its usage that it did. */
   writesForHour: boolean
-  /** The tools that the request offers and the target has prices for; undefined where there are none, as in nearly every request. */
-  tools: readonly ToolTerms[] | undefined
   meter: Meter
-  /** Whether it is known that the provider never got the request. */
-  isUnreached?: true
   /** Calls for the same request that another outran, and what they may cost us as far as that is known. */
   outrun?: NonNullable<RequestFacts['outrun']>
   /**
@@ -70,14 +65,6 @@ export function readingOf({ meter, writesForHour, counted, countedInput }: OpenC
   const { usage } = reading
   if (!writesForHour || !usage || usage.cacheWrite1h > 0 || usage.cacheWrite5m === 0) return reading
   return { ...reading, usage: { ...usage, cacheWrite5m: 0, cacheWrite1h: usage.cacheWrite5m }, isReclassified: true }
-}
-
-/** What the answer costs if it ends like this. */
-export function chargeAt(open: OpenCharge, reading: MeterReading, ending: Ending): Charge {
-  const { pricing, tools, hold } = open
-  if (ending === 'unanswered' && open.isUnreached) return FREE
-  const charge = decideCharge(ending, reading, pricing, hold.size)
-  return tools && ending !== 'unanswered' ? chargeTools(charge, tools, reading.toolUses, hold.size.amount) : charge
 }
 
 /** What providers ask of us for an answer that is charged like this, the calls that were outrun among it. */

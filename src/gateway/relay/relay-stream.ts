@@ -1,12 +1,7 @@
 /**
- * Relays an answer to a client as a stream, from the commit point to whatever ends it. Owns
- * keep-alives, interruption and hang-ups.
- *
- * A relay is open until exactly one of these closes it: the upstream's terminator (settled before the client sees it, so that
- * the balance is right when the stream ends), an answer far beyond its output limit (which is cut there, and ends like one that
- * kept to it), a fault of the upstream or an interruption (the client gets an error in its own format and no terminator), or the
- * client's hang-up (nobody is left to tell). The upstream flows through a TransformStream at the pace of its client, so a slow
- * one costs two reads of memory; where nothing has to be put right, its bytes are passed on as they came.
+ * Relays an answer to a client as a stream, from the commit point to its end: keep-alives, interruption and hang-ups.
+ * The upstream flows through a TransformStream at the pace of its client, so a slow client costs two reads of memory; where nothing
+ * has to be corrected, bytes are passed on unchanged.
  */
 import { type GatewayError, restarting } from '@/chat/error'
 import type { StreamItem } from '@/gateway/attempt/repeats'
@@ -39,6 +34,13 @@ type StreamInput = {
   isRaw: boolean
 }
 
+/**
+ * A relay is `open` until it is closed once: `complete` by the upstream's terminator, which is settled before the client sees it, so
+ * that the balance is right when the stream ends; `cut` far beyond its output limit, where it ends like a complete one; `failed` by a
+ * fault of the upstream or an interruption: the client gets an error in its own format and no terminator; `left` by its client.
+ */
+type RelayState = 'open' | 'complete' | 'cut' | 'failed' | 'left'
+
 /** How long the upstream may be silent before the client gets a sign of life. */
 export const KEEP_ALIVE_MS = 15_000
 
@@ -50,14 +52,14 @@ export function relayStream(answer: RelayedAnswer, input: StreamInput): Response
   const relay = new Relay(answer, input)
   const headers = { ...answerHeaders(deps, client.format, charge, answer), ...streamHeaders(client.framing) }
   if (client.signal.aborted) {
-    // Nobody will read, and so nobody will say that they stopped reading.
+    // Nobody will read, so the stream is never cancelled.
     void hangUp(relay)
     return new Response(null, { headers })
   }
   return new Response(input.source.pipeThrough(relay), { headers })
 }
 
-/** One stream on its way to its client: where its batches go, and what there is to know of it. */
+/** One stream on its way to its client. */
 class Relay implements BatchSink, Timed {
   /** When its client gets a sign of life, if nothing is sent before. */
   dueAtMs = dueIn(KEEP_ALIVE_MS)
@@ -66,7 +68,8 @@ class Relay implements BatchSink, Timed {
   /** What was read and is not written yet, in order. */
   readonly early: Promise<StreamBatch>[] = []
   client: PipeEnd | undefined = undefined
-  isOpen = true
+  state: RelayState = 'open'
+  /** Whether nothing was sent since the last keep-alive was due. */
   isIdle = true
   private readonly unregister: () => void
 
@@ -82,9 +85,9 @@ class Relay implements BatchSink, Timed {
     if (pending) this.early.push(pending)
     this.unregister = deps.streams.add(() => fail(this, restarting()))
     watch(this)
-    // A client that takes nothing must not keep the call open: the upstream's overtime is told even while nobody reads.
+    // A client that does not read must not keep the call open beyond its time.
     source.onOvertime((failure) => void failUpstream(this, failure))
-    // Until here the client's hang-up stopped the upstream; from here on it reaches us first.
+    // From here on a hang-up no longer stops the upstream by itself.
     if (provider.onDisconnect.kind !== 'abort') source.outliveClient()
     charge.hold.handOver()
   }
@@ -108,10 +111,10 @@ class Relay implements BatchSink, Timed {
     this.isIdle = true
   }
 
-  /** Closes it for good; false where something else already has. */
-  close(): boolean {
-    if (!this.isOpen) return false
-    this.isOpen = false
+  /** Closes it; false where it is closed already. */
+  close(state: Exclude<RelayState, 'open'>): boolean {
+    if (this.state !== 'open') return false
+    this.state = state
     unwatch(this)
     this.unregister()
     return true
@@ -120,17 +123,17 @@ class Relay implements BatchSink, Timed {
 
 /** Writes what was read before the client was answered. */
 async function begin(relay: Relay): Promise<void> {
-  for (let batch = relay.early[0]; batch && relay.isOpen; batch = relay.early[0]) {
+  for (let batch = relay.early[0]; batch && relay.state === 'open'; batch = relay.early[0]) {
     const read = await batch
-    if (!relay.isOpen) return
+    if (relay.state !== 'open') return
     relay.early.shift()
     await take(relay, read)
   }
 }
 
-/** Tells the client what a batch says; takes time only where something has to be counted, or is at its end. */
+/** Writes a batch for the client; a promise only where something has to be counted, or at the end. */
 function take(relay: Relay, batch: StreamBatch): Promise<void> | undefined {
-  if (!relay.isOpen) return undefined
+  if (relay.state !== 'open') return undefined
   if (batch.kind === 'failed') return failUpstream(relay, batch.failure)
   const { charge } = relay.answer
   if (batch.kind === 'done' && lacksCount(charge)) return countNow(charge).then(() => write(relay, batch))
@@ -138,7 +141,7 @@ function take(relay: Relay, batch: StreamBatch): Promise<void> | undefined {
 }
 
 function write(relay: Relay, batch: Exclude<StreamBatch, { kind: 'failed' }>): Promise<void> | undefined {
-  if (!relay.isOpen) return undefined
+  if (relay.state !== 'open') return undefined
   const written = relay.writer.writeBatch(batch)
   const { text } = written
   noteFirstToken(relay)
@@ -151,12 +154,12 @@ function write(relay: Relay, batch: Exclude<StreamBatch, { kind: 'failed' }>): P
   return undefined
 }
 
-/** Counts the answer, which is at its end or may be beyond its limit; `rest` goes on where it may go on. */
+/** Counts the answer, which is at its end or may be beyond its limit; `rest` follows where it is not. */
 async function judge(relay: Relay, text: string, rest: StreamBatch): Promise<void> {
   const { charge } = relay.answer
   relay.early.unshift(Promise.resolve(rest))
   const counted = await countNow(charge)
-  if (!relay.isOpen) return
+  if (relay.state !== 'open') return
   if (charge.meter.isSuspect()) {
     const limit = beyondLimit(charge.hold.size.bounds.outputTokens)
     if (counted !== undefined && counted > limit) return cut(relay, text)
@@ -167,9 +170,9 @@ async function judge(relay: Relay, text: string, rest: StreamBatch): Promise<voi
   return take(relay, rest)
 }
 
-/** Stops the provider in the middle of an answer that is beyond its limit: the client gets an end, as of one that kept to it. */
+/** Stops the provider: the answer is beyond its limit. */
 async function cut(relay: Relay, text: string): Promise<void> {
-  if (!relay.close()) return
+  if (!relay.close('cut')) return
   const { answer, source, writer } = relay
   source.abort()
   const { requestId } = answer.client
@@ -180,23 +183,21 @@ async function cut(relay: Relay, text: string): Promise<void> {
   })
   const charge = await completeAnswer(answer, 'cut')
   assert(charge.kind === 'charge', 'an answer that is cut has output')
-  send(relay, (await kept(relay, text + writer.cut(charge.usage), 'cut')) + epilogueOf(relay, charge))
-  relay.client?.end()
+  await sendLast(relay, text + writer.cut(charge.usage), charge)
 }
 
-/** The provider has said its last word. */
 async function complete(relay: Relay, text: string): Promise<void> {
-  if (!relay.close()) return
-  const charge = await completeAnswer(relay.answer)
-  send(relay, (await kept(relay, text, 'complete')) + epilogueOf(relay, charge))
-  relay.client?.end()
+  if (!relay.close('complete')) return
+  await sendLast(relay, text, await completeAnswer(relay.answer))
   void letUpstreamClose(relay.source)
 }
 
-/** What the client is told at the end, once the answer is where the next request may look for it. */
-async function kept({ answer }: Relay, lastWords: string, ending: 'complete' | 'cut'): Promise<string> {
-  const { keep } = answer.client
-  return keep ? await keep(lastWords, ending) : lastWords
+/** Ends the client's stream, once the answer is stored where the next request may look for it. */
+async function sendLast(relay: Relay, text: string, charge: Charge): Promise<void> {
+  const { keep } = relay.answer.client
+  const last = keep ? await keep(text, relay.state === 'cut' ? 'cut' : 'complete') : text
+  send(relay, last + epilogueOf(relay, charge))
+  relay.client?.end()
 }
 
 function epilogueOf(relay: Relay, charge: Charge): string {
@@ -208,12 +209,12 @@ function epilogueOf(relay: Relay, charge: Charge): string {
 }
 
 function failUpstream(relay: Relay, failure: UpstreamFailure, textBefore = ''): Promise<void> {
-  if (relay.isOpen) relay.answer.listener?.failed(failure)
+  if (relay.state === 'open') relay.answer.listener?.failed(failure)
   return fail(relay, toGatewayError(failure, relay.answer.provider), textBefore)
 }
 
 async function fail(relay: Relay, error: GatewayError, textBefore = ''): Promise<void> {
-  if (!relay.close()) return
+  if (!relay.close('failed')) return
   const { answer, source } = relay
   source.abort()
   const reason = error.options.cause ?? error.message
@@ -225,7 +226,7 @@ async function fail(relay: Relay, error: GatewayError, textBefore = ''): Promise
 }
 
 async function hangUp(relay: Relay): Promise<void> {
-  if (!relay.close()) return
+  if (!relay.close('left')) return
   const { answer, source } = relay
   const { deps, provider, client, charge } = answer
   const { meter } = charge

@@ -2,13 +2,10 @@
 import type { ProviderKey } from '@/catalog/types'
 import { assert } from '@/lib/assert'
 import { targetId } from '@/routing/health/target-id'
-import { type NextStep, nextStep } from './attempt-policy'
+import { AVOIDS_KEY, type NextStep, nextStep } from './attempt-policy'
 import { type Entry, type FailoverState, remainingMs } from './failover-state'
-import { type AttemptFault, classify, type FaultClass } from './fault-class'
+import { type AttemptFault, classify } from './fault-class'
 import type { FailedAttempt } from './permit'
-
-/** What speaks against the key, at least for this request at this target. */
-const AVOIDS_KEY: ReadonlySet<FaultClass> = new Set(['rate-limited', 'over-limit', 'credentials', 'forbidden'])
 
 /** Notes how an attempt under way failed and decides on the step after it. */
 export function goOn(failover: FailoverState, { number, fault, milliseconds }: FailedAttempt): void {

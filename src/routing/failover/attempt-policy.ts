@@ -6,8 +6,7 @@
  * key at once, then the next target · over-limit, forbidden → one other key, then the next target · target → the next target · model → the next model ·
  * filtered → the next model that the caller named, or else stop · request → stop.
  */
-import type { AttemptFault, FaultClass } from './fault-class'
-import { classify } from './fault-class'
+import { type AttemptFault, classify, type FaultClass } from './fault-class'
 
 export type NextStep =
   | { kind: 'retry-same'; delayMs: number }
@@ -43,6 +42,8 @@ type PolicyDeps = {
   takeRetry(): boolean
 }
 
+/** After these the key is not used again for the request at this target; after `credentials` at none of its provider. */
+export const AVOIDS_KEY: ReadonlySet<FaultClass> = new Set(['rate-limited', 'over-limit', 'credentials', 'forbidden'])
 /** The pause before the same target is asked again: at least half of it, at most all. */
 export const BACK_OFF_MS = 200
 /** A `retry-after` that is longer than this is not waited for. */
