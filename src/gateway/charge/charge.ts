@@ -23,24 +23,6 @@ export type ToolTerms = Pick<ToolPrice, 'price' | 'cost' | 'per'> & {
   unsaidUses: number
 }
 
-/** What an answer is charged by, besides how it ends and what was seen of it. */
-export type AnswerTerms = {
-  pricing: Pricing
-  /** The tools that the request offers and the target has prices for; undefined where there are none, as in nearly every request. */
-  tools: readonly ToolTerms[] | undefined
-  /** Whether it is known that the provider never got the request. */
-  isUnreached?: true
-  hold: { readonly size: Covered }
-}
-
-/** What the answer costs if it ends like this, tokens and tools. */
-export function chargeAt(terms: AnswerTerms, reading: MeterReading, ending: Ending): Charge {
-  const { pricing, tools, hold } = terms
-  if (ending === 'unanswered' && terms.isUnreached) return FREE
-  const charge = decideCharge(ending, reading, pricing, hold.size)
-  return tools && ending !== 'unanswered' ? chargeTools(charge, tools, reading.toolUses, hold.size.amount) : charge
-}
-
 /**
  * A vocabulary is not the provider's own, so of an answer beyond its limit a count of ours speaks only where it is far enough off: it must
  * neither cut an honest answer nor let a dishonest bill pass. The provider’s own count may be smaller by this factor: in scripts that
@@ -54,7 +36,7 @@ const AGREEMENT_FACTOR = 1.25
 
 /** Decides the charge. Of `unanswered` it is what is charged where no hang-up is free any more: the store counts those. */
 export function decideCharge(ending: Ending, seen: MeterReading, pricing: Pricing, covered: Covered): Charge {
-  if (ending === 'refused') return FREE
+  if (ending === 'refused' || (ending === 'unanswered' && seen.isUnreached)) return FREE
   const reading = ending === 'unanswered' ? onlyAsked(seen) : seen
   if (ending === 'broken' && !reading.hasOutput) return FREE
   if (isEmptyError(ending, reading)) return FREE
@@ -198,7 +180,7 @@ function confirmedOutput(
 }
 
 /**
- * The charge with what the tools cost. Uses beyond those that were reckoned with are paid from what is left of the hold, and are
+ * The charge with what the tools cost; nothing where the provider had not answered yet. Uses beyond those that were reckoned with are paid from what is left of the hold, and are
  * not charged where nothing is left: then the charge is flagged `clamped`.
  */
 export function chargeTools(
@@ -207,7 +189,7 @@ export function chargeTools(
   uses: ToolUses | undefined,
   held: Nano,
 ): Charge {
-  if (charge.kind === 'free') return charge
+  if (charge.kind === 'free' || charge.rule === 'hangup_input') return charge
   const tools: ToolCharge[] = []
   let cost: number = charge.cost
   let isClamped = false

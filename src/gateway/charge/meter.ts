@@ -31,6 +31,8 @@ export type MeterReading = {
   isReclassified?: true
   /** How often tools ran at the provider, as far as it has said. */
   toolUses?: ToolUses
+  /** Whether it is known that the provider never got the request. */
+  isUnreached?: true
   /** Why the first choice that finished did; undefined while none has. */
   finish: FinishKind | undefined
 }

@@ -10,19 +10,24 @@ import { assert } from '@/lib/assert'
 import type { Clock } from '@/lib/clock'
 import { type Nano, nano } from '@/lib/money'
 import type { RequestLine } from '@/metrics/request-line'
-import { type AnswerTerms, chargeAt, hasFinalUsage, needsCount } from './charge'
+import { chargeTools, decideCharge, hasFinalUsage, needsCount, type ToolTerms } from './charge'
 import { countOutput } from './count-output'
 import type { Meter, MeterReading } from './meter'
 import { type ProviderBill, providerBill } from './provider-bill'
 
-export type OpenCharge = AnswerTerms & {
+export type OpenCharge = {
   payer: Payer
   hold: Hold
+  pricing: Pricing
   /** What the provider charges us; undefined where the catalogue does not say. */
   cost?: Pricing | undefined
   /** Whether the provider was asked to keep something for an hour, and may not say in its usage that it did. */
   writesForHour: boolean
+  /** The tools that the request offers and the target has prices for; undefined where there are none, as in nearly every request. */
+  tools: readonly ToolTerms[] | undefined
   meter: Meter
+  /** Whether it is known that the provider never got the request. */
+  isUnreached?: true
   /** Calls for the same request that another outran, and what they may cost us as far as that is known. */
   outrun?: NonNullable<RequestFacts['outrun']>
   /**
@@ -55,8 +60,9 @@ export function progressOf(open: OpenCharge, clock: Clock): Progress {
 }
 
 /** What the meter says. Writes to a cache that are told in one sum are the dearer ones, where those were asked for. */
-export function readingOf({ meter, writesForHour, counted, countedInput }: OpenCharge): MeterReading {
+export function readingOf({ meter, writesForHour, counted, countedInput, isUnreached }: OpenCharge): MeterReading {
   const reading = meter.reading()
+  if (isUnreached) reading.isUnreached = true
   if (countedInput !== undefined) reading.countedInput = countedInput
   if (counted?.tokens !== undefined && counted.ofGuess === reading.countedOutput) {
     reading.countedOutput = counted.tokens
@@ -65,6 +71,13 @@ export function readingOf({ meter, writesForHour, counted, countedInput }: OpenC
   const { usage } = reading
   if (!writesForHour || !usage || usage.cacheWrite1h > 0 || usage.cacheWrite5m === 0) return reading
   return { ...reading, usage: { ...usage, cacheWrite5m: 0, cacheWrite1h: usage.cacheWrite5m }, isReclassified: true }
+}
+
+/** What the answer costs if it ends like this. */
+export function chargeAt(open: OpenCharge, reading: MeterReading, ending: Ending): Charge {
+  const { pricing, tools, hold } = open
+  const charge = decideCharge(ending, reading, pricing, hold.size)
+  return tools ? chargeTools(charge, tools, reading.toolUses, hold.size.amount) : charge
 }
 
 /** What providers ask of us for an answer that is charged like this, the calls that were outrun among it. */

@@ -8,9 +8,9 @@ import type { CrashPoint } from '@/lib/crash-point'
 import type { Logger } from '@/lib/logger'
 import type { EndedAnswer } from '@/metrics/ended-answer'
 import type { Metrics } from '@/metrics/metrics'
-import { chargeAt } from './charge'
 import {
   billOf,
+  chargeAt,
   costThrownAway,
   countNow,
   factsOf,

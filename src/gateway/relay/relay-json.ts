@@ -2,8 +2,8 @@
 
 import { shorten } from '@/chat/shorten'
 import type { CompleteAnswer } from '@/gateway/attempt/read-complete'
-import { beyondLimit, chargeAt } from '@/gateway/charge/charge'
-import { type OpenCharge, readingOf } from '@/gateway/charge/open-charge'
+import { beyondLimit } from '@/gateway/charge/charge'
+import { chargeAt, type OpenCharge, readingOf } from '@/gateway/charge/open-charge'
 import type { Charge } from '@/ledger/charge'
 import { formatUsd } from '@/lib/money'
 import { answerHeaders } from './headers'

@@ -57,6 +57,11 @@ describe('billing matrix', () => {
     expect(decide('refused', { usage: USAGE, hasOutput: true })).toEqual(FREE)
   })
 
+  test('left before the provider got the request: nothing', () => {
+    expect(decide('unanswered', { isUnreached: true })).toEqual(FREE)
+    expect(decide('unanswered', {})).toMatchObject({ rule: 'hangup_input' })
+  })
+
   test('complete answer with usage: that usage', () => {
     const charge = decide('complete', { usage: USAGE, hasOutput: true, finish: 'stop', countedOutput: 49 })
     expect(charge).toEqual({ kind: 'charge', cost: 200_000 as never, usage: USAGE, rule: 'usage', flags: [] })

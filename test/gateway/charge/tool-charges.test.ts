@@ -57,8 +57,11 @@ describe('the charge of tools', () => {
     expect(chargeTools(charged(0), tools, { web_search: 0 }, nano(100))).toMatchObject({ cost: 0 })
   })
 
-  test('is nothing for an answer that is free', () => {
+  test('is nothing for an answer that is free, or that was left before it began', () => {
     expect(chargeTools(FREE, [{ name: 'web_search', ...terms() }], { web_search: 2 }, nano(100))).toEqual(FREE)
+    const early: Charge = { kind: 'charge', cost: nano(5), usage: USAGE, rule: 'hangup_input', flags: [] }
+    const searched = [{ name: 'web_search', ...terms(), unsaidUses: 1 }]
+    expect(chargeTools(early, searched, undefined, nano(100))).toEqual(early)
   })
 
   test('ends with the hold, and is flagged then', () => {
