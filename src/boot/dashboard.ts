@@ -7,8 +7,9 @@ import { createApiKeys } from '@/accounts/api-keys'
 import { createBudgets } from '@/accounts/budgets/budgets'
 import { createManagementKeys } from '@/accounts/management/management-keys'
 import { createMembers } from '@/accounts/members/members'
-import { roleIn } from '@/accounts/members/memberships'
+import { membershipIn } from '@/accounts/members/memberships'
 import { changeKeyPolicy, readKeyPolicy } from '@/accounts/policies/key-policy'
+import { changeMemberPolicy, readMemberPolicy } from '@/accounts/policies/member-policy'
 import { priceLines } from '@/catalog/price-lines'
 import { type CatalogSource, liveLimits } from '@/catalog/reload/live-catalog'
 import type { Config } from '@/config/config'
@@ -98,7 +99,7 @@ export function assembleDashboard(parts: DashboardParts): DashboardDeps & AssetD
     publicUrl: config.publicUrl,
     identifyViewer: auth.identifyViewer,
     countChange: auth.countChange,
-    roleIn: (accountId, userId) => roleIn(database.db, accountId, userId),
+    membershipIn: (accountId, userId) => membershipIn(database, accountId, userId),
     auth,
     alerts: alertsOf(parts),
     mailSecret: parts.mails.secret,
@@ -108,6 +109,8 @@ export function assembleDashboard(parts: DashboardParts): DashboardDeps & AssetD
     readAddresses: (accountId) => accountAddresses(database, accountId),
     readKeyPolicy: (accountId) => readKeyPolicy(database, accountId),
     changeKeyPolicy: (accountId, policy, by) => changeKeyPolicy(database, ledger, { accountId, policy, by }),
+    readMemberPolicy: (accountId) => readMemberPolicy(database, accountId),
+    changeMemberPolicy: (accountId, policy, by) => changeMemberPolicy(database, { accountId, policy, by }),
     changeAddresses: (accountId, addresses, by) =>
       changeAccountAddresses(database, ledger, { accountId, addresses, by }),
     trustedProxyHops: config.signIn.trustedProxyHops,

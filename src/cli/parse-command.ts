@@ -15,6 +15,7 @@ import { LEDGER_COMMANDS } from './ledger-commands'
 import { MAIL_COMMANDS } from './mail/mail-commands'
 import { KEY_POLICY_COMMANDS } from './management/key-policy-command'
 import { MANAGEMENT_KEY_COMMANDS } from './management/management-key-commands'
+import { MEMBER_POLICY_COMMANDS } from './management/member-policy-command'
 import { MEMBER_COMMANDS } from './member-commands'
 import { ORDER_COMMANDS } from './order-commands'
 import { commandText, helpText, listText } from './print/help'
@@ -36,6 +37,7 @@ const COMMANDS: readonly Command[] = [
   ...KEY_COMMANDS,
   ...MANAGEMENT_KEY_COMMANDS,
   ...KEY_POLICY_COMMANDS,
+  ...MEMBER_POLICY_COMMANDS,
   ...USER_LOOKUPS,
   ...USER_COMMANDS,
   ...ORDER_COMMANDS,

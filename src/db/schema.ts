@@ -53,6 +53,8 @@ export const accounts = pgTable(
     allowedModels: text('allowed_models').array(),
     /** Days after which the text of a key ends; null = never. */
     maxKeyAgeDays: integer('max_key_age_days'),
+    /** Whether its developers see what all keys used, and not their own alone. */
+    developersSeeAllUsage: boolean('developers_see_all_usage').notNull().default(false),
     /** Of organisations alone. */
     company: jsonb('company').$type<Company>(),
   },

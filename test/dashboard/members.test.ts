@@ -129,6 +129,27 @@ test('one person works in three accounts in three tabs, and none shows or change
   }
 })
 
+test('developers see all usage once an owner says so, by the keyboard alone', async () => {
+  const owner = await newOrganisation()
+  const developer = await join(owner, 'developer', 'Grace Hopper')
+  const policy = () => developer.json('GET', `/dashboard/api/a/${owner.viewer.accountId}/member-policy`)
+  const page = await open(owner, membersOf(owner))
+  const choice = page.getByRole('switch', { name: 'Developers see all usage' })
+  await choice.waitFor()
+  await expectAccessible(page)
+  await choice.focus()
+  await page.keyboard.press('Space')
+  await page.getByText('Developers see all usage now.').waitFor()
+  expect((await policy()).body).toEqual({ developersSeeAllUsage: true })
+  expect(await choice.evaluate((element) => element === document.activeElement)).toBe(true)
+  await page.keyboard.press('Space')
+  await page.getByText('Developers see their own usage.').waitFor()
+  expect((await policy()).body).toEqual({ developersSeeAllUsage: false })
+  const theirs = await open(developer, membersOf(owner))
+  await theirs.getByRole('row', { name: /Ada Lovelace/ }).waitFor()
+  expect(await theirs.getByRole('switch').count()).toBe(0)
+})
+
 describe('a member', () => {
   test('gets another role, at once or after a question', async () => {
     const owner = await newOrganisation()

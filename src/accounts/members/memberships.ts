@@ -6,7 +6,7 @@ import type { Database, Transaction } from '@/db/client'
 import { findRow } from '@/db/find-row'
 import { type AccountKind, accounts, apiKeys } from '@/db/schema'
 import type { Payer } from '@/ledger/outcomes'
-import { mayDo } from './permissions'
+import { seesAllUsage } from './permissions'
 
 /** An account of a person, as they are shown it. */
 export type OwnAccount = { accountId: string; name: string; kind: AccountKind; role: AccountRole }
@@ -25,6 +25,24 @@ export async function roleIn(
   if (!ID.test(accountId)) return undefined
   const isTheirs = and(eq(memberships.accountId, accountId), eq(memberships.userId, userId))
   return (await findRow(db, memberships, isTheirs))?.role
+}
+
+/** What somebody is in an account, and whether they see all of its usage or what their own keys did. */
+export type Membership = { role: AccountRole; seesAllUsage: boolean }
+
+/** Likewise, with what the account lets its developers see. */
+export async function membershipIn(
+  { db }: Database,
+  accountId: string,
+  userId: string,
+): Promise<Membership | undefined> {
+  if (!ID.test(accountId)) return undefined
+  const [found] = await db
+    .select({ role: memberships.role, developersSeeAllUsage: accounts.developersSeeAllUsage })
+    .from(memberships)
+    .innerJoin(accounts, eq(accounts.id, memberships.accountId))
+    .where(and(eq(memberships.accountId, accountId), eq(memberships.userId, userId)))
+  return found && { role: found.role, seesAllUsage: seesAllUsage(found.role, found.developersSeeAllUsage) }
 }
 
 /** What whoever changes something may give and take: a management key what an admin may, whoever made it; an operator has no role. */
@@ -55,10 +73,15 @@ export async function accountsOf({ db }: Database, userId: string): Promise<OwnA
 export async function onlyMadeBy({ db }: Database, { accountId, keyId }: Payer): Promise<string | undefined> {
   const membership = and(eq(memberships.accountId, apiKeys.accountId), eq(memberships.userId, apiKeys.createdBy))
   const [key] = await db
-    .select({ createdBy: apiKeys.createdBy, role: memberships.role })
+    .select({
+      createdBy: apiKeys.createdBy,
+      role: memberships.role,
+      developersSeeAllUsage: accounts.developersSeeAllUsage,
+    })
     .from(apiKeys)
+    .innerJoin(accounts, eq(accounts.id, apiKeys.accountId))
     .leftJoin(memberships, membership)
     .where(and(eq(apiKeys.id, keyId), eq(apiKeys.accountId, accountId)))
-  if (!key?.createdBy || (key.role && mayDo(key.role, 'usage.readAll'))) return undefined
+  if (!key?.createdBy || (key.role && seesAllUsage(key.role, key.developersSeeAllUsage))) return undefined
   return key.createdBy
 }

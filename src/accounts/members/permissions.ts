@@ -3,7 +3,7 @@ import type { AccountRole } from '@/db/auth-schema'
 
 /** Each permission, and who has it. Nobody is asked for a role anywhere else. */
 export const PERMISSIONS = {
-  /** See usage, failed requests and keys: all of the account's, or only one's own where `usage.readAll` is missing. */
+  /** See usage, failed requests and keys: all of the account's, or only one's own where `usage.readAll` is missing. An account may show its developers all usage. */
   'usage.read': ['owner', 'admin', 'developer', 'billing', 'viewer'],
   'usage.readAll': ['owner', 'admin', 'billing', 'viewer'],
   /** Make keys, switch them off and on, delete them (of those that one sees), and use the playground. */
@@ -32,6 +32,11 @@ export type Permission = keyof typeof PERMISSIONS
 /** Whether somebody of this role may do that. */
 export function mayDo(role: AccountRole, permission: Permission): boolean {
   return (PERMISSIONS[permission] as readonly AccountRole[]).includes(role)
+}
+
+/** Whether somebody of this role sees all usage and failed requests of an account that lets its developers do so, or doesn't. */
+export function seesAllUsage(role: AccountRole, developersSeeAllUsage: boolean): boolean {
+  return developersSeeAllUsage || mayDo(role, 'usage.readAll')
 }
 
 /** Everything that somebody of this role may do. */

@@ -23,6 +23,8 @@ export type Member = Viewer & {
   /** The account of the request's path. */
   accountId: string
   accountRole: AccountRole
+  /** Whether they see all usage of the account, or what their own keys did. */
+  seesAllUsage: boolean
   /** The management key by which they ask, in the place of a session. */
   managementKeyId?: string
 }

@@ -66,8 +66,8 @@ function listen(deps: EventsDeps, viewer: Member, request: Request): Response {
 async function mayStillListen(deps: EventsDeps, viewer: Member, request: Request): Promise<boolean> {
   const now = await deps.identifyViewer(request)
   if (now?.sessionId !== viewer.sessionId) return false
-  const role = await deps.roleIn(viewer.accountId, now.userId)
-  return role !== undefined && mayDo(role, 'billing.read')
+  const membership = await deps.membershipIn(viewer.accountId, now.userId)
+  return membership !== undefined && mayDo(membership.role, 'billing.read')
 }
 
 function toFrame(event: LiveEvent): Frame {

@@ -1,11 +1,11 @@
 /** What every dashboard route shares, in order: origin, session, rate of changes, body within a limit. */
 import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
+import type { Membership } from '@/accounts/members/memberships'
 import { mayDo, type Permission } from '@/accounts/members/permissions'
 import { GatewayError, invalidRequest } from '@/chat/error'
 import type { Auth } from '@/console/auth/auth'
 import type { IdentifyViewer, Member, Viewer } from '@/console/auth/viewer'
-import type { AccountRole } from '@/db/auth-schema'
 import { type BodyLimits, readJsonBody } from '@/http/body'
 import { ERRORS } from '@/http/openapi/errors'
 import { BY_SESSION } from '@/http/openapi/security'
@@ -18,7 +18,7 @@ import type { JsonObject, JsonValue } from '@/lib/json'
 export type GuardDeps = BodyLimits & {
   identifyViewer: IdentifyViewer
   /** What a person is in an account; undefined for whoever is no member. */
-  roleIn(accountId: string, userId: string): Promise<AccountRole | undefined>
+  membershipIn(accountId: string, userId: string): Promise<Membership | undefined>
   countChange: Auth['countChange']
   /** The address people open, without trailing slash; undefined: the one a request was sent to. */
   publicUrl: string | undefined
@@ -183,12 +183,13 @@ async function requireMember(
   }
   const viewer = await requireSession(deps, request)
   const { accountId = '' } = params
-  const accountRole = await deps.roleIn(accountId, viewer.userId)
-  if (accountRole === undefined) throw new GatewayError('not_found', 'There is no such account.')
+  const membership = await deps.membershipIn(accountId, viewer.userId)
+  if (!membership) throw new GatewayError('not_found', 'There is no such account.')
+  const { role: accountRole, seesAllUsage } = membership
   if (!mayDo(accountRole, permission)) throw notPermitted()
   if (isProved) requireProof(viewer)
   if (!SAFE_METHODS.has(request.method)) await deps.countChange(viewer, accountId)
-  return { ...viewer, accountId, accountRole }
+  return { ...viewer, accountId, accountRole, seesAllUsage }
 }
 
 /** For members whose role is too low for what they ask. */

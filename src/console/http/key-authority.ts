@@ -19,8 +19,8 @@ export const NO_LIMITS: KeyLimits = {
 }
 
 /** What of the account's usage the member sees: all of it, or what their own keys did. */
-export function sightOf({ accountId, userId, accountRole }: Member): Sight {
-  return { accountId, ...(!mayDo(accountRole, 'usage.readAll') && { madeBy: userId }) }
+export function sightOf({ accountId, userId, seesAllUsage }: Member): Sight {
+  return { accountId, ...(!seesAllUsage && { madeBy: userId }) }
 }
 
 /** Whether the key is among those that the member sees. */

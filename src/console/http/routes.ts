@@ -11,6 +11,7 @@ import { type AuditRouteDeps, accountAuditRoutes } from '@/console/http/manageme
 import { type ManagementKeyRouteDeps, managementKeyRoutes } from '@/console/http/management/key-routes'
 import { type InvitationRouteDeps, invitationRoutes } from '@/console/http/members/invitation-routes'
 import { type MemberRouteDeps, memberRoutes } from '@/console/http/members/member-routes'
+import { type MemberPolicyDeps, memberPolicyRoutes } from '@/console/http/members/policy-routes'
 import type { SessionDeps } from '@/console/http/session/context'
 import { sessionRoutes } from '@/console/http/session/routes'
 import { type DashboardUsageDeps, dashboardUsageRoutes } from '@/console/http/usage/routes'
@@ -37,6 +38,7 @@ export type DashboardDeps = AdminDeps &
   AlertRouteDeps &
   BudgetRouteDeps &
   MemberRouteDeps &
+  MemberPolicyDeps &
   InvitationRouteDeps &
   ManagementKeyRouteDeps &
   AuditRouteDeps &
@@ -82,6 +84,7 @@ function allMemberRoutes(deps: DashboardDeps) {
   return new Elysia({ name: 'all-member-routes' })
     .use(memberRoutes(deps))
     .use(invitationRoutes(deps))
+    .use(memberPolicyRoutes(deps))
     .use(managementKeyRoutes(deps))
     .use(accountAuditRoutes(deps))
 }

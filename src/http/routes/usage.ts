@@ -83,7 +83,7 @@ export function usageRoutes(deps: HttpDeps) {
         tag: 'Usage',
         summary: 'What usage adds up to, by day and two dimensions more',
         description:
-          'Correct to what is booked, about a second behind. A key that a developer has made reads what their own keys did, a management key with `usage:read` everything.',
+          'Correct to what is booked, about a second behind. A key that a developer has made reads what their own keys did, unless the account lets developers see all; a management key with `usage:read` everything.',
         parameters: REPORT_PARAMETERS,
         responseSchema: ReportBody,
         errors: [400, 401, 403, 503, 504],

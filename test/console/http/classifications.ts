@@ -118,6 +118,8 @@ export const CLASSIFICATIONS: Readonly<Record<string, Classification>> = {
   'POST /dashboard/api/invitations/decline': own({ token: NO_TOKEN }),
   'GET /dashboard/api/a/:accountId/key-policy': filtered,
   'PUT /dashboard/api/a/:accountId/key-policy': own({ maxKeyAgeDays: null }),
+  'GET /dashboard/api/a/:accountId/member-policy': filtered,
+  'PUT /dashboard/api/a/:accountId/member-policy': own({ developersSeeAllUsage: false }),
   'GET /dashboard/api/a/:accountId/audit': filtered,
   'GET /dashboard/api/a/:accountId/management-keys': filtered,
   'POST /dashboard/api/a/:accountId/management-keys': own({ name: 'mine', scopes: [] }),

@@ -53,6 +53,18 @@ beforeAll(async () => {
 })
 afterAll(() => gateway.stop())
 
+/** A request for a model that is not sold. Returns its id once it is in the list. */
+async function failWith(key: string): Promise<string> {
+  const response = await fetch(`${gateway.url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', authorization: `Bearer ${key}` },
+    body: JSON.stringify({ model: 'svc/none', messages: [{ role: 'user', content: 'hi' }] }),
+  })
+  expect(response.status).toBe(404)
+  await gateway.gateway.deps.failures.flush()
+  return response.headers.get('x-request-id') ?? ''
+}
+
 /** The status, and whether it was said that there is no such account. */
 async function call(person: Person, { method, path }: Route): Promise<{ status: number; isForeign: boolean }> {
   const body = method !== 'GET' && method !== 'DELETE'
@@ -67,6 +79,24 @@ async function call(person: Person, { method, path }: Route): Promise<{ status: 
   return { status: 404, isForeign: (await response.text()).includes('There is no such account.') }
 }
 
+/** The routes that answer somebody of this role otherwise than the table says. */
+async function wrongAnswersTo(role: AccountRole): Promise<unknown[]> {
+  const wrong: unknown[] = []
+  for (const route of routes) {
+    const isAllowed = route.may !== undefined && ALLOWED[route.may].split(' ').includes(role)
+    const { status, isForeign } = await call(people[role], route)
+    const isRefused = status === 401 || status === 403 || status === 429 || isForeign
+    if (isAllowed ? isRefused : status !== 403) wrong.push({ route: nameOf(route), status, isForeign })
+  }
+  return wrong
+}
+
+async function letDevelopersSeeAll(developersSeeAllUsage: boolean): Promise<void> {
+  const path = `/dashboard/api/a/${accountId}/member-policy`
+  const { body } = await people.admin.json('PUT', path, { developersSeeAllUsage })
+  expect(body).toEqual({ developersSeeAllUsage })
+}
+
 describe('every route of an account', () => {
   test('names what one must be allowed to do, and no route elsewhere does', () => {
     expect(routes.length).toBeGreaterThan(25)
@@ -76,13 +106,13 @@ describe('every route of an account', () => {
   })
 
   test.each(ACCOUNT_ROLES)('lets its own %s do what the table says, and else answers 403', async (role) => {
-    const wrong: unknown[] = []
-    for (const route of routes) {
-      const isAllowed = route.may !== undefined && ALLOWED[route.may].split(' ').includes(role)
-      const { status, isForeign } = await call(people[role], route)
-      const isRefused = status === 401 || status === 403 || status === 429 || isForeign
-      if (isAllowed ? isRefused : status !== 403) wrong.push({ route: nameOf(route), status, isForeign })
-    }
+    expect(await wrongAnswersTo(role)).toEqual([])
+  })
+
+  test('is open or closed to developers as before where they see all usage', async () => {
+    await letDevelopersSeeAll(true)
+    const wrong = await wrongAnswersTo('developer')
+    await letDevelopersSeeAll(false)
     expect(wrong).toEqual([])
   })
 
@@ -192,6 +222,56 @@ describe('a developer', () => {
     )
     expect(JSON.stringify((await developer.json('GET', at('usage/choices'))).body)).not.toContain(others.item.id)
     expect(await (await developer.fetch(at('usage/export'))).text()).not.toContain(others.item.id)
+  })
+
+  test('sees all usage and failures where the account lets them, and still no balance and no key of others', async () => {
+    const { developer } = people
+    const foreign = await ask(gateway, others.key)
+    const failed = await failWith(others.key)
+    await flushed(gateway, accountId)
+    const reported = async () => {
+      const headers = { authorization: `Bearer ${theirs.key}` }
+      return await (await fetch(`${gateway.url}/v1/usage/report?group_by=key`, { headers })).text()
+    }
+    const textOf = async (path: string) => await (await developer.fetch(at(path))).text()
+    const PLACES = ['usage', 'usage/series?group=key', 'usage/choices', 'usage/export', 'failures'] as const
+    const seen = async () => (await Promise.all([...PLACES.map(textOf), reported()])).map((text) => sees(text))
+    const sees = (text: string) => text.includes(others.item.id) || text.includes(foreign) || text.includes(failed)
+    const pages = async () =>
+      Promise.all(
+        [`usage/requests/${foreign}`, `failures/${failed}`].map(
+          async (path) => (await developer.fetch(at(path))).status,
+        ),
+      )
+    expect([await seen(), await pages()]).toEqual([Array(6).fill(false), [404, 404]])
+    await letDevelopersSeeAll(true)
+    expect([await seen(), await pages()]).toEqual([Array(6).fill(true), [200, 200]])
+    const totals = async (person: Person) => (await person.json('GET', at('usage/totals'))).body
+    expect(await totals(developer)).toEqual(await totals(people.viewer))
+    expect((await developer.json('GET', at(`keys/${others.item.id}`))).status).toBe(404)
+    expect(JSON.stringify((await developer.json('GET', at('keys'))).body)).not.toContain(others.item.id)
+    expect(JSON.stringify((await developer.json('GET', at('budgets'))).body)).not.toContain(others.item.id)
+    for (const path of ['overview', 'orders', 'statement', 'events']) {
+      expect((await developer.fetch(at(path))).status).toBe(403)
+    }
+    await letDevelopersSeeAll(false)
+    expect([await seen(), await pages()]).toEqual([Array(6).fill(false), [404, 404]])
+  })
+
+  test('cannot let themselves see all, and each change of it is in the audit log', async () => {
+    const changes = async () =>
+      await gateway.gateway.database.sql`SELECT actor_id, details FROM audit_entries
+      WHERE action = 'account.member_policy' AND account_id = ${accountId} ORDER BY seq`
+    const before = await changes()
+    expect(before.at(-1)).toEqual({
+      actor_id: people.admin.viewer.userId,
+      details: { developersSeeAllUsage: false, 'before.developersSeeAllUsage': true },
+    })
+    const asked = await people.developer.json('PUT', at('member-policy'), { developersSeeAllUsage: true })
+    expect(asked).toMatchObject({ status: 403, body: { error: { code: 'not_permitted' } } })
+    // What it is already is no change.
+    await letDevelopersSeeAll(false)
+    expect(await changes()).toEqual(before)
   })
 })
 

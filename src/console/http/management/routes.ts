@@ -176,6 +176,6 @@ function inDashboard(
 function memberOf({ keyId, accountId, createdBy: { userId, name, email } }: Manager): Member {
   return {
     ...{ userId, name, email, accountId, ownAccountId: accountId, accountRole: 'admin', managementKeyId: keyId },
-    ...{ role: 'member', sessionId: '', isTotpEnabled: false, provedAtMs: 0 },
+    ...{ seesAllUsage: true, role: 'member', sessionId: '', isTotpEnabled: false, provedAtMs: 0 },
   }
 }

@@ -19,6 +19,20 @@ export function useMembers() {
   })
 }
 
+type MemberPolicy = { developersSeeAllUsage: boolean }
+
+const MEMBER_POLICY_KEY = ['member-policy'] as const
+
+/** What holds for members beyond their roles. */
+export function useMemberPolicy() {
+  return useQuery({ queryKey: MEMBER_POLICY_KEY, queryFn: () => answer(accountApi()['member-policy'].get()) })
+}
+
+/** Says what holds for them from now on. */
+export async function setMemberPolicy(policy: MemberPolicy): Promise<void> {
+  queryClient.setQueryData(MEMBER_POLICY_KEY, await answer(accountApi()['member-policy'].put(policy)))
+}
+
 /** Gives a member another role. */
 export async function giveRole({ userId }: MemberItem, role: AccountRole): Promise<void> {
   await answer(accountApi().members({ userId }).patch({ role }))

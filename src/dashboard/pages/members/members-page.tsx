@@ -5,6 +5,7 @@ import { Page } from '@/dashboard/components/page'
 import { Section } from '@/dashboard/components/section'
 import { Loaded } from '@/dashboard/components/states/loaded'
 import { InvitationsSection } from './invitations-section'
+import { MemberPolicySection } from './member-policy-section'
 import { useMembers } from './members-data'
 import { MembersTable } from './members-table'
 import { OrganisationForm } from './organisation-form'
@@ -21,6 +22,7 @@ export function MembersPage() {
       </Section>
       {members.data?.kind === 'personal' && may('account.change') && <OrganisationForm />}
       {members.data?.kind === 'organisation' && may('members.change') && <InvitationsSection />}
+      {members.data?.kind === 'organisation' && may('members.change') && <MemberPolicySection />}
       {members.data?.company && <CompanyFacts company={members.data.company} />}
       {members.data?.kind === 'organisation' && <RolesExplained />}
     </Page>

@@ -20,6 +20,7 @@ const PARTS = [
   { path: '/alerts', asks: /\/alerts$/, reads: 'Always sent' },
   { path: '/members', asks: /\/members$/, reads: 'Test Person (you)' },
   { path: '/members', asks: /\/invitations$/, reads: 'No invitation is waiting for an answer.' },
+  { path: '/members', asks: /\/member-policy$/, reads: 'Developers see all usage' },
   { path: '/settings', asks: /\/allowed-addresses$/, reads: 'You are at 127.0.0.1.' },
   { path: '/settings', asks: /\/key-policy$/, reads: 'Greatest age of a key, in days' },
 ]

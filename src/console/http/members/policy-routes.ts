@@ -1,0 +1,54 @@
+/** The routes of what holds for the members of an account beyond their roles: whether developers see all usage. */
+import { Type } from '@sinclair/typebox'
+import { Elysia } from 'elysia'
+import type { ChangedBy } from '@/accounts/audit'
+import type { MemberPolicy } from '@/accounts/policies/member-policy'
+import { changedBy } from '@/console/http/changed-by'
+import { ACCOUNT_PREFIX, type GuardDeps, guard } from '@/console/http/guard'
+import { noSuchAccount } from '@/console/http/keys/calls'
+import { exactly } from '@/console/http/wire'
+
+export type MemberPolicyDeps = GuardDeps & {
+  readMemberPolicy(accountId: string): Promise<MemberPolicy | undefined>
+  changeMemberPolicy(accountId: string, policy: MemberPolicy, by: ChangedBy): Promise<unknown>
+  trustedProxyHops: number
+}
+
+const PolicyBody = exactly({
+  developersSeeAllUsage: Type.Boolean({
+    description: 'Whether developers see usage and failed requests of all keys, and not of their own alone',
+  }),
+})
+
+/** Mounts `/dashboard/api/a/:accountId/member-policy`. */
+export function memberPolicyRoutes(deps: MemberPolicyDeps) {
+  return new Elysia({ name: 'member-policy-routes', prefix: `${ACCOUNT_PREFIX}/member-policy`, tags: ['Dashboard'] })
+    .use(guard(deps))
+    .get('', ({ viewer }) => show(deps, viewer.accountId), {
+      may: 'members.read',
+      response: PolicyBody,
+      detail: { summary: 'What holds for members', description: 'Beyond what their roles allow.' },
+    })
+    .put(
+      '',
+      async ({ viewer, request, body }) => {
+        await deps.changeMemberPolicy(viewer.accountId, body, changedBy(deps, viewer, request))
+        return await show(deps, viewer.accountId)
+      },
+      {
+        may: 'members.change',
+        body: PolicyBody,
+        response: PolicyBody,
+        detail: {
+          summary: 'Say what holds for members',
+          description: 'From the next request of each on, and for reports by keys of theirs.',
+        },
+      },
+    )
+}
+
+async function show({ readMemberPolicy }: MemberPolicyDeps, accountId: string): Promise<MemberPolicy> {
+  const policy = await readMemberPolicy(accountId)
+  if (!policy) throw noSuchAccount()
+  return policy
+}
