@@ -20,8 +20,7 @@ export function renderLibraries(): string {
   const rows = [...LIBRARIES.map(rowOf), ...PYTHON_LIBRARIES.map(pythonRowOf), ...JAVA_LIBRARIES.map(javaRowOf)]
   return `## Client libraries
 
-Each with providers of all four formats, in one piece and as a stream; only the key and the base address are changed. The libraries for Python also
-run through the rows on tools, answers, streams, dialects and errors above; those for Java also read a hundred streams at once.
+Each with providers of all four formats, in one piece and as a stream; only the key and the base address are changed.
 
 - ✓ tested
 - · the library has no such thing
@@ -29,7 +28,7 @@ run through the rows on tools, answers, streams, dialects and errors above; thos
 
 ${renderRows('', COLUMNS, rows)}
 
-With \`bun run clients:python\`, by their interfaces to all four families, with providers of all four formats:
+With \`bun run clients:python\`, in all four families:
 
 ${FRAMEWORKS.map(frameworkName).join('; ')}: each does ${SCENARIOS.map(({ name }) => name).join(', ')}.
 `

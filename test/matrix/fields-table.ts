@@ -16,8 +16,6 @@ export function renderFields(): string {
 
 const INTRODUCTION = `## Fields of a request
 
-What becomes of each field, printed from the gateway's own table (\`src/formats/field-fates.ts\`):
-
 - ✓ carried as it is
 - t translated into the provider's format, as far as that goes
 - g handled by the gateway itself
@@ -26,9 +24,8 @@ What becomes of each field, printed from the gateway's own table (\`src/formats/
 - ✗ˡ likewise, but left out and named where the caller accepts the loss: \`"svc": {"lossy": true}\` in the body, or the header
   \`x-svc-lossy: true\`. Otherwise only models whose providers can carry the field are asked
 
-A field that no table has is left out and named (–). An empty value (\`null\`, \`""\`, \`[]\`, \`{}\`) asks for nothing, nor does \`false\` or \`0\`
-where it would be refused. Log probabilities reach other formats in answers of one piece; in a stream they are ✗ˡ. What the
-catalogue's \`quirks\` exclude is named too. Fields whose usual value costs nothing (\`modalities\`, \`responseModalities\`, \`speed\`,
+A field that no table has is left out and named (–). Empty values (\`null\`, \`""\`, \`[]\`, \`{}\`; \`false\` and \`0\`
+where they would be refused) are ignored. Log probabilities reach other formats in answers of one piece; in a stream they are ✗ˡ. Fields whose usual value costs nothing (\`modalities\`, \`responseModalities\`, \`speed\`,
 \`inference_geo\`) are refused at any other value. \`service_tier\` is named only beyond the standard tier; \`web_search_options\` is carried where the
 catalogue has a price for it.
 `

@@ -30,35 +30,32 @@ export function renderDocument(): string {
 
 const INTRODUCTION = (cells: number) => `# Compatibility: every client format at every provider format
 
-\`bun run matrix\` writes this file and runs its ${cells} cells and ${ROUND_TRIP_CELLS.length} tool loops, as \`bun run test\` does: the client
-library of one format asks, a scripted provider of another checks what it receives and answers; answer and charge must be the same, in one piece
+\`bun run matrix\` writes this file and runs its ${cells} cells and ${ROUND_TRIP_CELLS.length} tool loops: the client
+library of one format asks, a scripted provider of another checks what it receives and answers; answer and charge must be right, in one piece
 and as a stream.
 
 **C** chat-completions · **M** messages · **G** generate-content · **R** responses; \`C→M\` is a client of C at a provider of M.
 
-- ✓ carried, nothing lost (a failure: reported in the client's own format)
+- ✓ carried (a failure: reported in the client's own format)
 - ~ answered, with the loss that the note names
-- ✗ refused with a 400 that names the field, since leaving it out would change the meaning; nothing is sent or charged
+- ✗ refused with a 400 that names the field, since leaving it out would change the meaning
 - · the client's format has no way to ask for it
 - \`-\` the row is about other providers
 
 Each column is a client's format, with a mark for each format of a provider, or one for all. Rows that name a limited provider show what the catalogue's \`quirks\` change.
 
 **Repairs.** Within one format, bytes pass unchanged as long as they keep the published shape. A field that breaks it, so that official clients
-fail, is corrected: tool calls without index, id or type or counted from 1, arguments as objects, contents as parts, roles that are
-missing or repeated, other names of finish reasons, missing \`object\`, \`choices\`, \`delta\` or usage, usage beside choices; in messages and
-responses, events without a name; in responses, missing starts of items and parts, ids that change or are missing, missing
-\`annotations\`, \`summary\`, \`status\`, \`output\` or usage counts, and events of unknown names, which are dropped.
-\`svc_answer_repairs_total\` counts repairs by provider. An answer of responses has an id of the gateway's; its items keep their provider's ids.
+fail, is corrected: incomplete tool calls, arguments as objects, contents as parts, roles, finish reasons, usage, missing fields, event names;
+in responses also missing items and changing ids. \`svc_answer_repairs_total\` counts them. An answer of responses has an id of the gateway's; its items keep their provider's ids.
 
-**Beta interfaces** of messages (\`anthropic-beta\`, \`anthropic-version\`): see [Limits and headers](guide/limits-and-headers.md#beta-interfaces).
+**Beta interfaces** of messages: see [Limits and headers](guide/limits-and-headers.md#beta-interfaces).
 
 **Dialects** are formats at another address with another credential; the tables hold for them too.
 [Some take less than messages](#dialects-that-take-less-than-messages).
 
-**Values that are relayed and not read** (schemas, arguments and results of tools, metadata) keep their names and values in every pair:
-strings letter by letter, numbers digit by digit (\`1098765432109876543\`, \`-0\`, \`1.0\`, \`1e5\`). White space, escapes in strings, and the
-place of names made of digits may change. Of a name that is given twice, the last is relayed: it is the one that was priced.
+**Schemas, arguments and results of tools, and metadata** keep their names and values in every pair,
+numbers digit by digit (\`1098765432109876543\`, \`-0\`, \`1.0\`, \`1e5\`). White space, escapes in strings, and the
+order of names made of digits may change. Of a name that is given twice, the last is relayed.
 `
 
 function renderGroup(group: Group): string {
@@ -81,7 +78,7 @@ function renderProviders(): string {
   const cases = PROVIDERS_ALONE.reduce((sum, group) => sum + group.cases.length, 0)
   return `## Streams, shapes and errors of providers
 
-${cases} further cases change what a provider does, not what a client asks: line ends, streams cut anywhere between bytes, one piece where a stream was asked for
+${cases} further cases change what a provider does: line ends, streams cut anywhere between bytes, one piece where a stream was asked for
 and the reverse, shapes that differ from the published one, errors before and inside an answer. A client of another format gets the whole answer, or an error,
 in its own format; a client of the same format may get an odd shape as its provider sent it.
 `
@@ -136,13 +133,13 @@ function superscript(value: number): string {
 function renderSignatures(): string {
   return `## Signatures
 
-A tool loop: the first answer is signed; a client sends the history and the results to a provider of any format.
+In a tool loop the first answer is signed; a client sends the history and the results to a provider of any format.
 
-- The provider that signed gets its own proof back, byte for byte, from clients of every format, also where they keep only texts, calls
-  and results: the gateway restores proofs by the ids of the calls.
-- A client of the signer's own format that has dropped the proof gets nothing restored.
-- A provider of another format gets the history without any proof.
+- The provider that signed gets its signature back, byte for byte, from clients of every format: where they keep only texts, calls
+  and results, the gateway restores it by the ids of the calls.
+- A client of the signer's own format that has dropped the signature gets nothing restored.
+- A provider of another format gets the history without any signature.
 
-Tried with ${ROUND_TRIPS.map(({ name, signedBy }) => `${name} (${LETTER[signedBy]})`).join(' · ')}.
+Tested: ${ROUND_TRIPS.map(({ name, signedBy }) => `${name} (${LETTER[signedBy]})`).join(' · ')}.
 `
 }
