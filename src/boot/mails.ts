@@ -34,6 +34,10 @@ export type Mails = {
 export function assembleMails({ config, database, service, logger, onOutcome }: MailParts): Mails {
   const { publicUrl, signIn } = config
   const secret = once(async () => signIn.secret ?? (await readOrCreateSecret(database)))
+  if (signIn.mail && publicUrl === undefined)
+    logger.warn('mail_links_without_host', {
+      hint: 'Set PUBLIC_URL: alerts have no links, and other mails lead to where a request was sent.',
+    })
   const transport = createMailTransport(signIn.mail, config.isProduction, logger)
   const worker = createMailWorker({ database, transport, secret, publicUrl, service, logger, onOutcome })
   const alerts = transport && createAlertWorker({ database, clock: systemClock, logger })

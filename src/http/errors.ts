@@ -1,4 +1,5 @@
 /** The one place where an error becomes an answer: in the format of the path's family, with nothing internal in it. */
+import { ValueErrorType } from '@sinclair/typebox/errors'
 import { ParseError, ValidationError } from 'elysia'
 import { GatewayError, invalidRequest, knownError } from '@/chat/error'
 import type { Format } from '@/formats/format'
@@ -34,8 +35,24 @@ export function meaningOf(error: unknown): unknown {
     return error.cause instanceof GatewayError ? error.cause : invalidRequest('The body is not what its type says.')
   }
   if (!(error instanceof ValidationError) || error.type === 'response') return error
-  const [first] = error.all
-  const path = first && 'path' in first ? first.path : ''
-  const param = path.slice(1).replaceAll('/', '.')
+  const errors = error.all.filter((one) => 'path' in one && 'type' in one)
+  const unknown = errors.find(({ type }) => type === ValueErrorType.Never)
+  // A name that is misspelt is why another is missing.
+  if (unknown) return noSuchField(fieldAt(unknown.path))
+  const [first] = errors
+  const param = fieldAt(first?.path ?? '')
   return invalidRequest(`${param || 'The request'}: ${first?.summary ?? 'not as documented'}.`, param || undefined)
+}
+
+/** For a body with a field that means nothing here. */
+export function noSuchField(field: string): GatewayError {
+  const name = field.slice(0, MAX_NAME_CHARS)
+  return invalidRequest(`${name}: there is no such field here.`, name)
+}
+
+/** Of a field that only the caller knows. */
+const MAX_NAME_CHARS = 100
+
+function fieldAt(path: string): string {
+  return path.slice(1).replaceAll('/', '.')
 }

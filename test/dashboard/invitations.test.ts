@@ -101,6 +101,10 @@ test('a stranger makes an organisation and invites another, who signs up, accept
   await founder.getByText('No invitation is waiting for an answer.').waitFor()
 })
 
+test('the operator is told that nobody has said where links lead', () => {
+  expect(gateway.logLines.join()).toContain('mail_links_without_host')
+})
+
 describe('somebody who is invited', () => {
   let owner: Person
   let person: Person
@@ -142,6 +146,15 @@ describe('somebody who is invited', () => {
     await page.getByRole('link', { name: 'Go to the dashboard' }).click()
     await page.waitForURL(`**/a/${person.viewer.accountId}`)
   })
+
+  test.each(['x', 'x'.repeat(9_000), '%00', '..%2F', '%C3%BC', '%zz'])(
+    'reads the words of any dead link where it ends in %s',
+    async (token) => {
+      const page = await open(`/dashboard/invitation#token=${token}`, { cookie: person.cookie })
+      await page.getByText('This invitation is not valid, or no longer. Ask for a new one.').waitFor()
+      await page.getByText('It works once, for 7 days').waitFor()
+    },
+  )
 
   test('and is signed in as somebody else, signs out and goes on', async () => {
     const other = await newPerson('Mallory')

@@ -2,11 +2,12 @@
 import { escapeHtml } from '@/lib/html/escape'
 import type { Block, MailContent } from './content'
 
+/** `link` is the first of its links; undefined where it has none, or the address of the service is not known. */
 export type RenderedMail = { subject: string; text: string; html: string; link: string | undefined }
 
 type Surroundings = {
-  /** What links begin with: the address of the service, without a trailing slash. */
-  baseUrl: string
+  /** What links begin with: the address of the service, without a trailing slash. Undefined where nobody has said it. */
+  baseUrl: string | undefined
   /** The name of the service. */
   service: string
   /** Added to the mail's link behind a #, where no server and no log sees it. */
@@ -20,7 +21,7 @@ export function renderMail({ subject, blocks }: MailContent, surroundings: Surro
   const { service, baseUrl, unsubscribeUrl } = surroundings
   const links = blocks.flatMap((block) => ('page' in block ? [linkTo(surroundings, block.page)] : []))
   const heading = oneLine(subject)
-  const foot = baseUrl === '' ? service : `${service}, ${baseUrl}`
+  const foot = baseUrl === undefined ? service : `${service}, ${baseUrl}`
   const paragraphs = blocks.map((block) => blockAsText(block, surroundings))
   const end = unsubscribeUrl === undefined ? [] : [`No more mails of this kind: ${unsubscribeUrl}`]
   const text = `${[...paragraphs, ['-- ', foot, ...end].join('\n')].join('\n\n')}\n`
@@ -31,20 +32,27 @@ export function renderMail({ subject, blocks }: MailContent, surroundings: Surro
   return { subject: heading, text, html, link: links[0] }
 }
 
-function linkTo({ baseUrl, token }: Surroundings, page: string): string {
-  return `${baseUrl}/dashboard/${page}${token === undefined ? '' : `#token=${encodeURIComponent(token)}`}`
+function linkTo({ baseUrl, token }: Surroundings, page: string): string | undefined {
+  return baseUrl && `${baseUrl}/dashboard/${page}${token === undefined ? '' : `#token=${encodeURIComponent(token)}`}`
+}
+
+/** A link without a host leads nowhere: whoever reads the mail knows where they sign in. */
+function directionsTo({ button, page }: { button: string; page: string }): string {
+  return `${button}: sign in where you use this service, and open the page /dashboard/${page} there.`
 }
 
 function blockAsText(block: Block, surroundings: Surroundings): string {
   if ('text' in block) return oneLine(block.text)
-  if ('page' in block) return linkTo(surroundings, block.page)
+  if ('page' in block) return linkTo(surroundings, block.page) ?? directionsTo(block)
   return block.rows.map(([name, value]) => `${name}: ${oneLine(value)}`).join('\n')
 }
 
 function blockAsHtml(block: Block, surroundings: Surroundings): string {
   if ('text' in block) return `<p>${escapeHtml(oneLine(block.text))}</p>`
   if ('page' in block) {
-    const link = escapeHtml(linkTo(surroundings, block.page))
+    const address = linkTo(surroundings, block.page)
+    if (address === undefined) return `<p>${escapeHtml(directionsTo(block))}</p>`
+    const link = escapeHtml(address)
     return `<p><a class="button" href="${link}">${escapeHtml(block.button)}</a></p>\n<p class="small">Or open this address: <a href="${link}">${link}</a></p>`
   }
   const rows = block.rows.map(

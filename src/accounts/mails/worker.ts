@@ -129,7 +129,7 @@ async function send(deps: MailWorkerDeps, transport: MailTransport, mail: Claime
   const { id, recipient: to, kind, facts, sealedToken, origin } = mail
   const token = sealedToken === null ? undefined : unseal(await deps.secret(), MAIL_TOKEN, sealedToken)
   if (sealedToken !== null && token === undefined) return { kind: 'failed', reason: 'AUTH_SECRET was changed since' }
-  const baseUrl = deps.publicUrl ?? origin ?? ''
+  const baseUrl = deps.publicUrl ?? origin ?? undefined
   const unsubscribeUrl = await unsubscribeUrlOf(deps, mail, baseUrl)
   const rendered = renderMail(contentOf(kind, facts), { baseUrl, service: deps.service, token, unsubscribeUrl })
   return transport.send({ id, to, ...rendered, unsubscribeUrl })
@@ -139,10 +139,10 @@ async function send(deps: MailWorkerDeps, transport: MailTransport, mail: Claime
 async function unsubscribeUrlOf(
   { secret }: MailWorkerDeps,
   { recipient: email, kind: mailKind, facts }: ClaimedMail,
-  baseUrl: string,
+  baseUrl: string | undefined,
 ): Promise<string | undefined> {
   const kind = alertKindOf(mailKind)
-  if (kind === undefined || baseUrl === '') return undefined
+  if (kind === undefined || baseUrl === undefined) return undefined
   return baseUrl + unsubscribeLink(await secret(), { accountId: String(facts.accountId), email, kind })
 }
 

@@ -1,6 +1,6 @@
 /** Account statements, page by page and as a file: the account's own routes, and what those of administrators share with them. */
 import { type Static, Type } from '@sinclair/typebox'
-import { Elysia, t } from 'elysia'
+import { Elysia } from 'elysia'
 import { GatewayError, invalidRequest } from '@/chat/error'
 import type { Member } from '@/console/auth/viewer'
 import {
@@ -16,7 +16,7 @@ import { formatUsd, type Nano } from '@/lib/money'
 import { countUpTo, formatCursor, parseCursor, textLike } from '@/lib/paging'
 import { oneOf, orNull } from '@/lib/schemas'
 import { ACCOUNT_PREFIX, type GuardDeps, guard } from './guard'
-import { PAGE } from './pages'
+import { PAGE, wholeNumber } from './pages'
 import { CSV_FILE, csvFile, inUsd, NullableText, exactUsd as usd } from './wire'
 
 const day = (description: string) =>
@@ -57,7 +57,7 @@ export const PeriodQuery = Type.Object(PERIOD)
 export const StatementQuery = Type.Object({
   ...PERIOD,
   cursor: PAGE.cursor,
-  limit: Type.Optional(t.Numeric({ minimum: 1, maximum: 500, multipleOf: 1, default: 100 })),
+  limit: Type.Optional(wholeNumber('limit', { minimum: 1, maximum: 500, default: 100 })),
 })
 
 const DEFAULT_PAGE_SIZE = 100

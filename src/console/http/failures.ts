@@ -1,6 +1,6 @@
 /** Failed requests, as a list and one by one: the account's own routes, and what that of administrators shares with them. */
 import { type Static, Type } from '@sinclair/typebox'
-import { Elysia, t } from 'elysia'
+import { Elysia } from 'elysia'
 import { GatewayError } from '@/chat/error'
 import type { FailureSearch, FoundFailure } from '@/console/usage-views/failures/failure-search'
 import type { Sight } from '@/console/usage-views/usage-filter'
@@ -9,7 +9,7 @@ import { titled } from '@/http/openapi/titled'
 import { orNull } from '@/lib/schemas'
 import { ACCOUNT_PREFIX, type GuardDeps, guard, IN_ACCOUNT } from './guard'
 import { sightOf } from './key-authority'
-import { PAGE } from './pages'
+import { PAGE, wholeNumber } from './pages'
 import { listOf, NullableText } from './wire'
 
 const word = (description: string) =>
@@ -41,7 +41,7 @@ export const FailurePage = titled('FailedRequests', {
 
 export const FailureQuery = Type.Object({
   key: word('Id of the API key'),
-  status: Type.Optional(t.Numeric({ minimum: 400, maximum: 599, multipleOf: 1 })),
+  status: Type.Optional(wholeNumber('status', { minimum: 400, maximum: 599 })),
   code: word('`code` of an item'),
   ...PAGE,
 })

@@ -7,6 +7,7 @@ import { GatewayError, invalidRequest } from '@/chat/error'
 import type { Auth } from '@/console/auth/auth'
 import type { IdentifyViewer, Member, Viewer } from '@/console/auth/viewer'
 import { type BodyLimits, readJsonBody } from '@/http/body'
+import { noSuchField } from '@/http/errors'
 import { ERRORS } from '@/http/openapi/errors'
 import { BY_SESSION } from '@/http/openapi/security'
 import { NO_SNIFFING, transportSecurity } from '@/http/pages'
@@ -143,6 +144,8 @@ async function readBody(deps: GuardDeps, request: Request, maxBytes: number): Pr
   if (request.method === 'DELETE' && request.body === null) return null
   const limits = { ...deps, maxBodyBytes: Math.min(deps.maxBodyBytes, maxBytes) }
   const { json } = await readJsonBody(request, limits)
+  const [field] = Object.keys(json)
+  if (request.method === 'DELETE' && field !== undefined) throw noSuchField(field)
   refuseNul(json)
   refuseConversions(json)
   return json

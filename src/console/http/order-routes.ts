@@ -24,7 +24,7 @@ import type { Caller } from './changed-by'
 import { ACCOUNT_PREFIX, type GuardDeps, guard, IN_ACCOUNT } from './guard'
 import { BankBody, MethodName, OrderBody, OrderDetailBody, orderBody, orderDetailBody } from './order-bodies'
 import { PageQuery } from './pages'
-import { exactly, listOf, mapPage } from './wire'
+import { exactly, listOf, mapPage, NoFields } from './wire'
 
 export type OrderRouteDeps = GuardDeps & {
   orders: Orders
@@ -54,7 +54,6 @@ const ClaimBody = exactly({
     }),
   ),
 })
-const NoBody = exactly({})
 const Options = Type.Object({
   minimumUsd: Type.String(),
   maximumUsd: Type.String(),
@@ -105,7 +104,7 @@ export function orderRoutes(deps: OrderRouteDeps) {
     .post('/:orderId/cancel', ({ viewer, params, request }) => cancel(deps, { viewer, request }, params.orderId), {
       may: 'billing.pay',
       params: OrderParams,
-      body: NoBody,
+      body: NoFields,
       response: OrderBody,
       detail: { summary: 'Cancel an order', description: 'Only while it waits for money (409 otherwise).' },
     })

@@ -1,16 +1,31 @@
 /** Lists that come page by page: what their queries say, and the pages of one that is short enough to be read whole. */
 import { Type } from '@sinclair/typebox'
-import { t } from 'elysia'
 import type { ListedMember } from '@/accounts/members/change-members'
 import { invalidRequest } from '@/chat/error'
 import { ACCOUNT_ROLES } from '@/db/auth-schema'
 import { cutPage, MAX_PAGE_SIZE, type Page, type PageRequest, pageSize, parseCursor, textLike } from '@/lib/paging'
 import { orNull } from '@/lib/schemas'
 
+/** How large a number may be, both ends included, and what it is where nothing is said. */
+type Range = { minimum: number; maximum: number; default?: number }
+
+/** The parameter `name` of a query, a whole number. The framework's own does not say which parameter is wrong. */
+export function wholeNumber(name: string, range: Range) {
+  const { minimum, maximum } = range
+  // A query says it as a text, and the document as what it stands for.
+  return Type.Transform(Type.Any({ type: 'integer', ...range }))
+    .Decode((said: unknown) => {
+      const number = said === '' ? Number.NaN : Number(said)
+      if (Number.isInteger(number) && number >= minimum && number <= maximum) return number
+      throw invalidRequest(`${name}: must be a whole number from ${minimum} to ${maximum}.`, name)
+    })
+    .Encode((number) => number)
+}
+
 /** Fields of a query. */
 export const PAGE = {
   cursor: Type.Optional(Type.String({ maxLength: 500, description: '`nextCursor` of the page before' })),
-  limit: Type.Optional(t.Numeric({ minimum: 1, maximum: MAX_PAGE_SIZE, multipleOf: 1, default: 50 })),
+  limit: Type.Optional(wholeNumber('limit', { minimum: 1, maximum: MAX_PAGE_SIZE, default: 50 })),
 }
 
 export const PageQuery = Type.Object(PAGE)

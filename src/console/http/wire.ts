@@ -13,10 +13,13 @@ export function exactUsd(description: string) {
   return Type.String({ description: `${description}, USD as exact decimal text` })
 }
 
-/** A body of exactly these fields. */
+/** A body of exactly these fields. The framework leaves out what a schema forbids, and says nothing; what fits no schema it refuses. */
 export function exactly<Fields extends TProperties>(fields: Fields, options: ObjectOptions = {}) {
-  return Type.Object(fields, { additionalProperties: false, ...options })
+  return Type.Object(fields, { additionalProperties: Type.Never(), ...options })
 }
+
+/** Of what needs nothing said. */
+export const NoFields = exactly({})
 
 /** One page of a list. */
 export function listOf<Item extends TSchema>(item: Item, options: ArrayOptions = {}) {

@@ -13,7 +13,7 @@ type SectionProps = {
 
 export function Section({ title, description, actions, isFlush = false, children }: SectionProps) {
   return (
-    <Box component="section" className="surface" p={isFlush ? 0 : 'lg'}>
+    <Box component="section" className="surface" p={isFlush ? 0 : 'lg'} mod={{ flush: isFlush }}>
       {(title !== undefined || actions !== undefined) && (
         <Group justify="space-between" align="flex-start" mb={isFlush ? 0 : 'md'} p={isFlush ? 'lg' : 0} gap="sm">
           <Stack gap={2} style={{ flex: '1 1 200px' }}>

@@ -40,9 +40,11 @@ export function createSchemaShelf(): SchemaShelf {
       case 'allOf':
       case 'oneOf':
         return (value as JsonValue[]).map(referAny)
+      case 'additionalProperties':
+        // What fits no schema is how a route refuses a field it does not know.
+        return Bun.deepEquals(value, { not: {} }) ? false : referAny(value)
       case 'items':
       case 'not':
-      case 'additionalProperties':
         return referAny(value)
       default:
         return value

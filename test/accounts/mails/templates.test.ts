@@ -64,6 +64,24 @@ describe('a mail', () => {
     expect(html.match(/<(?:a|p|tr)\b/g)).toEqual(plain.html.match(/<(?:a|p|tr)\b/g))
   })
 
+  test.each(SAMPLES)(
+    'of the kind $kind has no link where the host is not known, and says in words where to go',
+    (sample) => {
+      const { text, html, link } = render(sample, { baseUrl: undefined })
+      const pages = contentOf(sample.kind, sample.facts).blocks.flatMap((block) =>
+        'page' in block ? [block.page] : [],
+      )
+      expect([link, html.match(/<a\b|href/g)]).toEqual([undefined, null])
+      for (const page of pages) {
+        const words = `sign in where you use this service, and open the page /dashboard/${page} there.`
+        expect(text).toContain(words)
+        expect(html).toContain(words)
+      }
+      expect(text).not.toContain('undefined')
+      expect(text.trimEnd().split('\n').at(-1)).toBe('svc')
+    },
+  )
+
   test('of an invitation keeps a plain name', () => {
     const facts = { accountName: 'Müller & Söhne GmbH', invitedBy: 'Ada', role: 'admin', days: 7 }
     const { subject, html } = render({ kind: 'invitation', facts })

@@ -1,11 +1,11 @@
 /** The routes of providers: what works at one, margins by model and day, and the records whose counts differ from ours. */
 import { Type } from '@sinclair/typebox'
-import { Elysia, t } from 'elysia'
+import { Elysia } from 'elysia'
 import { ProviderNameSchema } from '@/catalog/schema'
 import { GatewayError } from '@/chat/error'
 import { guard } from '@/console/http/guard'
-import { PAGE } from '@/console/http/pages'
-import { listOf, mapPage, NullableText } from '@/console/http/wire'
+import { PAGE, wholeNumber } from '@/console/http/pages'
+import { listOf, mapPage, NoFields, NullableText } from '@/console/http/wire'
 import { CHARGE_BASES } from '@/ledger/charge-basis'
 import { COUNT_GAPS } from '@/ledger/usage-record'
 import { formatUsd } from '@/lib/money'
@@ -65,7 +65,7 @@ export function adminBillRoutes(deps: AdminDeps) {
     .get('/margins', ({ query }) => administration.margins(query.days ?? 30), {
       administrator: true,
       query: Type.Object({
-        days: Type.Optional(t.Numeric({ minimum: 1, maximum: MAX_MARGIN_DAYS, multipleOf: 1, default: 30 })),
+        days: Type.Optional(wholeNumber('days', { minimum: 1, maximum: MAX_MARGIN_DAYS, default: 30 })),
       }),
       response: MarginsBody,
       detail: {
@@ -135,6 +135,7 @@ export function adminProviderRoutes(deps: AdminDeps) {
       {
         administrator: true,
         params: Type.Object({ provider: ProviderNameSchema }),
+        body: NoFields,
         response: TrialsBody,
         detail: {
           summary: 'Try a provider',

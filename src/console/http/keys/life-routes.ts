@@ -5,7 +5,7 @@ import type { ApiKeys } from '@/accounts/api-keys'
 import { type Caller, changedBy } from '@/console/http/changed-by'
 import { ACCOUNT_PREFIX, guard } from '@/console/http/guard'
 import { KeyBody, keyBody, RotationBody, readOverlap } from '@/console/http/key-bodies'
-import { exactly } from '@/console/http/wire'
+import { exactly, NoFields } from '@/console/http/wire'
 import { CreatedKey, expectUpdated, findOwn, KeyParams, type KeyRouteDeps, unchanged } from './calls'
 
 /** Mounts what changes the state of a key below `/dashboard/api/a/:accountId/keys/:id`. */
@@ -19,6 +19,7 @@ export function keyLifeRoutes(deps: KeyRouteDeps) {
       {
         may: 'keys.use',
         params: KeyParams,
+        body: NoFields,
         response: KeyBody,
         detail: {
           summary: 'Deactivate an API key',
@@ -32,6 +33,7 @@ export function keyLifeRoutes(deps: KeyRouteDeps) {
       {
         may: 'keys.use',
         params: KeyParams,
+        body: NoFields,
         response: KeyBody,
         detail: {
           summary: 'Activate an API key',

@@ -2,19 +2,17 @@
  * The management API: programs that have a management key do what owners and admins do in the dashboard, by the dashboard's own routes.
  * A request is let in here, by key, scope and rate, and is then handed to the route of its operation in the name of the key.
  */
-import { type TSchema, Type } from '@sinclair/typebox'
-import { ValueErrorType } from '@sinclair/typebox/errors'
-import { Value } from '@sinclair/typebox/value'
+import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import type { Manager } from '@/accounts/management/management-keys'
 import type { Members } from '@/accounts/members/members'
-import { GatewayError, invalidRequest } from '@/chat/error'
+import { GatewayError } from '@/chat/error'
 import type { Auth } from '@/console/auth/auth'
 import { changesAt, changesWith } from '@/console/auth/limits'
 import type { Member } from '@/console/auth/viewer'
 import { ACCOUNT_PREFIX, admitManaged } from '@/console/http/guard'
 import { MAX_KEY_BODY_BYTES } from '@/console/http/key-bodies'
-import { exactly, NullableText } from '@/console/http/wire'
+import { NullableText } from '@/console/http/wire'
 import { bearerToken } from '@/http/auth'
 import { type BodyLimits, readJsonBody } from '@/http/body'
 import { clientAddress, rememberPeer } from '@/http/client-address'
@@ -26,7 +24,6 @@ import { NO_SNIFFING } from '@/http/pages'
 import { sameIdentity } from '@/http/request-id'
 import { pathOf, queryOf } from '@/http/request-line'
 import { allowSilence } from '@/http/silence'
-import type { JsonObject } from '@/lib/json'
 import { oneOf } from '@/lib/schemas'
 import { documentOperation, type MountedRoute, routeOf } from './document'
 import { Scopes } from './key-routes'
@@ -73,8 +70,7 @@ export function managementRoutes(deps: ManagementDeps) {
   )
   for (const offered of OPERATIONS) {
     const route = routeOf(offered, deps.routes)
-    const known = { ...offered, body: route.body ?? NoFields }
-    app.route(offered.method, PREFIX + offered.path, ({ request }) => perform(deps, known, request), {
+    app.route(offered.method, PREFIX + offered.path, ({ request }) => perform(deps, offered, request), {
       parse: 'none',
       detail: documentOperation(offered, route),
     })
@@ -91,18 +87,13 @@ async function account(deps: ManagementDeps, request: Request): Promise<Response
   return Response.json(body, { headers: { 'cache-control': 'no-store', ...NO_SNIFFING } })
 }
 
-/** An operation, and the body that its route takes. */
-type Performed = ManagementOperation & { body: TSchema }
-
-const NoFields = exactly({})
-
-async function perform(deps: ManagementDeps, offered: Performed, request: Request): Promise<Response> {
+async function perform(deps: ManagementDeps, offered: ManagementOperation, request: Request): Promise<Response> {
   const manager = await requireManager(deps, request, offered.scope)
   if (offered.method === 'GET') return await deps.dispatch(inDashboard(offered, request, undefined, manager))
   const name = readRequestName(request, deps.idempotency !== undefined)
   const { keyId, accountId } = manager
   await deps.auth.parts.throttle.attempt(changesWith(keyId), changesAt(accountId))
-  const body = await readBody(deps, offered, request)
+  const body = await readBody(deps, offered.method, request)
   allowSilence(request)
   const change = () => deps.dispatch(inDashboard(offered, request, body, manager))
   if (!name) return await change()
@@ -111,36 +102,23 @@ async function perform(deps: ManagementDeps, offered: Performed, request: Reques
   return await changeOnce(deps, { manager, secret, name, request }, change)
 }
 
-/** Of a field that is told to be unknown. */
-const MAX_NAME_CHARS = 100
-
 const NOTHING = new TextEncoder().encode('{}')
 
 /** What is sent along; an operation that needs nothing said may come without a body. */
 async function readBody(
   deps: ManagementDeps,
-  { method, body }: Performed,
+  method: ManagementOperation['method'],
   request: Request,
 ): Promise<Uint8Array<ArrayBuffer> | undefined> {
   if (request.body === null) return method === 'DELETE' ? undefined : NOTHING
   let bytes: Uint8Array<ArrayBuffer> | undefined
   const limits = { ...deps, maxBodyBytes: Math.min(deps.maxBodyBytes, MAX_KEY_BODY_BYTES) }
-  const { json } = await readJsonBody(request, limits, {
+  await readJsonBody(request, limits, {
     onBytes(read) {
       bytes = new Uint8Array(read)
     },
   })
-  refuseUnknown(body, json)
   return bytes
-}
-
-/** Throws `invalid_request` for a field that `schema` doesn't have. The route itself would leave it out, and nobody would be told. */
-function refuseUnknown(schema: TSchema, json: JsonObject): void {
-  for (const { type, path } of Value.Errors(schema, json)) {
-    if (type !== ValueErrorType.ObjectAdditionalProperties) continue
-    const field = path.slice(1, MAX_NAME_CHARS).replaceAll('/', '.')
-    throw invalidRequest(`${field}: there is no such field here.`, field)
-  }
 }
 
 /** The same request to the dashboard's route, with nothing of its headers but where it comes from. */

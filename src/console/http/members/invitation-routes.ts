@@ -18,7 +18,7 @@ import { ACCOUNT_PREFIX, guard, IN_ACCOUNT } from '@/console/http/guard'
 import { newestFirst, PageQuery, pageOf } from '@/console/http/pages'
 import type { SessionDeps } from '@/console/http/session/context'
 import { Done, Email, Token } from '@/console/http/session/schemas'
-import { exactly, isoMoments, listOf, mapPage } from '@/console/http/wire'
+import { exactly, isoMoments, listOf, mapPage, NoFields } from '@/console/http/wire'
 import type { Transaction } from '@/db/client'
 import { titled } from '@/http/openapi/titled'
 import type { PageRequest } from '@/lib/paging'
@@ -87,6 +87,7 @@ function accountRoutes(deps: InvitationRouteDeps) {
       {
         may: 'members.change',
         params: InvitationParams,
+        body: NoFields,
         response: Sent,
         detail: {
           summary: 'Send an invitation again',
@@ -106,6 +107,7 @@ function accountRoutes(deps: InvitationRouteDeps) {
       {
         may: 'members.change',
         params: InvitationParams,
+        body: NoFields,
         response: Done,
         detail: { summary: 'Revoke an invitation', description: 'Its link is void at once.' },
       },

@@ -1,8 +1,7 @@
 /** The usage filter as it stands in an address: checked, and turned into what the history is asked. */
 import { type Static, Type } from '@sinclair/typebox'
-import { t } from 'elysia'
 import { invalidRequest } from '@/chat/error'
-import { PAGE } from '@/console/http/pages'
+import { PAGE, wholeNumber } from '@/console/http/pages'
 import type { RecordPosition } from '@/console/usage-views/listed-record'
 import type { Sight, StatusFilter, UsageFilter } from '@/console/usage-views/usage-filter'
 import { SERIES_GROUPS } from '@/console/usage-views/usage-series'
@@ -40,7 +39,7 @@ export const PageQuery = Type.Composite([
   FilterQuery,
   Type.Object({
     cursor: PAGE.cursor,
-    limit: Type.Optional(t.Numeric({ minimum: 1, maximum: 200, multipleOf: 1, default: 50 })),
+    limit: Type.Optional(wholeNumber('limit', { minimum: 1, maximum: 200, default: 50 })),
   }),
 ])
 

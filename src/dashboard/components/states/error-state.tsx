@@ -4,7 +4,7 @@ import { IconAlertTriangle } from '@tabler/icons-react'
 
 export function ErrorState({ error, retry }: { error: Error; retry?: () => unknown }) {
   return (
-    <Alert color="red" icon={<IconAlertTriangle />} title="This could not be loaded" m="md" role="alert">
+    <Alert color="red" icon={<IconAlertTriangle />} title="This could not be loaded" className="state" role="alert">
       <Stack gap="sm" align="flex-start">
         <Text size="sm">{error.message}</Text>
         {retry && (

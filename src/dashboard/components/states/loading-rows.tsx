@@ -6,7 +6,7 @@ const ROW_HEIGHT = 36
 export function LoadingRows({ rows = 5 }: { rows?: number }) {
   const numbers = Array.from({ length: rows }, (_, index) => index + 1)
   return (
-    <Stack gap="xs" p="md" role="status" aria-label="Loading">
+    <Stack gap="xs" className="state" role="status" aria-label="Loading">
       {numbers.map((number) => (
         <Skeleton key={number} height={ROW_HEIGHT} radius="sm" />
       ))}

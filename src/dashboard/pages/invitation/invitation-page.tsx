@@ -119,6 +119,9 @@ function Offer({ token, email }: { token: string; email: string }) {
   )
 }
 
+/** Whatever is wrong with its token. */
+const VOID = 'This invitation is not valid, or no longer. Ask for a new one.'
+
 type BrokenInvitationProps = {
   /** Of whoever is signed in. */
   email: string | undefined
@@ -129,7 +132,7 @@ type BrokenInvitationProps = {
 
 /** The page in its place. */
 function BrokenInvitation({ email, error, retry }: BrokenInvitationProps) {
-  const isVoid = !(error instanceof ApiError) || error.status === 410
+  const isVoid = !(error instanceof ApiError) || error.status === 410 || error.param === 'token'
   useEffect(() => {
     if (isVoid && error) forgetInvitation()
   }, [isVoid, error])
@@ -144,7 +147,7 @@ function BrokenInvitation({ email, error, retry }: BrokenInvitationProps) {
     <PublicFrame title="Invitation" footer={email !== undefined && <SignedInAs email={email} />}>
       <Alert color="red" title="This invitation cannot be accepted" role="alert">
         <Stack gap="sm" align="flex-start">
-          <Text size="sm">{error?.message ?? 'Open the link of the mail once more.'}</Text>
+          <Text size="sm">{error ? (isVoid ? VOID : error.message) : 'Open the link of the mail once more.'}</Text>
           {isVoid && <Text size="sm">It works once, for 7 days, and for the address that it was sent to.</Text>}
           <Button component={Link} href="/" size="xs" variant="default">
             Go to the dashboard

@@ -71,11 +71,12 @@ describe('a field that an operation does not know', () => {
     }
   })
 
-  test('would be found out in each body, since each says that it has no others', () => {
-    const objects = CHANGES.flatMap(({ method, path }) => objectsIn(bodyOf(method, path) ?? {}))
-    expect(objects.length).toBeGreaterThan(5)
+  test('would be found out in each body of the dashboard, since each says that it has no others', () => {
+    const routes = gateway.gateway.app.routes.filter(({ path }) => path.startsWith('/dashboard/api/'))
+    const objects = routes.flatMap(({ hooks }) => objectsIn((hooks as { body?: Schema } | undefined)?.body ?? {}))
+    expect(objects.length).toBeGreaterThan(40)
     for (const { properties, additionalProperties } of objects)
-      expect([Object.keys(properties ?? {}), additionalProperties]).toEqual([expect.any(Array), false])
+      expect([Object.keys(properties ?? {}), additionalProperties]).toMatchObject([expect.any(Array), { not: {} }])
   })
 
   test('leaves everything as it was', async () => {

@@ -3,7 +3,8 @@ import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { expectAccessible, openBrowser, type TestBrowser } from '@test/support/browser'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { signUpPerson } from '@test/support/person'
-import type { Page } from 'playwright-core'
+import { until } from '@test/support/until'
+import type { Locator, Page } from 'playwright-core'
 
 setDefaultTimeout(300_000)
 
@@ -24,6 +25,27 @@ const PARTS = [
   { path: '/settings', asks: /\/allowed-addresses$/, reads: 'You are at 127.0.0.1.' },
   { path: '/settings', asks: /\/key-policy$/, reads: 'Greatest age of a key, in days' },
 ]
+
+/** Each begins and ends where its card's heading does, or that of the page, and there is one at least. */
+async function expectInLine(states: Locator): Promise<void> {
+  const found = await until(async () => {
+    const measured = await states.evaluateAll(distances)
+    return measured.length > 0 && measured
+  }, 'a state to be shown')
+  expect(found).toEqual(found.map(() => [0, 0]))
+}
+
+/** How much farther from the left and the right side of its card or page each is than it should be, in pixels. Runs in the page. */
+function distances(states: Element[]): number[][] {
+  // Around a card there is a line, and within it the distance of its text.
+  const inCard = 1 + 20
+  return states.map((state) => {
+    const card = state.closest('.surface')
+    const frame = (card ?? document.querySelector('main > *') ?? document.body).getBoundingClientRect()
+    const own = state.getBoundingClientRect()
+    return [own.left - frame.left, frame.right - own.right].map((distance) => distance - (card ? inCard : 0))
+  })
+}
 
 const REFUSAL = { error: { message: 'Out for lunch.', type: 'x', param: null, code: null } }
 let gateway: TestGateway
@@ -55,9 +77,11 @@ test.each(PARTS)('$path says that $asks is loaded, why it was not, and tries aga
   await page.getByRole('heading', { level: 1 }).waitFor()
   const loading = page.getByRole('status', { name: 'Loading' }).first()
   await loading.waitFor()
+  await expectInLine(page.getByRole('status', { name: 'Loading' }))
   await expectAccessible(page)
   held.resolve()
   await page.getByText('Out for lunch.').waitFor()
+  await expectInLine(page.getByRole('alert'))
   expect(await page.getByText(reads).count()).toBe(0)
   await expectAccessible(page)
   await page.unroute(isAsked)
