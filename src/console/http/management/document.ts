@@ -2,6 +2,7 @@
 import type { TSchema } from '@sinclair/typebox'
 import type { DocumentDecoration } from 'elysia'
 import { ACCOUNT_PREFIX } from '@/console/http/guard'
+import { NoFields } from '@/console/http/wire'
 import { IDEMPOTENCY_PARAMETER } from '@/http/idempotency/header'
 import { operation, type Parameter } from '@/http/openapi/operation'
 import { withoutClosing } from '@/http/openapi/refine'
@@ -46,7 +47,8 @@ export function documentOperation(
       ...parametersOf('query', query),
       ...(method === 'GET' ? [] : [IDEMPOTENCY_PARAMETER]),
     ],
-    ...(body && { requestSchema: body }),
+    // Where nothing needs to be said, nothing needs to be sent here.
+    ...(body && body !== NoFields && { requestSchema: body }),
     ...(response && { responseSchema: JSON.parse(JSON.stringify(response), withoutClosing) }),
     errors: method === 'GET' ? READS : WRITES,
   })
