@@ -45,9 +45,9 @@ const LEDGER_LINES = [
     'DEL @',
     'INFO memory',
   ],
-  ...['XADD @ * f 1', 'XACK @ g 0-1', 'XDEL @ 0-1', 'XLEN @', 'XRANGE @ - + COUNT 1', 'XPENDING @ g'],
+  ...['XADD @ * f 1', 'XACK @ g 0-1', 'XDEL @ 0-1', 'XLEN @', 'XRANGE @ - + COUNT 1'],
   'XREAD COUNT 1 STREAMS @ 0',
-  ...['XREADGROUP GROUP g c COUNT 1 STREAMS @ >', 'XAUTOCLAIM @ g c 1 0-0', 'XGROUP CREATE @ g 0'],
+  ...['XREADGROUP GROUP g c COUNT 1 STREAMS @ >', 'XINFO GROUPS @', 'XGROUP CREATE @ g 0'],
 ]
 /** Of the automatic check, and of what pages show. */
 const WATCHING_LINES = ['SCAN 0 COUNT 1', 'SSCAN @ 0', 'XREVRANGE @ + - COUNT 1']
@@ -109,5 +109,5 @@ function namesRule(family: string, prefix: string): string {
 function ruleOf({ line, family }: Right, areNames: boolean, prefix: string): string {
   if (areNames) return namesRule(family, prefix)
   const [command = '', subcommand = ''] = line.toLowerCase().split(' ')
-  return `+${command}${command === 'xgroup' || command === 'cluster' ? `|${subcommand}` : ''}`
+  return `+${command}${['xgroup', 'xinfo', 'cluster'].includes(command) ? `|${subcommand}` : ''}`
 }

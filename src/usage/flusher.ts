@@ -7,6 +7,7 @@ import { createRecordStreams, type RecordStreams, type StreamEntry } from '@/led
 import type { RedisClient } from '@/ledger/store/connection'
 import type { StoreCallListener } from '@/ledger/store-calls'
 import type { UsageRecord } from '@/ledger/usage-record'
+import { createBoundedMap } from '@/lib/bounded-map'
 import type { Logger } from '@/lib/logger'
 import { type BackgroundWorker, createWorkerLoop, jittered, type WorkerLoop } from '@/lib/worker-loop'
 import { buryEntry } from './dead-letters'
@@ -22,9 +23,9 @@ export type FlusherOptions = {
   logger: Logger
   /** Records per transaction, about; so many of this process's own don't wait for others. */
   batchSize?: number
-  /** Entries that a worker took this long ago and never acknowledged are taken over. */
+  /** Entries that a worker took and did not acknowledge for this long are taken over. */
   claimIdleMs?: number
-  /** Deliveries after which an entry that can't be stored becomes a dead letter. */
+  /** How often an entry that can't be stored is taken before it becomes a dead letter. */
   maxDeliveries?: number
   /** How long records gather at most before they are read, in milliseconds: the larger a batch, the cheaper each of its records. */
   lingerMs?: number
@@ -81,11 +82,11 @@ const MAX_BACKOFF_MS = 5_000
 const COUNT_INTERVAL_MS = 1_000
 /** While nothing comes, nothing is left over and nothing has failed. */
 const QUIET_COUNT_INTERVAL_MS = 10_000
-/** What a worker abandons is in its stream, and so in the count: while that says nothing, it is looked for this much less often. */
-const QUIET_CLAIM_FACTOR = 16
 /** A failure is shown for at least this long: a shard that is down is asked only now and then. */
 const TROUBLE_MS = 2_500
 const CLAIM_PER_SHARD = 200
+/** Of more entries that can't be stored, those that came up longest ago are counted anew. */
+const MAX_SUSPECTS = 10_000
 
 /** One worker: reads a batch, writes it in one transaction, acknowledges it. A failed batch is kept and retried. */
 export function createFlusher(options: FlusherOptions): Flusher {
@@ -109,6 +110,8 @@ class RecordFlusher implements Flusher {
   private failuresInARow = 0
   private nextSweepAt = 0
   private inHand: StreamEntry[] = []
+  /** How often this worker was handed what it could not store. */
+  private readonly deliveries = createBoundedMap<string, number>(MAX_SUSPECTS)
   /** Records that this process has appended since its last read. */
   private appended = 0
   private claimedAt = Number.NEGATIVE_INFINITY
@@ -201,8 +204,7 @@ class RecordFlusher implements Flusher {
   }
 
   private async readBatch(): Promise<StreamEntry[]> {
-    const isClaimDue =
-      performance.now() >= this.claimedAt + this.claimPauseMs * (this.isQuiet() ? QUIET_CLAIM_FACTOR : 1)
+    const isClaimDue = performance.now() >= this.claimedAt + this.claimPauseMs
     if (isClaimDue) {
       this.claimedAt = performance.now()
       this.claimPauseMs = this.settings.claimIdleMs * (0.25 + Math.random() * 0.25)
@@ -216,12 +218,9 @@ class RecordFlusher implements Flusher {
     try {
       const results = [
         await this.streams.readNew(this.settings.batchSize, isSweepDue ? 'all' : 'expected'),
-        ...(isClaimDue ? [await this.streams.claimAbandoned(this.settings.claimIdleMs, CLAIM_PER_SHARD)] : []),
+        ...(isClaimDue ? [await this.streams.takeAbandoned(this.settings.claimIdleMs, CLAIM_PER_SHARD)] : []),
       ]
-      for (const { failure, lost } of results) {
-        if (failure !== undefined) this.noteFailure(failure)
-        if (lost > 0) this.logger.error('usage_records_lost', { count: lost })
-      }
+      for (const { failure } of results) if (failure !== undefined) this.noteFailure(failure)
       entries = results.flatMap((result) => result.entries)
       return entries
     } finally {
@@ -250,7 +249,8 @@ class RecordFlusher implements Flusher {
   /** An entry that no worker can store is put aside after some deliveries: a newer worker may understand what this one doesn't. */
   private async handleSuspect(suspect: Suspect): Promise<void> {
     const { entry, record, reason } = suspect
-    const deliveries = await this.streams.deliveryCount(entry)
+    const deliveries = (this.deliveries.get(nameOf(entry)) ?? 0) + 1
+    this.deliveries.set(nameOf(entry), deliveries)
     const details = { shard: entry.shard, entryId: entry.id, recordId: record?.recordId, reason, deliveries }
     if (deliveries < this.settings.maxDeliveries) {
       this.logger.warn('usage_record_not_stored', details)
@@ -290,4 +290,8 @@ class RecordFlusher implements Flusher {
   private bounded<T>(work: Promise<T>): Promise<T> {
     return withDatabaseDeadline(work, this.settings.transactionTimeoutMs)
   }
+}
+
+function nameOf({ stream, id }: StreamEntry): string {
+  return `${stream} ${id}`
 }

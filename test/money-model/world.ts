@@ -167,7 +167,10 @@ export async function openWorld(redisUrl: string) {
     /** One round of a flusher of its own, which may die between its commit and its acknowledgement. */
     async flush(isKilled: boolean): Promise<void> {
       const streams = createRecordStreams(redis)
-      const read = [await streams.readNew(1_000, 'all'), await streams.claimAbandoned(0, 1_000)]
+      // The first look notes what others have taken, the second takes it over.
+      await streams.count()
+      await streams.takeAbandoned(0, 1_000)
+      const read = [await streams.takeAbandoned(0, 1_000), await streams.readNew(1_000, 'all')]
       const entries = read.flatMap((one) => one.entries)
       const records = entries.flatMap(({ fields }) => parseUsageRecord(fields) ?? [])
       if (records.length > 0) await writeUsageBatch(database.sql, records)

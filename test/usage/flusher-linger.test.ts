@@ -38,7 +38,9 @@ async function started(lingerMs: number, batchSize = BATCH) {
   const flusher = createFlusher({ redis, connect, logger: log.logger, ...pace })
   await redis.config('RESETSTAT')
   flusher.start()
-  await until(async () => (await redis.info('commandstats')).includes('cmdstat_xautoclaim'), 'the first look')
+  // Before there are groups, the first reading is refused.
+  const firstRead = /cmdstat_xreadgroup:calls=(\d+),.*rejected_calls=0,failed_calls=(?!\1)/
+  await until(async () => firstRead.test(await redis.info('commandstats')), 'the first look')
   return flusher
 }
 

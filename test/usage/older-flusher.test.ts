@@ -7,8 +7,9 @@ import { freshDatabase, startRedis, type TestServer } from '@test/support/stores
 import { until } from '@test/support/until'
 import { connectDatabase } from '@/db/client'
 import type { Payer } from '@/ledger/outcomes'
-import { createRecordStreams } from '@/ledger/records/record-streams'
-import { metaName, SHARD_COUNT, shardOf } from '@/ledger/store/names'
+import { createRecordStreams, type StreamEntry } from '@/ledger/records/record-streams'
+import type { RedisClient } from '@/ledger/store/connection'
+import { CONSUMER_GROUP, metaName, recordsName, SHARD_COUNT, shardOf } from '@/ledger/store/names'
 import { BILLING_RULES, type RequestFacts } from '@/ledger/usage-record'
 import { sha256Hex } from '@/lib/ids'
 import { nano } from '@/lib/money'
@@ -58,15 +59,26 @@ async function openWorld() {
     ...{ fixture, payer, streams, databaseUrl },
     /** What the flusher of before does with all that it is given, until its process is killed. */
     async flushAsBefore(isKilled: boolean): Promise<number> {
-      streams.expect(shardOf(accountId))
-      const read = [await streams.readNew(LIMIT, 'all'), await streams.claimAbandoned(0, LIMIT)]
-      const entries = read.flatMap((one) => one.entries)
+      const entries = await readAsOlder(fixture.redis, shardOf(accountId))
       const records = entries.flatMap(({ fields }) => readAsBefore(fields) ?? [])
       await writeUsageBatch(fixture.database.sql, records)
       if (!isKilled) await streams.acknowledge(entries)
       return entries.length - records.length
     },
   }
+}
+
+/** Versions before had the store note who has what, and took over what was noted for long. */
+async function readAsOlder(redis: RedisClient, shard: number): Promise<StreamEntry[]> {
+  const stream = recordsName(shard)
+  await redis.xgroup('CREATE', stream, CONSUMER_GROUP, '0', 'MKSTREAM').catch((error: Error) => {
+    expect(error.message).toStartWith('BUSYGROUP')
+  })
+  const abandoned = await redis.xautoclaim(stream, CONSUMER_GROUP, 'flusher', 0, '0-0', 'COUNT', LIMIT)
+  const fresh = await redis.xreadgroup('GROUP', CONSUMER_GROUP, 'flusher', 'COUNT', LIMIT, 'STREAMS', stream, '>')
+  const [, claimed] = abandoned as [string, [string, string[]][]]
+  const [, read = []] = (fresh as [string, [string, string[]][]][] | null)?.[0] ?? []
+  return [...claimed, ...read].map(([id, fields]) => ({ shard, stream, id, fields }))
 }
 
 type World = Awaited<ReturnType<typeof openWorld>>
@@ -115,6 +127,12 @@ test.each([false, true])(
     flusher.start()
     await until(async () => (await world.streams.count()).records === 0, 'all records to be booked')
     await flusher.stop()
+    // Nothing is left of the notes either.
+    const [noted] = (await world.fixture.redis.xpending(
+      recordsName(shardOf(world.payer.accountId)),
+      CONSUMER_GROUP,
+    )) as [number]
+    expect(noted).toBe(0)
     expect(await booked(world)).toEqual({ records: 2 * expected.records, cost: more, taken: more, buried: 0 })
     await world.fixture.close()
   },

@@ -181,7 +181,9 @@ test('taken over and stored by another worker first: nobody has the accounts com
   const shard = shardOf(payer.accountId)
   const [slow, fast] = [createRecordStreams(redis), createRecordStreams(redis)]
   const { entries } = await slow.readNew(10, 'all')
-  const taken = await fast.claimAbandoned(0, 10)
+  await fast.count()
+  expect((await fast.takeAbandoned(0, 10)).entries).toEqual([])
+  const taken = await fast.takeAbandoned(0, 10)
   expect(taken.entries).toEqual(entries)
   const before = await redis.hget(metaName(shard), 'epoch')
   for (const worker of [fast, slow]) expect(await worker.acknowledge(entries)).toBeUndefined()

@@ -17,8 +17,6 @@ export type StreamEntry = { shard: number; stream: string; id: string; fields: s
 
 type ReadResult = {
   entries: StreamEntry[]
-  /** Entries that were in the group's hands but are no longer in the stream: somebody has trimmed it, and records are lost. */
-  lost: number
   /** What some shards failed with, while the others went on. Such a shard is left alone for a moment. */
   failure: unknown
 }
@@ -35,12 +33,13 @@ export interface RecordStreams {
    * other gateways left. A stream that gave as much as it was asked for stays expected. Throws where none can be read.
    */
   readNew(limit: number, from: 'expected' | 'all'): Promise<ReadResult>
-  /** Takes over entries that a worker took at least `minIdleMs` ago and never acknowledged. */
-  claimAbandoned(minIdleMs: number, limitPerShard: number): Promise<ReadResult>
+  /**
+   * Takes over entries that a worker took and did not acknowledge in the `minIdleMs` after it, of streams that held something at
+   * the last count. A first look notes how far workers have come in a stream; a later one takes what lies before that.
+   */
+  takeAbandoned(minIdleMs: number, limitPerShard: number): Promise<ReadResult>
   /** Acknowledges and deletes; entries of a shard that fails are delivered again. Returns what failed, if anything did. */
   acknowledge(entries: readonly StreamEntry[]): Promise<unknown>
-  /** How often the entry was handed to a worker; 0 where its shard doesn't answer. */
-  deliveryCount(entry: StreamEntry): Promise<number>
   /** Entries in all streams that answer: not yet acknowledged by anybody; and the names of those streams that have some. */
   count(): Promise<{ records: number; streams: string[] }>
   /** When the oldest entry of these streams was appended, milliseconds since 1970 by the store's clock; undefined where none has one. */
@@ -51,12 +50,20 @@ export interface RecordStreams {
 const LEAST_COUNT = 16
 const SHARD_RETRY_MS = 1_000
 
-type Shard = { shard: number; stream: string; retryAtMs: number }
+type Shard = {
+  shard: number
+  stream: string
+  retryAtMs: number
+  /** The last entry that any worker had taken, and when that was seen, in ms of `performance.now()`. */
+  taken?: { id: string; seenMs: number }
+}
 
 /** The streams in `redis`. No command blocks, so the connection may be shared. `onCall` is told of every acknowledgement. */
 export function createRecordStreams(redis: RedisClient, onCall?: StoreCallListener): RecordStreams {
   const shards: Shard[] = ALL_SHARDS.map((shard) => ({ shard, stream: recordsName(shard), retryAtMs: 0 }))
   const expected = new Set<number>()
+  /** The streams that held something when they were counted last. */
+  let filled = new Set<string>()
   let isMoreLeft = false
   /** Of each shard, its epoch before anything of it was taken that is still in hand. */
   const epochs = new Map<number, string | null>()
@@ -78,7 +85,7 @@ export function createRecordStreams(redis: RedisClient, onCall?: StoreCallListen
         return command(shard)
       }),
     )
-    const result: ReadResult = { entries: [], lost: 0, failure: undefined }
+    const result: ReadResult = { entries: [], failure: undefined }
     let failures = 0
     for (const [index, answer] of answers.entries()) {
       const shard = asked[index] as Shard
@@ -101,7 +108,7 @@ export function createRecordStreams(redis: RedisClient, onCall?: StoreCallListen
     const byName = new Map(asked.map((shard) => [shard.stream, shard]))
     try {
       await noteEpochs(asked)
-      const result: ReadResult = { entries: [], lost: 0, failure: undefined }
+      const result: ReadResult = { entries: [], failure: undefined }
       for (const [name, entries] of await readGroup(redis, names, count)) {
         const shard = byName.get(name)
         if (shard) collect(result, shard, entries)
@@ -130,7 +137,7 @@ export function createRecordStreams(redis: RedisClient, onCall?: StoreCallListen
     async readNew(limit, from) {
       isMoreLeft = false
       const asked = willing(from === 'all' ? ALL_SHARDS : expected)
-      if (asked.length === 0) return { entries: [], lost: 0, failure: undefined }
+      if (asked.length === 0) return { entries: [], failure: undefined }
       const share = Math.max(LEAST_COUNT, Math.ceil(limit / Math.max(1, expected.size)))
       const count = from === 'all' && expected.size === 0 ? LEAST_COUNT : share
       // Taken off before the read, so that a record that comes during it is expected anew.
@@ -146,12 +153,16 @@ export function createRecordStreams(redis: RedisClient, onCall?: StoreCallListen
       isMoreLeft = full.length > 0
       return result
     },
-    claimAbandoned(minIdleMs, limitPerShard) {
-      return onShards(willing(ALL_SHARDS), async ({ stream }) => {
-        const claim = () => redis.xautoclaim(stream, CONSUMER_GROUP, CONSUMER, minIdleMs, '0-0', 'COUNT', limitPerShard)
-        const answer = await withGroup(redis, [stream], claim)
-        const [, entries, deleted = []] = answer as [string, RawEntry[], string[]?]
-        return [...entries, ...deleted.map((id): RawEntry => [id, null])]
+    takeAbandoned(minIdleMs, limitPerShard) {
+      const asked = willing(ALL_SHARDS).filter(({ stream }) => filled.has(stream))
+      return onShards(asked, async (shard) => {
+        const nowMs = performance.now()
+        const { taken } = shard
+        if (taken && nowMs - taken.seenMs < minIdleMs) return []
+        const entries = taken ? await redis.xrange(shard.stream, '-', taken.id, 'COUNT', limitPerShard) : []
+        // Where there may be more, the next look goes on.
+        if (entries.length < limitPerShard) shard.taken = { id: await lastTaken(redis, shard.stream), seenMs: nowMs }
+        return entries
       })
     },
     async acknowledge(entries) {
@@ -159,13 +170,9 @@ export function createRecordStreams(redis: RedisClient, onCall?: StoreCallListen
       if (failure !== undefined) findNodes(redis)
       return failure
     },
-    async deliveryCount({ stream, id }) {
-      const pending = await redis.xpending(stream, CONSUMER_GROUP, id, id, 1).catch(() => [])
-      const [entry] = pending as [string, string, number, number][]
-      return entry?.[3] ?? 0
-    },
     async count() {
       const streams = await findFilled(redis)
+      filled = new Set(streams)
       const lengths = await Promise.all(streams.map((stream) => redis.xlen(stream).catch(() => 0)))
       return { records: lengths.reduce((sum, length) => sum + length, 0), streams }
     },
@@ -213,19 +220,18 @@ function findNodes(redis: RedisClient): void {
 }
 
 function collect(result: ReadResult, { shard, stream }: Shard, entries: readonly RawEntry[]): void {
-  for (const [id, fields] of entries) {
-    if (fields === null) result.lost += 1
-    else result.entries.push({ shard, stream, id, fields })
-  }
+  for (const [id, fields] of entries) result.entries.push({ shard, stream, id, fields })
 }
 
-/** All workers share one consumer name: entries go to one of them, abandoned ones are found by idleness. */
 const CONSUMER = 'flusher'
 
-/** An entry as the store gives it; without fields where it was trimmed away while it was in somebody's hands. */
-type RawEntry = [id: string, fields: string[] | null]
+/** An entry as the store gives it. */
+type RawEntry = [id: string, fields: string[]]
 
-/** Takes up to `count` new entries of each stream in one command; a stream with nothing new is left out. */
+/**
+ * Takes up to `count` new entries of each stream in one command; a stream with nothing new is left out. `NOACK`: the store keeps no
+ * list of who has what, which costs 225 bytes of its append-only file an entry. An entry is in its stream until it is in the history.
+ */
 async function readGroup(
   redis: RedisClient,
   streams: readonly string[],
@@ -233,10 +239,20 @@ async function readGroup(
 ): Promise<[stream: string, entries: RawEntry[]][]> {
   const positions = streams.map(() => '>')
   const read = () =>
-    redis.xreadgroup('GROUP', CONSUMER_GROUP, CONSUMER, 'COUNT', count, 'STREAMS', ...streams, ...positions)
+    redis.xreadgroup('GROUP', CONSUMER_GROUP, CONSUMER, 'COUNT', count, 'NOACK', 'STREAMS', ...streams, ...positions)
   const answer = ((await withGroup(redis, streams, read)) ?? []) as [string, RawEntry[]][]
   const prefixChars = keyPrefixOf(redis).length
   return answer.map(([stream, entries]) => [stream.slice(prefixChars), entries])
+}
+
+/** The id of the last entry that the group's workers have taken of a stream; the least, where there is no group. */
+async function lastTaken(redis: RedisClient, stream: string): Promise<string> {
+  const groups = (await redis.xinfo('GROUPS', stream).catch((error) => {
+    if (error instanceof ReplyError && error.message.includes('no such key')) return []
+    throw error
+  })) as (string | number | null)[][]
+  const group = groups.find((fields) => fields[fields.indexOf('name') + 1] === CONSUMER_GROUP)
+  return String(group?.[group.indexOf('last-delivered-id') + 1] ?? '0-0')
 }
 
 /** Runs `command`, and makes the group first where there is none yet: on a new store, or on one that came back empty. */

@@ -1,6 +1,6 @@
 /** The ledger's record streams against a real store: what is read together, what is expected, and what one bad stream may spoil. */
 
-import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { silentLogger } from '@test/accounts/fixture'
 import { COMMAND_TIMEOUT_MS, startRedis, type TestServer } from '@test/support/stores'
 import { PATIENCE_MS } from '@test/support/until'
@@ -9,7 +9,7 @@ import type { Redis } from 'ioredis'
 import { createRecordStreams, type RecordStreams, type StreamEntry } from '@/ledger/records/record-streams'
 import { ALL_SHARDS } from '@/ledger/store/all-shards'
 import { connectRedis, waitForRedis } from '@/ledger/store/connection'
-import { recordsName, shardOf } from '@/ledger/store/names'
+import { CONSUMER_GROUP, recordsName, shardOf } from '@/ledger/store/names'
 
 let server: TestServer
 let redis: Redis
@@ -34,9 +34,8 @@ afterAll(async () => {
 
 test('all streams of one server are read in a single command', async () => {
   await append(['acct_a', 'acct_b', 'acct_c'])
-  const { entries, lost } = await streams.readNew(100, 'all')
+  const { entries } = await streams.readNew(100, 'all')
   expect(accounts(entries)).toEqual(['acct_a', 'acct_b', 'acct_c'])
-  expect(lost).toBe(0)
   expect(await calls('xreadgroup')).toBe(1)
 })
 
@@ -95,6 +94,80 @@ test('groups come back with a store that came back empty', async () => {
   await redis.flushall()
   await append(['acct_a'])
   expect(accounts((await streams.readNew(100, 'all')).entries)).toEqual(['acct_a'])
+})
+
+describe('what a worker took and did not acknowledge', () => {
+  let other: RecordStreams
+  beforeEach(() => {
+    other = createRecordStreams(redis)
+  })
+  async function look(minIdleMs = 0, limit = 10): Promise<string[]> {
+    await other.count()
+    const { entries, failure } = await other.takeAbandoned(minIdleMs, limit)
+    expect(failure).toBeUndefined()
+    return entries.map(({ id }) => id)
+  }
+  const read = async () => (await streams.readNew(100, 'all')).entries
+
+  test('another takes over at its second look, again and again, until it is acknowledged', async () => {
+    await append(['acct_a', 'acct_a'])
+    const entries = await read()
+    const ids = entries.map(({ id }) => id)
+    expect(ids).toHaveLength(2)
+    expect(await look()).toEqual([])
+    for (let again = 0; again < 2; again++) expect(await look()).toEqual(ids)
+    expect(await streams.acknowledge(entries.slice(0, 1))).toBeUndefined()
+    expect(await look()).toEqual(ids.slice(1))
+  })
+
+  test('is left to who took it after the look before, and to those who read what nobody took', async () => {
+    await append(['acct_a'])
+    const [first] = await read()
+    await look()
+    await append(['acct_a'])
+    await read()
+    await append(['acct_a'])
+    expect(await look()).toEqual([first?.id ?? ''])
+    expect(await read()).toHaveLength(1)
+  })
+
+  test('is left to it for as long as is said', async () => {
+    await append(['acct_a'])
+    await read()
+    for (let again = 0; again < 3; again++) expect(await look(3_600_000)).toEqual([])
+  })
+
+  test('comes in parts, and all of it comes', async () => {
+    await append(Array.from({ length: 10 }, () => 'acct_a'))
+    const ids = (await read()).map(({ id }) => id)
+    await look()
+    const taken: string[] = []
+    while (taken.length < ids.length) {
+      const part = await look(0, 4)
+      expect(part.length).toBeGreaterThan(0)
+      taken.push(...part)
+      await redis.xdel(recordsName(shardOf('acct_a')), ...part)
+    }
+    expect(taken).toEqual(ids)
+  })
+
+  test('is taken over from a stream whose group is gone, and from one that came back empty', async () => {
+    await append(['acct_a'])
+    await read()
+    await look()
+    await redis.xgroup('DESTROY', recordsName(shardOf('acct_a')), CONSUMER_GROUP)
+    expect(await look()).toHaveLength(1)
+    await other.count()
+    await redis.flushall()
+    expect((await other.takeAbandoned(0, 10)).failure).toBeUndefined()
+  })
+
+  test('is noted by nobody: the store writes no list of it', async () => {
+    await append(['acct_a', 'acct_b'])
+    await read()
+    for (const account of ['acct_a', 'acct_b'])
+      expect(await redis.xpending(recordsName(shardOf(account)), CONSUMER_GROUP)).toEqual([0, null, null, null])
+  })
 })
 
 function append(accountIds: readonly string[]): Promise<void> {
