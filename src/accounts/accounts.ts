@@ -32,7 +32,7 @@ export function createAccounts(database: Database, ledger: Ledger) {
       })
       return accountId === undefined ? { kind: 'email_taken' } : { kind: 'created', accountId }
     },
-    /** Sets the status in history and audit log, then on every gateway. Throws where the ledger can't be told: call it again. */
+    /** Sets the status in history and audit log, then on every gateway. Throws where the ledger can't be reached: call it again. */
     async setStatus(
       accountId: string,
       status: AccountStatus,

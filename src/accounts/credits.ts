@@ -24,7 +24,7 @@ type DirectCredit = NewCredit & { isUnique?: boolean; isCovered?: boolean }
 type AddCreditOutcome =
   /** In the history and in the ledger. `exists`: an earlier call with this reference and amount had added it. */
   | { kind: 'credited' | 'exists'; entryId: string; available: Nano }
-  /** In the history; the ledger can't be told now, and the outbox does it as soon as it can. */
+  /** In the history; the ledger can't be reached now, and the outbox adds it later. */
   | { kind: 'recorded'; entryId: string; cause: unknown }
   | { kind: 'unknown_account' }
   /** The reference belongs to another amount. */

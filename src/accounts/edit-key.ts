@@ -37,11 +37,11 @@ type EditRequest = {
   decide(row: KeyRow): KeyEdit | Exclude<ChangeKeyOutcome, { kind: 'updated' }> | undefined
   /** Whether the history agrees, asked before anything is decided; what it looks at stays so until the change is made. */
   verify?(transaction: Transaction, row: KeyRow): Promise<boolean>
-  /** Whose budgets the key spends from may be another's now: the account's are loaded anew before the key is told of. */
+  /** The key may spend from another member's budgets now: the account's are loaded anew before the key. */
   movesBudgets?: true
 }
 
-/** Throws where the ledger can't be told; the history has the change by then, and repeating the call mends the rest. */
+/** Throws where the ledger can't be reached; the history has the change by then, and repeating the call mends the rest. */
 export async function editKey(database: Database, ledger: Ledger, request: EditRequest): Promise<ChangeKeyOutcome> {
   const outcome = await database.db.transaction((transaction) => editHistory(transaction, request))
   if (outcome.kind !== 'updated') return outcome
@@ -56,7 +56,7 @@ async function reloadBudgets({ db }: Database, ledger: Ledger, keyId: string): P
   if (key) await ledger.reloadBudgets(key.accountId)
 }
 
-/** Tells the ledger what the history says of each of an account's keys now. Throws where it can't be told. */
+/** Tells the ledger what the history says of each of an account's keys now. Throws where the ledger can't be reached. */
 export async function tellLedgerOfAll(database: Database, ledger: Ledger, accountId: string): Promise<void> {
   const isOwn = and(eq(apiKeys.accountId, accountId), ne(apiKeys.status, 'deleted'))
   for (const { id } of await database.db.select({ id: apiKeys.id }).from(apiKeys).where(isOwn)) {
@@ -64,7 +64,7 @@ export async function tellLedgerOfAll(database: Database, ledger: Ledger, accoun
   }
 }
 
-/** Tells the ledger what the history says of the key now. Throws where it can't be told. */
+/** Tells the ledger what the history says of the key now. Throws where the ledger can't be reached. */
 export async function tellLedger(database: Database, ledger: Ledger, keyId: string): Promise<void> {
   await inOrder(database, `key ${keyId}`, (transaction) => writeThrough(transaction, ledger, keyId))
 }
@@ -112,7 +112,7 @@ async function writeThrough(transaction: Transaction, ledger: Ledger, keyId: str
   if (status === 'deleted') await forgetHashes(transaction, ledger, row)
 }
 
-/** Whoever remembers one of them is told by the key's status. */
+/** A gateway that remembers a hash learns of it by the key's status. */
 async function forgetHashes(transaction: Transaction, ledger: Ledger, { id, keyHash }: KeyRow): Promise<void> {
   const former = await transaction
     .select({ keyHash: keySecrets.keyHash })

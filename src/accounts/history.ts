@@ -83,7 +83,7 @@ export function createLedgerHistory(database: Database, timeoutMs = HISTORY_TIME
       return rows.map((row) => row.hold_id)
     },
     async entryState(accountId, entryId) {
-      // Whoever writes an entry has the account's row locked from before credit is withheld for it until the commit.
+      // A writer of an entry locks the account's row from before credit is withheld for it until the commit.
       const free = await bounded(sql`SELECT FROM accounts WHERE id = ${accountId} FOR SHARE SKIP LOCKED`)
       if (free.length === 0) return 'undecided'
       const rows = await bounded(sql`SELECT FROM ledger_entries WHERE id = ${entryId} AND account_id = ${accountId}`)

@@ -1,9 +1,9 @@
-/** Takes turns over an account: changes of its row, and what the ledger is told of accounts and keys, in the order in which the history has them. */
+/** Takes turns over an account: changes of its row, and writes of accounts and keys to the ledger, in the order of the history. */
 import { eq, sql } from 'drizzle-orm'
 import type { Database, Transaction } from '@/db/client'
 import { accounts } from '@/db/schema'
 
-/** Runs `work` while no other process does so for `subject`, so that the last change is what the ledger is told last. */
+/** Runs `work` while no other process does so for `subject`, so that the ledger gets the last change last. */
 export async function inOrder(
   { db }: Database,
   subject: string,

@@ -1,4 +1,4 @@
-/** What an operator changes of how people sign in. Whoever is changed is signed out everywhere. */
+/** What an operator changes of how people sign in. A change signs the person out everywhere. */
 import { eq } from 'drizzle-orm'
 import type { AuditDetails } from '@/db/administration-schema'
 import { credentials, sessions, twoFactors, type UserRole, users, verifications } from '@/db/auth-schema'

@@ -19,7 +19,7 @@ import { type BackgroundWorker, createWorkerLoop, jittered } from '@/lib/worker-
 type OutboxOptions = {
   /** Milliseconds between two looks while there is nothing to do or something fails. */
   intervalMs?: number
-  /** Seconds after which an applied credit is told a second time. */
+  /** Seconds after which an applied credit is sent to the ledger again. */
   confirmAfterSeconds?: number
 }
 

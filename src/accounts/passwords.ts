@@ -9,10 +9,10 @@ export const PASSWORD_MAX_CHARS = 256
 
 /** 19 MiB and two passes, OWASP's recommendation of 2024; the hash carries its parameters, so they may grow. */
 const ARGON2ID = { algorithm: 'argon2id', memoryCost: 19_456, timeCost: 2 } as const
-/** Hashes computed at once by a process, 19 MiB and a core each; those of strangers leave one to whoever is known. */
+/** Hashes computed at once by a process, 19 MiB and a core each; strangers leave one to people who have signed in before. */
 const MAX_RUNNING = 4
 const MAX_STRANGERS_RUNNING = SHARED.hashing.perProcess
-/** Those that wait for their turn in each of the two lines; whoever comes then is told to come again. */
+/** How many wait in each of the two lines; more are refused with `retry-after`. */
 const MAX_WAITING = 200
 const RETRY_AFTER_SECONDS = 2
 
@@ -52,7 +52,7 @@ async function inTurn<T>(work: () => Promise<T>): Promise<T> {
         retryAfterSeconds: RETRY_AFTER_SECONDS,
       })
     }
-    // Whoever finishes hands its place over, so that nobody who comes meanwhile can take it.
+    // A finished hash hands its place over, so that no newcomer can take it.
     await new Promise<void>((resolve) => line.waiting.push(resolve))
   }
   try {

@@ -63,7 +63,7 @@ export function formatBanner(facts: BannerFacts): string {
 
 /** What a demo account's owner pastes who has lost its secrets. */
 function wayBack({ accountId, email }: DemoAccount, dataDir: string): string[] {
-  // A command finds embedded servers by their folder; whoever has named the stores has to name them again anyway.
+  // A command finds embedded servers by their folder; named stores have to be named again.
   const admin = `${dataDir === DEFAULT_DATA_DIR ? '' : `DATA_DIR=${dataDir} `}bun run admin`
   return [
     `  A new key       ${admin} key create --account ${accountId} --name again --monthly-budget-usd none`,

@@ -93,7 +93,7 @@ type ComposeOptions = {
   logger: Logger
   /** The metrics of all processes of this gateway, where it has several. */
   exposition?: (() => Promise<string>) | undefined
-  /** Undefined where nothing is told of requests. */
+  /** Undefined without traces. */
   tracing?: Tracing | undefined
   /** Whether the books are checked on their own. False only for tests whose stores do not belong together. */
   watchesLedger?: boolean

@@ -48,7 +48,7 @@ export async function runServer(options: RunServerOptions): Promise<RunningServe
     address: localAddress({ ...config, port: server.port ?? config.port }),
     reload: () => void gateway.deps.reloads?.reload(),
     async stop(signal) {
-      // Whoever presses Ctrl-C has no proxy in front that would have to notice first.
+      // After Ctrl-C no proxy has to notice first.
       const isAwaited = signal === 'SIGTERM' && config.drainDelayMs > 0
       const usedMs = isAwaited ? await leave(options, gateway, server) : 0
       uncap()
@@ -119,7 +119,7 @@ async function leave(
 }
 
 const QUIET_POLL_MS = 20
-/** For a handshake and a request between a proxy and here. Short, since whoever comes meanwhile asks again only after a second. */
+/** For a handshake and a request between a proxy and here. Short, since a connection that is held back retries only after a second. */
 const ARRIVAL_MS = 50
 
 /** Waits at most `timeoutMs` for open answers. */

@@ -52,7 +52,7 @@ function answerAt(server: Server<undefined>, app: App, request: Request): Respon
   return answerPage(app, request)
 }
 
-/** The client is told, and the server closes the connection when the answer has been sent. */
+/** The header tells the client, and the server closes the connection after the answer. */
 async function lastOnConnection(answer: Response | Promise<Response>): Promise<Response> {
   const response = await answer
   response.headers.set('connection', 'close')

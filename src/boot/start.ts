@@ -27,7 +27,7 @@ import { supervise } from './processes/supervise'
 import { linkToSupervisor } from './processes/supervised'
 import { openStores, type Stores } from './stores'
 
-/** A gateway that runs: what a person is told of it (nothing by one of several processes), and what signals lead to. */
+/** A gateway that runs: its banner (none for one of several processes), and what signals do. */
 type Running = {
   banner: string
   /** Reads the catalogue again. */
@@ -236,7 +236,7 @@ async function startThreads(): Promise<void> {
   await Promise.all([startTokenizer(), startOutgoingCalls()])
 }
 
-/** The thread comes with the first call, whoever is called, and reads whom to trust with the first one over TLS, however it ends. */
+/** The first call starts the HTTP client's thread, and the first one over TLS reads the trusted certificates, whether it succeeds or not. */
 async function startOutgoingCalls(): Promise<void> {
   const server = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: () => new Response() })
   await fetch(`https://127.0.0.1:${server.port}`).catch(() => undefined)

@@ -7,7 +7,7 @@ import type { EmbeddedServer, Progress } from '@/boot/embedded/server'
 import type { Config, Environment } from '@/config/config'
 import { preparePostgresRoles, type RoleAddresses } from './postgres-roles'
 
-/** Addresses of the stores and how to stop our own. `migratorUrl` is for whoever changes the schema. */
+/** Addresses of the stores and how to stop our own. `migratorUrl` is the address for changes of the schema. */
 export type Stores = {
   redisUrl: string
   databaseUrl: string

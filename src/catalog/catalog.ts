@@ -58,7 +58,7 @@ const FileSchema = Type.Object(
   { additionalProperties: false, description: 'an object' },
 )
 
-/** Reads and validates the catalogue `text`, with `${NAME}` taken from `environment`, or from the file that `NAME_FILE` there names. All faults are told at once. */
+/** Reads and validates the catalogue `text`, with `${NAME}` taken from `environment`, or from the file that `NAME_FILE` there names. All faults are reported at once. */
 export function loadCatalog(
   text: string,
   environment: Record<string, string | undefined>,
@@ -167,7 +167,7 @@ function readProviders(
   return providers
 }
 
-/** The variables by which the HTTP client is told to go through a proxy. */
+/** The variables that set the HTTP client's proxy. */
 function hasProxy(environment: Record<string, string | undefined>): boolean {
   return ['HTTP_PROXY', 'HTTPS_PROXY', 'http_proxy', 'https_proxy'].some((name) => Boolean(environment[name]))
 }

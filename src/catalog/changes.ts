@@ -1,4 +1,4 @@
-/** What one catalogue says differently from another, fact by fact, for whoever is about to put it into use; and one short word for all facts. */
+/** Lists the differences between two catalogues for an operator, and a digest of all facts. */
 import { plainEndpoint } from '@/catalog/dialects/read-dialect'
 import { sha256Hex } from '@/lib/ids'
 import { formatPrice } from '@/lib/money'
@@ -11,7 +11,7 @@ export type Change = { what: string; before: string | null; after: string | null
 const HASH_CHARS = 16
 const DIGEST_CHARS = 12
 
-/** Every fact that differs, those of one model together. Secrets are told by their digests. */
+/** Every fact that differs, those of one model together. Secrets appear as digests. */
 export function changesBetween(before: Catalog, after: Catalog): Change[] {
   const [old, next] = [factsOf(before), factsOf(after)]
   const changes = [...new Set([...old.keys(), ...next.keys()])]

@@ -99,7 +99,7 @@ export async function countTextTokens(texts: readonly string[]): Promise<number 
   return isWhole ? tokens : undefined
 }
 
-/** Starts the tokenizer's thread, which loads its vocabulary by itself: for whoever is about to listen. */
+/** Starts the tokenizer's thread, which loads its vocabulary. */
 export function startTokenizer(): Promise<void> {
   return tokenizer.start()
 }

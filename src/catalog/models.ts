@@ -76,7 +76,7 @@ function checkKinds(
   }
 }
 
-/** Names that lead nowhere, also in an entry that has other faults: all of them are told at once. */
+/** Names that lead nowhere, also in an entry that has other faults: all of them are reported at once. */
 function checkReferences(
   entry: unknown,
   place: string,

@@ -68,7 +68,7 @@ function checkNative(native: string): void {
   if (UNSEEN_BLOCK.test(kind)) refuse(field)
 }
 
-/** A tool is told by its `type`, or in generate-content by the name of its only field. */
+/** A tool is known by its `type`, or in generate-content by the name of its only field. */
 function checkTool(tool: JsonValue, index: number, priced: readonly ServerTool[]): void {
   const kinds = !isJsonObject(tool) ? [] : typeof tool.type === 'string' ? [tool.type] : Object.keys(tool)
   const isFree = (kind: string) => CALLER_RUN_TOOL.test(kind) || priced.some((one) => one.kind === kind)

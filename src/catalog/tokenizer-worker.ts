@@ -8,7 +8,7 @@ export type CountQuestion = { id: number; texts: readonly string[] }
 /** What became of it. */
 export type CountAnswer = { id: number } & Counted
 
-/** Begun now and not waited for: whoever starts the thread may need it soon, and its files while there are descriptors to read them. */
+/** Starts loading at once: it is needed soon, and later there may be no descriptors left to read its files. */
 const loading = import('./count-within-budget')
 
 /** What this thread has had of the processors: on a busy machine a text is still counted whole, only later. */

@@ -34,7 +34,7 @@ export function createTokenCounter(file: URL = THREAD): TokenCounter {
       queue.answered(answer)
       if (queue.isIdle()) fresh.unref()
     })
-    // Without a listener, what the thread throws would end the process. It ends the thread, which is told below.
+    // Without a listener, what the thread throws would end the process. It ends the thread, which is handled below.
     fresh.on('error', () => undefined)
     fresh.on('exit', () => {
       thread = undefined

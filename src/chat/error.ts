@@ -1,7 +1,7 @@
 /** The one way a request ends badly: an error with a meaning, which each format then writes in its own words. */
 import type { RateLimits } from './rate-limits'
 
-/** What went wrong, in the caller's terms, with one HTTP status each. `client_gone` is told to nobody. */
+/** What went wrong, in the caller's terms, with one HTTP status each. `client_gone` is never sent. */
 export type ErrorKind =
   | 'invalid_request'
   | 'invalid_credentials'
@@ -82,7 +82,7 @@ export function invalidRequest(message: string, param?: string): GatewayError {
   return new GatewayError('invalid_request', message, param === undefined ? {} : { param })
 }
 
-/** The error that a caller is told of: what is none of ours is a bug, of which nothing is said. */
+/** The error for the caller: anything that is no GatewayError is a bug, whose details stay in the log. */
 export function knownError(error: unknown): GatewayError {
   return error instanceof GatewayError
     ? error

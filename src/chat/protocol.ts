@@ -14,10 +14,10 @@ export type Beta = {
   fields: readonly string[]
 }
 
-/** Only what differs from what the format's providers are told anyway. */
+/** Only what differs from the headers that the format's providers always get. */
 export type Protocol = {
   version?: { header: string; value: string }
-  /** Under which header providers are told of the betas. */
+  /** The header of the betas. */
   betaHeader: string
   betas: readonly Beta[]
 }

@@ -1,7 +1,7 @@
 /** What a provider says went wrong, in no format's own words: its reason is decided where its format is read, and nowhere again. */
 
 /**
- * What may be done about it, and what the caller is told of it.
+ * What may be done about it, and the caller's error.
  * `credentials` our key or our bill was refused; `forbidden` a 402 or 403 that doesn't say whether it means that or the request; `rate-limited` more was asked than a limit leaves; `over-limit` this request alone is more than a limit allows in a minute; `overloaded` everybody has to wait;
  * `context-too-long` the prompt is longer than the model's context; `too-large` so is the request as a whole;
  * `proof` the proofs of earlier reasoning in the request are not its own;

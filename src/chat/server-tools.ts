@@ -1,6 +1,6 @@
 /** Tools that run at the provider, such as a search of the web: which of them a request offers, and how often an answer used them. */
 
-/** What is known of a tool, whoever offers it. */
+/** What is known of a tool, at any provider. */
 export type ServerToolKind = {
   /** What the catalogue prices it by. */
   name: string

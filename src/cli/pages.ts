@@ -1,4 +1,4 @@
-/** What all commands share that list or show something: pages, and how keys and orders are told. */
+/** What all commands share that list or show something: pages, and how keys and orders are shown. */
 
 import type { KeyListing } from '@/accounts/key-listing'
 import type { Order } from '@/console/orders/types'

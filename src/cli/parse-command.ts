@@ -52,7 +52,7 @@ const COMMANDS: readonly Command[] = [
   ...SCHEMA_COMMANDS,
 ]
 
-/** `work` needs the stores, `alone` none; `help` is only printed. `isJson`: whoever asks wants it at a terminal, too. */
+/** `work` needs the stores, `alone` none; `help` is only printed. `isJson`: JSON even at a terminal. */
 type Parsed =
   | { kind: 'help'; text: string }
   | {

@@ -11,10 +11,10 @@ import { type Surroundings, withServices } from './services'
 
 /** The work was done and its answer is no: something was refused, or found to be wrong. */
 const REFUSED = 1
-/** The work could not be begun, or not be finished. */
+/** The command could not start or finish. */
 const NOT_DONE = 2
 
-/** Runs the command of `args` and resolves with its exit code; whatever goes wrong is told, and never thrown. */
+/** Runs the command of `args` and resolves with its exit code; failures are printed, never thrown. */
 export async function runCommandLine(args: readonly string[], surroundings: Surroundings): Promise<number> {
   const progress = { hasBegun: false }
   try {

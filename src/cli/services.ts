@@ -26,7 +26,7 @@ import { randomId } from '@/lib/ids'
 import { createLogger, type Logger } from '@/lib/logger'
 import { fail } from './failure'
 
-/** What a command is told beside its words, and by what it speaks: those of a process, or of whoever runs it. */
+/** A command's environment and its input and output: those of the process, or of a test. */
 export type Surroundings = {
   environment: Environment
   /** The width of the terminal at which somebody reads the answer; undefined where a program does. */
@@ -35,7 +35,7 @@ export type Surroundings = {
   readSecret(): Promise<string>
   /** Writes the answer. Resolves when the reader has it: a long list of violations must not be cut off by the exit. */
   answer(text: string): Promise<unknown>
-  /** Tells whoever waits, beside the answer. */
+  /** Writes a progress line, apart from the answer. */
   tell(line: string): void
 }
 
@@ -54,7 +54,7 @@ export type Services = {
   /** The catalogue's limits; each fails likewise. */
   defaultLimits: DefaultLimits
   logger: Logger
-  /** Tells whoever waits for the command. */
+  /** Writes a progress line. */
   tell: Surroundings['tell']
   /** The operator and this one run, for the audit log. */
   by: ChangedBy
@@ -108,7 +108,7 @@ export async function withServices<T>(
 
 type Stores = Pick<Services, 'database' | 'owner' | 'redis' | 'tell'>
 
-/** Whoever suspends, credits or checks must be able to while the file is being mended. */
+/** Commands that need no catalogue (suspend, credit, check) work while its file has faults. */
 function assemble({ database, owner, redis, tell }: Stores, reading: CatalogReading, logger: Logger): Services {
   const catalog = {
     get current(): Catalog {
@@ -205,7 +205,7 @@ function namesOf(databaseUrl: unknown, redisUrls: unknown): string {
   return redisUrls === undefined ? 'REDIS_URL and DATABASE_URL are' : 'DATABASE_URL is'
 }
 
-/** Whoever has named neither stores nor folder is told which were found. */
+/** Says which stores were found, where the environment names neither stores nor folder. */
 function announce(
   { DATA_DIR: named }: Environment,
   { dataDir, redisUrls, databaseUrl }: Config,

@@ -64,7 +64,7 @@ function readMonth(values: Values, name: string): string {
   return isMonth(text) ? text : fail(`--${name} must be a month, e.g. 2026-01`)
 }
 
-/** A month takes minutes where it has millions of records: whoever waits is told how far it is. */
+/** A month with millions of records takes minutes: shows the progress. */
 function depsOf({ owner, redis, by, tell }: Services): ArchiveDeps {
   return { owner, redis, by, onStep: (step, month) => tell(`${month}: ${step}`) }
 }

@@ -29,7 +29,7 @@ type SituationValues = {
   DEMO_ACCOUNT?: 'on' | 'off' | undefined
 }
 
-/** Where to listen: whoever just tries things out is alone, whoever has set a provider key or a mode means to serve. */
+/** Where to listen: on loopback for a trial; on all addresses once a provider key or a mode is set. */
 export function hostOf({ HOST: host, NODE_ENV: mode }: SituationValues, { isSimulated = false }: Situation): string {
   return host ?? (isSimulated && mode === undefined ? LOOPBACK_ADDRESS : ANY_ADDRESS)
 }

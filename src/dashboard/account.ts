@@ -1,6 +1,6 @@
 /**
  * The account that the pages show: that of the address. A document shows one for as long as it lives, so that nothing of another account
- * is in its memory; whoever goes on to another loads the pages anew.
+ * is in its memory; another account loads the pages anew.
  */
 import { api } from './client'
 import { useViewer, type Viewer } from './session'

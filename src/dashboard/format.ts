@@ -4,7 +4,7 @@
 
 const GROUPS = /\B(?=(\d{3})+(?!\d))/g
 const MIN_DECIMALS = 2
-/** Shown of an amount below a dollar: what one request costs is told apart there. The exact amount is in the title. */
+/** Shown of an amount below a dollar: what one request costs is distinguished there. The exact amount is in the title. */
 const SMALL_DECIMALS = 4
 const SMALL_DIGITS = 3
 

@@ -11,7 +11,7 @@ type LiveBalance = { balance: string; available: string; held: string; spentThis
 const BALANCE_KEY = ['live', 'balance'] as const
 /** The browser reconnects by itself after a break, but not after a refusal. */
 const RETRY_MS = 15_000
-/** Under steady traffic, pages are told of new requests this often at most. */
+/** Under steady traffic, pages hear of new requests this often at most. */
 const USAGE_INTERVAL_MS = 3_000
 
 const usageListeners = new Set<() => void>()
@@ -80,7 +80,7 @@ function disconnect(): void {
   source = undefined
 }
 
-/** Tells at once, then waits a while: what comes meanwhile is told together. */
+/** Notifies at once, then waits: later events are reported together. */
 function announceUsage(): void {
   if (usageTimer !== undefined) {
     isUsageWaiting = true

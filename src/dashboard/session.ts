@@ -24,7 +24,7 @@ export type Viewer = NonNullable<ReturnType<typeof useViewer>['data']>
 /** After signing in or out: forgets everything that was shown to the person before. */
 export async function viewerChanged(): Promise<void> {
   queryClient.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== VIEWER_KEY[0] })
-  // Kept and emptied rather than removed: whoever watches it learns of the change.
+  // Emptied rather than removed, so that its observers are notified.
   await queryClient.resetQueries({ queryKey: VIEWER_KEY })
 }
 

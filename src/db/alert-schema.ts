@@ -39,7 +39,7 @@ export const alertStates = pgTable(
   {
     accountId: text('account_id').notNull(),
     name: text('name').notNull(),
-    /** The threshold, the window or the moment that was told of. */
+    /** The threshold, the window or the moment of the alert. */
     mark: bigint('mark', { mode: 'number' }).notNull(),
     level: integer('level').notNull().default(0),
     /** A crossing that came too soon after the last mail. */

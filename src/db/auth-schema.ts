@@ -31,7 +31,7 @@ export const users = pgTable(
 export const ACCOUNT_ROLES = ['owner', 'admin', 'developer', 'billing', 'viewer'] as const
 export type AccountRole = (typeof ACCOUNT_ROLES)[number]
 
-/** Whoever is given an account becomes its owner by a trigger, and another keeps the last owner where there are members. */
+/** A trigger makes a person who gets an account its owner; another keeps the last owner while there are members. */
 export const memberships = pgTable(
   'memberships',
   {

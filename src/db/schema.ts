@@ -240,7 +240,7 @@ export const budgets = pgTable(
   ],
 )
 
-/** Calls that were begun and thrown away, for operators. */
+/** Calls that were started and abandoned, for operators. */
 export const thrownAwayDaily = pgTable(
   'thrown_away_daily',
   {

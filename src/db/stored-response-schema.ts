@@ -14,7 +14,7 @@ export const storedResponses = pgTable(
     model: text('model').notNull(),
     /** The items of this request's own input, as a JSON array. */
     input: text('input').notNull(),
-    /** The answer as it was told, as a JSON object. */
+    /** The answer as it was sent, as a JSON object. */
     answer: text('answer').notNull(),
     /** Of both texts. */
     bytes: integer('bytes').notNull(),

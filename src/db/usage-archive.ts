@@ -1,4 +1,4 @@
-/** What everybody has to know of archived usage: up to when it reaches, and how the checkpoints of a month are told from its records. */
+/** Archived usage: its end date, and how the checkpoints of a month are made from its records. */
 import type { Sql, TransactionSql } from 'postgres'
 import { usageColumns } from './schema'
 

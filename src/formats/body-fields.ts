@@ -20,7 +20,7 @@ type FieldRule =
 /**
  * `bound` constrains the answer, so that it is not left out unless the caller says so; `carriedBy` is which other formats can say
  * it in answers of one piece, `word` what asks for it in a list that also says other things. Of the hub's fields, `isOurs` are heeded
- * by the gateway itself, whoever answers, and `isNative` only the format's own providers can carry.
+ * by the gateway itself, at any provider, and `isNative` only the format's own providers can carry.
  */
 type Across = { bound?: { carriedBy: ReadonlySet<FormatName>; word: string | undefined } }
 

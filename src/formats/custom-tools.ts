@@ -13,7 +13,7 @@ export const CUSTOM_PARAMETERS: JsonObject = {
 /** How arguments begin that keep to that form. */
 const OPENING = /^\s*\{\s*"input"\s*:\s*"/
 
-/** Characters in which that beginning must have come, for a text to be told while it comes. */
+/** Within so many characters that beginning must come, for a text to be streamed. */
 const MAX_OPENING = 1_024
 
 const SPECIAL = /["\\]/g
@@ -47,11 +47,11 @@ export interface CustomInput {
   end(): string
 }
 
-/** Reads one call's arguments. A text that does not begin in their form is told whole at its end. */
+/** Reads one call's arguments. A text that does not begin in their form is sent whole at its end. */
 export function createCustomInput(): CustomInput {
   let isInside = false
   let isClosed = false
-  /** What came and has not been told. */
+  /** What came and has not been sent. */
   let rest = ''
 
   function push(piece: string): string {

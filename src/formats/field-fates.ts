@@ -6,8 +6,8 @@ import { CACHE_CONTROL_FIELD, costsNothing, isEmpty, type RequestFields } from '
 import type { Format } from './format'
 
 /**
- * `carried` the provider is sent it as it is. `translated` it is told in the words of the provider's format, within what that can say.
- * `heeded` the gateway does what it says, whoever answers. `named` it is left out, and `x-svc-left-out` says so. `refused` a 400 names it.
+ * `carried` the provider gets it as it is. `translated` it is expressed in the provider's format, as far as that goes.
+ * `heeded` the gateway applies it, at any provider. `named` it is left out, and `x-svc-left-out` says so. `refused` a 400 names it.
  */
 export type Fate = 'carried' | 'translated' | 'heeded' | 'named' | 'refused'
 
@@ -89,7 +89,7 @@ function isUnsaid(name: string, value: JsonValue | undefined, client: Speaker, p
   return fateOf(name, client, provider) !== 'translated'
 }
 
-/** Objects and lists that the hub has no word for are told of one by one. */
+/** Objects and lists that the hub lacks are named one by one. */
 function isWord(value: JsonValue | undefined): boolean {
   return typeof value !== 'object'
 }

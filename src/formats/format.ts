@@ -134,7 +134,7 @@ export type PassHooks = {
   charged(): Usage
   /** Whether the provider has said what the answer used, and no content came after that. */
   isUsageStated(): boolean
-  /** A field was not as its format publishes it, and is now. May be told the same more than once. */
+  /** A field was not as its format publishes it, and is now. May be called more than once for the same. */
   repaired(repair: Repair): void
 }
 
@@ -174,7 +174,7 @@ export type EndpointCall = {
   stream: boolean
 }
 
-/** Where the format's providers are called, and how they want to be told who calls. */
+/** Where the format's providers are called, and how the credential is sent. */
 export type Endpoint = {
   /** The address of one call. What is part of the path is percent-encoded. */
   url(call: EndpointCall): string

@@ -180,7 +180,7 @@ export function fitToolId(id: string, accepted: RegExp, keptChars: number): stri
   return `${kept}_${sha256Hex(id).slice(0, DIGEST_CHARS)}`
 }
 
-/** Hands out ids, in which a call that repeats another's id is told apart by its number. */
+/** Hands out ids, in which a call that repeats another's id is distinguished by its number. */
 export function createNumberedIds(encodeToolId: (id: string) => string): (id: string) => string {
   const occurrences = new Map<string, number>()
   return (id) => {

@@ -1,4 +1,4 @@
-/** What of a caller's protocol a provider of its own format is told, and what of the request is left out with the rest. */
+/** What of a caller's protocol a provider of its own format gets, and the fields that are left out with the rest. */
 import type { Beta, Protocol } from '@/chat/protocol'
 import type { ChatRequest } from '@/chat/request'
 import { leftOutFields, UNPRICED_EXTRAS } from './body-fields'
@@ -9,7 +9,7 @@ const USUAL = 'default'
 
 type BetaTraits = Pick<TargetTraits, 'quirks' | 'passFields' | 'betas' | 'toolPrices'>
 
-/** The headers in which a provider is told of it. What the catalogue says in `fixed` stands, and betas there are asked for as well. */
+/** The provider's headers for it. Those that the catalogue fixes stay; betas there are asked for as well. */
 export function protocolHeaders(
   { version, betaHeader, betas }: Protocol,
   traits: BetaTraits,

@@ -5,7 +5,7 @@ import type { ChatResponse } from '@/chat/response'
 import { sha256Hex } from '@/lib/ids'
 import type { Format, StreamDecoder, ToolNameRule } from './format'
 
-/** A request as a provider is told it, and the caller's names by those that the provider is told. */
+/** A request as its provider gets it, and the caller's names by the provider's. */
 type FittedRequest = { request: ChatRequest; callerNames: ReadonlyMap<string, string> }
 
 /** Undefined where all names may stay: nothing is copied then. */
@@ -25,7 +25,7 @@ export function fitToolNames(request: ChatRequest, rule: ToolNameRule): FittedRe
   return { request: rename(request, (name) => told.get(name) ?? name), callerNames }
 }
 
-/** The format of a provider that was told other names: what is read of its answers has the caller's. */
+/** The format of a provider that got other names: its answers are read with the caller's. */
 export function withCallerNames(format: Format, callerNames: ReadonlyMap<string, string>): Format {
   const nameOf = (name: string) => callerNames.get(name) ?? name
   return {

@@ -1,4 +1,4 @@
-/** Vectors as numbers and as the base64 of little-endian 32-bit floats, which is how clients ask for them unless they are told. */
+/** Vectors as numbers and as the base64 of little-endian 32-bit floats, the default of client libraries. */
 import type { Vector, VectorEncoding } from '@/chat/embedding'
 import type { JsonValue } from '@/lib/json'
 

@@ -27,7 +27,7 @@ export type ChatCall = ArrivedRequest &
   Client & {
     /** What the client calls this conversation (`x-svc-session`), so that a tier does not change its model in the middle. */
     readonly sessionName: string | undefined
-    /** No answer came, and the client has been told inside the stream that it was given meanwhile. */
+    /** No answer came; the error was sent inside the stream that had been opened. */
     onLateFailure(error: unknown): void
     readonly onSettled: OpenCharge['onSettled']
     /** Where it comes from. */

@@ -70,7 +70,7 @@ function answerMeanwhile(deps: ChatDeps, call: ChatCall, hold: Hold, offer: Chat
   })
 }
 
-/** Models that can, do unless they are told not to. */
+/** Models that can reason do so unless it is turned off. */
 function mayHaveReasoned({ reasoning }: ChatRequest, { planned }: Permit): boolean {
   if (reasoning?.effort === 'none' || reasoning?.budgetTokens === 0) return false
   return reasoning !== undefined || planned.model.capabilities.has('reasoning')

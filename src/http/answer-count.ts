@@ -14,7 +14,7 @@ import { newRequestId } from './request-id'
 import { resumeRequest } from './resume'
 import { type FreeRequest, openFree } from './share/free-request'
 
-/** How one format asks for a count and is told it. */
+/** How one format asks for a count and gets it. */
 type CountEndpoint = {
   format: Format
   /** The path of it in its first spelling. */

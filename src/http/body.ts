@@ -12,7 +12,7 @@ export type JsonBody = { json: JsonObject; bytes: number; text?: string }
 /** What a body is to parse: bytes, and values of those kinds that are dear (fields, and anything among numbers that keep their digits). */
 export type BodySize = { bytes: number; dearValues: number }
 
-/** What is special about one body, and who is told of it. */
+/** What is special about one body, and its listener. */
 type BodyReading = {
   /** The most values, where these are other than a conversation's. */
   maxValues?: number | undefined
@@ -123,7 +123,7 @@ async function readPieces(request: Request, maxBytes: number, share: BodyReading
   return Buffer.concat(chunks)
 }
 
-/** Whoever goes away before his request is whole gets no answer; it is his fault all the same, and none of ours. */
+/** A client that leaves before its request is complete gets no answer; the fault counts as the client's. */
 function unreadable(request: Request, cause: unknown): unknown {
   if (cause instanceof GatewayError) return cause
   const message = request.signal.aborted

@@ -60,10 +60,10 @@ export type HttpDeps = ChatDeps &
     exposition(): Promise<string>
     /** Undefined where no spans and no metrics are exported. */
     tracing?: Tracing | undefined
-    /** Who may read the metrics: everybody, nobody, or whoever sends the token. */
+    /** Who may read the metrics: everybody, nobody, or callers with the token. */
     metricsAccess: 'open' | 'closed' | { token: string }
-    /** True from the first SIGTERM on: everything is served, and whoever asks where to send traffic is sent elsewhere. */
+    /** True from the first SIGTERM on: requests are served, but readiness fails. */
     isLeaving(): boolean
-    /** True once open answers had their time: nothing new is begun. */
+    /** True once the time of open answers is over: nothing new is started. */
     isDraining(): boolean
   }

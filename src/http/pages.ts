@@ -1,5 +1,5 @@
 /**
- * What browsers are told of answers: pages of any site may call the API, which knows a caller by the key in the request and by
+ * The headers for browsers: pages of any site may call the API, which knows a caller by the key in the request and by
  * nothing that a browser adds on its own; and no answer is taken for something else than it says it is.
  */
 

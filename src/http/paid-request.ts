@@ -1,6 +1,6 @@
 /**
  * One request that is paid for, from the door to the end of its answer: made once when it arrives, and filled in as it becomes known.
- * Whoever answers it tells it how that ended.
+ * The code that answers it reports how it ended.
  */
 import { knownError } from '@/chat/error'
 import type { Format } from '@/formats/format'
@@ -21,7 +21,7 @@ import { newRequestId } from './request-id'
 import type { Share } from './share/share'
 import { allowSilence, endSilence } from './silence'
 
-/** In whose words errors are told, and what is special about the way to the endpoint. */
+/** The format of errors, and what is special about the endpoint. */
 export type PaidEndpoint = {
   format: Format
   /** The path of it in its first spelling. */
@@ -51,7 +51,7 @@ export abstract class PaidRequest {
   labels: RequestLabels | undefined = undefined
   /** Tags that were none, where there were such. */
   ignoredTags: string | undefined = undefined
-  /** What is told of it besides, where it is answered once. */
+  /** The operation of its idempotency key, where it has one. */
   once: Once | undefined = undefined
 
   /** `event` is what the log calls it. */
@@ -84,7 +84,7 @@ export abstract class PaidRequest {
     return this.once?.onSettled
   }
 
-  /** It is answered, and charged, once: `once` decides when nobody waits any more, and is told of the end. */
+  /** It is answered, and charged, once: `once` decides when nobody waits any more, and is called at the end. */
   answerOnce(once: Once, claimant: Parameters<typeof digestOf>[0]): void {
     this.once = once
     this.signal = once.signal
@@ -120,20 +120,20 @@ export abstract class PaidRequest {
     this.deps.tracing?.ended(this.requestId)
   }
 
-  /** No answer came, and the client has been told so already. */
+  /** No answer came, and the client has got the error already. */
   onLateFailure(error: unknown): void {
     this.refusal(error, true)
     this.once?.failed()
   }
 
-  /** What its caller is told where there is no answer. */
+  /** What its caller gets where there is no answer. */
   refusal(error: unknown, isLate = false): Response {
     const { deps, arrived, line, share, format, requestId } = this
     const { payer, requestedModel: model } = line
     endSilence(arrived)
     share?.end()
     if (payer) deps.unpaid.refused(payer, error, share?.bytesRead ?? 0)
-    // Whoever hangs up before the request is whole gets no answer, and misses none.
+    // A client that hangs up before its request is complete gets no answer.
     if (payer && !arrived.signal.aborted) deps.failures.note({ requestId, payer, format: format.name, model, error })
     const response = errorResponse(error, format, requestId, deps.logger)
     deps.metrics.refused(format.name, model, response.status)

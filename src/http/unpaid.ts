@@ -126,7 +126,7 @@ export function createUnpaid({ ledger, clock, limits, trustedProxyHops }: Unpaid
 
 const BUDGET_CODES = ['key_budget_exceeded', 'budget_exceeded']
 
-/** Whether another key of the account may be told otherwise. */
+/** Whether another key of the account may get another answer. */
 function isOfKey({ kind, options: { code = '', details } }: GatewayError): boolean {
   return kind === 'invalid_credentials' || BUDGET_CODES.includes(code) || details?.of === 'key'
 }

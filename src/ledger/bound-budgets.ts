@@ -1,4 +1,4 @@
-/** The budgets that bind one key, as whoever has the key may read them. */
+/** The budgets that bind one key, as its holder may read them. */
 import { type Nano, nano } from '@/lib/money'
 import type { BudgetsNow } from './accounts/read-budgets'
 import { BUDGET_SCOPES, BUDGET_WINDOWS, type BudgetScope, type BudgetWindow, windowEnd, windowNumbers } from './budgets'

@@ -1,4 +1,4 @@
-/** What is asked of the store and how it answers, for whoever watches that: calls by name, and what a client is doing now. */
+/** Calls to the store for metrics: by name, with their outcome, and what a client is doing now. */
 import { Cluster } from 'ioredis'
 import { SCRIPTS } from '@/ledger/scripts/scripts'
 import type { RedisClient } from '@/ledger/store/connection'

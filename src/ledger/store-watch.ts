@@ -119,7 +119,7 @@ export function createStoreWatch(options: StoreWatchOptions): StoreWatch {
   }
   const noteForbidden = () => {
     doubtRights()
-    // Whoever was refused finds readiness saying so at once.
+    // Readiness reports a refusal at once.
     if (state.partFault === undefined) lookedAtMs = Number.NEGATIVE_INFINITY
   }
   const lookAgain = () => {

@@ -1,4 +1,4 @@
-/** Reads JSON that a person wrote: syntax errors are told by line and column, and repeated names are errors too. */
+/** Reads JSON that a person wrote: syntax errors name line and column, and repeated names are errors too. */
 import { type JsonObject, type JsonValue, parseJson } from './json'
 
 type JsonTextResult =

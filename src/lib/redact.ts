@@ -7,7 +7,7 @@ export const REDACTED = '[redacted]'
 /** A configured secret shorter than this is not searched for: it would blank out ordinary words. */
 export const MIN_SECRET_CHARS = 8
 
-/** What gives power to whoever reads it. Each pattern matches only what must go, so that the surrounding text stays readable. */
+/** Secrets. Each pattern matches only what must go, so that the surrounding text stays readable. */
 const SECRET_SHAPES = [
   '\\bsvc-(?:mgmt-)?[A-Za-z0-9]{12,}',
   '\\bsk-[A-Za-z0-9_-]{8,}',

@@ -22,7 +22,7 @@ export type WorkerLoopOptions = {
   round(): Promise<number>
   /** Told of every round that failed, with the number of failures in a row. Returns the milliseconds until the next; never throws. */
   onFailure(error: unknown, failures: number): number | Promise<number>
-  /** What a stop still has done, once, after the round under way and within its time. Its failure is told as a round's is. */
+  /** What a stop still has done, once, after the round under way and within its time. Its failure is reported like a round's. */
   lastRound?(): Promise<void>
   /** Milliseconds before the first round. Default 0. */
   firstPauseMs?: number

@@ -69,7 +69,7 @@ const ANSWERED = ENDINGS.filter((ending) => ending !== 'refused').map((ending) =
   return [isGone ? CLIENT_CLOSED_STATUS : 200, ending] as const
 })
 
-/** No request of ours is told that another method would do. */
+/** A 405 never comes from these endpoints. */
 const KINDS = (Object.keys(STATUS_OF_KIND) as ErrorKind[]).filter((kind) => kind !== 'method_not_allowed')
 
 /** The statuses of each format's refusals. */

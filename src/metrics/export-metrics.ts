@@ -3,7 +3,7 @@ import type { Registry } from 'prom-client'
 import { expose, labelled } from './series'
 
 export type ExportSignal = 'traces' | 'metrics'
-/** `queue_full` more was told than is exported; `export_failed` the collector did not take it. */
+/** `queue_full` more came than is exported; `export_failed` the collector did not take it. */
 export type LossReason = 'queue_full' | 'export_failed'
 
 /** Spans, and exports of metrics, since the start. */

@@ -118,7 +118,7 @@ function keyOf(name: string, { metricName = name, labels }: Value): string {
   return JSON.stringify([metricName, ...Object.entries(labels).sort(([one], [other]) => (one < other ? -1 : 1))])
 }
 
-/** `each`: of every process for itself, told apart by the label `process`. */
+/** `each`: of every process for itself, distinguished by the label `process`. */
 type GaugeRule = 'sum' | 'max' | 'min' | 'each'
 
 /** The rule of every gauge. Of shared state the worst that any process sees, so that an alert is not lost in a mean. */

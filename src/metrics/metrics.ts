@@ -13,7 +13,7 @@ export type DriftReport = { atMs: number; durationMs: number; accounts: number; 
 export const IDEMPOTENCY_OUTCOMES = ['first', 'replayed', 'in_use', 'reused', 'lost', 'full'] as const
 export type IdempotencyOutcome = (typeof IDEMPOTENCY_OUTCOMES)[number]
 
-/** Why a call that was begun came to nothing, and not by its provider's fault. */
+/** Why a call that was started came to nothing, and not by its provider's fault. */
 export const THROWN_AWAY_CAUSES = ['hang_up', 'outrun'] as const
 type ThrownAwayCause = (typeof THROWN_AWAY_CAUSES)[number]
 

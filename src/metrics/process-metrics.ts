@@ -17,7 +17,7 @@ const MICROSECONDS_PER_SECOND = 1e6
 /** Told that the event loop stood still after taking up `url`, if any. Returns the name of its route. */
 type OnStall = (url: string | undefined, milliseconds: number) => string
 
-/** What is told of a stall, and every name that `onStall` may return. */
+/** A stall, and every name that `onStall` may return. */
 export type StallWatch = { onStall: OnStall; routes(): readonly string[] }
 
 const UNWATCHED: StallWatch = { onStall: () => 'unknown', routes: () => [] }

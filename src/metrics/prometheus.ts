@@ -42,7 +42,7 @@ export interface PrometheusMetrics extends Metrics {
   exposition(): Promise<string>
   /** The same for a `merged-metrics.ts`, which puts several processes together; faster. */
   snapshot(): Promise<string>
-  /** The same as data; what tells processes apart is left to whoever reads it. */
+  /** The same as data, without the label `process`. */
   series(): Promise<MetricObjectWithValues<MetricValue<string>>[]>
   /** From now on it is said as well what became of exports. */
   watchExports(counts: ExportCounts): void
@@ -132,7 +132,7 @@ export function createPrometheusMetrics({ catalog, stalls }: PrometheusOptions):
       const families: string[] = []
       for (const { name } of registry.getMetricsAsArray()) {
         families.push(await registry.getSingleMetricAsString(name))
-        // Thousands of series take some milliseconds to write: whoever is being served goes first.
+        // Thousands of series take some milliseconds to write: requests go first.
         await nextTurn()
       }
       return `${families.join('\n\n')}\n`

@@ -21,7 +21,7 @@ export type RequestLine = {
   /** In the caller's words. */
   requestedModel: string | undefined
   stream: boolean | undefined
-  /** The last call of a provider that was begun for it, and how many there were by then. */
+  /** The last call of a provider that was started for it, and how many there were by then. */
   attempt: { model: string; provider: string; attempts: number } | undefined
   /** Why an answer that had begun broke off. */
   fault: GatewayError | undefined

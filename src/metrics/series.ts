@@ -39,7 +39,7 @@ export type Distribution = { readonly counts: Float64Array; sum: number }
 
 /** A histogram: `bounds` are the upper bounds of its buckets in seconds, ascending. */
 interface HistogramSeries {
-  /** The series with these labels, made where there is none yet; to be kept by whoever observes often. */
+  /** The series with these labels, made where there is none yet; to be kept where it is observed often. */
   series(labels: Labels): Distribution
   observe(series: Distribution, seconds: number): void
 }
@@ -84,7 +84,7 @@ function valuesOf(name: string, bounds: readonly number[], labels: Labels, { cou
   return values
 }
 
-/** What the library asks of a metric, whoever made it. */
+/** What the library requires of a metric. */
 function register(registry: Registry, type: string, family: Family, values: () => LibraryValue[]): void {
   const get = async () => ({ ...family, type, values: values(), aggregator: 'sum' })
   registry.registerMetric({ ...family, type, get, reset: () => undefined } as unknown as Metric)

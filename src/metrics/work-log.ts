@@ -15,7 +15,7 @@ export function noteWork(url: string): void {
   next = (next + 1) % SIZE
 }
 
-/** Has `listener` called when work is noted next, once; whoever asked before is not called any more. */
+/** Calls `listener` once, when work is noted next; it replaces an earlier listener. */
 export function onNextWork(listener: () => void): void {
   awaiting = () => {
     awaiting = undefined

@@ -80,7 +80,7 @@ type RouterOptions = {
 /** A note of an open circuit outlives it by this much, the time of a probe. */
 const PROBE_MS = 10_000
 const TICK_MS = 1_000
-/** How often the slowest of each target is told, where something new was found out. */
+/** How often the latencies of each target are published, where there are new ones. */
 const TELL_MS = 10_000
 
 /** Creates the router of one process. */

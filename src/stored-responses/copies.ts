@@ -39,7 +39,7 @@ export interface Copies {
   bury(accountId: string, id: string): Promise<void>
   /** Notes that all that an account has by now is deleted. Likewise. */
   buryAll(accountId: string, nowMs: number): Promise<void>
-  /** Whether an answer was deleted, one way or the other. Rejects where that can't be told. */
+  /** Whether an answer was deleted, one way or the other. Rejects where that is unknown. */
   isBuried(stored: StoredResponse): Promise<boolean>
 }
 

@@ -1,7 +1,7 @@
 /** How much may be stored and read again of answers that callers build on: of one, of a conversation, of an account. */
 import { SHARED } from '@/limits/shared-resources'
 
-/** An answer with its request's own input; a larger one is told `store: false`. */
+/** An answer with its request's own input; a larger one says `store: false`. */
 export const MAX_STORED_BYTES = 4 * 1024 * 1024
 /** Answers behind one `previous_response_id`. */
 export const MAX_CHAIN_LINKS = 1_000

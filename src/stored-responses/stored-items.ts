@@ -18,7 +18,7 @@ export type StoredResponse = {
   expiresMs: number
   /** The items of the request's own input, each with an id, as a JSON array. */
   input: string
-  /** The answer as its caller was told it, as a JSON object. */
+  /** The answer as it was sent, as a JSON object. */
   answer: string
   /** Of both texts. */
   bytes: number

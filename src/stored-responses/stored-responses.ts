@@ -1,6 +1,6 @@
 /**
  * Answers that callers build on by their ids: what a request builds on is read before it is decoded, and its answer is stored
- * before its caller sees the end of it, so that whoever comes back at once finds it.
+ * before its caller sees the end of it, so that the next request finds it at once.
  *
  * The answer goes into a copy in the store and from there into Postgres in the background; where it is large or there is no room
  * for a copy, into Postgres at once. Everything belongs to an account, which decides how long it is kept.
@@ -62,14 +62,14 @@ export type Resumed = {
   bytes: number
   /** What it named and is gone, in words for a header. */
   leftOut: readonly string[]
-  /** Stores the answer with its last words, unless it was cut; returns what the caller is told. Never rejects. */
+  /** Stores the answer with its last words, unless it was cut; returns what the caller gets. Never rejects. */
   keep: ((lastWords: string, ending: 'complete' | 'cut') => Promise<string>) | undefined
 }
 
 export interface StoredResponses extends BackgroundWorker {
   /** Reads what a request builds on. Throws a GatewayError where that is not there. */
   resume(arrived: Arrived): Promise<Resumed>
-  /** The answer as it was told. Throws `not_found`, also for one of another account. */
+  /** The answer as it was sent. Throws `not_found`, also for one of another account. */
   find(accountId: string, id: string): Promise<string>
   /** A page of the input of the answer's request, what it built on before its own. Likewise. */
   findInput(accountId: string, id: string, page: PageRequest): Promise<InputPage>

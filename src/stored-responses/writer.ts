@@ -158,7 +158,7 @@ export function createWriter({ database, copies, limits, logger }: WriterDeps): 
         return isThere
       } catch (error) {
         logger.warn('stored_response_unwritten', { reason: describeFailure(error) })
-        // Its caller is told that it is not stored: should it be written after all, it goes again.
+        // Its caller gets `store: false`: should it be written after all, it is deleted again.
         void writing.then(() => deleteRow(database, stored.accountId, stored.id)).catch(() => undefined)
         return false
       } finally {

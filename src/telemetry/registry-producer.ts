@@ -12,7 +12,7 @@ import {
 } from '@opentelemetry/sdk-metrics'
 import { entryOf } from '@/metrics/traffic-totals'
 
-/** One metric with all that it counts; of a histogram each bucket, its sum and its count, told apart by `metricName`. */
+/** One metric with all that it counts; of a histogram each bucket, its sum and its count, distinguished by `metricName`. */
 export type Series = {
   name: string
   help: string

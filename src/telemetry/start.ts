@@ -125,7 +125,7 @@ function samplerOf({ sampler, ratio }: TraceSettings): Sampler {
   return sampler.startsWith('parentbased_') ? new ParentBasedSampler({ root }) : root
 }
 
-/** Processes with the same settings are told apart, whatever name an operator gave to all of them. */
+/** Processes with the same settings are distinguished, whatever name an operator gave to all of them. */
 function resourceOf({ settings, service, isOneOfSeveral }: TelemetryOptions): Resource {
   const { serviceName, resource } = settings
   const given = resource[ATTR_SERVICE_INSTANCE_ID]

@@ -6,7 +6,7 @@ import type { TelemetrySettings } from '@/lib/telemetry/settings'
 export interface TraceContext {
   /** What a caller's headers say; nothing where they are malformed, or where nobody wants to know. */
   of(request: Request): Context
-  /** The headers for a provider; undefined where it is told nothing. */
+  /** The headers for a provider; undefined where it gets none. */
   for(span: Span): Record<string, string> | undefined
 }
 

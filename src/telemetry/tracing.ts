@@ -1,6 +1,6 @@
 /**
  * What the gateway tells of each request's way, so that a trace can be made of it. Handed in like any dependency, undefined where
- * nobody wants traces; what is told is plain facts, by the id of the request, and nothing of what is said in it.
+ * nobody wants traces; calls pass plain facts, by the id of the request, and no content.
  */
 import type { EmbeddingRequest } from '@/chat/embedding'
 import type { GatewayError } from '@/chat/error'
@@ -41,7 +41,7 @@ export interface AttemptListener {
   outrun(): void
 }
 
-/** No method throws or waits for anything. What is told of a request that nobody has heard of is ignored. */
+/** No method throws or waits for anything. Calls about an unknown request are ignored. */
 export interface Tracing {
   /** A request has come to the server, for one of our routes; undefined: for none of them. */
   arrived(request: Request, route: string | undefined): void
@@ -56,7 +56,7 @@ export interface Tracing {
   refused(requestId: string, error: GatewayError): void
   /** Times a part of the way, and says what `describe` makes of its result. */
   step<Result>(requestId: string, name: StepName, work: Promise<Result>, describe?: (result: Result) => StepFacts): void
-  /** A provider is about to be called. Returns who is told of the call; undefined where nobody wants to know. */
+  /** A provider is about to be called. Returns the call's listener; undefined where there is none. */
   attempting(requestId: string, attempt: AttemptStart): AttemptListener | undefined
   /** The answer is over and settled. */
   answered(answer: EndedAnswer): void

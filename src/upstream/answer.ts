@@ -122,12 +122,12 @@ export class OpenAnswer implements PipeSink<Uint8Array> {
     return this.hasBytes
   }
 
-  /** From now on the client's going away does not end the call: whoever reads it decides. */
+  /** From now on the client's going away does not end the call: its reader decides. */
   outliveClient(): void {
     this.deadline.outliveClient()
   }
 
-  /** Who is to be told when the call has taken as long as it may in all, also while nobody reads. */
+  /** Called when the call has taken as long as it may in all, also while nobody reads. */
   onOvertime(listener: (failure: UpstreamFailure) => void): void {
     this.deadline.onOvertime(listener)
   }

@@ -1,9 +1,9 @@
-/** What ends one call to a provider: its limits, its client's leaving, or whoever wants it no more. */
+/** What ends one call to a provider: its time limits, its client's leaving, or its caller. */
 import type { Timeouts } from '@/catalog/types'
 import { dueIn, type Timed, unwatch, watch } from '@/lib/wait/coarse-time'
 import type { TimeoutPhase, UpstreamFailure } from './failure'
 
-/** Where whoever wants to end a call from outside finds its deadline, once it has begun. */
+/** Gives access to the deadline of a started call, so that it can be ended from outside. */
 export type CallHandle = { deadline: Pick<CallDeadline, 'end'> | undefined }
 
 /** Lets calls go on without their clients. */
@@ -18,7 +18,7 @@ export class CallDeadline implements Timed {
   private hasBegun = false
   private tellOvertime: ((failure: UpstreamFailure) => void) | undefined
 
-  /** Runs from now on. `readingOn` is told the way to end the call, instead of its being ended, when the client goes away. */
+  /** Runs from now on. When the client goes away, `readingOn` gets the way to end the call, and the call goes on. */
   constructor(
     private readonly limits: Timeouts,
     private readonly client: AbortSignal,
@@ -71,7 +71,7 @@ export class CallDeadline implements Timed {
     this.client.removeEventListener('abort', this)
   }
 
-  /** Who is to be told when all the time is over, also while nobody reads. */
+  /** Called when all the time is over, also while nobody reads. */
   onOvertime(listener: (failure: UpstreamFailure) => void): void {
     this.tellOvertime = listener
   }

@@ -12,7 +12,7 @@ import { createReachTest } from './reach'
 import { sendAuthorized } from './send-authorized'
 import { TranslatedAnswer } from './translated-answer'
 
-/** One call, and who is told of it. */
+/** One call, and its listener. */
 export type UpstreamCall = {
   target: Target
   key: ProviderKey

@@ -38,7 +38,7 @@ function makeUsual(provider: Provider, key: ProviderKey): UsualHeaders {
 }
 
 /**
- * Everything a provider is told in headers. Built from nothing, so that no header of the caller can slip through; `protocol` is what the
+ * All headers that a provider gets. Built from nothing, so that no header of the caller can slip through; `protocol` is what the
  * caller's format has let through of them. `identity` because a compressed stream arrives in lumps and a compressed body can be a bomb.
  */
 export function requestHeaders(

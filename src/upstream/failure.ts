@@ -1,4 +1,4 @@
-/** What can go wrong at a provider, told apart by what may be done about it, and what the caller is told of it. */
+/** What can go wrong at a provider, distinguished by what may be done about it, and the caller's error. */
 import type { Provider } from '@/catalog/types'
 import { GatewayError } from '@/chat/error'
 import type { ProviderError } from '@/chat/provider-error'
@@ -69,7 +69,7 @@ function fromProviderError(error: ProviderError, provider: Provider, cause: stri
   const words = () => scrub(error.message, provider)
   switch (error.reason) {
     case 'context-too-long': {
-      // Clients shorten a conversation by themselves when they are told this; some of them know it by these very words.
+      // Clients shorten a conversation by themselves on this error; some recognise it by these words.
       const message = `The prompt is too long for the model: ${words() || 'no figures given'}`
       const ownWords = 'The prompt is too long for the model.'
       return new GatewayError('context_length_exceeded', message, { cause, param: 'messages', ownWords })

@@ -4,7 +4,7 @@ import type { CallHandle } from './call-deadline'
 import type { TimeoutPhase, UpstreamFailure } from './failure'
 
 type Failed = { kind: 'failed'; failure: UpstreamFailure }
-/** Whoever waits for the call, and may end it from outside. */
+/** The caller, which may end the call. */
 type Waiting = { signal: AbortSignal; handle?: CallHandle }
 
 const CREDENTIALS_STATUSES: ReadonlySet<number> = new Set([401, 403])

@@ -6,7 +6,7 @@ import type { Logger } from '@/lib/logger'
 
 /**
  * Begins to get the credentials of the providers that are sold from, now and after each reload. Who gives none holds nobody up, and what
- * the catalogue has in place of one is told in the log.
+ * the catalogue has in place of one is logged.
  */
 export function warmCredentials(catalog: LiveCatalog, logger: Logger): void {
   const warm = ({ providers, warnings = [] }: Catalog) => {

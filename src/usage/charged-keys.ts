@@ -30,7 +30,7 @@ export async function noteChargedKeys(transaction: TransactionSql, records: read
     ON CONFLICT (account_id, key_digest) DO UPDATE
       SET request_id = excluded.request_id, key_id = excluded.key_id, charged_at = excluded.charged_at
       WHERE c.charged_at < excluded.charged_at`
-  // Whoever drops rows at the same time leaves these alone.
+  // Concurrent deletions skip these rows.
   await transaction`
     DELETE FROM charged_idempotency_keys WHERE (account_id, key_digest) IN (
       SELECT account_id, key_digest FROM charged_idempotency_keys

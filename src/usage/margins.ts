@@ -11,7 +11,7 @@ type Margin = {
   margin: string | null
   /** What was charged where the cost is not known: it is in no margin. */
   uncosted: string
-  /** Calls that were begun and thrown away, and what they may cost, as far as it is known: a part of `cost` where that is. */
+  /** Calls that were started and abandoned, and what they may cost, as far as it is known: a part of `cost` where that is. */
   thrownAwayCalls: number
   thrownAway: string
 }

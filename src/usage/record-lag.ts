@@ -1,5 +1,5 @@
 /**
- * How long the oldest usage record has been waiting for the history, as far as one flusher can tell: from what it was told to expect,
+ * How long the oldest usage record has been waiting for the history, as far as one flusher knows: from what it was told to expect,
  * from what it holds, and now and then from a look at what nobody carries. A look costs a command for each stream that is not
  * empty, so an idle store is never asked.
  */
@@ -8,7 +8,7 @@ import { appendedMs, type StreamEntry } from '@/ledger/records/record-streams'
 interface RecordLag {
   /** A record was appended and not read yet. */
   expected(): void
-  /** A read begins: what was expected is in it, unless it fails. Returns what is to be told of the end. */
+  /** A read begins: what was expected is in it, unless it fails. Returns the function to call at its end. */
   reading(): (entries: readonly StreamEntry[] | undefined, isMoreLeft: boolean) => void
   /** What was read is in the history, or has been put aside. */
   carried(): void

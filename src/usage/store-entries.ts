@@ -7,7 +7,7 @@ import { parseUsageRecord, type UsageRecord } from '@/ledger/usage-record'
 export type Suspect = { entry: StreamEntry; record: UsageRecord | undefined; reason: string }
 
 type StoreResult = {
-  /** Entries whose records are in the history now, whoever put them there. */
+  /** Entries whose records are in the history now. */
   stored: StreamEntry[]
   suspects: Suspect[]
   /** Records that were really new. */

@@ -1,4 +1,4 @@
-/** Sums of the calls that were begun and thrown away, for operators: what they may have cost is in the margins, and told apart here. */
+/** Sums of the calls that were started and abandoned, for operators: what they may have cost is in the margins, and distinguished here. */
 import type { TransactionSql } from 'postgres'
 import { plainArray, textArray } from '@/db/array-literal'
 import { providerCostOf } from '@/db/usage-columns'

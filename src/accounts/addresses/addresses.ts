@@ -22,7 +22,7 @@ export async function accountAddresses({ db }: Database, accountId: string): Pro
 }
 
 /**
- * Changes an account's list with an audit entry, and tells the ledger for each of its keys. Throws where the ledger can't be told: the
+ * Changes an account's list with an audit entry, and tells the ledger for each of its keys. Throws where the ledger can't be reached: the
  * history has the list by then, and the same call again tells the rest.
  */
 export async function changeAccountAddresses(

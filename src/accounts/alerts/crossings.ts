@@ -1,4 +1,4 @@
-/** Which alerts are due, by what an account has and has spent, and by what it was told before. Knows no database and no clock. */
+/** Which alerts are due, by what an account has and has spent, and the alerts before. Pure. */
 import type { NewMail } from '@/accounts/mails/templates'
 import { type BudgetScope, type BudgetWindow, windowEnd, windowNumbers } from '@/ledger/budgets'
 import { NANO_PER_USD } from '@/lib/money'
@@ -46,7 +46,7 @@ export type Figures = {
   days: readonly number[]
 }
 
-/** What was told last of one thing. */
+/** The last alert of one kind. */
 export type AlertState = { mark: number; level: number; isPending: boolean; firedAtMs: number }
 
 export type DueAlert = {
@@ -55,7 +55,7 @@ export type DueAlert = {
   memberId: string | null
 }
 
-/** What is to be told, and what is to be remembered. */
+/** The alerts to send, and what to remember. */
 type Crossings = { due: DueAlert[]; states: Map<string, AlertState> }
 
 /** `last` is what the account had and had spent when it was looked at last, 0 before the first time. */
@@ -77,7 +77,7 @@ export function findCrossings(
 /** The mark of a threshold that was not told, or is armed again. */
 const ARMED = 0
 
-/** Of several thresholds that are crossed at once the lowest is told. */
+/** Of several thresholds that are crossed at once the lowest is reported. */
 function lookAtBalance(
   figures: Figures,
   peak: number,
@@ -116,7 +116,7 @@ function balanceMail({ accountId, accountName, balance, days }: Figures, { name,
   return { kind: 'balance_low', facts: { ...own, balance: usdText(balance), threshold: usdText(threshold), daysLeft } }
 }
 
-/** Once for each level and window; of several levels that are reached at once the highest is told. */
+/** Once for each level and window; of several levels that are reached at once the highest is reported. */
 function lookAtBudget(
   { accountId, accountName }: Figures,
   { scope, scopeId, scopeName, memberId, window, spent, limit }: BudgetFigure,
@@ -132,7 +132,7 @@ function lookAtBudget(
   const told = state?.mark === mark ? state.level : 0
   const level = BUDGET_LEVELS.findLast((percent) => spent * 100 >= limit * percent) ?? 0
   if (level === told) return
-  // Lower than before: the limit was raised, and what lies above is told again.
+  // Lower than before: the limit was raised, and what lies above is reported again.
   states.set(name, { mark, level, isPending: false, firedAtMs: nowMs })
   if (level < told) return
   const endMs = windowEnd(window, nowMs)

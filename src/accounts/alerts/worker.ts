@@ -16,7 +16,7 @@ const INTERVAL_MS = 20_000
 const JITTER = 1
 const ROUND_SIZE = 100
 const STOP_TIMEOUT_MS = 2_000
-/** How long before its end a key's people are told, the sooner one last. */
+/** How long before a key's end its people get an alert, the sooner one last. */
 const DAYS_BEFORE_END = [7, 1] as const
 
 interface AlertWorker extends BackgroundWorker {

@@ -42,7 +42,7 @@ type BudgetRows = {
 
 export type Budgets = ReturnType<typeof createBudgets>
 
-/** Budgets in the history `database`, of which `ledger` is told. */
+/** Budgets in the history `database`, also written to `ledger`. */
 export function createBudgets(database: Database, ledger: Pick<Ledger, 'reloadBudgets'>) {
   return {
     list: listBudgets.bind(null, database),
@@ -69,7 +69,7 @@ async function listBudgets({ db }: Database, accountId: string): Promise<BudgetR
   return [...found.values()]
 }
 
-/** Sets limits. Asserts amounts from 0. Throws where the ledger can't be told: call it again. */
+/** Sets limits. Asserts amounts from 0. Throws where the ledger can't be reached: call it again. */
 async function changeBudgets(
   database: Database,
   ledger: Pick<Ledger, 'reloadBudgets'>,

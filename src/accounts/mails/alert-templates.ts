@@ -4,7 +4,7 @@ import type { MailFacts } from '@/db/mail-schema'
 import type { BudgetScope, BudgetWindow } from '@/ledger/budgets'
 import { type Block, type MailContent, momentText, type Template, withoutLinks } from './content'
 
-/** The account stands in each, for its links and for whoever wants no more of them. */
+/** Each names the account, for its links and for turning alerts off. */
 type OfAccount = { accountId: string; accountName: string }
 
 type Budget = OfAccount & {

@@ -35,7 +35,7 @@ export async function writeMails(
 /** What tokens of mails are sealed for. */
 export const MAIL_TOKEN = 'mail token'
 
-/** Mails to whoever waits for them: with a link that opens something, and sent at once. */
+/** Mails that somebody waits for: with a link, and sent at once. */
 export interface MailDesk {
   /** Writes a mail whose link ends in `token`, which is kept encrypted until it is sent. */
   post(

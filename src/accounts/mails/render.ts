@@ -12,7 +12,7 @@ type Surroundings = {
   service: string
   /** Added to the mail's link behind a #, where no server and no log sees it. */
   token?: string | undefined
-  /** Where whoever gets the mail says that they want no more of its kind. */
+  /** The link to unsubscribe from this kind of mail. */
   unsubscribeUrl?: string | undefined
 }
 

@@ -1,4 +1,4 @@
-/** Texts that only whoever has the sign-in secret can read: tokens of mails that wait, and links that unsubscribe. */
+/** Texts encrypted with the sign-in secret: tokens of waiting mails, and links that unsubscribe. */
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
 
 const NONCE_BYTES = 12

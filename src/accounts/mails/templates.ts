@@ -209,13 +209,13 @@ function template<Facts extends MailFacts = Record<string, never>>(
   return { hours, write }
 }
 
-/** What a person is told of their own sign-in. Nobody can turn it off. */
+/** Mails about a person's own sign-in. They cannot be turned off. */
 function security<Facts extends MailFacts>(write: (facts: Facts) => MailContent): Template<Facts> {
   const blocks: Block[] = [{ text: NOT_YOU }, { button: 'Look at your settings', page: 'settings' }]
   return { hours: WEEK_HOURS, write: (facts) => withEnd(write(facts), blocks) }
 }
 
-/** What a person is told of an account of theirs. Nobody can turn it off. */
+/** Mails about a person's account. They cannot be turned off. */
 function ofAccount<Facts extends MailFacts>(write: (facts: Facts) => MailContent): Template<Facts> {
   return { hours: WEEK_HOURS, write: (facts) => withEnd(write(facts), [{ text: NOT_EXPECTED }]) }
 }

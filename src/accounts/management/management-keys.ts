@@ -1,6 +1,6 @@
 /**
  * The life of a management key: created (and shown once), listed, revoked, and told from its text. It is the account's, not that of
- * whoever made it: docs/decisions/0035-a-management-key-is-the-accounts.md.
+ * its maker: docs/decisions/0035-a-management-key-is-the-accounts.md.
  */
 import { and, desc, eq, gt, isNull, or, sql } from 'drizzle-orm'
 import { type ChangedBy, recordAudit } from '@/accounts/audit'

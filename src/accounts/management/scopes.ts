@@ -14,7 +14,7 @@ export const SCOPES = [
 
 export type Scope = (typeof SCOPES)[number]
 
-/** Whether `scopes` allow what `needed` names: whoever may write may read. */
+/** Whether `scopes` allow what `needed` names: a right to write includes reading. */
 export function holds(scopes: readonly string[], needed: Scope): boolean {
   return scopes.includes(needed) || scopes.includes(needed.replace(/:read$/, ':write'))
 }

@@ -16,7 +16,7 @@ type OpenInvitation = {
   accountId: string
   accountName: string
   role: AccountRole
-  /** The name of whoever sent it. */
+  /** The sender's name. */
   invitedBy: string
 }
 

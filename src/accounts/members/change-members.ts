@@ -24,12 +24,12 @@ export type ListedMember = {
 /** Why nothing was changed. */
 export type MemberRefusal =
   | { kind: 'not_organisation' | 'unknown_member' | 'last_owner' }
-  /** The role of whoever asks is too low for it. */
+  /** The caller's role does not allow it. */
   | { kind: 'not_permitted' }
   /** Nobody gives themselves more than they have. */
   | { kind: 'own_promotion' }
   | AdmissionRefusal
-  /** Programs would stop: whoever asks has to say that they are to. */
+  /** Programs would stop: the caller has to confirm that. */
   | { kind: 'has_keys'; activeKeys: number }
 
 type MemberOutcome = { kind: 'done' } | MemberRefusal
@@ -183,7 +183,7 @@ function isOneself({ actor, managementKeyId }: ChangedBy, userId: string): boole
   return managementKeyId === undefined && actor.userId === userId
 }
 
-/** Whoever asks is looked at once more, under the lock: they may have been demoted since the request was let in. */
+/** Checks the caller's role again under the lock: it may have changed since the request was let in. */
 async function refuseActor(
   transaction: Transaction,
   accountId: string,
@@ -204,7 +204,7 @@ async function isLastOwner(transaction: Transaction, accountId: string, userId: 
   return (await findRow(transaction, memberships, isOther)) === undefined
 }
 
-/** Whoever leaves the account that they were once given has a new one, and the organisation the address of another owner. */
+/** A person who leaves the account they were given gets a new one, and the organisation another owner's address. */
 async function giveAnother(transaction: Transaction, accountId: string, userId: string): Promise<void> {
   const [owner] = await transaction
     .select({ email: users.email })

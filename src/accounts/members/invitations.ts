@@ -26,7 +26,7 @@ export type ListedInvitation = {
   invitationId: string
   email: string
   role: AccountRole
-  /** The name of whoever sent it last. */
+  /** The last sender's name. */
   invitedBy: string
   isExpired: boolean
   createdAt: Date
@@ -44,7 +44,7 @@ export type SentInvitation = {
 
 export type InvitationRefusal =
   | { kind: 'not_organisation' | 'unknown_invitation' | 'already_member' }
-  /** The role of whoever asks is too low for it. */
+  /** The caller's role does not allow it. */
   | { kind: 'not_permitted' }
   | { kind: 'too_many_pending' | 'too_many_a_day'; limit: number }
 

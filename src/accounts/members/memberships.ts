@@ -15,7 +15,7 @@ export type OwnAccount = { accountId: string; name: string; kind: AccountKind; r
 const MAX_LISTED = 200
 const ID = /^[\w-]{1,100}$/
 
-/** What the person is in the account; undefined for whoever is no member, and for what is no account. */
+/** The person's membership; undefined for others, and for unknown accounts. */
 export async function roleIn(
   db: Database['db'] | Transaction,
   accountId: string,
@@ -45,7 +45,7 @@ export async function membershipIn(
   return found && { role: found.role, seesAllUsage: seesAllUsage(found.role, found.developersSeeAllUsage) }
 }
 
-/** What whoever changes something may give and take: a management key what an admin may, whoever made it; an operator has no role. */
+/** The role by which somebody changes members: a management key has that of an admin; an operator has none. */
 export async function roleOfActor(
   db: Database['db'] | Transaction,
   accountId: string,
@@ -68,7 +68,7 @@ export async function accountsOf({ db }: Database, userId: string): Promise<OwnA
 
 /**
  * The person whose keys' usage is all that this key may read; undefined where it may read the whole account's: its member may, or it is
- * the account's own. Whoever is a member no more has no role that allows it.
+ * the account's own. A former member has no role.
  */
 export async function onlyMadeBy({ db }: Database, { accountId, keyId }: Payer): Promise<string | undefined> {
   const membership = and(eq(memberships.accountId, apiKeys.accountId), eq(memberships.userId, apiKeys.createdBy))

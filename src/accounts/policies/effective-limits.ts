@@ -4,7 +4,7 @@ import type { AllowedModels, KeyLimits } from '@/ledger/outcomes'
 /** What holds for all keys of an account; null = no bound. */
 export type KeyPolicy = { allowedModels: AllowedModels; maxKeyAgeDays: number | null }
 
-/** What of a key is told about when its text was made, by itself or by a rotation; the service's own keys have nobody who rotates them. */
+/** A key's age: when it was made, when its text was last rotated; keys of the service itself are not rotated. */
 type Age = { createdAtMs: number; secretSinceMs: number | null; isBuiltIn: boolean }
 
 const DAY_MS = 86_400_000

@@ -21,7 +21,7 @@ export async function readKeyPolicy({ db }: Database, accountId: string): Promis
 type PolicyChange = { accountId: string; policy: Partial<KeyPolicy>; by: ChangedBy }
 
 /**
- * Changes what `policy` names, with an audit entry, and tells the ledger for each of the account's keys. Throws where the ledger can't be told:
+ * Changes what `policy` names, with an audit entry, and tells the ledger for each of the account's keys. Throws where the ledger can't be reached:
  * the history has it by then, and the same call again tells the rest.
  */
 export async function changeKeyPolicy(

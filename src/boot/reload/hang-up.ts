@@ -6,7 +6,7 @@ const SIGHUP_BIT = 1n
 
 /** Call it at the start; what it returns is called at each signal and says whether the terminal is gone. */
 export function watchTerminal(): () => boolean {
-  // Whoever started it with nohup wants it to outlive the terminal.
+  // Started with nohup, it is meant to outlive the terminal.
   const isToStop = hasTerminal() && !isIgnored()
   return () => isToStop && !hasTerminal()
 }

@@ -1,4 +1,4 @@
-/** The claims of idempotency keys in the gateway's Redis: each call is timed, and a user that may not make it is told of. */
+/** The claims of idempotency keys in the gateway's Redis: each call is timed, and a missing right is reported. */
 import type { Config } from '@/config/config'
 import type { Database } from '@/db/client'
 import { createBookedClaims } from '@/http/idempotency/booked-claims'

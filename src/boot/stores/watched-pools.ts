@@ -11,7 +11,7 @@ type WatchedPools = {
   readings: ConnectionSources['pools']
 }
 
-/** Creates the pools over one database. `queried` is told of every statement. */
+/** Creates the pools over one database. `queried` is called for every statement. */
 export function createWatchedPools(databaseUrl: string, queried: StoreMetrics['queried']): WatchedPools {
   const opened = new Map<PoolName, Database>()
   /** Of pools that were replaced, so that a counter never falls. */

@@ -36,7 +36,7 @@ type Plans = { proposal: Proposal | undefined; agreements: Agreement[] }
 
 /** Every method rejects where the store cannot be reached. */
 export interface ReloadExchange {
-  /** Says that `member` lives, and hears what is proposed and agreed. Whoever says nothing for {@link LEASE_MS} is gone. */
+  /** Renews the lease of `member` ({@link LEASE_MS}), and returns what is proposed and agreed. */
   beat(member: Member): Promise<Plans>
   leave(memberId: string): Promise<void>
   members(): Promise<Member[]>

@@ -90,7 +90,7 @@ export function createReloadParticipant(options: ParticipantOptions): ReloadPart
     state: () => ({ hash: state.member.hash, loadedAtMs: state.loadedAtMs, reloads: state.reloads }),
     async reload() {
       try {
-        // Whoever has only just started, or was away from the store, is asked as well.
+        // A process that has just started, or was disconnected from the store, takes part too.
         await exchange.beat(state.member)
         const outcome = await reloadGateways({ exchange, gateway, onProposed: () => loop.hurry(0) })
         if (outcome.kind === 'busy') logger.error('catalog_reload_busy')

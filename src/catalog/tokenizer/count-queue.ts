@@ -11,7 +11,7 @@ interface CountQueue {
   ask(texts: readonly string[], asker: CountAsker): Promise<CountAnswer | undefined>
   /** The question under way has its answer: the next one is put. */
   answered(answer: CountAnswer): void
-  /** Whoever was asked is gone, and took what waited along. */
+  /** The thread has ended; all waiting counts fail. */
   giveUp(): void
   isIdle(): boolean
 }

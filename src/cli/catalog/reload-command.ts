@@ -21,7 +21,7 @@ export const CATALOG_RELOAD: Command = {
   prepare: () => reload,
 }
 
-/** A file with faults here is told before anybody is asked. */
+/** Faults of the local file are shown before other processes are asked. */
 async function findFaults(environment: Environment): Promise<CommandResult | undefined> {
   const file = catalogPathOf(environment)
   const text = await Bun.file(file)
@@ -36,7 +36,7 @@ async function reload({ redis, database, by }: Services): Promise<CommandResult>
   const outcome = await reloadGateways({
     exchange: createReloadExchange((text, name, args) => redis.eval(text, 1, name, ...args)),
     gateway: null,
-    // Whoever cannot be named in the audit log changes nothing.
+    // No change without an entry in the audit log.
     agree: ({ hash, processes }, decide) =>
       database.db
         .transaction(async (transaction) => {
@@ -66,7 +66,7 @@ function print(outcome: ReloadOutcome): CommandResult {
       return fail('it took too long until all were ready; nothing has changed')
     case 'agreed': {
       const { hash, processes } = outcome
-      // Whoever ended meanwhile reads its file when it starts again.
+      // A process that has ended reads its file when it starts again.
       const ok = processes.every(({ state }) => state !== 'late')
       const output = { ok, hash, processes: processes.map(stateOf), changes: changesOf(processes) }
       return ok ? { output } : { output, exitCode: 1 }

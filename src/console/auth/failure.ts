@@ -31,7 +31,7 @@ export function notVerified(): GatewayError {
   })
 }
 
-/** An operator has disabled this person. Told only to whoever has signed in so far. */
+/** An operator has disabled this person. Shown only after the right password. */
 export function disabledUser(): GatewayError {
   return new GatewayError('forbidden', 'This login was disabled by the operator of the service.', {
     code: 'user_disabled',

@@ -1,4 +1,4 @@
-/** Stores the hash of a session's token, so that whoever reads the table opens no session. */
+/** Stores the hash of a session's token, so that reading the table opens no session. */
 import type { BetterAuthOptions } from 'better-auth'
 import type { drizzleAdapter } from 'better-auth/adapters/drizzle'
 import { sha256Hex } from '@/lib/ids'
@@ -13,7 +13,7 @@ export function hashSessionToken(token: string): string {
   return sha256Hex(token)
 }
 
-/** The library's tables, with the tokens of sessions hashed on the way in. Whoever names a token gets it back. */
+/** The library's tables, with the tokens of sessions hashed on the way in. A look-up by a token returns that token. */
 export function withHashedSessions(createAdapter: AdapterFactory): AdapterFactory {
   return (options: BetterAuthOptions) => {
     const adapter = createAdapter(options)

@@ -1,4 +1,4 @@
-/** Passwords: changed by whoever knows the old one, reset by whoever reads the mail. All sessions end but a new one. */
+/** Passwords: changed with the old one, reset with a mailed link. All sessions end but a new one. */
 import { eq } from 'drizzle-orm'
 import { inOwnLine } from '@/accounts/passwords'
 import { GatewayError } from '@/chat/error'

@@ -47,7 +47,7 @@ export async function renameUser(parts: AuthParts, viewer: Viewer, name: string)
     .where(eq(users.id, viewer.userId))
 }
 
-/** Refuses a password that is easy to guess for whoever knows `known` (the person's address and name). Its length is the schema's business. */
+/** Refuses a password that is easy to guess from `known` (the person's address and name). Its length is the schema's business. */
 export function checkNewPassword(password: string, known: readonly string[], param = 'password'): void {
   if (!isWeakPassword(password, known)) return
   throw new GatewayError('invalid_request', 'This password is easy to guess. Choose another one.', {

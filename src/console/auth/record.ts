@@ -1,4 +1,4 @@
-/** Notes in the audit log what changes how somebody signs in, and tells them by mail: whoever did not do it themselves has to learn of it. */
+/** Notes changes of credentials in the audit log, and mails the person, who may not have made them. */
 import { type AuditEntry, recordAudit } from '@/accounts/audit'
 import { writeMails } from '@/accounts/mails/outbox'
 import type { NewMail } from '@/accounts/mails/templates'
@@ -32,7 +32,7 @@ export async function record(
   })
 }
 
-/** What does not change how somebody signs in is told nobody. */
+/** What does not change how somebody signs in is not reported. */
 function mailOf(action: SignInChange, where: { address: string; at: string }): NewMail | undefined {
   switch (action) {
     case 'user.change_password':

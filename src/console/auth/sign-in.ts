@@ -62,7 +62,7 @@ export async function signIn(parts: AuthParts, visitor: Visitor, input: Credenti
   return { body: { status: 'signed_in' }, cookies: [...cookies, device] }
 }
 
-/** Whoever is known is not kept waiting by those who guess. */
+/** People who have signed in before do not wait behind guesses. */
 function askInLine<T>(parts: AuthParts, isKnown: boolean, call: Parameters<typeof ask<T>>[1]): Promise<Answer<T>> {
   return isKnown ? inOwnLine(() => ask(parts, call)) : ask(parts, call)
 }

@@ -51,7 +51,7 @@ export async function verifyEmail(
   const [user] = userId === undefined ? [] : await db.select().from(users).where(eq(users.id, userId))
   if (!user) throw invalidLink()
   await parts.throttle.attempt(confirmationsBy(user.id))
-  // Without the password, whoever signs up with a stranger's address would own what the stranger confirms without a thought.
+  // Without the password, somebody could sign up with a stranger's address and own the account once the stranger confirms it.
   const [credential] = await db.select().from(credentials).where(eq(credentials.userId, user.id))
   const isRight = credential?.password ? await verifyPassword(input.password, credential.password) : false
   if (!isRight) throw wrongPassword()
@@ -138,7 +138,7 @@ async function sendVerification(
   await post(parts, user.email, 'verify_email', linkFor(visitor, token))
 }
 
-/** The token is there by then: whoever gets no mail, since the gateway has died, asks for another one. */
+/** The token exists by then; if the gateway dies before the mail is a row, the person asks for another. */
 async function post(
   { mails, database }: AuthParts,
   to: string,

@@ -18,7 +18,7 @@ import type { JsonObject, JsonValue } from '@/lib/json'
 
 export type GuardDeps = BodyLimits & {
   identifyViewer: IdentifyViewer
-  /** What a person is in an account; undefined for whoever is no member. */
+  /** A person's role in an account; undefined without membership. */
   membershipIn(accountId: string, userId: string): Promise<Membership | undefined>
   countChange: Auth['countChange']
   /** The address people open, without trailing slash; undefined: the one a request was sent to. */
@@ -125,7 +125,7 @@ function admitting<Admitted extends Viewer>(
   }
 }
 
-/** Who sent a request, from the moment that is known: before anything it says is checked, and so before anything is told. */
+/** Who sent a request, from the moment that is known: before anything it says is checked or reported. */
 const viewers = new WeakMap<Request, Viewer>()
 
 async function admit(request: Request, viewer: Promise<Viewer>): Promise<void> {
@@ -238,7 +238,7 @@ function checkOrigin(deps: GuardDeps, request: Request): void {
 
 const CONVERSIONS: ReadonlySet<string> = new Set(['toString', 'valueOf'])
 
-/** Throws `invalid_request` for a body with such a name at any depth, which is bounded by whoever has read it. */
+/** Throws `invalid_request` for a body with such a name at any depth; the reader has bounded the depth. */
 function refuseConversions(value: JsonValue | undefined): void {
   if (typeof value !== 'object' || value === null) return
   // The names of an array are numbers.
@@ -250,7 +250,7 @@ function refuseConversions(value: JsonValue | undefined): void {
 
 const NUL = String.fromCharCode(0)
 
-/** Throws `invalid_request` for a body with a NUL in any text or name. Its depth is bounded by whoever has read it. */
+/** Throws `invalid_request` for a body with a NUL in any text or name. The reader has bounded its depth. */
 function refuseNul(body: JsonObject): void {
   for (const [name, value] of Object.entries(body)) {
     if (!hasNul(name) && !hasNul(value)) continue

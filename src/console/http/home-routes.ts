@@ -1,4 +1,4 @@
-/** The bare address: people are led to the dashboard, programs are told where everything is. */
+/** The bare address: browsers are redirected to the dashboard, programs get a list of addresses. */
 import { Elysia } from 'elysia'
 import { NO_SNIFFING, transportSecurity } from '@/http/pages'
 import { PRODUCT } from '@/http/product'

@@ -42,7 +42,7 @@ export function checkFields({ accountRole }: Member, changes: KeyChanges): void 
 }
 
 /**
- * Throws 403 for a service key by whoever may not make one, and `invalid_request` where nothing is said of what it may spend: no member's budget
+ * Throws 403 for a service key by a person who may not make one, and `invalid_request` where nothing is said of what it may spend: no member's budget
  * binds it.
  */
 export function checkService({ accountRole }: Member, body: { monthlyBudgetUsd?: string | null }): void {

@@ -50,7 +50,7 @@ const ClaimBody = exactly({
   note: Type.Optional(
     Type.String({
       maxLength: MAX_CLAIM_NOTE_CHARS,
-      description: 'When and from where it was paid, for whoever looks',
+      description: 'When and from where it was paid, as text',
     }),
   ),
 })

@@ -39,7 +39,7 @@ export type ListedRecord = SeenRecord & {
   tools: readonly ToolCharge[]
 }
 
-/** How the value of a column is told: `amount` is nano-USD, `moment` and `duration` are milliseconds. */
+/** How the value of a column is shown: `amount` is nano-USD, `moment` and `duration` are milliseconds. */
 export type SeenKind = 'text' | 'count' | 'boolean' | 'amount' | 'moment' | 'duration' | 'words'
 
 /** The columns that an account may see, in the order of the export. */
@@ -111,7 +111,7 @@ type Told<Value> = Value extends Date | Nano ? string : Value
 /** A record in words: money as exact decimal text in USD, moments in ISO 8601, UTC. */
 export type ToldRecord = { [Name in SeenName]: Told<Stored[Name]> }
 
-/** What an account is told of a record. */
+/** What an account sees of a record. */
 export function tellRecord(record: SeenRecord): ToldRecord {
   return Object.fromEntries(
     SEEN_COLUMNS.map(({ property, kind }) => [property, tell(kind, record[property])]),

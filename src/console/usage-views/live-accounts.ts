@@ -102,7 +102,7 @@ function createAccountWatcher(deps: LiveAccountsDeps, accountId: string): Accoun
     if (toldSeq === undefined || balance.seq !== toldSeq) await lookForUsage(balance.seq)
   }
 
-  /** A page that is told of a record asks for it at once: it is told when the history has it. */
+  /** A page asks for a record as soon as it hears of it, so it hears of it only when the history has it. */
   async function lookForUsage(ledgerSeq: number): Promise<void> {
     const seq = await readHistorySeq(database, accountId)
     if (loop.isStopping() || seq === toldSeq) return

@@ -19,7 +19,7 @@ export async function readKeyNames(
   return new Map(rows.map(({ id, name }) => [id, name]))
 }
 
-/** Names by member id; whoever is not known any more has none. `memberIds` come from an account's own records. */
+/** Names by member id; unknown members have none. `memberIds` come from an account's own records. */
 export async function readMemberNames({ db }: Database, memberIds: readonly string[]): Promise<Map<string, string>> {
   const ids = memberIds.filter((id) => id !== '')
   if (ids.length === 0) return new Map()

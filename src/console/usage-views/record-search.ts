@@ -29,7 +29,7 @@ export type SearchOptions = {
   after?: RecordPosition | undefined
   /** How many records the page holds at most; 1 or more. */
   limit: number
-  /** Milliseconds after which no further step is begun. */
+  /** Milliseconds after which no further step is started. */
   budgetMs?: number
   /** Records that one look reads where no index leads to the matches alone. */
   windowSize?: number

@@ -60,7 +60,7 @@ export function createUsageViews({ database, ledger, priceUsage, clock, logger }
     maxWaitingEach: MAX_WAITING_EACH,
   })
 
-  /** Reads in the account's turn: whoever asks for much at once waits for themselves, and others have a connection. */
+  /** Reads in the account's turn: an account with many look-ups waits, and others have a connection. */
   async function read<T>(accountId: string, work: () => Promise<T>): Promise<T> {
     const turn = await turns.take(accountId, 1)
     if (!turn) {

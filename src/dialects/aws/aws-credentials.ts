@@ -35,7 +35,7 @@ const INSTANCE_ENDPOINT = 'http://169.254.169.254'
 const INSTANCE_PATH = '/latest/meta-data/iam/security-credentials/'
 const SESSION_NAME = 'svc-gateway'
 const STS_VERSION = '2011-06-15'
-/** Files are read again so often: whoever rotates keys there needs no restart. */
+/** Files are read again at this interval, so that rotated keys need no restart. */
 const FILE_LIFE_MS = 300_000
 
 /** The credentials of the moment, as the JSON of {@link AwsCredentials}. */
@@ -102,7 +102,7 @@ async function containerCredentials(source: Extract<Source, { container: string 
   return asked('the container credentials endpoint', url, { ...(authorization !== undefined && { authorization }) })
 }
 
-/** By IMDSv2: a session first, since others answer whoever can be made to ask for an address. */
+/** By IMDSv2, which needs a session token: the older version is open to forged requests. */
 async function machineCredentials({ instanceEndpoint = INSTANCE_ENDPOINT }: { instanceEndpoint?: string }) {
   const what = 'the instance metadata service'
   const session = await ask(what, `${instanceEndpoint}/latest/api/token`, {
@@ -155,7 +155,7 @@ async function askSts(identity: AwsIdentity, form: Record<string, string>, own?:
 }
 
 /**
- * `Expiration` is a moment of the endpoint's clock, which may be another than ours. Whoever may give keys that last says until when they
+ * `Expiration` is a moment of the endpoint's clock, which may be another than ours. An endpoint that may give permanent keys says until when they
  * are kept, `keptUntilMs`.
  */
 function given(

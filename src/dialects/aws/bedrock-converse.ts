@@ -7,7 +7,7 @@ import { converseAnswer, converseReader } from './converse-answer'
 import { converseRequest, withoutProofs } from './converse-request'
 
 export const bedrockConverse: DialectKind = {
-  // Converse is no chat-completions either; who asks for that is told in the words of messages, and so are all others.
+  // Errors are worded as those of messages, also where the entry names chat-completions.
   formats: ['messages', 'chat-completions'],
   spoken: 'messages',
   needsVersion: false,

@@ -115,7 +115,7 @@ class ConverseReader implements MessageReader {
     }
   }
 
-  /** What was used may not have been told; that it has stopped was. */
+  /** The answer has stopped; its usage may be missing. */
   end(): string {
     return this.stopReason === undefined || this.hasEnded ? '' : this.finish()
   }

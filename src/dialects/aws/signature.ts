@@ -18,7 +18,7 @@ export async function signedHeaders(
   scope: SignatureScope,
   nowMs: number,
 ): Promise<Record<string, string>> {
-  // Whoever has no provider at AWS never loads it.
+  // Loaded only where a provider is at AWS.
   const { AwsV4Signer } = await import('aws4fetch')
   if (derivedKeys.size >= MAX_DERIVED_KEYS) derivedKeys.clear()
   const signer = new AwsV4Signer({

@@ -11,7 +11,7 @@ export interface Authorizer {
   authorize(call: OutgoingCall, signal: AbortSignal): Promise<Record<string, string>>
   /** Told that the provider refused a call with these headers by status 401 or 403. Says whether the next one is authorized otherwise. */
   refused(headers: Readonly<Record<string, string>>, refusal: Refusal): boolean
-  /** Gets ready what calls need, so that the first of them needn't wait. What goes wrong is told to whoever calls. */
+  /** Prepares what calls need, so that the first one does not wait. Failures are reported to the calls. */
   warm(): void
   status(): CredentialStatus
 }
@@ -22,11 +22,11 @@ type Refusal = { status: number; kind: string; serverTimeMs?: number }
 /** How it stands with a credential: until when the present one is valid (undefined without one), and how often one was asked for. */
 export type CredentialStatus = { expiresAtMs: number | undefined; obtained: number; failed: number }
 
-/** There is no valid credential. The message is for the log: it names no secret, and no words of whoever was asked for one. */
+/** There is no valid credential. The message is for the log: it contains no secret and no words of the token endpoint. */
 export class CredentialError extends Error {
   override readonly name = 'CredentialError'
 
-  /** `atMs`: when it was refused by the clock of whoever did; undefined where nobody answered. */
+  /** `atMs`: when it was refused, by the provider's clock; undefined without an answer. */
   constructor(
     message: string,
     readonly atMs?: number,

@@ -3,7 +3,7 @@
  *
  * **fresh**: the token is given at once. **aging** (its last minutes): likewise, while one request for the next one runs in the
  * background. **none** (expired, or not asked for yet): everybody waits for one and the same request. Where requests fail, the next
- * one waits for a growing while; until then a living token is given on, and without one callers are told at once.
+ * one waits for a growing while; until then a valid token is used, and without one calls fail at once.
  */
 
 import { type Clock, systemClock } from '@/lib/clock'
@@ -76,7 +76,7 @@ export function createTokenSource(options: SourceOptions): TokenSource {
     async get(signal) {
       const now = clock.now()
       if (token && now < token.expiresAtMs) {
-        // What goes wrong behind a living token is told to whoever needs the next one.
+        // While a token is valid, a failed renewal is reported only to the caller that needs the next one.
         if (now >= token.agesAtMs) refresh().catch(() => undefined)
         return token.value
       }

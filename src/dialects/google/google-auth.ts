@@ -79,7 +79,7 @@ function claimToken({ email, key, keyId, tokenUrl }: ServiceAccount, atMs: numbe
   return requestToken('the Google token endpoint', tokenUrl, { method: 'POST', body: form })
 }
 
-/** Only who answers with its header is the metadata server, and not whoever else took its name. */
+/** A real metadata server sets this header; another server of that name does not. */
 function machineToken(host: string): Promise<Token> {
   const url = `http://${host}${TOKEN_PATH}?scopes=${encodeURIComponent(SCOPE)}`
   const headers = { [FLAVOR.name]: FLAVOR.value }

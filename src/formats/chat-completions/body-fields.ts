@@ -146,13 +146,13 @@ const MESSAGE = fieldTree(
   [
     ...['role', 'content', 'name', 'refusal', 'audio', 'annotations', 'cache_control'],
     ...['tool_calls', 'tool_call_id', 'function_call'],
-    // What other services of the format want back of the model's thoughts, and how they are told to write on.
+    // The model's reasoning as other services want it back, and how they are asked to continue a message.
     ...['reasoning', 'reasoning_content', 'reasoning_details', 'thinking_blocks', 'extra_content', 'prefix', 'partial'],
   ],
   { content: PART, tool_calls: CALL, function_call: fieldTree(['name', 'arguments']) },
 )
 
-/** Inside tools, what searches at the provider is told, messages, their parts and their calls. */
+/** Inside tools, settings of searches at the provider, messages, their parts and their calls. */
 export const NESTED_FIELDS = fieldTree(undefined, {
   tools: TOOL,
   functions: fieldTree(FUNCTION_FIELDS),

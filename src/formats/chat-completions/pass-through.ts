@@ -92,7 +92,7 @@ function createStream(context: AnswerContext, hooks: PassHooks): PassingStream {
 
   function passChunk(data: string, chunk: JsonObject): string | undefined {
     if (!context.wantsUsage && isUsageOnlyChunk(chunk)) return undefined
-    // What is neither a part of the answer nor its usage breaks whoever takes it for a chunk.
+    // Clients fail on a chunk that is neither a part of the answer nor its usage.
     if (!Array.isArray(chunk.choices) && !isJsonObject(chunk.usage)) {
       hooks.repaired('choices')
       return undefined

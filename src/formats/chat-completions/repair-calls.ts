@@ -8,7 +8,7 @@ import type { Put } from './repair'
 import { encodeArguments } from './tool-calls'
 
 type Call = KnownCall & {
-  /** Its place among the calls that the client was told of. */
+  /** Its place among the calls that the client has. */
   index: number | undefined
   /** Arguments that came before the name. */
   pending: string

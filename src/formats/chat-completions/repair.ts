@@ -27,7 +27,7 @@ function readSeconds(given: JsonValue | undefined): number | undefined {
   return Number.isSafeInteger(whole) && whole >= 0 ? whole : undefined
 }
 
-/** Mistral and others write contents as parts; whatever can be told of them goes where clients look for it. */
+/** Mistral and others write contents as parts; what can be said of them goes where clients look for it. */
 export function repairContent(put: Put, path: JsonEdit['path'], message: JsonObject): void {
   const { content } = message
   if (content === undefined || content === null || typeof content === 'string') return

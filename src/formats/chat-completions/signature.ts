@@ -1,6 +1,6 @@
 /**
  * Gemini's thought signatures in `tool_calls[].extra_content.google`: the one place that chat-completions has for a
- * proof. A client gets those of generate-content providers marked, so that they can be told from those that a
+ * proof. A client gets those of generate-content providers marked, so that they can be distinguished from those that a
  * chat-completions provider of the same vendor gave out itself: the marked ones go to no other provider, the others are
  * between that provider and its caller.
  */

@@ -8,7 +8,7 @@ export { decodeArguments, encodeArguments } from '@/formats/openai'
 const ACCEPTED_ID = /^[A-Za-z0-9_-]{1,40}$/
 const KEPT_CHARS = 27
 
-/** Hands out the ids of one turn, where alone they have to be unique: a call that repeats one gets told apart by number. */
+/** Hands out the ids of one turn, where alone they have to be unique: a call that repeats one gets distinguished by number. */
 export function createToolIds(): (id: string) => string {
   return createNumberedIds((id) => fitToolId(id, ACCEPTED_ID, KEPT_CHARS))
 }

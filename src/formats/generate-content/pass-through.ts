@@ -71,7 +71,7 @@ function withUsage(text: string, hooks: PassHooks): string {
 
 function createStream({ model }: AnswerContext, hooks: PassHooks): PassingStream {
   return {
-    // Whatever is no chunk of an answer is hidden: the client library throws on it, and errors are told in our own words.
+    // Whatever is no chunk of an answer is hidden: the client library throws on it, and errors are worded by us.
     event(data, read) {
       const isListed = Array.isArray(read) && read.length === 1
       const json = isListed ? read[0] : read

@@ -28,7 +28,7 @@ interface UseCounter {
   read(candidate: JsonObject): ToolUses | undefined
 }
 
-/** Counts uses: repeated queries once, empty ones never, as on the provider's bill. Both kinds of search are told. */
+/** Counts uses: repeated queries once, empty ones never, as on the provider's bill. Both kinds of search count. */
 export function createUseCounter(): UseCounter {
   const queries = new Set<string>()
   const addresses = new Set<string>()

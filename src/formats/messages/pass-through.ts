@@ -18,7 +18,7 @@ import { decodeUsage, encodeUsage, estimatedUsage } from './usage'
 
 export const passThrough: PassThrough = { request: passRequest, response: passResponse, createStream }
 
-/** Ours, and what providers are told in headers. */
+/** Ours, and what goes into the provider's headers. */
 const READ_HERE = ['fallback', 'svc', 'betas', 'anthropic_beta'] as const
 
 const SAMPLING_FIELDS = ['temperature', 'top_p', 'top_k'] as const
@@ -120,7 +120,7 @@ function createStream(context: AnswerContext, hooks: PassHooks): PassingStream {
   let isStarted = false
 
   return {
-    // A block that begins with its text is told as one that begins empty, and a piece: libraries leave out what stands in a beginning.
+    // A block that begins with its text becomes one that begins empty, and a piece: libraries leave out what stands in a beginning.
     before: (json) => (isJsonObject(json) && textAtStart(json) ? [emptyStart(json)] : []),
     // Libraries leave out an event without its name.
     nameOf(json) {

@@ -1,7 +1,7 @@
 /** Where messages providers are called, and what the encoder and pass-through can do differently for one; the catalogue names it. */
 import type { Endpoint } from '@/formats/format'
 
-/** The version of the messages protocol: the header that says it, and what providers are told where a caller says nothing. */
+/** The version of the messages protocol: its header, and the default. */
 export const VERSION_HEADER = 'anthropic-version'
 
 /** The last version that takes sampling parameters. */

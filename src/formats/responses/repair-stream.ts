@@ -23,7 +23,7 @@ import {
   repairUsage,
 } from './repair'
 
-/** What was told of an item. Parts of its content and of its summary are known by their places. */
+/** What was sent of an item. Parts of its content and of its summary are known by their places. */
 type Item = {
   id: string
   type: JsonValue | undefined
@@ -33,7 +33,7 @@ type Item = {
   done: JsonObject | undefined
 }
 
-/** How an item and its part begin of which only such an event tells; a call can't be told of without its name. */
+/** The start of an item and its part that only such an event shows; a call can't be started without its name. */
 const START_OF: ReadonlyMap<string, { item: JsonObject; part: JsonObject }> = new Map(
   [
     {
@@ -160,7 +160,7 @@ export class StreamRepair {
     if (done.length > 0 || !Array.isArray(stated)) this.put(['response', 'output'], done.map(repairedItem), 'output')
   }
 
-  /** An item of the whole response goes by the id under which it was told: known by its call, or by its place. */
+  /** An item of the whole response has the id under which it was sent: known by its call, or by its place. */
   private repairFinal(item: JsonValue, index: number, count: number): void {
     if (!isJsonObject(item)) return
     const told = this.inOrder()
@@ -200,7 +200,7 @@ export class StreamRepair {
   /** Whether clients can do nothing with an event, or worse. */
   isHidden(event: JsonObject): boolean {
     const type = textOf(event.type) ?? ''
-    // An error is told in our own words.
+    // An error is worded by us.
     if (type === 'error' || type === 'response.failed') return true
     const isRepeated = type === 'response.created' && this.isCreated
     const isOrphan = type.startsWith('response.') && !LIFECYCLE.has(type) && !this.items.has(event.output_index)

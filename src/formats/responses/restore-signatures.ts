@@ -17,7 +17,7 @@ const GIVEN = /^(?:reasoning|function_call|custom_tool_call|tool_search_call|com
 export function restoreSignatures(input: JsonValue | undefined): JsonValue | undefined {
   if (!Array.isArray(input)) return input
   const kept: JsonValue[] = []
-  // From the end: whether a thought led to anything is told by what is left behind it.
+  // From the end: whether a reasoning item led to anything shows in what is left behind it.
   for (let index = input.length - 1; index >= 0; index--) {
     const item = input[index]
     if (!isJsonObject(item)) {

@@ -11,7 +11,7 @@ export function encodeToolId(id: string): string {
   return fitToolId(id, ACCEPTED_ID, KEPT_CHARS)
 }
 
-/** Hands out the ids of one conversation: calls of one id in several turns, as some providers count them anew, are told apart. */
+/** Hands out the ids of one conversation: calls of one id in several turns, as some providers count them anew, are distinguished. */
 export function createToolIds(): (id: string) => string {
   return createNumberedIds(encodeToolId)
 }

@@ -95,7 +95,7 @@ export async function attemptTarget(
   }
 }
 
-/** A provider of another format that does not take the names of the caller's tools is told others, whatever it then says of them. */
+/** A provider of another format that refuses the names of the caller's tools gets others. */
 function inProviderNames(
   call: AttemptInput['call'],
   request: ChatRequest,

@@ -105,7 +105,7 @@ function findError(events: readonly ChatEvent[], isTranslated: boolean): Upstrea
   return undefined
 }
 
-/** A terminator alone is no answer, whoever asked for what. */
+/** A terminator alone is no answer. */
 export const NOTHING_SAID: UpstreamFailure = {
   kind: 'malformed',
   detail: 'stream ended with nothing said, not even a finish',

@@ -30,7 +30,7 @@ type AttemptsDeps = {
   metrics: Pick<SettleDeps['metrics'], 'thrownAway'>
 }
 
-/** Who asks, and is told how it ends. */
+/** The caller. */
 type Call = Omit<ArrivedRequest, 'asked'> &
   Pick<OpenCharge, 'line' | 'onSettled' | 'arrivedMonotonicMs'> & { signal: AbortSignal }
 
@@ -76,7 +76,7 @@ export abstract class Attempts<
   /** Tells the client what the first attempt to have an answer has begun. */
   protected abstract tell(winner: OpenAttempt<Started>): Soon<Response>
 
-  /** What the client is told. Where no attempt has an answer, throws what the first target said. */
+  /** What the client gets. Where no attempt has an answer, throws what the first target said. */
   answer(): Promise<Response> {
     this.goOn(undefined)
     return this.told.promise

@@ -9,7 +9,7 @@ import type { CallHandle } from '@/upstream/call-deadline'
 import type { TimeoutPhase } from '@/upstream/failure'
 import type { ReadingOn } from './drain-slots'
 
-/** No answer: what the caller is told if no other target does better, and what the failover decides by. */
+/** No answer: the caller's error if no other target answers, and the fault for the failover. */
 export type Failed = { kind: 'failed'; error: GatewayError; failed: FailedAttempt }
 
 /** What an attempt may come to, beside a failure; `source` is what still flows of it. */

@@ -1,7 +1,7 @@
 /**
  * Most events of a stream differ from the one before in nothing but the text they bring, and in padding and running counts where
  * the provider sends them. Where two in a row were decoded and did, those that follow are known by the text around theirs,
- * without being parsed: what they mean is what these two meant, and their counts are told by the decoder. Whatever else comes, by
+ * without being parsed: what they mean is what these two meant, and their counts come from the decoder. Whatever else comes, by
  * a single character, is decoded as ever, and the next two are looked at anew.
  */
 import type { ChatEvent } from '@/chat/event'
@@ -66,7 +66,7 @@ export class RepeatPattern {
     this.counter = undefined
   }
 
-  /** The repeats that `text`, which begins with an event, begins with, and where they end. The decoder is told of them. */
+  /** The repeats that `text`, which begins with an event, begins with, and where they end. The decoder counts them. */
   find(text: string): { repeats: Repeats; end: number } | undefined {
     const { latest } = this
     if (!this.isKnown || !latest) return undefined
@@ -121,7 +121,7 @@ export function itemsOf({ items, repeats }: { items: StreamItem[]; repeats?: Rep
   return repeats ? [...repeats.pieces.map((piece) => itemOf(repeats.like, piece)), ...items] : items
 }
 
-/** A block that ends in CR may go on, and so is none that another could be told by. */
+/** A block that ends in CR may go on, so no other is compared with it. */
 function repeatedItem(item: StreamItem, running: RunningFields | undefined): RepeatedItem | undefined {
   const [event, more, another] = item.events
   if (another || (event?.type !== 'text-delta' && event?.type !== 'reasoning-delta')) return undefined

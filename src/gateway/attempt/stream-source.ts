@@ -34,7 +34,7 @@ export interface StreamSource {
   isFinished(): boolean
   /** From now on the client's going away does not end the upstream: the reader decides. */
   outliveClient(): void
-  /** Who is to be told when the upstream has taken too long in all, also while nobody reads. */
+  /** Called when the upstream has taken too long in all, also while nobody reads. */
   onOvertime(listener: (failure: UpstreamFailure) => void): void
   abort(): void
 }

@@ -25,7 +25,7 @@ const LINE_SEPARATOR = 0x2028
 const PARAGRAPH_SEPARATOR = 0x2029
 
 /**
- * The template of `text` around `slots`, which stand in this order. Undefined where that cannot be told for certain: a value
+ * The template of `text` around `slots`, which stand in this order. Undefined where that is uncertain: a value
  * is not written as it is read, another string is like it or like a slot's name, or anything in the text is written in escapes.
  */
 export function templateAround(text: string, slots: readonly TemplateSlot[]): TextTemplate | undefined {

@@ -39,14 +39,14 @@ export type OpenCharge = {
   countedInput?: number | undefined
   /** Told how much was written, where the answer is complete. */
   permit: { wrote(tokens: number): void }
-  /** Who else is told how the answer ended and what it cost, before its last words are sent where it ended well. */
+  /** A further listener of the answer's end and cost, called before its last bytes are sent where it ended well. */
   onSettled?: ((ending: Ending, charge: Charge) => void) | undefined
   /** What the request leaves in the log. */
   line: RequestLine
   facts: PlannedFacts & { attempts: number; routeReason: string }
   /** When the request arrived, by the monotonic clock. */
   arrivedMonotonicMs: number
-  /** Who is told how the answer ends; undefined but for the few answers of tiers that are observed. */
+  /** Called at the answer's end; undefined but for the few answers of tiers that are observed. */
   onObservedEnd?: ((end: AnswerEnd) => void) | undefined
 }
 
@@ -59,7 +59,7 @@ export function progressOf(open: OpenCharge, clock: Clock): Progress {
   return { cost: charge.cost, facts }
 }
 
-/** What the meter says. Writes to a cache that are told in one sum are the dearer ones, where those were asked for. */
+/** What the meter says. Writes to a cache that are given as one sum count as the dearer ones, where those were asked for. */
 export function readingOf({ meter, writesForHour, counted, countedInput, isUnreached }: OpenCharge): MeterReading {
   const reading = meter.reading()
   if (isUnreached) reading.isUnreached = true
@@ -89,14 +89,14 @@ export function billOf(open: OpenCharge, reading: MeterReading, charge: Charge):
   return { ...bill, outrun, ...(providerCost !== undefined && { providerCost: nano(providerCost + outrun.cost) }) }
 }
 
-/** What a call costs us that was begun and thrown away: what was seen of it, at least the input in our own count. */
+/** What a call costs us that was started and abandoned: what was seen of it, at least the input in our own count. */
 export function costThrownAway(open: OpenCharge): Nano | undefined {
   const reading = readingOf(open)
   const { cost, hold, tools } = open
   return providerBill(reading, chargeAt(open, reading, 'disconnected'), cost, hold.size, tools).providerCost
 }
 
-/** What the books will say that an answer used if it ends well right now, which is what its client is told. */
+/** The usage of the answer's record if it ends well right now, which is what its client gets. */
 export function usageNow(open: OpenCharge): Usage {
   const reading = readingOf(open)
   const charge = chargeAt(open, reading, 'complete')

@@ -30,7 +30,7 @@ export type SettleDeps = {
   crashPoint: CrashPoint
 }
 
-/** Who is told of requests that came to nothing. Waits for nothing. */
+/** Lists requests that failed, for their account. Waits for nothing. */
 type FailureNotes = {
   note(failure: { requestId: string; payer: Payer; format: FormatName; model: string; error: GatewayError }): void
 }

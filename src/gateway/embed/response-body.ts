@@ -10,7 +10,7 @@ const SLICE_BYTES = 64 * 1024
 const encoder = new TextEncoder()
 
 /**
- * The body. `onEnd` is told once nothing of the pieces is needed any more: at once, when all were taken or the client has left (by
+ * The body. `onEnd` is called once nothing of the pieces is needed any more: at once, when all were taken or the client has left (by
  * `signal` or otherwise), or when it has taken nothing for a minute, or `unreadMs`.
  */
 export function responseBody(

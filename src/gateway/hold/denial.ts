@@ -114,7 +114,7 @@ const WINDOW_BUDGET: Record<BudgetWindow, string> = {
   total: 'total budget',
 }
 
-/** A key is told the figures of its own and its owner's budgets; of the account's only that one is reached. */
+/** A key sees the figures of its own and its owner's budgets; of the account's only that one is reached. */
 function overScopeBudget(
   outcome: Extract<ReserveOutcome, { kind: 'over_budget' }>,
   fileTokens: number | undefined,
@@ -143,7 +143,7 @@ function overScopeBudget(
   })
 }
 
-/** What is reserved for files is seldom charged: who cannot pay for that much is told what makes it less. */
+/** What is reserved for files is seldom charged: the error says what makes it less. */
 function fileHint(fileTokens: number | undefined): string {
   if (fileTokens === undefined) return ''
   return (

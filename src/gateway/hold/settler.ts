@@ -61,7 +61,7 @@ export function createSettler(
   let firstKept = 0
   let wake = Promise.withResolvers<void>()
 
-  /** Sees it through, however long that takes; whoever waits is told of the outcome. Never rejects. */
+  /** Retries until the ledger has acknowledged it, and resolves the waiting promise with the outcome. Never rejects. */
   async function insist(resolution: Resolution, isRepeat: boolean, waiting?: Waiting): Promise<void> {
     pending += 1
     for (let pause = FIRST_RETRY_MS, failures = 0; ; pause = Math.min(pause * 2, MAX_RETRY_MS), failures++) {
@@ -73,7 +73,7 @@ export function createSettler(
               await ledger.settle(resolution.settlement, isRepeat || failures > 0 ? AGAIN : BY_FORCE)
             : void (await ledger.release(resolution))
         if (outcome) note(outcome, resolution)
-        // Settled before, and not by a call of ours whose answer was lost: whoever settled it keeps what was decided.
+        // Settled before, and not by a call of ours whose answer was lost: that settlement stands.
         const isOurs = isRepeat || failures > 0 || outcome?.kind !== 'already_settled'
         if (isOurs) keep(decided(resolution, outcome))
         if (failures > 0) logger.info('settlement_acknowledged', { holdId: idOf(resolution), failures })
@@ -153,7 +153,7 @@ function giveUp(): undefined {
   return undefined
 }
 
-/** Whether a hang-up is free is decided once: the history may know already, when a store that lost it is told again. */
+/** Whether a hang-up is free is decided once: the history may know already, when it is sent again to a store that lost it. */
 function decided(resolution: Resolution, outcome: SettleOutcome | undefined): Resolution {
   if (resolution.kind === 'release' || outcome === undefined) return resolution
   const { freePerHour, ...settlement } = resolution.settlement

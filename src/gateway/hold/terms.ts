@@ -19,7 +19,7 @@ export type Offer = {
   /** Those with which the request was planned. */
   readonly allowedModels: AllowedModels
   readonly plan: { targets: readonly PlannedTarget[] }
-  /** The next smaller one where `available` refuses this; undefined when there is none. Whoever counts for it takes the account's turn. */
+  /** The next smaller one where `available` refuses this; undefined when there is none. Counting for it takes the account's turn. */
   shrink(available: Nano, accountId: string): Promise<Offer | undefined>
 }
 
@@ -31,7 +31,7 @@ export type Refusal = Extract<
 
 export type TermsDeps = { ledger: Pick<Ledger, 'readKey'>; permissions: KeyPermissions }
 
-/** Changes of one key that one request lives through before it is told to come back. */
+/** Changes of one key during one request before it is refused with `retry-after`. */
 const MAX_REPLANS = 5
 
 /** The offers of one request. A subclass for each use says how one is made. */

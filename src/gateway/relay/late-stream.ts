@@ -1,6 +1,6 @@
 /**
  * A stream whose first content takes long: its client is answered all the same and kept alive, so that no proxy between takes
- * the connection for dead, while it is still open which target will answer. What goes wrong by then is told inside the stream.
+ * the connection for dead, while it is still open which target will answer. What fails after that is an error inside the stream.
  */
 import { type GatewayError, restarting } from '@/chat/error'
 import type { AnswerContext } from '@/formats/format'
@@ -19,7 +19,7 @@ type LateStream = {
   headers: Record<string, string>
   /** The answer, whose body takes over as soon as it is there. */
   answering: Promise<Response>
-  /** There will be none: takes care of the hold, and returns what the client is told. */
+  /** There will be none: takes care of the hold, and returns what the client gets. */
   onFailure(error: unknown): Promise<GatewayError>
 }
 
@@ -67,11 +67,11 @@ function takeOver(
   state.wait = undefined
   state.stopTimers()
   if (!body) return end(state)
-  // Whoever leaves takes the answer with them, and it ends as one whose client has left.
+  // If the client leaves, the answer ends as one whose client has left.
   return state.isGone ? body.cancel() : body.pipeTo(client).catch(() => undefined)
 }
 
-/** The answer's stream; undefined where there is none, and the client has been told why. */
+/** The answer's stream; undefined where there is none, and the client has got the error. */
 async function answerOf(
   state: State,
   { client, context, answering, onFailure }: LateStream,

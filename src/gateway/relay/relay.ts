@@ -27,7 +27,7 @@ export function relay(started: StartedAnswer, answer: RelayedAnswer): Soon<Respo
   }
 }
 
-/** The text that one event brings at most: what is beyond the answer's limit is told apart from what is within. */
+/** The text that one event brings at most: text within the answer's limit is separate from text beyond it. */
 const PIECE_CHARS = 256
 
 /** Events as if they had come one after another, in pieces as of a stream. */

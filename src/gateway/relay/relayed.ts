@@ -1,4 +1,4 @@
-/** An answer on its way to its client: whom it is told and how, where it comes from, and how it ends. */
+/** An answer on its way to its client: to whom it is sent and how, where it comes from, and how it ends. */
 import type { Provider } from '@/catalog/types'
 import type { Usage } from '@/chat/usage'
 import type { AnswerContext, Format, Framing, PassHooks } from '@/formats/format'
@@ -17,7 +17,7 @@ import type { AttemptListener } from '@/telemetry/tracing'
 import type { ActiveStreams } from './active-streams'
 import type { HeaderFacts } from './headers'
 
-/** Whom an answer is told: of its request, what there is to know until it has ended. */
+/** The client of an answer: what is needed of its request until the answer has ended. */
 export type Client = {
   readonly requestId: string
   readonly payer: Payer
@@ -61,7 +61,7 @@ type AnsweringAttempt = {
   readonly listener?: AttemptListener | undefined
 }
 
-/** An answer from its first word to its end. Knows what is charged, for whoever tells the client, and counts repairs. */
+/** An answer from its start to its end: what is charged for it, and its repairs. */
 export class RelayedAnswer implements PassHooks, HeaderFacts {
   readonly provider: Provider
   readonly providerFormat: Format

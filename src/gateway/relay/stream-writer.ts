@@ -183,7 +183,7 @@ export class StreamWriter {
     return formatSse(sse.event === undefined ? { data } : { event: sse.event, data })
   }
 
-  /** The usage that the client is told in the end is that of the books, whatever the provider said. */
+  /** The usage at the end is that of the usage record, whatever the provider said. */
   private encoded(events: readonly ChatEvent[]): string {
     let text = ''
     for (const event of events) {

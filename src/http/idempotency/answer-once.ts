@@ -35,7 +35,7 @@ type Asker = {
   signal: AbortSignal
   /** Whether the answer is a stream, once there is one. */
   isStream(): boolean
-  /** The answer of this earlier request is told, and there will be no other. */
+  /** The answer of this earlier request is sent, and there will be no other. */
   onReplay(originalRequestId: string, status: number): void
 }
 
@@ -132,7 +132,7 @@ function lost(originalRequestId: string): GatewayError {
   return conflict('idempotency_answer_lost', message, originalRequestId)
 }
 
-/** Asking again changes nothing: the libraries that repeat a 409 by themselves are told not to. */
+/** Asking again changes nothing: `x-should-retry: false` keeps libraries from repeating a 409. */
 function conflict(code: string, message: string, originalRequestId: string): GatewayError {
   const headers = { 'x-should-retry': 'false' }
   return new GatewayError('conflict', message, { code, details: { originalRequestId }, headers })

@@ -11,7 +11,7 @@ export const APP_TITLE_HEADERS = ['x-openrouter-title', 'x-title'] as const
 const MAX_TAGS_BYTES = 512
 const MAX_TITLE_CHARS = 64
 const MAX_ADDRESS_CHARS = 2_048
-/** How much of what was sent as a tag is told back, and of how many. */
+/** How many characters of an invalid tag are repeated to the caller, and of how many tags. */
 const MAX_NAMED_CHARS = 32
 const MAX_NAMED = 16
 

@@ -40,7 +40,7 @@ const SAMPLES: Readonly<Record<number, Sample>> = {
   },
   403: {
     kind: 'forbidden',
-    description: 'Not allowed to whoever asks: the account is suspended, say, or the API key may not call this model.',
+    description: 'Not allowed for the caller: the account is suspended, say, or the API key may not call this model.',
     message: 'This account is suspended.',
     options: { code: 'account_suspended' },
   },

@@ -1,4 +1,4 @@
-/** The OpenAPI document of every route, for the page of the documentation and for whoever makes clients of it. */
+/** The OpenAPI document of every route, for the reference page and for client generators. */
 import { Elysia } from 'elysia'
 
 import { perCatalog } from '@/catalog/reload/live-catalog'

@@ -89,7 +89,7 @@ class RequestShare {
     if (!this.held) throw busy()
   }
 
-  /** Before the body is parsed. Whoever pays for it may send much at once, but not what takes long to parse. Throws likewise. */
+  /** Before the body is parsed. A paid body may be large, but must not take long to parse. Throws likewise. */
   beforeParse({ bytes, dearValues }: BodySize): Promise<void> | undefined {
     return this.takeTurn({ bytes: this.parts.isFree ? bytes : 0, dearValues })
   }

@@ -14,7 +14,7 @@ export type LedgerDeps = ViewDeps & {
   /** Accounts that are known to have budgets: their calls name these at once. */
   budgeted: BoundedMap<string, true>
   logger: Logger
-  /** From where keys may be used, by their ids, as far as this process has been told: compared by each reserve. */
+  /** From where keys may be used, by their ids, as far as this process knows: compared by each reserve. */
   addresses: { get(keyId: string): string | undefined; set(keyId: string, addresses: string): void }
   /** A usage record was appended to this shard's stream. */
   noteRecord(shard: number): void

@@ -1,4 +1,4 @@
-/** What an account has of its budgets right now: for pages, and for whoever asks what is left. */
+/** The present state of an account's budgets, for pages and for `GET /v1/key`. */
 import { SCRIPTS } from '@/ledger/scripts/scripts'
 import { budgetsName } from '@/ledger/store/names'
 import { integerOf, listOf } from '@/ledger/store/reply'

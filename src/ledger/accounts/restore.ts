@@ -44,7 +44,7 @@ export interface Restorer {
   payer(payer: Payer, epoch: string): Promise<'loaded' | 'unknown' | 'changed'>
 }
 
-/** How often figures may go stale while they are gathered, before the caller is told to come back. */
+/** How often figures may go stale while they are gathered, before the caller is refused with `retry-after`. */
 const MAX_ATTEMPTS = 20
 
 /**
@@ -105,8 +105,8 @@ async function restoreBudgets(deps: RestoreDeps, accountId: string): Promise<'lo
 
 /**
  * The first use of an account and its key, as all are after a loss of the store: both are read and written together. What somebody
- * has set or loaded since they were read is found by the script, and the history's older state doesn't replace it. Whoever carries
- * charges from before the loss into the history meanwhile gives the shard another epoch (src/ledger/records/acknowledge.ts).
+ * has set or loaded since they were read is found by the script, and the history's older state doesn't replace it. Carrying
+ * charges from before the loss into the history meanwhile changes the shard's epoch (src/ledger/records/acknowledge.ts).
  */
 async function loadPayer(deps: ViewDeps, payer: Payer, epoch: string): Promise<'loaded' | 'unknown' | 'changed'> {
   const { runner, history } = deps

@@ -58,7 +58,7 @@ type Shard = {
   taken?: { id: string; seenMs: number }
 }
 
-/** The streams in `redis`. No command blocks, so the connection may be shared. `onCall` is told of every acknowledgement. */
+/** The streams in `redis`. No command blocks, so the connection may be shared. `onCall` is called for every acknowledgement. */
 export function createRecordStreams(redis: RedisClient, onCall?: StoreCallListener): RecordStreams {
   const shards: Shard[] = ALL_SHARDS.map((shard) => ({ shard, stream: recordsName(shard), retryAtMs: 0 }))
   const expected = new Set<number>()

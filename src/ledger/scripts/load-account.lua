@@ -75,7 +75,7 @@ account.overrun = math.max(account.overrun, -account.available, 0)
 account.requestsPerMinute = limitArgument(ARGV[13], 1, MAX_LIMIT)
 account.tokensPerMinute = limitArgument(ARGV[14], 1, MAX_LIMIT)
 account.concurrency = limitArgument(ARGV[15], 1, MAX_LIMIT)
--- Whoever looked at the account before this load has to look again.
+-- Callers that read the account before this load have to read it again.
 account.version = account.version % BUDGETED + 1 + (call('EXISTS', KEYS[#KEYS]) == 1 and BUDGETED or 0)
 
 -- After this point, the transition must succeed.
@@ -84,7 +84,7 @@ if isFresh then
 end
 for member, found in pairs(stale) do
   local key = keys[found.keyName]
-  -- Whoever came between the caller's look and now may have ended it already.
+  -- It may have ended since the caller read it.
   if call('ZREM', KEYS[4], member) == 1 and key then
     freeKey(key, found, 0)
     writeKey(found.keyName, key)

@@ -12,7 +12,7 @@ type ConnectionOptions = {
   logger: Logger
   /** How long a command may wait for its reply. Default 1,000 ms. */
   commandTimeoutMs?: number
-  /** What every name begins with, in commands and in scripts. Whoever reads names out of a reply or a search takes it off. */
+  /** What every name begins with, in commands and in scripts. Code that reads names out of a reply or a search removes it. */
   keyPrefix?: string
   /** Shown in CLIENT LIST. */
   name?: string
@@ -45,7 +45,7 @@ const CLUSTER_REFRESH_MS = 5_000
  * `redis+sentinel://` with the Sentinels that know where the primary is (lib/addresses/sentinel-url.ts).
  *
  * While there is no connection, commands fail at once instead of queueing, and commands in flight fail when it breaks:
- * a paid request must be refused quickly, and whatever must not be lost is sent again, by its id, by whoever knows why.
+ * a paid request must be refused quickly, and whatever must not be lost is sent again, by its id, by its caller.
  */
 export function connectRedis(url: string, options: ConnectionOptions): RedisClient {
   const client = createClient(url, options)

@@ -11,7 +11,7 @@ const RANDOM_CHARS = 8
 /** Older gateways made epochs of random characters alone. */
 const BEGINNING = /^(\d{13})-/
 
-/** An epoch that no shard has had: when it began, by the clock of whoever makes it, and a random word. */
+/** An epoch that no shard has had: the time by this process's clock, and a random word. */
 export function freshEpoch(): string {
   return `${systemClock.now()}-${randomBase62(RANDOM_CHARS)}`
 }

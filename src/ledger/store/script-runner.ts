@@ -15,7 +15,7 @@ export interface ScriptRunner {
    * script refused its arguments, which is a bug of ours.
    */
   run(script: Script, names: readonly string[], args: readonly (string | number)[]): Promise<unknown>
-  /** The same rules for any other work that may be done twice. Whoever listens is told of it where it is a named operation. */
+  /** The same rules for any other work that may be repeated. A named operation is reported to the listener. */
   guard<T>(work: () => Promise<T>, operation?: GuardedOperation): Promise<T>
 }
 

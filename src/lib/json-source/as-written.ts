@@ -2,7 +2,7 @@
  * Keeps numbers as they are written on their way from one JSON text into another: JSON.parse reads `1098765432109876543`, `1.0` and
  * `-0` as doubles, of which JSON.stringify makes `1098765432109876500`, `1` and `0`.
  *
- * Whoever reads a number reads the double, as ever. Whoever relays a value asks for it {@link asWritten}: there such numbers are
+ * Code that reads a number gets the double, as usual; code that relays a value takes it {@link asWritten}: there such numbers are
  * raw texts, which JSON.stringify writes as they are. Texts without such a number, nearly all, are looked through and no more.
  */
 import {

@@ -69,7 +69,7 @@ export function createBudget({ perSubject, total, maxWaiting, maxWaitingEach, wa
     }
   }
 
-  /** Lets in whoever fits, those first who have the least. Whom only the whole keeps out is not overtaken by those who have more. */
+  /** Lets in what fits, the smallest users first. A user that only the total keeps out is not overtaken by larger ones. */
   function admit(): void {
     for (;;) {
       let next: Waiting | undefined

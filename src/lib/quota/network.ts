@@ -1,4 +1,4 @@
-/** Which network addresses count as one, for whoever counts by address. */
+/** Which network addresses count as one, for limits by address. */
 
 /** Who has one IPv6 address has 2^64 of them: those count as one. An IPv4 address is the same in either notation. */
 export function networkOf(address: string): string {

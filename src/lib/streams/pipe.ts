@@ -14,7 +14,7 @@ export type PipeSink<Chunk> = {
   cancel(): void
 }
 
-/** The reader's end, for whoever writes to it. */
+/** The reader's end, as the writer sees it. */
 export type PipeEnd = {
   /** Nothing happens where the reader has left. */
   send(bytes: Uint8Array): void
@@ -22,7 +22,7 @@ export type PipeEnd = {
   end(): void
 }
 
-/** Neither end takes the other with it: of a source that breaks its reader is told, and one whose reader has left may be read on. */
+/** Neither end closes the other: the reader gets an error of a broken source, and a source whose reader has left may be read on. */
 const BOTH_STAY = { preventAbort: true, preventCancel: true }
 
 /** A pipe into `sink`. */

@@ -8,7 +8,7 @@ const UNREAD_MS = 60_000
 export class ReaderWatch implements Timed {
   dueAtMs: number
 
-  /** `onUnread` is told once, when nothing was taken for `limitMs`. */
+  /** `onUnread` is called once, when nothing was taken for `limitMs`. */
   constructor(
     private readonly onUnread: () => void,
     private readonly limitMs = UNREAD_MS,

@@ -34,7 +34,7 @@ export type TelemetrySettings = {
   capturesContent: boolean
   /** Whether a caller's trace is continued. */
   continuesTraces: boolean
-  /** What those are told of a trace whom we call: nothing, its id, or what the caller's own tools wrote into it as well. */
+  /** What providers get of a trace: nothing, its id, or the caller's `tracestate` as well. */
   toProviders: (typeof TO_PROVIDERS)[number]
 }
 

@@ -1,4 +1,4 @@
-/** One long step in each turn of the event loop, whoever asks, so that others are served between two of them. */
+/** At most one long step in each turn of the event loop, so that other requests are served between two of them. */
 
 /** A step that takes more bytes has a turn of its own; what takes less is done sooner than it has waited for one. */
 export const OWN_TURN_BYTES = 256 * 1024

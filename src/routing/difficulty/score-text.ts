@@ -64,7 +64,7 @@ export function explainText(text: string, chars: number, most: number): Contribu
     .slice(0, most)
 }
 
-/** A word is told all that its pieces, its place and the pair it ends add. What occurs twice counts once, as in the score. */
+/** A word's score includes its pieces, its place and the pair it ends. What occurs twice counts once, as in the score. */
 function addWords(
   { buckets, step, slope }: Weights,
   text: string,

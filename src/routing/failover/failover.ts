@@ -147,7 +147,7 @@ async function tryTaken(failover: FailoverState): Promise<Permit | undefined> {
   return (await waitForSlot(failover, open)) ?? (await tryAnyway(failover, open))
 }
 
-/** Whoever has gone is told nothing, and is refused by nobody. */
+/** Why no attempt was made. */
 function refusalOf({ signal, overload, restMs }: FailoverState): GatewayError {
   if (signal.aborted) return new GatewayError('client_gone', 'The client left before a model provider was asked.')
   return overload ?? (restMs === undefined ? tooLate() : resting(restMs))

@@ -1,4 +1,4 @@
-/** What routing tells whoever counts, alerts or draws: events as they happen, and a picture of the whole on request. */
+/** Events of routing for metrics and alerts, and a snapshot of its state. */
 import type { CircuitStatus } from '@/routing/health/circuit-breaker'
 import type { KeyRest } from '@/routing/health/key-pool'
 import type { FaultClass } from './fault-class'

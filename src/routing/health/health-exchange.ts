@@ -137,7 +137,7 @@ function firstStays(subject: string): number {
   return subject.startsWith('target:') ? 1 : 0
 }
 
-/** Reads a reply of read-health.lua; what another version may have written differently is left out, and what is told of upstreams that are not ours. */
+/** Reads a reply of read-health.lua; what another version may have written differently is left out, and so are upstreams that are not ours. */
 function parseNotes(reply: unknown, gatewayId: string, addressOf: ExchangeOptions['addressOf']): HealthNote[] {
   const fields = Array.isArray(reply) ? reply.map(String) : []
   const notes: HealthNote[] = []

@@ -3,7 +3,7 @@ import type { Catalog, Provider, ProviderKey } from '@/catalog/types'
 import { providerKeyId } from './target-id'
 
 export interface KeyCalls {
-  /** A call begins. Returns what its end is told by. */
+  /** A call begins. Returns its id, for its end. */
   began(provider: Provider, key: ProviderKey): string
   ended(id: string): void
   /** Keys that are in `before` and not in `next` are drained from now on. */

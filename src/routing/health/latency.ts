@@ -11,7 +11,7 @@ export interface Latencies {
   /** What another gateway found to be its slowest; believed while we know too little ourselves. */
   adopt(id: string, stream: boolean, slowestMs: number): void
   forget(isGone: IsGone): void
-  /** What was found out here since the last call, to be told to the others. */
+  /** What was measured here since the last call, for the other gateways. */
   takeNews(): { id: string; stream: boolean; slowestMs: number }[]
 }
 

@@ -1,4 +1,4 @@
-/** What a plan refuses, and how the caller is told: models that the key may not call, that do something else, or cannot serve the request. */
+/** What a plan refuses, and the error for the caller: models that the key may not call, that do something else, or cannot serve the request. */
 
 import { takesTools } from '@/catalog/tool-allowance'
 import type { Catalog, Model, ModelKind, Tier } from '@/catalog/types'
@@ -23,7 +23,7 @@ export function noneCanServe(passedOver: readonly PassedOver[], boundField?: str
     .map(({ model, unmet }) => `${model.id} ${unmet.map((item) => item.detail).join(' and ')}`)
   const more = passedOver.length > MAX_NAMED ? `; and ${passedOver.length - MAX_NAMED} more` : ''
   const message = `No model can serve this request: ${reasons.join('; ')}${more}.`
-  // Clients shorten a conversation by themselves when they are told that it is too long, so they are told just that.
+  // Clients shorten a conversation by themselves on this error.
   // What the key may not call would not have served them either way.
   const isOnlyLength = passedOver.every(({ unmet }) =>
     unmet.every(({ requirement }) => requirement === 'context-length' || requirement === 'permission'),

@@ -50,7 +50,7 @@ const STRATEGIES: ReadonlyMap<string, Strategy> = new Map([
 const MAX_DEMAND = 0.82
 const NOTHING_BELOW = 0.32
 const ALL_FROM = 0.6
-/** Candidates that differ less in quality than this are not told apart as if they were best and worst. */
+/** Candidates that differ less in quality than this are not distinguished as if they were best and worst. */
 const MIN_QUALITY_RANGE = 0.25
 /** The ratio (4) that values must span before the greatest counts fully against a model. */
 const MIN_LOG_RANGE = Math.log(4)

@@ -12,7 +12,7 @@ import type { Operation } from './operation'
 /** Orders inside a transaction, and the credits of which the ledger has to hear once it is committed. */
 type OrdersWithin = { orders: Orders; credits: Credit[] }
 
-/** Orders whose transactions are savepoints of `transaction`. A ledger that was told before the commit could know of credit that the history then hasn't. */
+/** Orders whose transactions are savepoints of `transaction`. A ledger written before the commit could have credit that the history then lacks. */
 export function ordersWithin(deps: OrdersDeps, transaction: Transaction): OrdersWithin {
   const credits: Credit[] = []
   const database: Database = { ...deps.database, db: transaction as unknown as Database['db'] }

@@ -1,4 +1,4 @@
-/** Does what an operation says, inside the transaction of whoever decided it; the ledger in Redis hears of it after the commit. */
+/** Does what an operation says, inside the transaction of the decision; the ledger in Redis is changed after the commit. */
 import { eq } from 'drizzle-orm'
 import { recordAudit } from '@/accounts/audit'
 import { newEntryId, type RecordCreditOutcome, recordCredit } from '@/accounts/credits'

@@ -23,7 +23,7 @@ const ARCHIVE_LOCK = 5_811_206
 /** The work itself changes the catalogue only. */
 const STATEMENT_TIMEOUT_MS = 5_000
 const MAX_ATTEMPTS = 10
-/** Longer than anybody waits for Postgres: whoever has waited once is through before the next attempt. */
+/** Longer than any request waits for Postgres, so that waiting requests are served before the next attempt. */
 const PAUSE_MS = 3_500
 
 /** Runs `work` in one transaction that waits 1.2 s at most for a lock, again and again; else throws {@link ArchiveRefusal}. */

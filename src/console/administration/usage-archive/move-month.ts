@@ -64,7 +64,7 @@ export async function dropMonth(deps: StepDeps, month: string): Promise<void> {
   deps.onStep?.('dropped', month)
 }
 
-/** In the order in which whoever reads both takes them. */
+/** In the order in which readers of both lock them. */
 async function lock(transaction: Transaction): Promise<void> {
   await run(transaction, 'LOCK TABLE ONLY usage_records IN ACCESS EXCLUSIVE MODE')
 }

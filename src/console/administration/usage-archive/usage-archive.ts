@@ -22,7 +22,7 @@ export async function planArchive(deps: ArchiveDeps, before: string): Promise<Du
 
 /**
  * Archives every month before `before` (yyyy-mm), oldest first, one after another. A month is closed, sealed and detached, each of which
- * is for good: whoever is interrupted calls this again. Throws an {@link ArchiveRefusal}.
+ * is for good: after an interruption it is called again. Throws an {@link ArchiveRefusal}.
  */
 export async function archiveUsage(deps: ArchiveDeps, before: string): Promise<ArchivedMonth[]> {
   await requireOwner(deps)

@@ -36,7 +36,7 @@ const ApprovalBody = Type.Object({
   reason: Type.String(),
   status: StatusName,
   requestedBy: PersonBody,
-  isOwn: Type.Boolean({ description: 'Asked for by whoever looks' }),
+  isOwn: Type.Boolean({ description: 'Whether the reader asked for it' }),
   requestedAt: Type.String(),
   expiresAt: Type.String(),
   decidedBy: orNull(PersonBody),

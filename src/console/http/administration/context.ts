@@ -36,7 +36,7 @@ export const Reason = Type.String({
   description: 'Why; kept in the audit log.',
 })
 
-/** The identity of a request, made by whoever sends it. */
+/** The identity of a request, chosen by its sender. */
 export const RepetitionKey = Type.String({
   minLength: 8,
   maxLength: 60,
@@ -51,7 +51,7 @@ export const UsdInput = Type.String({ minLength: 1, maxLength: 20, examples: ['1
 /** Who acts, by which request. */
 type Caller = { viewer: Viewer; request: Request }
 
-/** The answer to whoever asks for money to be moved. */
+/** The answer to a request that moves money. */
 export const MoneyAnswer = Type.Object({
   status: oneOf(['done', 'awaiting_approval'], {
     description: '`awaiting_approval`: above the limit, a second administrator has to agree.',

@@ -64,7 +64,7 @@ const AlertsBody = titled('Alerts', {
   getsAll: Type.Boolean({
     description: 'Whether one’s role gets those of the whole account, not only of one’s own keys and budget',
   }),
-  account: orNull(Settings, { description: 'null for whoever may not see the account’s credit' }),
+  account: orNull(Settings, { description: 'null where the member may not see the account’s credit' }),
 })
 export type AlertsBody = Static<typeof AlertsBody>
 
@@ -104,7 +104,7 @@ function accountRoutes(deps: AlertRouteDeps) {
         detail: {
           summary: 'Change alerts of the account',
           description:
-            'Thresholds of the balance and further addresses; what is left out stays as it is. Whoever gets an alert can turn its kind off for themselves.',
+            'Thresholds of the balance and further addresses; what is left out stays as it is. Each recipient can turn a kind off for themselves.',
         },
       },
     )

@@ -34,7 +34,7 @@ function readNetwork(text: string): string {
 }
 
 /**
- * Throws `invalid_request` for a list without the address of who saves it, and for any list where that can't be told, because a proxy
+ * Throws `invalid_request` for a list without the address of who saves it, and for any list where that is unknown, because a proxy
  * stands in front which the service doesn't know of.
  */
 export function checkOwnAddress(list: readonly string[], request: Request, trustedProxyHops: number): void {

@@ -1,5 +1,5 @@
 /**
- * A change by the management API that has an idempotency key happens once, whoever sends it how often: a repetition gets the first
+ * A change by the management API that has an idempotency key happens once, however often it is sent: a repetition gets the first
  * answer. docs/decisions/0036-kept-answers-are-read-by-their-senders.md says how what is kept stays secret, and what is kept at all.
  */
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
@@ -10,7 +10,7 @@ import type { RequestName } from '@/http/idempotency/header'
 import { requestIdOf } from '@/http/request-id'
 import { assert } from '@/lib/assert'
 
-/** No change takes longer: one that is still open was begun by a gateway that has died. */
+/** No change takes longer: one that is still open was started by a gateway that has died. */
 const OPEN_MS = 60_000
 const RETRY_AFTER_SECONDS = 1
 

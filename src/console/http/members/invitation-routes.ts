@@ -35,7 +35,7 @@ const InvitationBody = titled('Invitation', {
   invitationId: Type.String(),
   email: Type.String(),
   role: Role,
-  invitedBy: Type.String({ description: 'The name of whoever sent it last' }),
+  invitedBy: Type.String({ description: 'The name of the last sender' }),
   isExpired: Type.Boolean(),
   createdAt: Type.String({ description: 'ISO 8601' }),
   expiresAt: Type.String({ description: 'ISO 8601' }),
@@ -48,7 +48,7 @@ const Sent = Type.Object({ invitationId: Type.String() })
 const Offer = Type.Object({
   accountName: Type.String(),
   role: Role,
-  invitedBy: Type.String({ description: 'The name of whoever invites' }),
+  invitedBy: Type.String({ description: 'The name of the sender' }),
 })
 
 /** Mounts `/dashboard/api/a/:accountId/invitations` and `/dashboard/api/invitations`. */
@@ -166,7 +166,7 @@ function answerRoutes(deps: InvitationRouteDeps) {
 
 const ANSWERED =
   'With the token of the mail, as the person whose confirmed address it was sent to (403 `email_not_verified`). 410 `invitation_invalid` ' +
-  'for one that is expired, used, revoked, for somebody else, or more than whoever sent it may give now.'
+  'for one that is expired, used, revoked, for somebody else, or for a role that its sender may not give now.'
 
 async function list({ members }: InvitationRouteDeps, accountId: string, query: PageRequest) {
   const open = await members.invitations.list(accountId)

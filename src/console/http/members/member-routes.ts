@@ -167,7 +167,7 @@ async function remove({ members, apiKeys, ...deps }: MemberRouteDeps, { viewer, 
   const by = changedBy(deps, viewer, request)
   let outcome = await members.remove({ accountId, userId, by })
   if (outcome.kind === 'has_keys' && keys === 'deactivate') {
-    // Before the membership ends: if the store can't be told, they are still a member, and the same request mends it.
+    // Before the membership ends: if the store fails, they are still a member, and the request can be repeated.
     for (const keyId of await members.activeKeys(accountId, userId)) await apiKeys.deactivate(keyId, accountId, by)
     outcome = await members.remove({ accountId, userId, by })
   }

@@ -10,7 +10,7 @@ import { oneOf } from '@/lib/schemas'
 
 export const Role = oneOf(ACCOUNT_ROLES)
 
-/** Why nothing was changed, for whoever has asked. */
+/** Why nothing was changed, for the caller. */
 export function refusalOf(refusal: MemberRefusal | InvitationRefusal | AnswerRefusal): GatewayError {
   switch (refusal.kind) {
     case 'not_organisation':

@@ -26,7 +26,7 @@ export function withCookies<T>(set: { headers: Record<string, unknown> }, { body
 /** The body of an answer that has nothing to say. */
 export const DONE_BODY = { done: true } as const
 
-/** When each was told last, so that whoever sends the header does not fill the log. */
+/** When each was last logged, so that the header cannot fill the log. */
 const warnedAtMs = new WeakMap<AuthParts, number>()
 const WARNING_INTERVAL_MS = 3_600_000
 

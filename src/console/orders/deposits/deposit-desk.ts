@@ -27,7 +27,7 @@ export type DepositOutcome =
   | ConfirmOutcome
   | ReverseOutcome
 
-/** Every word that `onOutcome` is told. */
+/** Every value that `onOutcome` gets. */
 export const DEPOSIT_OUTCOMES = [
   'credited',
   'unmatched',

@@ -1,7 +1,7 @@
 /** What a payment provider has to do for deposits; webhook-signature.ts has checked the signature before. */
 import type { JsonObject } from '@/lib/json'
 
-/** What the provider is told of an order. Amounts are integer US cents. */
+/** What the provider gets of an order. Amounts are integer US cents. */
 export type DepositOrder = {
   orderId: string
   reference: string

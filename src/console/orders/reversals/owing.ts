@@ -1,4 +1,4 @@
-/** Suspends whoever owes credit after a reversal, and judges again when their open requests have ended. */
+/** Suspends accounts below zero after a reversal, and checks again when their open requests have ended. */
 import { createAccounts } from '@/accounts/accounts'
 import type { OrdersDeps } from '@/console/orders/deps'
 import { actorName } from '@/console/orders/rows'

@@ -1,4 +1,4 @@
-/** What a chart of stacked bars shows, and how it is reduced to what can be told apart. */
+/** What a chart of stacked bars shows, and how it is reduced to what can be distinguished. */
 
 export type Bucket = {
   /** Unique, e.g. the day. */

@@ -1,4 +1,4 @@
-/** A list that comes page by page: that it is waited for, has failed, is empty or has more is told the same way on every page. */
+/** A list that comes page by page: loading, failed, empty and having more look the same on every page. */
 import type { InfiniteData, UseInfiniteQueryResult } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { ErrorState } from '@/dashboard/components/states/error-state'

@@ -123,7 +123,7 @@ function Offer({ token, email }: { token: string; email: string }) {
 const VOID = 'This invitation is not valid, or no longer. Ask for a new one.'
 
 type BrokenInvitationProps = {
-  /** Of whoever is signed in. */
+  /** Of the signed-in person. */
   email: string | undefined
   /** What the server said; nothing where there was no token to ask about. */
   error?: Error

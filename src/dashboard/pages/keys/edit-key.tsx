@@ -30,7 +30,7 @@ export function EditKey({ item }: { item: KeyBody }) {
 function EditForm({ item, close }: { item: KeyBody; close(): void }) {
   const before = fieldsOf(item)
   const may = useMay()
-  // A day that is past already is no fault of whoever changes something else.
+  // A past day is no fault where something else is changed.
   const expiresAt = (day: string) => (day === before.expiresAt ? null : CHECKS.expiresAt(day))
   const form = useForm<KeyFields>({ initialValues: before, validate: { ...CHECKS, expiresAt } })
   const submission = useSubmission(form, async (fields) => {

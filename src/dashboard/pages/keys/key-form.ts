@@ -89,7 +89,7 @@ export function linesOf(text: string): string[] | null {
 
 const AMOUNT = /^\d{1,7}(\.\d{1,9})?$/
 
-/** What can be told without the server. */
+/** Faults that are known without the server. */
 export const CHECKS = {
   name: (name: string) => (name.trim() === '' ? 'Give the key a name, such as the program that will use it.' : null),
   monthlyBudgetUsd: (text: string) =>

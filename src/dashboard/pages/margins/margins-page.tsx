@@ -152,7 +152,7 @@ function Below({ lead, children }: { lead: ReactNode; children: ReactNode }) {
   )
 }
 
-/** What was begun and came to nothing: clients left before the first byte, or another call was faster. */
+/** Abandoned calls: clients left before the first byte, or another call was faster. */
 function ThrownAway({ thrownAwayCalls, thrownAway }: Pick<Margin, 'thrownAwayCalls' | 'thrownAway'>) {
   if (thrownAwayCalls === 0) return 'Nothing was thrown away'
   return (

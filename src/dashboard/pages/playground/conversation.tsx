@@ -12,7 +12,7 @@ import type { AnswerRecord } from './stream-chat'
 import type { Chat, Turn } from './use-chat'
 
 const HEIGHT = 'max(320px, calc(100vh - 430px))'
-/** Whoever has scrolled further up than this reads there, and is left alone. */
+/** Scrolled further up than this, the view stays where it is. */
 const NEAR_END_PX = 120
 
 /** `retry` has the last question answered again. */

@@ -3,10 +3,10 @@ import type { Bucket } from '@/dashboard/components/charts/chart-data'
 import { formatMoney } from '@/dashboard/format'
 
 const MS_PER_STEP = { hour: 3_600_000, day: 86_400_000 } as const
-/** More bars than this can't be told apart. */
+/** More bars than this can't be distinguished. */
 const MAX_STEPS = 400
 const NANO_DIGITS = 9
-/** What of a drawn amount can be told apart on an axis. */
+/** What of a drawn amount can be distinguished on an axis. */
 const DRAWN_DIGITS = 3
 
 /** Every hour or day from `from` to `to` (moments, both included), oldest first; `key` is its start as the server names it. */

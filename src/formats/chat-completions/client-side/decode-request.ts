@@ -30,7 +30,7 @@ export function decodeRequest(body: JsonObject, check: RequestCheck = checkReque
   const request = check(body)
   const { tools, others, origins } = decodeTools(request)
   const toolChoice = decodeToolChoice(request.tool_choice ?? request.function_call)
-  // Such a caller can be told of one call only.
+  // Such a caller can get one call only.
   const isDeprecated = (request.functions?.length ?? 0) > 0 && (request.tools?.length ?? 0) === 0
   const parallelToolCalls = isDeprecated ? false : request.parallel_tool_calls
   const output = decodeOutput(request)
@@ -122,7 +122,7 @@ function decodeOutput(request: WireRequest): OutputShape | undefined {
   return schemaOutput({ ...definition, schema })
 }
 
-/** Whoever asks for effort gets to read what it bought, where the provider shows it; this format has no field to say so. */
+/** A caller who asks for effort is shown the reasoning where the provider has it: this format has no field for that. */
 function decodeReasoning({ reasoning_effort: given }: WireRequest): Reasoning | undefined {
   const effort: Effort | undefined = given ? oneOf(EFFORTS, given) : undefined
   if (effort === undefined) return undefined

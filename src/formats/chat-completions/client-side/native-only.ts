@@ -22,7 +22,7 @@ export function listNativeOnly(request: WireRequest): string[] {
   return found
 }
 
-/** Sound that the model spoke, which its provider keeps: only the words beside it can be told elsewhere. */
+/** Sound that the model spoke, which its provider keeps: only the text beside it can go to another provider. */
 export function listHostedHistory({ messages }: WireRequest): string[] {
   for (const message of messages)
     if (message.role === 'assistant' && (message as JsonObject).audio) return ['messages.audio']

@@ -12,7 +12,7 @@ import { findUnreadList, readList } from '@/lib/json-source/long-list'
 
 export const MAX_INPUTS = LIMITS.embeddings.inputs.maxItems
 
-/** Up to so many vectors, whoever wants numbers gets them as the provider wrote them; more take a quarter of the room in base64. */
+/** Up to so many vectors are asked for as numbers and passed on; more are asked for in base64, which takes a quarter of the memory. */
 const MAX_PLAIN_VECTORS = 256
 
 /** How the provider is asked to write the vectors. */

@@ -72,7 +72,7 @@ function encodeUser(encoding: Encoding, turn: Turn): void {
   pushUser(encoding, parts, turn.name)
 }
 
-/** A result whose call is not in the conversation is told as the user's own words, since no tool message may hold it. */
+/** A result whose call is not in the conversation becomes user text, since no tool message may hold it. */
 function orphanAsBlocks(encoding: Encoding, result: ToolResultBlock): ContentBlock[] {
   encoding.warnings.push({ feature: 'tool-result', detail: 'a tool result without its call was sent as user text' })
   const label = `Result of tool ${result.name ?? result.callId}:`

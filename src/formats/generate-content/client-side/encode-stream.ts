@@ -36,7 +36,7 @@ class ContentEncoder implements StreamEncoder {
   private readonly waiting: { choice: number; part: JsonObject }[] = []
   private readonly finishes = new Map<number, FinishReason>()
   private readonly reasoningWithText = new Set<number>()
-  /** By block, texts that have to be whole before any of them can be told. */
+  /** By block, texts that can only be sent whole. */
   private readonly wholeTexts = new Map<number, string>()
   private usage: Usage | undefined
 

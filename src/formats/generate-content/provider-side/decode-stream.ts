@@ -120,7 +120,7 @@ class ContentDecoder implements StreamDecoder {
   push({ data }: SseEvent, json: JsonValue | undefined): ChatEvent[] {
     if (data === undefined || data.trim() === '' || data.trim() === FOREIGN_TERMINATOR) return []
     if (json === undefined) return this.failUnread('MALFORMED_EVENT', 'an event is not JSON')
-    // An error comes in a list by habit; several chunks in one event can't be told to clients of the format.
+    // An error comes in a list; clients of the format can't read several chunks in one event.
     if (Array.isArray(json) && json.length > 1)
       return this.failUnread('MALFORMED_EVENT', 'an event holds several chunks')
     if (data.includes('"functionCall"')) rememberNumbers(json, data)

@@ -171,7 +171,7 @@ function literalsOf(schema: JsonObject): JsonValue[] | undefined {
   return schema.const === undefined ? undefined : [schema.const]
 }
 
-/** The subset lists texts only; other values are told to the model in words. */
+/** The subset lists texts only; other values go into the description. */
 function describeLiterals(schema: JsonObject, description: JsonValue | undefined): JsonObject {
   const literals = literalsOf(schema)
   if (!literals || literals.length === 0) return {}

@@ -194,7 +194,7 @@ export class BlockWriter {
     ]
   }
 
-  /** Only its signature decides whether it is told at all. */
+  /** Only its signature decides whether it is sent at all. */
   private writeUnwantedThinking(segment: Segment): Frame[] {
     if (!segment.isEnded) return []
     const block = { text: takeParts(segment), ...(segment.signature && { signature: segment.signature }) }

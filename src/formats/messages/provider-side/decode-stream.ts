@@ -2,7 +2,7 @@
  * A streamed answer of a messages provider as events of the hub. States: before `message_start`; inside the message,
  * where blocks open and close; finished, once a stop reason was stated; done, after `message_stop` (the terminator) or
  * an error. Whatever arrives once done is ignored. A stream that closes without `message_stop` was cut: its open blocks
- * are closed, and no `end` is told.
+ * are closed, and there is no `end`.
  */
 import type { ChatEvent } from '@/chat/event'
 import type { StreamDecoder } from '@/formats/format'

@@ -1,7 +1,7 @@
-/** Writes JSON Schema as the messages API enforces it; what it can't enforce is told to the model in descriptions. */
+/** Writes JSON Schema as the messages API enforces it; what it can't enforce goes into descriptions. */
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 
-/** Keywords that the API enforces; all others are told to the model in the description instead. */
+/** Keywords that the API enforces; all others go into the description. */
 const ENFORCED: ReadonlySet<string> = new Set([
   '$defs',
   '$ref',

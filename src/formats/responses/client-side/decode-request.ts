@@ -60,7 +60,7 @@ export function decodeRequest(body: JsonObject): ChatRequest {
     fallback: request.fallback ?? [],
     ...readPreferences(request.svc),
     answerEcho: echoRequest(request, body),
-    // Callers who keep the conversation themselves need it, and so does whoever keeps it for the others.
+    // Needed by callers who keep the conversation themselves, and by our store.
     wantsEncryptedReasoning: true,
     wantsUsage: true,
     nativeOnly: unlessEmpty(listNativeOnly(request, tools)),

@@ -22,7 +22,7 @@ export type DecodedTools = {
   origins: ReadonlyMap<string, ToolOrigin>
 }
 
-/** What clients offer beside their own tools in every request, whoever answers it. */
+/** Tools that clients offer in every request, for any model. */
 const OFFERED_BY_HABIT = /^(?:web_search|tool_search)(?:_|$)/
 
 /**

@@ -23,7 +23,7 @@ export function refusalPart(refusal: string): JsonObject {
   return { type: 'refusal', refusal }
 }
 
-/** A part of a summary. All thoughts are told as one: most clients show no others. */
+/** A part of a summary. All reasoning is in one part: most clients show no others. */
 export function summaryPart(text: string): JsonObject {
   return { type: 'summary_text', text }
 }
@@ -57,7 +57,7 @@ export function reasoningId(signature: Signature | undefined): string {
   return ownSignature(signature)?.id || randomId('rs')
 }
 
-/** What of a thought is told: its text where wanted, and its proof unless foreign to a hidden text; undefined for nothing. */
+/** A reasoning item: its text where wanted, and its signature unless foreign to a hidden text; undefined for nothing. */
 export function tellThought(
   { text, signature, redacted }: Omit<ReasoningBlock, 'type'>,
   id: string,

@@ -6,7 +6,7 @@ import { decodeArguments } from '@/formats/responses/tool-calls'
 import { randomId } from '@/lib/ids'
 import { isJsonObject, type JsonObject, type JsonValue, textOf } from '@/lib/json'
 
-/** What of an item can be told in any format; the text that uses a search or another tool of the provider follows in an item of its own. */
+/** What of an item every format can carry; the text that uses a search or another tool of the provider follows in an item of its own. */
 export function decodeItem(item: JsonValue | undefined): AnswerBlock[] {
   if (!isJsonObject(item)) return []
   switch (item.type) {

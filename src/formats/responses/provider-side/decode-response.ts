@@ -7,7 +7,7 @@ import { isJsonObject, type JsonObject, type JsonValue, textOf } from '@/lib/jso
 import { decodeItem } from './decode-content'
 
 const FAILED: ReadonlySet<JsonValue | undefined> = new Set(['failed', 'cancelled'])
-/** Of an answer that is still to come; whoever asked once gets nothing more. */
+/** Of an answer that is not finished: a request in one piece gets nothing more. */
 const UNFINISHED: ReadonlySet<JsonValue | undefined> = new Set(['queued', 'in_progress'])
 
 /** Returns undefined where `body` is no answer of this format: another shape, or a response that failed in a 200, or has yet to begin. */

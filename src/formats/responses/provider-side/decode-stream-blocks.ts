@@ -23,7 +23,7 @@ type Slot = { item: Item; isOpen: boolean; id: string | undefined }
 export class BlockReader {
   private readonly slots = new Map<JsonValue | undefined, Slot>()
   private count = 0
-  /** How many items were told of, by kind. */
+  /** How many items there were, by kind. */
   private readonly told = new Map<string, number>()
   private readonly saw = { call: false, refusal: false, nameless: false }
 

@@ -33,7 +33,7 @@ local function newHold(payer, layout, amount)
 end
 
 -- Adds `cost` to the month counter of an account or a key. One that stands in a later month (the clock was set back) keeps
--- counting there. Like all up to bury, it writes nothing: whoever read the account or the key writes it once in the end.
+-- counting there. Like all up to bury, it writes nothing: the caller writes account and key once in the end.
 local function countMonth(counter, cost, month)
   counter.spentMonth = spentIn(month, counter.month, counter.spentMonth) + cost
   counter.month = month > counter.month and month or counter.month
