@@ -1,7 +1,7 @@
 /** Measures what the usage pages ask for, of the one account that has all records, with matches that are many, few and none. */
 
 import { usageRecord } from '@test/usage/sample-records'
-import { exportRecords } from '@/console/usage-views/export-records'
+import { EXPORT_FORMATS, exportRecords } from '@/console/usage-views/export-records'
 import { readChoices } from '@/console/usage-views/filter-choices'
 import { searchRecords } from '@/console/usage-views/record-search'
 import { sumRecords } from '@/console/usage-views/record-totals'
@@ -127,7 +127,8 @@ async function timeExport(database: Database, filter: UsageFilter, records: numb
   const startedMs = performance.now()
   const reader = exportRecords(
     (page) => searchRecords(database, filter, page),
-    () => () => {},
+    EXPORT_FORMATS.csv,
+    () => undefined,
   ).getReader()
   let rows = 0
   while (rows < wanted) {

@@ -133,7 +133,10 @@ export async function compose(options: ComposeOptions): Promise<Gateway> {
     ...{ config, database, ledger, clock: systemClock, logger },
     onDeposit: metrics.depositEvent,
   })
-  const mails = assembleMails({ config, database, service: catalog.current.service, logger, onOutcome: metrics.mail })
+  const mails = assembleMails({
+    ...{ config, database, service: catalog.current.service, logger, onOutcome: metrics.mail },
+    lagSeconds: () => flusher.status().lagSeconds,
+  })
   const storeWatch = createStoreWatch({
     ...{ redis, logger, fullShare: config.redisFullPercent / 100 },
     rights: neededRights(config),

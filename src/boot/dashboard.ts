@@ -2,7 +2,7 @@
 
 import { createAccounts } from '@/accounts/accounts'
 import { accountAddresses, changeAccountAddresses } from '@/accounts/addresses/addresses'
-import { changeSettings, choose, readChoices, readSettings } from '@/accounts/alerts/settings'
+import { changeSettings, readChoices, readSettings } from '@/accounts/alerts/settings'
 import { createApiKeys } from '@/accounts/api-keys'
 import { createBudgets } from '@/accounts/budgets/budgets'
 import { createManagementKeys } from '@/accounts/management/management-keys'
@@ -10,6 +10,7 @@ import { createMembers } from '@/accounts/members/members'
 import { membershipIn } from '@/accounts/members/memberships'
 import { changeKeyPolicy, readKeyPolicy } from '@/accounts/policies/key-policy'
 import { changeMemberPolicy, readMemberPolicy } from '@/accounts/policies/member-policy'
+import { chooseMails, readScheduled } from '@/accounts/scheduled-mails/choices'
 import { priceLines } from '@/catalog/price-lines'
 import { type CatalogSource, liveLimits } from '@/catalog/reload/live-catalog'
 import type { Config } from '@/config/config'
@@ -103,7 +104,7 @@ export function assembleDashboard(parts: DashboardParts): DashboardDeps & AssetD
     auth,
     alerts: alertsOf(parts),
     mailSecret: parts.mails.secret,
-    turnOff: (unsubscription) => choose(database, { ...unsubscription, isWanted: false }),
+    turnOff: (unsubscription) => chooseMails(database, { ...unsubscription, isWanted: false }, Date.now()),
     storedResponses: parts.storedResponses,
     keepResponsesFor: parts.keepResponsesFor,
     readAddresses: (accountId) => accountAddresses(database, accountId),
@@ -122,7 +123,8 @@ function alertsOf({ database, mails }: DashboardParts): DashboardDeps['alerts'] 
     read: (accountId) => readSettings(database.db, accountId),
     change: (change) => changeSettings(database, change),
     choices: (accountId, email) => readChoices(database, accountId, email),
-    choose: (choice) => choose(database, choice),
+    scheduled: (accountId, email) => readScheduled(database, accountId, email),
+    choose: (choice) => chooseMails(database, choice, Date.now()),
     isPossible: mails.desk !== undefined,
   }
 }

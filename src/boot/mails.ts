@@ -18,6 +18,8 @@ type MailParts = {
   service: string
   logger: Logger
   onOutcome(outcome: MailOutcome): void
+  /** How long the oldest usage record has waited for the history. */
+  lagSeconds(): number
 }
 
 export type Mails = {
@@ -31,7 +33,7 @@ export type Mails = {
 }
 
 /** The workers are not started yet. */
-export function assembleMails({ config, database, service, logger, onOutcome }: MailParts): Mails {
+export function assembleMails({ config, database, service, logger, onOutcome, lagSeconds }: MailParts): Mails {
   const { publicUrl, signIn } = config
   const secret = once(async () => signIn.secret ?? (await readOrCreateSecret(database)))
   if (signIn.mail && publicUrl === undefined)
@@ -40,6 +42,7 @@ export function assembleMails({ config, database, service, logger, onOutcome }: 
     })
   const transport = createMailTransport(signIn.mail, config.isProduction, logger)
   const worker = createMailWorker({ database, transport, secret, publicUrl, service, logger, onOutcome })
-  const alerts = transport && createAlertWorker({ database, clock: systemClock, logger })
+  const bookedUntilMs = () => systemClock.now() - lagSeconds() * 1000
+  const alerts = transport && createAlertWorker({ database, clock: systemClock, logger, bookedUntilMs })
   return { worker, desk: transport && createMailDesk(secret, worker.hurry), secret, alerts }
 }

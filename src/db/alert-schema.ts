@@ -1,12 +1,23 @@
-/** The tables of alerts as TypeScript sees them; migrations/0037_alerts.sql is what makes them. */
+/** The tables of alerts and of scheduled mails as TypeScript sees them; migrations 0037 and 0040 are what makes them. */
 import { sql } from 'drizzle-orm'
-import { bigint, boolean, index, integer, pgTable, primaryKey, text } from 'drizzle-orm/pg-core'
+import { bigint, boolean, date, index, integer, pgTable, primaryKey, text } from 'drizzle-orm/pg-core'
 import { nano } from '@/lib/money'
 import { amount, moment } from './columns'
 
 /** Kinds of alerts that each person can turn off. */
 export const ALERT_KINDS = ['balance', 'budget', 'spend', 'key_expiry'] as const
 export type AlertKind = (typeof ALERT_KINDS)[number]
+
+/** Kinds of mails that each member can ask for, one at the end of each period. */
+export const SCHEDULED_KINDS = [
+  ...(['digest_weekly', 'digest_monthly'] as const),
+  ...(['export_daily', 'export_weekly', 'export_monthly'] as const),
+] as const
+export type ScheduledKind = (typeof SCHEDULED_KINDS)[number]
+
+/** As what mails can be turned off. */
+export const OPTIONAL_KINDS = [...ALERT_KINDS, ...SCHEDULED_KINDS] as const
+export type OptionalKind = (typeof OPTIONAL_KINDS)[number]
 
 export const alertSettings = pgTable('alert_settings', {
   accountId: text('account_id').primaryKey(),
@@ -49,5 +60,20 @@ export const alertStates = pgTable(
   (table) => [
     primaryKey({ columns: [table.accountId, table.name] }),
     index('alert_states_pending_index').on(table.firedAt).where(sql`is_pending`),
+  ],
+)
+
+export const scheduledMails = pgTable(
+  'scheduled_mails',
+  {
+    accountId: text('account_id').notNull(),
+    userId: text('user_id').notNull(),
+    kind: text('kind').$type<ScheduledKind>().notNull(),
+    /** The first day, yyyy-mm-dd, of the latest period that was told of, or passed over. */
+    toldFrom: date('told_from').notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.accountId, table.userId, table.kind] }),
+    index('scheduled_mails_due_index').on(table.kind, table.toldFrom),
   ],
 )

@@ -7,8 +7,11 @@ import { moment } from './columns'
 export const MAIL_STATES = ['waiting', 'sent', 'failed', 'expired'] as const
 export type MailState = (typeof MAIL_STATES)[number]
 
+/** Rows of a name and a value. */
+export type FactRows = [name: string, value: string][]
+
 /** What a mail is made of. Never secrets. */
-export type MailFacts = Record<string, string | number>
+export type MailFacts = Record<string, string | number | FactRows>
 
 export const mails = pgTable(
   'mails',

@@ -4,6 +4,7 @@ import { SAMPLES } from '@test/accounts/mails/samples'
 import { expectAccessible, expectNoSidewaysScroll, openBrowser, type TestBrowser } from '@test/support/browser'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { type Person, signUpPerson } from '@test/support/person'
+import { until } from '@test/support/until'
 import { unsubscribeLink } from '@/accounts/alerts/unsubscribe'
 import { renderMail } from '@/accounts/mails/render'
 import { contentOf } from '@/accounts/mails/templates'
@@ -15,6 +16,14 @@ const VIEWS = [
   { width: 768, colorScheme: 'dark' },
   { width: 1280, colorScheme: 'light' },
 ] as const
+
+const SCHEDULED = [
+  'Usage of the week',
+  'Usage of the month',
+  'Records of each day',
+  'Records of each week',
+  'Records of each month',
+]
 
 let gateway: TestGateway
 let browser: TestBrowser
@@ -46,7 +55,7 @@ test('thresholds are set, a wrong one is refused in its field, and a kind is tur
   const toggle = page.getByRole('switch', { name: 'Budgets' })
   await toggle.focus()
   await page.keyboard.press('Space')
-  await page.locator('input[role=switch]:not(:checked)').waitFor({ state: 'attached' })
+  await until(async () => !(await toggle.isChecked()), 'it to be off')
   for (const view of VIEWS) {
     const other = await open(owner, accountId, view)
     await other.getByText('Always sent').waitFor()
@@ -69,11 +78,31 @@ test('developers choose for themselves and see nothing of the account; viewers s
       VALUES (${accountId}, ${person.viewer.userId}, ${role})`
     const page = await open(person, accountId)
     await page.getByText('Always sent').waitFor()
-    expect(await page.getByRole('switch').count()).toBe(2)
+    for (const name of ['Budgets', 'Keys that expire', ...SCHEDULED])
+      expect(await page.getByRole('switch', { name }).count()).toBe(1)
+    expect(await page.getByRole('switch').count()).toBe(2 + SCHEDULED.length)
     expect(await page.getByText('Low credit: below $10.00').count()).toBe(isSeen ? 1 : 0)
     expect(await page.getByRole('button', { name: 'Save' }).count()).toBe(0)
     await expectAccessible(page)
   }
+})
+
+test('scheduled mails are off until they are turned on, and off again by the mail’s link', async () => {
+  const owner = await signUpPerson(gateway)
+  const { accountId } = owner.viewer
+  const page = await open(owner, accountId, { width: 320, colorScheme: 'dark' })
+  for (const name of SCHEDULED) expect(await page.getByRole('switch', { name }).isChecked()).toBe(false)
+  await page.getByRole('switch', { name: 'Usage of the week' }).focus()
+  await page.keyboard.press('Space')
+  const { sql } = gateway.gateway.database
+  const asked = () => sql`SELECT kind FROM scheduled_mails WHERE account_id = ${accountId}`
+  await until(async () => (await asked()).length === 1, 'it to be kept')
+  expect(await asked()).toMatchObject([{ kind: 'digest_weekly' }])
+  await expectNoSidewaysScroll(page)
+  const secret = await gateway.gateway.deps.dashboard.mailSecret()
+  const link = unsubscribeLink(secret, { accountId, email: owner.email, kind: 'digest_weekly' })
+  expect((await fetch(gateway.url + link, { method: 'POST' })).status).toBe(200)
+  expect(await asked()).toHaveLength(0)
 })
 
 test('the page of a mail’s link asks, and then says what it has turned off', async () => {

@@ -274,5 +274,8 @@ describe('the usage page', () => {
     const download = page.waitForEvent('download')
     await page.getByRole('link', { name: 'Export CSV' }).click()
     expect((await download).suggestedFilename()).toMatch(/^usage-.*\.csv$/)
+    const lines = page.waitForEvent('download')
+    await page.getByRole('link', { name: 'JSON lines' }).click()
+    expect((await lines).suggestedFilename()).toMatch(/^usage-.*\.jsonl$/)
   })
 })

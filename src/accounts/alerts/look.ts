@@ -1,9 +1,9 @@
 /** Looks at one account, and writes the mails of what it has crossed: with what it remembers of them, in one transaction. */
 import { and, eq, inArray, sql } from 'drizzle-orm'
 import { writeMails } from '@/accounts/mails/outbox'
-import { alertKindOf } from '@/accounts/mails/templates'
+import { optionalKindOf } from '@/accounts/mails/templates'
 import { addressesOf } from '@/accounts/members/tell-members'
-import { type AlertKind, alertLooks, alertOptOuts, alertSettings, alertStates } from '@/db/alert-schema'
+import { ALERT_KINDS, type AlertKind, alertLooks, alertOptOuts, alertSettings, alertStates } from '@/db/alert-schema'
 import { memberships, users } from '@/db/auth-schema'
 import type { Database, Transaction } from '@/db/client'
 import { refusedMailAddresses } from '@/db/mail-schema'
@@ -34,7 +34,7 @@ export async function lookAt(database: Database, accountId: string, nowMs: numbe
 
 /** Writes the mail to everybody who wants it. */
 export async function tell(transaction: Transaction, accountId: string, { mail, memberId }: DueAlert): Promise<void> {
-  const kind = alertKindOf(mail.kind)
+  const kind = ALERT_KINDS.find((one) => one === optionalKindOf(mail.kind))
   if (kind === undefined) throw new Error(`${mail.kind} is no alert`)
   await writeMails(transaction, mail, await alertRecipients(transaction, accountId, kind, memberId))
 }

@@ -1,6 +1,6 @@
-/** Links that turn a kind of alerts off for one address without a sign-in: sealed, so that nobody makes one up, and good for ever. */
+/** Links that turn a kind of mails off for one address without a sign-in: sealed, so that nobody makes one up, and good for ever. */
 import { seal, unseal } from '@/accounts/mails/seal'
-import { ALERT_KINDS, type AlertKind } from '@/db/alert-schema'
+import { OPTIONAL_KINDS, type OptionalKind } from '@/db/alert-schema'
 import { parseJson } from '@/lib/json'
 
 /** Below the address of the service. */
@@ -9,7 +9,7 @@ export const UNSUBSCRIBE_PATH = '/mail/unsubscribe'
 const PURPOSE = 'unsubscribe'
 
 /** Who wants no more of what. */
-export type Unsubscription = { accountId: string; email: string; kind: AlertKind }
+export type Unsubscription = { accountId: string; email: string; kind: OptionalKind }
 
 /** The link's path and query. */
 export function unsubscribeLink(secret: string, { accountId, email, kind }: Unsubscription): string {
@@ -22,6 +22,6 @@ export function readUnsubscribeToken(secret: string, token: string): Unsubscript
   const parts = text === undefined ? undefined : parseJson(text)
   if (!Array.isArray(parts)) return undefined
   const [accountId, email, name] = parts
-  const kind = ALERT_KINDS.find((one) => one === name)
+  const kind = OPTIONAL_KINDS.find((one) => one === name)
   return typeof accountId === 'string' && typeof email === 'string' && kind ? { accountId, email, kind } : undefined
 }

@@ -1,5 +1,6 @@
-/** Looks for alerts in the background: at accounts that used something, and at keys that are about to expire. Every gateway runs one. */
+/** Looks in the background for alerts, at accounts that used something and keys that are about to expire, and for scheduled mails. Every gateway runs one. */
 import { sql } from 'drizzle-orm'
+import { writeScheduledMails } from '@/accounts/scheduled-mails/write-due'
 import { alertStates } from '@/db/alert-schema'
 import type { Database } from '@/db/client'
 import { describeFailure } from '@/db/failure'
@@ -9,7 +10,13 @@ import { type BackgroundWorker, createWorkerLoop, jittered } from '@/lib/worker-
 import { PAUSE_MS } from './crossings'
 import { lookAt, tell } from './look'
 
-type AlertDeps = { database: Database; clock: Pick<Clock, 'now'>; logger: Logger }
+type AlertDeps = {
+  database: Database
+  clock: Pick<Clock, 'now'>
+  logger: Logger
+  /** Everything that was charged before this moment, milliseconds since 1970, is in the history. */
+  bookedUntilMs(): number
+}
 
 const INTERVAL_MS = 20_000
 /** All of it: many processes look at the same accounts. */
@@ -20,7 +27,7 @@ const STOP_TIMEOUT_MS = 2_000
 const DAYS_BEFORE_END = [7, 1] as const
 
 interface AlertWorker extends BackgroundWorker {
-  /** One round now: how many accounts were looked at, and how many alerts were due. */
+  /** One round now: how many accounts were looked at, and how many alerts and scheduled mails were due. */
   runOnce(): Promise<{ looks: number; alerts: number }>
 }
 
@@ -43,11 +50,16 @@ export function createAlertWorker(deps: AlertDeps): AlertWorker {
   return { start, stop, runOnce: () => lookForAlerts(deps) }
 }
 
-async function lookForAlerts({ database, clock }: AlertDeps): Promise<{ looks: number; alerts: number }> {
+async function lookForAlerts({
+  database,
+  clock,
+  bookedUntilMs,
+}: AlertDeps): Promise<{ looks: number; alerts: number }> {
   const nowMs = clock.now()
   const accountIds = await accountsToLookAt(database, nowMs)
   let alerts = await remindOfKeys(database, nowMs)
   for (const accountId of accountIds) alerts += await lookAt(database, accountId, nowMs)
+  alerts += await writeScheduledMails(database, { nowMs, bookedUntilMs: bookedUntilMs() })
   return { looks: accountIds.length, alerts }
 }
 

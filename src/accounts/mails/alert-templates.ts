@@ -124,5 +124,5 @@ function alert<Facts extends OfAccount & MailFacts>(
   kind: AlertKind,
   write: (facts: Facts) => MailContent & { blocks: readonly Block[] },
 ): Template<Facts> {
-  return { hours: HOURS, alert: kind, write }
+  return { hours: HOURS, optional: kind, write }
 }

@@ -1,5 +1,5 @@
 /** What a mail says, before it is written as text and as HTML. */
-import type { AlertKind } from '@/db/alert-schema'
+import type { OptionalKind } from '@/db/alert-schema'
 
 /** A paragraph, a link to a page of the dashboard, or facts with their names. */
 export type Block =
@@ -9,7 +9,7 @@ export type Block =
       /** The page's path below `/dashboard/`; the mail's token, if it has one, is added to it. */
       page: string
     }
-  | { rows: readonly (readonly [name: string, value: string])[] }
+  | { caption?: string; rows: readonly (readonly [name: string, value: string])[] }
 
 /** A subject, which is the heading as well, and what stands below it. */
 export type MailContent = { subject: string; blocks: readonly Block[] }
@@ -19,7 +19,7 @@ export type Template<Facts> = {
   /** Hours after which it is no longer sent: as long as its link works, or a week. */
   hours: number
   /** Of mails that can be turned off: as what. */
-  alert?: AlertKind
+  optional?: OptionalKind
   write(facts: Facts): MailContent
 }
 

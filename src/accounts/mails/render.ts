@@ -44,7 +44,9 @@ function directionsTo({ button, page }: { button: string; page: string }): strin
 function blockAsText(block: Block, surroundings: Surroundings): string {
   if ('text' in block) return oneLine(block.text)
   if ('page' in block) return linkTo(surroundings, block.page) ?? directionsTo(block)
-  return block.rows.map(([name, value]) => `${name}: ${oneLine(value)}`).join('\n')
+  const { caption, rows } = block
+  const lines = rows.map(([name, value]) => `${oneLine(name)}: ${oneLine(value)}`)
+  return (caption === undefined ? lines : [`${caption}:`, ...lines.map((line) => `  ${line}`)]).join('\n')
 }
 
 function blockAsHtml(block: Block, surroundings: Surroundings): string {
@@ -56,9 +58,12 @@ function blockAsHtml(block: Block, surroundings: Surroundings): string {
     return `<p><a class="button" href="${link}">${escapeHtml(block.button)}</a></p>\n<p class="small">Or open this address: <a href="${link}">${link}</a></p>`
   }
   const rows = block.rows.map(
-    ([name, value]) => `<tr><th scope="row">${escapeHtml(name)}</th><td>${escapeHtml(oneLine(value))}</td></tr>`,
+    ([name, value]) =>
+      `<tr><th scope="row">${escapeHtml(oneLine(name))}</th><td>${escapeHtml(oneLine(value))}</td></tr>`,
   )
-  return `<table>${rows.join('')}</table>`
+  return block.caption === undefined
+    ? `<table>${rows.join('')}</table>`
+    : `<table class="list"><caption>${escapeHtml(block.caption)}</caption>${rows.join('')}</table>`
 }
 
 /** A header and a paragraph are one line each, whatever somebody has put into a name. */
@@ -80,6 +85,10 @@ a{color:#4338ca;overflow-wrap:anywhere}
 table{border-collapse:collapse;margin:0 0 16px}
 th,td{padding:6px 12px 6px 0;text-align:left;vertical-align:top;overflow-wrap:anywhere}
 th{font-weight:400;color:#4d5863;white-space:nowrap}
+caption{padding:0 0 4px;text-align:left;font-weight:600}
+.list{width:100%}
+.list th{white-space:normal}
+.list td{padding-right:0;text-align:right;white-space:nowrap}
 @media (prefers-color-scheme:dark){
 body{background:#101418;color:#e8ecf0}
 main{background:#1a2026}

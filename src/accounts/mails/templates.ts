@@ -1,9 +1,10 @@
 /** Every kind of mail: what it says, and for how long that is worth sending. Names are what strangers call themselves: no link is made of them. */
-import type { AlertKind } from '@/db/alert-schema'
+import type { OptionalKind } from '@/db/alert-schema'
 import type { MailFacts } from '@/db/mail-schema'
 import { browserName } from '@/lib/browsers/browser-name'
 import { ALERT_TEMPLATES } from './alert-templates'
 import { type Block, type MailContent, momentText, type Template, withoutLinks } from './content'
+import { SCHEDULED_TEMPLATES } from './scheduled-templates'
 
 const DAY_HOURS = 24
 const WEEK_HOURS = 7 * DAY_HOURS
@@ -18,6 +19,7 @@ const NOT_EXPECTED =
 
 const TEMPLATES = {
   ...ALERT_TEMPLATES,
+  ...SCHEDULED_TEMPLATES,
   /** To somebody who has signed up. */
   verify_email: template(DAY_HOURS, () => ({
     subject: 'Confirm your e-mail address',
@@ -246,8 +248,8 @@ export function lifeOf(kind: MailKind): number {
 }
 
 /** As what a mail of this kind can be turned off; undefined: not at all. */
-export function alertKindOf(kind: MailKind): AlertKind | undefined {
-  return TEMPLATES[kind].alert
+export function optionalKindOf(kind: MailKind): OptionalKind | undefined {
+  return TEMPLATES[kind].optional
 }
 
 /** What a mail of this kind says. `facts` are those it was written with. */

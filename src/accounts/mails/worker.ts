@@ -9,7 +9,7 @@ import { type BackgroundWorker, createWorkerLoop, jittered } from '@/lib/worker-
 import { MAIL_TOKEN } from './outbox'
 import { renderMail } from './render'
 import { unseal } from './seal'
-import { alertKindOf, contentOf, MAIL_KINDS, type MailKind } from './templates'
+import { contentOf, MAIL_KINDS, type MailKind, optionalKindOf } from './templates'
 import type { MailTransport, SendOutcome } from './transport'
 
 /** What becomes of one try: `retried` is refused for now, `refused` an address that there isn't, `away` a server that takes nothing. */
@@ -141,7 +141,7 @@ async function unsubscribeUrlOf(
   { recipient: email, kind: mailKind, facts }: ClaimedMail,
   baseUrl: string | undefined,
 ): Promise<string | undefined> {
-  const kind = alertKindOf(mailKind)
+  const kind = optionalKindOf(mailKind)
   if (kind === undefined || baseUrl === undefined) return undefined
   return baseUrl + unsubscribeLink(await secret(), { accountId: String(facts.accountId), email, kind })
 }

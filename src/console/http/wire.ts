@@ -52,11 +52,16 @@ export const CSV_FILE = {
   200: { description: 'CSV with a header row', content: { 'text/csv': { schema: { type: 'string' } } } },
 } as const
 
-/** An answer that browsers save as a file of this name. */
-export function csvFile(name: string, text: string | ReadableStream<Uint8Array>): Response {
+/** A CSV file of this name. */
+export function csvFile(name: string, text: string): Response {
+  return fileAnswer(name, 'text/csv', text)
+}
+
+/** An answer of the media type `type` that browsers save as a file of this name. */
+export function fileAnswer(name: string, type: string, text: string | ReadableStream<Uint8Array>): Response {
   return new Response(text, {
     headers: {
-      'content-type': 'text/csv; charset=utf-8',
+      'content-type': `${type}; charset=utf-8`,
       'content-disposition': `attachment; filename="${name}"`,
       'cache-control': 'no-store',
       'x-content-type-options': 'nosniff',

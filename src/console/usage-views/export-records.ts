@@ -1,4 +1,4 @@
-/** An account's records as a CSV file of any length: read page by page as fast as the client takes it, in constant memory. */
+/** An account's records as a file of any length, CSV or JSON lines: read page by page as fast as the client takes it, in constant memory. */
 import type { SeenName } from '@/db/usage-columns'
 import { toolsCost } from '@/ledger/usage-record'
 import { formatUsd } from '@/lib/money'
@@ -17,20 +17,24 @@ import type { SearchOptions, SearchPage } from './record-search'
 /** Records per page: some hundred kilobytes of text. No connection is held between pages, however slow the client. */
 const PAGE_SIZE = 1_000
 
+/** Whether a file begins with a row of headings, and how it tells a record. */
+type RecordFormat = { start: string; rowOf(record: ListedRecord): string }
+
 /**
- * The file's bytes; its first row names the columns. Nothing is read before somebody reads the stream. `onEnd` is called once: when the
+ * The file's bytes. Nothing is read before somebody reads the stream. `onEnd` is called once: when the
  * file has ended, with the failure where one ended it, when the client goes away, or when it has taken nothing for a minute, or `unreadMs`. A
  * failure in the middle breaks the stream off, so that the client sees that the file isn't whole.
  */
 export function exportRecords(
   readPage: (page: SearchOptions) => Promise<SearchPage>,
+  { start: beginning, rowOf }: RecordFormat,
   onEnd: (failure?: unknown) => void,
   unreadMs?: number,
 ): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder()
   let reading: ReaderWatch | undefined
   let position: RecordPosition | undefined
-  let text = csvRow(HEADINGS)
+  let text = beginning
   let isLeft = false
 
   let hasEnded = false
@@ -52,7 +56,7 @@ export function exportRecords(
   async function readOn(): Promise<{ isWhole: boolean }> {
     do {
       const page = await readPage({ after: position, limit: PAGE_SIZE })
-      text += page.records.map(toRow).join('')
+      text += page.records.map(rowOf).join('')
       if (!page.next) return { isWhole: true }
       position = page.next
     } while (text === '' && !isLeft)
@@ -84,18 +88,14 @@ export function exportRecords(
   return new ReadableStream<Uint8Array>({ start, pull, cancel }, { highWaterMark: 0 })
 }
 
-const HEADINGS = [
-  ...SEEN_COLUMNS.map(({ name, seen }) => seen.heading ?? name),
-  'key_name',
-  'tool_uses',
-  'tools_cost_usd',
-]
+const COLUMNS = SEEN_COLUMNS.map(({ name, seen, ...column }) => ({ ...column, heading: seen.heading ?? name }))
+const HEADINGS = [...COLUMNS.map(({ heading }) => heading), 'key_name', 'tool_uses', 'tools_cost_usd']
 
-function toRow(record: ListedRecord): string {
+function toCsvRow(record: ListedRecord): string {
   const told = tellRecord(record)
   const uses = record.tools.map((tool) => `${tool.name} ${tool.uses}`).join(', ')
   return csvRow([
-    ...SEEN_COLUMNS.map(({ property, kind }) => cellOf(kind, told[property])),
+    ...COLUMNS.map(({ property, kind }) => cellOf(kind, told[property])),
     record.keyName,
     uses,
     { decimal: formatUsd(toolsCost(record.tools)) },
@@ -106,3 +106,22 @@ function cellOf(kind: SeenKind, told: ToldRecord[SeenName]): CsvCell {
   if (Array.isArray(told)) return told.join(' ')
   return kind === 'amount' ? { decimal: String(told) } : told
 }
+
+/** The names are the headings of the CSV; money is decimal text here, too. */
+function toJsonLine(record: ListedRecord): string {
+  const told = tellRecord(record)
+  const fields = COLUMNS.map(({ heading, property }) => [heading, told[property]])
+  return `${JSON.stringify({
+    ...Object.fromEntries(fields),
+    key_name: record.keyName,
+    tool_uses: record.tools.map(({ name, uses }) => ({ name, uses })),
+    tools_cost_usd: formatUsd(toolsCost(record.tools)),
+  })}\n`
+}
+
+/** What an export can be written as. */
+export const EXPORT_FORMATS = {
+  csv: { start: csvRow(HEADINGS), rowOf: toCsvRow },
+  jsonl: { start: '', rowOf: toJsonLine },
+} satisfies Record<string, RecordFormat>
+export type ExportFormat = keyof typeof EXPORT_FORMATS

@@ -16,7 +16,7 @@ import type { Clock } from '@/lib/clock'
 import type { Logger } from '@/lib/logger'
 import { createBudget } from '@/lib/quota/budget'
 import { SHARED } from '@/limits/shared-resources'
-import { exportRecords } from './export-records'
+import { EXPORT_FORMATS, type ExportFormat, exportRecords } from './export-records'
 import { readChoices } from './filter-choices'
 import { livePart } from './live-records'
 import { readOverview } from './overview'
@@ -75,8 +75,8 @@ export function createUsageViews({ database, ledger, priceUsage, clock, logger }
     }
   }
 
-  /** The records as CSV. Throws `rate_limited` beyond the limit, `invalid_request` where some of the time is archived. */
-  async function beginExport(filter: UsageFilter): Promise<ReadableStream<Uint8Array>> {
+  /** The records as a file. Throws `rate_limited` beyond the limit, `invalid_request` where some of the time is archived. */
+  async function beginExport(filter: UsageFilter, format: ExportFormat): Promise<ReadableStream<Uint8Array>> {
     const { accountId } = filter
     // Before anything is waited for: of many at once only so many get past.
     const place = exports.takeNow(accountId, 1)
@@ -92,7 +92,7 @@ export function createUsageViews({ database, ledger, priceUsage, clock, logger }
       throw error
     }
     const readPage = (page: SearchOptions) => read(accountId, () => searchRecords(database, filter, page))
-    return exportRecords(readPage, (failure) => {
+    return exportRecords(readPage, EXPORT_FORMATS[format], (failure) => {
       place.release()
       if (failure !== undefined) logger.warn('usage_export_failed', { accountId, error: failure })
     })

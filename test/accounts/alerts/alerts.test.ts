@@ -44,7 +44,7 @@ async function alertsOf(accountId: string): Promise<string[]> {
   return rows.map(({ kind, recipient }) => `${kind} ${recipient}`).sort()
 }
 const look = (clock = systemClock) =>
-  createAlertWorker({ database: fixture.database, clock, logger: silentLogger }).runOnce()
+  createAlertWorker({ database: fixture.database, clock, logger: silentLogger, bookedUntilMs: clock.now }).runOnce()
 const at = (nowMs: number) => ({ ...systemClock, now: () => nowMs })
 const to = (kind: string, ...people: { email: string }[]) => people.map(({ email }) => `${kind} ${email}`).sort()
 

@@ -7,6 +7,27 @@ const CHANGED = { accountName: 'Engines Ltd', by: 'ada@example.test' }
 
 const OF_ACCOUNT = { accountId: 'acct_1', accountName: 'Engines Ltd' }
 
+const PERIOD = { ...OF_ACCOUNT, from: '2026-03-02', to: '2026-03-08' }
+const USED: Pick<
+  Extract<NewMail, { kind: 'digest_weekly' }>['facts'],
+  'cost' | 'requests' | 'models' | 'keys' | 'members' | 'credit' | 'lastsUntil'
+> = {
+  cost: '41.70 USD (week before: 38.02 USD, +10 %)',
+  requests: '12,403 (week before: 13,020, −5 %)',
+  models: [
+    ['svc/alpha-with-a-name-that-is-long-enough-to-need-two-lines', '30.00 USD'],
+    ['svc/beta', '11.50 USD'],
+    ['All others', '0.20 USD'],
+  ],
+  keys: [['The key of our search, indexing and everything else that runs at night', '41.70 USD']],
+  members: [
+    ['Ada Lovelace', '40.00 USD'],
+    ['Charles Babbage', '1.70 USD'],
+  ],
+  credit: '120.00 USD',
+  lastsUntil: '2026-03-29',
+}
+
 /** Keyed by kind, so that a kind without a sample doesn't compile. */
 const BY_KIND: { [Kind in NewMail['kind']]: Extract<NewMail, { kind: Kind }>['facts'] } = {
   verify_email: {},
@@ -31,6 +52,11 @@ const BY_KIND: { [Kind in NewMail['kind']]: Extract<NewMail, { kind: Kind }>['fa
   },
   spend_unusual: { ...OF_ACCOUNT, spent: '91.20 USD', median: '12.00 USD' },
   key_expires: { ...OF_ACCOUNT, keyId: 'key_1', keyName: 'ci', days: 7, endsAt: '2026-03-09T10:20:00.000Z' },
+  digest_weekly: { ...PERIOD, isOwn: 0, ...USED },
+  digest_monthly: { ...PERIOD, isOwn: 1, ...USED, members: [], credit: '', lastsUntil: '' },
+  export_daily: { ...PERIOD, to: PERIOD.from, isOwn: 0 },
+  export_weekly: { ...PERIOD, isOwn: 1 },
+  export_monthly: { ...PERIOD, isOwn: 0 },
   idle_reversal: { reversal: 'chargeback', amount: '12.50', currency: 'EUR', undoes: 'tr_7', hasOrder: 0 },
 }
 

@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'bun:test'
 import { type RenderedMail, renderMail } from '@/accounts/mails/render'
 import { contentOf, MAIL_KINDS, type NewMail } from '@/accounts/mails/templates'
+import { escapeHtml } from '@/lib/html/escape'
 import { SAMPLES } from './samples'
 
 const BASE = { baseUrl: 'https://pay.example.test/base', service: 'svc' }
@@ -54,7 +55,10 @@ describe('a mail', () => {
     const evil = `Win <b>now</b> at https://evil.example/x\r\nBcc: a@evil.example\n\n${'x'.repeat(200)}`
     const names = ['accountName', 'invitedBy', 'browser', 'scopeName', 'keyName']
     const facts = Object.fromEntries(
-      Object.entries(sample.facts).map(([name, value]) => [name, names.includes(name) ? evil : value]),
+      Object.entries(sample.facts).map(([name, value]) => {
+        if (Array.isArray(value) && name !== 'models') return [name, value.map(([, amount]) => [evil, amount])]
+        return [name, names.includes(name) ? evil : value]
+      }),
     )
     const plain = render(sample)
     const { subject, text, html } = render({ kind: sample.kind, facts } as NewMail)
@@ -75,7 +79,7 @@ describe('a mail', () => {
       for (const page of pages) {
         const words = `sign in where you use this service, and open the page /dashboard/${page} there.`
         expect(text).toContain(words)
-        expect(html).toContain(words)
+        expect(html).toContain(escapeHtml(words))
       }
       expect(text).not.toContain('undefined')
       expect(text.trimEnd().split('\n').at(-1)).toBe('svc')

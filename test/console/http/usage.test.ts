@@ -217,6 +217,27 @@ describe('the export', () => {
     for (const row of rows) expect(row.time_utc).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
   })
 
+  test('is a JSON object in each line too, with the names and the exact amounts of the CSV', async () => {
+    const path = '/dashboard/api/a/:accountId/usage/export?from=2020-01-01T00:00:00Z'
+    const response = await ada.person.fetch(`${path}&format=jsonl`)
+    expect(response.headers.get('content-type')).toBe('application/jsonl; charset=utf-8')
+    expect(response.headers.get('content-disposition')).toMatch(
+      /^attachment; filename="usage-[\d-]+-to-[\d-]+\.jsonl"$/,
+    )
+    const lines = (await response.text()).split('\n')
+    expect(lines.pop()).toBe('')
+    const objects = lines.map((line) => JSON.parse(line) as Record<string, unknown>)
+    const rows: Record<string, string>[] = parse(await (await ada.person.fetch(path)).text(), { columns: true })
+    expect(objects.map((one) => Object.keys(one))).toEqual(rows.map((row) => Object.keys(row)))
+    expect(objects.map((one) => [one.request_id, one.cost_usd])).toEqual(
+      rows.map((row) => [row.request_id, row.cost_usd]),
+    )
+    expect(objects.find((one) => one.request_id === requestIds[0])).toMatchObject({
+      ...{ cost_usd: '0.000044', model: 'svc/alpha', input_tokens: 30, output_tokens: 7, flags: [], tool_uses: [] },
+    })
+    expect((await ada.person.json('GET', `${path}&format=xlsx`)).status).toBe(400)
+  })
+
   test('makes formulas harmless and keeps negative amounts numbers', async () => {
     const { accountId } = eve
     const evil = await gateway.apiKeys.create({ accountId, name: '=HYPERLINK("http://evil.test","x")' })

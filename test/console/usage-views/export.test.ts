@@ -4,7 +4,7 @@ import { freshDatabase } from '@test/support/stores'
 import { until } from '@test/support/until'
 import { NOON_MS, usageRecord } from '@test/usage/sample-records'
 import { GatewayError } from '@/chat/error'
-import { exportRecords } from '@/console/usage-views/export-records'
+import { EXPORT_FORMATS, exportRecords } from '@/console/usage-views/export-records'
 import { readHistory } from '@/console/usage-views/read-history'
 import { type SearchOptions, searchRecords } from '@/console/usage-views/record-search'
 import type { UsageFilter } from '@/console/usage-views/usage-filter'
@@ -24,6 +24,7 @@ beforeAll(async () => {
 })
 afterAll(() => database.close(0))
 
+const { csv } = EXPORT_FORMATS
 const ALL = { accountId: 'acct_1', fromMs: 0, toMs: NOON_MS * 2 }
 
 const pagesOf =
@@ -39,7 +40,7 @@ function watchEnds() {
 describe('exportRecords', () => {
   test('reads nothing before it is read, then everything', async () => {
     const { log, onEnd } = watchEnds()
-    const stream = exportRecords(pagesOf(ALL), onEnd)
+    const stream = exportRecords(pagesOf(ALL), csv, onEnd)
     expect(log).toEqual([])
     const text = await new Response(stream).text()
     expect(text.trimEnd().split('\r\n')).toHaveLength(2_501)
@@ -48,14 +49,14 @@ describe('exportRecords', () => {
 
   test('of no match is its header alone, also after a search through all there is', async () => {
     const { log, onEnd } = watchEnds()
-    const text = await new Response(exportRecords(pagesOf({ ...ALL, requestedModel: 'svc/none' }), onEnd)).text()
+    const text = await new Response(exportRecords(pagesOf({ ...ALL, requestedModel: 'svc/none' }), csv, onEnd)).text()
     expect(text).toMatch(/^time_utc,[a-z0-9_,]+\r\n$/)
     expect(log).toEqual(['end'])
   })
 
   test('ends once where the reader leaves', async () => {
     const { log, onEnd } = watchEnds()
-    const reader = exportRecords(pagesOf(ALL), onEnd).getReader()
+    const reader = exportRecords(pagesOf(ALL), csv, onEnd).getReader()
     await reader.read()
     await reader.cancel()
     expect(log).toEqual(['end'])
@@ -63,10 +64,10 @@ describe('exportRecords', () => {
 
   test('ends once where the reader takes nothing, before the first row or after it', async () => {
     const { log, onEnd } = watchEnds()
-    const unread = exportRecords(pagesOf(ALL), onEnd, 1)
+    const unread = exportRecords(pagesOf(ALL), csv, onEnd, 1)
     await until(() => log.length === 1, 'it to end')
     await expect(unread.getReader().read()).rejects.toThrow('takes nothing')
-    const begun = exportRecords(pagesOf(ALL), onEnd, 1).getReader()
+    const begun = exportRecords(pagesOf(ALL), csv, onEnd, 1).getReader()
     await begun.read()
     await until(() => log.length === 2, 'that one to end')
     await expect(begun.read()).rejects.toThrow('takes nothing')
@@ -76,7 +77,7 @@ describe('exportRecords', () => {
   test('breaks off where the history fails, and tells why', async () => {
     const { log, onEnd } = watchEnds()
     const failing = connectDatabase(address, { maxConnections: 1 })
-    const reader = exportRecords(pagesOf(ALL, failing), onEnd).getReader()
+    const reader = exportRecords(pagesOf(ALL, failing), csv, onEnd).getReader()
     expect((await reader.read()).done).toBe(false)
     await failing.close(0)
     await expect(reader.read()).rejects.toThrow()

@@ -56,7 +56,7 @@ test('of a burst of exports only so many begin, of one account and of all togeth
     return result
   }
   const ask = (accountId: string) => {
-    const exporting = views.export({ accountId, fromMs: 0, toMs: 1 })
+    const exporting = views.export({ accountId, fromMs: 0, toMs: 1 }, 'csv')
     return exporting.catch((error: unknown) => (error instanceof GatewayError ? error.kind : 'bug'))
   }
   const burst = Array.from({ length: 40 }, (_, index) => ask(`acct_${index % 10}`))

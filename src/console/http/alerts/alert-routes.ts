@@ -1,21 +1,17 @@
 /** The routes of an account's alerts: thresholds and addresses for those who may, and for everybody which mails they get. */
 import { type Static, Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
-import {
-  type AlertSettings,
-  type ChangeAlertsOutcome,
-  type choose,
-  MAX_ALERT_ADDRESSES,
-} from '@/accounts/alerts/settings'
+import { type AlertSettings, type ChangeAlertsOutcome, MAX_ALERT_ADDRESSES } from '@/accounts/alerts/settings'
 import type { ChangedBy } from '@/accounts/audit'
 import { mayDo } from '@/accounts/members/permissions'
+import type { chooseMails } from '@/accounts/scheduled-mails/choices'
 import { GatewayError, invalidRequest } from '@/chat/error'
 import type { Member } from '@/console/auth/viewer'
 import { changedBy } from '@/console/http/changed-by'
 import { ACCOUNT_PREFIX, type GuardDeps, guard } from '@/console/http/guard'
 import { Email } from '@/console/http/session/schemas'
 import { exactly } from '@/console/http/wire'
-import { ALERT_KINDS, type AlertKind } from '@/db/alert-schema'
+import { ALERT_KINDS, type AlertKind, OPTIONAL_KINDS, SCHEDULED_KINDS, type ScheduledKind } from '@/db/alert-schema'
 import { titled } from '@/http/openapi/titled'
 import { formatUsd, type Nano, parseUsd } from '@/lib/money'
 import { oneOf, orNull } from '@/lib/schemas'
@@ -27,7 +23,9 @@ export type AlertRouteDeps = GuardDeps &
       read(accountId: string): Promise<AlertSettings>
       change(change: { accountId: string; by: ChangedBy } & Partial<AlertSettings>): Promise<ChangeAlertsOutcome>
       choices(accountId: string, email: string): Promise<Record<AlertKind, boolean>>
-      choose(choice: Parameters<typeof choose>[1]): Promise<void>
+      /** Which of the scheduled mails an address gets. */
+      scheduled(accountId: string, email: string): Promise<Record<ScheduledKind, boolean>>
+      choose(choice: Parameters<typeof chooseMails>[1]): Promise<void>
       /** Whether mails are sent here at all. */
       isPossible: boolean
     }
@@ -43,13 +41,11 @@ const Addresses = Type.Array(Email, {
   description: 'Who gets alerts of the account beside its owners and those who look after bills',
 })
 
-const Choices = Type.Object(
-  Object.fromEntries(ALERT_KINDS.map((kind) => [kind, Type.Boolean()])) as Record<
-    AlertKind,
-    ReturnType<typeof Type.Boolean>
-  >,
-  { description: 'Which of them one gets oneself' },
-)
+const choicesOf = <Kind extends string>(kinds: readonly Kind[], description: string) =>
+  Type.Object(
+    Object.fromEntries(kinds.map((kind) => [kind, Type.Boolean()])) as Record<Kind, ReturnType<typeof Type.Boolean>>,
+    { description },
+  )
 
 const Settings = Type.Object({
   firstUsd: Threshold('The first threshold of the balance'),
@@ -60,7 +56,8 @@ const Settings = Type.Object({
 const AlertsBody = titled('Alerts', {
   isMailPossible: Type.Boolean({ description: 'False where this service sends no mail' }),
   email: Type.String({ description: 'Where one’s own mails go' }),
-  own: Choices,
+  own: choicesOf<AlertKind>(ALERT_KINDS, 'Which of them one gets oneself'),
+  scheduled: choicesOf<ScheduledKind>(SCHEDULED_KINDS, 'Which mails one gets at the end of each period'),
   getsAll: Type.Boolean({
     description: 'Whether one’s role gets those of the whole account, not only of one’s own keys and budget',
   }),
@@ -73,7 +70,7 @@ const ChangeBody = exactly({
   secondUsd: Type.Optional(Settings.properties.secondUsd),
   addresses: Type.Optional(Addresses),
 })
-const ChoiceBody = exactly({ kind: oneOf(ALERT_KINDS), isWanted: Type.Boolean() })
+const ChoiceBody = exactly({ kind: oneOf(OPTIONAL_KINDS), isWanted: Type.Boolean() })
 
 /** Mounts `/dashboard/api/a/:accountId/alerts`, and the page that turns alerts off. */
 export function alertRoutes(deps: AlertRouteDeps) {
@@ -119,7 +116,7 @@ function accountRoutes(deps: AlertRouteDeps) {
         body: ChoiceBody,
         response: AlertsBody,
         detail: {
-          summary: 'Turn a kind of alerts off or on',
+          summary: 'Turn a kind of mails off or on',
           description: 'For oneself, in this account. Mails of one’s own sign-in and membership can’t be turned off.',
         },
       },
@@ -127,14 +124,16 @@ function accountRoutes(deps: AlertRouteDeps) {
 }
 
 async function show({ alerts }: AlertRouteDeps, { accountId, accountRole, email }: Member): Promise<AlertsBody> {
-  const [{ first, second, addresses }, own] = await Promise.all([
+  const [{ first, second, addresses }, own, scheduled] = await Promise.all([
     alerts.read(accountId),
     alerts.choices(accountId, email),
+    alerts.scheduled(accountId, email),
   ])
   return {
     isMailPossible: alerts.isPossible,
     email,
     own,
+    scheduled,
     getsAll: mayDo(accountRole, 'alerts.change'),
     account: mayDo(accountRole, 'billing.read')
       ? { firstUsd: usdOf(first), secondUsd: usdOf(second), addresses }

@@ -1,8 +1,8 @@
-/** The page, and the address for mail programs (RFC 8058), by which somebody turns a kind of alerts off without signing in. */
+/** The page, and the address for mail programs (RFC 8058), by which somebody turns a kind of mails off without signing in. */
 import { createHash } from 'node:crypto'
 import { Elysia } from 'elysia'
 import { readUnsubscribeToken, UNSUBSCRIBE_PATH, type Unsubscription } from '@/accounts/alerts/unsubscribe'
-import type { AlertKind } from '@/db/alert-schema'
+import type { OptionalKind } from '@/db/alert-schema'
 import { queryOf } from '@/http/request-line'
 import { escapeHtml } from '@/lib/html/escape'
 
@@ -38,11 +38,16 @@ export function unsubscribeRoutes(deps: UnsubscribeDeps) {
     )
 }
 
-const WORDS: Record<AlertKind, string> = {
+const WORDS: Record<OptionalKind, string> = {
   balance: 'alerts of low credit',
   budget: 'alerts of budgets',
   spend: 'alerts of unusual spend',
   key_expiry: 'reminders of keys that expire',
+  digest_weekly: 'digests of the week’s usage',
+  digest_monthly: 'digests of the month’s usage',
+  export_daily: 'mails with the records of a day',
+  export_weekly: 'mails with the records of a week',
+  export_monthly: 'mails with the records of a month',
 }
 
 const ASK = ({ kind, email }: Unsubscription) => `<h1>No more ${WORDS[kind]}?</h1>
@@ -74,7 +79,7 @@ const POLICY = [
 function respond(body: string, status: number): Response {
   const html = `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">
-<title>Alerts by mail</title><style>${STYLE}</style></head><body><main>${body}
+<title>Mails</title><style>${STYLE}</style></head><body><main>${body}
 </main></body></html>
 `
   return new Response(html, {

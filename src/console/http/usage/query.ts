@@ -45,6 +45,14 @@ export const PageQuery = Type.Composite([
 
 export const SeriesQuery = Type.Composite([FilterQuery, Type.Object({ group: Type.Optional(oneOf(SERIES_GROUPS)) })])
 
+export const ExportQuery = Type.Composite([
+  FilterQuery,
+  Type.Object({
+    format: Type.Optional(oneOf(['csv', 'jsonl'], { description: 'CSV unless it is said', default: 'csv' })),
+  }),
+])
+export type ExportQuery = Static<typeof ExportQuery>
+
 const DEFAULT_RANGE_MS = 30 * 86_400_000
 /** Requests that are settled while the answer is on its way belong to it, whatever the clocks say. */
 const AHEAD_MS = 60_000

@@ -5,14 +5,15 @@ import type { CatalogSource } from '@/catalog/reload/live-catalog'
 import { GatewayError } from '@/chat/error'
 import { ACCOUNT_PREFIX, type GuardDeps, guard, IN_ACCOUNT } from '@/console/http/guard'
 import { sightOf } from '@/console/http/key-authority'
-import { CSV_FILE, csvFile } from '@/console/http/wire'
+import { CSV_FILE, fileAnswer } from '@/console/http/wire'
+import type { ExportFormat } from '@/console/usage-views/export-records'
 import { FLAG_WORDS, RULE_WORDS } from '@/console/usage-views/plain-words'
-import type { Sight, UsageFilter } from '@/console/usage-views/usage-filter'
+import type { Sight } from '@/console/usage-views/usage-filter'
 import type { UsageViews } from '@/console/usage-views/usage-views'
 import { utcDayOf } from '@/console/usage-views/utc-day'
 import { BILLING_RULES, RECORD_FLAGS } from '@/ledger/usage-record'
 import { SeriesBody, TotalsBody, toSeriesBody, toTotalsBody, toUsagePage, UsagePage } from './bodies'
-import { FilterQuery, filterOf, fromCursor, PageQuery, SeriesQuery } from './query'
+import { ExportQuery, FilterQuery, filterOf, fromCursor, PageQuery, SeriesQuery } from './query'
 import { RecordDetailBody, toRecordDetailBody } from './record-detail-body'
 
 export type DashboardUsageDeps = GuardDeps & { usage: UsageViews; catalog: CatalogSource }
@@ -71,9 +72,9 @@ export function dashboardUsageRoutes(deps: DashboardUsageDeps) {
       response: RecordDetailBody,
       detail: RECORD,
     })
-    .get('/export', ({ viewer, query }) => exportCsv(usage, filterOf(query, sightOf(viewer))), {
+    .get('/export', ({ viewer, query }) => exportFile(usage, query, sightOf(viewer)), {
       may: 'usage.read',
-      query: FilterQuery,
+      query: ExportQuery,
       detail: EXPORT,
     })
 }
@@ -106,11 +107,16 @@ const RECORD = {
     'that decided the cost.',
 }
 const EXPORT = {
-  summary: 'Charged requests as CSV',
+  summary: 'Charged requests as CSV or JSON lines',
   description:
     'Takes the same filter as the list and streams all matches, newest first; 400 where `from` lies before what is archived. Texts that a spreadsheet would take for a ' +
     'formula are preceded by an apostrophe.',
-  responses: CSV_FILE,
+  responses: {
+    200: {
+      description: 'CSV with a header row, or an object in each line, with the same names',
+      content: { ...CSV_FILE[200].content, 'application/jsonl': { schema: { type: 'string' } } },
+    },
+  },
 } as const
 
 async function choices({ usage, catalog }: DashboardUsageDeps, sight: Sight) {
@@ -135,7 +141,10 @@ async function noRecordWords(usage: UsageViews): Promise<string> {
   return beforeMs === null ? words : `${words} Requests before ${utcDayOf(beforeMs)} are archived.`
 }
 
-async function exportCsv(usage: UsageViews, filter: UsageFilter): Promise<Response> {
-  const name = `usage-${utcDayOf(filter.fromMs)}-to-${utcDayOf(filter.toMs - 1)}.csv`
-  return csvFile(name, await usage.export(filter))
+const FILE_TYPES: Record<ExportFormat, string> = { csv: 'text/csv', jsonl: 'application/jsonl' }
+
+async function exportFile(usage: UsageViews, { format = 'csv', ...query }: ExportQuery, sight: Sight) {
+  const filter = filterOf(query, sight)
+  const name = `usage-${utcDayOf(filter.fromMs)}-to-${utcDayOf(filter.toMs - 1)}.${format}`
+  return fileAnswer(name, FILE_TYPES[format], await usage.export(filter, format))
 }

@@ -7,6 +7,7 @@ import { queryClient } from '@/dashboard/query'
 
 export type { AlertsBody } from '@/console/http/alerts/alert-routes'
 export type AlertKind = keyof AlertsBody['own']
+export type ScheduledKind = keyof AlertsBody['scheduled']
 
 const ALERTS = ['alerts'] as const
 
@@ -16,7 +17,7 @@ export function useAlerts() {
 }
 
 /** Turns a kind off or on for the person. */
-export async function chooseAlert(kind: AlertKind, isWanted: boolean): Promise<void> {
+export async function chooseMails(kind: AlertKind | ScheduledKind, isWanted: boolean): Promise<void> {
   queryClient.setQueryData(ALERTS, await answer(accountApi().alerts.own.put({ kind, isWanted })))
 }
 

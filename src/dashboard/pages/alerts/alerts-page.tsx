@@ -7,7 +7,7 @@ import { Page } from '@/dashboard/components/page'
 import { Section } from '@/dashboard/components/section'
 import { Loaded } from '@/dashboard/components/states/loaded'
 import { formatMoney } from '@/dashboard/format'
-import { type AlertKind, type AlertsBody, chooseAlert, useAlerts } from './alerts-data'
+import { type AlertKind, type AlertsBody, chooseMails, type ScheduledKind, useAlerts } from './alerts-data'
 import { AlertsForm } from './alerts-form'
 
 const KINDS: readonly { kind: AlertKind; label: string; all: string; own: string }[] = [
@@ -37,10 +37,25 @@ const KINDS: readonly { kind: AlertKind; label: string; all: string; own: string
   },
 ]
 
+const SCHEDULED: readonly { kind: ScheduledKind; label: string; description: string }[] = [
+  {
+    kind: 'digest_weekly',
+    label: 'Usage of the week',
+    description: 'On Monday: requests, cost, and what cost the most.',
+  },
+  { kind: 'digest_monthly', label: 'Usage of the month', description: 'The same on the first of the month.' },
+  { kind: 'export_daily', label: 'Records of each day', description: 'A link to each day’s export.' },
+  { kind: 'export_weekly', label: 'Records of each week', description: 'A link to the export, on Monday.' },
+  { kind: 'export_monthly', label: 'Records of each month', description: 'A link to the export, on the first.' },
+]
+
 /** The page at `/alerts`. */
 export function AlertsPage() {
   return (
-    <Page title="Alerts" description="Mails about credit, budgets and keys. Each has a link that turns off its kind.">
+    <Page
+      title="Alerts"
+      description="Mails about credit, budgets, keys and usage. Each has a link that turns off its kind."
+    >
       <Loaded query={useAlerts()}>
         {(alerts) => (
           <>
@@ -50,6 +65,7 @@ export function AlertsPage() {
               </Alert>
             )}
             <OwnMails alerts={alerts} />
+            <ScheduledMails alerts={alerts} />
             <AccountAlerts alerts={alerts} />
             <AlwaysSent />
           </>
@@ -59,15 +75,38 @@ export function AlertsPage() {
   )
 }
 
-function OwnMails({ alerts: { email, own, getsAll } }: { alerts: AlertsBody }) {
+/** One at a time: the answer says all of them. No switch is disabled meanwhile, which would take the focus from it. */
+function useChoice(): (kind: AlertKind | ScheduledKind, isWanted: boolean) => Promise<void> {
   const isRunning = useRef(false)
-  /** One at a time: the answer says all of them. No switch is disabled meanwhile, which would take the focus from it. */
-  async function change(kind: AlertKind, isWanted: boolean): Promise<void> {
+  return async (kind, isWanted) => {
     if (isRunning.current) return
     isRunning.current = true
-    await chooseAlert(kind, isWanted).catch(notifyError)
+    await chooseMails(kind, isWanted).catch(notifyError)
     isRunning.current = false
   }
+}
+
+function ScheduledMails({ alerts: { scheduled } }: { alerts: AlertsBody }) {
+  const change = useChoice()
+  return (
+    <Section title="Scheduled mails" description="Of the usage that you may see. None is sent of a time without any.">
+      <Stack gap="md">
+        {SCHEDULED.map(({ kind, label, description }) => (
+          <Switch
+            key={kind}
+            label={label}
+            description={description}
+            checked={scheduled[kind]}
+            onChange={(event) => void change(kind, event.currentTarget.checked)}
+          />
+        ))}
+      </Stack>
+    </Section>
+  )
+}
+
+function OwnMails({ alerts: { email, own, getsAll } }: { alerts: AlertsBody }) {
+  const change = useChoice()
   return (
     <Section title="Your mails" description={<span className="wrap-anywhere">To {email}, for this account.</span>}>
       <Stack gap="md">

@@ -48,16 +48,15 @@ export function UsagePage() {
         </>
       }
       actions={
-        <Button
-          component="a"
-          variant="default"
-          display={isAllArchived(filter.filters, archivedBefore) ? 'none' : undefined}
-          href={accountPath(`usage/export?${new URLSearchParams(exportQuery(filter.filters, archivedBefore))}`)}
-          download
-          leftSection={<IconDownload size={16} />}
-        >
-          Export CSV
-        </Button>
+        !isAllArchived(filter.filters, archivedBefore) && (
+          <Group gap="xs">
+            <ExportLink label="Export CSV" query={exportQuery(filter.filters, archivedBefore)} />
+            <ExportLink
+              label="JSON lines"
+              query={{ ...exportQuery(filter.filters, archivedBefore), format: 'jsonl' }}
+            />
+          </Group>
+        )
       }
     >
       <FilterBar {...filter} />
@@ -67,6 +66,20 @@ export function UsagePage() {
       <Records {...filter} />
       <RecordDrawer requestId={requestId} close={() => setParams(without('request'), { replace: true })} />
     </Page>
+  )
+}
+
+function ExportLink({ label, query }: { label: string; query: Record<string, string> }) {
+  return (
+    <Button
+      component="a"
+      variant="default"
+      href={accountPath(`usage/export?${new URLSearchParams(query)}`)}
+      download
+      leftSection={<IconDownload size={16} />}
+    >
+      {label}
+    </Button>
   )
 }
 

@@ -28,6 +28,10 @@ describe('alerts of an account', () => {
     expect((await owner.json('GET', PATH)).body).toEqual({
       ...{ isMailPossible: true, email: owner.email, getsAll: true },
       own: { balance: true, budget: true, spend: true, key_expiry: true },
+      scheduled: {
+        ...{ digest_weekly: false, digest_monthly: false },
+        ...{ export_daily: false, export_weekly: false, export_monthly: false },
+      },
       account: { firstUsd: '10', secondUsd: '2', addresses: [] },
     })
   })

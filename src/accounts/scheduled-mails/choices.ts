@@ -1,0 +1,57 @@
+/** Which mails a member gets of an account at the end of each period: none until they ask for one. */
+import { and, eq, inArray, sql } from 'drizzle-orm'
+import { choose } from '@/accounts/alerts/settings'
+import { ALERT_KINDS, type OptionalKind, SCHEDULED_KINDS, type ScheduledKind, scheduledMails } from '@/db/alert-schema'
+import { memberships, users } from '@/db/auth-schema'
+import type { Database } from '@/db/client'
+import { latestPeriod, UNIT_OF } from './periods'
+
+type MailChoice = { accountId: string; email: string; kind: OptionalKind; isWanted: boolean }
+
+/** Turns a kind of mails, alerts or scheduled ones, off or on for one address. Saying it again changes nothing. */
+export async function chooseMails(database: Database, { kind, ...choice }: MailChoice, nowMs: number): Promise<void> {
+  const alert = ALERT_KINDS.find((one) => one === kind)
+  if (alert) return await choose(database, { ...choice, kind: alert })
+  const scheduled = SCHEDULED_KINDS.find((one) => one === kind)
+  if (scheduled) await schedule(database, { ...choice, kind: scheduled }, nowMs)
+}
+
+/** Which of the scheduled mails a person gets. */
+export async function readScheduled(
+  { db }: Database,
+  accountId: string,
+  email: string,
+): Promise<Record<ScheduledKind, boolean>> {
+  const rows = await db
+    .select({ kind: scheduledMails.kind })
+    .from(scheduledMails)
+    .innerJoin(users, eq(users.id, scheduledMails.userId))
+    .where(and(eq(scheduledMails.accountId, accountId), eq(users.email, email.toLowerCase())))
+  const asked = new Set(rows.map(({ kind }) => kind))
+  return Object.fromEntries(SCHEDULED_KINDS.map((kind) => [kind, asked.has(kind)])) as Record<ScheduledKind, boolean>
+}
+
+/** The first one is of the period that ends next. Of whoever is no member nothing is kept. */
+async function schedule(
+  { db }: Database,
+  { accountId, email, kind, isWanted }: Omit<MailChoice, 'kind'> & { kind: ScheduledKind },
+  nowMs: number,
+): Promise<void> {
+  const person = db.select({ id: users.id }).from(users).where(eq(users.email, email.toLowerCase()))
+  if (!isWanted) {
+    const own = [eq(scheduledMails.accountId, accountId), eq(scheduledMails.kind, kind)]
+    await db.delete(scheduledMails).where(and(...own, inArray(scheduledMails.userId, person)))
+    return
+  }
+  const { from } = latestPeriod(UNIT_OF[kind], nowMs)
+  const row = { accountId: memberships.accountId, userId: memberships.userId }
+  const member = db
+    .select({
+      ...row,
+      kind: sql<ScheduledKind>`${kind}`.as('kind'),
+      toldFrom: sql<string>`${from}::date`.as('told_from'),
+    })
+    .from(memberships)
+    .where(and(eq(memberships.accountId, accountId), inArray(memberships.userId, person)))
+  await db.insert(scheduledMails).select(member).onConflictDoNothing()
+}

@@ -1,0 +1,84 @@
+/** Writes the scheduled mails that are due: one of each period to whoever asked for it, with what remembers that in one transaction. */
+import { and, eq, lt } from 'drizzle-orm'
+import { writeMails } from '@/accounts/mails/outbox'
+import type { NewMail } from '@/accounts/mails/templates'
+import { mayDo, seesAllUsage } from '@/accounts/members/permissions'
+import { SCHEDULED_KINDS, type ScheduledKind, scheduledMails } from '@/db/alert-schema'
+import type { AccountRole } from '@/db/auth-schema'
+import type { Database } from '@/db/client'
+import { digestWords } from './digest-words'
+import { latestPeriod, type Period, UNIT_OF } from './periods'
+import { readDigest } from './read-digest'
+
+/** So long after a period its usage is still on its way to the history, where nobody says that it is not. */
+const SETTLING_MS = 3_600_000
+const ROUND_SIZE = 100
+
+/** `bookedUntilMs`: everything that was charged before this moment is in the history. */
+type ScheduleClock = { nowMs: number; bookedUntilMs: number }
+
+/**
+ * How many were due. Of several periods that have passed meanwhile the latest is told. Nothing is told of one in which nothing was used,
+ * and none is sent to an address that was refused.
+ */
+export async function writeScheduledMails(database: Database, clock: ScheduleClock): Promise<number> {
+  let count = 0
+  for (const kind of SCHEDULED_KINDS) {
+    const period = latestPeriod(UNIT_OF[kind], Math.min(clock.nowMs - SETTLING_MS, clock.bookedUntilMs))
+    for (const due of await dueMails(database, kind, period)) {
+      if (await writeOne(database, kind, period, due, clock.nowMs)) count += 1
+    }
+  }
+  return count
+}
+
+type DueMail = {
+  accountId: string
+  accountName: string
+  userId: string
+  role: AccountRole
+  developersSeeAllUsage: boolean
+  email: string
+  isRefused: boolean
+}
+
+async function dueMails({ sql }: Database, kind: ScheduledKind, { from }: Period): Promise<DueMail[]> {
+  return await sql<DueMail[]>`
+    SELECT s.account_id AS "accountId", a.name AS "accountName", s.user_id AS "userId", m.role,
+      a.developers_see_all_usage AS "developersSeeAllUsage", u.email, r.email IS NOT NULL AS "isRefused"
+    FROM scheduled_mails s JOIN accounts a ON a.id = s.account_id JOIN users u ON u.id = s.user_id
+      JOIN memberships m ON m.account_id = s.account_id AND m.user_id = s.user_id
+      LEFT JOIN refused_mail_addresses r ON r.email = lower(u.email)
+    WHERE s.kind = ${kind} AND s.told_from < ${from}::text::date AND u.disabled_at IS NULL LIMIT ${ROUND_SIZE}`
+}
+
+/** False where another gateway has done it meanwhile. */
+async function writeOne(
+  { db, sql }: Database,
+  kind: ScheduledKind,
+  period: Period,
+  due: DueMail,
+  nowMs: number,
+): Promise<boolean> {
+  const { accountId, userId, email } = due
+  const madeBy = seesAllUsage(due.role, due.developersSeeAllUsage) ? undefined : userId
+  const today = new Date(nowMs).toISOString().slice(0, 10)
+  const digest = await readDigest(sql, { accountId, madeBy }, period, today)
+  const { accountName } = due
+  const facts = { accountId, accountName, from: period.from, to: period.to, isOwn: madeBy === undefined ? 0 : 1 }
+  const words = digestWords(digest, period, { seesCredit: mayDo(due.role, 'billing.read'), nowMs })
+  const mail = { kind, facts: kind.startsWith('digest') ? { ...facts, ...words } : facts } as NewMail
+  return await db.transaction(async (transaction) => {
+    const own = [eq(scheduledMails.accountId, accountId), eq(scheduledMails.userId, userId)]
+    const told = await transaction
+      .update(scheduledMails)
+      .set({ toldFrom: period.from })
+      .where(and(...own, eq(scheduledMails.kind, kind), lt(scheduledMails.toldFrom, period.from)))
+      .returning({ kind: scheduledMails.kind })
+    if (told.length === 0) return false
+    if (digest.requests > 0 && !due.isRefused) {
+      await writeMails(transaction, mail, [email], { eventId: `${kind}:${accountId}:${period.from}` })
+    }
+    return true
+  })
+}
