@@ -42,7 +42,7 @@ and as a stream.
 - · the client's format has no way to ask for it
 - \`-\` the row is about other providers
 
-Each column is a client's format, with a mark for each format of a provider, or one for all. Rows that name a limited provider show what the catalogue's \`quirks\` change.
+Each column is a client's format, with a mark for each provider's format (C M G R), or one for all. Rows that name a limited provider show what the catalogue's \`quirks\` change.
 
 **Repairs.** Within one format, bytes pass unchanged as long as they keep the published shape. A field that breaks it, so that official clients
 fail, is corrected: incomplete tool calls, arguments as objects, contents as parts, roles, finish reasons, usage, missing fields, event names;
@@ -78,8 +78,7 @@ function renderProviders(): string {
   const cases = PROVIDERS_ALONE.reduce((sum, group) => sum + group.cases.length, 0)
   return `## Streams, shapes and errors of providers
 
-${cases} further cases change what a provider does: line ends, streams cut anywhere between bytes, one piece where a stream was asked for
-and the reverse, shapes that differ from the published one, errors before and inside an answer. A client of another format gets the whole answer, or an error,
+${cases} further cases change what a provider does: line ends, cuts anywhere between bytes, odd shapes, errors before and inside an answer. A client of another format gets the whole answer, or an error,
 in its own format; a client of the same format may get an odd shape as its provider sent it.
 `
 }
@@ -88,7 +87,7 @@ in its own format; a client of the same format may get an odd shape as its provi
 function renderPairs(rows: readonly Row[]): string {
   const used = PAIRS.filter((_, index) => rows.some(({ marks }) => marks[index] !== ''))
   if (used.length <= FORMAT_NAMES.length) return renderRows('', PAIR_NAMES, rows)
-  const providers = FORMAT_NAMES.map((provider) => LETTER[provider]).join(' ')
+
   const byClient = rows.map(({ name, marks }): Row => {
     const cells = FORMAT_NAMES.map((_, client) => {
       return FORMAT_NAMES.map((_, provider) => marks[client * FORMAT_NAMES.length + provider] || '-')
@@ -97,7 +96,7 @@ function renderPairs(rows: readonly Row[]): string {
   })
   return renderRows(
     '',
-    FORMAT_NAMES.map((client) => `${LETTER[client]} → ${providers}`),
+    FORMAT_NAMES.map((client) => LETTER[client]),
     byClient,
   )
 }
