@@ -8,23 +8,23 @@ export function renderEmbeddings(): string {
 
 | | C→C | C→G | G→C | G→G |
 |---|:-:|:-:|:-:|:-:|
-| one text, and a list of texts | ✓ | ✓ | ✓ | ✓ |
-| tokens, and a list of tokens | ✓ | ✗¹ | · | · |
+| a text, a list of texts | ✓ | ✓ | ✓ | ✓ |
+| lists of tokens | ✓ | ✗¹ | · | · |
 | vectors as numbers | ✓ | ✓ | ✓ | ✓ |
 | vectors in base64 (\`encoding_format\`) | ✓ | ✓² | · | · |
-| the other encoding than was asked for, from the provider | ✓² | · | ✓² | · |
+| the provider's other encoding | ✓² | · | ✓² | · |
 | \`dimensions\`, \`outputDimensionality\` | ✓ | ✓ | ✓ | ✓ |
-| more inputs than one call of the provider takes (100) | · | ✓³ | · | · |
+| more than 100 inputs | · | ✓³ | · | · |
 | \`user\` | ✓ | ~⁴ | · | · |
 | \`taskType\`, \`title\`, \`autoTruncate\` | · | · | ~⁴ | ✓ |
 | several texts in one content | · | · | ~⁵ | ✓ |
-| images and other parts that are no text | · | · | ✗ | ✗ |
+| images | · | · | ✗ | ✗ |
 | usage that the provider does not state | ✓⁶ | ✓⁶ | ✓⁶ | ✓⁶ |
 | another model as a fallback | ✗ | ✗ | · | · |
 
 1. unless another target of the model reads tokens
 2. converted here: numbers become the nearest 32-bit floats
-3. asked for one after another; one call that fails for good fails the request, which then costs nothing
+3. asked for one after another; one failed call fails the request, which then costs nothing
 4. left out, and named in \`x-svc-left-out\`
 5. joined by line feeds
 6. counted here, and marked as estimated
