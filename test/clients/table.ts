@@ -7,13 +7,7 @@ import { FRAMEWORKS, SCENARIOS } from './python/frameworks'
 import { PYTHON_LIBRARIES } from './python/libraries'
 import { versionIn } from './python/versions'
 
-const COLUMNS = [
-  'text, stream, tools, errors',
-  'its own tool runner',
-  'counting tokens',
-  'arguments in pieces',
-  'parsed answers, images, async client, leaving mid-stream',
-] as const
+const COLUMNS = ['text, stream, tools, errors', 'its own tool runner', 'counting tokens'] as const
 
 /** The section, made of what the tests themselves go by. */
 export function renderLibraries(): string {
@@ -24,7 +18,7 @@ Each with providers of all four formats, in one piece and as a stream; only the 
 
 - ✓ tested
 - · the library has no such thing
-- (empty) left to others
+- (empty) not tested
 
 ${renderRows('', COLUMNS, rows)}
 
@@ -39,19 +33,19 @@ function frameworkName({ name, packages }: (typeof FRAMEWORKS)[number]): string 
 }
 
 function rowOf({ name, runTools, countTokens }: (typeof LIBRARIES)[number]): Row {
-  return { name: `${name} (Node)`, marks: ['✓', markOf(runTools), markOf(countTokens), '', ''] }
+  return { name: `${name} (Node)`, marks: ['✓', markOf(runTools), markOf(countTokens)] }
 }
 
 function pythonRowOf({ name, has }: (typeof PYTHON_LIBRARIES)[number]): Row {
-  const optional = (['runTools', 'countTokens', 'pieces'] as const).map((ability) => markOf(has.includes(ability)))
-  return { name: `${name} ${versionIn('sdks', name)} (Python)`, marks: ['✓', ...optional, '✓'] }
+  const optional = (['runTools', 'countTokens'] as const).map((ability) => markOf(has.includes(ability)))
+  return { name: `${name} ${versionIn('sdks', name)} (Python)`, marks: ['✓', ...optional] }
 }
 
 function javaRowOf({ name, artifact, counts }: (typeof JAVA_LIBRARIES)[number]): Row {
   const interfaceOf = name === 'openai-responses' ? ', responses' : ''
   return {
     name: `${artifact}${interfaceOf} ${javaVersionOf(artifact)} (Java)`,
-    marks: ['✓', '', markOf(counts), '', ''],
+    marks: ['✓', '', markOf(counts)],
   }
 }
 
