@@ -2,7 +2,7 @@
 import { renderLibraries } from '@test/clients/table'
 import { FORMAT_NAMES, type FormatName } from '@/chat/format-name'
 import { GROUPS, PROVIDERS_ALONE } from './cases/index'
-import { ROUND_TRIPS } from './cases/round-trips'
+
 import { renderDialects } from './dialects-table'
 import { renderEmbeddings } from './embeddings-table'
 import { noteOn } from './expectation'
@@ -139,6 +139,5 @@ In a tool loop the first answer is signed; a client sends the history and the re
 - A client of the signer's own format that has dropped the signature gets nothing restored.
 - A provider of another format gets the history without any signature.
 
-Tested: ${ROUND_TRIPS.map(({ name, signedBy }) => `${name} (${LETTER[signedBy]})`).join(' · ')}.
 `
 }
