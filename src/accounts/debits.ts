@@ -11,7 +11,7 @@ import { lockAccount } from './in-order'
 /** `amount` is positive. `allowNegative`: take it in any case, also where the ledger cannot be asked. */
 type Debit = Withheld & { allowNegative: boolean }
 
-/** When the history is asked what became of a debit that nobody has ended. */
+/** When the history is asked what became of a debit that has not ended. */
 const WITHHELD_TTL_MS = 60_000
 
 /**

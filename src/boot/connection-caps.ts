@@ -30,7 +30,7 @@ const CALM_SHARE = 1 / 64
 const CALM_CHECK_MS = 1_000
 /** Where many are open, as many more may come in little time. */
 const BUSY_CHECK_MS = 20
-/** Ending one takes some microseconds: so many at a time hold nobody up. */
+/** Ending one takes some microseconds: so many at a time delay no request. */
 const MAX_ENDED = 2_000
 /** A look that finds nothing to end is not repeated before there are so many more, or so much time has passed. */
 const GROWTH = 64

@@ -34,14 +34,14 @@ const MAX_LINES = 20
 
 /** How often the whole store is searched for accounts, rather than its own lists read. */
 const SEARCH_INTERVAL_MS = 24 * 60 * 60 * 1_000
-/** A check is nobody's hurry: the stores belong to those who pay. */
+/** A check goes slowly, so that the stores are free for paid requests. */
 const WORK_SHARE = 0.25
 
 const SEARCHED_KEY = 'ledger-check:searched'
 const TURN_KEY = 'ledger-check:turn'
 const REPORT_KEY = 'ledger-check:report'
 
-/** Creates a watch that is not running yet. A check under way at its stop has five seconds; a longer one is abandoned, and harms nobody. */
+/** Creates a watch that is not running yet. A check under way at its stop has five seconds; a longer one is abandoned, and does no harm. */
 export function createLedgerWatch(options: LedgerWatchOptions): BackgroundWorker {
   const { redis, logger, onReport, intervalMs = DEFAULT_INTERVAL_MS } = options
   const loop = createWorkerLoop({ round, onFailure, stopTimeoutMs: STOP_TIMEOUT_MS })

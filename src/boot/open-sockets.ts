@@ -25,7 +25,7 @@ export interface OpenSockets {
   list(localPort: number): OpenSocket[]
   /** Ends a connection both ways; the server hears of it as of any other that has ended, and closes it. */
   end(socket: OpenSocket): void
-  /** Lets nobody new in at `localPort`: a newcomer's packets are dropped until the listener closes. */
+  /** Holds back new connections at `localPort`: a newcomer's packets are dropped until the listener closes. */
   turnAwayNewcomers(localPort: number): void
   /** Closes the listener alone: newcomers are refused, and connections that are kept, idle or not, are served on. */
   closeListener(localPort: number): void

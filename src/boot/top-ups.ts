@@ -1,4 +1,4 @@
-/** Wires what credit is bought with: the orders, the ways to pay for them, and who hears of payments. */
+/** Wires what credit is bought with: the orders, the ways to pay for them, and the listeners of payments. */
 import type { Config } from '@/config/config'
 import { createDepositDesk, type DepositDesk } from '@/console/orders/deposits/deposit-desk'
 import {

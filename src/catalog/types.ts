@@ -67,7 +67,7 @@ export type ToolPrice = { price: Nano; cost?: Nano; per: 'use' | 'request'; maxU
 /** By the tool's name, such as `web_search`. */
 export type ToolPrices = ReadonlyMap<string, ToolPrice>
 
-/** `cost` is what the provider charges us, by the operator's word: undefined where nobody said. Customers never see it. */
+/** `cost` is what the provider charges us, by the operator's word: undefined where it is not stated. Customers never see it. */
 export type Target = {
   provider: Provider
   model: string

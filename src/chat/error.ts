@@ -89,7 +89,7 @@ export function knownError(error: unknown): GatewayError {
     : new GatewayError('internal', 'The service had an internal error. Try again.')
 }
 
-/** The header that says when a retry may succeed, in whole seconds from 1; none where nobody knows. */
+/** The header that says when a retry may succeed, in whole seconds from 1; none where unknown. */
 export function retryHeader({ options: { retryAfterSeconds } }: GatewayError): { 'retry-after'?: string } {
   return retryAfterSeconds === undefined ? {} : { 'retry-after': String(Math.max(1, Math.ceil(retryAfterSeconds))) }
 }

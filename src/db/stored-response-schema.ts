@@ -18,7 +18,7 @@ export const storedResponses = pgTable(
     answer: text('answer').notNull(),
     /** Of both texts. */
     bytes: integer('bytes').notNull(),
-    /** In both texts; null in rows that nobody has measured, as the next three. */
+    /** In both texts; null in rows without a measurement, as the next three. */
     jsonValues: integer('json_values'),
     /** That its provider counted of the whole prompt. */
     tokens: integer('tokens'),
@@ -41,7 +41,7 @@ export const storedResponseItems = pgTable(
     accountId: text('account_id').notNull(),
     itemId: text('item_id').notNull(),
     responseId: text('response_id').notNull(),
-    /** Of the item as JSON; null where nobody has measured it, as its place. */
+    /** Of the item as JSON; null where it was not measured, as its place. */
     bytes: integer('bytes'),
     /** Among the items of the input and then those of the answer. */
     place: integer('place'),

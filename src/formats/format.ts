@@ -146,7 +146,7 @@ export interface PassingStream {
   before?(json: JsonValue | undefined): Frame[]
   /** The name that clients know an event by, in formats whose events have one: it is to stand on a line of its own. */
   nameOf?(json: JsonValue | undefined): string | undefined
-  /** The data of one event with the public model id, and put right where it breaks the shape; undefined hides the event. */
+  /** The data of one event with the public model id, and corrected where it breaks the shape; undefined hides the event. */
   event(data: string, json: JsonValue | undefined): string | undefined
   /** What clients wait for at the end and the provider left out; its terminator too, unless `isTerminated`. */
   ending(isTerminated: boolean): Frame[]
@@ -158,7 +158,7 @@ export interface PassThrough {
   readonly namesAnswer?: true
   /** The caller's own body with the upstream's model (and what metering needs) put in. Never changes `body`. */
   request(body: JsonObject, request: ChatRequest, traits: TargetTraits): JsonObject
-  /** The provider's complete answer, with the public model id, and put right where it breaks the shape. */
+  /** The provider's complete answer, with the public model id, and corrected where it breaks the shape. */
   response(text: string, json: JsonObject, context: AnswerContext, hooks: PassHooks): string
   createStream(context: AnswerContext, hooks: PassHooks): PassingStream
 }

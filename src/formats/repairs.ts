@@ -1,6 +1,6 @@
 /** The repairs of answers on their way through, by name: what is counted of each provider. */
 
-/** What had to be put right, by the field at fault; `event` is the line that names an event of a stream. */
+/** What had to be corrected, by the field at fault; `event` is the line that names an event of a stream. */
 export const REPAIRS = [
   'annotations',
   'arguments',

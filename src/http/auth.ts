@@ -42,7 +42,7 @@ function unknownKey(credential: string): GatewayError {
   return new GatewayError('invalid_credentials', message, { code: 'management_key' })
 }
 
-/** A request without a key of the right form is a stranger's, of whom there may be so many. */
+/** A request without a well-formed key is a stranger's, and limited by its address. */
 function credentialOf(unpaid: Unpaid, request: Request): string {
   try {
     return readCredential(request)

@@ -39,7 +39,7 @@ export abstract class PaidRequest {
   readonly arrivedMonotonicMs: number
   /** Wall clock, from when its body is there. */
   arrivedAtMs = 0
-  /** Fires when nobody waits for the answer any more. */
+  /** Fires when the answer is no longer awaited. */
   signal: AbortSignal
   /** What it leaves in the log. */
   readonly line: RequestLine

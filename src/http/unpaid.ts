@@ -1,5 +1,5 @@
 /**
- * What nobody pays for: free answers, refusals, and strangers. Each is limited, and decided before a body is read wherever it can be.
+ * Limits of what is not paid for: free answers, refusals, and strangers. Each is limited, and decided before a body is read wherever it can be.
  * The limits are each process's own. A usual paid request is not checked here: only for a key that was refused a moment ago, or a
  * large body, the ledger is asked before the body is read whether it would grant a reserve.
  */

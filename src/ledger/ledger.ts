@@ -66,7 +66,7 @@ export interface Ledger {
   release(hold: Payer & { holdId: string }): Promise<ReleaseOutcome>
   /** What became of a hold, by what the store remembers. One round trip. */
   fateOf(hold: Payer & { holdId: string }): Promise<HoldFate>
-  /** The same for good, of one that nobody works with any more: an unknown id is fenced, and looked for among the records. */
+  /** The same for good, of one that is no longer in use: an unknown id is fenced, and looked for among the records. */
   sealFate(hold: Payer & { holdId: string }): Promise<HoldFate>
   /** Expires every hold of every shard that is past its deadline, at most `limitPerShard` of each. */
   expireDue(limitPerShard: number): Promise<ExpiredHold[]>
@@ -103,7 +103,7 @@ export interface Ledger {
   /** Calls `listener` whenever the store is back, or another has taken its place: it may have lost its last seconds. */
   onStoreReturn(listener: () => void): void
   /**
-   * Since when the store is known to have lost nothing, milliseconds since 1970; infinity where that is not known now. Asks nobody.
+   * Since when the store is known to have lost nothing, milliseconds since 1970; infinity where that is not known now. Without I/O.
    */
   storeSinceMs(): number
   /** Calls `listener` with the shard of each usage record that a call of this ledger has appended, so that it is carried soon. */

@@ -47,7 +47,7 @@ export type StoreState = {
 }
 
 export interface StoreWatch extends BackgroundWorker {
-  /** Whether a new paid request of this account must not be tried. Asks nobody; while it is asked, looks are close. */
+  /** Whether a new paid request of this account must not be tried. Without I/O; while it is called, the store is checked more often. */
   isClosedTo(accountId: string): boolean
   /** What the last look has found. */
   state(): StoreState
@@ -64,7 +64,7 @@ type StoreWatchOptions = {
   rights?: readonly Right[]
   /** Milliseconds between two looks while requests come, or something is wrong. Default 1,000. */
   intervalMs?: number
-  /** The same while nobody asks and all is well. Default 5,000. */
+  /** The same while it is not asked for and all is well. Default 5,000. */
   idleIntervalMs?: number
 }
 
@@ -94,7 +94,7 @@ const FAULTS: readonly [RegExp, StoreFault][] = [
   [/^NOREPLICAS/, 'too_few_replicas'],
 ]
 
-/** Creates a watch that has not looked yet, and until then keeps nobody out. */
+/** Creates a watch that has not looked yet, and until then refuses nothing. */
 export function createStoreWatch(options: StoreWatchOptions): StoreWatch {
   const { redis, logger, fullShare, rights = [] } = options
   const { intervalMs = INTERVAL_MS, idleIntervalMs = IDLE_INTERVAL_MS } = options

@@ -105,7 +105,7 @@ export function createLogWriter(descriptor = STDOUT): LogWriter {
   }
 }
 
-/** Has the process write what is left when it exits or crashes. Only a signal that nobody handles takes the last lines along. */
+/** Has the process write what is left when it exits or crashes. Only a signal without a handler takes the last lines along. */
 export function flushOnExit(writer: LogWriter): void {
   process.on('exit', writer.flushSync)
 }

@@ -24,7 +24,7 @@ export interface Metrics {
   refused(format: FormatName, model: string | undefined, status: number): void
   /** A call was thrown away: its client left, or another was faster. `cost` may be unknown. */
   thrownAway(provider: string, cause: ThrownAwayCause, cost: Nano | undefined): void
-  /** An answer of the provider broke the published shape of its format at `repair`, and was put right. */
+  /** An answer of the provider broke the published shape of its format at `repair`, and was corrected. */
   repaired(provider: string, repair: Repair): void
   /** Milliseconds of an answer that were not spent waiting for the upstream. */
   overhead(milliseconds: number): void

@@ -9,7 +9,7 @@ const LAG_SAMPLE_MS = 100
 /** After so long without a new request the lag is sampled this seldom: what wakes an idle process is most of what it costs. */
 const QUIET_AFTER_MS = 10_000
 const QUIET_SAMPLE_MS = 1_000
-/** So long nobody else is served: that is a fault, and somebody has to hear of it. */
+/** A stall this long is a fault, and reported. */
 const STALL_MS = 200
 const LAG_BUCKETS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2.5]
 const MICROSECONDS_PER_SECOND = 1e6

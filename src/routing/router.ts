@@ -52,7 +52,7 @@ export interface Router {
   /** The model of the plan that has begun to answer: the conversation stays with it. */
   remember(plan: Plan, modelId: string, session: Session | undefined): void
   status(): RoutingStatus
-  /** Usual milliseconds until an answer of `target` begins, or undefined while nobody knows. */
+  /** Usual milliseconds until an answer of `target` begins, or undefined while unknown. */
   latencyMs(target: Target, stream: boolean): number | undefined
   /** Plans are made of `next` from now on. What was learnt of upstreams that it has too is kept. */
   renew(next: Catalog, before: Catalog): void

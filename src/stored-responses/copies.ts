@@ -11,7 +11,7 @@ export type CopyStore = {
   set(name: string, value: string, ttlSeconds: number): Promise<unknown>
   get(name: string): Promise<string | null>
   delete(name: string): Promise<unknown>
-  /** Whether its memory is wanted for what everybody pays by. Asks nobody. */
+  /** Whether its memory is wanted for what everybody pays by. Without I/O. */
   isCrowded(): boolean
 }
 
@@ -20,7 +20,7 @@ export type ItemOwner = {
   id: string
   /** Of all of the answer. */
   bytes: number
-  /** Of the item alone; undefined where nobody has measured it. */
+  /** Of the item alone; undefined where it was not measured. */
   itemBytes: number | undefined
 }
 

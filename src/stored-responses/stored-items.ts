@@ -22,7 +22,7 @@ export type StoredResponse = {
   answer: string
   /** Of both texts. */
   bytes: number
-  /** In both texts; null or left out where nobody has measured it, as in what older versions have stored. */
+  /** In both texts; null or left out where it was not measured, as in what older versions have stored. */
   jsonValues?: number | null
   /** That its provider counted of the whole prompt; likewise. */
   tokens?: number | null

@@ -149,7 +149,7 @@ function nameOf(text: string): string | undefined {
   return text.slice(0, MAX_NAME_CHARS) || undefined
 }
 
-/** The tokens of an answer; undefined where nobody knows any. */
+/** The tokens of an answer; undefined where unknown. */
 export function usageOf({ charge, usage }: Pick<EndedAnswer, 'charge' | 'usage'>): Usage | undefined {
   return charge.kind === 'charge' ? charge.usage : (usage ?? undefined)
 }

@@ -155,7 +155,7 @@ export type UpstreamAnswer = Pick<OpenAnswer, Exclude<keyof OpenAnswer, keyof Pi
 
 const DONE = { kind: 'done' } as const
 
-/** How long a body will be; a compressed one, which nobody asked for, may unfold to any length. */
+/** How long a body will be; a compressed one, which was not asked for, may unfold to any length. */
 function announcedBytes(headers: Headers): number {
   const length = headers.get('content-length')
   return length === null || headers.has('content-encoding') ? Number.POSITIVE_INFINITY : Number(length)

@@ -40,7 +40,7 @@ export class CallDeadline implements Timed {
     if (this.hasBegun) this.dueAtMs = Math.min(this.totalAtMs, dueIn(this.limits.idleMs))
   }
 
-  /** They came. While nobody waits (a slow client holds us back) silence counts against nobody. */
+  /** They came. While nobody waits (a slow client holds us back) silence counts against no target. */
   received(): void {
     this.hasBegun = true
     this.dueAtMs = this.totalAtMs
@@ -80,7 +80,7 @@ export class CallDeadline implements Timed {
     this.controller.abort()
   }
 
-  /** Ends the call: as one that nobody wants any more, or as having run out of one of its limits. */
+  /** Ends the call: as one that is no longer wanted, or as having run out of one of its limits. */
   end(phase?: TimeoutPhase): void {
     if (phase) this.fire(phase)
     else this.abort()

@@ -19,7 +19,7 @@ interface ReachTest {
 type ReachWatch = {
   /** The call was answered: the address is known to be reachable for a while. */
   answered(): void
-  /** Nobody waits any more. Says so where the address has taken no connection, neither lately nor since the call began. */
+  /** The caller no longer waits. Says so where the address has taken no connection, neither lately nor since the call began. */
   stop(): { isUnheard: true } | undefined
 }
 

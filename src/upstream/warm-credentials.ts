@@ -5,7 +5,7 @@ import type { Catalog } from '@/catalog/types'
 import type { Logger } from '@/lib/logger'
 
 /**
- * Begins to get the credentials of the providers that are sold from, now and after each reload. Who gives none holds nobody up, and what
+ * Begins to get the credentials of the providers that are sold from, now and after each reload. A source that fails delays no request, and what
  * the catalogue has in place of one is logged.
  */
 export function warmCredentials(catalog: LiveCatalog, logger: Logger): void {

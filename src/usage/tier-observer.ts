@@ -29,7 +29,7 @@ type Asked = {
 }
 
 export interface TierObserver extends BackgroundWorker {
-  /** Notes that a request has an answer. Returns who wants to know how it ends; undefined for nearly every request. */
+  /** Notes that a request has an answer. Returns the listener of its end; undefined for nearly every request. */
   answered(asked: Asked): ((end: AnswerEnd) => void) | undefined
   /** Writes what was counted so far. */
   flush(): Promise<void>

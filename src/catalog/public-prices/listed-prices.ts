@@ -6,7 +6,7 @@ import { priceToPico } from '@/lib/money'
 /** Input beside text, which we sell at the price of input; providers may list a price of its own. */
 export type Medium = 'audio' | 'image'
 
-/** The prices of a request with `inputTokens`. Caches that nobody lists are read and written at the price of input. */
+/** The prices of a request with `inputTokens`. Caches that are not listed are read and written at the price of input. */
 export function pricesAt(listed: ModelPrice, inputTokens: number, media: readonly Medium[]): Prices {
   function usd(name: string): number | undefined {
     const price = listed[name]

@@ -1,4 +1,4 @@
-/** Entries of the catalogue for what a provider lists in public. What nobody lists is left open and named, and never guessed. */
+/** Entries of the catalogue for what a provider lists in public. What is not listed is left open and named, and never guessed. */
 import { calcPrice, findProvider, type ModelInfo, type Provider } from '@pydantic/genai-prices'
 import { dependencies } from '#package.json'
 import { PRESETS, type Preset } from '@/catalog/dialects/presets'
@@ -71,7 +71,7 @@ export function suggestedProviders(): string[] {
   return [...VENDORS.keys(), ...PRESETS.keys()].filter((name) => reachedModels(name).length > 0).sort()
 }
 
-/** Suggests entries for the provider `name`; undefined where nobody lists its prices. */
+/** Suggests entries for the provider `name`; undefined where its prices are not listed. */
 export function suggestModels(name: string, wish: SuggestionWish): Suggestion | undefined {
   const lister = listerOf(name)
   const suggested = suggestedProvider(name)

@@ -30,7 +30,7 @@ type TargetHealth = {
   isAdopted: boolean
   /** Outcomes of the last half minute. */
   recent: { all: number; failed: number; slow: number }
-  /** Milliseconds until an answer begins; null while nobody knows. */
+  /** Milliseconds until an answer begins; null while unknown. */
   latencyMs: { stream: number | null; whole: number | null }
 }
 

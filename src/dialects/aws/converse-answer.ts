@@ -150,7 +150,7 @@ class ConverseReader implements MessageReader {
 
   private piece(number: JsonValue, kind: string, delta: JsonObject): string {
     const isOpen = this.open.get(number)?.kind === kind
-    // A piece of a call that nobody has named is of no use.
+    // A piece of a call without a name is of no use.
     if (!isOpen && kind === 'tool_use') return ''
     const empty = kind === 'text' ? { type: kind, text: '' } : { type: kind, thinking: '', signature: '' }
     const opening = isOpen ? '' : this.openBlock(number, kind, empty)

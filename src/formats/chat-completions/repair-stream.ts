@@ -21,7 +21,7 @@ class Choice {
   readonly lists = new ListRepair()
 }
 
-/** Made once: nearly every chunk has one choice, and nothing to put right. */
+/** Made once: nearly every chunk has one choice, and nothing to correct. */
 const FIRST_CHOICE = ['choices', 0]
 const FIRST_DELTA = ['choices', 0, 'delta']
 

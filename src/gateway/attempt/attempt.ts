@@ -27,7 +27,7 @@ import type { Failed, OpenAttempt } from './open-attempt'
 import { type CompleteAnswer, completeAnswer, decodeComplete, MAX_ANSWER_BYTES } from './read-complete'
 import { openStreamSource, type StreamSource } from './stream-source'
 
-/** What an attempt tells of itself, and to whom. */
+/** The listeners of an attempt. */
 export type AttemptDeps = { logger: Logger; drains: DrainSlots; streams: Streams }
 
 /** What is asked of the permit's target, and in whose words. */
@@ -40,7 +40,7 @@ type AttemptInput = {
 
 /**
  * What there is to relay; `abandoned` where the client went away, or another attempt won, while the upstream was at work, which may
- * have sent something by then, or never have got the request. A stream may be one that nobody waits for any more, and so may an
+ * have sent something by then, or never have got the request. A stream may be one that is no longer awaited, and so may an
  * answer in one piece, which is read on.
  */
 export type StartedAnswer =
@@ -155,7 +155,7 @@ function callOf(logger: Logger, input: AttemptInput, bodyText: string): Upstream
   }
 }
 
-/** What a call comes to that nobody waits for any more. */
+/** The outcome of a call that is no longer awaited. */
 function abandon(answer: Awaited<ReturnType<typeof callUpstream>>): StartedAnswer {
   if (answer.kind === 'answer') answer.abort()
   else if (answer.failure.kind === 'unreachable' && answer.failure.isUnheard)

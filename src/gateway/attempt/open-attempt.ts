@@ -19,7 +19,7 @@ export type Outcome = { kind: string; source?: { abort(): void } }
 export class OpenAttempt<Started extends Outcome> implements CallHandle {
   /** Of the call under way; undefined before there is one. */
   deadline: CallHandle['deadline'] = undefined
-  /** Whether nobody wants it any more. */
+  /** Whether it is no longer wanted. */
   isDropped = false
   /** What becomes of its call when the client leaves; undefined where the call ends then. */
   readingOn: ReadingOn | undefined = undefined
@@ -84,7 +84,7 @@ export class OpenAttempt<Started extends Outcome> implements CallHandle {
     this.deadline?.end(phase)
   }
 
-  /** Nobody wants it any more: ends it, and rids us of what it comes to. */
+  /** Ends an attempt that is no longer wanted, and discards its result. */
   drop(): void {
     const hadEnded = this.hasEnded()
     this.isDropped = true

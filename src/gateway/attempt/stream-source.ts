@@ -39,7 +39,7 @@ export interface StreamSource {
   abort(): void
 }
 
-/** What becomes of an answer whose meter sees it run away: nobody pays for more than was held, but it has to end. */
+/** The failure of an answer far beyond its limit: it is not charged beyond its hold, but it has to end. */
 export const RUNAWAY: UpstreamFailure = { kind: 'broken', detail: 'wrote far beyond its output limit' }
 
 /** How long an upstream that has said its last word may take to close, so that its connection can be used again. */

@@ -91,7 +91,7 @@ function gapOf(least: number, most: number, local: number, slack: number): 'over
 
 /**
  * What the provider asks of us for the tools of an answer that is charged as `charge`: of all uses that it told, paid for or not.
- * Undefined where one was used whose cost nobody has stated.
+ * Undefined where one was used whose cost is unknown.
  */
 function costOfTools(terms: readonly ToolTerms[], uses: ToolUses | undefined, charge: Charge): number | undefined {
   const charged = charge.kind === 'charge' ? charge.tools : undefined

@@ -30,7 +30,7 @@ export type HoldSize = {
   fileTokens?: number
 }
 
-/** Never lower a cap below this many output tokens: an answer shorter than that helps nobody. */
+/** Never lower a cap below this many output tokens: an answer shorter than that is of no use. */
 const MIN_LOWERED_CAP = 256
 
 /** What a size is reckoned from: the request, its prompt, and everything that may answer it. */

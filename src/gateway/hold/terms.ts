@@ -79,7 +79,7 @@ export abstract class Negotiation<Offered extends Offer> {
     return this
   }
 
-  /** Offers with what this process believes of the key. Nobody is refused for a belief: the ledger is asked first. */
+  /** Offers by what this process remembers of the key. Before a refusal the ledger is asked. */
   private async offerBelieved(believed: AllowedModels): Promise<Offered> {
     const { ledger, permissions } = this.terms
     try {

@@ -41,7 +41,7 @@ export class Outline {
     }
   }
 
-  /** Frames that end the stream for a client to whom `encoder` has told everything so far. */
+  /** Frames that end the stream for a client that got everything so far from `encoder`. */
   endTold(encoder: StreamEncoder, usage: Usage): Frame[] {
     return [...this.closing(usage).flatMap((event) => encoder.push(event)), ...encoder.end()]
   }

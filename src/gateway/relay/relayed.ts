@@ -111,7 +111,7 @@ export class RelayedAnswer implements PassHooks, HeaderFacts {
     this.listener?.failed(undefined)
   }
 
-  /** Each field of an answer is counted once, however many of its chunks had to be put right. */
+  /** Each field of an answer is counted once, however many of its chunks had to be corrected. */
   repaired(repair: Repair): void {
     this.repairs ??= new Set()
     if (this.repairs.has(repair)) return

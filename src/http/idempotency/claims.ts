@@ -99,7 +99,7 @@ export function createClaims({ run, limits = LIMITS, room = ALL_ROOM }: ClaimsOp
     return textsOf(await asked(run(weighText, [ACCOUNTS_NAME], args)))
   }
 
-  /** Has accounts give back what they keep beyond what there is room for. Nobody waits for it, and one at a time is enough. */
+  /** Has accounts give back what they keep beyond what there is room for. It is not awaited, and one at a time is enough. */
   function trim(accountId: string, kept: number): void {
     unnoted.set(accountId, kept)
     if (isTrimming) return

@@ -15,7 +15,7 @@ import { SHARED } from '@/limits/shared-resources'
 export type OpenShare = (payer: Payer, isFree?: boolean) => Share
 type Admission = Pick<Unpaid, 'admitLarge' | 'admitFree'>
 
-/** Smaller bodies are counted by nobody: so many connections as there can be hold no more of these than a process can bear. */
+/** Smaller bodies are not counted: all connections together hold no more of them than a process can bear. */
 const SMALL_BYTES = 16 * 1024
 const WAIT_MS = 5_000
 const RETRY_AFTER_SECONDS = 2
@@ -55,7 +55,7 @@ type Parts = {
 }
 
 class RequestShare {
-  /** What was read that may turn out to be paid by nobody. */
+  /** What was read and may turn out to be unpaid. */
   bytesRead = 0
   private held: Lease | undefined
   private turn: Lease | undefined
@@ -84,7 +84,7 @@ class RequestShare {
       return
     }
     if (this.bytesRead <= SMALL_BYTES) return
-    // Nobody waits with half a body.
+    // No request waits with half a body.
     this.held = this.parts.room.takeNow(this.payer.accountId, this.bytesRead)
     if (!this.held) throw busy()
   }

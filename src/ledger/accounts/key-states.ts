@@ -44,7 +44,7 @@ export async function rememberKeyHash(deps: LedgerDeps, keyHash: string, payer: 
   await deps.runner.guard(() => deps.redis.set(keyHashName(keyHash), keyOwnerText(payer)), 'key-hash')
 }
 
-/** Whose key this is, or undefined where nobody has said so yet. */
+/** Whose key this is, or undefined while that is unknown. */
 export async function lookupKeyHash(deps: LedgerDeps, keyHash: string): Promise<Payer | undefined> {
   const text = await deps.runner.guard(() => deps.redis.get(keyHashName(keyHash)), 'key-hash')
   return text === null ? undefined : parseKeyOwner(text)

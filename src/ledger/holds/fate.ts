@@ -30,7 +30,7 @@ export async function fateOf({ runner }: LedgerDeps, { accountId, holdId }: Hold
 }
 
 /**
- * The fate of a hold that nobody works with any more, for good. One that expired for nothing is sealed, and so is one that the
+ * The fate of a hold that is no longer in use, for good. One that expired for nothing is sealed, and so is one that the
  * store does not know, which is then looked for among the records: those leave the stream only for the history, so they are
  * asked in this order. A gateway that was only stuck and reserves or charges it later finds it resolved.
  */

@@ -49,7 +49,7 @@ const CLUSTER_REFRESH_MS = 5_000
  */
 export function connectRedis(url: string, options: ConnectionOptions): RedisClient {
   const client = createClient(url, options)
-  // ioredis writes errors that nobody listens for to the console. The status events say when to worry.
+  // ioredis writes errors without a listener to the console. The status events say when to worry.
   client.on('error', (error: Error) => options.logger.debug('redis_error', { error }))
   // Emitted only for a loss, not for a close of our own.
   client.on('reconnecting', () => options.logger.warn('redis_disconnected'))

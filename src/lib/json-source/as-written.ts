@@ -54,7 +54,7 @@ export function parseAsWritten(text: string): JsonValue | undefined {
   const value = breach === undefined ? parseWithinBounds(text) : undefined
   if (!losesNumbers || value === undefined) return value
   if (typeof value === 'number') return rawJson.rawJSON(text.trim())
-  // Nobody else has it yet.
+  // It is not shared yet.
   if (typeof value === 'object' && value !== null) walkOn(walkOf(value, text), text.length, itself)
   return value
 }

@@ -1,6 +1,6 @@
 /**
  * The one long list of an answer: found without being read, or read part by part, each in a turn of the event loop of its own, so that
- * nobody waits for megabytes.
+ * no request waits for megabytes.
  */
 import { isJsonObject, type JsonObject, parseJson } from '@/lib/json'
 import { OWN_TURN_BYTES, ownTurn } from '@/lib/wait/own-turn'

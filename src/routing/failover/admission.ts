@@ -206,11 +206,11 @@ type Patience = {
   giveUpMs: number
 }
 
-/** Nobody is taken for silent sooner, however fast it usually is, unless its provider's `hedgeMs` says so. */
+/** No target counts as silent sooner, however fast it usually is, unless its provider's `hedgeMs` says so. */
 const MIN_HEDGE_MS = 5_000
 /** As many times what all but a hundredth of its answers take. */
 const USUAL_FACTOR = 4
-/** A target that nobody knows yet. A whole answer is silence until it is there, so only a second try tells. */
+/** A target without measurements. A whole answer is silent until it is complete. */
 const UNKNOWN_STREAM: Patience = { hedgeMs: 10_000, giveUpMs: 30_000 }
 const UNKNOWN_WHOLE: Patience = { hedgeMs: 15_000, giveUpMs: 60_000 }
 

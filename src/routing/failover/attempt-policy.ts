@@ -48,7 +48,7 @@ export const AVOIDS_KEY: ReadonlySet<FaultClass> = new Set(['rate-limited', 'ove
 export const BACK_OFF_MS = 200
 /** A `retry-after` that is longer than this is not waited for. */
 export const MAX_PAUSE_MS = 2_000
-/** More attempts than this help nobody. */
+/** More attempts than this do not help. */
 export const MAX_ATTEMPTS = 12
 const MAX_ATTEMPTS_PER_TARGET = 2
 

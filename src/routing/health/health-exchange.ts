@@ -1,6 +1,6 @@
 /**
  * Shares what one gateway learns of its providers with all others: open circuits and resting keys. Everything happens in the
- * background: what is published is not waited for, what others say is read about once a second, or every five where nobody asks for
+ * background: what is published is not waited for, what others say is read about once a second, or every five where it is not asked for
  * anything, and while the store is away every gateway simply goes by its own experience.
  */
 import type { Catalog, Provider } from '@/catalog/types'
@@ -22,7 +22,7 @@ export interface HealthExchange {
   publish(subject: string, state: HealthState, forMs: number): void
   /** Takes it back. */
   withdraw(subject: string): void
-  /** What others say is about to be gone by: it is read soon, and often. Asks nobody, and may be called for each request. */
+  /** What others say is about to be gone by: it is read soon, and often. Without I/O, and may be called for each request. */
   stayClose(): void
   /** Begins to read; `listener` gets everything that holds now, each time. */
   start(listener: (notes: HealthNote[]) => void): void
@@ -41,7 +41,7 @@ type ExchangeOptions = {
   logger: Logger
   /** Milliseconds between two reads while requests come. Default {@link READ_INTERVAL_MS}. */
   intervalMs?: number
-  /** The same while nobody asks. Default {@link IDLE_INTERVAL_MS}. */
+  /** The same while it is not asked for. Default {@link IDLE_INTERVAL_MS}. */
   idleIntervalMs?: number
 }
 

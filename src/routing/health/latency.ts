@@ -17,7 +17,7 @@ export interface Latencies {
 
 /** The weight of the latest call in the average. */
 const SMOOTHING = 0.2
-/** What nobody has measured for this long is no longer believed, so that a slow target gets another chance. */
+/** An older measurement is ignored, so that a slow target gets another chance. */
 export const FORGOTTEN_AFTER_MS = 10 * 60_000
 /** Calls that the slowest is taken from, and how many there have to be. */
 const SAMPLES = 100

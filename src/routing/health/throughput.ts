@@ -12,7 +12,7 @@ export interface Throughputs {
 
 /** The weight of the latest answer in the average. */
 const SMOOTHING = 0.2
-/** What nobody has measured for this long is no longer believed. */
+/** An older measurement is ignored. */
 const FORGOTTEN_AFTER_MS = 10 * 60_000
 /** A shorter answer says how long its beginning took, and nothing of what follows. */
 const MIN_TOKENS = 32

@@ -64,7 +64,7 @@ export function tooDear(model: Model, { maxPrice }: RoutePreferences, inputToken
   return undefined
 }
 
-/** Why `model` is not good enough, if it is not. What nobody has stated is not there. */
+/** Why `model` is not good enough, if it is not. An unstated quality counts as none. */
 export function tooWeak({ quality }: Model, { quality: least = 0 }: RoutePreferences): Unmet | undefined {
   if ((quality ?? 0) >= least) return undefined
   const has = quality === undefined ? 'has no stated quality' : `has quality ${quality}`

@@ -6,9 +6,9 @@ export interface RouteView {
   isUsable(target: Target): boolean
   /** Share of failed calls lately, 0 to 1. */
   failureRate(target: Target): number
-  /** Usual milliseconds until an answer begins, or undefined while nobody knows. */
+  /** Usual milliseconds until an answer begins, or undefined while unknown. */
   latencyMs(target: Target, stream: boolean): number | undefined
-  /** Usual tokens a second of its answers, or undefined while nobody knows. */
+  /** Usual tokens a second of its answers, or undefined while unknown. */
   throughput(target: Target): number | undefined
 }
 

@@ -1,5 +1,5 @@
 /**
- * Notes requests with a valid key that were not answered, so that their account can see which and why. Nobody waits for it: of each
+ * Notes requests with a valid key that were not answered, so that their account can see which and why. It is not awaited: of each
  * hour and account a sample is kept in memory and written every few seconds, and what goes beyond is counted. What a process had
  * not written when it died is missing, and no bill depends on it.
  */

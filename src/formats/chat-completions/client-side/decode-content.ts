@@ -68,7 +68,7 @@ function decodePart(part: WireContentPart, param: string): MessageBlock[] {
       return [{ type: 'file', source: decodeVideoUrl(url), ...cache }]
     }
     default:
-      // Nobody knows what the model would read of it, and so neither what it costs.
+      // What the model would read of it, and so its cost, is unknown.
       throw invalidRequest(
         `${param} is of type ${shown(part.type)}, which is not known here: use text, image_url, video_url, input_audio or file`,
         `${param}.type`,

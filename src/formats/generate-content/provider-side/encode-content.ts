@@ -60,7 +60,7 @@ export function encodeAssistantBlock(block: ContentBlock, { quirks, withIds }: C
     case 'refusal':
       return block.text === '' ? [] : [{ text: block.text }]
     case 'reasoning': {
-      // Thoughts without this format's own proof are another model's: they help nobody and may be refused.
+      // Thoughts without this format's own proof are another model's: they are of no use and may be refused.
       const thoughtSignature = ownSignature(block.signature)
       return thoughtSignature === undefined ? [] : [{ text: block.text, thought: true, thoughtSignature }]
     }
@@ -141,7 +141,7 @@ function placeholderFor(result: ToolResultBlock): string {
   return media ? `[${media.type}]` : ''
 }
 
-/** The part of a media block. Throws `invalid_request` for an address that nobody can fetch, and another format's file id. */
+/** The part of a media block. Throws `invalid_request` for an address that cannot be fetched, and another format's file id. */
 function encodeMedia(block: ImageBlock | AudioBlock | FileBlock, quirks: ReadonlySet<string>): JsonObject {
   if (block.type === 'audio') return { inlineData: { mimeType: block.mediaType, data: block.data } }
   const { source } = block

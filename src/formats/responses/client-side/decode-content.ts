@@ -61,7 +61,7 @@ function decodePart(part: WirePart, param: string): ItemBlock[] {
         { type: 'audio', mediaType: audioMediaType(part.input_audio.format), data: part.input_audio.data, ...cache },
       ]
     default:
-      // Nobody knows what the model would read of it, and so neither what it costs.
+      // What the model would read of it, and so its cost, is unknown.
       throw invalidRequest(
         `${param} is of type ${shown(part.type)}, which is not known here: use input_text, input_image, input_file or input_audio`,
         `${param}.type`,

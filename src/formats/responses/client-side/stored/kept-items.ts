@@ -1,4 +1,4 @@
-/** What is kept of input items: known fields, at every depth. Nobody would pay for others. */
+/** What is kept of input items: known fields, at every depth. Others would be stored for nothing. */
 import { KindGuard, type TSchema } from '@sinclair/typebox'
 import { ITEMS } from '@/formats/responses/client-side/wire'
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
