@@ -98,7 +98,7 @@ export function loadCatalog(
   const offered = new Map<string, Provider>()
   for (const [name, provider] of providers) if (provider && provider.keys.length > 0) offered.set(name, provider)
   if (offered.size === 0) {
-    // Nothing may be simulated where somebody has meant to sell what is real.
+    // Nothing may be simulated where a real provider was meant.
     if (faults.warnings.length > 0) return { kind: 'faulty', faults: faults.warnings }
     const variables = missing.filter(({ place }) => KEY_PLACE.test(place)).map(({ name }) => name)
     return { kind: 'no_keys', variables: [...new Set(variables)] }

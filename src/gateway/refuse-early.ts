@@ -6,7 +6,7 @@ import type { Ledger } from '@/ledger/ledger'
 import type { Payer, Refusal } from '@/ledger/outcomes'
 import { type Nano, nano } from '@/lib/money'
 
-/** Where nothing is known of a price: who has no credit at all does not pay it. */
+/** At least 1: an account without any credit is refused even where no price is known. */
 const something = (least: Nano) => nano(Math.max(1, least))
 
 /** Throws what a reserve of `least` and of one token would, for whatever model. One round trip. */

@@ -33,7 +33,7 @@ export type HttpDeps = ChatDeps &
     router: Router
     identify: Identify
     unpaid: Unpaid
-    /** What one request of somebody known has of what all share. */
+    /** A known caller's share of what all share, for one request. */
     openShare: OpenShare
     /** What idempotency keys need; undefined where answers must not be kept. */
     idempotency: Pick<OperationDeps, 'claims' | 'finishUnseenMs'> | undefined

@@ -10,7 +10,7 @@ type Host = {
   requestIP?(request: Request): { address: string } | null
 }
 
-/** Between two requests of somebody known, and in the middle of their bodies: longer than the 60 s of common proxies. */
+/** Between two requests of a known caller, and in the middle of their bodies: longer than the 60 s of common proxies. */
 export const KNOWN_IDLE_SECONDS = 75
 
 const hosts = new WeakMap<Request, Host>()
@@ -45,7 +45,7 @@ export function endSilence(request: Request): void {
   if (answered.delete(request)) knowCaller(request)
 }
 
-/** The requests that are being answered, each of somebody known. */
+/** The requests of known callers that are being answered. */
 export function requestsAnswered(): ReadonlySet<Request> {
   return answered
 }

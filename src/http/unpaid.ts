@@ -33,21 +33,21 @@ export interface Unpaid {
   charge(payer: Payer, bytes: number): void
   /** Notes that a paid request was refused, after so many bytes were read for it. */
   refused(payer: Payer, error: unknown, bytes: number): void
-  /** Throws `rate_limited` where the request's address has sent too many keys that are none, before another is looked up. */
+  /** Throws `rate_limited` where the request's address has sent too many invalid keys, before another is looked up. */
   admitStranger(request: Request): void
-  /** Counts a key that is none, or none at all. */
+  /** Counts an invalid or missing key. */
   stranger(request: Request): void
 }
 
 type UnpaidDeps = {
   ledger: Pick<Ledger, 'refusalOf' | 'readBalance'>
   clock: Clock
-  /** Of the catalogue: nobody gets less for free than they may pay for. */
+  /** Of the catalogue: the free limit is never below the paid one. */
   limits: Pick<DefaultLimits, 'requestsPerMinute'>
   trustedProxyHops: number
 }
 
-/** Keys that are none, from one network. A machine that was set up wrongly tries again and again, and must not look like an attack. */
+/** Invalid keys, from one network. A machine that was set up wrongly tries again and again, and must not look like an attack. */
 const STRANGERS_PER_MINUTE = 300
 /** So long after a refusal a key's standing is looked at first. */
 const SUSPICION_MS = 60_000

@@ -126,7 +126,7 @@ export type WithholdOutcome =
   | { kind: 'withheld'; available: Nano }
   | { kind: 'insufficient'; available: Nano }
   | { kind: 'unknown_account' }
-/** `taken` for good, `returned`, or `undecided`: the history is still at it. */
+/** `taken` permanently, `returned`, or `undecided`: the history has not decided yet. */
 export type WithheldFate = 'taken' | 'returned' | 'undecided'
 
 /** An account's money at one moment. Balance = available + held; credited = balance + spent. */

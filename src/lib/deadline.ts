@@ -7,7 +7,7 @@
 /** What a {@link Watch} answers instead of a value once its signal has fired. */
 export const UNWANTED: unique symbol = Symbol('unwanted')
 
-/** Several waits in a row, for as long as somebody wants what they bring. */
+/** Several waits in a row, for as long as their result is wanted. */
 interface Watch {
   /** Settles as `work` does, or resolves to {@link UNWANTED} once the signal has fired. What fails after that fails unheard. */
   orUnwanted<T>(work: PromiseLike<T>): Promise<T | typeof UNWANTED>

@@ -54,7 +54,7 @@ export function createLearningRedactor(secrets: Iterable<string>): {
   }
 }
 
-/** Somebody else's words, fit for a caller: without the exact `secrets`, of whatever length, and without anything internal. */
+/** Foreign text, fit for a caller: without the exact `secrets`, of whatever length, and without anything internal. */
 export function redactForCallers(text: string, secrets: Iterable<string>): string {
   const known = longestFirst(secrets)
     .filter(Boolean)

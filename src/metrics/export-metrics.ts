@@ -12,7 +12,7 @@ export type ExportCounts = {
   lost: Record<ExportSignal, Record<LossReason, number>>
 }
 
-/** Exposes the counts, which are read whenever somebody asks. */
+/** Exposes the counts, which are read at each scrape. */
 export function exposeExports(registry: Registry, { exported, lost }: ExportCounts): void {
   expose(
     registry,

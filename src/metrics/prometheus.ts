@@ -22,7 +22,7 @@ const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve))
 
 /** Metrics that can be read. */
 export interface PrometheusMetrics extends Metrics {
-  /** From now on the gauges read their values from `sources` whenever somebody asks. */
+  /** From now on the gauges read their values from `sources` at each scrape. */
   watch(sources: StateSources): void
   /** So many connections were ended, being too many. */
   connectionsEnded(count: number): void

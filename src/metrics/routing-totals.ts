@@ -1,4 +1,4 @@
-/** Plain sums of what routing reports, likewise turned into metrics only when somebody asks. */
+/** Plain sums of what routing reports, likewise turned into metrics only when they are scraped. */
 import { FAULT_CLASSES } from '@/routing/failover/fault-class'
 import type { RoutingEvent } from '@/routing/failover/routing-events'
 import { FALLBACK_REASONS } from './born-series'

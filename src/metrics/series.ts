@@ -8,7 +8,7 @@ export type Sample = [labels: Labels, value: number]
 type Family = { name: string; help: string }
 type LibraryValue = { labels: Labels; value: number; metricName?: string }
 
-/** Series that are read when somebody asks. No series may come twice. */
+/** Series that are read at each scrape. No series may come twice. */
 type ReadFamily = Family & { samples(): Iterable<Sample> }
 
 /** Adds families: one whose name ends in `_total` only ever grows, and is a counter, any other is a gauge. */

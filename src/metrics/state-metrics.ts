@@ -1,4 +1,4 @@
-/** The state of the moment as metrics: asked for when somebody reads them, and never otherwise. */
+/** The present state as metrics, read only when they are scraped. */
 import type { Registry } from 'prom-client'
 import type { CatalogState } from '@/catalog/reload/participant'
 import type { RoutingStatus } from '@/routing/failover/routing-events'

@@ -1,4 +1,4 @@
-/** Turns the plain sums into counters, at the moment somebody asks. */
+/** Turns the plain sums into counters at each scrape. */
 import type { Registry } from 'prom-client'
 import type { Ending } from '@/ledger/charge'
 import { NANO_PER_USD } from '@/lib/money'

@@ -16,7 +16,7 @@ export type FinalAnswer = {
   unstored(): string
 }
 
-/** Ends that somebody may build on. A failed answer is none. */
+/** Ends that a later request may build on; not that of a failed answer. */
 const STATUSES: ReadonlySet<unknown> = new Set(['completed', 'incomplete'])
 
 /** The answer in `lastWords`; undefined where there is none that could be stored. */

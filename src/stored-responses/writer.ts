@@ -35,7 +35,7 @@ const IDLE_MS = 60_000
 const RETRY_MS = 1_000
 const JITTER = 0.5
 const WRITE_TIMEOUT_MS = 8_000
-/** Somebody waits for the end of an answer. */
+/** A caller waits for the end of an answer. */
 const WRITE_NOW_TIMEOUT_MS = 2_000
 const { perProcess: MAX_WRITES_NOW, perAccount: MAX_ACCOUNT_WRITES } = SHARED.storedWrites
 const STOP_TIMEOUT_MS = 5_000

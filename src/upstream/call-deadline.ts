@@ -35,7 +35,7 @@ export class CallDeadline implements Timed {
     return this.controller.signal
   }
 
-  /** Somebody waits for the next bytes: from now on silence counts against the provider. */
+  /** The next bytes are awaited: from now on silence counts against the provider. */
   waits(): void {
     if (this.hasBegun) this.dueAtMs = Math.min(this.totalAtMs, dueIn(this.limits.idleMs))
   }

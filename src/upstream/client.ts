@@ -38,7 +38,7 @@ const MAX_ERROR_BODY_BYTES = 64 * 1024
 
 const reachTest = createReachTest(() => performance.now())
 
-/** What a call comes to: errors of the provider are failures. */
+/** The result of a call: errors of the provider are failures. */
 type CallResult = UpstreamAnswer | { kind: 'failed'; failure: UpstreamFailure }
 
 /** Sends one request. Returns once the provider's status is known. */

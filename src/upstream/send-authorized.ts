@@ -51,7 +51,7 @@ function isReplaced(
   })
 }
 
-/** Waits for the credential as long as somebody waits for the call. */
+/** Waits for the credential as long as the call is awaited. */
 async function authorize(
   authorizer: Authorizer,
   call: OutgoingCall,

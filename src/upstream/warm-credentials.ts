@@ -1,4 +1,4 @@
-/** Credentials that are asked for: got before the first call, which needn't wait then; and what is said of those that are none. */
+/** Gets credentials before the first call needs them, and logs invalid ones. */
 
 import type { LiveCatalog } from '@/catalog/reload/live-catalog'
 import type { Catalog } from '@/catalog/types'

@@ -18,7 +18,7 @@ interface RecordLag {
   seconds(): number
 }
 
-/** Younger ones are in somebody's hands, who carries them. */
+/** Younger ones are being carried by a worker. */
 const ABANDONED_MS = 5_000
 /** How often is looked while nothing was found; as often as the caller counts while something was. */
 const LOOK_INTERVAL_MS = 10_000

@@ -1,5 +1,5 @@
 /**
- * The most tokens that a PDF can be, read from its plain bytes. Nothing that it says of itself is believed: pages are what its page
+ * The most tokens that a PDF can be, read from its plain bytes. Nothing that it says of itself is trusted: pages are what its page
  * tree names, and text what its streams unpack to. Where either can be hidden or used twice, the answer is infinity: any context.
  */
 import { inflateSync } from 'node:zlib'

@@ -51,7 +51,7 @@ type RunScript = (text: string, name: string, args: (string | number)[]) => Prom
 
 /** Beside what routing shares, so that the rights of a Redis user that suffice for that suffice for this. */
 const NAME = 'routing:catalog'
-/** How long a process is believed to live, and its proposal to be meant, after it last said so. */
+/** How long a process counts as alive, and its proposal as valid, after its last message. */
 const LEASE_MS = 5_000
 /** So long a process that missed an agreement, or was starting meanwhile, still finds it. */
 const AGREEMENT_MS = 3_600_000

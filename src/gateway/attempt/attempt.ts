@@ -74,7 +74,7 @@ export async function attemptTarget(
     for (let isFirst = true; ; isFirst = false) {
       const sending = turnFor(bodyText.length)
       if (sending) await sending
-      // Somebody else's answer may have come meanwhile.
+      // Another attempt's answer may have come meanwhile.
       if (attempt.isDropped)
         return conclude(deps.logger, input, { kind: 'abandoned', hasSent: false, isUnreached: true })
       const answer = await callUpstream(callOf(deps.logger, input, bodyText))
@@ -121,7 +121,7 @@ function conclude(logger: Logger, { call, attempt }: AttemptInput, result: Resul
   }
 }
 
-/** The body without what the target has refused as somebody else's thoughts; undefined where that is not why it refused. */
+/** The body without the reasoning of another account that the target has refused; undefined where that is not why it refused. */
 function withoutForeignProofs(
   logger: Logger,
   { call: { requestId, signal }, attempt: { permit }, providerFormat }: AttemptInput,
@@ -274,7 +274,7 @@ function noteWarnings(logger: Logger, input: AttemptInput, warnings: readonly Wa
   logger.info('request_features_left_out', { requestId, model: input.attempt.permit.planned.model.id, features })
 }
 
-/** What a failed call comes to: written to the log, told to the permit. */
+/** Logs a failed call, and reports it to the permit. */
 export function noteFailure(logger: Logger, requestId: string, permit: Permit, failure: UpstreamFailure): Failed {
   const { model, target } = permit.planned
   const reason = describeFailure(failure, target.provider)

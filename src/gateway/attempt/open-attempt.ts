@@ -74,7 +74,7 @@ export class OpenAttempt<Started extends Outcome> implements CallHandle {
     return this.result !== undefined || this.error !== undefined
   }
 
-  /** Whether nobody waits for what it comes to; `client` fires when the client leaves. */
+  /** Whether its result is no longer awaited; `client` fires when the client leaves. */
   isGivenUp(client: AbortSignal): boolean {
     return this.isDropped || (client.aborted && !this.readingOn?.isUnderWay)
   }

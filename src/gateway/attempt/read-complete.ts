@@ -1,4 +1,4 @@
-/** Decodes an answer that comes in one piece, and tells one that is worth giving from one that is none. */
+/** Decodes an answer in one piece, and decides whether it is one. */
 import type { ChatResponse, FinishKind, FinishReason } from '@/chat/response'
 import type { Format } from '@/formats/format'
 import { isJsonObject, type JsonObject, parseJson } from '@/lib/json'
@@ -39,7 +39,7 @@ export function decodeComplete(body: UpstreamBody, format: Format, isTranslated:
 /** Reasons without content that are no answer: the provider says that it failed, or a word whose meaning nobody knows. */
 const NO_ANSWER: ReadonlySet<FinishKind> = new Set(['error', 'unknown'])
 
-/** Whether an answer that `isTranslated` and has no content is none, by the reason why it ended. */
+/** Whether an answer that `isTranslated` and has no content counts as a failure, by its finish reason. */
 export function isNoAnswer(finish: FinishReason, isTranslated: boolean): boolean {
   return isTranslated && NO_ANSWER.has(finish.kind)
 }

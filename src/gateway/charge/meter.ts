@@ -15,11 +15,11 @@ export type MeterReading = {
   usage: Usage | null
   /** Whether content came after that word: then it was an early figure, not the final one. */
   isUsageStale: boolean
-  /** Input tokens in our own count, where somebody made one. */
+  /** Input tokens in our own count, where there is one. */
   countedInput?: number
   /** Output tokens guessed from the text relayed so far. */
   countedOutput: number
-  /** Whether that is a count after all: somebody had it made. */
+  /** Whether `countedOutput` is a real count. */
   isCounted?: true
   /** Whether any content was produced. */
   hasOutput: boolean
@@ -63,7 +63,7 @@ export class Meter {
   private sawEnd = false
   private deliveredMs: number | null = null
 
-  /** The answer was given a limit of `outputBound` tokens over all its choices; `listener` reads along, where somebody wants to. */
+  /** The answer was given a limit of `outputBound` tokens over all its choices; `listener` sees each event, where there is one. */
   constructor(
     outputBound: number,
     private readonly listener?: AnswerListener,

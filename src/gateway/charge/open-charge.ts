@@ -31,11 +31,11 @@ export type OpenCharge = {
   /** Calls for the same request that another outran, and what they may cost us as far as that is known. */
   outrun?: NonNullable<RequestFacts['outrun']>
   /**
-   * The output in our own count, where somebody needed it, and what it was guessed at then: there may be more by now. Undefined
+   * The output in our own count, where it was needed, and the guess at that time: there may be more by now. Undefined
    * tokens could not be counted.
    */
   counted?: { tokens: number | undefined; ofGuess: number }
-  /** The input in our own count, where the provider does not say it and somebody counted; a guess stands in for it elsewhere. */
+  /** The input in our own count, where the provider does not say it and it was counted; elsewhere a guess is used. */
   countedInput?: number | undefined
   /** Told how much was written, where the answer is complete. */
   permit: { wrote(tokens: number): void }
@@ -118,7 +118,7 @@ export async function countNow(open: OpenCharge): Promise<number | undefined> {
   return tokens
 }
 
-/** Whether a charge would rest on a count that nobody has made yet: then a guess stands in for it. */
+/** Whether a charge needs a count that was not made yet; a guess is used until then. */
 export function lacksCount({ meter, hold, counted }: OpenCharge): boolean {
   const reading = meter.reading()
   return counted?.ofGuess !== reading.countedOutput && needsCount(reading, hold.size.bounds)

@@ -21,7 +21,7 @@ const FAR_APART = 2
 /** And by this many tokens: what providers add to a short prompt, and what two tokenizers make of a short answer, is no news. */
 const INPUT_SLACK_TOKENS = 1_500
 const OUTPUT_SLACK_TOKENS = 500
-/** No one answer costs that much: a provider that says so is not believed, and its sums stay within what a column holds. */
+/** No answer costs more: a provider's larger figure is ignored, so that sums stay within what a column holds. */
 const MAX_PROVIDER_COST = 10_000 * NANO_PER_USD
 
 /**
@@ -35,7 +35,7 @@ export function providerBill(
   { estimatedInput }: Pick<HoldSize, 'estimatedInput'>,
   tools: readonly ToolTerms[] = [],
 ): ProviderBill {
-  // Nobody states how much a provider reads for its tools.
+  // How much a provider reads for its tools is not stated.
   const hasTools = charge.kind === 'charge' && charge.tools !== undefined
   const toolCost = costOfTools(tools, reading.toolUses, charge)
   const stated = reading.isUsageStale ? undefined : reading.statedCost

@@ -1,5 +1,5 @@
 /**
- * What this process believes that keys may call, so that a request is planned right at the first go. Only a belief: every
+ * The models that keys may call, as far as this process remembers, so that the first plan is right. Not binding: every
  * reserve compares it with what the ledger says of the key, and a request that was planned with another is planned again.
  */
 import type { AllowedModels } from '@/ledger/outcomes'

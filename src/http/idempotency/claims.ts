@@ -35,7 +35,7 @@ export interface Claims {
   claim(claimant: Claimant): Promise<ClaimOutcome>
   /** Whether a request of the account has claimed the key. Throws likewise. */
   isKnown(claimant: Pick<Claimant, 'accountId' | 'idempotencyKey'>): Promise<boolean>
-  /** Takes over from a request that is over and was not charged. False where somebody else was faster. */
+  /** Takes over from a request that is over and was not charged. False where another request was faster. */
   takeOver(claimant: Claimant, fromRequestId: string): Promise<boolean>
   /** Keeps the answer. False where there is no room, or the claim is no longer this request's. */
   keep(claimant: Claimant, answer: KeptAnswer): Promise<boolean>

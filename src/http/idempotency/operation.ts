@@ -113,7 +113,7 @@ export function openOperation(deps: OperationDeps, claimant: Claimant, client: A
   }
 }
 
-/** A claim that can't be ended now stays open: what became of its hold decides, when somebody asks. */
+/** A claim that can't be ended now stays open: its hold decides at the next request with the key. */
 async function endClaim(
   { claims, logger }: OperationDeps,
   claimant: Claimant,

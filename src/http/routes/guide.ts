@@ -21,7 +21,7 @@ const HIDDEN = { detail: { hide: true } }
 
 /** Mounts `GET /docs/guide` and everything below it. */
 export function guideRoutes({ publicUrl }: { publicUrl: string | undefined }) {
-  // Neither read nor rendered before somebody wants to read it.
+  // Read and rendered at the first request.
   const loadBook = once(async () => (await import('@/http/guide/book')).createBook(publicUrl))
   const safety = { 'content-security-policy': CONTENT_SECURITY_POLICY, 'referrer-policy': 'no-referrer' }
 

@@ -89,7 +89,7 @@ export function createBudget({ perSubject, total, maxWaiting, maxWaitingEach, wa
     return own > 0 && own + amount > perSubject
   }
 
-  /** Whether somebody waits who has no more than `subject`, and only for want of the whole. */
+  /** Whether a user with no more than `subject` waits, held back by the total alone. */
   function isOvertaking(subject: string): boolean {
     return line.some((waiting) => !isOwnFault(waiting) && usedOf(waiting.subject) <= usedOf(subject))
   }

@@ -19,7 +19,7 @@ export const LAST_RESORT_PATIENCE_MS = 60_000
 const SLOW_STREAM_MS = 30_000
 const SLOW_WHOLE_MS = 120_000
 
-/** Told to come back after no less than this, however soon somebody else's trial may be over. */
+/** The least `retry-after`, however soon another request's trial may be over. */
 const MIN_REST_MS = 1_000
 
 /** A permit for the entry if it is let through right now. */
@@ -87,7 +87,7 @@ function isBackedOff({ parts, accountId }: FailoverState, { planned }: Entry, ke
   return parts.backoffs.remainingMs(planned.target, key, accountId) > 0
 }
 
-/** The key that rests least long of those with which the target may be asked; where there is none, notes how long that is so. */
+/** The usable key with the shortest rest; where there is none, notes for how long. */
 function keyForTrial(failover: FailoverState, entry: Entry): ProviderKey | undefined {
   const { keys, backoffs } = failover.parts
   const { target } = entry.planned

@@ -85,7 +85,7 @@ function retryOrMoveOn(fault: AttemptFault, faultClass: FaultClass, state: Attem
   const { attemptsHere, hasAlternative, isAdmitted, remainingMs, patienceMs } = state
   const askedPauseMs = fault.kind === 'refused' ? (fault.error.retryAfterSeconds ?? 0) * 1000 : 0
   const delayMs = Math.max(askedPauseMs, BACK_OFF_MS * (0.5 + deps.random() / 2))
-  // Who was silent once is not waited for again while somebody else may answer at once.
+  // A silent target is not waited for again while another one is left.
   if (faultClass === 'timeout' && hasAlternative) return { kind: 'next-target' }
   const silenceMs = faultClass === 'timeout' ? patienceMs : 0
   const isWorthwhile =

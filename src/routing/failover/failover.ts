@@ -153,7 +153,7 @@ function refusalOf({ signal, overload, restMs }: FailoverState): GatewayError {
   return overload ?? (restMs === undefined ? tooLate() : resting(restMs))
 }
 
-/** What could be tried asked to be left alone, or is being tried by somebody else. */
+/** The remaining targets asked for a pause, or are being tried by another request. */
 function resting(restMs: number): GatewayError {
   return new GatewayError('overloaded', 'The model provider asked for a pause. Try again after it.', {
     code: 'provider_resting',
@@ -161,7 +161,7 @@ function resting(restMs: number): GatewayError {
   })
 }
 
-/** Where nothing was tried and nobody was busy, the deadline is over. */
+/** Nothing was tried and no target was busy: the deadline is over. */
 function tooLate(): GatewayError {
   return new GatewayError('timeout', 'No model provider could be asked in time. Try again.')
 }

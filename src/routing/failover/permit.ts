@@ -163,7 +163,7 @@ class IssuedPermit {
   }
 }
 
-/** Only what speaks against the target counts against it: a refused key or request shows that somebody is there. */
+/** Only faults of the target count against it: a refused key or request shows that it answers. */
 function noteFault(
   parts: RoutingParts,
   { planned: { target }, key, circuit, accountId }: PermitInput,

@@ -36,7 +36,7 @@ export type CircuitStatus = { id: string; state: CircuitState; isAdopted: boolea
 
 export interface CircuitBreaker {
   state(id: string): CircuitState
-  /** Milliseconds until an open circuit lets somebody probe; 0 where it is not open. */
+  /** Milliseconds until an open circuit lets a request probe; 0 where it is not open. */
   remainingMs(id: string): number
   /** Whether {@link enter} would admit a call now. */
   admits(id: string): boolean

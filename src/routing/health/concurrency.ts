@@ -22,7 +22,7 @@ export interface ConcurrencyLimiter {
   take(provider: Provider, accountId: string, signal: AbortSignal): Promise<Release | undefined>
   /** Whether anybody's call would be refused at once. */
   isOverloaded(provider: Provider): boolean
-  /** From now on limits are those of `providers`; who waits is let in where there is more room. */
+  /** From now on limits are those of `providers`; waiting requests get new slots. */
   renew(providers: ReadonlyMap<string, Provider>): void
   list(): { provider: string; inFlight: number; queued: number; limit: number }[]
 }
@@ -150,7 +150,7 @@ async function enqueue(lane: Lane, accountId: string, signal: AbortSignal): Prom
   const turn = Promise.withResolvers<Release | undefined>()
   const waiter: Waiter = { accountId, grant: turn.resolve }
   lane.queue.add(waiter)
-  // Leaves the queue in the same moment as it gives up, so that no slot is handed to somebody who is gone.
+  // Leaves the queue in the same moment as it gives up, so that no slot is given to a request that is gone.
   function leave(): boolean {
     return lane.queue.delete(waiter)
   }

@@ -1,4 +1,4 @@
-/** Counts the calls under way on each provider key, so that somebody who took a key out of use learns when the last one is over. */
+/** Counts the calls under way on each provider key, so that an operator who took a key out of use learns when the last one is over. */
 import type { Catalog, Provider, ProviderKey } from '@/catalog/types'
 import { providerKeyId } from './target-id'
 

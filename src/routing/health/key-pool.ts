@@ -19,7 +19,7 @@ export type KeyLimit = { accountId: string; retryAfterMs: number | undefined; le
 
 export interface KeyPool {
   /**
-   * A key that the account may use now and is none of `avoided` (key ids); undefined where there is none. The same for each request of a
+   * A key that the account may use now and is not in `avoided` (key ids); undefined where there is none. The same for each request of a
    * `conversation` as long as it may be used, at every gateway: what a provider remembers or encrypts is its account's alone.
    */
   pickUsable(
@@ -28,7 +28,7 @@ export interface KeyPool {
     accountId: string,
     conversation?: Conversation,
   ): ProviderKey | undefined
-  /** The last resort: the key that rests least long for the account, out of those that are none of `avoided`. */
+  /** The last resort: the key with the shortest rest for the account that is not in `avoided`. */
   pickResting(provider: Provider, avoided: ReadonlySet<string>, accountId: string): ProviderKey | undefined
   /**
    * The keys that calls of `provider` may use: those of the present catalogue, also where the request was planned by an earlier

@@ -8,7 +8,7 @@ export interface Latencies {
   usual(id: string, stream: boolean): number | undefined
   /** What all but a hundredth take. Undefined while too few were noted lately, here or at another gateway. */
   slowest(id: string, stream: boolean): number | undefined
-  /** What another gateway found to be its slowest; believed while we know too little ourselves. */
+  /** What another gateway measured as its slowest; used while this process has too few measurements. */
   adopt(id: string, stream: boolean, slowestMs: number): void
   forget(isGone: IsGone): void
   /** What was measured here since the last call, for the other gateways. */
