@@ -82,6 +82,12 @@ export const PAGES: readonly PageRoute[] = [
   page('/invitation', 'public', () =>
     import('./pages/invitation/invitation-page').then((module) => module.InvitationPage),
   ),
+  page('/leaked-key', 'public', () =>
+    import('./pages/leaked-key/leaked-key-page').then((module) => module.LeakedKeyPage),
+  ),
+  page('/leaked-key/off', 'public', () =>
+    import('./pages/leaked-key/leaked-key-page').then((module) => module.SwitchOffPage),
+  ),
   page('/verify-email', 'public', () =>
     import('./pages/sign-in/verify-email-page').then((module) => module.VerifyEmailPage),
   ),

@@ -1,5 +1,7 @@
-/** The tables of what manages accounts by the API, as TypeScript sees them (migration 0035). */
-import { index, pgTable, text } from 'drizzle-orm/pg-core'
+/** The tables of what manages accounts by the API, and of keys that were found in public, as TypeScript sees them (migrations 0035 and 0041). */
+
+import { sql } from 'drizzle-orm'
+import { boolean, date, index, pgTable, text, unique } from 'drizzle-orm/pg-core'
 import { moment } from './columns'
 
 export const managementKeys = pgTable(
@@ -24,4 +26,21 @@ export const managementKeys = pgTable(
     index('management_keys_account_index').on(table.accountId, table.createdAt.desc()),
     index('management_keys_creator_index').on(table.createdBy),
   ],
+)
+
+/** Keys of either kind. */
+export const leakedKeys = pgTable(
+  'leaked_keys',
+  {
+    /** SHA-256, in hexadecimal, of the token in the mailed link. */
+    tokenHash: text('token_hash').primaryKey(),
+    accountId: text('account_id').notNull(),
+    keyId: text('key_id').notNull(),
+    isManagement: boolean('is_management').notNull(),
+    /** A day, UTC: once on each a key is told of. */
+    reportedOn: date('reported_on').notNull().default(sql`(now() AT TIME ZONE 'UTC')::date`),
+    expiresAt: moment('expires_at').notNull(),
+    usedAt: moment('used_at'),
+  },
+  (table) => [unique('leaked_keys_key_id_reported_on_key').on(table.keyId, table.reportedOn)],
 )

@@ -43,6 +43,7 @@ import alerts from './migrations/0037_alerts.sql' with { type: 'text' }
 import remindersOfAge from './migrations/0038_reminders_of_age.sql' with { type: 'text' }
 import memberPolicies from './migrations/0039_member_policies.sql' with { type: 'text' }
 import scheduledMails from './migrations/0040_scheduled_mails.sql' with { type: 'text' }
+import leakedKeys from './migrations/0041_leaked_keys.sql' with { type: 'text' }
 
 /** One SQL file, never changed once released. `isExpansion`: it only adds, so that older gateways work on. */
 type Migration = { id: number; name: string; sql: string; isExpansion?: boolean }
@@ -93,6 +94,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { id: 38, name: 'reminders_of_age', sql: remindersOfAge, isExpansion: true },
   { id: 39, name: 'member_policies', sql: memberPolicies, isExpansion: true },
   { id: 40, name: 'scheduled_mails', sql: scheduledMails, isExpansion: true },
+  { id: 41, name: 'leaked_keys', sql: leakedKeys, isExpansion: true },
 ]
 
 type MigrateOptions = {

@@ -181,6 +181,23 @@ const TEMPLATES = {
       },
     ],
   })),
+  /** To owners and admins of an account, and the member of a key, whose text somebody has found where everybody can read it. */
+  key_leaked: template(
+    WEEK_HOURS,
+    ({ accountName, key, days }: { accountName: string; key: string; days: number }) => ({
+      subject: `The key ${withoutLinks(key)} was found in public`,
+      blocks: [
+        {
+          text: `Somebody has found the text of a key of the account of ${withoutLinks(accountName)} where others can read it, and told us. Whoever has it can spend your credit.`,
+        },
+        { rows: [['Key', withoutLinks(key)]] },
+        { button: 'Switch the key off', page: 'leaked-key/off' },
+        {
+          text: `The link works once, within ${days} days, without a sign-in. Programs that use the key are refused from then on. To change the text instead, rotate the key without an overlap on its page.`,
+        },
+      ],
+    }),
+  ),
   /** To administrators: money was taken back, or given again, that moved no credit. */
   idle_reversal: template(
     WEEK_HOURS,

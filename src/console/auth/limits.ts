@@ -68,6 +68,12 @@ export const resendsOf = (invitationId: string): Limit => ({
 
 export const tokensFrom = (address: string): Limit[] => fromNetwork(address, 'token', 30, 10 * MINUTES)
 
+/** Keys that one address says were found in public, and that all say together: an answer costs a look-up, and may cost mails. */
+export const keyReportsFrom = (address: string): Limit[] => [
+  ...fromNetwork(address, 'key-report', 10, HOURS),
+  { name: 'key-reports', subject: 'all', max: 300, seconds: HOURS },
+]
+
 /** Passwords and codes asked for again of somebody who is signed in. */
 export const confirmationsBy = (userId: string): Limit => ({
   name: 'confirm',

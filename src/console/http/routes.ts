@@ -5,6 +5,7 @@ import type { AdminDeps } from '@/console/http/administration/context'
 import { adminRoutes } from '@/console/http/administration/routes'
 import { type AlertRouteDeps, alertRoutes } from '@/console/http/alerts/alert-routes'
 import { type AddressRouteDeps, accountAddressesRoutes } from '@/console/http/keys/account-addresses-routes'
+import { leakedKeyRoutes } from '@/console/http/keys/leaked-key-routes'
 import { keyLifeRoutes } from '@/console/http/keys/life-routes'
 import { keyPolicyRoutes, type PolicyRouteDeps } from '@/console/http/keys/policy-routes'
 import { type AuditRouteDeps, accountAuditRoutes } from '@/console/http/management/audit-routes'
@@ -78,6 +79,7 @@ function allKeyRoutes(deps: DashboardDeps) {
     .use(keyLifeRoutes(deps))
     .use(accountAddressesRoutes(deps))
     .use(keyPolicyRoutes(deps))
+    .use(leakedKeyRoutes(deps))
 }
 
 function allMemberRoutes(deps: DashboardDeps) {

@@ -44,6 +44,7 @@ const BY_KIND: { [Kind in NewMail['kind']]: Extract<NewMail, { kind: Kind }>['fa
   addresses_changed: { ...CHANGED, after: '203.0.113.0/24, 2001:db8::/32' },
   key_addresses_changed: { ...CHANGED, key: 'ci', after: 'everywhere' },
   management_key_made: { ...CHANGED, name: 'terraform', scopes: 'keys:read, keys:write' },
+  key_leaked: { accountName: 'Engines Ltd', key: 'ci', days: 7 },
   balance_low: { ...OF_ACCOUNT, balance: '8.50 USD', threshold: '10.00 USD', daysLeft: 3 },
   balance_empty: OF_ACCOUNT,
   budget_reached: {

@@ -54,6 +54,8 @@ export const CLASSIFICATIONS: Readonly<Record<string, Classification>> = {
   'POST /dashboard/api/session/password/forgot': PUBLIC,
   'POST /dashboard/api/session/password/reset': PUBLIC,
   'POST /dashboard/api/session/sign-out': PUBLIC,
+  'POST /dashboard/api/leaked-keys/report': PUBLIC,
+  'POST /dashboard/api/leaked-keys/switch-off': PUBLIC,
   'GET /dashboard/api/session/me': own(),
   'PATCH /dashboard/api/session/me': own({ name: 'Eve' }),
   'GET /dashboard/api/session/sessions': own(),

@@ -1,0 +1,101 @@
+/** The pages for keys that were found in public: one for whoever has found one, and one that the mail about it leads to. */
+import { Button, Stack, Text, TextInput } from '@mantine/core'
+import { useForm } from '@mantine/form'
+import { useState } from 'react'
+import { ApiError, answer, api } from '@/dashboard/client'
+import { useSubmission } from '@/dashboard/components/fields/use-submission'
+import { useMailedToken } from '@/dashboard/pages/sign-in/arrival'
+import { TextLink } from '@/dashboard/pages/sign-in/links'
+import { PublicFrame } from '@/dashboard/pages/sign-in/public-frame'
+import { BrokenLink, SignInForm } from '@/dashboard/pages/sign-in/sign-in-form'
+
+/** The page at `/leaked-key`. */
+export function LeakedKeyPage() {
+  const [isTold, setTold] = useState(false)
+  return (
+    <PublicFrame
+      title={isTold ? 'Thank you' : 'Found a key in public?'}
+      description={
+        isTold ? undefined : 'Paste its text. Whoever looks after it is told, and can switch it off at once.'
+      }
+      footer={<TextLink href="/sign-in">Sign in</TextLink>}
+    >
+      {isTold ? (
+        <Stack gap="md" align="flex-start" role="status">
+          <Text>If this key works, its people have been mailed. We keep no copy of its text.</Text>
+          <Button variant="default" onClick={() => setTold(false)}>
+            Tell of another
+          </Button>
+        </Stack>
+      ) : (
+        <ReportForm onTold={() => setTold(true)} />
+      )}
+    </PublicFrame>
+  )
+}
+
+function ReportForm({ onTold }: { onTold(): void }) {
+  const form = useForm({
+    initialValues: { key: '' },
+    validate: { key: (text) => (text.trim() === '' ? 'Paste the text of the key.' : null) },
+  })
+  const submission = useSubmission(form, async ({ key }) => {
+    await answer(api['leaked-keys'].report.post({ key }))
+    onTold()
+  })
+  return (
+    <SignInForm submission={submission} action="Tell its people">
+      <TextInput
+        label="Text of the key"
+        autoComplete="off"
+        autoCapitalize="none"
+        spellCheck={false}
+        maxLength={200}
+        autoFocus
+        {...form.getInputProps('key')}
+      />
+    </SignInForm>
+  )
+}
+
+/** The page at `/leaked-key/off`. Looking at it changes nothing: programs that check links look at all of them. */
+export function SwitchOffPage() {
+  const token = useMailedToken()
+  const [state, setState] = useState<'asking' | 'off' | 'broken'>(token === '' ? 'broken' : 'asking')
+  return (
+    <PublicFrame
+      title={state === 'off' ? 'The key is off' : 'Switch the key off?'}
+      footer={<TextLink href="/sign-in">Sign in</TextLink>}
+    >
+      {state === 'asking' && <SwitchOffForm token={token} onEnd={setState} />}
+      {state === 'off' && (
+        <Text role="status">
+          Requests with it are refused from now on. Your account has the other keys as they were.
+        </Text>
+      )}
+      {state === 'broken' && (
+        <BrokenLink href="/sign-in" action="Sign in">
+          It works once, within seven days. Sign in to see the keys of your account.
+        </BrokenLink>
+      )}
+    </PublicFrame>
+  )
+}
+
+function SwitchOffForm({ token, onEnd }: { token: string; onEnd(state: 'off' | 'broken'): void }) {
+  const form = useForm({ initialValues: {} })
+  const submission = useSubmission(form, async () => {
+    try {
+      await answer(api['leaked-keys']['switch-off'].post({ token }))
+      onEnd('off')
+    } catch (refusal) {
+      if (!(refusal instanceof ApiError && refusal.param === 'token')) throw refusal
+      onEnd('broken')
+    }
+  })
+  return (
+    <SignInForm submission={submission} action="Switch it off">
+      <Text>Programs that use the key that the mail names are refused from then on.</Text>
+    </SignInForm>
+  )
+}
