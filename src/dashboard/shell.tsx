@@ -43,6 +43,7 @@ import {
 import type { ComponentType, ReactNode } from 'react'
 import { Link, useLocation } from 'wouter'
 import { type Permission, useMay } from './account'
+import { keepFocusIn } from './components/keep-focus'
 import { Logo } from './components/logo'
 import { SchemeToggle } from './components/scheme-toggle'
 import { signOut, type Viewer } from './session'
@@ -133,7 +134,7 @@ export function Shell({ viewer, accountId, children }: ShellProps) {
           )}
         </ScrollArea>
       </AppShell.Navbar>
-      <AppShell.Main id="content" tabIndex={-1}>
+      <AppShell.Main ref={keepFocusIn} id="content" tabIndex={-1}>
         {children}
       </AppShell.Main>
     </AppShell>

@@ -3,6 +3,7 @@
  * gives the focus back, and it is filled in and sent.
  */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { signInAgain } from '@test/console/http/support'
 import { openBrowser, type TestBrowser } from '@test/support/browser'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { type Person, signUpPerson } from '@test/support/person'
@@ -30,8 +31,8 @@ type Dialog = {
   action?: string
   /** What is read afterwards; of a key that is shown once, its dialog. */
   says: string | { title: string }
-  /** With what was done, its button has gone as well. */
-  isLast?: true
+  /** Where the focus is afterwards, where the button has gone with what was done. */
+  focus?: { role: 'heading' | 'button' | 'link' | 'combobox'; name: string }
 }
 
 const ROBOT = '/keys/:keyId'
@@ -46,7 +47,11 @@ const DIALOGS: readonly Dialog[] = [
   },
   {
     ...{ path: '/keys', opener: 'Actions for Robot', entry: 'Delete…', title: 'Delete “Robot”?' },
-    ...{ fields: { 'Type Robot to confirm': 'Robot' }, says: '“Robot” is deleted.', isLast: true },
+    ...{
+      fields: { 'Type Robot to confirm': 'Robot' },
+      says: '“Robot” is deleted.',
+      focus: { role: 'heading', name: 'API keys' },
+    },
   },
   {
     ...{ path: '/keys', opener: 'Create management key', title: 'Create management key', fields: { Name: 'ci' } },
@@ -54,7 +59,7 @@ const DIALOGS: readonly Dialog[] = [
   },
   {
     ...{ path: '/keys', opener: 'Revoke terraform', title: 'Revoke “terraform”?', action: 'Revoke key' },
-    ...{ says: '“terraform” is revoked.', isLast: true },
+    ...{ says: '“terraform” is revoked.', focus: { role: 'button', name: 'Revoke ansible' } },
   },
   { path: ROBOT, opener: 'Edit', title: 'Edit “Robot”', fields: { 'Monthly budget': '7' }, says: SAVED },
   { path: ROBOT, opener: 'Rotate', title: 'Rotate “Robot”', action: 'Rotate key', says: NEW_KEY },
@@ -64,11 +69,15 @@ const DIALOGS: readonly Dialog[] = [
   },
   {
     ...{ path: '/members', opener: 'Remove Grace Hopper', title: 'Remove Grace Hopper?', action: 'Remove member' },
-    ...{ says: 'Grace Hopper is removed.', isLast: true },
+    ...{ says: 'Grace Hopper is removed.', focus: { role: 'heading', name: 'Members' } },
   },
   {
     ...{ path: '/members', opener: `Revoke the invitation of ${INVITED}`, title: 'Revoke this invitation?' },
-    ...{ action: 'Revoke invitation', says: 'The invitation is revoked.', isLast: true },
+    ...{
+      action: 'Revoke invitation',
+      says: 'The invitation is revoked.',
+      focus: { role: 'heading', name: 'Invite somebody' },
+    },
   },
   {
     ...{ path: '/budgets', opener: 'Edit the budget of This account', title: 'Budget: This account' },
@@ -101,7 +110,7 @@ beforeEach(async () => {
   await invite(gateway.gateway.database, { accountId, by }, { email: INVITED, role: 'viewer' })
   const key = await ask('POST', 'keys', { name: 'Robot' })
   keyId = (key.body as { item: { id: string } }).item.id
-  await ask('POST', 'management-keys', { name: 'terraform', scopes: ['keys:read'] })
+  for (const name of ['ansible', 'terraform']) await ask('POST', 'management-keys', { name, scopes: ['keys:read'] })
   await ask('PUT', `budgets/account/${accountId}`, { dayUsd: '5' })
 })
 afterEach(() => browser.closePages())
@@ -152,7 +161,7 @@ async function fillIn(page: Page, dialog: Locator, fields: Record<string, string
   }
 }
 
-test.each(DIALOGS)('$path: $title', async ({ path, opener, entry, title, fields = {}, action, says, isLast }) => {
+test.each(DIALOGS)('$path: $title', async ({ path, opener, entry, title, fields = {}, action, says, focus }) => {
   const page = await open(path)
   const button = page.getByRole('button', { name: opener, exact: true })
   const dialog = page.getByRole('dialog', { name: title })
@@ -178,7 +187,8 @@ test.each(DIALOGS)('$path: $title', async ({ path, opener, entry, title, fields 
   if (typeof says === 'string') await page.getByText(says).waitFor()
   else await keepKey(page, page.getByRole('dialog', { name: says.title }))
   await dialog.waitFor({ state: 'hidden' })
-  if (!isLast) await until(() => hasFocus(button), 'the focus to be back')
+  const next = focus ? page.getByRole(focus.role, { name: focus.name, exact: true }) : button
+  await until(() => hasFocus(next), 'the focus to be back, or beside what has gone')
 })
 
 /** A key is shown once: Escape does not take it away, and what says so has the focus. */
@@ -189,6 +199,65 @@ async function keepKey(page: Page, dialog: Locator): Promise<void> {
   await page.keyboard.press('Enter')
   await dialog.waitFor({ state: 'hidden' })
 }
+
+describe('the focus goes on', () => {
+  test('to the heading of the keys, where the first one was made', async () => {
+    owner = await signUpPerson(gateway)
+    const page = await open('/keys')
+    await tabTo(page, page.getByRole('button', { name: 'Create your first key' }))
+    await page.keyboard.press('Enter')
+    const dialog = page.getByRole('dialog', { name: 'Create API key' })
+    await goRound(page, dialog)
+    await fillIn(page, dialog, { Name: 'First' })
+    await page.keyboard.press('Enter')
+    await keepKey(page, page.getByRole('dialog', { name: 'Your new API key' }))
+    await until(() => hasFocus(page.getByRole('heading', { name: 'API keys' })), 'the focus to be at the heading')
+    await page.keyboard.press('Tab')
+    expect(await hasFocus(page.getByRole('button', { name: 'Create key' }))).toBe(true)
+  })
+
+  test('to the heading of the members, where the form has gone that made the account an organisation', async () => {
+    owner = await signUpPerson(gateway)
+    const page = await open('/members')
+    await page.getByLabel('Company name').fill('Engines Ltd')
+    await page.getByRole('combobox', { name: 'Country' }).fill('gb')
+    await page.keyboard.press('ArrowDown')
+    await page.keyboard.press('Enter')
+    await tabTo(page, page.getByRole('button', { name: 'Make it an organisation' }))
+    await page.keyboard.press('Enter')
+    const dialog = page.getByRole('dialog')
+    await goRound(page, dialog)
+    await tabTo(page, dialog.getByRole('button', { name: 'Make it an organisation' }))
+    await page.keyboard.press('Enter')
+    await until(() => hasFocus(page.getByRole('heading', { name: 'Members' })), 'the focus to be at the heading')
+  })
+
+  test('from session to session, and to their heading after the last', async () => {
+    for (let count = 0; count < 2; count++) await signInAgain(gateway, owner)
+    const page = await browser.open('/dashboard/settings', { url: gateway.url, cookie: owner.cookie })
+    const ends = page.getByRole('button', { name: /^End the session of/ })
+    await until(async () => (await ends.count()) === 2, 'the other sessions')
+    await tabTo(page, ends.first())
+    for (const left of [1, 0]) {
+      await page.keyboard.press('Enter')
+      const dialog = page.getByRole('dialog')
+      await goRound(page, dialog)
+      await tabTo(page, dialog.getByRole('button', { name: 'End session' }))
+      await page.keyboard.press('Enter')
+      await dialog.waitFor({ state: 'hidden' })
+      expect(await ends.count()).toBe(left)
+      const next = left > 0 ? ends.first() : page.getByRole('heading', { name: 'Sessions' })
+      await until(() => hasFocus(next), 'the focus to be beside what has gone')
+    }
+  })
+
+  test('to the title of the page that a link has opened', async () => {
+    const page = await open('/keys')
+    await tabTo(page, page.getByRole('link', { name: 'Robot' }))
+    await page.keyboard.press('Enter')
+    await until(() => hasFocus(page.getByRole('heading', { name: 'Robot', level: 1 })), 'the focus to be at the title')
+  })
+})
 
 describe('the focus stays', () => {
   test('on a choice that asks, and is not made', async () => {

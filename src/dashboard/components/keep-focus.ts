@@ -1,0 +1,59 @@
+/** Where the focus goes when what had it is gone: to the row that is next to it, else to the heading it stood under. */
+
+const ROW = 'li, tr'
+const FOCUSABLE = ':is(a[href], button, input, select, textarea, [tabindex="0"]):not(:disabled, [type="hidden"])'
+/** Dialogs and menus lie there; they give the focus back to what has opened them. */
+const ABOVE_THE_PAGE = '[data-portal]'
+
+/** What had the focus, and what stood around it then, from the inside. */
+type Place = { element: Element; around: Element[]; neighbours: Element[] }
+
+/**
+ * Keeps the focus in `main` when the button that was pressed goes with what it was for, be that in a dialog of its own. Programs that read
+ * pages out, and the keyboard, would begin at the top otherwise. Returns what ends it.
+ */
+export function keepFocusIn(main: HTMLElement): () => void {
+  let last: Place | undefined
+  function remember({ target }: FocusEvent): void {
+    if (!(target instanceof Element) || target.closest(ABOVE_THE_PAGE)) return
+    last = main.contains(target) ? placeOf(target, main) : undefined
+  }
+  const observer = new MutationObserver(() => {
+    const isLost = document.activeElement === null || document.activeElement === document.body
+    if (!last || last.element.isConnected || !isLost || document.querySelector('[role="dialog"]')) return
+    // A page that is still being loaded has no heading yet.
+    besideOf(last, main)?.focus()
+  })
+  document.addEventListener('focusin', remember)
+  observer.observe(document.body, { childList: true, subtree: true })
+  return () => {
+    document.removeEventListener('focusin', remember)
+    observer.disconnect()
+  }
+}
+
+function placeOf(element: Element, main: Element): Place {
+  const around: Element[] = []
+  for (let one = element.parentElement; one && one !== main; one = one.parentElement) around.push(one)
+  const row = element.closest(ROW)
+  const rows = row ? [row.nextElementSibling, row.previousElementSibling] : []
+  return { element, around, neighbours: rows.filter((one) => one !== null) }
+}
+
+function besideOf({ around, neighbours }: Place, main: Element): HTMLElement | undefined {
+  const inRow = neighbours.filter((row) => row.isConnected).map((row) => visibleIn(row, FOCUSABLE))
+  return inRow.find((one) => one !== undefined) ?? headingOf(around, main)
+}
+
+/** The heading of the innermost part of the page that is still there, made to take the focus. */
+function headingOf(around: readonly Element[], main: Element): HTMLElement | undefined {
+  const parts = [...around.filter((part) => part.isConnected && part.matches('section')), main]
+  const heading = parts.map((part) => visibleIn(part, 'h1, h2')).find((one) => one !== undefined)
+  heading?.setAttribute('tabindex', '-1')
+  return heading
+}
+
+/** The first that is shown: tables have a control for each width of the screen. */
+function visibleIn(part: Element, selector: string): HTMLElement | undefined {
+  return [...part.querySelectorAll<HTMLElement>(selector)].find((one) => one.checkVisibility())
+}
