@@ -2,21 +2,10 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { startRedis, type TestServer } from '@test/support/stores'
 import { until } from '@test/support/until'
-import { expireHolds } from '@/ledger/holds/expire'
 import { connectRedis, type RedisClient } from '@/ledger/store/connection'
 import { COMPACT_SHARDS, metaName, shardOf } from '@/ledger/store/names'
 import { nano } from '@/lib/money'
-import {
-  type Bench,
-  connect,
-  createBench,
-  FACTS,
-  memoryLogger,
-  passDeadline,
-  request,
-  settlement,
-  snapshot,
-} from './harness'
+import { type Bench, connect, createBench, FACTS, memoryLogger, passDeadline, request, settlement } from './harness'
 
 const TIMEOUT_MS = 1_000
 const FAR_MS = 900_000
@@ -87,65 +76,6 @@ describe('a store that is down', () => {
     redis.disconnect()
   })
 })
-
-describe('a store whose user may not append records', () => {
-  async function withoutRecords(work: () => Promise<unknown>): Promise<void> {
-    await bench.redis.call('ACL', 'SETUSER', 'default', '-xadd')
-    await expect(work()).rejects.toMatchObject(unavailable)
-    await bench.redis.call('ACL', 'SETUSER', 'default', '+xadd')
-  }
-
-  test('charges nothing without one, and what was refused is charged once it may', async () => {
-    const payer = await bench.fund(1_000)
-    const hold = request(payer, 100)
-    await bench.ledger.reserve(hold)
-    const before = await snapshot(bench.redis, payer.accountId)
-    await withoutRecords(() => bench.ledger.settle(settlement(hold, 40)))
-    expect(await snapshot(bench.redis, payer.accountId)).toEqual(before)
-    expect(await bench.ledger.settle(settlement(hold, 40))).toMatchObject({ kind: 'settled', record: { seq: 1 } })
-    await bench.history.flush(bench.redis, [payer.accountId])
-    expect(bench.history.records(payer.accountId)).toHaveLength(1)
-  })
-
-  test('leaves holds that are due as they are, and what they cost is charged once it may', async () => {
-    const payer = await bench.fund(1_000)
-    const holds = [request(payer, 100), request(payer, 200), request(payer, 300)]
-    for (const hold of holds) await bench.ledger.reserve(hold)
-    const { accountId } = payer
-    const renewal = { accountId, ttlMs: 1_000, facts: FACTS, reached: true }
-    const [free, ...reached] = holds
-    await bench.ledger.renew(reached.map(({ holdId }) => ({ ...renewal, holdId, cost: nano(40) })))
-    const due = await Promise.all(holds.map((hold) => passDeadline(bench.redis, hold)))
-    const before = await snapshot(bench.redis, accountId)
-    await withoutRecords(() => expireHolds(bench.deps, shardOf(accountId), due))
-    expect(await snapshot(bench.redis, accountId)).toEqual(before)
-    expect(await expireHolds(bench.deps, shardOf(accountId), due)).toEqual([0, 40, 40])
-    expect(await bench.ledger.readBalance(accountId)).toMatchObject({ available: nano(920), held: nano(0), seq: 2 })
-    await bench.history.flush(bench.redis, [accountId])
-    const booked = bench.history.records(accountId).map(({ holdId }) => holdId)
-    expect(booked.sort()).toEqual(reached.map(({ holdId }) => holdId).sort())
-    expect(booked).not.toContain(free?.holdId)
-  })
-})
-
-test.each(['xadd', 'zrem', 'mset', 'set', 'pexpire'])(
-  'a store whose user may not %s for a while charges once, however often it is asked to',
-  async (command) => {
-    const payer = await bench.fund(1_000)
-    const hold = request(payer, 100)
-    await bench.ledger.reserve(hold)
-    await bench.redis.call('ACL', 'SETUSER', 'default', `-${command}`)
-    const tries = [1, 2].map(() => bench.ledger.settle(settlement(hold, 40)))
-    await Promise.allSettled(tries)
-    await bench.redis.call('ACL', 'SETUSER', 'default', `+${command}`)
-    await bench.ledger.settle(settlement(hold, 40))
-    const { accountId } = payer
-    expect(await bench.ledger.readBalance(accountId)).toMatchObject({ available: 960, held: 0, spent: 40 })
-    expect(await bench.ledger.readKey(payer)).toMatchObject({ open: 0, held: 0, spentThisMonth: 40 })
-    await bench.history.flush(bench.redis, [accountId])
-    expect(bench.history.records(accountId).map(({ cost }) => Number(cost))).toEqual([40])
-  },
-)
 
 describe('a store that hangs', () => {
   test('is given up on in time; a reserve that ran all the same can be taken back by its id', async () => {

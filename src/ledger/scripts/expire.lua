@@ -1,6 +1,7 @@
 -- Resolves holds whose gateway never came back. One that never reached its upstream is returned whole. Of one that did,
 -- what renew last recorded is charged, at least the cost of its input and at most what was held: an estimate may not take
--- more than the request was allowed to. A hold that is no longer due, because it was renewed or resolved, is left alone.
+-- more than the request was allowed to. A hold that is no longer due, because it was renewed or resolved, is left alone; of one that was
+-- resolved the deadline goes, which was left where the store refused that.
 -- So is one whose account was not confirmed since the store last came back: the history may have its charge already.
 --
 -- KEYS  1 deadlines · 2 records · 3 meta · then per hold: hold, account, key, recent, budgets
@@ -9,7 +10,7 @@
 --
 -- NEEDS  prelude: call MAX_AMOUNT BUDGETED integer decimal currentMs monthOf memberOf
 --        budgets: windowsAt budgetsOf chargeBudgets writeBudgets
---        holds: EXPIRED_TOMBSTONE_MS holdOf newHold countMonth freeLimits returnHeld chargeAccount freeKey bury appendRecord
+--        holds: EXPIRED_TOMBSTONE_MS holdOf newHold countMonth freeLimits returnHeld chargeAccount freeKey tombstoneText bury appendRecord
 -- SHARES meta: acknowledge epoch epoch.ts load-account load-key load-payer pack.ts read-account read-key reserve
 --          view-account withhold
 --        account: credit load-account load-budgets load-payer read-account release reserve set-account settle view-account
@@ -22,7 +23,7 @@
 --        recent: settle
 --        budgets: account-view.ts load-account load-budgets load-payer read-budgets release reserve settle view-account
 
-local outcomes, expiries = {}, {}
+local outcomes, expiries, ended = {}, {}, {}
 local accounts, keys, movedAccounts, movedKeys = {}, {}, {}, {}
 local nowMs = currentMs()
 local month = monthOf(nowMs)
@@ -62,13 +63,15 @@ for index = 1, #ARGV / 3 do
       outcomes[index] = -2
     elseif hold.state == 'open' then
       local cost = hold.reached == 1 and math.min(hold.amount, math.max(hold.cost, hold.inputCost)) or 0
-      outcomes[index] = cost
+      outcomes[index], ended[#ended + 1] = cost, member
       movedAccounts[accountName], movedKeys[keyName] = account, keys[keyName]
       expiries[#expiries + 1] = {
-        payer = payer, holdId = holdId, member = member, hold = hold, cost = cost, account = account,
+        payer = payer, holdId = holdId, hold = hold, cost = cost, account = account,
         key = keys[keyName], holdName = holdName, recentName = recentName,
         budgets = account.version >= BUDGETED and budgetsOf(opened, budgetsName, payer, holdId) or nil,
       }
+    else
+      ended[#ended + 1] = member
     end
   end
 end
@@ -116,15 +119,41 @@ end
 for _, record in ipairs(records) do
   appendRecord(KEYS[2], record.recentName, record, record.layout)
 end
-for _, expiry in ipairs(expiries) do
-  call('ZREM', KEYS[1], expiry.member)
-  bury(expiry.holdName, expiry.hold, 'expired', expiry.cost, EXPIRED_TOMBSTONE_MS, expiry.budgets and expiry.budgets.owner)
+-- Then what they have moved together with what became of their holds, packed ones by one command: half of it would charge twice, or
+-- hold for ever. The deadlines go last: by these the next sweep finds what the store refused.
+local packed = {}
+local function writeOrPack(name, value, textOf, write)
+  if value.layout then
+    packed[#packed + 1], packed[#packed + 2] = name, textOf(value)
+  else
+    write(name, value)
+  end
 end
-writeBudgets(opened)
 for name, account in pairs(movedAccounts) do
-  writeAccount(name, account)
+  writeOrPack(name, account, accountText, writeAccount)
 end
 for name, key in pairs(movedKeys) do
-  writeKey(name, key)
+  writeOrPack(name, key, keyText, writeKey)
+end
+for _, expiry in ipairs(expiries) do
+  local hold, cost, owner = expiry.hold, expiry.cost, expiry.budgets and expiry.budgets.owner
+  writeOrPack(expiry.holdName, hold, function()
+    return tombstoneText(hold, 'expired', cost, owner)
+  end, function()
+    bury(expiry.holdName, hold, 'expired', cost, EXPIRED_TOMBSTONE_MS, owner)
+  end)
+end
+if #packed > 0 then
+  call('MSET', unpack(packed))
+end
+-- As in settle: what the store refuses here stays held.
+writeBudgets(opened)
+for _, expiry in ipairs(expiries) do
+  if expiry.hold.layout then
+    call('PEXPIRE', expiry.holdName, decimal(EXPIRED_TOMBSTONE_MS))
+  end
+end
+if #ended > 0 then
+  call('ZREM', KEYS[1], unpack(ended))
 end
 return outcomes

@@ -15,7 +15,7 @@
 --
 -- NEEDS  prelude: call match MAX_AMOUNT MAX_INTEGER BUDGETED refuse within integer decimal currentMs monthOf memberOf
 --        budgets: windowsAt budgetsOf chargeBudgets writeBudgets
---        holds: holdOf newHold countMonth freeLimits chargeAccount freeKey writeCharged appendRecord
+--        holds: TOMBSTONE_MS holdOf newHold countMonth freeLimits chargeAccount freeKey writeCharged appendRecord
 -- SHARES account: credit expire load-account load-budgets load-payer read-account release reserve set-account view-account
 --          withhold
 --        key: expire load-account load-key load-payer read-key release reserve set-key view-account
@@ -119,9 +119,13 @@ appendRecord(KEYS[5], KEYS[6], {
 if isOpen then
   call('ZREM', KEYS[4], memberOf(payer, holdId, decimal(hold.amount)))
 end
+writeCharged(KEYS[2], account, KEYS[3], key, KEYS[1], hold, cost)
+-- Last: before, each repetition would count the charge once more where the store refuses the rest. What it refuses here stays held.
 if budgets then
   writeBudgets(opened)
 end
-writeCharged(KEYS[2], account, KEYS[3], key, KEYS[1], hold, cost)
+if hold.layout then
+  call('PEXPIRE', KEYS[1], decimal(TOMBSTONE_MS))
+end
 local kind = isLate and 'late' or 'settled'
 return { kind, account.seq, nowMs, isLate and hold.cost or returned, flags, isHangUp and charge or nil }

@@ -93,7 +93,7 @@ local function bury(name, hold, state, cost, ttlMs, owner)
   call('PEXPIRE', name, decimal(ttlMs))
 end
 
--- Writes what a charge has moved and that its hold was charged, packed ones by one command: where the store refuses the tombstone after
+-- Writes what a charge has moved and that its hold was charged, packed ones by one command, after which the tombstone is to get its lifetime: where the store refuses the tombstone after
 -- the account was written, each repetition would charge and return the hold once more.
 local function writeCharged(accountName, account, keyName, key, holdName, hold, cost)
   if not (account.layout and hold.layout and (not key or key.layout)) then
@@ -110,7 +110,6 @@ local function writeCharged(accountName, account, keyName, key, holdName, hold, 
   else
     call('MSET', accountName, accountText(account), holdName, tombstone)
   end
-  call('PEXPIRE', holdName, decimal(TOMBSTONE_MS))
 end
 
 -- Appends a usage record: its envelope and its facts, in one text where the shard is compact. To gateways that know hashes only it is
