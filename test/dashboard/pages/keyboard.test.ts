@@ -3,18 +3,16 @@
  * gives the focus back, and it is filled in and sent.
  */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { signInAgain } from '@test/console/http/support'
+import { fillIn, goRound, hasFocus, holdsFocus, keepKey, MAX_STOPS, tabTo } from '@test/dashboard/pages/keyboard'
 import { openBrowser, type TestBrowser } from '@test/support/browser'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { type Person, signUpPerson } from '@test/support/person'
 import { until } from '@test/support/until'
-import type { Locator, Page } from 'playwright-core'
+import type { Page } from 'playwright-core'
 import { invite } from '@/accounts/members/invitations'
 
 setDefaultTimeout(300_000)
 
-/** More than any page or dialog has places to stop at. */
-const MAX_STOPS = 120
 const INVITED = 'charles@example.test'
 
 type Dialog = {
@@ -125,42 +123,6 @@ function open(path: string): Promise<Page> {
   return browser.open(whole, { url: gateway.url, cookie: owner.cookie })
 }
 
-const hasFocus = (target: Locator) => target.evaluate((node) => node === document.activeElement)
-const holdsFocus = (target: Locator) => target.evaluate((node) => node.contains(document.activeElement))
-
-/** Goes on with Tab until `target` has the focus. */
-async function tabTo(page: Page, target: Locator): Promise<void> {
-  await target.waitFor()
-  for (let stops = 0; stops < MAX_STOPS; stops++) {
-    if (await hasFocus(target)) return
-    await page.keyboard.press('Tab')
-  }
-  throw new Error(`Tab does not come to ${target}`)
-}
-
-/** Goes on with Tab through all of the dialog, and beyond its end, which is its beginning. */
-async function goRound(page: Page, dialog: Locator): Promise<void> {
-  await until(() => holdsFocus(dialog), 'the focus to be in the dialog')
-  const close = dialog.getByRole('button', { name: 'Close', exact: true })
-  await tabTo(page, close)
-  await page.keyboard.press('Shift+Tab')
-  expect(await holdsFocus(dialog)).toBe(true)
-  await page.keyboard.press('Tab')
-  await until(() => hasFocus(close), 'the focus to have gone round')
-}
-
-async function fillIn(page: Page, dialog: Locator, fields: Record<string, string>): Promise<void> {
-  for (const [label, text] of Object.entries(fields)) {
-    const field = dialog.getByLabel(label, { exact: true })
-    await tabTo(page, field)
-    await page.keyboard.type(text)
-    if ((await field.getAttribute('aria-haspopup')) === 'listbox') {
-      await page.keyboard.press('ArrowDown')
-      await page.keyboard.press('Enter')
-    }
-  }
-}
-
 test.each(DIALOGS)('$path: $title', async ({ path, opener, entry, title, fields = {}, action, says, focus }) => {
   const page = await open(path)
   const button = page.getByRole('button', { name: opener, exact: true })
@@ -189,74 +151,6 @@ test.each(DIALOGS)('$path: $title', async ({ path, opener, entry, title, fields 
   await dialog.waitFor({ state: 'hidden' })
   const next = focus ? page.getByRole(focus.role, { name: focus.name, exact: true }) : button
   await until(() => hasFocus(next), 'the focus to be back, or beside what has gone')
-})
-
-/** A key is shown once: Escape does not take it away, and what says so has the focus. */
-async function keepKey(page: Page, dialog: Locator): Promise<void> {
-  await until(() => hasFocus(dialog.getByRole('alert')), 'the focus to be at the key')
-  await page.keyboard.press('Escape')
-  await tabTo(page, dialog.getByRole('button', { name: 'I have copied the key' }))
-  await page.keyboard.press('Enter')
-  await dialog.waitFor({ state: 'hidden' })
-}
-
-describe('the focus goes on', () => {
-  test('to the heading of the keys, where the first one was made', async () => {
-    owner = await signUpPerson(gateway)
-    const page = await open('/keys')
-    await tabTo(page, page.getByRole('button', { name: 'Create your first key' }))
-    await page.keyboard.press('Enter')
-    const dialog = page.getByRole('dialog', { name: 'Create API key' })
-    await goRound(page, dialog)
-    await fillIn(page, dialog, { Name: 'First' })
-    await page.keyboard.press('Enter')
-    await keepKey(page, page.getByRole('dialog', { name: 'Your new API key' }))
-    await until(() => hasFocus(page.getByRole('heading', { name: 'API keys' })), 'the focus to be at the heading')
-    await page.keyboard.press('Tab')
-    expect(await hasFocus(page.getByRole('button', { name: 'Create key' }))).toBe(true)
-  })
-
-  test('to the heading of the members, where the form has gone that made the account an organisation', async () => {
-    owner = await signUpPerson(gateway)
-    const page = await open('/members')
-    await page.getByLabel('Company name').fill('Engines Ltd')
-    await page.getByRole('combobox', { name: 'Country' }).fill('gb')
-    await page.keyboard.press('ArrowDown')
-    await page.keyboard.press('Enter')
-    await tabTo(page, page.getByRole('button', { name: 'Make it an organisation' }))
-    await page.keyboard.press('Enter')
-    const dialog = page.getByRole('dialog')
-    await goRound(page, dialog)
-    await tabTo(page, dialog.getByRole('button', { name: 'Make it an organisation' }))
-    await page.keyboard.press('Enter')
-    await until(() => hasFocus(page.getByRole('heading', { name: 'Members' })), 'the focus to be at the heading')
-  })
-
-  test('from session to session, and to their heading after the last', async () => {
-    for (let count = 0; count < 2; count++) await signInAgain(gateway, owner)
-    const page = await browser.open('/dashboard/settings', { url: gateway.url, cookie: owner.cookie })
-    const ends = page.getByRole('button', { name: /^End the session of/ })
-    await until(async () => (await ends.count()) === 2, 'the other sessions')
-    await tabTo(page, ends.first())
-    for (const left of [1, 0]) {
-      await page.keyboard.press('Enter')
-      const dialog = page.getByRole('dialog')
-      await goRound(page, dialog)
-      await tabTo(page, dialog.getByRole('button', { name: 'End session' }))
-      await page.keyboard.press('Enter')
-      await dialog.waitFor({ state: 'hidden' })
-      expect(await ends.count()).toBe(left)
-      const next = left > 0 ? ends.first() : page.getByRole('heading', { name: 'Sessions' })
-      await until(() => hasFocus(next), 'the focus to be beside what has gone')
-    }
-  })
-
-  test('to the title of the page that a link has opened', async () => {
-    const page = await open('/keys')
-    await tabTo(page, page.getByRole('link', { name: 'Robot' }))
-    await page.keyboard.press('Enter')
-    await until(() => hasFocus(page.getByRole('heading', { name: 'Robot', level: 1 })), 'the focus to be at the title')
-  })
 })
 
 describe('the focus stays', () => {

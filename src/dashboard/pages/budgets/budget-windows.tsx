@@ -60,28 +60,33 @@ type BudgetBarProps = {
   endsAt: string | null
 }
 
-/** How much of one limit is spent. */
+/** Bars beside each other stand in one line, however long what is above them. */
+const IN_LINE = { display: 'grid', gridTemplateRows: 'subgrid', gridRow: 'span 2', rowGap: 0 }
+
+/** How much of one limit is spent, in a grid. */
 export function BudgetBar({ label, spentUsd, limitUsd, grantedUsd = '0', note, endsAt }: BudgetBarProps) {
   const limit = Number(limitUsd) + Number(grantedUsd)
   const percent = limit === 0 ? ALL : Math.min(ALL, Math.max(0, Math.round((Number(spentUsd) / limit) * ALL)))
   return (
-    <Box>
-      <Text size="sm">
+    <Box style={IN_LINE}>
+      <Text size="sm" style={{ alignSelf: 'end' }}>
         {label}: <Money usd={spentUsd} /> of {formatMoney(limitUsd)}
         {note}
       </Text>
-      <Progress
-        value={percent}
-        size="sm"
-        mt={4}
-        color={percent >= ALL ? 'red' : percent >= NEARLY_SPENT ? 'yellow' : undefined}
-        aria-label={`${label}: ${percent}% is spent`}
-      />
-      {endsAt !== null && (
-        <Text size="xs" c="dimmed">
-          Begins anew <Moment at={endsAt} />
-        </Text>
-      )}
+      <Box>
+        <Progress
+          value={percent}
+          size="sm"
+          mt={4}
+          color={percent >= ALL ? 'red' : percent >= NEARLY_SPENT ? 'yellow' : undefined}
+          aria-label={`${label}: ${percent}% is spent`}
+        />
+        {endsAt !== null && (
+          <Text size="xs" c="dimmed">
+            Begins anew <Moment at={endsAt} />
+          </Text>
+        )}
+      </Box>
     </Box>
   )
 }

@@ -24,7 +24,7 @@ export function KeyBudgets({ items }: { items: Budgets }) {
         const label = `${SCOPE_WORDS[scope]}, ${WINDOW_WORDS[window].toLowerCase()}`
         if (limitUsd === null || spentUsd === null) {
           return (
-            <Text key={label} size="sm">
+            <Text key={label} size="sm" style={{ gridRow: 'span 2' }}>
               {label}: your role does not see its figures
             </Text>
           )

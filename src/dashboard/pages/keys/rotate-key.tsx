@@ -64,11 +64,11 @@ function RotateForm({ item, onRotated, cancel }: RotateFormProps) {
       <Text size="sm">The key gets a new text. Its limits, its budget and its usage stay.</Text>
       {item.formerSecret && (
         <Alert color="yellow" icon={<IconInfoCircle size={18} />}>
-          The text before the present one, which ends in {item.formerSecret.lastFour}, is refused from then on.
+          The old key, which ends in {item.formerSecret.lastFour}, is refused from then on.
         </Alert>
       )}
       <NativeSelect
-        label="The present text works for"
+        label="The present key works for"
         description="Long enough to give every program the new one"
         data={OVERLAPS}
         data-autofocus
@@ -84,7 +84,7 @@ export function FormerSecret({ item: { formerSecret } }: { item: KeyBody }) {
   const { lastFour, endsAt, lastUsedAt } = formerSecret
   return (
     <Alert color={lastUsedAt === null ? 'blue' : 'yellow'} icon={<IconInfoCircle size={18} />}>
-      The text before, which ends in {lastFour}, works until <Moment at={endsAt} hasSeconds />.{' '}
+      The old key, which ends in {lastFour}, works until <Moment at={endsAt} hasSeconds />.{' '}
       {lastUsedAt === null ? (
         'Nothing has used it since the key was rotated.'
       ) : (

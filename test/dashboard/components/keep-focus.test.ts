@@ -1,0 +1,86 @@
+/** Where the focus goes when the button that was pressed has gone, by the keyboard alone. The dialogs of keyboard.test.ts show more of it. */
+import { afterAll, afterEach, beforeAll, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
+import { signInAgain } from '@test/console/http/support'
+import { fillIn, goRound, hasFocus, keepKey, tabTo } from '@test/dashboard/pages/keyboard'
+import { openBrowser, type TestBrowser } from '@test/support/browser'
+import { startGateway, type TestGateway } from '@test/support/gateway'
+import { type Person, signUpPerson } from '@test/support/person'
+import { until } from '@test/support/until'
+import type { Page } from 'playwright-core'
+
+setDefaultTimeout(300_000)
+
+let gateway: TestGateway
+let browser: TestBrowser
+let owner: Person
+
+beforeAll(async () => {
+  ;[gateway, browser] = await Promise.all([startGateway({ respond: () => new Response('{}') }), openBrowser()])
+})
+beforeEach(async () => {
+  owner = await signUpPerson(gateway)
+})
+afterEach(() => browser.closePages())
+afterAll(async () => {
+  await browser.close()
+  await gateway.stop()
+})
+
+const open = (path: string): Promise<Page> =>
+  browser.open(`/dashboard${path}`, { url: gateway.url, cookie: owner.cookie })
+
+test('to the heading of the keys, where the first one was made', async () => {
+  const page = await open('/keys')
+  await tabTo(page, page.getByRole('button', { name: 'Create your first key' }))
+  await page.keyboard.press('Enter')
+  const dialog = page.getByRole('dialog', { name: 'Create API key' })
+  await goRound(page, dialog)
+  await fillIn(page, dialog, { Name: 'First' })
+  await page.keyboard.press('Enter')
+  await keepKey(page, page.getByRole('dialog', { name: 'Your new API key' }))
+  await until(() => hasFocus(page.getByRole('heading', { name: 'API keys' })), 'the focus to be at the heading')
+  await page.keyboard.press('Tab')
+  expect(await hasFocus(page.getByRole('button', { name: 'Create key' }))).toBe(true)
+})
+
+test('to the heading of the members, where the form has gone that made the account an organisation', async () => {
+  const page = await open('/members')
+  await page.getByLabel('Company name').fill('Engines Ltd')
+  await page.getByRole('combobox', { name: 'Country' }).fill('gb')
+  await page.keyboard.press('ArrowDown')
+  await page.keyboard.press('Enter')
+  await tabTo(page, page.getByRole('button', { name: 'Make it an organisation' }))
+  await page.keyboard.press('Enter')
+  const dialog = page.getByRole('dialog')
+  await goRound(page, dialog)
+  await tabTo(page, dialog.getByRole('button', { name: 'Make it an organisation' }))
+  await page.keyboard.press('Enter')
+  await until(() => hasFocus(page.getByRole('heading', { name: 'Members' })), 'the focus to be at the heading')
+})
+
+test('from session to session, and to their heading after the last', async () => {
+  for (let count = 0; count < 2; count++) await signInAgain(gateway, owner)
+  const page = await open('/settings')
+  const ends = page.getByRole('button', { name: /^End the session of/ })
+  await until(async () => (await ends.count()) === 2, 'the other sessions')
+  await tabTo(page, ends.first())
+  for (const left of [1, 0]) {
+    await page.keyboard.press('Enter')
+    const dialog = page.getByRole('dialog')
+    await goRound(page, dialog)
+    await tabTo(page, dialog.getByRole('button', { name: 'End session' }))
+    await page.keyboard.press('Enter')
+    await dialog.waitFor({ state: 'hidden' })
+    expect(await ends.count()).toBe(left)
+    const next = left > 0 ? ends.first() : page.getByRole('heading', { name: 'Sessions' })
+    await until(() => hasFocus(next), 'the focus to be beside what has gone')
+  }
+})
+
+test('to the title of the page that a link has opened', async () => {
+  await owner.json('POST', '/dashboard/api/a/:accountId/keys', { name: 'Robot' })
+  const page = await open('/keys')
+  await tabTo(page, page.getByRole('link', { name: 'Robot' }))
+  await page.keyboard.press('Enter')
+  await until(() => hasFocus(page.getByRole('heading', { name: 'Robot', level: 1 })), 'the focus to be at the title')
+})
