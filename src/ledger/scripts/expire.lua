@@ -10,7 +10,8 @@
 --
 -- NEEDS  prelude: call MAX_AMOUNT BUDGETED integer decimal currentMs monthOf memberOf
 --        budgets: windowsAt budgetsOf chargeBudgets writeBudgets
---        holds: EXPIRED_TOMBSTONE_MS holdOf newHold countMonth freeLimits returnHeld chargeAccount freeKey tombstoneText bury appendRecord
+--        holds: EXPIRED_TOMBSTONE_MS holdOf newHold countMonth freeLimits returnHeld chargeAccount freeKey tombstoneText
+--          bury appendRecord
 -- SHARES meta: acknowledge epoch epoch.ts load-account load-key load-payer pack.ts read-account read-key reserve
 --          view-account withhold
 --        account: credit load-account load-budgets load-payer read-account release reserve set-account settle view-account

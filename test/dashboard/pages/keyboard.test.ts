@@ -3,13 +3,13 @@
  * gives the focus back, and it is filled in and sent.
  */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { fillIn, goRound, hasFocus, holdsFocus, keepKey, MAX_STOPS, tabTo } from '@test/dashboard/pages/keyboard'
 import { openBrowser, type TestBrowser } from '@test/support/browser'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { type Person, signUpPerson } from '@test/support/person'
 import { until } from '@test/support/until'
 import type { Page } from 'playwright-core'
 import { invite } from '@/accounts/members/invitations'
+import { fillIn, goRound, hasFocus, holdsFocus, keepKey, MAX_STOPS, tabTo } from './keyboard'
 
 setDefaultTimeout(300_000)
 

@@ -1,10 +1,19 @@
 /** A store whose user lacks the right to a command for a while: nothing is charged twice or for nothing, and none of it stays held. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import {
+  type Bench,
+  connect,
+  createBench,
+  FACTS,
+  passDeadline,
+  request,
+  settlement,
+  snapshot,
+} from '@test/ledger/harness'
 import { startRedis, type TestServer } from '@test/support/stores'
 import { expireHolds } from '@/ledger/holds/expire'
 import { deadlinesName, shardOf } from '@/ledger/store/names'
 import { nano } from '@/lib/money'
-import { type Bench, connect, createBench, FACTS, passDeadline, request, settlement, snapshot } from './harness'
 
 const TIMEOUT_MS = 1_000
 const unavailable = { kind: 'overloaded', status: 503 }
