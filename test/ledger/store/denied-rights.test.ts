@@ -115,7 +115,7 @@ test.each(['xadd', 'zrem', 'mset', 'set', 'pexpire'])(
     const renewal = { accountId, ttlMs: 1_000, facts: FACTS, reached: true }
     await bench.ledger.renew(holds.slice(1).map(({ holdId }) => ({ ...renewal, holdId, cost: nano(40) })))
     for (const hold of holds) await passDeadline(bench.redis, hold)
-    const deadlines = () => bench.redis.zrange(deadlinesName(shardOf(accountId)), 0, -1)
+    const deadlines = () => bench.redis.zrange(deadlinesName(shardOf(accountId)), '0', '-1')
     bench.logger.lines.length = 0
     await bench.redis.call('ACL', 'SETUSER', 'default', `-${command}`)
     for (let sweep = 0; sweep < 2; sweep++) await bench.ledger.expireDue(10)
