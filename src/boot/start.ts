@@ -217,7 +217,7 @@ function bannerFacts(
 /** `isSandboxed`: answers are simulated. */
 function describeReach(config: Config, isSandboxed: boolean): string {
   const { host, signIn, topUps } = config
-  const who = isLoopback(host) ? `this machine only (${host})` : `whoever reaches ${host}`
+  const who = isLoopback(host) ? `this machine only (${host})` : `anyone who can reach ${host}`
   const answers = isSandboxed ? 'simulated answers' : "your providers' answers, for keys with credit"
   return `${who}: ${answers}; ${signUpOf(signIn)}; ${depositsOf(topUps)}`
 }

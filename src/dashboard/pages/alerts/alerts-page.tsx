@@ -15,7 +15,7 @@ const KINDS: readonly { kind: AlertKind; label: string; all: string; own: string
     kind: 'balance',
     label: 'Low credit',
     all: 'When the credit falls below a threshold, and when it is used up.',
-    own: 'For owners and whoever looks after bills.',
+    own: 'For owners and billing.',
   },
   {
     kind: 'budget',
@@ -27,7 +27,7 @@ const KINDS: readonly { kind: AlertKind; label: string; all: string; own: string
     kind: 'spend',
     label: 'Unusual spend',
     all: 'When more than three times as much is spent on a day as on a usual one.',
-    own: 'For owners and whoever looks after bills.',
+    own: 'For owners and billing.',
   },
   {
     kind: 'key_expiry',

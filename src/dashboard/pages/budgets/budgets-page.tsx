@@ -18,7 +18,7 @@ const SECTIONS: readonly { scope: BudgetBody['scope']; title: string; descriptio
   {
     scope: 'new_member',
     title: 'New members',
-    description: 'What whoever joins is given. Who is there keeps what they have; those without can be given it too.',
+    description: 'The budget of new members. Present members keep theirs; those without one can be given it too.',
   },
 ]
 

@@ -1,4 +1,4 @@
-/** The pages for keys that were found in public: one for whoever has found one, and one that the mail about it leads to. */
+/** The pages for keys that were found in public: one for the finder, and one that the mail about it leads to. */
 import { Button, Stack, Text, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useState } from 'react'

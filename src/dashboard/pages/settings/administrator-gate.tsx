@@ -14,7 +14,7 @@ export function AdministratorGate({ onDone }: { onDone(): void }) {
       <Paper withBorder p="lg" maw={WIDTH}>
         <TotpSetup onDone={onDone} />
         <Text size="sm" c="dimmed" mt="md">
-          Whoever loses the app uses a backup code, or asks an operator to take the app away.
+          If you lose the app, use a backup code, or ask an operator to remove it.
         </Text>
       </Paper>
     </Page>
