@@ -18,6 +18,9 @@ type NewCredit = {
   reference: string
 }
 
+/** `kind`: left out, a credit, or a correction where it takes. `afterEntryId`: of which the ledger hears before. */
+type NewEntry = NewCredit & { kind?: 'transfer'; afterEntryId?: string }
+
 /** `isUnique`: the reference is of this account only. `isCovered`: no more is taken back than the account has. */
 type DirectCredit = NewCredit & { isUnique?: boolean; isCovered?: boolean }
 
@@ -121,11 +124,11 @@ export type RecordCreditOutcome =
 /** Writes the entry, the balance and the outbox row in a transaction; the outbox worker applies it after the commit. */
 export async function recordCredit(
   transaction: Transaction,
-  credit: NewCredit,
+  credit: NewEntry,
   entryId = newEntryId(),
 ): Promise<RecordCreditOutcome> {
-  const { accountId, amount, reference } = credit
-  const kind = amount > 0 ? 'credit' : 'correction'
+  const { accountId, amount, reference, afterEntryId } = credit
+  const { kind = amount > 0 ? 'credit' : 'correction' } = credit
   // Two credits of one account take turns here, and so does the flusher.
   const account = await lockAccount(transaction, accountId)
   if (!account) return { kind: 'unknown_account' }
@@ -135,7 +138,7 @@ export async function recordCredit(
   const balance = nano(account.balance + amount)
   await transaction.insert(ledgerEntries).values({ id: entryId, accountId, kind, amount, reference })
   await transaction.update(accounts).set({ balance }).where(eq(accounts.id, accountId))
-  await transaction.insert(creditOutbox).values({ entryId, accountId, amount })
+  await transaction.insert(creditOutbox).values({ entryId, accountId, amount, afterEntryId })
   return { kind: 'recorded', entryId, isNew: true }
 }
 

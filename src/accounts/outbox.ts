@@ -4,7 +4,8 @@
  * States of a row. **pending**: the ledger hasn't answered yet. **applied** (`applied_at`): it said `credited` or `exists`.
  * **confirmed** (`confirmed_at`): it said so once more, {@link CONFIRM_AFTER_SECONDS} later. The second time is for a store
  * that fails over or loses power in between and with it its last seconds: the credit's id makes the repetition harmless,
- * and where it says `credited` instead of `exists`, money has just been saved.
+ * and where it says `credited` instead of `exists`, money has just been saved. A row may have to wait until another is applied
+ * (`after_entry_id`): what a transfer gives, for what it takes.
  */
 import { and, eq, isNull, sql } from 'drizzle-orm'
 import type { Database } from '@/db/client'
@@ -79,9 +80,11 @@ async function runOnce(
   // Nearly always there is nothing: a statement that is prepared once costs least.
   const rows = await database.sql<OutboxRow[]>`
     SELECT entry_id AS "entryId", account_id AS "accountId", amount_nano::bigint AS amount, applied_at IS NOT NULL AS "isApplied"
-    FROM credit_outbox
+    FROM credit_outbox o
     WHERE confirmed_at IS NULL
       AND (applied_at IS NULL OR applied_at < now() - make_interval(secs => ${confirmAfterSeconds}::float8))
+      AND (after_entry_id IS NULL
+        OR EXISTS (SELECT FROM credit_outbox b WHERE b.entry_id = o.after_entry_id AND b.applied_at IS NOT NULL))
     ORDER BY created_at LIMIT ${ROUND_SIZE}`
   let failed = 0
   for (const { entryId, accountId, amount, isApplied } of rows) {

@@ -77,6 +77,19 @@ const SUM_CHECKS: readonly Check[] = [
         SELECT 1 FROM pg_trigger WHERE tgrelid = 'ledger_entries'::regclass
           AND tgname = 'ledger_entries_append_only' AND tgenabled <> 'D')`,
   },
+  {
+    kind: 'transfer_differs',
+    statement: `
+      SELECT t.from_account_id, format('%s over %s: took %s, gave %s', t.id, t.amount_nano, -d.amount_nano, c.amount_nano)
+      FROM credit_transfers t
+      LEFT JOIN ledger_entries d ON (d.id, d.account_id, d.kind) = (t.debit_entry_id, t.from_account_id, 'transfer')
+      LEFT JOIN ledger_entries c ON (c.id, c.account_id, c.kind) = (t.credit_entry_id, t.to_account_id, 'transfer')
+      WHERE d.amount_nano IS DISTINCT FROM -t.amount_nano OR c.amount_nano IS DISTINCT FROM t.amount_nano
+      UNION ALL
+      SELECT account_id, format('entry %s over %s is of no transfer', id, amount_nano) FROM ledger_entries
+      WHERE kind = 'transfer'
+        AND id NOT IN (SELECT debit_entry_id FROM credit_transfers UNION ALL SELECT credit_entry_id FROM credit_transfers)`,
+  },
   ...ARCHIVE_SUM_CHECKS,
 ]
 

@@ -7,10 +7,11 @@ import { createApiKeys } from '@/accounts/api-keys'
 import { createBudgets } from '@/accounts/budgets/budgets'
 import { createManagementKeys } from '@/accounts/management/management-keys'
 import { createMembers } from '@/accounts/members/members'
-import { membershipIn } from '@/accounts/members/memberships'
+import { accountsOf, membershipIn } from '@/accounts/members/memberships'
 import { changeKeyPolicy, readKeyPolicy } from '@/accounts/policies/key-policy'
 import { changeMemberPolicy, readMemberPolicy } from '@/accounts/policies/member-policy'
 import { chooseMails, readScheduled } from '@/accounts/scheduled-mails/choices'
+import { moveCredit } from '@/accounts/transfers/move-credit'
 import { priceLines } from '@/catalog/price-lines'
 import { type CatalogSource, liveLimits } from '@/catalog/reload/live-catalog'
 import type { Config } from '@/config/config'
@@ -110,6 +111,8 @@ export function assembleDashboard(parts: DashboardParts): DashboardDeps & AssetD
     readAddresses: (accountId) => accountAddresses(database, accountId),
     readKeyPolicy: (accountId) => readKeyPolicy(database, accountId),
     changeKeyPolicy: (accountId, policy, by) => changeKeyPolicy(database, ledger, { accountId, policy, by }),
+    moveCredit: (transfer) => moveCredit(database, ledger, transfer),
+    accountsOf: (userId) => accountsOf(database, userId),
     readMemberPolicy: (accountId) => readMemberPolicy(database, accountId),
     changeMemberPolicy: (accountId, policy, by) => changeMemberPolicy(database, { accountId, policy, by }),
     changeAddresses: (accountId, addresses, by) =>

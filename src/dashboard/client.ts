@@ -42,3 +42,12 @@ export function toApiError(error: unknown, status: number): ApiError {
   const { message, code, param } = told as { message?: unknown; code?: unknown; param?: unknown }
   return new ApiError(String(message ?? UNREACHABLE), status, textOf(code), textOf(param))
 }
+
+const KEY_BYTES = 16
+
+/** A name for a request that is to happen once, however often it is sent. */
+export function newRequestKey(): string {
+  // There is no randomUUID where the page was not loaded over a secure connection.
+  const bytes = crypto.getRandomValues(new Uint8Array(KEY_BYTES))
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
+}

@@ -1,7 +1,7 @@
 -- What the roles of deploy/postgres/roles.sql may do with each table. Run by their owner after the migrations; may be repeated.
 GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO svc_gateway;
 -- The books only grow.
-REVOKE UPDATE, DELETE ON audit_entries, ledger_entries, usage_records, migrations FROM svc_gateway;
+REVOKE UPDATE, DELETE ON audit_entries, ledger_entries, credit_transfers, usage_records, migrations FROM svc_gateway;
 REVOKE INSERT, UPDATE, DELETE ON archived_usage_records, archived_months, usage_checkpoints FROM svc_gateway;
 DO $$
 DECLARE
@@ -15,7 +15,7 @@ END $$;
 REVOKE INSERT ON migrations FROM svc_gateway;
 REVOKE DELETE ON accounts, api_keys, usage_daily, usage_daily_members, thrown_away_daily FROM svc_gateway;
 -- Reports need no credential: neither those of people nor hashes of keys.
-GRANT SELECT ON accounts, ledger_entries, usage_records, usage_daily, usage_daily_members, budgets, thrown_away_daily, tier_observations, audit_entries, orders, order_events, payments, reversals, approvals,
+GRANT SELECT ON accounts, ledger_entries, credit_transfers, usage_records, usage_daily, usage_daily_members, budgets, thrown_away_daily, tier_observations, audit_entries, orders, order_events, payments, reversals, approvals,
   dead_letters, migrations, archived_usage_records, archived_months, usage_checkpoints TO svc_reader;
 REVOKE EXECUTE ON FUNCTION ensure_usage_partitions(date, integer) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION ensure_usage_partitions(date, integer) TO svc_gateway;

@@ -44,6 +44,7 @@ import remindersOfAge from './migrations/0038_reminders_of_age.sql' with { type:
 import memberPolicies from './migrations/0039_member_policies.sql' with { type: 'text' }
 import scheduledMails from './migrations/0040_scheduled_mails.sql' with { type: 'text' }
 import leakedKeys from './migrations/0041_leaked_keys.sql' with { type: 'text' }
+import creditTransfers from './migrations/0042_credit_transfers.sql' with { type: 'text' }
 
 /** One SQL file, never changed once released. `isExpansion`: it only adds, so that older gateways work on. */
 type Migration = { id: number; name: string; sql: string; isExpansion?: boolean }
@@ -95,6 +96,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { id: 39, name: 'member_policies', sql: memberPolicies, isExpansion: true },
   { id: 40, name: 'scheduled_mails', sql: scheduledMails, isExpansion: true },
   { id: 41, name: 'leaked_keys', sql: leakedKeys, isExpansion: true },
+  { id: 42, name: 'credit_transfers', sql: creditTransfers, isExpansion: true },
 ]
 
 type MigrateOptions = {

@@ -126,7 +126,7 @@ export const keySecrets = pgTable(
   (table) => [unique('key_secrets_key_id_ordinal_key').on(table.keyId, table.ordinal)],
 )
 
-export type LedgerEntryKind = 'credit' | 'correction'
+export type LedgerEntryKind = 'credit' | 'correction' | 'transfer'
 
 export const ledgerEntries = pgTable(
   'ledger_entries',
@@ -152,6 +152,8 @@ export const creditOutbox = pgTable('credit_outbox', {
   appliedAt: moment('applied_at'),
   /** When the ledger said for the second time that it has the credit. */
   confirmedAt: moment('confirmed_at'),
+  /** The entry of which the ledger has to hear before. */
+  afterEntryId: text('after_entry_id'),
 })
 
 export const usageRecords = pgTable('usage_records', usageColumnTypes, (table) => [

@@ -56,6 +56,11 @@ describe('reconcileHistory', () => {
       'sums',
       "UPDATE credit_outbox SET applied_at = NULL, created_at = now() - interval '2 minutes'",
     ],
+    [
+      'transfer_differs',
+      'sums',
+      "INSERT INTO ledger_entries (id, account_id, kind, amount_nano, reference) SELECT 'e', id, 'transfer', -5, 'transfer:x' FROM accounts",
+    ],
     ['ledger_entries_not_protected', 'sums', 'ALTER TABLE ledger_entries DISABLE TRIGGER ledger_entries_append_only'],
     [
       'dead_letter',

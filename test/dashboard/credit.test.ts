@@ -7,6 +7,7 @@ import { expectAccessible, expectNoSidewaysScroll, openBrowser, type TestBrowser
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { type Person, signUpPerson } from '@test/support/person'
 import { until } from '@test/support/until'
+import { addCredit } from '@test/usage/customer'
 import type { Page } from 'playwright-core'
 import type { OrderBody } from '@/console/http/order-bodies'
 import type { Actor } from '@/console/orders/types'
@@ -28,6 +29,34 @@ afterEach(() => browser.closePages())
 afterAll(async () => {
   await browser.close()
   await gateway.stop()
+})
+
+test('credit is moved to another account of the owner, and back in words where it can not be', async () => {
+  const owner = await signUpPerson(gateway)
+  const page = await open('/dashboard/credit', { width: 390, colorScheme: 'dark' }, owner)
+  await page.getByText('No orders yet').waitFor()
+  expect(await page.getByRole('button', { name: 'Move credit' }).count()).toBe(0)
+  const other = await signUpPerson(gateway, { name: 'Second account' })
+  await gateway.gateway.database.sql`INSERT INTO memberships (account_id, user_id, role)
+    VALUES (${other.viewer.accountId}, ${owner.viewer.userId}, 'owner')`
+  await addCredit(gateway, owner.viewer.accountId, '10')
+  await page.reload()
+  await page.getByRole('button', { name: 'Move credit' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Move credit' })
+  await dialog.getByRole('button', { name: 'Move credit' }).click()
+  await dialog.getByText('Choose an account.').waitFor()
+  await dialog.getByLabel('To', { exact: true }).click()
+  await page.getByRole('option', { name: 'Second account' }).click()
+  await dialog.getByLabel('Amount in US dollars').fill('10.01')
+  await dialog.getByRole('button', { name: 'Move credit' }).click()
+  await dialog.getByText('Only 10 USD is available').waitFor()
+  await expectAccessible(page)
+  await expectNoSidewaysScroll(page)
+  await dialog.getByLabel('Amount in US dollars').fill('10')
+  await dialog.getByRole('button', { name: 'Move credit' }).click()
+  await page.getByText('$10.00 was moved to Second account.').waitFor()
+  await page.getByText('$0.00').first().waitFor()
+  expect(Number((await gateway.balance(other.viewer.accountId)).available)).toBe(10_000_000_000)
 })
 
 describe('a deposit', () => {

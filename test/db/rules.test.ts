@@ -35,9 +35,40 @@ describe('ledger entries', () => {
     ["'acct_1', 'credit', 9000000000000001, 'fourth'", 'more than nine million dollars'],
     ["'acct_2', 'credit', 1, 'fifth'", 'an unknown account'],
     ["'acct_1', 'gift', 1, 'sixth'", 'an unknown kind'],
+    ["'acct_1', 'transfer', 0, 'seventh'", 'a transfer of nothing'],
   ])('refuse %s: %s', async (values) => {
     const statement = `INSERT INTO ledger_entries (id, account_id, kind, amount_nano, reference) VALUES ('entry_x', ${values})`
     expect(databaseFailure(await failureOf(statement))).toBe('data')
+  })
+})
+
+describe('transfers of credit', () => {
+  const insert = (id: string, rest: string) => `INSERT INTO credit_transfers
+    (id, from_account_id, to_account_id, amount_nano, debit_entry_id, credit_entry_id, moved_by, request_key) VALUES ('${id}', ${rest})`
+
+  beforeAll(async () => {
+    await database.sql.unsafe(`
+      INSERT INTO accounts (id, name, email) VALUES ('acct_5', 'Five', 'five@example.test');
+      INSERT INTO ledger_entries (id, account_id, kind, amount_nano, reference) VALUES
+        ('out', 'acct_1', 'transfer', -3, 'transfer:t'), ('in', 'acct_5', 'transfer', 3, 'transfer:t');
+      ${insert('t', "'acct_1', 'acct_5', 3, 'out', 'in', 'user', 'k'")}`)
+  })
+
+  test.each(['UPDATE credit_transfers SET amount_nano = 6', 'DELETE FROM credit_transfers'])(
+    'are append-only: %s',
+    async (statement) => {
+      expect((await failureOf(statement)).message).toContain('append-only')
+    },
+  )
+
+  test.each([
+    ["'acct_1', 'acct_5', 3, 'entry_1', 'none', 'user', 'l'", 'an entry that there is not'],
+    ["'acct_1', 'acct_5', 3, 'out', 'entry_1', 'user', 'l'", 'the entry of another'],
+    ["'acct_1', 'acct_1', 3, 'entry_1', 'entry_1', 'user', 'l'", 'one account'],
+    ["'acct_1', 'acct_5', 0, 'entry_1', 'entry_1', 'user', 'l'", 'nothing'],
+    ["'acct_1', 'acct_5', 3, 'entry_1', 'entry_1', 'user', 'k'", 'the key of another'],
+  ])('refuse %s: %s', async (rest) => {
+    expect(databaseFailure(await failureOf(insert('u', rest)))).toBe('data')
   })
 })
 

@@ -16,6 +16,8 @@ export const PERMISSIONS = {
   /** See balance, orders and statement. */
   'billing.read': ['owner', 'admin', 'billing', 'viewer'],
   'billing.pay': ['owner', 'billing'],
+  /** Move credit to another account of which one may do the same. */
+  'credit.move': ['owner'],
   /** Make, list and revoke management keys; read what was changed in the account. */
   'managementKeys.change': ['owner', 'admin'],
   'audit.read': ['owner', 'admin'],

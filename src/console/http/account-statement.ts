@@ -32,7 +32,7 @@ const MovementBody = titled('StatementMovement', {
   requests: orNull(Type.Integer(), { description: 'Of the usage of a day' }),
   orderId: NullableText,
   orderReference: NullableText,
-  reference: orNull(Type.String(), { description: 'What it was recorded by; for administrators only' }),
+  reference: orNull(Type.String(), { description: 'What it was recorded by; for administrators, and of a transfer' }),
 })
 
 export const StatementBody = titled('AccountStatement', {
@@ -151,7 +151,7 @@ function movementBody(movement: Movement, { isAdministrator }: Reader): Static<t
     ...inUsd({ amount, balance }),
     id: isUsage ? `usage ${rest.day}` : entryId,
     at: isUsage ? null : new Date(Math.floor(atMicros / 1000)).toISOString(),
-    reference: isAdministrator ? reference : null,
+    reference: isAdministrator || rest.kind === 'transfer' ? reference : null,
   }
 }
 
@@ -194,7 +194,7 @@ export function accountStatementRoutes(deps: GuardDeps & { usage: UsageViews }) 
       detail: {
         summary: 'Account statement',
         description:
-          'Every movement of money of a period with the balance after it: credit bought, refunds, chargebacks, adjustments, and usage by ' +
+          'Every movement of money of a period with the balance after it: credit bought, refunds, chargebacks, adjustments, transfers, and usage by ' +
           'the day (UTC). `opening` and all amounts add up to `closing`.',
       },
     })

@@ -15,6 +15,7 @@ import { type MemberRouteDeps, memberRoutes } from '@/console/http/members/membe
 import { type MemberPolicyDeps, memberPolicyRoutes } from '@/console/http/members/policy-routes'
 import type { SessionDeps } from '@/console/http/session/context'
 import { sessionRoutes } from '@/console/http/session/routes'
+import { type TransferRouteDeps, transferRoutes } from '@/console/http/transfers/transfer-routes'
 import { type DashboardUsageDeps, dashboardUsageRoutes } from '@/console/http/usage/routes'
 import type { HttpDeps } from '@/http/deps'
 import { accountStatementRoutes } from './account-statement'
@@ -40,6 +41,7 @@ export type DashboardDeps = AdminDeps &
   BudgetRouteDeps &
   MemberRouteDeps &
   MemberPolicyDeps &
+  TransferRouteDeps &
   InvitationRouteDeps &
   ManagementKeyRouteDeps &
   AuditRouteDeps &
@@ -87,6 +89,7 @@ function allMemberRoutes(deps: DashboardDeps) {
     .use(memberRoutes(deps))
     .use(invitationRoutes(deps))
     .use(memberPolicyRoutes(deps))
+    .use(transferRoutes(deps))
     .use(managementKeyRoutes(deps))
     .use(accountAuditRoutes(deps))
 }

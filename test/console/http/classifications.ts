@@ -122,6 +122,8 @@ export const CLASSIFICATIONS: Readonly<Record<string, Classification>> = {
   'PUT /dashboard/api/a/:accountId/key-policy': own({ maxKeyAgeDays: null }),
   'GET /dashboard/api/a/:accountId/member-policy': filtered,
   'PUT /dashboard/api/a/:accountId/member-policy': own({ developersSeeAllUsage: false }),
+  'GET /dashboard/api/a/:accountId/transfers/options': filtered,
+  'POST /dashboard/api/a/:accountId/transfers': own({ toAccountId: 'acct_none', amountUsd: '0', key: 'k' }),
   'GET /dashboard/api/a/:accountId/audit': filtered,
   'GET /dashboard/api/a/:accountId/management-keys': filtered,
   'POST /dashboard/api/a/:accountId/management-keys': own({ name: 'mine', scopes: [] }),

@@ -21,6 +21,7 @@ const ALLOWED: Readonly<Record<Permission, string>> = {
   'budgets.change': 'owner admin billing',
   'billing.read': 'owner admin billing viewer',
   'billing.pay': 'owner billing',
+  'credit.move': 'owner',
   'managementKeys.change': 'owner admin',
   'audit.read': 'owner admin',
   'alerts.change': 'owner billing',

@@ -7,6 +7,7 @@ import { openBrowser, type TestBrowser } from '@test/support/browser'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { type Person, signUpPerson } from '@test/support/person'
 import { until } from '@test/support/until'
+import { addCredit } from '@test/usage/customer'
 import type { Page } from 'playwright-core'
 import { invite } from '@/accounts/members/invitations'
 import { fillIn, goRound, hasFocus, holdsFocus, keepKey, MAX_STOPS, tabTo } from './keyboard'
@@ -66,6 +67,10 @@ const DIALOGS: readonly Dialog[] = [
     ...{ action: 'Transfer key', says: "is another member's key now" },
   },
   {
+    ...{ path: '/credit', opener: 'Move credit', title: 'Move credit', action: 'Move credit' },
+    ...{ fields: { To: 'Grace', 'Amount in US dollars': '2.5' }, says: '$2.50 was moved to Grace Hopper.' },
+  },
+  {
     ...{ path: '/members', opener: 'Remove Grace Hopper', title: 'Remove Grace Hopper?', action: 'Remove member' },
     ...{ says: 'Grace Hopper is removed.', focus: { role: 'heading', name: 'Members' } },
   },
@@ -104,6 +109,9 @@ beforeEach(async () => {
   await ask('POST', 'organisation', { name: 'Engines Ltd', country: 'GB' })
   await gateway.gateway.database.sql`INSERT INTO memberships (account_id, user_id, role)
     VALUES (${accountId}, ${other.viewer.userId}, 'developer')`
+  await gateway.gateway.database.sql`INSERT INTO memberships (account_id, user_id, role)
+    VALUES (${other.viewer.accountId}, ${userId}, 'owner')`
+  await addCredit(gateway, accountId, '10')
   const by = { actor: { userId, email } }
   await invite(gateway.gateway.database, { accountId, by }, { email: INVITED, role: 'viewer' })
   const key = await ask('POST', 'keys', { name: 'Robot' })

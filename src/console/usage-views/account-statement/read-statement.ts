@@ -9,11 +9,12 @@ import { type StatementPeriod, type StatementPlace, statementQuery } from './sta
 
 /**
  * `payment`: credit bought; `refund`: of an order, by an administrator or at the provider; `chargeback`: taken back by the payer's
- * bank; `reinstatement`: one of these was undone; `adjustment`: by an administrator; `credit` and `correction`: by the operator.
+ * bank; `reinstatement`: one of these was undone; `adjustment`: by an administrator; `transfer`: from or to another account of an owner;
+ * `credit` and `correction`: by the operator.
  */
 export const MOVEMENT_KINDS = [
   ...(['usage', 'payment', 'refund', 'chargeback', 'reinstatement'] as const),
-  ...(['adjustment', 'credit', 'correction'] as const),
+  ...(['adjustment', 'transfer', 'credit', 'correction'] as const),
 ] as const
 type MovementKind = (typeof MOVEMENT_KINDS)[number]
 

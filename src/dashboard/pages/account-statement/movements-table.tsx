@@ -21,6 +21,7 @@ const WORDS: Readonly<Record<Movement['kind'], string>> = {
   chargeback: 'Taken back by the bank of the payer',
   reinstatement: 'Given back after it had been taken',
   adjustment: 'Adjustment',
+  transfer: 'Moved between accounts of an owner',
   credit: 'Credit by the operator',
   correction: 'Correction by the operator',
 }

@@ -3,6 +3,7 @@ import { Checkbox, Text, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { modals } from '@mantine/modals'
 import { type ReactNode, useState } from 'react'
+import { newRequestKey } from '@/dashboard/client'
 import { DialogForm, isReason, ReasonField } from '@/dashboard/components/fields/dialog-form'
 import { useSubmission } from '@/dashboard/components/fields/use-submission'
 import { notifyDone } from '@/dashboard/components/notify'
@@ -84,12 +85,4 @@ function Content({ dialog }: { dialog: MoneyDialog }) {
       )}
     </DialogForm>
   )
-}
-
-const KEY_BYTES = 16
-
-/** Also where the page was not loaded over a secure connection, in which randomUUID is missing. */
-function newRequestKey(): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(KEY_BYTES))
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
 }

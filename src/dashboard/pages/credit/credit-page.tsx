@@ -1,5 +1,5 @@
 /** The page of credit: what is left, how to buy more, and every order so far. */
-import { Anchor, Button, SimpleGrid, Stack, Text } from '@mantine/core'
+import { Anchor, Button, Group, SimpleGrid, Stack, Text } from '@mantine/core'
 import { IconFileInvoice, IconReceipt } from '@tabler/icons-react'
 import { Link } from 'wouter'
 import { useMay } from '@/dashboard/account'
@@ -13,25 +13,36 @@ import { Stat } from '@/dashboard/components/stat'
 import { EmptyState } from '@/dashboard/components/states/empty-state'
 import { Loaded } from '@/dashboard/components/states/loaded'
 import { Status } from '@/dashboard/components/status'
+import { useViewer } from '@/dashboard/session'
 import { AddCredit } from './add-credit'
+import { MoveCredit } from './move-credit'
 import { type Order, useBalance, useCreditOptions, useOrders } from './order-data'
 import { METHOD_WORDS, STATE_WORDS } from './words'
 
 export function CreditPage() {
   const options = useCreditOptions()
-  const mayPay = useMay()('billing.pay')
+  const may = useMay()
+  const owned = useViewer().data?.accounts.filter((account) => account.may.includes('credit.move')) ?? []
   return (
     <Page
       title="Credit"
       description="Requests are paid from your balance. Top it up whenever you like."
       actions={
-        <Button component={Link} href="/credit/statement" variant="default" leftSection={<IconFileInvoice size={16} />}>
-          Account statement
-        </Button>
+        <Group gap="sm">
+          {may('credit.move') && owned.length > 1 && <MoveCredit />}
+          <Button
+            component={Link}
+            href="/credit/statement"
+            variant="default"
+            leftSection={<IconFileInvoice size={16} />}
+          >
+            Account statement
+          </Button>
+        </Group>
       }
     >
       <Balance />
-      {mayPay && (
+      {may('billing.pay') && (
         <Section title="Add credit">
           <Loaded query={options}>{(data) => <AddCredit options={data} />}</Loaded>
         </Section>

@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import type { OrderBody, OrderDetailBody } from '@/console/http/order-bodies'
 import { accountApi } from '@/dashboard/account'
 import { answer } from '@/dashboard/client'
+import { withProof } from '@/dashboard/components/step-up'
 import { queryClient, usePages } from '@/dashboard/query'
 
 export type Order = OrderBody
@@ -39,6 +40,23 @@ export function useOrder(orderId: string) {
     queryFn: () => answer(accountApi().orders({ orderId }).get()),
     refetchInterval: ({ state }) => (state.data && mayChange(state.data) ? WAITING_REFETCH_MS : false),
   })
+}
+
+export type TransferOptions = Awaited<ReturnType<typeof askTransferOptions>>
+
+/** Where credit can be moved to, and how much at once. */
+export function useTransferOptions() {
+  return useQuery({ queryKey: ['transfer-options'], queryFn: askTransferOptions })
+}
+
+/** Moves credit to another account; `key` is one of the form's own. */
+export async function moveCredit(transfer: { toAccountId: string; amountUsd: string; key: string }): Promise<void> {
+  await withProof(() => answer(accountApi().transfers.post(transfer)))
+  await Promise.all([ordersChanged(), queryClient.invalidateQueries({ queryKey: ['statement'] })])
+}
+
+function askTransferOptions() {
+  return answer(accountApi().transfers.options.get())
 }
 
 /** After something was done to an order: everything that shows orders or the balance asks again. */

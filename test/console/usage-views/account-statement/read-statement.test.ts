@@ -144,6 +144,21 @@ describe('a movement', () => {
     ])
   })
 
+  test('of a transfer is called so on both sides, by the same reference', async () => {
+    const [from, to] = [await newAccount(), await newAccount()]
+    for (const [accountId, amount] of [
+      [from.accountId, -5],
+      [to.accountId, 5],
+    ] as const) {
+      await database.sql`INSERT INTO ledger_entries (id, account_id, kind, amount_nano, reference, created_at)
+        VALUES (${randomId('entry')}, ${accountId}, 'transfer', ${amount}, 'transfer:t', ${new Date(FIRST_MS).toISOString()}::text::timestamptz)`
+      await database.sql`UPDATE accounts SET balance_nano = balance_nano + ${amount} WHERE id = ${accountId}`
+      const { movements, takenBack, credited } = await read(accountId)
+      expect(movements).toMatchObject([{ kind: 'transfer', amount, reference: 'transfer:t', orderId: null }])
+      expect(credited - takenBack).toBe(amount)
+    }
+  })
+
   test('is of an order only where the order says so, whatever an operator has called it', async () => {
     const { accountId } = await newAccount()
     const other = await newAccount()

@@ -1,0 +1,142 @@
+/** The routes by which an owner of two accounts moves credit between them. */
+import { Type } from '@sinclair/typebox'
+import { Elysia } from 'elysia'
+import type { OwnAccount } from '@/accounts/members/memberships'
+import { mayDo } from '@/accounts/members/permissions'
+import { MAX_TRANSFER, MAX_TRANSFER_KEY_CHARS, MAX_TRANSFERS_PER_DAY, MIN_TRANSFER } from '@/accounts/transfers/limits'
+import type { NewTransfer, TransferOutcome, TransferRefusal } from '@/accounts/transfers/move-credit'
+import { GatewayError, invalidRequest } from '@/chat/error'
+import type { Member } from '@/console/auth/viewer'
+import { changedBy } from '@/console/http/changed-by'
+import { ACCOUNT_PREFIX, type GuardDeps, guard, notPermitted } from '@/console/http/guard'
+import { DecimalUsd, exactly } from '@/console/http/wire'
+import { assertNever } from '@/lib/assert'
+import { formatUsd, type Nano, parseUsd } from '@/lib/money'
+
+export type TransferRouteDeps = GuardDeps & {
+  moveCredit(transfer: NewTransfer): Promise<TransferOutcome>
+  /** The accounts that a person is a member of. */
+  accountsOf(userId: string): Promise<OwnAccount[]>
+  trustedProxyHops: number
+}
+
+const Options = Type.Object({
+  minimumUsd: DecimalUsd,
+  maximumUsd: DecimalUsd,
+  maxPerDay: Type.Integer({ description: 'Transfers out of an account in 24 hours' }),
+  accounts: Type.Array(Type.Object({ accountId: Type.String(), name: Type.String() }), {
+    description: 'The other accounts of which one is an owner',
+  }),
+})
+
+const NewTransferBody = exactly({
+  toAccountId: Type.String({ pattern: '^[\\w-]{1,100}$' }),
+  amountUsd: Type.String({ maxLength: 30, description: 'Decimal USD' }),
+  key: Type.String({
+    pattern: `^[\\w-]{1,${MAX_TRANSFER_KEY_CHARS}}$`,
+    description: 'Chosen anew for each transfer: sent again, the same one moves nothing more',
+  }),
+})
+
+const TransferBody = Type.Object({
+  transferId: Type.String({ description: 'The reference in the statements of both accounts' }),
+  isNew: Type.Boolean({ description: 'False where the same transfer had been made before' }),
+})
+
+/** Mounts `/dashboard/api/a/:accountId/transfers`. */
+export function transferRoutes(deps: TransferRouteDeps) {
+  return new Elysia({ name: 'transfer-routes', prefix: `${ACCOUNT_PREFIX}/transfers`, tags: ['Dashboard'] })
+    .use(guard(deps))
+    .get('/options', ({ viewer }) => options(deps, viewer), {
+      may: 'credit.move',
+      response: Options,
+      detail: { summary: 'Where credit can be moved to', description: 'The limits of a transfer as well.' },
+    })
+    .post('', ({ viewer, request, body }) => move(deps, { viewer, request }, body), {
+      may: { permission: 'credit.move', isProved: true },
+      body: NewTransferBody,
+      response: TransferBody,
+      detail: {
+        summary: 'Move credit to another account',
+        description:
+          'By an owner of both, never more than is available, and once for each `key`. It is in the statements and audit logs of both.',
+      },
+    })
+}
+
+async function options({ accountsOf }: TransferRouteDeps, { userId, accountId }: Member) {
+  const own = (await accountsOf(userId)).filter(
+    ({ role, ...one }) => mayDo(role, 'credit.move') && one.accountId !== accountId,
+  )
+  return {
+    minimumUsd: formatUsd(MIN_TRANSFER),
+    maximumUsd: formatUsd(MAX_TRANSFER),
+    maxPerDay: MAX_TRANSFERS_PER_DAY,
+    accounts: own.map((account) => ({ accountId: account.accountId, name: account.name })),
+  }
+}
+
+async function move(
+  deps: TransferRouteDeps,
+  { viewer, request }: { viewer: Member; request: Request },
+  { toAccountId, amountUsd, key }: typeof NewTransferBody.static,
+) {
+  const outcome = await deps.moveCredit({
+    ...{ fromAccountId: viewer.accountId, toAccountId, amount: readAmount(amountUsd), key },
+    by: changedBy(deps, viewer, request),
+  })
+  if (outcome.kind !== 'moved' && outcome.kind !== 'exists') throw refusalOf(outcome, toAccountId)
+  return { transferId: outcome.transferId, isNew: outcome.kind === 'moved' }
+}
+
+function readAmount(text: string): Nano {
+  const amount = parseUsd(text)
+  if (amount !== undefined && amount >= MIN_TRANSFER && amount <= MAX_TRANSFER) return amount
+  throw invalidRequest(
+    `The amount must be from ${formatUsd(MIN_TRANSFER)} to ${formatUsd(MAX_TRANSFER)} USD.`,
+    'amountUsd',
+  )
+}
+
+function refusalOf(refusal: TransferRefusal, toAccountId: string): GatewayError {
+  switch (refusal.kind) {
+    case 'unknown_account':
+      return new GatewayError('not_found', 'There is no such account.', paramOf(refusal.accountId, toAccountId))
+    case 'not_owner':
+      return notPermitted(
+        'Credit is moved by an owner of both accounts.',
+        paramOf(refusal.accountId, toAccountId).param,
+      )
+    case 'same_account':
+      return invalidRequest('Choose another account.', 'toAccountId')
+    case 'suspended':
+      return conflict('account_suspended', 'The account is suspended: nothing is moved out of it.')
+    case 'insufficient':
+      return conflict(
+        'insufficient_credit',
+        `Only ${formatUsd(refusal.available)} USD is available; what running requests hold is not moved.`,
+        'amountUsd',
+      )
+    case 'key_taken':
+      return conflict(
+        'transfer_key_taken',
+        'This form was sent before with other values. Look at the account statement.',
+      )
+    case 'out_of_range':
+      return conflict('balance_limit', 'The balance would exceed what an account can hold.', 'amountUsd')
+    case 'too_many':
+      return new GatewayError('rate_limited', `At most ${refusal.limit} transfers leave an account in 24 hours.`, {
+        code: 'too_many_transfers',
+      })
+    default:
+      return assertNever(refusal)
+  }
+}
+
+function paramOf(accountId: string, toAccountId: string): { param?: string } {
+  return accountId === toAccountId ? { param: 'toAccountId' } : {}
+}
+
+function conflict(code: string, message: string, param?: string): GatewayError {
+  return new GatewayError('conflict', message, { code, ...(param !== undefined && { param }) })
+}

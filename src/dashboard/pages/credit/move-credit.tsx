@@ -1,0 +1,96 @@
+/** The dialog in which an owner of several accounts moves credit from the one that is shown to another. */
+import { Button, Modal, Select, Text, TextInput } from '@mantine/core'
+import { useForm } from '@mantine/form'
+import { useDisclosure } from '@mantine/hooks'
+import { IconArrowsLeftRight } from '@tabler/icons-react'
+import { useState } from 'react'
+import { newRequestKey } from '@/dashboard/client'
+import { DialogForm } from '@/dashboard/components/fields/dialog-form'
+import { useSubmission } from '@/dashboard/components/fields/use-submission'
+import { notifyDone } from '@/dashboard/components/notify'
+import { Loaded } from '@/dashboard/components/states/loaded'
+import { formatMoney } from '@/dashboard/format'
+import { moveCredit, type TransferOptions, useTransferOptions } from './order-data'
+
+/** A button, and the dialog that it opens. */
+export function MoveCredit() {
+  const [isOpen, { open, close }] = useDisclosure()
+  return (
+    <>
+      <Button variant="default" leftSection={<IconArrowsLeftRight size={16} />} onClick={open}>
+        Move credit
+      </Button>
+      <Modal opened={isOpen} onClose={close} title="Move credit" centered closeButtonProps={{ 'aria-label': 'Close' }}>
+        <Options close={close} />
+      </Modal>
+    </>
+  )
+}
+
+function Options({ close }: { close(): void }) {
+  return (
+    <Loaded query={useTransferOptions()}>
+      {(options) =>
+        options.accounts.length === 0 ? (
+          <Text size="sm">Credit is moved between accounts that you own, and you own no other.</Text>
+        ) : (
+          <TransferForm options={options} close={close} />
+        )
+      }
+    </Loaded>
+  )
+}
+
+function TransferForm({ options, close }: { options: TransferOptions; close(): void }) {
+  const { accounts, minimumUsd, maximumUsd } = options
+  // One for each time that the dialog is opened: sent again after a lost answer, the form moves nothing more.
+  const [key] = useState(newRequestKey)
+  const form = useForm({
+    initialValues: { toAccountId: '', amountUsd: '' },
+    validate: {
+      toAccountId: (accountId) => (accountId === '' ? 'Choose an account.' : null),
+      amountUsd: (text) => (/^\d+(\.\d+)?$/.test(text.trim()) ? null : 'Enter an amount such as 25 or 12.50.'),
+    },
+  })
+  const submission = useSubmission(form, async ({ toAccountId, amountUsd }) => {
+    await moveCredit({ toAccountId, amountUsd: amountUsd.trim(), key })
+    close()
+    const to = accounts.find(({ accountId }) => accountId === toAccountId)?.name ?? ''
+    notifyDone(`${formatMoney(amountUsd.trim())} was moved to ${to}.`)
+  })
+  return (
+    <DialogForm
+      submission={submission}
+      cancel={close}
+      action="Move credit"
+      lead={
+        <Text size="sm">It is there at once, and in the statements of both accounts. Move it back the same way.</Text>
+      }
+    >
+      <Select
+        label="To"
+        placeholder="Choose an account"
+        searchable
+        data={labelled(accounts)}
+        {...form.getInputProps('toAccountId')}
+      />
+      <TextInput
+        label="Amount in US dollars"
+        description={`From ${formatMoney(minimumUsd)} to ${formatMoney(maximumUsd)}, of what is available`}
+        inputMode="decimal"
+        autoComplete="off"
+        maxLength={30}
+        leftSection="$"
+        {...form.getInputProps('amountUsd')}
+      />
+    </DialogForm>
+  )
+}
+
+/** With its id where two are called the same. */
+function labelled(accounts: TransferOptions['accounts']): { value: string; label: string }[] {
+  return accounts.map(({ accountId, name }) => {
+    const isAlone = accounts.filter((other) => other.name === name).length === 1
+    return { value: accountId, label: isAlone ? name : `${name} (${accountId})` }
+  })
+}
