@@ -91,6 +91,14 @@ export function enter(account: ModelAccount, amount: number, mayOverdraw: boolea
   return true
 }
 
+/** Credit that an owner moves from one account to another: what is held is not. */
+export function move(from: ModelAccount, to: ModelAccount, amount: number): string {
+  if (from.isSuspended) return 'suspended'
+  if (!enter(from, -amount, false)) return 'insufficient'
+  to.credited += amount
+  return 'moved'
+}
+
 /** What a refund of an order answers. */
 export function refund(account: ModelAccount, order: ModelOrder, cents: number, mayOverdraw: boolean): string {
   const refundable = Math.max(order.paidCents - order.refundedCents - order.takenCents, 0)

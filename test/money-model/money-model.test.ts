@@ -1,7 +1,8 @@
 /** Two gateways do with money what the model does: some sequences, the same ones in every run. `thousands/` plays many more. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { startRedis, type TestServer } from '@test/support/stores'
-import { playSequences } from './play'
+import type { Operation } from './operations'
+import { playSequences, playStory } from './play'
 
 setDefaultTimeout(900_000)
 
@@ -20,7 +21,28 @@ test(`${SEQUENCES} sequences of operations that move money`, async () => {
   expect([...seen.keys()]).toEqual(
     expect.arrayContaining([
       ...['settled', 'forced', 'expired_charged', 'late', 'rewound', 'archived'],
-      ...['reversed', 'reinstated', 'over_budget', 'budget_exceeded', 'grant_updated', 'handed_over'],
+      ...['move_moved', 'move_insufficient'],
+      ...['reversed', 'reinstated', 'over_budget', 'grant_updated', 'handed_over'],
     ]),
   )
+})
+
+/** What chance seldom brings about: an order whose credit was moved away is refunded and charged back. */
+const MOVED_AWAY: readonly Operation[] = [
+  { kind: 'deposit', who: 0, cents: 1_000 },
+  { kind: 'move', who: 0, cents: 1, isAll: true },
+  { kind: 'move', who: 0, cents: 100, isAll: false },
+  { kind: 'refund', which: 0, cents: 500, mayOverdraw: false },
+  { kind: 'chargeback', which: 0, cents: 1_500 },
+  { kind: 'move', who: 0, cents: 100, isAll: false },
+  { kind: 'budget', client: 0, key: 1, scope: 'key', window: 'month', spare: 0, isAbove: false },
+  { kind: 'reserve', client: 0, key: 1, tokens: 50_000, isAll: false, asked: 2, output: 100, answers: 0 },
+]
+
+test('credit that was moved away is neither refunded nor moved again', async () => {
+  const seen = await playStory(redis.url, MOVED_AWAY)
+  expect(seen).toEqual([
+    ...['move_moved', 'move_insufficient', 'refund_insufficient_balance', 'reversed', 'suspended', 'move_suspended'],
+    'budget_exceeded',
+  ])
 })

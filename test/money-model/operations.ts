@@ -48,6 +48,7 @@ export const operation = fc.oneof(
   step(8, 'deposit', { who, cents }),
   step(5, 'transfer', { who, cents, isAgreed: is }),
   step(5, 'adjust', { who, cents, isTaking: is, mayOverdraw: is }),
+  step(6, 'move', { who, cents, isAll }),
   step(5, 'refund', { which, cents, mayOverdraw: is }),
   step(5, 'chargeback', { which, cents }),
   step(4, 'won', { which, cents }),

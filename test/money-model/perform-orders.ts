@@ -1,14 +1,17 @@
 /** The operations by which credit comes and goes: payments, refunds, chargebacks, and what administrators do. */
 import { expect } from 'bun:test'
 import { ADMINISTRATOR, CUSTOMER, noticeOf } from '@test/console/orders/fixture'
+import { MAX_TRANSFER, MIN_TRANSFER } from '@/accounts/transfers/limits'
+import { moveCredit } from '@/accounts/transfers/move-credit'
 import { decideApproval } from '@/console/administration/approvals/approvals'
 import { type Operation as Movement, requestIdOf } from '@/console/administration/approvals/operation'
 import { requestOperation } from '@/console/administration/approvals/request-operation'
 import { MAX_OPEN_ORDERS, MAX_ORDERS_PER_DAY } from '@/console/orders/limits'
 import type { Order, ReversalNotice } from '@/console/orders/types'
 import { randomId } from '@/lib/ids'
+import { nano } from '@/lib/money'
 import type { ModelOrder } from './account'
-import { decide, enter, judge, NANO_PER_CENT, refund, reverse } from './model'
+import { decide, enter, judge, moneyOf, move, NANO_PER_CENT, refund, reverse } from './model'
 import type { Operation } from './operations'
 import { accountOf, type Play, type World } from './world'
 
@@ -18,7 +21,7 @@ const PROVIDER = { kind: 'system', name: 'sandbox' } as const
 
 type OrderOperation = Extract<
   Operation,
-  { kind: 'deposit' | 'transfer' | 'adjust' | 'refund' | 'chargeback' | 'won' | 'judge' | 'activate' }
+  { kind: 'deposit' | 'transfer' | 'adjust' | 'move' | 'refund' | 'chargeback' | 'won' | 'judge' | 'activate' }
 >
 
 /** Does it to orders and accounts, and compares the answers. */
@@ -42,6 +45,8 @@ export async function performOrder(world: World, play: Play, chosen: OrderOperat
     }
     case 'adjust':
       return await performAdjustment(world, play, chosen)
+    case 'move':
+      return await performMove(world, play, chosen)
     case 'refund':
       return await performRefund(world, play, chosen)
     case 'chargeback':
@@ -118,6 +123,23 @@ async function performAdjustment(
   })
   const isDone = enter(accountOf(play, accountId), amountNano, !isTaking || mayOverdraw)
   expect(asked.kind).toBe(isDone ? 'done' : 'refused')
+}
+
+/** To the other account; `isAll` moves all that is available. */
+async function performMove(
+  { fixture }: World,
+  play: Play,
+  { who, cents, isAll }: Extract<Operation, { kind: 'move' }>,
+): Promise<void> {
+  const [from, to] = [who, 1 - who].map((index) => [...play.accounts.keys()][index] ?? '') as [string, string]
+  const all = Math.min(moneyOf(accountOf(play, from)).available, MAX_TRANSFER)
+  const amount = isAll ? all : cents * NANO_PER_CENT
+  if (amount < MIN_TRANSFER) return
+  const by = { actor: { userId: play.owner, email: 'owner@example.test' } }
+  const transfer = { fromAccountId: from, toAccountId: to, amount: nano(amount), key: randomId('key'), by }
+  const outcome = await moveCredit(fixture.database, fixture.ledger, transfer)
+  play.seen.push(`move_${outcome.kind}`)
+  expect<string>(outcome.kind).toBe(move(accountOf(play, from), accountOf(play, to), amount))
 }
 
 async function performRefund(

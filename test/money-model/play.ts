@@ -39,6 +39,16 @@ export async function playSequences(redisUrl: string, count: number, seed: numbe
   return seen
 }
 
+/** Plays one sequence on a Redis of its own. Returns what has happened. */
+export async function playStory(redisUrl: string, operations: readonly Operation[]): Promise<string[]> {
+  const world = await openWorld(redisUrl)
+  try {
+    return await playOne(world, operations)
+  } finally {
+    await world.close()
+  }
+}
+
 async function playOne(world: World, operations: readonly Operation[]): Promise<string[]> {
   const play = await world.begin()
   for (const one of operations) {

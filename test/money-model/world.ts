@@ -2,6 +2,7 @@
 import { expect } from 'bun:test'
 import { openFixture, silentLogger } from '@test/accounts/fixture'
 import { createTestAccount } from '@test/accounts/test-account'
+import { giveRole } from '@test/accounts/transfers/owner'
 import { asGateway, freshDatabase } from '@test/support/stores'
 import { OPERATOR } from '@/accounts/audit'
 import { createBudgets } from '@/accounts/budgets/budgets'
@@ -66,6 +67,8 @@ export type Play = {
   saved: Saved | undefined
   /** What has happened, in a word for each answer. */
   seen: string[]
+  /** The owner of both accounts. */
+  owner: string
   /** The two administrators of this sequence. */
   ada: string
   bob: string
@@ -121,12 +124,18 @@ export async function openWorld(redisUrl: string) {
       const play: Play = {
         ...{ accounts: new Map(), payers: [], processes: [process(0), process(1)], holds: [], orders: [] },
         ...{ archivedBefore: '', shops: [openShop(), openShop()], saved: undefined, seen: [] },
-        ...{ ada: randomId('user'), bob: randomId('user'), members: [randomId('user'), randomId('user')] },
+        ...{
+          owner: randomId('user'),
+          ada: randomId('user'),
+          bob: randomId('user'),
+          members: [randomId('user'), randomId('user')],
+        },
       }
-      for (const id of [play.ada, play.bob, ...play.members])
+      for (const id of [play.owner, play.ada, play.bob, ...play.members])
         await owner.sql`INSERT INTO users (id, name, email) VALUES (${id}, 'A', ${`${id}@example.test`.toLowerCase()})`
       for (let index = 0; index < ACCOUNTS; index++) {
         const accountId = await createTestAccount(fixture)
+        await giveRole(fixture, accountId, play.owner, 'owner')
         for (const member of play.members)
           await owner.sql`INSERT INTO memberships (account_id, user_id, role) VALUES (${accountId}, ${member}, 'admin')`
         const credited = { accountId, amount: nano(START_CREDIT), reference: 'start' }

@@ -14,6 +14,7 @@ const EVERYTHING = [
   ...['reserved', 'insufficient', 'not_sold', 'settled', 'already_settled', 'late', 'forced'],
   ...['over_budget', 'budget_exceeded', 'budget_updated', 'budget_above_larger', 'grant_updated', 'handed_over'],
   ...['expired_charged', 'expired_free', 'rewound', 'archived'],
+  ...['move_moved', 'move_insufficient', 'move_suspended'],
   ...['refund_refunded', 'refund_too_much', 'refund_insufficient_balance', 'reversed', 'reinstated'],
 ]
 
