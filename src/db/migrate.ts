@@ -45,6 +45,7 @@ import memberPolicies from './migrations/0039_member_policies.sql' with { type: 
 import scheduledMails from './migrations/0040_scheduled_mails.sql' with { type: 'text' }
 import leakedKeys from './migrations/0041_leaked_keys.sql' with { type: 'text' }
 import creditTransfers from './migrations/0042_credit_transfers.sql' with { type: 'text' }
+import endsOfSecrets from './migrations/0043_ends_of_former_secrets.sql' with { type: 'text' }
 
 /** One SQL file, never changed once released. `isExpansion`: it only adds, so that older gateways work on. */
 type Migration = { id: number; name: string; sql: string; isExpansion?: boolean }
@@ -97,6 +98,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { id: 40, name: 'scheduled_mails', sql: scheduledMails, isExpansion: true },
   { id: 41, name: 'leaked_keys', sql: leakedKeys, isExpansion: true },
   { id: 42, name: 'credit_transfers', sql: creditTransfers, isExpansion: true },
+  { id: 43, name: 'ends_of_former_secrets', sql: endsOfSecrets, isExpansion: true },
 ]
 
 type MigrateOptions = {

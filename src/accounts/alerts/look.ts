@@ -33,10 +33,35 @@ export async function lookAt(database: Database, accountId: string, nowMs: numbe
 }
 
 /** Writes the mail to everybody who wants it. */
-export async function tell(transaction: Transaction, accountId: string, { mail, memberId }: DueAlert): Promise<void> {
+async function tell(transaction: Transaction, accountId: string, { mail, memberId }: DueAlert): Promise<void> {
   const kind = ALERT_KINDS.find((one) => one === optionalKindOf(mail.kind))
   if (kind === undefined) throw new Error(`${mail.kind} is no alert`)
   await writeMails(transaction, mail, await alertRecipients(transaction, accountId, kind, memberId))
+}
+
+type ToldState = { accountId: string; name: string; mark: number; level: number; nowMs: number }
+
+/** Tells it unless it was told of this mark at this level or a lower one; false where it was, also by another gateway meanwhile. */
+export async function tellOnce(
+  { db }: Database,
+  { accountId, name, mark, level, nowMs }: ToldState,
+  alert: DueAlert,
+): Promise<boolean> {
+  return await db.transaction(async (transaction) => {
+    const set = { mark, level, firedAt: new Date(nowMs) }
+    const told = await transaction
+      .insert(alertStates)
+      .values({ accountId, name, ...set })
+      .onConflictDoUpdate({
+        target: [alertStates.accountId, alertStates.name],
+        set,
+        setWhere: sql`${alertStates.mark} <> ${mark} OR ${alertStates.level} > ${level}`,
+      })
+      .returning({ name: alertStates.name })
+    if (told.length === 0) return false
+    await tell(transaction, accountId, alert)
+    return true
+  })
 }
 
 async function readStates(transaction: Transaction, accountId: string): Promise<Map<string, AlertState>> {

@@ -1,14 +1,13 @@
 /** Looks in the background for alerts, at accounts that used something and keys that are about to expire, and for scheduled mails. Every gateway runs one. */
-import { sql } from 'drizzle-orm'
 import { writeScheduledMails } from '@/accounts/scheduled-mails/write-due'
-import { alertStates } from '@/db/alert-schema'
 import type { Database } from '@/db/client'
 import { describeFailure } from '@/db/failure'
 import type { Clock } from '@/lib/clock'
 import type { Logger } from '@/lib/logger'
 import { type BackgroundWorker, createWorkerLoop, jittered } from '@/lib/worker-loop'
 import { PAUSE_MS } from './crossings'
-import { lookAt, tell } from './look'
+import { warnOfFormerSecrets } from './former-secrets'
+import { lookAt, tellOnce } from './look'
 
 type AlertDeps = {
   database: Database
@@ -57,7 +56,7 @@ async function lookForAlerts({
 }: AlertDeps): Promise<{ looks: number; alerts: number }> {
   const nowMs = clock.now()
   const accountIds = await accountsToLookAt(database, nowMs)
-  let alerts = await remindOfKeys(database, nowMs)
+  let alerts = (await remindOfKeys(database, nowMs)) + (await warnOfFormerSecrets(database, nowMs))
   for (const accountId of accountIds) alerts += await lookAt(database, accountId, nowMs)
   alerts += await writeScheduledMails(database, { nowMs, bookedUntilMs: bookedUntilMs() })
   return { looks: accountIds.length, alerts }
@@ -123,23 +122,9 @@ function endingKeys(query: Database['sql']) {
 }
 
 /** False where another gateway has done it meanwhile. */
-async function remindOf({ db }: Database, key: EndingKey, days: number, nowMs: number): Promise<boolean> {
+async function remindOf(database: Database, key: EndingKey, days: number, nowMs: number): Promise<boolean> {
   const { keyId, accountId, accountName, name: keyName, owner, endMs } = key
-  return await db.transaction(async (transaction) => {
-    const row = { accountId, name: `key_expiry:${keyId}`, mark: endMs, level: days, firedAt: new Date(nowMs) }
-    const isUntold = sql`${alertStates.mark} <> ${endMs} OR ${alertStates.level} > ${days}`
-    const told = await transaction
-      .insert(alertStates)
-      .values(row)
-      .onConflictDoUpdate({
-        target: [alertStates.accountId, alertStates.name],
-        set: { mark: endMs, level: days, firedAt: row.firedAt },
-        setWhere: isUntold,
-      })
-      .returning({ name: alertStates.name })
-    if (told.length === 0) return false
-    const facts = { accountId, accountName, keyId, keyName, days, endsAt: new Date(endMs).toISOString() }
-    await tell(transaction, accountId, { mail: { kind: 'key_expires', facts }, memberId: owner })
-    return true
-  })
+  const facts = { accountId, accountName, keyId, keyName, days, endsAt: new Date(endMs).toISOString() }
+  const state = { accountId, name: `key_expiry:${keyId}`, mark: endMs, level: days, nowMs }
+  return await tellOnce(database, state, { mail: { kind: 'key_expires', facts }, memberId: owner })
 }

@@ -105,6 +105,26 @@ export const ALERT_TEMPLATES = {
       ],
     }),
   ),
+  former_key_ends: alert(
+    'key_expiry',
+    (facts: OfAccount & { keyId: string; keyName: string; lastFour: string; endsAt: string; lastUsedAt: string }) => ({
+      subject: `The former text of the API key ${withoutLinks(facts.keyName)} ends, and is still used`,
+      blocks: [
+        {
+          text: `An API key of the account of ${withoutLinks(facts.accountName)} was rotated, and a program still uses the text that it had before. Requests with that text are refused from its end on: give the program the new one.`,
+        },
+        {
+          rows: [
+            ['Key', withoutLinks(facts.keyName)],
+            ['Former text', `ends in ${facts.lastFour}`],
+            ['Works until', momentText(facts.endsAt)],
+            ['Last used', momentText(facts.lastUsedAt)],
+          ],
+        },
+        { button: 'Look at the key', page: `a/${facts.accountId}/keys/${facts.keyId}` },
+      ],
+    }),
+  ),
 }
 
 const WHOSE: Record<BudgetScope, string> = { account: 'the budget', member: "a member's budget", key: "a key's budget" }

@@ -52,6 +52,10 @@ const BY_KIND: { [Kind in NewMail['kind']]: Extract<NewMail, { kind: Kind }>['fa
     ...{ spent: '40.00 USD', limit: '50.00 USD', endsAt: '2026-03-09T00:00:00.000Z' },
   },
   spend_unusual: { ...OF_ACCOUNT, spent: '91.20 USD', median: '12.00 USD' },
+  former_key_ends: {
+    ...{ ...OF_ACCOUNT, keyId: 'key_1', keyName: 'ci', lastFour: 'x7Qp' },
+    ...{ endsAt: '2026-03-09T10:20:00.000Z', lastUsedAt: '2026-03-09T04:05:00.000Z' },
+  },
   key_expires: { ...OF_ACCOUNT, keyId: 'key_1', keyName: 'ci', days: 7, endsAt: '2026-03-09T10:20:00.000Z' },
   digest_weekly: { ...PERIOD, isOwn: 0, ...USED },
   digest_monthly: { ...PERIOD, isOwn: 1, ...USED, members: [], credit: '', lastsUntil: '' },

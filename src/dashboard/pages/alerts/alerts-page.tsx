@@ -32,8 +32,8 @@ const KINDS: readonly { kind: AlertKind; label: string; all: string; own: string
   {
     kind: 'key_expiry',
     label: 'Keys that expire',
-    all: 'Seven days and one day before an API key ends.',
-    own: 'Seven days and one day before an API key of yours ends.',
+    all: 'Seven days and one day before an API key ends, and before the former text of a rotated one does that is still used.',
+    own: 'Seven days and one day before an API key of yours ends, and before its former text does that is still used.',
   },
 ]
 

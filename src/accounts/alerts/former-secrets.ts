@@ -1,0 +1,49 @@
+/** Warns of texts that keys had before a rotation, which are still used and about to end. */
+import type { Database } from '@/db/client'
+import { tellOnce } from './look'
+
+/** Of a shorter overlap nobody is told: who asks for one changes the programs at once. */
+const LEAST_OVERLAP = '1 hour'
+/** A warning comes a quarter of the overlap before the end, at most this long. */
+const LONGEST_LEAD = '24 hours'
+const ROUND_SIZE = 100
+
+type UsedSecret = {
+  keyId: string
+  accountId: string
+  accountName: string
+  name: string
+  owner: string | null
+  lastFour: string
+  lastUsedMs: number
+  endMs: number
+}
+
+/** Once for each text that was used in the last quarter of its overlap. Returns how many warnings were written. */
+export async function warnOfFormerSecrets(database: Database, nowMs: number): Promise<number> {
+  const now = new Date(nowMs).toISOString()
+  const { sql } = database
+  const secrets = await sql<UsedSecret[]>`
+    SELECT k.id AS "keyId", k.account_id AS "accountId", a.name AS "accountName", k.name, k.created_by AS owner,
+      s.last_four AS "lastFour", floor(extract(epoch FROM s.last_used_at) * 1000)::bigint AS "lastUsedMs",
+      floor(extract(epoch FROM s.ends_at) * 1000)::bigint AS "endMs"
+    FROM key_secrets s JOIN api_keys k ON k.id = s.key_id JOIN accounts a ON a.id = k.account_id
+    WHERE s.ends_at > ${now}::text::timestamptz AND s.ends_at <= ${now}::text::timestamptz + ${LONGEST_LEAD}::text::interval
+      AND s.ends_at <= ${now}::text::timestamptz + (s.ends_at - s.created_at) / 4
+      AND s.ends_at - s.created_at >= ${LEAST_OVERLAP}::text::interval
+      AND s.last_used_at > ${now}::text::timestamptz - (s.ends_at - s.created_at) / 4
+      AND k.status = 'active'
+      AND NOT EXISTS (SELECT FROM alert_states t WHERE t.account_id = k.account_id AND t.name = 'former_secret:' || k.id
+        AND t.mark = floor(extract(epoch FROM s.ends_at) * 1000)::bigint)
+    LIMIT ${ROUND_SIZE}`
+  let count = 0
+  for (const { keyId, accountId, accountName, name: keyName, owner, lastFour, lastUsedMs, endMs } of secrets) {
+    const facts = {
+      ...{ accountId, accountName, keyId, keyName, lastFour },
+      ...{ endsAt: new Date(endMs).toISOString(), lastUsedAt: new Date(lastUsedMs).toISOString() },
+    }
+    const state = { accountId, name: `former_secret:${keyId}`, mark: endMs, level: 0, nowMs }
+    if (await tellOnce(database, state, { mail: { kind: 'former_key_ends', facts }, memberId: owner })) count += 1
+  }
+  return count
+}
