@@ -1,9 +1,9 @@
 /** A dialog that asks before something that can't be taken back. */
-import { Button, Group, Stack, Text, TextInput } from '@mantine/core'
+import { Text, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { modals } from '@mantine/modals'
 import type { ReactNode } from 'react'
-import { FormError } from './fields/form-error'
+import { DialogForm } from './fields/dialog-form'
 import { useSubmission } from './fields/use-submission'
 
 type Confirmation = {
@@ -34,43 +34,35 @@ export function confirm(confirmation: Confirmation): void {
 function Question({ confirmation, close }: { confirmation: Confirmation; close(): void }) {
   const { body, action, typed, isHarmless = false, run } = confirmation
   const form = useForm({ initialValues: { text: '' } })
-  const { submit, isRunning, error } = useSubmission(form, async () => {
+  const submission = useSubmission(form, async () => {
     await run()
     close()
   })
   return (
-    <form onSubmit={submit} noValidate>
-      <Stack gap="md">
+    <DialogForm
+      submission={submission}
+      cancel={close}
+      action={action}
+      isDestructive={!isHarmless}
+      isReady={typed === undefined || form.values.text.trim() === typed}
+      lead={
         <Text size="sm" component="div" className="wrap-anywhere">
           {body}
         </Text>
-        <FormError error={error} />
-        {typed !== undefined && (
-          <TextInput
-            label={
-              <>
-                Type <b className="wrap-anywhere">{typed}</b> to confirm
-              </>
-            }
-            autoComplete="off"
-            data-autofocus
-            {...form.getInputProps('text')}
-          />
-        )}
-        <Group justify="flex-end" gap="sm">
-          <Button variant="default" onClick={close}>
-            Cancel
-          </Button>
-          <Button
-            type="submit"
-            color={isHarmless ? undefined : 'red.8'}
-            disabled={typed !== undefined && form.values.text.trim() !== typed}
-            loading={isRunning}
-          >
-            {action}
-          </Button>
-        </Group>
-      </Stack>
-    </form>
+      }
+    >
+      {typed !== undefined && (
+        <TextInput
+          label={
+            <>
+              Type <b className="wrap-anywhere">{typed}</b> to confirm
+            </>
+          }
+          autoComplete="off"
+          data-autofocus
+          {...form.getInputProps('text')}
+        />
+      )}
+    </DialogForm>
   )
 }

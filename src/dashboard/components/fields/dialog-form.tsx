@@ -10,12 +10,22 @@ type DialogFormProps = {
   /** The verb on the button. */
   action: string
   isDestructive?: boolean
+  /** False where something has to be said first. */
+  isReady?: boolean
   lead?: ReactNode
-  children: ReactNode
+  children?: ReactNode
 }
 
 /** Its `lead` stands above what was refused. */
-export function DialogForm({ submission, cancel, action, isDestructive = false, lead, children }: DialogFormProps) {
+export function DialogForm({
+  submission,
+  cancel,
+  action,
+  isDestructive = false,
+  isReady = true,
+  lead,
+  children,
+}: DialogFormProps) {
   return (
     <form onSubmit={submission.submit} noValidate>
       <Stack gap="md">
@@ -26,7 +36,12 @@ export function DialogForm({ submission, cancel, action, isDestructive = false, 
           <Button variant="default" onClick={cancel}>
             Cancel
           </Button>
-          <Button type="submit" color={isDestructive ? 'red.8' : undefined} loading={submission.isRunning}>
+          <Button
+            type="submit"
+            color={isDestructive ? 'red.8' : undefined}
+            disabled={!isReady}
+            loading={submission.isRunning}
+          >
             {action}
           </Button>
         </Group>

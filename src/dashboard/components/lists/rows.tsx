@@ -1,11 +1,19 @@
-/** A list whose entries stand below each other, with a fine line between them. */
-import { Box, type BoxProps, Group, type GroupProps, Stack } from '@mantine/core'
+/** A list whose entries stand below each other, with a fine line or with room between them. */
+import { Box, type BoxProps, Group, type GroupProps, Stack, type StackProps } from '@mantine/core'
 import type { ReactNode } from 'react'
 
-/** `isOrdered` where the order means something, e.g. newest first. */
-export function Rows({ isOrdered = false, children }: { isOrdered?: boolean; children: ReactNode }) {
+type RowsProps = {
+  /** Where the order means something, e.g. newest first. */
+  isOrdered?: boolean
+  /** Between entries that have no line. */
+  gap?: StackProps['gap']
+  children: ReactNode
+}
+
+/** The list; its entries are {@link Row}s, or any `li`. */
+export function Rows({ isOrdered = false, gap = 0, children }: RowsProps) {
   return (
-    <Stack component={isOrdered ? 'ol' : 'ul'} gap={0} p={0} m={0} style={{ listStyle: 'none' }}>
+    <Stack component={isOrdered ? 'ol' : 'ul'} gap={gap} p={0} m={0} style={{ listStyle: 'none' }}>
       {children}
     </Stack>
   )

@@ -3,6 +3,7 @@ import { Anchor, Box, Button, Drawer, Group, Stack, Text, Title } from '@mantine
 import { useWindowEvent } from '@mantine/hooks'
 import { Link } from 'wouter'
 import { answer, api } from '@/dashboard/client'
+import { Rows } from '@/dashboard/components/lists/rows'
 import { Moment } from '@/dashboard/components/moment'
 import { Money } from '@/dashboard/components/money'
 import { Loaded } from '@/dashboard/components/states/loaded'
@@ -136,7 +137,7 @@ function History({ order }: { order: OrderDetails }) {
       <Title order={3} size="h5" mb="xs">
         History
       </Title>
-      <Stack component="ol" gap="xs" p={0} m={0} style={{ listStyle: 'none' }}>
+      <Rows isOrdered gap="xs">
         {order.events.map((event) => (
           <Box component="li" key={event.eventId}>
             <Text size="sm" fw={500}>
@@ -154,7 +155,7 @@ function History({ order }: { order: OrderDetails }) {
             </Text>
           </Box>
         ))}
-      </Stack>
+      </Rows>
     </Box>
   )
 }

@@ -1,8 +1,8 @@
 /** The dialog that adds to a budget for as long as its window lasts. */
-import { Button, Group, Select, Stack, Text, TextInput, VisuallyHidden } from '@mantine/core'
+import { Button, Select, Text, TextInput, VisuallyHidden } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useDisclosure } from '@mantine/hooks'
-import { FormError } from '@/dashboard/components/fields/form-error'
+import { DialogForm } from '@/dashboard/components/fields/dialog-form'
 import { useSubmission } from '@/dashboard/components/fields/use-submission'
 import { notifyDone } from '@/dashboard/components/notify'
 import { KeyDialog } from '@/dashboard/pages/keys/key-dialog'
@@ -31,38 +31,27 @@ function GrantForm({ item, close }: { item: BudgetBody; close(): void }) {
   const form = useForm<{ window: BudgetWindow; usd: string }>({
     initialValues: { window: first?.window ?? 'day', usd: '' },
   })
-  const { submit, isRunning, error } = useSubmission(form, async ({ window, usd }) => {
+  const submission = useSubmission(form, async ({ window, usd }) => {
     await grant(item, window, usd)
     notifyDone('The grant holds until the window ends.')
     close()
   })
   return (
-    <form onSubmit={submit} noValidate>
-      <Stack gap="md">
-        <FormError error={error} />
-        <Text size="sm">Is added to the limit until the window ends, once more each time. The audit log keeps it.</Text>
-        <Select
-          label="Window"
-          allowDeselect={false}
-          data={item.windows.map(({ window }) => ({ value: window, label: WINDOW_WORDS[window] }))}
-          {...form.getInputProps('window')}
-        />
-        <TextInput
-          label="Amount in USD"
-          inputMode="decimal"
-          maxLength={20}
-          data-autofocus
-          {...form.getInputProps('usd')}
-        />
-        <Group justify="flex-end" gap="sm">
-          <Button variant="default" onClick={close}>
-            Cancel
-          </Button>
-          <Button type="submit" loading={isRunning}>
-            Grant
-          </Button>
-        </Group>
-      </Stack>
-    </form>
+    <DialogForm submission={submission} cancel={close} action="Grant">
+      <Text size="sm">Is added to the limit until the window ends, once more each time. The audit log keeps it.</Text>
+      <Select
+        label="Window"
+        allowDeselect={false}
+        data={item.windows.map(({ window }) => ({ value: window, label: WINDOW_WORDS[window] }))}
+        {...form.getInputProps('window')}
+      />
+      <TextInput
+        label="Amount in USD"
+        inputMode="decimal"
+        maxLength={20}
+        data-autofocus
+        {...form.getInputProps('usd')}
+      />
+    </DialogForm>
   )
 }

@@ -19,22 +19,19 @@ export function InvitationPage() {
   const [token] = useState(() => mailed || rememberedInvitation())
   const viewer = useViewer()
   if (token === '') return <BrokenInvitation email={viewer.data?.email} />
-  if (viewer.isPending) {
-    return (
-      <PublicFrame title="Invitation">
-        <Loader role="status" aria-label="Loading" />
-      </PublicFrame>
-    )
-  }
-  if (viewer.isError) {
-    return (
-      <PublicFrame title="Invitation">
-        <ErrorState error={viewer.error} retry={viewer.refetch} />
-      </PublicFrame>
-    )
-  }
+  if (viewer.isPending) return <Waiting />
+  if (viewer.isError) return <Waiting error={viewer.error} retry={viewer.refetch} />
   if (viewer.data === null) return <SignInFirst token={token} />
   return <Offer token={token} email={viewer.data.email} />
+}
+
+/** As long as there is nothing to decide about; with an error, why. */
+function Waiting({ error, retry }: { error?: Error; retry?: () => unknown }) {
+  return (
+    <PublicFrame title="Invitation">
+      {error ? <ErrorState error={error} retry={retry} /> : <Loader role="status" aria-label="Loading" />}
+    </PublicFrame>
+  )
 }
 
 function SignInFirst({ token }: { token: string }) {
@@ -86,13 +83,7 @@ function Offer({ token, email }: { token: string; email: string }) {
     return '/dashboard'
   }
   if (offer.isError) return <BrokenInvitation email={email} error={offer.error} retry={offer.refetch} />
-  if (!offer.data) {
-    return (
-      <PublicFrame title="Invitation">
-        <Loader role="status" aria-label="Loading" />
-      </PublicFrame>
-    )
-  }
+  if (!offer.data) return <Waiting />
   const { accountName, invitedBy, role } = offer.data
   const { label, text } = ROLE_WORDS[role]
   return (
@@ -137,11 +128,7 @@ function BrokenInvitation({ email, error, retry }: BrokenInvitationProps) {
     if (isVoid && error) forgetInvitation()
   }, [isVoid, error])
   if (error && retry && !(error instanceof ApiError && error.status < 500 && error.status > 0)) {
-    return (
-      <PublicFrame title="Invitation">
-        <ErrorState error={error} retry={retry} />
-      </PublicFrame>
-    )
+    return <Waiting error={error} retry={retry} />
   }
   return (
     <PublicFrame title="Invitation" footer={email !== undefined && <SignedInAs email={email} />}>

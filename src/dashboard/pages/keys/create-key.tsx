@@ -1,40 +1,31 @@
 /** The dialog that makes an API key, and the one moment in which the whole key can be seen. */
 
-import { Button, Checkbox, Collapse, Group, Stack, TextInput } from '@mantine/core'
+import { Button, Checkbox, Collapse, Group, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useDisclosure } from '@mantine/hooks'
 import { IconChevronDown } from '@tabler/icons-react'
 import { useState } from 'react'
 import { accountApi, useMay } from '@/dashboard/account'
 import { answer } from '@/dashboard/client'
-import { FormError } from '@/dashboard/components/fields/form-error'
+import { DialogForm } from '@/dashboard/components/fields/dialog-form'
 import { useSubmission } from '@/dashboard/components/fields/use-submission'
 import { CreatedKey } from './created-key'
-import { KeyDialog } from './key-dialog'
+import { KeyMaker } from './key-dialog'
 import { CHECKS, changesFrom, EMPTY_FIELDS, type KeyFields } from './key-form'
 import { keysChanged } from './keys-data'
 import { LimitFields } from './limit-fields'
 
-/** Must stay in the page while it is open, whatever becomes of the list: the key is shown nowhere else. */
+/** The dialog, over the page that opens it. */
 export function CreateKey({ isOpen, close }: { isOpen: boolean; close(): void }) {
-  const [created, setCreated] = useState<string>()
-  function finish() {
-    close()
-    setCreated(undefined)
-  }
   return (
-    <KeyDialog
-      title={created === undefined ? 'Create API key' : 'Your new API key'}
+    <KeyMaker
+      title="Create API key"
+      madeTitle="Your new API key"
       isOpen={isOpen}
-      close={finish}
-      isSticky={created !== undefined}
-    >
-      {created === undefined ? (
-        <CreateForm onCreated={setCreated} cancel={close} />
-      ) : (
-        <CreatedKey value={created} finish={finish} />
-      )}
-    </KeyDialog>
+      close={close}
+      form={(onMade) => <CreateForm onCreated={onMade} cancel={close} />}
+      made={(key, finish) => <CreatedKey value={key} finish={finish} />}
+    />
   )
 }
 
@@ -44,7 +35,7 @@ function CreateForm({ onCreated, cancel }: { onCreated(key: string): void; cance
   const [isUnlimited, setUnlimited] = useState(false)
   const mayMakeService = useMay()('limits.raise')
   const form = useForm<KeyFields>({ initialValues: EMPTY_FIELDS, validate: CHECKS })
-  const { submit, isRunning, error } = useSubmission(form, async (fields) => {
+  const submission = useSubmission(form, async (fields) => {
     const service = isService ? { isService, ...(isUnlimited && { monthlyBudgetUsd: null }) } : {}
     const { name = '', ...limits } = changesFrom(EMPTY_FIELDS, fields)
     const { key } = await answer(accountApi().keys.post({ name, ...limits, ...service }))
@@ -52,60 +43,47 @@ function CreateForm({ onCreated, cancel }: { onCreated(key: string): void; cance
     await keysChanged()
   })
   return (
-    <form onSubmit={submit} noValidate>
-      <Stack gap="md">
-        <FormError error={error} />
-        <TextInput
-          label="Name"
-          description="To tell keys apart, such as the program that will use it"
-          placeholder="Production website"
-          maxLength={200}
-          data-autofocus
-          {...form.getInputProps('name')}
+    <DialogForm submission={submission} cancel={cancel} action="Create key">
+      <TextInput
+        label="Name"
+        description="To tell keys apart, such as the program that will use it"
+        placeholder="Production website"
+        maxLength={200}
+        data-autofocus
+        {...form.getInputProps('name')}
+      />
+      {mayMakeService && (
+        <Checkbox
+          label="Service key: the account’s own, of no member"
+          description="It stays when people leave, and no member’s budget binds it."
+          checked={isService}
+          onChange={(event) => setService(event.currentTarget.checked)}
         />
-        {mayMakeService && (
-          <Checkbox
-            label="Service key: the account’s own, of no member"
-            description="It stays when people leave, and no member’s budget binds it."
-            checked={isService}
-            onChange={(event) => setService(event.currentTarget.checked)}
-          />
-        )}
-        {isService && (
-          <Checkbox
-            label="It may spend without a monthly budget"
-            checked={isUnlimited}
-            onChange={(event) => setUnlimited(event.currentTarget.checked)}
-          />
-        )}
-        {!isService && (
-          <Group>
-            <Button
-              variant="subtle"
-              size="compact-sm"
-              onClick={toggle}
-              aria-expanded={hasLimits}
-              aria-controls="key-limits"
-              rightSection={
-                <IconChevronDown size={14} style={{ transform: hasLimits ? 'rotate(180deg)' : undefined }} />
-              }
-            >
-              Limits
-            </Button>
-          </Group>
-        )}
-        <Collapse expanded={hasLimits || isService} id="key-limits">
-          <LimitFields form={form} />
-        </Collapse>
-        <Group justify="flex-end" gap="sm">
-          <Button variant="default" onClick={cancel}>
-            Cancel
-          </Button>
-          <Button type="submit" loading={isRunning}>
-            Create key
+      )}
+      {isService && (
+        <Checkbox
+          label="It may spend without a monthly budget"
+          checked={isUnlimited}
+          onChange={(event) => setUnlimited(event.currentTarget.checked)}
+        />
+      )}
+      {!isService && (
+        <Group>
+          <Button
+            variant="subtle"
+            size="compact-sm"
+            onClick={toggle}
+            aria-expanded={hasLimits}
+            aria-controls="key-limits"
+            rightSection={<IconChevronDown size={14} style={{ transform: hasLimits ? 'rotate(180deg)' : undefined }} />}
+          >
+            Limits
           </Button>
         </Group>
-      </Stack>
-    </form>
+      )}
+      <Collapse expanded={hasLimits || isService} id="key-limits">
+        <LimitFields form={form} />
+      </Collapse>
+    </DialogForm>
   )
 }

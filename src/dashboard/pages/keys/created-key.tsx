@@ -1,5 +1,5 @@
 /** The one moment in which a whole API key can be seen: what it is, and code to try it with. */
-import { Box, Button, Group, Stack, Text } from '@mantine/core'
+import { Box, Text } from '@mantine/core'
 import { chatModels, useCatalogue } from '@/dashboard/catalogue'
 import { SnippetTabs } from '@/dashboard/components/snippet-tabs'
 import { ShownOnce } from './shown-once'
@@ -9,8 +9,7 @@ export function CreatedKey({ value, finish }: { value: string; finish(): void })
   const catalogue = useCatalogue().data
   const model = catalogue?.tiers[0]?.id ?? chatModels(catalogue?.models ?? [])[0]?.id ?? 'auto-smart'
   return (
-    <Stack gap="md">
-      <ShownOnce label="API key" value={value} />
+    <ShownOnce label="API key" value={value} finish={finish}>
       <Box>
         <Text fw={600} mb={4}>
           Try it
@@ -27,9 +26,6 @@ export function CreatedKey({ value, finish }: { value: string; finish(): void })
           }}
         />
       </Box>
-      <Group justify="flex-end">
-        <Button onClick={finish}>I have copied the key</Button>
-      </Group>
-    </Stack>
+    </ShownOnce>
   )
 }

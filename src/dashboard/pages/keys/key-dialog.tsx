@@ -1,7 +1,7 @@
-/** The dialog around a form of an API key: over the whole screen on a phone. */
+/** The dialogs around forms of keys: over the whole screen on a phone. */
 import { Modal } from '@mantine/core'
 import { useMediaQuery } from '@mantine/hooks'
-import type { ReactNode } from 'react'
+import { type ReactNode, useState } from 'react'
 
 type KeyDialogProps = {
   title: string
@@ -28,5 +28,29 @@ export function KeyDialog({ title, isOpen, close, isSticky = false, children }: 
     >
       {children}
     </Modal>
+  )
+}
+
+type KeyMakerProps = Pick<KeyDialogProps, 'title' | 'isOpen' | 'close'> & {
+  /** In place of `title` once there is a key. */
+  madeTitle: string
+  /** The form, which calls `onMade` with the text of the key. */
+  form(onMade: (key: string) => void): ReactNode
+  /** What shows the key until the person says that it is kept. */
+  made(key: string, finish: () => void): ReactNode
+}
+
+/** The dialog that makes a key. Must stay in the page while it is open, whatever becomes of the list: the key is shown nowhere else. */
+export function KeyMaker({ title, madeTitle, isOpen, close, form, made }: KeyMakerProps) {
+  const [key, setKey] = useState<string>()
+  function finish() {
+    close()
+    setKey(undefined)
+  }
+  const isMade = key !== undefined
+  return (
+    <KeyDialog title={isMade ? madeTitle : title} isOpen={isOpen} close={finish} isSticky={isMade}>
+      {isMade ? made(key, finish) : form(setKey)}
+    </KeyDialog>
   )
 }

@@ -3,14 +3,13 @@ import { Alert, Button, NativeSelect, Text } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useDisclosure } from '@mantine/hooks'
 import { IconInfoCircle } from '@tabler/icons-react'
-import { useState } from 'react'
 import { accountApi } from '@/dashboard/account'
 import { answer } from '@/dashboard/client'
 import { DialogForm } from '@/dashboard/components/fields/dialog-form'
 import { useSubmission } from '@/dashboard/components/fields/use-submission'
 import { Moment } from '@/dashboard/components/moment'
 import { CreatedKey } from './created-key'
-import { KeyDialog } from './key-dialog'
+import { KeyMaker } from './key-dialog'
 import { type KeyBody, keysChanged } from './keys-data'
 
 const OVERLAPS = [
@@ -24,28 +23,19 @@ const OVERLAPS = [
 /** The button and its dialog. */
 export function RotateKey({ item }: { item: KeyBody }) {
   const [isOpen, { open, close }] = useDisclosure()
-  const [created, setCreated] = useState<string>()
-  function finish() {
-    close()
-    setCreated(undefined)
-  }
   return (
     <>
       <Button variant="default" onClick={open}>
         Rotate
       </Button>
-      <KeyDialog
-        title={created === undefined ? `Rotate “${item.name}”` : 'Your new API key'}
+      <KeyMaker
+        title={`Rotate “${item.name}”`}
+        madeTitle="Your new API key"
         isOpen={isOpen}
-        close={finish}
-        isSticky={created !== undefined}
-      >
-        {created === undefined ? (
-          <RotateForm item={item} onRotated={setCreated} cancel={close} />
-        ) : (
-          <CreatedKey value={created} finish={finish} />
-        )}
-      </KeyDialog>
+        close={close}
+        form={(onMade) => <RotateForm item={item} onRotated={onMade} cancel={close} />}
+        made={(key, finish) => <CreatedKey value={key} finish={finish} />}
+      />
     </>
   )
 }
@@ -61,7 +51,7 @@ function RotateForm({ item, onRotated, cancel }: RotateFormProps) {
   })
   return (
     <DialogForm submission={submission} cancel={cancel} action="Rotate key">
-      <Text size="sm">The key gets a new text. Its limits, its budget and its usage stay.</Text>
+      <Text size="sm">A new key takes its place, with the same limits, budget and usage.</Text>
       {item.formerSecret && (
         <Alert color="yellow" icon={<IconInfoCircle size={18} />}>
           The old key, which ends in {item.formerSecret.lastFour}, is refused from then on.

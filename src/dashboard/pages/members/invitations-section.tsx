@@ -1,6 +1,7 @@
 /** The part of the page of members that invites, and shows who has not answered yet. */
 import { Box, Button, Group, Stack, Text, VisuallyHidden } from '@mantine/core'
 import { confirm } from '@/dashboard/components/confirm'
+import { Rows } from '@/dashboard/components/lists/rows'
 import { Moment } from '@/dashboard/components/moment'
 import { notifyDone, notifyError } from '@/dashboard/components/notify'
 import { Section } from '@/dashboard/components/section'
@@ -22,11 +23,11 @@ export function InvitationsSection() {
                 No invitation is waiting for an answer.
               </Text>
             ) : (
-              <Stack component="ul" gap="sm" p={0} m={0} style={{ listStyle: 'none' }}>
+              <Rows gap="sm">
                 {items.map((item) => (
                   <InvitationRow key={item.invitationId} item={item} />
                 ))}
-              </Stack>
+              </Rows>
             )
           }
         </Loaded>

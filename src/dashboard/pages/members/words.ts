@@ -12,7 +12,7 @@ export const ROLE_WORDS: Record<AccountRole, { label: string; text: string }> = 
   },
   developer: {
     label: 'Developer',
-    text: 'the playground and keys of their own, whose limits they may lower. Sees what these used, or all usage where that is allowed.',
+    text: 'the playground, and own keys, whose limits may be lowered. Sees what these used, or all usage where that is allowed.',
   },
   billing: { label: 'Billing', text: 'buys credit, sees the statement and all usage, and sets budgets of keys.' },
   viewer: { label: 'Viewer', text: 'sees usage, keys and the balance, and changes nothing.' },

@@ -1,5 +1,5 @@
 /** The page of the account at a glance: figures, spend by day, and what a new account still has to do. */
-import { Alert, Anchor, Box, Button, Group, SimpleGrid, Stack, Text, ThemeIcon } from '@mantine/core'
+import { Alert, Anchor, Box, Button, Group, SimpleGrid, Text, ThemeIcon } from '@mantine/core'
 import { IconAlertTriangle, IconChartBar, IconCheck, IconLock } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { useCallback, useEffect } from 'react'
@@ -7,6 +7,7 @@ import { Link } from 'wouter'
 import { accountApi, type Permission, useMay } from '@/dashboard/account'
 import { answer } from '@/dashboard/client'
 import { StackedBars } from '@/dashboard/components/charts/stacked-bars'
+import { Rows } from '@/dashboard/components/lists/rows'
 import { Money } from '@/dashboard/components/money'
 import { Page } from '@/dashboard/components/page'
 import { Section } from '@/dashboard/components/section'
@@ -221,11 +222,11 @@ function GettingStarted({ started }: { started: Overview['started'] }) {
   const done = steps.filter((step) => step.isDone).length
   return (
     <Section title="Getting started" description={`${done} of ${steps.length} steps done`}>
-      <Stack component="ol" gap="md" p={0} m={0} style={{ listStyle: 'none' }}>
+      <Rows isOrdered gap="md">
         {steps.map((step, index) => (
           <StepRow key={step.path} step={step} number={index + 1} isNext={index === next} />
         ))}
-      </Stack>
+      </Rows>
     </Section>
   )
 }

@@ -1,8 +1,9 @@
 /** The part of the settings that shows where the person is signed in, and ends it. */
-import { Box, Button, Group, Stack, Text } from '@mantine/core'
+import { Box, Button, Group, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { answer, api } from '@/dashboard/client'
 import { confirm } from '@/dashboard/components/confirm'
+import { Rows } from '@/dashboard/components/lists/rows'
 import { Moment } from '@/dashboard/components/moment'
 import { notifyDone } from '@/dashboard/components/notify'
 import { Section } from '@/dashboard/components/section'
@@ -39,11 +40,11 @@ export function SessionsSection() {
     >
       <Loaded query={sessions}>
         {({ items }) => (
-          <Stack component="ul" gap="md" p={0} m={0} style={{ listStyle: 'none' }}>
+          <Rows gap="md">
             {items.map((session) => (
               <SessionRow key={session.sessionId} session={session} />
             ))}
-          </Stack>
+          </Rows>
         )}
       </Loaded>
     </Section>

@@ -3,6 +3,7 @@ import { Anchor, Drawer, Group, Stack, Text } from '@mantine/core'
 import { IconFileOff } from '@tabler/icons-react'
 import { ApiError } from '@/dashboard/client'
 import { CopyField } from '@/dashboard/components/fields/copy-field'
+import { Rows } from '@/dashboard/components/lists/rows'
 import { EmptyState } from '@/dashboard/components/states/empty-state'
 import { Loaded } from '@/dashboard/components/states/loaded'
 import { LoadingRows } from '@/dashboard/components/states/loading-rows'
@@ -41,9 +42,9 @@ function Content({ requestId }: { requestId: string }) {
     return (
       <Stack gap="md">
         <Text size="sm">This request was not answered, and cost nothing.</Text>
-        <Stack component="ol" p={0} m={0} style={{ listStyle: 'none' }}>
+        <Rows isOrdered>
           <FailureEntry failure={failure.data} />
-        </Stack>
+        </Rows>
       </Stack>
     )
   }

@@ -1,7 +1,8 @@
 /** The list of charged requests: a table, or cards where there is no room for one. Each leads to its usage record. */
-import { Anchor, Box, Group, Stack, Table, Text } from '@mantine/core'
+import { Anchor, Box, Group, Table, Text } from '@mantine/core'
 import { useMediaQuery } from '@mantine/hooks'
 import { Link } from 'wouter'
+import { Rows } from '@/dashboard/components/lists/rows'
 import { Moment } from '@/dashboard/components/moment'
 import { Money } from '@/dashboard/components/money'
 import { decimalsOf, formatCount, formatMoment } from '@/dashboard/format'
@@ -79,7 +80,7 @@ function RecordsTable({ items, recordPath }: RecordsListProps) {
 function RecordCards({ items, recordPath }: RecordsListProps) {
   const decimals = decimalsOf(items.map(({ cost }) => cost))
   return (
-    <Stack component="ul" gap={0} p={0} m={0} style={{ listStyle: 'none' }}>
+    <Rows>
       {items.map((item) => (
         <Box component="li" key={item.recordId} px="lg" py="md" style={{ borderTop: '1px solid var(--hairline)' }}>
           <Group justify="space-between" align="flex-start" wrap="nowrap" gap="sm">
@@ -100,7 +101,7 @@ function RecordCards({ items, recordPath }: RecordsListProps) {
           </Group>
         </Box>
       ))}
-    </Stack>
+    </Rows>
   )
 }
 

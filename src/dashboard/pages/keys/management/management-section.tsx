@@ -1,7 +1,8 @@
 /** The part of the page of keys that is about management keys, for owners and admins. */
-import { Anchor, Badge, Box, Button, Group, Stack, Text, VisuallyHidden } from '@mantine/core'
+import { Anchor, Badge, Box, Button, Group, Text, VisuallyHidden } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { confirm } from '@/dashboard/components/confirm'
+import { Rows } from '@/dashboard/components/lists/rows'
 import { Moment } from '@/dashboard/components/moment'
 import { notifyDone } from '@/dashboard/components/notify'
 import { Section } from '@/dashboard/components/section'
@@ -37,11 +38,11 @@ export function ManagementSection() {
               No management keys.
             </Text>
           ) : (
-            <Stack component="ul" gap="md" p={0} m={0} style={{ listStyle: 'none' }}>
+            <Rows gap="md">
               {items.map((item) => (
                 <KeyRow key={item.id} item={item} />
               ))}
-            </Stack>
+            </Rows>
           )
         }
       </Loaded>
