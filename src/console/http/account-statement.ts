@@ -41,7 +41,7 @@ export const StatementBody = titled('AccountStatement', {
   opening: usd('The balance before the period'),
   closing: usd('The balance after it'),
   credited: usd('Added in the period'),
-  takenBack: usd('Refunds, chargebacks and corrections of the period'),
+  takenBack: usd('Refunds, chargebacks, corrections and credit moved away in the period'),
   spent: usd('Usage of the period'),
   count: Type.Integer({ description: 'Movements of the period' }),
   items: Type.Array(MovementBody, { description: 'Oldest first; the usage of a day after everything else of it' }),

@@ -97,7 +97,7 @@ function Sums({ statement: { opening, credited, takenBack, spent, closing } }: {
     <SimpleGrid cols={{ base: 2, md: 5 }} spacing="md">
       <Stat label="Opening balance" value={<Money usd={opening} />} />
       <Stat label="Credited" value={<Money usd={credited} />} />
-      <Stat label="Taken back" value={<Money usd={takenBack} />} hint="Refunds and corrections" />
+      <Stat label="Taken back" value={<Money usd={takenBack} />} hint="Refunds, corrections, credit moved away" />
       <Stat label="Spent" value={<Money usd={spent} />} hint="On requests" />
       <Stat label="Closing balance" value={<Money usd={closing} />} />
     </SimpleGrid>
