@@ -93,8 +93,8 @@ local function bury(name, hold, state, cost, ttlMs, owner)
   call('PEXPIRE', name, decimal(ttlMs))
 end
 
--- Writes what a charge has moved and that its hold was charged, packed ones by one command, after which the tombstone is to get its lifetime: where the store refuses the tombstone after
--- the account was written, each repetition would charge and return the hold once more.
+-- Writes what a charge has moved and that its hold was charged, packed ones by one command: where the store refuses the tombstone after
+-- the account was written, each repetition would charge and return the hold once more. A packed tombstone has no lifetime yet.
 local function writeCharged(accountName, account, keyName, key, holdName, hold, cost)
   if not (account.layout and hold.layout and (not key or key.layout)) then
     writeAccount(accountName, account)

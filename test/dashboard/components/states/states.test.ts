@@ -39,7 +39,9 @@ async function expectInLine(states: Locator): Promise<void> {
 function distances(states: Element[]): number[][] {
   // Around a card there is a line, and within it the distance of its text.
   const inCard = 1 + 20
-  return states.map((state) => {
+  // One that has gone since it was found is nowhere.
+  const shown = states.filter(({ isConnected }) => isConnected)
+  return shown.map((state) => {
     const card = state.closest('.surface')
     const frame = (card ?? document.querySelector('main > *') ?? document.body).getBoundingClientRect()
     const own = state.getBoundingClientRect()
