@@ -117,9 +117,14 @@ describe('an older version', () => {
     // What a trigger waits for, and what becomes of a row with the one that it points to, takes nothing away by itself.
     const harmless =
       /AFTER (?:INSERT OR )?UPDATE(?: OR DELETE)?(?: OF \w+)? ON|FOR NO KEY UPDATE|ON DELETE (?:CASCADE|SET NULL)/g
+    // Nor does what a new table refuses.
+    const ofNewTables = (sql: string) =>
+      sql.replace(/BEFORE UPDATE OR DELETE OR TRUNCATE ON (\w+)/g, (text, table) =>
+        sql.includes(`CREATE TABLE ${table} (`) ? '' : text,
+      )
     for (const { name, sql, isExpansion } of MIGRATIONS)
       if (isExpansion)
-        expect([name, sql.replace(reworded, '').replace(harmless, '')]).not.toEqual([
+        expect([name, ofNewTables(sql).replace(reworded, '').replace(harmless, '')]).not.toEqual([
           name,
           expect.stringMatching(takesAway),
         ])

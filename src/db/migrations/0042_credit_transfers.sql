@@ -2,8 +2,9 @@
 -- are wider than before, so that the rows there are need no second look.
 ALTER TABLE ledger_entries
   DROP CONSTRAINT ledger_entries_kind_check,
+  ADD CONSTRAINT ledger_entries_kind_check CHECK (kind IN ('credit', 'correction', 'transfer')) NOT VALID;
+ALTER TABLE ledger_entries
   DROP CONSTRAINT ledger_entries_check,
-  ADD CONSTRAINT ledger_entries_kind_check CHECK (kind IN ('credit', 'correction', 'transfer')) NOT VALID,
   ADD CONSTRAINT ledger_entries_check CHECK (kind <> 'credit' OR amount_nano > 0) NOT VALID;
 
 -- request_key: what the form was sent with, so that the same form moves credit once.
