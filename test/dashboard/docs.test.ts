@@ -80,6 +80,21 @@ test('what people come for is open and first; what only our own pages call is cl
   expect(await page.getByText('/dashboard/api/a/{accountId}/keys').count()).toBe(0)
 })
 
+test('with every part open, the page has all operations, and stays where it was', async () => {
+  const page = await open()
+  const { paths } = (await (await fetch(`${gateway.url}/docs/json`)).json()) as { paths: Record<string, object> }
+  for (const tag of ['Dashboard', 'Administration']) {
+    const heading = page.locator(`h3.opblock-tag[data-tag="${tag}"] button`)
+    await heading.click()
+    await page.locator(`h3.opblock-tag[data-tag="${tag}"][data-is-open="true"]`).waitFor()
+    expect(await page.evaluate(() => scrollY)).toBeGreaterThan(0)
+  }
+  const operations = Object.values(paths).flatMap((path) => Object.keys(path))
+  // The library draws lists of 150 rows and more in part.
+  expect(operations.length).toBeGreaterThan(150)
+  expect(await page.locator('.opblock').count()).toBeGreaterThanOrEqual(operations.length)
+})
+
 const LOOKS: Look[] = [{ colorScheme: 'light' }, { colorScheme: 'dark', width: 360 }]
 
 test.each(LOOKS)('it can be read and used by everybody, looked at in %j', async (look) => {

@@ -9,11 +9,42 @@ const CHOICE = 'mantine-color-scheme-value'
 /** By this class on the document, the library of the page turns dark. */
 const DARK_CLASS = 'dark-mode'
 
-/** What only the pages of the dashboard call: open to read, but in nobody's way. Of 150 rows and more, the library draws only what is in sight. */
+/** What only the pages of the dashboard call: open to read, but in nobody's way. */
 const COLLAPSED_TAGS = ['Dashboard', 'Administration']
 
 /** What is used of the library while it runs. */
-type System = { layoutActions: { show(thing: readonly string[], isShown: boolean): void } }
+type System = {
+  React: { createElement(component: Component, props: OperationsProps): unknown }
+  layoutActions: { show(thing: readonly string[], isShown: boolean): void }
+}
+type Component = (props: OperationsProps) => unknown
+type OperationsProps = { specSelectors: { taggedOperations(): Tagged }; key?: string }
+/** The operations by tag, in order: an ordered map of the library's. */
+type Tagged = {
+  filter(isKept: (operations: unknown, tag: string) => boolean): Tagged
+  keySeq(): { toArray(): string[] }
+}
+
+/**
+ * Draws each tag's operations as a list of their own. Of a list of 150 rows and more the library draws only what is in
+ * sight: the page jumps to its top when the list grows to that, and the browser's search finds nothing further down.
+ */
+function listPerTag(List: Component, { React }: System): Component {
+  return ({ specSelectors, ...props }) => {
+    const tagged = specSelectors.taggedOperations()
+    return tagged
+      .keySeq()
+      .toArray()
+      .map((tag) => {
+        const own = tagged.filter((_, other) => other === tag)
+        return React.createElement(List, {
+          ...props,
+          specSelectors: { ...specSelectors, taggedOperations: () => own },
+          key: tag,
+        })
+      })
+  }
+}
 
 /** The line of an operation is a button, so the path in it must be no link. */
 function PlainPath({ text }: { text: string }): string {
@@ -27,7 +58,7 @@ if (root) {
   const ui: System = SwaggerUI({
     url: '/docs/json',
     domNode: root,
-    plugins: [{ components: { DeepLink: PlainPath } }],
+    plugins: [{ components: { DeepLink: PlainPath }, wrapComponents: { operations: listPerTag } }],
     deepLinking: true,
     docExpansion: 'list',
     defaultModelsExpandDepth: 0,
