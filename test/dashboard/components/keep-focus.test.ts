@@ -1,7 +1,7 @@
 /** Where the focus goes when the button that was pressed has gone, by the keyboard alone. The dialogs of keyboard.test.ts show more of it. */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
 import { signInAgain } from '@test/console/http/support'
-import { fillIn, goRound, hasFocus, keepKey, tabTo } from '@test/dashboard/pages/keyboard'
+import { fillIn, goRound, hasFocus, keepKey, tabTo, takeFirst } from '@test/dashboard/pages/keyboard'
 import { openBrowser, type TestBrowser } from '@test/support/browser'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { type Person, signUpPerson } from '@test/support/person'
@@ -47,8 +47,7 @@ test('to the heading of the members, where the form has gone that made the accou
   const page = await open('/members')
   await page.getByLabel('Company name').fill('Engines Ltd')
   await page.getByRole('combobox', { name: 'Country' }).fill('gb')
-  await page.keyboard.press('ArrowDown')
-  await page.keyboard.press('Enter')
+  await takeFirst(page)
   await tabTo(page, page.getByRole('button', { name: 'Make it an organisation' }))
   await page.keyboard.press('Enter')
   const dialog = page.getByRole('dialog')

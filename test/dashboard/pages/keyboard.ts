@@ -38,11 +38,17 @@ export async function fillIn(page: Page, dialog: Locator, fields: Record<string,
     const field = dialog.getByLabel(label, { exact: true })
     await tabTo(page, field)
     await page.keyboard.type(text)
-    if ((await field.getAttribute('aria-haspopup')) === 'listbox') {
-      await page.keyboard.press('ArrowDown')
-      await page.keyboard.press('Enter')
-    }
+    if ((await field.getAttribute('aria-haspopup')) === 'listbox') await takeFirst(page)
   }
+}
+
+/** Takes the first of the open choice. Until its list is drawn, the keys would find nothing. */
+export async function takeFirst(page: Page): Promise<void> {
+  await page.getByRole('option').first().waitFor()
+  await page.keyboard.press('ArrowDown')
+  await page.locator('[role="option"][data-combobox-selected]').waitFor()
+  await page.keyboard.press('Enter')
+  await page.getByRole('listbox').waitFor({ state: 'hidden' })
 }
 
 /** A key is shown once: Escape does not take it away, and what says so has the focus. */
