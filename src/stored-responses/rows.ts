@@ -103,7 +103,10 @@ export type Link = {
   outputItems: number | null
 }
 
-/** `id` and what it builds on, as far as it is there, newest first: one more at most than a request may build on. */
+/**
+ * `id` and what it builds on, as far as it is there, newest first: one more at most than a request may build on. `LIMIT`
+ * has Postgres look up each link by its id: in a small table without statistics it read all of the account's rows for each.
+ */
 export async function measureChain({ sql }: Database, accountId: string, id: string): Promise<Link[]> {
   const measures = sql`bytes, json_values, tokens, input_items, output_items, parent_id`
   return await sql<Link[]>`
@@ -111,11 +114,10 @@ export async function measureChain({ sql }: Database, accountId: string, id: str
       SELECT id, ${measures}, 1 AS depth FROM stored_responses
       WHERE account_id = ${accountId} AND id = ${id} AND expires_at > now()
       UNION ALL
-      SELECT parent.id, parent.bytes, parent.json_values, parent.tokens, parent.input_items, parent.output_items,
-        parent.parent_id, chain.depth + 1
-      FROM chain JOIN stored_responses parent
-      ON parent.account_id = ${accountId} AND parent.id = chain.parent_id AND parent.expires_at > now()
-      WHERE chain.depth <= ${MAX_CHAIN_LINKS}
+      SELECT parent.*, chain.depth + 1 FROM chain CROSS JOIN LATERAL (
+        SELECT id, ${measures} FROM stored_responses
+        WHERE account_id = ${accountId} AND id = chain.parent_id AND expires_at > now() LIMIT 1
+      ) AS parent WHERE chain.depth <= ${MAX_CHAIN_LINKS}
     ) SELECT id, bytes, parent_id AS "parentId", json_values AS "jsonValues", tokens, input_items AS "inputItems",
       output_items AS "outputItems" FROM chain ORDER BY depth`
 }
