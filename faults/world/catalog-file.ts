@@ -28,7 +28,7 @@ function entries(upstreamUrl: string, tlsUrl: string): Record<string, Entry> {
     /** The traffic of every fault. */
     steady: {},
     brisk: { timeouts: BRISK },
-    drain: { onDisconnect: { policy: 'drain', maxSeconds: 3, maxConcurrent: 4 } },
+    drain: { onDisconnect: { policy: 'drain', maxSeconds: 100, maxConcurrent: 4 } },
     refused: { baseUrl: 'http://127.0.0.1:1/v1', timeouts: BRISK },
     nowhere: { baseUrl: 'http://no-such-host.invalid/v1', timeouts: BRISK },
     /** An address kept free for documentation: packets to it go nowhere. */
