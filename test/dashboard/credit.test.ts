@@ -31,14 +31,41 @@ afterAll(async () => {
   await gateway.stop()
 })
 
+async function ownSecondAccount(owner: Person): Promise<Person> {
+  const other = await signUpPerson(gateway, { name: 'Second account' })
+  await gateway.gateway.database.sql`INSERT INTO memberships (account_id, user_id, role)
+    VALUES (${other.viewer.accountId}, ${owner.viewer.userId}, 'owner')`
+  return other
+}
+
+test('the dialog in which credit is moved says that it loads, and that loading failed, and tries again', async () => {
+  const owner = await signUpPerson(gateway)
+  await ownSecondAccount(owner)
+  const page = await open('/dashboard/credit', { width: 390 }, owner)
+  const looked = Promise.withResolvers<void>()
+  let isDown = true
+  await page.route('**/transfers/options', async (route) => {
+    await looked.promise
+    await (isDown ? route.abort() : route.continue())
+  })
+  await page.getByRole('button', { name: 'Move credit' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Move credit' })
+  await dialog.getByRole('status', { name: 'Loading' }).waitFor()
+  await expectAccessible(page)
+  looked.resolve()
+  await dialog.getByText('The service could not be reached.').waitFor()
+  await expectAccessible(page)
+  isDown = false
+  await dialog.getByRole('button', { name: 'Try again' }).click()
+  await dialog.getByLabel('Amount in US dollars').waitFor()
+})
+
 test('credit is moved to another account of the owner, and back in words where it can not be', async () => {
   const owner = await signUpPerson(gateway)
   const page = await open('/dashboard/credit', { width: 390, colorScheme: 'dark' }, owner)
   await page.getByText('No orders yet').waitFor()
   expect(await page.getByRole('button', { name: 'Move credit' }).count()).toBe(0)
-  const other = await signUpPerson(gateway, { name: 'Second account' })
-  await gateway.gateway.database.sql`INSERT INTO memberships (account_id, user_id, role)
-    VALUES (${other.viewer.accountId}, ${owner.viewer.userId}, 'owner')`
+  const other = await ownSecondAccount(owner)
   await addCredit(gateway, owner.viewer.accountId, '10')
   await page.reload()
   await page.getByRole('button', { name: 'Move credit' }).click()

@@ -6,38 +6,44 @@ const FOCUSABLE = ':is(a[href], button, input, select, textarea, [tabindex="0"])
 const ABOVE_THE_PAGE = '[data-portal]'
 
 /** What had the focus, and what stood around it then, from the inside. */
-type Place = { element: Element; around: Element[]; neighbours: Element[] }
+type Place = { element: HTMLElement; around: Element[]; neighbours: Element[]; isWaiting: boolean }
 
 /**
- * Keeps the focus in `main` when the button that was pressed goes with what it was for, be that in a dialog of its own. Programs that read
- * pages out, and the keyboard, would begin at the top otherwise. Returns what ends it.
+ * Keeps the focus in `main` when the button that was pressed goes with what it was for, be that in a dialog of its own, or is disabled.
+ * Programs that read pages out, and the keyboard, would begin at the top otherwise. Returns what ends it.
  */
 export function keepFocusIn(main: HTMLElement): () => void {
   let last: Place | undefined
   function remember({ target }: FocusEvent): void {
-    if (!(target instanceof Element) || target.closest(ABOVE_THE_PAGE)) return
+    if (!(target instanceof HTMLElement) || target.closest(ABOVE_THE_PAGE)) return
     last = main.contains(target) ? placeOf(target, main) : undefined
   }
   const observer = new MutationObserver(() => {
     const isLost = document.activeElement === null || document.activeElement === document.body
-    if (!last || last.element.isConnected || !isLost || document.querySelector('[role="dialog"]')) return
+    if (!last || !isLost || document.querySelector('[role="dialog"]')) return
+    const { element } = last
+    // A button that waits for its answer is disabled meanwhile.
+    if (element.matches(':disabled[data-loading]')) last.isWaiting = true
+    else if (element.isConnected && !element.matches(':disabled')) {
+      if (last.isWaiting) element.focus()
+    }
     // A page that is still being loaded has no heading yet.
-    besideOf(last, main)?.focus()
+    else besideOf(last, main)?.focus()
   })
   document.addEventListener('focusin', remember)
-  observer.observe(document.body, { childList: true, subtree: true })
+  observer.observe(document.body, { childList: true, subtree: true, attributeFilter: ['disabled'] })
   return () => {
     document.removeEventListener('focusin', remember)
     observer.disconnect()
   }
 }
 
-function placeOf(element: Element, main: Element): Place {
+function placeOf(element: HTMLElement, main: Element): Place {
   const around: Element[] = []
   for (let one = element.parentElement; one && one !== main; one = one.parentElement) around.push(one)
   const row = element.closest(ROW)
   const rows = row ? [row.nextElementSibling, row.previousElementSibling] : []
-  return { element, around, neighbours: rows.filter((one) => one !== null) }
+  return { element, around, neighbours: rows.filter((one) => one !== null), isWaiting: false }
 }
 
 function besideOf({ around, neighbours }: Place, main: Element): HTMLElement | undefined {

@@ -83,3 +83,31 @@ test('to the title of the page that a link has opened', async () => {
   await page.keyboard.press('Enter')
   await until(() => hasFocus(page.getByRole('heading', { name: 'Robot', level: 1 })), 'the focus to be at the title')
 })
+
+test('to the heading of the part whose choice is saved, and has nothing to save any more', async () => {
+  const page = await open('/settings')
+  await tabTo(page, page.getByRole('combobox', { name: 'Keep responses for' }))
+  await page.keyboard.press('Enter')
+  await page.getByRole('option', { name: '7 days', exact: true }).waitFor()
+  await page.keyboard.press('ArrowUp')
+  await page.keyboard.press('Enter')
+  await tabTo(page, page.locator('section', { hasText: 'Keep responses for' }).getByRole('button', { name: 'Save' }))
+  await page.keyboard.press('Enter')
+  await page.getByText('Responses are kept for').waitFor()
+  await until(() => hasFocus(page.getByRole('heading', { name: 'Stored responses' })), 'the focus to be at the heading')
+})
+
+test('to the heading of the form that is saved, and back to its button where it is refused', async () => {
+  const page = await open('/settings')
+  const save = page.getByRole('button', { name: 'Save name' })
+  for (const isRefused of [true, false]) {
+    await tabTo(page, page.getByRole('textbox', { name: 'Name' }))
+    await page.keyboard.type(' the Second')
+    if (isRefused) await page.route('**/session/me', (route) => route.fulfill({ status: 500, json: {} }), { times: 1 })
+    await tabTo(page, save)
+    await page.keyboard.press('Enter')
+    await (isRefused ? page.getByRole('alert') : page.getByText('Your name was changed.')).waitFor()
+    const next = isRefused ? save : page.getByRole('heading', { name: 'Profile' })
+    await until(() => hasFocus(next), 'the focus to be where the form is')
+  }
+})

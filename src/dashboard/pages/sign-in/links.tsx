@@ -23,15 +23,8 @@ export function ResendButton({ email }: { email: string }) {
     onError: notifyError,
   })
   return (
-    <Button
-      mt="sm"
-      size="xs"
-      variant="default"
-      loading={resend.isPending}
-      disabled={resend.isSuccess}
-      onClick={() => resend.mutate()}
-    >
-      {resend.isSuccess ? 'Mail sent' : 'Send the mail again'}
+    <Button mt="sm" size="xs" variant="default" loading={resend.isPending} onClick={() => resend.mutate()}>
+      Send the mail again
     </Button>
   )
 }
