@@ -123,7 +123,9 @@ test('every mail is accessible and fits, on a phone and at a desk, light and dar
   const unsubscribeUrl = `https://gateway.example.test/mail/unsubscribe?token=${'b'.repeat(120)}`
   const html = (kind: string) => {
     const sample = SAMPLES.find((one) => one.kind === kind) ?? SAMPLES[0]
-    return sample && renderMail(contentOf(sample.kind, sample.facts), { ...surroundings, unsubscribeUrl }).html
+    return (
+      sample && renderMail(contentOf(sample.kind, sample.facts), { ...surroundings, optional: { unsubscribeUrl } }).html
+    )
   }
   const headers = { 'content-type': 'text/html; charset=utf-8' }
   const server = Bun.serve({

@@ -12,24 +12,34 @@ type Surroundings = {
   service: string
   /** Added to the mail's link behind a #, where no server and no log sees it. */
   token?: string | undefined
-  /** The link to unsubscribe from this kind of mail. */
-  unsubscribeUrl?: string | undefined
+  /** Of a kind that a recipient can turn off: the link that does so, undefined where the address of the service is not known. */
+  optional?: { unsubscribeUrl: string | undefined } | undefined
 }
 
 /** Writes a mail. */
 export function renderMail({ subject, blocks }: MailContent, surroundings: Surroundings): RenderedMail {
-  const { service, baseUrl, unsubscribeUrl } = surroundings
+  const { service, baseUrl, optional } = surroundings
   const links = blocks.flatMap((block) => ('page' in block ? [linkTo(surroundings, block.page)] : []))
   const heading = oneLine(subject)
   const foot = baseUrl === undefined ? service : `${service}, ${baseUrl}`
   const paragraphs = blocks.map((block) => blockAsText(block, surroundings))
-  const end = unsubscribeUrl === undefined ? [] : [`No more mails of this kind: ${unsubscribeUrl}`]
-  const text = `${[...paragraphs, ['-- ', foot, ...end].join('\n')].join('\n\n')}\n`
+  const wayOut = wayOutOf(optional)
+  const text = `${[...paragraphs, ['-- ', foot, ...wayOut.map(({ asText }) => asText)].join('\n')].join('\n\n')}\n`
   const body = blocks.map((block) => blockAsHtml(block, surroundings)).join('\n')
-  const unsubscribe =
-    unsubscribeUrl === undefined ? '' : `<br><a href="${escapeHtml(unsubscribeUrl)}">No more mails of this kind</a>`
-  const html = document(heading, `${body}\n<p class="foot">${escapeHtml(foot)}${unsubscribe}</p>`)
+  const feet = [escapeHtml(foot), ...wayOut.map(({ asHtml }) => asHtml)]
+  const html = document(heading, `${body}\n<p class="foot">${feet.join('<br>')}</p>`)
   return { subject: heading, text, html, link: links[0] }
+}
+
+const NO_MORE = 'No more mails of this kind'
+
+/** How to get no more of these mails: one line, or none where they can't be turned off. */
+function wayOutOf(optional: Surroundings['optional']): { asText: string; asHtml: string }[] {
+  if (!optional) return []
+  const { unsubscribeUrl: url } = optional
+  const words = directionsTo({ button: NO_MORE, page: 'alerts' })
+  if (url === undefined) return [{ asText: words, asHtml: escapeHtml(words) }]
+  return [{ asText: `${NO_MORE}: ${url}`, asHtml: `<a href="${escapeHtml(url)}">${NO_MORE}</a>` }]
 }
 
 function linkTo({ baseUrl, token }: Surroundings, page: string): string | undefined {

@@ -130,20 +130,23 @@ async function send(deps: MailWorkerDeps, transport: MailTransport, mail: Claime
   const token = sealedToken === null ? undefined : unseal(await deps.secret(), MAIL_TOKEN, sealedToken)
   if (sealedToken !== null && token === undefined) return { kind: 'failed', reason: 'AUTH_SECRET was changed since' }
   const baseUrl = deps.publicUrl ?? origin ?? undefined
-  const unsubscribeUrl = await unsubscribeUrlOf(deps, mail, baseUrl)
-  const rendered = renderMail(contentOf(kind, facts), { baseUrl, service: deps.service, token, unsubscribeUrl })
-  return transport.send({ id, to, ...rendered, unsubscribeUrl })
+  const optional = await wayOutOf(deps, mail, baseUrl)
+  const rendered = renderMail(contentOf(kind, facts), { baseUrl, service: deps.service, token, optional })
+  return transport.send({ id, to, ...rendered, unsubscribeUrl: optional?.unsubscribeUrl })
 }
 
-/** Undefined for mails that nobody can turn off, and where no address is known. */
-async function unsubscribeUrlOf(
+/** Undefined for mails that nobody can turn off; without a link where no address is known. */
+async function wayOutOf(
   { secret }: MailWorkerDeps,
   { recipient: email, kind: mailKind, facts }: ClaimedMail,
   baseUrl: string | undefined,
-): Promise<string | undefined> {
+): Promise<{ unsubscribeUrl: string | undefined } | undefined> {
   const kind = optionalKindOf(mailKind)
-  if (kind === undefined || baseUrl === undefined) return undefined
-  return baseUrl + unsubscribeLink(await secret(), { accountId: String(facts.accountId), email, kind })
+  if (kind === undefined) return undefined
+  if (baseUrl === undefined) return { unsubscribeUrl: undefined }
+  return {
+    unsubscribeUrl: baseUrl + unsubscribeLink(await secret(), { accountId: String(facts.accountId), email, kind }),
+  }
 }
 
 /** Writes down what became of a try. What is over keeps neither its token nor what it said. */

@@ -100,8 +100,17 @@ describe('a mail', () => {
 
   test('that can be turned off says where', () => {
     const url = 'https://pay.example.test/unsubscribe?t=1&u=2'
-    const { text, html } = render({ kind: 'verify_email', facts: {} }, { unsubscribeUrl: url })
+    const { text, html } = render({ kind: 'verify_email', facts: {} }, { optional: { unsubscribeUrl: url } })
     expect(text.trimEnd().split('\n').at(-1)).toBe(`No more mails of this kind: ${url}`)
     expect(html).toContain('href="https://pay.example.test/unsubscribe?t=1&#38;u=2"')
+  })
+
+  test('that can be turned off says on which page, where the host is not known', () => {
+    const surroundings = { baseUrl: undefined, optional: { unsubscribeUrl: undefined } }
+    const { text, html } = render({ kind: 'verify_email', facts: {} }, surroundings)
+    const words =
+      'No more mails of this kind: sign in where you use this service, and open the page /dashboard/alerts there.'
+    expect(text.trimEnd().split('\n').at(-1)).toBe(words)
+    expect(html).toContain(`<br>${words}</p>`)
   })
 })
