@@ -1,12 +1,7 @@
 /** Explains a plan as data: what would be tried, why, what it would cost at most and about, without spending anything. */
-import { inputBound, outputCap } from '@/catalog/estimate'
-import { worstCaseCost } from '@/catalog/price'
-import { refuseUnpriceable } from '@/catalog/priceable'
-import { dearestTools, inputWithTools } from '@/catalog/tool-allowance'
-import type { Model } from '@/catalog/types'
 import type { RoutePreferences, Sort } from '@/chat/preferences'
 import type { ChatRequest } from '@/chat/request'
-import { formatPrice, type Nano, nano, nanoToUsd, type Pico } from '@/lib/money'
+import { formatPrice, type Nano, nanoToUsd, type Pico } from '@/lib/money'
 import { difficultyClass, type SessionOutcome } from '@/routing/plan/choose'
 import { explainSignals } from '@/routing/plan/difficulty'
 import type { Plan } from '@/routing/plan/plan'
@@ -19,7 +14,7 @@ import { routeReason } from './route-reason'
 export type RouteExplanation = {
   requested: string
   reason: string
-  /** What the request would hold: the most it can cost at the dearest model of the plan, in USD. */
+  /** What the request would hold: the most it can cost at any model of the plan, in USD. */
   hold_usd: number
   estimated_input_tokens: number
   targets: {
@@ -65,20 +60,17 @@ type TierExplanation = {
 /** Output tokens to reckon with where neither a tier's choice nor the caller's limit says more. */
 const USUAL_OUTPUT_TOKENS = 500
 
-/** Explains `plan`, which was made for `request` of `bodyBytes` bytes. */
-export function explainPlan(plan: Plan, request: ChatRequest, bodyBytes: number, view: RouteView): RouteExplanation {
-  refuseUnpriceable(
-    request,
-    plan.targets.map(({ target }) => target),
-  )
-  const { prompt } = plan.requirements
-  const hold = (model: Model) => holdAt(plan, model, request, inputBound(prompt, bodyBytes, model.contextLength))
+/** What a request would hold that may be answered by these. */
+export type HoldOf = (answering: Pick<Plan, 'models' | 'targets'>) => Nano
+
+/** Explains `plan`, which was made for `request`. Throws what `holdOf` throws. */
+export function explainPlan(plan: Plan, request: ChatRequest, holdOf: HoldOf, view: RouteView): RouteExplanation {
   const { inputTokens, outputTokens } = plan.requirements
   const output = Math.min(outputTokens ?? USUAL_OUTPUT_TOKENS, USUAL_OUTPUT_TOKENS) * request.choices
   return {
     requested: plan.requested,
     reason: routeReason(plan, plan.models[0]?.id ?? '', []),
-    hold_usd: Math.max(...plan.models.map((model) => nanoToUsd(hold(model)))),
+    hold_usd: nanoToUsd(holdOf(plan)),
     estimated_input_tokens: inputTokens,
     targets: plan.targets.map(({ model, target }) => ({
       model: model.id,
@@ -89,7 +81,9 @@ export function explainPlan(plan: Plan, request: ChatRequest, bodyBytes: number,
     })),
     models: plan.models.map((model) => ({
       model: model.id,
-      hold_usd: nanoToUsd(hold(model)),
+      hold_usd: nanoToUsd(
+        holdOf({ models: [model], targets: plan.targets.filter((planned) => planned.model === model) }),
+      ),
       estimated_cost_usd: nanoToUsd(estimatedCost(model, inputTokens, output)),
     })),
     passed_over: plan.passedOver.map(({ model, unmet }) => ({
@@ -125,13 +119,6 @@ function explainPreferences(
 
 function usdPer1m(price: Pico | undefined): number | null {
   return price === undefined ? null : Number(formatPrice(price))
-}
-
-function holdAt({ targets: planned }: Plan, model: Model, request: ChatRequest, input: number): Nano {
-  const { serverTools = [] } = request
-  const targets = planned.filter((one) => one.model === model).map(({ target }) => target)
-  const bound = inputWithTools(serverTools, targets, input, model.contextLength)
-  return nano(worstCaseCost(model.pricing, bound, outputCap(request, model)) + dearestTools(serverTools, targets))
 }
 
 function explainChoice({ choice }: Plan, request: ChatRequest): TierExplanation | null {

@@ -31,7 +31,7 @@ import type { AllowedModelIds } from '@/routing/plan/refusal'
 import type { RouteView } from '@/routing/plan/route-view'
 import { conversationOf, type Session, sessionOf } from '@/routing/plan/session'
 import { createStickiness, type SessionKeeper, type Stickiness } from '@/routing/plan/stickiness'
-import { explainPlan, type RouteExplanation } from './explain'
+import { explainPlan, type HoldOf, type RouteExplanation } from './explain'
 
 export interface Router {
   /** The conversation that a request to a tier belongs to; `name` is what the caller calls it. Undefined for other requests. */
@@ -46,7 +46,7 @@ export interface Router {
   /** Plans a request for embeddings. Throws what `buildEmbeddingPlan` throws, and `overloaded` as above. */
   planEmbedding(request: EmbeddingRequest, allowedModels: AllowedModelIds): EmbeddingPlan
   /** The plan as data, for callers who want to see their routing. */
-  explain(plan: Plan, request: ChatRequest, bodyBytes: number): RouteExplanation
+  explain(plan: Plan, request: ChatRequest, holdOf: HoldOf): RouteExplanation
   /** Starts a planned request on its way. */
   begin(plan: Plan, context: RequestContext): Failover
   /** The model of the plan that has begun to answer: the conversation stays with it. */
@@ -115,7 +115,7 @@ export function createRouter(options: RouterOptions): Router {
       refuseIfOverloaded(parts, plan)
       return plan
     },
-    explain: (plan, request, bodyBytes) => explainPlan(plan, request, bodyBytes, view),
+    explain: (plan, request, holdOf) => explainPlan(plan, request, holdOf, view),
     begin: (plan, context) => startFailover(parts, plan, context),
     remember(plan, modelId, session) {
       if (session && plan.choice) keepModel(stickiness, session, plan.choice, modelId)

@@ -250,17 +250,34 @@ describe('the money', () => {
     expect((await ask(1)).status).toBe(200)
   })
 
-  test('the route tells the same hold', async () => {
-    const model = world.modelWith('messages', () => Response.json(message(undefined)))
-    const ask = async (tools: unknown[]) => {
-      const response = await fetch(`${world.gateway.url}/v1/route?format=messages`, {
-        method: 'POST',
-        headers: { authorization: `Bearer ${world.customer.key}`, 'content-type': 'application/json' },
-        body: JSON.stringify({ model, max_tokens: 10, messages: [{ role: 'user', content: 'Hi' }], tools }),
-      })
-      return ((await response.json()) as { hold_usd: number }).hold_usd
+  test('the route tells the hold to the nano, without tools, with them, and of several models', async () => {
+    const { gateway } = world
+    const { accountId, key } = await gateway.customer('50')
+    let held = 0
+    const respond = async () => {
+      held = Number((await gateway.balance(accountId)).held)
+      return Response.json(message(undefined))
     }
-    expect(await ask([{ ...SEARCH, max_uses: 3 }])).toBeGreaterThan((await ask([])) + 0.03)
+    const searching = world.modelWith('messages', respond)
+    const other = world.modelWith('messages', respond)
+    const post = async (path: string, body: object) => {
+      const response = await fetch(gateway.url + path, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ max_tokens: 10, messages: [{ role: 'user', content: 'Hi' }], ...body }),
+      })
+      return (await response.json()) as { hold_usd?: number }
+    }
+    for (const body of [
+      { model: searching },
+      { model: searching, tools: [{ ...SEARCH, max_uses: 3 }] },
+      { model: searching, models: [searching, other], tools: [{ ...SEARCH, max_uses: 3 }] },
+    ]) {
+      const { hold_usd: told = 0 } = await post('/v1/route?format=messages', body)
+      await post('/v1/messages', body)
+      expect([body, Math.round(told * 1e9)]).toEqual([body, held])
+      expect(held).toBeGreaterThan(0)
+    }
   })
 
   test('records, the account’s summary and the list of models say what tools cost', async () => {

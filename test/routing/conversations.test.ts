@@ -1,6 +1,8 @@
 /** Conversations with a tier, turn by turn: which model answers each, and what the caller is told. */
+
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import type { ChatRequest, Turn } from '@/chat/request'
+import { ZERO_NANO } from '@/lib/money'
 import { routeReason } from '@/routing/route-reason'
 import { createRouter, type Router } from '@/routing/router'
 import { answered, talk } from './talk'
@@ -128,10 +130,10 @@ test('the explanation says which model the conversation had, and what became of 
   const request = requestOf({ model: 'auto-smart' }, HARD)
   const session = router.sessionOf(request, 'acc_1', 'one')
   const plan = await router.plan(request, { clientFormat: 'chat-completions', session })
-  expect(router.explain(plan, request, 400)).toMatchObject({
+  expect(router.explain(plan, request, () => ZERO_NANO)).toMatchObject({
     reason: expect.stringContaining('moved up from svc/small'),
     tier: { sticky: false, session: { model: 'svc/small', outcome: 'too-weak' } },
   })
   const alone = await router.plan(request, { clientFormat: 'chat-completions', session: undefined })
-  expect(router.explain(alone, request, 400).tier).toMatchObject({ sticky: false, session: null })
+  expect(router.explain(alone, request, () => ZERO_NANO).tier).toMatchObject({ sticky: false, session: null })
 })

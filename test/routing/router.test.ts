@@ -4,6 +4,8 @@ import { describe, expect, test } from 'bun:test'
 import type { Catalog } from '@/catalog/types'
 import type { ChatRequest } from '@/chat/request'
 import { providerError } from '@/formats/provider-error'
+import { quickSize } from '@/gateway/hold/hold-size'
+import type { HoldOf } from '@/routing/explain'
 import { MIN_SAMPLES } from '@/routing/health/circuit-breaker'
 import type { HealthExchange } from '@/routing/health/health-exchange'
 import { describeTrail, routeReason } from '@/routing/route-reason'
@@ -123,7 +125,10 @@ describe('what the caller is told', () => {
   test('the whole plan as data', async () => {
     const router = routerOf(manualClock())
     const request = requestOf({ model: 'auto-smart', maxOutputTokens: 100 }, HARD)
-    const explanation = router.explain(await router.plan(request, ORIGIN), request, 400)
+    const plan = await router.plan(request, ORIGIN)
+    const { prompt } = plan.requirements
+    const holdOf: HoldOf = (answering) => quickSize({ request, prompt, plan: answering }, 400).amount
+    const explanation = router.explain(plan, request, holdOf)
     expect(explanation).toMatchObject({
       requested: 'auto-smart',
       targets: [

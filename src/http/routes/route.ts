@@ -6,6 +6,7 @@ import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { GatewayError, restarting } from '@/chat/error'
 import type { Format } from '@/formats/format'
+import { quickSize } from '@/gateway/hold/hold-size'
 import { authenticate } from '@/http/auth'
 import type { HttpDeps } from '@/http/deps'
 import { errorResponse } from '@/http/errors'
@@ -28,7 +29,7 @@ const RoutePlan = Type.Object({
   requested: Type.String({ description: 'The model or tier as the request names it' }),
   reason: Type.String({ description: 'What `x-svc-route-reason` would say if the first target answered' }),
   hold_usd: Type.Number({
-    description: 'USD that the request would reserve: the most it can cost at the dearest model',
+    description: 'USD that the request would reserve: the most it can cost at any model',
   }),
   estimated_input_tokens: Type.Integer(),
   targets: Type.Array(
@@ -127,7 +128,12 @@ async function answerRoute(deps: HttpDeps, request: Request): Promise<Response> 
     line.stream = chat.stream
     const session = deps.router.sessionOf(chat, payer.accountId, request.headers.get('x-svc-session') ?? undefined)
     const plan = await deps.router.plan(chat, { clientFormat: format.name, session, allowedModels })
-    const explanation: RouteExplanation = deps.router.explain(plan, chat, resumed?.bytes ?? bytes)
+    const { prompt } = plan.requirements
+    const explanation: RouteExplanation = deps.router.explain(
+      plan,
+      chat,
+      (answering) => quickSize({ request: chat, prompt, plan: answering }, resumed?.bytes ?? bytes).amount,
+    )
     const headers = { 'x-request-id': requestId, 'cache-control': 'no-store', ...NO_SNIFFING }
     deps.requestLog.answeredFree(line)
     return openToPage(request, Response.json(explanation, { headers }))
