@@ -6,7 +6,7 @@ import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { GatewayError, restarting } from '@/chat/error'
 import type { Format } from '@/formats/format'
-import { quickSize } from '@/gateway/hold/hold-size'
+import { explainRequest } from '@/gateway/explain-request'
 import { authenticate } from '@/http/auth'
 import type { HttpDeps } from '@/http/deps'
 import { errorResponse } from '@/http/errors'
@@ -21,7 +21,6 @@ import { resumeRequest } from '@/http/resume'
 import { type FreeRequest, openFree } from '@/http/share/free-request'
 import { orNull } from '@/lib/schemas'
 import { openLine } from '@/metrics/request-line'
-import type { RouteExplanation } from '@/routing/explain'
 
 const Usd = Type.Number({ description: 'USD' })
 
@@ -128,12 +127,7 @@ async function answerRoute(deps: HttpDeps, request: Request): Promise<Response> 
     line.stream = chat.stream
     const session = deps.router.sessionOf(chat, payer.accountId, request.headers.get('x-svc-session') ?? undefined)
     const plan = await deps.router.plan(chat, { clientFormat: format.name, session, allowedModels })
-    const { prompt } = plan.requirements
-    const explanation: RouteExplanation = deps.router.explain(
-      plan,
-      chat,
-      (answering) => quickSize({ request: chat, prompt, plan: answering }, resumed?.bytes ?? bytes).amount,
-    )
+    const explanation = explainRequest(deps.router, plan, chat, resumed?.bytes ?? bytes)
     const headers = { 'x-request-id': requestId, 'cache-control': 'no-store', ...NO_SNIFFING }
     deps.requestLog.answeredFree(line)
     return openToPage(request, Response.json(explanation, { headers }))

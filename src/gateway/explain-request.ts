@@ -1,0 +1,12 @@
+/** Shows how a request would be routed, and what it would hold, by what reckons the hold of a paid one. */
+import type { ChatRequest } from '@/chat/request'
+import { quickSize } from '@/gateway/hold/hold-size'
+import type { RouteExplanation } from '@/routing/explain'
+import type { Plan } from '@/routing/plan/plan'
+import type { Router } from '@/routing/router'
+
+/** Explains `plan`, which was made for `request` of `bodyBytes` bytes. Throws `invalid_request` for what has no price. */
+export function explainRequest(router: Router, plan: Plan, request: ChatRequest, bodyBytes: number): RouteExplanation {
+  const { prompt } = plan.requirements
+  return router.explain(plan, request, (answering) => quickSize({ request, prompt, plan: answering }, bodyBytes).amount)
+}
