@@ -25,7 +25,7 @@ export const REQUEST_COMMANDS: readonly Command[] = [
         const archived =
           beforeMs === null ? '' : `; records from before ${new Date(beforeMs).toISOString().slice(0, 10)} are archived`
         return fail(
-          `no request ${id}: its record comes seconds after the answer, and of failed ones a sample is kept for a week${archived}`,
+          `no request ${id}: its record comes seconds after the answer, and failed ones are kept for 30 days, at most 10,000 of an account and day${archived}`,
         )
       }
     },

@@ -19,3 +19,4 @@ GRANT SELECT ON accounts, ledger_entries, credit_transfers, usage_records, usage
   dead_letters, migrations, archived_usage_records, archived_months, usage_checkpoints TO svc_reader;
 REVOKE EXECUTE ON FUNCTION ensure_usage_partitions(date, integer) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION ensure_usage_partitions(date, integer) TO svc_gateway;
+GRANT EXECUTE ON FUNCTION keep_failure_partitions(date) TO svc_gateway;

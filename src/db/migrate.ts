@@ -46,6 +46,7 @@ import scheduledMails from './migrations/0040_scheduled_mails.sql' with { type: 
 import leakedKeys from './migrations/0041_leaked_keys.sql' with { type: 'text' }
 import creditTransfers from './migrations/0042_credit_transfers.sql' with { type: 'text' }
 import endsOfSecrets from './migrations/0043_ends_of_former_secrets.sql' with { type: 'text' }
+import failuresOfThirtyDays from './migrations/0044_failures_of_thirty_days.sql' with { type: 'text' }
 
 /** One SQL file, never changed once released. `isExpansion`: it only adds, so that older gateways work on. */
 type Migration = { id: number; name: string; sql: string; isExpansion?: boolean }
@@ -99,6 +100,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { id: 41, name: 'leaked_keys', sql: leakedKeys, isExpansion: true },
   { id: 42, name: 'credit_transfers', sql: creditTransfers, isExpansion: true },
   { id: 43, name: 'ends_of_former_secrets', sql: endsOfSecrets, isExpansion: true },
+  { id: 44, name: 'failures_of_thirty_days', sql: failuresOfThirtyDays },
 ]
 
 type MigrateOptions = {

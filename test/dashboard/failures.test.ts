@@ -23,6 +23,8 @@ beforeAll(async () => {
   for (let count = 0; count < 30; count++) await fail({ model: 'svc/none' })
   lastId = await fail({ temperature: 'hot' })
   await gateway.gateway.deps.failures.flush()
+  await gateway.gateway.database
+    .sql`UPDATE failed_request_counts SET requests = requests + 12 WHERE code = 'model_not_found'`
 })
 afterEach(() => browser.closePages())
 afterAll(async () => {
@@ -47,18 +49,18 @@ function open(path: string, { cookie }: Person = customer.person, view: object =
 test('are listed with their reason, counted where the list is a sample, and narrowed down', async () => {
   for (const view of [{}, { width: 1024 }, { width: 360, colorScheme: 'dark' }]) {
     const page = await open('/failures', customer.person, view)
-    await page.getByText('31 in the last seven days').waitFor()
-    await page.getByText('these are a sample of each hour', { exact: false }).waitFor()
-    expect(await page.getByRole('listitem').count()).toBe(26)
+    await page.getByText('43 in the last 30 days').waitFor()
+    await page.getByText('Newest first. 12 more were not kept: 12 of 404 model_not_found.').waitFor()
+    expect(await page.getByRole('listitem').count()).toBe(31)
     await page.getByText(lastId, { exact: false }).waitFor()
     await expectAccessible(page)
     await expectNoSidewaysScroll(page)
     await page.getByRole('button', { name: '400 invalid_request: 1' }).click()
     await page.waitForURL('**/failures?status=400&code=invalid_request')
-    await page.getByText('1 in the last seven days', { exact: true }).waitFor()
+    await page.getByText('1 in the last 30 days', { exact: true }).waitFor()
     expect(await page.getByRole('listitem').count()).toBe(1)
     await page.getByRole('button', { name: 'Clear filters' }).click()
-    await page.getByText('31 in the last seven days').waitFor()
+    await page.getByText('43 in the last 30 days').waitFor()
     await browser.closePages()
   }
 })
@@ -74,22 +76,22 @@ test('are found by their id on the usage page, and by their key on its page', as
   await page.goto(`${gateway.url}/dashboard/keys/${customer.keyId}`)
   await page.getByRole('link', { name: 'Those that failed' }).click()
   await page.waitForURL(`**/failures?key=${customer.keyId}`)
-  await page.getByText('31 in the last seven days').waitFor()
+  await page.getByText('43 in the last 30 days').waitFor()
 })
 
 test('of an account are what an administrator is led to from its page', async () => {
   const page = await open(`/admin/accounts/${customer.accountId}`, administrator)
   await page.getByRole('main').getByRole('link', { name: 'Failed requests' }).click()
   await page.waitForURL(`**/admin/accounts/${customer.accountId}/failures`)
-  await page.getByText('31 in the last seven days').waitFor()
+  await page.getByText('43 in the last 30 days').waitFor()
   await expectAccessible(page)
 })
 
 test('are none at first, and one that matches nothing says so', async () => {
   const page = await open('/failures', administrator)
-  await page.getByText('No request has failed in the last seven days').waitFor()
+  await page.getByText('No request has failed in the last 30 days').waitFor()
   await page.goto(`${gateway.url}/dashboard/failures?code=x`)
   await page.getByText('No failed request matches these filters').waitFor()
   await page.getByRole('button', { name: 'Clear filters' }).click()
-  await page.getByText('No request has failed in the last seven days').waitFor()
+  await page.getByText('No request has failed in the last 30 days').waitFor()
 })

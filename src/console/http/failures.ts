@@ -34,9 +34,15 @@ const FailureBody = titled('FailedRequest', {
 
 export const FailurePage = titled('FailedRequests', {
   ...listOf(FailureBody).properties,
-  sums: Type.Array(Type.Object({ status: Type.Integer(), code: Type.String(), requests: Type.Integer() }), {
-    description: 'All that there were of each kind under this filter, listed or not; the most first',
-  }),
+  sums: Type.Array(
+    Type.Object({
+      status: Type.Integer(),
+      code: Type.String(),
+      requests: Type.Integer(),
+      kept: Type.Integer({ description: 'How many of them can be listed' }),
+    }),
+    { description: 'All that there were of each kind under this filter, the most first' },
+  ),
 })
 
 export const FailureQuery = Type.Object({
@@ -48,7 +54,7 @@ export const FailureQuery = Type.Object({
 
 /** What both routes say of themselves. */
 export const FAILURES_DESCRIPTION =
-  'Of the last seven days, newest first. Where many requests fail, the list is a sample and `sums` counts them all. A request ' +
+  'Of the last 30 days, newest first. At most 10,000 of a day are listed; `sums` counts them all. A request ' +
   'without a valid key (401) is in nobody’s list, and one whose client hung up did not fail.'
 
 /** One page with its sums, of what a member sees or of the account that an administrator looks at. */

@@ -1,19 +1,21 @@
 /**
- * Notes requests with a valid key that were not answered, so that their account can see which and why. It is not awaited: of each
- * hour and account a sample is kept in memory and written every few seconds, and what goes beyond is counted. What a process had
- * not written when it died is missing, and no bill depends on it.
+ * Notes requests with a valid key that were not answered, so that their account can see which and why. It is not awaited: they are kept in
+ * memory, a share for each account, and written every few seconds; what goes beyond is counted. What a process had not written when
+ * it died is missing, and no bill depends on it.
  */
 import { type GatewayError, knownError } from '@/chat/error'
 import type { FormatName } from '@/chat/format-name'
 import type { Database } from '@/db/client'
 import { withDatabaseDeadline } from '@/db/deadline'
 import { describeFailure } from '@/db/failure'
+import { startOfDay } from '@/db/failure-schema'
 import type { Payer } from '@/ledger/outcomes'
 import { createBoundedMap } from '@/lib/bounded-map'
 import type { Clock } from '@/lib/clock'
 import type { Logger } from '@/lib/logger'
 import { type BackgroundWorker, createWorkerLoop, jittered } from '@/lib/worker-loop'
-import { type FailureCount, forgetOldFailures, type ListedFailure, writeFailures } from './failure-tables'
+import { keepFailurePartitions } from '@/usage/partitions'
+import { type FailureCount, forgetOldCounts, kindOf, type ListedFailure, writeFailures } from './failure-tables'
 import { withoutContent } from './without-content'
 
 /** `model` is what was asked for, in the caller's words; undefined where that was not read. */
@@ -36,14 +38,15 @@ type FailedRequestsDeps = {
   isSold(model: string): boolean
 }
 
-/** Listed of one account in an hour, by each process: a flood must fill neither the table nor the list. */
-export const MAX_LISTED_PER_HOUR = 100
-/** And of these, with one key, status and code, so that one kind of failure does not hide another. */
-export const MAX_ALIKE_PER_HOUR = 25
-/** What one process keeps until it is written. */
-const MAX_WAITING = 2_000
+/** What one process keeps until it is written: requests for the lists, and kinds that are counted; of all accounts and of one. */
+const MAX_WAITING = 5_000
+const MAX_OWN_WAITING = 1_000
+/** Of an account, once half of the place for the lists is taken: a few that flood it leave room for hundreds of others. */
+const SMALL_SHARE = 20
+/** More than the keys of an account fail in different ways within seconds. */
+const MAX_KINDS = 20_000
+const MAX_OWN_KINDS = 1_000
 const MAX_ACCOUNTS = 10_000
-const MS_PER_HOUR = 3_600_000
 const FLUSH_MS = 2_000
 const JITTER = 0.25
 const WRITE_TIMEOUT_MS = 5_000
@@ -51,36 +54,52 @@ const STOP_TIMEOUT_MS = 2_000
 const FORGET_EVERY_MS = 3_600_000
 const UNAUTHENTICATED = 401
 
-/** What of an account's present hour was listed. */
-type Sample = { hour: number; listed: number; alike: Map<string, number> }
+/** What of an account waits to be written. */
+type Share = { listed: number; kinds: number }
 
 /** Creates the notes of one process. A stop writes what is left. */
 export function createFailedRequests({ database, clock, logger, isSold }: FailedRequestsDeps): FailedRequests {
-  const samples = createBoundedMap<string, Sample>(MAX_ACCOUNTS)
+  /** The day (UTC) of an account of which nothing more is listed. */
+  const fullDays = createBoundedMap<string, number>(MAX_ACCOUNTS)
+  let shares = new Map<string, Share>()
   let listed: ListedFailure[] = []
   let counts = new Map<string, FailureCount>()
   let lost = 0
   let forgetAtMs = 0
+  let partitionsAtMs = 0
 
-  function count(failure: Omit<FailureCount, 'requests'>, requests = 1): void {
-    const name = [failure.accountId, failure.hourMs, failure.keyId, failure.status, failure.code].join(' ')
-    const known = counts.get(name)
-    if (known) known.requests += requests
-    else if (counts.size < MAX_WAITING) counts.set(name, { ...failure, requests })
-    else lost += requests
+  function shareOf(accountId: string): Share {
+    const known = shares.get(accountId)
+    if (known) return known
+    const share = { listed: 0, kinds: 0 }
+    shares.set(accountId, share)
+    return share
   }
 
-  /** Whether another one of its kind is listed in this hour. */
-  function isSampled(accountId: string, kind: string, hour: number): boolean {
-    const known = samples.get(accountId)
-    const sample = known?.hour === hour ? known : { hour, listed: 0, alike: new Map<string, number>() }
-    const alike = sample.alike.get(kind) ?? 0
-    if (listed.length >= MAX_WAITING || sample.listed >= MAX_LISTED_PER_HOUR || alike >= MAX_ALIKE_PER_HOUR)
+  /** Whether there was room for it. */
+  function count(failure: Omit<FailureCount, 'requests'>, requests = 1): boolean {
+    const name = kindOf(failure)
+    const known = counts.get(name)
+    if (known) known.requests += requests
+    else if (counts.size >= MAX_KINDS || shareOf(failure.accountId).kinds >= MAX_OWN_KINDS) {
+      lost += requests
       return false
-    sample.listed += 1
-    sample.alike.set(kind, alike + 1)
-    samples.set(accountId, sample)
+    } else {
+      shareOf(failure.accountId).kinds += 1
+      counts.set(name, { ...failure, requests })
+    }
     return true
+  }
+
+  function hasRoom({ listed: own }: Share): boolean {
+    return listed.length < MAX_WAITING / 2 ? own < MAX_OWN_WAITING : listed.length < MAX_WAITING && own < SMALL_SHARE
+  }
+
+  function list(failure: ListedFailure): void {
+    const share = shareOf(failure.accountId)
+    if (!hasRoom(share)) return
+    share.listed += 1
+    listed.push(failure)
   }
 
   function note({ requestId, payer, format, model, error }: Failure): void {
@@ -89,36 +108,49 @@ export function createFailedRequests({ database, clock, logger, isSold }: Failed
     if (known.status === UNAUTHENTICATED) return
     const { accountId, keyId } = payer
     const atMs = clock.now()
-    const hour = Math.floor(atMs / MS_PER_HOUR)
+    const dayMs = startOfDay(atMs)
     const kind = { status: known.status, code: codeOf(known) }
-    count({ accountId, hourMs: hour * MS_PER_HOUR, keyId, ...kind })
-    if (!isSampled(accountId, `${keyId} ${kind.status} ${kind.code}`, hour)) return
+    if (!count({ accountId, dayMs, keyId, ...kind })) return
+    if (fullDays.get(accountId) === dayMs || !hasRoom(shareOf(accountId))) return
     const asked = model !== undefined && isSold(model) ? model : null
-    listed.push({ requestId, accountId, keyId, atMs, format, model: asked, ...kind, ...withoutContent(known) })
+    list({ requestId, accountId, keyId, atMs, format, model: asked, ...kind, ...withoutContent(known) })
   }
 
   async function flush(): Promise<void> {
-    if (listed.length === 0 && counts.size === 0) return
+    if (counts.size === 0) return
     const [rows, sums] = [listed, [...counts.values()]]
     listed = []
     counts = new Map()
+    shares = new Map()
     // What came too late may still be written, and then counts twice: better than a worker that waits for ever.
     try {
-      await withDatabaseDeadline(writeFailures(database, rows, sums), WRITE_TIMEOUT_MS)
+      const full = await withDatabaseDeadline(writeFailures(database, rows, sums), WRITE_TIMEOUT_MS)
+      for (const { accountId, dayMs } of full) fullDays.set(accountId, dayMs)
     } catch (error) {
-      listed = [...rows, ...listed].slice(0, MAX_WAITING)
+      const newer = listed
+      listed = []
+      for (const share of shares.values()) share.listed = 0
+      for (const failure of rows) list(failure)
+      for (const failure of newer) list(failure)
       for (const { requests, ...sum } of sums) count(sum, requests)
       throw error
     }
   }
 
+  async function forget(): Promise<void> {
+    if (clock.monotonic() >= partitionsAtMs) {
+      partitionsAtMs =
+        clock.monotonic() + (await withDatabaseDeadline(keepFailurePartitions(database.sql, logger), WRITE_TIMEOUT_MS))
+    }
+    if (clock.monotonic() < forgetAtMs) return
+    await withDatabaseDeadline(forgetOldCounts(database, clock.now()), WRITE_TIMEOUT_MS)
+    forgetAtMs = clock.monotonic() + FORGET_EVERY_MS
+  }
+
   const loop = createWorkerLoop({
     async round() {
       await flush()
-      if (clock.monotonic() >= forgetAtMs) {
-        await withDatabaseDeadline(forgetOldFailures(database, clock.now()), WRITE_TIMEOUT_MS)
-        forgetAtMs = clock.monotonic() + FORGET_EVERY_MS
-      }
+      await forget()
       return jittered(FLUSH_MS, JITTER)
     },
     onFailure(error, failures) {

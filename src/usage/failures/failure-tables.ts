@@ -1,8 +1,14 @@
-/** Requests that were not answered, as the history keeps them for a week: written in one go, and forgotten. */
+/** Requests that were not answered, as the history keeps them for thirty days: written in one go, and forgotten. */
 import { lt, sql } from 'drizzle-orm'
 import type { FormatName } from '@/chat/format-name'
 import type { Database } from '@/db/client'
-import { FAILURE_DAYS, failedRequestCounts, failedRequests } from '@/db/failure-schema'
+import {
+  failedRequestCounts,
+  failedRequestDays,
+  failedRequests,
+  oldestFailureMs,
+  startOfDay,
+} from '@/db/failure-schema'
 
 /** One request in the list; `words` and `param` hold nothing of what it said. */
 export type ListedFailure = {
@@ -19,55 +25,150 @@ export type ListedFailure = {
   words: string
 }
 
-/** How many there were of one kind in an hour, listed or not. */
+/** How many there were of one kind in a day (UTC), listed or not. */
 export type FailureCount = {
   accountId: string
-  /** The beginning of the hour, milliseconds since 1970. */
-  hourMs: number
+  /** The beginning of the day, milliseconds since 1970. */
+  dayMs: number
   keyId: string
   status: number
   code: string
   requests: number
 }
 
-const MS_PER_DAY = 86_400_000
+/** An account on a day (UTC), in milliseconds since 1970. */
+type AccountDay = { accountId: string; dayMs: number }
+
+/** Listed of an account in a day, by all gateways together. */
+export const MAX_LISTED_PER_DAY = 10_000
 /** Rows of one statement. */
 const BATCH_SIZE = 500
 
-/** Writes both in one transaction. Rows are taken in one order, so that two gateways don't wait for each other in a circle. */
+/**
+ * Writes both in one transaction; what is beyond {@link MAX_LISTED_PER_DAY} is not listed. Returns the days that are full now.
+ * Rows are taken in one order, so that two gateways don't wait for each other in a circle.
+ */
 export async function writeFailures(
   { db }: Database,
   listed: readonly ListedFailure[],
   counts: readonly FailureCount[],
-): Promise<void> {
-  const ordered = counts.toSorted((one, other) => (placeOf(one) < placeOf(other) ? -1 : 1))
-  await db.transaction(async (transaction) => {
-    for (const batch of batchesOf(listed)) {
-      const rows = batch.map(({ atMs, ...row }) => ({ ...row, failedAt: new Date(atMs) }))
-      await transaction.insert(failedRequests).values(rows).onConflictDoNothing()
-    }
-    for (const batch of batchesOf(ordered)) {
-      const { accountId, hour, keyId, status, code, requests } = failedRequestCounts
-      await transaction
-        .insert(failedRequestCounts)
-        .values(batch.map(({ hourMs, ...row }) => ({ ...row, hour: new Date(hourMs) })))
-        .onConflictDoUpdate({
-          target: [accountId, hour, keyId, status, code],
-          set: { requests: sql`${requests} + excluded.requests` },
-        })
-    }
+): Promise<AccountDay[]> {
+  return await db.transaction(async (transaction) => {
+    const days = await lockDays(transaction, listed)
+    const inserted = await insertListed(transaction, withinLimit(listed, days))
+    const [ofKind, ofDay] = [tally(inserted.map(kindOf)), tally(inserted.map(dayName))]
+    await addCounts(
+      transaction,
+      inOrder(counts, kindOf).map((count) => ({ ...count, kept: ofKind.get(kindOf(count)) ?? 0 })),
+    )
+    const moved = [...days.values()].map((day) => ({ ...day, kept: day.kept + (ofDay.get(dayName(day)) ?? 0) }))
+    await writeDays(transaction, moved)
+    return moved.filter((day) => day.kept >= MAX_LISTED_PER_DAY)
   })
 }
 
-/** Deletes what is older than {@link FAILURE_DAYS} days at `nowMs`. */
-export async function forgetOldFailures({ db }: Database, nowMs: number): Promise<void> {
-  const oldest = new Date(nowMs - FAILURE_DAYS * MS_PER_DAY)
-  await db.delete(failedRequests).where(lt(failedRequests.failedAt, oldest))
-  await db.delete(failedRequestCounts).where(lt(failedRequestCounts.hour, oldest))
+/** Deletes the sums of more than thirty days ago at `nowMs`; the requests go with their partitions. */
+export async function forgetOldCounts({ db }: Database, nowMs: number): Promise<void> {
+  const oldest = new Date(oldestFailureMs(nowMs))
+  await db.delete(failedRequestCounts).where(lt(failedRequestCounts.day, oldest))
+  await db.delete(failedRequestDays).where(lt(failedRequestDays.day, dateOf(oldest.getTime())))
 }
 
-function placeOf({ accountId, hourMs, keyId, status, code }: FailureCount): string {
-  return [accountId, hourMs, keyId, status, code].join(' ')
+type Transaction = Parameters<Parameters<Database['db']['transaction']>[0]>[0]
+type Day = AccountDay & { kept: number }
+type Kind = Omit<FailureCount, 'requests'>
+
+/** The days of `listed` by their names, with what is listed of them; nobody else lists more until the transaction ends. */
+async function lockDays(transaction: Transaction, listed: readonly ListedFailure[]): Promise<Map<string, Day>> {
+  const days = new Map(
+    listed.map(({ accountId, atMs }) => {
+      const day = { accountId, dayMs: startOfDay(atMs), kept: 0 }
+      return [dayName(day), day]
+    }),
+  )
+  const rows = await writeDays(transaction, [...days.values()])
+  for (const { accountId, day, kept } of rows) {
+    const locked = { accountId, dayMs: Date.parse(day), kept }
+    days.set(dayName(locked), locked)
+  }
+  return days
+}
+
+/** What is listed never grows less. Returns the days as they are now. */
+async function writeDays(transaction: Transaction, days: readonly Day[]) {
+  const { accountId, day, kept } = failedRequestDays
+  const rows: (typeof failedRequestDays.$inferSelect)[] = []
+  for (const batch of batchesOf(inOrder(days, dayName))) {
+    const written = transaction
+      .insert(failedRequestDays)
+      .values(batch.map(({ dayMs, ...own }) => ({ ...own, day: dateOf(dayMs) })))
+      .onConflictDoUpdate({ target: [accountId, day], set: { kept: sql`greatest(${kept}, excluded.kept)` } })
+      .returning()
+    rows.push(...(await written))
+  }
+  return rows
+}
+
+function withinLimit(listed: readonly ListedFailure[], days: ReadonlyMap<string, Day>): ListedFailure[] {
+  const room = new Map([...days].map(([name, { kept }]) => [name, MAX_LISTED_PER_DAY - kept]))
+  return listed.filter(({ accountId, atMs }) => {
+    const name = dayName({ accountId, dayMs: startOfDay(atMs) })
+    const left = room.get(name) ?? 0
+    room.set(name, left - 1)
+    return left > 0
+  })
+}
+
+/** Returns those that were not there yet. */
+async function insertListed(transaction: Transaction, listed: readonly ListedFailure[]): Promise<Kind[]> {
+  const { accountId, failedAt, keyId, status, code } = failedRequests
+  const inserted: Kind[] = []
+  for (const batch of batchesOf(listed)) {
+    const rows = await transaction
+      .insert(failedRequests)
+      .values(batch.map(({ atMs, ...row }) => ({ ...row, failedAt: new Date(atMs) })))
+      .onConflictDoNothing()
+      .returning({ accountId, failedAt, keyId, status, code })
+    inserted.push(...rows.map((row) => ({ ...row, dayMs: startOfDay(row.failedAt.getTime()) })))
+  }
+  return inserted
+}
+
+async function addCounts(transaction: Transaction, sums: readonly (FailureCount & { kept: number })[]): Promise<void> {
+  const { accountId, day, keyId, status, code, requests, kept } = failedRequestCounts
+  for (const batch of batchesOf(sums)) {
+    await transaction
+      .insert(failedRequestCounts)
+      .values(batch.map(({ dayMs, ...row }) => ({ ...row, day: new Date(dayMs) })))
+      .onConflictDoUpdate({
+        target: [accountId, day, keyId, status, code],
+        set: { requests: sql`${requests} + excluded.requests`, kept: sql`${kept} + excluded.kept` },
+      })
+  }
+}
+
+function dayName({ accountId, dayMs }: AccountDay): string {
+  return `${accountId} ${dayMs}`
+}
+
+/** What one row of the sums is about. */
+export function kindOf({ accountId, dayMs, keyId, status, code }: Kind): string {
+  return [accountId, dayMs, keyId, status, code].join(' ')
+}
+
+function dateOf(atMs: number): string {
+  return new Date(atMs).toISOString().slice(0, 10)
+}
+
+/** How often each name is there. */
+function tally(names: readonly string[]): Map<string, number> {
+  const counts = new Map<string, number>()
+  for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1)
+  return counts
+}
+
+function inOrder<T>(rows: readonly T[], nameOf: (row: T) => string): T[] {
+  return rows.toSorted((one, other) => (nameOf(one) < nameOf(other) ? -1 : 1))
 }
 
 function batchesOf<T>(rows: readonly T[]): T[][] {

@@ -1,22 +1,17 @@
-/** Notes of failed requests: a sample of each hour and account, everything counted, nothing kept for longer than a week. */
+/** Notes of failed requests: each listed up to 10,000 a day and account, everything counted, nothing kept for longer than thirty days. */
 import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { memoryLogger } from '@test/ledger/harness'
 import { type ManualClock, manualClock } from '@test/routing/world'
 import { freshDatabase } from '@test/support/stores'
 import { GatewayError } from '@/chat/error'
+import { sumFailures } from '@/console/usage-views/failures/failure-search'
 import { connectDatabase, type Database } from '@/db/client'
-import {
-  createFailedRequests,
-  type FailedRequests,
-  MAX_ALIKE_PER_HOUR,
-  MAX_LISTED_PER_HOUR,
-} from '@/usage/failures/failed-requests'
-import { forgetOldFailures } from '@/usage/failures/failure-tables'
+import { createFailedRequests, type FailedRequests } from '@/usage/failures/failed-requests'
+import { forgetOldCounts, MAX_LISTED_PER_DAY } from '@/usage/failures/failure-tables'
 
 setDefaultTimeout(300_000)
 
-const HOUR_MS = 3_600_000
-const DAY_MS = 24 * HOUR_MS
+const DAY_MS = 86_400_000
 
 let database: Database
 let clock: ManualClock
@@ -28,7 +23,7 @@ beforeAll(async () => {
 })
 afterAll(() => database.close())
 beforeEach(async () => {
-  await database.sql`TRUNCATE failed_requests, failed_request_counts`
+  await database.sql`TRUNCATE failed_requests, failed_request_counts, failed_request_days`
   clock = manualClock(Date.parse('2026-11-21T12:30:00Z'))
   failures = notes()
 })
@@ -94,41 +89,70 @@ describe('a failed request', () => {
   })
 })
 
+/** As many as one process lists of an account between two writings. */
+const AT_ONCE = 1_000
+
+async function rowsOf(accountId: string): Promise<number> {
+  return (await listed()).filter(({ account_id }) => account_id === accountId).length
+}
+
 describe('a flood', () => {
-  test('is listed in part and counted whole, kind by kind, and another account is not the poorer for it', async () => {
-    const kinds = Array.from(
-      { length: 8 },
-      (_, index) => new GatewayError('invalid_request', 'no', { code: `kind_${index}` }),
-    )
-    for (const error of kinds) for (let again = 0; again < 500; again++) fail({ error })
-    fail({ accountId: 'acct_2', keyId: 'key_2' })
+  test('is listed up to 10,000 a day by all gateways together, and what is beyond is counted by its reason', async () => {
+    const other = notes()
+    const slow = new GatewayError('overloaded', 'Slow.', { code: 'slow' })
+    for (let round = 0; round < 7; round++) {
+      for (let again = 0; again < AT_ONCE; again++) {
+        fail({})
+        fail({ into: other, error: slow })
+      }
+      await Promise.all([failures.flush(), other.flush()])
+    }
+    expect(await rowsOf('acct_1')).toBe(MAX_LISTED_PER_DAY)
+    const sums = await sumFailures(database, { accountId: 'acct_1' }, clock.now())
+    expect(sums.map(({ status, code, requests }) => [status, code, requests]).sort()).toEqual([
+      [429, 'rate_limit_exceeded', 7 * AT_ONCE],
+      [503, 'slow', 7 * AT_ONCE],
+    ])
+    expect(sums.reduce((sum, { kept }) => sum + kept, 0)).toBe(MAX_LISTED_PER_DAY)
+    clock.advance(DAY_MS)
+    fail()
     await failures.flush()
-    const rows = await listed()
-    const own = rows.filter(({ account_id }) => account_id === 'acct_1')
-    expect(own.length).toBe(MAX_LISTED_PER_HOUR)
-    expect(own.filter(({ code }) => code === 'kind_0').length).toBe(MAX_ALIKE_PER_HOUR)
-    expect(rows.length - own.length).toBe(1)
-    expect(await counted()).toBe(4_001)
+    expect(await rowsOf('acct_1')).toBe(MAX_LISTED_PER_DAY + 1)
   })
 
-  test('is sampled anew in the next hour', async () => {
-    for (let again = 0; again < 100; again++) fail()
-    clock.advance(HOUR_MS)
-    for (let again = 0; again < 100; again++) fail()
+  test('of many accounts at once leaves room for the failures of the others', async () => {
+    for (let account = 0; account < 10; account++)
+      for (let again = 0; again < 2 * AT_ONCE; again++) fail({ accountId: `flood_${account}` })
+    for (let again = 0; again < 5; again++) fail({ accountId: 'acct_2' })
     await failures.flush()
-    expect((await listed()).length).toBe(2 * MAX_ALIKE_PER_HOUR)
-    expect(
-      await database.sql`SELECT count(*) AS hours, sum(requests)::bigint AS requests FROM failed_request_counts`,
-    ).toEqual([{ hours: 2, requests: 200 }] as never)
+    expect(await rowsOf('flood_0')).toBe(AT_ONCE)
+    expect(await rowsOf('flood_9')).toBe(20)
+    expect(await rowsOf('acct_2')).toBe(5)
+    expect(await counted()).toBe(20_005)
+  })
+
+  test('of codes by one account takes no count from another', async () => {
+    for (let code = 0; code < 3_000; code++)
+      fail({ accountId: 'flood', error: new GatewayError('invalid_request', 'no', { code: `code_${code}` }) })
+    fail({ accountId: 'acct_2' })
+    await failures.flush()
+    expect([failures.lostCount(), await counted()]).toEqual([2_000, 1_001])
   })
 
   test('while the history is away is kept within bounds, what is lost is counted, and the rest is written later', async () => {
-    const away = connectDatabase('postgres://nobody@127.0.0.1:1/none', { maxConnections: 1 })
+    const url = await freshDatabase()
+    const away = connectDatabase(url, { maxConnections: 1 })
+    await away.sql`ALTER TABLE failed_request_counts RENAME TO away`
     const unwritten = notes(away)
-    for (let account = 0; account < 3_000; account++) fail({ accountId: `acct_${account}`, into: unwritten })
+    for (let account = 0; account < 21_000; account++) fail({ accountId: `acct_${account}`, into: unwritten })
     await expect(unwritten.flush()).rejects.toThrow()
     fail({ accountId: 'acct_late', into: unwritten })
     expect(unwritten.lostCount()).toBe(1_001)
+    await away.sql`ALTER TABLE away RENAME TO failed_request_counts`
+    await unwritten.flush()
+    const [row] = await away.sql`SELECT sum(requests)::bigint AS requests, sum(kept)::bigint AS kept,
+      (SELECT count(*) FROM failed_requests) AS listed FROM failed_request_counts`
+    expect(row).toEqual({ requests: 20_000, kept: 5_000, listed: 5_000 })
     await away.close()
   })
 
@@ -140,15 +164,38 @@ describe('a flood', () => {
   })
 })
 
-test('what is older than seven days is forgotten', async () => {
+test('the days are partitions, of which those of more than thirty days ago are dropped, and their sums with them', async () => {
+  const keep = (day: string) => database.sql`SELECT keep_failure_partitions(${day}::text::date) AS made`
+  const partitions = async () => {
+    const rows = await database.sql`SELECT relname FROM pg_inherits JOIN pg_class ON pg_class.oid = inhrelid
+      WHERE inhparent = 'failed_requests'::regclass ORDER BY relname`
+    return rows.map(({ relname }) => relname.slice('failed_requests_'.length))
+  }
+  clock.advance(-100 * DAY_MS)
+  const days = ['20260812', '20260813', '20260814', '20260815', '20260816']
   fail()
+  await failures.flush()
+  expect([...(await keep('2026-08-13'))]).toEqual([{ made: 4 }])
+  expect(await partitions()).toEqual(expect.arrayContaining(days.slice(0, 4)))
   clock.advance(DAY_MS)
   fail()
   await failures.flush()
-  await forgetOldFailures(database, clock.now() + 6 * DAY_MS - HOUR_MS)
-  expect((await listed()).length).toBe(2)
-  await forgetOldFailures(database, clock.now() + 6 * DAY_MS + HOUR_MS)
-  expect([(await listed()).length, await counted()]).toEqual([1, 1])
+  expect([...(await keep('2026-08-14'))]).toEqual([{ made: 1 }])
+  const rows = await database.sql`SELECT tableoid::regclass::text AS at FROM failed_requests ORDER BY failed_at`
+  expect(rows.map(({ at }) => at)).toEqual(['failed_requests_20260813', 'failed_requests_20260814'])
+  for (const [later, left] of [
+    [29, 2],
+    [30, 1],
+    [31, 0],
+  ] as const) {
+    const atMs = clock.now() + later * DAY_MS
+    await keep(new Date(atMs).toISOString().slice(0, 10))
+    await forgetOldCounts(database, atMs)
+    expect([(await listed()).length, await counted()]).toEqual([left, left])
+  }
+  expect((await partitions()).filter((day) => days.includes(day))).toEqual(['20260815', '20260816'])
+  const [day] = await database.sql`SELECT count(*) AS days FROM failed_request_days`
+  expect(day?.days).toBe(0)
 })
 
 test('a worker writes by itself, and what is left when it stops', async () => {

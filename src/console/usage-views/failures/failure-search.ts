@@ -1,10 +1,10 @@
-/** An account's requests that were not answered, of the last seven days: one by one, newest first, and how many there were of each kind. */
+/** An account's requests that were not answered, of the last thirty days: one by one, newest first, and how many there were of each kind. */
 import type { Sql } from 'postgres'
 import { invalidRequest } from '@/chat/error'
 import { readKeyNames } from '@/console/usage-views/names'
 import { type Fragment, madeByCondition, type Sight } from '@/console/usage-views/usage-filter'
 import type { Database } from '@/db/client'
-import { FAILURE_DAYS } from '@/db/failure-schema'
+import { oldestFailureMs } from '@/db/failure-schema'
 import { countUpTo, cutPage, type Page, type PageRequest, pageSize, parseCursor, textLike } from '@/lib/paging'
 
 /** Everything left out matches all. */
@@ -25,8 +25,8 @@ export type FoundFailure = {
   words: string
 }
 
-/** All that there were of a kind, listed or not. */
-type FailureSum = { status: number; code: string; requests: number }
+/** All that there were of a kind; `kept` of them are in the list. */
+type FailureSum = { status: number; code: string; requests: number; kept: number }
 
 export type FailureSearch = FailureFilter & PageRequest
 
@@ -40,9 +40,11 @@ export async function searchFailures(
 ): Promise<Page<FoundFailure>> {
   const { sql } = database
   const size = pageSize(search)
-  const rows = await sql<FailureRow[]>`SELECT ${columns(sql)} FROM failed_requests
-    WHERE ${conditions(sql, search, nowMs)} ${afterCursor(sql, search.cursor)}
-    ORDER BY failed_at DESC, request_id DESC LIMIT ${size + 1}`
+  // The index alone says which they are; only those of the page are read.
+  const rows = await sql<FailureRow[]>`SELECT ${columns(sql)} FROM (SELECT request_id, failed_at FROM failed_requests
+      WHERE ${conditions(sql, search, nowMs)} ${afterCursor(sql, search.cursor)}
+      ORDER BY failed_at DESC, request_id DESC LIMIT ${size + 1}) AS page
+    JOIN failed_requests USING (request_id, failed_at) ORDER BY failed_at DESC, request_id DESC`
   return await named(database, search.accountId, rows, (own, toItem) =>
     cutPage(own, size, ({ atMs, requestId }) => [atMs, requestId], toItem),
   )
@@ -70,7 +72,8 @@ export async function findFailureOwner({ sql }: Database, requestId: string): Pr
 
 /** How many there were of each kind, the most first. */
 export async function sumFailures({ sql }: Database, filter: FailureFilter, nowMs: number): Promise<FailureSum[]> {
-  const rows = await sql<FailureSum[]>`SELECT status, code, sum(requests)::bigint AS requests FROM failed_request_counts
+  const rows = await sql<FailureSum[]>`SELECT status, code, sum(requests)::bigint AS requests,
+      sum(kept)::bigint AS kept FROM failed_request_counts
     WHERE account_id = ${filter.accountId} AND hour >= ${oldest(nowMs)}::text::timestamptz ${kindConditions(sql, filter)}
     GROUP BY status, code ORDER BY requests DESC, status, code`
   return [...rows]
@@ -92,11 +95,9 @@ function kindConditions(sql: Sql, filter: FailureFilter): Fragment {
     ${code === undefined ? sql`` : sql`AND code = ${code}`}`
 }
 
-const MS_PER_DAY = 86_400_000
-
 /** Who deletes them comes once an hour. */
 function oldest(nowMs: number): string {
-  return new Date(nowMs - FAILURE_DAYS * MS_PER_DAY).toISOString()
+  return new Date(oldestFailureMs(nowMs)).toISOString()
 }
 
 /** The last millisecond of the year 9999. */

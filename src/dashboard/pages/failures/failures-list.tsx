@@ -30,7 +30,7 @@ export function FailuresList({ accountId }: { accountId?: string }) {
   const total = sums.reduce((sum, { requests }) => sum + requests, 0)
   return (
     <>
-      <Section title="By reason" description={`${formatCount(total)} in the last seven days`}>
+      <Section title="By reason" description={`${formatCount(total)} in the last 30 days`}>
         <Group gap="xs">
           {sums.map((sum) => (
             <SumButton
@@ -50,7 +50,7 @@ export function FailuresList({ accountId }: { accountId?: string }) {
           )}
         </Group>
       </Section>
-      <Section title="Requests" description={describe(items.length, total, failures.hasNextPage)} isFlush>
+      <Section title="Requests" description={describe(sums)} isFlush>
         <Rows isOrdered>
           {items.map((failure) => (
             <FailureEntry key={failure.requestId} failure={failure} />
@@ -73,17 +73,19 @@ function SumButton({ sum: { status, code, requests }, choose }: { sum: FailureSu
   )
 }
 
-/** The whole list is here, and it is shorter than what was counted. */
-function describe(shown: number, total: number, hasMore: boolean): string {
-  return !hasMore && shown < total
-    ? 'Newest first. There were too many to list: these are a sample of each hour.'
-    : 'Newest first'
+/** What was only counted is named by its reason. */
+function describe(sums: readonly FailureSum[]): string {
+  const beyond = sums.filter(({ requests, kept }) => requests > kept)
+  if (beyond.length === 0) return 'Newest first'
+  const total = beyond.reduce((sum, { requests, kept }) => sum + requests - kept, 0)
+  const kinds = beyond.map(({ status, code, requests, kept }) => `${formatCount(requests - kept)} of ${status} ${code}`)
+  return `Newest first. ${formatCount(total)} more were not kept: ${kinds.join(', ')}.`
 }
 
 function NoFailures({ isFiltered, clear }: { isFiltered: boolean; clear(): void }) {
   if (!isFiltered) {
     return (
-      <EmptyState icon={IconMoodCheck} title="No request has failed in the last seven days">
+      <EmptyState icon={IconMoodCheck} title="No request has failed in the last 30 days">
         Requests that are refused or that fail are listed here within seconds, with the reason.
       </EmptyState>
     )

@@ -15,7 +15,7 @@ export function FailuresPage() {
           <Anchor component={Link} href="/usage" underline="always">
             Usage
           </Anchor>
-          . Kept for seven days, without anything that was said in them.
+          . Kept for 30 days, without anything that was said in them.
         </>
       }
     >
@@ -35,7 +35,7 @@ export function AdminFailuresPage() {
           <Anchor component={Link} href={`/admin/accounts/${accountId}`} underline="always">
             {accountId}
           </Anchor>
-          , the last seven days, without anything that was said in them.
+          , the last 30 days, without anything that was said in them.
         </span>
       }
     >

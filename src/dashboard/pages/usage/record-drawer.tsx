@@ -52,7 +52,7 @@ function Content({ requestId }: { requestId: string }) {
   if (isUnknown) {
     return (
       <EmptyState icon={IconFileOff} title="No usage record">
-        Your account has no charged request {requestId}, and none that failed in the last seven days. A request that has
+        Your account has no charged request {requestId}, and none that failed in the last 30 days. A request that has
         only just ended appears within seconds, and one that cost nothing has no record.
       </EmptyState>
     )
