@@ -21,7 +21,8 @@ export interface Logger {
 export type OwnFields = { readonly [name: string]: OwnValue } & {
   [name in 'time' | 'level' | 'service' | 'event']?: never
 }
-type OwnValue =
+/** A value of such a field. */
+export type OwnValue =
   | string
   | number
   | boolean

@@ -4,7 +4,7 @@ import type { FinishKind } from '@/chat/response'
 import type { Usage } from '@/chat/usage'
 import type { Charge, Ending } from '@/ledger/charge'
 import type { DifferingCounts } from '@/ledger/usage-record'
-import type { Logger, OwnFields } from '@/lib/logger'
+import type { Logger } from '@/lib/logger'
 import type { Nano } from '@/lib/money'
 import { type RequestLine, writeLine } from './request-line'
 
@@ -56,7 +56,8 @@ function logEnded(logger: Pick<Logger, 'infoOwn' | 'error'>, answer: EndedAnswer
   const { line, model, provider, ending, status, attempts, charge, providerCost, counts } = answer
   const { unknownUsage: classes, firstTokenMs, durationMs, routeReason } = answer
   if (classes) logger.error('unknown_usage_classes', { requestId: line.requestId, provider, model, classes })
-  const own: OwnFields = {
+  const charged = charge.kind === 'charge' ? charge : undefined
+  const own = {
     model,
     provider,
     ending,
@@ -64,13 +65,13 @@ function logEnded(logger: Pick<Logger, 'infoOwn' | 'error'>, answer: EndedAnswer
     attempts,
     firstTokenMs,
     durationMs: Math.round(durationMs),
-    ...(charge.kind === 'charge' && chargedFields(charge)),
-    ...(providerCost !== undefined && { providerCostNano: providerCost }),
-    ...(counts && { counts }),
+    costNano: charged?.cost,
+    rule: charged?.rule,
+    flags: charged?.flags,
+    usage: charged?.usage,
+    tools: charged?.tools,
+    providerCostNano: providerCost,
+    counts,
   }
   writeLine(logger, line, own, { routeReason })
-}
-
-function chargedFields({ cost, rule, flags, usage, tools }: Extract<Charge, { kind: 'charge' }>) {
-  return { costNano: cost, rule, flags, usage, tools }
 }

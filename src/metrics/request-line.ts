@@ -2,7 +2,7 @@
 import type { GatewayError } from '@/chat/error'
 import type { FormatName } from '@/chat/format-name'
 import type { Payer } from '@/ledger/outcomes'
-import type { Logger, OwnFields } from '@/lib/logger'
+import type { Logger, OwnValue } from '@/lib/logger'
 
 /** What the line is called, by what was asked for: an answer, vectors, a count of tokens, or how a request would be routed. */
 type LineEvent = 'chat' | 'embedding' | 'count' | 'route'
@@ -46,27 +46,27 @@ export function openLine(
   }
 }
 
-/** Writes the line, unless it is written. `own` is of our making, `foreign` is not. */
+/** Writes the line, unless it is written: adds to `own`, which is of our making, and to `foreign`, which is not, what the line has. */
 export function writeLine(
   logger: Pick<Logger, 'infoOwn'>,
   line: RequestLine,
-  own: OwnFields,
+  own: Record<string, OwnValue>,
   foreign: Record<string, string> = {},
 ): void {
   if (line.isWritten) return
   line.isWritten = true
-  const { requestId, payer, format, route, stream, requestedModel, fault } = line
-  const said: OwnFields = {
-    requestId,
-    accountId: payer?.accountId,
-    keyId: payer?.keyId,
-    format,
-    route,
-    stream,
-    ...own,
+  const { payer, requestedModel, fault } = line
+  own.requestId = line.requestId
+  own.accountId = payer?.accountId
+  own.keyId = payer?.keyId
+  own.format = line.format
+  own.route = line.route
+  own.stream = line.stream
+  if (fault) {
+    own.error = fault.kind
+    own.code = fault.options.code
   }
-  if (fault) Object.assign(said, { error: fault.kind, code: fault.options.code })
-  if (line.signal.aborted) Object.assign(said, { clientGone: true })
-  const model = requestedModel?.slice(0, MAX_MODEL_CHARS)
-  logger.infoOwn(line.event, said, model === undefined ? foreign : { requestedModel: model, ...foreign })
+  if (line.signal.aborted) own.clientGone = true
+  if (requestedModel !== undefined) foreign.requestedModel = requestedModel.slice(0, MAX_MODEL_CHARS)
+  logger.infoOwn(line.event, own, foreign)
 }

@@ -156,8 +156,8 @@ function giveUp(): undefined {
 /** Whether a hang-up is free is decided once: the history may know already, when it is sent again to a store that lost it. */
 function decided(resolution: Resolution, outcome: SettleOutcome | undefined): Resolution {
   if (resolution.kind === 'release' || outcome === undefined) return resolution
-  const { freePerHour, ...settlement } = resolution.settlement
-  if (freePerHour === undefined) return resolution
+  if (resolution.settlement.freePerHour === undefined) return resolution
+  const { freePerHour: _, ...settlement } = resolution.settlement
   if (outcome.kind === 'settled') return { kind: 'settle', settlement: { ...settlement, cost: outcome.record.cost } }
   // What comes after the expiry of its hold is charged in full, and stays so where the store has forgotten the expiry.
   return outcome.kind === 'late' ? { kind: 'settle', settlement } : resolution
