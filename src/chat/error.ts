@@ -58,6 +58,8 @@ type GatewayErrorOptions = {
   headers?: Record<string, string>
   /** The message where it may be kept: without what the request, or a provider about it, has said. The message itself unless given. */
   ownWords?: string
+  /** What the provider called the request that it failed, so that its people find it. Visible ASCII, at most 128 characters. */
+  providerRequestId?: string
   /** What really happened: logged, never sent. */
   cause?: unknown
 }

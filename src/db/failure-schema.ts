@@ -32,6 +32,8 @@ export const failedRequests = pgTable(
     /** The field at fault. */
     param: text('param'),
     words: text('words').notNull(),
+    /** What the provider called it. */
+    providerRequestId: text('provider_request_id'),
   },
   (table) => [
     primaryKey({ columns: [table.requestId, table.failedAt] }),

@@ -1,7 +1,7 @@
 /** What a provider answers once its status is known: its body with the call's limits attached, read whole, in pieces, or through a pipe. */
 import { Pipe, type PipeEnd, type PipeSink } from '@/lib/streams/pipe'
 import type { CallDeadline } from './call-deadline'
-import type { UpstreamFailure } from './failure'
+import { requestIdIn, type UpstreamFailure } from './failure'
 
 /** Where the bytes of an answer go; see {@link PipeSink}. */
 export type UpstreamSink = Omit<PipeSink<Uint8Array>, 'received' | 'flush'> & {
@@ -120,6 +120,11 @@ export class OpenAnswer implements PipeSink<Uint8Array> {
   /** Whether anything of the body has come. */
   hasSent(): boolean {
     return this.hasBytes
+  }
+
+  /** `failure` of this answer, with what its provider calls the request. */
+  named(failure: UpstreamFailure): UpstreamFailure {
+    return { ...failure, ...requestIdIn(this.response.headers) }
   }
 
   /** From now on the client's going away does not end the call: its reader decides. */

@@ -7,7 +7,7 @@ import { parseJson } from '@/lib/json'
 import { errorName, OpenAnswer, type UpstreamAnswer } from './answer'
 import { CallDeadline, type CallHandle, type WithoutClient } from './call-deadline'
 import { endpointUrl, requestHeaders, usualHeaders } from './endpoints'
-import { limitsIn, type UpstreamFailure } from './failure'
+import { limitsIn, requestIdIn, type UpstreamFailure } from './failure'
 import { createReachTest } from './reach'
 import { sendAuthorized } from './send-authorized'
 import { TranslatedAnswer } from './translated-answer'
@@ -110,6 +110,7 @@ function refusal(response: Response, body: Uint8Array, format: Format, dialect: 
     kind: 'refused',
     error: { ...limitsIn(headers, status), ...error },
     ...(!Number.isNaN(serverTimeMs) && { serverTimeMs }),
+    ...requestIdIn(headers),
   }
 }
 

@@ -7,13 +7,15 @@ import { MIN_SECRET_CHARS, redactForCallers } from '@/lib/redact'
 /**
  * `unreachable` no connection, or it broke before the answer's headers; `isUnheard` where nothing at the address took one; `timeout` by phase; `refused` the provider answered
  * with an error, at a time of its own where that matters; `malformed` a 200 that is no answer of its format; `broken` the answer stopped in the middle.
+ * `requestId`: what the provider called the request, where it said so.
  */
-export type UpstreamFailure =
+export type UpstreamFailure = (
   | { kind: 'unreachable'; detail: string; isUnheard?: true }
   | { kind: 'timeout'; phase: TimeoutPhase }
   | { kind: 'refused'; error: ProviderError; serverTimeMs?: number }
   | { kind: 'malformed'; detail: string }
   | { kind: 'broken'; detail: string }
+) & { requestId?: string }
 
 /** Which of a provider's timeouts ended a call; `silence` is routing's own, while another target might answer. */
 export type TimeoutPhase = 'connect' | 'first-byte' | 'idle' | 'total' | 'silence'
@@ -23,16 +25,19 @@ export type TimeoutPhase = 'connect' | 'first-byte' | 'idle' | 'total' | 'silenc
  * provider gives it.
  */
 export function toGatewayError(failure: UpstreamFailure, provider: Provider): GatewayError {
-  const cause = describeFailure(failure, provider)
+  const known = {
+    cause: describeFailure(failure, provider),
+    ...(failure.requestId !== undefined && { providerRequestId: failure.requestId }),
+  }
   switch (failure.kind) {
     case 'timeout':
-      return new GatewayError('timeout', 'The model provider did not answer in time. Try again.', { cause })
+      return new GatewayError('timeout', 'The model provider did not answer in time. Try again.', known)
     case 'refused':
-      return fromProviderError(failure.error, provider, cause)
+      return fromProviderError(failure.error, provider, known)
     case 'unreachable':
     case 'malformed':
     case 'broken':
-      return new GatewayError('upstream_failed', 'The model provider failed to answer. Try again.', { cause })
+      return new GatewayError('upstream_failed', 'The model provider failed to answer. Try again.', known)
   }
 }
 
@@ -65,29 +70,32 @@ function scrub(message: string, provider: Provider): string {
   return text.length > MAX_MESSAGE_CHARS ? `${text.slice(0, MAX_MESSAGE_CHARS)}…` : text
 }
 
-function fromProviderError(error: ProviderError, provider: Provider, cause: string): GatewayError {
+/** What an error has whatever it says. */
+type Known = { cause: string; providerRequestId?: string }
+
+function fromProviderError(error: ProviderError, provider: Provider, known: Known): GatewayError {
   const words = () => scrub(error.message, provider)
   switch (error.reason) {
     case 'context-too-long': {
       // Clients shorten a conversation by themselves on this error; some recognise it by these words.
       const message = `The prompt is too long for the model: ${words() || 'no figures given'}`
       const ownWords = 'The prompt is too long for the model.'
-      return new GatewayError('context_length_exceeded', message, { cause, param: 'messages', ownWords })
+      return new GatewayError('context_length_exceeded', message, { ...known, param: 'messages', ownWords })
     }
     case 'over-limit':
     case 'too-large':
-      return new GatewayError('too_large', 'The request is too large for the model provider.', { cause })
+      return new GatewayError('too_large', 'The request is too large for the model provider.', known)
     case 'filtered': {
       const message = `The model provider's content filter refused the request: ${words() || 'no reason given'}`
       const ownWords = "The model provider's content filter refused the request."
-      return new GatewayError('invalid_request', message, { cause, code: 'content_filter', ownWords })
+      return new GatewayError('invalid_request', message, { ...known, code: 'content_filter', ownWords })
     }
     case 'proof':
     case 'unsupported':
     case 'request': {
       const message = `The model provider refused the request: ${words() || 'no reason given'}`
       return new GatewayError('invalid_request', message, {
-        cause,
+        ...known,
         ownWords: 'The model provider refused the request.',
       })
     }
@@ -95,21 +103,34 @@ function fromProviderError(error: ProviderError, provider: Provider, cause: stri
     case 'overloaded': {
       const retryAfterSeconds = error.retryAfterSeconds ?? DEFAULT_RETRY_AFTER_SECONDS
       const message = 'The model provider is overloaded. Try again.'
-      return new GatewayError('overloaded', message, { cause, retryAfterSeconds })
+      return new GatewayError('overloaded', message, { ...known, retryAfterSeconds })
     }
     case 'timeout':
-      return new GatewayError('timeout', 'The model provider did not answer in time. Try again.', { cause })
+      return new GatewayError('timeout', 'The model provider did not answer in time. Try again.', known)
     case 'credentials':
     case 'forbidden':
     case 'model-not-found':
     case 'server':
     case 'failed-on-length':
     case 'unexpected':
-      return new GatewayError('upstream_failed', 'The model provider failed to answer. Try again.', { cause })
+      return new GatewayError('upstream_failed', 'The model provider failed to answer. Try again.', known)
   }
 }
 
 const DEFAULT_RETRY_AFTER_SECONDS = 1
+
+/** The names that providers, and the clouds before them, give to their own id of a request. */
+const ID_HEADERS = ['x-request-id', 'request-id', 'x-amzn-requestid', 'apim-request-id']
+const REQUEST_ID = /^[\x21-\x7e]{1,128}$/
+
+/** What a provider's answer calls the request; nothing where it doesn't say, or in no word. */
+export function requestIdIn(headers: Headers): { requestId?: string } {
+  for (const name of ID_HEADERS) {
+    const requestId = headers.get(name)
+    if (requestId !== null && REQUEST_ID.test(requestId)) return { requestId }
+  }
+  return {}
+}
 
 /** No wish to be left alone is taken for longer. */
 const MAX_RETRY_AFTER_SECONDS = 3600

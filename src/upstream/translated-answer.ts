@@ -2,6 +2,7 @@
 import type { AnswerReading } from '@/dialects/dialect'
 import { parseAsWritten } from '@/lib/json-source/as-written'
 import type { UpstreamAnswer } from './answer'
+import type { UpstreamFailure } from './failure'
 
 const encoder = new TextEncoder()
 const decoder = new TextDecoder()
@@ -54,6 +55,10 @@ export class TranslatedAnswer implements UpstreamAnswer {
 
   hasSent(): boolean {
     return this.answer.hasSent()
+  }
+
+  named(failure: UpstreamFailure): UpstreamFailure {
+    return this.answer.named(failure)
   }
 
   outliveClient(): void {

@@ -94,11 +94,12 @@ test('what was begun and thrown away is told apart, by model and day', async () 
 })
 
 test('a request that failed is found by its id as well', async () => {
-  await database.sql`INSERT INTO failed_requests (request_id, account_id, key_id, failed_at, format, model, status, code, words)
-    VALUES ('req_failed', 'acct_1', 'key_1', now(), 'messages', 'svc/alpha', 402, 'insufficient_credit', 'Too little credit.')`
-  expect((await admin('request show req_failed')).json).toMatchObject({
-    ...{ accountId: 'acct_1', requestId: 'req_failed', status: 402, code: 'insufficient_credit', model: 'svc/alpha' },
-  })
+  await database.sql`INSERT INTO failed_requests (request_id, account_id, key_id, failed_at, format, model, status, code, words, provider_request_id)
+    VALUES ('req_failed', 'acct_1', 'key_1', now(), 'messages', 'svc/alpha', 402, 'insufficient_credit', 'Too little credit.', 'prov_1')`
+  for (const id of ['req_failed', 'prov_1'])
+    expect((await admin(`request show ${id}`)).json).toMatchObject({
+      ...{ accountId: 'acct_1', requestId: 'req_failed', status: 402, code: 'insufficient_credit', model: 'svc/alpha' },
+    })
 })
 
 test('a word or number that is none is told', async () => {

@@ -21,6 +21,8 @@ beforeAll(async () => {
   customer = await signUpCustomer(gateway, '5')
   administrator = await signUpPerson(gateway, { role: 'admin' })
   for (let count = 0; count < 30; count++) await fail({ model: 'svc/none' })
+  gateway.upstream.respond(() => Response.json({}, { status: 500, headers: { 'request-id': 'prov_1' } }))
+  await fail({})
   lastId = await fail({ temperature: 'hot' })
   await gateway.gateway.deps.failures.flush()
   await gateway.gateway.database
@@ -49,9 +51,9 @@ function open(path: string, { cookie }: Person = customer.person, view: object =
 test('are listed with their reason, counted where the list is a sample, and narrowed down', async () => {
   for (const view of [{}, { width: 1024 }, { width: 360, colorScheme: 'dark' }]) {
     const page = await open('/failures', customer.person, view)
-    await page.getByText('43 in the last 30 days').waitFor()
+    await page.getByText('44 in the last 30 days').waitFor()
     await page.getByText('Newest first. 12 more were not kept: 12 of 404 model_not_found.').waitFor()
-    expect(await page.getByRole('listitem').count()).toBe(31)
+    expect(await page.getByRole('listitem').count()).toBe(32)
     await page.getByText(lastId, { exact: false }).waitFor()
     await expectAccessible(page)
     await expectNoSidewaysScroll(page)
@@ -60,7 +62,7 @@ test('are listed with their reason, counted where the list is a sample, and narr
     await page.getByText('1 in the last 30 days', { exact: true }).waitFor()
     expect(await page.getByRole('listitem').count()).toBe(1)
     await page.getByRole('button', { name: 'Clear filters' }).click()
-    await page.getByText('43 in the last 30 days').waitFor()
+    await page.getByText('44 in the last 30 days').waitFor()
     await browser.closePages()
   }
 })
@@ -72,18 +74,22 @@ test('are found by their id on the usage page, and by their key on its page', as
   const drawer = page.getByRole('dialog', { name: 'Usage record' })
   await drawer.getByText('This request was not answered, and cost nothing.').waitFor()
   await drawer.getByText('400 invalid_request').waitFor()
+  await page.goto(`${gateway.url}/dashboard/usage`)
+  await page.getByRole('textbox', { name: 'Find by request id' }).fill('prov_1')
+  await page.getByRole('textbox', { name: 'Find by request id' }).press('Enter')
+  await drawer.getByText('The provider’s id: prov_1').waitFor()
   await expectAccessible(page)
   await page.goto(`${gateway.url}/dashboard/keys/${customer.keyId}`)
   await page.getByRole('link', { name: 'Those that failed' }).click()
   await page.waitForURL(`**/failures?key=${customer.keyId}`)
-  await page.getByText('43 in the last 30 days').waitFor()
+  await page.getByText('44 in the last 30 days').waitFor()
 })
 
 test('of an account are what an administrator is led to from its page', async () => {
   const page = await open(`/admin/accounts/${customer.accountId}`, administrator)
   await page.getByRole('main').getByRole('link', { name: 'Failed requests' }).click()
   await page.waitForURL(`**/admin/accounts/${customer.accountId}/failures`)
-  await page.getByText('43 in the last 30 days').waitFor()
+  await page.getByText('44 in the last 30 days').waitFor()
   await expectAccessible(page)
 })
 

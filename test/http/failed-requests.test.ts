@@ -9,7 +9,15 @@ setDefaultTimeout(300_000)
 
 const SECRET = 'my dog is called Rex'
 
-type Failure = { requestId: string; status: number; code: string; words: string; keyId: string; model: string | null }
+type Failure = {
+  providerRequestId: string | null
+  requestId: string
+  status: number
+  code: string
+  words: string
+  keyId: string
+  model: string | null
+}
 type List = { items: Failure[]; sums: { status: number; code: string; requests: number }[] }
 
 let gateway: TestGateway
@@ -75,6 +83,34 @@ test('one is found by its id, by its own account only, and a list by key and rea
   const stranger = await signUpPerson(gateway)
   expect((await stranger.json('GET', path)).status).toBe(404)
   expect((await listOf({ person: stranger })).items).toEqual([])
+})
+
+test('one is found by the provider’s own id, by its own account only', async () => {
+  const { upstream } = gateway
+  const idOf = async (answer: () => Response) => {
+    upstream.respond(answer)
+    const { id } = await ask({})
+    return { id, found: (await listOf(customer)).items.find(({ requestId }) => requestId === id)?.providerRequestId }
+  }
+  const refusal = (headers: Record<string, string>) => () => Response.json({ error: {} }, { status: 400, headers })
+  const refused = await idOf(refusal({ 'request-id': 'prov_refused' }))
+  expect(refused.found).toBe('prov_refused')
+  expect((await idOf(refusal({ 'x-amzn-requestid': 'prov_cloud', 'request-id': 'two words' }))).found).toBe(
+    'prov_cloud',
+  )
+  expect((await idOf(refusal({ 'x-request-id': 'x'.repeat(129) }))).found).toBe(null)
+  expect((await idOf(() => new Response('no answer', { headers: { 'x-request-id': 'prov_malformed' } }))).found).toBe(
+    'prov_malformed',
+  )
+  upstream.respond(() => Response.json(chatCompletion('ok')))
+
+  const path = '/dashboard/api/a/:accountId/failures/prov_refused'
+  expect((await customer.person.json('GET', path)).body).toMatchObject({ requestId: refused.id })
+  const stranger = await signUpPerson(gateway)
+  const foreign = await stranger.json('GET', path)
+  const unknown = await stranger.json('GET', '/dashboard/api/a/:accountId/failures/prov_none')
+  expect([foreign.status, unknown.status]).toEqual([404, 404])
+  expect(foreign.body).toEqual(unknown.body)
 })
 
 test('an administrator sees those of any account, and nobody else does', async () => {

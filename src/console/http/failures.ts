@@ -30,6 +30,7 @@ const FailureBody = titled('FailedRequest', {
   code: Type.String({ description: 'A word for programs, e.g. `rate_limit_exceeded`' }),
   param: orNull(Type.String(), { description: 'The field at fault' }),
   words: Type.String({ description: 'Why, without anything that the request or the provider has said' }),
+  providerRequestId: orNull(Type.String(), { description: 'What the provider that failed called the request' }),
 })
 
 export const FailurePage = titled('FailedRequests', {
@@ -99,7 +100,7 @@ export function failureRoutes(deps: GuardDeps & { usage: UsageViews }) {
           requestId: Type.String({ pattern: '^[\\x21-\\x7e]{1,200}$', maxLength: 200 }),
         }),
         response: FailureBody,
-        detail: { summary: 'Get a failed request', description: 'By its `x-request-id`, where it is in the list.' },
+        detail: { summary: 'Get a failed request', description: 'By its `x-request-id`, or by the provider’s own id.' },
       },
     )
 }

@@ -83,6 +83,8 @@ export async function attemptTarget(
       else if (answer.kind === 'failed') result = answer
       else if (answer.isEventStream) result = stillWanted(input, answer, await readStream(input, answer))
       else result = stillWanted(input, answer, decodeWhole(input, await answer.readAll(MAX_ANSWER_BYTES)))
+      if (result.kind === 'failed' && answer.kind === 'answer')
+        result = { kind: 'failed', failure: answer.named(result.failure) }
       const stripped =
         isFirst && result.kind === 'failed' && withoutForeignProofs(deps.logger, input, body, result.failure)
       if (!stripped) return conclude(deps.logger, input, result)
@@ -278,6 +280,7 @@ function noteWarnings(logger: Logger, input: AttemptInput, warnings: readonly Wa
 export function noteFailure(logger: Logger, requestId: string, permit: Permit, failure: UpstreamFailure): Failed {
   const { model, target } = permit.planned
   const reason = describeFailure(failure, target.provider)
-  logger.warn('attempt_failed', { requestId, model: model.id, attempt: permit.number, reason })
+  const providerRequestId = failure.requestId
+  logger.warn('attempt_failed', { requestId, model: model.id, attempt: permit.number, reason, providerRequestId })
   return { kind: 'failed', error: toGatewayError(failure, target.provider), failed: permit.failed(failure) }
 }

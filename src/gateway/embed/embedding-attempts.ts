@@ -137,7 +137,7 @@ async function askOnce(
   })
   if (answer.kind === 'failed') return answer.failure
   const read = await answer.readAll(MAX_ANSWER_BYTES)
-  if (read.kind === 'failed') return read.failure
+  if (read.kind === 'failed') return answer.named(read.failure)
   // Only a list that is the whole answer, in the words of the caller, can stay as it was written.
   const isWhole = isOwn && end - start === request.inputs.length
   const written = isWhole && encoding === request.encoding ? encoding : undefined
@@ -145,5 +145,5 @@ async function askOnce(
   const decoding = turnFor(read.bytes.length)
   if (decoding) await decoding
   const decoded = await embeddings.decodeResponse(read.bytes, { count: end - start, written })
-  return decoded ?? { kind: 'malformed', detail: 'answer is not the vectors that were asked for' }
+  return decoded ?? answer.named({ kind: 'malformed', detail: 'answer is not the vectors that were asked for' })
 }

@@ -23,6 +23,8 @@ export type ListedFailure = {
   code: string
   param: string | null
   words: string
+  /** What the provider called it; null where none was asked, or it did not say. */
+  providerRequestId: string | null
 }
 
 /** How many there were of one kind in a day (UTC), listed or not. */

@@ -10,12 +10,17 @@ const QUOTED = [/(?<=^|[\s(])'.*'(?=[\s.,;:)]|$)/gs, /".*"/gs]
 const OUTSIDE_PATH = /[^\w.[\]$-]/g
 const CONTROL = /\p{Cc}/gu
 
-/** The words for people, and the field at fault. */
-export function withoutContent({ message, options }: GatewayError): { words: string; param: string | null } {
+/** The words for people, the field at fault, and the provider's own id of the request. */
+export function withoutContent({ message, options }: GatewayError): {
+  words: string
+  param: string | null
+  providerRequestId: string | null
+} {
   const own = options.ownWords ?? unquoted(message)
   return {
     words: own.toWellFormed().replace(CONTROL, ' ').slice(0, MAX_WORDS_CHARS).toWellFormed(),
     param: options.param === undefined ? null : options.param.replace(OUTSIDE_PATH, '_').slice(0, MAX_PARAM_CHARS),
+    providerRequestId: options.providerRequestId ?? null,
   }
 }
 

@@ -26,7 +26,9 @@ test('a quotation that goes on beyond what is read is left out as well, and take
 
 test('our own words stay, and so do their apostrophes', () => {
   const message = "This model's provider can't take more than 4 stop sequences"
-  expect(withoutContent(invalidRequest(message, 'stop[4]'))).toEqual({ words: message, param: 'stop[4]' })
+  expect(withoutContent(invalidRequest(message, 'stop[4]'))).toEqual({
+    ...{ words: message, param: 'stop[4]', providerRequestId: null },
+  })
 })
 
 test.each(['request', 'unsupported', 'filtered', 'context-too-long', 'server', 'rate-limited'] as const)(

@@ -23,6 +23,8 @@ export type FoundFailure = {
   code: string
   param: string | null
   words: string
+  /** What the provider called it; null where none was asked, or it did not say. */
+  providerRequestId: string | null
 }
 
 /** All that there were of a kind; `kept` of them are in the list. */
@@ -50,7 +52,7 @@ export async function searchFailures(
   )
 }
 
-/** The one of this request id; undefined where the account has none, or it was not kept. */
+/** The one of this id, ours or else the provider's (the last with it); undefined where the account has none, or it was not kept. */
 export async function findFailure(
   database: Database,
   sight: Sight,
@@ -59,14 +61,15 @@ export async function findFailure(
 ): Promise<FoundFailure | undefined> {
   const { sql } = database
   const rows = await sql<FailureRow[]>`SELECT ${columns(sql)} FROM failed_requests
-    WHERE ${conditions(sql, sight, nowMs)} AND request_id = ${requestId}`
+    WHERE ${conditions(sql, sight, nowMs)} AND ${isCalled(sql, requestId)}
+    ${nearestFirst(sql, requestId)}`
   return await named(database, sight.accountId, rows, (own, toItem) => own.map(toItem)[0])
 }
 
-/** Whose such a request was, for operators; undefined where none was kept. */
+/** Whose the one of this id was, for operators; undefined where none was kept. */
 export async function findFailureOwner({ sql }: Database, requestId: string): Promise<string | undefined> {
   const [row] = await sql<{ account_id: string }[]>`
-    SELECT account_id FROM failed_requests WHERE request_id = ${requestId}`
+    SELECT account_id FROM failed_requests WHERE ${isCalled(sql, requestId)} ${nearestFirst(sql, requestId)}`
   return row?.account_id
 }
 
@@ -79,9 +82,18 @@ export async function sumFailures({ sql }: Database, filter: FailureFilter, nowM
   return [...rows]
 }
 
+function isCalled(sql: Sql, id: string): Fragment {
+  return sql`(request_id = ${id} OR provider_request_id = ${id})`
+}
+
+function nearestFirst(sql: Sql, id: string): Fragment {
+  return sql`ORDER BY request_id = ${id} DESC, failed_at DESC LIMIT 1`
+}
+
 function columns(sql: Sql): Fragment {
   return sql`request_id AS "requestId", key_id AS "keyId", (extract(epoch FROM failed_at) * 1000)::bigint AS "atMs",
-    format, model, status, code, param, words`
+    format, model, status, code, param, words,
+    provider_request_id AS "providerRequestId"`
 }
 
 function conditions(sql: Sql, filter: FailureFilter, nowMs: number): Fragment {

@@ -98,7 +98,7 @@ const FIRST_SERVER_STATUS = 500
 
 /** One failed request as it stands in a list: when, by which key, what for, and why it was not answered. */
 export function FailureEntry({ failure }: { failure: FailedRequest }) {
-  const { requestId, at, keyId, keyName, model, status, code, param, words } = failure
+  const { requestId, at, keyId, keyName, model, status, code, param, words, providerRequestId } = failure
   return (
     <Box component="li" px="lg" py="sm" style={{ borderTop: '1px solid var(--hairline)' }}>
       <Group justify="space-between" gap="xs">
@@ -123,6 +123,14 @@ export function FailureEntry({ failure }: { failure: FailedRequest }) {
         </Text>
         <CopyIcon label={`Request id ${requestId}`} value={requestId} isSubtle />
       </Group>
+      {providerRequestId !== null && (
+        <Group gap={4} wrap="nowrap">
+          <Text size="xs" c="dimmed" component="div" className="wrap-anywhere">
+            The provider’s id: {providerRequestId}
+          </Text>
+          <CopyIcon label={`The provider’s id ${providerRequestId}`} value={providerRequestId} isSubtle />
+        </Group>
+      )}
     </Box>
   )
 }
