@@ -256,6 +256,7 @@ describe('models', () => {
     await expectAccessible(page)
     await drawer.getByRole('link', { name: 'Try in playground' }).click()
     await page.getByRole('heading', { name: 'Playground' }).waitFor()
-    expect(await page.getByRole('combobox', { name: 'Model' }).inputValue()).toContain('svc/gamma')
+    const model = page.getByRole('combobox', { name: 'Model' })
+    await until(async () => (await model.inputValue()).includes('svc/gamma'), 'the model to be chosen')
   })
 })

@@ -136,7 +136,7 @@ describe('the usage page', () => {
       const page = await open('/dashboard/usage?range=90d', view)
       await page.getByText(String(RECORDS + 1), { exact: true }).waitFor()
       const records = page.getByRole('link', { name: /^Usage record: / })
-      expect(await records.count()).toBe(50)
+      await until(async () => (await records.count()) === 50, 'the first page of records')
       await expectAccessible(page)
       await expectNoSidewaysScroll(page)
       await page.getByRole('button', { name: 'Show more' }).click()

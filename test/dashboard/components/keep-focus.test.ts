@@ -70,7 +70,7 @@ test('from session to session, and to their heading after the last', async () =>
     await tabTo(page, dialog.getByRole('button', { name: 'End session' }))
     await page.keyboard.press('Enter')
     await dialog.waitFor({ state: 'hidden' })
-    expect(await ends.count()).toBe(left)
+    await until(async () => (await ends.count()) === left, 'the session to be gone')
     const next = left > 0 ? ends.first() : page.getByRole('heading', { name: 'Sessions' })
     await until(() => hasFocus(next), 'the focus to be beside what has gone')
   }
