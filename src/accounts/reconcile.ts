@@ -114,6 +114,26 @@ const RECORD_CHECKS: readonly Check[] = [
         IS DISTINCT FROM (days.requests, days.charges, days.output, days.bills)`,
   },
   {
+    // Of a day with more combinations of tags than have sums of their own, all of them together.
+    kind: 'tag_sum_differs',
+    statement: `
+      WITH crowded AS (SELECT DISTINCT account_id, day FROM usage_daily_tags WHERE tags = ''),
+      records AS (SELECT account_id, (settled_at AT TIME ZONE 'UTC')::date AS day, array_to_string(tags, ',') AS tags, model,
+          count(*) FILTER (WHERE kind <> 'late') AS requests, sum(cost_nano) AS charges,
+          coalesce(sum(output_tokens) FILTER (WHERE kind <> 'late'), 0) AS output
+        FROM usage_records WHERE cardinality(tags) > 0 GROUP BY 1, 2, 3, 4)
+      SELECT account_id, format('%s, %s, tags %s: %s requests over %s, summed as %s over %s', day, model, tags,
+        records.requests, records.charges, days.requests, days.charges)
+      FROM (SELECT account_id, day, CASE WHEN c IS NULL THEN tags ELSE '' END AS tags, model, sum(requests) AS requests,
+          sum(charges) AS charges, sum(output) AS output
+        FROM records LEFT JOIN crowded c USING (account_id, day) GROUP BY 1, 2, 3, 4) records
+      FULL JOIN (SELECT account_id, day, CASE WHEN c IS NULL THEN tags ELSE '' END AS tags, model, sum(requests) AS requests,
+          sum(cost_nano) AS charges, sum(output_tokens) AS output
+        FROM usage_daily_tags LEFT JOIN crowded c USING (account_id, day) WHERE NOT (${IN_ARCHIVED_MONTH}) GROUP BY 1, 2, 3, 4) days
+        USING (account_id, day, tags, model)
+      WHERE (records.requests, records.charges, records.output) IS DISTINCT FROM (days.requests, days.charges, days.output)`,
+  },
+  {
     kind: 'event_counted_twice',
     statement: `
       SELECT min(account_id), format('%s: %s records', event_id, count(*)) FROM ${ALL_RECORDS}

@@ -1,4 +1,4 @@
-/** The tables of archived usage as TypeScript sees them: months, their checkpoints, and the records that were taken out (migration 0020). */
+/** The tables of archived usage as TypeScript sees them: months, their checkpoints, and the records that were taken out (migration 0020); and of thrown-away calls. */
 import { bigint, date, index, numeric, pgTable, primaryKey, smallint, text } from 'drizzle-orm/pg-core'
 import { amount, moment, tokens } from './columns'
 import { usageColumnTypes } from './usage-columns'
@@ -43,4 +43,16 @@ export const usageCheckpoints = pgTable(
     primaryKey({ columns: [table.accountId, table.month] }),
     index('usage_checkpoints_month_index').on(table.month),
   ],
+)
+
+/** Calls that were started and abandoned, for operators. */
+export const thrownAwayDaily = pgTable(
+  'thrown_away_daily',
+  {
+    day: date('day', { mode: 'string' }).notNull(),
+    model: text('model').notNull(),
+    calls: bigint('calls', { mode: 'number' }).notNull(),
+    cost: bigint('cost_nano', { mode: 'number' }).notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.day, table.model] })],
 )

@@ -13,9 +13,9 @@ BEGIN
   END LOOP;
 END $$;
 REVOKE INSERT ON migrations FROM svc_gateway;
-REVOKE DELETE ON accounts, api_keys, usage_daily, usage_daily_members, thrown_away_daily FROM svc_gateway;
+REVOKE DELETE ON accounts, api_keys, usage_daily, usage_daily_members, usage_daily_tags, thrown_away_daily FROM svc_gateway;
 -- Reports need no credential: neither those of people nor hashes of keys.
-GRANT SELECT ON accounts, ledger_entries, credit_transfers, usage_records, usage_daily, usage_daily_members, budgets, thrown_away_daily, tier_observations, audit_entries, orders, order_events, payments, reversals, approvals,
+GRANT SELECT ON accounts, ledger_entries, credit_transfers, usage_records, usage_daily, usage_daily_members, usage_daily_tags, budgets, thrown_away_daily, tier_observations, audit_entries, orders, order_events, payments, reversals, approvals,
   dead_letters, migrations, archived_usage_records, archived_months, usage_checkpoints TO svc_reader;
 REVOKE EXECUTE ON FUNCTION ensure_usage_partitions(date, integer) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION ensure_usage_partitions(date, integer) TO svc_gateway;

@@ -48,6 +48,7 @@ import creditTransfers from './migrations/0042_credit_transfers.sql' with { type
 import endsOfSecrets from './migrations/0043_ends_of_former_secrets.sql' with { type: 'text' }
 import failuresOfThirtyDays from './migrations/0044_failures_of_thirty_days.sql' with { type: 'text' }
 import providerRequestIds from './migrations/0045_provider_request_ids.sql' with { type: 'text' }
+import usageByTags from './migrations/0046_usage_by_tags.sql' with { type: 'text' }
 
 /** One SQL file, never changed once released. `isExpansion`: it only adds, so that older gateways work on. */
 type Migration = { id: number; name: string; sql: string; isExpansion?: boolean }
@@ -103,6 +104,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { id: 43, name: 'ends_of_former_secrets', sql: endsOfSecrets, isExpansion: true },
   { id: 44, name: 'failures_of_thirty_days', sql: failuresOfThirtyDays },
   { id: 45, name: 'provider_request_ids', sql: providerRequestIds, isExpansion: true },
+  { id: 46, name: 'usage_by_tags', sql: usageByTags },
 ]
 
 type MigrateOptions = {

@@ -172,12 +172,16 @@ export const usageColumns = Object.entries(getTableColumns(usageRecords)).map(([
   return { ...definition, property, name: column.name, type: column.getSQLType(), isNullable: !column.notNull }
 })
 
+const ofDay = {
+  accountId: text('account_id').notNull(),
+  /** UTC, yyyy-mm-dd. */
+  day: date('day').notNull(),
+}
+
 export const usageDaily = pgTable(
   'usage_daily',
   {
-    accountId: text('account_id').notNull(),
-    /** UTC, yyyy-mm-dd. */
-    day: date('day').notNull(),
+    ...ofDay,
     keyId: text('key_id').notNull(),
     model: text('model').notNull(),
     requests: bigint('requests', { mode: 'number' }).notNull(),
@@ -207,14 +211,28 @@ export const usageDaily = pgTable(
 export const usageDailyMembers = pgTable(
   'usage_daily_members',
   {
-    accountId: text('account_id').notNull(),
-    /** UTC, yyyy-mm-dd. */
-    day: date('day').notNull(),
+    ...ofDay,
     memberId: text('member_id').notNull(),
     requests: bigint('requests', { mode: 'number' }).notNull(),
     cost: amount('cost_nano').notNull(),
   },
   (table) => [primaryKey({ columns: [table.accountId, table.memberId, table.day] })],
+)
+
+/** What was said by tags, by day. `tags`: all of a request, `name=value,…`; '' for what is beyond the 500 of a day. */
+export const usageDailyTags = pgTable(
+  'usage_daily_tags',
+  {
+    ...ofDay,
+    tags: text('tags').notNull(),
+    model: text('model').notNull(),
+    requests: bigint('requests', { mode: 'number' }).notNull(),
+    errors: bigint('errors', { mode: 'number' }).notNull(),
+    inputTokens: tokens('input_tokens').notNull(),
+    outputTokens: tokens('output_tokens').notNull(),
+    cost: amount('cost_nano').notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.accountId, table.day, table.tags, table.model] })],
 )
 
 /** `new_member`: what members who join are given. */
@@ -240,18 +258,6 @@ export const budgets = pgTable(
     primaryKey({ columns: [table.accountId, table.scope, table.scopeId, table.window] }),
     index('budgets_set_by_index').on(table.setBy).where(sql`set_by IS NOT NULL`),
   ],
-)
-
-/** Calls that were started and abandoned, for operators. */
-export const thrownAwayDaily = pgTable(
-  'thrown_away_daily',
-  {
-    day: date('day', { mode: 'string' }).notNull(),
-    model: text('model').notNull(),
-    calls: bigint('calls', { mode: 'number' }).notNull(),
-    cost: bigint('cost_nano', { mode: 'number' }).notNull(),
-  },
-  (table) => [primaryKey({ columns: [table.day, table.model] })],
 )
 
 /** Which idempotency keys were charged, for a day at least. */

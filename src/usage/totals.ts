@@ -1,4 +1,5 @@
 /** What a batch of usage records adds to accounts, keys and days: computed once in memory, then written as one statement each. */
+import { inputTokens } from '@/chat/usage'
 import { providerCostOf } from '@/db/usage-columns'
 import { isErrorStatus, type UsageRecord } from '@/ledger/usage-record'
 import { createBoundedMap } from '@/lib/bounded-map'
@@ -42,7 +43,19 @@ export type DayTotal = {
 /** `memberId` is never empty. */
 export type MemberTotal = { accountId: string; day: string; memberId: string; requests: number; cost: Nano }
 
-type UsageTotals = { accounts: AccountTotal[]; keys: KeyTotal[]; days: DayTotal[]; members: MemberTotal[] }
+/** `tags`: all of a request, `name=value,…`, never empty; `input` and `output` are tokens. */
+export type TagTotal = Pick<DayTotal, 'accountId' | 'day' | 'model' | 'requests' | 'errors' | 'output' | 'cost'> & {
+  tags: string
+  input: number
+}
+
+type UsageTotals = {
+  accounts: AccountTotal[]
+  keys: KeyTotal[]
+  days: DayTotal[]
+  members: MemberTotal[]
+  tags: TagTotal[]
+}
 
 /** Sums `records`. Asserts that no sum leaves the range of an amount. */
 export function totalsOf(records: readonly UsageRecord[]): UsageTotals {
@@ -50,18 +63,21 @@ export function totalsOf(records: readonly UsageRecord[]): UsageTotals {
   const keys = new Map<string, KeyTotal>()
   const days = new Map<string, DayTotal>()
   const members = new Map<string, MemberTotal>()
+  const tags = new Map<string, TagTotal>()
   for (const record of records) {
     const moment = utcDay(record.atMs)
     addToAccount(accounts, record, moment.month)
     addToKey(keys, record, moment.month)
     addToDay(days, record, moment.day)
     if (record.memberId) addToMember(members, record, record.memberId, moment.day)
+    if (record.facts.labels?.tags?.length) addToTags(tags, record, record.facts.labels.tags.join(','), moment.day)
   }
   return {
     accounts: [...accounts.values()],
     keys: [...keys.values()],
     days: [...days.values()],
     members: [...members.values()],
+    tags: [...tags.values()],
   }
 }
 
@@ -148,6 +164,20 @@ function addToMember(
   }))
   total.cost = nano(total.cost + cost)
   if (kind !== 'late') total.requests += 1
+}
+
+function addToTags(totals: Map<string, TagTotal>, record: UsageRecord, tags: string, day: string): void {
+  const { accountId, cost, kind, facts } = record
+  const { model, status, usage } = facts
+  const total = entry(totals, JSON.stringify([accountId, day, tags, model]), () => ({
+    ...{ accountId, day, tags, model, requests: 0, errors: 0, input: 0, output: 0, cost: ZERO_NANO },
+  }))
+  total.cost = nano(total.cost + cost)
+  if (kind === 'late') return
+  total.requests += 1
+  if (isErrorStatus(status)) total.errors += 1
+  total.input += inputTokens(usage)
+  total.output += usage.output
 }
 
 function entry<T>(map: Map<string, T>, key: string, create: () => T): T {

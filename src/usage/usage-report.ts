@@ -4,6 +4,7 @@ import { invalidRequest } from '@/chat/error'
 import { textArray } from '@/db/array-literal'
 import type { Database } from '@/db/client'
 import { archivedBeforeMs } from '@/db/usage-archive'
+import { OTHER_TAGS, sumsByTags } from '@/db/usage-sums/tag-sums'
 
 /** What sums may be by; `tag:NAME` is one tag's value, `tag` all tags of a request together. */
 export const DIMENSIONS = ['day', 'member', 'key', 'model', 'tag', 'app', 'provider'] as const
@@ -39,7 +40,7 @@ export type UsageReport = {
 const MAX_REPORTED = 400_000
 const MAX_GROUPS = 10_000
 
-/** One moment for all: what is booked meanwhile is in none of it. Throws `invalid_request` beyond 400,000 records or 10,000 groups. */
+/** One moment for all: what is booked meanwhile is in none of it. Throws `invalid_request` beyond 400,000 single records or 10,000 groups. */
 export function readUsageReport({ sql }: Pick<Database, 'sql'>, search: ReportSearch): Promise<UsageReport> {
   return sql.begin('ISOLATION LEVEL REPEATABLE READ READ ONLY', (transaction) => read(transaction, search))
 }
@@ -49,13 +50,15 @@ async function read(sql: TransactionSql, search: ReportSearch): Promise<UsageRep
   const isByDay = search.by.every((one) => one === 'day' || one === 'key' || one === 'model')
   const beforeMs = isByDay ? null : await archivedBeforeMs(sql)
   const liveFrom = isByDay ? undefined : dayOf(Math.max(beforeMs ?? 0, Date.parse(search.from)))
-  if (liveFrom !== undefined) await refuseTooMany(sql, search, liveFrom)
+  const isByTags = liveFrom !== undefined && (await isOfTagSums(sql, search, liveFrom))
+  if (liveFrom !== undefined && !isByTags) await refuseTooMany(sql, search, liveFrom)
+  const rowsFrom = isByTags ? tagRows : recordRows
   const rows = await sql<(UsageSums & { places: string })[]>`
     SELECT json_build_array(${list(
       sql,
       search.by.map((_, index) => place(sql, index)),
     )})::text AS places, ${SUMS(sql)}
-    FROM (${dayRows(sql, search, liveFrom)} ${liveFrom === undefined ? sql`` : sql`UNION ALL ${recordRows(sql, search, liveFrom)}`}) r
+    FROM (${dayRows(sql, search, liveFrom)} ${liveFrom === undefined ? sql`` : sql`UNION ALL ${rowsFrom(sql, search, liveFrom)}`}) r
     GROUP BY ${list(
       sql,
       search.by.map((_, index) => place(sql, index)),
@@ -90,9 +93,19 @@ async function refuseTooMany(sql: TransactionSql, search: ReportSearch, from: st
   const { requests } = await readTotal(sql, { ...search, from })
   if (requests <= MAX_REPORTED) return
   throw invalidRequest(
-    `from: ${requests} requests are more than the ${MAX_REPORTED} that one report sorts by other things than day, key and model. Choose a shorter time.`,
+    `from: ${requests} requests are more than the ${MAX_REPORTED} that one report sorts by these. By day and key, or by day, tag and model, more can be. Choose a shorter time.`,
     'from',
   )
+}
+
+/** Whether the sums by tags say it; where some of a day's tags have none of their own, single records do, unless they are too many. */
+async function isOfTagSums(sql: TransactionSql, search: ReportSearch, from: string): Promise<boolean> {
+  const { accountId, by, madeBy: person, to } = search
+  const isKnown = by.every((one) => one === 'day' || one === 'model' || one.startsWith('tag'))
+  if (!isKnown || person !== undefined) return false
+  const rest = await sql`SELECT FROM usage_daily_tags
+    WHERE account_id = ${accountId} AND day BETWEEN ${from}::text::date AND ${to}::text::date AND tags = '' LIMIT 1`
+  return rest.length === 0 || (await readTotal(sql, { ...search, from })).requests > MAX_REPORTED
 }
 
 const SUMS = (
@@ -127,6 +140,24 @@ function recordRows(sql: Reader, search: ReportSearch, from: string): Fragment {
       AND settled_at < ((${search.to}::text::date + 1)::timestamp AT TIME ZONE 'UTC') ${madeBy(sql, search)}`
 }
 
+/** The daily sums by tags, from the day `from` on. */
+function tagRows(sql: Reader, { accountId, by, to }: ReportSearch, from: string): Fragment {
+  const sumPlace = (dimension: Dimension) => {
+    if (dimension === 'day') return sql`day::text`
+    if (dimension === 'model') return sql`model`
+    const said = dimension === 'tag' ? sql`tags` : valueOfTag(sql, dimension, sql`string_to_array(tags, ',')`)
+    return sql`CASE WHEN tags = '' THEN ${OTHER_TAGS}::text ELSE ${said} END`
+  }
+  const places = by.map((one, index) => sql`${sumPlace(one)} AS ${place(sql, index)},`)
+  return sql`SELECT ${joined(sql, places)} requests, errors, output, cost, input
+    FROM ${sumsByTags(sql, { accountId, from, to })} AS days`
+}
+
+function valueOfTag(sql: Reader, dimension: Dimension, tags: Fragment): Fragment {
+  const start = `${dimension.slice('tag:'.length)}=`
+  return sql`(SELECT substr(tag, ${start.length + 1}::int) FROM unnest(${tags}) AS tag WHERE starts_with(tag, ${start}))`
+}
+
 function placeOf(sql: Reader, dimension: Dimension): Fragment {
   const columns: Partial<Record<Dimension, Fragment>> = {
     day: sql`(settled_at AT TIME ZONE 'UTC')::date::text`,
@@ -137,10 +168,7 @@ function placeOf(sql: Reader, dimension: Dimension): Fragment {
     app: sql`app`,
     provider: sql`provider`,
   }
-  const column = columns[dimension]
-  if (column) return column
-  const start = `${dimension.slice('tag:'.length)}=`
-  return sql`(SELECT substr(tag, ${start.length + 1}::int) FROM unnest(tags) AS tag WHERE starts_with(tag, ${start}))`
+  return columns[dimension] ?? valueOfTag(sql, dimension, sql`tags`)
 }
 
 function madeBy(sql: Reader, { accountId, madeBy: person }: ReportSearch): Fragment {

@@ -6,6 +6,7 @@ import type { UsageRecord } from '@/ledger/usage-record'
 import { withoutArchived } from './archived-records'
 import { noteChargedKeys } from './charged-keys'
 import { copyRecords, insertRecords } from './insert-records'
+import { moveTags } from './tag-sums'
 import { addThrownAway } from './thrown-away'
 import { type AccountTotal, type DayTotal, type KeyTotal, type MemberTotal, totalsOf } from './totals'
 import { withKeyLabels } from './with-key-labels'
@@ -43,6 +44,7 @@ async function writeOnce(sql: Sql, batch: readonly UsageRecord[], way: 'copy' | 
       moveKeys(transaction, totals.keys),
       moveDays(transaction, totals.days),
       ...(totals.members.length > 0 ? [moveMembers(transaction, totals.members)] : []),
+      ...(totals.tags.length > 0 ? [moveTags(transaction, totals.tags)] : []),
       noteChargedKeys(transaction, fresh),
       addThrownAway(transaction, fresh),
     ])

@@ -23,7 +23,11 @@ beforeEach(async () => {
   await fixture.credits.addCredit({ accountId, amount: nano(1_000), reference: 'first' })
   const late = usageRecord({ accountId, recordId: 'x:late', kind: 'late', cost: -2, held: 0, flags: ['late'] })
   const overrun = usageRecord({ accountId, cost: 50, held: 40, flags: ['overrun'], atMs: NOON_MS + 86_400_000 })
-  await writeUsageBatch(fixture.database.sql, [usageRecord({ accountId, cost: 30 }), late, overrun])
+  await writeUsageBatch(fixture.database.sql, [
+    usageRecord({ accountId, cost: 30, facts: { labels: { tags: ['team=a'] } } }),
+    late,
+    overrun,
+  ])
 })
 afterAll(() => fixture.close())
 
@@ -39,6 +43,9 @@ describe('reconcileHistory', () => {
     ['daily_sum_differs', 'records', 'DELETE FROM usage_daily'],
     ['daily_sum_differs', 'records', 'UPDATE usage_daily SET output_tokens = output_tokens + 1'],
     ['daily_sum_differs', 'records', "DELETE FROM usage_records WHERE kind = 'late'"],
+    ['tag_sum_differs', 'records', 'DELETE FROM usage_daily_tags'],
+    ['tag_sum_differs', 'records', 'UPDATE usage_daily_tags SET cost_nano = cost_nano + 1'],
+    ['tag_sum_differs', 'records', "UPDATE usage_daily_tags SET tags = 'team=b'"],
     [
       'event_counted_twice',
       'records',

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { fc } from '@test/support/property'
 import { freshDatabase } from '@test/support/stores'
+import { readSeries } from '@/console/usage-views/usage-series'
 import { connectDatabase, type Database } from '@/db/client'
 import type { UsageRecord } from '@/ledger/usage-record'
 import { type Dimension, readUsageReport } from '@/usage/usage-report'
@@ -64,10 +65,12 @@ test('of any history, by anything, it has each record once', async () => {
         const { total, rows } = await readUsageReport(database, { accountId, from, to, by })
         const within = records.filter(({ atMs }) => dayOf(atMs) >= from && dayOf(atMs) <= to)
         const groups = Map.groupBy(within, (record) => JSON.stringify(by.map((one) => placeOf(record, one))))
-        const expected = groups.entries().map(([places, group]) => [places, withoutClients(group)] as const)
+        const expected = [...groups].map(([places, group]) => [places, withoutClients(group)] as const)
         const found = rows.map(({ places, ...sums }) => [JSON.stringify(places), sums] as const)
-        expect(new Map(found)).toEqual(new Map(expected))
-        expect(found.length).toBe(groups.size)
+        // A correction by nothing alone is no row of the sums.
+        const isSomething = ([, { requests, cost }]: (typeof found)[number]) => requests !== 0 || cost !== 0
+        expect(new Map(found.filter(isSomething))).toEqual(new Map(expected.filter(isSomething)))
+        expect(new Set(found.map(([places]) => places)).size).toBe(found.length)
         expect(total).toEqual(withoutClients(within))
         expect(rows.reduce((sum, { cost }) => sum + cost, 0)).toBe(await statementOf(accountId, from, to))
       }
@@ -82,6 +85,56 @@ function withoutClients(records: UsageRecord[]) {
   const { errors, ...sums } = sumsOf(records)
   return { ...sums, errors: errors - hangUps }
 }
+
+test('sums by tags are those that a rebuild makes of the records', async () => {
+  const sums = () => database.sql`SELECT * FROM usage_daily_tags ORDER BY account_id, day, tags, model`
+  const kept = await sums()
+  expect(kept.length).toBeGreaterThan(0)
+  await database.sql`UPDATE usage_daily_tags SET requests = requests + 1`
+  await database.sql`SELECT rebuild_usage_daily_tags('1970-01-01')`
+  expect([...(await sums())]).toEqual([...kept])
+})
+
+test('a day has sums of 500 combinations of tags, and one of the rest, which is told where records are too many', async () => {
+  const { sql } = database
+  const accountId = 'acct_many_tags'
+  const tagged = (count: number, team: string) =>
+    usageRecord({ accountId, cost: 1, atMs: NOON_MS, facts: { labels: { tags: [`run=${count}`, `team=${team}`] } } })
+  const numbers = Array.from({ length: 300 }, (_, index) => index)
+  for (const team of ['a', 'b'])
+    await writeUsageBatch(
+      sql,
+      numbers.map((count) => tagged(count, team)),
+    )
+  // A combination that has its own keeps it, and one of the rest stays there.
+  await writeUsageBatch(sql, [tagged(0, 'a'), tagged(299, 'b'), usageRecord({ accountId, cost: 7, atMs: NOON_MS })])
+  const [kept] =
+    await sql`SELECT count(*) FILTER (WHERE tags <> '') AS own, sum(cost_nano) FILTER (WHERE tags = '')::bigint AS rest
+    FROM usage_daily_tags WHERE account_id = ${accountId}`
+  expect(kept).toEqual({ own: 500, rest: 101 })
+  const search = { accountId, from: dayOf(NOON_MS), to: dayOf(NOON_MS), by: ['tag:team'] as const }
+  const costs = async () => (await readUsageReport(database, search)).rows.map(({ places, cost }) => [...places, cost])
+  expect(await costs()).toEqual([
+    ['a', 301],
+    ['b', 301],
+    [null, 7],
+  ])
+  await sql`UPDATE usage_daily SET requests = requests + 400000 WHERE account_id = ${accountId}`
+  expect(await costs()).toEqual([
+    ['a', 301],
+    ['b', 200],
+    ['other tags', 101],
+    [null, 7],
+  ])
+  const { rows } = await readUsageReport(database, { ...search, by: ['tag', 'model'] })
+  expect(rows.length).toBe(502)
+  const { points } = await readSeries(database, { accountId, fromMs: 0, toMs: NOON_MS + DAY_MS }, 'tag')
+  expect(points.filter(({ group }) => !group.startsWith('run=')).map(({ group, cost }) => [group, cost])).toEqual([
+    ['', 7],
+    ['other tags', 101],
+  ])
+  await sql`DELETE FROM usage_daily WHERE account_id = ${accountId}`
+})
 
 test('of one person it has what their keys did, and it names keys and people of the account alone', async () => {
   const { sql } = database

@@ -1,5 +1,6 @@
 /** What the chart of the usage page shows: cost, requests or tokens over time, per model, key or status. */
 import type { Database } from '@/db/client'
+import { OTHER_TAGS, sumsByTags } from '@/db/usage-sums/tag-sums'
 import { CLIENT_CLOSED_STATUS } from '@/ledger/usage-record'
 import { boundedScan, livePart, MAX_SUMMED } from './live-records'
 import { readKeyNames, readMemberNames } from './names'
@@ -74,6 +75,8 @@ async function readRows(database: Database, filter: UsageFilter, group: SeriesGr
   if (group === 'model' || group === 'key') {
     return { rows: await groupDays(database, filter, group), isComplete: true, archivedBeforeMs: null }
   }
+  if (group === 'tag' && filter.keyId === undefined && filter.madeBy === undefined)
+    return await groupTags(database, filter)
   if (group !== 'status') return await groupRecords(database, filter, group, step)
   const { filter: live, archivedBeforeMs } = await livePart(database, filter)
   const [all, bad] = await Promise.all([
@@ -99,6 +102,20 @@ async function groupDays(
       AND ${keyAndModelCondition(sql, filter)}
     GROUP BY 1, 2 ORDER BY 1, 2`
   return [...rows]
+}
+
+async function groupTags(database: Database, asked: UsageFilter): Promise<Rows> {
+  const { filter, archivedBeforeMs } = await livePart(database, asked)
+  const { sql } = database
+  const { accountId, fromMs, toMs, model } = filter
+  const days = { accountId, from: utcDayOf(fromMs), to: utcDayOf(toMs - 1) }
+  const rows = await sql<PointRow[]>`
+    SELECT (day - '1970-01-01'::date)::bigint AS bucket,
+      CASE WHEN tags = '' THEN ${OTHER_TAGS}::text ELSE coalesce(replace(tags, ',', ', '), '') END AS label,
+      sum(requests)::bigint AS requests, sum(input + output)::bigint AS tokens, sum(cost)::bigint AS cost
+    FROM ${sumsByTags(sql, days)} AS days ${model === undefined ? sql`` : sql`WHERE model = ${model}`}
+    GROUP BY 1, 2 ORDER BY 1, 2`
+  return { rows: [...rows], isComplete: true, archivedBeforeMs }
 }
 
 async function groupRecords(

@@ -1,0 +1,35 @@
+/** The daily sums by all tags of a request together: what reports and charts read of them. */
+import type { PendingQuery, Row, Sql, TransactionSql } from 'postgres'
+
+/** Combinations of tags that have sums of their own, of an account in a day. */
+export const MAX_DAILY_TAGS = 500
+
+/** How the rest of a day is called; no tag and no value of one has a blank. */
+export const OTHER_TAGS = 'other tags'
+
+type Days = {
+  accountId: string
+  /** Days, yyyy-mm-dd, UTC, both included. */
+  from: string
+  to: string
+}
+
+/**
+ * Rows with `day`, `tags` (the rest of a day is ''; null where nothing was said), `model`, `requests`, `errors`, `input`, `output` (tokens)
+ * and `cost` (nano-USD), which together are the account's daily sums.
+ */
+export function sumsByTags(sql: Sql | TransactionSql, { accountId, from, to }: Days): PendingQuery<Row[]> {
+  const within = sql`account_id = ${accountId} AND day BETWEEN ${from}::text::date AND ${to}::text::date`
+  return sql`(
+    SELECT day, tags, model, requests, errors, input_tokens::bigint AS input, output_tokens::bigint AS output, cost_nano::bigint AS cost
+      FROM usage_daily_tags WHERE ${within}
+    UNION ALL
+    SELECT day, NULL, model, sum(requests), sum(errors), sum(input), sum(output), sum(cost)
+      FROM (SELECT day, model, requests, errors, output_tokens::bigint AS output, cost_nano::bigint AS cost,
+          (uncached_tokens + cache_read_tokens + cache_write_5m_tokens + cache_write_1h_tokens)::bigint AS input
+        FROM usage_daily WHERE ${within}
+        UNION ALL
+        SELECT day, model, -requests, -errors, -output_tokens::bigint, -cost_nano::bigint, -input_tokens::bigint
+        FROM usage_daily_tags WHERE ${within}) AS untagged
+      GROUP BY day, model HAVING sum(requests) <> 0 OR sum(cost) <> 0)`
+}
