@@ -6,6 +6,7 @@ import type { Ledger } from '@/ledger/ledger'
 import type { AccountState, AccountStatus } from '@/ledger/outcomes'
 import { randomId } from '@/lib/ids'
 import { type ChangedBy, OPERATOR, recordAudit } from './audit'
+import { isKept } from './email-addresses'
 import { inOrder, lockAccount } from './in-order'
 
 export type Account = AccountState & { name: string; email: string; createdAt: Date }
@@ -86,11 +87,12 @@ async function writeStatus(
   })
 }
 
-/** Inserts an empty, active account, also inside a transaction, and returns its id; undefined where the address is taken. */
+/** Inserts an empty, active account, also inside a transaction, and returns its id; undefined where the address is taken, or kept for somebody. */
 export async function insertAccount(
   db: Database['db'] | Transaction,
   { email, name }: NewAccount,
 ): Promise<string | undefined> {
+  if (await isKept(db, email)) return undefined
   const [row] = await db
     .insert(accounts)
     .values({ id: randomId('acct'), email, name })

@@ -1,10 +1,20 @@
 /** What an operator changes of how people sign in. A change signs the person out everywhere. */
 import { eq } from 'drizzle-orm'
 import type { AuditDetails } from '@/db/administration-schema'
-import { credentials, sessions, twoFactors, type UserRole, users, verifications } from '@/db/auth-schema'
+import {
+  addressChanges,
+  credentials,
+  sessions,
+  twoFactors,
+  type UserRole,
+  users,
+  verifications,
+} from '@/db/auth-schema'
 import type { Database, Transaction } from '@/db/client'
 import { randomId } from '@/lib/ids'
 import { type ChangedBy, OPERATOR, recordAudit } from './audit'
+import { giveAddress, isAddressViolation, isTaken, lockPerson, release, voidPending } from './email-addresses'
+import { maskedAddress } from './mails/address-templates'
 import { writeMails } from './mails/outbox'
 import { hashPassword, verifyPassword } from './passwords'
 import { ensureAccount, nameOf, passwordCredential } from './users'
@@ -24,6 +34,8 @@ export async function upsertAdministrator(
   const password = isSame ? undefined : await hashPassword(newPassword)
   await database.db.transaction(async (transaction) => {
     const before = await lockUser(transaction, email)
+    // What the operator says comes before what is kept for somebody.
+    if (!before) await release(transaction, email)
     const isTakenOver = before !== undefined && (before.role !== 'admin' || !before.emailVerified)
     if (isTakenOver) await removeSecondFactor(transaction, before.id)
     if (before && (isTakenOver || password !== undefined)) await signOutEverywhere(transaction, before.id)
@@ -57,6 +69,37 @@ export async function setPassword(
     await writeMails(transaction, { kind: 'password_changed', facts: byOperator() }, [user.email])
     return {}
   })
+}
+
+/** Gives somebody another address, which the operator knows to be theirs. Sessions and links end, of earlier changes of the address as well. */
+export async function setEmail(
+  { db }: Database,
+  address: string,
+  newAddress: string,
+  by: ChangedBy = OPERATOR,
+): Promise<'done' | 'unknown_user' | 'email_taken'> {
+  const email = newAddress.toLowerCase()
+  const [named] = await db.select({ id: users.id }).from(users).where(eq(users.email, address.toLowerCase()))
+  if (!named) return 'unknown_user'
+  try {
+    return await db.transaction(async (transaction) => {
+      const user = await lockPerson(transaction, named.id)
+      if (user?.email !== address.toLowerCase()) return 'unknown_user'
+      if (await isTaken(transaction, email, user.id)) return 'email_taken'
+      await giveAddress(transaction, user, email)
+      await signOutEverywhere(transaction, user.id)
+      await transaction.delete(addressChanges).where(eq(addressChanges.userId, user.id))
+      const facts = { after: maskedAddress(email), undoDays: 0, ...byOperator() }
+      await writeMails(transaction, { kind: 'address_changed', facts }, [user.email])
+      const details = { before: user.email, after: email }
+      const { id: subject, accountId } = user
+      await recordAudit(transaction, { ...by, action: 'user.set_email', subject, accountId, details })
+      return 'done'
+    })
+  } catch (error) {
+    if (isAddressViolation(error)) return 'email_taken'
+    throw error
+  }
 }
 
 /** Takes a lost authenticator app away: the next sign-in asks for the password only. Sessions and links end. */
@@ -162,4 +205,5 @@ async function removeSecondFactor(transaction: Transaction, userId: string): Pro
 async function signOutEverywhere(transaction: Transaction, userId: string): Promise<void> {
   await transaction.delete(sessions).where(eq(sessions.userId, userId))
   await transaction.delete(verifications).where(eq(verifications.value, userId))
+  await voidPending(transaction, userId)
 }

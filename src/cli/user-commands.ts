@@ -1,5 +1,5 @@
 /** Operator commands for people who log in, to find and to change them. Their passwords come from standard input. */
-import { accountOfNobodyElse, resetTotp, setDisabled, setPassword, setRole } from '@/accounts/operator-access'
+import { accountOfNobodyElse, resetTotp, setDisabled, setEmail, setPassword, setRole } from '@/accounts/operator-access'
 import { createUser } from '@/accounts/users'
 import { searchUsers } from '@/console/administration/user-search'
 import { type Command, type CommandResult, OPERAND, operand, optional, required, type Values } from './command'
@@ -38,6 +38,21 @@ export const USER_COMMANDS: readonly Command[] = [
       const email = readEmail(values, 'email')
       const password = await readPassword(surroundings, [email])
       return async ({ database, by }) => told(email, await setPassword(database, email, password, by))
+    },
+  },
+  {
+    words: 'user set-email',
+    help: 'gives somebody another address to sign in by, tells the former one, and ends all their sessions and links',
+    options: { email: EMAIL, to: required('E', 'the new one') },
+    prepare(values) {
+      const email = readEmail(values, 'email')
+      const to = readEmail(values, 'to')
+      return async ({ database, by }) => {
+        const outcome = await setEmail(database, email, to, by)
+        if (outcome === 'email_taken')
+          return fail(`the address ${to} is in use, or kept for somebody who had it until lately`)
+        return told(email, outcome, { to })
+      }
     },
   },
   {

@@ -91,6 +91,12 @@ export const PAGES: readonly PageRoute[] = [
   page('/verify-email', 'public', () =>
     import('./pages/sign-in/verify-email-page').then((module) => module.VerifyEmailPage),
   ),
+  page('/confirm-address', 'public', () =>
+    import('./pages/sign-in/confirm-address-page').then((module) => module.ConfirmAddressPage),
+  ),
+  page('/undo-address', 'public', () =>
+    import('./pages/sign-in/undo-address-page').then((module) => module.UndoAddressPage),
+  ),
 ]
 
 function page(path: string, audience: PageRoute['audience'], load: () => Promise<ComponentType>): PageRoute {

@@ -1,4 +1,4 @@
-/** The tables of people as TypeScript sees them: sign-in (migration 0003) and memberships and invitations (0026, 0033); properties have the names that Better Auth asks for. */
+/** The tables of people as TypeScript sees them: sign-in (migration 0003), memberships and invitations (0026, 0033) and changes of addresses (0047); properties have the names that Better Auth asks for. */
 import { sql } from 'drizzle-orm'
 import { boolean, index, integer, pgTable, primaryKey, text, unique, uniqueIndex } from 'drizzle-orm/pg-core'
 import { moment } from './columns'
@@ -131,6 +131,32 @@ export const twoFactors = pgTable('two_factors', {
   failedVerificationCount: integer('failed_verification_count').notNull().default(0),
   lockedUntil: moment('locked_until'),
 })
+
+/** Changes of the address by which a person signs in; those of which nothing can come any more go with the next one. */
+export const addressChanges = pgTable(
+  'address_changes',
+  {
+    id: text('id').primaryKey(),
+    userId: text('user_id').notNull(),
+    /** In lower case, as `oldEmail`. */
+    newEmail: text('new_email').notNull(),
+    /** SHA-256, in hexadecimal, of the token in the mail to the new address; `undoHash` likewise of the one to the old. */
+    confirmHash: text('confirm_hash').notNull().unique(),
+    confirmUntil: moment('confirm_until').notNull(),
+    /** null while it waits. */
+    confirmedAt: moment('confirmed_at'),
+    /** Kept from others until `undoUntil`; null while the change waits. */
+    oldEmail: text('old_email'),
+    /** null where it can't be undone, or was. */
+    undoHash: text('undo_hash').unique(),
+    undoUntil: moment('undo_until'),
+  },
+  (table) => [
+    uniqueIndex('address_changes_pending_key').on(table.userId).where(sql`confirmed_at IS NULL`),
+    index('address_changes_user_index').on(table.userId),
+    index('address_changes_kept_index').on(table.oldEmail).where(sql`undo_hash IS NOT NULL`),
+  ],
+)
 
 /** One row at most. */
 export const signInSecret = pgTable('sign_in_secret', {

@@ -49,6 +49,7 @@ import endsOfSecrets from './migrations/0043_ends_of_former_secrets.sql' with { 
 import failuresOfThirtyDays from './migrations/0044_failures_of_thirty_days.sql' with { type: 'text' }
 import providerRequestIds from './migrations/0045_provider_request_ids.sql' with { type: 'text' }
 import usageByTags from './migrations/0046_usage_by_tags.sql' with { type: 'text' }
+import addressChanges from './migrations/0047_address_changes.sql' with { type: 'text' }
 
 /** One SQL file, never changed once released. `isExpansion`: it only adds, so that older gateways work on. */
 type Migration = { id: number; name: string; sql: string; isExpansion?: boolean }
@@ -105,6 +106,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { id: 44, name: 'failures_of_thirty_days', sql: failuresOfThirtyDays },
   { id: 45, name: 'provider_request_ids', sql: providerRequestIds, isExpansion: true },
   { id: 46, name: 'usage_by_tags', sql: usageByTags },
+  { id: 47, name: 'address_changes', sql: addressChanges, isExpansion: true },
 ]
 
 type MigrateOptions = {

@@ -70,6 +70,30 @@ describe('a password on standard input', () => {
   })
 })
 
+describe('somebody who gets another address', () => {
+  test('signs in by it from then on, and the former one is told; an address that is in use stays whose it is', async () => {
+    const [email, to] = ['before@example.test', 'after@example.test']
+    const { json } = await run(['user', 'create', '--email', email], stores, 'a horse on a battery')
+    const { sql } = fixture.database
+    const userId = String(json.userId)
+    await sql`INSERT INTO sessions (id, token, user_id, expires_at)
+      VALUES ('sess_before', 'hash of before', ${userId}, now() + interval '1 day')`
+    expect((await succeed(`user set-email --email ${email} --to ${to.toUpperCase()}`)).json).toMatchObject({ email })
+    const [user] = await sql`SELECT users.email, accounts.email AS account_email FROM users
+      JOIN accounts ON accounts.id = account_id WHERE users.id = ${userId}`
+    expect(user).toEqual({ email: to, account_email: to })
+    expect(await sql`SELECT 1 FROM sessions WHERE user_id = ${userId}`).toHaveLength(0)
+    expect(await sql`SELECT 1 FROM mails WHERE recipient = ${email} AND kind = 'address_changed'`).toHaveLength(1)
+    expect(await run(['user', 'set-email', '--email', email, '--to', 'x@example.test'], stores)).toMatchObject({
+      ...{ code: 1, stderr: expect.stringContaining(`no user with the address ${email}`) },
+    })
+    await run(['user', 'create', '--email', email], stores, 'a horse on a battery')
+    expect(await run(['user', 'set-email', '--email', to, '--to', email], stores)).toMatchObject({
+      ...{ code: 1, stderr: expect.stringContaining(`the address ${email} is in use`) },
+    })
+  })
+})
+
 describe('somebody who is disabled', () => {
   const email = 'gone@example.test'
 
@@ -129,6 +153,8 @@ test('every command that touches money, keys, people or limits leaves one audit 
   await run(['user', 'set-password', '--email', 'audited@example.test'], stores, 'another horse entirely')
   await succeed('user reset-2fa --email audited@example.test')
   await succeed('user set-role --email audited@example.test --role admin')
+  await succeed('user set-email --email audited@example.test --to renamed@example.test')
+  await succeed('user set-email --email renamed@example.test --to audited@example.test')
   await succeed('user disable --email audited@example.test')
   await succeed('user enable --email audited@example.test')
   await succeed('ledger rebuild')
@@ -137,7 +163,7 @@ test('every command that touches money, keys, people or limits leaves one audit 
     ...['account.create', 'credit.add', 'account.suspend', 'account.activate', 'account.limits'],
     ...['key.create', 'key.deactivate', 'key.activate', 'key.delete'],
     ...['user.create', 'user.set_password', 'user.reset_totp', 'user.set_role'],
-    ...['user.disable', 'user.enable', 'ledger.rebuild'],
+    ...['user.set_email', 'user.set_email', 'user.disable', 'user.enable', 'ledger.rebuild'],
   ])
   for (const entry of made) {
     expect(entry.actor_email).toBe('operator')

@@ -179,6 +179,8 @@ describe('every page', () => {
     ['/dashboard/forgot-password', 'Forgot your password?'],
     ['/dashboard/reset-password#token=abcdefghijk', 'Choose a new password'],
     ['/dashboard/verify-email#token=abcdefghijk', 'Confirm your address'],
+    ['/dashboard/confirm-address#token=abcdefghijk', 'Confirm your new address'],
+    ['/dashboard/undo-address#token=abcdefghijk', 'Put this address back?'],
     ['/dashboard/leaked-key', 'Found a key in public?'],
     ['/dashboard/leaked-key/off#token=abcdefghijk', 'Switch the key off?'],
     ['/dashboard/settings', 'Settings'],

@@ -31,6 +31,14 @@ export function withoutLinks(name: string): string {
   return text.replace(/\s+/g, ' ').trim().slice(0, MAX_NAME_CHARS)
 }
 
+/** When (ISO 8601) and from which network address something was done. */
+export function whenAndWhere(at: string, address: string): [string, string][] {
+  return [
+    ['When', momentText(at)],
+    ['From address', address],
+  ]
+}
+
 /** A moment (ISO 8601) as people read it, in UTC. */
 export function momentText(iso: string): string {
   return `${iso.slice(0, 10)} ${iso.slice(11, 16)} UTC`

@@ -2,8 +2,9 @@
 import type { OptionalKind } from '@/db/alert-schema'
 import type { MailFacts } from '@/db/mail-schema'
 import { browserName } from '@/lib/browsers/browser-name'
+import { ADDRESS_TEMPLATES } from './address-templates'
 import { ALERT_TEMPLATES } from './alert-templates'
-import { type Block, type MailContent, momentText, type Template, withoutLinks } from './content'
+import { type Block, type MailContent, type Template, whenAndWhere, withoutLinks } from './content'
 import { SCHEDULED_TEMPLATES } from './scheduled-templates'
 
 const DAY_HOURS = 24
@@ -20,6 +21,7 @@ const NOT_EXPECTED =
 const TEMPLATES = {
   ...ALERT_TEMPLATES,
   ...SCHEDULED_TEMPLATES,
+  ...ADDRESS_TEMPLATES,
   /** To somebody who has signed up. */
   verify_email: template(DAY_HOURS, () => ({
     subject: 'Confirm your e-mail address',
@@ -241,13 +243,6 @@ function ofAccount<Facts extends MailFacts>(write: (facts: Facts) => MailContent
 
 function withEnd({ subject, blocks }: MailContent, more: readonly Block[]): MailContent {
   return { subject, blocks: [...blocks, ...more] }
-}
-
-function whenAndWhere(at: string, address: string): [string, string][] {
-  return [
-    ['When', momentText(at)],
-    ['From address', address],
-  ]
 }
 
 export type MailKind = keyof typeof TEMPLATES

@@ -51,6 +51,11 @@ export function invalidLink(): GatewayError {
   })
 }
 
+/** Nothing can be mailed; `instead` says what to do. */
+export function mailNotConfigured(instead: string): GatewayError {
+  return new GatewayError('forbidden', `This service sends no mail. ${instead}`, { code: 'mail_not_configured' })
+}
+
 /** The address belongs to somebody else. */
 export function emailTaken(): GatewayError {
   return new GatewayError('conflict', 'This e-mail address is in use already. Sign in instead.', {
@@ -97,7 +102,8 @@ function notAsExpected(message: string): GatewayError {
   return new GatewayError('invalid_request', 'A field has a form that is not possible here.')
 }
 
-function invalidEmail(): GatewayError {
+/** No address that a mail could be sent to. */
+export function invalidEmail(): GatewayError {
   return new GatewayError('invalid_request', 'This is not an e-mail address.', {
     code: 'invalid_email',
     param: 'email',

@@ -8,13 +8,12 @@ import { hashKey, isManagementKey, isWellFormedKey } from '@/accounts/key-text'
 import type { MailDesk } from '@/accounts/mails/outbox'
 import { mayDo } from '@/accounts/members/permissions'
 import { addressesOf, nameOf } from '@/accounts/members/tell-members'
-import { GatewayError } from '@/chat/error'
 import { ACCOUNT_ROLES } from '@/db/auth-schema'
 import type { Database, Transaction } from '@/db/client'
 import { leakedKeys } from '@/db/management-schema'
 import { randomBase62, sha256Hex } from '@/lib/ids'
 import { alwaysAtLeast } from './at-least'
-import { invalidLink } from './failure'
+import { invalidLink, mailNotConfigured } from './failure'
 import { keyReportsFrom, tokensFrom } from './limits'
 import type { AuthParts } from './parts'
 import { originOf } from './record'
@@ -42,11 +41,7 @@ export async function reportLeakedKey(
   service: string,
   text: string,
 ): Promise<void> {
-  if (!mails) {
-    throw new GatewayError('forbidden', 'This service sends no mail. Tell its operator of the key.', {
-      code: 'mail_not_configured',
-    })
-  }
+  if (!mails) throw mailNotConfigured('Tell its operator of the key.')
   await throttle.attempt(...keyReportsFrom(visitor.address))
   await alwaysAtLeast(ANSWER_MS, async () => {
     const isManagement = isManagementKey(text, service)

@@ -66,6 +66,22 @@ export const resendsOf = (invitationId: string): Limit => ({
   seconds: HOURS,
 })
 
+/** Mails that confirm another address, which one person asks for. */
+export const addressMailsBy = (userId: string): Limit => ({
+  name: 'address-mail',
+  subject: userId,
+  max: 5,
+  seconds: HOURS,
+})
+
+/** The same to one address, whoever asks. */
+export const addressMailsTo = (email: string): Limit => ({
+  name: 'address-mail-to',
+  subject: email.toLowerCase(),
+  max: 5,
+  seconds: HOURS,
+})
+
 export const tokensFrom = (address: string): Limit[] => fromNetwork(address, 'token', 30, 10 * MINUTES)
 
 /** Keys that one address says were found in public, and that all say together: an answer costs a look-up, and may cost mails. */

@@ -4,7 +4,7 @@ import { inOwnLine } from '@/accounts/passwords'
 import { GatewayError } from '@/chat/error'
 import { users } from '@/db/auth-schema'
 import { alwaysAtLeast } from './at-least'
-import { invalidLink, wrongPassword } from './failure'
+import { invalidLink, mailNotConfigured, wrongPassword } from './failure'
 import { confirmationsBy, KNOWN_SECONDS, pairOf, tokensFrom } from './limits'
 import { type Answer, type AuthParts, ask } from './parts'
 import { checkNewPassword } from './profile'
@@ -38,7 +38,7 @@ export async function changePassword(
     throw isWrong ? wrongPassword('currentPassword') : error
   })
   await parts.throttle.forgive(confirmationsBy(viewer.userId))
-  await voidTokens(parts, viewer.userId)
+  await voidTokens(parts.database.db, viewer.userId)
   await record(parts, visitor, viewer, 'user.change_password')
   return { body: null, cookies }
 }
@@ -46,11 +46,7 @@ export async function changePassword(
 /** Mails a link to choose a new password; the answer is the same for an address that nobody has. */
 export async function forgotPassword(parts: AuthParts, visitor: Visitor, address: string): Promise<void> {
   const { mails } = parts
-  if (!mails) {
-    throw new GatewayError('forbidden', 'This service sends no mail. Ask its operator for a new password.', {
-      code: 'mail_not_configured',
-    })
-  }
+  if (!mails) throw mailNotConfigured('Ask its operator for a new password.')
   const email = address.toLowerCase()
   await countMail(parts.throttle, visitor.address, email)
   await alwaysAtLeast(ANSWER_MS, async () => {
@@ -74,7 +70,7 @@ export async function resetPassword(
   if (!user) throw invalidLink()
   checkNewPassword(input.newPassword, [user.email, user.name], 'newPassword')
   await ask(parts, (library) => library.api.resetPassword({ body: input, returnHeaders: true }))
-  await voidTokens(parts, user.id)
+  await voidTokens(parts.database.db, user.id)
   await markVerified(parts, user.id)
   await record(
     parts,

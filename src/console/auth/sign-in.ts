@@ -176,7 +176,7 @@ async function tellOfNewDevice(
 const MAX_BROWSER_CHARS = 300
 
 /** From now on the address and the browser are known. Returns the cookie that says so. */
-async function rememberVisitor(
+export async function rememberVisitor(
   { throttle, publicUrl }: Pick<AuthParts, 'throttle' | 'publicUrl'>,
   visitor: Visitor,
   email: string,

@@ -1,5 +1,7 @@
 /** Creating an account, and proving that its address is one's own. */
 import { eq, sql } from 'drizzle-orm'
+import { isKept } from '@/accounts/email-addresses'
+import { writeMails } from '@/accounts/mails/outbox'
 import { verifyPassword } from '@/accounts/passwords'
 import { ensureAccount } from '@/accounts/users'
 import { GatewayError } from '@/chat/error'
@@ -94,6 +96,13 @@ async function signUpUnverified(parts: AuthParts, visitor: Visitor, person: NewP
   const { db } = parts.database
   await countMail(parts.throttle, visitor.address, person.email)
   const [existing] = await db.select().from(users).where(eq(users.email, person.email))
+  const sent: Answer<SignUpResult> = { body: { status: 'verification_sent' }, cookies: [] }
+  if (!existing && (await isKept(db, person.email))) {
+    const { origin } = new URL(visitor.request.url)
+    await writeMails(db, { kind: 'address_in_use', facts: {} }, [person.email], { origin })
+    parts.mails?.hurry()
+    return sent
+  }
   const { body } = await ask(parts, (library) => callSignUp(library, visitor, person))
   if (existing) {
     const token = await createToken(parts, 'reset-password', existing.id)
@@ -101,7 +110,7 @@ async function signUpUnverified(parts: AuthParts, visitor: Visitor, person: NewP
   } else {
     await sendVerification(parts, visitor, { id: body.user.id, email: person.email })
   }
-  return { body: { status: 'verification_sent' }, cookies: [] }
+  return sent
 }
 
 async function signUpAtOnce(parts: AuthParts, visitor: Visitor, person: NewPerson): Promise<Answer<SignUpResult>> {

@@ -1,6 +1,8 @@
 /** Tokens in mails: 190 bits, kept as a hash only, good once and for a while. */
 import { eq } from 'drizzle-orm'
+import { voidPending } from '@/accounts/email-addresses'
 import { verifications } from '@/db/auth-schema'
+import type { Database, Transaction } from '@/db/client'
 import { randomBase62 } from '@/lib/ids'
 import type { AuthParts } from './parts'
 
@@ -29,9 +31,13 @@ export async function readToken(parts: AuthParts, purpose: TokenPurpose, token: 
   return found && found.expiresAt > new Date() ? found.value : undefined
 }
 
-/** Voids every link and every half-finished sign-in of a person: what was sent before a new password must not outlive it. */
-export async function voidTokens({ database }: Pick<AuthParts, 'database'>, userId: string): Promise<void> {
-  await database.db.delete(verifications).where(eq(verifications.value, userId))
+/**
+ * Voids every half-finished sign-in of a person, and every link but those that put an earlier address back: what was sent before a new
+ * password or address must not outlive it.
+ */
+export async function voidTokens(db: Database['db'] | Transaction, userId: string): Promise<void> {
+  await db.delete(verifications).where(eq(verifications.value, userId))
+  await voidPending(db, userId)
 }
 
 /** Uses a token up, and says whether it was still good. */

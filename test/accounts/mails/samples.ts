@@ -62,6 +62,10 @@ const BY_KIND: { [Kind in NewMail['kind']]: Extract<NewMail, { kind: Kind }>['fa
   export_daily: { ...PERIOD, to: PERIOD.from, isOwn: 0 },
   export_weekly: { ...PERIOD, isOwn: 1 },
   export_monthly: { ...PERIOD, isOwn: 0 },
+  confirm_address: {},
+  address_in_use: {},
+  address_changed: { ...WHERE, after: 'a***@example.test', undoDays: 7 },
+  address_put_back: WHERE,
   idle_reversal: { reversal: 'chargeback', amount: '12.50', currency: 'EUR', undoes: 'tr_7', hasOrder: 0 },
 }
 

@@ -1,5 +1,6 @@
 /** The mails: where their links lead, that no name becomes a link or markup, and that their words keep what the tokens promise. */
 import { describe, expect, test } from 'bun:test'
+import { maskedAddress } from '@/accounts/mails/address-templates'
 import { type RenderedMail, renderMail } from '@/accounts/mails/render'
 import { contentOf, MAIL_KINDS, type NewMail } from '@/accounts/mails/templates'
 import { escapeHtml } from '@/lib/html/escape'
@@ -37,6 +38,7 @@ describe('a mail', () => {
     ['verify_email', '24 hours'],
     ['reset_password', 'one hour'],
     ['already_registered', 'one hour'],
+    ['confirm_address', '24 hours'],
   ] as const)('%s says how long its link works', (kind, time) => {
     const { text, html } = render({ kind, facts: {} }, { token: 'abc' })
     expect(text).toContain(time)
@@ -94,8 +96,25 @@ describe('a mail', () => {
   })
 
   test('says nothing of the person beyond the address it is sent to, where a stranger may have asked for it', () => {
-    for (const kind of ['verify_email', 'reset_password', 'already_registered'] as const)
+    for (const kind of [
+      'verify_email',
+      'reset_password',
+      'already_registered',
+      'confirm_address',
+      'address_in_use',
+    ] as const)
       expect(Object.keys(SAMPLES.find((sample) => sample.kind === kind)?.facts ?? { none: 1 })).toEqual([])
+  })
+
+  test('of a changed address says how it is undone, where that is possible, and not what the new one is', () => {
+    const facts = { address: '203.0.113.7', at: '2026-03-01T10:20:30.000Z', after: maskedAddress('ada@new.example') }
+    const undone = render({ kind: 'address_changed', facts: { ...facts, undoDays: 7 } }, { token: 'abc' })
+    expect(undone.link).toBe('https://pay.example.test/base/dashboard/undo-address#token=abc')
+    for (const part of [undone.text, undone.html])
+      for (const words of ['a***@new.example', 'within 7 days', '203.0.113.7']) expect(part).toContain(words)
+    const final = render({ kind: 'address_changed', facts: { ...facts, undoDays: 0 } })
+    expect(final.text).not.toContain('undo')
+    expect(final.text).toContain('tell the operator')
   })
 
   test('that can be turned off says where', () => {

@@ -2,7 +2,7 @@
 import { eq } from 'drizzle-orm'
 import { inOwnLine, verifyPassword } from '@/accounts/passwords'
 import { GatewayError } from '@/chat/error'
-import { wrongPassword } from '@/console/auth/failure'
+import { wrongCode, wrongPassword } from '@/console/auth/failure'
 import { confirmationsBy } from '@/console/auth/limits'
 import { type AuthParts, ask } from '@/console/auth/parts'
 import { record } from '@/console/auth/record'
@@ -22,6 +22,22 @@ export async function stepUp(parts: AuthParts, visitor: Visitor, viewer: Viewer,
   await parts.throttle.forgive(confirmationsBy(viewer.userId))
   await parts.database.db.update(sessions).set({ provedAt: new Date() }).where(eq(sessions.id, viewer.sessionId))
   await record(parts, visitor, viewer, 'user.step_up')
+}
+
+/** By the password, then by the second step where there is one. Throws `wrong_password`, `wrong_code` or `too_many_attempts`. */
+export async function proveByAll(
+  parts: AuthParts,
+  visitor: Visitor,
+  viewer: Viewer,
+  { password, code }: { password: string; code?: string },
+): Promise<void> {
+  await parts.throttle.attempt(confirmationsBy(viewer.userId))
+  await proveByPassword(parts, viewer, password)
+  if (viewer.isTotpEnabled) {
+    if (code === undefined) throw wrongCode()
+    await proveBySecondStep(parts, visitor, viewer, code)
+  }
+  await parts.throttle.forgive(confirmationsBy(viewer.userId))
 }
 
 /** By a code of the authenticator app; where it has another form, by a backup code, which is used up. Throws `wrong_code`. */
@@ -44,7 +60,11 @@ export async function proveBySecondStep(
 const APP_CODE = /^\d{6}$/
 
 /** By the password. Throws `wrong_password`. */
-export async function proveByPassword({ database }: AuthParts, { userId }: Viewer, password: string): Promise<void> {
+export async function proveByPassword(
+  { database }: AuthParts,
+  { userId }: Pick<Viewer, 'userId'>,
+  password: string,
+): Promise<void> {
   const [credential] = await database.db.select().from(credentials).where(eq(credentials.userId, userId))
   const isRight = credential?.password
     ? await inOwnLine(() => verifyPassword(password, credential.password ?? ''))

@@ -8,6 +8,7 @@ import { finishSignIn, signIn, signOut } from '@/console/auth/sign-in'
 import { resendVerification, signUp, verifyEmail } from '@/console/auth/sign-up'
 import { guard } from '@/console/http/guard'
 import { exactly } from '@/console/http/wire'
+import { addressRoutes } from './address-routes'
 import { DONE_BODY, SESSION_PREFIX, type SessionDeps, visitorOf, withCookies } from './context'
 import { passwordRoutes } from './password-routes'
 import {
@@ -33,6 +34,7 @@ export function sessionRoutes(deps: SessionDeps) {
     .use(verificationRoutes(deps))
     .use(passwordRoutes(deps))
     .use(settingsRoutes(deps))
+    .use(addressRoutes(deps))
 }
 
 function accessRoutes(deps: SessionDeps) {

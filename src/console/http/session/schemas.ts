@@ -49,12 +49,26 @@ export const BackupCode = Type.String({
   description: 'One of the backup codes. Each works once.',
 })
 
+const EitherCode = Type.Union([TotpCode, BackupCode], {
+  description: 'A code of the authenticator app, or a backup code, which is used up.',
+})
+
+/** An address, and what proves who asks for it. */
+export const NewAddress = exactly({
+  email: Email,
+  password: Password,
+  code: Type.Optional(EitherCode),
+})
+
 /** What proves both steps of signing in at once. */
 export const BothSteps = exactly({
   password: Password,
-  code: Type.Union([TotpCode, BackupCode], {
-    description: 'A code of the authenticator app, or a backup code, which is used up.',
-  }),
+  code: EitherCode,
+})
+
+export const PendingAddress = Type.Object({
+  email: Type.String(),
+  expiresAt: Type.String({ format: 'date-time', description: 'When the link in the mail ends.' }),
 })
 
 export const Done = Type.Object({ done: Type.Literal(true) })

@@ -1,4 +1,4 @@
-/** The part of the settings with the person's name and address. */
+/** The part of the settings with the person's name. */
 import { TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { answer, api } from '@/dashboard/client'
@@ -9,7 +9,7 @@ import { Section } from '@/dashboard/components/section'
 import { queryClient } from '@/dashboard/query'
 import { VIEWER_KEY } from '@/dashboard/session'
 
-type ProfileSectionProps = { viewer: { name: string; email: string; isEmailVerified: boolean } }
+type ProfileSectionProps = { viewer: { name: string } }
 
 export function ProfileSection({ viewer }: ProfileSectionProps) {
   const form = useForm({
@@ -31,13 +31,6 @@ export function ProfileSection({ viewer }: ProfileSectionProps) {
         maw={FORM_WIDTH}
       >
         <TextInput label="Name" autoComplete="name" maxLength={100} {...form.getInputProps('name')} />
-        <TextInput
-          label="E-mail address"
-          description={viewer.isEmailVerified ? 'Confirmed.' : undefined}
-          value={viewer.email}
-          readOnly
-          variant="filled"
-        />
       </PlainForm>
     </Section>
   )

@@ -5,6 +5,7 @@ import { Page } from '@/dashboard/components/page'
 import { Loaded } from '@/dashboard/components/states/loaded'
 import { useViewer } from '@/dashboard/session'
 import { AddressesSection } from './addresses-section'
+import { EmailSection } from './email-section'
 import { KeyPolicySection } from './key-policy-section'
 import { PasswordSection } from './password-section'
 import { ProfileSection } from './profile-section'
@@ -22,6 +23,7 @@ export function SettingsPage() {
           viewer && (
             <>
               <ProfileSection viewer={viewer} />
+              <EmailSection viewer={viewer} />
               <PasswordSection email={viewer.email} />
               <TotpSection isEnabled={viewer.isTotpEnabled} isAdministrator={viewer.role === 'admin'} />
               <SessionsSection />

@@ -14,7 +14,11 @@ import { checkPasswordLength } from './rules'
 import { BrokenLink, SignInForm } from './sign-in-form'
 
 export function ResetPasswordPage() {
-  const token = useMailedToken()
+  return <ChoosePassword token={useMailedToken()} />
+}
+
+/** The same for a token that is at hand. */
+export function ChoosePassword({ token, description }: { token: string; description?: string }) {
   const [isDone, setDone] = useState(false)
   if (isDone) {
     return (
@@ -26,7 +30,11 @@ export function ResetPasswordPage() {
     )
   }
   return (
-    <PublicFrame title="Choose a new password" footer={<TextLink href="/sign-in">Back to sign in</TextLink>}>
+    <PublicFrame
+      title="Choose a new password"
+      description={description}
+      footer={<TextLink href="/sign-in">Back to sign in</TextLink>}
+    >
       {token === '' ? <ResetLinkBroken /> : <ResetForm token={token} onDone={() => setDone(true)} />}
     </PublicFrame>
   )

@@ -44,6 +44,8 @@ async function answerTo(path: string, body: object): Promise<{ status: number; e
 const BODIES: [path: string, rest: object, status: number][] = [
   [`${SESSION}/password/reset`, { newPassword: 'a horse on a battery' }, 400],
   [`${SESSION}/email/verify`, { password: 'a horse on a battery' }, 400],
+  [`${SESSION}/address/confirm`, { password: 'a horse on a battery' }, 400],
+  [`${SESSION}/address/undo`, {}, 400],
   ['/dashboard/api/invitations/show', {}, 410],
   ['/dashboard/api/invitations/accept', {}, 410],
   ['/dashboard/api/invitations/decline', {}, 410],

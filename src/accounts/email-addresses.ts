@@ -1,0 +1,84 @@
+/** The addresses by which people sign in: who has one, for whom one is kept, and giving a person another. */
+import { and, eq, gt, inArray, sql } from 'drizzle-orm'
+import { alertOptOuts } from '@/db/alert-schema'
+import { addressChanges, memberships, users } from '@/db/auth-schema'
+import type { Database, Transaction } from '@/db/client'
+import { isUniqueViolation } from '@/db/failure'
+import { findRow } from '@/db/find-row'
+import { accounts } from '@/db/schema'
+
+type User = typeof users.$inferSelect
+
+/** The person's row, with those of the accounts that they own, which nobody else changes until the transaction ends. */
+export async function lockPerson(transaction: Transaction, userId: string): Promise<User | undefined> {
+  // Accounts first, as all who lock both.
+  await transaction
+    .select({ id: accounts.id })
+    .from(accounts)
+    .where(inArray(accounts.id, ownedBy(transaction, userId)))
+    .orderBy(accounts.id)
+    .for('no key update')
+  const [user] = await transaction.select().from(users).where(eq(users.id, userId)).for('update')
+  return user
+}
+
+/** Whether `email`, in lower case, is somebody else's, of an account that is not the person's, or kept for somebody else. */
+export async function isTaken(db: Database['db'] | Transaction, email: string, userId: string): Promise<boolean> {
+  const [row] = await db.execute<{ isTaken: boolean }>(sql`
+    SELECT EXISTS (SELECT FROM users WHERE email = ${email} AND id <> ${userId})
+      OR EXISTS (SELECT FROM accounts WHERE lower(email) = ${email} AND kind = 'personal'
+        AND id NOT IN (SELECT account_id FROM memberships WHERE user_id = ${userId} AND role = 'owner'))
+      OR EXISTS (SELECT FROM address_changes WHERE old_email = ${email} AND undo_until > now() AND user_id <> ${userId})
+      AS "isTaken"`)
+  return row?.isTaken === true
+}
+
+/** Whether `email`, in any case, is kept for somebody who may put it back. */
+export async function isKept(db: Database['db'] | Transaction, email: string): Promise<boolean> {
+  const isLive = and(eq(addressChanges.oldEmail, email.toLowerCase()), gt(addressChanges.undoUntil, sql`now()`))
+  return (await findRow(db, addressChanges, isLive)) !== undefined
+}
+
+/** Keeps `email`, in lower case, for nobody any more: its change can't be undone from then on. */
+export async function release(transaction: Transaction, email: string): Promise<void> {
+  await transaction.delete(addressChanges).where(eq(addressChanges.oldEmail, email))
+}
+
+/** Voids the person's change that waits for its confirmation, if there is one. */
+export async function voidPending(db: Database['db'] | Transaction, userId: string): Promise<void> {
+  const isPending = sql`${addressChanges.confirmedAt} IS NULL`
+  await db.delete(addressChanges).where(and(eq(addressChanges.userId, userId), isPending))
+}
+
+/**
+ * Makes `email` the confirmed address of the person, who is locked, and of the accounts that had their former one. Alerts that they turned off
+ * stay off. Throws a violation that `isAddressViolation` knows where somebody else has taken it at this moment.
+ */
+export async function giveAddress(transaction: Transaction, user: Pick<User, 'id' | 'email'>, email: string) {
+  await transaction
+    .update(users)
+    .set({ email, emailVerified: true, updatedAt: new Date() })
+    .where(eq(users.id, user.id))
+  const isTheirs = inArray(accounts.id, ownedBy(transaction, user.id))
+  await transaction
+    .update(accounts)
+    .set({ email })
+    .where(and(eq(sql`lower(${accounts.email})`, user.email), isTheirs))
+  const choices = transaction
+    .select({ accountId: alertOptOuts.accountId, email: sql<string>`${email}`.as('email'), kind: alertOptOuts.kind })
+    .from(alertOptOuts)
+    .where(eq(alertOptOuts.email, user.email))
+  await transaction.insert(alertOptOuts).select(choices).onConflictDoNothing()
+}
+
+/** Whether `error` says that an address was taken by somebody else first. */
+export function isAddressViolation(error: unknown): boolean {
+  return isUniqueViolation(error, 'users_email_key') || isUniqueViolation(error, 'accounts_email_key')
+}
+
+function ownedBy(transaction: Transaction, userId: string) {
+  return transaction
+    .select({ id: memberships.accountId })
+    .from(memberships)
+    .where(and(eq(memberships.userId, userId), eq(memberships.role, 'owner')))
+}

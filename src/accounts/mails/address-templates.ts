@@ -1,0 +1,94 @@
+/** The mails of a change of the address by which somebody signs in. They cannot be turned off. */
+import { type Block, type Template, whenAndWhere } from './content'
+
+const DAY_HOURS = 24
+
+/** How long the link to the new address works. */
+export const CONFIRM_HOURS = DAY_HOURS
+/** How long the link to the old one does. */
+export const UNDO_DAYS = 7
+
+type Where = { address: string; at: string }
+
+/** `undoDays`: 0 where there is no link. */
+type Change = Where & { after: string; undoDays: number }
+
+const confirmAddress: Template<Record<string, never>> = {
+  hours: CONFIRM_HOURS,
+  write: () => ({
+    subject: 'Confirm your new e-mail address',
+    blocks: [
+      { text: 'Somebody, probably you, wants to sign in by this address from now on. Confirm that it is yours:' },
+      { button: 'Confirm the address', page: 'confirm-address' },
+      {
+        text: `The link is valid for ${CONFIRM_HOURS} hours, works once, and asks for your password. If it was not you, ignore this mail: nothing has changed.`,
+      },
+    ],
+  }),
+}
+
+const addressInUse: Template<Record<string, never>> = {
+  hours: UNDO_DAYS * DAY_HOURS,
+  write: () => ({
+    subject: 'This address is in use already',
+    blocks: [
+      {
+        text: 'Somebody, probably you, has tried to sign in by this address in the future, which is in use already, or was until lately and is kept for its person. Nothing has changed.',
+      },
+      { text: 'Sign in with it, or choose another address:' },
+      { button: 'Sign in', page: 'sign-in' },
+    ],
+  }),
+}
+
+const addressChanged: Template<Change> = {
+  hours: UNDO_DAYS * DAY_HOURS,
+  write: ({ after, undoDays, address, at }) => ({
+    subject: 'Your e-mail address was changed',
+    blocks: [
+      { text: `You sign in by ${after} from now on. This mail goes to the address of before.` },
+      { rows: whenAndWhere(at, address) },
+      ...(undoDays === 0 ? TELL_OPERATOR : undoWithin(undoDays)),
+    ],
+  }),
+}
+
+const addressPutBack: Template<Where> = {
+  hours: UNDO_DAYS * DAY_HOURS,
+  write: ({ address, at }) => ({
+    subject: 'The change of an e-mail address was undone',
+    blocks: [
+      {
+        text: 'A person who signed in by this address signs in by an earlier one again: the link in the mail to that one was used. All sessions were ended.',
+      },
+      { rows: whenAndWhere(at, address) },
+      ...TELL_OPERATOR,
+    ],
+  }),
+}
+
+const TELL_OPERATOR: Block[] = [{ text: 'If you did not expect this, tell the operator of this service.' }]
+
+function undoWithin(days: number): Block[] {
+  return [
+    { text: 'If it was not you, put this address back. That ends all sessions, and you choose a new password:' },
+    { button: 'Put this address back', page: 'undo-address' },
+    { text: `The link works once, within ${days} days, without a sign-in.` },
+  ]
+}
+
+export const ADDRESS_TEMPLATES = {
+  /** To an address that somebody wants to sign in by. */
+  confirm_address: confirmAddress,
+  /** To the same, where it is somebody else's; also where somebody signs up with it that is kept. */
+  address_in_use: addressInUse,
+  /** To the address of before. */
+  address_changed: addressChanged,
+  /** To the address of a change that was undone. */
+  address_put_back: addressPutBack,
+}
+
+/** An address of which its owner knows which it is, and nobody else all of it. */
+export function maskedAddress(email: string): string {
+  return `${email.slice(0, 1)}***${email.slice(email.lastIndexOf('@'))}`
+}

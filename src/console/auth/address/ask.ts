@@ -1,0 +1,111 @@
+/** Asking for another address to sign in by: a link is mailed to it, and until that is used nothing changes. */
+import { and, eq, gt, isNull, lte, or, sql } from 'drizzle-orm'
+import { isTaken, voidPending } from '@/accounts/email-addresses'
+import { CONFIRM_HOURS } from '@/accounts/mails/address-templates'
+import { type MailDesk, writeMails } from '@/accounts/mails/outbox'
+import { GatewayError } from '@/chat/error'
+import { alwaysAtLeast } from '@/console/auth/at-least'
+import { invalidEmail, mailNotConfigured } from '@/console/auth/failure'
+import { addressMailsBy, addressMailsTo } from '@/console/auth/limits'
+import type { AuthParts } from '@/console/auth/parts'
+import { proveByAll } from '@/console/auth/totp/step-up'
+import type { Viewer } from '@/console/auth/viewer'
+import { linkFor, type Visitor } from '@/console/auth/visitor'
+import { addressChanges, users } from '@/db/auth-schema'
+import { findRow } from '@/db/find-row'
+import { randomBase62, randomId, sha256Hex } from '@/lib/ids'
+
+export type PendingAddress = { email: string; expiresAt: Date }
+
+/** 190 bits. */
+export const TOKEN_LENGTH = 32
+const HOUR_MS = 3_600_000
+/** Longer than the work, so that its time says nothing of whether the address is somebody's. */
+const ANSWER_MS = 300
+
+/** What signing in takes for an address: one of another form would lock its person out. */
+const SIGN_IN_ADDRESS = /^(?:[\w'+-]+\.)*[\w'+-]*[\w+-]@(?:[a-z0-9][a-z0-9-]*\.)+[a-z]{2,}$/
+
+/** The address that waits for its confirmation. */
+export async function readPending(
+  { database: { db } }: Pick<AuthParts, 'database'>,
+  { userId }: Pick<Viewer, 'userId'>,
+): Promise<PendingAddress | undefined> {
+  const isPending = and(eq(addressChanges.userId, userId), isNull(addressChanges.confirmedAt))
+  const row = await findRow(db, addressChanges, and(isPending, gt(addressChanges.confirmUntil, sql`now()`)))
+  return row && { email: row.newEmail, expiresAt: row.confirmUntil }
+}
+
+/**
+ * Mails the link, in the place of an earlier one. The answer is the same for an address that is somebody else's, who gets a mail that says so.
+ * Throws `same_address`, `invalid_email`, what a wrong proof throws, `too_many_attempts` and `mail_not_configured`.
+ */
+export async function askForAddress(
+  parts: AuthParts,
+  visitor: Visitor,
+  viewer: Viewer,
+  { email: address, ...proof }: { email: string; password: string; code?: string },
+): Promise<PendingAddress> {
+  const mails = deskOf(parts)
+  const email = address.toLowerCase()
+  if (!SIGN_IN_ADDRESS.test(email)) throw invalidEmail()
+  if (email === viewer.email) {
+    const options = { code: 'same_address', param: 'email' }
+    throw new GatewayError('conflict', 'This is your address already.', options)
+  }
+  await proveByAll(parts, visitor, viewer, proof)
+  return await sendLink(parts, mails, visitor, viewer, email)
+}
+
+/** Mails another link to the address that waits, in the place of the last. */
+export async function askAgain(parts: AuthParts, visitor: Visitor, viewer: Viewer): Promise<PendingAddress> {
+  const mails = deskOf(parts)
+  const pending = await readPending(parts, viewer)
+  if (!pending) throw new GatewayError('not_found', 'No address waits for its confirmation. Enter it again.')
+  return await sendLink(parts, mails, visitor, viewer, pending.email)
+}
+
+/** Voids the link that was mailed. */
+export async function cancelChange({ database }: AuthParts, { userId }: Viewer): Promise<void> {
+  await voidPending(database.db, userId)
+}
+
+/** Throws `mail_not_configured`. */
+export function deskOf({ mails }: Pick<AuthParts, 'mails'>): MailDesk {
+  if (!mails) throw mailNotConfigured('Ask its operator to change the address.')
+  return mails
+}
+
+async function sendLink(
+  { throttle, database }: AuthParts,
+  mails: MailDesk,
+  visitor: Visitor,
+  { userId }: Viewer,
+  email: string,
+): Promise<PendingAddress> {
+  await throttle.attempt(addressMailsBy(userId), addressMailsTo(email))
+  const token = randomBase62(TOKEN_LENGTH)
+  const expiresAt = new Date(Date.now() + CONFIRM_HOURS * HOUR_MS)
+  return await alwaysAtLeast(ANSWER_MS, async () => {
+    await database.db.transaction(async (transaction) => {
+      // Of two that come at once the second waits, and replaces the first.
+      await transaction.select({ id: users.id }).from(users).where(eq(users.id, userId)).for('update')
+      const isOver = or(isNull(addressChanges.undoUntil), lte(addressChanges.undoUntil, sql`now()`))
+      await transaction.delete(addressChanges).where(and(eq(addressChanges.userId, userId), isOver))
+      const row = {
+        id: randomId('chg'),
+        userId,
+        newEmail: email,
+        confirmHash: sha256Hex(token),
+        confirmUntil: expiresAt,
+      }
+      await transaction.insert(addressChanges).values(row)
+      const link = linkFor(visitor, token)
+      if (await isTaken(transaction, email, userId))
+        await writeMails(transaction, { kind: 'address_in_use', facts: {} }, [email], { origin: link.origin })
+      else await mails.post(transaction, email, { kind: 'confirm_address', facts: {} }, link)
+    })
+    mails.hurry()
+    return { email, expiresAt }
+  })
+}

@@ -1,0 +1,172 @@
+/** Asking for another address: what it takes, that nothing changes yet, and that nobody learns whose an address is. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { PASSWORD, refusalOf, visitorWith } from '@test/console/auth/desk'
+import { expectAtLeast } from '@test/support/at-least'
+import { totpCode } from '@test/support/totp'
+import { askAgain, askForAddress, cancelChange, readPending } from '@/console/auth/address/ask'
+import { confirmAddress } from '@/console/auth/address/confirm'
+import { changePassword } from '@/console/auth/password-reset'
+import { signIn } from '@/console/auth/sign-in'
+import { confirmTotp, enableTotp } from '@/console/auth/totp/second-factor'
+import { freshEmail, type Office, openOffice, type Somebody } from './office'
+
+setDefaultTimeout(300_000)
+
+const TOO_MANY = { kind: 'rate_limited', code: 'too_many_attempts' }
+const INVALID_LINK = { kind: 'invalid_request', code: 'invalid_link', param: 'token' }
+const NOTHING = 'nothing was refused'
+const ANSWER_MS = 300
+
+let office: Office
+
+beforeAll(async () => {
+  office = await openOffice()
+})
+afterAll(() => office.close())
+
+const ask = ({ visitor, viewer }: Somebody, email: string, password = PASSWORD, code?: string) =>
+  askForAddress(office.parts, visitor, viewer, { email, password, ...(code !== undefined && { code }) })
+
+const confirm = (token: string) => confirmAddress(office.parts, visitorWith(), { token, password: PASSWORD })
+
+describe('asking for another address', () => {
+  test('takes the password, another address than the own, and one by which one can sign in', async () => {
+    const ada = await office.somebody()
+    const email = freshEmail()
+    const wrong = { kind: 'invalid_request', code: 'wrong_password', param: 'password' }
+    expect(await refusalOf(ask(ada, email, 'wrong'))).toEqual(wrong)
+    const same = { kind: 'conflict', code: 'same_address', param: 'email' }
+    expect(await refusalOf(ask(ada, ada.email.toUpperCase()))).toEqual(same)
+    const invalid = { kind: 'invalid_request', code: 'invalid_email', param: 'email' }
+    expect(await refusalOf(ask(ada, 'ada@localhost'))).toEqual(invalid)
+    expect(await readPending(office.parts, ada.viewer)).toBeUndefined()
+    expect(await office.mailsTo(email)).toEqual([])
+  })
+
+  test.each([
+    'a@b.co',
+    "o'neil+x_y-z@mail.example.test",
+    'a.b.c@ex-ample.test',
+    '.a@example.test',
+    'a..b@example.test',
+    'a.@example.test',
+    'a@-example.test',
+    'a@example',
+    'a@example.t1',
+    'a b@example.test',
+    'ü@example.test',
+    'a@exämple.test',
+    '"a"@example.test',
+    'a@b@example.test',
+    'a#b@example.test',
+    "'@example.test",
+  ])('takes %s where signing in does', async (email) => {
+    const visitor = visitorWith()
+    const known = await refusalOf(signIn(office.parts, visitor, { email, password: PASSWORD }))
+    const isRefused = JSON.stringify(known).includes('invalid_email')
+    const ada = await office.somebody()
+    const outcome = await refusalOf(ask(ada, email, 'wrong'))
+    expect(outcome).toMatchObject({ code: isRefused ? 'invalid_email' : 'wrong_password' })
+  })
+
+  test('takes a code where signing in does, and each code once', async () => {
+    const ada = await office.somebody()
+    const { secret, backupCodes } = await enableTotp(office.parts, ada.visitor, ada.viewer, PASSWORD)
+    const { cookies } = await confirmTotp(office.parts, ada.visitor, ada.viewer, totpCode(secret))
+    const visitor = visitorWith(cookies, ada.visitor.address)
+    const viewer = await office.identifyViewer(visitor.request)
+    if (!viewer) throw new Error('the session was not replaced')
+    const proven = { ...ada, visitor, viewer }
+    const wrongCode = { kind: 'invalid_request', code: 'wrong_code', param: 'code' }
+    expect(await refusalOf(ask(proven, freshEmail()))).toEqual(wrongCode)
+    expect(await refusalOf(ask(proven, freshEmail(), PASSWORD, '000000'))).toEqual(wrongCode)
+    expect(await refusalOf(ask(proven, freshEmail(), PASSWORD, totpCode(secret, 1)))).toBe(NOTHING)
+    expect(await refusalOf(ask(proven, freshEmail(), PASSWORD, totpCode(secret, 1)))).toEqual(wrongCode)
+    expect(await refusalOf(ask(proven, freshEmail(), PASSWORD, backupCodes[0]))).toBe(NOTHING)
+  })
+
+  test('is not the place where the password is guessed', async () => {
+    const ada = await office.somebody()
+    for (let guess = 0; guess < 10; guess++) await refusalOf(ask(ada, freshEmail(), 'wrong'))
+    expect(await refusalOf(ask(ada, freshEmail()))).toEqual(TOO_MANY)
+  })
+
+  test('changes nothing until the link is used, which is kept as a hash', async () => {
+    const ada = await office.somebody()
+    const { email, token } = await office.ask(ada)
+    expect(await office.addressOf(ada.viewer.userId)).toBe(ada.email)
+    expect(await readPending(office.parts, ada.viewer)).toMatchObject({ email })
+    const kept = JSON.stringify(await office.parts.database.sql`SELECT * FROM address_changes`)
+    expect(kept).not.toContain(token)
+    expect((await signIn(office.parts, visitorWith(), { email: ada.email, password: PASSWORD })).body.status).toBe(
+      'signed_in',
+    )
+  })
+
+  test('is answered alike, and after the same time, for an address that is somebody else’s, who is mailed so', async () => {
+    const [ada, bob] = [await office.somebody(), await office.somebody()]
+    const free = freshEmail()
+    for (const email of [free, bob.email.toUpperCase()]) {
+      const answer = await expectAtLeast(ANSWER_MS, () => ask(ada, email))
+      expect(answer).toEqual({ email: email.toLowerCase(), expiresAt: expect.any(Date) })
+      expect(await readPending(office.parts, ada.viewer)).toEqual(answer)
+    }
+    expect(await office.mailsTo(free)).toEqual(['confirm_address'])
+    expect(await office.mailsTo(bob.email)).toEqual(['address_in_use'])
+  })
+
+  test('finds an address in use that an operator has made an account for', async () => {
+    const ada = await office.somebody()
+    const email = freshEmail()
+    await office.parts.database.sql`INSERT INTO accounts (id, name, email) VALUES (${email}, 'Reserved', ${email})`
+    await ask(ada, email)
+    expect(await office.mailsTo(email)).toEqual(['address_in_use'])
+  })
+
+  test('again, or for another address, voids the link of before; so do cancelling, and a new password', async () => {
+    const ada = await office.somebody()
+    const first = await office.ask(ada)
+    await askAgain(office.parts, ada.visitor, ada.viewer)
+    expect(await refusalOf(confirm(first.token))).toEqual(INVALID_LINK)
+    const second = await office.ask(ada)
+    const third = await office.ask(ada)
+    expect(await refusalOf(confirm(second.token))).toEqual(INVALID_LINK)
+    await cancelChange(office.parts, ada.viewer)
+    expect(await readPending(office.parts, ada.viewer)).toBeUndefined()
+    expect(await refusalOf(askAgain(office.parts, ada.visitor, ada.viewer))).toMatchObject({ kind: 'not_found' })
+    expect(await refusalOf(confirm(third.token))).toEqual(INVALID_LINK)
+    const fourth = await office.ask(ada)
+    const input = { currentPassword: PASSWORD, newPassword: 'another horse, another battery' }
+    await changePassword(office.parts, ada.visitor, ada.viewer, input)
+    const late = confirmAddress(office.parts, visitorWith(), { token: fourth.token, password: input.newPassword })
+    expect(await refusalOf(late)).toEqual(INVALID_LINK)
+    expect(await office.addressOf(ada.viewer.userId)).toBe(ada.email)
+  })
+
+  test('twice at once leaves one link that works', async () => {
+    const ada = await office.somebody()
+    const emails = [freshEmail(), freshEmail()]
+    await Promise.all(emails.map((email) => ask(ada, email)))
+    const tokens = await Promise.all(emails.map((email) => office.tokenTo(email, 'confirm-address')))
+    const outcomes = [await refusalOf(confirm(tokens[0] ?? '')), await refusalOf(confirm(tokens[1] ?? ''))]
+    expect(outcomes.filter((outcome) => outcome === NOTHING)).toHaveLength(1)
+    expect(outcomes.filter((outcome) => outcome !== NOTHING)).toEqual([INVALID_LINK])
+  })
+
+  test('mails a person five links an hour, and an address five, whoever asks', async () => {
+    const ada = await office.somebody()
+    for (let mail = 0; mail < 5; mail++) expect(await refusalOf(ask(ada, freshEmail()))).toBe(NOTHING)
+    expect(await refusalOf(askAgain(office.parts, ada.visitor, ada.viewer))).toEqual(TOO_MANY)
+    const email = freshEmail()
+    for (let mail = 0; mail < 5; mail++) expect(await refusalOf(ask(await office.somebody(), email))).toBe(NOTHING)
+    expect(await refusalOf(ask(await office.somebody(), email))).toEqual(TOO_MANY)
+    expect(await office.mailsTo(email)).toHaveLength(5)
+  })
+
+  test('where no mail can be sent is told so', async () => {
+    const { visitor, viewer } = await office.somebody()
+    const input = { email: freshEmail(), password: PASSWORD }
+    const outcome = await refusalOf(askForAddress({ ...office.parts, mails: undefined }, visitor, viewer, input))
+    expect(outcome).toEqual({ kind: 'forbidden', code: 'mail_not_configured' })
+  })
+})

@@ -1,0 +1,182 @@
+/** Putting an earlier address back: for seven days, once, whatever came after it; and the address is nobody else's until then. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { PASSWORD, refusalOf, visitorWith } from '@test/console/auth/desk'
+import { insertAccount } from '@/accounts/accounts'
+import { setEmail, upsertAdministrator } from '@/accounts/operator-access'
+import { createUser } from '@/accounts/users'
+import { askForAddress } from '@/console/auth/address/ask'
+import { confirmAddress } from '@/console/auth/address/confirm'
+import { undoAddress } from '@/console/auth/address/undo'
+import { resetPassword } from '@/console/auth/password-reset'
+import { signIn } from '@/console/auth/sign-in'
+import { signUp } from '@/console/auth/sign-up'
+import { freshEmail, type Office, openOffice, type Somebody } from './office'
+
+setDefaultTimeout(300_000)
+
+const INVALID_LINK = { kind: 'invalid_request', code: 'invalid_link', param: 'token' }
+const NOTHING = 'nothing was refused'
+const NEW_PASSWORD = 'another horse, another battery'
+
+let office: Office
+
+beforeAll(async () => {
+  office = await openOffice()
+})
+afterAll(() => office.close())
+
+const undo = (token: string) => undoAddress(office.parts, visitorWith(), token)
+const confirm = (token: string) => confirmAddress(office.parts, visitorWith(), { token, password: PASSWORD })
+const enter = (email: string, password: string) => signIn(office.parts, visitorWith(), { email, password })
+/** The same person, who has another address by now. */
+const at = (who: Somebody, email: string): Somebody => ({ ...who, viewer: { ...who.viewer, email } })
+
+describe('undoing a change of address', () => {
+  test('puts the former one back without a sign-in, ends sessions and password, and leads to a new one', async () => {
+    const ada = await office.somebody()
+    const { userId, ownAccountId } = ada.viewer
+    const { email, undo: token } = await office.change(ada)
+    const { cookies } = await enter(email, PASSWORD)
+    const resetToken = await undo(token)
+    const { sql } = office.parts.database
+    expect(await office.addressOf(userId)).toBe(ada.email)
+    expect([...(await sql`SELECT email FROM accounts WHERE id = ${ownAccountId}`)]).toEqual([{ email: ada.email }])
+    expect(await office.identifyViewer(visitorWith(cookies).request)).toBeUndefined()
+    expect(await refusalOf(enter(ada.email, PASSWORD))).toMatchObject({ code: 'wrong_credentials' })
+    await resetPassword(office.parts, visitorWith(), { token: resetToken, newPassword: NEW_PASSWORD })
+    expect((await enter(ada.email, NEW_PASSWORD)).body.status).toBe('signed_in')
+    expect(await office.mailsTo(email)).toEqual(['confirm_address', 'address_put_back'])
+    const [entry] =
+      await sql`SELECT account_id, details FROM audit_entries WHERE action = 'user.undo_email' AND subject = ${userId}`
+    expect(entry).toEqual({ account_id: ownAccountId, details: { before: email, after: ada.email } })
+  })
+
+  test('is refused alike the second time, after seven days, and with a link that never was', async () => {
+    const { sql } = office.parts.database
+    const used = await office.change(await office.somebody())
+    await undo(used.undo)
+    const ada = await office.somebody()
+    const late = await office.change(ada)
+    const [row] = await sql<{ days: number }[]>`
+      SELECT extract(epoch FROM undo_until - confirmed_at) / 86400 AS days FROM address_changes WHERE user_id = ${ada.viewer.userId}`
+    expect(Number(row?.days)).toBeCloseTo(7, 2)
+    await sql`UPDATE address_changes SET undo_until = now() WHERE user_id = ${ada.viewer.userId}`
+    for (const token of [used.undo, late.undo, 'x'.repeat(32), ''])
+      expect(await refusalOf(undo(token))).toEqual(INVALID_LINK)
+    expect(await office.addressOf(ada.viewer.userId)).toBe(late.email)
+  })
+
+  test('works after another change in between, whose own link is void then', async () => {
+    const ada = await office.somebody()
+    const first = await office.change(ada)
+    const second = await office.change(ada)
+    expect(await office.addressOf(ada.viewer.userId)).toBe(second.email)
+    await undo(first.undo)
+    expect(await office.addressOf(ada.viewer.userId)).toBe(ada.email)
+    expect(await refusalOf(undo(second.undo))).toEqual(INVALID_LINK)
+  })
+
+  test('of the later of two changes leaves the earlier one to be undone', async () => {
+    const ada = await office.somebody()
+    const first = await office.change(ada)
+    const second = await office.change(ada)
+    await undo(second.undo)
+    expect(await office.addressOf(ada.viewer.userId)).toBe(first.email)
+    await undo(first.undo)
+    expect(await office.addressOf(ada.viewer.userId)).toBe(ada.email)
+  })
+
+  test('and confirming another change, at once, end at the former address', async () => {
+    const ada = await office.somebody()
+    const first = await office.change(ada)
+    const next = await office.ask(at(ada, first.email))
+    const outcomes = await Promise.all([refusalOf(undo(first.undo)), refusalOf(confirm(next.token))])
+    expect(outcomes[0]).toBe(NOTHING)
+    expect(await office.addressOf(ada.viewer.userId)).toBe(ada.email)
+    expect(await refusalOf(confirm(next.token))).toEqual(INVALID_LINK)
+  })
+
+  test('twice at once happens once', async () => {
+    const { undo: token } = await office.change(await office.somebody())
+    const outcomes = await Promise.all([1, 2, 3].map(() => refusalOf(undo(token))))
+    expect(outcomes.filter((outcome) => outcome === NOTHING)).toHaveLength(1)
+    expect(outcomes.filter((outcome) => outcome !== NOTHING)).toEqual([INVALID_LINK, INVALID_LINK])
+  })
+
+  test('is not offered to an address that its person left for a former one, and that one is not undone either', async () => {
+    const ada = await office.somebody()
+    const away = await office.change(ada)
+    const back = await office.ask(at(ada, away.email), ada.email)
+    await confirm(back.token)
+    expect(await office.addressOf(ada.viewer.userId)).toBe(ada.email)
+    expect(await office.mailsTo(away.email)).toEqual(['confirm_address', 'address_changed'])
+    const mail = office.server.mails.filter(({ to }) => to === away.email).map(({ text }) => text)
+    expect(mail.join()).not.toContain('undo-address')
+    expect(await refusalOf(undo(away.undo))).toEqual(INVALID_LINK)
+  })
+
+  test('is over once the operator has set the address', async () => {
+    const ada = await office.somebody()
+    const { email, undo: token } = await office.change(ada)
+    const given = freshEmail()
+    expect(await setEmail(office.parts.database, email, given)).toBe('done')
+    expect(await refusalOf(undo(token))).toEqual(INVALID_LINK)
+    expect(await office.addressOf(ada.viewer.userId)).toBe(given)
+  })
+})
+
+describe('for seven days the former address', () => {
+  test('is nobody else’s: not by sign-up, nor by a change, nor as an operator’s user or account', async () => {
+    const { parts } = office
+    const ada = await office.somebody()
+    const change = await office.change(ada)
+    const newcomer = { name: 'Eve', email: ada.email, password: PASSWORD }
+    expect((await signUp(parts, visitorWith(), newcomer)).body).toEqual({ status: 'verification_sent' })
+    const eve = await office.somebody()
+    await askForAddress(parts, eve.visitor, eve.viewer, { email: ada.email, password: PASSWORD })
+    expect(await office.mailsTo(ada.email)).toEqual(['address_changed', 'address_in_use', 'address_in_use'])
+    expect(await createUser(parts.database, { email: ada.email, password: PASSWORD })).toEqual({ kind: 'email_taken' })
+    expect(await insertAccount(parts.database.db, { email: ada.email.toUpperCase(), name: 'Eve' })).toBeUndefined()
+    expect(await setEmail(parts.database, eve.email, ada.email)).toBe('email_taken')
+    const open = { ...parts, requiresVerification: false }
+    expect(await refusalOf(signUp(open, visitorWith(), newcomer))).toMatchObject({ code: 'email_taken' })
+    expect(await parts.database.sql`SELECT FROM users WHERE email = ${ada.email}`).toHaveLength(0)
+    await undo(change.undo)
+    expect(await office.addressOf(ada.viewer.userId)).toBe(ada.email)
+  })
+
+  test('is not taken by whoever signs up at the moment at which it is left', async () => {
+    const { parts } = office
+    for (let round = 0; round < 5; round++) {
+      const ada = await office.somebody()
+      const { email, token } = await office.ask(ada)
+      const person = { email: ada.email, password: PASSWORD }
+      const [left, ...taken] = await Promise.all([
+        refusalOf(confirm(token)),
+        ...[1, 2, 3].map(() => createUser(parts.database, person)),
+      ])
+      expect(left).toBe(NOTHING)
+      expect(taken).toEqual(Array(3).fill({ kind: 'email_taken' }))
+      expect(await office.addressOf(ada.viewer.userId)).toBe(email)
+    }
+  })
+
+  test('is free afterwards', async () => {
+    const { sql } = office.parts.database
+    const ada = await office.somebody()
+    await office.change(ada)
+    await sql`UPDATE address_changes SET undo_until = now() WHERE user_id = ${ada.viewer.userId}`
+    const made = await createUser(office.parts.database, { email: ada.email, password: PASSWORD })
+    expect(made.kind).toBe('created')
+  })
+
+  test('is an administrator’s at once where the operator’s settings say so, and the change is not undone then', async () => {
+    const ada = await office.somebody()
+    const { undo: token } = await office.change(ada)
+    await upsertAdministrator(office.parts.database, ada.email, PASSWORD)
+    expect(await office.parts.database.sql`SELECT role FROM users WHERE email = ${ada.email}`).toMatchObject([
+      { role: 'admin' },
+    ])
+    expect(await refusalOf(undo(token))).toEqual(INVALID_LINK)
+  })
+})
