@@ -21,6 +21,7 @@ import teams from '#guide/teams.md' with { type: 'text' }
 import tiers from '#guide/tiers.md' with { type: 'text' }
 import tools from '#guide/tools.md' with { type: 'text' }
 import usage from '#guide/usage.md' with { type: 'text' }
+import yourAddress from '#guide/your-address.md' with { type: 'text' }
 import { type Asset, createAsset } from '@/http/asset'
 import { once } from '@/lib/once'
 import { documentOf } from './document'
@@ -50,6 +51,7 @@ const GROUPS: readonly GuideGroup[] = [
       budgets,
       'idempotent-requests': idempotent,
       teams,
+      'your-address': yourAddress,
       management,
       usage,
     },
