@@ -33,7 +33,7 @@ const addressInUse: Template<Record<string, never>> = {
     subject: 'This address is in use already',
     blocks: [
       {
-        text: 'Somebody, probably you, has tried to sign in by this address in the future, which is in use already, or was until lately and is kept for its person. Nothing has changed.',
+        text: 'Somebody, probably you, wants to sign in by this address from now on. It is in use here already, or was until lately and is kept for its person. Nothing has changed.',
       },
       { text: 'Sign in with it, or choose another address:' },
       { button: 'Sign in', page: 'sign-in' },
@@ -46,7 +46,7 @@ const addressChanged: Template<Change> = {
   write: ({ after, undoDays, address, at }) => ({
     subject: 'Your e-mail address was changed',
     blocks: [
-      { text: `You sign in by ${after} from now on. This mail goes to the address of before.` },
+      { text: `You sign in by ${after} from now on. This mail goes to your former address.` },
       { rows: whenAndWhere(at, address) },
       ...(undoDays === 0 ? TELL_OPERATOR : undoWithin(undoDays)),
     ],
@@ -59,7 +59,7 @@ const addressPutBack: Template<Where> = {
     subject: 'The change of an e-mail address was undone',
     blocks: [
       {
-        text: 'A person who signed in by this address signs in by an earlier one again: the link in the mail to that one was used. All sessions were ended.',
+        text: 'You no longer sign in by this address: the link in the mail to an earlier one has put that one back. All sessions were ended.',
       },
       { rows: whenAndWhere(at, address) },
       ...TELL_OPERATOR,

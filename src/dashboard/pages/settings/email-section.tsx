@@ -132,7 +132,7 @@ function ChangeForm({ asksForCode, onDone }: { asksForCode: boolean; onDone(): v
       lead={
         <Text size="sm">
           A link is mailed to the new address. Once you have opened it, you sign in by that one, and your other sessions
-          end. The address of before gets a mail by which it can be undone for seven days.
+          end. Your former address gets a mail by which it can be undone for seven days.
         </Text>
       }
     >

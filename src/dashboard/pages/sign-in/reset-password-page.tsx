@@ -13,6 +13,7 @@ import { PublicFrame } from './public-frame'
 import { checkPasswordLength } from './rules'
 import { BrokenLink, SignInForm } from './sign-in-form'
 
+/** The page at `/reset-password`. */
 export function ResetPasswordPage() {
   return <ChoosePassword token={useMailedToken()} />
 }

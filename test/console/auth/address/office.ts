@@ -30,6 +30,7 @@ export type Office = Desk & {
 /** An address that nobody has. */
 export const freshEmail = () => `${crypto.randomUUID()}@example.test`
 
+/** Opens it on a database of its own. */
 export async function openOffice(): Promise<Office> {
   const server = await startMailServer()
   const desk = await openDesk({ smtpUrl: server.url, from: 'svc@example.test' })
