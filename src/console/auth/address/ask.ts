@@ -57,11 +57,15 @@ export async function askForAddress(
   return await sendLink(parts, mails, visitor, viewer, email)
 }
 
-/** Mails another link to the address that waits, in the place of the last. */
+/** Mails another link to the address that waits, in the place of the last. Throws `none_pending`. */
 export async function askAgain(parts: AuthParts, visitor: Visitor, viewer: Viewer): Promise<PendingAddress> {
   const mails = deskOf(parts)
   const pending = await readPending(parts, viewer)
-  if (!pending) throw new GatewayError('not_found', 'No address waits for its confirmation. Enter it again.')
+  if (!pending) {
+    throw new GatewayError('conflict', 'No address waits for its confirmation. Enter it again.', {
+      code: 'none_pending',
+    })
+  }
   return await sendLink(parts, mails, visitor, viewer, pending.email)
 }
 

@@ -57,7 +57,10 @@ function askRoutes(deps: SessionDeps) {
       signedIn: true,
       body: exactly({}),
       response: PendingAddress,
-      detail: { summary: 'Send the link again', description: 'The one before is void. 404 where no address waits.' },
+      detail: {
+        summary: 'Send the link again',
+        description: 'The one before is void. 409 `none_pending` where no address waits.',
+      },
     })
     .delete(
       '/',

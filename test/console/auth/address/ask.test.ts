@@ -133,7 +133,7 @@ describe('asking for another address', () => {
     expect(await refusalOf(confirm(second.token))).toEqual(INVALID_LINK)
     await cancelChange(office.parts, ada.viewer)
     expect(await readPending(office.parts, ada.viewer)).toBeUndefined()
-    expect(await refusalOf(askAgain(office.parts, ada.visitor, ada.viewer))).toMatchObject({ kind: 'not_found' })
+    expect(await refusalOf(askAgain(office.parts, ada.visitor, ada.viewer))).toMatchObject({ code: 'none_pending' })
     expect(await refusalOf(confirm(third.token))).toEqual(INVALID_LINK)
     const fourth = await office.ask(ada)
     const input = { currentPassword: PASSWORD, newPassword: 'another horse, another battery' }
