@@ -47,6 +47,7 @@ async function edit({ world, random }: Stage<SingleWorld>, { accountId, keyId }:
     monthlyBudget: null,
     expiresAtMs: null,
     allowedModels: null,
+    allowedProviders: null,
   })
   await database.sql`UPDATE accounts SET name = ${`Customer ${random.integer(0, 1_000_000)}`} WHERE id = ${accountId}`
   await ledger.setAccountState({

@@ -11,7 +11,7 @@ import { inOrder } from './in-order'
 import { describeAddresses } from './key-limits'
 import { ageOf, limitsOf, secretsOf } from './key-listing'
 import { tellOfAddresses } from './members/tell-members'
-import { effectiveLimits } from './policies/effective-limits'
+import { effectiveLimits, POLICY_COLUMNS } from './policies/effective-limits'
 
 /** `unknown_key` also where the key belongs to another account. A deleted key stays deleted. */
 export type ChangeKeyOutcome =
@@ -98,7 +98,7 @@ async function writeThrough(transaction: Transaction, ledger: Ledger, keyId: str
     .select({
       row: apiKeys,
       ofAccount: accounts.allowedAddresses,
-      policy: { allowedModels: accounts.allowedModels, maxKeyAgeDays: accounts.maxKeyAgeDays },
+      policy: POLICY_COLUMNS,
     })
     .from(apiKeys)
     .innerJoin(accounts, eq(accounts.id, apiKeys.accountId))

@@ -44,8 +44,10 @@ export function createLedgerHistory(database: Database, timeoutMs = HISTORY_TIME
       const rows = await bounded(sql<KeyRow[]>`
         SELECT id, account_id, status, requests_per_minute, tokens_per_minute, concurrency, monthly_budget_nano,
           (extract(epoch FROM expires_at) * 1000)::bigint AS expires_at_ms, to_json(allowed_models) AS allowed_models,
+          to_json(allowed_providers) AS allowed_providers,
           to_json(allowed_addresses) AS own_addresses,
-          (SELECT json_build_object('addresses', a.allowed_addresses, 'allowedModels', a.allowed_models, 'maxKeyAgeDays', a.max_key_age_days)
+          (SELECT json_build_object('addresses', a.allowed_addresses, 'allowedModels', a.allowed_models,
+              'allowedProviders', a.allowed_providers, 'maxKeyAgeDays', a.max_key_age_days)
             FROM accounts a WHERE a.id = k.account_id) AS of_account,
           (extract(epoch FROM created_at) * 1000)::bigint AS created_at_ms, built_in IS NOT NULL AS is_built_in,
           (extract(epoch FROM secret_since) * 1000)::bigint AS secret_since_ms,
@@ -123,6 +125,7 @@ type KeyRow = {
   monthly_budget_nano: number | null
   expires_at_ms: number | null
   allowed_models: string[] | null
+  allowed_providers: string[] | null
   own_addresses: string[] | null
   of_account: KeyPolicy & { addresses: string[] | null }
   created_at_ms: number
@@ -152,7 +155,8 @@ function toAccountSnapshot(row: AccountRow): AccountSnapshot {
 }
 
 function toKeySnapshot(row: KeyRow): KeySnapshot {
-  const own = { allowedModels: row.allowed_models, expiresAtMs: row.expires_at_ms }
+  const { allowed_models: allowedModels, allowed_providers: allowedProviders, expires_at_ms: expiresAtMs } = row
+  const own = { allowedModels, allowedProviders, expiresAtMs }
   const age = { createdAtMs: row.created_at_ms, secretSinceMs: row.secret_since_ms, isBuiltIn: row.is_built_in }
   return {
     ...effectiveLimits(own, row.of_account, age),

@@ -14,7 +14,8 @@ type LimitColumns = Partial<typeof apiKeys.$inferInsert>
 
 /** The limits as columns. Asserts counts from 1 to {@link MAX_KEY_LIMIT} and a budget that is not negative. */
 export function limitColumns(limits: Partial<KeyLimits>): LimitColumns {
-  const { requestsPerMinute, tokensPerMinute, concurrency, monthlyBudget, expiresAtMs, allowedModels } = limits
+  const { requestsPerMinute, tokensPerMinute, concurrency, monthlyBudget, expiresAtMs } = limits
+  const { allowedModels, allowedProviders } = limits
   for (const limit of [requestsPerMinute, tokensPerMinute, concurrency]) {
     assert(
       limit == null || (Number.isInteger(limit) && limit >= 1 && limit <= MAX_KEY_LIMIT),
@@ -29,6 +30,7 @@ export function limitColumns(limits: Partial<KeyLimits>): LimitColumns {
     ...(monthlyBudget !== undefined && { monthlyBudget }),
     ...(expiresAtMs !== undefined && { expiresAt: expiresAtMs === null ? null : new Date(expiresAtMs) }),
     ...(allowedModels !== undefined && { allowedModels: allowedModels && [...new Set(allowedModels)] }),
+    ...(allowedProviders !== undefined && { allowedProviders: allowedProviders && [...new Set(allowedProviders)] }),
   }
 }
 
@@ -45,6 +47,7 @@ export function limitsRaised(
     monthlyBudget: exceeds(changes.monthlyBudget, present.monthlyBudget, Number.POSITIVE_INFINITY),
     expiresAtMs: exceeds(changes.expiresAtMs, present.expiresAtMs, Number.POSITIVE_INFINITY),
     allowedModels: allowsMore(changes.allowedModels, present.allowedModels),
+    allowedProviders: allowsMore(changes.allowedProviders, present.allowedProviders),
   }
   return (Object.keys(isRaised) as (keyof KeyLimits)[]).filter((limit) => isRaised[limit])
 }
@@ -55,7 +58,7 @@ function exceeds(asked: number | null | undefined, present: number | null, other
 
 function allowsMore(asked: readonly string[] | null | undefined, present: readonly string[] | null): boolean {
   if (asked === undefined || present === null) return false
-  return asked === null || asked.some((model) => !present.includes(model))
+  return asked === null || asked.some((id) => !present.includes(id))
 }
 
 /** Ids of models that one entry of the audit log quotes. */
@@ -63,7 +66,7 @@ const MAX_QUOTED_MODELS = 50
 
 /** The limits as the audit log keeps them: amounts as decimal texts of USD, moments as ISO 8601. */
 export function describeLimits(limits: Partial<KeyLimits>): AuditDetails {
-  const { monthlyBudget, expiresAtMs, allowedModels, ...counts } = limits
+  const { monthlyBudget, expiresAtMs, allowedModels, allowedProviders, ...counts } = limits
   return {
     ...counts,
     ...(monthlyBudget !== undefined && { monthlyBudgetUsd: monthlyBudget === null ? null : formatUsd(monthlyBudget) }),
@@ -72,6 +75,7 @@ export function describeLimits(limits: Partial<KeyLimits>): AuditDetails {
       allowedModels: allowedModels?.slice(0, MAX_QUOTED_MODELS).join(', ') ?? null,
       ...(allowedModels && { allowedModelCount: allowedModels.length }),
     }),
+    ...(allowedProviders !== undefined && { allowedProviders: allowedProviders?.join(', ') ?? null }),
   }
 }
 

@@ -6,7 +6,7 @@ import { accounts, apiKeys, type BuiltInKey, keySecrets } from '@/db/schema'
 import type { Addresses } from '@/ledger/address-lists'
 import type { KeyLimits, KeySecrets, KeyStatus } from '@/ledger/outcomes'
 import type { Nano } from '@/lib/money'
-import { effectiveLimits, type KeyPolicy } from './policies/effective-limits'
+import { effectiveLimits, type KeyPolicy, POLICY_COLUMNS } from './policies/effective-limits'
 
 /** Tags of all that a key is used for, `name=value`, each name once; null = none. */
 export type KeyTags = readonly string[] | null
@@ -63,7 +63,7 @@ function selectKeys(db: Database['db']) {
       key: apiKeys,
       createdByName: users.name,
       former: keySecrets,
-      policy: { allowedModels: accounts.allowedModels, maxKeyAgeDays: accounts.maxKeyAgeDays },
+      policy: POLICY_COLUMNS,
     })
     .from(apiKeys)
     .innerJoin(accounts, eq(accounts.id, apiKeys.accountId))
@@ -126,5 +126,6 @@ export function limitsOf(row: KeyRow): KeyLimits {
     monthlyBudget: row.monthlyBudget,
     expiresAtMs: row.expiresAt === null ? null : row.expiresAt.getTime(),
     allowedModels: row.allowedModels,
+    allowedProviders: row.allowedProviders,
   }
 }

@@ -43,7 +43,7 @@ export const KEY_LOOKUPS: readonly Command[] = [
         const { accountId, email } = found
         const key = await findKey(database, accountId, keyId)
         if (!key) return { output: { ...found } }
-        const { requestsPerMinute, tokensPerMinute, concurrency, monthlyBudget, expiresAtMs, allowedModels } = key
+        const { requestsPerMinute, tokensPerMinute, concurrency, monthlyBudget, expiresAtMs } = key
         return {
           output: {
             ...shownKey(key),
@@ -54,7 +54,8 @@ export const KEY_LOOKUPS: readonly Command[] = [
             concurrency,
             monthlyBudgetUsd: monthlyBudget === null ? null : formatUsd(monthlyBudget),
             expiresAt: expiresAtMs === null ? null : new Date(expiresAtMs),
-            allowedModels,
+            allowedModels: key.allowedModels,
+            allowedProviders: key.allowedProviders,
             allowedAddresses: key.allowedAddresses,
             tags: key.tags,
             owner: key.createdByName,

@@ -51,6 +51,8 @@ export const accounts = pgTable(
     allowedAddresses: text('allowed_addresses').array(),
     /** Models that its keys may call; null = every one. */
     allowedModels: text('allowed_models').array(),
+    /** Providers that may answer them; null = every one. */
+    allowedProviders: text('allowed_providers').array(),
     /** Days after which the text of a key ends; null = never. */
     maxKeyAgeDays: integer('max_key_age_days'),
     /** Whether its developers see what all keys used, and not their own alone. */
@@ -84,6 +86,7 @@ export const apiKeys = pgTable(
     expiresAt: moment('expires_at'),
     /** null = every model. */
     allowedModels: text('allowed_models').array(),
+    allowedProviders: text('allowed_providers').array(),
     /** Networks that it may be used from, of those that its account allows; null = all of these. */
     allowedAddresses: text('allowed_addresses').array(),
     /** A key that the service made itself; null for one that a person made. */

@@ -4,17 +4,19 @@ import type { RateLimits } from '@/chat/rate-limits'
 import type { Payer } from '@/ledger/store/names'
 import type { Nano } from '@/lib/money'
 import type { AddressLists } from './address-lists'
-import type { AllowedModels } from './allowed-models'
+import type { Allowed } from './allowed'
 import type { AccountBudgets, BudgetScope, BudgetWindow } from './budgets'
 import type { KeySecrets } from './key-secrets'
 import type { RequestFacts, UsageRecord } from './usage-record'
 
 export type { Payer } from '@/ledger/store/names'
-export type { AllowedModels } from './allowed-models'
 export type { KeySecrets } from './key-secrets'
 
 /** One request's claim on credit. All checks and the hold happen in one atomic step. */
 export type ReserveRequest = Payer & {
+  /** What the key was believed to be allowed when the request was planned; left out = everything. */
+  allowed?: Allowed
+
   /** Made by the gateway, unique per request, and the identity of everything that happens to the hold afterwards. */
   holdId: string
   /** The most this request can cost. A non-negative integer. */
@@ -25,8 +27,6 @@ export type ReserveRequest = Payer & {
   tokens: number
   /** Milliseconds from now (the store's clock) until the hold may be expired, unless renewed. */
   ttlMs: number
-  /** The allowed models that the request was planned with; left out = planned for a key that may call every model. */
-  allowedModels?: AllowedModels
   /** Where the request comes from; asked only for keys that may not be used from everywhere. Left out: from nowhere. */
   from?: { readonly clientAddress: string } | undefined
 }
@@ -42,8 +42,8 @@ export type ReserveOutcome =
   | { kind: 'account_suspended' }
   | { kind: 'key_inactive'; status: 'deactivated' | 'deleted' | 'expired' | 'replaced' }
   | { kind: 'address_not_allowed' }
-  /** The key may call other models than the request was planned with: plan again with these. */
-  | { kind: 'models_changed'; allowedModels: AllowedModels }
+  /** The key may call something else than the request was planned with: plan again with this. */
+  | { kind: 'models_changed'; allowed: Allowed }
   | { kind: 'insufficient'; available: Nano; held: Nano; needed: Nano }
   /** `remaining` of the key's budget beside the `held` of its open requests; `available` to the account. */
   | { kind: 'budget_exceeded'; resetsAtMs: number; remaining: Nano; held: Nano; needed: Nano; available: Nano }
@@ -144,14 +144,13 @@ export type AccountStatus = 'active' | 'suspended'
 export type KeyStatus = 'active' | 'deactivated' | 'deleted'
 
 /** Limits of a key; null = the catalogue's default limits (requests, tokens, concurrency) or none (budget, expiry, models). */
-export type KeyLimits = {
+export type KeyLimits = Allowed & {
   requestsPerMinute: number | null
   tokensPerMinute: number | null
   concurrency: number | null
   monthlyBudget: Nano | null
   /** Milliseconds since 1970. */
   expiresAtMs: number | null
-  allowedModels: AllowedModels
 }
 
 /** What all keys of an account may do together; null = the catalogue's limits. Only administrators raise them. */

@@ -27,7 +27,7 @@ import { createThroughputs } from '@/routing/health/throughput'
 import { outranks, type TierChoice } from '@/routing/plan/choose'
 import { buildPlan, type Plan } from '@/routing/plan/plan'
 import { buildEmbeddingPlan, type EmbeddingPlan } from '@/routing/plan/plan-embedding'
-import type { AllowedModelIds } from '@/routing/plan/refusal'
+import type { Permitted } from '@/routing/plan/refusal'
 import type { RouteView } from '@/routing/plan/route-view'
 import { conversationOf, type Session, sessionOf } from '@/routing/plan/session'
 import { createStickiness, type SessionKeeper, type Stickiness } from '@/routing/plan/stickiness'
@@ -44,7 +44,7 @@ export interface Router {
    */
   plan(request: ChatRequest, origin: Origin): Soon<Plan>
   /** Plans a request for embeddings. Throws what `buildEmbeddingPlan` throws, and `overloaded` as above. */
-  planEmbedding(request: EmbeddingRequest, allowedModels: AllowedModelIds): EmbeddingPlan
+  planEmbedding(request: EmbeddingRequest, permitted: Permitted): EmbeddingPlan
   /** The plan as data, for callers who want to see their routing. */
   explain(plan: Plan, request: ChatRequest, holdOf: HoldOf): RouteExplanation
   /** Starts a planned request on its way. */
@@ -61,12 +61,7 @@ export interface Router {
   stop(): Promise<void>
 }
 
-export type Origin = {
-  clientFormat: FormatName
-  session: Session | undefined
-  /** Ids of the models that the key may call; null or left out = every model. */
-  allowedModels?: AllowedModelIds
-}
+export type Origin = Permitted & { clientFormat: FormatName; session: Session | undefined }
 
 type RouterOptions = {
   catalog: CatalogSource
@@ -92,8 +87,8 @@ export function createRouter(options: RouterOptions): Router {
   let ticking: Timer | undefined
   let telling: Timer | undefined
 
-  function planFor(request: ChatRequest, clientFormat: FormatName, allowedModels: AllowedModelIds, kept?: string) {
-    const options = { clientFormat, view, allowedModels, stickyModelId: kept }
+  function planFor(request: ChatRequest, { clientFormat, allowedModels, allowedProviders }: Origin, kept?: string) {
+    const options = { clientFormat, view, allowedModels, allowedProviders, stickyModelId: kept }
     const plan = buildPlan(catalog.current, request, options)
     refuseIfOverloaded(parts, plan)
     return plan
@@ -103,15 +98,16 @@ export function createRouter(options: RouterOptions): Router {
     sessionOf: (request, accountId, name) =>
       catalog.current.tiers.has(request.model) ? sessionOf(accountId, request, name) : undefined,
     conversationOf: (request, accountId, name) => conversationOf(accountId, request, name),
-    plan(request, { clientFormat, session, allowedModels = null }) {
+    plan(request, origin) {
       exchange.stayClose()
+      const { session } = origin
       const kept = session && stickiness.recall(session)
-      if (kept instanceof Promise) return kept.then((model) => planFor(request, clientFormat, allowedModels, model))
-      return planFor(request, clientFormat, allowedModels, kept)
+      if (kept instanceof Promise) return kept.then((model) => planFor(request, origin, model))
+      return planFor(request, origin, kept)
     },
-    planEmbedding(request, allowedModels) {
+    planEmbedding(request, { allowedModels, allowedProviders }) {
       exchange.stayClose()
-      const plan = buildEmbeddingPlan(catalog.current, request, { view, allowedModels })
+      const plan = buildEmbeddingPlan(catalog.current, request, { view, allowedModels, allowedProviders })
       refuseIfOverloaded(parts, plan)
       return plan
     },

@@ -90,6 +90,7 @@ describe('the history of a key', () => {
     const limits = {
       ...{ requestsPerMinute: 5, tokensPerMinute: 1_500_000_000, concurrency: null },
       ...{ monthlyBudget: nano(77), expiresAtMs: 1_800_000_000_123, allowedModels: ['svc/b', 'svc/a'] },
+      allowedProviders: ['west', 'east'],
     }
     const created = await apiKeys.create({ accountId, name: 'k', ...limits })
     if (created.kind !== 'created') throw new Error(created.kind)

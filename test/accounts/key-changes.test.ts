@@ -1,9 +1,10 @@
-/** What people change about a key: name, limits and models, with an audit entry each, at most so many keys, and the playground's. */
+/** What people change about a key: name, limits, models and providers, with an audit entry each, at most so many keys, and the playground's. */
 import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { freshDatabase, redisUrl } from '@test/support/stores'
 import { type ChangedBy, createApiKeys, MAX_KEYS_PER_ACCOUNT } from '@/accounts/api-keys'
 import { verifyAuditChain } from '@/accounts/audit'
 import { hashKey } from '@/accounts/key-text'
+import { EVERYTHING } from '@/ledger/allowed'
 import { nano } from '@/lib/money'
 import { type Fixture, openFixture, SERVICE } from './fixture'
 import { createTestAccount } from './test-account'
@@ -38,7 +39,7 @@ function audit(): Promise<Entry[]> {
 describe('a change', () => {
   const LIMITS = {
     ...{ requestsPerMinute: 7, tokensPerMinute: 900, concurrency: 2, monthlyBudget: nano(5_500_000_000) },
-    ...{ expiresAtMs: 4_000_000_000_000, allowedModels: ['svc/alpha', 'svc/beta'] },
+    ...{ expiresAtMs: 4_000_000_000_000, allowedModels: ['svc/alpha', 'svc/beta'], allowedProviders: ['east'] },
   }
 
   test('of limits reaches the history and the ledger, and leaves alone what it does not name', async () => {
@@ -51,7 +52,7 @@ describe('a change', () => {
     expect(await fixture.ledger.readKey(payer)).toMatchObject(expected)
     expect(await fixture.apiKeys.find(accountId, keyId)).toMatchObject({ ...expected, name: 'first' })
     expect(await fixture.history.key(accountId, keyId)).toMatchObject(expected)
-    const none = { requestsPerMinute: null, monthlyBudget: null, expiresAtMs: null, allowedModels: null }
+    const none = { requestsPerMinute: null, monthlyBudget: null, expiresAtMs: null, ...EVERYTHING }
     await fixture.apiKeys.change(keyId, none, accountId, BY)
     expect(await fixture.ledger.readKey(payer)).toMatchObject({ ...none, concurrency: 9, tokensPerMinute: 900 })
   })
@@ -116,7 +117,12 @@ describe('the audit log', () => {
     const created = await apiKeys.create({ accountId, name: 'first', monthlyBudget: nano(1_500_000_000) }, BY)
     if (created.kind !== 'created') throw new Error(created.kind)
     const { keyId, key } = created
-    await apiKeys.change(keyId, { name: 'second', monthlyBudget: nano(2e9), allowedModels: ['svc/a'] }, accountId, BY)
+    await apiKeys.change(
+      keyId,
+      { name: 'second', monthlyBudget: nano(2e9), allowedModels: ['svc/a'], allowedProviders: ['east', 'west'] },
+      accountId,
+      BY,
+    )
     await apiKeys.deactivate(keyId, accountId, BY)
     await apiKeys.deactivate(keyId, accountId, BY)
     await apiKeys.activate(keyId, accountId, BY)
@@ -130,6 +136,7 @@ describe('the audit log', () => {
     expect(entries[1]?.details).toEqual({
       ...{ name: 'first', newName: 'second', 'before.monthlyBudgetUsd': '1.5', monthlyBudgetUsd: '2' },
       ...{ 'before.allowedModels': null, allowedModels: 'svc/a', allowedModelCount: 1 },
+      ...{ 'before.allowedProviders': null, allowedProviders: 'east, west' },
     })
     expect(entries[4]).toMatchObject({ actor_email: 'operator', details: { name: 'second' } })
     const everything = JSON.stringify(entries)

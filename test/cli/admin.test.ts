@@ -205,6 +205,7 @@ describe('what cannot be done', () => {
     ['account show nobody@example.test', 'no account nobody@example.test'],
     ['account list --cursor odd', 'cursor'],
     ['key show key_none', 'there is no key of that id'],
+    ['account key-policy --account acct_none --providers nobody', 'there is no provider nobody'],
     ['user show nobody@example.test', 'no user nobody@example.test'],
     ['order show SVC-0000-0000', 'no order SVC-0000-0000'],
     ['request show req_none', 'no request req_none'],

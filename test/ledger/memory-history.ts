@@ -1,5 +1,6 @@
 /** A history in memory, with a flusher that can be stopped between any two steps: what Postgres is to the ledger. */
 
+import { EVERYTHING } from '@/ledger/allowed'
 import type { BudgetSnapshot } from '@/ledger/budgets'
 import type { AccountSnapshot, AccountState, KeySnapshot, KeyState, LedgerHistory } from '@/ledger/outcomes'
 import type { RedisClient } from '@/ledger/store/connection'
@@ -160,7 +161,7 @@ const NEW_KEY = {
   concurrency: null,
   monthlyBudget: null,
   expiresAtMs: null,
-  allowedModels: null,
+  ...EVERYTHING,
   spentThisMonth: nano(0),
   month: 0,
 } satisfies Omit<KeySnapshot, 'accountId' | 'keyId'>

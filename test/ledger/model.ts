@@ -79,7 +79,7 @@ export function reserve(
   if (!key) return only({ kind: 'unknown_key' })
   if (key.status !== 'active') return only({ kind: 'key_inactive', status: key.status })
   if (account.status !== 'active') return only({ kind: 'account_suspended' })
-  if (key.allowedModels !== textOf(request.allowedModels)) return only({ kind: 'models_changed' })
+  if (key.allowedModels !== textOf(request.allowed?.allowedModels)) return only({ kind: 'models_changed' })
   const requestsPerMinute = Math.min(key.requestsPerMinute, account.requestsPerMinute)
   const tokensPerMinute = Math.min(key.tokensPerMinute, account.tokensPerMinute)
   const taken = Math.min(request.tokens, tokensPerMinute)
@@ -115,7 +115,7 @@ export function reserve(
   return [...outcomes, { expected: final, commit }]
 }
 
-function textOf(models: ReserveRequest['allowedModels']): string {
+function textOf(models: readonly string[] | null | undefined): string {
   return models ? [...new Set(models)].sort().join() : ''
 }
 

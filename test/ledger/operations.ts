@@ -91,7 +91,7 @@ async function performReserve(world: World, chosen: Extract<Operation, { kind: '
     inputCost,
     tokens,
     ttlMs,
-    allowedModels: plannedWith(world, payer, chosen),
+    allowed: { allowedModels: plannedWith(world, payer, chosen), allowedProviders: null },
   })
   const bench = world.benches[chosen.client] ?? world.benches[0]
   const sentMs = performance.now()

@@ -18,7 +18,7 @@ import { nano } from '@/lib/money'
 
 const [port, upstreamPort, redisUrl = '', databaseUrl = ''] = process.argv.slice(2)
 const UPSTREAM = `http://127.0.0.1:${upstreamPort}/v1/chat/completions`
-const HOLD = { amount: nano(10_000_000), inputCost: nano(300_000), tokens: 4_500, ttlMs: 60_000, allowedModels: null }
+const HOLD = { amount: nano(10_000_000), inputCost: nano(300_000), tokens: 4_500, ttlMs: 60_000 }
 const COST = nano(56_000)
 const TOTAL_MS = 600_000
 const CONNECT_MS = 10_000

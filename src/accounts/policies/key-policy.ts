@@ -3,18 +3,18 @@ import { eq } from 'drizzle-orm'
 import { type ChangedBy, recordAudit } from '@/accounts/audit'
 import { tellLedgerOfAll } from '@/accounts/edit-key'
 import { lockAccount } from '@/accounts/in-order'
+import type { AuditDetails } from '@/db/administration-schema'
 import type { Database } from '@/db/client'
 import { accounts } from '@/db/schema'
 import type { Ledger } from '@/ledger/ledger'
-import type { KeyPolicy } from './effective-limits'
+import { type KeyPolicy, POLICY_COLUMNS } from './effective-limits'
 
 /** Ten years. */
 export const MAX_KEY_AGE_DAYS = 3650
 
 /** Undefined where there is no such account. */
 export async function readKeyPolicy({ db }: Database, accountId: string): Promise<KeyPolicy | undefined> {
-  const columns = { allowedModels: accounts.allowedModels, maxKeyAgeDays: accounts.maxKeyAgeDays }
-  const [row] = await db.select(columns).from(accounts).where(eq(accounts.id, accountId))
+  const [row] = await db.select(POLICY_COLUMNS).from(accounts).where(eq(accounts.id, accountId))
   return row
 }
 
@@ -32,8 +32,12 @@ export async function changeKeyPolicy(
   const isKnown = await database.db.transaction(async (transaction) => {
     const before = await lockAccount(transaction, accountId)
     if (!before) return false
-    const { allowedModels, maxKeyAgeDays }: KeyPolicy = { ...before, ...policy }
-    const after = { allowedModels: allowedModels && [...allowedModels], maxKeyAgeDays }
+    const { allowedModels, allowedProviders, maxKeyAgeDays }: KeyPolicy = { ...before, ...policy }
+    const after = {
+      allowedModels: allowedModels && [...allowedModels],
+      allowedProviders: allowedProviders && [...allowedProviders],
+      maxKeyAgeDays,
+    }
     await transaction.update(accounts).set(after).where(eq(accounts.id, accountId))
     const details = { ...describe(after), ...prefixed(describe(before)) }
     await recordAudit(transaction, { ...by, action: 'account.key_policy', subject: accountId, accountId, details })
@@ -44,10 +48,11 @@ export async function changeKeyPolicy(
   return 'updated'
 }
 
-function describe({ allowedModels, maxKeyAgeDays }: KeyPolicy) {
-  return { allowedModels: allowedModels?.join(', ') ?? 'every', maxKeyAgeDays }
+function describe({ allowedModels, allowedProviders, maxKeyAgeDays }: KeyPolicy) {
+  const told = (ids: readonly string[] | null) => ids?.join(', ') ?? 'every'
+  return { allowedModels: told(allowedModels), allowedProviders: told(allowedProviders), maxKeyAgeDays }
 }
 
-function prefixed(details: ReturnType<typeof describe>) {
-  return { 'before.allowedModels': details.allowedModels, 'before.maxKeyAgeDays': details.maxKeyAgeDays }
+function prefixed(details: ReturnType<typeof describe>): AuditDetails {
+  return Object.fromEntries(Object.entries(details).map(([name, value]) => [`before.${name}`, value]))
 }

@@ -2,7 +2,6 @@
 import { changeKeyPolicy, MAX_KEY_AGE_DAYS, readKeyPolicy } from '@/accounts/policies/key-policy'
 import { type Command, optional, required, type Values } from '@/cli/command'
 import { fail } from '@/cli/failure'
-import type { Services } from '@/cli/services'
 import { readText } from '@/cli/values'
 
 const EVERY = 'every'
@@ -11,10 +10,11 @@ const NONE = 'none'
 export const KEY_POLICY_COMMANDS: readonly Command[] = [
   {
     words: 'account key-policy',
-    help: 'says which models all keys of an account may call, and after how many days a key ends; shows it then',
+    help: 'says which models all keys of an account may call, which providers may answer, and after how many days a key ends; shows it then',
     options: {
       account: required('ID', 'the account'),
       models: optional('LIST', `ids such as svc/alpha,svc/beta, or ${EVERY}; left out, it stays`),
+      providers: optional('LIST', `names of the catalogue, or ${EVERY}; left out, it stays`),
       'max-age-days': optional('n', `since a key was made or last rotated, or ${NONE}; left out, it stays`),
     },
     prepare(values) {
@@ -22,9 +22,12 @@ export const KEY_POLICY_COMMANDS: readonly Command[] = [
       const maxKeyAgeDays = readDays(values)
       return async (services) => {
         const { database, ledger, by } = services
-        const allowedModels = readModels(values, services)
+        const { models, providers } = services.catalog
+        const allowedModels = readList(values, 'models', models)
+        const allowedProviders = readList(values, 'providers', providers)
         const policy = {
           ...(allowedModels !== undefined && { allowedModels }),
+          ...(allowedProviders !== undefined && { allowedProviders }),
           ...(maxKeyAgeDays !== undefined && { maxKeyAgeDays }),
         }
         if (Object.keys(policy).length > 0) await changeKeyPolicy(database, ledger, { accountId, policy, by })
@@ -46,9 +49,14 @@ function readDays(values: Values): number | null | undefined {
     : fail(`--max-age-days must be an integer from 1 to ${MAX_KEY_AGE_DAYS}, or ${NONE}`)
 }
 
-function readModels({ models: text }: Values, services: Services): string[] | null | undefined {
+function readList(
+  values: Values,
+  option: 'models' | 'providers',
+  known: { has(id: string): boolean },
+): string[] | null | undefined {
+  const text = values[option]
   if (text === undefined) return undefined
   if (text === EVERY) return null
-  const { models } = services.catalog
-  return [...new Set(text.split(','))].map((id) => (models.has(id) ? id : fail(`--models: there is no model ${id}`)))
+  const check = (id: string) => (known.has(id) ? id : fail(`--${option}: there is no ${option.slice(0, -1)} ${id}`))
+  return [...new Set(text.split(','))].map(check)
 }

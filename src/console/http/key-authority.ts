@@ -16,6 +16,7 @@ export const NO_LIMITS: KeyLimits = {
   monthlyBudget: null,
   expiresAtMs: null,
   allowedModels: null,
+  allowedProviders: null,
 }
 
 /** What of the account's usage the member sees: all of it, or what their own keys did. */

@@ -6,6 +6,13 @@ import type { KeyPolicy } from '@/accounts/policies/effective-limits'
 import { DEFAULT_OVERLAP, parseOverlap } from '@/accounts/rotation/rotate-key'
 import type { Catalog } from '@/catalog/types'
 import { invalidRequest } from '@/chat/error'
+import {
+  ALLOWED_FIELDS,
+  checkAllowedLists,
+  MAX_ALLOWED_BYTES,
+  SHOWN_ALLOWED,
+  shownAllowed,
+} from '@/console/http/keys/allowed-lists'
 import { AllowedAddresses, KeyTagsField, readAddresses, readTags } from '@/console/http/keys/key-lists'
 import { titled } from '@/http/openapi/titled'
 import type { DefaultLimits } from '@/ledger/outcomes'
@@ -20,21 +27,9 @@ const count = (description: string) =>
     }),
   )
 
-const MAX_ALLOWED_MODELS = 500
-const MAX_MODEL_ID_CHARS = 200
-/** A list of so many models, each of three bytes a character, with its quotes and comma, and the few fields beside it. */
-export const MAX_KEY_BODY_BYTES = MAX_ALLOWED_MODELS * (3 * MAX_MODEL_ID_CHARS + 3) + 4096
+/** Both lists, and the few fields beside them. */
+export const MAX_KEY_BODY_BYTES = MAX_ALLOWED_BYTES + 4096
 const MAX_MOMENT_CHARS = 40
-
-export const AllowedModelsField = Type.Optional(
-  orNull(
-    Type.Array(Type.String({ minLength: 1, maxLength: MAX_MODEL_ID_CHARS }), {
-      minItems: 1,
-      maxItems: MAX_ALLOWED_MODELS,
-    }),
-    { description: 'Ids of the models that may be called, and that tiers may choose; null = every model' },
-  ),
-)
 
 const LIMITS = {
   requestsPerMinute: count('Requests per minute'),
@@ -50,7 +45,7 @@ const LIMITS = {
       description: 'ISO 8601 moment in the future from which the key is refused; null = never',
     }),
   ),
-  allowedModels: AllowedModelsField,
+  ...ALLOWED_FIELDS,
 }
 
 const LISTS = {
@@ -105,7 +100,7 @@ export const KeyBody = titled('ApiKey', {
     concurrency: NullableInteger,
     monthlyBudgetUsd: NullableText,
     expiresAt: NullableText,
-    allowedModels: orNull(Type.Array(Type.String())),
+    ...SHOWN_ALLOWED,
     allowedAddresses: orNull(Type.Array(Type.String())),
   }),
   tags: KeyTagsField,
@@ -125,7 +120,7 @@ export type KeyBody = Static<typeof KeyBody>
 /** A key as people see it. `nowMs` says which month it is, and whether the key has expired. */
 export function keyBody(key: KeyListing, nowMs: number, spent: Nano = spentInMonth(key, nowMs)): KeyBody {
   const { name, prefix, lastFour, createdAt, lastUsedAt, formerSecret } = key
-  const { requestsPerMinute, tokensPerMinute, concurrency, monthlyBudget, expiresAtMs, allowedModels } = key
+  const { requestsPerMinute, tokensPerMinute, concurrency, monthlyBudget, expiresAtMs } = key
   const isExpired = key.endsAtMs !== null && key.endsAtMs <= nowMs
   return {
     id: key.keyId,
@@ -139,7 +134,7 @@ export function keyBody(key: KeyListing, nowMs: number, spent: Nano = spentInMon
       concurrency,
       monthlyBudgetUsd: monthlyBudget === null ? null : formatUsd(monthlyBudget),
       expiresAt: expiresAtMs === null ? null : new Date(expiresAtMs).toISOString(),
-      allowedModels: allowedModels && [...allowedModels],
+      ...shownAllowed(key),
       allowedAddresses: key.allowedAddresses && [...key.allowedAddresses],
     },
     tags: key.tags && [...key.tags],
@@ -185,27 +180,27 @@ type KeyBounds = {
   present?: KeyListing
 }
 
-/** Reads what a person wants of a key. Throws `invalid_request` for bad amounts, moments, limits and models. */
+/** Reads what a person wants of a key. Throws `invalid_request` for bad amounts, moments, limits and lists. */
 export function readKeyChanges(
   {
     name,
     monthlyBudgetUsd,
     expiresAt,
-    allowedModels,
     allowedAddresses,
     tags,
     withoutMyAddress: _,
     isService: __,
-    ...counts
+    ...others
   }: KeyChangesBody & { isService?: boolean },
   { catalog, ceilings, policy, nowMs, present }: KeyBounds,
 ): KeyChanges {
-  const [above] = Object.keys(limitsAbove(counts, ceilings)) as (keyof DefaultLimits)[]
+  const [above] = Object.keys(limitsAbove(others, ceilings)) as (keyof DefaultLimits)[]
   if (above) {
     throw invalidRequest(`The limit may be at most ${ceilings[above]}, which is that of the whole account.`, above)
   }
+  checkAllowedLists(others, catalog, present, policy)
   return {
-    ...counts,
+    ...others,
     ...(name !== undefined && { name: name.trim() }),
     ...(monthlyBudgetUsd !== undefined && {
       monthlyBudget: monthlyBudgetUsd === null ? null : readBudget(monthlyBudgetUsd),
@@ -213,15 +208,6 @@ export function readKeyChanges(
     ...(expiresAt !== undefined && { expiresAtMs: expiresAt === null ? null : readMoment(expiresAt, nowMs) }),
     ...(allowedAddresses !== undefined && { allowedAddresses: readAddresses(allowedAddresses) }),
     ...(tags !== undefined && { tags: readTags(tags) }),
-    ...(allowedModels !== undefined && {
-      allowedModels:
-        allowedModels &&
-        withinPolicy(
-          readModels(allowedModels, catalog, present?.allowedModels ?? null),
-          policy,
-          present?.allowedModels,
-        ),
-    }),
   } as KeyChanges
 }
 
@@ -239,28 +225,4 @@ export function readMoment(text: string, nowMs: number): number {
   }
   if (moment <= nowMs) throw invalidRequest('The expiry must lie in the future.', 'expiresAt')
   return moment
-}
-
-/** A key narrows what holds for all; what it had before it may keep. */
-function withinPolicy(
-  ids: readonly string[],
-  { allowedModels }: KeyPolicy,
-  present: readonly string[] | null | undefined,
-): readonly string[] {
-  const beyond = allowedModels && ids.find((id) => !allowedModels.includes(id) && !present?.includes(id))
-  if (!beyond) return ids
-  throw invalidRequest(`The model '${beyond}' is not among those that keys of this account may call.`, 'allowedModels')
-}
-
-/** Reads models that there are, or that were listed `present`ly. Throws `invalid_request` for others. */
-export function readModels(
-  ids: readonly string[],
-  catalog: Catalog,
-  present: readonly string[] | null,
-): readonly string[] {
-  const unknown = ids.find((id) => !catalog.models.has(id) && !present?.includes(id))
-  if (unknown === undefined) return ids
-  const isTier = catalog.tiers.has(unknown)
-  const reason = isTier ? 'is a tier: allow the models that it may choose instead' : 'does not exist'
-  throw invalidRequest(`The model '${unknown}' ${reason}.`, 'allowedModels')
 }

@@ -3,7 +3,7 @@ import { boundOfInputs, countedBoundOfInputs } from '@/catalog/embedding-size'
 import { inputCost, worstCaseCost } from '@/catalog/price'
 import type { HoldSize } from '@/gateway/hold/hold-size'
 import { Negotiation, type Offer, type TermsDeps } from '@/gateway/hold/terms'
-import type { AllowedModels } from '@/ledger/allowed-models'
+import type { Allowed } from '@/ledger/allowed'
 import { MAX_NANO, type Nano, nano } from '@/lib/money'
 import type { EmbeddingPlan } from '@/routing/plan/plan-embedding'
 import type { Router } from '@/routing/router'
@@ -13,19 +13,19 @@ import type { EmbeddingRequestCall } from './embedding-call'
 export class EmbeddingOffer implements Offer {
   constructor(
     readonly plan: EmbeddingPlan,
-    readonly allowedModels: AllowedModels,
+    readonly allowed: Allowed,
     readonly size = sizeOf(plan, boundOfInputs(plan.sizes)),
     private readonly isCounted = false,
   ) {}
 
   async shrink(_available: Nano, accountId: string): Promise<EmbeddingOffer | undefined> {
     if (this.isCounted) return undefined
-    const { plan, allowedModels } = this
+    const { plan, allowed } = this
     const size = sizeOf(plan, await countedBoundOfInputs(plan.sizes, plan.model, accountId))
     if (size.amount >= this.size.amount) return undefined
     // A close estimate: what it leaves out is believed as far as the hold pays for it.
     const beyond = { inputTokens: this.size.bounds.inputTokens, cost: size.amount }
-    return new EmbeddingOffer(plan, allowedModels, { ...size, bounds: { ...size.bounds, beyond } }, true)
+    return new EmbeddingOffer(plan, allowed, { ...size, bounds: { ...size.bounds, beyond } }, true)
   }
 }
 
@@ -38,8 +38,8 @@ export class EmbeddingNegotiation extends Negotiation<EmbeddingOffer> {
     super(deps, call.payer)
   }
 
-  protected offer(allowedModels: AllowedModels): EmbeddingOffer {
-    return new EmbeddingOffer(this.deps.router.planEmbedding(this.call.request, allowedModels), allowedModels)
+  protected offer(allowed: Allowed): EmbeddingOffer {
+    return new EmbeddingOffer(this.deps.router.planEmbedding(this.call.request, allowed), allowed)
   }
 }
 

@@ -33,7 +33,7 @@ export function denial(outcome: Refusal, { fileTokens }: Pick<HoldSize, 'fileTok
     case 'account_suspended':
       return new GatewayError('forbidden', 'This account is suspended.', { code: 'account_suspended' })
     case 'models_changed':
-      return new GatewayError('overloaded', 'The models of this API key are being changed. Try again.', {
+      return new GatewayError('overloaded', 'The models or providers of this API key are being changed. Try again.', {
         code: 'key_changing',
         retryAfterSeconds: 1,
       })

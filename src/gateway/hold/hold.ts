@@ -180,11 +180,11 @@ function isNegotiable(outcome: ReserveOutcome): outcome is Refusal {
 function reserve(
   { ledger, holdTtlMs: ttlMs }: HoldDeps,
   from: Holder,
-  { size: { amount, inputCost, rateTokens: tokens }, allowedModels }: Offer,
+  { size: { amount, inputCost, rateTokens: tokens }, allowed }: Offer,
 ): Promise<ReserveOutcome> {
   const { accountId, keyId, secret } = from.payer
   const holdId = from.requestId
-  return ledger.reserve({ accountId, keyId, secret, from, holdId, amount, inputCost, tokens, ttlMs, allowedModels })
+  return ledger.reserve({ accountId, keyId, secret, from, holdId, amount, inputCost, tokens, ttlMs, allowed })
 }
 
 /** The reserve may have happened although its answer was lost: it is taken back by its id, whenever the store returns. */

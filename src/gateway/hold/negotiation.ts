@@ -5,7 +5,7 @@
 import { measurePrompt, type Prompt } from '@/catalog/estimate'
 import type { ChatRequest } from '@/chat/request'
 import type { SignatureStore } from '@/gateway/signatures/signature-store'
-import type { AllowedModels } from '@/ledger/allowed-models'
+import type { Allowed } from '@/ledger/allowed'
 import type { Nano } from '@/lib/money'
 import type { Soon } from '@/lib/wait/soon'
 import type { Plan } from '@/routing/plan/plan'
@@ -28,7 +28,7 @@ export class ChatOffer implements Offer {
     readonly request: ChatRequest,
     readonly prompt: Prompt,
     readonly size: HoldSize,
-    readonly allowedModels: AllowedModels,
+    readonly allowed: Allowed,
     /** The output cap that the balance can pay, where the caller set none and the model's own is too dear. */
     readonly loweredCap: number | undefined = undefined,
     /** Whether its size is that of an exact count. */
@@ -48,7 +48,7 @@ export class ChatOffer implements Offer {
   }
 
   private of(request: ChatRequest, size: HoldSize, loweredCap?: number): ChatOffer {
-    return new ChatOffer(this.plan, request, this.prompt, size, this.allowedModels, loweredCap, true)
+    return new ChatOffer(this.plan, request, this.prompt, size, this.allowed, loweredCap, true)
   }
 }
 
@@ -65,32 +65,33 @@ export class ChatNegotiation extends Negotiation<ChatOffer> {
     this.asked = askedOf(arrived)
   }
 
-  protected offer(allowedModels: AllowedModels): Soon<ChatOffer> {
-    const origin = { clientFormat: this.arrived.format.name, session: this.session, allowedModels }
+  protected offer(allowed: Allowed): Soon<ChatOffer> {
+    const { allowedModels, allowedProviders } = allowed
+    const origin = { clientFormat: this.arrived.format.name, session: this.session, allowedModels, allowedProviders }
     const planning = this.deps.router.plan(this.asked.request, origin)
-    if (planning instanceof Promise) return planning.then((plan) => this.offerFor(plan, allowedModels))
-    return this.offerFor(planning, allowedModels)
+    if (planning instanceof Promise) return planning.then((plan) => this.offerFor(plan, allowed))
+    return this.offerFor(planning, allowed)
   }
 
-  private offerFor(plan: Plan, allowedModels: AllowedModels): Soon<ChatOffer> {
+  private offerFor(plan: Plan, allowed: Allowed): Soon<ChatOffer> {
     const { asked, arrived } = this
     // A provider of another format than the client's may have signed what the client could not keep.
     for (const { target } of plan.targets)
       if (target.provider.format !== arrived.format.name)
         return this.deps.signatures
           .restore(arrived.payer.accountId, asked.request)
-          .then((request) => offerOf(asked, request, plan, allowedModels))
-    return offerOf(asked, asked.request, plan, allowedModels)
+          .then((request) => offerOf(asked, request, plan, allowed))
+    return offerOf(asked, asked.request, plan, allowed)
   }
 }
 
 /** `request` is the one that was asked, or that one with what was put back into it, which the model reads as well. */
-function offerOf(asked: Asked, request: ChatRequest, plan: Plan, allowedModels: AllowedModels): ChatOffer {
+function offerOf(asked: Asked, request: ChatRequest, plan: Plan, allowed: Allowed): ChatOffer {
   const isAsAsked = request === asked.request
   const prompt = isAsAsked ? plan.requirements.prompt : measurePrompt(request)
   const addedBytes = isAsAsked ? 0 : Math.max(0, bytesOfTurns(request) - bytesOfTurns(asked.request))
   const size = quickSize({ request, prompt, plan }, asked.bodyBytes + addedBytes)
-  return new ChatOffer(plan, request, prompt, size, allowedModels)
+  return new ChatOffer(plan, request, prompt, size, allowed)
 }
 
 function bytesOfTurns({ turns }: ChatRequest): number {

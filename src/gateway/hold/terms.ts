@@ -3,7 +3,7 @@
  * anew where that was wrong, and offers less where credit or budget do not suffice.
  */
 
-import { type AllowedModels, allowedModelsText } from '@/ledger/allowed-models'
+import { type Allowed, allowedText } from '@/ledger/allowed'
 import type { Ledger } from '@/ledger/ledger'
 import type { Payer, ReserveOutcome } from '@/ledger/outcomes'
 import { assert } from '@/lib/assert'
@@ -16,8 +16,8 @@ import type { KeyPermissions } from './key-permissions'
 /** What the ledger is asked to reserve; of the one that it takes, the terms on which the request goes on. */
 export type Offer = {
   readonly size: HoldSize
-  /** Those with which the request was planned. */
-  readonly allowedModels: AllowedModels
+  /** That with which the request was planned. */
+  readonly allowed: Allowed
   readonly plan: { targets: readonly PlannedTarget[] }
   /** The next smaller one where `available` refuses this; undefined when there is none. Counting for it takes the account's turn. */
   shrink(available: Nano, accountId: string): Promise<Offer | undefined>
@@ -44,8 +44,8 @@ export abstract class Negotiation<Offered extends Offer> {
     protected readonly payer: Payer,
   ) {}
 
-  /** Plans the request for a key that may call these models; throws where none can serve it. */
-  protected abstract offer(allowedModels: AllowedModels): Soon<Offered>
+  /** Plans the request for a key that may call this; throws where nothing of that can serve it. */
+  protected abstract offer(allowed: Allowed): Soon<Offered>
 
   /** The offer that was made last. */
   get offered(): Offered {
@@ -56,7 +56,8 @@ export abstract class Negotiation<Offered extends Offer> {
   /** Makes the first offer: at once, where nothing has to be looked up for it. */
   begin(): Soon<this> {
     const believed = this.terms.permissions.recall(this.payer.keyId)
-    const offering = believed === null ? this.offer(null) : this.offerBelieved(believed)
+    const isNarrowed = believed.allowedModels !== null || believed.allowedProviders !== null
+    const offering = isNarrowed ? this.offerBelieved(believed) : this.offer(believed)
     if (offering instanceof Promise) return offering.then((offer) => this.make(offer))
     return this.make(offering)
   }
@@ -69,8 +70,8 @@ export abstract class Negotiation<Offered extends Offer> {
       return smaller !== undefined
     }
     if (++this.replans > MAX_REPLANS) return false
-    this.terms.permissions.note(this.payer.keyId, refusal.allowedModels)
-    this.latest = await this.offer(refusal.allowedModels)
+    this.terms.permissions.note(this.payer.keyId, refusal.allowed)
+    this.latest = await this.offer(refusal.allowed)
     return true
   }
 
@@ -80,15 +81,17 @@ export abstract class Negotiation<Offered extends Offer> {
   }
 
   /** Offers by what this process remembers of the key. Before a refusal the ledger is asked. */
-  private async offerBelieved(believed: AllowedModels): Promise<Offered> {
+  private async offerBelieved(believed: Allowed): Promise<Offered> {
     const { ledger, permissions } = this.terms
     try {
       return await this.offer(believed)
     } catch (error) {
       const key = await ledger.readKey(this.payer)
-      if (!key || allowedModelsText(key.allowedModels) === allowedModelsText(believed)) throw error
-      permissions.note(this.payer.keyId, key.allowedModels)
-      return await this.offer(key.allowedModels)
+      if (!key || allowedText(key) === allowedText(believed)) throw error
+      const { allowedModels, allowedProviders } = key
+      const allowed = { allowedModels, allowedProviders }
+      permissions.note(this.payer.keyId, allowed)
+      return await this.offer(allowed)
     }
   }
 }

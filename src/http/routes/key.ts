@@ -29,6 +29,7 @@ const KeyBody = Type.Object({
   id: Type.String(),
   expires_at: orNull(Type.String(), { description: 'ISO 8601, UTC; null: it does not' }),
   allowed_models: orNull(Type.Array(Type.String()), { description: 'null: all' }),
+  allowed_providers: orNull(Type.Array(Type.String()), { description: 'null: all' }),
   budgets: Type.Array(Budget, {
     description: 'All that a request with this key has to fit into, the one that leaves least first',
   }),
@@ -56,6 +57,7 @@ async function describeKey(deps: HttpDeps, request: Request): Promise<Response> 
     id: payer.keyId,
     expires_at: timeOf(key.expiresAtMs),
     allowed_models: key.allowedModels && [...key.allowedModels],
+    allowed_providers: key.allowedProviders && [...key.allowedProviders],
     budgets: budgets.map(tell),
   }
   return Response.json(body, { headers: { 'cache-control': 'no-store', ...NO_SNIFFING } })

@@ -117,7 +117,7 @@ async function answerRoute(deps: HttpDeps, request: Request): Promise<Response> 
     const payer = await authenticate(deps, request)
     line.payer = payer
     free = await openFree(deps, request, payer)
-    const { allowedModels } = free.key
+    const { allowedModels, allowedProviders } = free.key
     const { body, bytes, share } = await free.read()
     format = named ?? formatOfBody(deps.formats, body, request.headers)
     line.format = format.name
@@ -126,7 +126,8 @@ async function answerRoute(deps: HttpDeps, request: Request): Promise<Response> 
     line.requestedModel = chat.model
     line.stream = chat.stream
     const session = deps.router.sessionOf(chat, payer.accountId, request.headers.get('x-svc-session') ?? undefined)
-    const plan = await deps.router.plan(chat, { clientFormat: format.name, session, allowedModels })
+    const origin = { clientFormat: format.name, session, allowedModels, allowedProviders }
+    const plan = await deps.router.plan(chat, origin)
     const explanation = explainRequest(deps.router, plan, chat, resumed?.bytes ?? bytes)
     const headers = { 'x-request-id': requestId, 'cache-control': 'no-store', ...NO_SNIFFING }
     deps.requestLog.answeredFree(line)

@@ -1,7 +1,7 @@
 /** API keys: their state in the store, and the map from a key's hash to whose it is. */
 
 import { splitAddresses } from '@/ledger/address-lists'
-import { parseAllowedModels } from '@/ledger/allowed-models'
+import { parseAllowed } from '@/ledger/allowed'
 import { parseSecrets } from '@/ledger/key-secrets'
 import type { KeyState, KeyStatus, KeyUsage, Payer } from '@/ledger/outcomes'
 import { SCRIPTS } from '@/ledger/scripts/scripts'
@@ -58,7 +58,7 @@ export async function forgetKeyHash(deps: LedgerDeps, keyHash: string): Promise<
 function keyUsage({ accountId, keyId }: Payer, fields: ReplyItem[]): KeyUsage {
   const [requestsPerMinute, tokensPerMinute, concurrency, budget, expiresAtMs] = fields.slice(1, 6).map(optional)
   const { secrets, rest } = parseSecrets(wordOf(fields[9]))
-  const { addresses: addressText, rest: models } = splitAddresses(rest)
+  const { addresses: addressText, rest: allowed } = splitAddresses(rest)
   return {
     accountId,
     keyId,
@@ -73,7 +73,7 @@ function keyUsage({ accountId, keyId }: Payer, fields: ReplyItem[]): KeyUsage {
     open: integerOf(fields[6]),
     held: nanoOf(fields[7]),
     spentThisMonth: nanoOf(fields[8]),
-    allowedModels: parseAllowedModels(models),
+    ...parseAllowed(allowed),
   }
 }
 

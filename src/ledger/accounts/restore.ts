@@ -1,7 +1,7 @@
 /** Builds accounts and keys in the store from the history: on first use, after the store came back, and on request. */
 
 import { addressText } from '@/ledger/address-lists'
-import { allowedModelsText } from '@/ledger/allowed-models'
+import { allowedText } from '@/ledger/allowed'
 import { secretsText } from '@/ledger/key-secrets'
 import type { AccountLimits, AccountSnapshot, KeySnapshot, Payer } from '@/ledger/outcomes'
 import { SCRIPTS } from '@/ledger/scripts/scripts'
@@ -223,7 +223,7 @@ function baseOf(stored: StoredKey | undefined): (string | number)[] {
 /** A key's status and limits as the scripts take them: the empty string where it has none of its own. */
 export function keyStateArguments(key: Omit<KeySnapshot, 'spentThisMonth' | 'month'>): (string | number)[] {
   const limits = [key.requestsPerMinute, key.tokensPerMinute, key.concurrency, key.monthlyBudget, key.expiresAtMs]
-  const uses = secretsText(key.secrets) + addressText(key.addresses) + allowedModelsText(key.allowedModels)
+  const uses = secretsText(key.secrets) + addressText(key.addresses) + allowedText(key)
   return [key.status, ...limits.map((limit) => limit ?? ''), uses]
 }
 

@@ -2,7 +2,7 @@
 import type { RateLimit } from '@/chat/rate-limits'
 import { type LedgerDeps, MAX_LOADS } from '@/ledger/accounts/deps'
 import { allowsAddress } from '@/ledger/address-lists'
-import { allowedModelsText, parseAllowedModels } from '@/ledger/allowed-models'
+import { allowedText, EVERYTHING, parseAllowed } from '@/ledger/allowed'
 import type { BudgetScope, BudgetWindow } from '@/ledger/budgets'
 import type { DefaultLimits, Payer, Refusal, ReleaseOutcome, ReserveOutcome, ReserveRequest } from '@/ledger/outcomes'
 import { SCRIPTS, type Script } from '@/ledger/scripts/scripts'
@@ -40,7 +40,7 @@ async function attempt(deps: LedgerDeps, request: ReserveRequest, hold: string):
   const own = namesOf(request)
   const { shard, payer } = own
   const names = [own.meta, own.account, own.key, hold, own.deadlines]
-  const args = [payer, holdId, numbersOf(request, deps.defaultLimits), allowedModelsText(request.allowedModels ?? null)]
+  const args = [payer, holdId, numbersOf(request, deps.defaultLimits), allowedText(request.allowed ?? EVERYTHING)]
   if (request.secret !== undefined) args.push(String(request.secret))
   const believed = deps.addresses.get(keyId)
   if (believed && isAmong(request, believed)) putAddresses(args, believed)
@@ -137,7 +137,7 @@ function readOutcome(reply: ReplyItem[], request: ReserveRequest): ReserveOutcom
     case 'key_inactive':
       return { kind, status: wordOf(second) as Extract<ReserveOutcome, { kind: 'key_inactive' }>['status'] }
     case 'models_changed':
-      return { kind, allowedModels: parseAllowedModels(wordOf(second)) }
+      return { kind, allowed: parseAllowed(wordOf(second)) }
     case 'rate_limited': {
       const scope = wordOf(second) as Extract<ReserveOutcome, { kind: 'rate_limited' }>['scope']
       const limit = integerOf(third)

@@ -5,7 +5,7 @@
 -- ARGV  1 accountId:keyId · 2 hold id (empty = nothing is held, only said what would be; of models nothing is said then)
 --       3 amount, input cost, tokens, time to live in ms, default requests per minute, default tokens per minute and
 --         default concurrency, with a blank between each two
---       4 the allowed models that the request was planned with (empty = all)
+--       4 the allowed models and providers that the request was planned with, as one text (empty = all)
 --       5 the number of the key's secret that was sent; left out for the first
 --       6 the addresses that the caller was found to be among; left out where there is no list
 -- Returns one of
@@ -14,7 +14,7 @@
 --       exists, state · unknown_account, the shard's epoch (empty = none) · unknown_key · key_inactive, status · account_suspended
 --       unknown_secret: one that is newer than the key as it is stored, which is to be brought into line with the history
 --       addresses_changed, from where the key may be used: the caller looks again whether it is there
---       models_changed, the key's allowed models: the caller plans anew with them
+--       models_changed, the key's allowed models and providers: the caller plans anew with them
 --       rate_limited, scope, limit, retry after ms, key or account · budget_exceeded, resets at ms, the key's
 --       remaining, held and needed, the account's available
 --       over_budget, scope, window, resets at ms (-1 = never), limit, spent in the window, held, remaining, needed, the account's

@@ -6,13 +6,13 @@ import { GatewayError, invalidRequest } from '@/chat/error'
 import { FORMATS } from '@/formats/index'
 import { findModelOrTier, type Plan } from './plan'
 import { arrangeTargets, checkProviderNames, isOrdered, isWanted, noneWanted, tooDear } from './preferences'
-import { type AllowedModelIds, checkAllowed, checkKind, noneCanServe } from './refusal'
+import { checkAllowed, checkKind, noneCanServe, type Permitted, permittedTargets } from './refusal'
 import { ESTIMATE_TOLERANCE, type Unmet } from './requirements'
 import { BLIND_VIEW, type RouteView } from './route-view'
 
 export type EmbeddingPlan = Plan & { model: Model; sizes: InputSizes }
 
-type EmbeddingPlanOptions = { view?: RouteView; allowedModels?: AllowedModelIds }
+type EmbeddingPlanOptions = Permitted & { view?: RouteView }
 
 /**
  * Builds the plan. Throws `model_not_found` for an unknown name, `forbidden` for one that the key may not call,
@@ -21,12 +21,13 @@ type EmbeddingPlanOptions = { view?: RouteView; allowedModels?: AllowedModelIds 
 export function buildEmbeddingPlan(
   catalog: Catalog,
   request: EmbeddingRequest,
-  { view = BLIND_VIEW, allowedModels = null }: EmbeddingPlanOptions = {},
+  options: EmbeddingPlanOptions = {},
 ): EmbeddingPlan {
-  const model = findEmbedder(catalog, request, allowedModels)
+  const view = options.view ?? BLIND_VIEW
+  const model = findEmbedder(catalog, request, options)
   checkLengths(request, model)
   const sizes = measureInputs(request.inputs)
-  const targets = wantedTargets(catalog, request, model, sizes, view).map((target) => ({ model, target }))
+  const targets = wantedTargets(catalog, request, model, sizes, options).map((target) => ({ model, target }))
   const usable = targets.filter(({ target }) => view.isUsable(target))
   return {
     model,
@@ -42,9 +43,9 @@ export function buildEmbeddingPlan(
   }
 }
 
-function findEmbedder(catalog: Catalog, { model }: EmbeddingRequest, allowedModels: AllowedModelIds): Model {
+function findEmbedder(catalog: Catalog, { model }: EmbeddingRequest, permitted: Permitted): Model {
   const found = findModelOrTier(catalog, model, 'model')
-  checkAllowed(allowedModels, found, 'model')
+  checkAllowed(permitted, found, 'model')
   checkKind(catalog, found, 'embedding', 'model')
   return found as Model
 }
@@ -77,10 +78,11 @@ function wantedTargets(
   { inputs, preferences }: EmbeddingRequest,
   model: Model,
   sizes: InputSizes,
-  view: RouteView,
+  { view = BLIND_VIEW, allowedProviders }: EmbeddingPlanOptions,
 ): Target[] {
+  const permitted = permittedTargets(allowedProviders, model)
   const isTokens = inputs.some(({ type }) => type === 'tokens')
-  const able = isTokens ? model.targets.filter(readsTokens) : model.targets
+  const able = isTokens ? permitted.filter(readsTokens) : permitted
   if (able.length === 0) {
     throw invalidRequest(
       `input: ${model.id} is served by providers that read texts, not tokens. Send the text.`,

@@ -13,12 +13,12 @@ import type { ChatRequest } from '@/chat/request'
 import { chooseModels, type TierChoice } from './choose'
 import { arrangeTargets, checkProviderNames, isOrdered, isWanted, noneWanted, tooDear, tooWeak } from './preferences'
 import {
-  type AllowedModelIds,
   checkAllowed,
   checkKind,
-  isAllowed,
-  NOT_ALLOWED,
+  forbids,
   noneCanServe,
+  type Permitted,
+  permittedTargets,
   refuseUntakenTools,
 } from './refusal'
 import { type PassedOver, type Requirements, readRequirements, ruledOut, type Unmet } from './requirements'
@@ -44,14 +44,12 @@ export type Plan = {
   isWished: boolean
 }
 
-export type PlanOptions = {
+export type PlanOptions = Permitted & {
   /** The caller's format: a request with parts that only a pass-through can carry goes to no other. */
   clientFormat?: FormatName
   view?: RouteView
   /** The model that this conversation has been talking to, for tiers. */
   stickyModelId?: string | undefined
-  /** Ids of the models that the caller's key may call; null or left out = every model. */
-  allowedModels?: AllowedModelIds
 }
 
 /**
@@ -61,7 +59,7 @@ export type PlanOptions = {
  * request, saying why each cannot.
  */
 export function buildPlan(catalog: Catalog, request: ChatRequest, options: PlanOptions = {}): Plan {
-  const named = findNamed(catalog, request, options.allowedModels)
+  const named = findNamed(catalog, request, options)
   if (request.preferences) checkProviderNames(catalog, request.preferences)
   const draft: Draft = {
     request,
@@ -125,22 +123,22 @@ type Draft = {
   choice: TierChoice | undefined
 }
 
-function findNamed(catalog: Catalog, { model, fallback }: ChatRequest, allowed: AllowedModelIds = null): Named[] {
-  const named: Named[] = [findChat(catalog, model, 'model', allowed)]
-  for (const [index, id] of fallback.entries()) named.push(findChat(catalog, id, `fallback[${index}]`, allowed))
+function findNamed(catalog: Catalog, { model, fallback }: ChatRequest, permitted: Permitted): Named[] {
+  const named: Named[] = [findChat(catalog, model, 'model', permitted)]
+  for (const [index, id] of fallback.entries()) named.push(findChat(catalog, id, `fallback[${index}]`, permitted))
   const [primary] = named
   if (fallback.length > 0 || !primary || 'candidates' in primary) return named
   // The caller did not ask for these: the key simply does without those it may not call.
   for (const id of primary.fallback) {
     const own = catalog.models.get(id)
-    if (own && isAllowed(allowed, own)) named.push(own)
+    if (own && !forbids(permitted, own)) named.push(own)
   }
   return named
 }
 
-function findChat(catalog: Catalog, id: string, param: string, allowed: AllowedModelIds): Named {
+function findChat(catalog: Catalog, id: string, param: string, permitted: Permitted): Named {
   const found = findModelOrTier(catalog, id, param)
-  checkAllowed(allowed, found, param)
+  checkAllowed(permitted, found, param)
   checkKind(catalog, found, 'chat', param)
   return found
 }
@@ -186,12 +184,13 @@ function goodEnough({ request: { preferences }, passedOver }: Draft, able: reado
 /** A model that `isNamed` is not exchanged for one that thinks, only because thinking was asked for. */
 function canServe(draft: Draft, model: Model, isNamed: boolean): boolean {
   const unmet: Unmet[] = []
-  if (!isAllowed(draft.options.allowedModels ?? null, model)) unmet.push(NOT_ALLOWED)
+  const obstacle = forbids(draft.options, model)
+  if (obstacle) unmet.push(obstacle)
   for (const item of ruledOut(model, draft.requirements))
     if ((item.isFirm || !draft.isLenient) && !(isNamed && item.requirement === 'reasoning')) unmet.push(item)
   const usable = usableTargets(draft, model)
-  if (usable.length === 0) unmet.push(wrongTarget(draft, model))
-  else if (wantedTargets(draft, model).length === 0) unmet.push(noneWanted(usable))
+  if (usable.length === 0 && !obstacle) unmet.push(wrongTarget(draft, model))
+  else if (usable.length > 0 && wantedTargets(draft, model).length === 0) unmet.push(noneWanted(usable))
   const { preferences } = draft.request
   const dear = preferences && tooDear(model, preferences, draft.requirements.inputTokens)
   if (dear) unmet.push(dear)
@@ -226,20 +225,21 @@ function lossless({ bound = [], stream }: ChatRequest): Unmet {
   return { requirement: 'lossless', isFirm: true, detail }
 }
 
-function usableTargets({ request, options: { clientFormat } }: Draft, model: Model): Target[] {
+function usableTargets({ request, options: { clientFormat, allowedProviders } }: Draft, model: Model): Target[] {
   const isBound = request.bound !== undefined && !request.preferences?.lossy
+  const targets = permittedTargets(allowedProviders, model)
   return clientFormat && (request.nativeOnly?.length || isBound)
-    ? carryingTargets(request, clientFormat, model)
-    : model.targets
+    ? carryingTargets(request, clientFormat, targets)
+    : targets
 }
 
-function carryingTargets(request: ChatRequest, clientFormat: FormatName, model: Model): Target[] {
+function carryingTargets(request: ChatRequest, clientFormat: FormatName, targets: Target[]): Target[] {
   const { nativeOnly, serverTools = [], bound, preferences, stream } = request
   if (nativeOnly?.length) {
-    return model.targets.filter((target) => target.provider.format === clientFormat && takesTools(target, serverTools))
+    return targets.filter((target) => target.provider.format === clientFormat && takesTools(target, serverTools))
   }
-  if (!bound || preferences?.lossy) return model.targets
-  return model.targets.filter(
+  if (!bound || preferences?.lossy) return targets
+  return targets.filter(
     ({ provider: { format } }) => format === clientFormat || bound.every((field) => isCarried(field, format, stream)),
   )
 }

@@ -1,7 +1,7 @@
 /** What a plan refuses, and the error for the caller: models that the key may not call, that do something else, or cannot serve the request. */
 
 import { takesTools } from '@/catalog/tool-allowance'
-import type { Catalog, Model, ModelKind, Tier } from '@/catalog/types'
+import type { Catalog, Model, ModelKind, Target, Tier } from '@/catalog/types'
 import { GatewayError, invalidRequest } from '@/chat/error'
 import type { FormatName } from '@/chat/format-name'
 import type { ChatRequest } from '@/chat/request'
@@ -82,33 +82,68 @@ function embedders({ models }: Catalog): string {
   return ids.length === 0 ? 'No model embeds here.' : `Models that embed: ${ids.slice(0, MAX_NAMED).join(', ')}.`
 }
 
-/** Ids of the models that a key may call; null = every model. A tier may be called where one of its candidates may. */
-export type AllowedModelIds = readonly string[] | null
+/** Ids of models or names of providers; null or left out = every one. */
+type Ids = readonly string[] | null | undefined
 
-/** Why a tier passes over a candidate that the key may not call. */
-export const NOT_ALLOWED: Unmet = {
+/** The models that a key may call, and the providers that may answer it. A tier may be called where one of its candidates may. */
+export type Permitted = { allowedModels?: Ids; allowedProviders?: Ids }
+
+/** Why a model is passed over that the key may not call, or that none of its providers serves. */
+const NOT_ALLOWED: Unmet = {
   requirement: 'permission',
   isFirm: true,
   detail: 'is not allowed for this API key',
 }
-
-/** Whether the key may call `model`. */
-export function isAllowed(allowed: AllowedModelIds, model: Model): boolean {
-  return allowed === null || allowed.includes(model.id)
+const NOT_SERVED: Unmet = {
+  requirement: 'permission',
+  isFirm: true,
+  detail: 'is served by providers that this API key may not use',
 }
 
-/** Throws `forbidden` with the code `model_not_allowed`, blaming the field `param`, where the key may not call what it names. */
-export function checkAllowed(allowed: AllowedModelIds, named: Model | Tier, param: string): void {
-  if (allowed !== null) checkListed(allowed, named, param)
+/** What forbids the key to call `model`, if anything does. */
+export function forbids({ allowedModels, allowedProviders }: Permitted, model: Model): Unmet | undefined {
+  if (allowedModels && !allowedModels.includes(model.id)) return NOT_ALLOWED
+  if (allowedProviders && permittedTargets(allowedProviders, model).length === 0) return NOT_SERVED
+  return undefined
 }
 
-function checkListed(allowed: readonly string[], named: Model | Tier, param: string): void {
+/** The targets of `model` whose providers may answer. */
+export function permittedTargets(allowedProviders: Ids, model: Model): Target[] {
+  return allowedProviders
+    ? model.targets.filter(({ provider }) => allowedProviders.includes(provider.name))
+    : model.targets
+}
+
+/**
+ * Throws `forbidden`, blaming the field `param`, where the key may not call what it names: with the code `model_not_allowed`, or
+ * `provider_not_allowed` where the reason is who serves it.
+ */
+export function checkAllowed(permitted: Permitted, named: Model | Tier, param: string): void {
+  if (permitted.allowedModels || permitted.allowedProviders) checkListed(permitted, named, param)
+}
+
+function checkListed(permitted: Permitted, named: Model | Tier, param: string): void {
   const isTier = 'candidates' in named
   const models = isTier ? named.candidates : [named]
-  if (models.some((model) => isAllowed(allowed, model))) return
+  const obstacles = models.map((model) => forbids(permitted, model))
+  if (obstacles.includes(undefined)) return
+  if (obstacles.includes(NOT_SERVED)) throw notServed(named, param)
   const message = isTier
     ? `This API key may not call any of the models that '${named.id}' chooses from.`
     : `This API key may not call the model '${named.id}'.`
   const hint = 'The models of a key are changed in the dashboard, under API keys.'
   throw new GatewayError('forbidden', `${message} ${hint}`, { param, code: 'model_not_allowed' })
+}
+
+function notServed(named: Model | Tier, param: string): GatewayError {
+  const message =
+    'candidates' in named
+      ? `No model that '${named.id}' chooses from is served by a provider that this API key may use.`
+      : `The model '${named.id}' is served by ${providersOf(named)}, and this API key may use other providers only.`
+  const hint = 'The providers of a key are changed in the dashboard, under API keys.'
+  return new GatewayError('forbidden', `${message} ${hint}`, { param, code: 'provider_not_allowed' })
+}
+
+function providersOf({ targets }: Model): string {
+  return [...new Set(targets.map(({ provider }) => provider.name))].slice(0, MAX_NAMED).join(', ')
 }

@@ -1,13 +1,15 @@
 /** That of what holds for all keys of an account and what is a key's own, the narrower holds. */
 import { expect, test } from 'bun:test'
 import { effectiveLimits } from '@/accounts/policies/effective-limits'
+import { EVERYTHING } from '@/ledger/allowed'
 
 const DAY_MS = 86_400_000
-const OPEN = { allowedModels: null, maxKeyAgeDays: null }
+const OPEN = { ...EVERYTHING, maxKeyAgeDays: null }
 type Age = Parameters<typeof effectiveLimits>[2]
 const young: Age = { createdAtMs: 0, secretSinceMs: null, isBuiltIn: false }
-const own = (allowedModels: string[] | null = null, expiresAtMs: number | null = null) => ({
-  allowedModels,
+const own = (ids: string[] | null = null, expiresAtMs: number | null = null) => ({
+  allowedModels: ids,
+  allowedProviders: ids?.map((id) => `by ${id}`) ?? null,
   expiresAtMs,
 })
 
@@ -17,8 +19,9 @@ test.each([
   [['a', 'b'], null, ['a', 'b']],
   [['a', 'b'], ['b', 'c'], ['b']],
   [['a'], ['c'], []],
-])('models %j of the account and %j of the key are %j', (ofAccount, ofKey, both) => {
-  expect(effectiveLimits(own(ofKey), { ...OPEN, allowedModels: ofAccount }, young).allowedModels).toEqual(both)
+])('models %j of the account and %j of the key are %j, and providers likewise', (ofAccount, ofKey, both) => {
+  const policy = { ...own(ofAccount), maxKeyAgeDays: null }
+  expect(effectiveLimits(own(ofKey), policy, young)).toEqual(own(both))
 })
 
 test('the end is the earlier of both, by age since the text was made', () => {

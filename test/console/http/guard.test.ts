@@ -65,12 +65,17 @@ describe('of a body of 17 MB nothing is read', () => {
   })
 })
 
-test('what a route needs is read: a statement of two million characters, a key for five hundred models', async () => {
+test('what a route needs is read: a statement of two million characters, a key for five hundred models and a hundred providers', async () => {
   const statement = { text: 'x'.repeat(1_999_999), dateOrder: 'detect' }
   const preview = await admin.json('POST', '/dashboard/api/admin/statements/preview', statement)
   expect(preview.status).toBe(400)
   const allowedModels = Array.from({ length: 500 }, (_, index) => `${'m'.repeat(190)}${index}`)
-  const key = await admin.json('POST', '/dashboard/api/a/:accountId/keys', { name: 'wide', allowedModels })
+  const allowedProviders = Array.from({ length: 100 }, (_, index) => `${'p'.repeat(90)}${index}`)
+  const key = await admin.json('POST', '/dashboard/api/a/:accountId/keys', {
+    name: 'wide',
+    allowedModels,
+    allowedProviders,
+  })
   expect([key.status, JSON.stringify(key.body)]).not.toContain(413)
   const form = await admin.json('PATCH', '/dashboard/api/session/me', { name: 'x'.repeat(20_000) })
   expect(form.status).toBe(413)

@@ -63,7 +63,7 @@ describe('creating', () => {
       ...{ endsAt: null, formerSecret: null, tags: null },
       limits: {
         ...{ requestsPerMinute: null, tokensPerMinute: null, concurrency: null, monthlyBudgetUsd: null },
-        ...{ expiresAt: null, allowedModels: null, allowedAddresses: null },
+        ...{ expiresAt: null, allowedModels: null, allowedProviders: null, allowedAddresses: null },
       },
     })
     const answer = await person.json('GET', PATH)
@@ -112,6 +112,8 @@ describe('creating', () => {
     ['an unknown model', { allowedModels: ['svc/none'] }, 'allowedModels'],
     ['a tier', { allowedModels: ['auto-smart'] }, 'allowedModels'],
     ['no model at all', { allowedModels: [] }, 'allowedModels'],
+    ['an unknown provider', { allowedProviders: ['provider1', 'nobody'] }, 'allowedProviders'],
+    ['no provider at all', { allowedProviders: [] }, 'allowedProviders'],
   ]
   test.each(bad)('refuses %s, naming the field', async (_, body, param) => {
     const before = (await list()).length

@@ -188,6 +188,8 @@ describe('a developer', () => {
     expect((await patch(people.developer, { monthlyBudgetUsd: '3', allowedModels: ['svc/alpha'] })).status).toBe(200)
     expect((await patch(people.developer, { monthlyBudgetUsd: '5' })).status).toBe(403)
     expect((await patch(people.developer, { allowedModels: null })).status).toBe(403)
+    expect((await patch(people.developer, { allowedProviders: ['provider1'] })).status).toBe(200)
+    expect((await patch(people.developer, { allowedProviders: null })).status).toBe(403)
     expect((await patch(people.admin, { monthlyBudgetUsd: '5', allowedModels: null })).status).toBe(200)
     const [entry] = await gateway.gateway.database.sql`SELECT actor_id FROM audit_entries
       WHERE action = 'key.change' AND subject = ${theirs.item.id} ORDER BY seq DESC LIMIT 1`

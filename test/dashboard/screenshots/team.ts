@@ -31,7 +31,9 @@ export async function makeTeam(gateway: TestGateway, owner: Person, team: Team):
   await setBudgets(owner, team)
   await makeKeys(owner, team.keyId)
   await change(owner, 'PUT', 'allowed-addresses', { allowedAddresses: ['127.0.0.0/8', '2001:db8:85a3::8a2e:370:7334'] })
-  await change(owner, 'PUT', 'key-policy', { allowedModels: team.models, maxKeyAgeDays: 365 })
+  await change(owner, 'PUT', 'key-policy', {
+    ...{ allowedModels: team.models, allowedProviders: ['provider1'], maxKeyAgeDays: 365 },
+  })
   await change(owner, 'PATCH', 'alerts', { firstUsd: '25', secondUsd: '5', addresses: [INVITED] })
   const by = { actor: { userId, email } }
   const sent = await invite(gateway.gateway.database, { accountId, by }, { email: INVITED, role: 'billing' })
@@ -59,7 +61,7 @@ async function setBudgets(owner: Person, { others, keyId }: Team): Promise<void>
 async function makeKeys(owner: Person, keyId: string): Promise<void> {
   const service = {
     ...{ name: 'The continuous integration of the backend', isService: true, monthlyBudgetUsd: '40' },
-    ...{ tags: ['team=search', 'env=prod'], allowedModels: ['svc/alpha'] },
+    ...{ tags: ['team=search', 'env=prod'], allowedModels: ['svc/alpha'], allowedProviders: ['provider1'] },
     ...{ allowedAddresses: ['203.0.113.0/24', '2001:db8::/32'], withoutMyAddress: true },
   }
   await change(owner, 'POST', 'keys', service)

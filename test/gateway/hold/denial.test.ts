@@ -111,7 +111,7 @@ test.each([
 })
 
 test('a key that is being changed is worth another try, and a hold id that was used before a bug of ours', () => {
-  expect(denial({ kind: 'models_changed', allowedModels: [] })).toMatchObject({
+  expect(denial({ kind: 'models_changed', allowed: { allowedModels: [], allowedProviders: null } })).toMatchObject({
     ...{ status: 503, options: { code: 'key_changing', retryAfterSeconds: 1 } },
   })
   expect(denial({ kind: 'exists', state: 'settled' })).toMatchObject({ status: 500 })

@@ -72,7 +72,8 @@ beforeEach(() => {
   }
 })
 
-const offerOf = (size: HoldSize) => ({ size, allowedModels: ['svc/alpha'] }) as unknown as Offer
+const ALLOWED = { allowedModels: ['svc/alpha'], allowedProviders: ['chat'] }
+const offerOf = (size: HoldSize) => ({ size, allowed: ALLOWED }) as unknown as Offer
 const FIRST = offerOf(SIZE)
 
 type Shrink = (refusal: Refusal) => Offer | undefined
@@ -113,7 +114,7 @@ describe('before anything is asked', () => {
     expect(reserves).toEqual([
       {
         ...{ ...PAYER, holdId: 'hold_1', amount: nano(900), inputCost: nano(30), tokens: 70, ttlMs: 20_000 },
-        allowedModels: ['svc/alpha'],
+        allowed: ALLOWED,
         from: expect.objectContaining({ clientAddress: '192.0.2.1' }),
       },
     ])

@@ -9,7 +9,7 @@ import type { ChatRequest } from '@/chat/request'
 import { createKeyPermissions } from '@/gateway/hold/key-permissions'
 import { ChatNegotiation, type NegotiationDeps, type ChatOffer as Offer } from '@/gateway/hold/negotiation'
 import type { Refusal } from '@/gateway/hold/terms'
-import type { AllowedModels } from '@/ledger/outcomes'
+import { type Allowed, EVERYTHING } from '@/ledger/allowed'
 import { nano } from '@/lib/money'
 import { createRouter } from '@/routing/router'
 
@@ -21,13 +21,15 @@ const other = providerOf('other', { format: 'messages' })
 const alpha = modelOf('svc/alpha', [chat])
 const beta = modelOf('svc/beta', [other])
 
-type World = { deps: NegotiationDeps; asked: string[]; keyAllows: AllowedModels }
+const only = (allowedModels: string[]): Allowed => ({ allowedModels, allowedProviders: null })
+
+type World = { deps: NegotiationDeps; asked: string[]; keyAllows: Allowed }
 
 function worldOf(models: Model[], restore = async (_: string, request: ChatRequest) => request): World {
   const router = createRouter({ catalog: { current: catalogOf(models) }, clock: manualClock() })
   const world: World = {
     asked: [],
-    keyAllows: null,
+    keyAllows: EVERYTHING,
     deps: {
       router,
       permissions: createKeyPermissions(),
@@ -35,7 +37,7 @@ function worldOf(models: Model[], restore = async (_: string, request: ChatReque
       ledger: {
         async readKey({ keyId }) {
           world.asked.push(keyId)
-          return { allowedModels: world.keyAllows } as never
+          return world.keyAllows as never
         },
       },
     },
@@ -116,16 +118,16 @@ describe('where the credit does not suffice', () => {
 })
 
 describe('where the key may call other models than was believed', () => {
-  const changed = (allowedModels: AllowedModels): Refusal => ({ kind: 'models_changed', allowedModels })
+  const changed = (models: string[]): Refusal => ({ kind: 'models_changed', allowed: only(models) })
 
   test('the request is planned again with what the ledger says, and that is remembered', async () => {
     const world = worldOf([alpha, beta])
     const { first, next } = await begin(world, { fallback: ['svc/beta'] })
-    expect([first.allowedModels, first.plan.models.length]).toEqual([null, 2])
+    expect([first.allowed, first.plan.models.length]).toEqual([EVERYTHING, 2])
     const again = await next(changed(['svc/alpha', 'svc/beta']))
-    expect(again?.allowedModels).toEqual(['svc/alpha', 'svc/beta'])
-    expect(world.deps.permissions.recall('key_1')).toEqual(['svc/alpha', 'svc/beta'])
-    expect((await begin(world)).first.allowedModels).toEqual(['svc/alpha', 'svc/beta'])
+    expect(again?.allowed).toEqual(only(['svc/alpha', 'svc/beta']))
+    expect(world.deps.permissions.recall('key_1')).toEqual(only(['svc/alpha', 'svc/beta']))
+    expect((await begin(world)).first.allowed).toEqual(only(['svc/alpha', 'svc/beta']))
   })
 
   test('a request that it may not make is refused then', async () => {
@@ -152,16 +154,16 @@ describe('where the key may call other models than was believed', () => {
 describe('what is believed of a key', () => {
   test('refuses nobody: the ledger is asked, and may know better', async () => {
     const world = worldOf([alpha, beta])
-    world.deps.permissions.note('key_1', ['svc/beta'])
-    world.keyAllows = ['svc/alpha']
-    expect((await begin(world)).first.allowedModels).toEqual(['svc/alpha'])
+    world.deps.permissions.note('key_1', only(['svc/beta']))
+    world.keyAllows = only(['svc/alpha'])
+    expect((await begin(world)).first.allowed).toEqual(only(['svc/alpha']))
     expect(world.asked).toEqual(['key_1'])
   })
 
   test('is enough to refuse once the ledger has said the same', async () => {
     const world = worldOf([alpha, beta])
-    world.deps.permissions.note('key_1', ['svc/beta'])
-    world.keyAllows = ['svc/beta']
+    world.deps.permissions.note('key_1', only(['svc/beta']))
+    world.keyAllows = only(['svc/beta'])
     await expect(begin(world)).rejects.toMatchObject({ kind: 'forbidden' })
   })
 
@@ -169,6 +171,40 @@ describe('what is believed of a key', () => {
     const world = worldOf([alpha])
     await expect(begin(world, { model: 'svc/none' })).rejects.toBeInstanceOf(GatewayError)
     expect(world.asked).toEqual([])
+  })
+})
+
+describe('where other providers may answer the key than was believed', () => {
+  const served = modelOf('svc/both', [chat, other])
+  const by = (allowedProviders: string[] | null): Allowed => ({ allowedModels: null, allowedProviders })
+
+  test('the request is planned again without the others, now and the next time', async () => {
+    const world = worldOf([served])
+    const { first, next } = await begin(world, { model: 'svc/both' })
+    const providers = (offer: Offer | undefined) => offer?.plan.targets.map(({ target }) => target.provider.name)
+    expect(providers(first)).toEqual(['chat', 'other'])
+    expect(providers(await next({ kind: 'models_changed', allowed: by(['other']) }))).toEqual(['other'])
+    expect(providers((await begin(world, { model: 'svc/both' })).first)).toEqual(['other'])
+  })
+
+  test('a refusal asks the ledger first, which may know better', async () => {
+    const world = worldOf([served])
+    world.deps.permissions.note('key_1', by(['gone']))
+    expect((await begin(world, { model: 'svc/both' })).first.allowed).toEqual(EVERYTHING)
+    world.deps.permissions.note('key_1', by(['gone']))
+    world.keyAllows = by(['gone'])
+    await expect(begin(world, { model: 'svc/both' })).rejects.toMatchObject({
+      options: { code: 'provider_not_allowed' },
+    })
+  })
+
+  test('a key that may call everything again is planned for at once, as one of which nothing was ever said', () => {
+    const { deps } = worldOf([alpha])
+    const begun = () => new ChatNegotiation(deps, arrivedWith(requestOf()), undefined).begin()
+    deps.permissions.note('key_1', by(['chat']))
+    expect(begun()).toBeInstanceOf(Promise)
+    deps.permissions.note('key_1', by(null))
+    expect(begun()).toBeInstanceOf(ChatNegotiation)
   })
 })
 

@@ -89,7 +89,7 @@ test('another API key of the account gets the answer, a deactivated one does not
   await gateway.gateway.deps.ledger.setKeyState({
     ...{ accountId, keyId: second.keyId, status: 'deactivated' },
     ...{ requestsPerMinute: null, tokensPerMinute: null, concurrency: null },
-    ...{ monthlyBudget: null, expiresAtMs: null, allowedModels: null },
+    ...{ monthlyBudget: null, expiresAtMs: null, allowedModels: null, allowedProviders: null },
   })
   expect((await send(gateway, { ...wish, key: second.key })).status).toBe(401)
 })

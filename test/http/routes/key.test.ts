@@ -46,7 +46,7 @@ async function spend(): Promise<void> {
 test('a key without limits has no budgets', async () => {
   expect(await readKey(developer.key)).toEqual({
     status: 200,
-    body: { id: developer.keyId, expires_at: null, allowed_models: null, budgets: [] },
+    body: { id: developer.keyId, expires_at: null, allowed_models: null, allowed_providers: null, budgets: [] },
   })
 })
 

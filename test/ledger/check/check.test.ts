@@ -4,6 +4,7 @@
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from 'bun:test'
 import { type Bench, connect, createBench, passDeadline, request, settlement } from '@test/ledger/harness'
+import { keyState } from '@test/ledger/memory-history'
 import { addToStored, setStored } from '@test/ledger/store/stored'
 import { monitorRedis } from '@test/support/redis-monitor'
 import { startRedis, type TestServer } from '@test/support/stores'
@@ -164,9 +165,7 @@ describe('a check that reads the lists of the shards', () => {
 
   test('is told of keys that were changed before they were used', async () => {
     const keyId = randomId('key')
-    const limits = { requestsPerMinute: 5, tokensPerMinute: null, concurrency: null, monthlyBudget: null }
-    const state = { ...limits, status: 'active' as const, expiresAtMs: null, allowedModels: null }
-    await bench.ledger.setKeyState({ accountId: payer.accountId, keyId, ...state })
+    await bench.ledger.setKeyState(keyState({ accountId: payer.accountId, keyId }, { requestsPerMinute: 5 }))
     const members = [payer.accountId, payerText(payer), payerText({ ...payer, keyId })]
     expect((await bench.redis.smembers(list())).sort()).toEqual(members.sort())
   })

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type Bench, connect, createBench, LIMITS, request, settlement, snapshot } from '@test/ledger/harness'
 import { accountState, keyState } from '@test/ledger/memory-history'
 import { setStored, storeAsHash } from '@test/ledger/store/stored'
+import { type Allowed, EVERYTHING } from '@/ledger/allowed'
 import { accountName, keyName } from '@/ledger/store/names'
 import { randomId } from '@/lib/ids'
 import { nano } from '@/lib/money'
@@ -13,6 +14,8 @@ beforeAll(async () => {
   bench = createBench(await connect())
 })
 afterAll(() => bench.redis.disconnect())
+
+const only = (allowedModels: string[]): Allowed => ({ allowedModels, allowedProviders: null })
 
 /** A full bucket of which `used` were taken: as many as it gives back in its part of a minute. */
 function limitOf(limit: number, used: number) {
@@ -91,25 +94,44 @@ describe('reserve', () => {
   test('takes only what was planned with the models the key may call, in whatever order they are named', async () => {
     const payer = await bench.fund(1_000, { allowedModels: ['svc/b', 'svc/a', 'svc/b'] })
     const models = ['svc/a', 'svc/b']
-    const stale = { kind: 'models_changed', allowedModels: models } as const
+    const stale = { kind: 'models_changed', allowed: only(models) } as const
     expect(await bench.ledger.reserve(request(payer, 1))).toEqual(stale)
-    expect(await bench.ledger.reserve(request(payer, 1, { allowedModels: ['svc/a'] }))).toEqual(stale)
-    const hold = request(payer, 1, { allowedModels: ['svc/b', 'svc/a'] })
-    expect(await bench.ledger.reserve({ ...hold, allowedModels: null })).toEqual(stale)
+    expect(await bench.ledger.reserve(request(payer, 1, { allowed: only(['svc/a']) }))).toEqual(stale)
+    const hold = request(payer, 1, { allowed: only(['svc/b', 'svc/a']) })
+    expect(await bench.ledger.reserve({ ...hold, allowed: EVERYTHING })).toEqual(stale)
     expect(await bench.ledger.reserve(hold)).toMatchObject({ kind: 'reserved' })
     expect(await bench.ledger.readKey(payer)).toMatchObject({ open: 1, allowedModels: models })
     await bench.ledger.setKeyState(keyState(payer, { allowedModels: [] }))
-    const nothing = { kind: 'models_changed', allowedModels: [] } as const
-    expect(await bench.ledger.reserve(request(payer, 1, { allowedModels: models }))).toEqual(nothing)
+    const nothing = { kind: 'models_changed', allowed: only([]) } as const
+    expect(await bench.ledger.reserve(request(payer, 1, { allowed: only(models) }))).toEqual(nothing)
     await bench.ledger.setKeyState(keyState(payer))
-    const everything = { kind: 'models_changed', allowedModels: null } as const
-    expect(await bench.ledger.reserve(request(payer, 1, { allowedModels: models }))).toEqual(everything)
+    const everything = { kind: 'models_changed', allowed: EVERYTHING } as const
+    expect(await bench.ledger.reserve(request(payer, 1, { allowed: only(models) }))).toEqual(everything)
     expect(await bench.ledger.reserve(request(payer, 1))).toMatchObject({ kind: 'reserved' })
+  })
+
+  test('takes only what was planned with the providers that may answer the key, beside the models', async () => {
+    const payer = await bench.fund(1_000, { allowedProviders: ['east', 'west', 'east'] })
+    const stale = {
+      kind: 'models_changed',
+      allowed: { allowedModels: null, allowedProviders: ['east', 'west'] },
+    } as const
+    expect(await bench.ledger.reserve(request(payer, 1))).toEqual(stale)
+    expect(await bench.ledger.reserve(request(payer, 1, { allowed: only(['east', 'west']) }))).toEqual(stale)
+    const hold = request(payer, 1, { allowed: { allowedModels: null, allowedProviders: ['west', 'east'] } })
+    expect(await bench.ledger.reserve(hold)).toMatchObject({ kind: 'reserved' })
+    const both = { allowedModels: ['svc/a'], allowedProviders: [] }
+    await bench.ledger.setKeyState(keyState(payer, both))
+    expect(await bench.ledger.reserve(request(payer, 1, stale))).toEqual({ kind: 'models_changed', allowed: both })
+    expect(await bench.ledger.readKey(payer)).toMatchObject({ open: 1, ...both })
+    await bench.ledger.setKeyState(keyState(payer))
+    const everything = { kind: 'models_changed', allowed: EVERYTHING } as const
+    expect(await bench.ledger.reserve(request(payer, 1, { allowed: both }))).toEqual(everything)
   })
 
   test('loads a key again that was loaded before keys had allowed models', async () => {
     const payer = await bench.fund(1_000, { allowedModels: ['svc/a'] })
-    const hold = request(payer, 10, { allowedModels: ['svc/a'] })
+    const hold = request(payer, 10, { allowed: only(['svc/a']) })
     expect(await bench.ledger.reserve(hold)).toMatchObject({ kind: 'reserved' })
     await storeAsHash(bench.redis, 'key', keyName(payer))
     await bench.redis.hdel(keyName(payer), 'allowedModels')
@@ -167,7 +189,7 @@ describe('what a reserve would refuse', () => {
 
   test('is told for whatever model, and changes nothing', async () => {
     const payer = await bench.fund(1_000, { monthlyBudget: nano(500), allowedModels: ALL })
-    const models = { allowedModels: ALL }
+    const models = { allowed: only(ALL) }
     await bench.ledger.reserve(request(payer, 200, models))
     const before = await snapshot(bench.redis, payer.accountId)
     expect(await bench.ledger.refusalOf(payer, nano(300))).toBeUndefined()

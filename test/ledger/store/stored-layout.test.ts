@@ -1,6 +1,8 @@
 /** What lies in the store, letter by letter: gateways of two versions share it while they take turns in a rolling restart. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type Bench, connect, createBench, FACTS, passDeadline, request, settlement } from '@test/ledger/harness'
+import { fc } from '@test/support/property'
+import { allowedText, EVERYTHING, parseAllowed } from '@/ledger/allowed'
 import { LAYOUT_TEXTS, STORED_FIELDS } from '@/ledger/layout'
 import { SCRIPTS } from '@/ledger/scripts/scripts'
 import { ALL_SHARDS } from '@/ledger/store/all-shards'
@@ -75,6 +77,22 @@ test('hashes have the names that they always had, and gateways of older versions
   expect(await fieldsOf(`hold:${settled}`)).toBe('cost payer state')
   const [, latest] = await bench.redis.lrange(`${tag}:recent:${accountId}`, 0, -1)
   expect(latest).toMatch(new RegExp(`^${settled}\\|\\d+\\|100\\|18\\|7\\|svc/alpha$`))
+})
+
+test('what a key may call is one text: of models as it always was, and never the same for two that differ', () => {
+  expect(allowedText(EVERYTHING)).toBe('')
+  expect(allowedText({ allowedModels: ['svc/b', 'svc/a', 'svc/b'], allowedProviders: null })).toBe('["svc/a","svc/b"]')
+  expect(allowedText({ allowedModels: null, allowedProviders: ['west', 'east'] })).toBe(
+    '{"models":null,"providers":["east","west"]}',
+  )
+  const names = fc.option(fc.uniqueArray(fc.constantFrom('a', 'b', '[]', '"', '{}')).map((list) => list.sort()))
+  const allowed = fc.record({ allowedModels: names, allowedProviders: names })
+  fc.assert(
+    fc.property(allowed, allowed, (one, other) => {
+      expect(parseAllowed(allowedText(one))).toEqual(one)
+      expect(allowedText(one) === allowedText(other)).toBe(Bun.deepEquals(one, other))
+    }),
+  )
 })
 
 test('packed, each is one string, as its fields are listed', async () => {

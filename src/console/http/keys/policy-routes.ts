@@ -1,4 +1,4 @@
-/** The routes of what holds for all keys of an account: models, and the age at which a key ends. */
+/** The routes of what holds for all keys of an account: models, providers, and the age at which a key ends. */
 import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import type { ChangedBy } from '@/accounts/audit'
@@ -7,10 +7,11 @@ import { MAX_KEY_AGE_DAYS } from '@/accounts/policies/key-policy'
 import type { Member } from '@/console/auth/viewer'
 import { changedBy } from '@/console/http/changed-by'
 import { ACCOUNT_PREFIX, guard } from '@/console/http/guard'
-import { AllowedModelsField, MAX_KEY_BODY_BYTES, readModels } from '@/console/http/key-bodies'
+import { MAX_KEY_BODY_BYTES } from '@/console/http/key-bodies'
 import { exactly } from '@/console/http/wire'
 import { titled } from '@/http/openapi/titled'
 import { orNull } from '@/lib/schemas'
+import { ALLOWED_FIELDS, checkAllowedLists, SHOWN_ALLOWED, shownAllowed } from './allowed-lists'
 import { type KeyRouteDeps, noSuchAccount } from './calls'
 
 export type PolicyRouteDeps = KeyRouteDeps & {
@@ -22,12 +23,12 @@ const DAYS = orNull(Type.Integer({ minimum: 1, maximum: MAX_KEY_AGE_DAYS }), {
   description: 'A key ends so many days after it was made or last rotated; null = never',
 })
 
-const PolicyBody = titled('KeyPolicy', { allowedModels: orNull(Type.Array(Type.String())), maxKeyAgeDays: DAYS })
+const PolicyBody = titled('KeyPolicy', {
+  ...SHOWN_ALLOWED,
+  maxKeyAgeDays: DAYS,
+})
 
-const PolicyChanges = exactly(
-  { allowedModels: AllowedModelsField, maxKeyAgeDays: Type.Optional(DAYS) },
-  { minProperties: 1 },
-)
+const PolicyChanges = exactly({ ...ALLOWED_FIELDS, maxKeyAgeDays: Type.Optional(DAYS) }, { minProperties: 1 })
 
 /** Mounts `/dashboard/api/a/:accountId/key-policy`. */
 export function keyPolicyRoutes(deps: PolicyRouteDeps) {
@@ -39,7 +40,7 @@ export function keyPolicyRoutes(deps: PolicyRouteDeps) {
       detail: {
         summary: 'What holds for all API keys',
         description:
-          'A key may be narrower: it calls the models that are in both lists, and ends at the earlier moment.',
+          'A key may be narrower: it calls the models, and is answered by the providers, that are in both lists, and ends at the earlier moment.',
       },
     })
     .put('', ({ viewer, request, body }) => choose(deps, viewer, request, body), {
@@ -58,19 +59,11 @@ export function keyPolicyRoutes(deps: PolicyRouteDeps) {
 async function show({ readKeyPolicy }: PolicyRouteDeps, { accountId }: Member) {
   const policy = await readKeyPolicy(accountId)
   if (!policy) throw noSuchAccount()
-  const { allowedModels, maxKeyAgeDays } = policy
-  return { allowedModels: allowedModels && [...allowedModels], maxKeyAgeDays }
+  return { ...shownAllowed(policy), maxKeyAgeDays: policy.maxKeyAgeDays }
 }
 
-async function choose(deps: PolicyRouteDeps, viewer: Member, request: Request, body: typeof PolicyChanges.static) {
-  const { allowedModels, maxKeyAgeDays } = body
-  const present = await show(deps, viewer)
-  const policy: Partial<KeyPolicy> = {
-    ...(allowedModels !== undefined && {
-      allowedModels: allowedModels && readModels(allowedModels, deps.catalog.current, present.allowedModels),
-    }),
-    ...(maxKeyAgeDays !== undefined && { maxKeyAgeDays }),
-  }
+async function choose(deps: PolicyRouteDeps, viewer: Member, request: Request, policy: typeof PolicyChanges.static) {
+  checkAllowedLists(policy, deps.catalog.current, await show(deps, viewer))
   await deps.changeKeyPolicy(viewer.accountId, policy, changedBy(deps, viewer, request))
   return await show(deps, viewer)
 }

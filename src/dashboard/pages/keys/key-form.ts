@@ -10,6 +10,7 @@ export type KeyFields = {
   tokensPerMinute: number | ''
   concurrency: number | ''
   allowedModels: string[]
+  allowedProviders: string[]
   /** One in a line. */
   allowedAddresses: string
   withoutMyAddress: boolean
@@ -25,6 +26,7 @@ export const EMPTY_FIELDS: KeyFields = {
   tokensPerMinute: '',
   concurrency: '',
   allowedModels: [],
+  allowedProviders: [],
   allowedAddresses: '',
   withoutMyAddress: false,
   tags: '',
@@ -40,6 +42,7 @@ export function fieldsOf({ name, limits, tags }: KeyBody): KeyFields {
     tokensPerMinute: limits.tokensPerMinute ?? '',
     concurrency: limits.concurrency ?? '',
     allowedModels: limits.allowedModels ?? [],
+    allowedProviders: limits.allowedProviders ?? [],
     allowedAddresses: limits.allowedAddresses?.join('\n') ?? '',
     withoutMyAddress: false,
     tags: tags?.join(', ') ?? '',
@@ -54,6 +57,7 @@ type KeyChanges = {
   tokensPerMinute?: number | null
   concurrency?: number | null
   allowedModels?: string[] | null
+  allowedProviders?: string[] | null
   allowedAddresses?: string[] | null
   withoutMyAddress?: true
   tags?: string[] | null
@@ -70,8 +74,8 @@ export function changesFrom(before: KeyFields, now: KeyFields): KeyChanges {
   for (const count of ['requestsPerMinute', 'tokensPerMinute', 'concurrency'] as const) {
     if (now[count] !== before[count]) changes[count] = now[count] === '' ? null : now[count]
   }
-  if (now.allowedModels.join() !== before.allowedModels.join()) {
-    changes.allowedModels = now.allowedModels.length === 0 ? null : now.allowedModels
+  for (const list of ['allowedModels', 'allowedProviders'] as const) {
+    if (now[list].join() !== before[list].join()) changes[list] = now[list].length === 0 ? null : now[list]
   }
   if (now.allowedAddresses.trim() !== before.allowedAddresses) {
     changes.allowedAddresses = linesOf(now.allowedAddresses)

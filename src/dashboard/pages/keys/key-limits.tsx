@@ -26,6 +26,9 @@ export function KeyLimits({ item: { limits, endsAt, tags } }: { item: KeyBody })
       <Limit label="Allowed models">
         {limits.allowedModels === null ? 'Every model' : <Items items={limits.allowedModels} />}
       </Limit>
+      <Limit label="Allowed providers">
+        {limits.allowedProviders === null ? 'Every provider' : <Items items={limits.allowedProviders} />}
+      </Limit>
       <Limit label="Allowed addresses">
         {limits.allowedAddresses === null ? 'Everywhere' : <Items items={limits.allowedAddresses} />}
       </Limit>

@@ -1,13 +1,11 @@
 /** The fields for the optional limits of an API key, each with what holds without it. */
-import { Checkbox, MultiSelect, NumberInput, SimpleGrid, Stack, Textarea, TextInput } from '@mantine/core'
+import { Checkbox, NumberInput, SimpleGrid, Stack, Textarea, TextInput } from '@mantine/core'
 import type { UseFormReturnType } from '@mantine/form'
 import { useMay } from '@/dashboard/account'
-import { useCatalogue } from '@/dashboard/catalogue'
+import { ModelsField, ProvidersField } from '@/dashboard/components/fields/allowed-fields'
 import { formatCount } from '@/dashboard/format'
 import { type KeyFields, today } from './key-form'
 import { useKeys } from './keys-data'
-
-const MAX_MODELS = 500
 
 /** The one field of somebody who looks after bills alone. */
 export function BudgetField({ form }: { form: UseFormReturnType<KeyFields> }) {
@@ -26,10 +24,7 @@ export function BudgetField({ form }: { form: UseFormReturnType<KeyFields> }) {
 /** Fields for a form of {@link KeyFields}. */
 export function LimitFields({ form }: { form: UseFormReturnType<KeyFields> }) {
   const { defaults, ceilings } = useKeys().data ?? {}
-  const catalogue = useCatalogue()
   const isManager = useMay()('limits.raise')
-  const known = catalogue.data?.models.map(({ id }) => id) ?? []
-  const models = [...new Set([...known, ...form.values.allowedModels])]
   const standard = (count: number | undefined) =>
     count === undefined ? 'Standard' : `${formatCount(count)} (standard)`
   const number = { min: 1, allowDecimal: false, thousandSeparator: ',', hideControls: true } as const
@@ -71,19 +66,12 @@ export function LimitFields({ form }: { form: UseFormReturnType<KeyFields> }) {
           {...form.getInputProps('concurrency')}
         />
       </SimpleGrid>
-      <MultiSelect
+      <ModelsField
         label="Allowed models"
         description="Calls to other models are refused, and auto tiers choose among these only"
-        placeholder={form.values.allowedModels.length === 0 ? 'Every model' : undefined}
-        data={models}
-        searchable
-        clearable
-        clearButtonProps={{ 'aria-label': 'Allow every model' }}
-        hidePickedOptions
-        maxValues={MAX_MODELS}
-        nothingFoundMessage={catalogue.isPending ? 'Loading…' : 'No model of that name'}
         {...form.getInputProps('allowedModels')}
       />
+      <ProvidersField label="Allowed providers" {...form.getInputProps('allowedProviders')} />
       {isManager && <AddressFields form={form} />}
       {isManager && <TagsField form={form} />}
     </Stack>

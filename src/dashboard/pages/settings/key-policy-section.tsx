@@ -1,10 +1,10 @@
-/** The part of the settings that says what holds for all keys of the account: models, and the age at which a key ends. */
-import { MultiSelect, NumberInput } from '@mantine/core'
+/** The part of the settings that says what holds for all keys of the account: models, providers, and the age at which a key ends. */
+import { NumberInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useQuery } from '@tanstack/react-query'
 import { accountApi } from '@/dashboard/account'
-import { useCatalogue } from '@/dashboard/catalogue'
 import { answer } from '@/dashboard/client'
+import { ModelsField, ProvidersField } from '@/dashboard/components/fields/allowed-fields'
 import { FORM_WIDTH, PlainForm } from '@/dashboard/components/fields/plain-form'
 import { useSubmission } from '@/dashboard/components/fields/use-submission'
 import { notifyDone } from '@/dashboard/components/notify'
@@ -15,9 +15,8 @@ import { queryClient } from '@/dashboard/query'
 
 const POLICY_KEY = ['key-policy']
 const MAX_DAYS = 3650
-const MAX_MODELS = 500
 
-type Policy = { allowedModels: string[] | null; maxKeyAgeDays: number | null }
+type Policy = { allowedModels: string[] | null; allowedProviders: string[] | null; maxKeyAgeDays: number | null }
 
 export function KeyPolicySection() {
   const policy = useQuery({ queryKey: POLICY_KEY, queryFn: () => answer(accountApi()['key-policy'].get()) })
@@ -31,17 +30,21 @@ export function KeyPolicySection() {
   )
 }
 
-type Fields = { allowedModels: string[]; maxKeyAgeDays: number | '' }
+type Fields = { allowedModels: string[]; allowedProviders: string[]; maxKeyAgeDays: number | '' }
 
 function PolicyForm({ policy }: { policy: Policy }) {
-  const catalogue = useCatalogue()
   const form = useForm<Fields>({
-    initialValues: { allowedModels: policy.allowedModels ?? [], maxKeyAgeDays: policy.maxKeyAgeDays ?? '' },
+    initialValues: {
+      allowedModels: policy.allowedModels ?? [],
+      allowedProviders: policy.allowedProviders ?? [],
+      maxKeyAgeDays: policy.maxKeyAgeDays ?? '',
+    },
   })
-  const submission = useSubmission(form, async ({ allowedModels, maxKeyAgeDays }) => {
+  const submission = useSubmission(form, async ({ allowedModels, allowedProviders, maxKeyAgeDays }) => {
     const saved = await answer(
       accountApi()['key-policy'].put({
         allowedModels: allowedModels.length === 0 ? null : allowedModels,
+        allowedProviders: allowedProviders.length === 0 ? null : allowedProviders,
         maxKeyAgeDays: maxKeyAgeDays === '' ? null : maxKeyAgeDays,
       }),
     )
@@ -49,7 +52,6 @@ function PolicyForm({ policy }: { policy: Policy }) {
     await keysChanged()
     notifyDone('This holds from the next request on.')
   })
-  const known = catalogue.data?.models.map(({ id }) => id) ?? []
   return (
     <PlainForm
       submission={submission}
@@ -57,19 +59,12 @@ function PolicyForm({ policy }: { policy: Policy }) {
       button={{ variant: 'default', disabled: !form.isDirty() }}
       maw={FORM_WIDTH}
     >
-      <MultiSelect
+      <ModelsField
         label="Models that keys may call"
         description="The playground as well"
-        placeholder={form.values.allowedModels.length === 0 ? 'Every model' : undefined}
-        data={[...new Set([...known, ...form.values.allowedModels])]}
-        searchable
-        clearable
-        clearButtonProps={{ 'aria-label': 'Allow every model' }}
-        hidePickedOptions
-        maxValues={MAX_MODELS}
-        nothingFoundMessage={catalogue.isPending ? 'Loading…' : 'No model of that name'}
         {...form.getInputProps('allowedModels')}
       />
+      <ProvidersField label="Providers that may answer" {...form.getInputProps('allowedProviders')} />
       <NumberInput
         label="Greatest age of a key, in days"
         description="A key ends so long after it was made or last rotated. Older ones end at once."

@@ -1,6 +1,7 @@
 -- Stands in front of the scripts that write a key's status and limits. Seven arguments: status, requests per minute, tokens
 -- per minute, concurrency, monthly budget, expires at ms, allowed models. Of the last six the empty string means none of
--- its own. The allowed models are one text that is only ever compared, with which secrets work, and from where, before it (reserve.lua).
+-- its own. The allowed models, with providers where there are such, are one text that is only ever compared, with which secrets
+-- work, and from where, before it (reserve.lua).
 --
 -- NEEDS  prelude: MAX_INTEGER refuse
 --        limits: MAX_LIMIT limitArgument

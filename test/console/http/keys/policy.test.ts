@@ -16,7 +16,11 @@ let customer: SignedInCustomer
 beforeAll(async () => {
   gateway = await startGateway({
     respond: () => Response.json(chatCompletion('ok', usageOf(10, 5))),
-    catalog: ({ models }) => models.push({ ...models[0], id: 'svc/beta' }),
+    catalog({ models, providers }) {
+      providers.spare = { ...providers.provider1, keys: ['spare-secret-canary'] }
+      models.push({ ...models[0], id: 'svc/beta' })
+      models.push({ ...models[0], id: 'svc/gamma', targets: [{ provider: 'spare', model: 'gamma-upstream' }] })
+    },
   })
 })
 afterAll(() => gateway.stop())
@@ -68,8 +72,7 @@ describe('what holds for all keys', () => {
   test('models: others are refused with the next request, of keys that the store has, and that it reads from the history', async () => {
     expect((await ask(customer.key, 'svc/beta')).status).toBe(200)
     expect((await setPolicy({ allowedModels: ['svc/alpha'] })).body).toEqual({
-      allowedModels: ['svc/alpha'],
-      maxKeyAgeDays: null,
+      ...{ allowedModels: ['svc/alpha'], allowedProviders: null, maxKeyAgeDays: null },
     })
     expect(await ask(customer.key, 'svc/beta')).toEqual({ status: 403, code: 'model_not_allowed' })
     expect((await ask(customer.key)).status).toBe(200)
@@ -88,14 +91,57 @@ describe('what holds for all keys', () => {
     expect(entries.length).toBe(2)
   })
 
-  test('a key may only narrow them', async () => {
-    await setPolicy({ allowedModels: ['svc/alpha'] })
-    const wider = { name: 'wider', allowedModels: ['svc/alpha', 'svc/beta'] }
-    expect(await customer.person.json('POST', KEYS, wider)).toMatchObject({
-      status: 400,
-      body: { error: { param: 'allowedModels' } },
+  test('providers: models of others are refused with the next request, of every key and of the playground', async () => {
+    const { person, accountId, key } = customer
+    const chat = { model: 'svc/gamma', messages: [{ role: 'user', content: 'Hi' }] }
+    const play = () => person.json('POST', '/dashboard/api/a/:accountId/playground/chat', chat)
+    expect([(await ask(key, 'svc/gamma')).status, (await play()).status]).toEqual([200, 200])
+    expect((await setPolicy({ allowedProviders: ['provider1'] })).body).toMatchObject({
+      allowedProviders: ['provider1'],
     })
-    expect((await customer.person.json('POST', KEYS, { name: 'same', allowedModels: ['svc/alpha'] })).status).toBe(200)
+    expect(await ask(key, 'svc/gamma')).toEqual({ status: 403, code: 'provider_not_allowed' })
+    expect(await play()).toMatchObject({ status: 403, body: { error: { code: 'provider_not_allowed' } } })
+    expect((await ask(key)).status).toBe(200)
+    // The key's own list is narrower still: of both nothing is left.
+    const later = await gateway.apiKeys.create({ accountId, name: 'later', allowedProviders: ['spare'] })
+    for (const model of ['svc/alpha', 'svc/gamma'])
+      expect((await ask((later as { key: string }).key, model)).status).toBe(403)
+    await setPolicy({ allowedProviders: null })
+    expect((await ask((later as { key: string }).key, 'svc/gamma')).status).toBe(200)
+    const [entry] = await sql()<{ details: object }[]>`SELECT details FROM audit_entries
+      WHERE action = 'account.key_policy' AND account_id = ${accountId} ORDER BY seq`
+    expect(entry?.details).toMatchObject({ allowedProviders: 'provider1', 'before.allowedProviders': 'every' })
+  })
+
+  test('a provider that has left the catalogue stays in both lists until it is taken out, and no other that is unknown gets in', async () => {
+    const { person, accountId, keyId } = customer
+    await sql()`UPDATE accounts SET allowed_providers = '{provider1,gone}' WHERE id = ${accountId}`
+    await sql()`UPDATE api_keys SET allowed_providers = '{gone}' WHERE id = ${keyId}`
+    expect((await setPolicy({ allowedProviders: ['gone', 'provider1', 'spare'] })).status).toBe(200)
+    expect(await setPolicy({ allowedProviders: ['gone', 'other'] })).toMatchObject({
+      ...{
+        status: 400,
+        body: { error: { param: 'allowedProviders', message: "The provider 'other' does not exist." } },
+      },
+    })
+    const change = (allowedProviders: string[]) => person.json('PATCH', `${KEYS}/${keyId}`, { allowedProviders })
+    expect(await change(['gone', 'spare'])).toMatchObject({
+      ...{ status: 200, body: { limits: { allowedProviders: ['gone', 'spare'] } } },
+    })
+    expect((await change(['spare'])).status).toBe(200)
+    expect((await change(['spare', 'gone'])).status).toBe(400)
+  })
+
+  test.each([
+    ['allowedModels', ['svc/alpha'], 'svc/beta'],
+    ['allowedProviders', ['provider1'], 'spare'],
+  ])('a key may only narrow %s', async (list, allowed, other) => {
+    await setPolicy({ [list]: allowed })
+    const wider = { name: 'wider', [list]: [...allowed, other] }
+    expect(await customer.person.json('POST', KEYS, wider)).toMatchObject({
+      ...{ status: 400, body: { error: { param: list, message: expect.stringContaining(`'${other}'`) } } },
+    })
+    expect((await customer.person.json('POST', KEYS, { name: 'same', [list]: allowed })).status).toBe(200)
   })
 
   test('age: a key that is too old is refused, and rotating it makes it young', async () => {
@@ -117,6 +163,8 @@ describe('what holds for all keys', () => {
     { maxKeyAgeDays: 4000 },
     { allowedModels: [] },
     { allowedModels: ['svc/none'] },
+    { allowedProviders: [] },
+    { allowedProviders: ['provider1', 'nobody'] },
     {},
   ])('is not %j', async (policy) => {
     expect((await setPolicy(policy)).status).toBe(400)

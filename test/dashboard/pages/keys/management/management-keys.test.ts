@@ -109,5 +109,5 @@ test('rules for all keys are set in the settings, and kept', async () => {
   await section.getByRole('button', { name: 'Save' }).click()
   await page.getByText('This holds from the next request on.').waitFor()
   const { body } = await owner.json('GET', '/dashboard/api/a/:accountId/key-policy')
-  expect(body).toEqual({ allowedModels: ['svc/alpha'], maxKeyAgeDays: 90 })
+  expect(body).toEqual({ allowedModels: ['svc/alpha'], allowedProviders: null, maxKeyAgeDays: 90 })
 })

@@ -1,0 +1,73 @@
+/** The models that keys may call, and the providers that may answer them, as routes take and show these two lists. */
+import { Type } from '@sinclair/typebox'
+import type { Catalog } from '@/catalog/types'
+import { invalidRequest } from '@/chat/error'
+import { type Allowed, EVERYTHING } from '@/ledger/allowed'
+import { orNull } from '@/lib/schemas'
+
+const MAX_MODELS = 500
+const MAX_MODEL_CHARS = 200
+const MAX_PROVIDERS = 100
+const MAX_PROVIDER_CHARS = 100
+
+/** What both take in a body at most: three bytes a character, with quotes and comma. */
+export const MAX_ALLOWED_BYTES = MAX_MODELS * (3 * MAX_MODEL_CHARS + 3) + MAX_PROVIDERS * (3 * MAX_PROVIDER_CHARS + 3)
+
+function idsField(maxItems: number, maxLength: number, description: string) {
+  const Ids = Type.Array(Type.String({ minLength: 1, maxLength }), { minItems: 1, maxItems })
+  return Type.Optional(orNull(Ids, { description }))
+}
+
+/** The fields of a body; what is left out stays. */
+export const ALLOWED_FIELDS = {
+  allowedModels: idsField(
+    MAX_MODELS,
+    MAX_MODEL_CHARS,
+    'Ids of the models that may be called, and that tiers may choose; null = every model',
+  ),
+  allowedProviders: idsField(
+    MAX_PROVIDERS,
+    MAX_PROVIDER_CHARS,
+    'Names of the providers that may answer; null = every provider',
+  ),
+}
+
+/** The fields of an answer. */
+export const SHOWN_ALLOWED = {
+  allowedModels: orNull(Type.Array(Type.String())),
+  allowedProviders: orNull(Type.Array(Type.String())),
+}
+
+/** Both lists as answers show them. */
+export function shownAllowed({ allowedModels, allowedProviders }: Allowed) {
+  return {
+    allowedModels: allowedModels && [...allowedModels],
+    allowedProviders: allowedProviders && [...allowedProviders],
+  }
+}
+
+/**
+ * Throws `invalid_request`, blaming the list, for what the catalogue has not and for what is beyond `policy`, since a key narrows what
+ * holds for all. What was listed `present`ly may stay.
+ */
+export function checkAllowedLists(
+  asked: Partial<Allowed>,
+  catalog: Catalog,
+  present: Allowed = EVERYTHING,
+  policy: Allowed = EVERYTHING,
+): void {
+  for (const list of ['allowedModels', 'allowedProviders'] as const)
+    for (const id of asked[list] ?? []) {
+      const fault = present[list]?.includes(id) ? undefined : faultOf(list, id, catalog, policy)
+      if (fault) throw invalidRequest(fault, list)
+    }
+}
+
+function faultOf(list: keyof Allowed, id: string, { models, tiers, providers }: Catalog, policy: Allowed) {
+  const isModel = list === 'allowedModels'
+  const subject = `The ${isModel ? 'model' : 'provider'} '${id}'`
+  if (isModel && tiers.has(id)) return `${subject} is a tier: allow the models that it may choose instead.`
+  if (!(isModel ? models : providers).has(id)) return `${subject} does not exist.`
+  if (policy[list]?.includes(id) === false) return `${subject} is beyond the rules for all keys of this account.`
+  return undefined
+}

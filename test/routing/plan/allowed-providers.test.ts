@@ -1,0 +1,148 @@
+/** Keys that only some providers may answer: which targets their plans keep, and how they are refused where none is left. */
+import { describe, expect, test } from 'bun:test'
+import { catalogOf, modelOf, providerOf, requestOf, tierOf } from '@test/routing/world'
+import { fc } from '@test/support/property'
+import type { EmbeddingRequest } from '@/chat/embedding'
+import { GatewayError } from '@/chat/error'
+import type { RoutePreferences } from '@/chat/preferences'
+import type { ChatRequest } from '@/chat/request'
+import { buildPlan, type Plan, type PlanOptions } from '@/routing/plan/plan'
+import { buildEmbeddingPlan } from '@/routing/plan/plan-embedding'
+
+const east = providerOf('east')
+const west = providerOf('west', { format: 'messages' })
+const alpha = modelOf('svc/alpha', [east, west], { fallback: ['svc/beta', 'svc/gamma'] })
+const beta = modelOf('svc/beta', [west])
+const gamma = modelOf('svc/gamma', [east])
+const embed = modelOf('svc/embed', [east, west], { kind: 'embedding' })
+const catalog = catalogOf([alpha, beta, gamma, embed], [tierOf('auto-smart', 'smart', [beta, gamma])])
+
+function plan(request: Partial<ChatRequest>, options: PlanOptions): Plan {
+  return buildPlan(catalog, requestOf(request), options)
+}
+
+function order({ targets }: Plan): string[] {
+  return targets.map(({ model, target }) => `${model.id} ${target.provider.name}`)
+}
+
+function refused(run: () => unknown): object {
+  try {
+    run()
+  } catch (error) {
+    if (error instanceof GatewayError) return { status: error.status, message: error.message, ...error.options }
+  }
+  throw new Error('the plan should have been refused')
+}
+
+const NONE: RoutePreferences = { order: [], only: [], ignore: [] }
+
+describe('a plan', () => {
+  test('keeps the targets of those providers, of the named model and of the catalogue’s fallbacks', () => {
+    expect(order(plan({}, { allowedProviders: null }))).toEqual(order(plan({}, {})))
+    expect(order(plan({}, { allowedProviders: ['west'] }))).toEqual(['svc/alpha west', 'svc/beta west'])
+    expect(order(plan({}, { allowedProviders: ['east', 'west'] }))).toEqual(order(plan({}, {})))
+  })
+
+  test('is of what both lists allow', () => {
+    expect(order(plan({}, { allowedModels: ['svc/alpha', 'svc/gamma'], allowedProviders: ['west'] }))).toEqual([
+      'svc/alpha west',
+    ])
+  })
+
+  test('of a tier is made of the candidates that they serve, even where the conversation began with another', () => {
+    const chosen = plan({ model: 'auto-smart' }, { allowedProviders: ['east'], stickyModelId: 'svc/beta' })
+    expect(order(chosen)).toEqual(['svc/gamma east'])
+    expect(chosen.choice?.session).toEqual({ modelId: 'svc/beta', outcome: 'cannot-serve' })
+    expect(chosen.passedOver).toMatchObject([
+      {
+        model: beta,
+        unmet: [{ requirement: 'permission', detail: 'is served by providers that this API key may not use' }],
+      },
+    ])
+  })
+
+  test('heeds the wishes of the caller among them', () => {
+    const only = { ...NONE, only: ['east'] }
+    const told = refused(() =>
+      plan({ model: 'svc/alpha', fallback: ['svc/beta'], preferences: only }, { allowedProviders: ['west'] }),
+    )
+    expect(told).toMatchObject({ status: 400 })
+    const ordered = { ...NONE, order: ['west'] }
+    expect(order(plan({ preferences: ordered }, { allowedProviders: ['east'] }))).toEqual([
+      'svc/alpha east',
+      'svc/gamma east',
+    ])
+  })
+
+  test('of embeddings likewise', () => {
+    const request: EmbeddingRequest = {
+      ...{ model: 'svc/embed', inputs: [{ type: 'text', text: 'Hi' }], isLone: true },
+      ...{ encoding: 'float', nativeFields: [] },
+    } as const
+    expect(order(buildEmbeddingPlan(catalog, request))).toEqual(['svc/embed east', 'svc/embed west'])
+    expect(order(buildEmbeddingPlan(catalog, request, { allowedProviders: ['west'] }))).toEqual(['svc/embed west'])
+    expect(refused(() => buildEmbeddingPlan(catalog, request, { allowedProviders: ['gone'] }))).toMatchObject({
+      ...{ status: 403, code: 'provider_not_allowed', param: 'model' },
+    })
+  })
+})
+
+describe('a key is refused', () => {
+  const code = 'provider_not_allowed'
+  const refusal = (request: Partial<ChatRequest>, options: PlanOptions) => refused(() => plan(request, options))
+
+  test('by name and by fallback list, each at its place, saying who serves the model', () => {
+    expect(refusal({ model: 'svc/gamma' }, { allowedProviders: ['west'] })).toEqual({
+      ...{ status: 403, param: 'model', code },
+      message:
+        "The model 'svc/gamma' is served by east, and this API key may use other providers only. " +
+        'The providers of a key are changed in the dashboard, under API keys.',
+    })
+    expect(refusal({ fallback: ['svc/beta', 'svc/gamma'] }, { allowedProviders: ['west'] })).toMatchObject({
+      ...{ status: 403, param: 'fallback[1]', code },
+    })
+  })
+
+  test('where nothing that a tier chooses from is left', () => {
+    expect(refusal({ model: 'auto-smart' }, { allowedProviders: [] })).toMatchObject({
+      ...{ status: 403, param: 'model', code },
+      message: expect.stringContaining("No model that 'auto-smart' chooses from is served by a provider"),
+    })
+    // One candidate is not allowed, the other not served.
+    const both = { allowedModels: ['svc/beta'], allowedProviders: ['east'] }
+    expect(refusal({ model: 'auto-smart' }, both)).toMatchObject({ status: 403, code })
+  })
+
+  test('for the model first, where neither is allowed', () => {
+    const neither = { allowedModels: ['svc/alpha'], allowedProviders: ['west'] }
+    expect(refusal({ model: 'svc/gamma' }, neither)).toMatchObject({ status: 403, code: 'model_not_allowed' })
+  })
+
+  test('of everything, where its only provider has left the catalogue; what there is not is still unknown', () => {
+    for (const model of ['svc/alpha', 'svc/beta', 'auto-smart'])
+      expect(refusal({ model }, { allowedProviders: ['gone'] })).toMatchObject({ status: 403, code })
+    expect(refusal({ model: 'svc/none' }, { allowedProviders: ['gone'] })).toMatchObject({ status: 404 })
+  })
+})
+
+test('no plan has a target of another provider, whatever is asked for', () => {
+  const names = ['svc/alpha', 'svc/beta', 'svc/gamma', 'auto-smart']
+  fc.assert(
+    fc.property(
+      fc.constantFrom(...names),
+      fc.array(fc.constantFrom(...names), { maxLength: 4 }),
+      fc.uniqueArray(fc.constantFrom<string[]>('east', 'west', 'gone')),
+      fc.option(fc.uniqueArray(fc.constantFrom('svc/alpha', 'svc/beta', 'svc/gamma'))),
+      (model, fallback, allowedProviders, allowedModels) => {
+        try {
+          const { targets } = plan({ model, fallback }, { allowedModels, allowedProviders })
+          expect(targets.length).toBeGreaterThan(0)
+          for (const { target } of targets) expect(allowedProviders).toContain(target.provider.name)
+        } catch (error) {
+          if (!(error instanceof GatewayError)) throw error
+          expect(['model_not_allowed', 'provider_not_allowed']).toContain(String(error.options.code))
+        }
+      },
+    ),
+  )
+})
