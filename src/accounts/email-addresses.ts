@@ -50,6 +50,12 @@ export async function voidPending(db: Database['db'] | Transaction, userId: stri
   await db.delete(addressChanges).where(and(eq(addressChanges.userId, userId), isPending))
 }
 
+/** Deletes changes that can neither be confirmed nor undone any more. */
+export async function forgetChanges({ sql: query }: Pick<Database, 'sql'>): Promise<void> {
+  await query`DELETE FROM address_changes WHERE CASE WHEN confirmed_at IS NULL THEN confirm_until <= now()
+    ELSE undo_until IS NULL OR undo_until <= now() END`
+}
+
 /**
  * Makes `email` the confirmed address of the person, who is locked, and of the accounts that had their former one. Alerts that they turned off
  * stay off. Throws a violation that `isAddressViolation` knows where somebody else has taken it at this moment.

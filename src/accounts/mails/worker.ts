@@ -1,5 +1,6 @@
 /** Sends what the outbox of mails holds. Every gateway runs one; no mail is taken by two at once, and none is lost with a gateway that dies. */
 import { unsubscribeLink } from '@/accounts/alerts/unsubscribe'
+import { forgetChanges } from '@/accounts/email-addresses'
 import { textArray } from '@/db/array-literal'
 import type { Database } from '@/db/client'
 import { describeFailure } from '@/db/failure'
@@ -65,6 +66,7 @@ export function createMailWorker(deps: MailWorkerDeps): MailWorker {
     if (performance.now() - lookedAtMs < LOOK_INTERVAL_MS) return
     lookedAtMs = performance.now()
     waiting = await lookAndClean(database)
+    await forgetChanges(database)
   }
 
   const loop = createWorkerLoop({

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from '
 import { PASSWORD, refusalOf, visitorWith } from '@test/console/auth/desk'
 import { until } from '@test/support/until'
 import { insertAccount } from '@/accounts/accounts'
+import { forgetChanges } from '@/accounts/email-addresses'
 import { setEmail, upsertAdministrator } from '@/accounts/operator-access'
 import { createUser } from '@/accounts/users'
 import { askForAddress } from '@/console/auth/address/ask'
@@ -185,4 +186,19 @@ describe('for seven days the former address', () => {
     ])
     expect(await refusalOf(undo(token))).toEqual(INVALID_LINK)
   })
+})
+
+test('changes are forgotten once they can neither be confirmed nor undone', async () => {
+  const { database } = office.parts
+  const [open, late, undone, lapsed] = await Promise.all([1, 2, 3, 4].map(() => office.somebody()))
+  if (!open || !late || !undone || !lapsed) throw new Error('nobody is there')
+  await Promise.all([office.change(open), office.change(late), office.ask(lapsed)])
+  await undo((await office.change(undone)).undo)
+  await office.ask(open)
+  const ids = [open, late, undone, lapsed].map(({ viewer }) => viewer.userId)
+  await database.sql`UPDATE address_changes SET undo_until = now() WHERE user_id = ${late.viewer.userId}`
+  await database.sql`UPDATE address_changes SET confirm_until = now() WHERE user_id = ${lapsed.viewer.userId}`
+  await forgetChanges(database)
+  const left = await database.sql`SELECT user_id FROM address_changes WHERE user_id IN ${database.sql(ids)}`
+  expect(left.map(({ user_id: userId }) => userId)).toEqual([open.viewer.userId, open.viewer.userId])
 })
