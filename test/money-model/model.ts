@@ -84,11 +84,20 @@ export function expire(account: ModelAccount): [string, number][] {
   })
 }
 
-/** Credit comes or goes by an entry of the history; false where there is not enough of it, and there has to be. */
+/**
+ * Credit comes or goes by an entry of the history; false where there is not enough of it, and there has to be. What a late charge gives
+ * back is not there before the history has it: Redis may forget that charge.
+ */
 export function enter(account: ModelAccount, amount: number, mayOverdraw: boolean): boolean {
-  if (!mayOverdraw && moneyOf(account).available + amount < 0) return false
+  if (!mayOverdraw && Math.min(moneyOf(account).available, inHistory(account)) + amount < 0) return false
   account.credited += amount
   return true
+}
+
+function inHistory({ credited, books }: ModelAccount): number {
+  let balance = credited
+  for (const { cost } of books.values()) balance -= cost
+  return balance
 }
 
 /** Credit that an owner moves from one account to another: what is held is not. */
