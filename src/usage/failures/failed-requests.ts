@@ -47,6 +47,8 @@ const SMALL_SHARE = 20
 const MAX_KINDS = 20_000
 const MAX_OWN_KINDS = 1_000
 const MAX_ACCOUNTS = 10_000
+/** Kinds that are written in one go: with all that wait after an outage a busy database would not be done in time, again and again. */
+const MAX_WRITTEN = 2_000
 const FLUSH_MS = 2_000
 const JITTER = 0.25
 const WRITE_TIMEOUT_MS = 5_000
@@ -63,7 +65,7 @@ export function createFailedRequests({ database, clock, logger, isSold }: Failed
   const fullDays = createBoundedMap<string, number>(MAX_ACCOUNTS)
   let shares = new Map<string, Share>()
   let listed: ListedFailure[] = []
-  let counts = new Map<string, FailureCount>()
+  const counts = new Map<string, FailureCount>()
   let lost = 0
   let forgetAtMs = 0
   let partitionsAtMs = 0
@@ -116,12 +118,27 @@ export function createFailedRequests({ database, clock, logger, isSold }: Failed
     list({ requestId, accountId, keyId, atMs, format, model: asked, ...kind, ...withoutContent(known) })
   }
 
+  /** Takes out what waits, as far as it is written in one go: kinds, and the listed requests of these. */
+  function take(): { rows: ListedFailure[]; sums: FailureCount[] } {
+    const sums = counts.values().take(MAX_WRITTEN).toArray()
+    const taken = new Set(sums.map(kindOf))
+    for (const name of taken) counts.delete(name)
+    const isTaken = (row: ListedFailure) =>
+      counts.size === 0 || taken.has(kindOf({ ...row, dayMs: startOfDay(row.atMs) }))
+    const { rows = [], others = [] } = Object.groupBy(listed, (row) => (isTaken(row) ? 'rows' : 'others'))
+    listed = others
+    for (const { accountId } of sums) shareOf(accountId).kinds -= 1
+    for (const { accountId } of rows) shareOf(accountId).listed -= 1
+    if (counts.size === 0) shares = new Map()
+    return { rows, sums }
+  }
+
   async function flush(): Promise<void> {
-    if (counts.size === 0) return
-    const [rows, sums] = [listed, [...counts.values()]]
-    listed = []
-    counts = new Map()
-    shares = new Map()
+    while (counts.size > 0) await writeSome()
+  }
+
+  async function writeSome(): Promise<void> {
+    const { rows, sums } = take()
     // What came too late may still be written, and then counts twice: better than a worker that waits for ever.
     try {
       const full = await withDatabaseDeadline(writeFailures(database, rows, sums), WRITE_TIMEOUT_MS)
