@@ -147,14 +147,15 @@ describe('somebody who is invited', () => {
     await page.waitForURL(`**/a/${person.viewer.accountId}`)
   })
 
-  test.each(['x', 'x'.repeat(9_000), '%00', '..%2F', '%C3%BC', '%zz'])(
-    'reads the words of any dead link where it ends in %s',
-    async (token) => {
-      const page = await open(`/dashboard/invitation#token=${token}`, { cookie: person.cookie })
-      await page.getByText('This invitation is not valid, or no longer. Ask for a new one.').waitFor()
-      await page.getByText('It works once, for 7 days').waitFor()
-    },
-  )
+  test.each([
+    ['x', 'x'],
+    ['9,000 characters', 'x'.repeat(9_000)],
+    ...['%00', '..%2F', '%C3%BC', '%zz'].map((token) => [token, token] as const),
+  ])('reads the words of any dead link where it ends in %s', async (_, token) => {
+    const page = await open(`/dashboard/invitation#token=${token}`, { cookie: person.cookie })
+    await page.getByText('This invitation is not valid, or no longer. Ask for a new one.').waitFor()
+    await page.getByText('It works once, for 7 days').waitFor()
+  })
 
   test('and is signed in as somebody else, signs out and goes on', async () => {
     const other = await newPerson('Mallory')

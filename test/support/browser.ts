@@ -2,7 +2,7 @@
 
 import { expect } from 'bun:test'
 import axe from 'axe-core'
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+import { type Browser, type BrowserContext, chromium, errors, type Locator, type Page } from 'playwright-core'
 import { assert } from '@/lib/assert'
 import { CHROMIUM_ADVICE, findChromium } from './chromium'
 import { PATIENCE_MS } from './until'
@@ -45,6 +45,7 @@ export async function openBrowser(): Promise<TestBrowser> {
       const context = free.pop() ?? (await openContext(browser))
       used.push(context)
       const page = await openPage(context, options)
+      tellWhatWasShown(page)
       page.on('pageerror', (error) => problems.push(`${path}: ${error.stack ?? error.message}`))
       page.on('console', (message) => {
         const text = message.text()
@@ -137,6 +138,31 @@ async function openPage(context: BrowserContext, options: PageOptions): Promise<
   if (width || height) await page.setViewportSize({ ...DESKTOP, ...(width && { width }), ...(height && { height }) })
   if (colorScheme) await page.emulateMedia({ colorScheme })
   return page
+}
+
+const WAITING = ['waitFor', 'click', 'fill', 'focus'] as const
+const SHOWN_CHARS = 1_000
+let isTelling = false
+
+/** What waits for something on a page in vain says what was there instead: most fail on a busy machine only, where nobody looks. */
+function tellWhatWasShown(page: Page): void {
+  if (isTelling) return
+  isTelling = true
+  const locators = Object.getPrototypeOf(page.locator('html'))
+  for (const name of WAITING) {
+    const original = locators[name]
+    locators[name] = async function (this: Locator, ...given: unknown[]) {
+      try {
+        return await original.apply(this, given)
+      } catch (error) {
+        if (error instanceof errors.TimeoutError) {
+          const shown = await this.page().locator('body').innerText()
+          error.message += `\nOn ${this.page().url()}: ${shown.slice(0, SHOWN_CHARS)}`
+        }
+        throw error
+      }
+    }
+  }
 }
 
 /** Closes the pages of a context, of which the next ones shall find nothing, but for one that does nothing and keeps the process. */

@@ -9,13 +9,13 @@ setDefaultTimeout(36_000_000)
 
 /** Each takes a fifth of a second to half of one. MONEY_SEQUENCES=5000 is for a night. */
 const SEQUENCES = Number(OUR_ENVIRONMENT.MONEY_SEQUENCES ?? 500)
-/** What has to have happened in so many of them. */
+/** What has to have happened in so many of them: each more than twenty times in 500. What is rarer has a story of its own beside this folder. */
 const EVERYTHING = [
   ...['reserved', 'insufficient', 'not_sold', 'settled', 'already_settled', 'late', 'forced'],
   ...['over_budget', 'budget_exceeded', 'budget_updated', 'budget_above_larger', 'grant_updated', 'handed_over'],
   ...['expired_charged', 'expired_free', 'rewound', 'archived'],
-  ...['move_moved', 'move_insufficient', 'move_suspended'],
-  ...['refund_refunded', 'refund_too_much', 'refund_insufficient_balance', 'reversed', 'reinstated'],
+  ...['move_moved', 'move_insufficient'],
+  ...['refund_refunded', 'refund_too_much', 'reversed', 'reinstated'],
 ]
 
 let redis: TestServer

@@ -1,5 +1,5 @@
 /** Arriving: where people wanted to go before they had to sign in, and the token of a link from a mail. */
-import { useCallback, useState } from 'react'
+import { useCallback, useLayoutEffect, useState } from 'react'
 import { useLocation, useSearchParams } from 'wouter'
 import { INVITATION_PATH, rememberedInvitation } from '@/dashboard/invitation'
 import { viewerChanged } from '@/dashboard/session'
@@ -24,13 +24,14 @@ export function useArrival(): () => Promise<void> {
   }, [next, navigate])
 }
 
-/** The token after the # of a mailed link, which is taken out of the address bar and its history at once; '' if none. */
+/**
+ * The token after the # of a mailed link, which is taken out of the address bar and its history as soon as the page is there; '' if
+ * none. Not while it is drawn: React may draw a page anew before anybody has seen it, and then the token has to be there again.
+ */
 export function useMailedToken(): string {
-  const [token] = useState(() => {
-    const { hash, pathname, search } = window.location
-    const found = new URLSearchParams(hash.slice(1)).get('token') ?? ''
-    if (found !== '') window.history.replaceState(null, '', pathname + search)
-    return found
-  })
+  const [token] = useState(() => new URLSearchParams(window.location.hash.slice(1)).get('token') ?? '')
+  useLayoutEffect(() => {
+    if (token !== '') window.history.replaceState(null, '', window.location.pathname + window.location.search)
+  }, [token])
   return token
 }

@@ -1,0 +1,46 @@
+/** The links of mails keep their token where the page is drawn anew before anybody has seen it, as on a busy machine. */
+import { afterAll, afterEach, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { openBrowser, type TestBrowser } from '@test/support/browser'
+import { startGateway, type TestGateway } from '@test/support/gateway'
+
+setDefaultTimeout(300_000)
+
+let gateway: TestGateway
+let browser: TestBrowser
+
+beforeAll(async () => {
+  ;[gateway, browser] = await Promise.all([startGateway({ respond: () => new Response('{}') }), openBrowser()])
+})
+afterEach(() => browser.closePages())
+afterAll(async () => {
+  await browser.close()
+  await gateway.stop()
+})
+
+test.each([
+  ['verify-email', 'Enter the password that you chose when you signed up.'],
+  ['reset-password', 'At least 8 characters.'],
+  ['invitation', 'Sign in with the address that the invitation was sent to'],
+])('/%s', async (path, words) => {
+  const page = await browser.open('/healthz', { url: gateway.url })
+  await page.addInitScript(drawAnew)
+  await page.goto(`${gateway.url}/dashboard/${path}#token=sesame`)
+  await page.getByText(words).waitFor()
+  expect(new URL(page.url()).hash).toBe('')
+})
+
+/** Runs in the page: when the token is taken out of the address, something more urgent than the page has to be drawn before React goes on. */
+function drawAnew(): void {
+  const original = history.replaceState
+  let isDone = false
+  history.replaceState = function (...given) {
+    original.apply(this, given)
+    if (isDone) return
+    isDone = true
+    const { port1, port2 } = new MessageChannel()
+    port1.onmessage = () => history.replaceState(null, '', `${location.pathname}/`)
+    port2.postMessage('')
+    // Longer than React draws without looking whether there is something more urgent.
+    for (let times = 0; times < 100_000_000; times++);
+  }
+}
