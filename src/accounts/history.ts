@@ -14,6 +14,8 @@ import { effectiveLimits, type KeyPolicy } from './policies/effective-limits'
 const HISTORY_TIMEOUT_MS = 3_000
 /** After a loss of the store every account is read at its next request: many by one statement, and no more wait than this. */
 const READINGS = { maxKeys: 500, maxQuestions: 2, maxWaiting: 10_000 }
+/** And each settlement of the seconds before it is looked for: as many as are remembered at most (src/gateway/hold/settler.ts). */
+const SETTLEMENTS = { maxKeys: 5_000, maxQuestions: 2, maxWaiting: 50_000 }
 
 /**
  * Reads the history from `database`. Rejects where it cannot be reached within {@link HISTORY_TIMEOUT_MS}.
@@ -57,6 +59,18 @@ export function createLedgerHistory(database: Database, timeoutMs = HISTORY_TIME
       return new Map(rows.map((row) => [row.id, toKeySnapshot(row)]))
     },
   })
+  const askSettled = createBatch<string>({
+    ...SETTLEMENTS,
+    async answer(holdIds) {
+      const rows = await bounded(
+        sql<{ hold_id: string }[]>`
+          SELECT hold_id FROM usage_records WHERE event_id = ANY(${textArray(holdIds)}::text::text[]) AND kind = 'settle'
+          UNION SELECT hold_id FROM archived_usage_records
+            WHERE event_id = ANY(${textArray(holdIds)}::text::text[]) AND kind = 'settle'`,
+      )
+      return new Map(rows.map((row) => [row.hold_id, row.hold_id]))
+    },
+  })
   return {
     account: (accountId) => bounded(askAccount(accountId)),
     async accounts(accountIds) {
@@ -76,13 +90,8 @@ export function createLedgerHistory(database: Database, timeoutMs = HISTORY_TIME
       return rows.map((row) => row.event_id)
     },
     async settledHoldIds(holdIds) {
-      const rows = await bounded(
-        sql<{ hold_id: string }[]>`
-          SELECT hold_id FROM usage_records WHERE event_id = ANY(${textArray(holdIds)}::text::text[]) AND kind = 'settle'
-          UNION SELECT hold_id FROM archived_usage_records
-            WHERE event_id = ANY(${textArray(holdIds)}::text::text[]) AND kind = 'settle'`,
-      )
-      return rows.map((row) => row.hold_id)
+      const found = await bounded(Promise.all(holdIds.map(askSettled)))
+      return found.filter((holdId) => holdId !== undefined)
     },
     async entryState(accountId, entryId) {
       // A writer of an entry locks the account's row from before credit is withheld for it until the commit.

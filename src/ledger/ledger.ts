@@ -3,18 +3,18 @@
 import { credit, readBalance, recentRecords, setAccountState } from '@/ledger/accounts/balances'
 import { forgetKeyHash, lookupKeyHash, readKey, rememberKeyHash, setKeyState } from '@/ledger/accounts/key-states'
 import { type BudgetsNow, readBudgets } from '@/ledger/accounts/read-budgets'
-import { createRestorer, type Restorer } from '@/ledger/accounts/restore'
+import { createRestorer, type RestoreMode, type Restorer } from '@/ledger/accounts/restore'
 import { expireDue } from '@/ledger/holds/expire'
 import { fateOf, sealFate } from '@/ledger/holds/fate'
 import { renew } from '@/ledger/holds/renew'
 import { refusalOf, release, reserve } from '@/ledger/holds/reserve'
-import { settle } from '@/ledger/holds/settle'
+import { isBooked, settle } from '@/ledger/holds/settle'
 import { resolveWithheld, withhold } from '@/ledger/holds/withhold'
 import { countUnsynced } from '@/ledger/records/unsynced-records'
 import { sumOverShards } from '@/ledger/store/all-shards'
 import { commandTimeoutOf, type RedisClient } from '@/ledger/store/connection'
 import { createEpochGuard, type EpochGuard, verifyEpoch } from '@/ledger/store/epoch-guard'
-import { deadlinesName, shardOf } from '@/ledger/store/names'
+import { deadlinesName, payerText, shardOf } from '@/ledger/store/names'
 import { createScriptRunner } from '@/ledger/store/script-runner'
 import { createBoundedMap } from '@/lib/bounded-map'
 import type { Logger } from '@/lib/logger'
@@ -62,6 +62,11 @@ export interface Ledger {
    * again, so its account is first compared with the history, which closes such holds.
    */
   settle(settlement: Settlement, options?: { force?: boolean; isRepeat?: boolean }): Promise<SettleOutcome>
+  /**
+   * Whether the history has the settlement, so that no loss of the store reaches it; of its account, what was loaded without it is brought
+   * into line. False where the history can't be asked.
+   */
+  isBooked(settlement: Pick<Settlement, 'accountId' | 'holdId'>): Promise<boolean>
   /** Returns a whole hold. An unknown id is fenced: a reserve of that id that arrives later answers `exists`. */
   release(hold: Payer & { holdId: string }): Promise<ReleaseOutcome>
   /** What became of a hold, by what the store remembers. One round trip. */
@@ -137,6 +142,7 @@ export function createLedger(options: LedgerOptions): Ledger {
       if (!isRepeat) return settle(deps, settlement, force)
       return readBalance(deps, settlement.accountId).then(() => settle(deps, settlement, force))
     },
+    isBooked: (settlement) => isBooked(deps, settlement),
     release: (hold) => release(deps, hold),
     fateOf: (hold) => fateOf(deps, hold),
     sealFate: (hold) => sealFate(deps, hold),
@@ -187,34 +193,51 @@ export function createDeps(options: LedgerOptions): LedgerDeps & { recordListene
   return { ...view, epoch, restorer, ...known, defaultLimits, logger, noteRecord, noteFormerSecret, recordListeners }
 }
 
-/** Loads wait for the epoch of an emptied store, since what is loaded before would be loaded again. */
+/**
+ * Loads wait for the epoch of an emptied store, since what is loaded before would be loaded again. Calls for the same id share one piece
+ * of work.
+ */
 function createDoubtingRestorer(restorer: Restorer, epoch: EpochGuard): Restorer {
+  const once = createSharing<'loaded' | 'unknown'>()
   async function look(accountId: string): Promise<void> {
     const shard = shardOf(accountId)
     await epoch.doubt(shard)
     await epoch.ensure(shard)
   }
+  async function account(accountId: string, mode: RestoreMode): Promise<'loaded' | 'unknown'> {
+    await look(accountId)
+    return restorer.account(accountId, mode)
+  }
   return {
-    async account(accountId, mode) {
-      await look(accountId)
-      return restorer.account(accountId, mode)
-    },
-    async key(payer, mode) {
-      await look(payer.accountId)
-      return restorer.key(payer, mode)
-    },
+    account: (accountId, mode) => once(`${mode}:${accountId}`, () => account(accountId, mode)),
+    key: (payer, mode) =>
+      once(`${mode}:${payerText(payer)}`, async () => {
+        await look(payer.accountId)
+        return restorer.key(payer, mode)
+      }),
     async budgets(accountId) {
       await look(accountId)
       await restorer.budgets(accountId)
     },
-    async payer(payer, epochThen) {
-      const { accountId } = payer
-      const shard = shardOf(accountId)
-      if (epochThen === '' || epochThen !== epoch.known(shard)) await look(accountId)
-      const outcome = await restorer.payer(payer, epoch.known(shard) ?? '')
-      if (outcome !== 'changed') return outcome
-      await look(accountId)
-      return restorer.account(accountId, 'load')
-    },
+    payer: (payer, epochThen) =>
+      once(`${epochThen}:${payerText(payer)}`, async () => {
+        const { accountId } = payer
+        const shard = shardOf(accountId)
+        if (epochThen === '' || epochThen !== epoch.known(shard)) await look(accountId)
+        const outcome = await restorer.payer(payer, epoch.known(shard) ?? '')
+        return outcome === 'changed' ? account(accountId, 'load') : outcome
+      }),
+  }
+}
+
+/** Has calls of one name share the work that the first of them began. */
+function createSharing<T>(): (name: string, work: () => Promise<T>) => Promise<T> {
+  const running = new Map<string, Promise<T>>()
+  return (name, work) => {
+    const present = running.get(name)
+    if (present) return present
+    const fresh = work().finally(() => running.delete(name))
+    running.set(name, fresh)
+    return fresh
   }
 }

@@ -4,6 +4,7 @@ import { freshDatabase, redisUrl, startPostgres } from '@test/support/stores'
 import { NOON_MS, usageRecord } from '@test/usage/sample-records'
 import { signalServer } from '@test/usage/signal-server'
 import { createLedgerHistory } from '@/accounts/history'
+import { connectDatabase } from '@/db/client'
 import { nano } from '@/lib/money'
 import { writeUsageBatch } from '@/usage/write-batch'
 import { type Fixture, openFixture } from './fixture'
@@ -12,9 +13,11 @@ import { createTestAccount } from './test-account'
 setDefaultTimeout(300_000)
 
 let fixture: Fixture
+let databaseUrl: string
 
 beforeAll(async () => {
-  fixture = await openFixture(await redisUrl(), await freshDatabase())
+  databaseUrl = await freshDatabase()
+  fixture = await openFixture(await redisUrl(), databaseUrl)
 })
 afterAll(() => fixture.close())
 
@@ -67,6 +70,26 @@ describe('the history of an account', () => {
     const ids = records.map((record) => record.recordId)
     expect((await history.knownRecordIds([...ids, 'hold_none', 'a"b\\,{}'])).toSorted()).toEqual(ids.toSorted())
     expect(await history.knownRecordIds([])).toEqual([])
+  })
+
+  test('knows which of many holds are settled, asked one by one at the same time, by one statement', async () => {
+    const { history, database } = fixture
+    const accountId = await createTestAccount(fixture)
+    const expired = usageRecord({ accountId, kind: 'expire' })
+    const records = [usageRecord({ accountId }), usageRecord({ accountId }), expired]
+    await writeUsageBatch(database.sql, records)
+    let statements = 0
+    const watched = connectDatabase(databaseUrl, { onStatement: () => void statements++ })
+    try {
+      const asked = createLedgerHistory(watched)
+      const answers = await Promise.all(records.map(({ holdId }) => asked.settledHoldIds([holdId])))
+      expect(answers).toEqual([[records[0]?.holdId], [records[1]?.holdId], []] as string[][])
+      expect(statements).toBe(1)
+    } finally {
+      await watched.close()
+    }
+    const settled = await history.settledHoldIds(records.map(({ holdId }) => holdId))
+    expect(settled).toEqual(records.slice(0, 2).map(({ holdId }) => holdId))
   })
 
   test('pages through all accounts once', async () => {

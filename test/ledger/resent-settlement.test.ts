@@ -4,10 +4,12 @@ import { checkLedger } from '@/ledger/check/check'
 import type { LedgerHistory, Payer, ReserveRequest } from '@/ledger/outcomes'
 import {
   accountName,
+  creditedName,
   deadlinesName,
   holdMember,
   holdName,
   keyName,
+  loadedName,
   metaName,
   recordsName,
   shardOf,
@@ -89,6 +91,49 @@ test('a second charge that is on its way to the history is no money, and the che
     { kind: 'hold_charged_twice', accountId: payer.accountId, detail: expect.stringContaining(hold.holdId) },
   ])
   await expectOneCharge(payer)
+})
+
+test('one that the history has needs not be sent again, and its account is brought into line where it was loaded without it', async () => {
+  const { redis, ledger, history } = bench
+  const payer = await bench.fund(CREDIT)
+  const hold = request(payer, 1_000)
+  await ledger.reserve(hold)
+  const settled = await ledger.settle(settlement(hold, COST))
+  if (settled.kind !== 'settled') throw new Error(settled.kind)
+  expect(await ledger.isBooked(hold)).toBe(false)
+  // Lost with all of its shard, and written by a worker that had it in hand, once the account had been loaded.
+  const shard = shardOf(payer.accountId)
+  const names = [accountName(payer.accountId), keyName(payer), holdName(payer.accountId, hold.holdId)]
+  await redis.del(...names, recordsName(shard), deadlinesName(shard), loadedName(shard), creditedName(payer.accountId))
+  await redis.hset(metaName(shard), 'epoch', randomId('epoch'))
+  expect(await ledger.readBalance(payer.accountId)).toMatchObject({ available: nano(CREDIT) })
+  history.write([settled.record])
+  expect(await ledger.isBooked(hold)).toBe(true)
+  await expectOneCharge(payer)
+})
+
+test('one that the history has loads no account', async () => {
+  const { hold, payer } = await chargedAndForgotten()
+  await bench.redis.del(accountName(payer.accountId))
+  expect(await bench.ledger.isBooked(hold)).toBe(true)
+  expect(await bench.redis.exists(accountName(payer.accountId))).toBe(0)
+})
+
+test('one of which the history has the expiry alone is not booked, nor one that it cannot be asked about', async () => {
+  const { redis, ledger, history } = bench
+  const hold = request(await bench.fund(CREDIT), 1_000)
+  await ledger.reserve(hold)
+  await reachUpstream(hold)
+  await passDeadline(redis, hold)
+  await ledger.expireDue(1_000)
+  await history.flush(redis, [hold.accountId])
+  expect(await history.knownRecordIds([hold.holdId])).toEqual([hold.holdId])
+  expect(await ledger.isBooked(hold)).toBe(false)
+  const charged = await chargedAndForgotten()
+  history.setDown(true)
+  expect(await ledger.isBooked(charged.hold)).toBe(false)
+  history.setDown(false)
+  expect(await ledger.isBooked(charged.hold)).toBe(true)
 })
 
 /** A charge that has reached the history, in a store that came back as it was before the charge. */

@@ -47,7 +47,7 @@ const AGAIN = { force: true, isRepeat: true } as const
 
 /** Creates the settler of one process. */
 export function createSettler(
-  ledger: Pick<Ledger, 'settle' | 'release'>,
+  ledger: Pick<Ledger, 'settle' | 'release' | 'isBooked'>,
   clock: Clock,
   logger: Logger,
   metrics: Pick<Metrics, 'flagged' | 'settlementFailed'>,
@@ -67,6 +67,7 @@ export function createSettler(
     for (let pause = FIRST_RETRY_MS, failures = 0; ; pause = Math.min(pause * 2, MAX_RETRY_MS), failures++) {
       const woken = wake.promise
       try {
+        if (isRepeat && resolution.kind === 'settle' && (await ledger.isBooked(resolution.settlement))) return ended()
         const outcome =
           resolution.kind === 'settle'
             ? // The reserve was acknowledged before anything was delivered: a store that lost the hold since must charge all the same.
@@ -77,16 +78,19 @@ export function createSettler(
         const isOurs = isRepeat || failures > 0 || outcome?.kind !== 'already_settled'
         if (isOurs) keep(decided(resolution, outcome))
         if (failures > 0) logger.info('settlement_acknowledged', { holdId: idOf(resolution), failures })
-        pending -= 1
         waiting?.end(outcome)
-        if (pending === 0) drained?.resolve()
-        return
+        return ended()
       } catch (error) {
         metrics.settlementFailed()
         logger.warn('settlement_unacknowledged', { holdId: idOf(resolution), error })
         await withDeadline(woken, pause * (0.5 + Math.random() / 2), giveUp)
       }
     }
+  }
+
+  function ended(): void {
+    pending -= 1
+    if (pending === 0) drained?.resolve()
   }
 
   function note(outcome: SettleOutcome, resolution: Resolution): void {

@@ -26,8 +26,11 @@ import type { Logger } from '@/lib/logger'
 import { type AccountView, type StoredKey, type ViewDeps, viewAccounts } from './account-view'
 import { applyBudgets } from './budgets'
 
-/** `load` leaves alone what is loaded and confirmed; `rebuild` brings it back into line with the history in any case. */
-export type RestoreMode = 'load' | 'rebuild'
+/**
+ * `load` leaves alone what is loaded and confirmed; `rebuild` brings it back into line with the history in any case; `correct` does that
+ * where the account is loaded.
+ */
+export type RestoreMode = 'load' | 'rebuild' | 'correct'
 
 export type RestoreDeps = ViewDeps & { logger: Logger }
 
@@ -48,35 +51,20 @@ export interface Restorer {
 const MAX_ATTEMPTS = 20
 
 /**
- * Creates a restorer; calls for the same id share one piece of work.
+ * Creates a restorer.
  *
  * What becomes of the parts: the balance is the history's, less the charges still in the stream, less what open holds hold.
  * Open holds stay open; one whose charge the history has already is closed. Records stay in the stream. So a rebuild
  * never creates money: whatever is spendable afterwards was credited and is neither charged nor held.
  */
 export function createRestorer(deps: RestoreDeps): Restorer {
-  const once = createSharing<'loaded' | 'unknown'>()
-  const onceNew = createSharing<'loaded' | 'unknown' | 'changed'>()
   return {
-    account: (accountId, mode) =>
-      once(`${mode}:${accountId}`, () => persist(() => restoreAccount(deps, accountId, mode))),
-    key: (payer, mode) => once(`${mode}:${payerText(payer)}`, () => persist(() => restoreKey(deps, payer, mode))),
+    account: (accountId, mode) => persist(() => restoreAccount(deps, accountId, mode)),
+    key: (payer, mode) => persist(() => restoreKey(deps, payer, mode)),
     async budgets(accountId) {
       await persist(() => restoreBudgets(deps, accountId))
     },
-    payer: (payer, epoch) => onceNew(`${epoch}:${payerText(payer)}`, () => loadPayer(deps, payer, epoch)),
-  }
-}
-
-/** Has calls of one name share the work that the first of them began. */
-function createSharing<T>(): (name: string, work: () => Promise<T>) => Promise<T> {
-  const running = new Map<string, Promise<T>>()
-  return (name, work) => {
-    const present = running.get(name)
-    if (present) return present
-    const fresh = work().finally(() => running.delete(name))
-    running.set(name, fresh)
-    return fresh
+    payer: (payer, epoch) => loadPayer(deps, payer, epoch),
   }
 }
 
@@ -95,6 +83,7 @@ async function restoreAccount(
 ): Promise<'loaded' | 'unknown' | 'changed'> {
   const view = (await viewAccounts(deps, shardOf(accountId), new Map([[accountId, []]]))).get(accountId)
   if (!view) return 'changed'
+  if (mode === 'correct' && !view.stored) return 'loaded'
   return applyView(deps, view, mode)
 }
 

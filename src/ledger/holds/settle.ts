@@ -44,6 +44,17 @@ export async function settle(deps: LedgerDeps, settlement: Settlement, force: bo
   throw storeUnavailable(new Error('the account does not stay loaded'))
 }
 
+/** Whether the history has the settlement of a hold, as far as it can be asked. An account that is loaded is brought into line with it. */
+export async function isBooked(
+  deps: LedgerDeps,
+  { accountId, holdId }: Pick<Settlement, 'accountId' | 'holdId'>,
+): Promise<boolean> {
+  const settled = await deps.history.settledHoldIds([holdId]).catch(() => [])
+  if (settled.length === 0) return false
+  await deps.restorer.account(accountId, 'correct')
+  return true
+}
+
 /** All but the last ones: which load of the account was searched for the charge, and how many like it are free. */
 function settleArguments(settlement: Settlement, payer: string, isCompact: boolean): string[] {
   const { holdId, cost, tokens, facts } = settlement

@@ -24,6 +24,8 @@ let outcome: SettleOutcome
 let answer: () => Promise<void>
 let flags: string[]
 let failures: number
+/** Holds whose settlements the history has. */
+let booked: Set<string>
 let settler: Settler
 
 beforeEach(() => {
@@ -32,6 +34,7 @@ beforeEach(() => {
   calls = []
   flags = []
   failures = 0
+  booked = new Set()
   outcome = { kind: 'settled', overrun: false, record: usageRecord() }
   answer = async () => undefined
   const ledger = {
@@ -39,6 +42,10 @@ beforeEach(() => {
       calls.push({ id: holdId, cost, force: options?.force, isRepeat: options?.isRepeat, freePerHour })
       await answer()
       return outcome
+    },
+    async isBooked({ holdId }: { holdId: string }) {
+      await answer()
+      return booked.has(holdId)
     },
     async release({ holdId }: { holdId: string }) {
       calls.push({ id: holdId, force: undefined })
@@ -130,8 +137,38 @@ describe('what was acknowledged', () => {
     clock.advance(5_000)
     settler.storeReturned()
     await until(() => calls.length === 4, 'both again')
-    expect(ids()).toEqual(['a', 'b', 'a', 'b'])
-    expect(calls.map(({ isRepeat }) => isRepeat)).toEqual([undefined, undefined, true, undefined])
+    expect(new Map(calls.slice(2).map(({ id, isRepeat }) => [id, isRepeat]))).toEqual(
+      new Map([
+        ['a', true],
+        ['b', undefined],
+      ]),
+    )
+  })
+
+  test('is not sent again, nor asked about twice, once the history has it: nothing is told of it', async () => {
+    await settle('a')
+    await settle('b')
+    booked.add('a')
+    settler.storeReturned()
+    expect(settler.pendingCount()).toBe(2)
+    await until(() => settler.pendingCount() === 0, 'the ledger to know')
+    expect([ids(), logger.lines]).toEqual([['a', 'b', 'b'], []])
+    booked.clear()
+    settler.storeReturned()
+    await until(() => settler.pendingCount() === 0, 'the ledger to know')
+    expect(ids()).toEqual(['a', 'b', 'b', 'b'])
+  })
+
+  test('is asked about again where the store is gone once more', async () => {
+    await settle('a')
+    booked.add('a')
+    answer = gone
+    settler.storeReturned()
+    await until(() => failures > 0, 'a failure')
+    answer = async () => undefined
+    settler.storeReturned()
+    expect(await settler.drain(5_000)).toBe(0)
+    expect(ids()).toEqual(['a'])
   })
 
   test('is sent again as it was decided, where it was a hang-up that may be free', async () => {
