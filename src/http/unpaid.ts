@@ -68,7 +68,6 @@ export function createUnpaid({ ledger, clock, limits, trustedProxyHops }: Unpaid
   const strangers = createAllowance(() => STRANGERS_PER_MINUTE, clock.monotonic)
   const suspects = createBoundedMap<string, number>(MAX_SUSPECTS)
   const lately = createBoundedMap<string, { untilMs: number; error: GatewayError }>(MAX_SUSPECTS)
-  let suspiciousUntilMs = 0
 
   const networkBehind = (request: Request) => networkOf(clientAddress(request, trustedProxyHops))
 
@@ -107,7 +106,8 @@ export function createUnpaid({ ledger, clock, limits, trustedProxyHops }: Unpaid
     admitFree,
     charge: ({ accountId }, bytes) => bytesRead.charge(accountId, bytes),
     admit(payer, request) {
-      const isSuspect = clock.monotonic() < suspiciousUntilMs && clock.monotonic() < (suspects.get(payer.keyId) ?? 0)
+      const suspectUntilMs = suspects.get(payer.keyId)
+      const isSuspect = suspectUntilMs !== undefined && clock.monotonic() < suspectUntilMs
       if (isSuspect) refuseEarly(refusals.waitMs(payer.keyId))
       if (isLarge(request)) return admitUnread(payer)
       return isSuspect ? refuseAsReserve(ledger, payer, ZERO_NANO) : undefined
@@ -116,8 +116,7 @@ export function createUnpaid({ ledger, clock, limits, trustedProxyHops }: Unpaid
       if (!(error instanceof GatewayError) || error.status >= 500) return
       refusals.take(payer.keyId)
       bytesRead.charge(payer.accountId, bytes)
-      suspiciousUntilMs = clock.monotonic() + SUSPICION_MS
-      suspects.set(payer.keyId, suspiciousUntilMs)
+      suspects.set(payer.keyId, clock.monotonic() + SUSPICION_MS)
     },
     admitStranger: (request) => refuseEarly(strangers.waitMs(networkBehind(request))),
     stranger: (request) => refuseEarly(strangers.take(networkBehind(request))),

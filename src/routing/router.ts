@@ -166,7 +166,7 @@ function createParts(options: RouterOptions, exchange: HealthExchange): RoutingP
     calls: createKeyCalls((key) => notify({ type: 'key-drained', key })),
     backoffs: createBackoffWindows(clock, (id, forMs) => exchange.publish(`promise:${id}`, 'cooling', forMs)),
     trials: new Set(),
-    limiter: createConcurrencyLimiter(clock),
+    limiter: createConcurrencyLimiter(),
     latency: createLatencies(clock),
     throughput: createThroughputs(clock),
     budget: createRetryBudget(clock),

@@ -40,7 +40,7 @@ export function createTestParts(): TestParts {
     calls: createKeyCalls(),
     backoffs: createBackoffWindows(clock),
     trials: new Set(),
-    limiter: createConcurrencyLimiter(clock),
+    limiter: createConcurrencyLimiter(),
     latency: createLatencies(clock),
     throughput: createThroughputs(clock),
     budget: createRetryBudget(clock),

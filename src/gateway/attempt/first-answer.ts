@@ -129,7 +129,7 @@ export abstract class Attempts<
       arrivedMonotonicMs: call.arrivedMonotonicMs,
     }
     keepRenewed(charge, clock)
-    return new OpenAttempt<Started>(permit, providerFormat, charge, clock.monotonic(), listener)
+    return new OpenAttempt<Started>(permit, providerFormat, charge, listener)
   }
 
   private goOn(failed: FailedAttempt | undefined): void {

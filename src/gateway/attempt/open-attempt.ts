@@ -29,6 +29,8 @@ export class OpenAttempt<Started extends Outcome> implements CallHandle {
   result: Started | Failed | undefined = undefined
   /** A bug of ours; thrown where its end is waited for. */
   error: unknown = undefined
+  /** When it began, or last showed that it goes on. */
+  sinceMs: number
   /** Who waits for its end. */
   search: { ended(attempt: OpenAttempt<Started>): void } | undefined = undefined
 
@@ -36,10 +38,10 @@ export class OpenAttempt<Started extends Outcome> implements CallHandle {
     readonly permit: Permit,
     readonly providerFormat: Format,
     readonly charge: OpenCharge,
-    /** When it began, or last showed that it goes on. */
-    public sinceMs: number,
     readonly listener?: AttemptListener | undefined,
-  ) {}
+  ) {
+    this.sinceMs = permit.startedMs
+  }
 
   /** What has begun; asserts that something has. */
   get started(): Started {

@@ -9,7 +9,7 @@ import type { ConcurrencyLimiter, Release } from '@/routing/health/concurrency'
 import type { KeyPool } from '@/routing/health/key-pool'
 import { targetId } from '@/routing/health/target-id'
 import type { PlannedTarget } from '@/routing/plan/plan'
-import { type Entry, type FailoverState, isAtEnd, remainingMs } from './failover-state'
+import { type Entry, type FailoverState, isAtEnd } from './failover-state'
 import { classify } from './fault-class'
 import { issuePermit, type Permit } from './permit'
 
@@ -139,7 +139,11 @@ function open(
   entry.attempts++
   failover.attempts++
   failover.underWay.push({ number: failover.attempts, entry, key })
-  const limitMs = Math.min(remainingMs(failover), isAgainstAdvice ? LAST_RESORT_PATIENCE_MS : Number.POSITIVE_INFINITY)
+  const startedMs = parts.clock.monotonic()
+  const limitMs = Math.min(
+    failover.deadlineMs - startedMs,
+    isAgainstAdvice ? LAST_RESORT_PATIENCE_MS : Number.POSITIVE_INFINITY,
+  )
   return issuePermit(parts, {
     planned: withPatience(entry.planned, limitMs),
     key,
@@ -148,6 +152,7 @@ function open(
     stream,
     release,
     circuit,
+    startedMs,
     onDecided: endTrial,
   })
 }

@@ -4,7 +4,7 @@ import type { Clock } from '@/lib/clock'
 import type { BackoffWindows } from '@/routing/health/backoff-windows'
 import type { CircuitBreaker, CircuitCall } from '@/routing/health/circuit-breaker'
 import type { ConcurrencyLimiter, Release } from '@/routing/health/concurrency'
-import type { KeyCalls } from '@/routing/health/key-calls'
+import type { CallsOfKey, KeyCalls } from '@/routing/health/key-calls'
 import type { KeyPool } from '@/routing/health/key-pool'
 import type { Latencies } from '@/routing/health/latency'
 import { targetId } from '@/routing/health/target-id'
@@ -48,6 +48,8 @@ type PermitInput = {
   stream: boolean
   release: Release
   circuit: CircuitCall
+  /** By the monotonic clock. */
+  startedMs: number
   /** Called once, when it is known whether an answer has begun. */
   onDecided?: (() => void) | undefined
 }
@@ -66,8 +68,8 @@ class IssuedPermit {
   readonly key: ProviderKey
   /** Counts from 1 over all attempts of the request. */
   readonly number: number
-  private readonly callId: string
-  private readonly startedMs: number
+  readonly startedMs: number
+  private readonly keyCalls: CallsOfKey
   private phase: 'waiting' | 'answering' | 'over' = 'waiting'
   private endedMs = 0
 
@@ -78,8 +80,8 @@ class IssuedPermit {
     this.planned = input.planned
     this.key = input.key
     this.number = input.number
-    this.callId = parts.calls.began(input.planned.target.provider, input.key)
-    this.startedMs = parts.clock.monotonic()
+    this.startedMs = input.startedMs
+    this.keyCalls = parts.calls.began(input.planned.target.provider, input.key)
   }
 
   /** The first content is here: from now on the answer is the client's. */
@@ -99,7 +101,7 @@ class IssuedPermit {
     if (this.phase !== 'answering') return
     this.phase = 'over'
     this.endedMs = this.parts.clock.monotonic()
-    this.release()
+    this.release(this.endedMs - this.startedMs)
     if (!isBroken) return
     const { model, target } = this.planned
     this.parts.breaker.noteBroken(targetId(target))
@@ -115,7 +117,7 @@ class IssuedPermit {
   failed(fault: AttemptFault): FailedAttempt {
     const milliseconds = this.elapsedMs()
     if (this.decide('over')) {
-      this.release()
+      this.release(milliseconds)
       noteFault(this.parts, this.input, fault)
       this.notify(classify(fault), milliseconds)
     }
@@ -126,7 +128,7 @@ class IssuedPermit {
   outrun(): number {
     const milliseconds = this.elapsedMs()
     if (this.decide('over')) {
-      this.release()
+      this.release(milliseconds)
       this.input.circuit.end('outrun')
       this.notify('timeout', milliseconds)
     }
@@ -136,7 +138,7 @@ class IssuedPermit {
   /** Nobody waits for its content any more, and that says nothing about the target: the client left. */
   abandoned(): void {
     if (!this.decide('over')) return
-    this.release()
+    this.release(this.elapsedMs())
     this.input.circuit.end('abandoned')
   }
 
@@ -148,9 +150,9 @@ class IssuedPermit {
     return true
   }
 
-  private release(): void {
-    this.input.release()
-    this.parts.calls.ended(this.callId)
+  private release(heldMs: number): void {
+    this.input.release(heldMs)
+    this.parts.calls.ended(this.keyCalls)
   }
 
   private elapsedMs(): number {

@@ -201,17 +201,21 @@ class AdmittedCall {
       if (outcome === 'refused') circuit.slowInRow = 0
       else if (outcome === 'failed') count(circuit, 'failures', options)
       else if (!this.isCountedSlow) {
-        const isSlow = outcome === 'outrun' || options.clock.monotonic() >= this.slowAtMs
-        count(circuit, isSlow ? 'slow' : 'successes', options)
+        const nowMs = options.clock.monotonic()
+        count(circuit, outcome === 'outrun' || nowMs >= this.slowAtMs ? 'slow' : 'successes', options, nowMs)
       }
     } else if (outcome !== 'failed' && outcome !== 'outrun') settle(circuit, options)
     else if (this.isProbe) open(circuit, options)
   }
 }
 
-function count(circuit: Circuit, outcome: 'successes' | 'failures' | 'slow', options: BreakerOptions): void {
+function count(
+  circuit: Circuit,
+  outcome: 'successes' | 'failures' | 'slow',
+  options: BreakerOptions,
+  nowMs = options.clock.monotonic(),
+): void {
   if (circuit.state !== 'closed') return
-  const nowMs = options.clock.monotonic()
   circuit.window.add(outcome, nowMs)
   if (outcome === 'slow') circuit.slowInRow++
   else if (outcome === 'successes') circuit.slowInRow = 0

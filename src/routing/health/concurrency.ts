@@ -5,12 +5,11 @@
  */
 import type { Provider } from '@/catalog/types'
 import { GatewayError } from '@/chat/error'
-import type { Clock } from '@/lib/clock'
 import { SHARED } from '@/limits/shared-resources'
 import { isSameUpstream } from './renewal'
 
-/** Gives the slot back. Safe to call twice. */
-export type Release = () => void
+/** Gives the slot back, which a call held for so many milliseconds; without them where none was made. Safe to call twice. */
+export type Release = (heldMs?: number) => void
 
 export interface ConcurrencyLimiter {
   /** A slot that is free for the account right now, or undefined. */
@@ -50,7 +49,7 @@ type Lane = {
 }
 
 /** Creates the limiter of one process. */
-export function createConcurrencyLimiter(clock: Clock): ConcurrencyLimiter {
+export function createConcurrencyLimiter(): ConcurrencyLimiter {
   const lanes = new Map<string, Lane>()
 
   function laneOf(provider: Provider): Lane {
@@ -65,7 +64,7 @@ export function createConcurrencyLimiter(clock: Clock): ConcurrencyLimiter {
   /** A free slot goes to the line first, so no newcomer overtakes a waiting call. */
   function tryTake(provider: Provider, accountId: string): Release | undefined {
     const lane = laneOf(provider)
-    return mayTake(lane, accountId) ? occupy(lane, accountId, clock) : undefined
+    return mayTake(lane, accountId) ? occupy(lane, accountId) : undefined
   }
 
   return {
@@ -90,7 +89,7 @@ export function createConcurrencyLimiter(clock: Clock): ConcurrencyLimiter {
         }
         if (!isSameUpstream(provider, lane.provider)) lane.averageHeldMs = 0
         lane.provider = provider
-        letIn(lane, clock)
+        letIn(lane)
       }
     },
     list: () =>
@@ -116,32 +115,30 @@ function count({ provider, inFlightOf }: Lane, accountId: string, change: number
   else if (Number.isFinite(provider.maxConcurrency)) inFlightOf.set(accountId, own)
 }
 
-function occupy(lane: Lane, accountId: string, clock: Clock): Release {
+function occupy(lane: Lane, accountId: string): Release {
   lane.inFlight++
   count(lane, accountId, 1)
-  const sinceMs = clock.monotonic()
   let isHeld = true
-  return () => {
+  return (heldMs = 0) => {
     if (!isHeld) return
     isHeld = false
-    const heldMs = clock.monotonic() - sinceMs
-    lane.averageHeldMs =
-      lane.averageHeldMs === 0 ? heldMs : lane.averageHeldMs + SMOOTHING * (heldMs - lane.averageHeldMs)
+    if (lane.averageHeldMs === 0) lane.averageHeldMs = heldMs
+    else if (heldMs > 0) lane.averageHeldMs += SMOOTHING * (heldMs - lane.averageHeldMs)
     lane.inFlight--
     count(lane, accountId, -1)
-    letIn(lane, clock)
+    letIn(lane)
   }
 }
 
 /** Gives free slots to the accounts that have least, among equals to the call that has waited longest. */
-function letIn(lane: Lane, clock: Clock): void {
+function letIn(lane: Lane): void {
   while (lane.queue.size > 0) {
     let next: Waiter | undefined
     const ownOf = ({ accountId }: Waiter) => lane.inFlightOf.get(accountId) ?? 0
     for (const waiter of lane.queue) if (!next || ownOf(waiter) < ownOf(next)) next = waiter
     if (!next || !mayTake(lane, next.accountId)) return
     lane.queue.delete(next)
-    next.grant(occupy(lane, next.accountId, clock))
+    next.grant(occupy(lane, next.accountId))
   }
 }
 

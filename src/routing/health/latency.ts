@@ -19,12 +19,11 @@ export interface Latencies {
 const SMOOTHING = 0.2
 /** An older measurement is ignored, so that a slow target gets another chance. */
 export const FORGOTTEN_AFTER_MS = 10 * 60_000
-/** Calls that the slowest is taken from, and how many there have to be. */
+/** Calls that the slowest is taken from, and how many there have to be. Of so many the slowest one does not count. */
 const SAMPLES = 100
 const MIN_KNOWN_SAMPLES = 5
 /** The slowest is looked for anew after so many calls. */
 const RENEWED_EVERY = 10
-const SLOWEST_SHARE = 0.99
 
 type Entry = {
   averageMs: number
@@ -42,19 +41,20 @@ type Adopted = { slowestMs: number; atMs: number }
 export function createLatencies(clock: Clock): Latencies {
   const known = { streams: new Map<string, Entry>(), wholes: new Map<string, Entry>() }
   const adopted = { streams: new Map<string, Adopted>(), wholes: new Map<string, Adopted>() }
-  const isRecent = (atMs: number) => clock.monotonic() - atMs <= FORGOTTEN_AFTER_MS
+  const isRecent = (atMs: number, nowMs = clock.monotonic()) => nowMs - atMs <= FORGOTTEN_AFTER_MS
 
-  function recent(id: string, stream: boolean): Entry | undefined {
+  function recent(id: string, stream: boolean, nowMs?: number): Entry | undefined {
     const entry = (stream ? known.streams : known.wholes).get(id)
-    return entry && isRecent(entry.atMs) ? entry : undefined
+    return entry && isRecent(entry.atMs, nowMs) ? entry : undefined
   }
 
   return {
     note(id, stream, milliseconds) {
-      const entry = recent(id, stream) ?? emptyEntry(milliseconds)
+      const nowMs = clock.monotonic()
+      const entry = recent(id, stream, nowMs) ?? emptyEntry(milliseconds)
       if (entry.count === 0) (stream ? known.streams : known.wholes).set(id, entry)
       entry.averageMs += SMOOTHING * (milliseconds - entry.averageMs)
-      entry.atMs = clock.monotonic()
+      entry.atMs = nowMs
       entry.samples[entry.count++ % SAMPLES] = milliseconds
       if (entry.count < RENEWED_EVERY || entry.count % RENEWED_EVERY === 0) renewSlowest(entry)
       else entry.slowestMs = Math.max(entry.slowestMs, milliseconds)
@@ -82,8 +82,15 @@ function emptyEntry(averageMs: number): Entry {
 }
 
 function renewSlowest(entry: Entry): void {
-  const sorted = entry.samples.slice(0, Math.min(entry.count, SAMPLES)).sort()
-  entry.slowestMs = sorted[Math.ceil(sorted.length * SLOWEST_SHARE) - 1] ?? 0
+  const { samples } = entry
+  let slowest = 0
+  let second = 0
+  for (let index = 0; index < samples.length; index++) {
+    const milliseconds = samples[index] ?? 0
+    second = Math.max(second, Math.min(slowest, milliseconds))
+    slowest = Math.max(slowest, milliseconds)
+  }
+  entry.slowestMs = entry.count < SAMPLES ? slowest : second
   entry.hasNews = entry.count >= MIN_KNOWN_SAMPLES
 }
 

@@ -48,6 +48,7 @@ function permitTo(provider: FormatName, onDisconnect?: DisconnectPolicy, address
     planned: { model, target },
     key,
     number: 3,
+    startedMs: 0,
     began: () => void told.push('began'),
     ended: () => void told.push('ended'),
     wrote: () => undefined,
@@ -90,7 +91,7 @@ async function attempt({
   }
   const { charge } = createTestAnswer({ outputBound: 50 })
   const permit = permitTo(to, onDisconnect, address)
-  const opened = new OpenAttempt<StartedAnswer>(permit, formatOf(to), charge, 0)
+  const opened = new OpenAttempt<StartedAnswer>(permit, formatOf(to), charge)
   await attemptTarget({ logger, drains, streams: createActiveStreams() }, call, call.asked.request, opened)
   if (opened.error) throw opened.error
   assert(opened.result, 'it has come to something')

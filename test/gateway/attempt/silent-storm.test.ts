@@ -107,7 +107,7 @@ class SimulatedAttempts extends Attempts<
 > {
   protected begin(permit: Permit): OpenAttempt<StartedAnswer> {
     const { charge } = createTestAnswer()
-    const attempt = new OpenAttempt<StartedAnswer>(permit, formatOf('chat-completions'), charge, clock.monotonic())
+    const attempt = new OpenAttempt<StartedAnswer>(permit, formatOf('chat-completions'), charge)
     void call(this.deps.world, permit, attempt).then((result) => attempt.finish(result))
     return attempt
   }

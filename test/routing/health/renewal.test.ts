@@ -125,7 +125,7 @@ test('a key that comes back is not drained', async () => {
 })
 
 test('a higher limit lets in who waits, a lower one holds for calls to come', async () => {
-  const limiter = createConcurrencyLimiter(manualClock())
+  const limiter = createConcurrencyLimiter()
   const of = (maxConcurrency: number) => providerOf('p1', { maxConcurrency })
   const held = limiter.tryTake(of(1), 'acct_1')
   const waiting = limiter.take(of(1), 'acct_1', NEVER)
