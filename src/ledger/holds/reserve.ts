@@ -11,7 +11,7 @@ import {
   amountText,
   integerOf,
   integerText,
-  listOf,
+  itemsOf,
   MAX_TTL_MS,
   nanoOf,
   type ReplyItem,
@@ -52,7 +52,7 @@ async function attempt(deps: LedgerDeps, request: ReserveRequest, hold: string):
       script = SCRIPTS.reserveInBudgets
       names.push(own.budgets)
     }
-    const reply = listOf(await deps.runner.run(script, names, args))
+    const reply = itemsOf(await deps.runner.run(script, names, args))
     if (reply[0] === 'budgets') {
       deps.budgeted.set(accountId, true)
       continue

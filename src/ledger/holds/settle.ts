@@ -6,7 +6,7 @@ import { streamedRecords } from '@/ledger/records/unsynced-records'
 import { SCRIPTS, type Script } from '@/ledger/scripts/scripts'
 import { holdOf, namesOf } from '@/ledger/store/account-names'
 import { lateRecordId, shardOf } from '@/ledger/store/names'
-import { amountText, integerOf, integerText, listOf, nanoOf, type ReplyItem, wordOf } from '@/ledger/store/reply'
+import { amountText, integerOf, integerText, itemsOf, nanoOf, type ReplyItem, wordOf } from '@/ledger/store/reply'
 import { storeUnavailable } from '@/ledger/store/script-runner'
 import { factsText, RECORD_FLAGS, type RecordFlag, summaryOf, type UsageRecord } from '@/ledger/usage-record'
 import { type Nano, nano } from '@/lib/money'
@@ -25,7 +25,7 @@ export async function settle(deps: LedgerDeps, settlement: Settlement, force: bo
       script = SCRIPTS.settleInBudgets
       names.push(own.budgets)
     }
-    const reply = listOf(await deps.runner.run(script, names, [...args, searched, ...free]))
+    const reply = itemsOf(await deps.runner.run(script, names, [...args, searched, ...free]))
     const kind = wordOf(reply[0])
     if (kind === 'budgets') {
       deps.budgeted.set(settlement.accountId, true)

@@ -10,7 +10,7 @@
 --       6 the addresses that the caller was found to be among; left out where there is no list
 -- Returns one of
 --       reserved, available, requests limit, requests remaining, tokens limit, tokens remaining, and 1 where the secret is not
---         the key's latest
+--         the key's latest: as one text with a blank between each two, which a client reads faster than a list
 --       exists, state · unknown_account, the shard's epoch (empty = none) · unknown_key · key_inactive, status · account_suspended
 --       unknown_secret: one that is newer than the key as it is stored, which is to be brought into line with the history
 --       addresses_changed, from where the key may be used: the caller looks again whether it is there
@@ -207,5 +207,6 @@ end
 if accountTokensLevel < tokensLevel then
   tokensLimit, tokensLevel = accountTokens, accountTokensLevel
 end
-return { 'reserved', account.available, requestsLimit, (requestsLevel - requestsLevel % LEVEL_UNIT) / LEVEL_UNIT, tokensLimit,
-  (tokensLevel - tokensLevel % LEVEL_UNIT) / LEVEL_UNIT, behind > 0 and 1 or nil }
+return format('reserved %d %d %d %d %d%s', account.available, requestsLimit,
+  (requestsLevel - requestsLevel % LEVEL_UNIT) / LEVEL_UNIT, tokensLimit, (tokensLevel - tokensLevel % LEVEL_UNIT) / LEVEL_UNIT,
+  behind > 0 and ' 1' or '')

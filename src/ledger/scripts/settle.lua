@@ -8,12 +8,13 @@
 --       5 summary (input tokens|output tokens|model) · 6 the load of the account in which a lost or expired hold may be charged; empty where it may not
 --       7 how many of this kind an account has for nothing in an hour: a client that left before its first byte. Left out of all others
 -- Returns one of
---       settled, seq, at ms, held, flags, and cost where 7 is given · late, seq, at ms, charged at expiry, flags
+--       settled, seq, at ms, held, flags, and cost where 7 is given · late, seq, at ms, charged at expiry, flags: each as one text with
+--         a blank between each two
 --       already_settled · already_released · unknown_account (nothing done: load it and repeat)
 --       budgets (nothing done: repeat with their name)
 --       unknown_hold or expired, load of the account (empty where it is not loaded)
 --
--- NEEDS  prelude: call match MAX_AMOUNT MAX_INTEGER BUDGETED refuse within integer decimal currentMs monthOf memberOf
+-- NEEDS  prelude: call format match MAX_AMOUNT MAX_INTEGER BUDGETED refuse within integer decimal currentMs monthOf memberOf
 --        budgets: windowsAt budgetsOf chargeBudgets writeBudgets
 --        holds: TOMBSTONE_MS holdOf newHold countMonth freeLimits chargeAccount freeKey writeCharged appendRecord
 -- SHARES account: credit expire load-account load-budgets load-payer read-account release reserve set-account view-account
@@ -128,4 +129,5 @@ if hold.layout then
   call('PEXPIRE', KEYS[1], decimal(TOMBSTONE_MS))
 end
 local kind = isLate and 'late' or 'settled'
-return { kind, account.seq, nowMs, isLate and hold.cost or returned, flags, isHangUp and charge or nil }
+return format('%s %d %d %d %s%s', kind, account.seq, nowMs, isLate and hold.cost or returned, flags,
+  isHangUp and ' ' .. decimal(charge) or '')

@@ -14,6 +14,11 @@ export function listOf(reply: unknown): ReplyItem[] {
   return reply
 }
 
+/** The items of a reply that is a list, or a text that has them with a blank between each two. */
+export function itemsOf(reply: unknown): ReplyItem[] {
+  return typeof reply === 'string' ? reply.split(' ') : listOf(reply)
+}
+
 /** A reply, or an item of one, that is a word. */
 export function wordOf(item: unknown): string {
   assert(typeof item === 'string', 'a script returned no word')
