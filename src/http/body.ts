@@ -24,8 +24,8 @@ type BodyReading = {
 
 /** What one body has of what all share; any of it may refuse the body. */
 type BodyShare = {
-  /** Awaited before anything is read, once the headers are sound, where it returns anything. */
-  enter(request: Request): Promise<void> | undefined
+  /** Awaited before anything is read, once the headers are sound, where it returns anything; 0 where no length is announced. */
+  enter(announcedBytes: number): Promise<void> | undefined
   /** Told of each piece of a body of unannounced length. */
   grow(bytes: number): void
   /** Awaited between reading and parsing, where it returns anything. */
@@ -61,12 +61,13 @@ export async function readJsonBody(
   limits: BodyLimits,
   { maxValues = MAX_JSON_VALUES, onBytes, share }: BodyReading = {},
 ): Promise<JsonBody> {
-  checkHeaders(request.headers, limits.maxBodyBytes)
-  const entering = share?.enter?.(request)
+  const announced = checkHeaders(request.headers, limits.maxBodyBytes)
+  const entering = share?.enter?.(announced ?? 0)
   if (entering) await entering
   let bytes: Uint8Array
   try {
-    bytes = await readBytes(request, limits.maxBodyBytes, share)
+    const isAnnounced = announced !== undefined
+    bytes = await (isAnnounced ? request.bytes() : readPieces(request, limits.maxBodyBytes, share))
   } catch (cause) {
     throw unreadable(request, cause)
   }
@@ -74,27 +75,29 @@ export async function readJsonBody(
   onBytes?.(bytes)
   const decoding = turnFor(bytes.length)
   if (decoding) await decoding
-  const inspected = inspectBody(bytes, {
+  const text = decode(bytes)
+  const { values, fields, losesNumbers } = inspectBody(text, {
     depth: limits.maxJsonDepth,
     values: maxValues,
     names: MAX_JSON_NAMES,
     outside: MAX_JSON_OUTSIDE,
     escapes: MAX_JSON_ESCAPES,
   })
-  const { values, fields, losesNumbers } = inspected
   const waiting = share?.beforeParse?.({ bytes: bytes.length, dearValues: losesNumbers ? values : fields })
   if (waiting) await waiting
   const parsing = turnFor(bytes.length)
   if (parsing) await parsing
-  const json = parseBody(bytes, inspected)
-  if (losesNumbers && inspected.text.length > TURN_CHARS) await rememberNumbersInTurns(json, inspected.text)
+  const json = parseBody(bytes, text, losesNumbers)
+  if (losesNumbers && text.length > TURN_CHARS) await rememberNumbersInTurns(json, text)
   if (!isJsonObject(json)) throw new GatewayError('invalid_request', 'The body must be a JSON object.')
-  const { text } = inspected
   const isCopyable = !losesNumbers && fields <= MAX_COPIED_FIELDS && text.includes('\\') && countFields(json) === fields
-  return { json, bytes: bytes.length, ...(isCopyable && { text }) }
+  const body: JsonBody = { json, bytes: bytes.length }
+  if (isCopyable) body.text = text
+  return body
 }
 
-function checkHeaders(headers: Headers, maxBytes: number): void {
+/** The announced length in bytes; undefined where none is. */
+function checkHeaders(headers: Headers, maxBytes: number): number | undefined {
   const contentType = headers.get('content-type') ?? ''
   if (contentType !== JSON_TYPE && contentType.split(';', 1)[0]?.trim().toLowerCase() !== JSON_TYPE) {
     throw new GatewayError('unsupported_media_type', "The Content-Type header must be 'application/json'.")
@@ -103,11 +106,10 @@ function checkHeaders(headers: Headers, maxBytes: number): void {
   if (encoding !== null && encoding.toLowerCase() !== 'identity') {
     throw new GatewayError('unsupported_media_type', 'Compressed request bodies are not accepted.')
   }
-  if (Number(headers.get('content-length') ?? 0) > maxBytes) throw tooLarge(maxBytes)
-}
-
-function readBytes(request: Request, maxBytes: number, share: BodyReading['share']): Promise<Uint8Array> {
-  return request.headers.has('content-length') ? request.bytes() : readPieces(request, maxBytes, share)
+  const length = headers.get('content-length')
+  if (length === null) return undefined
+  if (Number(length) > maxBytes) throw tooLarge(maxBytes)
+  return Number(length)
 }
 
 /** A body of unannounced length. */
@@ -140,19 +142,16 @@ const BREACHES: Readonly<Record<keyof JsonBounds, (bounds: JsonBounds) => string
   escapes: ({ escapes }) => `has more than ${escapes} escaped characters`,
 }
 
-type Inspected = ReturnType<typeof inspectJson> & { text: string }
-
-function inspectBody(bytes: Uint8Array, bounds: JsonBounds): Inspected {
-  const text = decode(bytes)
+function inspectBody(text: string, bounds: JsonBounds): ReturnType<typeof inspectJson> {
   const findings = inspectJson(text, bounds)
   const { breach } = findings
   if (breach !== undefined) {
     throw new GatewayError('invalid_request', `The JSON body ${BREACHES[breach](bounds)}.`)
   }
-  return { ...findings, text }
+  return findings
 }
 
-function parseBody(bytes: Uint8Array, { text, losesNumbers }: Inspected): JsonValue {
+function parseBody(bytes: Uint8Array, text: string, losesNumbers: boolean): JsonValue {
   try {
     const json = JSON.parse(text) as JsonValue
     if (text.length <= TURN_CHARS) rememberNumbers(json, text, losesNumbers)

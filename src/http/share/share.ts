@@ -66,9 +66,8 @@ class RequestShare {
     private readonly parts: Parts,
   ) {}
 
-  /** Before the body is read. Throws `overloaded` where there is no room in time. */
-  enter({ headers }: Request): Promise<void> | undefined {
-    const announced = Number(headers.get('content-length') ?? 0)
+  /** Before a body of so many announced bytes is read. Throws `overloaded` where there is no room in time. */
+  enter(announced: number): Promise<void> | undefined {
     this.bytesRead = announced
     if (announced <= SMALL_BYTES) return undefined
     return this.wait(this.parts.room.take(this.payer.accountId, announced)).then((taken) => {

@@ -68,10 +68,10 @@ export function inspectJson(
     } else if (code === CLOSE_BRACE || code === CLOSE_BRACKET) depth--
     if (values > maxCount) return { breach: 'values', values, fields, losesNumbers }
   }
-  const found = { values, fields, losesNumbers }
-  if (stop < text.length) return { breach: 'outside', ...found }
-  if (maxNames !== undefined && fields > maxNames && hasMoreNames(text, maxNames)) return { breach: 'names', ...found }
-  return { breach: undefined, ...found }
+  let breach: JsonFindings['breach']
+  if (stop < text.length) breach = 'outside'
+  else if (maxNames !== undefined && fields > maxNames && hasMoreNames(text, maxNames)) breach = 'names'
+  return { breach, values, fields, losesNumbers }
 }
 
 /** Whether there are more than `max` escaped characters. Only for long texts: in others there is no room for so many. */

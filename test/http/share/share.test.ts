@@ -15,8 +15,6 @@ setDefaultTimeout(300_000)
 const MIB = 1024 * 1024
 const BODY = 20 * MIB
 const payer = (accountId: string) => ({ accountId, keyId: 'key_1' })
-const announcing = (bytes: number) =>
-  new Request('http://gateway.test/', { method: 'POST', headers: { 'content-length': String(bytes) } })
 const MANY = Math.floor(SHARED.bodies.perAccount / BODY)
 
 /** The kind of the refusal, or `in` once it is let in. */
@@ -36,9 +34,9 @@ describe('memory for bodies', () => {
   test('is there for so many bodies of an account; the next waits unread, and others do not wait for it', async () => {
     const open = createShares(admitting())
     const mine = Array.from({ length: MANY + 1 }, () => open(payer('acct_a')))
-    const entered = mine.map((share) => outcome(share.enter(announcing(BODY))))
+    const entered = mine.map((share) => outcome(share.enter(BODY)))
     await Promise.all(entered.slice(0, MANY))
-    expect(await outcome(open(payer('acct_b')).enter(announcing(BODY)))).toBe('in')
+    expect(await outcome(open(payer('acct_b')).enter(BODY))).toBe('in')
     expect(Bun.peek.status(entered[MANY] as Promise<string>)).toBe('pending')
     mine[0]?.end()
     mine[0]?.end()
@@ -47,22 +45,22 @@ describe('memory for bodies', () => {
 
   test('that is not free in time is a 503 that says when to come again', async () => {
     const open = createShares(admitting(), 1)
-    for (let index = 0; index < MANY; index++) await open(payer('acct_a')).enter(announcing(BODY))
-    const refused = await Promise.resolve(open(payer('acct_a')).enter(announcing(BODY))).catch((error) => error)
+    for (let index = 0; index < MANY; index++) await open(payer('acct_a')).enter(BODY)
+    const refused = await Promise.resolve(open(payer('acct_a')).enter(BODY)).catch((error) => error)
     expect([refused.status, refused.options.retryAfterSeconds]).toEqual([503, 2])
   })
 
   test('is never asked for by small bodies', () => {
     const open = createShares(admitting())
-    for (let index = 0; index < MANY; index++) void open(payer('acct_a')).enter(announcing(BODY))
-    expect(open(payer('acct_a')).enter(announcing(16 * 1024))).toBeUndefined()
+    for (let index = 0; index < MANY; index++) void open(payer('acct_a')).enter(BODY)
+    expect(open(payer('acct_a')).enter(16 * 1024)).toBeUndefined()
   })
 
   test('is taken piece by piece by a body of unannounced length, which does not wait half read', async () => {
     const open = createShares(admitting())
     const share = open(payer('acct_a'))
     for (let bytes = 0; bytes < SHARED.bodies.perAccount; bytes += MIB) share.grow(MIB)
-    expect(await outcome(open(payer('acct_a')).enter(announcing(16 * 1024)))).toBe('in')
+    expect(await outcome(open(payer('acct_a')).enter(16 * 1024))).toBe('in')
     const other = open(payer('acct_a'))
     expect(() => other.grow(MIB)).toThrow('Too many large requests')
     share.end()
