@@ -16,6 +16,7 @@ import {
 
 /** What one payer's holds are reserved, settled and released with. */
 type PayerNames = {
+  accountId: string
   shard: number
   meta: string
   account: string
@@ -31,17 +32,18 @@ type PayerNames = {
 }
 
 const CAPACITY = 4_096
+/** By the key's id, which is at hand: one put together from both ids would have to be hashed anew each time. */
 const known = createBoundedMap<string, PayerNames>(CAPACITY)
 
 /** The names of a payer. */
 export function namesOf({ accountId, keyId }: Payer): PayerNames {
-  const payer = `${accountId}:${keyId}`
-  const present = known.get(payer)
-  if (present) return present
+  const present = known.get(keyId)
+  if (present?.accountId === accountId) return present
   const shard = shardOf(accountId)
   const names = {
+    accountId,
     shard,
-    payer,
+    payer: `${accountId}:${keyId}`,
     account: accountName(accountId),
     key: keyName({ accountId, keyId }),
     meta: metaName(shard),
@@ -51,7 +53,7 @@ export function namesOf({ accountId, keyId }: Payer): PayerNames {
     budgets: budgetsName(accountId),
     holdPrefix: holdPrefix(accountId),
   }
-  known.set(payer, names)
+  known.set(keyId, names)
   return names
 }
 
