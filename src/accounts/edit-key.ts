@@ -1,6 +1,7 @@
 /** Changes one key: the history and its audit entry in one transaction, then the ledger, which every gateway obeys at once. */
 import { and, eq, ne } from 'drizzle-orm'
 import type { AuditDetails } from '@/db/administration-schema'
+import { memberships } from '@/db/auth-schema'
 import type { Database, Transaction } from '@/db/client'
 import { accounts, apiKeys, keySecrets } from '@/db/schema'
 import { addressListsOf } from '@/ledger/address-lists'
@@ -11,7 +12,7 @@ import { inOrder } from './in-order'
 import { describeAddresses } from './key-limits'
 import { ageOf, limitsOf, secretsOf } from './key-listing'
 import { tellOfAddresses } from './members/tell-members'
-import { effectiveLimits, POLICY_COLUMNS } from './policies/effective-limits'
+import { effectiveLimits, MEMBER_POLICY_COLUMNS, POLICY_COLUMNS } from './policies/effective-limits'
 
 /** `unknown_key` also where the key belongs to another account. A deleted key stays deleted. */
 export type ChangeKeyOutcome =
@@ -56,9 +57,15 @@ async function reloadBudgets({ db }: Database, ledger: Ledger, keyId: string): P
   if (key) await ledger.reloadBudgets(key.accountId)
 }
 
-/** Tells the ledger what the history says of each of an account's keys now. Throws where the ledger can't be reached. */
-export async function tellLedgerOfAll(database: Database, ledger: Ledger, accountId: string): Promise<void> {
-  const isOwn = and(eq(apiKeys.accountId, accountId), ne(apiKeys.status, 'deleted'))
+/** Tells the ledger what the history says of each of an account's keys now, or of `userId`'s in it. Throws where the ledger can't be reached. */
+export async function tellLedgerOfAll(
+  database: Database,
+  ledger: Ledger,
+  accountId: string,
+  userId?: string,
+): Promise<void> {
+  const isTheirs = userId === undefined ? undefined : eq(apiKeys.createdBy, userId)
+  const isOwn = and(eq(apiKeys.accountId, accountId), isTheirs, ne(apiKeys.status, 'deleted'))
   for (const { id } of await database.db.select({ id: apiKeys.id }).from(apiKeys).where(isOwn)) {
     await tellLedger(database, ledger, id)
   }
@@ -99,15 +106,18 @@ async function writeThrough(transaction: Transaction, ledger: Ledger, keyId: str
       row: apiKeys,
       ofAccount: accounts.allowedAddresses,
       policy: POLICY_COLUMNS,
+      // A column that is null for no member comes first: by that one the query builder tells whether there is a row.
+      ofMember: { userId: memberships.userId, ...MEMBER_POLICY_COLUMNS },
     })
     .from(apiKeys)
     .innerJoin(accounts, eq(accounts.id, apiKeys.accountId))
+    .leftJoin(memberships, and(eq(memberships.accountId, apiKeys.accountId), eq(memberships.userId, apiKeys.createdBy)))
     .where(eq(apiKeys.id, keyId))
   if (!found) return
-  const { row, ofAccount, policy } = found
+  const { row, ofAccount, policy, ofMember } = found
   const { accountId, status } = row
   const addresses = addressListsOf(ofAccount, row.allowedAddresses)
-  const limits = effectiveLimits(limitsOf(row), policy, ageOf(row))
+  const limits = effectiveLimits(limitsOf(row), policy, ofMember, ageOf(row))
   await ledger.setKeyState({ ...limits, accountId, keyId, status, secrets: secretsOf(row), addresses })
   if (status === 'deleted') await forgetHashes(transaction, ledger, row)
 }

@@ -3,6 +3,7 @@ import { textArray } from '@/db/array-literal'
 import type { Database } from '@/db/client'
 import { withDatabaseDeadline } from '@/db/deadline'
 import { addressListsOf } from '@/ledger/address-lists'
+import type { Allowed } from '@/ledger/allowed'
 import type { AccountBudgets } from '@/ledger/budgets'
 import type { AccountSnapshot, AccountStatus, KeySnapshot, KeyStatus, LedgerHistory } from '@/ledger/outcomes'
 import { createBatch } from '@/lib/batch'
@@ -51,6 +52,8 @@ export function createLedgerHistory(database: Database, timeoutMs = HISTORY_TIME
           (SELECT json_build_object('addresses', a.allowed_addresses, 'allowedModels', a.allowed_models,
               'allowedProviders', a.allowed_providers, 'maxKeyAgeDays', a.max_key_age_days)
             FROM accounts a WHERE a.id = k.account_id) AS of_account,
+          (SELECT json_build_object('allowedModels', m.allowed_models, 'allowedProviders', m.allowed_providers)
+            FROM memberships m WHERE m.account_id = k.account_id AND m.user_id = k.created_by) AS of_member,
           (extract(epoch FROM created_at) * 1000)::bigint AS created_at_ms, built_in IS NOT NULL AS is_built_in,
           (extract(epoch FROM secret_since) * 1000)::bigint AS secret_since_ms,
           secret_ordinal, (extract(epoch FROM former_secret_ends_at) * 1000)::bigint AS former_ends_at_ms,
@@ -137,6 +140,7 @@ type KeyRow = {
   allowed_providers: string[] | null
   own_addresses: string[] | null
   of_account: KeyPolicy & { addresses: string[] | null }
+  of_member: Allowed | null
   created_at_ms: number
   is_built_in: boolean
   secret_since_ms: number | null
@@ -168,7 +172,7 @@ function toKeySnapshot(row: KeyRow): KeySnapshot {
   const own = { allowedModels, allowedProviders, expiresAtMs }
   const age = { createdAtMs: row.created_at_ms, secretSinceMs: row.secret_since_ms, isBuiltIn: row.is_built_in }
   return {
-    ...effectiveLimits(own, row.of_account, age),
+    ...effectiveLimits(own, row.of_account, row.of_member, age),
     accountId: row.account_id,
     keyId: row.id,
     status: row.status,

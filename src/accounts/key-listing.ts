@@ -96,7 +96,7 @@ function listingOf({ key: row, createdByName, former, policy }: Row): KeyListing
     createdAt: row.createdAt,
     allowedAddresses: row.allowedAddresses,
     tags: row.tags,
-    endsAtMs: effectiveLimits(limitsOf(row), policy, ageOf(row)).expiresAtMs,
+    endsAtMs: effectiveLimits(limitsOf(row), policy, null, ageOf(row)).expiresAtMs,
     formerSecret: former && { lastFour: former.lastFour, endsAt: former.endsAt, lastUsedAt: former.lastUsedAt },
   }
 }

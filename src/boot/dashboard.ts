@@ -8,7 +8,12 @@ import { createBudgets } from '@/accounts/budgets/budgets'
 import { createManagementKeys } from '@/accounts/management/management-keys'
 import { createMembers } from '@/accounts/members/members'
 import { accountsOf, membershipIn } from '@/accounts/members/memberships'
-import { changeKeyPolicy, readKeyPolicy } from '@/accounts/policies/key-policy'
+import {
+  changeKeyPolicy,
+  changeMemberKeyPolicy,
+  readKeyPolicy,
+  readMemberKeyPolicy,
+} from '@/accounts/policies/key-policy'
 import { changeMemberPolicy, readMemberPolicy } from '@/accounts/policies/member-policy'
 import { chooseMails, readScheduled } from '@/accounts/scheduled-mails/choices'
 import { moveCredit } from '@/accounts/transfers/move-credit'
@@ -111,6 +116,8 @@ export function assembleDashboard(parts: DashboardParts): DashboardDeps & AssetD
     readAddresses: (accountId) => accountAddresses(database, accountId),
     readKeyPolicy: (accountId) => readKeyPolicy(database, accountId),
     changeKeyPolicy: (accountId, policy, by) => changeKeyPolicy(database, ledger, { accountId, policy, by }),
+    readMemberKeyPolicy: (of) => readMemberKeyPolicy(database, of),
+    changeMemberKeyPolicy: (change) => changeMemberKeyPolicy(database, ledger, change),
     moveCredit: (transfer) => moveCredit(database, ledger, transfer),
     accountsOf: (userId) => accountsOf(database, userId),
     readMemberPolicy: (accountId) => readMemberPolicy(database, accountId),

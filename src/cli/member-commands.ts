@@ -1,5 +1,12 @@
 /** Operator commands for organisations: what makes an account one, who its members are, and in which roles. */
-import { addMember, changeRole, listMembers, type MemberRefusal, removeMember } from '@/accounts/members/change-members'
+import {
+  addMember,
+  changeRole,
+  type ListedMember,
+  listMembers,
+  type MemberRefusal,
+  removeMember,
+} from '@/accounts/members/change-members'
 import { makeOrganisation } from '@/accounts/members/organisation'
 import { ACCOUNT_ROLES } from '@/db/auth-schema'
 import { isCountry } from '@/lib/places/countries'
@@ -61,9 +68,7 @@ export const MEMBER_COMMANDS: readonly Command[] = [
       const role = readChoice(values, 'role', [...ACCOUNT_ROLES, NONE])
       return async (services) => {
         const { database, by } = services
-        const lowered = email.toLowerCase()
-        const member = (await listMembers(database, accountId)).find((one) => one.email.toLowerCase() === lowered)
-        const userId = member?.userId
+        const userId = (await findMember(database, accountId, email))?.userId
         if (role !== undefined && role !== NONE) {
           refuse(
             userId === undefined
@@ -77,6 +82,16 @@ export const MEMBER_COMMANDS: readonly Command[] = [
     },
   },
 ]
+
+/** The member of an account who has this address, however it is capitalised. */
+export async function findMember(
+  database: Services['database'],
+  accountId: string,
+  email: string,
+): Promise<ListedMember | undefined> {
+  const lowered = email.toLowerCase()
+  return (await listMembers(database, accountId)).find((one) => one.email.toLowerCase() === lowered)
+}
 
 async function listed({ database, accounts }: Services, accountId: string): Promise<CommandResult> {
   if (!(await accounts.find(accountId))) fail(`no account ${accountId}`)

@@ -39,6 +39,9 @@ export const memberships = pgTable(
     userId: text('user_id').notNull(),
     role: text('role').$type<AccountRole>().notNull(),
     createdAt: moment('created_at').notNull().defaultNow(),
+    /** What all of the member's keys may call, and who may answer them; null = every one. */
+    allowedModels: text('allowed_models').array(),
+    allowedProviders: text('allowed_providers').array(),
   },
   (table) => [
     primaryKey({ columns: [table.accountId, table.userId] }),

@@ -51,6 +51,7 @@ import providerRequestIds from './migrations/0045_provider_request_ids.sql' with
 import usageByTags from './migrations/0046_usage_by_tags.sql' with { type: 'text' }
 import addressChanges from './migrations/0047_address_changes.sql' with { type: 'text' }
 import allowedProviders from './migrations/0048_allowed_providers.sql' with { type: 'text' }
+import memberKeyPolicies from './migrations/0049_member_key_policies.sql' with { type: 'text' }
 
 /** One SQL file, never changed once released. `isExpansion`: it only adds, so that older gateways work on. */
 type Migration = { id: number; name: string; sql: string; isExpansion?: boolean }
@@ -109,6 +110,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { id: 46, name: 'usage_by_tags', sql: usageByTags },
   { id: 47, name: 'address_changes', sql: addressChanges, isExpansion: true },
   { id: 48, name: 'allowed_providers', sql: allowedProviders, isExpansion: true },
+  { id: 49, name: 'member_key_policies', sql: memberKeyPolicies, isExpansion: true },
 ]
 
 type MigrateOptions = {

@@ -11,6 +11,19 @@ export type Allowed = { allowedModels: AllowedIds; allowedProviders: AllowedIds 
 /** What a key may call that nothing narrows. */
 export const EVERYTHING: Allowed = { allowedModels: null, allowedProviders: null }
 
+/** What both allow. */
+export function narrower(one: Allowed, other: Allowed): Allowed {
+  return {
+    allowedModels: inBoth(one.allowedModels, other.allowedModels),
+    allowedProviders: inBoth(one.allowedProviders, other.allowedProviders),
+  }
+}
+
+function inBoth(one: AllowedIds, other: AllowedIds): AllowedIds {
+  if (one === null || other === null) return one ?? other
+  return other.filter((id) => one.includes(id))
+}
+
 /** The empty text for everything, else a JSON array of models in order, each once; where providers are named, an object of both. */
 export function allowedText({ allowedModels, allowedProviders }: Partial<Allowed>): string {
   const models = allowedModels ? inOrder(allowedModels) : null

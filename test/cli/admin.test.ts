@@ -206,6 +206,14 @@ describe('what cannot be done', () => {
     ['account list --cursor odd', 'cursor'],
     ['key show key_none', 'there is no key of that id'],
     ['account key-policy --account acct_none --providers nobody', 'there is no provider nobody'],
+    [
+      'account key-policy --account acct_none --email eve@example.test',
+      'no member of account acct_none has the address',
+    ],
+    [
+      'account key-policy --account acct_none --email eve@example.test --max-age-days 9',
+      '--max-age-days is of all keys',
+    ],
     ['user show nobody@example.test', 'no user nobody@example.test'],
     ['order show SVC-0000-0000', 'no order SVC-0000-0000'],
     ['request show req_none', 'no request req_none'],

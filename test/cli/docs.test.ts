@@ -82,7 +82,10 @@ test('and each found what it was to find', () => {
   expect(answers['key list']).toMatchObject({ keys: [{ keyId: ids.key_, email: 'ada@example.com', status: 'active' }] })
   expect(answers['key search']).toMatchObject({ keys: [{ keyId: ids.key_ }] })
   expect(answers['key show']).toMatchObject({ keyId: ids.key_, requestsPerMinute: 60, monthlyBudgetUsd: '25' })
-  expect(answers['account key-policy']).toMatchObject({ allowedModels: null, allowedProviders: ['provider1'] })
+  // The last of them is that of a member.
+  expect(answers['account key-policy']).toMatchObject({
+    ...{ email: 'grace@example.com', allowedModels: ['svc/alpha'], allowedProviders: null },
+  })
   expect(answers['management-key list']).toMatchObject({
     keys: [{ keyId: ids.mgmt_, scopes: 'keys:write,usage:read' }],
   })

@@ -1,6 +1,7 @@
-/** What a key may do once what holds for all keys of its account is put together with what is its own: of both the narrower. */
+/** What a key may do once what holds for all keys of its account, and of its member, is put together with what is its own: what all of them allow. */
+import { memberships } from '@/db/auth-schema'
 import { accounts } from '@/db/schema'
-import type { Allowed, AllowedIds } from '@/ledger/allowed'
+import { type Allowed, narrower } from '@/ledger/allowed'
 import type { KeyLimits } from '@/ledger/outcomes'
 
 /** What holds for all keys of an account; null = no bound. */
@@ -18,23 +19,24 @@ export const POLICY_COLUMNS = {
   maxKeyAgeDays: accounts.maxKeyAgeDays,
 }
 
-/** The limits as gateways obey them. */
+/** What holds for all keys of a member, of the row of their membership. */
+export const MEMBER_POLICY_COLUMNS = {
+  allowedModels: memberships.allowedModels,
+  allowedProviders: memberships.allowedProviders,
+}
+
+/** The limits as gateways obey them; `ofMember` is everything, or null, for a key that is no member's. */
 export function effectiveLimits<Limits extends Pick<KeyLimits, keyof Allowed | 'expiresAtMs'>>(
   limits: Limits,
-  { allowedModels, allowedProviders, maxKeyAgeDays }: KeyPolicy,
+  policy: KeyPolicy,
+  ofMember: Allowed | null,
   age: Age,
 ): Limits {
   return {
     ...limits,
-    allowedModels: inBoth(allowedModels, limits.allowedModels),
-    allowedProviders: inBoth(allowedProviders, limits.allowedProviders),
-    expiresAtMs: earlier(limits.expiresAtMs, endByAge(maxKeyAgeDays, age)),
+    ...narrower(ofMember ? narrower(policy, ofMember) : policy, limits),
+    expiresAtMs: earlier(limits.expiresAtMs, endByAge(policy.maxKeyAgeDays, age)),
   }
-}
-
-function inBoth(ofAccount: AllowedIds, ofKey: AllowedIds): AllowedIds {
-  if (ofAccount === null || ofKey === null) return ofAccount ?? ofKey
-  return ofKey.filter((id) => ofAccount.includes(id))
 }
 
 function endByAge(days: number | null, { createdAtMs, secretSinceMs, isBuiltIn }: Age): number | null {

@@ -1,13 +1,15 @@
-/** What holds for all keys of an account: read and changed by people, and told to the ledger for each key. */
-import { eq } from 'drizzle-orm'
+/** What holds for all keys of an account, and for those of one of its members: read and changed by people, and told to the ledger for each key. */
+import { and, eq } from 'drizzle-orm'
 import { type ChangedBy, recordAudit } from '@/accounts/audit'
 import { tellLedgerOfAll } from '@/accounts/edit-key'
 import { lockAccount } from '@/accounts/in-order'
 import type { AuditDetails } from '@/db/administration-schema'
+import { memberships } from '@/db/auth-schema'
 import type { Database } from '@/db/client'
 import { accounts } from '@/db/schema'
+import type { Allowed } from '@/ledger/allowed'
 import type { Ledger } from '@/ledger/ledger'
-import { type KeyPolicy, POLICY_COLUMNS } from './effective-limits'
+import { type KeyPolicy, MEMBER_POLICY_COLUMNS, POLICY_COLUMNS } from './effective-limits'
 
 /** Ten years. */
 export const MAX_KEY_AGE_DAYS = 3650
@@ -32,14 +34,16 @@ export async function changeKeyPolicy(
   const isKnown = await database.db.transaction(async (transaction) => {
     const before = await lockAccount(transaction, accountId)
     if (!before) return false
-    const { allowedModels, allowedProviders, maxKeyAgeDays }: KeyPolicy = { ...before, ...policy }
-    const after = {
-      allowedModels: allowedModels && [...allowedModels],
-      allowedProviders: allowedProviders && [...allowedProviders],
-      maxKeyAgeDays,
+    const after: KeyPolicy = { ...before, ...policy }
+    const { maxKeyAgeDays } = after
+    await transaction
+      .update(accounts)
+      .set({ ...listsOf(after), maxKeyAgeDays })
+      .where(eq(accounts.id, accountId))
+    const details = {
+      ...{ ...describe(after), maxKeyAgeDays },
+      ...{ ...prefixed(describe(before)), 'before.maxKeyAgeDays': before.maxKeyAgeDays },
     }
-    await transaction.update(accounts).set(after).where(eq(accounts.id, accountId))
-    const details = { ...describe(after), ...prefixed(describe(before)) }
     await recordAudit(transaction, { ...by, action: 'account.key_policy', subject: accountId, accountId, details })
     return true
   })
@@ -48,9 +52,50 @@ export async function changeKeyPolicy(
   return 'updated'
 }
 
-function describe({ allowedModels, allowedProviders, maxKeyAgeDays }: KeyPolicy) {
+type Of = { accountId: string; userId: string }
+type MemberPolicyChange = Of & { policy: Partial<Allowed>; by: ChangedBy }
+
+/** What holds for all keys of a member, beside what holds for all of the account. Undefined where there is no such member. */
+export async function readMemberKeyPolicy({ db }: Database, of: Of): Promise<Allowed | undefined> {
+  const [row] = await db.select(MEMBER_POLICY_COLUMNS).from(memberships).where(isMembership(of))
+  return row
+}
+
+/** Likewise of a member, whose policy ends with the membership. */
+export async function changeMemberKeyPolicy(
+  database: Database,
+  ledger: Ledger,
+  { accountId, userId, policy, by }: MemberPolicyChange,
+): Promise<'updated' | 'unknown_member'> {
+  const isOne = isMembership({ accountId, userId })
+  const isKnown = await database.db.transaction(async (transaction) => {
+    const [before] = await transaction.select(MEMBER_POLICY_COLUMNS).from(memberships).where(isOne).for('no key update')
+    if (!before) return false
+    const after: Allowed = { ...before, ...policy }
+    await transaction.update(memberships).set(listsOf(after)).where(isOne)
+    const details = { ...describe(after), ...prefixed(describe(before)) }
+    await recordAudit(transaction, { ...by, action: 'member.key_policy', subject: userId, accountId, details })
+    return true
+  })
+  if (!isKnown) return 'unknown_member'
+  await tellLedgerOfAll(database, ledger, accountId, userId)
+  return 'updated'
+}
+
+function isMembership({ accountId, userId }: Of) {
+  return and(eq(memberships.accountId, accountId), eq(memberships.userId, userId))
+}
+
+function listsOf({ allowedModels, allowedProviders }: Allowed) {
+  return {
+    allowedModels: allowedModels && [...allowedModels],
+    allowedProviders: allowedProviders && [...allowedProviders],
+  }
+}
+
+function describe({ allowedModels, allowedProviders }: Allowed) {
   const told = (ids: readonly string[] | null) => ids?.join(', ') ?? 'every'
-  return { allowedModels: told(allowedModels), allowedProviders: told(allowedProviders), maxKeyAgeDays }
+  return { allowedModels: told(allowedModels), allowedProviders: told(allowedProviders) }
 }
 
 function prefixed(details: ReturnType<typeof describe>): AuditDetails {

@@ -1,8 +1,15 @@
-/** The operator command for what holds for all keys of an account. */
-import { changeKeyPolicy, MAX_KEY_AGE_DAYS, readKeyPolicy } from '@/accounts/policies/key-policy'
+/** The operator command for what holds for all keys of an account, or of one of its members. */
+import {
+  changeKeyPolicy,
+  changeMemberKeyPolicy,
+  MAX_KEY_AGE_DAYS,
+  readKeyPolicy,
+  readMemberKeyPolicy,
+} from '@/accounts/policies/key-policy'
 import { type Command, optional, required, type Values } from '@/cli/command'
 import { fail } from '@/cli/failure'
-import { readText } from '@/cli/values'
+import { findMember } from '@/cli/member-commands'
+import { readEmail, readText } from '@/cli/values'
 
 const EVERY = 'every'
 const NONE = 'none'
@@ -10,26 +17,39 @@ const NONE = 'none'
 export const KEY_POLICY_COMMANDS: readonly Command[] = [
   {
     words: 'account key-policy',
-    help: 'says which models all keys of an account may call, which providers may answer, and after how many days a key ends; shows it then',
+    help: 'says which models all keys of an account or a member may call, which providers may answer, and after how many days a key ends; shows it then',
     options: {
       account: required('ID', 'the account'),
+      email: optional('E', 'of a member: of their keys alone, beside what holds for all'),
       models: optional('LIST', `ids such as svc/alpha,svc/beta, or ${EVERY}; left out, it stays`),
       providers: optional('LIST', `names of the catalogue, or ${EVERY}; left out, it stays`),
       'max-age-days': optional('n', `since a key was made or last rotated, or ${NONE}; left out, it stays`),
     },
     prepare(values) {
       const accountId = readText(values, 'account')
+      const email = values.email === undefined ? undefined : readEmail(values, 'email')
       const maxKeyAgeDays = readDays(values)
+      if (email !== undefined && maxKeyAgeDays !== undefined) fail('--max-age-days is of all keys: without --email')
       return async (services) => {
         const { database, ledger, by } = services
         const { models, providers } = services.catalog
         const allowedModels = readList(values, 'models', models)
         const allowedProviders = readList(values, 'providers', providers)
-        const policy = {
+        const lists = {
           ...(allowedModels !== undefined && { allowedModels }),
           ...(allowedProviders !== undefined && { allowedProviders }),
-          ...(maxKeyAgeDays !== undefined && { maxKeyAgeDays }),
         }
+        if (email !== undefined) {
+          const member = await findMember(database, accountId, email)
+          const of = {
+            accountId,
+            userId: member?.userId ?? fail(`no member of account ${accountId} has the address ${email}`),
+          }
+          if (Object.keys(lists).length > 0) await changeMemberKeyPolicy(database, ledger, { ...of, policy: lists, by })
+          const ofMember = await readMemberKeyPolicy(database, of)
+          return { output: { ...of, email, ...ofMember } }
+        }
+        const policy = { ...lists, ...(maxKeyAgeDays !== undefined && { maxKeyAgeDays }) }
         if (Object.keys(policy).length > 0) await changeKeyPolicy(database, ledger, { accountId, policy, by })
         const found = await readKeyPolicy(database, accountId)
         if (!found) fail(`no account ${accountId}`)

@@ -2,12 +2,12 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { limitsAbove } from '@/accounts/account-limits'
 import { type KeyChanges, type KeyListing, MAX_KEY_LIMIT } from '@/accounts/api-keys'
-import type { KeyPolicy } from '@/accounts/policies/effective-limits'
 import { DEFAULT_OVERLAP, parseOverlap } from '@/accounts/rotation/rotate-key'
 import type { Catalog } from '@/catalog/types'
 import { invalidRequest } from '@/chat/error'
 import {
   ALLOWED_FIELDS,
+  type Bound,
   checkAllowedLists,
   MAX_ALLOWED_BYTES,
   SHOWN_ALLOWED,
@@ -174,8 +174,8 @@ function spentInMonth(key: KeyListing, nowMs: number): Nano {
 type KeyBounds = {
   catalog: Catalog
   ceilings: DefaultLimits
-  /** Of all keys of the account. */
-  policy: KeyPolicy
+  /** The rules for all keys of the account, and of its member. */
+  bounds: readonly Bound[]
   nowMs: number
   present?: KeyListing
 }
@@ -192,13 +192,13 @@ export function readKeyChanges(
     isService: __,
     ...others
   }: KeyChangesBody & { isService?: boolean },
-  { catalog, ceilings, policy, nowMs, present }: KeyBounds,
+  { catalog, ceilings, bounds, nowMs, present }: KeyBounds,
 ): KeyChanges {
   const [above] = Object.keys(limitsAbove(others, ceilings)) as (keyof DefaultLimits)[]
   if (above) {
     throw invalidRequest(`The limit may be at most ${ceilings[above]}, which is that of the whole account.`, above)
   }
-  checkAllowedLists(others, catalog, present, policy)
+  checkAllowedLists(others, catalog, present, bounds)
   return {
     ...others,
     ...(name !== undefined && { name: name.trim() }),

@@ -3,9 +3,9 @@ import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { ceilingsOf } from '@/accounts/account-limits'
 import { type KeyChanges, MAX_KEYS_PER_ACCOUNT } from '@/accounts/api-keys'
-import type { KeyPolicy } from '@/accounts/policies/effective-limits'
 import { GatewayError } from '@/chat/error'
 import type { Member } from '@/console/auth/viewer'
+import { type Bound, boundOfAccount } from '@/console/http/keys/allowed-lists'
 import {
   CreatedKey,
   expectUpdated,
@@ -138,9 +138,9 @@ async function create(deps: KeyRouteDeps, caller: Caller, body: typeof NewKeyBod
   const { accountId, userId, managementKeyId } = viewer
   const nowMs = Date.now()
   const ceilings = await readCeilings(deps, viewer)
-  const policy = await readPolicy(deps, viewer)
-  const limits = readKeyChanges(body, { catalog: catalog.current, ceilings, policy, nowMs })
   const isService = managementKeyId !== undefined || body.isService === true
+  const bounds = await readBounds(deps, viewer, isService ? null : userId)
+  const limits = readKeyChanges(body, { catalog: catalog.current, ceilings, bounds, nowMs })
   checkFields(viewer, limits)
   if (isService) checkService(viewer, body)
   checkAddresses(deps, caller, body, limits)
@@ -192,8 +192,8 @@ async function change(deps: KeyRouteDeps, caller: Caller, keyId: string, body: K
   const { viewer } = caller
   const present = await findOwn(apiKeys, viewer, keyId)
   const ceilings = await readCeilings(deps, viewer)
-  const policy = await readPolicy(deps, viewer)
-  const changes = readKeyChanges(body, { catalog: catalog.current, ceilings, policy, nowMs: Date.now(), present })
+  const bounds = await readBounds(deps, viewer, present.createdBy)
+  const changes = readKeyChanges(body, { catalog: catalog.current, ceilings, bounds, nowMs: Date.now(), present })
   const defaults = defaultsBelow(catalog.current.limits, ceilings)
   checkFields(viewer, changes)
   checkAddresses(deps, caller, body, changes)
@@ -204,11 +204,12 @@ async function change(deps: KeyRouteDeps, caller: Caller, keyId: string, body: K
   return keyBody(await findOwn(apiKeys, viewer, keyId), Date.now())
 }
 
-/** What holds for all of the viewer's keys. */
-async function readPolicy({ readKeyPolicy }: KeyRouteDeps, { accountId }: Member): Promise<KeyPolicy> {
-  const policy = await readKeyPolicy(accountId)
-  if (!policy) throw noSuchAccount()
-  return policy
+/** What a key of this member, or of none, must stay within. */
+async function readBounds(deps: KeyRouteDeps, { accountId }: Member, userId: string | null): Promise<Bound[]> {
+  const ofAccount = await deps.readKeyPolicy(accountId)
+  if (!ofAccount) throw noSuchAccount()
+  const ofMember = userId === null ? undefined : await deps.readMemberKeyPolicy({ accountId, userId })
+  return [boundOfAccount(ofAccount), ...(ofMember ? [{ ...ofMember, of: 'all keys of its member' }] : [])]
 }
 
 function checkAddresses(

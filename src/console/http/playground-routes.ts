@@ -1,8 +1,8 @@
 /** The playground's route: a chat completion like any other, under a key of its own that people can switch off. */
 import { Elysia } from 'elysia'
-import type { ApiKeys } from '@/accounts/api-keys'
 import { GatewayError } from '@/chat/error'
 import type { Member } from '@/console/auth/viewer'
+import type { KeyRouteDeps } from '@/console/http/keys/calls'
 import type { Format } from '@/formats/format'
 import { answerChat, type ChatEndpoint } from '@/http/answer-chat'
 import type { HttpDeps } from '@/http/deps'
@@ -12,7 +12,7 @@ import { usageRecordEvent } from '@/http/usage-record-event'
 import type { Payer } from '@/ledger/outcomes'
 import { ACCOUNT_PREFIX, type GuardDeps, guard } from './guard'
 
-type PlaygroundDeps = GuardDeps & { apiKeys: ApiKeys; chat: HttpDeps }
+type PlaygroundDeps = GuardDeps & Pick<KeyRouteDeps, 'apiKeys' | 'readMemberKeyPolicy'> & { chat: HttpDeps }
 
 /** Mounts `/dashboard/api/a/:accountId/playground`. */
 export function playgroundRoutes(deps: PlaygroundDeps) {
@@ -58,11 +58,12 @@ function playgroundBodies({ requestSchema, answerSchema, eventSchema }: Format) 
 
 const LEFT_UNREAD = {}
 
-async function playgroundPayer({ apiKeys, chat }: PlaygroundDeps, viewer: Member): Promise<Payer> {
+async function playgroundPayer({ apiKeys, chat, readMemberKeyPolicy }: PlaygroundDeps, viewer: Member): Promise<Payer> {
   const { accountId, userId, email } = viewer
   const keyId = await apiKeys.playgroundKey(accountId, { actor: { userId, email } })
   const key = await chat.ledger.readKey({ accountId, keyId })
-  if (key?.status === 'active') return { accountId, keyId }
+  // The key is the account's: what holds for the member's own keys does not come with it.
+  if (key?.status === 'active') return { accountId, keyId, bounds: await readMemberKeyPolicy({ accountId, userId }) }
   // Not a 401, which would say that the session has ended.
   const message = 'The playground is switched off for this account. Activate its key under API keys.'
   throw new GatewayError('forbidden', message, { code: 'playground_deactivated' })

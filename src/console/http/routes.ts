@@ -11,6 +11,7 @@ import { keyPolicyRoutes, type PolicyRouteDeps } from '@/console/http/keys/polic
 import { type AuditRouteDeps, accountAuditRoutes } from '@/console/http/management/audit-routes'
 import { type ManagementKeyRouteDeps, managementKeyRoutes } from '@/console/http/management/key-routes'
 import { type InvitationRouteDeps, invitationRoutes } from '@/console/http/members/invitation-routes'
+import { type MemberKeyPolicyDeps, memberKeyPolicyRoutes } from '@/console/http/members/key-policy-routes'
 import { type MemberRouteDeps, memberRoutes } from '@/console/http/members/member-routes'
 import { type MemberPolicyDeps, memberPolicyRoutes } from '@/console/http/members/policy-routes'
 import type { SessionDeps } from '@/console/http/session/context'
@@ -41,6 +42,7 @@ export type DashboardDeps = AdminDeps &
   BudgetRouteDeps &
   MemberRouteDeps &
   MemberPolicyDeps &
+  MemberKeyPolicyDeps &
   TransferRouteDeps &
   InvitationRouteDeps &
   ManagementKeyRouteDeps &
@@ -89,6 +91,7 @@ function allMemberRoutes(deps: DashboardDeps) {
     .use(memberRoutes(deps))
     .use(invitationRoutes(deps))
     .use(memberPolicyRoutes(deps))
+    .use(memberKeyPolicyRoutes(deps))
     .use(transferRoutes(deps))
     .use(managementKeyRoutes(deps))
     .use(accountAuditRoutes(deps))

@@ -5,7 +5,7 @@
 import { measurePrompt, type Prompt } from '@/catalog/estimate'
 import type { ChatRequest } from '@/chat/request'
 import type { SignatureStore } from '@/gateway/signatures/signature-store'
-import type { Allowed } from '@/ledger/allowed'
+import { type Allowed, narrower } from '@/ledger/allowed'
 import type { Nano } from '@/lib/money'
 import type { Soon } from '@/lib/wait/soon'
 import type { Plan } from '@/routing/plan/plan'
@@ -66,7 +66,8 @@ export class ChatNegotiation extends Negotiation<ChatOffer> {
   }
 
   protected offer(allowed: Allowed): Soon<ChatOffer> {
-    const { allowedModels, allowedProviders } = allowed
+    const { bounds } = this.arrived.payer
+    const { allowedModels, allowedProviders } = bounds ? narrower(allowed, bounds) : allowed
     const origin = { clientFormat: this.arrived.format.name, session: this.session, allowedModels, allowedProviders }
     const planning = this.deps.router.plan(this.asked.request, origin)
     if (planning instanceof Promise) return planning.then((plan) => this.offerFor(plan, allowed))

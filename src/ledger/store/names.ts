@@ -1,8 +1,12 @@
 /** Every name that the ledger uses in the store. Ids are the only text in names, and are checked. */
+import type { Allowed } from '@/ledger/allowed'
 import { assert } from '@/lib/assert'
 
-/** Who pays (`accountId`) and through which API key; by which of its secrets, where that is not the first. */
-export type Payer = { accountId: string; keyId: string; secret?: number | undefined }
+/**
+ * Who pays (`accountId`) and through which API key; by which of its secrets, where that is not the first. `bounds`: what this caller
+ * may of what the key may, where several people share one, as in the playground.
+ */
+export type Payer = { accountId: string; keyId: string; secret?: number | undefined; bounds?: Allowed | undefined }
 
 /** How many ledger shards there are. Stored in Redis and checked at start: changing it would orphan every balance. */
 export const SHARD_COUNT = 64

@@ -100,6 +100,10 @@ const NOT_SERVED: Unmet = {
   detail: 'is served by providers that this API key may not use',
 }
 
+/** The store has of the three lists what all of them allow, and not whose is the narrowest. */
+const WHERE_FROM =
+  'The key’s own list, or the rules for all keys of its member or its account, leave it out: GET /v1/key says what they allow together.'
+
 /** What forbids the key to call `model`, if anything does. */
 export function forbids({ allowedModels, allowedProviders }: Permitted, model: Model): Unmet | undefined {
   if (allowedModels && !allowedModels.includes(model.id)) return NOT_ALLOWED
@@ -131,8 +135,7 @@ function checkListed(permitted: Permitted, named: Model | Tier, param: string): 
   const message = isTier
     ? `This API key may not call any of the models that '${named.id}' chooses from.`
     : `This API key may not call the model '${named.id}'.`
-  const hint = 'The models of a key are changed in the dashboard, under API keys.'
-  throw new GatewayError('forbidden', `${message} ${hint}`, { param, code: 'model_not_allowed' })
+  throw new GatewayError('forbidden', `${message} ${WHERE_FROM}`, { param, code: 'model_not_allowed' })
 }
 
 function notServed(named: Model | Tier, param: string): GatewayError {
@@ -140,8 +143,7 @@ function notServed(named: Model | Tier, param: string): GatewayError {
     'candidates' in named
       ? `No model that '${named.id}' chooses from is served by a provider that this API key may use.`
       : `The model '${named.id}' is served by ${providersOf(named)}, and this API key may use other providers only.`
-  const hint = 'The providers of a key are changed in the dashboard, under API keys.'
-  return new GatewayError('forbidden', `${message} ${hint}`, { param, code: 'provider_not_allowed' })
+  return new GatewayError('forbidden', `${message} ${WHERE_FROM}`, { param, code: 'provider_not_allowed' })
 }
 
 function providersOf({ targets }: Model): string {

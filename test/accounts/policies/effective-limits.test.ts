@@ -1,11 +1,11 @@
-/** That of what holds for all keys of an account and what is a key's own, the narrower holds. */
-import { expect, test } from 'bun:test'
+/** Of what holds for all keys of an account, for those of a member, and what is a key's own, the narrower holds. */
+import { describe, expect, test } from 'bun:test'
 import { effectiveLimits } from '@/accounts/policies/effective-limits'
 import { EVERYTHING } from '@/ledger/allowed'
 
 const DAY_MS = 86_400_000
 const OPEN = { ...EVERYTHING, maxKeyAgeDays: null }
-type Age = Parameters<typeof effectiveLimits>[2]
+type Age = Parameters<typeof effectiveLimits>[3]
 const young: Age = { createdAtMs: 0, secretSinceMs: null, isBuiltIn: false }
 const own = (ids: string[] | null = null, expiresAtMs: number | null = null) => ({
   allowedModels: ids,
@@ -13,24 +13,44 @@ const own = (ids: string[] | null = null, expiresAtMs: number | null = null) => 
   expiresAtMs,
 })
 
-test.each([
-  [null, null, null],
-  [null, ['a'], ['a']],
-  [['a', 'b'], null, ['a', 'b']],
-  [['a', 'b'], ['b', 'c'], ['b']],
-  [['a'], ['c'], []],
-])('models %j of the account and %j of the key are %j, and providers likewise', (ofAccount, ofKey, both) => {
-  const policy = { ...own(ofAccount), maxKeyAgeDays: null }
-  expect(effectiveLimits(own(ofKey), policy, young)).toEqual(own(both))
+describe('the models of account, member and key, and providers likewise', () => {
+  const LISTS = [null, [], ['a'], ['b', 'a'], ['b', 'c'], ['a', 'b', 'c']]
+  const isIn = (id: string, list: string[] | null) => list === null || list.includes(id)
+
+  test.each(LISTS.map((list) => [list] as const))(
+    'of an account that allows %j are those that all three allow',
+    (ofAccount) => {
+      for (const ofMember of LISTS) {
+        for (const ofKey of LISTS) {
+          const lists = [ofAccount, ofMember, ofKey]
+          const policy = { ...own(ofAccount), maxKeyAgeDays: null }
+          const found = effectiveLimits(own(ofKey), policy, own(ofMember), young)
+          const { allowedModels, allowedProviders } = found
+          expect(allowedModels === null).toBe(lists.every((list) => list === null))
+          for (const id of ['a', 'b', 'c', 'd']) {
+            const isAllowed = lists.every((list) => isIn(id, list))
+            expect(allowedModels?.includes(id) ?? true).toBe(isAllowed)
+            expect(allowedProviders?.includes(`by ${id}`) ?? true).toBe(isAllowed)
+          }
+        }
+      }
+    },
+  )
+
+  test('of a key that is no member’s are those that account and key allow', () => {
+    expect(effectiveLimits(own(['a', 'b']), { ...own(['b', 'c']), maxKeyAgeDays: null }, null, young)).toEqual(
+      own(['b']),
+    )
+  })
 })
 
 test('the end is the earlier of both, by age since the text was made', () => {
   const policy = { ...OPEN, maxKeyAgeDays: 10 }
-  const end = (limits: ReturnType<typeof own>, age = young) => effectiveLimits(limits, policy, age).expiresAtMs
+  const end = (limits: ReturnType<typeof own>, age = young) => effectiveLimits(limits, policy, null, age).expiresAtMs
   expect(end(own())).toBe(10 * DAY_MS)
   expect(end(own(null, 3 * DAY_MS))).toBe(3 * DAY_MS)
   expect(end(own(null, 30 * DAY_MS))).toBe(10 * DAY_MS)
   expect(end(own(), { ...young, secretSinceMs: 5 * DAY_MS })).toBe(15 * DAY_MS)
   expect(end(own(), { ...young, isBuiltIn: true })).toBeNull()
-  expect(effectiveLimits(own(), OPEN, young)).toEqual(own())
+  expect(effectiveLimits(own(), OPEN, null, young)).toEqual(own())
 })

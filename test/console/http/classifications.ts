@@ -135,6 +135,10 @@ export const CLASSIFICATIONS: Readonly<Record<string, Classification>> = {
   'POST /dashboard/api/a/:accountId/management-keys': own({ name: 'mine', scopes: [] }),
   'DELETE /dashboard/api/a/:accountId/management-keys/:id': subject(({ managementKeyId }) => ({ id: managementKeyId })),
   'GET /dashboard/api/a/:accountId/members/:userId': subject(({ userId }) => ({ userId })),
+  'GET /dashboard/api/a/:accountId/members/:userId/key-policy': subject(({ userId }) => ({ userId })),
+  'PUT /dashboard/api/a/:accountId/members/:userId/key-policy': subject(({ userId }) => ({ userId }), {
+    allowedModels: ['svc/alpha'],
+  }),
   'PATCH /dashboard/api/a/:accountId/members/:userId': subject(({ userId }) => ({ userId }), { role: 'viewer' }),
   'DELETE /dashboard/api/a/:accountId/members/:userId': subject(({ userId }) => ({ userId })),
   'GET /dashboard/api/a/:accountId/orders/:orderId': ofOrder(),

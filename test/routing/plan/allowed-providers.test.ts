@@ -96,7 +96,7 @@ describe('a key is refused', () => {
       ...{ status: 403, param: 'model', code },
       message:
         "The model 'svc/gamma' is served by east, and this API key may use other providers only. " +
-        'The providers of a key are changed in the dashboard, under API keys.',
+        'The key’s own list, or the rules for all keys of its member or its account, leave it out: GET /v1/key says what they allow together.',
     })
     expect(refusal({ fallback: ['svc/beta', 'svc/gamma'] }, { allowedProviders: ['west'] })).toMatchObject({
       ...{ status: 403, param: 'fallback[1]', code },

@@ -46,28 +46,36 @@ export function shownAllowed({ allowedModels, allowedProviders }: Allowed) {
   }
 }
 
+/** What something narrower must stay within, and whose rules these are, such as `all keys of this account`. */
+export type Bound = Allowed & { of: string }
+
+/** The bound that an account's rules are. */
+export function boundOfAccount(policy: Allowed): Bound {
+  return { ...policy, of: 'all keys of this account' }
+}
+
 /**
- * Throws `invalid_request`, blaming the list, for what the catalogue has not and for what is beyond `policy`, since a key narrows what
- * holds for all. What was listed `present`ly may stay.
+ * Throws `invalid_request`, blaming the list, for what the catalogue has not and for what is beyond one of `bounds`. What was listed
+ * `present`ly may stay.
  */
 export function checkAllowedLists(
   asked: Partial<Allowed>,
   catalog: Catalog,
   present: Allowed = EVERYTHING,
-  policy: Allowed = EVERYTHING,
+  bounds: readonly Bound[] = [],
 ): void {
   for (const list of ['allowedModels', 'allowedProviders'] as const)
     for (const id of asked[list] ?? []) {
-      const fault = present[list]?.includes(id) ? undefined : faultOf(list, id, catalog, policy)
+      const fault = present[list]?.includes(id) ? undefined : faultOf(list, id, catalog, bounds)
       if (fault) throw invalidRequest(fault, list)
     }
 }
 
-function faultOf(list: keyof Allowed, id: string, { models, tiers, providers }: Catalog, policy: Allowed) {
+function faultOf(list: keyof Allowed, id: string, { models, tiers, providers }: Catalog, bounds: readonly Bound[]) {
   const isModel = list === 'allowedModels'
   const subject = `The ${isModel ? 'model' : 'provider'} '${id}'`
   if (isModel && tiers.has(id)) return `${subject} is a tier: allow the models that it may choose instead.`
   if (!(isModel ? models : providers).has(id)) return `${subject} does not exist.`
-  if (policy[list]?.includes(id) === false) return `${subject} is beyond the rules for all keys of this account.`
-  return undefined
+  const exceeded = bounds.find((bound) => bound[list]?.includes(id) === false)
+  return exceeded && `${subject} is beyond the rules for ${exceeded.of}.`
 }

@@ -10,6 +10,7 @@ import { type GuardDeps, IN_ACCOUNT } from '@/console/http/guard'
 import { maySee } from '@/console/http/key-authority'
 import { KeyBody } from '@/console/http/key-bodies'
 import type { ReadKeyUsage } from '@/console/usage-views/key-usage'
+import type { Allowed } from '@/ledger/allowed'
 import type { Ledger } from '@/ledger/ledger'
 
 export type KeyRouteDeps = GuardDeps & {
@@ -20,6 +21,8 @@ export type KeyRouteDeps = GuardDeps & {
   readKeyUsage: ReadKeyUsage
   /** What holds for all keys of an account; undefined where there is no such account. */
   readKeyPolicy(accountId: string): Promise<KeyPolicy | undefined>
+  /** What holds for all keys of a member beside that; undefined where there is no such member. */
+  readMemberKeyPolicy(of: { accountId: string; userId: string }): Promise<Allowed | undefined>
   trustedProxyHops: number
 }
 

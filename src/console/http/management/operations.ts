@@ -24,6 +24,8 @@ export const OPERATIONS: readonly ManagementOperation[] = [
   { method: 'GET', path: '/members/:userId', scope: 'members:read' },
   { method: 'PATCH', path: '/members/:userId', scope: 'members:write' },
   { method: 'DELETE', path: '/members/:userId', scope: 'members:write' },
+  { method: 'GET', path: '/members/:userId/key-policy', scope: 'members:read' },
+  { method: 'PUT', path: '/members/:userId/key-policy', scope: 'members:write' },
   { method: 'GET', path: '/member-policy', scope: 'members:read' },
   { method: 'PUT', path: '/member-policy', scope: 'members:write' },
   { method: 'GET', path: '/invitations', scope: 'members:read' },

@@ -20,7 +20,7 @@ import { Role, refusalOf } from './member-words'
 
 export type MemberRouteDeps = GuardDeps & { members: Members; apiKeys: ApiKeys; trustedProxyHops: number }
 
-const MemberParams = Type.Object({
+export const MemberParams = Type.Object({
   ...IN_ACCOUNT,
   userId: Type.String({ minLength: 1, maxLength: 100, pattern: '^[\\w-]+$' }),
 })

@@ -11,6 +11,38 @@ type FieldProps = Pick<MultiSelectProps, 'label' | 'description' | 'onChange' | 
 const MAX_MODELS = 500
 const MAX_PROVIDERS = 100
 
+/** What keys may call, and who may answer them, in a form; empty = every one. */
+export type AllowedLists = { allowedModels: string[]; allowedProviders: string[] }
+/** The same in the server's words: null = every one. */
+export type Allowed = { [List in keyof AllowedLists]: string[] | null }
+
+/** The fields of a form of rules for several keys. */
+export function AllowedFields({ form }: { form: { getInputProps(list: keyof AllowedLists): object } }) {
+  return (
+    <>
+      <ModelsField
+        label="Models that keys may call"
+        description="The playground as well"
+        {...form.getInputProps('allowedModels')}
+      />
+      <ProvidersField label="Providers that may answer" {...form.getInputProps('allowedProviders')} />
+    </>
+  )
+}
+
+/** Both lists for a form. */
+export function listsFrom({ allowedModels, allowedProviders }: Allowed): AllowedLists {
+  return { allowedModels: allowedModels ?? [], allowedProviders: allowedProviders ?? [] }
+}
+
+/** Both lists for the server. */
+export function allowedFrom({ allowedModels, allowedProviders }: AllowedLists): Allowed {
+  return {
+    allowedModels: allowedModels.length === 0 ? null : allowedModels,
+    allowedProviders: allowedProviders.length === 0 ? null : allowedProviders,
+  }
+}
+
 /** Which of the catalogue's models. */
 export function ModelsField(props: FieldProps) {
   const known = useCatalogue().data?.models.map(({ id }) => id)

@@ -12,6 +12,7 @@ import { useSubmission } from '@/dashboard/components/fields/use-submission'
 import { CreatedKey } from './created-key'
 import { KeyMaker } from './key-dialog'
 import { CHECKS, changesFrom, EMPTY_FIELDS, type KeyFields } from './key-form'
+import { KeyRules } from './key-rules'
 import { keysChanged } from './keys-data'
 import { LimitFields } from './limit-fields'
 
@@ -52,6 +53,7 @@ function CreateForm({ onCreated, cancel }: { onCreated(key: string): void; cance
         data-autofocus
         {...form.getInputProps('name')}
       />
+      <KeyRules isService={isService} />
       {mayMakeService && (
         <Checkbox
           label="Service key: the account’s own, of no member"

@@ -1,10 +1,11 @@
 /** The table of members: their roles to be changed, and memberships to be ended, by those who may. */
-import { Box, Button, Select, Table, Text, VisuallyHidden } from '@mantine/core'
+import { Button, Group, Select, Table, Text, VisuallyHidden } from '@mantine/core'
 import { useMay } from '@/dashboard/account'
 import { confirm } from '@/dashboard/components/confirm'
 import { SCROLLED } from '@/dashboard/components/lists/data-table'
 import { Moment } from '@/dashboard/components/moment'
 import { notifyDone, notifyError } from '@/dashboard/components/notify'
+import { MemberKeyRules } from './member-key-rules'
 import { type AccountRole, giveRole, type MemberItem, membersChanged, removeMember } from './members-data'
 import { ROLE_WORDS, ROLES } from './words'
 
@@ -54,11 +55,16 @@ function MemberRow({ member, isOrganisation, isLastOwner }: MemberRowProps) {
   const may = useMay()
   const mayChange = may('members.change') && (member.role !== 'owner' || may('account.change'))
   const isOpen = isOrganisation && !isLastOwner
-  const end = isOpen && (member.isSelf || mayChange) && (
-    <Button size="xs" variant="default" onClick={() => askToRemove(member)}>
-      {member.isSelf ? 'Leave' : 'Remove'}
-      <VisuallyHidden> {member.isSelf ? 'this account' : member.name}</VisuallyHidden>
-    </Button>
+  const actions = (
+    <>
+      {isOrganisation && may('limits.raise') && <MemberKeyRules member={member} />}
+      {isOpen && (member.isSelf || mayChange) && (
+        <Button size="xs" variant="default" onClick={() => askToRemove(member)}>
+          {member.isSelf ? 'Leave' : 'Remove'}
+          <VisuallyHidden> {member.isSelf ? 'this account' : member.name}</VisuallyHidden>
+        </Button>
+      )}
+    </>
   )
   return (
     <Table.Tr>
@@ -73,9 +79,9 @@ function MemberRow({ member, isOrganisation, isLastOwner }: MemberRowProps) {
       </Table.Td>
       <Table.Td>
         {isOpen && mayChange ? <RoleChoice member={member} /> : <Text size="sm">{ROLE_WORDS[member.role].label}</Text>}
-        <Box hiddenFrom="sm" mt="xs">
-          {end}
-        </Box>
+        <Group hiddenFrom="sm" mt="xs" gap="xs">
+          {actions}
+        </Group>
       </Table.Td>
       <Table.Td visibleFrom="lg">
         <Text size="sm" c="dimmed" style={{ whiteSpace: 'nowrap' }}>
@@ -86,7 +92,9 @@ function MemberRow({ member, isOrganisation, isLastOwner }: MemberRowProps) {
         {member.activeKeys}
       </Table.Td>
       <Table.Td visibleFrom="sm" ta="right">
-        {end}
+        <Group gap="xs" justify="flex-end" wrap="nowrap">
+          {actions}
+        </Group>
       </Table.Td>
     </Table.Tr>
   )

@@ -1,0 +1,82 @@
+/** The routes of what holds for all keys of one member: models, and providers that may answer. */
+import { Elysia } from 'elysia'
+import type { ChangedBy } from '@/accounts/audit'
+import { mayDo } from '@/accounts/members/permissions'
+import type { Member } from '@/console/auth/viewer'
+import { changedBy } from '@/console/http/changed-by'
+import { ACCOUNT_PREFIX, guard } from '@/console/http/guard'
+import { MAX_KEY_BODY_BYTES } from '@/console/http/key-bodies'
+import {
+  ALLOWED_FIELDS,
+  boundOfAccount,
+  checkAllowedLists,
+  SHOWN_ALLOWED,
+  shownAllowed,
+} from '@/console/http/keys/allowed-lists'
+import { type KeyRouteDeps, noSuchAccount } from '@/console/http/keys/calls'
+import { exactly } from '@/console/http/wire'
+import { titled } from '@/http/openapi/titled'
+import type { Allowed } from '@/ledger/allowed'
+import { MemberParams } from './member-routes'
+import { refusalOf } from './member-words'
+
+export type MemberKeyPolicyDeps = KeyRouteDeps & {
+  /** Changes what is named, for the next request of each of the member's keys. */
+  changeMemberKeyPolicy(change: {
+    accountId: string
+    userId: string
+    policy: Partial<Allowed>
+    by: ChangedBy
+  }): Promise<'updated' | 'unknown_member'>
+}
+
+const PolicyBody = titled('MemberKeyPolicy', SHOWN_ALLOWED)
+const PolicyChanges = exactly(ALLOWED_FIELDS, { minProperties: 1 })
+
+/** Mounts `/dashboard/api/a/:accountId/members/:userId/key-policy`. */
+export function memberKeyPolicyRoutes(deps: MemberKeyPolicyDeps) {
+  const prefix = `${ACCOUNT_PREFIX}/members/:userId/key-policy` as const
+  return new Elysia({ name: 'member-key-policy-routes', prefix, tags: ['Dashboard'] })
+    .use(guard(deps))
+    .get('', ({ viewer, params }) => show(deps, viewer, params.userId), {
+      may: 'usage.read',
+      params: MemberParams,
+      response: PolicyBody,
+      detail: {
+        summary: 'What holds for all API keys of a member',
+        description: 'Beside what holds for all of the account: what both allow is allowed. Developers see their own.',
+      },
+    })
+    .put('', ({ viewer, request, params, body }) => choose(deps, { viewer, request, userId: params.userId }, body), {
+      may: { permission: 'limits.raise', maxBodyBytes: MAX_KEY_BODY_BYTES },
+      params: MemberParams,
+      body: PolicyChanges,
+      response: PolicyBody,
+      detail: {
+        summary: 'Say what holds for all API keys of a member',
+        description:
+          'What is left out stays. Holds for their next request, on every gateway, in the playground too, and for keys that they are given ' +
+          'later; until they are no member any more.',
+      },
+    })
+}
+
+async function show({ readMemberKeyPolicy }: MemberKeyPolicyDeps, viewer: Member, userId: string) {
+  const { accountId, accountRole } = viewer
+  const isSeen = userId === viewer.userId || mayDo(accountRole, 'usage.readAll')
+  const policy = isSeen ? await readMemberKeyPolicy({ accountId, userId }) : undefined
+  if (!policy) throw refusalOf({ kind: 'unknown_member' })
+  return shownAllowed(policy)
+}
+
+type Call = { viewer: Member; request: Request; userId: string }
+
+async function choose(deps: MemberKeyPolicyDeps, call: Call, policy: typeof PolicyChanges.static) {
+  const { viewer, request, userId } = call
+  const { accountId } = viewer
+  const ofAccount = await deps.readKeyPolicy(accountId)
+  if (!ofAccount) throw noSuchAccount()
+  checkAllowedLists(policy, deps.catalog.current, await show(deps, viewer, userId), [boundOfAccount(ofAccount)])
+  await deps.changeMemberKeyPolicy({ accountId, userId, policy, by: changedBy(deps, viewer, request) })
+  return await show(deps, viewer, userId)
+}

@@ -1,0 +1,32 @@
+/** What the rules of the account, and of the member, leave to a key that is about to be made. Nothing is shown where they leave everything. */
+import { Text } from '@mantine/core'
+import type { Allowed } from '@/dashboard/components/fields/allowed-fields'
+import { useViewer } from '@/dashboard/session'
+import { useKeyPolicy, useMemberKeyPolicy } from './policies-data'
+
+/** `isService`: a key of no member, which only the account's rules hold for. */
+export function KeyRules({ isService }: { isService: boolean }) {
+  const ofAccount = useKeyPolicy()
+  const ofMember = useMemberKeyPolicy(useViewer().data?.userId ?? '')
+  return (
+    <>
+      {ofAccount.data && <RulesText whose="all keys of this account" {...ofAccount.data} />}
+      {!isService && ofMember.data && <RulesText whose="your keys" {...ofMember.data} />}
+      {(ofAccount.isError || ofMember.isError) && (
+        <Text size="sm" c="dimmed">
+          The rules for keys could not be loaded. They hold all the same.
+        </Text>
+      )}
+    </>
+  )
+}
+
+function RulesText({ whose, allowedModels, allowedProviders }: Allowed & { whose: string }) {
+  if (!allowedModels && !allowedProviders) return null
+  return (
+    <Text size="sm" c="dimmed" className="wrap-anywhere">
+      Rules for {whose}: {allowedModels ? `models ${allowedModels.join(', ')}` : 'every model'};{' '}
+      {allowedProviders ? `providers ${allowedProviders.join(', ')}` : 'every provider'}.
+    </Text>
+  )
+}
