@@ -42,6 +42,18 @@ export async function fillIn(page: Page, dialog: Locator, fields: Record<string,
   }
 }
 
+/** Adds one to a field of several, and leaves the field: until then its list stays open for more. The next field must not open one. */
+export async function chooseOne(page: Page, field: Locator, name: string): Promise<void> {
+  await tabTo(page, field)
+  await page.keyboard.type(name)
+  await page.getByRole('option', { name }).waitFor()
+  await page.keyboard.press('ArrowDown')
+  await page.locator('[role="option"][data-combobox-selected]').waitFor()
+  await page.keyboard.press('Enter')
+  await page.keyboard.press('Tab')
+  await page.getByRole('listbox').waitFor({ state: 'hidden' })
+}
+
 /** Takes the first of the open choice. Until its list is drawn, the keys would find nothing. */
 export async function takeFirst(page: Page): Promise<void> {
   await page.getByRole('option').first().waitFor()

@@ -92,7 +92,7 @@ function MemberRow({ member, isOrganisation, isLastOwner }: MemberRowProps) {
         {member.activeKeys}
       </Table.Td>
       <Table.Td visibleFrom="sm" ta="right">
-        <Group gap="xs" justify="flex-end" wrap="nowrap">
+        <Group gap="xs" justify="flex-end">
           {actions}
         </Group>
       </Table.Td>

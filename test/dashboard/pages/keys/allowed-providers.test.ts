@@ -1,6 +1,6 @@
 /** The providers that may answer keys, in a real browser by the keyboard alone: for all keys in the settings, narrower for one of them. */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
-import { hasFocus, tabTo } from '@test/dashboard/pages/keyboard'
+import { chooseOne as choose, hasFocus, tabTo } from '@test/dashboard/pages/keyboard'
 import { expectAccessible, openBrowser, type TestBrowser } from '@test/support/browser'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { until } from '@test/support/until'
@@ -36,18 +36,6 @@ afterAll(async () => {
 
 const open = (path: string): Promise<Page> =>
   browser.open(`/dashboard${path}`, { url: gateway.url, cookie: owner.person.cookie })
-
-async function choose(page: Page, field: Locator, provider: string): Promise<void> {
-  await tabTo(page, field)
-  await page.keyboard.type(provider)
-  await page.getByRole('option', { name: provider }).waitFor()
-  await page.keyboard.press('ArrowDown')
-  await page.locator('[role="option"][data-combobox-selected]').waitFor()
-  await page.keyboard.press('Enter')
-  // The list stays open for more until the focus leaves the field.
-  await page.keyboard.press('Tab')
-  await page.getByRole('listbox').waitFor({ state: 'hidden' })
-}
 
 async function press(page: Page, button: Locator): Promise<void> {
   await tabTo(page, button)
