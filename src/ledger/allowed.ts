@@ -11,6 +11,14 @@ export type Allowed = { allowedModels: AllowedIds; allowedProviders: AllowedIds 
 /** What a key may call that nothing narrows. */
 export const EVERYTHING: Allowed = { allowedModels: null, allowedProviders: null }
 
+/** Both lists alone, in copies of their own. */
+export function bothLists({ allowedModels, allowedProviders }: Allowed) {
+  return {
+    allowedModels: allowedModels && [...allowedModels],
+    allowedProviders: allowedProviders && [...allowedProviders],
+  }
+}
+
 /** What both allow. */
 export function narrower(one: Allowed, other: Allowed): Allowed {
   return {

@@ -7,7 +7,7 @@ import type { AuditDetails } from '@/db/administration-schema'
 import { memberships } from '@/db/auth-schema'
 import type { Database } from '@/db/client'
 import { accounts } from '@/db/schema'
-import type { Allowed } from '@/ledger/allowed'
+import { type Allowed, bothLists } from '@/ledger/allowed'
 import type { Ledger } from '@/ledger/ledger'
 import { type KeyPolicy, MEMBER_POLICY_COLUMNS, POLICY_COLUMNS } from './effective-limits'
 
@@ -38,7 +38,7 @@ export async function changeKeyPolicy(
     const { maxKeyAgeDays } = after
     await transaction
       .update(accounts)
-      .set({ ...listsOf(after), maxKeyAgeDays })
+      .set({ ...bothLists(after), maxKeyAgeDays })
       .where(eq(accounts.id, accountId))
     const details = {
       ...{ ...describe(after), maxKeyAgeDays },
@@ -72,7 +72,7 @@ export async function changeMemberKeyPolicy(
     const [before] = await transaction.select(MEMBER_POLICY_COLUMNS).from(memberships).where(isOne).for('no key update')
     if (!before) return false
     const after: Allowed = { ...before, ...policy }
-    await transaction.update(memberships).set(listsOf(after)).where(isOne)
+    await transaction.update(memberships).set(bothLists(after)).where(isOne)
     const details = { ...describe(after), ...prefixed(describe(before)) }
     await recordAudit(transaction, { ...by, action: 'member.key_policy', subject: userId, accountId, details })
     return true
@@ -84,13 +84,6 @@ export async function changeMemberKeyPolicy(
 
 function isMembership({ accountId, userId }: Of) {
   return and(eq(memberships.accountId, accountId), eq(memberships.userId, userId))
-}
-
-function listsOf({ allowedModels, allowedProviders }: Allowed) {
-  return {
-    allowedModels: allowedModels && [...allowedModels],
-    allowedProviders: allowedProviders && [...allowedProviders],
-  }
 }
 
 function describe({ allowedModels, allowedProviders }: Allowed) {

@@ -11,10 +11,10 @@ import {
   checkAllowedLists,
   MAX_ALLOWED_BYTES,
   SHOWN_ALLOWED,
-  shownAllowed,
 } from '@/console/http/keys/allowed-lists'
 import { AllowedAddresses, KeyTagsField, readAddresses, readTags } from '@/console/http/keys/key-lists'
 import { titled } from '@/http/openapi/titled'
+import { bothLists } from '@/ledger/allowed'
 import type { DefaultLimits } from '@/ledger/outcomes'
 import { formatUsd, type Nano, parseUsd, ZERO_NANO } from '@/lib/money'
 import { oneOf, orNull } from '@/lib/schemas'
@@ -134,7 +134,7 @@ export function keyBody(key: KeyListing, nowMs: number, spent: Nano = spentInMon
       concurrency,
       monthlyBudgetUsd: monthlyBudget === null ? null : formatUsd(monthlyBudget),
       expiresAt: expiresAtMs === null ? null : new Date(expiresAtMs).toISOString(),
-      ...shownAllowed(key),
+      ...bothLists(key),
       allowedAddresses: key.allowedAddresses && [...key.allowedAddresses],
     },
     tags: key.tags && [...key.tags],

@@ -38,14 +38,6 @@ export const SHOWN_ALLOWED = {
   allowedProviders: orNull(Type.Array(Type.String())),
 }
 
-/** Both lists as answers show them. */
-export function shownAllowed({ allowedModels, allowedProviders }: Allowed) {
-  return {
-    allowedModels: allowedModels && [...allowedModels],
-    allowedProviders: allowedProviders && [...allowedProviders],
-  }
-}
-
 /** What something narrower must stay within, and whose rules these are, such as `all keys of this account`. */
 export type Bound = Allowed & { of: string }
 

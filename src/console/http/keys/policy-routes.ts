@@ -10,8 +10,9 @@ import { ACCOUNT_PREFIX, guard } from '@/console/http/guard'
 import { MAX_KEY_BODY_BYTES } from '@/console/http/key-bodies'
 import { exactly } from '@/console/http/wire'
 import { titled } from '@/http/openapi/titled'
+import { bothLists } from '@/ledger/allowed'
 import { orNull } from '@/lib/schemas'
-import { ALLOWED_FIELDS, checkAllowedLists, SHOWN_ALLOWED, shownAllowed } from './allowed-lists'
+import { ALLOWED_FIELDS, checkAllowedLists, SHOWN_ALLOWED } from './allowed-lists'
 import { type KeyRouteDeps, noSuchAccount } from './calls'
 
 export type PolicyRouteDeps = KeyRouteDeps & {
@@ -59,7 +60,7 @@ export function keyPolicyRoutes(deps: PolicyRouteDeps) {
 async function show({ readKeyPolicy }: PolicyRouteDeps, { accountId }: Member) {
   const policy = await readKeyPolicy(accountId)
   if (!policy) throw noSuchAccount()
-  return { ...shownAllowed(policy), maxKeyAgeDays: policy.maxKeyAgeDays }
+  return { ...bothLists(policy), maxKeyAgeDays: policy.maxKeyAgeDays }
 }
 
 async function choose(deps: PolicyRouteDeps, viewer: Member, request: Request, policy: typeof PolicyChanges.static) {

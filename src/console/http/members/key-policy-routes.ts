@@ -6,17 +6,11 @@ import type { Member } from '@/console/auth/viewer'
 import { changedBy } from '@/console/http/changed-by'
 import { ACCOUNT_PREFIX, guard } from '@/console/http/guard'
 import { MAX_KEY_BODY_BYTES } from '@/console/http/key-bodies'
-import {
-  ALLOWED_FIELDS,
-  boundOfAccount,
-  checkAllowedLists,
-  SHOWN_ALLOWED,
-  shownAllowed,
-} from '@/console/http/keys/allowed-lists'
+import { ALLOWED_FIELDS, boundOfAccount, checkAllowedLists, SHOWN_ALLOWED } from '@/console/http/keys/allowed-lists'
 import { type KeyRouteDeps, noSuchAccount } from '@/console/http/keys/calls'
 import { exactly } from '@/console/http/wire'
 import { titled } from '@/http/openapi/titled'
-import type { Allowed } from '@/ledger/allowed'
+import { type Allowed, bothLists } from '@/ledger/allowed'
 import { MemberParams } from './member-routes'
 import { refusalOf } from './member-words'
 
@@ -66,7 +60,7 @@ async function show({ readMemberKeyPolicy }: MemberKeyPolicyDeps, viewer: Member
   const isSeen = userId === viewer.userId || mayDo(accountRole, 'usage.readAll')
   const policy = isSeen ? await readMemberKeyPolicy({ accountId, userId }) : undefined
   if (!policy) throw refusalOf({ kind: 'unknown_member' })
-  return shownAllowed(policy)
+  return bothLists(policy)
 }
 
 type Call = { viewer: Member; request: Request; userId: string }
