@@ -3,7 +3,7 @@ import { assert } from '@/lib/assert'
 import { isJsonObject, parseJson } from '@/lib/json'
 
 /** Ids of models, or names of providers; null = every one. */
-export type AllowedIds = readonly string[] | null
+type AllowedIds = readonly string[] | null
 
 /** The models that a key may call, and the providers that may answer it. */
 export type Allowed = { allowedModels: AllowedIds; allowedProviders: AllowedIds }
