@@ -137,24 +137,21 @@ test('are set by owners and admins alone, in organisations alone', async () => {
 describe('a member who makes a key', () => {
   async function newKey(person: Person, look: Look = {}): Promise<Page> {
     const page = await open(person, '/keys', look)
-    await page
-      .getByRole('button', { name: /^Create/ })
-      .first()
-      .click()
+    await page.getByRole('button', { name: 'Create your first key' }).click()
     await page.getByRole('dialog', { name: 'Create API key' }).getByLabel('Name').waitFor()
     return page
   }
 
   test('sees what holds for it; nothing where nothing does, and an owner’s service key has the account’s rules alone', async () => {
     const free = await newKey(grace)
-    await until(
-      async () =>
-        (await free.evaluate(() => performance.getEntriesByType('resource'))).some(({ name }) =>
-          name.endsWith('/key-policy'),
-        ),
-      'the rules to be asked for',
-    )
-    await free.waitForLoadState('networkidle')
+    const loaded = () =>
+      free.evaluate(
+        () => performance.getEntriesByType('resource').filter(({ name }) => name.endsWith('/key-policy')).length,
+      )
+    await until(async () => (await loaded()) === 2, 'the rules of the account and of the member to be loaded')
+    // What was loaded is drawn by the time that a later click is.
+    await free.getByRole('button', { name: 'Limits' }).click()
+    await free.getByLabel('Last day').waitFor()
     expect(await free.getByText(/^Rules for/).count()).toBe(0)
     await owner.json('PUT', '/dashboard/api/a/:accountId/key-policy', { allowedProviders: ['provider1'] })
     await owner.json('PUT', rules(), { allowedModels: ['svc/alpha'] })
@@ -173,10 +170,7 @@ describe('a member who makes a key', () => {
   test('is told where they could not be loaded, and makes the key all the same', async () => {
     const page = await open(grace, '/keys')
     await page.route(`**${rules()}`, (route) => route.fulfill({ status: 400, json: { error: { message: 'No.' } } }))
-    await page
-      .getByRole('button', { name: /^Create/ })
-      .first()
-      .click()
+    await page.getByRole('button', { name: 'Create your first key' }).click()
     const dialog = page.getByRole('dialog', { name: 'Create API key' })
     await dialog.getByText('The rules for keys could not be loaded. They hold all the same.').waitFor()
     await expectAccessible(page)
