@@ -92,6 +92,17 @@ describe('the history of an account', () => {
     expect(settled).toEqual(records.slice(0, 2).map(({ holdId }) => holdId))
   })
 
+  test('finds thousands of records among thousands that Postgres has no statistics of, within its own time limit', async () => {
+    const { history, database } = fixture
+    const accountId = await createTestAccount(fixture)
+    const records = Array.from({ length: 6_000 }, () => usageRecord({ accountId }))
+    for (let start = 0; start < records.length; start += 2_000)
+      await writeUsageBatch(database.sql, records.slice(start, start + 2_000))
+    const ids = records.map(({ recordId }) => recordId)
+    expect(await history.knownRecordIds(ids)).toHaveLength(ids.length)
+    expect(await history.settledHoldIds(ids)).toEqual(ids)
+  })
+
   test('pages through all accounts once', async () => {
     const { history, database } = fixture
     for (let index = 0; index < 5; index++) await createTestAccount(fixture)
