@@ -25,6 +25,8 @@ const SETTLEMENTS = { maxKeys: 5_000, maxQuestions: 2, maxWaiting: 50_000 }
  * not the outbox has told the ledger of them, and no others; `creditedEntryIds` names exactly these. An entry and the
  * balance move in one transaction and are read by one statement here, so a load can neither miss a credit nor, when
  * the outbox applies it afterwards, count it twice.
+ *
+ * What is asked for is joined: ids in an array would be compared with each row of a table that Postgres has no statistics of yet.
  */
 export function createLedgerHistory(database: Database, timeoutMs = HISTORY_TIMEOUT_MS): LedgerHistory {
   const { sql } = database
@@ -37,7 +39,7 @@ export function createLedgerHistory(database: Database, timeoutMs = HISTORY_TIME
           spent_month, ledger_seq,
           to_json(ARRAY(SELECT id FROM ledger_entries e WHERE e.account_id = a.id ORDER BY created_at, id)) AS entry_ids,
           ${budgetsOf(sql)} AS budgets
-        FROM accounts a WHERE id = ANY(${textArray(accountIds)}::text::text[])`)
+        FROM unnest(${textArray(accountIds)}::text::text[]) AS asked (id) JOIN accounts a USING (id)`)
       return new Map(rows.map((row) => [row.id, toAccountSnapshot(row)]))
     },
   })
@@ -58,7 +60,7 @@ export function createLedgerHistory(database: Database, timeoutMs = HISTORY_TIME
           (extract(epoch FROM secret_since) * 1000)::bigint AS secret_since_ms,
           secret_ordinal, (extract(epoch FROM former_secret_ends_at) * 1000)::bigint AS former_ends_at_ms,
           spent_month_nano, spent_month
-        FROM api_keys k WHERE id = ANY(${textArray(keyIds)}::text::text[])`)
+        FROM unnest(${textArray(keyIds)}::text::text[]) AS asked (id) JOIN api_keys k USING (id)`)
       return new Map(rows.map((row) => [row.id, toKeySnapshot(row)]))
     },
   })
@@ -84,7 +86,6 @@ export function createLedgerHistory(database: Database, timeoutMs = HISTORY_TIME
       const key = await bounded(askKey(keyId))
       return key?.accountId === accountId ? key : undefined
     },
-    // Joined, as settlements are: ids in an array are compared with each row of a table that Postgres has no statistics of yet.
     async knownRecordIds(recordIds) {
       const rows = await bounded(
         sql<{ event_id: string }[]>`
