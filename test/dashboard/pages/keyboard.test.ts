@@ -72,7 +72,7 @@ const DIALOGS: readonly Dialog[] = [
   },
   {
     ...{ path: '/members', opener: 'Remove Grace Hopper', title: 'Remove Grace Hopper?', action: 'Remove member' },
-    ...{ says: 'Grace Hopper is removed.', focus: { role: 'heading', name: 'Members' } },
+    ...{ says: 'Grace Hopper is removed.', focus: { role: 'button', name: 'Key rules for Ada Lovelace' } },
   },
   {
     ...{ path: '/members', opener: `Revoke the invitation of ${INVITED}`, title: 'Revoke this invitation?' },
