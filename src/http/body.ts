@@ -42,7 +42,7 @@ export type BodyLimits = {
 const MAX_JSON_VALUES = 100_000
 /** Names of fields that differ, each of which is dear to parse. */
 const MAX_JSON_NAMES = 10_000
-/** Outside of strings: names of fields and values are short, and nobody indents a conversation to more. */
+/** Outside of strings: names of fields and values are short, and no indented conversation has more. */
 const MAX_JSON_OUTSIDE = 4 * 1024 * 1024
 /** Escaped characters: of a text as long as any model reads, all. */
 const MAX_JSON_ESCAPES = 2 * 1024 * 1024

@@ -18,7 +18,7 @@ import { clientAddress } from './client-address'
 export interface Unpaid {
   /** Counts a free answer. Throws `rate_limited`. */
   answer(payer: Payer): void
-  /** Before the body of a paid request. Resolves at once for nearly everybody; else throws as a reserve would. */
+  /** Before the body of a paid request. Undefined for nearly every request; else throws as a reserve would. */
   admit(payer: Payer, request: Request): Promise<unknown> | undefined
   /** Throws `rate_limited` where the account has had more than its share of what is read for nothing. */
   admitBytes(payer: Payer): void
@@ -27,7 +27,7 @@ export interface Unpaid {
    * key may not call, the credit or a budget does not pay that, or a limit of the minute or of open requests is reached.
    */
   admitLarge(payer: Payer, least?: Nano): Promise<void>
-  /** The same of what nobody pays for: only the account's standing and its credit are looked at. */
+  /** The same of what costs nothing: only the account's standing and its credit are looked at. */
   admitFree(payer: Payer, least?: Nano): Promise<void>
   /** Counts bytes that were read for nothing. */
   charge(payer: Payer, bytes: number): void

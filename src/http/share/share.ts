@@ -1,6 +1,6 @@
 /**
  * What one request has of what all share while it is read: memory for its body and for what it builds on, and, where that is large and
- * nobody has paid for it yet, a turn at the event loop. A request that finds nothing left waits some seconds with its body unread.
+ * not paid for yet, a turn at the event loop. A request that finds nothing left waits some seconds with its body unread.
  */
 import { GatewayError } from '@/chat/error'
 import type { BodySize } from '@/http/body'
@@ -11,7 +11,7 @@ import { createBudget, type Lease } from '@/lib/quota/budget'
 import { ownTurn } from '@/lib/wait/own-turn'
 import { SHARED } from '@/limits/shared-resources'
 
-/** One request's share; `isFree` where it asks for an answer that nobody pays for. */
+/** One request's share; `isFree` where its answer costs nothing. */
 export type OpenShare = (payer: Payer, isFree?: boolean) => Share
 type Admission = Pick<Unpaid, 'admitLarge' | 'admitFree'>
 
@@ -93,7 +93,7 @@ class RequestShare {
     return this.takeTurn({ bytes: this.parts.isFree ? bytes : 0, dearValues })
   }
 
-  /** Before so much is parsed that nobody has paid for; once for each request, and only where it takes long. Likewise. */
+  /** Before so much is parsed that is not paid for; once for each request, and only where it takes long. Throws likewise. */
   takeTurn({ bytes, dearValues }: BodySize): Promise<void> | undefined {
     if (this.turn || (bytes <= LARGE_BYTES && dearValues <= MANY_VALUES)) return undefined
     return this.wait(this.parts.turns.take(this.payer.accountId, 1)).then((taken) => {

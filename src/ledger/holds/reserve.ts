@@ -111,7 +111,7 @@ export async function release(deps: LedgerDeps, hold: Payer & { holdId: string }
   return wordOf(await deps.runner.run(SCRIPTS.releaseInBudgets, names, args)) as ReleaseOutcome
 }
 
-/** Fences a hold that expired for nothing, or is unknown, for as long as anybody may still mean to charge it. */
+/** Fences a hold that expired for nothing, or is unknown, for as long as a gateway may still charge it. */
 export function seal(deps: LedgerDeps, hold: Payer & { holdId: string }): Promise<ReleaseOutcome> {
   return release(deps, hold, 'seal')
 }

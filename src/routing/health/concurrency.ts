@@ -19,7 +19,7 @@ export interface ConcurrencyLimiter {
    * slowly, and after {@link MAX_WAIT_MS} where it was expected to be faster. Resolves to undefined where `signal` fires first.
    */
   take(provider: Provider, accountId: string, signal: AbortSignal): Promise<Release | undefined>
-  /** Whether anybody's call would be refused at once. */
+  /** Whether every account's call would be refused at once. */
   isOverloaded(provider: Provider): boolean
   /** From now on limits are those of `providers`; waiting requests get new slots. */
   renew(providers: ReadonlyMap<string, Provider>): void
@@ -166,7 +166,7 @@ async function enqueue(lane: Lane, accountId: string, signal: AbortSignal): Prom
   }
 }
 
-/** The queue is full, or the last in it would wait for longer than anybody may. */
+/** The queue is full, or the last in it would wait for longer than allowed. */
 function isHopeless(lane: Lane): boolean {
   const { queue, provider } = lane
   return queue.size >= provider.maxConcurrency * QUEUED_PER_SLOT || expectedWaitMs(lane) > MAX_WAIT_MS
