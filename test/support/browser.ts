@@ -156,7 +156,10 @@ function tellWhatWasShown(page: Page): void {
         return await original.apply(this, given)
       } catch (error) {
         if (error instanceof errors.TimeoutError) {
-          const shown = await this.page().locator('body').innerText()
+          const shown = await this.page()
+            .locator('body')
+            .ariaSnapshot()
+            .catch((gone) => String(gone))
           error.message += `\nOn ${this.page().url()}: ${shown.slice(0, SHOWN_CHARS)}`
         }
         throw error
