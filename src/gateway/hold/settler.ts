@@ -66,31 +66,31 @@ export function createSettler(
     pending += 1
     for (let pause = FIRST_RETRY_MS, failures = 0; ; pause = Math.min(pause * 2, MAX_RETRY_MS), failures++) {
       const woken = wake.promise
+      let outcome: SettleOutcome | undefined
       try {
-        if (isRepeat && resolution.kind === 'settle' && (await ledger.isBooked(resolution.settlement))) return ended()
-        const outcome =
-          resolution.kind === 'settle'
-            ? // The reserve was acknowledged before anything was delivered: a store that lost the hold since must charge all the same.
-              await ledger.settle(resolution.settlement, isRepeat || failures > 0 ? AGAIN : BY_FORCE)
-            : void (await ledger.release(resolution))
-        if (outcome) note(outcome, resolution)
-        // Settled before, and not by a call of ours whose answer was lost: that settlement stands.
-        const isOurs = isRepeat || failures > 0 || outcome?.kind !== 'already_settled'
-        if (isOurs) keep(decided(resolution, outcome))
+        const isBooked = isRepeat && resolution.kind === 'settle' && (await ledger.isBooked(resolution.settlement))
+        if (!isBooked) {
+          const isAgain = isRepeat || failures > 0
+          outcome =
+            resolution.kind === 'settle'
+              ? // The reserve was acknowledged before anything was delivered: a store that lost the hold since must charge all the same.
+                await ledger.settle(resolution.settlement, isAgain ? AGAIN : BY_FORCE)
+              : void (await ledger.release(resolution))
+          if (outcome) note(outcome, resolution)
+          // Settled before, and not by a call of ours whose answer was lost: that settlement stands.
+          if (isAgain || outcome?.kind !== 'already_settled') keep(decided(resolution, outcome))
+        }
         if (failures > 0) logger.info('settlement_acknowledged', { holdId: idOf(resolution), failures })
         waiting?.end(outcome)
-        return ended()
+        pending -= 1
+        if (pending === 0) drained?.resolve()
+        return
       } catch (error) {
         metrics.settlementFailed()
         logger.warn('settlement_unacknowledged', { holdId: idOf(resolution), error })
         await withDeadline(woken, pause * (0.5 + Math.random() / 2), giveUp)
       }
     }
-  }
-
-  function ended(): void {
-    pending -= 1
-    if (pending === 0) drained?.resolve()
   }
 
   function note(outcome: SettleOutcome, resolution: Resolution): void {

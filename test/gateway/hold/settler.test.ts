@@ -169,6 +169,8 @@ describe('what was acknowledged', () => {
     settler.storeReturned()
     expect(await settler.drain(5_000)).toBe(0)
     expect(ids()).toEqual(['a'])
+    const events = logger.lines.map((line) => line.event)
+    expect([events.at(0), events.at(-1)]).toEqual(['settlement_unacknowledged', 'settlement_acknowledged'])
   })
 
   test('is sent again as it was decided, where it was a hang-up that may be free', async () => {
