@@ -10,6 +10,7 @@ import type { AnswerEnd } from '@/ledger/charge'
 import { createBoundedMap } from '@/lib/bounded-map'
 import type { Clock } from '@/lib/clock'
 import type { Logger } from '@/lib/logger'
+import { inTurn } from '@/lib/wait/in-turn'
 import { type BackgroundWorker, createWorkerLoop, jittered } from '@/lib/worker-loop'
 import { forgetOldFeedback } from './feedback'
 import { addObservations, COUNTERS, type Counts, type DayObserved, dayOf, noCounts } from './observations'
@@ -31,7 +32,7 @@ type Asked = {
 export interface TierObserver extends BackgroundWorker {
   /** Notes that a request has an answer. Returns the listener of its end; undefined for nearly every request. */
   answered(asked: Asked): ((end: AnswerEnd) => void) | undefined
-  /** Writes what was counted so far. */
+  /** Writes what was counted so far, after a writing that is under way. */
   flush(): Promise<void>
 }
 
@@ -87,7 +88,7 @@ export function createTierObserver({ shareOf, database, clock, logger }: Observe
     }
   }
 
-  async function flush(): Promise<void> {
+  const flush = inTurn(async () => {
     const rows = [...counted.values()]
     counted = new Map()
     // What came too late may still be written, and then counts twice: better than a worker that waits for ever.
@@ -97,7 +98,7 @@ export function createTierObserver({ shareOf, database, clock, logger }: Observe
       for (const row of rows) add(take(counted, { ...row, ...noCounts() }), row)
       throw error
     }
-  }
+  })
 
   const loop = createWorkerLoop({
     async round() {

@@ -13,6 +13,7 @@ import type { Payer } from '@/ledger/outcomes'
 import { createBoundedMap } from '@/lib/bounded-map'
 import type { Clock } from '@/lib/clock'
 import type { Logger } from '@/lib/logger'
+import { inTurn } from '@/lib/wait/in-turn'
 import { type BackgroundWorker, createWorkerLoop, jittered } from '@/lib/worker-loop'
 import { keepFailurePartitions } from '@/usage/partitions'
 import { type FailureCount, forgetOldCounts, kindOf, type ListedFailure, writeFailures } from './failure-tables'
@@ -24,7 +25,7 @@ type Failure = { requestId: string; payer: Payer; format: FormatName; model: str
 export interface FailedRequests extends BackgroundWorker {
   /** Notes a request that was not answered. Never throws, and waits for nothing. */
   note(failure: Failure): void
-  /** Writes what was noted so far. */
+  /** Writes what was noted so far, after a writing that is under way. */
   flush(): Promise<void>
   /** How many this process could not even count, since the history was away for too long. */
   lostCount(): number
@@ -133,9 +134,9 @@ export function createFailedRequests({ database, clock, logger, isSold }: Failed
     return { rows, sums }
   }
 
-  async function flush(): Promise<void> {
+  const flush = inTurn(async () => {
     while (counts.size > 0) await writeSome()
-  }
+  })
 
   async function writeSome(): Promise<void> {
     const { rows, sums } = take()

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, t
 import { memoryLogger } from '@test/ledger/harness'
 import { type ManualClock, manualClock } from '@test/routing/world'
 import { freshDatabase } from '@test/support/stores'
+import { until } from '@test/support/until'
 import { GatewayError } from '@/chat/error'
 import { sumFailures } from '@/console/usage-views/failures/failure-search'
 import { connectDatabase, type Database } from '@/db/client'
@@ -196,6 +197,21 @@ test('the days are partitions, of which those of more than thirty days ago are d
   expect((await partitions()).filter((day) => days.includes(day))).toEqual(['20260815', '20260816'])
   const [day] = await database.sql`SELECT count(*) AS days FROM failed_request_days`
   expect(day?.days).toBe(0)
+})
+
+test('a flush that finds another under way ends after it', async () => {
+  const locked = await database.sql.reserve()
+  await locked`BEGIN`
+  await locked`LOCK TABLE failed_request_counts IN ACCESS EXCLUSIVE MODE`
+  fail()
+  const ended: string[] = []
+  const flushes = ['first', 'second'].map((name) => failures.flush().then(() => ended.push(name)))
+  await until(async () => (await locked`SELECT FROM pg_locks WHERE NOT granted`).length > 0)
+  expect(ended).toEqual([])
+  await locked`COMMIT`
+  locked.release()
+  await Promise.all(flushes)
+  expect(ended).toEqual(['first', 'second'])
 })
 
 test('a worker writes by itself, and what is left when it stops', async () => {
