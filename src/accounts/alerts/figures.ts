@@ -1,42 +1,76 @@
 /** What the alerts of an account go by, as the history has it. */
 import { budgetsOf } from '@/accounts/budgets/budget-history'
+import { textArray } from '@/db/array-literal'
 import type { Database } from '@/db/client'
 import { type AccountBudgets, BUDGET_WINDOWS, spentInWindows, windowNumbers } from '@/ledger/budgets'
 import { type BudgetFigure, EMPTY, type Figures } from './crossings'
-import { type AlertSettings, readSettings } from './settings'
+import { DEFAULT_THRESHOLDS } from './settings'
 
 /** Days before today that the median is of. */
 const DAYS_BEFORE = 14
 
-type Row = { name: string; balance: number; spent: number; budgets: AccountBudgets | null; days: number[] }
-type KeyRow = { id: string; name: string; owner: string | null; spent: number; limit: number | null }
+type Row = {
+  id: string
+  name: string
+  balance: number
+  spent: number
+  budgets: AccountBudgets | null
+  days: { before: number; cost: number }[] | null
+  isSet: boolean
+  first: number | null
+  second: number | null
+}
+type KeyRow = { accountId: string; id: string; name: string; owner: string | null; spent: number; limit: number | null }
+type MemberRow = { accountId: string; id: string; name: string }
 
-/** Undefined where there is no such account. */
-export async function readFigures(database: Database, accountId: string, nowMs: number): Promise<Figures | undefined> {
-  const { sql } = database
+/** Those of the accounts that there are, each with its figures of one moment. */
+export async function readFigures({ sql }: Database, accountIds: readonly string[], nowMs: number): Promise<Figures[]> {
   const { day, month } = windowNumbers(nowMs)
-  const [row] = await sql<Row[]>`
-    SELECT a.name, a.balance_nano::bigint AS balance, a.spent_nano::bigint AS spent, ${budgetsOf(sql)} AS budgets,
-      (SELECT json_agg(coalesce(cost, 0) ORDER BY n) FROM generate_series(0, ${DAYS_BEFORE}::int) n LEFT JOIN LATERAL (
-        SELECT sum(cost_nano)::bigint AS cost FROM usage_daily d
-        WHERE d.account_id = a.id AND d.day = '1970-01-01'::date + (${day}::int - n)) c ON true) AS days
-    FROM accounts a WHERE a.id = ${accountId}`
-  if (!row) return undefined
+  const asked = textArray(accountIds)
+  const rows = await sql<Row[]>`
+    SELECT a.id, a.name, a.balance_nano::bigint AS balance, a.spent_nano::bigint AS spent, ${budgetsOf(sql)} AS budgets,
+      (SELECT json_agg(json_build_object('before', before, 'cost', cost)) FROM (
+        SELECT ${day}::int - (d.day - '1970-01-01'::date) AS before, sum(cost_nano)::bigint AS cost FROM usage_daily d
+        WHERE d.account_id = a.id
+          AND d.day BETWEEN '1970-01-01'::date + (${day}::int - ${DAYS_BEFORE}::int) AND '1970-01-01'::date + ${day}::int
+        GROUP BY d.day) c) AS days,
+      s.account_id IS NOT NULL AS "isSet", s.first_nano::bigint AS first, s.second_nano::bigint AS second
+    FROM unnest(${asked}::text::text[]) own (id) JOIN accounts a USING (id)
+      LEFT JOIN alert_settings s ON s.account_id = a.id`
+  // A key without a budget has nothing to tell.
   const keys = await sql<KeyRow[]>`
-    SELECT id, name, created_by AS owner, monthly_budget_nano::bigint AS limit,
+    SELECT account_id AS "accountId", id, name, created_by AS owner, monthly_budget_nano::bigint AS limit,
       CASE WHEN spent_month = ${month} THEN spent_month_nano ELSE 0 END::bigint AS spent
-    FROM api_keys WHERE account_id = ${accountId} AND status = 'active'`
-  const members = await sql<{ id: string; name: string }[]>`
-    SELECT id, name FROM users JOIN memberships ON user_id = users.id WHERE memberships.account_id = ${accountId}`
-  const { name: accountName, balance, spent, days } = row
-  return {
-    ...{ accountId, accountName, balance, spent, days },
-    thresholds: thresholdsOf(await readSettings(database.db, accountId)),
-    budgets: [...scopesOf(row.budgets, { keys, members }, nowMs), ...monthlyOf(keys)],
-  }
+    FROM unnest(${asked}::text::text[]) own (account_id) JOIN api_keys k USING (account_id)
+    WHERE status = 'active' AND (monthly_budget_nano IS NOT NULL
+      OR EXISTS (SELECT FROM budgets b WHERE b.account_id = k.account_id AND b.scope = 'key' AND b.scope_id = k.id))`
+  const withBudgets = rows.filter(({ budgets }) => budgets).map(({ id }) => id)
+  const members =
+    withBudgets.length === 0
+      ? []
+      : await sql<MemberRow[]>`
+    SELECT m.account_id AS "accountId", u.id, u.name FROM memberships m JOIN users u ON u.id = m.user_id
+    WHERE m.account_id = ANY(${textArray(withBudgets)}::text::text[])`
+  const [keysOf, membersOf] = [Map.groupBy(keys, ofAccount), Map.groupBy(members, ofAccount)]
+  return rows.map(({ id, name: accountName, balance, spent, budgets, days, isSet, first, second }) => {
+    const people = { keys: keysOf.get(id) ?? [], members: membersOf.get(id) ?? [] }
+    return {
+      ...{ accountId: id, accountName, balance, spent, days: daysOf(days ?? []) },
+      thresholds: thresholdsOf(isSet ? { first, second } : DEFAULT_THRESHOLDS),
+      budgets: [...scopesOf(budgets, people, nowMs), ...monthlyOf(people.keys)],
+    }
+  })
 }
 
-function thresholdsOf({ first, second }: AlertSettings): Figures['thresholds'] {
+const ofAccount = ({ accountId }: { accountId: string }) => accountId
+
+function daysOf(spent: readonly { before: number; cost: number }[]): number[] {
+  const days = Array.from({ length: DAYS_BEFORE + 1 }, () => 0)
+  for (const { before, cost } of spent) days[before] = cost
+  return days
+}
+
+function thresholdsOf({ first, second }: Pick<Row, 'first' | 'second'>): Figures['thresholds'] {
   return [
     ...(first === null ? [] : [{ name: 'balance:first', threshold: first }]),
     ...(second === null ? [] : [{ name: 'balance:second', threshold: second }]),
@@ -44,7 +78,7 @@ function thresholdsOf({ first, second }: AlertSettings): Figures['thresholds'] {
   ]
 }
 
-type People = { keys: readonly KeyRow[]; members: readonly { id: string; name: string }[] }
+type People = { keys: readonly KeyRow[]; members: readonly MemberRow[] }
 
 function scopesOf(budgets: AccountBudgets | null, { keys, members }: People, nowMs: number): BudgetFigure[] {
   const now = windowNumbers(nowMs)

@@ -13,7 +13,7 @@ import { readFigures } from './figures'
 
 /** How many alerts were due. Of two that look at the same time the second finds what the first has told. */
 export async function lookAt(database: Database, accountId: string, nowMs: number): Promise<number> {
-  const figures = await readFigures(database, accountId, nowMs)
+  const [figures] = await readFigures(database, [accountId], nowMs)
   if (!figures) return 0
   return await database.db.transaction(async (transaction) => {
     await transaction.insert(alertLooks).values({ accountId }).onConflictDoNothing()

@@ -12,15 +12,17 @@ export type AlertSettings = { first: Nano | null; second: Nano | null; addresses
 /** Addresses beside members. */
 export const MAX_ALERT_ADDRESSES = 5
 
-/** What holds for an account that nobody has set anything for. */
-const DEFAULTS: AlertSettings = { first: nano(10 * NANO_PER_USD), second: nano(2 * NANO_PER_USD), addresses: [] }
+/** What holds for an account without settings. */
+export const DEFAULT_THRESHOLDS = { first: nano(10 * NANO_PER_USD), second: nano(2 * NANO_PER_USD) }
 
 export type ChangeAlertsOutcome = 'updated' | 'unknown_account' | 'second_not_lower'
 
 /** The settings of an account, the service's own where it has none. */
 export async function readSettings(db: Database['db'] | Transaction, accountId: string): Promise<AlertSettings> {
   const [row] = await db.select().from(alertSettings).where(eq(alertSettings.accountId, accountId))
-  return row ? { first: row.first, second: row.second, addresses: row.addresses } : DEFAULTS
+  return row
+    ? { first: row.first, second: row.second, addresses: row.addresses }
+    : { ...DEFAULT_THRESHOLDS, addresses: [] }
 }
 
 /** Changes what is given. The caller checks addresses and their number. */

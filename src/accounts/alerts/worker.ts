@@ -7,7 +7,8 @@ import type { Logger } from '@/lib/logger'
 import { type BackgroundWorker, createWorkerLoop, jittered } from '@/lib/worker-loop'
 import { PAUSE_MS } from './crossings'
 import { warnOfFormerSecrets } from './former-secrets'
-import { lookAt, tellOnce } from './look'
+import { tellOnce } from './look'
+import { lookAtMany } from './look-at-many'
 
 type AlertDeps = {
   database: Database
@@ -20,7 +21,10 @@ type AlertDeps = {
 const INTERVAL_MS = 20_000
 /** All of it: many processes look at the same accounts. */
 const JITTER = 1
-const ROUND_SIZE = 100
+/** Accounts that are found by one statement, those that a few statements look at, and keys that are reminded of in one round. */
+const PAGE_SIZE = 5_000
+const LOOK_SIZE = 500
+const KEYS_SIZE = 100
 const STOP_TIMEOUT_MS = 2_000
 /** How long before a key's end its people get an alert, the sooner one last. */
 const DAYS_BEFORE_END = [7, 1] as const
@@ -32,12 +36,29 @@ interface AlertWorker extends BackgroundWorker {
 
 /** Creates the worker. */
 export function createAlertWorker(deps: AlertDeps): AlertWorker {
-  const { logger } = deps
+  const { database, clock, logger, bookedUntilMs } = deps
+  /** The last account of a page that was full: however many use something all the time, each has its turn. */
+  let after = ''
+
+  async function runOnce(): Promise<{ looks: number; alerts: number }> {
+    const nowMs = clock.now()
+    let alerts = 0
+    if (after === '') {
+      alerts += (await remindOfKeys(database, nowMs)) + (await warnOfFormerSecrets(database, nowMs))
+      alerts += await writeScheduledMails(database, { nowMs, bookedUntilMs: bookedUntilMs() })
+    }
+    const page = await accountsToLookAt(database, after, nowMs)
+    after = page.length === PAGE_SIZE ? (page.at(-1) ?? '') : ''
+    for (let from = 0; from < page.length; from += LOOK_SIZE)
+      alerts += await lookAtMany(database, page.slice(from, from + LOOK_SIZE), nowMs)
+    return { looks: page.length, alerts }
+  }
+
   const { start, stop } = createWorkerLoop({
     async round() {
-      const { looks, alerts } = await lookForAlerts(deps)
+      const { alerts } = await runOnce()
       if (alerts > 0) logger.info('alerts_written', { alerts })
-      return looks === ROUND_SIZE ? 0 : jittered(INTERVAL_MS, JITTER)
+      return after === '' ? jittered(INTERVAL_MS, JITTER) : 0
     },
     onFailure(error) {
       logger.warn('alerts_failed', { reason: describeFailure(error) })
@@ -46,32 +67,19 @@ export function createAlertWorker(deps: AlertDeps): AlertWorker {
     firstPauseMs: jittered(INTERVAL_MS, JITTER),
     stopTimeoutMs: STOP_TIMEOUT_MS,
   })
-  return { start, stop, runOnce: () => lookForAlerts(deps) }
+  return { start, stop, runOnce }
 }
 
-async function lookForAlerts({
-  database,
-  clock,
-  bookedUntilMs,
-}: AlertDeps): Promise<{ looks: number; alerts: number }> {
-  const nowMs = clock.now()
-  const accountIds = await accountsToLookAt(database, nowMs)
-  let alerts = (await remindOfKeys(database, nowMs)) + (await warnOfFormerSecrets(database, nowMs))
-  for (const accountId of accountIds) alerts += await lookAt(database, accountId, nowMs)
-  alerts += await writeScheduledMails(database, { nowMs, bookedUntilMs: bookedUntilMs() })
-  return { looks: accountIds.length, alerts }
-}
-
-/** Those that have spent something since the last look, of the last days' users alone, and those whose mail had to wait. */
-async function accountsToLookAt({ sql: query }: Database, nowMs: number): Promise<string[]> {
+/** Those that have spent something since the last look, of the last days' users alone, and those whose mail had to wait; in order of their ids. */
+async function accountsToLookAt({ sql: query }: Database, after: string, nowMs: number): Promise<string[]> {
   const pausedUntil = new Date(nowMs - PAUSE_MS).toISOString()
   const rows = await query<{ id: string }[]>`
     SELECT a.id FROM accounts a LEFT JOIN alert_looks l ON l.account_id = a.id
     WHERE a.id IN (SELECT account_id FROM usage_daily WHERE day >= current_date - 2)
-      AND a.spent_nano IS DISTINCT FROM l.spent_nano
+      AND a.spent_nano IS DISTINCT FROM l.spent_nano AND a.id > ${after}
     UNION
-    SELECT account_id FROM alert_states WHERE is_pending AND fired_at <= ${pausedUntil}::text::timestamptz
-    LIMIT ${ROUND_SIZE}`
+    SELECT account_id FROM alert_states WHERE is_pending AND fired_at <= ${pausedUntil}::text::timestamptz AND account_id > ${after}
+    ORDER BY id LIMIT ${PAGE_SIZE}`
   return rows.map(({ id }) => id)
 }
 
@@ -98,7 +106,7 @@ async function remindOfKeys(database: Database, nowMs: number): Promise<number> 
           AND ends_at > since + ${days} * interval '1 day') k
       WHERE NOT EXISTS (SELECT FROM alert_states s WHERE s.account_id = k.account_id AND s.name = 'key_expiry:' || k.id
         AND s.mark = end_ms AND s.level <= ${days})
-      LIMIT ${ROUND_SIZE}`
+      LIMIT ${KEYS_SIZE}`
     for (const key of keys) if (await remindOf(database, key, days, nowMs)) count += 1
   }
   return count

@@ -206,7 +206,12 @@ test('a flush that finds another under way ends after it', async () => {
   fail()
   const ended: string[] = []
   const flushes = ['first', 'second'].map((name) => failures.flush().then(() => ended.push(name)))
-  await until(async () => (await locked`SELECT FROM pg_locks WHERE NOT granted`).length > 0)
+  await until(
+    async () =>
+      (
+        await locked`SELECT FROM pg_locks JOIN pg_database d ON d.oid = database WHERE NOT granted AND datname = current_database()`
+      ).length > 0,
+  )
   expect(ended).toEqual([])
   await locked`COMMIT`
   locked.release()

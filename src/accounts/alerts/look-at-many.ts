@@ -1,0 +1,87 @@
+/**
+ * Looks at many accounts in a few statements. Nearly all of them have nothing to tell, and are remembered together; each of the others
+ * is looked at alone.
+ */
+import { plainArray, textArray } from '@/db/array-literal'
+import type { Database } from '@/db/client'
+import { type AlertState, type Figures, findCrossings } from './crossings'
+import { readFigures } from './figures'
+import { lookAt } from './look'
+
+/** What an account had when it was looked at last; 0 where it never was. */
+type Last = { balance: number; spent: number }
+type Before = { last: Last; states: Map<string, AlertState> }
+
+/** How many alerts were due. `accountIds` are as many as one statement takes with ease, each once and in ascending order. */
+export async function lookAtMany(database: Database, accountIds: readonly string[], nowMs: number): Promise<number> {
+  const before = await readBefore(database, accountIds)
+  const quiet: Figures[] = []
+  let alerts = 0
+  for (const figures of await readFigures(database, accountIds, nowMs)) {
+    const { last, states } = before.get(figures.accountId) ?? NEVER
+    const found = findCrossings(figures, last, states, nowMs)
+    if (found.due.length === 0 && found.states.size === 0) quiet.push(figures)
+    else alerts += await lookAt(database, figures.accountId, nowMs)
+  }
+  await rememberQuiet(database, quiet, before)
+  return alerts
+}
+
+const NEVER: Before = { last: { balance: 0, spent: 0 }, states: new Map() }
+
+type BeforeRow = {
+  accountId: string
+  balance: number
+  spent: number
+  states: [name: string, mark: number, level: number, isPending: boolean, firedAtMs: number][]
+}
+
+/** Those that were looked at before. */
+async function readBefore({ sql }: Database, accountIds: readonly string[]): Promise<Map<string, Before>> {
+  const rows = await sql<BeforeRow[]>`
+    SELECT account_id AS "accountId", balance_nano::bigint AS balance, spent_nano::bigint AS spent,
+      coalesce((SELECT json_agg(json_build_array(name, mark, level, is_pending, floor(extract(epoch FROM fired_at) * 1000)::bigint))
+        FROM alert_states s WHERE s.account_id = l.account_id), '[]') AS states
+    FROM unnest(${textArray(accountIds)}::text::text[]) own (account_id) JOIN alert_looks l USING (account_id)`
+  return new Map(
+    rows.map(({ accountId, balance, spent, states }) => [
+      accountId,
+      {
+        last: { balance, spent },
+        states: new Map(
+          states.map(([name, mark, level, isPending, firedAtMs]) => [name, { mark, level, isPending, firedAtMs }]),
+        ),
+      },
+    ]),
+  )
+}
+
+/** Of an account that another gateway looks at, or has looked at since, it remembers nothing: that one may have told something. */
+async function rememberQuiet(
+  { sql }: Database,
+  quiet: readonly Figures[],
+  before: ReadonlyMap<string, Before>,
+): Promise<void> {
+  const lastOf = ({ accountId }: Figures) => (before.get(accountId) ?? NEVER).last
+  const { known = [], fresh = [] } = Object.groupBy(quiet, ({ accountId }) =>
+    before.has(accountId) ? 'known' : 'fresh',
+  )
+  const ids = (some: readonly Figures[]) => textArray(some.map(({ accountId }) => accountId))
+  const amounts = (some: readonly Figures[], amountOf: (figures: Figures) => number) => plainArray(some.map(amountOf))
+  const now = (some: readonly Figures[]) => sql`${ids(some)}::text::text[],
+    ${amounts(some, ({ balance }) => balance)}::text::bigint[], ${amounts(some, ({ spent }) => spent)}::text::bigint[]`
+  if (known.length > 0)
+    await sql`
+      WITH seen AS (
+        SELECT l.account_id, n.balance, n.spent FROM unnest(${now(known)},
+          ${amounts(known, (figures) => lastOf(figures).balance)}::text::bigint[],
+          ${amounts(known, (figures) => lastOf(figures).spent)}::text::bigint[])
+          n (account_id, balance, spent, last_balance, last_spent) JOIN alert_looks l USING (account_id)
+        WHERE l.balance_nano = n.last_balance AND l.spent_nano = n.last_spent
+        ORDER BY l.account_id FOR UPDATE OF l SKIP LOCKED)
+      UPDATE alert_looks l SET balance_nano = seen.balance, spent_nano = seen.spent FROM seen
+      WHERE l.account_id = seen.account_id`
+  if (fresh.length > 0)
+    await sql`INSERT INTO alert_looks (account_id, balance_nano, spent_nano)
+      SELECT * FROM unnest(${now(fresh)}) n (account_id, balance, spent) ORDER BY account_id ON CONFLICT DO NOTHING`
+}
