@@ -31,7 +31,7 @@ export function renderDocument(): string {
 const INTRODUCTION = (cells: number) => `# Compatibility: every client format at every provider format
 
 \`bun run matrix\` writes this file and runs its ${cells} cells and ${ROUND_TRIP_CELLS.length} tool loops: the client
-library of one format asks, a scripted provider of another checks what it receives and answers; answer and charge must be right, in one piece
+library of one format asks, a scripted provider of another checks and answers; answer and charge must be right, in one piece
 and as a stream.
 
 **C** chat-completions · **M** messages · **G** generate-content · **R** responses; \`C→M\` is a client of C at a provider of M.
@@ -44,11 +44,9 @@ and as a stream.
 
 Each column is a client's format, with a mark for each provider's format (C M G R), or one for all. Rows that name a limited provider show what the catalogue's \`quirks\` change.
 
-**Repairs.** Within one format, bytes pass unchanged as long as they keep the published shape. A field that breaks it, so that official clients
+**Repairs.** Within one format, bytes pass unchanged. A field that breaks the published shape, so that official clients
 fail, is corrected: incomplete tool calls, arguments as objects, contents as parts, roles, finish reasons, usage, missing fields, event names;
-in responses also missing items and changing ids. \`svc_answer_repairs_total\` counts them. An answer of responses has an id of the gateway's; its items keep their provider's ids.
-
-**Beta interfaces** of messages: see [Limits and headers](guide/limits-and-headers.md#beta-interfaces).
+in responses also missing items and changing ids. An answer of responses has an id of the gateway's; its items keep their provider's ids.
 
 **Dialects** are formats at another address with another credential; the tables hold for them too.
 [Some take less than messages](#dialects-that-take-less-than-messages).
