@@ -75,7 +75,7 @@ const CLAIMS: readonly [name: string, claim: string][] = [
   ['passwords', `Passwords have ${PASSWORD_MIN_CHARS} to ${PASSWORD_MAX_CHARS} characters`],
   ['who is known', `within ${KNOWN_SECONDS / 86_400} days from the same address`],
   ['changes', `One person may change ${changesBy('').max} things a minute`],
-  ['changes of an account', `the people of one account ${changesAt('').max}:`],
+  ['changes of an account', `the people of one account ${changesAt('').max}.`],
   ['webhooks', `at most ${MAX_WEBHOOK_BYTES / KIB} KiB of it, at most ${WEBHOOK_TOLERANCE_SECONDS} seconds old`],
   ['waiting in line', `behind ${constant('accounts/passwords.ts', 'MAX_WAITING')} others at most`],
 ]

@@ -137,11 +137,6 @@ export const RULES: readonly Rule[] = [
   },
   { document: 'README.md', begins: 'curl', by: 'test/deploy/documents/blocks.test.ts' },
   { document: 'README.md', info: 'ts', by: 'test/deploy/documents/blocks.test.ts' },
-  {
-    document: 'docs/RELIABILITY.md',
-    begins: 'LEDGER_MODEL_STEPS',
-    why: 'the same test with more steps, for half an hour; test/ledger/model.test.ts runs with fewer',
-  },
   { document: 'docs/CLIENTS.md', info: 'ts', why: LIBRARIES },
   { document: 'docs/CLIENTS.md', info: 'python', why: LIBRARIES },
   { document: 'docs/CLIENTS.md', info: 'java', why: LIBRARIES },
