@@ -4,6 +4,7 @@ import { expectAccessible, expectNoSidewaysScroll, openBrowser, type TestBrowser
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { type MailServer, startMailServer } from '@test/support/mail-server'
 import { cookieOf, type Person, personWith } from '@test/support/person'
+import { until } from '@test/support/until'
 import type { Page } from 'playwright-core'
 import { createUser } from '@/accounts/users'
 
@@ -213,7 +214,7 @@ describe('somebody who is invited', () => {
     await page.getByRole('button', { name: `Send again to ${person.email}` }).click()
     await page.getByText('Another mail is on its way').waitFor()
     const mails = () => mailServer.mails.filter(({ to, text }) => to === person.email && INVITATION.test(text))
-    expect(mails()).toHaveLength(2)
+    await until(() => mails().length === 2, 'the other mail')
     await page.getByRole('button', { name: `Revoke the invitation of ${person.email}` }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Revoke invitation' }).click()
     await page.getByText('No invitation is waiting for an answer.').waitFor()

@@ -18,6 +18,7 @@ import { assert } from '@/lib/assert'
 import { createLogger } from '@/lib/logger'
 import { nano, parseUsd } from '@/lib/money'
 import { asGateway, freshDatabase, redisUrl } from './stores'
+import { until } from './until'
 import { type Respond, type ScriptedUpstream, startUpstream } from './upstream'
 
 export type Customer = { accountId: string; keyId: string; key: string }
@@ -150,6 +151,8 @@ async function launch(options: Launch): Promise<TestGateway> {
       return { accountId, keyId: created.keyId, key: created.key }
     },
     async balance(accountId) {
+      // A second after its answer's end a busy machine may still be about to settle it.
+      await until(() => gateway.deps.settler.pendingCount() === 0, 'settlements to be acknowledged')
       const balance = await ledger.readBalance(accountId)
       assert(balance, 'the account exists')
       return balance

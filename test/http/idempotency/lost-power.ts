@@ -11,6 +11,9 @@ type AppendOnlyFile = { path: string; bytes: number }
 export async function currentFile(redis: TestServer): Promise<AppendOnlyFile> {
   const admin = new Redis(redis.url)
   const [, folder = ''] = (await admin.config('GET', 'dir')) as string[]
+  // A busy disk puts off what is to be written.
+  const isWritten = async () => (await admin.info('persistence')).includes('aof_buffer_length:0')
+  await until(isWritten, 'all that is to be kept to be written')
   admin.disconnect()
   const files = await readdir(join(folder, 'appendonlydir'))
   const name = files
@@ -22,7 +25,6 @@ export async function currentFile(redis: TestServer): Promise<AppendOnlyFile> {
 
 /** Brings Redis back as it was when its file was that long. */
 export async function losePower(redis: TestServer, { path, bytes }: AppendOnlyFile): Promise<void> {
-  // A busy disk puts off what is to be written.
   await until(async () => (await stat(path)).size > bytes, 'what is to be lost to be written')
   await redis.kill()
   await truncate(path, bytes)

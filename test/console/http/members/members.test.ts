@@ -162,7 +162,7 @@ describe('a member who is removed', () => {
       expect((await person.json('GET', `${within(owner)}/${route}`)).status).toBe(404)
     }
     expect((await person.json('GET', '/dashboard/api/session/me')).body).toMatchObject({ accounts: [{}] })
-    expect(ask(gateway, key)).rejects.toThrow('the request failed with 401')
+    await expect(ask(gateway, key)).rejects.toThrow('the request failed with 401')
     const { body: keys } = await owner.json('GET', `${within(owner)}/keys`)
     expect(keys).toMatchObject({
       items: [{ name: 'nightly', status: 'deactivated', createdBy: { userId, name: 'Grace Hopper' } }],

@@ -124,7 +124,8 @@ test('a person asks for another address by keyboard, cancels, asks again and con
   await judge(page)
   await page.getByRole('link', { name: 'Go on' }).click()
   await heading(page, 'Settings')
-  expect(await page.getByLabel('Address', { exact: true }).inputValue()).toBe(NEW)
+  const address = page.getByLabel('Address', { exact: true })
+  await until(async () => (await address.inputValue()) === NEW, 'the new address to be shown')
 
   await undo(await linkTo(FORMER, 'undo-address'))
   await page.reload()
