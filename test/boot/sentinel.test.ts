@@ -63,14 +63,11 @@ test('a failover that loses writes: refused for a moment, then charged as the hi
   await watched.primary.server.kill()
   expect(await pay(customer)).toBe(503)
   expect((await fetch(`${gateway.url}/readyz`)).status).toBe(503)
-  let refused = 0
   await until(async () => {
     const status = await pay(customer)
     expect([200, 503]).toContain(status)
-    refused += Number(status === 503)
     return status === 200
   }, 'the replica to be asked')
-  expect(refused).toBeGreaterThan(0)
   expect((await watched.replica.admin.info('replication')).includes('role:master')).toBe(true)
   expect(await pay(tight)).toBe(402)
   expect((await gateway.balance(customer.accountId)).spent as number).toBe(4 * COST)

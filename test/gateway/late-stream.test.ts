@@ -84,6 +84,8 @@ test('a client that leaves meanwhile ends the call, and pays nothing for silence
     signal: client.signal,
   })
   expect(response.status).toBe(200)
+  // One that leaves before is known to have left when the provider would be asked.
+  await until(() => calls.length === 1, 'the provider to be asked')
   client.abort()
   await until(() => calls[0]?.isAborted, 'the call to be ended')
   await until(async () => (await world.gateway.balance(world.customer.accountId)).held === 0, 'the hold to end')

@@ -63,7 +63,7 @@ test('money for exactly 10', async () => {
     lowest = Math.min(lowest, (await bank.balance(accountId)).available)
     return refused === REQUESTS - 10
   }, '990 refusals')
-  expect(bank.upstream.calls).toHaveLength(10)
+  await until(() => bank.upstream.calls.length === 10, 'the provider to be asked')
   release.resolve()
   const statuses = await Promise.all(answers)
   expect(statuses.filter((status) => status === 200)).toHaveLength(10)

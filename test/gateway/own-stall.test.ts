@@ -9,7 +9,7 @@ import { chatCompletion } from '@test/support/upstream'
 setDefaultTimeout(300_000)
 
 const CALLERS = 8
-const STALL_MS = 700
+const STALL_MS = 1_400
 const ROUNDS = 3
 
 let gateway: TestGateway
@@ -18,7 +18,7 @@ let customer: Customer
 beforeAll(async () => {
   gateway = await startGateway({
     respond: () => Response.json(chatCompletion('hello')),
-    environment: { REDIS_COMMAND_TIMEOUT_MS: '500' },
+    environment: { REDIS_COMMAND_TIMEOUT_MS: '1000' },
   })
   customer = await gateway.customer('100')
 })

@@ -15,7 +15,7 @@ beforeAll(async () => {
     respond: () => Response.json(chatCompletion('Hello')),
     redisUrl: redis.url,
     databaseUrl: await freshDatabase(),
-    environment: { REDIS_COMMAND_TIMEOUT_MS: '1000' },
+    environment: { REDIS_COMMAND_TIMEOUT_MS: '3000' },
   })
   customer = await gateway.customer('1')
 })

@@ -60,8 +60,8 @@ describe('the last owner', () => {
     const refused = 'would be left without an owner'
     await database.sql`INSERT INTO memberships (account_id, user_id, role)
       VALUES (${accountId}, ${(await newOwner()).userId}, 'admin')`
-    expect(setRole(owner, 'viewer')).rejects.toThrow(refused)
-    expect(
+    await expect(setRole(owner, 'viewer')).rejects.toThrow(refused)
+    await expect(
       database.sql`DELETE FROM memberships WHERE account_id = ${accountId} AND user_id = ${userId}`.execute(),
     ).rejects.toThrow(refused)
     expect(await roleIn(database.db, accountId, userId)).toBe('owner')

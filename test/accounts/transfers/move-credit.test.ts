@@ -158,7 +158,7 @@ describe('nothing is moved', () => {
 
   test('where the ledger cannot be asked', async () => {
     const down: Ledger = { ...fixture.ledger, withhold: () => Promise.reject(new Error('down')) }
-    expect(move({}, down)).rejects.toThrow('down')
+    await expect(move({}, down)).rejects.toThrow('down')
     expect(await balances()).toEqual({ ledger: [10, 0], history: [10, 0] })
   })
 })

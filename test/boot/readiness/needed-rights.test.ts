@@ -180,15 +180,19 @@ test('what is looked at is what is used, and what the rules of deploy/ give', as
 })
 
 test('looking at rights writes nothing', async () => {
-  await emptied()
-  const watch = createStoreWatch({
-    redis: client,
-    logger: createLogger({ level: 'error', write: () => undefined, service: 'svc' }),
-    fullShare: 1,
-  })
-  await admin.config('RESETSTAT')
+  // One that no gateway asks, whose other workers come when they like.
+  const quiet = await startRedis()
+  const logger = createLogger({ level: 'error', write: () => undefined, service: 'svc' })
+  const looker = connectRedis(asGateway(quiet.url), { logger, commandTimeoutMs: COMMAND_TIMEOUT_MS })
+  await waitForRedis(looker, PATIENCE_MS)
+  const watch = createStoreWatch({ redis: looker, logger, fullShare: 1 })
   await watch.look()
-  const used = await admin.info('commandstats')
+  await watch.stop()
+  looker.disconnect()
+  const teller = new Redis(quiet.url)
+  const used = await teller.info('commandstats')
+  teller.disconnect()
+  await quiet.stop()
   expect(used).toContain('cmdstat_eval:')
   // What only the look at rights names; the probe beside it writes to names of its own.
   expect(used).not.toMatch(/cmdstat_(del|xgroup\|create|xreadgroup):calls=[1-9]/)

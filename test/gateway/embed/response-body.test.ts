@@ -59,6 +59,6 @@ describe('whoever holds the pieces is told', () => {
     const unread = ended()
     const response = new Response(responseBody(LONG, STAYS, unread.onEnd, 1))
     await until(() => unread.count() === 1, 'it to be cut off')
-    expect(response.text()).rejects.toThrow('takes nothing')
+    await expect(response.text()).rejects.toThrow('takes nothing')
   })
 })

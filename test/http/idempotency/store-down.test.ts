@@ -15,7 +15,7 @@ beforeAll(async () => {
     respond: () => new Response(null, { status: 599 }),
     redisUrl: redis.url,
     databaseUrl: await freshDatabase(),
-    environment: { REDIS_COMMAND_TIMEOUT_MS: '1000' },
+    environment: { REDIS_COMMAND_TIMEOUT_MS: '3000' },
   })
 })
 afterAll(async () => {
