@@ -7,7 +7,7 @@ import { COMPACT_SHARDS, metaName, shardOf } from '@/ledger/store/names'
 import { nano } from '@/lib/money'
 import { type Bench, connect, createBench, FACTS, memoryLogger, passDeadline, request, settlement } from './harness'
 
-const TIMEOUT_MS = 1_000
+const TIMEOUT_MS = 3_000
 const FAR_MS = 900_000
 let server: TestServer
 let bench: Bench

@@ -99,8 +99,8 @@ describe('a request counts', () => {
     expect((await scrape()).get('svc_open_holds')).toBe(1)
     abort.abort()
     await until(async () => (await scrape()).get(name) === before + 1, 'the hang-up to be counted')
-    expect((await scrape()).get('svc_open_streams')).toBe(0)
-    expect((await scrape()).get('svc_open_holds')).toBe(0)
+    await until(async () => (await scrape()).get('svc_open_streams') === 0, 'the stream to be closed')
+    await until(async () => (await scrape()).get('svc_open_holds') === 0, 'its hold to be given back')
   })
 
   test('as refused, with no charge, where nothing answers it', async () => {

@@ -61,8 +61,8 @@ test('pools say what their connections do, and that statements wait', async () =
   await until(async () => (await waiting()) >= 1, 'one to wait')
   held.resolve()
   await Promise.all([...working, late])
-  await until(async () => (await scrape()).get(busy) === 0, 'them to be idle')
-  expect((await scrape()).get('svc_postgres_connections{pool="gateway",state="idle"}')).toBe(max)
+  const idle = 'svc_postgres_connections{pool="gateway",state="idle"}'
+  await until(async () => (await scrape()).get(idle) === max, 'them to be idle')
 })
 
 test('a statement that fails for want of Postgres is counted, one whose values are refused is not', async () => {
