@@ -42,15 +42,12 @@ export function createAlertWorker(deps: AlertDeps): AlertWorker {
 
   async function runOnce(): Promise<{ looks: number; alerts: number }> {
     const nowMs = clock.now()
-    let alerts = 0
-    if (after === '') {
-      alerts += (await remindOfKeys(database, nowMs)) + (await warnOfFormerSecrets(database, nowMs))
-      alerts += await writeScheduledMails(database, { nowMs, bookedUntilMs: bookedUntilMs() })
-    }
+    let alerts = after === '' ? (await remindOfKeys(database, nowMs)) + (await warnOfFormerSecrets(database, nowMs)) : 0
     const page = await accountsToLookAt(database, after, nowMs)
     after = page.length === PAGE_SIZE ? (page.at(-1) ?? '') : ''
     for (let from = 0; from < page.length; from += LOOK_SIZE)
       alerts += await lookAtMany(database, page.slice(from, from + LOOK_SIZE), nowMs)
+    if (after === '') alerts += await writeScheduledMails(database, { nowMs, bookedUntilMs: bookedUntilMs() })
     return { looks: page.length, alerts }
   }
 
