@@ -1,5 +1,5 @@
 /** Password hashes: what they are made of, that nothing is cut off, and that a flood of them is turned away. */
-import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, spyOn, test } from 'bun:test'
 import { hashPassword, inOwnLine, verifyPassword } from '@/accounts/passwords'
 import { withRealHashes } from './cheap-passwords'
 
@@ -36,14 +36,28 @@ describe('a flood of passwords', () => {
   })
 
   test('does not keep whoever is known waiting: a place is theirs, and their line goes first', async () => {
-    let done = 0
-    const flood = Array.from({ length: 203 }, () => hashPassword('x').then(() => done++))
-    const doneBefore = await inOwnLine(async () => {
-      expect(await hashPassword('correct horse')).toStartWith('$argon2id$')
-      return done
+    const begun: string[] = []
+    const ends: (() => void)[] = []
+    const hashing = spyOn(Bun.password, 'hash').mockImplementation((password) => {
+      begun.push(String(password))
+      return new Promise((resolve) => ends.push(() => resolve('hash')))
     })
-    // Those that were under way already, and the next of each; not the line.
-    expect(doneBefore).toBeLessThan(50)
-    await Promise.all(flood)
+    try {
+      const flood = Array.from({ length: 203 }, () => hashPassword('stranger'))
+      const known = inOwnLine(() => Promise.all(['first', 'second'].map(hashPassword)))
+      const underWay = ['stranger', 'stranger', 'stranger', 'first']
+      expect(begun).toEqual(underWay)
+      ends[0]?.()
+      await flood[0]
+      expect(begun).toEqual([...underWay, 'second'])
+      for (let next = 1; next < 205; next++) {
+        ends[next]?.()
+        await Bun.sleep(0)
+      }
+      await Promise.all([...flood, known])
+      expect(begun.slice(5)).toEqual(Array(200).fill('stranger'))
+    } finally {
+      hashing.mockRestore()
+    }
   })
 })

@@ -15,7 +15,7 @@ import { expireHolds } from '@/ledger/holds/expire'
 import { deadlinesName, shardOf } from '@/ledger/store/names'
 import { nano } from '@/lib/money'
 
-const TIMEOUT_MS = 1_000
+const TIMEOUT_MS = 10_000
 const unavailable = { kind: 'overloaded', status: 503 }
 
 let server: TestServer
