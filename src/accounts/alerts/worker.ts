@@ -4,6 +4,7 @@ import type { Database } from '@/db/client'
 import { describeFailure } from '@/db/failure'
 import type { Clock } from '@/lib/clock'
 import type { Logger } from '@/lib/logger'
+import { createPace, type Pace } from '@/lib/pace'
 import { type BackgroundWorker, createWorkerLoop, jittered } from '@/lib/worker-loop'
 import { PAUSE_MS } from './crossings'
 import { warnOfFormerSecrets } from './former-secrets'
@@ -23,8 +24,10 @@ const INTERVAL_MS = 20_000
 const JITTER = 1
 /** Accounts that are found by one statement, those that a few statements look at, and keys that are reminded of in one round. */
 const PAGE_SIZE = 5_000
-const LOOK_SIZE = 500
+const LOOK_SIZE = 200
 const KEYS_SIZE = 100
+/** However many accounts there are to look at, the stores are free for paid requests most of the time. */
+const WORK_SHARE = 0.1
 const STOP_TIMEOUT_MS = 2_000
 /** How long before a key's end its people get an alert, the sooner one last. */
 const DAYS_BEFORE_END = [7, 1] as const
@@ -40,20 +43,23 @@ export function createAlertWorker(deps: AlertDeps): AlertWorker {
   /** The last account of a page that was full: however many use something all the time, each has its turn. */
   let after = ''
 
-  async function runOnce(): Promise<{ looks: number; alerts: number }> {
+  async function runOnce(rest?: Pace): Promise<{ looks: number; alerts: number }> {
     const nowMs = clock.now()
     let alerts = after === '' ? (await remindOfKeys(database, nowMs)) + (await warnOfFormerSecrets(database, nowMs)) : 0
     const page = await accountsToLookAt(database, after, nowMs)
     after = page.length === PAGE_SIZE ? (page.at(-1) ?? '') : ''
-    for (let from = 0; from < page.length; from += LOOK_SIZE)
-      alerts += await lookAtMany(database, page.slice(from, from + LOOK_SIZE), nowMs)
+    for (let from = 0; from < page.length && !loop.isStopping(); from += LOOK_SIZE) {
+      alerts += await lookAtMany(database, page.slice(from, from + LOOK_SIZE), clock.now())
+      await rest?.()
+    }
     if (after === '') alerts += await writeScheduledMails(database, { nowMs, bookedUntilMs: bookedUntilMs() })
     return { looks: page.length, alerts }
   }
 
-  const { start, stop } = createWorkerLoop({
+  const pace = createPace(WORK_SHARE)
+  const loop = createWorkerLoop({
     async round() {
-      const { alerts } = await runOnce()
+      const { alerts } = await runOnce(pace)
       if (alerts > 0) logger.info('alerts_written', { alerts })
       return after === '' ? jittered(INTERVAL_MS, JITTER) : 0
     },
@@ -64,7 +70,7 @@ export function createAlertWorker(deps: AlertDeps): AlertWorker {
     firstPauseMs: jittered(INTERVAL_MS, JITTER),
     stopTimeoutMs: STOP_TIMEOUT_MS,
   })
-  return { start, stop, runOnce }
+  return { start: loop.start, stop: loop.stop, runOnce }
 }
 
 /** Those that have spent something since the last look, of the last days' users alone, and those whose mail had to wait; in order of their ids. */
