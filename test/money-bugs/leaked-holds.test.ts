@@ -1,6 +1,6 @@
 /** Bug 3 of peers: holds that some exit path forgets pile up until a budget that is not spent counts as exceeded. */
 
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, beforeAll, test } from 'bun:test'
 import { type ScriptedModels, silence, soundAnswer, startScriptedModels, status } from '@test/gateway/scripted-models'
 import { leavesAfter } from '@test/support/delays'
 import { until } from '@test/support/until'
@@ -58,7 +58,13 @@ test('after every kind of bad ending, nothing is held, nothing is open, and the 
   }
   await spentAtRest(gateway, accountId)
   const sound = world.modelWith('chat-completions', () => soundAnswer('chat-completions', false))
-  expect((await chat(url(), key, { model: sound })).status).toBe(200)
+  // A busy machine may be slower than the short limits: what has leaked would refuse every one.
+  const isServed = async () => {
+    const response = await chat(url(), key, { model: sound })
+    await response.text()
+    return response.status === 200
+  }
+  await until(isServed, 'a sound request to be served')
 }, 300_000)
 
 function url(): string {
