@@ -55,7 +55,7 @@ export function createApiKeys(database: Database, ledger: Ledger, service: strin
     editKey(database, ledger, { keyId, accountId, by: by ?? OPERATOR, decide })
   return {
     create: create.bind(null, database, ledger, service),
-    /** Renames a key and changes its limits, unless `check` throws at the limits that it has, which nobody else changes meanwhile. */
+    /** Renames a key and changes its limits, unless `check` throws at the limits that it has, which no other transaction changes meanwhile. */
     change(
       keyId: string,
       changes: KeyChanges,

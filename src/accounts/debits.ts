@@ -39,7 +39,7 @@ export async function withholdDebit(ledger: Ledger, transaction: Transaction, de
     assert(outcome.kind !== 'unknown_account', 'the history has the account')
     return outcome.kind === 'insufficient' ? outcome.available : undefined
   } catch (error) {
-    // What may take the account below zero needs nobody's leave: the outbox tells the ledger.
+    // What may take the account below zero needs no answer: the outbox tells the ledger.
     if (allowNegative) return undefined
     throw error
   }

@@ -9,7 +9,7 @@ import { accounts } from '@/db/schema'
 
 type User = typeof users.$inferSelect
 
-/** The person's row, with those of the accounts that they own, which nobody else changes until the transaction ends. */
+/** The person's row, with those of the accounts that they own, which no other transaction changes until this one ends. */
 export async function lockPerson(transaction: Transaction, userId: string): Promise<User | undefined> {
   // Accounts first, as all who lock both.
   await transaction
@@ -39,7 +39,7 @@ export async function isKept(db: Database['db'] | Transaction, email: string): P
   return (await findRow(db, addressChanges, isLive)) !== undefined
 }
 
-/** Keeps `email`, in lower case, for nobody any more: its change can't be undone from then on. */
+/** Keeps `email`, in lower case, no longer: its change can't be undone from then on. */
 export async function release(transaction: Transaction, email: string): Promise<void> {
   await transaction.delete(addressChanges).where(eq(addressChanges.oldEmail, email))
 }

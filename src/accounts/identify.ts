@@ -81,7 +81,7 @@ export function createIdentify(
 type KeyRow = { key_hash: string; account_id: string; id: string; ordinal: number }
 
 /**
- * Whose keys these are, by their hashes, and which secret of theirs, ended or not; deleted keys are nobody's. Joined with the hashes, since
+ * Whose keys these are, by their hashes, and which secret of theirs, ended or not; deleted keys have no account. Joined with the hashes, since
  * a table that Postgres reads from end to end would be compared with each of them, row by row.
  */
 async function findInHistory({ sql }: Database, keyHashes: readonly string[]): Promise<Map<string, Payer>> {

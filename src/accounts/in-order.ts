@@ -15,7 +15,7 @@ export async function inOrder(
   })
 }
 
-/** The account's row, which nobody else changes until the transaction ends; undefined where there is none. */
+/** The account's row, which no other transaction changes until this one ends; undefined where there is none. */
 export async function lockAccount(
   transaction: Transaction,
   accountId: string,

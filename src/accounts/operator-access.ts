@@ -34,7 +34,7 @@ export async function upsertAdministrator(
   const password = isSame ? undefined : await hashPassword(newPassword)
   await database.db.transaction(async (transaction) => {
     const before = await lockUser(transaction, email)
-    // What the operator says comes before what is kept for somebody.
+    // What the operator says comes before what is kept for a person.
     if (!before) await release(transaction, email)
     const isTakenOver = before !== undefined && (before.role !== 'admin' || !before.emailVerified)
     if (isTakenOver) await removeSecondFactor(transaction, before.id)

@@ -1,4 +1,4 @@
-/** The key that the playground pays through: one per account, made on first use, whose text nobody ever knows. */
+/** The key that the playground pays through: one per account, made on first use, whose text is never shown. */
 import { and, eq } from 'drizzle-orm'
 import type { Database, Transaction } from '@/db/client'
 import { findRow } from '@/db/find-row'

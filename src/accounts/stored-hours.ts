@@ -8,7 +8,7 @@ import { lockAccount } from './in-order'
 /** Ten years. */
 export const MAX_STORED_HOURS = 87_600
 
-/** 0 = nothing is stored; null = as long as the operator keeps anybody's. */
+/** 0 = nothing is stored; null = as long as the operator keeps any. */
 type StoredHoursChange = { accountId: string; hours: number | null; by: ChangedBy }
 
 /** Changes the choice together with an audit entry, where it is another one. */

@@ -8,7 +8,7 @@ import { networkOf } from '@/lib/quota/network'
 import type { OpenSocket, OpenSockets } from './open-sockets'
 
 type ConnectionCapsOptions = {
-  /** Connections of one network that no answer to somebody known is under way on. Infinite behind proxies, who have many clients. */
+  /** Connections of one network without an answer under way to a known caller. Infinite behind proxies, which have many clients. */
   perAddress: number
   sockets: Pick<OpenSockets, 'limit' | 'count' | 'list' | 'end'>
   /** The listener's. */

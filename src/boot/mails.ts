@@ -1,4 +1,4 @@
-/** Wires the outbox of mails: who sends it, and the desk for mails that somebody waits for. */
+/** Wires the outbox of mails: who sends it, and the desk for mails that a person waits for. */
 import { createAlertWorker } from '@/accounts/alerts/worker'
 import { createMailDesk, type MailDesk } from '@/accounts/mails/outbox'
 import { createMailTransport } from '@/accounts/mails/transport'
@@ -24,11 +24,11 @@ type MailParts = {
 
 export type Mails = {
   worker: MailWorker
-  /** Undefined where nothing can be sent, and nobody is to wait for it. */
+  /** Undefined where nothing can be sent. */
   desk: MailDesk | undefined
   /** What tokens and links are sealed by. */
   secret(): Promise<string>
-  /** Undefined where nothing can be sent: nobody is alerted. */
+  /** Undefined where nothing can be sent. */
   alerts: BackgroundWorker | undefined
 }
 

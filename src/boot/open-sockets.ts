@@ -190,7 +190,7 @@ function dotted(view: DataView, at: number): string {
   return `${view.getUint8(at)}.${view.getUint8(at + 1)}.${view.getUint8(at + 2)}.${view.getUint8(at + 3)}`
 }
 
-/** As the process was started with; a system that sets none has as many as nobody needs. */
+/** As the process was started with; a system that sets none has more than are needed. */
 function descriptorLimit(): number {
   const limit = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1]
   return limit === undefined ? Number.POSITIVE_INFINITY : Number(limit)

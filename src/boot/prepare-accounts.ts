@@ -1,4 +1,4 @@
-/** What a start leaves in the history before anybody may call: the first administrator, and a newcomer's demo account. */
+/** What a start leaves in the history before the first call: the first administrator, and a newcomer's demo account. */
 import { createAccounts } from '@/accounts/accounts'
 import { createApiKeys } from '@/accounts/api-keys'
 import { assembleLedger } from '@/accounts/assemble-ledger'

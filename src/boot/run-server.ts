@@ -87,7 +87,7 @@ function cap({ config, server, sockets, onEnded, logger }: CapOptions): () => vo
 
 /**
  * Serves on until proxies have noticed: readiness says that this process leaves, and every connection is let go with its next
- * answer. Then nobody new is let in for a moment, in which those who were on their way arrive: a listener that closes would
+ * answer. Then no new connection is let in for a moment, in which those on their way arrive: a listener that closes would
  * break their connections with the request already sent, which no proxy may send again. Last, connections that a proxy still
  * keeps, since their answer had begun before, are served until it has let go of them. Returns the milliseconds that this last
  * part took, which are those of answers that were under way.
@@ -106,7 +106,7 @@ async function leave(
   sockets.turnAwayNewcomers(port)
   await Bun.sleep(ARRIVAL_MS)
   sockets.closeListener(port)
-  // Pages that watch an account would keep their connections for good; they ask again, and somebody else.
+  // Pages that watch an account would keep their connections for good; they ask again, another gateway.
   gateway.deps.dashboard.liveAccounts.stop()
   const closedMs = performance.now()
   let quietSinceMs = closedMs

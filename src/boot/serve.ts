@@ -20,7 +20,7 @@ type ServeOptions = {
   idleSeconds?: number
   /** Once true, each connection is closed after the next answer on it, so that no proxy keeps it for later. */
   isLeaving?: () => boolean
-  /** Tells of each request, where somebody wants traces. */
+  /** Tells of each request, where tracing is on. */
   trace?: TraceRequest | undefined
 }
 

@@ -58,7 +58,7 @@ type Prepared = {
   catalogFile: CatalogFile
   sandbox: Sandbox | undefined
   isSandboxed: boolean
-  /** Resolves once the threads of this process run; a supervisor, who serves nobody, has none. */
+  /** Resolves once the threads of this process run; a supervisor, which serves no requests, has none. */
   threads: Promise<void>
 }
 

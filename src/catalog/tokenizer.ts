@@ -12,7 +12,7 @@ interface TokenCounter {
 
 /** The gateway itself, which counts what an answer has said. */
 const GATEWAY: CountAsker = { accountId: '', isPaid: true }
-/** The file that the thread runs. It is imported nowhere: nobody else loads the vocabulary. */
+/** The file that the thread runs. It is imported nowhere: no other thread loads the vocabulary. */
 const THREAD = new URL('./tokenizer-worker.ts', import.meta.url)
 
 /**

@@ -30,7 +30,7 @@ export type EmbeddingRequest = {
   userId?: string
   /** The caller's fields that only a provider of the caller's own format is sent. */
   nativeFields: readonly string[]
-  /** Those that nobody is sent, unless the catalogue has them passed on. */
+  /** Those that no provider is sent, unless the catalogue has them passed on. */
   unlisted?: string[]
 }
 

@@ -2,7 +2,7 @@
 import type { FormatName } from './format-name'
 import type { BoundField, ChatRequest, ContentBlock, Feature, Warning } from './request'
 
-/** Service as everybody gets it: nothing is lost where a provider is not told so. */
+/** The standard service: nothing is lost where a provider is not told so. */
 const USUAL_SERVICE: ReadonlySet<string> = new Set(['auto', 'default', 'standard', 'standard_only', 'unspecified'])
 
 /** Those of `features`, which a format has no word for, that the request asks for, but one that this provider does take. */

@@ -2,7 +2,7 @@
 
 /**
  * What may be done about it, and the caller's error.
- * `credentials` our key or our bill was refused; `forbidden` a 402 or 403 that doesn't say whether it means that or the request; `rate-limited` more was asked than a limit leaves; `over-limit` this request alone is more than a limit allows in a minute; `overloaded` everybody has to wait;
+ * `credentials` our key or our bill was refused; `forbidden` a 402 or 403 that doesn't say whether it means that or the request; `rate-limited` more was asked than a limit leaves; `over-limit` this request alone is more than a limit allows in a minute; `overloaded` all requests have to wait;
  * `context-too-long` the prompt is longer than the model's context; `too-large` so is the request as a whole;
  * `proof` the proofs of earlier reasoning in the request are not its own;
  * `filtered` a filter of this provider refused what the request says; `unsupported` the request asks for more or other than this model gives; `request` every model would refuse it;
@@ -35,6 +35,6 @@ export type ProviderError = {
   kind: string
   message: string
   retryAfterSeconds?: number
-  /** What its headers say of our limits there, beside a 429: nothing is left for anybody, or something is. */
+  /** What its headers say of our limits there, beside a 429: nothing is left for any account, or something is. */
   left?: 'nothing' | 'something'
 }

@@ -1,4 +1,4 @@
-/** Shortens an answer that is longer than anybody pays for, as its provider should have. */
+/** Shortens an answer that is longer than what is charged, as its provider should have. */
 import type { AnswerBlock, ChatResponse, Choice } from './response'
 
 /** `response` with about `share` (0 to 1) of the text of each choice, finished for length. A call is left whole or left out. */

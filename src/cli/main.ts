@@ -19,7 +19,7 @@ function processSurroundings(): Surroundings {
 
 /** Shows nothing of what is typed. */
 async function askAtTerminal(): Promise<string> {
-  // Asked only once the terminal shows nothing: somebody may type at once.
+  // Asked only once the terminal shows nothing: the operator may type at once.
   process.stdin.setRawMode(true)
   process.stderr.write('Password: ')
   const typed: string[] = []

@@ -44,13 +44,13 @@ export type Config = {
   signIn: SignInSettings
   /** How credit is paid for. */
   topUps: TopUpSettings
-  /** Whether a first start makes an account with credit that nobody has paid for, and shows its secrets. */
+  /** Whether a first start makes an account with credit that was not paid for, and shows its secrets. */
   hasDemoAccount: boolean
   administration: {
     /** USD that one administrator may move in a day, for all accounts together; above it a second one has to agree. */
     approvalLimitUsd: number
   }
-  /** Who may read the metrics: in production nobody who does not send the token. */
+  /** Who may read the metrics: in production only senders of the token. */
   metricsAccess: 'open' | 'closed' | { token: string }
   logLevel: LogLevel
   /** Where spans and metrics are sent by OpenTelemetry's protocol. Undefined: nowhere. */

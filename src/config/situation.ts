@@ -8,7 +8,7 @@ export type Situation = {
   isSimulated?: boolean
   /** The variables that would give a provider its key, where none has one. */
   keyVariables?: readonly string[]
-  /** An operator's command, which serves nobody. */
+  /** An operator's command, which serves no requests. */
   isCommand?: boolean
 }
 

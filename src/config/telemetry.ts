@@ -58,7 +58,7 @@ export const TELEMETRY_VARIABLES = {
   TRACE_CONTEXT_TO_PROVIDERS: optional(oneOf(TO_PROVIDERS, { description: TO_PROVIDERS.join(' or ') })),
 }
 
-/** What stops an export that somebody asked for from being what they asked for. */
+/** What stops an export from being what the settings ask for. */
 export function telemetryFaults(values: Record<string, unknown>): Fault[] {
   return readTelemetry(values).faults
 }

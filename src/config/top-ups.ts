@@ -7,7 +7,7 @@ import { isWorthless, type Situation } from './situation'
 import { line, optional, secret } from './variables'
 
 export type TopUpSettings = {
-  /** Where bank transfers go. Undefined: nobody has configured it. `iban` has no spaces. */
+  /** Where bank transfers go. Undefined: not configured. `iban` has no spaces. */
   bank:
     | {
         beneficiary: string
@@ -45,7 +45,7 @@ export const TOP_UP_VARIABLES = {
 
 type TopUpValues = Static<TObject<typeof TOP_UP_VARIABLES>> & { NODE_ENV?: string | undefined }
 
-/** What makes top-ups unsafe: money that goes nowhere, and webhooks that anybody could sign. */
+/** What makes top-ups unsafe: money that goes nowhere, and webhooks that any sender could sign. */
 export function topUpFaults(values: Record<string, unknown>): Fault[] {
   const faults: Fault[] = []
   const iban = values.BANK_TRANSFER_IBAN

@@ -94,5 +94,10 @@ export function formatRelative(iso: string, nowMs = Date.now()): string {
 /** A tool that runs at the provider, by its name: `web_search` as `Web search`. */
 export function toolLabel(name: string): string {
   const words = name.replaceAll('_', ' ')
-  return words.charAt(0).toUpperCase() + words.slice(1)
+  return capitalise(words)
+}
+
+/** With its first letter in upper case. */
+export function capitalise(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1)
 }

@@ -6,7 +6,7 @@ import { queryClient } from './query'
 /** The key under which the signed-in person is cached. */
 export const VIEWER_KEY = ['viewer'] as const
 
-/** The signed-in person; `null` where nobody is. */
+/** The signed-in person; `null` where none is. */
 export function useViewer() {
   return useQuery({
     queryKey: VIEWER_KEY,

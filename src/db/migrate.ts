@@ -124,7 +124,7 @@ type MigrateOptions = {
 /** What a database says of a migration that it has. */
 type Applied = Pick<Migration, 'id' | 'name'> & {
   digest: string
-  /** The newest migration that a gateway has to know to work with the schema after this one; null where nobody has said. */
+  /** The newest migration that a gateway has to know to work with the schema after this one; null where none is stated. */
   requires: number | null
 }
 

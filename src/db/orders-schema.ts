@@ -1,7 +1,7 @@
 /** The tables of orders and payments as TypeScript sees them; migrations/0004_orders.sql is what makes them. */
 import { bigint, index, integer, jsonb, pgTable, text, timestamp, unique } from 'drizzle-orm/pg-core'
 
-/** Where a bank transfer goes. `isExample`: nobody has configured it, and nothing must be paid to it. */
+/** Where a bank transfer goes. `isExample`: it was not configured, and nothing must be paid to it. */
 export type BankDetails = {
   beneficiary: string
   bank: string | null

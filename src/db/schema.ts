@@ -37,7 +37,7 @@ export const accounts = pgTable(
     requestsPerMinute: integer('requests_per_minute'),
     tokensPerMinute: bigint('tokens_per_minute', { mode: 'number' }),
     concurrency: integer('concurrency'),
-    /** How long stored answers are kept; 0 = none is, null = as long as the operator keeps anybody's. */
+    /** How long stored answers are kept; 0 = none is, null = as long as the operator keeps any. */
     storedResponseHours: integer('stored_response_hours'),
     balance: amount('balance_nano').notNull().default(nano(0)),
     spent: amount('spent_nano').notNull().default(nano(0)),

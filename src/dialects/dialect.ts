@@ -25,7 +25,7 @@ export type Dialect = Omit<Endpoint, 'credential'> & {
   readonly credential?: Endpoint['credential'] | undefined
   /** Authorizes each call; missing where a key does, or nothing has to. */
   readonly authorizer?: Authorizer
-  /** What the authorizer is made of that nobody is to see. */
+  /** What the authorizer is made of that no log may show. */
   readonly secrets?: readonly string[]
   /**
    * What is sent in place of the format's own `body`, of which nothing is changed; left out where that is sent. `headers` are what the

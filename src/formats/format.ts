@@ -75,7 +75,7 @@ export type AnswerContext = {
 
 /** In what the events of one stream differ, beside their texts, without meaning anything else. */
 export type RunningFields = {
-  /** Strings of an event that nobody reads. */
+  /** Strings of an event that are not read. */
   padding: readonly string[]
   /** Whole numbers of an event that only count the events. */
   numbering?: readonly string[]

@@ -151,7 +151,7 @@ const KEY_CHARS = 40
  */
 export const CACHE_KEY_QUIRK = 'account-cache-key'
 
-/** The provider's name for what an account calls `given`, stable and nobody else's; undefined where none is to be sent. */
+/** The provider's name for what an account calls `given`, stable and no other account's; undefined where none is to be sent. */
 export function cacheKeyOf(
   { accountId, quirks }: { accountId: string; quirks: ReadonlySet<string> },
   given: string | undefined,

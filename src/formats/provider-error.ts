@@ -1,7 +1,7 @@
 /**
  * Gives what a provider of any format says went wrong its reason. Statuses and words mean the same in every format,
  * because what stands behind an address is often another vendor's server: so every format's decoder asks here, and
- * nobody else reads the words.
+ * no other file reads the words.
  */
 import type { ProviderError, ProviderErrorReason } from '@/chat/provider-error'
 
@@ -14,7 +14,7 @@ export const CREDENTIALS_CODE =
 /** Sentences that mean the same where no code does; only as the first words, since a provider may quote the request. */
 const REFUSES_CREDENTIALS =
   /^(?:(?:incorrect |invalid )?api[ _]key (?:not valid|invalid|expired|is invalid|provided|not found)|your api key does not have permission|your credit balance is too low|insufficient balance|method doesn.t allow unregistered callers)/i
-/** Statuses whose meaning such words decide; under others they would be somebody's prose. */
+/** Statuses whose meaning such words decide; under others they would be prose. */
 const CREDENTIALS_STATUSES: ReadonlySet<number> = new Set([400, 402, 403, 429])
 
 /** A code that says by itself that the prompt is too long, whatever status it comes with. */

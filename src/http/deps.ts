@@ -60,7 +60,7 @@ export type HttpDeps = ChatDeps &
     exposition(): Promise<string>
     /** Undefined where no spans and no metrics are exported. */
     tracing?: Tracing | undefined
-    /** Who may read the metrics: everybody, nobody, or callers with the token. */
+    /** Which callers may read the metrics: all, none, or those with the token. */
     metricsAccess: 'open' | 'closed' | { token: string }
     /** True from the first SIGTERM on: requests are served, but readiness fails. */
     isLeaving(): boolean

@@ -6,7 +6,7 @@
 /** On every answer. */
 export const NO_SNIFFING = { 'x-content-type-options': 'nosniff' } as const
 
-/** For everything that answers alike to everybody who has a key or needs none. Never with credentials. */
+/** For everything that answers alike to all callers with a key, or that needs none. Never with credentials. */
 export const OPEN_TO_PAGES = { 'access-control-allow-origin': '*' } as const
 
 const PREFLIGHT_SECONDS = 7_200

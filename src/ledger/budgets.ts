@@ -23,7 +23,7 @@ export type BudgetSnapshot = {
   days: (readonly [day: number, cost: number])[]
 }
 
-/** All budgets of an account, and which member each of its keys belongs to; '' for nobody. */
+/** All budgets of an account, and which member each of its keys belongs to; '' for none. */
 export type AccountBudgets = { scopes: BudgetSnapshot[]; owners: Record<string, string> }
 
 const MS_PER_DAY = 86_400_000

@@ -14,7 +14,7 @@ const NO_FIELDS = {
   flags: '',
   record: '',
 }
-/** `member` is there only of an account that had budgets; empty where the key was nobody's. */
+/** `member` is there only of an account that had budgets; empty where the key had no member. */
 export type StoredFields = typeof NO_FIELDS & { member?: string | undefined }
 
 /** Reads an entry: `fields` are its names and values in turn. */

@@ -209,7 +209,7 @@ export interface LedgerHistory {
   knownRecordIds(recordIds: string[]): Promise<string[]>
   /** Which of these holds have been settled by their owner: charged in full, whatever the store says of their expiry. */
   settledHoldIds(holdIds: string[]): Promise<string[]>
-  /** Whether this entry was committed; `undecided` while somebody changes the account; `absent` is for ever. */
+  /** Whether this entry was committed; `undecided` while the account is being changed; `absent` is for ever. */
   entryState(accountId: string, entryId: string): Promise<'recorded' | 'absent' | 'undecided'>
   /** All account ids in batches, for a rebuild. */
   accountIds(afterId: string, limit: number): Promise<string[]>

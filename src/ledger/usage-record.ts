@@ -25,7 +25,7 @@ export const BILLING_RULES = [
 ] as const
 export type BillingRule = (typeof BILLING_RULES)[number]
 
-/** HTTP's unofficial status of a request whose client went away; only ever recorded, never read by anybody. */
+/** HTTP's unofficial status of a request whose client went away; only ever recorded. */
 export const CLIENT_CLOSED_STATUS = 499
 /** The lowest HTTP status that is not a success. */
 export const FIRST_FAILED_STATUS = 400
@@ -132,7 +132,7 @@ export type UsageRecord = {
   /** The store's clock when it happened, milliseconds since 1970. */
   atMs: number
   flags: RecordFlag[]
-  /** The member whose key it was, '' for nobody's; of an account that had no budgets, known once it is booked. */
+  /** The member whose key it was, '' for none; of an account that had no budgets, known once it is booked. */
   memberId?: string | undefined
   facts: RequestFacts
 }
@@ -218,7 +218,7 @@ function hangUpRule({ kind, cost }: Pick<RecordEnvelope, 'kind' | 'cost'>): Bill
 
 /**
  * Writes facts as the scripts store them, as a list where they are `compactFor` a hold. A number that JSON cannot hold, or tokens that
- * nobody can count, are a bug of the caller, and end here before they make a record that the history refuses.
+ * cannot be counted, are a bug of the caller, and end here before they make a record that the history refuses.
  */
 export function factsText(facts: RequestFacts, compactFor?: string): string {
   const { status, attempts, startedAtMs, durationMs, firstTokenMs, usage } = facts

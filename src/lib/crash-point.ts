@@ -1,4 +1,4 @@
-/** Moments at which a fault test may have the process die, to prove that any of them can be the last without harm to anybody. */
+/** Moments at which a fault test may have the process die, to prove that any of them can be the last without harm. */
 
 /** Passes a named moment. Does nothing unless the process was started to die there. */
 export type CrashPoint = (name: string) => void

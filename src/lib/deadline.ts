@@ -1,5 +1,5 @@
 /**
- * Waiting for something for so long and no longer, wherever a server that hangs must not make anybody else hang. Time in
+ * Waiting for something for so long and no longer, wherever a server that hangs must not make its callers hang. Time in
  * which this process itself stood still is not counted against the server, whose reply may lie unread in a socket, or whose
  * question unsent.
  */
@@ -56,7 +56,7 @@ function startAlarm(timeoutMs: number, ring: () => void): () => void {
 
 /**
  * Settles as `work` does, or after `timeoutMs` as `onLate` does: what lateness means, a value or an error, is its caller's
- * to say. Work that loses runs on, and what becomes of it is nobody's concern: work that can be cancelled is better
+ * to say. Work that loses runs on, and what becomes of it is not looked at: work that can be cancelled is better
  * cancelled by `onLate`. Leaves no timer behind.
  */
 export function withDeadline<T, L>(

@@ -21,7 +21,7 @@ const RETRY_MS = 10
 const MAX_EXIT_RETRIES = 20
 /** … and a write that has been under way for this long tells that it does. */
 const STALLED_MS = 1_000
-/** How long a process that exits gives a write that is under way in another thread, which nobody can ask whether it is done. */
+/** How long a process that exits gives a write that is under way in another thread, whose end cannot be asked for. */
 const IN_FLIGHT_MS = 250
 
 /** Creates a writer to a file descriptor, standard output unless told otherwise. */
@@ -51,7 +51,7 @@ export function createLogWriter(descriptor = STDOUT): LogWriter {
     return queuedChars >= BATCH_CHARS || (waiting.length > 0 && queued.length > 0)
   }
 
-  /** Writes now, and goes on for as long as a full batch, or somebody, is waiting. */
+  /** Writes now, and goes on for as long as a full batch, or a caller, is waiting. */
   function pump(): void {
     clearTimeout(timer)
     timer = undefined

@@ -21,7 +21,7 @@ export type SharedResource = {
 
 const MIB = 1024 * 1024
 
-/** By a short name. A resource that is shared has a row here, or nobody has thought of who owns it. */
+/** By a short name. A resource that is shared has a row here, or no limit was decided on. */
 export const SHARED = {
   freeAnswers: {
     resource: 'Free answers: token counts, `/v1/route`, `/v1/usage`, `/v1/feedback`, stored responses',

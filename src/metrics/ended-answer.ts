@@ -1,4 +1,4 @@
-/** How an answer ended, as one event: made once, and told to everybody who counts, writes down or traces answers. */
+/** How an answer ended, as one event: made once, and given to all that count, log or trace answers. */
 import type { FormatName } from '@/chat/format-name'
 import type { FinishKind } from '@/chat/response'
 import type { Usage } from '@/chat/usage'
@@ -51,7 +51,7 @@ export function tellEnded(
   }
 }
 
-/** Writes the line of an answer, and an alarm where its provider may be charging for something that nobody pays us for. */
+/** Writes the line of an answer, and an alarm where its provider may be charging for something that is not paid for here. */
 function logEnded(logger: Pick<Logger, 'infoOwn' | 'error'>, answer: EndedAnswer): void {
   const { line, model, provider, ending, status, attempts, charge, providerCost, counts } = answer
   const { unknownUsage: classes, firstTokenMs, durationMs, routeReason } = answer

@@ -158,7 +158,7 @@ export const GAUGE_RULES: Readonly<Record<string, GaugeRule>> = {
   process_max_fds: 'each',
 }
 
-/** The rule of the gauge `name`. One that nobody has decided on is shown of each process: nothing is lost, and nothing added up wrongly. */
+/** The rule of the gauge `name`. One without a rule is shown of each process: nothing is lost, and nothing added up wrongly. */
 function gaugeRule(name: string): GaugeRule {
   return GAUGE_RULES[name] ?? 'each'
 }

@@ -1,4 +1,4 @@
-/** How long each account's answers are kept: as the account has chosen, and never longer than the operator keeps anybody's. */
+/** How long each account's answers are kept: as the account has chosen, and never longer than the operator keeps any. */
 import { eq } from 'drizzle-orm'
 import type { Database } from '@/db/client'
 import { withDatabaseDeadline } from '@/db/deadline'

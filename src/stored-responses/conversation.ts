@@ -258,7 +258,7 @@ function unknownItem(id: string, index: number): GatewayError {
   return new GatewayError('not_found', message, { param: `input[${index}].id`, code: 'item_not_found' })
 }
 
-/** What the caller builds on is not there, or is somebody else's. OpenAI blames the request: 400, unlike for an id in the path. */
+/** What the caller builds on is not there, or is another account's. OpenAI blames the request: 400, unlike for an id in the path. */
 export function unknownPrevious(id: string): GatewayError {
   const message = `Previous response with id '${id.slice(0, MAX_SHOWN_CHARS)}' not found.`
   return new GatewayError('invalid_request', message, {

@@ -11,7 +11,7 @@ export type CopyStore = {
   set(name: string, value: string, ttlSeconds: number): Promise<unknown>
   get(name: string): Promise<string | null>
   delete(name: string): Promise<unknown>
-  /** Whether its memory is wanted for what everybody pays by. Without I/O. */
+  /** Whether its memory is wanted for the ledger. Without I/O. */
   isCrowded(): boolean
 }
 
@@ -85,7 +85,7 @@ export function createCopies(store: CopyStore, nowMs: () => number, logger: Logg
         return true
       } catch (error) {
         logger.debug('stored_response_not_copied', { error })
-        // It may be there all the same, and nobody is to find what is said not to be stored.
+        // It may be there all the same, and what is said not to be stored must not be found.
         store.delete(copyName(accountId, id)).catch(() => undefined)
         return false
       }

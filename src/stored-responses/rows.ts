@@ -77,7 +77,7 @@ async function addToTotals(transaction: Transaction, fresh: readonly { accountId
   await transaction.insert(storedResponseTotals).values(rows).onConflictDoUpdate({ target: accountId, set })
 }
 
-/** One answer of the account that has not expired; undefined for one of anybody else. */
+/** One answer of the account that has not expired; undefined for one of another account. */
 export async function findRow({ db }: Database, accountId: string, id: string): Promise<StoredResponse | undefined> {
   const [row] = await db
     .select()

@@ -90,7 +90,7 @@ type Options = {
   copies: CopyStore
   clock: Clock
   logger: Logger
-  /** How long answers are kept at most; 0 = nothing is stored for anybody. */
+  /** How long answers are kept at most; 0 = nothing is stored. */
   maxHours: number
   /** What all answers of one account may take. */
   maxBytes: number

@@ -4,7 +4,7 @@ import { TRACE_STATE_HEADER, W3CTraceContextPropagator } from '@opentelemetry/co
 import type { TelemetrySettings } from '@/lib/telemetry/settings'
 
 export interface TraceContext {
-  /** What a caller's headers say; nothing where they are malformed, or where nobody wants to know. */
+  /** What a caller's headers say; nothing where they are malformed, or where tracing is off. */
   of(request: Request): Context
   /** The headers for a provider; undefined where it gets none. */
   for(span: Span): Record<string, string> | undefined

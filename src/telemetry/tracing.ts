@@ -1,6 +1,6 @@
 /**
  * What the gateway tells of each request's way, so that a trace can be made of it. Handed in like any dependency, undefined where
- * nobody wants traces; calls pass plain facts, by the id of the request, and no content.
+ * tracing is off; calls pass plain facts, by the id of the request, and no content.
  */
 import type { EmbeddingRequest } from '@/chat/embedding'
 import type { GatewayError } from '@/chat/error'

@@ -9,7 +9,7 @@ const OLD_MS = (ARCHIVE_MIN_AGE_DAYS - 1) * 86_400_000
 
 /**
  * `records` without those that an archived month has already, and without late charges of holds that one has as settled. Asks only where
- * there are old or late ones. Of a month whose records were dropped nobody can say what it had: the history refuses any record of it
+ * there are old or late ones. What a month had whose records were dropped is not known: the history refuses any record of it
  * (`usage_records_not_archived`), so that it becomes a dead letter for a person to look at.
  */
 export async function withoutArchived(

@@ -37,7 +37,7 @@ export function createFeedback(database: Database): Feedback {
   }
 }
 
-/** Deletes ratings that nobody can change any more. */
+/** Deletes ratings that cannot be changed any more. */
 export async function forgetOldFeedback({ db }: Database): Promise<void> {
   await db.delete(feedback).where(lt(feedback.ratedAt, sql`now() - ${FEEDBACK_DAYS} * interval '1 day'`))
 }

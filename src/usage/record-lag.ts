@@ -1,6 +1,6 @@
 /**
  * How long the oldest usage record has been waiting for the history, as far as one flusher knows: from what it was told to expect,
- * from what it holds, and now and then from a look at what nobody carries. A look costs a command for each stream that is not
+ * from what it holds, and now and then from a look at what no gateway carries. A look costs a command for each stream that is not
  * empty, so an idle store is never asked.
  */
 import { appendedMs, type StreamEntry } from '@/ledger/records/record-streams'

@@ -24,7 +24,7 @@ type ReportSearch = ReportQuery & { accountId: string; madeBy?: string | undefin
 /** `cost` is nano-USD, exact. */
 export type UsageSums = { requests: number; errors: number; inputTokens: number; outputTokens: number; cost: number }
 
-/** `places`: where it stands, in the order of `by`; null where nothing was said, or nobody knows any more. */
+/** `places`: where it stands, in the order of `by`; null where nothing was said, or it is not known any more. */
 type ReportRow = UsageSums & { places: (string | null)[] }
 
 export type UsageReport = {

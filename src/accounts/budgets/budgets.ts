@@ -143,7 +143,7 @@ async function grantBudget(
 
 type Present = Partial<Record<BudgetWindow, StoredLimit>>
 
-/** The limits as they are, while nobody else changes any of the account; undefined where there is no such member, key or account. */
+/** The limits as they are, while no other transaction changes any of the account; undefined where there is no such member, key or account. */
 async function lockBudgets(transaction: Transaction, of: BudgetOf): Promise<Present | undefined> {
   const { accountId, scope, scopeId } = of
   if (!(await lockAccount(transaction, accountId)) || !(await isThere(transaction, of))) return undefined

@@ -25,7 +25,7 @@ export type Template<Facts> = {
 
 const MAX_NAME_CHARS = 80
 
-/** What somebody calls themselves or something, in which no program that shows a mail finds an address to click on. */
+/** What people call themselves or something, in which no program that shows a mail finds an address to click on. */
 export function withoutLinks(name: string): string {
   const text = name.replace(/[/:@<>\\]/g, ' ').replace(/\.(?=\S)/g, '. ')
   return text.replace(/\s+/g, ' ').trim().slice(0, MAX_NAME_CHARS)

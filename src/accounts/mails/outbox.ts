@@ -8,7 +8,7 @@ import { seal } from './seal'
 import { lifeOf, type NewMail } from './templates'
 
 type WriteOptions = {
-  /** What the mail tells of: nobody gets a second one of the same. Left out, it is an event of its own. */
+  /** What the mail tells of: no recipient gets a second one of the same. Left out, it is an event of its own. */
   eventId?: string
   sealedToken?: string
   /** Where the request was sent that it comes of. */
@@ -35,7 +35,7 @@ export async function writeMails(
 /** What tokens of mails are sealed for. */
 export const MAIL_TOKEN = 'mail token'
 
-/** Mails that somebody waits for: with a link, and sent at once. */
+/** Mails that a person waits for: with a link, and sent at once. */
 export interface MailDesk {
   /** Writes a mail whose link ends in `token`, which is kept encrypted until it is sent. */
   post(

@@ -6,7 +6,7 @@ import type { Block, MailContent } from './content'
 export type RenderedMail = { subject: string; text: string; html: string; link: string | undefined }
 
 type Surroundings = {
-  /** What links begin with: the address of the service, without a trailing slash. Undefined where nobody has said it. */
+  /** What links begin with: the address of the service, without a trailing slash. Undefined where it is not configured. */
   baseUrl: string | undefined
   /** The name of the service. */
   service: string
@@ -76,7 +76,7 @@ function blockAsHtml(block: Block, surroundings: Surroundings): string {
     : `<table class="list"><caption>${escapeHtml(block.caption)}</caption>${rows.join('')}</table>`
 }
 
-/** A header and a paragraph are one line each, whatever somebody has put into a name. */
+/** A header and a paragraph are one line each, whatever stands in a name. */
 function oneLine(text: string): string {
   return text.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ')
 }

@@ -21,7 +21,7 @@ type Digest = Period & {
   models: FactRows
   keys: FactRows
   members: FactRows
-  /** '' for whoever may not see it. */
+  /** '' for recipients who may not see it. */
   credit: string
   /** yyyy-mm-dd at the pace of the last seven days; '' where nothing was spent in them. */
   lastsUntil: string
@@ -84,7 +84,7 @@ function usageExport(kind: ScheduledKind): Template<Period> {
   }
 }
 
-/** Models are called what the operator calls them; keys and members what somebody calls them. */
+/** Models are called what the operator calls them; keys and members what customers call them. */
 function named(rows: FactRows): FactRows {
   return rows.map(([name, value]) => [withoutLinks(name), value])
 }

@@ -32,7 +32,7 @@ type MailWorkerDeps = {
 }
 
 export interface MailWorker extends BackgroundWorker {
-  /** A mail was written that somebody waits for. */
+  /** A mail was written that a person waits for. */
   hurry(): void
   /** How many mails waited when this process last looked, and for how long the oldest of them had, in seconds. */
   waiting(): { mails: number; seconds: number }
@@ -137,7 +137,7 @@ async function send(deps: MailWorkerDeps, transport: MailTransport, mail: Claime
   return transport.send({ id, to, ...rendered, unsubscribeUrl: optional?.unsubscribeUrl })
 }
 
-/** Undefined for mails that nobody can turn off; without a link where no address is known. */
+/** Undefined for mails that cannot be turned off; without a link where no address is known. */
 async function wayOutOf(
   { secret }: MailWorkerDeps,
   { recipient: email, kind: mailKind, facts }: ClaimedMail,
@@ -173,7 +173,7 @@ async function note(
     await query`INSERT INTO refused_mail_addresses (email, reason) VALUES (${recipient}, ${reason}) ON CONFLICT DO NOTHING`
     return 'refused'
   }
-  // A mail that nobody can turn off was taken: there is a mailbox again.
+  // A mail that cannot be turned off was taken: there is a mailbox again.
   if (state === 'sent') await query`DELETE FROM refused_mail_addresses WHERE email = ${recipient}`
   return state
 }
@@ -187,7 +187,7 @@ async function lookAndClean({ sql: query }: Database): Promise<{ mails: number; 
   return row ?? { mails: 0, seconds: 0 }
 }
 
-/** Servers like to name the address that they refuse; nobody's is to be in the log. */
+/** Servers like to name the address that they refuse; none is to be in the log. */
 function withoutAddresses(reason: string): string {
   return reason.replace(/\S+@\S+/g, '…')
 }

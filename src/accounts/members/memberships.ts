@@ -11,7 +11,7 @@ import { seesAllUsage } from './permissions'
 /** An account of a person, as they are shown it. */
 export type OwnAccount = { accountId: string; name: string; kind: AccountKind; role: AccountRole }
 
-/** A person may be a member of so many accounts that are listed; nobody is of more. */
+/** A person may be a member of so many accounts that are listed; no person is of more. */
 const MAX_LISTED = 200
 const ID = /^[\w-]{1,100}$/
 

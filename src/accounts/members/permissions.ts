@@ -1,7 +1,7 @@
 /** What each role may do in an account: the one table that routes, pages and documents go by. */
 import type { AccountRole } from '@/db/auth-schema'
 
-/** Each permission, and who has it. Nobody is asked for a role anywhere else. */
+/** Each permission, and who has it. Roles are asked for nowhere else. */
 export const PERMISSIONS = {
   /** See usage, failed requests and keys: all of the account's, or only one's own where `usage.readAll` is missing. An account may show its developers all usage. */
   'usage.read': ['owner', 'admin', 'developer', 'billing', 'viewer'],

@@ -31,7 +31,7 @@ export async function readScheduled(
   return Object.fromEntries(SCHEDULED_KINDS.map((kind) => [kind, asked.has(kind)])) as Record<ScheduledKind, boolean>
 }
 
-/** The first one is of the period that ends next. Of whoever is no member nothing is kept. */
+/** The first one is of the period that ends next. Of people who are no members nothing is kept. */
 async function schedule(
   { db }: Database,
   { accountId, email, kind, isWanted }: Omit<MailChoice, 'kind'> & { kind: ScheduledKind },

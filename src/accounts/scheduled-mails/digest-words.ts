@@ -15,7 +15,7 @@ const MAX_DAYS = 3650
 const MAX_PERCENT = 1000
 const CENT_DIGITS = 2
 
-/** `seesCredit`: whether whoever gets it may see what the account has. */
+/** `seesCredit`: whether the recipient may see what the account has. */
 export function digestWords(
   digest: UsageDigest,
   { unit }: Period,

@@ -103,7 +103,7 @@ async function record(
   return { kind: 'moved', transferId, credits: [debit, credit] }
 }
 
-/** Locks both accounts, and refuses whoever is not an owner of both: a change of roles waits for the same lock. */
+/** Locks both accounts, and refuses a person who is not an owner of both: a change of roles waits for the same lock. */
 async function lockBoth(
   transaction: Transaction,
   { fromAccountId, toAccountId, by }: NewTransfer,

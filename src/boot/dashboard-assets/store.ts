@@ -38,7 +38,7 @@ export async function writeBuild(folder: string, { page, docsPage, icon, files }
   await mkdir(parent, { recursive: true })
   const earlier = await readdir(parent)
   const draft = await mkdtemp(join(parent, 'draft-'))
-  // A container builds as root and serves as somebody else.
+  // A container builds as root and serves as another user.
   await chmod(draft, 0o755)
   for (const [name, asset] of files) {
     await Bun.write(join(draft, name), asset.body)

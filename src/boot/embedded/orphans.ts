@@ -37,7 +37,7 @@ async function readMatchingParent(
     const afterName = (await readFile(`${path}/stat`, 'utf8')).split(') ').at(-1) ?? ''
     return Number(afterName.split(' ')[1])
   } catch {
-    // The process ended meanwhile, or belongs to somebody whose files we could not touch either.
+    // The process ended meanwhile, or belongs to a user whose files could not be touched either.
     return undefined
   }
 }

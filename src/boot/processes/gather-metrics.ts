@@ -30,7 +30,7 @@ type Member = {
   isLate: boolean
 }
 
-/** Creates what gathers from nobody yet. */
+/** Creates what gathers from no process yet. */
 export function createGatheredMetrics(): GatheredMetrics {
   const merged = createMergedMetrics()
   /** By name; one that has ended stands here until another takes its place. */

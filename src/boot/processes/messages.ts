@@ -3,7 +3,7 @@
 /** From a process to its supervisor. Snapshots are texts of `PrometheusMetrics.snapshot`. */
 export type FromProcess =
   | { type: 'serves' }
-  /** Somebody asks this process for the metrics of all: wants an `exposition` with the same number. */
+  /** A scrape asks this process for the metrics of all: wants an `exposition` with the same number. */
   | { type: 'expose'; question: number }
   /** What the process has counted: it was asked to say so, or it ends. */
   | { type: 'counted'; snapshot: string }

@@ -1,4 +1,4 @@
-/** Loads OpenTelemetry where the settings name somebody to export to; elsewhere none of it is read from the disk. */
+/** Loads OpenTelemetry where the settings name a collector; elsewhere none of it is read from the disk. */
 import type { Catalog } from '@/catalog/types'
 import type { Config } from '@/config/config'
 import { PRODUCT } from '@/http/product'

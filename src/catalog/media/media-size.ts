@@ -18,7 +18,7 @@ export const COUNTED_TOKENS_MAX = 1_100_000
 const MAGIC_BYTES = 1_024
 const ZIP_MAGIC = 'PK\x03\x04'
 
-/** Of a picture, or what somebody sends as one. A file beyond `room` tokens is not looked into. Throws `invalid_request` for a file's id. */
+/** Of a picture, or what is sent as one. A file beyond `room` tokens is not looked into. Throws `invalid_request` for a file's id. */
 export function imageSize(source: MediaSource, room: number): MediaSize {
   const known = knownSource(source)
   const { mediaType } = known
@@ -27,7 +27,7 @@ export function imageSize(source: MediaSource, room: number): MediaSize {
   return { isPicture: true, mostTokens: IMAGE_TOKENS_MAX, usualTokens: IMAGE_TOKENS_USUAL, bodyChars }
 }
 
-/** Of a file: a PDF by its pages and text, text by its bytes, and what nobody here can see into by whatever a context holds. */
+/** Of a file: a PDF by its pages and text, text by its bytes, and what cannot be read here by whatever a context holds. */
 export function fileSize(source: MediaSource, room: number): MediaSize {
   const known = knownSource(source)
   const { mediaType = '' } = known

@@ -70,7 +70,7 @@ function streamTokens(bytes: Buffer, text: string, room: number): number | undef
     if (keyword === -1) return tokens
     const start = keyword + 'stream'.length + (matchAt(STREAM_START, text, keyword + 'stream'.length)?.[0].length ?? 0)
     const next = text.indexOf('stream', start)
-    // Whatever stands between two of these words belongs to one stream, or somebody has hidden one in another.
+    // Whatever stands between two of these words belongs to one stream, or one is hidden in another.
     if (next === -1 || text.endsWith('end', keyword) || !text.endsWith('end', next)) return undefined
     const filters = countMatches(text.slice(end, keyword), FLATE)
     const isPacked = isZlib(bytes, start)

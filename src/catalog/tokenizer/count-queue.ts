@@ -3,11 +3,11 @@
 import type { CountAnswer, CountQuestion } from '@/catalog/tokenizer-worker'
 import { SHARED } from '@/limits/shared-resources'
 
-/** Who wants a count, and whether anybody pays for the answer. */
+/** The account that wants a count, and whether its request is paid. */
 export type CountAsker = { accountId: string; isPaid: boolean }
 
 interface CountQueue {
-  /** The answer; undefined, at once, where too many wait, and where nobody is left to answer. */
+  /** The answer; undefined, at once, where too many wait, and where the thread has ended. */
   ask(texts: readonly string[], asker: CountAsker): Promise<CountAnswer | undefined>
   /** The question under way has its answer: the next one is put. */
   answered(answer: CountAnswer): void

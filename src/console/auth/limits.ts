@@ -42,7 +42,7 @@ export const mailsBy = (address: string, email: string): Limit => ({
   seconds: HOURS,
 })
 
-/** Mails to one person from addresses where they have not signed in: nobody's box is filled by strangers. */
+/** Mails to one person from addresses where they have not signed in: no mailbox is filled by strangers. */
 export const strangersMailsTo = (email: string): Limit => ({
   name: 'mail',
   subject: email.toLowerCase(),

@@ -160,7 +160,7 @@ async function isDeviceKnown({ throttle }: AuthParts, visitor: Visitor, email: s
   return device !== undefined && throttle.isRemembered('device', devicePairOf(device, email))
 }
 
-/** The first sign-in of all is no news to anybody. */
+/** The first sign-in of all is not reported. */
 async function tellOfNewDevice(
   transaction: Transaction,
   { request, address }: Visitor,

@@ -1,4 +1,4 @@
-/** Who sends a request to the flows of sign-in, before anybody knows who that is. */
+/** Who sends a request to the flows of sign-in, before it is known who that is. */
 
 export type Visitor = {
   request: Request

@@ -4,7 +4,7 @@ import { type Frame, formatSse } from '@/lib/streams/sse'
 type EventStreamOptions = {
   /** Starts the events: `send` writes one. Returns what stops them. */
   begin(send: (frame: Frame) => void): () => void
-  /** Whether the page may still listen. A rejection counts as yes: a store that is away signs nobody out. */
+  /** Whether the page may still listen. A rejection counts as yes: a store that is away ends no session. */
   isAllowed(): Promise<boolean>
   /** Ends the stream, e.g. the request's own. */
   signal: AbortSignal

@@ -48,7 +48,7 @@ export const IN_ACCOUNT = { accountId: Type.String({ description: 'An account th
 /**
  * A plugin to `use` in each group of dashboard routes. Its options for a route: `signedIn: true` hands `viewer` to the
  * handler or answers 401; `may: '<permission>'` is for routes below {@link ACCOUNT_PREFIX}: only with it has the viewer an account, which
- * is that of the path, where they are a member (404 otherwise) whose role allows it (403 otherwise); `administrator: true` does the same for administrators only, and answers 404 to everybody else,
+ * is that of the path, where they are a member (404 otherwise) whose role allows it (403 otherwise); `administrator: true` does the same for administrators only, and answers 404 to all others,
  * who need not know what there is, and 403 to an administrator without an authenticator app; `movesMoney: true` asks an
  * administrator for a fresh proof as well (403); `sameOrigin: true` is for routes that need no session. All of them refuse
  * requests that change something and were sent by another site's page (403). Nothing of a body is read before that.

@@ -11,7 +11,7 @@ import { exactly } from './wire'
 
 export type StoredResponseDeps = GuardDeps & {
   storedResponses: Pick<StoredResponses, 'standing'>
-  /** Changes how long the account's answers are kept; null = as long as the operator keeps anybody's. */
+  /** Changes how long the account's answers are kept; null = as long as the operator keeps any. */
   keepResponsesFor(accountId: string, hours: number | null, by: ChangedBy): Promise<void>
   trustedProxyHops: number
 }

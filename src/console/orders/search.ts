@@ -48,7 +48,7 @@ export async function searchPayments({ database }: OrdersDeps, search: PaymentSe
   return cutPage(rows, size, (row) => [row.receivedAt.getTime(), row.id], toPayment)
 }
 
-/** Reversals that moved no credit: of a payment that nobody knows, or that an administrator has to look at. Newest first. */
+/** Reversals that moved no credit: of an unknown payment, or that an administrator has to look at. Newest first. */
 export async function searchOpenReversals({ database }: OrdersDeps, page: PageRequest = {}): Promise<Page<Reversal>> {
   const size = pageSize(page)
   const rows = await database.db

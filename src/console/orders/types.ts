@@ -77,7 +77,7 @@ export type CancelOutcome =
   | { kind: 'not_found' }
   | { kind: 'not_pending'; order: Order }
 export type ClaimOutcome =
-  /** More often than anybody needs to. */
+  /** More often than is needed. */
   | { kind: 'too_many_claims'; limit: number }
   | { kind: 'claimed'; order: Order }
   | { kind: 'not_found' }
@@ -128,7 +128,7 @@ export type ReversalNotice = {
   note?: string
   actor: Actor
 }
-/** What a notice has come to, before anybody looked at the account. */
+/** What a notice has come to, before the account was looked at. */
 export type BookedReversal = { reversal: Reversal } & (
   | { kind: 'reversed' | 'reinstated'; order: Order }
   /** What it undoes is not here, or not credited, yet. */

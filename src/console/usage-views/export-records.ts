@@ -21,7 +21,7 @@ const PAGE_SIZE = 1_000
 type RecordFormat = { start: string; rowOf(record: ListedRecord): string }
 
 /**
- * The file's bytes. Nothing is read before somebody reads the stream. `onEnd` is called once: when the
+ * The file's bytes. Nothing is read before the stream is. `onEnd` is called once: when the
  * file has ended, with the failure where one ended it, when the client goes away, or when it has taken nothing for a minute, or `unreadMs`. A
  * failure in the middle breaks the stream off, so that the client sees that the file isn't whole.
  */

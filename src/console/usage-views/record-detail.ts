@@ -19,7 +19,7 @@ type RecordPart = { recordId: string; kind: UsageRecord['kind']; atMs: number; c
 export type RecordDetail = {
   /** The request as its last record knows it. */
   record: ListedRecord
-  /** Whose key it was; null for nobody's, and where that person is not known any more. */
+  /** Whose key it was; null for none, and where that person is not known any more. */
   memberName: string | null
   /** Oldest first; their sum is `cost`. */
   records: RecordPart[]

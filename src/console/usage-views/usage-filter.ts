@@ -1,4 +1,4 @@
-/** Which of an account's records somebody wants to see: the filter of the usage list, as conditions on the records. */
+/** Which of an account's records are wanted: the filter of the usage list, as conditions on the records. */
 import type { PendingQuery, Row, Sql } from 'postgres'
 import { type BillingRule, CLIENT_CLOSED_STATUS, FIRST_FAILED_STATUS, type RecordFlag } from '@/ledger/usage-record'
 

@@ -9,7 +9,7 @@ const CHOICE = 'mantine-color-scheme-value'
 /** By this class on the document, the library of the page turns dark. */
 const DARK_CLASS = 'dark-mode'
 
-/** What only the pages of the dashboard call: open to read, but in nobody's way. */
+/** What only the pages of the dashboard call: open to read, but last. */
 const COLLAPSED_TAGS = ['Dashboard', 'Administration']
 
 /** What is used of the library while it runs. */

@@ -9,7 +9,7 @@ import { ask } from '@/dialects/credentials/request-token'
 import { isJsonObject, type JsonObject, parseJson, textOf } from '@/lib/json'
 import type { AwsCredentials } from './signature'
 
-/** Where the credentials of a profile come from: it has them, or somebody else gives them out. */
+/** Where the credentials of a profile come from: it has them, or another source gives them out. */
 export type ProfileSource =
   | AwsCredentials
   | { roleArn: string; webIdentityTokenFile: string }
@@ -91,7 +91,7 @@ function readSections(lines: readonly string[]): Map<string, Map<string, string>
 const TIMEOUT_MS = 60_000
 const MAX_OUTPUT_CHARS = 65_536
 
-/** What somebody else has given out: not looked at yet. `atMs`: when, by their clock. */
+/** What another source has given out: not checked yet. `atMs`: when, by its clock. */
 type Given = { status: number; atMs: number; fields: unknown[] }
 
 /** What `command` prints. Of what it says of a failure nothing goes any further. */

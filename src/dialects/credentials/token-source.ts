@@ -2,7 +2,7 @@
  * Tokens that expire, for all calls that need them: asked for once, renewed before the old one ends, and never by two at a time.
  *
  * **fresh**: the token is given at once. **aging** (its last minutes): likewise, while one request for the next one runs in the
- * background. **none** (expired, or not asked for yet): everybody waits for one and the same request. Where requests fail, the next
+ * background. **none** (expired, or not asked for yet): all calls wait for one and the same request. Where requests fail, the next
  * one waits for a growing while; until then a valid token is used, and without one calls fail at once.
  */
 

@@ -6,7 +6,7 @@
  *     svc.<format>.<what it signs>.<value>
  *
  * The mark says whose it is and which block it belongs to: `reasoning` signs the very block, `call` the tool call right
- * after it, `text` the text right before it. Reasoning that nobody signed is marked too (`svc.unsigned`), because clients
+ * after it, `text` the text right before it. Unsigned reasoning is marked too (`svc.unsigned`), because clients
  * drop thinking without a signature, and some providers want it back. The API's own signatures are base64 and so hold no dot.
  */
 import { FORMAT_NAMES } from '@/chat/format-name'

@@ -51,7 +51,7 @@ function kindOf(tool: unknown): ServerToolKind | undefined {
   return tool.type === 'code_interpreter' && isOwnContainer(tool.container) ? CODE : undefined
 }
 
-/** Any other holds what somebody has put there before. */
+/** Any other holds what was put there before. */
 function isOwnContainer(container: JsonValue | undefined): boolean {
   if (!isJsonObject(container) || container.type !== 'auto') return false
   const { file_ids: files } = container

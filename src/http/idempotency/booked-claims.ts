@@ -1,6 +1,6 @@
 /**
  * Claims that outlast a store and a gateway that are lost together: while the store is not known to remember all that is still to be
- * remembered, nobody is given a key before the books were asked whether it was charged. A day after the store's last loss, and so
+ * remembered, no key is given out before the books were asked whether it was charged. A day after the store's last loss, and so
  * nearly always, they are not asked. What was neither booked nor kept by the store was never charged.
  */
 import { withDatabaseDeadline } from '@/db/deadline'

@@ -1,4 +1,4 @@
--- Drops kept answers to make room for a newer one. Their claims stay, as spent: nobody pays for one key twice.
+-- Drops kept answers to make room for a newer one. Their claims stay, as spent: no key is charged twice.
 --
 -- KEYS  1 the account's kept answers by the time they end, a sorted set · 2 how many bytes they have · then the claims
 -- ARGV  the digest of each claim's key

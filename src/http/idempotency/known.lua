@@ -1,4 +1,4 @@
--- Whether anybody has claimed an idempotency key.
+-- Whether an idempotency key is claimed.
 --
 -- KEYS  1 the claim, a hash
 -- Returns 1 or 0

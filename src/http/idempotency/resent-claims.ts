@@ -1,6 +1,6 @@
 /**
  * Claims that outlast a store that loses its last seconds: what this process has got lately is sent again when the store is back, as
- * settlements are. Until that is done, nobody claims a key here: they might get one that was charged in those seconds.
+ * settlements are. Until that is done, no key is claimed here: it might be one that was charged in those seconds.
  */
 import type { Clock } from '@/lib/clock'
 import { withDeadline } from '@/lib/deadline'

@@ -1,5 +1,5 @@
 /**
- * How much of the store kept answers and claimed keys may take: less, the fuller it is. What everybody pays by lies in the same memory,
+ * How much of the store kept answers and claimed keys may take: less, the fuller it is. The ledger lies in the same memory,
  * and is never to be crowded out by what one customer has kept.
  */
 

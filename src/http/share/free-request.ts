@@ -21,7 +21,7 @@ export type FreeRequest = {
 
 /**
  * Counts a free answer of the account. Throws before anything of the body is read where the account has had its share, the key is none
- * that may ask, or the body is large and nobody has credit for it.
+ * that may ask, or the body is large and the account has no credit for it.
  */
 export async function openFree(deps: HttpDeps, request: Request, payer: Payer): Promise<FreeRequest> {
   deps.unpaid.answer(payer)

@@ -74,7 +74,7 @@ export type AccountView = {
 
 export type ViewDeps = { redis: RedisClient; runner: ScriptRunner; history: LedgerHistory }
 
-/** What one client sends together, the store answers in one go, and everybody else waits for it. */
+/** What one client sends together, the store answers in one go, and all other clients wait for it. */
 const VIEWS_AT_ONCE = 5
 
 /**

@@ -11,7 +11,7 @@ export type StoreNames = {
   accounts: Map<string, Set<string>>
   /** Names of hold hashes, open ones and tombstones. */
   holds: string[]
-  /** Names in a shard where nobody would look for them. */
+  /** Names in a shard where no script looks for them. */
   violations: Violation[]
 }
 

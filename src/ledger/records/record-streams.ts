@@ -40,7 +40,7 @@ export interface RecordStreams {
   takeAbandoned(minIdleMs: number, limitPerShard: number): Promise<ReadResult>
   /** Acknowledges and deletes; entries of a shard that fails are delivered again. Returns what failed, if anything did. */
   acknowledge(entries: readonly StreamEntry[]): Promise<unknown>
-  /** Entries in all streams that answer: not yet acknowledged by anybody; and the names of those streams that have some. */
+  /** Entries in all streams that answer: not yet acknowledged; and the names of those streams that have some. */
   count(): Promise<{ records: number; streams: string[] }>
   /** When the oldest entry of these streams was appended, milliseconds since 1970 by the store's clock; undefined where none has one. */
   oldestMs(streams: readonly string[]): Promise<number | undefined>

@@ -7,7 +7,7 @@ import { parseRecordEnvelope, parseUsageRecord, type RecordEnvelope, type UsageR
 
 type StreamDeps = { redis: RedisClient; runner: ScriptRunner }
 
-/** A page is written out in one go, and everybody else in the store waits for it. */
+/** A page is written out in one go, and all other calls of the store wait for it. */
 const PAGE_SIZE = 200
 
 /** Reads a shard's stream from end to end: every record that is not acknowledged by the history. */

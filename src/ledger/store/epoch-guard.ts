@@ -205,7 +205,7 @@ export function addressOf(node: Redis): string {
   return `${node.options.host}:${node.options.port}`
 }
 
-/** Asks the cluster who serves what: after a failover nobody else would, where nothing is sent before the verification. */
+/** Asks the cluster which node serves what: after a failover no other call would, where nothing is sent before the verification. */
 async function refreshOwners(cluster: Cluster): Promise<void> {
   const refreshed = Promise.withResolvers<void>()
   cluster.refreshSlotsCache(() => refreshed.resolve())

@@ -59,7 +59,7 @@ export const holdPrefix = (accountId: string): string => `{l${shardOf(accountId)
 export const holdName = (accountId: string, holdId: string): string => holdPrefix(accountId) + checkedId(holdId)
 /** The account's latest usage records. Carries no money. */
 export const recentName = (accountId: string): string => `{l${shardOf(accountId)}}:recent:${checkedId(accountId)}`
-/** What the shard has loaded: each account by its id, each key as `accountId:keyId`. So nobody has to search for them. */
+/** What the shard has loaded: each account by its id, each key as `accountId:keyId`. So they need not be searched for. */
 export const loadedName = (shard: number): string => `{l${shard}}:loaded`
 /** All budgets of an account: those of itself, its members and its keys. There only where it has some. */
 export const budgetsName = (accountId: string): string => `{l${shardOf(accountId)}}:budgets:${checkedId(accountId)}`

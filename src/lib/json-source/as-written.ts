@@ -88,7 +88,7 @@ type Place = {
 /**
  * Keeps how `text`, of which `value` was parsed, writes its numbers. What {@link asWritten} gives from then on has the numbers
  * that `value` has, digit by digit, so that what is read is what is relayed, whatever the text repeats. Linear in its length.
- * `isNeeded` where somebody has looked through the text already.
+ * `isNeeded` where the text was looked through already.
  */
 export function rememberNumbers(value: JsonValue | undefined, text: string, isNeeded = losesNumbers(text)): void {
   if (isNeeded && typeof value === 'object' && value !== null) walkOn(walkOf(value, text), text.length, twinAt)

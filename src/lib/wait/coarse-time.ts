@@ -11,7 +11,7 @@ export interface Timed {
 const TICK_MS = 50
 /** A look that is later than this tells that the event loop stood still: that time counts against no target. */
 const STALL_MS = 20
-/** A timer that has not come for so long is started anew: somebody's simulated time may have ended with it. */
+/** A timer that has not come for so long is started anew: a test's simulated time may have ended with it. */
 const LOST_MS = 250
 
 const watched = new Set<Timed>()

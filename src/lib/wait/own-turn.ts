@@ -5,14 +5,14 @@ export const OWN_TURN_BYTES = 256 * 1024
 
 let last: Promise<unknown> = Promise.resolve()
 
-/** Resolves in a turn in which nobody else's does, in the order in which they were asked for. */
+/** Resolves in a turn in which no other does, in the order in which they were asked for. */
 export function ownTurn(): Promise<void> {
   const turn = last.then(() => new Promise<void>((resolve) => setImmediate(resolve)))
   last = turn
   return turn
 }
 
-/** A turn of its own for a step that takes so many bytes; undefined where that is little, and nobody waits. */
+/** A turn of its own for a step that takes so many bytes; undefined where that is little, and no wait is needed. */
 export function turnFor(bytes: number): Promise<void> | undefined {
   return bytes > OWN_TURN_BYTES ? ownTurn() : undefined
 }

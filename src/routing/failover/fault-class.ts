@@ -11,7 +11,7 @@ export type AttemptFault =
 
 /**
  * `transient` may be gone in a moment; `timeout` likewise, but has cost its time; `rate-limited` the key has to rest; `over-limit` this request is more than the key's limits allow at all;
- * `credentials` the key is no good; `forbidden` the key or the request is refused, nobody knows which; `target` this upstream does not know the model; `model` the request is more than this
+ * `credentials` the key is no good; `forbidden` the key or the request is refused, unknown which; `target` this upstream does not know the model; `model` the request is more than this
  * model can take; `filtered` a filter of this provider refused what the request says; `request` every model would refuse it.
  */
 export const FAULT_CLASSES = [

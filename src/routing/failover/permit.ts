@@ -135,7 +135,7 @@ class IssuedPermit {
     return milliseconds
   }
 
-  /** Nobody waits for its content any more, and that says nothing about the target: the client left. */
+  /** Its content is not awaited any more, and that says nothing about the target: the client left. */
   abandoned(): void {
     if (!this.decide('over')) return
     this.release(this.elapsedMs())

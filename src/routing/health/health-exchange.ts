@@ -64,7 +64,7 @@ export function createHealthExchange(options: ExchangeOptions): HealthExchange {
   const { run, gatewayId, addressOf, logger } = options
   const { intervalMs = READ_INTERVAL_MS, idleIntervalMs = IDLE_INTERVAL_MS } = options
   let isReachable = true
-  /** Whether somebody has asked since the last read, which began then. */
+  /** Whether a caller has asked since the last read, which began then. */
   let isAsked = false
   let readAtMs = Number.NEGATIVE_INFINITY
   let tell: (notes: HealthNote[]) => void = () => undefined

@@ -6,7 +6,7 @@ import { providerKeyId } from './target-id'
 /** Hexadecimal digits of a digest that fit into a number exactly. */
 const LOT_DIGITS = 12
 
-/** The key of a conversation, by weight: each key draws a lot, so that changed keys move nobody else's. */
+/** The key of a conversation, by weight: each key draws a lot, so that changed keys move no other conversation. */
 export function keyOf(provider: Provider, keys: readonly ProviderKey[], conversation: string): ProviderKey | undefined {
   let [best, shortest]: [ProviderKey | undefined, number] = [undefined, Number.POSITIVE_INFINITY]
   for (const key of keys) {

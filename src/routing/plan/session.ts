@@ -78,7 +78,7 @@ function outlineOf({ texts, place }: UserTurn): string {
   return `${place} ${chars} ${text}`
 }
 
-/** A digest, because a name is whatever a client sends, and nobody may read in a shared store what was said. */
+/** A digest, because a name is whatever a client sends, and a shared store must not show what was said. */
 function digestOf(parts: readonly string[]): string {
   return sha256Hex(parts.join('\n')).slice(0, DIGEST_CHARS)
 }

@@ -57,7 +57,7 @@ async function moveOnce<Outcome extends { kind: string; isKept?: boolean }>(
   return outcome
 }
 
-/** Notes what is withheld. How that ends is known after the transaction, and nobody decides it before. */
+/** Notes what is withheld. How that ends is known after the transaction, and is not decided before. */
 function ledgerWithin(ledger: Ledger, withheld: Withheld[]): Ledger {
   return {
     ...ledger,

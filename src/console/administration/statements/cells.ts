@@ -6,7 +6,7 @@
 type AmountsResult =
   /** In cents of the statement's currency; negative for money that left. `undefined`: that text is no amount. */
   | { kind: 'read'; cents: (number | undefined)[] }
-  /** `1,50` and `1.50` in one column: nobody can tell what `1,500` means there. */
+  /** `1,50` and `1.50` in one column: what `1,500` means there is unknown. */
   | { kind: 'mixed_decimal_signs' }
 
 /** The largest amount of a line: far above any order, far below what a number counts exactly. */

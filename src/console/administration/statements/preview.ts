@@ -20,7 +20,7 @@ export type PreviewOutcome =
 /** Rows of one INSERT stay far below the protocol's limit of parameters. */
 const INSERT_BATCH = 1000
 
-/** Reads and judges a statement. Only the preview itself is stored; those of yesterday that nobody committed are cleared away. */
+/** Reads and judges a statement. Only the preview itself is stored; those of yesterday that were not committed are cleared away. */
 export async function previewStatement(
   deps: OrdersDeps,
   administrator: Administrator,

@@ -1,4 +1,4 @@
-/** What every step of archiving works with: who may do it, one at a time, and locks that are given up before anybody waits for long. */
+/** What every step of archiving works with: who may do it, one at a time, and locks that are given up before others wait for long. */
 import { sql } from 'drizzle-orm'
 import type { ChangedBy } from '@/accounts/audit'
 import { BRIEF_LOCK_MS } from '@/db/brief-locks'

@@ -1,4 +1,4 @@
-/** Everything that only administrators may do, behind one prefix; to everybody else none of it exists (404). */
+/** Everything that only administrators may do, behind one prefix; to all others none of it exists (404). */
 import { Elysia } from 'elysia'
 import { adminAccountHistoryRoutes } from './account-history-routes'
 import { adminAccountRoutes } from './account-routes'

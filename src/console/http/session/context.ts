@@ -30,7 +30,7 @@ export const DONE_BODY = { done: true } as const
 const warnedAtMs = new WeakMap<AuthParts, number>()
 const WARNING_INTERVAL_MS = 3_600_000
 
-/** Somebody makes the header up, or a proxy is in front and all of its clients count as one address: an operator has to know. */
+/** A client makes the header up, or a proxy is in front and all of its clients count as one address: an operator has to know. */
 function warnOfProxy(parts: AuthParts): void {
   const nowMs = performance.now()
   if (nowMs - (warnedAtMs.get(parts) ?? Number.NEGATIVE_INFINITY) < WARNING_INTERVAL_MS) return

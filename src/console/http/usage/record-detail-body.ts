@@ -78,7 +78,7 @@ export function toRecordDetailBody(detail: RecordDetail): Static<typeof RecordDe
   }
 }
 
-/** The lines of its page; what nobody has said has none. */
+/** The lines of its page; what was not said has none. */
 function factsOf(record: ListedRecord) {
   const told = tellRecord(record)
   return SEEN_COLUMNS.flatMap(({ property, seen: { label }, kind }) => {

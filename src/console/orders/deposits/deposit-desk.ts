@@ -22,7 +22,7 @@ export type DepositOutcome =
   | { kind: 'malformed' }
   /** True, and not about money that has arrived. */
   | { kind: 'ignored' }
-  /** True, and nobody knows whether it is. */
+  /** Signed, of a type that is not known. */
   | { kind: 'unknown'; type: string }
   | ConfirmOutcome
   | ReverseOutcome

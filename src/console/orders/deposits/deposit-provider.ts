@@ -8,7 +8,7 @@ export type DepositOrder = {
   amountCents: number
   currency: 'USD'
   expiresAt: Date
-  /** Where the customer goes afterwards; undefined where nobody waits for them. */
+  /** Where the customer goes afterwards; undefined where no page waits for them. */
   returnUrl: string | undefined
 }
 

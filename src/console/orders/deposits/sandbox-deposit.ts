@@ -71,7 +71,7 @@ function toPayment({ orderId, reference, amountCents, currency, expiresAt, retur
   }
 }
 
-/** An account number that looks like one and belongs to nobody. */
+/** An account number that looks like one and belongs to no bank. */
 function accountOf({ paymentId }: SandboxPayment): string {
   const digits = BigInt(`0x${sha256Hex(paymentId).slice(0, 16)}`)
     .toString()

@@ -104,7 +104,7 @@ async function noteWaiting(
   await appendEvent(transaction, order, { event, actor, now: new Date(clock.now()) })
 }
 
-/** It moves no credit: somebody has to look, and nobody watches a list. */
+/** It moves no credit: an administrator has to look, and is told by mail. */
 async function tellAdministrators(
   transaction: Transaction,
   { id, kind, amountCents, currency, undoes, orderId }: ReversalRow,

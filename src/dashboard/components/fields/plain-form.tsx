@@ -21,6 +21,14 @@ type PlainFormProps = {
   children: ReactNode
 }
 
+/** A form of settings: its button works once something is different. */
+export function SettingsForm({
+  form,
+  ...props
+}: Pick<PlainFormProps, 'submission' | 'action' | 'children'> & { form: { isDirty(): boolean } }) {
+  return <PlainForm button={{ variant: 'default', disabled: !form.isDirty() }} maw={FORM_WIDTH} {...props} />
+}
+
 export function PlainForm({ submission, action, button, lead, remedy, maw, children }: PlainFormProps) {
   const send = (
     <Button type="submit" loading={submission.isRunning} {...button}>

@@ -1,5 +1,5 @@
 /** A table of things of one kind, described by its columns. */
-import { Table, type TableProps, type TableTdProps } from '@mantine/core'
+import { Table, type TableProps, type TableTdProps, type TableThProps, VisuallyHidden } from '@mantine/core'
 import type { Key, ReactNode } from 'react'
 
 /** What its cells look like goes for all of them; the head takes alignment, width and visibility from it. */
@@ -7,6 +7,9 @@ type Column<Item> = Pick<TableTdProps, 'className' | 'maw' | 'miw' | 'style' | '
   title: string
   cell(item: Item): ReactNode
 }
+
+/** The head of a column; `isHidden` is for screen readers alone. */
+type Head = Pick<TableThProps, 'ta' | 'visibleFrom' | 'w'> & { title: string; isHidden?: boolean }
 
 /** How a column of figures looks. */
 export const FIGURES = { ta: 'right', className: 'figures' } as const
@@ -23,18 +26,25 @@ type DataTableProps<Item> = Omit<TableProps, 'children'> & {
   rowStyle?(item: Item): TableTdProps['style']
 }
 
+/** The heads of a table whose rows are not alike. */
+export function Heads({ columns }: { columns: readonly Head[] }) {
+  return (
+    <Table.Thead>
+      <Table.Tr>
+        {columns.map(({ title, isHidden, ta, visibleFrom, w }) => (
+          <Table.Th key={title} scope="col" ta={ta} visibleFrom={visibleFrom} w={w}>
+            {isHidden ? <VisuallyHidden>{title}</VisuallyHidden> : title}
+          </Table.Th>
+        ))}
+      </Table.Tr>
+    </Table.Thead>
+  )
+}
+
 export function DataTable<Item>({ items, keyOf, columns, minWidth, rowStyle, ...look }: DataTableProps<Item>) {
   const table = (
     <Table verticalSpacing="sm" horizontalSpacing="lg" {...look}>
-      <Table.Thead>
-        <Table.Tr>
-          {columns.map(({ title, ta, visibleFrom, w }) => (
-            <Table.Th key={title} scope="col" ta={ta} visibleFrom={visibleFrom} w={w}>
-              {title}
-            </Table.Th>
-          ))}
-        </Table.Tr>
-      </Table.Thead>
+      <Heads columns={columns} />
       <Table.Tbody>
         {items.map((item) => (
           <Table.Tr key={keyOf(item)} style={rowStyle?.(item)}>

@@ -1,6 +1,7 @@
 /** The movements of a statement between its opening and its closing balance. */
 import { Anchor, Table, Text } from '@mantine/core'
 import { Link } from 'wouter'
+import { Heads, SCROLLED } from '@/dashboard/components/lists/data-table'
 import { Money } from '@/dashboard/components/money'
 import { decimalsOf, formatCount, formatDay } from '@/dashboard/format'
 import type { Movement } from './statement-data'
@@ -33,20 +34,9 @@ export function MovementsTable({ items, opening, closing, isOwn }: MovementsTabl
     exact,
   )
   return (
-    <Table.ScrollContainer minWidth={560} scrollAreaProps={{ viewportProps: { tabIndex: 0 } }}>
+    <Table.ScrollContainer minWidth={560} scrollAreaProps={SCROLLED}>
       <Table verticalSpacing="xs" horizontalSpacing="lg" className="figures">
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th scope="col">Day</Table.Th>
-            <Table.Th scope="col">Movement</Table.Th>
-            <Table.Th scope="col" ta="right">
-              Amount
-            </Table.Th>
-            <Table.Th scope="col" ta="right">
-              Balance
-            </Table.Th>
-          </Table.Tr>
-        </Table.Thead>
+        <Heads columns={COLUMNS} />
         <Table.Tbody>
           <Balance label="Opening balance" usd={opening} decimals={decimals} />
           {items.map((item) => (
@@ -75,6 +65,12 @@ export function MovementsTable({ items, opening, closing, isOwn }: MovementsTabl
 }
 
 const NO_WRAP = { whiteSpace: 'nowrap' } as const
+const COLUMNS = [
+  { title: 'Day' },
+  { title: 'Movement' },
+  { title: 'Amount', ta: 'right' },
+  { title: 'Balance', ta: 'right' },
+] as const
 
 function Balance({ label, usd, decimals }: { label: string; usd: string; decimals: number }) {
   return (

@@ -7,9 +7,9 @@ import { Moment } from '@/dashboard/components/moment'
 import { Money } from '@/dashboard/components/money'
 import { Section } from '@/dashboard/components/section'
 import { Status } from '@/dashboard/components/status'
-import { decimalsOf } from '@/dashboard/format'
+import { capitalise, decimalsOf } from '@/dashboard/format'
+import { STATE_WORDS } from '@/dashboard/pages/credit/words'
 import type { AccountView } from './admin-data'
-import { ORDER_WORDS } from './words'
 
 export function AccountLists({ account }: { account: AccountView }) {
   const entryDecimals = decimalsOf(
@@ -53,7 +53,7 @@ export function AccountLists({ account }: { account: AccountView }) {
             }
             hint={<Moment at={order.createdAt} />}
           >
-            <Status tone={ORDER_WORDS[order.state].tone}>{ORDER_WORDS[order.state].label}</Status>
+            <Status tone={STATE_WORDS[order.state].tone}>{STATE_WORDS[order.state].label}</Status>
             <Money usd={order.amount} />
           </Row>
         ))}
@@ -101,8 +101,4 @@ function Row({ title, hint, children }: { title: ReactNode; hint: ReactNode; chi
       </Group>
     </SplitRow>
   )
-}
-
-function capitalise(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1)
 }

@@ -19,7 +19,7 @@ export type ProviderHealth = Health['providers'][number]
 export type Trials = DataOf<ReturnType<typeof api.admin.providers>['test']['post']>
 export type AuditEntry = DataOf<typeof api.admin.audit.get>['items'][number]
 
-export type OrderState = FoundOrder['state']
+type OrderState = FoundOrder['state']
 export type ApprovalStatus = Approval['status']
 
 /** Everything that administrators see; invalidate it after they have done something. */
@@ -114,7 +114,7 @@ export function useAudit({ from, to, ...words }: AuditFilters) {
   )
 }
 
-/** Asked only when somebody wants to know: every hash is computed again. */
+/** Asked only on demand: every hash is computed again. */
 export function useAuditChain() {
   return useQuery({
     queryKey: [...ADMIN_KEY, 'chain'],

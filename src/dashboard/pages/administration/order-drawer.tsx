@@ -9,10 +9,11 @@ import { Money } from '@/dashboard/components/money'
 import { Loaded } from '@/dashboard/components/states/loaded'
 import { Status } from '@/dashboard/components/status'
 import { ReversalFacts } from '@/dashboard/pages/administration/reversals/reversals'
+import { METHOD_WORDS, STATE_WORDS } from '@/dashboard/pages/credit/words'
 import { type OrderDetails, type Payment, useOrder } from './admin-data'
 import { Facts } from './facts'
 import { openMoneyDialog } from './money-dialog'
-import { eventWords, formatAmount, METHOD_WORDS, mismatchWords, ORDER_WORDS } from './words'
+import { eventWords, formatAmount, mismatchWords } from './words'
 
 type OrderDrawerProps = {
   /** Undefined: closed. */
@@ -47,7 +48,7 @@ function Content({ orderId }: { orderId: string }) {
 }
 
 function Details({ order }: { order: OrderDetails }) {
-  const { label, tone } = ORDER_WORDS[order.state]
+  const { label, tone } = STATE_WORDS[order.state]
   return (
     <Stack gap="lg">
       <Group justify="space-between" align="flex-end">

@@ -12,11 +12,11 @@ import { Section } from '@/dashboard/components/section'
 import { EmptyState } from '@/dashboard/components/states/empty-state'
 import { Status } from '@/dashboard/components/status'
 import { OpenReversals } from '@/dashboard/pages/administration/reversals/reversals'
+import { METHOD_WORDS, STATE_WORDS } from '@/dashboard/pages/credit/words'
 import { type FoundOrder, type OrderFilters, useOrders } from './admin-data'
 import { FilterInput } from './filter-input'
 import { OrderDrawer } from './order-drawer'
 import { UnmatchedPayments } from './unmatched-payments'
-import { METHOD_WORDS, ORDER_WORDS } from './words'
 
 const FILTER_NAMES = ['reference', 'email', 'amount', 'state', 'claimed'] as const
 
@@ -57,7 +57,7 @@ function FilterBar({ filters, change }: FilterBarProps) {
         label="State"
         data={[
           { value: '', label: 'Any' },
-          ...Object.entries(ORDER_WORDS).map(([value, { label }]) => ({ value, label })),
+          ...Object.entries(STATE_WORDS).map(([value, { label }]) => ({ value, label })),
         ]}
         value={filters.state}
         onChange={(value) => change('state', value ?? '')}
@@ -140,7 +140,7 @@ function Account({ account }: Pick<FoundOrder, 'account'>) {
 }
 
 function OrderStatus({ order }: { order: FoundOrder }) {
-  const { label, tone } = ORDER_WORDS[order.state]
+  const { label, tone } = STATE_WORDS[order.state]
   return (
     <Group gap={6} my={4}>
       <Status tone={tone}>{order.state === 'pending' ? 'Waiting' : label}</Status>

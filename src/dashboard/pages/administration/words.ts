@@ -1,30 +1,9 @@
 /** Administration in the words of its pages: orders, payments, lines of statements, approvals, circuits. */
 import type { Tone } from '@/dashboard/components/status'
 import { formatMoney } from '@/dashboard/format'
-import type {
-  Approval,
-  ApprovalStatus,
-  Committed,
-  FoundOrder,
-  OrderState,
-  PreviewLine,
-  ProviderHealth,
-  Trials,
-} from './admin-data'
+import type { Approval, ApprovalStatus, Committed, PreviewLine, ProviderHealth, Trials } from './admin-data'
 
 type Word = { label: string; tone: Tone }
-
-export const ORDER_WORDS: Record<OrderState, Word> = {
-  pending: { label: 'Waiting for payment', tone: 'waiting' },
-  paid: { label: 'Paid', tone: 'good' },
-  expired: { label: 'Expired', tone: 'neutral' },
-  cancelled: { label: 'Cancelled', tone: 'neutral' },
-  partly_refunded: { label: 'Partly refunded', tone: 'info' },
-  refunded: { label: 'Refunded', tone: 'info' },
-  charged_back: { label: 'Charged back', tone: 'bad' },
-}
-
-export const METHOD_WORDS: Record<FoundOrder['method'], string> = { bank_transfer: 'Bank transfer', deposit: 'Deposit' }
 
 const EVENT_WORDS: Readonly<Record<string, string>> = {
   created: 'Order created',

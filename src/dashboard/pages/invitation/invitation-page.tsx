@@ -6,6 +6,7 @@ import { Link } from 'wouter'
 import { ApiError, answer, api } from '@/dashboard/client'
 import { FormError } from '@/dashboard/components/fields/form-error'
 import { ErrorState } from '@/dashboard/components/states/error-state'
+import { capitalise } from '@/dashboard/format'
 import { forgetInvitation, rememberedInvitation, rememberInvitation } from '@/dashboard/invitation'
 import { ROLE_WORDS } from '@/dashboard/pages/members/words'
 import { useMailedToken } from '@/dashboard/pages/sign-in/arrival'
@@ -95,7 +96,7 @@ function Offer({ token, email }: { token: string; email: string }) {
       <Stack gap="md">
         <FormError error={error} />
         <Text size="sm">
-          Your role: <b>{label}</b>. {text.charAt(0).toUpperCase() + text.slice(1)}
+          Your role: <b>{label}</b>. {capitalise(text)}
         </Text>
         <Group grow>
           <Button variant="default" disabled={isRunning} onClick={() => void decide(decline)}>

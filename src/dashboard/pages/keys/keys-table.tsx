@@ -1,10 +1,10 @@
 /** The table of the account's API keys, one in a row. */
-import { ActionIcon, Anchor, Box, Group, Menu, Table, Text, VisuallyHidden } from '@mantine/core'
+import { ActionIcon, Anchor, Box, Group, Menu, Table, Text } from '@mantine/core'
 import { IconDots, IconPlayerPause, IconPlayerPlay, IconTrash } from '@tabler/icons-react'
 import { useRef } from 'react'
 import { Link } from 'wouter'
 import { useMay } from '@/dashboard/account'
-import { SCROLLED } from '@/dashboard/components/lists/data-table'
+import { Heads, SCROLLED } from '@/dashboard/components/lists/data-table'
 import { Moment } from '@/dashboard/components/moment'
 import { activate, askToDeactivate, askToDelete } from './key-actions'
 import { KeyKind, KeySpend, KeyStatus } from './key-state'
@@ -12,6 +12,14 @@ import { type KeyBody, maskedKey } from './keys-data'
 
 /** A phone shows names with their states, and spend; a tablet not much more. */
 const MIN_WIDTH = 320
+const COLUMNS = [
+  { title: 'Name' },
+  { title: 'Key', visibleFrom: 'md' },
+  { title: 'Status', visibleFrom: 'sm' },
+  { title: 'Last used', visibleFrom: 'lg' },
+  { title: 'This month', ta: 'right' },
+  { title: 'Actions', isHidden: true, w: 56 },
+] as const
 
 /** Rows lead to the keys' own pages. */
 export function KeysTable({ items }: { items: readonly KeyBody[] }) {
@@ -19,26 +27,7 @@ export function KeysTable({ items }: { items: readonly KeyBody[] }) {
   return (
     <Table.ScrollContainer minWidth={MIN_WIDTH} scrollAreaProps={SCROLLED}>
       <Table verticalSpacing="sm" horizontalSpacing="sm" highlightOnHover>
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th scope="col">Name</Table.Th>
-            <Table.Th scope="col" visibleFrom="md">
-              Key
-            </Table.Th>
-            <Table.Th scope="col" visibleFrom="sm">
-              Status
-            </Table.Th>
-            <Table.Th scope="col" visibleFrom="lg">
-              Last used
-            </Table.Th>
-            <Table.Th scope="col" ta="right">
-              This month
-            </Table.Th>
-            <Table.Th scope="col" w={56}>
-              <VisuallyHidden>Actions</VisuallyHidden>
-            </Table.Th>
-          </Table.Tr>
-        </Table.Thead>
+        <Heads columns={COLUMNS} />
         <Table.Tbody>
           {items.map((item) => (
             <KeyRow key={item.id} item={item} isShared={owners.size > 1} />

@@ -1,11 +1,12 @@
 /** The form that invites somebody by mail. */
-import { Group, Select, TextInput } from '@mantine/core'
+import { Group, Select } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useMay } from '@/dashboard/account'
 import { PlainForm } from '@/dashboard/components/fields/plain-form'
 import { useSubmission } from '@/dashboard/components/fields/use-submission'
 import { notifyDone } from '@/dashboard/components/notify'
 import { checkEmail } from '@/dashboard/pages/sign-in/rules'
+import { EmailField } from '@/dashboard/pages/sign-in/sign-in-form'
 import { type AccountRole, invite } from './members-data'
 import { ROLE_WORDS, ROLES } from './words'
 
@@ -22,16 +23,7 @@ export function InviteForm() {
   return (
     <PlainForm submission={submission} action="Send invitation">
       <Group gap="sm" align="flex-start">
-        <TextInput
-          label="E-mail address"
-          type="email"
-          autoComplete="off"
-          autoCapitalize="none"
-          spellCheck={false}
-          maxLength={254}
-          style={{ flex: '1 1 220px' }}
-          {...form.getInputProps('email')}
-        />
+        <EmailField autoComplete="off" maxLength={254} style={{ flex: '1 1 220px' }} {...form.getInputProps('email')} />
         <Select
           label="Role"
           allowDeselect={false}

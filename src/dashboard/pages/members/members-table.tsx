@@ -2,7 +2,7 @@
 import { Button, Group, Select, Table, Text, VisuallyHidden } from '@mantine/core'
 import { useMay } from '@/dashboard/account'
 import { confirm } from '@/dashboard/components/confirm'
-import { SCROLLED } from '@/dashboard/components/lists/data-table'
+import { Heads, SCROLLED } from '@/dashboard/components/lists/data-table'
 import { Moment } from '@/dashboard/components/moment'
 import { notifyDone, notifyError } from '@/dashboard/components/notify'
 import { MemberKeyRules } from './member-key-rules'
@@ -10,6 +10,13 @@ import { type AccountRole, giveRole, type MemberItem, membersChanged, removeMemb
 import { ROLE_WORDS, ROLES } from './words'
 
 const MIN_WIDTH = 320
+const COLUMNS = [
+  { title: 'Member' },
+  { title: 'Role' },
+  { title: 'Since', visibleFrom: 'lg' },
+  { title: 'Active keys', visibleFrom: 'md', ta: 'right' },
+  { title: 'Actions', isHidden: true, visibleFrom: 'sm' },
+] as const
 const ROLE_WIDTH = 140
 
 type MembersTableProps = { items: readonly MemberItem[]; kind: 'personal' | 'organisation' }
@@ -19,21 +26,7 @@ export function MembersTable({ items, kind }: MembersTableProps) {
   return (
     <Table.ScrollContainer minWidth={MIN_WIDTH} scrollAreaProps={SCROLLED}>
       <Table verticalSpacing="sm" horizontalSpacing="sm">
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th scope="col">Member</Table.Th>
-            <Table.Th scope="col">Role</Table.Th>
-            <Table.Th scope="col" visibleFrom="lg">
-              Since
-            </Table.Th>
-            <Table.Th scope="col" visibleFrom="md" ta="right">
-              Active keys
-            </Table.Th>
-            <Table.Th scope="col" visibleFrom="sm">
-              <VisuallyHidden>Actions</VisuallyHidden>
-            </Table.Th>
-          </Table.Tr>
-        </Table.Thead>
+        <Heads columns={COLUMNS} />
         <Table.Tbody>
           {items.map((member) => (
             <MemberRow

@@ -51,7 +51,7 @@ const COMPONENTS: Components = {
   a: ({ href, children }) => <WebLink href={href}>{children}</WebLink>,
   img: ({ src, alt }) => <WebLink href={typeof src === 'string' ? src : undefined}>{alt || 'Image'}</WebLink>,
   pre: ({ children }) => <CodeBlock code={textOf(children).replace(/\n$/, '')} label="Code" isLandmark={false} />,
-  // A box that nobody can tick has no label either.
+  // A box that cannot be ticked has no label either.
   input: ({ checked }) => <span>{checked ? '☑' : '☐'}</span>,
   table: ({ children }) => (
     <Box className="scroll-x" tabIndex={0} role="group" aria-label="Table">

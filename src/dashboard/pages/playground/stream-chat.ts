@@ -50,7 +50,7 @@ async function send(key: string | undefined, body: JsonObject, signal: AbortSign
   const headers = new Headers({ 'content-type': 'application/json', 'x-svc-usage-record': 'true' })
   if (key !== undefined) headers.set('authorization', `Bearer ${key}`)
   const init = { method: 'POST', headers, signal, body: JSON.stringify({ ...body, stream: true }) } as const
-  // A pasted key pays by itself: nobody's session goes along.
+  // A pasted key pays by itself: no session goes along.
   const credentials = key === undefined ? 'same-origin' : 'omit'
   return fetch(key === undefined ? accountPath('playground/chat') : KEY_PATH, { ...init, credentials }).catch(
     (error: unknown) => {

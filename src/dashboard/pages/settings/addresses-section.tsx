@@ -4,7 +4,7 @@ import { useForm } from '@mantine/form'
 import { useQuery } from '@tanstack/react-query'
 import { accountApi } from '@/dashboard/account'
 import { answer } from '@/dashboard/client'
-import { FORM_WIDTH, PlainForm } from '@/dashboard/components/fields/plain-form'
+import { SettingsForm } from '@/dashboard/components/fields/plain-form'
 import { useSubmission } from '@/dashboard/components/fields/use-submission'
 import { notifyDone } from '@/dashboard/components/notify'
 import { Section } from '@/dashboard/components/section'
@@ -40,12 +40,7 @@ function AddressForm({ lists }: { lists: Lists }) {
     notifyDone('This holds from the next request on.')
   })
   return (
-    <PlainForm
-      submission={submission}
-      action="Save"
-      button={{ variant: 'default', disabled: !form.isDirty() }}
-      maw={FORM_WIDTH}
-    >
+    <SettingsForm form={form} submission={submission} action="Save">
       <Textarea
         label="Addresses and networks"
         description={`One in a line, at most 50; empty for everywhere. You are at ${lists.ownAddress}.`}
@@ -55,6 +50,6 @@ function AddressForm({ lists }: { lists: Lists }) {
         maxRows={12}
         {...form.getInputProps('allowedAddresses')}
       />
-    </PlainForm>
+    </SettingsForm>
   )
 }

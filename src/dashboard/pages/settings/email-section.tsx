@@ -13,7 +13,9 @@ import { notifyDone, notifyError } from '@/dashboard/components/notify'
 import { Section } from '@/dashboard/components/section'
 import { Loaded } from '@/dashboard/components/states/loaded'
 import { checkEmail, checkEntered, useSignInOptions } from '@/dashboard/pages/sign-in/rules'
+import { EmailField } from '@/dashboard/pages/sign-in/sign-in-form'
 import { queryClient } from '@/dashboard/query'
+import { AnyCodeField } from './password-prompt'
 
 const PENDING_KEY = ['pending-address']
 
@@ -136,24 +138,15 @@ function ChangeForm({ asksForCode, onDone }: { asksForCode: boolean; onDone(): v
         </Text>
       }
     >
-      <TextInput
+      <EmailField
         label="New e-mail address"
-        type="email"
         autoComplete="email"
-        autoCapitalize="none"
-        spellCheck={false}
         maxLength={254}
         data-autofocus
         {...form.getInputProps('email')}
       />
       <PasswordField purpose="current" label="Your password" {...form.getInputProps('password')} />
-      {asksForCode && (
-        <TextInput
-          label="Code of your authenticator app, or a backup code"
-          autoComplete="one-time-code"
-          {...form.getInputProps('code')}
-        />
-      )}
+      {asksForCode && <AnyCodeField {...form.getInputProps('code')} />}
     </PlainForm>
   )
 }

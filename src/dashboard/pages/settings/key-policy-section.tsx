@@ -2,7 +2,7 @@
 import { NumberInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { AllowedFields, type AllowedLists, allowedFrom, listsFrom } from '@/dashboard/components/fields/allowed-fields'
-import { FORM_WIDTH, PlainForm } from '@/dashboard/components/fields/plain-form'
+import { SettingsForm } from '@/dashboard/components/fields/plain-form'
 import { useSubmission } from '@/dashboard/components/fields/use-submission'
 import { notifyDone } from '@/dashboard/components/notify'
 import { Section } from '@/dashboard/components/section'
@@ -33,12 +33,7 @@ function PolicyForm({ policy }: { policy: KeyPolicy }) {
     notifyDone('This holds from the next request on.')
   })
   return (
-    <PlainForm
-      submission={submission}
-      action="Save"
-      button={{ variant: 'default', disabled: !form.isDirty() }}
-      maw={FORM_WIDTH}
-    >
+    <SettingsForm form={form} submission={submission} action="Save">
       <AllowedFields form={form} />
       <NumberInput
         label="Greatest age of a key, in days"
@@ -50,6 +45,6 @@ function PolicyForm({ policy }: { policy: KeyPolicy }) {
         hideControls
         {...form.getInputProps('maxKeyAgeDays')}
       />
-    </PlainForm>
+    </SettingsForm>
   )
 }

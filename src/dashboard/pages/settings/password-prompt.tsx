@@ -1,5 +1,5 @@
 /** The dialog that asks for the password again, and for the second step where there is one, before something that decides how people sign in. */
-import { Text, TextInput } from '@mantine/core'
+import { Text, TextInput, type TextInputProps } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { PasswordField } from '@/dashboard/components/fields/password-field'
 import { PlainForm } from '@/dashboard/components/fields/plain-form'
@@ -38,13 +38,12 @@ export function PasswordPrompt({
       lead={<Text size="sm">{explanation}</Text>}
     >
       <PasswordField purpose="current" label="Your password" data-autofocus {...form.getInputProps('password')} />
-      {asksForCode && (
-        <TextInput
-          label="Code of your authenticator app, or a backup code"
-          autoComplete="one-time-code"
-          {...form.getInputProps('code')}
-        />
-      )}
+      {asksForCode && <AnyCodeField {...form.getInputProps('code')} />}
     </PlainForm>
   )
+}
+
+/** The field for either code of the second step. */
+export function AnyCodeField(props: TextInputProps) {
+  return <TextInput label="Code of your authenticator app, or a backup code" autoComplete="one-time-code" {...props} />
 }

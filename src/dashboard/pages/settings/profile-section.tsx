@@ -2,7 +2,7 @@
 import { TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { answer, api } from '@/dashboard/client'
-import { FORM_WIDTH, PlainForm } from '@/dashboard/components/fields/plain-form'
+import { SettingsForm } from '@/dashboard/components/fields/plain-form'
 import { useSubmission } from '@/dashboard/components/fields/use-submission'
 import { notifyDone } from '@/dashboard/components/notify'
 import { Section } from '@/dashboard/components/section'
@@ -24,14 +24,9 @@ export function ProfileSection({ viewer }: ProfileSectionProps) {
   })
   return (
     <Section title="Profile">
-      <PlainForm
-        submission={submission}
-        action="Save name"
-        button={{ variant: 'default', disabled: !form.isDirty() }}
-        maw={FORM_WIDTH}
-      >
+      <SettingsForm form={form} submission={submission} action="Save name">
         <TextInput label="Name" autoComplete="name" maxLength={100} {...form.getInputProps('name')} />
-      </PlainForm>
+      </SettingsForm>
     </Section>
   )
 }

@@ -1,9 +1,10 @@
 /** A usage record on a page: what was charged and why, then how the request went. */
 import { Alert, Box, Group, Stack, Table, Text, Title } from '@mantine/core'
 import type { ReactNode } from 'react'
+import { Heads, SCROLLED } from '@/dashboard/components/lists/data-table'
 import { Moment } from '@/dashboard/components/moment'
 import { Money } from '@/dashboard/components/money'
-import { decimalsOf, formatCount, formatDuration, formatMoney, toolLabel } from '@/dashboard/format'
+import { capitalise, decimalsOf, formatCount, formatDuration, formatMoney, toolLabel } from '@/dashboard/format'
 import { ModelNames, Outcome } from './record-cells'
 import type { UsageRecord } from './usage-data'
 import { classLabel, flagLabel, ruleLabel } from './words'
@@ -56,22 +57,9 @@ function Price({ record: { lines, toolLines, rounding, priceNote, cost } }: { re
     ),
   }
   return (
-    <Table.ScrollContainer minWidth={300} scrollAreaProps={{ viewportProps: { tabIndex: 0 } }}>
+    <Table.ScrollContainer minWidth={300} scrollAreaProps={SCROLLED}>
       <Table fz="sm" verticalSpacing={6}>
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th scope="col">Tokens</Table.Th>
-            <Table.Th scope="col" ta="right">
-              Count
-            </Table.Th>
-            <Table.Th scope="col" ta="right">
-              Per 1M
-            </Table.Th>
-            <Table.Th scope="col" ta="right">
-              Amount
-            </Table.Th>
-          </Table.Tr>
-        </Table.Thead>
+        <Heads columns={PRICE_COLUMNS} />
         <Table.Tbody>
           {lines.map((line) => (
             <Row
@@ -97,6 +85,12 @@ function Price({ record: { lines, toolLines, rounding, priceNote, cost } }: { re
 }
 
 const EXACT = { isExact: true }
+const PRICE_COLUMNS = [
+  { title: 'Tokens' },
+  { title: 'Count', ta: 'right' },
+  { title: 'Per 1M', ta: 'right' },
+  { title: 'Amount', ta: 'right' },
+] as const
 
 function Row({ children, cells }: { children: ReactNode; cells: [string, string, string] }) {
   const [count, price, amount] = cells
@@ -191,8 +185,4 @@ function Detail({ name, children }: { name: string; children: ReactNode }) {
       <Table.Td className="wrap-anywhere">{children}</Table.Td>
     </Table.Tr>
   )
-}
-
-function capitalise(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1)
 }

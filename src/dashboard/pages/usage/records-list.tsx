@@ -2,6 +2,7 @@
 import { Anchor, Box, Group, Table, Text } from '@mantine/core'
 import { useMediaQuery } from '@mantine/hooks'
 import { Link } from 'wouter'
+import { Heads } from '@/dashboard/components/lists/data-table'
 import { Rows } from '@/dashboard/components/lists/rows'
 import { Moment } from '@/dashboard/components/moment'
 import { Money } from '@/dashboard/components/money'
@@ -24,30 +25,21 @@ export function RecordsList(props: RecordsListProps) {
 }
 
 const NO_WRAP = { whiteSpace: 'nowrap' } as const
+const COLUMNS = [
+  { title: 'Time' },
+  { title: 'Model', w: '24%' },
+  { title: 'Key' },
+  { title: 'Outcome' },
+  { title: 'Tokens', ta: 'right' },
+  { title: 'Time taken', ta: 'right' },
+  { title: 'Cost', ta: 'right' },
+] as const
 
 function RecordsTable({ items, recordPath }: RecordsListProps) {
   const decimals = decimalsOf(items.map(({ cost }) => cost))
   return (
     <Table verticalSpacing="xs" horizontalSpacing="lg" highlightOnHover>
-      <Table.Thead>
-        <Table.Tr>
-          <Table.Th scope="col">Time</Table.Th>
-          <Table.Th scope="col" w="24%">
-            Model
-          </Table.Th>
-          <Table.Th scope="col">Key</Table.Th>
-          <Table.Th scope="col">Outcome</Table.Th>
-          <Table.Th scope="col" ta="right">
-            Tokens
-          </Table.Th>
-          <Table.Th scope="col" ta="right">
-            Time taken
-          </Table.Th>
-          <Table.Th scope="col" ta="right">
-            Cost
-          </Table.Th>
-        </Table.Tr>
-      </Table.Thead>
+      <Heads columns={COLUMNS} />
       <Table.Tbody>
         {items.map((item) => (
           <Table.Tr key={item.recordId}>

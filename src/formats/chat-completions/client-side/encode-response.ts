@@ -6,7 +6,7 @@ import type { AnswerContext } from '@/formats/format'
 import type { JsonObject } from '@/lib/json'
 import { encodeCall, encodeImage } from './encode-content'
 
-/** Reasoning goes into `reasoning_content` and images into `images`: nobody's standard, but what clients look for. */
+/** Reasoning goes into `reasoning_content` and images into `images`: no standard, but what clients look for. */
 export function encodeResponse(response: ChatResponse, context: AnswerContext): JsonObject {
   return {
     id: context.id,

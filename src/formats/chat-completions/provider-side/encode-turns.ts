@@ -3,7 +3,7 @@
  *
  * This format wants the results of an assistant's calls right after that assistant message, one `tool` message per call
  * and none without a call, and only text in them. So results are looked for in all turns up to the next assistant turn;
- * a call that nobody answered gets a placeholder, and what a `tool` message can't hold follows in a user message.
+ * a call without a result gets a placeholder, and what a `tool` message can't hold follows in a user message.
  */
 import type { CacheHint, ContentBlock, ToolCallBlock, ToolResultBlock, Turn, Warning } from '@/chat/request'
 import { QUIRKS } from '@/formats/chat-completions/provider'

@@ -6,7 +6,7 @@ import { asWritten } from '@/lib/json-source/as-written'
 export interface PartialArguments {
   /** Applies a list of `{jsonPath, stringValue | numberValue | boolValue | nullValue}`. */
   apply(pieces: readonly JsonValue[]): void
-  /** The arguments so far as JSON text; what has no place in them stands behind it, so that nobody takes them for whole. */
+  /** The arguments so far as JSON text; what has no place in them stands behind it, so that they don't pass for whole. */
   text(): string
 }
 

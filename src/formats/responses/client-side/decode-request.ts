@@ -149,7 +149,7 @@ function decodeSampling(request: WireRequest): Sampling {
   }
 }
 
-/** The fields in which an answer says what was asked for, as it was asked. Nothing is kept, unless somebody says otherwise. */
+/** The fields in which an answer says what was asked for, as it was asked. Nothing is kept, unless the route says otherwise. */
 function echoRequest(request: WireRequest, body: JsonObject): JsonObject {
   const { format, ...text } = asWritten(request.text as JsonObject | null | undefined) ?? {}
   const { effort, summary, ...reasoning } = asWritten(request.reasoning as JsonObject | null | undefined) ?? {}

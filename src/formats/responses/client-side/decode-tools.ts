@@ -13,7 +13,7 @@ type PlacedTool = { tool: JsonObject; path: string }
 
 /**
  * Tools that the hub can say, and those that a provider knows by their type. `dropped` are those of the latter without which the
- * request is much the same, because others remain and nobody insists on them: they go to providers of this format only.
+ * request is much the same, because others remain and none is forced: they go to providers of this format only.
  */
 export type DecodedTools = {
   tools: Tool[]

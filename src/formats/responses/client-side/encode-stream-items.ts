@@ -218,7 +218,7 @@ export class ItemWriter {
     return [...before, ...closing(lane, this.emit)]
   }
 
-  /** Takes note of a piece of an open item, of which somebody else makes the event. */
+  /** Takes note of a piece of an open item, of which another part makes the event. */
   note({ block, text }: TextPiece): void {
     this.lanes.get(block)?.parts.push(text)
   }

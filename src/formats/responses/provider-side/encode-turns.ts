@@ -2,7 +2,7 @@
  * Turns of the hub as the input items of a responses request.
  *
  * Every call needs its output somewhere behind it, and no output may be without its call. So outputs are looked for in all turns
- * up to the assistant's next one, and stand right behind the calls of a turn; a call that nobody answered gets a placeholder.
+ * up to the assistant's next one, and stand right behind the calls of a turn; a call without a result gets a placeholder.
  * Calls carry no `id` of an item: with one, a provider would insist on the reasoning that it had led to them.
  */
 import type {

@@ -4,7 +4,7 @@ import { ITEMS } from '@/formats/responses/client-side/wire'
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 import { asWritten } from '@/lib/json-source/as-written'
 
-/** Names and ids: nobody's are longer, and a provider counts no tokens of them. */
+/** Names and ids: none is longer, and a provider counts no tokens of them. */
 const MAX_WORD_CHARS = 512
 const WORDS = ['type', 'role', 'call_id', 'name', 'namespace', 'detail', 'file_id', 'filename', 'format', 'effort']
 /** Of all items of a request that only providers read, and that are kept whole. */
