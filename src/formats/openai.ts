@@ -2,6 +2,7 @@
 import { type ErrorKind, type GatewayError, invalidRequest, retryHeader } from '@/chat/error'
 import { lost } from '@/chat/features'
 import type {
+  AudioBlock,
   CacheHint,
   ChatRequest,
   ContentBlock,
@@ -9,6 +10,8 @@ import type {
   FileBlock,
   ImageBlock,
   OutputShape,
+  RefusalBlock,
+  TextBlock,
   Tool,
   ToolResultBlock,
   Turn,
@@ -19,6 +22,9 @@ import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 import { asWritten } from '@/lib/json-source/as-written'
 import type { EncodedError, TargetTraits } from './format'
 import { audioFormat } from './media'
+
+/** What a message of either format may hold. */
+export type PartBlock = TextBlock | RefusalBlock | ImageBlock | FileBlock | AudioBlock
 
 type Words = { type: string; code: string | null }
 
@@ -243,4 +249,38 @@ export function outputLimit(
   const limit = Math.max(minimum, Math.min(wanted, traits.maxOutputTokens))
   if (limit !== wanted) warnings.push({ feature: 'max-output-tokens', detail: `changed from ${wanted} to ${limit}` })
   return limit
+}
+
+/** The blocks of a text, or of parts that `decodePart` reads; empty texts are left out. `param` names the content in errors. */
+export function decodeParts<Part>(
+  content: string | readonly Part[] | null | undefined,
+  param: string,
+  decodePart: (part: Part, param: string) => PartBlock[],
+): PartBlock[] {
+  if (content === undefined || content === null) return []
+  if (typeof content === 'string') return content === '' ? [] : [{ type: 'text', text: content }]
+  return content.flatMap((part, index) => decodePart(part, `${param}[${index}]`))
+}
+
+/** `blocks` as texts, for roles whose content is text; others are refused because they would be lost. */
+export function onlyTexts(blocks: readonly PartBlock[], param: string): TextBlock[] {
+  return blocks.map((block, index) => {
+    if (block.type !== 'text') throw invalidRequest(`${param}[${index}] must be a text part for this role`, param)
+    return block
+  })
+}
+
+/** Whether a block may stand in a tool's result. */
+export function isResultBlock(block: ContentBlock): block is TextBlock | ImageBlock | FileBlock {
+  return block.type === 'text' || block.type === 'image' || block.type === 'file'
+}
+
+/** The error for a part of a type that is not `known`: what the model would read of it, and so its cost, is unknown. */
+export function unknownPart(param: string, type: string, known: string): GatewayError {
+  return invalidRequest(`${param} is of type ${shown(type)}, which is not known here: use ${known}`, `${param}.type`)
+}
+
+/** The error for a part without what it is about. */
+export function missing(param: string): GatewayError {
+  return invalidRequest(`${param} is required`, param)
 }

@@ -1,6 +1,5 @@
 /** Account statements, page by page and as a file: the account's own routes, and what those of administrators share with them. */
 import { type Static, Type } from '@sinclair/typebox'
-import { Elysia } from 'elysia'
 import { GatewayError, invalidRequest } from '@/chat/error'
 import type { Member } from '@/console/auth/viewer'
 import {
@@ -15,7 +14,7 @@ import { titled } from '@/http/openapi/titled'
 import { formatUsd, type Nano } from '@/lib/money'
 import { countUpTo, formatCursor, parseCursor, textLike } from '@/lib/paging'
 import { oneOf, orNull } from '@/lib/schemas'
-import { ACCOUNT_PREFIX, type GuardDeps, guard } from './guard'
+import { ACCOUNT_PREFIX, type GuardDeps, guarded } from './guard'
 import { PAGE, wholeNumber } from './pages'
 import { CSV_FILE, csvFile, inUsd, NullableText, exactUsd as usd } from './wire'
 
@@ -185,8 +184,7 @@ function placeOf(cursor: string | undefined): StatementPlace | undefined {
 /** Mounts `/dashboard/api/a/:accountId/statement`. */
 export function accountStatementRoutes(deps: GuardDeps & { usage: UsageViews }) {
   const { usage } = deps
-  return new Elysia({ name: 'account-statement-routes', prefix: `${ACCOUNT_PREFIX}/statement`, tags: ['Dashboard'] })
-    .use(guard(deps))
+  return guarded(deps, 'account-statement-routes', `${ACCOUNT_PREFIX}/statement`)
     .get('', ({ viewer, query }) => readStatementPage(usage, readerOf(viewer), query), {
       may: 'billing.read',
       query: StatementQuery,

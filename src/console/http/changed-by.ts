@@ -4,8 +4,8 @@ import type { Member, Viewer } from '@/console/auth/viewer'
 import { clientAddress } from '@/http/client-address'
 import { requestIdOf } from '@/http/request-id'
 
-/** Who asks, by which request. */
-export type Caller = { viewer: Member; request: Request }
+/** Who asks, by which request, and how the audit log names them. */
+export type Caller = { viewer: Member; request: Request; by: ReturnType<typeof changedBy> }
 
 type Changer = Pick<Viewer, 'userId' | 'email'> & Pick<Member, 'managementKeyId'>
 

@@ -1,5 +1,4 @@
 /** The route of live events for open pages: the balance as it changes, and a tick when new requests were charged. */
-import { Elysia } from 'elysia'
 import { mayDo } from '@/accounts/members/permissions'
 import { GatewayError } from '@/chat/error'
 import type { Member } from '@/console/auth/viewer'
@@ -7,7 +6,7 @@ import type { LiveAccounts, LiveEvent, Watch } from '@/console/usage-views/live-
 import { endSilence } from '@/http/silence'
 import type { Frame } from '@/lib/streams/sse'
 import { eventStream } from './event-stream'
-import { ACCOUNT_PREFIX, type GuardDeps, guard } from './guard'
+import { ACCOUNT_PREFIX, type GuardDeps, guarded } from './guard'
 import { inUsd } from './wire'
 
 export type EventsDeps = GuardDeps & {
@@ -20,9 +19,10 @@ const RETRY_SECONDS = 30
 
 /** Mounts `/dashboard/api/a/:accountId/events`. */
 export function eventsRoutes(deps: EventsDeps) {
-  return new Elysia({ name: 'events-routes', prefix: `${ACCOUNT_PREFIX}/events`, tags: ['Dashboard'] })
-    .use(guard(deps))
-    .get('/', ({ viewer, request }) => listen(deps, viewer, request), {
+  return guarded(deps, 'events-routes', `${ACCOUNT_PREFIX}/events`).get(
+    '/',
+    ({ viewer, request }) => listen(deps, viewer, request),
+    {
       may: 'billing.read',
       detail: {
         summary: 'Live events of the account',
@@ -34,7 +34,8 @@ export function eventsRoutes(deps: EventsDeps) {
           200: { description: 'Events', content: { 'text/event-stream': { schema: { type: 'string' } } } },
         },
       },
-    })
+    },
+  )
 }
 
 function listen(deps: EventsDeps, viewer: Member, request: Request): Response {

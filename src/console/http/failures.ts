@@ -1,13 +1,12 @@
 /** Failed requests, as a list and one by one: the account's own routes, and what that of administrators shares with them. */
 import { type Static, Type } from '@sinclair/typebox'
-import { Elysia } from 'elysia'
 import { GatewayError } from '@/chat/error'
 import type { FailureSearch, FoundFailure } from '@/console/usage-views/failures/failure-search'
 import type { Sight } from '@/console/usage-views/usage-filter'
 import type { UsageViews } from '@/console/usage-views/usage-views'
 import { titled } from '@/http/openapi/titled'
 import { orNull } from '@/lib/schemas'
-import { ACCOUNT_PREFIX, type GuardDeps, guard, IN_ACCOUNT } from './guard'
+import { ACCOUNT_PREFIX, type GuardDeps, guarded, IN_ACCOUNT } from './guard'
 import { sightOf } from './key-authority'
 import { PAGE, wholeNumber } from './pages'
 import { listOf, NullableText } from './wire'
@@ -78,8 +77,7 @@ function failureBody({ atMs, ...failure }: FoundFailure): Static<typeof FailureB
 /** Mounts `/dashboard/api/a/:accountId/failures`. */
 export function failureRoutes(deps: GuardDeps & { usage: UsageViews }) {
   const { usage } = deps
-  return new Elysia({ name: 'failure-routes', prefix: `${ACCOUNT_PREFIX}/failures`, tags: ['Dashboard'] })
-    .use(guard(deps))
+  return guarded(deps, 'failure-routes', `${ACCOUNT_PREFIX}/failures`)
     .get('', ({ viewer, query }) => readFailurePage(usage, sightOf(viewer), query), {
       may: 'usage.read',
       query: FailureQuery,

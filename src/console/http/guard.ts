@@ -15,6 +15,7 @@ import { requestIdOf } from '@/http/request-id'
 import { allowSilence, knowCaller } from '@/http/silence'
 import { assert } from '@/lib/assert'
 import type { JsonObject, JsonValue } from '@/lib/json'
+import { changedBy } from './changed-by'
 
 export type GuardDeps = BodyLimits & {
   identifyViewer: IdentifyViewer
@@ -23,6 +24,7 @@ export type GuardDeps = BodyLimits & {
   countChange: Auth['countChange']
   /** The address people open, without trailing slash; undefined: the one a request was sent to. */
   publicUrl: string | undefined
+  trustedProxyHops: number
 }
 
 const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS'])
@@ -46,8 +48,8 @@ export const ACCOUNT_PREFIX = '/dashboard/api/a/:accountId'
 export const IN_ACCOUNT = { accountId: Type.String({ description: 'An account that one is a member of' }) }
 
 /**
- * A plugin to `use` in each group of dashboard routes. Its options for a route: `signedIn: true` hands `viewer` to the
- * handler or answers 401; `may: '<permission>'` is for routes below {@link ACCOUNT_PREFIX}: only with it has the viewer an account, which
+ * A plugin to `use` in each group of dashboard routes. Its options for a route: `signedIn: true` hands `viewer`, and `by` for the
+ * audit log, to the handler or answers 401; `may: '<permission>'` is for routes below {@link ACCOUNT_PREFIX}: only with it has the viewer an account, which
  * is that of the path, where they are a member (404 otherwise) whose role allows it (403 otherwise); `administrator: true` does the same for administrators only, and answers 404 to all others,
  * who need not know what there is, and 403 to an administrator without an authenticator app; `movesMoney: true` asks an
  * administrator for a fresh proof as well (403); `sameOrigin: true` is for routes that need no session. All of them refuse
@@ -91,6 +93,16 @@ export function guard(deps: GuardDeps) {
     })
 }
 
+/** A group of routes below `prefix`, each behind the {@link guard}. */
+export function guarded<const Prefix extends string>(
+  deps: GuardDeps,
+  name: string,
+  prefix: Prefix,
+  tag: 'Dashboard' | 'Administration' = 'Dashboard',
+) {
+  return new Elysia({ name, prefix, tags: [tag] }).use(guard(deps))
+}
+
 /** What the documentation says of the routes that are guarded so: by whom they are called, and how others are refused. */
 const BY_ANYBODY = { security: [], [ERRORS]: [403, 500, 503] } as object
 const BY_A_PERSON = { security: BY_SESSION, [ERRORS]: [401, 403, 404, 429, 500, 503] } as object
@@ -121,7 +133,10 @@ function admitting<Admitted extends Viewer>(
       if (!viewers.has(request)) await admit(request, require(deps, arrival))
       allowSilence(request)
     },
-    resolve: ({ request }: Pick<Arrival, 'request'>) => ({ viewer: admitted(request) as Admitted }),
+    resolve({ request }: Pick<Arrival, 'request'>) {
+      const viewer = admitted(request) as Admitted
+      return { viewer, by: changedBy(deps, viewer, request) }
+    },
   }
 }
 

@@ -1,6 +1,5 @@
 /** The routes of an account's API keys; developers have their own alone. */
 import { Type } from '@sinclair/typebox'
-import { Elysia } from 'elysia'
 import { ceilingsOf } from '@/accounts/account-limits'
 import { type KeyChanges, MAX_KEYS_PER_ACCOUNT } from '@/accounts/api-keys'
 import { GatewayError } from '@/chat/error'
@@ -19,8 +18,8 @@ import { checkOwnAddress } from '@/console/http/keys/key-lists'
 import type { DefaultLimits, KeyLimits } from '@/ledger/outcomes'
 import { formatUsd, nano, ZERO_NANO } from '@/lib/money'
 import type { PageRequest } from '@/lib/paging'
-import { type Caller, changedBy } from './changed-by'
-import { ACCOUNT_PREFIX, guard } from './guard'
+import type { Caller } from './changed-by'
+import { ACCOUNT_PREFIX, guarded } from './guard'
 import { checkFields, checkRaise, checkService, maySee, NO_LIMITS } from './key-authority'
 import { KeyBody, KeyChangesBody, keyBody, MAX_KEY_BODY_BYTES, NewKeyBody, readKeyChanges } from './key-bodies'
 import { NextCursor, newestFirst, PageQuery, pageOf } from './pages'
@@ -63,8 +62,7 @@ const CHANGE = {
 
 /** Mounts `/dashboard/api/a/:accountId/keys`. */
 export function keyRoutes(deps: KeyRouteDeps) {
-  return new Elysia({ name: 'key-routes', prefix: `${ACCOUNT_PREFIX}/keys`, tags: ['Dashboard'] })
-    .use(guard(deps))
+  return guarded(deps, 'key-routes', `${ACCOUNT_PREFIX}/keys`)
     .get('', ({ viewer, query }) => list(deps, viewer, query), {
       may: 'usage.read',
       query: PageQuery,
@@ -75,7 +73,7 @@ export function keyRoutes(deps: KeyRouteDeps) {
           "The account's keys without deleted ones; developers see their own. A key's text is never shown again.",
       },
     })
-    .post('', ({ viewer, body, request }) => create(deps, { viewer, request }, body), {
+    .post('', (caller) => create(deps, caller, caller.body), {
       may: { permission: 'keys.use', maxBodyBytes: MAX_KEY_BODY_BYTES },
       body: NewKeyBody,
       response: CreatedKey,
@@ -93,7 +91,7 @@ export function keyRoutes(deps: KeyRouteDeps) {
         description: 'With the latest 30 days, by day (UTC), and the budgets that bind it.',
       },
     })
-    .patch('/:id', ({ viewer, request, params, body }) => change(deps, { viewer, request }, params.id, body), {
+    .patch('/:id', (caller) => change(deps, caller, caller.params.id, caller.body), {
       may: { permission: 'keys.change', maxBodyBytes: MAX_KEY_BODY_BYTES },
       params: KeyParams,
       body: KeyChangesBody,
@@ -147,7 +145,7 @@ async function create(deps: KeyRouteDeps, caller: Caller, body: typeof NewKeyBod
   checkRaise(viewer, limits, NO_LIMITS, defaultsBelow(catalog.current.limits, ceilings))
   const owner = !isService && { createdBy: userId }
   const key = { ...limits, accountId, ...owner, name: body.name.trim() }
-  const outcome = await apiKeys.create(key, changedBy(deps, caller.viewer, caller.request))
+  const outcome = await apiKeys.create(key, caller.by)
   switch (outcome.kind) {
     case 'created':
       return { key: outcome.key, item: keyBody(await findOwn(apiKeys, viewer, outcome.keyId), nowMs) }
@@ -198,9 +196,7 @@ async function change(deps: KeyRouteDeps, caller: Caller, keyId: string, body: K
   checkFields(viewer, changes)
   checkAddresses(deps, caller, body, changes)
   const check = (limits: KeyLimits) => checkRaise(viewer, changes, limits, defaults)
-  expectUpdated(
-    await apiKeys.change(keyId, changes, viewer.accountId, changedBy(deps, caller.viewer, caller.request), check),
-  )
+  expectUpdated(await apiKeys.change(keyId, changes, viewer.accountId, caller.by, check))
   return keyBody(await findOwn(apiKeys, viewer, keyId), Date.now())
 }
 

@@ -1,14 +1,13 @@
 /** The routes of the models page: what can be called and what it costs, the whole catalogue, made once for each. */
 
 import { type Static, Type } from '@sinclair/typebox'
-import { Elysia } from 'elysia'
 import { type CatalogSource, perCatalog } from '@/catalog/reload/live-catalog'
 import { dearestToolPrices } from '@/catalog/tool-allowance'
 import { CAPABILITIES, type Model, type Prices, type Tier } from '@/catalog/types'
 import { titled } from '@/http/openapi/titled'
 import { formatPrice, formatUsd } from '@/lib/money'
 import { oneOf } from '@/lib/schemas'
-import { type GuardDeps, guard } from './guard'
+import { type GuardDeps, guarded } from './guard'
 
 const price = (description: string) => Type.String({ description: `${description}, decimal USD per 1,000,000 tokens` })
 
@@ -66,13 +65,11 @@ export function modelRoutes(deps: GuardDeps & { catalog: CatalogSource }) {
     models: [...models.values()].map(modelBody),
     tiers: [...tiers.values()].map(tierBody),
   }))
-  return new Elysia({ name: 'model-routes', prefix: '/dashboard/api/models', tags: ['Dashboard'] })
-    .use(guard(deps))
-    .get('', catalogue, {
-      signedIn: true,
-      response: ModelCatalogue,
-      detail: { summary: 'List models and tiers', description: 'With all prices, in the catalogue’s order.' },
-    })
+  return guarded(deps, 'model-routes', '/dashboard/api/models').get('', catalogue, {
+    signedIn: true,
+    response: ModelCatalogue,
+    detail: { summary: 'List models and tiers', description: 'With all prices, in the catalogue’s order.' },
+  })
 }
 
 function modelBody(model: Model): ModelBody {

@@ -1,6 +1,5 @@
 /** The routes of credit for signed-in people: how it can be paid for, and the orders of their account. */
 import { Type } from '@sinclair/typebox'
-import { Elysia } from 'elysia'
 import { GatewayError, invalidRequest } from '@/chat/error'
 import type { Member } from '@/console/auth/viewer'
 import { formatCents, parseCents } from '@/console/orders/cents'
@@ -16,12 +15,10 @@ import {
 } from '@/console/orders/limits'
 import type { Orders } from '@/console/orders/orders'
 import type { Actor, CreateOutcome, Order } from '@/console/orders/types'
-import { clientAddress } from '@/http/client-address'
-import { requestIdOf } from '@/http/request-id'
 import { assertNever } from '@/lib/assert'
 import { orNull } from '@/lib/schemas'
 import type { Caller } from './changed-by'
-import { ACCOUNT_PREFIX, type GuardDeps, guard, IN_ACCOUNT } from './guard'
+import { ACCOUNT_PREFIX, type GuardDeps, guarded, IN_ACCOUNT } from './guard'
 import { BankBody, MethodName, OrderBody, OrderDetailBody, orderBody, orderDetailBody } from './order-bodies'
 import { PageQuery } from './pages'
 import { exactly, listOf, mapPage, NoFields } from './wire'
@@ -31,7 +28,6 @@ export type OrderRouteDeps = GuardDeps & {
   methods: OfferedMethods
   /** Named on receipts where no account holder is configured. */
   sellerName: string
-  trustedProxyHops: number
 }
 
 const PRESETS_USD = ['10', '25', '50', '100', '250', '500']
@@ -67,8 +63,7 @@ const Options = Type.Object({
 
 /** Mounts `/dashboard/api/a/:accountId/orders`. */
 export function orderRoutes(deps: OrderRouteDeps) {
-  return new Elysia({ name: 'order-routes', prefix: `${ACCOUNT_PREFIX}/orders`, tags: ['Dashboard'] })
-    .use(guard(deps))
+  return guarded(deps, 'order-routes', `${ACCOUNT_PREFIX}/orders`)
     .get('/options', () => options(deps), {
       may: 'billing.read',
       response: Options,
@@ -83,7 +78,7 @@ export function orderRoutes(deps: OrderRouteDeps) {
       response: listOf(OrderBody, { description: 'Newest first' }),
       detail: { summary: 'List orders of credit', description: 'Newest first.' },
     })
-    .post('', ({ viewer, body, request }) => create(deps, { viewer, request }, body), {
+    .post('', (caller) => create(deps, caller, caller.body), {
       may: 'billing.pay',
       body: NewOrderBody,
       response: OrderBody,
@@ -101,28 +96,24 @@ export function orderRoutes(deps: OrderRouteDeps) {
         description: 'With where to pay, what has happened to it, its payments, and its receipt once it is paid.',
       },
     })
-    .post('/:orderId/cancel', ({ viewer, params, request }) => cancel(deps, { viewer, request }, params.orderId), {
+    .post('/:orderId/cancel', (caller) => cancel(deps, caller, caller.params.orderId), {
       may: 'billing.pay',
       params: OrderParams,
       body: NoFields,
       response: OrderBody,
       detail: { summary: 'Cancel an order', description: 'Only while it waits for money (409 otherwise).' },
     })
-    .post(
-      '/:orderId/claim-paid',
-      ({ viewer, params, body, request }) => claim(deps, { viewer, request }, params.orderId, body.note),
-      {
-        may: 'billing.pay',
-        params: OrderParams,
-        body: ClaimBody,
-        response: OrderBody,
-        detail: {
-          summary: 'Say that an order is paid',
-          description:
-            'Noted for those who match payments; credits nothing. Only while it waits for money (409 otherwise).',
-        },
+    .post('/:orderId/claim-paid', (caller) => claim(deps, caller, caller.params.orderId, caller.body.note), {
+      may: 'billing.pay',
+      params: OrderParams,
+      body: ClaimBody,
+      response: OrderBody,
+      detail: {
+        summary: 'Say that an order is paid',
+        description:
+          'Noted for those who match payments; credits nothing. Only while it waits for money (409 otherwise).',
       },
-    )
+    })
 }
 
 function options({ methods: { bankTransfer, deposit } }: OrderRouteDeps): typeof Options.static {
@@ -150,7 +141,7 @@ async function create(deps: OrderRouteDeps, caller: Caller, { amountUsd, method 
   if (amountCents === undefined) throw invalidRequest('The amount must be USD with at most two decimals.', 'amountUsd')
   const origin = deps.publicUrl ?? new URL(caller.request.url).origin
   const returnUrl = `${origin}/dashboard/a/${accountId}/credit/orders/`
-  const outcome = await deps.orders.create({ accountId, method, amountCents, returnUrl, actor: actorOf(deps, caller) })
+  const outcome = await deps.orders.create({ accountId, method, amountCents, returnUrl, actor: actorOf(caller) })
   if (outcome.kind === 'created') return orderBody(outcome.order)
   throw creationError(outcome)
 }
@@ -191,13 +182,13 @@ async function detail(deps: OrderRouteDeps, { accountId, email }: Member, orderI
 
 async function cancel(deps: OrderRouteDeps, caller: Caller, orderId: string) {
   const { accountId } = caller.viewer
-  const outcome = await deps.orders.cancel({ orderId, accountId, actor: actorOf(deps, caller) })
+  const outcome = await deps.orders.cancel({ orderId, accountId, actor: actorOf(caller) })
   return changed(outcome)
 }
 
 async function claim(deps: OrderRouteDeps, caller: Caller, orderId: string, note = '') {
   const { accountId } = caller.viewer
-  const outcome = await deps.orders.claimPaid({ orderId, accountId, note: note.trim(), actor: actorOf(deps, caller) })
+  const outcome = await deps.orders.claimPaid({ orderId, accountId, note: note.trim(), actor: actorOf(caller) })
   return changed(outcome)
 }
 
@@ -228,7 +219,6 @@ function noSuchOrder(): GatewayError {
   return new GatewayError('not_found', 'There is no such order.')
 }
 
-function actorOf({ trustedProxyHops }: OrderRouteDeps, { viewer, request }: Caller): Actor {
-  const ip = clientAddress(request, trustedProxyHops)
-  return { kind: 'person', userId: viewer.userId, email: viewer.email, ip, requestId: requestIdOf(request) }
+function actorOf({ by: { actor, ip, requestId } }: Caller): Actor {
+  return { kind: 'person', ...actor, ip, requestId }
 }

@@ -1,11 +1,10 @@
 /** The overview page's route: money, spending, speed, and what to do next. */
 import { Type } from '@sinclair/typebox'
-import { Elysia } from 'elysia'
 import { GatewayError } from '@/chat/error'
 import type { UsageViews } from '@/console/usage-views/usage-views'
 import { formatUsd } from '@/lib/money'
 import { oneOf, orNull } from '@/lib/schemas'
-import { ACCOUNT_PREFIX, type GuardDeps, guard } from './guard'
+import { ACCOUNT_PREFIX, type GuardDeps, guarded } from './guard'
 import { inUsd, exactUsd as usd } from './wire'
 
 type OverviewDeps = GuardDeps & { usage: UsageViews }
@@ -54,9 +53,10 @@ const OverviewBody = Type.Object({
 
 /** Mounts `/dashboard/api/a/:accountId/overview`. */
 export function overviewRoutes(deps: OverviewDeps) {
-  return new Elysia({ name: 'overview-routes', prefix: `${ACCOUNT_PREFIX}/overview`, tags: ['Dashboard'] })
-    .use(guard(deps))
-    .get('/', ({ viewer }) => overview(deps.usage, viewer.accountId), {
+  return guarded(deps, 'overview-routes', `${ACCOUNT_PREFIX}/overview`).get(
+    '/',
+    ({ viewer }) => overview(deps.usage, viewer.accountId),
+    {
       may: 'billing.read',
       response: OverviewBody,
       detail: {
@@ -64,7 +64,8 @@ export function overviewRoutes(deps: OverviewDeps) {
         description:
           'Balance and month are correct to the last settled request; the other figures follow within about a second.',
       },
-    })
+    },
+  )
 }
 
 async function overview(usage: UsageViews, accountId: string) {

@@ -1,19 +1,16 @@
 /** The routes of what an account has stored of its answers: how much that is, how long it is kept, and the end of it. */
 import { Type } from '@sinclair/typebox'
-import { Elysia } from 'elysia'
 import type { ChangedBy } from '@/accounts/audit'
 import { MAX_STORED_HOURS } from '@/accounts/stored-hours'
-import type { Member } from '@/console/auth/viewer'
 import type { StoredResponses } from '@/stored-responses/stored-responses'
-import { changedBy } from './changed-by'
-import { ACCOUNT_PREFIX, type GuardDeps, guard } from './guard'
+import type { Caller } from './changed-by'
+import { ACCOUNT_PREFIX, type GuardDeps, guarded } from './guard'
 import { exactly } from './wire'
 
 export type StoredResponseDeps = GuardDeps & {
   storedResponses: Pick<StoredResponses, 'standing'>
   /** Changes how long the account's answers are kept; null = as long as the operator keeps any. */
   keepResponsesFor(accountId: string, hours: number | null, by: ChangedBy): Promise<void>
-  trustedProxyHops: number
 }
 
 const Standing = Type.Object({
@@ -30,12 +27,7 @@ const Choice = exactly({
 /** Mounts `/dashboard/api/a/:accountId/stored-responses`. */
 export function storedResponseViewRoutes(deps: StoredResponseDeps) {
   const { storedResponses } = deps
-  return new Elysia({
-    name: 'stored-response-view-routes',
-    prefix: `${ACCOUNT_PREFIX}/stored-responses`,
-    tags: ['Dashboard'],
-  })
-    .use(guard(deps))
+  return guarded(deps, 'stored-response-view-routes', `${ACCOUNT_PREFIX}/stored-responses`)
     .get('', ({ viewer }) => storedResponses.standing(viewer.accountId), {
       may: 'account.change',
       response: Standing,
@@ -44,7 +36,7 @@ export function storedResponseViewRoutes(deps: StoredResponseDeps) {
         description: 'Answers of `POST /v1/responses`, unless they were asked for with `store: false`.',
       },
     })
-    .put('', ({ viewer, request, body }) => choose(deps, viewer, request, body.hours), {
+    .put('', (caller) => choose(deps, caller, caller.body.hours), {
       may: 'account.change',
       body: Choice,
       response: Standing,
@@ -57,10 +49,9 @@ export function storedResponseViewRoutes(deps: StoredResponseDeps) {
     })
 }
 
-async function choose(deps: StoredResponseDeps, viewer: Member, request: Request, hours: number) {
-  const { accountId } = viewer
+async function choose(deps: StoredResponseDeps, { viewer: { accountId }, by }: Caller, hours: number) {
   const { maxHours } = await deps.storedResponses.standing(accountId)
   const kept = hours > 0 && hours >= maxHours ? null : hours
-  await deps.keepResponsesFor(accountId, kept, changedBy(deps, viewer, request))
+  await deps.keepResponsesFor(accountId, kept, by)
   return await deps.storedResponses.standing(accountId)
 }

@@ -1,6 +1,5 @@
 /** The routes of what an account sees of itself, for administrators: its failed requests, and its statement. */
 import { Type } from '@sinclair/typebox'
-import { Elysia } from 'elysia'
 import {
   PeriodQuery,
   readStatementPage,
@@ -9,7 +8,7 @@ import {
   statementFile,
 } from '@/console/http/account-statement'
 import { FAILURES_DESCRIPTION, FailurePage, FailureQuery, readFailurePage } from '@/console/http/failures'
-import { guard } from '@/console/http/guard'
+import { guarded } from '@/console/http/guard'
 import { CSV_FILE } from '@/console/http/wire'
 import { ADMIN_PREFIX, type AdminDeps, Id } from './context'
 
@@ -18,12 +17,7 @@ const AccountParams = Type.Object({ accountId: Id })
 /** Mounts `/dashboard/api/admin/accounts/:accountId/failures` and `…/statement`. */
 export function adminAccountHistoryRoutes(deps: AdminDeps) {
   const { usage } = deps
-  return new Elysia({
-    name: 'admin-account-history-routes',
-    prefix: `${ADMIN_PREFIX}/accounts`,
-    tags: ['Administration'],
-  })
-    .use(guard(deps))
+  return guarded(deps, 'admin-account-history-routes', `${ADMIN_PREFIX}/accounts`, 'Administration')
     .get(
       '/:accountId/failures',
       ({ params, query }) => readFailurePage(usage, { accountId: params.accountId }, query),

@@ -1,10 +1,9 @@
 /** The routes of accounts for administrators: found, looked at, suspended and activated, their credit adjusted. */
 import { type Static, Type } from '@sinclair/typebox'
-import { Elysia } from 'elysia'
 import { MAX_KEY_LIMIT } from '@/accounts/api-keys'
 import { GatewayError, invalidRequest } from '@/chat/error'
 import type { AccountView } from '@/console/administration/account-view'
-import { guard } from '@/console/http/guard'
+import { guarded } from '@/console/http/guard'
 import { KeyBody, keyBody } from '@/console/http/key-bodies'
 import { PAGE } from '@/console/http/pages'
 import { exactly, inUsd, isoMoments, listOf, mapPage } from '@/console/http/wire'
@@ -99,8 +98,7 @@ const AdjustmentBody = exactly({
 /** Mounts `/dashboard/api/admin/accounts`. */
 export function adminAccountRoutes(deps: AdminDeps) {
   const { administration } = deps
-  return new Elysia({ name: 'admin-account-routes', prefix: `${ADMIN_PREFIX}/accounts`, tags: ['Administration'] })
-    .use(guard(deps))
+  return guarded(deps, 'admin-account-routes', `${ADMIN_PREFIX}/accounts`, 'Administration')
     .get(
       '',
       async ({ query }) =>
@@ -138,9 +136,8 @@ export function adminAccountRoutes(deps: AdminDeps) {
     )
     .post(
       '/:accountId/status',
-      async ({ viewer, request, params, body }) => {
-        const by = administratorOf(deps, viewer, request)
-        const outcome = await administration.changeAccountStatus(by, { ...params, ...body })
+      async ({ by, params, body }) => {
+        const outcome = await administration.changeAccountStatus(administratorOf(by), { ...params, ...body })
         if (outcome === 'unknown_account') throw noSuchAccount()
         return { status: body.status }
       },
@@ -157,10 +154,9 @@ export function adminAccountRoutes(deps: AdminDeps) {
     )
     .post(
       '/:accountId/limits',
-      async ({ viewer, request, params, body }) => {
+      async ({ by, params, body }) => {
         const { reason, ...limits } = body
-        const by = administratorOf(deps, viewer, request)
-        const outcome = await administration.changeAccountLimits(by, { ...params, limits, reason })
+        const outcome = await administration.changeAccountLimits(administratorOf(by), { ...params, limits, reason })
         if (outcome === 'unknown_account') throw noSuchAccount()
         return limits
       },
@@ -178,10 +174,10 @@ export function adminAccountRoutes(deps: AdminDeps) {
     )
     .post(
       '/:accountId/adjustments',
-      async ({ viewer, request, params, body: { amount, allowNegative, reason, key } }) => {
+      async ({ by, params, body: { amount, allowNegative, reason, key } }) => {
         const amountNano = readAdjustment(amount)
         const operation = { kind: 'credit.adjust', ...params, amountNano, allowNegative } as const
-        return requestMoney(deps, { viewer, request }, { operation, reason, key })
+        return requestMoney(deps, by, { operation, reason, key })
       },
       {
         movesMoney: true,

@@ -1,11 +1,10 @@
 /** The routes of approvals: what one administrator has asked for and a second one agrees to. */
 import { type Static, Type } from '@sinclair/typebox'
-import { Elysia } from 'elysia'
 import { GatewayError } from '@/chat/error'
 import type { Approval } from '@/console/administration/approvals/approval-list'
 import type { DecideOutcome, Decision } from '@/console/administration/approvals/approvals'
 import type { Operation } from '@/console/administration/approvals/operation'
-import { guard } from '@/console/http/guard'
+import { guarded } from '@/console/http/guard'
 import { PAGE } from '@/console/http/pages'
 import { exactly, isoMoments, listOf, mapPage, NullableText } from '@/console/http/wire'
 import { APPROVAL_STATUSES } from '@/db/administration-schema'
@@ -52,13 +51,12 @@ const ApprovalParams = Type.Object({ approvalId: Id })
 export function adminApprovalRoutes(deps: AdminDeps) {
   const { administration } = deps
   const decide = (decision: Decision) => async (context: DecisionContext) => {
-    const by = administratorOf(deps, context.viewer, context.request)
     const { approvalId } = context.params
-    return decided(await administration.decide(by, { approvalId, decision, note: context.body.note.trim() }))
+    const note = context.body.note.trim()
+    return decided(await administration.decide(administratorOf(context.by), { approvalId, decision, note }))
   }
   const shared = { params: ApprovalParams, body: DecisionBody, response: DecidedBody } as const
-  return new Elysia({ name: 'admin-approval-routes', prefix: `${ADMIN_PREFIX}/approvals`, tags: ['Administration'] })
-    .use(guard(deps))
+  return guarded(deps, 'admin-approval-routes', `${ADMIN_PREFIX}/approvals`, 'Administration')
     .get(
       '',
       async ({ viewer, query }) => {
@@ -93,8 +91,7 @@ export function adminApprovalRoutes(deps: AdminDeps) {
 }
 
 type DecisionContext = {
-  viewer: Parameters<typeof administratorOf>[1]
-  request: Request
+  by: Parameters<typeof administratorOf>[0]
   params: Static<typeof ApprovalParams>
   body: Static<typeof DecisionBody>
 }

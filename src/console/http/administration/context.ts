@@ -3,14 +3,12 @@ import { type Static, Type } from '@sinclair/typebox'
 import { GatewayError, invalidRequest } from '@/chat/error'
 import type { Administration, MoneyRequest } from '@/console/administration/administration'
 import type { Administrator } from '@/console/administration/administrator'
-import type { Viewer } from '@/console/auth/viewer'
+import type { Caller } from '@/console/http/changed-by'
 import type { GuardDeps } from '@/console/http/guard'
 import { NullableText } from '@/console/http/wire'
 import { MAX_REASON_CHARS } from '@/console/orders/limits'
 import type { Orders } from '@/console/orders/orders'
 import type { UsageViews } from '@/console/usage-views/usage-views'
-import { clientAddress } from '@/http/client-address'
-import { requestIdOf } from '@/http/request-id'
 import { formatUsd, nano, parseUsd } from '@/lib/money'
 import { oneOf } from '@/lib/schemas'
 
@@ -18,15 +16,13 @@ export type AdminDeps = GuardDeps & {
   administration: Administration
   orders: Orders
   usage: UsageViews
-  trustedProxyHops: number
 }
 
 export const ADMIN_PREFIX = '/dashboard/api/admin'
 
 /** The administrator behind a request, for the audit log. */
-export function administratorOf({ trustedProxyHops }: AdminDeps, viewer: Viewer, request: Request): Administrator {
-  const { userId, email } = viewer
-  return { userId, email, ip: clientAddress(request, trustedProxyHops), requestId: requestIdOf(request) }
+export function administratorOf({ actor, ip, requestId }: Caller['by']): Administrator {
+  return { ...actor, ip, requestId }
 }
 
 export const Reason = Type.String({
@@ -48,9 +44,6 @@ export const Id = Type.String({ minLength: 1, maxLength: 100, pattern: '^[A-Za-z
 export const Usd = Type.String({ title: 'Usd', description: 'Decimal USD', examples: ['12.5'] })
 export const UsdInput = Type.String({ minLength: 1, maxLength: 20, examples: ['12.5'], description: 'Decimal USD' })
 
-/** Who acts, by which request. */
-type Caller = { viewer: Viewer; request: Request }
-
 /** The answer to a request that moves money. */
 export const MoneyAnswer = Type.Object({
   status: oneOf(['done', 'awaiting_approval'], {
@@ -62,10 +55,10 @@ export const MoneyAnswer = Type.Object({
 /** Asks for an operation in the name of the caller. Throws 404 for what does not exist, and 409 for what is refused. */
 export async function requestMoney(
   deps: AdminDeps,
-  { viewer, request }: Caller,
+  by: Caller['by'],
   asked: MoneyRequest,
 ): Promise<Static<typeof MoneyAnswer>> {
-  const outcome = await deps.administration.request(administratorOf(deps, viewer, request), asked)
+  const outcome = await deps.administration.request(administratorOf(by), asked)
   switch (outcome.kind) {
     case 'done':
       return { status: 'done', approvalId: null }

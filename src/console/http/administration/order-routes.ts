@@ -87,10 +87,10 @@ function orderRoutes(deps: AdminDeps) {
     )
     .post(
       '/:orderId/confirm',
-      async ({ viewer, request, params, body: { amount, reason, key } }) => {
+      async ({ by, params, body: { amount, reason, key } }) => {
         const amountCents = readCents(amount, 'amount', MAX_PAYMENT_CENTS)
         const operation = { kind: 'order.confirm', ...params, amountCents } as const
-        return requestMoney(deps, { viewer, request }, { operation, reason, key })
+        return requestMoney(deps, by, { operation, reason, key })
       },
       {
         movesMoney: true,
@@ -106,10 +106,10 @@ function orderRoutes(deps: AdminDeps) {
     )
     .post(
       '/:orderId/refund',
-      async ({ viewer, request, params, body: { amount, allowNegative, reason, key } }) => {
+      async ({ by, params, body: { amount, allowNegative, reason, key } }) => {
         const amountCents = readCents(amount, 'amount', MAX_PAYMENT_CENTS)
         const operation = { kind: 'order.refund', ...params, amountCents, allowNegative } as const
-        return requestMoney(deps, { viewer, request }, { operation, reason, key })
+        return requestMoney(deps, by, { operation, reason, key })
       },
       {
         movesMoney: true,
@@ -136,10 +136,10 @@ function paymentRoutes(deps: AdminDeps) {
     })
     .post(
       '/:paymentId/credit',
-      async ({ viewer, request, params, body: { orderId, amount, reason, key } }) => {
+      async ({ by, params, body: { orderId, amount, reason, key } }) => {
         const creditCents = readCents(amount, 'amount', MAX_PAYMENT_CENTS)
         const operation = { kind: 'payment.credit', ...params, orderId, creditCents } as const
-        return requestMoney(deps, { viewer, request }, { operation, reason, key })
+        return requestMoney(deps, by, { operation, reason, key })
       },
       {
         movesMoney: true,
@@ -154,9 +154,8 @@ function paymentRoutes(deps: AdminDeps) {
     )
     .post(
       '/:paymentId/dismiss',
-      async ({ viewer, request, params, body }) => {
-        const by = administratorOf(deps, viewer, request)
-        const outcome = await administration.dismissPayment(by, { ...params, ...body })
+      async ({ by, params, body }) => {
+        const outcome = await administration.dismissPayment(administratorOf(by), { ...params, ...body })
         if (outcome.kind === 'not_found') throw new GatewayError('not_found', 'There is no such payment.')
         if (outcome.kind === 'refused') throw new GatewayError('conflict', outcome.message, { code: 'refused' })
         return { payment: paymentBody(outcome.payment) }

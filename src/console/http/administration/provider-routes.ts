@@ -1,9 +1,8 @@
 /** The routes of providers: what works at one, margins by model and day, and the records whose counts differ from ours. */
 import { Type } from '@sinclair/typebox'
-import { Elysia } from 'elysia'
 import { ProviderNameSchema } from '@/catalog/schema'
 import { GatewayError } from '@/chat/error'
-import { guard } from '@/console/http/guard'
+import { guarded } from '@/console/http/guard'
 import { PAGE, wholeNumber } from '@/console/http/pages'
 import { listOf, mapPage, NoFields, NullableText } from '@/console/http/wire'
 import { CHARGE_BASES } from '@/ledger/charge-basis'
@@ -60,8 +59,7 @@ const GapQuery = Type.Object({
 /** Mounts `/dashboard/api/admin/margins` and `/dashboard/api/admin/count-gaps`. */
 export function adminBillRoutes(deps: AdminDeps) {
   const { administration } = deps
-  return new Elysia({ name: 'admin-bill-routes', prefix: ADMIN_PREFIX, tags: ['Administration'] })
-    .use(guard(deps))
+  return guarded(deps, 'admin-bill-routes', ADMIN_PREFIX, 'Administration')
     .get('/margins', ({ query }) => administration.margins(query.days ?? 30), {
       administrator: true,
       query: Type.Object({
@@ -117,30 +115,28 @@ const TrialsBody = Type.Object({
 
 /** Mounts `/dashboard/api/admin/providers/:provider/test`. */
 export function adminProviderRoutes(deps: AdminDeps) {
-  return new Elysia({ name: 'admin-provider-routes', prefix: `${ADMIN_PREFIX}/providers`, tags: ['Administration'] })
-    .use(guard(deps))
-    .post(
-      '/:provider/test',
-      async ({ params: { provider }, viewer, request }) => {
-        const trials = await deps.administration.tryProvider(administratorOf(deps, viewer, request), provider)
-        if (!trials) throw new GatewayError('not_found', 'There is no such provider.')
-        return {
-          at: new Date().toISOString(),
-          targets: trials.map(({ cost, ...trial }) => ({
-            ...trial,
-            costUsd: cost === null ? null : formatUsd(cost),
-          })),
-        }
+  return guarded(deps, 'admin-provider-routes', `${ADMIN_PREFIX}/providers`, 'Administration').post(
+    '/:provider/test',
+    async ({ params: { provider }, by }) => {
+      const trials = await deps.administration.tryProvider(administratorOf(by), provider)
+      if (!trials) throw new GatewayError('not_found', 'There is no such provider.')
+      return {
+        at: new Date().toISOString(),
+        targets: trials.map(({ cost, ...trial }) => ({
+          ...trial,
+          costUsd: cost === null ? null : formatUsd(cost),
+        })),
+      }
+    },
+    {
+      administrator: true,
+      params: Type.Object({ provider: ProviderNameSchema }),
+      body: NoFields,
+      response: TrialsBody,
+      detail: {
+        summary: 'Try a provider',
+        description: 'Sends small requests, which the provider charges for. For administrators.',
       },
-      {
-        administrator: true,
-        params: Type.Object({ provider: ProviderNameSchema }),
-        body: NoFields,
-        response: TrialsBody,
-        detail: {
-          summary: 'Try a provider',
-          description: 'Sends small requests, which the provider charges for. For administrators.',
-        },
-      },
-    )
+    },
+  )
 }

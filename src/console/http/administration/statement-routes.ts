@@ -1,11 +1,10 @@
 /** The routes of bank statements for administrators: a preview that changes nothing, and its commit. */
 import { type Static, Type } from '@sinclair/typebox'
-import { Elysia } from 'elysia'
 import { GatewayError } from '@/chat/error'
 import type { PreviewOutcome } from '@/console/administration/statements/preview'
 import { MAX_STATEMENT_CHARS } from '@/console/administration/statements/read-statement'
 import { KEPT_VERDICTS, type KnownOrder } from '@/console/administration/statements/verdict'
-import { guard } from '@/console/http/guard'
+import { guarded } from '@/console/http/guard'
 import { exactly } from '@/console/http/wire'
 import { LINE_RESULTS, LINE_VERDICTS } from '@/db/administration-schema'
 import { oneOf, orNull } from '@/lib/schemas'
@@ -49,14 +48,12 @@ const MAX_PREVIEW_BYTES = 3 * MAX_STATEMENT_CHARS + 1024
 /** Mounts `/dashboard/api/admin/statements`. */
 export function adminStatementRoutes(deps: AdminDeps) {
   const { administration } = deps
-  return new Elysia({ name: 'admin-statement-routes', prefix: `${ADMIN_PREFIX}/statements`, tags: ['Administration'] })
-    .use(guard(deps))
+  return guarded(deps, 'admin-statement-routes', `${ADMIN_PREFIX}/statements`, 'Administration')
     .post(
       '/preview',
-      async ({ viewer, request, body }) => {
+      async ({ by, body }) => {
         const { text, dateOrder, currency } = body
-        const by = administratorOf(deps, viewer, request)
-        return previewBody(await administration.previewStatement(by, text, { dateOrder, currency }))
+        return previewBody(await administration.previewStatement(administratorOf(by), text, { dateOrder, currency }))
       },
       {
         administrator: { maxBodyBytes: MAX_PREVIEW_BYTES },
@@ -76,9 +73,8 @@ export function adminStatementRoutes(deps: AdminDeps) {
     )
     .post(
       '/:importId/commit',
-      async ({ viewer, request, params, body }) => {
-        const by = administratorOf(deps, viewer, request)
-        const outcome = await administration.commitStatement(by, { ...params, ...body })
+      async ({ by, params, body }) => {
+        const outcome = await administration.commitStatement(administratorOf(by), { ...params, ...body })
         if (outcome.kind === 'not_found') throw new GatewayError('not_found', 'There is no such preview of yours.')
         if (outcome.kind === 'other_preview') {
           throw new GatewayError('conflict', 'This is not what was previewed. Upload the statement again.', {

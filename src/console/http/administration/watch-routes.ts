@@ -1,9 +1,8 @@
 /** The routes of what administrators watch: providers and targets with their health, and the audit log. */
 import { type Static, Type } from '@sinclair/typebox'
-import { Elysia } from 'elysia'
 import { invalidRequest } from '@/chat/error'
 import type { AuditRow } from '@/console/administration/audit-search'
-import { guard } from '@/console/http/guard'
+import { guarded } from '@/console/http/guard'
 import { PAGE } from '@/console/http/pages'
 import { isoMoments, listOf, mapPage, NullableText } from '@/console/http/wire'
 import { oneOf, orNull } from '@/lib/schemas'
@@ -117,8 +116,7 @@ const TIER_DAYS = 30
 /** Mounts `/dashboard/api/admin/health`, `/dashboard/api/admin/tiers` and `/dashboard/api/admin/audit`. */
 export function adminWatchRoutes(deps: AdminDeps) {
   const { administration } = deps
-  return new Elysia({ name: 'admin-watch-routes', prefix: ADMIN_PREFIX, tags: ['Administration'] })
-    .use(guard(deps))
+  return guarded(deps, 'admin-watch-routes', ADMIN_PREFIX, 'Administration')
     .get('/health', () => ({ at: new Date().toISOString(), ...administration.health() }), {
       administrator: true,
       response: HealthBody,

@@ -7,8 +7,7 @@ import { mayDo } from '@/accounts/members/permissions'
 import type { chooseMails } from '@/accounts/scheduled-mails/choices'
 import { GatewayError, invalidRequest } from '@/chat/error'
 import type { Member } from '@/console/auth/viewer'
-import { changedBy } from '@/console/http/changed-by'
-import { ACCOUNT_PREFIX, type GuardDeps, guard } from '@/console/http/guard'
+import { ACCOUNT_PREFIX, type GuardDeps, guarded } from '@/console/http/guard'
 import { Email } from '@/console/http/session/schemas'
 import { exactly } from '@/console/http/wire'
 import { ALERT_KINDS, type AlertKind, OPTIONAL_KINDS, SCHEDULED_KINDS, type ScheduledKind } from '@/db/alert-schema'
@@ -29,7 +28,6 @@ export type AlertRouteDeps = GuardDeps &
       /** Whether mails are sent here at all. */
       isPossible: boolean
     }
-    trustedProxyHops: number
   }
 
 const Threshold = (which: string) =>
@@ -78,8 +76,7 @@ export function alertRoutes(deps: AlertRouteDeps) {
 }
 
 function accountRoutes(deps: AlertRouteDeps) {
-  return new Elysia({ name: 'account-alert-routes', prefix: `${ACCOUNT_PREFIX}/alerts`, tags: ['Dashboard'] })
-    .use(guard(deps))
+  return guarded(deps, 'account-alert-routes', `${ACCOUNT_PREFIX}/alerts`)
     .get('', ({ viewer }) => show(deps, viewer), {
       may: 'usage.read',
       response: AlertsBody,
@@ -90,8 +87,8 @@ function accountRoutes(deps: AlertRouteDeps) {
     })
     .patch(
       '',
-      async ({ viewer, request, body }) => {
-        await change(deps, viewer.accountId, body, changedBy(deps, viewer, request))
+      async ({ viewer, by, body }) => {
+        await change(deps, viewer.accountId, body, by)
         return show(deps, viewer)
       },
       {

@@ -1,7 +1,7 @@
 /** The page, and the address for mail programs (RFC 8058), by which somebody turns a kind of mails off without signing in. */
-import { createHash } from 'node:crypto'
 import { Elysia } from 'elysia'
 import { readUnsubscribeToken, UNSUBSCRIBE_PATH, type Unsubscription } from '@/accounts/alerts/unsubscribe'
+import { createPlainPage } from '@/console/http/plain-page'
 import type { OptionalKind } from '@/db/alert-schema'
 import { queryOf } from '@/http/request-line'
 import { escapeHtml } from '@/lib/html/escape'
@@ -59,37 +59,10 @@ const DONE = ({ kind, email }: Unsubscription) => `<h1>Turned off</h1>
 
 const UNKNOWN = '<h1>This link is not valid</h1><p>Open the link in the mail as it stands there.</p>'
 
-const STYLE = `
-:root{color-scheme:light dark;font:16px/1.5 system-ui,sans-serif}
-body{margin:0;display:grid;place-items:center;min-height:100vh;background:light-dark(#f3f5f7,#101418);color:light-dark(#14181c,#e8ecf0)}
-main{box-sizing:border-box;width:min(28rem,100%);padding:1.5rem;background:light-dark(#fff,#1a2026);border-radius:.75rem}
-h1{font-size:1.25rem;margin:0}
+const respond = createPlainPage(
+  'Mails',
+  `
+main{width:min(28rem,100%)}
 p{overflow-wrap:anywhere}
-button{font:inherit;cursor:pointer;padding:.6rem .9rem;border-radius:.5rem;border:0;background:#4f46e5;color:#fff}`
-
-/** The only style that the page may use. */
-const POLICY = [
-  "default-src 'none'",
-  `style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'`,
-  "form-action 'self'",
-  "base-uri 'none'",
-  "frame-ancestors 'none'",
-].join('; ')
-
-function respond(body: string, status: number): Response {
-  const html = `<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">
-<title>Mails</title><style>${STYLE}</style></head><body><main>${body}
-</main></body></html>
-`
-  return new Response(html, {
-    status,
-    headers: {
-      'content-type': 'text/html; charset=utf-8',
-      'cache-control': 'no-store',
-      'content-security-policy': POLICY,
-      'x-content-type-options': 'nosniff',
-      'referrer-policy': 'no-referrer',
-    },
-  })
-}
+button{font:inherit;cursor:pointer;padding:.6rem .9rem;border-radius:.5rem;border:0;background:#4f46e5;color:#fff}`,
+)

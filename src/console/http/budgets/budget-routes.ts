@@ -1,14 +1,12 @@
 /** The routes of an account's budgets: its own, its members' and its keys'; developers see what binds themselves. */
 import { Type } from '@sinclair/typebox'
-import { Elysia } from 'elysia'
 import type { ApiKeys } from '@/accounts/api-keys'
 import type { BudgetOf, Budgets, ChangeBudgetOutcome } from '@/accounts/budgets/budgets'
 import type { Members } from '@/accounts/members/members'
 import { mayDo } from '@/accounts/members/permissions'
 import { GatewayError, invalidRequest } from '@/chat/error'
 import type { Member } from '@/console/auth/viewer'
-import { changedBy } from '@/console/http/changed-by'
-import { ACCOUNT_PREFIX, type GuardDeps, guard, IN_ACCOUNT } from '@/console/http/guard'
+import { ACCOUNT_PREFIX, type GuardDeps, guarded, IN_ACCOUNT } from '@/console/http/guard'
 import { newestFirst, PageQuery, type Place, pageOf, placeOfMember } from '@/console/http/pages'
 import { listOf, mapPage } from '@/console/http/wire'
 import { ACCOUNT_ROLES } from '@/db/auth-schema'
@@ -32,7 +30,6 @@ export type BudgetRouteDeps = GuardDeps & {
   ledger: Ledger
   apiKeys: ApiKeys
   members: Members
-  trustedProxyHops: number
 }
 
 const BudgetParams = Type.Object({
@@ -47,8 +44,7 @@ const BudgetList = listOf(BudgetBody, {
 
 /** Mounts `/dashboard/api/a/:accountId/budgets`. */
 export function budgetRoutes(deps: BudgetRouteDeps) {
-  return new Elysia({ name: 'budget-routes', prefix: `${ACCOUNT_PREFIX}/budgets`, tags: ['Dashboard'] })
-    .use(guard(deps))
+  return guarded(deps, 'budget-routes', `${ACCOUNT_PREFIX}/budgets`)
     .get('', ({ viewer, query }) => list(deps, viewer, query), {
       may: 'usage.read',
       query: PageQuery,
@@ -71,7 +67,7 @@ export function budgetRoutes(deps: BudgetRouteDeps) {
     })
     .put(
       '/:scope/:scopeId',
-      async ({ viewer, request, params, body }) => {
+      async ({ viewer, by, params, body }) => {
         const of = scopeOf(viewer, params)
         const limits = readLimits(body)
         if (of.scope === 'key' && limits.month !== undefined)
@@ -79,9 +75,7 @@ export function budgetRoutes(deps: BudgetRouteDeps) {
         if (of.scope !== 'new_member' && body.givenToMembers)
           throw invalidRequest('Only what new members are given can be given to members.', 'givenToMembers')
         const isForMembersToo = body.givenToMembers === true
-        expectUpdated(
-          await deps.budgets.change({ ...of, limits, isForMembersToo, by: changedBy(deps, viewer, request) }),
-        )
+        expectUpdated(await deps.budgets.change({ ...of, limits, isForMembersToo, by }))
         return detail(deps, viewer, params)
       },
       {
@@ -98,9 +92,9 @@ export function budgetRoutes(deps: BudgetRouteDeps) {
     )
     .post(
       '/:scope/:scopeId/grant',
-      async ({ viewer, request, params, body }) => {
+      async ({ viewer, by, params, body }) => {
         const amount = readUsd(body.usd, 'usd', 1)
-        const grant = { ...scopeOf(viewer, params), window: body.window, amount, by: changedBy(deps, viewer, request) }
+        const grant = { ...scopeOf(viewer, params), window: body.window, amount, by }
         expectUpdated(await deps.budgets.grant(grant, Date.now()))
         return detail(deps, viewer, params)
       },

@@ -1,13 +1,12 @@
 /** The page of the sandbox provider as HTML: plain, without scripts, and honest about taking no money. */
-import { createHash } from 'node:crypto'
+import { createPlainPage } from '@/console/http/plain-page'
 import type { SandboxPayment } from '@/console/orders/deposits/sandbox-deposit'
 import { escapeHtml } from '@/lib/html/escape'
 
-const STYLE = `
-:root{color-scheme:light dark;font:16px/1.5 system-ui,sans-serif}
-body{margin:0;display:grid;place-items:center;min-height:100vh;background:light-dark(#f3f5f7,#101418);color:light-dark(#14181c,#e8ecf0)}
-main{box-sizing:border-box;width:min(26rem,100%);padding:1.5rem;background:light-dark(#fff,#1a2026);border-radius:.75rem}
-h1{font-size:1.25rem;margin:0}
+const respond = createPlainPage(
+  'Sandbox payment',
+  `
+main{width:min(26rem,100%)}
 .amount{font-size:2rem;font-weight:600;margin:.5rem 0 0}
 .note{background:light-dark(#fff3d6,#3a2f10);border-radius:.5rem;padding:.5rem .75rem;margin:1rem 0}
 form{display:grid;gap:.5rem;margin-top:.75rem}
@@ -15,16 +14,8 @@ input,button{font:inherit;background:none;color:inherit;padding:.6rem .75rem;bor
 button{cursor:pointer}
 button.main{background:#0b5fcc;border-color:#0b5fcc;color:#fff}
 a{color:light-dark(#0b5fcc,#7db7ff)}
-code{overflow-wrap:anywhere}`
-
-/** The only style that the page may use. */
-const POLICY = [
-  "default-src 'none'",
-  `style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'`,
-  "form-action 'self'",
-  "base-uri 'none'",
-  "frame-ancestors 'none'",
-].join('; ')
+code{overflow-wrap:anywhere}`,
+)
 
 /** What the page says above its form after something was done. */
 type SandboxNotice = { text: string; isDone: boolean }
@@ -57,22 +48,4 @@ function forms(amount: string): string {
 <input id="amount" name="amount" inputmode="decimal" maxlength="12" autocomplete="off" required>
 <button>Pay a different amount</button></form>
 <form method="post"><input type="hidden" name="action" value="cancel"><button>Cancel</button></form>`
-}
-
-function respond(body: string, status: number): Response {
-  const html = `<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">
-<title>Sandbox payment</title><style>${STYLE}</style></head><body><main>${body}
-</main></body></html>
-`
-  return new Response(html, {
-    status,
-    headers: {
-      'content-type': 'text/html; charset=utf-8',
-      'cache-control': 'no-store',
-      'content-security-policy': POLICY,
-      'x-content-type-options': 'nosniff',
-      'referrer-policy': 'no-referrer',
-    },
-  })
 }

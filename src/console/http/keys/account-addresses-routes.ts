@@ -1,9 +1,8 @@
 /** The routes of the networks that all keys of an account may be used from. */
 import { Type } from '@sinclair/typebox'
-import { Elysia } from 'elysia'
 import type { ChangedBy } from '@/accounts/audit'
-import { type Caller, changedBy } from '@/console/http/changed-by'
-import { ACCOUNT_PREFIX, guard } from '@/console/http/guard'
+import type { Caller } from '@/console/http/changed-by'
+import { ACCOUNT_PREFIX, guarded } from '@/console/http/guard'
 import { exactly } from '@/console/http/wire'
 import { clientAddress } from '@/http/client-address'
 import type { Addresses } from '@/ledger/address-lists'
@@ -26,13 +25,8 @@ const Choice = exactly({ allowedAddresses: AllowedAddresses })
 
 /** Mounts `/dashboard/api/a/:accountId/allowed-addresses`. */
 export function accountAddressesRoutes(deps: AddressRouteDeps) {
-  return new Elysia({
-    name: 'account-addresses-routes',
-    prefix: `${ACCOUNT_PREFIX}/allowed-addresses`,
-    tags: ['Dashboard'],
-  })
-    .use(guard(deps))
-    .get('', ({ viewer, request }) => show(deps, { viewer, request }), {
+  return guarded(deps, 'account-addresses-routes', `${ACCOUNT_PREFIX}/allowed-addresses`)
+    .get('', (caller) => show(deps, caller), {
       may: 'limits.raise',
       response: Lists,
       detail: {
@@ -41,7 +35,7 @@ export function accountAddressesRoutes(deps: AddressRouteDeps) {
           'A key may have a list of its own as well: then a request must come from an address that is in both.',
       },
     })
-    .put('', ({ viewer, request, body }) => choose(deps, { viewer, request }, body), {
+    .put('', (caller) => choose(deps, caller, caller.body), {
       may: 'limits.raise',
       body: Choice,
       response: Lists,
@@ -63,6 +57,6 @@ async function show(deps: AddressRouteDeps, { viewer, request }: Caller) {
 async function choose(deps: AddressRouteDeps, caller: Caller, body: typeof Choice.static) {
   const addresses = readAddresses(body.allowedAddresses)
   if (addresses) checkOwnAddress(addresses, caller.request, deps.trustedProxyHops)
-  await deps.changeAddresses(caller.viewer.accountId, addresses, changedBy(deps, caller.viewer, caller.request))
+  await deps.changeAddresses(caller.viewer.accountId, addresses, caller.by)
   return await show(deps, caller)
 }

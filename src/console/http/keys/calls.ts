@@ -23,7 +23,6 @@ export type KeyRouteDeps = GuardDeps & {
   readKeyPolicy(accountId: string): Promise<KeyPolicy | undefined>
   /** What holds for all keys of a member beside that; undefined where there is no such member. */
   readMemberKeyPolicy(of: { accountId: string; userId: string }): Promise<Allowed | undefined>
-  trustedProxyHops: number
 }
 
 export const KeyParams = Type.Object({ ...IN_ACCOUNT, id: Type.String({ minLength: 1, maxLength: 64 }) })

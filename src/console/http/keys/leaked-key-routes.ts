@@ -1,11 +1,10 @@
 /** The routes for keys that were found in public: telling of one, and switching it off by the link of a mail. Neither needs a session. */
 import { Type } from '@sinclair/typebox'
-import { Elysia } from 'elysia'
 import type { ApiKeys } from '@/accounts/api-keys'
 import type { ManagementKeys } from '@/accounts/management/management-keys'
 import type { CatalogSource } from '@/catalog/reload/live-catalog'
 import { reportLeakedKey, switchOffLeakedKey } from '@/console/auth/leaked-keys'
-import { guard } from '@/console/http/guard'
+import { guarded } from '@/console/http/guard'
 import { DONE_BODY, type SessionDeps, visitorOf } from '@/console/http/session/context'
 import { Done, Token } from '@/console/http/session/schemas'
 import { exactly } from '@/console/http/wire'
@@ -17,8 +16,7 @@ const MAX_TEXT_CHARS = 200
 /** Mounts `/dashboard/api/leaked-keys`. */
 export function leakedKeyRoutes(deps: LeakedKeyDeps) {
   const { parts } = deps.auth
-  return new Elysia({ name: 'leaked-key-routes', prefix: '/dashboard/api/leaked-keys', tags: ['Dashboard'] })
-    .use(guard(deps))
+  return guarded(deps, 'leaked-key-routes', '/dashboard/api/leaked-keys')
     .post(
       '/report',
       async ({ request, body }) => {

@@ -1,9 +1,8 @@
 /** The routes by which an account's API keys are switched off and on, rotated and deleted. */
 import { Type } from '@sinclair/typebox'
-import { Elysia } from 'elysia'
 import type { ApiKeys } from '@/accounts/api-keys'
-import { type Caller, changedBy } from '@/console/http/changed-by'
-import { ACCOUNT_PREFIX, guard } from '@/console/http/guard'
+import type { Caller } from '@/console/http/changed-by'
+import { ACCOUNT_PREFIX, guarded } from '@/console/http/guard'
 import { KeyBody, keyBody, RotationBody, readOverlap } from '@/console/http/key-bodies'
 import { exactly, NoFields } from '@/console/http/wire'
 import { CreatedKey, expectUpdated, findOwn, KeyParams, type KeyRouteDeps, unchanged } from './calls'
@@ -11,53 +10,40 @@ import { CreatedKey, expectUpdated, findOwn, KeyParams, type KeyRouteDeps, uncha
 /** Mounts what changes the state of a key below `/dashboard/api/a/:accountId/keys/:id`. */
 export function keyLifeRoutes(deps: KeyRouteDeps) {
   const { apiKeys } = deps
-  return new Elysia({ name: 'key-life-routes', prefix: `${ACCOUNT_PREFIX}/keys`, tags: ['Dashboard'] })
-    .use(guard(deps))
-    .post(
-      '/:id/deactivate',
-      ({ viewer, request, params }) => setStatus(deps, { viewer, request }, params.id, apiKeys.deactivate),
-      {
-        may: 'keys.use',
-        params: KeyParams,
-        body: NoFields,
-        response: KeyBody,
-        detail: {
-          summary: 'Deactivate an API key',
-          description: 'Its next request is refused (401), on every gateway.',
-        },
+  return guarded(deps, 'key-life-routes', `${ACCOUNT_PREFIX}/keys`)
+    .post('/:id/deactivate', (caller) => setStatus(deps, caller, caller.params.id, apiKeys.deactivate), {
+      may: 'keys.use',
+      params: KeyParams,
+      body: NoFields,
+      response: KeyBody,
+      detail: {
+        summary: 'Deactivate an API key',
+        description: 'Its next request is refused (401), on every gateway.',
       },
-    )
-    .post(
-      '/:id/activate',
-      ({ viewer, request, params }) => setStatus(deps, { viewer, request }, params.id, apiKeys.activate),
-      {
-        may: 'keys.use',
-        params: KeyParams,
-        body: NoFields,
-        response: KeyBody,
-        detail: {
-          summary: 'Activate an API key',
-          description:
-            'Takes requests of a deactivated key again. 409 `key_without_owner` where its owner is a member no longer.',
-        },
+    })
+    .post('/:id/activate', (caller) => setStatus(deps, caller, caller.params.id, apiKeys.activate), {
+      may: 'keys.use',
+      params: KeyParams,
+      body: NoFields,
+      response: KeyBody,
+      detail: {
+        summary: 'Activate an API key',
+        description:
+          'Takes requests of a deactivated key again. 409 `key_without_owner` where its owner is a member no longer.',
       },
-    )
-    .post(
-      '/:id/transfer',
-      ({ viewer, request, params, body }) => transfer(deps, { viewer, request }, params.id, body),
-      {
-        may: 'members.change',
-        params: KeyParams,
-        body: exactly({ userId: Type.String({ minLength: 1, maxLength: 100 }) }),
-        response: KeyBody,
-        detail: {
-          summary: 'Transfer an API key to another member',
-          description:
-            'Its text, limits and history stay, and a deactivated one stays so. 409 `key_without_owner` for somebody who is no member, or whose role allows no keys.',
-        },
+    })
+    .post('/:id/transfer', (caller) => transfer(deps, caller, caller.params.id, caller.body.userId), {
+      may: 'members.change',
+      params: KeyParams,
+      body: exactly({ userId: Type.String({ minLength: 1, maxLength: 100 }) }),
+      response: KeyBody,
+      detail: {
+        summary: 'Transfer an API key to another member',
+        description:
+          'Its text, limits and history stay, and a deactivated one stays so. 409 `key_without_owner` for somebody who is no member, or whose role allows no keys.',
       },
-    )
-    .post('/:id/rotate', ({ viewer, request, params, body }) => rotate(deps, { viewer, request }, params.id, body), {
+    })
+    .post('/:id/rotate', (caller) => rotate(deps, caller, caller.params.id, caller.body), {
       may: 'keys.use',
       params: KeyParams,
       body: RotationBody,
@@ -69,7 +55,7 @@ export function keyLifeRoutes(deps: KeyRouteDeps) {
           '`overlap` more, on every gateway, and any before that ends at once.',
       },
     })
-    .delete('/:id', ({ viewer, request, params }) => remove(deps, { viewer, request }, params.id), {
+    .delete('/:id', (caller) => remove(deps, caller, caller.params.id), {
       may: 'keys.use',
       params: KeyParams,
       response: Type.Object({ deleted: Type.Literal(true) }),
@@ -80,38 +66,27 @@ export function keyLifeRoutes(deps: KeyRouteDeps) {
     })
 }
 
-async function setStatus(deps: KeyRouteDeps, caller: Caller, keyId: string, set: ApiKeys['activate']) {
-  const { viewer } = caller
+async function setStatus(deps: KeyRouteDeps, { viewer, by }: Caller, keyId: string, set: ApiKeys['activate']) {
   await findOwn(deps.apiKeys, viewer, keyId)
-  expectUpdated(await set(keyId, viewer.accountId, changedBy(deps, caller.viewer, caller.request)))
+  expectUpdated(await set(keyId, viewer.accountId, by))
   return keyBody(await findOwn(deps.apiKeys, viewer, keyId), Date.now())
 }
 
-async function transfer(deps: KeyRouteDeps, caller: Caller, keyId: string, { userId }: { userId: string }) {
-  const { viewer } = caller
-  expectUpdated(
-    await deps.apiKeys.transfer(keyId, viewer.accountId, userId, changedBy(deps, caller.viewer, caller.request)),
-  )
+async function transfer(deps: KeyRouteDeps, { viewer, by }: Caller, keyId: string, userId: string) {
+  expectUpdated(await deps.apiKeys.transfer(keyId, viewer.accountId, userId, by))
   return keyBody(await findOwn(deps.apiKeys, viewer, keyId), Date.now())
 }
 
-async function rotate(deps: KeyRouteDeps, caller: Caller, keyId: string, body: typeof RotationBody.static) {
-  const { viewer } = caller
+async function rotate(deps: KeyRouteDeps, { viewer, by }: Caller, keyId: string, body: typeof RotationBody.static) {
   const overlapMs = readOverlap(body)
   await findOwn(deps.apiKeys, viewer, keyId)
-  const outcome = await deps.apiKeys.rotate(
-    keyId,
-    overlapMs,
-    viewer.accountId,
-    changedBy(deps, caller.viewer, caller.request),
-  )
+  const outcome = await deps.apiKeys.rotate(keyId, overlapMs, viewer.accountId, by)
   if (outcome.kind !== 'rotated') throw unchanged(outcome)
   return { key: outcome.key, item: keyBody(await findOwn(deps.apiKeys, viewer, keyId), Date.now()) }
 }
 
-async function remove(deps: KeyRouteDeps, caller: Caller, keyId: string) {
-  const { viewer } = caller
+async function remove(deps: KeyRouteDeps, { viewer, by }: Caller, keyId: string) {
   await findOwn(deps.apiKeys, viewer, keyId)
-  expectUpdated(await deps.apiKeys.delete(keyId, viewer.accountId, changedBy(deps, caller.viewer, caller.request)))
+  expectUpdated(await deps.apiKeys.delete(keyId, viewer.accountId, by))
   return { deleted: true as const }
 }

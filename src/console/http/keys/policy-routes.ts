@@ -1,12 +1,11 @@
 /** The routes of what holds for all keys of an account: models, providers, and the age at which a key ends. */
 import { Type } from '@sinclair/typebox'
-import { Elysia } from 'elysia'
 import type { ChangedBy } from '@/accounts/audit'
 import type { KeyPolicy } from '@/accounts/policies/effective-limits'
 import { MAX_KEY_AGE_DAYS } from '@/accounts/policies/key-policy'
 import type { Member } from '@/console/auth/viewer'
-import { changedBy } from '@/console/http/changed-by'
-import { ACCOUNT_PREFIX, guard } from '@/console/http/guard'
+import type { Caller } from '@/console/http/changed-by'
+import { ACCOUNT_PREFIX, guarded } from '@/console/http/guard'
 import { MAX_KEY_BODY_BYTES } from '@/console/http/key-bodies'
 import { exactly } from '@/console/http/wire'
 import { titled } from '@/http/openapi/titled'
@@ -33,8 +32,7 @@ const PolicyChanges = exactly({ ...ALLOWED_FIELDS, maxKeyAgeDays: Type.Optional(
 
 /** Mounts `/dashboard/api/a/:accountId/key-policy`. */
 export function keyPolicyRoutes(deps: PolicyRouteDeps) {
-  return new Elysia({ name: 'key-policy-routes', prefix: `${ACCOUNT_PREFIX}/key-policy`, tags: ['Dashboard'] })
-    .use(guard(deps))
+  return guarded(deps, 'key-policy-routes', `${ACCOUNT_PREFIX}/key-policy`)
     .get('', ({ viewer }) => show(deps, viewer), {
       may: 'usage.read',
       response: PolicyBody,
@@ -44,7 +42,7 @@ export function keyPolicyRoutes(deps: PolicyRouteDeps) {
           'A key may be narrower: it calls the models, and is answered by the providers, that are in both lists, and ends at the earlier moment.',
       },
     })
-    .put('', ({ viewer, request, body }) => choose(deps, viewer, request, body), {
+    .put('', (caller) => choose(deps, caller, caller.body), {
       may: { permission: 'limits.raise', maxBodyBytes: MAX_KEY_BODY_BYTES },
       body: PolicyChanges,
       response: PolicyBody,
@@ -63,8 +61,8 @@ async function show({ readKeyPolicy }: PolicyRouteDeps, { accountId }: Member) {
   return { ...bothLists(policy), maxKeyAgeDays: policy.maxKeyAgeDays }
 }
 
-async function choose(deps: PolicyRouteDeps, viewer: Member, request: Request, policy: typeof PolicyChanges.static) {
+async function choose(deps: PolicyRouteDeps, { viewer, by }: Caller, policy: typeof PolicyChanges.static) {
   checkAllowedLists(policy, deps.catalog.current, await show(deps, viewer))
-  await deps.changeKeyPolicy(viewer.accountId, policy, changedBy(deps, viewer, request))
+  await deps.changeKeyPolicy(viewer.accountId, policy, by)
   return await show(deps, viewer)
 }

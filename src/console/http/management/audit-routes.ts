@@ -1,10 +1,9 @@
 /** The route of what was changed in an account, for its owners and admins, and for programs that watch it. */
 import { Type } from '@sinclair/typebox'
-import { Elysia } from 'elysia'
 import type { Administration } from '@/console/administration/administration'
 import type { AuditRow } from '@/console/administration/audit-search'
 import type { Member } from '@/console/auth/viewer'
-import { ACCOUNT_PREFIX, type GuardDeps, guard } from '@/console/http/guard'
+import { ACCOUNT_PREFIX, type GuardDeps, guarded } from '@/console/http/guard'
 import { PAGE } from '@/console/http/pages'
 import { listOf, mapPage, NullableText } from '@/console/http/wire'
 import { titled } from '@/http/openapi/titled'
@@ -41,14 +40,16 @@ const AuditQuery = Type.Object({
 
 /** Mounts `/dashboard/api/a/:accountId/audit`. */
 export function accountAuditRoutes(deps: AuditRouteDeps) {
-  return new Elysia({ name: 'account-audit-routes', prefix: ACCOUNT_PREFIX, tags: ['Dashboard'] })
-    .use(guard(deps))
-    .get('/audit', ({ viewer, query }) => read(deps, viewer, query), {
+  return guarded(deps, 'account-audit-routes', ACCOUNT_PREFIX).get(
+    '/audit',
+    ({ viewer, query }) => read(deps, viewer, query),
+    {
       may: 'audit.read',
       query: AuditQuery,
       response: listOf(AccountAuditEntry, { description: 'Newest first' }),
       detail: { summary: 'What was changed in the account', description: 'By whom, from where and by which request.' },
-    })
+    },
+  )
 }
 
 async function read({ administration }: AuditRouteDeps, { accountId }: Member, query: typeof AuditQuery.static) {

@@ -1,6 +1,5 @@
 /** The routes of an account's management keys: made by owners and admins who have just shown that it is them, listed, revoked. */
 import { type Static, Type } from '@sinclair/typebox'
-import { Elysia } from 'elysia'
 import {
   MAX_MANAGEMENT_KEYS,
   type ManagementKeyListing,
@@ -9,14 +8,14 @@ import {
 import { SCOPES } from '@/accounts/management/scopes'
 import { GatewayError } from '@/chat/error'
 import type { Member } from '@/console/auth/viewer'
-import { type Caller, changedBy } from '@/console/http/changed-by'
-import { ACCOUNT_PREFIX, type GuardDeps, guard, IN_ACCOUNT } from '@/console/http/guard'
+import type { Caller } from '@/console/http/changed-by'
+import { ACCOUNT_PREFIX, type GuardDeps, guarded, IN_ACCOUNT } from '@/console/http/guard'
 import { readMoment } from '@/console/http/key-bodies'
 import { exactly, isoMoments, NullableText } from '@/console/http/wire'
 import { titled } from '@/http/openapi/titled'
 import { oneOf, orNull } from '@/lib/schemas'
 
-export type ManagementKeyRouteDeps = GuardDeps & { managementKeys: ManagementKeys; trustedProxyHops: number }
+export type ManagementKeyRouteDeps = GuardDeps & { managementKeys: ManagementKeys }
 
 export const Scopes = Type.Array(oneOf(SCOPES), {
   uniqueItems: true,
@@ -61,18 +60,13 @@ const KeyParams = Type.Object({ ...IN_ACCOUNT, id: Type.String({ pattern: '^\\w{
 
 /** Mounts `/dashboard/api/a/:accountId/management-keys`. */
 export function managementKeyRoutes(deps: ManagementKeyRouteDeps) {
-  return new Elysia({
-    name: 'management-key-routes',
-    prefix: `${ACCOUNT_PREFIX}/management-keys`,
-    tags: ['Dashboard'],
-  })
-    .use(guard(deps))
+  return guarded(deps, 'management-key-routes', `${ACCOUNT_PREFIX}/management-keys`)
     .get('', ({ viewer }) => list(deps, viewer), {
       may: 'managementKeys.change',
       response: KeyList,
       detail: { summary: 'List management keys', description: 'Those that are not revoked. They call no models.' },
     })
-    .post('', ({ viewer, body, request }) => create(deps, { viewer, request }, body), {
+    .post('', (caller) => create(deps, caller, caller.body), {
       may: { permission: 'managementKeys.change', isProved: true },
       body: NewKey,
       response: Created,
@@ -81,7 +75,7 @@ export function managementKeyRoutes(deps: ManagementKeyRouteDeps) {
         description: `For the management API. The answer holds the whole key, once. Needs a fresh proof of who one is (403 \`step_up_required\`). At most ${MAX_MANAGEMENT_KEYS} (409).`,
       },
     })
-    .delete('/:id', ({ viewer, params, request }) => revoke(deps, { viewer, request }, params.id), {
+    .delete('/:id', (caller) => revoke(deps, caller, caller.params.id), {
       may: 'managementKeys.change',
       params: KeyParams,
       response: Type.Object({ revoked: Type.Literal(true) }),
@@ -94,12 +88,12 @@ async function list({ managementKeys }: ManagementKeyRouteDeps, { accountId }: M
   return { items: keys.map(keyBody), nextCursor: null, maxKeys: MAX_MANAGEMENT_KEYS }
 }
 
-async function create(deps: ManagementKeyRouteDeps, { viewer, request }: Caller, body: Static<typeof NewKey>) {
+async function create(deps: ManagementKeyRouteDeps, { viewer, by }: Caller, body: Static<typeof NewKey>) {
   const { managementKeys } = deps
   const { accountId, userId: createdBy } = viewer
   const expiresAtMs = body.expiresAt == null ? null : readMoment(body.expiresAt, Date.now())
   const key = { accountId, name: body.name.trim(), scopes: body.scopes, expiresAtMs, createdBy }
-  const outcome = await managementKeys.create(key, changedBy(deps, viewer, request))
+  const outcome = await managementKeys.create(key, by)
   switch (outcome.kind) {
     case 'unknown_account':
       throw new GatewayError('not_found', 'There is no such account.')
@@ -115,8 +109,8 @@ async function create(deps: ManagementKeyRouteDeps, { viewer, request }: Caller,
   }
 }
 
-async function revoke(deps: ManagementKeyRouteDeps, { viewer, request }: Caller, keyId: string) {
-  const outcome = await deps.managementKeys.revoke(keyId, viewer.accountId, changedBy(deps, viewer, request))
+async function revoke(deps: ManagementKeyRouteDeps, { viewer, by }: Caller, keyId: string) {
+  const outcome = await deps.managementKeys.revoke(keyId, viewer.accountId, by)
   if (outcome === 'unknown_key') throw noSuchKey()
   return { revoked: true as const }
 }

@@ -13,8 +13,8 @@ import type { Members } from '@/accounts/members/members'
 import { GatewayError } from '@/chat/error'
 import { invitationsTo, resendsOf } from '@/console/auth/limits'
 import { linkFor } from '@/console/auth/visitor'
-import { type Caller, changedBy } from '@/console/http/changed-by'
-import { ACCOUNT_PREFIX, guard, IN_ACCOUNT } from '@/console/http/guard'
+import type { Caller } from '@/console/http/changed-by'
+import { ACCOUNT_PREFIX, guarded, IN_ACCOUNT } from '@/console/http/guard'
 import { newestFirst, PageQuery, pageOf } from '@/console/http/pages'
 import type { SessionDeps } from '@/console/http/session/context'
 import { Done, Email, Token } from '@/console/http/session/schemas'
@@ -58,19 +58,14 @@ export function invitationRoutes(deps: InvitationRouteDeps) {
 
 function accountRoutes(deps: InvitationRouteDeps) {
   const { invitations } = deps.members
-  return new Elysia({
-    name: 'account-invitation-routes',
-    prefix: `${ACCOUNT_PREFIX}/invitations`,
-    tags: ['Dashboard'],
-  })
-    .use(guard(deps))
+  return guarded(deps, 'account-invitation-routes', `${ACCOUNT_PREFIX}/invitations`)
     .get('', ({ viewer, query }) => list(deps, viewer.accountId, query), {
       may: 'members.change',
       query: PageQuery,
       response: InvitationList,
       detail: { summary: 'List open invitations', description: 'Nobody has accepted, declined or revoked these.' },
     })
-    .post('', ({ viewer, request, body }) => send(deps, { viewer, request }, body), {
+    .post('', (caller) => send(deps, caller, caller.body), {
       may: 'members.change',
       body: exactly({ email: Email, role: Role }),
       response: Sent,
@@ -81,25 +76,19 @@ function accountRoutes(deps: InvitationRouteDeps) {
           `At most ${MAX_PENDING} are open at once, and ${MAX_A_DAY} sent in 24 hours (409). The answer is the same whether or not somebody has signed up with the address.`,
       },
     })
-    .post(
-      '/:invitationId/resend',
-      ({ viewer, request, params }) => resend(deps, { viewer, request }, params.invitationId),
-      {
-        may: 'members.change',
-        params: InvitationParams,
-        body: NoFields,
-        response: Sent,
-        detail: {
-          summary: 'Send an invitation again',
-          description: `With a new link, valid for ${INVITATION_DAYS} days; the old one is void. Three times an hour.`,
-        },
+    .post('/:invitationId/resend', (caller) => resend(deps, caller, caller.params.invitationId), {
+      may: 'members.change',
+      params: InvitationParams,
+      body: NoFields,
+      response: Sent,
+      detail: {
+        summary: 'Send an invitation again',
+        description: `With a new link, valid for ${INVITATION_DAYS} days; the old one is void. Three times an hour.`,
       },
-    )
+    })
     .post(
       '/:invitationId/revoke',
-      async ({ viewer, request, params }) => {
-        const { accountId } = viewer
-        const by = changedBy(deps, viewer, request)
+      async ({ viewer: { accountId }, by, params }) => {
         const outcome = await invitations.revoke({ accountId, by }, params.invitationId)
         if (outcome.kind !== 'done') throw refusalOf(outcome)
         return { done: true as const }
@@ -117,12 +106,11 @@ function accountRoutes(deps: InvitationRouteDeps) {
 function answerRoutes(deps: InvitationRouteDeps) {
   const { invitations } = deps.members
   const body = exactly({ token: Token })
-  return new Elysia({ name: 'answer-invitation-routes', prefix: '/dashboard/api/invitations', tags: ['Dashboard'] })
-    .use(guard(deps))
+  return guarded(deps, 'answer-invitation-routes', '/dashboard/api/invitations')
     .post(
       '/show',
-      async ({ viewer, request, body: { token } }) => {
-        const outcome = await invitations.read({ token, by: changedBy(deps, viewer, request) })
+      async ({ by, body: { token } }) => {
+        const outcome = await invitations.read({ token, by })
         if (outcome.kind !== 'open') throw refusalOf(outcome)
         const { accountName, role, invitedBy } = outcome.invitation
         return { accountName, role, invitedBy }
@@ -136,8 +124,8 @@ function answerRoutes(deps: InvitationRouteDeps) {
     )
     .post(
       '/accept',
-      async ({ viewer, request, body: { token } }) => {
-        const outcome = await invitations.accept({ token, by: changedBy(deps, viewer, request) })
+      async ({ by, body: { token } }) => {
+        const outcome = await invitations.accept({ token, by })
         if (outcome.kind !== 'accepted') throw refusalOf(outcome)
         return { accountId: outcome.accountId }
       },
@@ -150,8 +138,8 @@ function answerRoutes(deps: InvitationRouteDeps) {
     )
     .post(
       '/decline',
-      async ({ viewer, request, body: { token } }) => {
-        const outcome = await invitations.decline({ token, by: changedBy(deps, viewer, request) })
+      async ({ by, body: { token } }) => {
+        const outcome = await invitations.decline({ token, by })
         if (outcome.kind !== 'declined') throw refusalOf(outcome)
         return { done: true as const }
       },
@@ -176,20 +164,20 @@ async function list({ members }: InvitationRouteDeps, accountId: string, query: 
 
 async function send(
   deps: InvitationRouteDeps,
-  { viewer, request }: Caller,
+  caller: Caller,
   { email, role }: { email: string; role: ListedInvitation['role'] },
 ) {
   const { throttle } = deps.auth.parts
   const mails = requireMails(deps)
   await throttle.attempt(invitationsTo(email))
-  const outcome = await deps.members.invitations.send(inviting(deps, mails, { viewer, request }), { email, role })
+  const outcome = await deps.members.invitations.send(inviting(mails, caller), { email, role })
   return sent(mails, outcome)
 }
 
-async function resend(deps: InvitationRouteDeps, { viewer, request }: Caller, invitationId: string) {
+async function resend(deps: InvitationRouteDeps, caller: Caller, invitationId: string) {
   const mails = requireMails(deps)
-  await deps.auth.parts.throttle.attempt(resendsOf(`${viewer.accountId} ${invitationId}`))
-  const outcome = await deps.members.invitations.resend(inviting(deps, mails, { viewer, request }), invitationId)
+  await deps.auth.parts.throttle.attempt(resendsOf(`${caller.viewer.accountId} ${invitationId}`))
+  const outcome = await deps.members.invitations.resend(inviting(mails, caller), invitationId)
   return sent(mails, outcome)
 }
 
@@ -202,10 +190,10 @@ function requireMails({ auth }: InvitationRouteDeps): MailDesk {
 }
 
 /** Who invites, and the mail that the invitation comes with. */
-function inviting(deps: InvitationRouteDeps, mails: MailDesk, { viewer, request }: Caller) {
+function inviting(mails: MailDesk, { viewer, request, by }: Caller) {
   return {
     accountId: viewer.accountId,
-    by: changedBy(deps, viewer, request),
+    by,
     async tell(transaction: Transaction, { token, email, role, accountName }: SentInvitation) {
       const facts = { accountName, invitedBy: viewer.name, role, days: INVITATION_DAYS }
       await mails.post(transaction, email, { kind: 'invitation', facts }, linkFor({ request }, token))

@@ -1,10 +1,9 @@
 /** The routes of what holds for all keys of one member: models, and providers that may answer. */
-import { Elysia } from 'elysia'
 import type { ChangedBy } from '@/accounts/audit'
 import { mayDo } from '@/accounts/members/permissions'
 import type { Member } from '@/console/auth/viewer'
-import { changedBy } from '@/console/http/changed-by'
-import { ACCOUNT_PREFIX, guard } from '@/console/http/guard'
+import type { Caller } from '@/console/http/changed-by'
+import { ACCOUNT_PREFIX, guarded } from '@/console/http/guard'
 import { MAX_KEY_BODY_BYTES } from '@/console/http/key-bodies'
 import { ALLOWED_FIELDS, boundOfAccount, checkAllowedLists, SHOWN_ALLOWED } from '@/console/http/keys/allowed-lists'
 import { type KeyRouteDeps, noSuchAccount } from '@/console/http/keys/calls'
@@ -29,9 +28,7 @@ const PolicyChanges = exactly(ALLOWED_FIELDS, { minProperties: 1 })
 
 /** Mounts `/dashboard/api/a/:accountId/members/:userId/key-policy`. */
 export function memberKeyPolicyRoutes(deps: MemberKeyPolicyDeps) {
-  const prefix = `${ACCOUNT_PREFIX}/members/:userId/key-policy` as const
-  return new Elysia({ name: 'member-key-policy-routes', prefix, tags: ['Dashboard'] })
-    .use(guard(deps))
+  return guarded(deps, 'member-key-policy-routes', `${ACCOUNT_PREFIX}/members/:userId/key-policy`)
     .get('', ({ viewer, params }) => show(deps, viewer, params.userId), {
       may: 'usage.read',
       params: MemberParams,
@@ -41,7 +38,7 @@ export function memberKeyPolicyRoutes(deps: MemberKeyPolicyDeps) {
         description: 'Beside what holds for all of the account: what both allow is allowed. Developers see their own.',
       },
     })
-    .put('', ({ viewer, request, params, body }) => choose(deps, { viewer, request, userId: params.userId }, body), {
+    .put('', (caller) => choose(deps, caller, caller.params.userId, caller.body), {
       may: { permission: 'limits.raise', maxBodyBytes: MAX_KEY_BODY_BYTES },
       params: MemberParams,
       body: PolicyChanges,
@@ -63,14 +60,16 @@ async function show({ readMemberKeyPolicy }: MemberKeyPolicyDeps, viewer: Member
   return bothLists(policy)
 }
 
-type Call = { viewer: Member; request: Request; userId: string }
-
-async function choose(deps: MemberKeyPolicyDeps, call: Call, policy: typeof PolicyChanges.static) {
-  const { viewer, request, userId } = call
+async function choose(
+  deps: MemberKeyPolicyDeps,
+  { viewer, by }: Caller,
+  userId: string,
+  policy: typeof PolicyChanges.static,
+) {
   const { accountId } = viewer
   const ofAccount = await deps.readKeyPolicy(accountId)
   if (!ofAccount) throw noSuchAccount()
   checkAllowedLists(policy, deps.catalog.current, await show(deps, viewer, userId), [boundOfAccount(ofAccount)])
-  await deps.changeMemberKeyPolicy({ accountId, userId, policy, by: changedBy(deps, viewer, request) })
+  await deps.changeMemberKeyPolicy({ accountId, userId, policy, by })
   return await show(deps, viewer, userId)
 }

@@ -1,15 +1,14 @@
 /** The routes of an account's members: the list, another role, the end of a membership, and becoming an organisation. */
 import { Type } from '@sinclair/typebox'
-import { Elysia } from 'elysia'
 import type { ApiKeys } from '@/accounts/api-keys'
+import type { ChangedBy } from '@/accounts/audit'
 import { MAX_MEMBERS } from '@/accounts/members/admission'
 import type { ListedMember } from '@/accounts/members/change-members'
 import type { Members } from '@/accounts/members/members'
 import { mayDo } from '@/accounts/members/permissions'
 import { GatewayError, invalidRequest } from '@/chat/error'
 import type { Member } from '@/console/auth/viewer'
-import { changedBy } from '@/console/http/changed-by'
-import { ACCOUNT_PREFIX, type GuardDeps, guard, IN_ACCOUNT } from '@/console/http/guard'
+import { ACCOUNT_PREFIX, type GuardDeps, guarded, IN_ACCOUNT } from '@/console/http/guard'
 import { NextCursor, PageQuery, pageOf, placeOfMember } from '@/console/http/pages'
 import { exactly, isoMoments, mapPage } from '@/console/http/wire'
 import { titled } from '@/http/openapi/titled'
@@ -18,7 +17,7 @@ import { isCountry } from '@/lib/places/countries'
 import { oneOf, orNull } from '@/lib/schemas'
 import { Role, refusalOf } from './member-words'
 
-export type MemberRouteDeps = GuardDeps & { members: Members; apiKeys: ApiKeys; trustedProxyHops: number }
+export type MemberRouteDeps = GuardDeps & { members: Members; apiKeys: ApiKeys }
 
 export const MemberParams = Type.Object({
   ...IN_ACCOUNT,
@@ -62,8 +61,7 @@ const NewCompany = exactly({
 
 /** Mounts `/dashboard/api/a/:accountId/members` and `…/organisation`. */
 export function memberRoutes(deps: MemberRouteDeps) {
-  return new Elysia({ name: 'member-routes', prefix: ACCOUNT_PREFIX, tags: ['Dashboard'] })
-    .use(guard(deps))
+  return guarded(deps, 'member-routes', ACCOUNT_PREFIX)
     .get('/members', ({ viewer, query }) => list(deps, viewer, query), {
       may: 'members.read',
       query: PageQuery,
@@ -81,8 +79,8 @@ export function memberRoutes(deps: MemberRouteDeps) {
     })
     .patch(
       '/members/:userId',
-      async ({ viewer, request, params, body }) => {
-        const change = { accountId: viewer.accountId, userId: params.userId, by: changedBy(deps, viewer, request) }
+      async ({ viewer, by, params, body }) => {
+        const change = { accountId: viewer.accountId, userId: params.userId, by }
         const outcome = await deps.members.changeRole(change, body.role)
         if (outcome.kind !== 'done') throw refusalOf(outcome)
         return { role: body.role }
@@ -102,8 +100,8 @@ export function memberRoutes(deps: MemberRouteDeps) {
     )
     .delete(
       '/members/:userId',
-      ({ viewer, request, params, query }) =>
-        remove(deps, { viewer, request, userId: params.userId, keys: query.keys }),
+      ({ viewer, by, params, query }) =>
+        remove(deps, { accountId: viewer.accountId, userId: params.userId, by }, query.keys),
       {
         may: 'members.read',
         params: MemberParams,
@@ -119,10 +117,10 @@ export function memberRoutes(deps: MemberRouteDeps) {
     )
     .post(
       '/organisation',
-      async ({ viewer, request, body }) => {
+      async ({ viewer, by, body }) => {
         if (!isCountry(body.country)) throw invalidRequest('There is no country of these two letters.', 'country')
         const company = { name: body.name.trim(), country: body.country, vatId: body.vatId?.trim() || null }
-        const outcome = await deps.members.makeOrganisation(viewer.accountId, company, changedBy(deps, viewer, request))
+        const outcome = await deps.members.makeOrganisation(viewer.accountId, company, by)
         if (outcome.kind === 'done') return company
         throw new GatewayError('conflict', 'The account is an organisation already.', { code: 'organisation_already' })
       },
@@ -160,16 +158,15 @@ function memberBody(member: ListedMember, viewerId: string): typeof MemberBody.s
   return { ...isoMoments(member), mayHaveKeys: mayDo(role, 'keys.use'), isSelf: userId === viewerId }
 }
 
-type Removal = { viewer: Member; request: Request; userId: string; keys: 'deactivate' | undefined }
+type Removal = { accountId: string; userId: string; by: ChangedBy }
 
-async function remove({ members, apiKeys, ...deps }: MemberRouteDeps, { viewer, request, userId, keys }: Removal) {
-  const { accountId } = viewer
-  const by = changedBy(deps, viewer, request)
-  let outcome = await members.remove({ accountId, userId, by })
+async function remove({ members, apiKeys }: MemberRouteDeps, removal: Removal, keys: 'deactivate' | undefined) {
+  const { accountId, userId, by } = removal
+  let outcome = await members.remove(removal)
   if (outcome.kind === 'has_keys' && keys === 'deactivate') {
     // Before the membership ends: if the store fails, they are still a member, and the request can be repeated.
     for (const keyId of await members.activeKeys(accountId, userId)) await apiKeys.deactivate(keyId, accountId, by)
-    outcome = await members.remove({ accountId, userId, by })
+    outcome = await members.remove(removal)
   }
   if (outcome.kind !== 'done') throw refusalOf(outcome)
   return { removed: true as const }

@@ -1,17 +1,14 @@
 /** The routes of what holds for the members of an account beyond their roles: whether developers see all usage. */
 import { Type } from '@sinclair/typebox'
-import { Elysia } from 'elysia'
 import type { ChangedBy } from '@/accounts/audit'
 import type { MemberPolicy } from '@/accounts/policies/member-policy'
-import { changedBy } from '@/console/http/changed-by'
-import { ACCOUNT_PREFIX, type GuardDeps, guard } from '@/console/http/guard'
+import { ACCOUNT_PREFIX, type GuardDeps, guarded } from '@/console/http/guard'
 import { noSuchAccount } from '@/console/http/keys/calls'
 import { exactly } from '@/console/http/wire'
 
 export type MemberPolicyDeps = GuardDeps & {
   readMemberPolicy(accountId: string): Promise<MemberPolicy | undefined>
   changeMemberPolicy(accountId: string, policy: MemberPolicy, by: ChangedBy): Promise<unknown>
-  trustedProxyHops: number
 }
 
 const PolicyBody = exactly({
@@ -22,8 +19,7 @@ const PolicyBody = exactly({
 
 /** Mounts `/dashboard/api/a/:accountId/member-policy`. */
 export function memberPolicyRoutes(deps: MemberPolicyDeps) {
-  return new Elysia({ name: 'member-policy-routes', prefix: `${ACCOUNT_PREFIX}/member-policy`, tags: ['Dashboard'] })
-    .use(guard(deps))
+  return guarded(deps, 'member-policy-routes', `${ACCOUNT_PREFIX}/member-policy`)
     .get('', ({ viewer }) => show(deps, viewer.accountId), {
       may: 'members.read',
       response: PolicyBody,
@@ -31,8 +27,8 @@ export function memberPolicyRoutes(deps: MemberPolicyDeps) {
     })
     .put(
       '',
-      async ({ viewer, request, body }) => {
-        await deps.changeMemberPolicy(viewer.accountId, body, changedBy(deps, viewer, request))
+      async ({ viewer, by, body }) => {
+        await deps.changeMemberPolicy(viewer.accountId, body, by)
         return await show(deps, viewer.accountId)
       },
       {

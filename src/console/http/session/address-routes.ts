@@ -10,7 +10,7 @@ import {
 } from '@/console/auth/address/ask'
 import { confirmAddress } from '@/console/auth/address/confirm'
 import { undoAddress } from '@/console/auth/address/undo'
-import { guard } from '@/console/http/guard'
+import { guarded } from '@/console/http/guard'
 import { exactly } from '@/console/http/wire'
 import { DONE_BODY, SESSION_PREFIX, type SessionDeps, visitorOf, withCookies } from './context'
 import { Done, NewAddress, Password, PendingAddress, Token } from './schemas'
@@ -24,8 +24,7 @@ const PREFIX = `${SESSION_PREFIX}/address`
 
 function askRoutes(deps: SessionDeps) {
   const { parts } = deps.auth
-  return new Elysia({ name: 'session-address-ask-routes', prefix: PREFIX, tags: ['Dashboard'] })
-    .use(guard(deps))
+  return guarded(deps, 'session-address-ask-routes', PREFIX)
     .get(
       '/',
       async ({ viewer }) => {
@@ -78,8 +77,7 @@ function askRoutes(deps: SessionDeps) {
 
 function linkRoutes(deps: SessionDeps) {
   const { parts } = deps.auth
-  return new Elysia({ name: 'session-address-link-routes', prefix: PREFIX, tags: ['Dashboard'] })
-    .use(guard(deps))
+  return guarded(deps, 'session-address-link-routes', PREFIX)
     .post(
       '/confirm',
       async ({ request, body, set }) => {

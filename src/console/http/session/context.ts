@@ -6,7 +6,7 @@ import type { GuardDeps } from '@/console/http/guard'
 import { clientAddress } from '@/http/client-address'
 import { requestIdOf } from '@/http/request-id'
 
-export type SessionDeps = GuardDeps & { auth: Auth; trustedProxyHops: number }
+export type SessionDeps = GuardDeps & { auth: Auth }
 
 /** Everything under this prefix is about the person who asks. */
 export const SESSION_PREFIX = '/dashboard/api/session'

@@ -1,7 +1,6 @@
 /** The routes of passwords: changed with the old one, reset with a link from a mail. */
-import { Elysia } from 'elysia'
 import { changePassword, forgotPassword, resetPassword } from '@/console/auth/password-reset'
-import { guard } from '@/console/http/guard'
+import { guarded } from '@/console/http/guard'
 import { exactly } from '@/console/http/wire'
 import { DONE_BODY, SESSION_PREFIX, type SessionDeps, visitorOf, withCookies } from './context'
 import { Done, Email, NewPassword, Password, Token } from './schemas'
@@ -9,8 +8,7 @@ import { Done, Email, NewPassword, Password, Token } from './schemas'
 /** Mounts `/dashboard/api/session/password`. */
 export function passwordRoutes(deps: SessionDeps) {
   const { parts } = deps.auth
-  return new Elysia({ name: 'session-password-routes', prefix: `${SESSION_PREFIX}/password`, tags: ['Dashboard'] })
-    .use(guard(deps))
+  return guarded(deps, 'session-password-routes', `${SESSION_PREFIX}/password`)
     .post(
       '/change',
       async ({ request, body, viewer, set }) => {

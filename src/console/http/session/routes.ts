@@ -6,7 +6,7 @@ import type { AuthParts } from '@/console/auth/parts'
 import { readProfile } from '@/console/auth/profile'
 import { finishSignIn, signIn, signOut } from '@/console/auth/sign-in'
 import { resendVerification, signUp, verifyEmail } from '@/console/auth/sign-up'
-import { guard } from '@/console/http/guard'
+import { guarded } from '@/console/http/guard'
 import { exactly } from '@/console/http/wire'
 import { addressRoutes } from './address-routes'
 import { DONE_BODY, SESSION_PREFIX, type SessionDeps, visitorOf, withCookies } from './context'
@@ -39,8 +39,7 @@ export function sessionRoutes(deps: SessionDeps) {
 
 function accessRoutes(deps: SessionDeps) {
   const { parts } = deps.auth
-  return new Elysia({ name: 'session-access-routes', prefix: SESSION_PREFIX, tags: ['Dashboard'] })
-    .use(guard(deps))
+  return guarded(deps, 'session-access-routes', SESSION_PREFIX)
     .get('/options', () => signInOptions(parts), {
       sameOrigin: true,
       response: SignInOptions,
@@ -104,8 +103,7 @@ function accessRoutes(deps: SessionDeps) {
 
 function verificationRoutes(deps: SessionDeps) {
   const { parts } = deps.auth
-  return new Elysia({ name: 'session-verification-routes', prefix: SESSION_PREFIX, tags: ['Dashboard'] })
-    .use(guard(deps))
+  return guarded(deps, 'session-verification-routes', SESSION_PREFIX)
     .post(
       '/sign-in/totp',
       async ({ request, body: { code }, set }) =>

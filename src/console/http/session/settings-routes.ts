@@ -5,7 +5,7 @@ import { renameUser } from '@/console/auth/profile'
 import { endOtherSessions, endSession, listSessions } from '@/console/auth/sessions'
 import { confirmTotp, disableTotp, enableTotp, renewBackupCodes } from '@/console/auth/totp/second-factor'
 import { stepUp } from '@/console/auth/totp/step-up'
-import { guard } from '@/console/http/guard'
+import { guarded } from '@/console/http/guard'
 import { exactly } from '@/console/http/wire'
 import { DONE_BODY, SESSION_PREFIX, type SessionDeps, visitorOf, withCookies } from './context'
 import { BothSteps, Done, Password, PersonName, SessionList, TotpCode, TotpSetup } from './schemas'
@@ -19,32 +19,29 @@ export function settingsRoutes(deps: SessionDeps) {
 }
 
 function stepUpRoutes(deps: SessionDeps) {
-  return new Elysia({ name: 'session-step-up-routes', prefix: SESSION_PREFIX, tags: ['Dashboard'] })
-    .use(guard(deps))
-    .post(
-      '/step-up',
-      async ({ request, body, viewer }) => {
-        const proof = 'code' in body ? ({ kind: 'code', ...body } as const) : ({ kind: 'password', ...body } as const)
-        await stepUp(deps.auth.parts, visitorOf(deps, request), viewer, proof)
-        return DONE_BODY
+  return guarded(deps, 'session-step-up-routes', SESSION_PREFIX).post(
+    '/step-up',
+    async ({ request, body, viewer }) => {
+      const proof = 'code' in body ? ({ kind: 'code', ...body } as const) : ({ kind: 'password', ...body } as const)
+      await stepUp(deps.auth.parts, visitorOf(deps, request), viewer, proof)
+      return DONE_BODY
+    },
+    {
+      signedIn: true,
+      body: Type.Union([exactly({ code: TotpCode }), exactly({ password: Password })]),
+      response: Done,
+      detail: {
+        summary: 'Prove again who one is',
+        description:
+          'With a code of the authenticator app or the password. What moves money asks for it: 403 `step_up_required`.',
       },
-      {
-        signedIn: true,
-        body: Type.Union([exactly({ code: TotpCode }), exactly({ password: Password })]),
-        response: Done,
-        detail: {
-          summary: 'Prove again who one is',
-          description:
-            'With a code of the authenticator app or the password. What moves money asks for it: 403 `step_up_required`.',
-        },
-      },
-    )
+    },
+  )
 }
 
 function totpRoutes(deps: SessionDeps) {
   const { parts } = deps.auth
-  return new Elysia({ name: 'session-totp-routes', prefix: `${SESSION_PREFIX}/totp`, tags: ['Dashboard'] })
-    .use(guard(deps))
+  return guarded(deps, 'session-totp-routes', `${SESSION_PREFIX}/totp`)
     .post(
       '/enable',
       ({ request, body, viewer }) => enableTotp(parts, visitorOf(deps, request), viewer, body.password),
@@ -106,8 +103,7 @@ function totpRoutes(deps: SessionDeps) {
 
 function listRoutes(deps: SessionDeps) {
   const { parts } = deps.auth
-  return new Elysia({ name: 'session-list-routes', prefix: SESSION_PREFIX, tags: ['Dashboard'] })
-    .use(guard(deps))
+  return guarded(deps, 'session-list-routes', SESSION_PREFIX)
     .patch(
       '/me',
       async ({ body, viewer }) => {

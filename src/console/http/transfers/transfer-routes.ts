@@ -1,14 +1,13 @@
 /** The routes by which an owner of two accounts moves credit between them. */
 import { Type } from '@sinclair/typebox'
-import { Elysia } from 'elysia'
 import type { OwnAccount } from '@/accounts/members/memberships'
 import { mayDo } from '@/accounts/members/permissions'
 import { MAX_TRANSFER, MAX_TRANSFER_KEY_CHARS, MAX_TRANSFERS_PER_DAY, MIN_TRANSFER } from '@/accounts/transfers/limits'
 import type { NewTransfer, TransferOutcome, TransferRefusal } from '@/accounts/transfers/move-credit'
 import { GatewayError, invalidRequest } from '@/chat/error'
 import type { Member } from '@/console/auth/viewer'
-import { changedBy } from '@/console/http/changed-by'
-import { ACCOUNT_PREFIX, type GuardDeps, guard, notPermitted } from '@/console/http/guard'
+import type { Caller } from '@/console/http/changed-by'
+import { ACCOUNT_PREFIX, type GuardDeps, guarded, notPermitted } from '@/console/http/guard'
 import { DecimalUsd, exactly } from '@/console/http/wire'
 import { assertNever } from '@/lib/assert'
 import { formatUsd, type Nano, parseUsd } from '@/lib/money'
@@ -17,7 +16,6 @@ export type TransferRouteDeps = GuardDeps & {
   moveCredit(transfer: NewTransfer): Promise<TransferOutcome>
   /** The accounts that a person is a member of. */
   accountsOf(userId: string): Promise<OwnAccount[]>
-  trustedProxyHops: number
 }
 
 const Options = Type.Object({
@@ -45,14 +43,13 @@ const TransferBody = Type.Object({
 
 /** Mounts `/dashboard/api/a/:accountId/transfers`. */
 export function transferRoutes(deps: TransferRouteDeps) {
-  return new Elysia({ name: 'transfer-routes', prefix: `${ACCOUNT_PREFIX}/transfers`, tags: ['Dashboard'] })
-    .use(guard(deps))
+  return guarded(deps, 'transfer-routes', `${ACCOUNT_PREFIX}/transfers`)
     .get('/options', ({ viewer }) => options(deps, viewer), {
       may: 'credit.move',
       response: Options,
       detail: { summary: 'Where credit can be moved to', description: 'The limits of a transfer as well.' },
     })
-    .post('', ({ viewer, request, body }) => move(deps, { viewer, request }, body), {
+    .post('', (caller) => move(deps, caller, caller.body), {
       may: { permission: 'credit.move', isProved: true },
       body: NewTransferBody,
       response: TransferBody,
@@ -78,12 +75,12 @@ async function options({ accountsOf }: TransferRouteDeps, { userId, accountId }:
 
 async function move(
   deps: TransferRouteDeps,
-  { viewer, request }: { viewer: Member; request: Request },
+  { viewer, by }: Caller,
   { toAccountId, amountUsd, key }: typeof NewTransferBody.static,
 ) {
   const outcome = await deps.moveCredit({
     ...{ fromAccountId: viewer.accountId, toAccountId, amount: readAmount(amountUsd), key },
-    by: changedBy(deps, viewer, request),
+    by,
   })
   if (outcome.kind !== 'moved' && outcome.kind !== 'exists') throw refusalOf(outcome, toAccountId)
   return { transferId: outcome.transferId, isNew: outcome.kind === 'moved' }

@@ -1,9 +1,8 @@
 /** The usage page's routes: the list of charged requests, their sums and chart, each usage record in full, and the export. */
 import { Type } from '@sinclair/typebox'
-import { Elysia } from 'elysia'
 import type { CatalogSource } from '@/catalog/reload/live-catalog'
 import { GatewayError } from '@/chat/error'
-import { ACCOUNT_PREFIX, type GuardDeps, guard, IN_ACCOUNT } from '@/console/http/guard'
+import { ACCOUNT_PREFIX, type GuardDeps, guarded, IN_ACCOUNT } from '@/console/http/guard'
 import { sightOf } from '@/console/http/key-authority'
 import { CSV_FILE, fileAnswer } from '@/console/http/wire'
 import type { ExportFormat } from '@/console/usage-views/export-records'
@@ -35,8 +34,7 @@ const ChoicesBody = Type.Object({
 /** Mounts `/dashboard/api/a/:accountId/usage`. */
 export function dashboardUsageRoutes(deps: DashboardUsageDeps) {
   const { usage } = deps
-  return new Elysia({ name: 'dashboard-usage-routes', prefix: `${ACCOUNT_PREFIX}/usage`, tags: ['Dashboard'] })
-    .use(guard(deps))
+  return guarded(deps, 'dashboard-usage-routes', `${ACCOUNT_PREFIX}/usage`)
     .get(
       '/',
       async ({ viewer, query }) => {

@@ -1,42 +1,23 @@
 /** Message content of a chat-completions request (a string or parts) as blocks of the hub. */
 
 import { invalidRequest } from '@/chat/error'
-import type {
-  AudioBlock,
-  CacheHint,
-  ContentBlock,
-  FileBlock,
-  ImageBlock,
-  RefusalBlock,
-  TextBlock,
-} from '@/chat/request'
+import type { CacheHint, FileBlock, TextBlock } from '@/chat/request'
 import { audioMediaType, decodeUrl, mediaTypeOfFilename, parseDataUrl } from '@/formats/media'
+import { decodeParts, missing, onlyTexts, type PartBlock, unknownPart } from '@/formats/openai'
 import { isJsonObject } from '@/lib/json'
 import type { WireCacheControl, WireContentPart, WireMessage, WireRequest } from './wire'
 
-type MessageBlock = TextBlock | RefusalBlock | ImageBlock | FileBlock | AudioBlock
-
 /** The blocks of one message's content; empty texts are left out. `param` names the content in errors. */
-export function decodeContent(content: WireMessage['content'], param: string): MessageBlock[] {
-  if (content === undefined || content === null) return []
-  if (typeof content === 'string') return content === '' ? [] : [{ type: 'text', text: content }]
-  return content.flatMap((part, index) => decodePart(part, `${param}[${index}]`))
+export function decodeContent(content: WireMessage['content'], param: string): PartBlock[] {
+  return decodeParts(content, param, decodePart)
 }
 
-/** Only the texts, for roles whose content is text; other parts are refused because they would be lost. */
+/** Only the texts, for roles whose content is text. */
 export function decodeTexts(content: WireMessage['content'], param: string): TextBlock[] {
-  return decodeContent(content, param).map((block, index) => {
-    if (block.type !== 'text') throw invalidRequest(`${param}[${index}] must be a text part for this role`, param)
-    return block
-  })
+  return onlyTexts(decodeContent(content, param), param)
 }
 
-/** Whether a block may stand in a tool's result. */
-export function isResultBlock(block: ContentBlock): block is TextBlock | ImageBlock | FileBlock {
-  return block.type === 'text' || block.type === 'image' || block.type === 'file'
-}
-
-function decodePart(part: WireContentPart, param: string): MessageBlock[] {
+function decodePart(part: WireContentPart, param: string): PartBlock[] {
   const hint = decodeCache(part)
   const cache = hint && { cache: hint }
   switch (part.type) {
@@ -68,11 +49,7 @@ function decodePart(part: WireContentPart, param: string): MessageBlock[] {
       return [{ type: 'file', source: decodeVideoUrl(url), ...cache }]
     }
     default:
-      // What the model would read of it, and so its cost, is unknown.
-      throw invalidRequest(
-        `${param} is of type ${shown(part.type)}, which is not known here: use text, image_url, video_url, input_audio or file`,
-        `${param}.type`,
-      )
+      throw unknownPart(param, part.type, 'text, image_url, video_url, input_audio or file')
   }
 }
 
@@ -98,16 +75,6 @@ function decodeVideoUrl(url: string): FileBlock['source'] {
 }
 
 const VIDEO = 'video/mp4'
-const MAX_SHOWN_CHARS = 40
-
-function shown(type: string): string {
-  return JSON.stringify(type.slice(0, MAX_SHOWN_CHARS))
-}
-
-function missing(param: string) {
-  return invalidRequest(`${param} is required`, param)
-}
-
 /** The hint of one part; the time to live is five minutes unless it says an hour. */
 function decodeCache({ prompt_cache_breakpoint: own, cache_control: common }: WireContentPart) {
   if (common) return decodeCacheControl(common)

@@ -7,7 +7,8 @@ import { LIMITS } from '@/formats/chat-completions/limits'
 import { decodeSignature } from '@/formats/chat-completions/signature'
 import { decodeArguments } from '@/formats/chat-completions/tool-calls'
 import { customArguments } from '@/formats/custom-tools'
-import { decodeCacheControl, decodeContent, decodeTexts, isResultBlock } from './decode-content'
+import { isResultBlock } from '@/formats/openai'
+import { decodeCacheControl, decodeContent, decodeTexts } from './decode-content'
 import type { WireMessage, WireToolCall } from './wire'
 
 /** System messages before the first other one are the system prompt, later ones turns. Throws where a role lacks what it needs. */

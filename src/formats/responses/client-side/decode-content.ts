@@ -1,41 +1,22 @@
 /** Content of a responses request's items (a string or parts) as blocks of the hub. */
 
 import { invalidRequest } from '@/chat/error'
-import type {
-  AudioBlock,
-  CacheHint,
-  ContentBlock,
-  FileBlock,
-  ImageBlock,
-  RefusalBlock,
-  TextBlock,
-} from '@/chat/request'
+import type { CacheHint, FileBlock, ImageBlock, TextBlock } from '@/chat/request'
 import { audioMediaType, decodeUrl, mediaTypeOfFilename, parseDataUrl } from '@/formats/media'
+import { decodeParts, missing, onlyTexts, type PartBlock, unknownPart } from '@/formats/openai'
 import type { WireContent, WirePart } from './wire'
 
-type ItemBlock = TextBlock | RefusalBlock | ImageBlock | FileBlock | AudioBlock
-
 /** The blocks of one item's content; empty texts are left out. `param` names the content in errors. */
-export function decodeContent(content: WireContent | null | undefined, param: string): ItemBlock[] {
-  if (content === undefined || content === null) return []
-  if (typeof content === 'string') return content === '' ? [] : [{ type: 'text', text: content }]
-  return content.flatMap((part, index) => decodePart(part, `${param}[${index}]`))
+export function decodeContent(content: WireContent | null | undefined, param: string): PartBlock[] {
+  return decodeParts(content, param, decodePart)
 }
 
-/** Only the texts, for roles whose content is text; other parts are refused because they would be lost. */
+/** Only the texts, for roles whose content is text. */
 export function decodeTexts(content: WireContent, param: string): TextBlock[] {
-  return decodeContent(content, param).map((block, index) => {
-    if (block.type !== 'text') throw invalidRequest(`${param}[${index}] must be a text part for this role`, param)
-    return block
-  })
+  return onlyTexts(decodeContent(content, param), param)
 }
 
-/** Whether a block may stand in a tool's result. */
-export function isResultBlock(block: ContentBlock): block is TextBlock | ImageBlock | FileBlock {
-  return block.type === 'text' || block.type === 'image' || block.type === 'file'
-}
-
-function decodePart(part: WirePart, param: string): ItemBlock[] {
+function decodePart(part: WirePart, param: string): PartBlock[] {
   const hint = decodeCache(part)
   const cache = hint && { cache: hint }
   switch (part.type) {
@@ -61,11 +42,7 @@ function decodePart(part: WirePart, param: string): ItemBlock[] {
         { type: 'audio', mediaType: audioMediaType(part.input_audio.format), data: part.input_audio.data, ...cache },
       ]
     default:
-      // What the model would read of it, and so its cost, is unknown.
-      throw invalidRequest(
-        `${param} is of type ${shown(part.type)}, which is not known here: use input_text, input_image, input_file or input_audio`,
-        `${param}.type`,
-      )
+      throw unknownPart(param, part.type, 'input_text, input_image, input_file or input_audio')
   }
 }
 
@@ -91,16 +68,6 @@ function decodeFile(part: WirePart, param: string): FileBlock {
   if (part.file_url) return { type: 'file', source: decodeUrl(part.file_url), ...filename }
   if (!part.file_id) throw invalidRequest(`${param} must have file_data, file_url or file_id`, param)
   return { type: 'file', source: { type: 'file-id', id: part.file_id, format: 'responses' }, ...filename }
-}
-
-const MAX_SHOWN_CHARS = 40
-
-function shown(type: string): string {
-  return JSON.stringify(type.slice(0, MAX_SHOWN_CHARS))
-}
-
-function missing(param: string) {
-  return invalidRequest(`${param} is required`, param)
 }
 
 /** The hint of one part; the longer of the two times is the longer of ours. */

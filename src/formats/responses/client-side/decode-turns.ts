@@ -4,11 +4,12 @@ import { GatewayError, invalidRequest } from '@/chat/error'
 import type { ContentBlock, Signature, TextBlock, ToolResultBlock, Turn } from '@/chat/request'
 import { type ArgumentsRead, checkArguments } from '@/formats/arguments-text'
 import { customArguments } from '@/formats/custom-tools'
+import { isResultBlock } from '@/formats/openai'
 import { LIMITS } from '@/formats/responses/limits'
 import { decodeSignature } from '@/formats/responses/signature'
 import { decodeArguments } from '@/formats/responses/tool-calls'
 import type { JsonObject } from '@/lib/json'
-import { decodeContent, decodeTexts, isResultBlock } from './decode-content'
+import { decodeContent, decodeTexts } from './decode-content'
 import { flatName } from './tool-names'
 import {
   checkItem,
