@@ -29,6 +29,7 @@ export function SettingsForm({
   return <PlainForm button={{ variant: 'default', disabled: !form.isDirty() }} maw={FORM_WIDTH} {...props} />
 }
 
+/** `maw` is the greatest width of the form, in pixels. */
 export function PlainForm({ submission, action, button, lead, remedy, maw, children }: PlainFormProps) {
   const send = (
     <Button type="submit" loading={submission.isRunning} {...button}>

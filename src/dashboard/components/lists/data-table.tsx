@@ -41,6 +41,7 @@ export function Heads({ columns }: { columns: readonly Head[] }) {
   )
 }
 
+/** A table with a row for each of `items`. */
 export function DataTable<Item>({ items, keyOf, columns, minWidth, rowStyle, ...look }: DataTableProps<Item>) {
   const table = (
     <Table verticalSpacing="sm" horizontalSpacing="lg" {...look}>

@@ -15,6 +15,7 @@ type PasswordPromptProps = {
   run(password: string, code: string): Promise<void>
 }
 
+/** `run` gets an empty code where none is asked for. */
 export function PasswordPrompt({
   explanation,
   action,

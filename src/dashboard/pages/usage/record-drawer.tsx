@@ -64,7 +64,7 @@ function Content({ requestId }: { requestId: string }) {
       <Group gap="xs">
         <Text size="xs" c="dimmed">
           The rules are in{' '}
-          <Anchor href="/docs" size="xs">
+          <Anchor href="/docs" size="xs" underline="always">
             the documentation
           </Anchor>
           . The address of this page leads here again.
