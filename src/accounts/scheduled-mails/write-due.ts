@@ -1,4 +1,4 @@
-/** Writes the scheduled mails that are due: one of each period to each member who asked for it, with what remembers that in one transaction. */
+/** Writes the scheduled mails that are due: one of each period to whoever asked for it, with what remembers that in one transaction. */
 import { and, eq, lt } from 'drizzle-orm'
 import { writeMails } from '@/accounts/mails/outbox'
 import type { NewMail } from '@/accounts/mails/templates'
