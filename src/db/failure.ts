@@ -1,6 +1,7 @@
 /** Sorts what a failed statement means: wait for the database, run it again, or look at the data. */
 import { AssertionError } from '@/lib/assert'
 import { messageOf } from '@/lib/error-text'
+import { DatabaseTimeoutError } from './deadline'
 
 /** `data`: never storable. `conflict`: worth an immediate retry. `unavailable`: everything else, wait and retry. */
 type DatabaseFailure = 'data' | 'conflict' | 'unavailable'
@@ -29,6 +30,33 @@ export function isUniqueViolation(error: unknown, constraint?: string): boolean 
 /** Whether `error` says that a row names another one that doesn't exist. */
 export function isForeignKeyViolation(error: unknown): boolean {
   return sqlState(error) === '23503'
+}
+
+/** No connection (08, and the driver's own words), no resources (53), or a server that stops or starts (57P). */
+const AWAY = /^(?!.{5}$)|^(08|53|57P)/
+
+function isAway(error: unknown): boolean {
+  const state = sqlState(error)
+  return error instanceof DatabaseTimeoutError || (state !== undefined && AWAY.test(state))
+}
+
+/**
+ * Adds up what `task` gives for each of `items`, one after another. What fails for one of them holds up no other: the first failure
+ * is thrown at the end. Where the database is away it is thrown at once.
+ */
+export async function sumApart<T>(items: Iterable<T>, task: (item: T) => Promise<number>): Promise<number> {
+  let sum = 0
+  const failures: unknown[] = []
+  for (const item of items) {
+    try {
+      sum += await task(item)
+    } catch (error) {
+      if (isAway(error)) throw error
+      failures.push(error)
+    }
+  }
+  if (failures.length > 0) throw failures[0]
+  return sum
 }
 
 /** A short text for status pages and logs: never the statement's parameters. */

@@ -3,7 +3,8 @@ import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { freshDatabase } from '@test/support/stores'
 import { users } from '@/db/auth-schema'
 import { connectDatabase, type Database } from '@/db/client'
-import { describeFailure } from '@/db/failure'
+import { DatabaseTimeoutError } from '@/db/deadline'
+import { describeFailure, sumApart } from '@/db/failure'
 import { createLogger } from '@/lib/logger'
 
 setDefaultTimeout(300_000)
@@ -44,4 +45,28 @@ test('no value of it is told by a status page either', async () => {
   expect(describeFailure(Object.assign(new Error('x\nparams: canary'), { query: 'select 1', params: [] }))).toBe(
     'Failed query: select 1',
   )
+})
+
+test('what fails for one of several holds up no other, unless the database is away', async () => {
+  const refused = await failure()
+  const done: number[] = []
+  const all = (failing: number, error: unknown) =>
+    sumApart([1, 2, 3], async (item) => {
+      if (item === failing) throw error
+      done.push(item)
+      return item
+    })
+  expect(await all(0, refused)).toBe(6)
+  for (const [error, expected] of [
+    [refused, [1, 3]],
+    [new TypeError('ours'), [1, 3]],
+    [Object.assign(new Error('statement timeout'), { code: '57014' }), [1, 3]],
+    [new DatabaseTimeoutError('no answer'), [1]],
+    [Object.assign(new Error('stops'), { code: '57P01' }), [1]],
+    [Object.assign(new Error('closed'), { code: 'CONNECTION_CLOSED' }), [1]],
+  ] as const) {
+    done.length = 0
+    expect(await all(2, error).catch((thrown: unknown) => thrown)).toBe(error)
+    expect(done).toEqual([...expected])
+  }
 })

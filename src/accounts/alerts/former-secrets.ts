@@ -1,5 +1,6 @@
 /** Warns of texts that keys had before a rotation, which are still used and about to end. */
 import type { Database } from '@/db/client'
+import { sumApart } from '@/db/failure'
 import { tellOnce } from './look'
 
 /** Of a shorter overlap nobody is told: who asks for one changes the programs at once. */
@@ -36,14 +37,17 @@ export async function warnOfFormerSecrets(database: Database, nowMs: number): Pr
       AND NOT EXISTS (SELECT FROM alert_states t WHERE t.account_id = k.account_id AND t.name = 'former_secret:' || k.id
         AND t.mark = floor(extract(epoch FROM s.ends_at) * 1000)::bigint)
     LIMIT ${ROUND_SIZE}`
-  let count = 0
-  for (const { keyId, accountId, accountName, name: keyName, owner, lastFour, lastUsedMs, endMs } of secrets) {
-    const facts = {
-      ...{ accountId, accountName, keyId, keyName, lastFour },
-      ...{ endsAt: new Date(endMs).toISOString(), lastUsedAt: new Date(lastUsedMs).toISOString() },
-    }
-    const state = { accountId, name: `former_secret:${keyId}`, mark: endMs, level: 0, nowMs }
-    if (await tellOnce(database, state, { mail: { kind: 'former_key_ends', facts }, memberId: owner })) count += 1
-  }
-  return count
+  return await sumApart(
+    secrets,
+    async ({ keyId, accountId, accountName, name: keyName, owner, lastFour, ...times }) => {
+      const { lastUsedMs, endMs } = times
+      const facts = {
+        ...{ accountId, accountName, keyId, keyName, lastFour },
+        ...{ endsAt: new Date(endMs).toISOString(), lastUsedAt: new Date(lastUsedMs).toISOString() },
+      }
+      const state = { accountId, name: `former_secret:${keyId}`, mark: endMs, level: 0, nowMs }
+      const alert = { mail: { kind: 'former_key_ends', facts }, memberId: owner } as const
+      return Number(await tellOnce(database, state, alert))
+    },
+  )
 }

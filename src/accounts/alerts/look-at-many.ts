@@ -4,6 +4,7 @@
  */
 import { plainArray, textArray } from '@/db/array-literal'
 import type { Database } from '@/db/client'
+import { sumApart } from '@/db/failure'
 import { type AlertState, type Figures, findCrossings } from './crossings'
 import { readFigures } from './figures'
 import { lookAt } from './look'
@@ -15,16 +16,13 @@ type Before = { last: Last; states: Map<string, AlertState> }
 /** How many alerts were due. `accountIds` are as many as one statement takes with ease, each once and in ascending order. */
 export async function lookAtMany(database: Database, accountIds: readonly string[], nowMs: number): Promise<number> {
   const before = await readBefore(database, accountIds)
-  const quiet: Figures[] = []
-  let alerts = 0
-  for (const figures of await readFigures(database, accountIds, nowMs)) {
+  const { quiet = [], others = [] } = Object.groupBy(await readFigures(database, accountIds, nowMs), (figures) => {
     const { last, states } = before.get(figures.accountId) ?? NEVER
     const found = findCrossings(figures, last, states, nowMs)
-    if (found.due.length === 0 && found.states.size === 0) quiet.push(figures)
-    else alerts += await lookAt(database, figures.accountId, nowMs)
-  }
+    return found.due.length === 0 && found.states.size === 0 ? 'quiet' : 'others'
+  })
   await rememberQuiet(database, quiet, before)
-  return alerts
+  return await sumApart(others, ({ accountId }) => lookAt(database, accountId, nowMs))
 }
 
 const NEVER: Before = { last: { balance: 0, spent: 0 }, states: new Map() }

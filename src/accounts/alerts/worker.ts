@@ -1,7 +1,7 @@
 /** Looks in the background for alerts, at accounts that used something and keys that are about to expire, and for scheduled mails. Every gateway runs one. */
 import { writeScheduledMails } from '@/accounts/scheduled-mails/write-due'
 import type { Database } from '@/db/client'
-import { describeFailure } from '@/db/failure'
+import { describeFailure, sumApart } from '@/db/failure'
 import type { Clock } from '@/lib/clock'
 import type { Logger } from '@/lib/logger'
 import { createPace, type Pace } from '@/lib/pace'
@@ -33,8 +33,8 @@ const STOP_TIMEOUT_MS = 2_000
 const DAYS_BEFORE_END = [7, 1] as const
 
 interface AlertWorker extends BackgroundWorker {
-  /** One round now: how many accounts were looked at, and how many alerts and scheduled mails were due. */
-  runOnce(): Promise<{ looks: number; alerts: number }>
+  /** One round now: how many alerts and scheduled mails were due. */
+  runOnce(): Promise<number>
 }
 
 /** Creates the worker. */
@@ -43,23 +43,33 @@ export function createAlertWorker(deps: AlertDeps): AlertWorker {
   /** The last account of a page that was full: however many use something all the time, each has its turn. */
   let after = ''
 
-  async function runOnce(rest?: Pace): Promise<{ looks: number; alerts: number }> {
-    const nowMs = clock.now()
-    let alerts = after === '' ? (await remindOfKeys(database, nowMs)) + (await warnOfFormerSecrets(database, nowMs)) : 0
-    const page = await accountsToLookAt(database, after, nowMs)
+  async function lookAtAccounts(rest: Pace): Promise<number> {
+    const page = await accountsToLookAt(database, after, clock.now())
     after = page.length === PAGE_SIZE ? (page.at(-1) ?? '') : ''
-    for (let from = 0; from < page.length && !loop.isStopping(); from += LOOK_SIZE) {
-      alerts += await lookAtMany(database, page.slice(from, from + LOOK_SIZE), clock.now())
-      await rest?.()
-    }
-    if (after === '') alerts += await writeScheduledMails(database, { nowMs, bookedUntilMs: bookedUntilMs() })
-    return { looks: page.length, alerts }
+    const parts = Array.from({ length: Math.ceil(page.length / LOOK_SIZE) }, (_, part) => part * LOOK_SIZE)
+    return await sumApart(parts, async (from) => {
+      if (loop.isStopping()) return 0
+      const due = await lookAtMany(database, page.slice(from, from + LOOK_SIZE), clock.now())
+      await rest()
+      return due
+    })
+  }
+
+  async function runOnce(rest: Pace = async () => undefined): Promise<number> {
+    const nowMs = clock.now()
+    const parts = [
+      () => remindOfKeys(database, nowMs),
+      () => warnOfFormerSecrets(database, nowMs),
+      () => lookAtAccounts(rest),
+      () => writeScheduledMails(database, { nowMs, bookedUntilMs: bookedUntilMs() }),
+    ]
+    return await sumApart(parts, (part) => part())
   }
 
   const pace = createPace(WORK_SHARE)
   const loop = createWorkerLoop({
     async round() {
-      const { alerts } = await runOnce(pace)
+      const alerts = await runOnce(pace)
       if (alerts > 0) logger.info('alerts_written', { alerts })
       return after === '' ? jittered(INTERVAL_MS, JITTER) : 0
     },
@@ -110,7 +120,7 @@ async function remindOfKeys(database: Database, nowMs: number): Promise<number> 
       WHERE NOT EXISTS (SELECT FROM alert_states s WHERE s.account_id = k.account_id AND s.name = 'key_expiry:' || k.id
         AND s.mark = end_ms AND s.level <= ${days})
       LIMIT ${KEYS_SIZE}`
-    for (const key of keys) if (await remindOf(database, key, days, nowMs)) count += 1
+    count += await sumApart(keys, async (key) => Number(await remindOf(database, key, days, nowMs)))
   }
   return count
 }

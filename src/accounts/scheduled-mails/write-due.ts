@@ -6,6 +6,7 @@ import { mayDo, seesAllUsage } from '@/accounts/members/permissions'
 import { SCHEDULED_KINDS, type ScheduledKind, scheduledMails } from '@/db/alert-schema'
 import type { AccountRole } from '@/db/auth-schema'
 import type { Database } from '@/db/client'
+import { sumApart } from '@/db/failure'
 import { digestWords } from './digest-words'
 import { latestPeriod, type Period, UNIT_OF } from './periods'
 import { readDigest } from './read-digest'
@@ -22,14 +23,11 @@ type ScheduleClock = { nowMs: number; bookedUntilMs: number }
  * and none is sent to an address that was refused.
  */
 export async function writeScheduledMails(database: Database, clock: ScheduleClock): Promise<number> {
-  let count = 0
-  for (const kind of SCHEDULED_KINDS) {
+  return await sumApart(SCHEDULED_KINDS, async (kind) => {
     const period = latestPeriod(UNIT_OF[kind], Math.min(clock.nowMs - SETTLING_MS, clock.bookedUntilMs))
-    for (const due of await dueMails(database, kind, period)) {
-      if (await writeOne(database, kind, period, due, clock.nowMs)) count += 1
-    }
-  }
-  return count
+    const mails = await dueMails(database, kind, period)
+    return await sumApart(mails, async (due) => Number(await writeOne(database, kind, period, due, clock.nowMs)))
+  })
 }
 
 type DueMail = {
@@ -49,7 +47,8 @@ async function dueMails({ sql }: Database, kind: ScheduledKind, { from }: Period
     FROM scheduled_mails s JOIN accounts a ON a.id = s.account_id JOIN users u ON u.id = s.user_id
       JOIN memberships m ON m.account_id = s.account_id AND m.user_id = s.user_id
       LEFT JOIN refused_mail_addresses r ON r.email = lower(u.email)
-    WHERE s.kind = ${kind} AND s.told_from < ${from}::text::date AND u.disabled_at IS NULL LIMIT ${ROUND_SIZE}`
+    WHERE s.kind = ${kind} AND s.told_from < ${from}::text::date AND u.disabled_at IS NULL
+    ORDER BY random() LIMIT ${ROUND_SIZE}`
 }
 
 /** False where another gateway has done it meanwhile. */

@@ -72,12 +72,27 @@ test('however many use something all the time, each is looked at', async () => {
   const accounts = await spenders(5_200, 'acct_many_')
   const { database } = fixture
   const worker = createAlertWorker({ database, clock: systemClock, logger: silentLogger, bookedUntilMs: Date.now })
-  const { looks } = await worker.runOnce()
-  expect(looks).toBeLessThan(accounts.length)
+  await worker.runOnce()
+  expect(await lookOf(accounts[0] as string)).toEqual({ balance: 99 * NANO_PER_USD, spent: NANO_PER_USD })
   expect(await lookOf(accounts.at(-1) as string)).toBeUndefined()
   await database.sql`UPDATE accounts SET spent_nano = spent_nano + 1 WHERE name = 'many'`
   await worker.runOnce()
   expect(await lookOf(accounts.at(-1) as string)).toEqual({ balance: 99 * NANO_PER_USD, spent: NANO_PER_USD + 1 })
+})
+
+test('one that can’t be told holds up nobody, and is looked at again', async () => {
+  const { sql } = fixture.database
+  const told = async () => (await sql`SELECT DISTINCT facts->>'accountId' AS id FROM mails`).map(({ id }) => id)
+  const accounts = await spenders(3, 'acct_low_')
+  const [, poisoned = ''] = accounts
+  await sql`UPDATE accounts SET balance_nano = 0 WHERE id LIKE 'acct_low_%'`
+  await sql`INSERT INTO alert_settings (account_id, addresses) SELECT id, ARRAY[id || '@example.test'] FROM accounts WHERE id LIKE 'acct_low_%'`
+  await sql`ALTER TABLE mails ADD CONSTRAINT poison CHECK (recipient <> ${sql.unsafe(`'${poisoned}@example.test'`)}) NOT VALID`
+  await expect(lookAtMany(fixture.database, accounts, Date.now())).rejects.toThrow()
+  expect((await told()).sort()).toEqual(accounts.filter((id) => id !== poisoned))
+  await sql`ALTER TABLE mails DROP CONSTRAINT poison`
+  expect(await lookAtMany(fixture.database, [poisoned], Date.now())).toBe(1)
+  expect((await told()).sort()).toEqual(accounts)
 })
 
 test('what another gateway has found meanwhile stands', async () => {

@@ -123,6 +123,21 @@ describe('digests', () => {
     expect(sent(await mailsOf(organisation))).toEqual([`digest_weekly ${organisation.people.owner.email}`])
   })
 
+  test('of which one can’t be written hold up no other', async () => {
+    const organisation = await organisationInUse()
+    const { owner, billing, admin } = organisation.people
+    const { sql } = fixture.database
+    for (const person of [owner, billing, admin]) await choose(organisation, person, 'digest_weekly')
+    await sql.unsafe(`ALTER TABLE mails ADD CONSTRAINT no_digest CHECK (recipient <> '${billing.email}') NOT VALID`)
+    await expect(gateway(MONDAY_MS + HOUR_MS).runOnce()).rejects.toThrow()
+    await sql`ALTER TABLE mails DROP CONSTRAINT no_digest`
+    expect(sent(await mailsOf(organisation))).toEqual(
+      [owner, admin].map(({ email }) => `digest_weekly ${email}`).sort(),
+    )
+    await gateway(MONDAY_MS + HOUR_MS).runOnce()
+    expect(sent(await mailsOf(organisation))).toEqual([`digest_weekly ${billing.email}`])
+  })
+
   test('wait for what is not booked yet', async () => {
     const organisation = await organisationInUse()
     await choose(organisation, organisation.people.owner, 'digest_weekly')
