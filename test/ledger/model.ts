@@ -238,8 +238,9 @@ export function advance(account: ModelAccount, ms: number): void {
 export function rewind(account: ModelAccount, old: ModelAccount): void {
   const { books, credits, status, keys, requestsPerMinute, tokensPerMinute, concurrency } = account
   const fresh = old.stream.filter((record) => !books.has(record.recordId))
-  for (const [holdId, hold] of old.holds)
-    if (hold.state === 'open' && (books.has(holdId) || credits.has(holdId))) hold.state = 'settled'
+  // One that expired for nothing is charged by its late record alone.
+  const isBooked = (holdId: string) => books.has(holdId) || books.has(`${holdId}:late`) || credits.has(holdId)
+  for (const [holdId, hold] of old.holds) if (hold.state === 'open' && isBooked(holdId)) hold.state = 'settled'
   const spentBy = (keyId?: string) =>
     [...books.values(), ...fresh]
       .filter((record) => keyId === undefined || record.keyId === keyId)
