@@ -129,30 +129,38 @@ const ToolPricesSchema = Type.Record(
 
 const TargetName = Type.String({ minLength: 1, maxLength: 256, description: 'the name of the model at the provider' })
 
-export const ModelSchema = strict({
-  kind: Type.Optional(Type.Literal('chat' satisfies ModelKind, { description: `one of ${MODEL_KINDS.join(', ')}` })),
+/** What models of every kind say. */
+const MODEL = {
   id: Type.String({ description: 'a model id' }),
   name: Label,
   created: UnixSeconds,
   ownedBy: Label,
-  targets: Type.Array(
-    strict({
-      provider: Type.String({ description: 'the name of a provider' }),
-      model: TargetName,
-      weight: Type.Optional(Weight),
-      quirks: Type.Optional(Quirks),
-      cost: Type.Optional(CostSchema),
-      toolPrices: Type.Optional(ToolPricesSchema),
-    }),
-    { minItems: 1, maxItems: 100, description: 'a list of at least one target' },
-  ),
+  contextLength: Tokens,
+  tokenizerSafetyFactor: Type.Optional(Type.Number({ minimum: 1, maximum: 10, description: 'a factor from 1 to 10' })),
+}
+
+/** The targets of a model, which say this beside what all of them say. */
+function targetsWith<Properties extends TProperties>(properties: Properties) {
+  const target = {
+    provider: Type.String({ description: 'the name of a provider' }),
+    model: TargetName,
+    weight: Type.Optional(Weight),
+    quirks: Type.Optional(Quirks),
+    ...properties,
+  }
+  return Type.Array(strict(target), { minItems: 1, maxItems: 100, description: 'a list of at least one target' })
+}
+
+export const ModelSchema = strict({
+  ...MODEL,
+  kind: Type.Optional(Type.Literal('chat' satisfies ModelKind, { description: `one of ${MODEL_KINDS.join(', ')}` })),
+  targets: targetsWith({ cost: Type.Optional(CostSchema), toolPrices: Type.Optional(ToolPricesSchema) }),
   pricing: strict({
     ...PRICES,
     ...COSTS,
     toolPrices: Type.Optional(ToolPricesSchema),
     steps: Type.Optional(Type.Array(PriceStepSchema, { maxItems: 16, description: 'a list of price steps' })),
   }),
-  contextLength: Tokens,
   maxOutputTokens: Tokens,
   capabilities: Type.Optional(
     Type.Array(oneOf(CAPABILITIES, { description: `one of ${CAPABILITIES.join(', ')}` }), {
@@ -164,31 +172,16 @@ export const ModelSchema = strict({
     Type.Array(Type.String({ description: 'a model id' }), { description: 'a list of model ids' }),
   ),
   quality: Type.Optional(Type.Number({ minimum: 0, maximum: 1, description: 'a number from 0 to 1' })),
-  tokenizerSafetyFactor: Type.Optional(Type.Number({ minimum: 1, maximum: 10, description: 'a factor from 1 to 10' })),
 })
 
 const EmbeddingCost = { costPer1mInputTokens: Type.Optional(Price) }
 
 /** A model that embeds: it reads and writes nothing else, so all it has is a price of input. */
 export const EmbeddingModelSchema = strict({
-  id: Type.String({ description: 'a model id' }),
+  ...MODEL,
   kind: Type.Literal('embedding' satisfies ModelKind),
-  name: Label,
-  created: UnixSeconds,
-  ownedBy: Label,
-  targets: Type.Array(
-    strict({
-      provider: Type.String({ description: 'the name of a provider' }),
-      model: TargetName,
-      weight: Type.Optional(Weight),
-      quirks: Type.Optional(Quirks),
-      cost: Type.Optional(strict(EmbeddingCost)),
-    }),
-    { minItems: 1, maxItems: 100, description: 'a list of at least one target' },
-  ),
+  targets: targetsWith({ cost: Type.Optional(strict(EmbeddingCost)) }),
   pricing: strict({ inputPer1mTokens: Price, ...EmbeddingCost }),
-  contextLength: Tokens,
-  tokenizerSafetyFactor: Type.Optional(Type.Number({ minimum: 1, maximum: 10, description: 'a factor from 1 to 10' })),
 })
 
 export const TierSchema = strict({

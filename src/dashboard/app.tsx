@@ -64,11 +64,7 @@ function Pages({ viewer, accountId }: { viewer: Viewer; accountId: string }) {
       <Route path="/a/:accountId" nest>
         <AccountPages viewer={viewer} accountId={accountId} />
       </Route>
-      {PERSON_PAGES.map(({ path, component: Component }) => (
-        <Route key={path} path={path}>
-          <Component />
-        </Route>
-      ))}
+      {PERSON_PAGES.map(routeTo)}
       {viewer.role === 'admin' && (
         <Route path="/admin/*?">
           <AdministratorPages needsApp={!viewer.isTotpEnabled} />
@@ -79,9 +75,7 @@ function Pages({ viewer, accountId }: { viewer: Viewer; accountId: string }) {
           <ToAccount accountId={accountId} />
         </Route>
       ))}
-      <Route>
-        <NotFound />
-      </Route>
+      <Route component={NotFound} />
     </Switch>
   )
 }
@@ -102,19 +96,13 @@ function AccountPages({ viewer, accountId }: { viewer: Viewer; accountId: string
   }, [isOwn, accountId])
   return (
     <Switch>
-      {ACCOUNT_PAGES.filter(({ audience }) => may(audience)).map(({ path, component: Component }) => (
-        <Route key={path} path={path}>
-          <Component />
-        </Route>
-      ))}
+      {ACCOUNT_PAGES.filter(({ audience }) => may(audience)).map(routeTo)}
       {isOwn && !may('billing.read') && (
         <Route path="/">
           <Redirect to="/keys" replace />
         </Route>
       )}
-      <Route>
-        <NotFound />
-      </Route>
+      <Route component={NotFound} />
     </Switch>
   )
 }
@@ -126,15 +114,17 @@ function AdministratorPages({ needsApp }: { needsApp: boolean }) {
   if (isGated) return <AdministratorGate onDone={() => setGated(false)} />
   return (
     <Switch>
-      {ADMINISTRATOR_PAGES.map(({ path, component: Component }) => (
-        <Route key={path} path={path}>
-          <Component />
-        </Route>
-      ))}
-      <Route>
-        <NotFound />
-      </Route>
+      {ADMINISTRATOR_PAGES.map(routeTo)}
+      <Route component={NotFound} />
     </Switch>
+  )
+}
+
+function routeTo({ path, component: Component }: PageRoute) {
+  return (
+    <Route key={path} path={path}>
+      <Component />
+    </Route>
   )
 }
 

@@ -1,5 +1,5 @@
 /** What a batch of usage records adds to accounts, keys and days: computed once in memory, then written as one statement each. */
-import { inputTokens } from '@/chat/usage'
+import { inputTokens, type Usage, ZERO_USAGE } from '@/chat/usage'
 import { providerCostOf } from '@/db/usage-columns'
 import { isErrorStatus, type UsageRecord } from '@/ledger/usage-record'
 import { createBoundedMap } from '@/lib/bounded-map'
@@ -17,7 +17,7 @@ export type AccountTotal = {
 
 export type KeyTotal = { keyId: string; month: number; monthCost: Nano; lastUsedMs: number }
 
-export type DayTotal = {
+export type DayTotal = Usage & {
   accountId: string
   /** yyyy-mm-dd, UTC. */
   day: string
@@ -25,12 +25,6 @@ export type DayTotal = {
   model: string
   requests: number
   errors: number
-  uncached: number
-  cacheRead: number
-  cacheWrite5m: number
-  cacheWrite1h: number
-  output: number
-  reasoning: number
   cost: Nano
   durationMs: number
   firstTokenMs: number
@@ -118,12 +112,7 @@ function addToDay(days: Map<string, DayTotal>, record: UsageRecord, day: string)
     requests: 0,
     errors: 0,
     cost: ZERO_NANO,
-    uncached: 0,
-    cacheRead: 0,
-    cacheWrite5m: 0,
-    cacheWrite1h: 0,
-    output: 0,
-    reasoning: 0,
+    ...ZERO_USAGE,
     durationMs: 0,
     firstTokenMs: 0,
     firstTokenCount: 0,

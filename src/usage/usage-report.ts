@@ -5,6 +5,7 @@ import { textArray } from '@/db/array-literal'
 import type { Database } from '@/db/client'
 import { archivedBeforeMs } from '@/db/usage-archive'
 import { OTHER_TAGS, sumsByTags } from '@/db/usage-sums/tag-sums'
+import { utcDayOf } from '@/lib/clock'
 
 /** What sums may be by; `tag:NAME` is one tag's value, `tag` all tags of a request together. */
 export const DIMENSIONS = ['day', 'member', 'key', 'model', 'tag', 'app', 'provider'] as const
@@ -49,7 +50,7 @@ async function read(sql: TransactionSql, search: ReportSearch): Promise<UsageRep
   const total = await readTotal(sql, search)
   const isByDay = search.by.every((one) => one === 'day' || one === 'key' || one === 'model')
   const beforeMs = isByDay ? null : await archivedBeforeMs(sql)
-  const liveFrom = isByDay ? undefined : dayOf(Math.max(beforeMs ?? 0, Date.parse(search.from)))
+  const liveFrom = isByDay ? undefined : utcDayOf(Math.max(beforeMs ?? 0, Date.parse(search.from)))
   const isByTags = liveFrom !== undefined && (await isOfTagSums(sql, search, liveFrom))
   if (liveFrom !== undefined && !isByTags) await refuseTooMany(sql, search, liveFrom)
   const rowsFrom = isByTags ? tagRows : recordRows
@@ -180,10 +181,6 @@ function madeBy(sql: Reader, { accountId, madeBy: person }: ReportSearch): Fragm
 const place = (sql: Reader, index: number): Fragment => sql.unsafe(`place_${index}`) as unknown as Fragment
 const joined = (sql: Reader, parts: Fragment[]) => parts.reduce((all, part) => sql`${all} ${part}`, sql``)
 const list = (sql: Reader, parts: Fragment[]) => parts.reduce((all, part) => sql`${all}, ${part}`)
-
-function dayOf(atMs: number): string {
-  return new Date(atMs).toISOString().slice(0, 10)
-}
 
 async function readNames(sql: TransactionSql, { accountId, by }: ReportSearch, rows: readonly ReportRow[]) {
   const ids = (dimension: Dimension) => {

@@ -1,5 +1,6 @@
 /** The days, weeks and months (UTC; weeks begin on Monday) that scheduled mails are of. */
 import type { ScheduledKind } from '@/db/alert-schema'
+import { MS_PER_DAY, utcDayOf } from '@/lib/clock'
 
 type Unit = 'day' | 'week' | 'month'
 
@@ -15,7 +16,6 @@ export const UNIT_OF: Record<ScheduledKind, Unit> = {
 /** Days, yyyy-mm-dd, both included; the period before begins at `before`, and ends where this one begins. */
 export type Period = { unit: Unit; from: string; to: string; before: string }
 
-const DAY_MS = 86_400_000
 const WEEK_DAYS = 7
 /** 1970-01-01 was a Thursday. */
 const DAYS_FROM_MONDAY = 3
@@ -24,18 +24,14 @@ const DAYS_FROM_MONDAY = 3
 export function latestPeriod(unit: Unit, atMs: number): Period {
   const starts = [0, 1, 2].map((back) => startOf(unit, atMs, back))
   const [next = 0, from = 0, before = 0] = starts
-  return { unit, from: dayOf(from), to: dayOf(next - DAY_MS), before: dayOf(before) }
+  return { unit, from: utcDayOf(from), to: utcDayOf(next - MS_PER_DAY), before: utcDayOf(before) }
 }
 
 /** When the period of a moment began, or the one `back` before it. */
 function startOf(unit: Unit, atMs: number, back: number): number {
   const at = new Date(atMs)
   if (unit === 'month') return Date.UTC(at.getUTCFullYear(), at.getUTCMonth() - back, 1)
-  const today = Math.floor(atMs / DAY_MS)
-  if (unit === 'day') return (today - back) * DAY_MS
-  return (today - ((today + DAYS_FROM_MONDAY) % WEEK_DAYS) - back * WEEK_DAYS) * DAY_MS
-}
-
-function dayOf(atMs: number): string {
-  return new Date(atMs).toISOString().slice(0, 10)
+  const today = Math.floor(atMs / MS_PER_DAY)
+  if (unit === 'day') return (today - back) * MS_PER_DAY
+  return (today - ((today + DAYS_FROM_MONDAY) % WEEK_DAYS) - back * WEEK_DAYS) * MS_PER_DAY
 }

@@ -72,11 +72,6 @@ export async function resetPassword(
   await ask(parts, (library) => library.api.resetPassword({ body: input, returnHeaders: true }))
   await voidTokens(parts.database.db, user.id)
   await markVerified(parts, user.id)
-  await record(
-    parts,
-    visitor,
-    { userId: user.id, email: user.email, ownAccountId: user.accountId },
-    'user.reset_password',
-  )
+  await record(parts, visitor, { ...user, userId: user.id, ownAccountId: user.accountId }, 'user.reset_password')
   await parts.throttle.remember('known', pairOf(visitor.address, user.email), KNOWN_SECONDS)
 }

@@ -59,12 +59,7 @@ export async function verifyEmail(
   if (!isRight) throw wrongPassword()
   if (!(await spendToken(parts, 'verify-email', input.token))) throw invalidLink()
   await markVerified(parts, user.id)
-  await record(
-    parts,
-    visitor,
-    { userId: user.id, email: user.email, ownAccountId: user.accountId },
-    'user.verify_email',
-  )
+  await record(parts, visitor, { ...user, userId: user.id, ownAccountId: user.accountId }, 'user.verify_email')
   return signIn(parts, visitor, { email: user.email, password: input.password })
 }
 

@@ -1,8 +1,14 @@
 /** Every route behind the dashboard's pages, as one application: the browser's typed client is derived from it. */
 import { Elysia } from 'elysia'
 import { cookiePrefix } from '@/console/auth/visitor'
+import { adminAccountHistoryRoutes } from '@/console/http/administration/account-history-routes'
+import { adminAccountRoutes } from '@/console/http/administration/account-routes'
+import { adminApprovalRoutes } from '@/console/http/administration/approval-routes'
 import type { AdminDeps } from '@/console/http/administration/context'
-import { adminRoutes } from '@/console/http/administration/routes'
+import { adminOrderRoutes } from '@/console/http/administration/order-routes'
+import { adminBillRoutes, adminProviderRoutes } from '@/console/http/administration/provider-routes'
+import { adminStatementRoutes } from '@/console/http/administration/statement-routes'
+import { adminWatchRoutes } from '@/console/http/administration/watch-routes'
 import { type AlertRouteDeps, alertRoutes } from '@/console/http/alerts/alert-routes'
 import { type AddressRouteDeps, accountAddressesRoutes } from '@/console/http/keys/account-addresses-routes'
 import { leakedKeyRoutes } from '@/console/http/keys/leaked-key-routes'
@@ -95,6 +101,19 @@ function allMemberRoutes(deps: DashboardDeps) {
     .use(transferRoutes(deps))
     .use(managementKeyRoutes(deps))
     .use(accountAuditRoutes(deps))
+}
+
+/** What administrators alone may do; to all others none of it exists (404). */
+function adminRoutes(deps: AdminDeps) {
+  return new Elysia({ name: 'admin-routes' })
+    .use(adminAccountRoutes(deps))
+    .use(adminAccountHistoryRoutes(deps))
+    .use(adminOrderRoutes(deps))
+    .use(adminStatementRoutes(deps))
+    .use(adminApprovalRoutes(deps))
+    .use(adminWatchRoutes(deps))
+    .use(adminProviderRoutes(deps))
+    .use(adminBillRoutes(deps))
 }
 
 /** What the typed client of the pages knows of the server. */

@@ -1,6 +1,7 @@
 /** Tells in time that credit is running out: how many days it lasts at the spending rate of the last week. */
+
+import { MS_PER_DAY } from '@/lib/clock'
 import { NANO_PER_USD, type Nano } from '@/lib/money'
-import { MS_PER_DAY } from './utc-day'
 
 /** `empty`: nothing left; `critical` and `low`: few days left, or little money. */
 export type BalanceHint = {

@@ -1,6 +1,7 @@
 /** Finds records of one key or model by the daily sums, whose cells say where matches are and how many. */
 import { plainArray, textArray } from '@/db/array-literal'
 import type { Database } from '@/db/client'
+import { MS_PER_DAY, utcDayOf } from '@/lib/clock'
 import {
   afterCondition,
   positionOf,
@@ -11,7 +12,6 @@ import {
   type TakeStep,
 } from './listed-record'
 import { detailCondition, keyAndModelCondition, rangeCondition, type UsageFilter } from './usage-filter'
-import { MS_PER_DAY, utcDayOf } from './utc-day'
 import { createWindowSteps } from './window-steps'
 
 /** A day's matches by key and model. `requests` may be 0 where only a correction fell on the day. */

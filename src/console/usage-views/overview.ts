@@ -1,10 +1,10 @@
 /** What a customer sees first: money now, spending and speed lately, and what to do next. */
 import type { Database } from '@/db/client'
 import type { Ledger } from '@/ledger/ledger'
+import { MS_PER_DAY, startOfUtcDay, utcDayOf } from '@/lib/clock'
 import { type Nano, nano } from '@/lib/money'
 import { type BalanceHint, hintOf, RATE_DAYS } from './balance-hint'
 import { readSeries, type SeriesPoint } from './usage-series'
-import { MS_PER_DAY, startOfUtcDay, utcDayOf } from './utc-day'
 
 type Overview = {
   /** Available and held together. */

@@ -1,9 +1,9 @@
 /** What the records of a filter add up to: from the daily sums wherever they know, else from the records within bounds. */
 import type { Database } from '@/db/client'
+import { MS_PER_DAY, startOfUtcDay, utcDayOf } from '@/lib/clock'
 import { type Nano, nano } from '@/lib/money'
 import { boundedScan, livePart, MAX_SUMMED } from './live-records'
 import { errorCondition, isRolledUp, keyAndModelCondition, type UsageFilter } from './usage-filter'
-import { MS_PER_DAY, startOfUtcDay, utcDayOf } from './utc-day'
 
 export type RecordTotals = {
   /** Corrections move the cost only. */

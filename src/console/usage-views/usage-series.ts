@@ -2,10 +2,10 @@
 import type { Database } from '@/db/client'
 import { OTHER_TAGS, sumsByTags } from '@/db/usage-sums/tag-sums'
 import { CLIENT_CLOSED_STATUS } from '@/ledger/usage-record'
+import { MS_PER_DAY, MS_PER_HOUR, utcDayOf } from '@/lib/clock'
 import { boundedScan, livePart, MAX_SUMMED } from './live-records'
 import { readKeyNames, readMemberNames } from './names'
 import { errorCondition, type Fragment, isRolledUp, keyAndModelCondition, type UsageFilter } from './usage-filter'
-import { MS_PER_DAY, MS_PER_HOUR, utcDayOf } from './utc-day'
 
 export const SERIES_GROUPS = ['model', 'key', 'status', 'member', 'tag', 'app'] as const
 export type SeriesGroup = (typeof SERIES_GROUPS)[number]

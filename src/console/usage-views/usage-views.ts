@@ -13,6 +13,7 @@ import type { Database } from '@/db/client'
 import { archivedBeforeMs } from '@/db/usage-archive'
 import type { Ledger } from '@/ledger/ledger'
 import type { Clock } from '@/lib/clock'
+import { utcDayOf } from '@/lib/clock'
 import type { Logger } from '@/lib/logger'
 import { createBudget } from '@/lib/quota/budget'
 import { SHARED } from '@/limits/shared-resources'
@@ -26,7 +27,6 @@ import { type SearchOptions, searchRecords } from './record-search'
 import { sumRecords } from './record-totals'
 import type { Sight, UsageFilter } from './usage-filter'
 import { readSeries, type SeriesGroup } from './usage-series'
-import { utcDayOf } from './utc-day'
 
 type UsageViewsDeps = {
   /** A pool of its own: a customer who looks at millions of records takes nothing from paid requests. */

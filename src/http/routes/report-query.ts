@@ -2,9 +2,9 @@
 import { invalidRequest } from '@/chat/error'
 import type { Parameter } from '@/http/openapi/operation'
 import { queryOf } from '@/http/request-line'
+import { MS_PER_DAY, startOfUtcDay, utcDayOf } from '@/lib/clock'
 import { DIMENSIONS, type Dimension, type ReportQuery } from '@/usage/usage-report'
 
-const MS_PER_DAY = 86_400_000
 const MAX_DAYS = 366
 const DEFAULT_DAYS = 30
 /** Beside the day. */
@@ -37,24 +37,20 @@ export const REPORT_PARAMETERS: readonly Parameter[] = [
 /** Reads the query of `url`. Throws `invalid_request` (400) for whatever is no report. */
 export function readReportQuery(url: string, nowMs: number): ReportQuery {
   const query = new URLSearchParams(queryOf(url))
-  const toMs = query.has('to') ? dayOf(query, 'to') : Math.floor(nowMs / MS_PER_DAY) * MS_PER_DAY
+  const toMs = query.has('to') ? dayOf(query, 'to') : startOfUtcDay(nowMs)
   const fromMs = query.has('from') ? dayOf(query, 'from') : toMs - (DEFAULT_DAYS - 1) * MS_PER_DAY
   const days = (toMs - fromMs) / MS_PER_DAY + 1
   if (days < 1) throw invalidRequest('from: must not be after to.', 'from')
   if (days > MAX_DAYS) throw invalidRequest(`from: a report has at most ${MAX_DAYS} days.`, 'from')
-  return { from: textOf(fromMs), to: textOf(toMs), by: dimensionsOf(query.get('group_by') ?? 'day') }
+  return { from: utcDayOf(fromMs), to: utcDayOf(toMs), by: dimensionsOf(query.get('group_by') ?? 'day') }
 }
 
 function dayOf(query: URLSearchParams, param: 'from' | 'to'): number {
   const text = query.get(param) ?? ''
   const atMs = DAY.test(text) ? Date.parse(text) : Number.NaN
-  if (!Number.isFinite(atMs) || textOf(atMs) !== text)
+  if (!Number.isFinite(atMs) || utcDayOf(atMs) !== text)
     throw invalidRequest(`${param}: must be a day, yyyy-mm-dd.`, param)
   return atMs
-}
-
-function textOf(atMs: number): string {
-  return new Date(atMs).toISOString().slice(0, 10)
 }
 
 function dimensionsOf(text: string): Dimension[] {
