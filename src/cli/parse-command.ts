@@ -13,9 +13,8 @@ import { KEY_COMMANDS } from './key-commands'
 import { KEY_LOOKUPS } from './key-lookups'
 import { LEDGER_COMMANDS } from './ledger-commands'
 import { MAIL_COMMANDS } from './mail/mail-commands'
-import { KEY_POLICY_COMMANDS } from './management/key-policy-command'
 import { MANAGEMENT_KEY_COMMANDS } from './management/management-key-commands'
-import { MEMBER_POLICY_COMMANDS } from './management/member-policy-command'
+import { POLICY_COMMANDS } from './management/policy-commands'
 import { MEMBER_COMMANDS } from './member-commands'
 import { ORDER_COMMANDS } from './order-commands'
 import { commandText, helpText, listText } from './print/help'
@@ -36,8 +35,7 @@ const COMMANDS: readonly Command[] = [
   ...KEY_LOOKUPS,
   ...KEY_COMMANDS,
   ...MANAGEMENT_KEY_COMMANDS,
-  ...KEY_POLICY_COMMANDS,
-  ...MEMBER_POLICY_COMMANDS,
+  ...POLICY_COMMANDS,
   ...USER_LOOKUPS,
   ...USER_COMMANDS,
   ...ORDER_COMMANDS,

@@ -6,7 +6,7 @@ type Base64 = { mediaType: string; data: string }
 const DEFAULT_MEDIA_TYPE = 'application/octet-stream'
 
 /** What a URL in a request points at: bytes where it is a `data:` URL, else an address. */
-export function decodeUrl(url: string): MediaSource {
+export function decodeUrl(url: string): Extract<MediaSource, { type: 'base64' | 'url' }> {
   const bytes = parseDataUrl(url)
   return bytes ? { type: 'base64', ...bytes } : { type: 'url', url }
 }

@@ -2,7 +2,7 @@
  * What stands in a message or a delta of a chat-completions answer, in every spelling that providers were seen to use.
  */
 import type { AnswerBlock } from '@/chat/response'
-import { parseDataUrl } from '@/formats/media'
+import { decodeUrl } from '@/formats/media'
 import { isJsonObject, type JsonObject, type JsonValue, textOf } from '@/lib/json'
 
 export type DecodedPart = Exclude<AnswerBlock, { type: 'tool-call' | 'audio' }>
@@ -28,7 +28,7 @@ function decodePart(part: JsonValue | undefined): DecodedPart[] {
   else if (part.type === 'refusal') pushText(parts, 'refusal', part.refusal)
   else if (part.type === 'image_url') {
     const url = isJsonObject(part.image_url) ? part.image_url.url : part.image_url
-    if (typeof url === 'string') parts.push({ type: 'image', source: decodeImage(url) })
+    if (typeof url === 'string') parts.push({ type: 'image', source: decodeUrl(url) })
   } else pushText(parts, 'text', part.text)
   return parts
 }
@@ -36,11 +36,6 @@ function decodePart(part: JsonValue | undefined): DecodedPart[] {
 function decodeThinking(thinking: JsonValue | undefined): JsonValue | undefined {
   if (!Array.isArray(thinking)) return thinking
   return thinking.map((part) => (isJsonObject(part) ? (textOf(part.text) ?? '') : '')).join('')
-}
-
-function decodeImage(url: string): Extract<DecodedPart, { type: 'image' }>['source'] {
-  const bytes = parseDataUrl(url)
-  return bytes ? { type: 'base64', ...bytes } : { type: 'url', url }
 }
 
 function pushText(parts: DecodedPart[], type: 'text' | 'reasoning' | 'refusal', text: JsonValue | undefined): void {

@@ -69,7 +69,6 @@ function decodeFile(file: NonNullable<WireContentPart['file']>, param: string): 
 /** A video is a file that says so, even where its bytes don't. */
 function decodeVideoUrl(url: string): FileBlock['source'] {
   const source = decodeUrl(url)
-  if (source.type === 'file-id') return source
   const isVideo = source.mediaType?.startsWith('video/') ?? false
   return { ...source, mediaType: isVideo ? source.mediaType : VIDEO } as FileBlock['source']
 }

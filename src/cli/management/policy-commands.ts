@@ -1,4 +1,4 @@
-/** The operator command for what holds for all keys of an account, or of one of its members. */
+/** Operator commands for what holds for all keys of an account or of a member, and for what developers see. */
 import {
   changeKeyPolicy,
   changeMemberKeyPolicy,
@@ -6,6 +6,7 @@ import {
   readKeyPolicy,
   readMemberKeyPolicy,
 } from '@/accounts/policies/key-policy'
+import { changeMemberPolicy, readMemberPolicy } from '@/accounts/policies/member-policy'
 import { type Command, optional, required, type Values } from '@/cli/command'
 import { fail } from '@/cli/failure'
 import { findMember } from '@/cli/member-commands'
@@ -14,7 +15,7 @@ import { readEmail, readText } from '@/cli/values'
 const EVERY = 'every'
 const NONE = 'none'
 
-export const KEY_POLICY_COMMANDS: readonly Command[] = [
+export const POLICY_COMMANDS: readonly Command[] = [
   {
     words: 'account key-policy',
     help: 'says which models all keys of an account or a member may call, which providers may answer, and after how many days a key ends; shows it then',
@@ -57,6 +58,26 @@ export const KEY_POLICY_COMMANDS: readonly Command[] = [
       }
     },
   },
+  {
+    words: 'account member-policy',
+    help: 'says whether developers of an account see the usage of all its keys; shows it then',
+    options: {
+      account: required('ID', 'the account'),
+      'developers-see-all-usage': optional('yes|no', 'left out, it stays'),
+    },
+    prepare(values) {
+      const accountId = readText(values, 'account')
+      const developersSeeAllUsage = readChoice(values)
+      return async ({ database, by }) => {
+        if (developersSeeAllUsage !== undefined) {
+          await changeMemberPolicy(database, { accountId, policy: { developersSeeAllUsage }, by })
+        }
+        const found = await readMemberPolicy(database, accountId)
+        if (!found) fail(`no account ${accountId}`)
+        return { output: { accountId, ...found } }
+      }
+    },
+  },
 ]
 
 function readDays(values: Values): number | null | undefined {
@@ -79,4 +100,9 @@ function readList(
   if (text === EVERY) return null
   const check = (id: string) => (known.has(id) ? id : fail(`--${option}: there is no ${option.slice(0, -1)} ${id}`))
   return [...new Set(text.split(','))].map(check)
+}
+
+function readChoice({ 'developers-see-all-usage': text }: Values): boolean | undefined {
+  if (text === undefined) return undefined
+  return text === 'yes' || text === 'no' ? text === 'yes' : fail('--developers-see-all-usage must be yes or no')
 }
