@@ -1,4 +1,4 @@
-/** The tables of alerts and of scheduled mails as TypeScript sees them; migrations 0037 and 0040 are what makes them. */
+/** The tables of alerts and of scheduled mails as TypeScript sees them; migrations 0037, 0040 and 0050 are what makes them. */
 import { sql } from 'drizzle-orm'
 import { bigint, boolean, date, index, integer, pgTable, primaryKey, text } from 'drizzle-orm/pg-core'
 import { nano } from '@/lib/money'
@@ -77,3 +77,10 @@ export const scheduledMails = pgTable(
     index('scheduled_mails_due_index').on(table.kind, table.toldFrom),
   ],
 )
+
+export const workerTurns = pgTable('worker_turns', {
+  worker: text('worker').primaryKey(),
+  /** The process whose turn it is until then. */
+  holder: text('holder').notNull(),
+  endsAt: moment('ends_at').notNull(),
+})

@@ -52,6 +52,7 @@ import usageByTags from './migrations/0046_usage_by_tags.sql' with { type: 'text
 import addressChanges from './migrations/0047_address_changes.sql' with { type: 'text' }
 import allowedProviders from './migrations/0048_allowed_providers.sql' with { type: 'text' }
 import memberKeyPolicies from './migrations/0049_member_key_policies.sql' with { type: 'text' }
+import workerTurns from './migrations/0050_worker_turns.sql' with { type: 'text' }
 
 /** One SQL file, never changed once released. `isExpansion`: it only adds, so that older gateways work on. */
 type Migration = { id: number; name: string; sql: string; isExpansion?: boolean }
@@ -111,6 +112,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { id: 47, name: 'address_changes', sql: addressChanges, isExpansion: true },
   { id: 48, name: 'allowed_providers', sql: allowedProviders, isExpansion: true },
   { id: 49, name: 'member_key_policies', sql: memberKeyPolicies, isExpansion: true },
+  { id: 50, name: 'worker_turns', sql: workerTurns, isExpansion: true },
 ]
 
 type MigrateOptions = {

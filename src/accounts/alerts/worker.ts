@@ -1,8 +1,9 @@
-/** Looks in the background for alerts, at accounts that used something and keys that are about to expire, and for scheduled mails. Every gateway runs one. */
+/** Looks in the background for alerts, at accounts that used something and keys that are about to expire, and for scheduled mails. Every gateway runs one; they take turns. */
 import { writeScheduledMails } from '@/accounts/scheduled-mails/write-due'
 import type { Database } from '@/db/client'
 import { describeFailure, sumApart } from '@/db/failure'
 import type { Clock } from '@/lib/clock'
+import { randomId } from '@/lib/ids'
 import type { Logger } from '@/lib/logger'
 import { createPace, type Pace } from '@/lib/pace'
 import { type BackgroundWorker, createWorkerLoop, jittered } from '@/lib/worker-loop'
@@ -10,6 +11,7 @@ import { PAUSE_MS } from './crossings'
 import { warnOfFormerSecrets } from './former-secrets'
 import { tellOnce } from './look'
 import { lookAtMany } from './look-at-many'
+import { takeTurn } from './turn'
 
 type AlertDeps = {
   database: Database
@@ -20,8 +22,11 @@ type AlertDeps = {
 }
 
 const INTERVAL_MS = 20_000
-/** All of it: many processes look at the same accounts. */
 const JITTER = 1
+/** A round takes less. The turn of a gateway that died in the middle ends after this. */
+const TURN_MS = 60_000
+/** After a look at all accounts nobody begins the next for so long. */
+const PAUSE_BETWEEN_MS = 10_000
 /** Accounts that are found by one statement, those that a few statements look at, and keys that are reminded of in one round. */
 const PAGE_SIZE = 5_000
 const LOOK_SIZE = 200
@@ -37,8 +42,8 @@ interface AlertWorker extends BackgroundWorker {
   runOnce(): Promise<number>
 }
 
-/** Creates the worker. */
-export function createAlertWorker(deps: AlertDeps): AlertWorker {
+/** Creates the worker, which looks every `intervalMs`, half of it more or less. */
+export function createAlertWorker(deps: AlertDeps, intervalMs = INTERVAL_MS): AlertWorker {
   const { database, clock, logger, bookedUntilMs } = deps
   /** The last account of a page that was full: however many use something all the time, each has its turn. */
   let after = ''
@@ -66,18 +71,21 @@ export function createAlertWorker(deps: AlertDeps): AlertWorker {
     return await sumApart(parts, (part) => part())
   }
 
+  const holder = randomId('worker')
   const pace = createPace(WORK_SHARE)
   const loop = createWorkerLoop({
     async round() {
+      if (!(await takeTurn(database, holder, TURN_MS))) return jittered(intervalMs, JITTER)
       const alerts = await runOnce(pace)
+      if (after === '') await takeTurn(database, holder, PAUSE_BETWEEN_MS)
       if (alerts > 0) logger.info('alerts_written', { alerts })
-      return after === '' ? jittered(INTERVAL_MS, JITTER) : 0
+      return after === '' ? jittered(intervalMs, JITTER) : 0
     },
     onFailure(error) {
       logger.warn('alerts_failed', { reason: describeFailure(error) })
-      return jittered(INTERVAL_MS, JITTER)
+      return jittered(intervalMs, JITTER)
     },
-    firstPauseMs: jittered(INTERVAL_MS, JITTER),
+    firstPauseMs: jittered(intervalMs, JITTER),
     stopTimeoutMs: STOP_TIMEOUT_MS,
   })
   return { start: loop.start, stop: loop.stop, runOnce }

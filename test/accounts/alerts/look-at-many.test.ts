@@ -4,6 +4,7 @@ import { type Fixture, openFixture, silentLogger } from '@test/accounts/fixture'
 import { freshDatabase, redisUrl } from '@test/support/stores'
 import { until } from '@test/support/until'
 import { lookAtMany } from '@/accounts/alerts/look-at-many'
+import { takeTurn } from '@/accounts/alerts/turn'
 import { createAlertWorker } from '@/accounts/alerts/worker'
 import type { Database } from '@/db/client'
 import { systemClock } from '@/lib/clock'
@@ -39,7 +40,7 @@ const lookOf = async (accountId: string) =>
   )[0]
 
 /** Counts statements, and the parts of which they are made. */
-function counted({ sql, ...rest }: Database): { database: Database; count(): number } {
+function counted({ sql, db, ...rest }: Database): { database: Database; count(): number } {
   let calls = 0
   const counting = new Proxy(sql, {
     apply(target, self, args) {
@@ -47,7 +48,13 @@ function counted({ sql, ...rest }: Database): { database: Database; count(): num
       return Reflect.apply(target, self, args)
     },
   })
-  return { database: { ...rest, sql: counting }, count: () => calls }
+  const countingDb = new Proxy(db, {
+    get(target, name) {
+      calls += 1
+      return Reflect.get(target, name)
+    },
+  })
+  return { database: { ...rest, sql: counting, db: countingDb }, count: () => calls }
 }
 
 test('accounts with nothing to tell take as many statements as one of them does', async () => {
@@ -66,6 +73,23 @@ test('accounts with nothing to tell take as many statements as one of them does'
   expect(costs[3]).toBe(costs[2] as number)
   for (const accountId of [accounts[0], accounts[400]])
     expect(await lookOf(accountId as string)).toEqual({ balance: 99 * NANO_PER_USD, spent: 2 * NANO_PER_USD })
+})
+
+test('one gateway at a time looks, and the next one when that has ended or died', async () => {
+  const [accountId = ''] = await spenders(1, 'acct_turn_')
+  const { database, count } = counted(fixture.database)
+  expect(await takeTurn(database, 'one', 60_000)).toBe(true)
+  expect(await takeTurn(database, 'other', 60_000)).toBe(false)
+  expect(await takeTurn(database, 'one', 60_000)).toBe(true)
+  const deps = { database, clock: systemClock, logger: silentLogger, bookedUntilMs: Date.now }
+  const worker = createAlertWorker(deps, 10)
+  const before = count()
+  worker.start()
+  await until(() => count() >= before + 5, 'rounds without the turn')
+  expect(await lookOf(accountId)).toBeUndefined()
+  await takeTurn(fixture.database, 'one', 0)
+  await until(() => lookOf(accountId), 'the look')
+  await worker.stop()
 })
 
 test('however many use something all the time, each is looked at', async () => {
