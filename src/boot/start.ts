@@ -86,16 +86,16 @@ async function prepare(environment: Environment, logWriter: LogWriter): Promise<
 }
 
 /** One server of several: the stores and the port are shared, and its life is tied to the supervisor's. */
-async function startSupervised(prepared: Prepared, stores: SupervisedStores): Promise<Running> {
+async function startSupervised(prepared: Prepared, { supervisorPid, ...stores }: SupervisedStores): Promise<Running> {
+  // From the start: a supervisor may die while this process is not serving yet.
+  const watch = setInterval(() => {
+    if (process.ppid !== supervisorPid) process.kill(process.pid, 'SIGTERM')
+  }, PARENT_CHECK_MS)
   const link = linkToSupervisor(prepared.logger)
   const options = serverOptions(prepared, stores.gateway)
   const { runServer } = await loadServer()
   const server = await runServer({ ...options, ...stores, exposition: link.exposition })
   link.serves(server.gateway.deps.metrics.snapshot)
-  const parent = process.ppid
-  const watch = setInterval(() => {
-    if (process.ppid !== parent) process.kill(process.pid, 'SIGTERM')
-  }, PARENT_CHECK_MS)
   return {
     banner: '',
     reload: server.reload,
@@ -185,6 +185,7 @@ async function startSeveral(
       SUPERVISED_REDIS_URL: stores.redisUrl,
       SUPERVISED_DATABASE_URL: stores.databaseUrl,
       SUPERVISED_GATEWAY: gatewayName(),
+      SUPERVISED_BY: String(process.pid),
       ...(sandbox && { SANDBOX_URL: sandbox.baseUrl }),
     },
     logger,

@@ -81,8 +81,8 @@ export type Config = {
   hasIdempotencyKeys: boolean
   /** Database connections per process. */
   databasePoolSize: number
-  /** Set by the supervisor for each of its server processes: the stores they share, and a name for all of them together. */
-  supervised: { redisUrl: string; databaseUrl: string; gateway: string } | undefined
+  /** Set by the supervisor for each of its server processes: the stores they share, a name for all of them together, and its process id. */
+  supervised: { redisUrl: string; databaseUrl: string; gateway: string; supervisorPid: number } | undefined
   /** Likewise: where the supervisor's sandbox upstream listens. */
   sandboxUrl: string | undefined
   /** For fault tests, and refused in production: where to die, see lib/crash-point.ts. */
@@ -197,6 +197,7 @@ const Variables = Type.Object({
   SUPERVISED_REDIS_URL: optional(secret('^\\S+$', 'an address')),
   SUPERVISED_DATABASE_URL: optional(secret('^\\S+$', 'an address')),
   SUPERVISED_GATEWAY: Type.String({ default: 'supervised', description: 'a name' }),
+  SUPERVISED_BY: integer(1, 1, Number.MAX_SAFE_INTEGER, 'a process id'),
   SANDBOX_URL: optional(Type.String({ pattern: '^http://\\S+$', description: 'an http:// address' })),
   CRASH_AT: optional(Type.String({ pattern: CRASH_POINT_PATTERN, description: 'the name of a crash point' })),
 })
@@ -248,7 +249,7 @@ function toConfig(values: Static<typeof Variables>, situation: Situation): Confi
     databasePoolSize: values.DATABASE_POOL_SIZE,
     supervised:
       redisUrl !== undefined && databaseUrl !== undefined
-        ? { redisUrl, databaseUrl, gateway: values.SUPERVISED_GATEWAY }
+        ? { redisUrl, databaseUrl, gateway: values.SUPERVISED_GATEWAY, supervisorPid: values.SUPERVISED_BY }
         : undefined,
     sandboxUrl: values.SANDBOX_URL,
     crashAt: values.CRASH_AT,

@@ -4,7 +4,14 @@ import { loadConfig } from '@/config/config'
 import { ROOT } from './compose-file'
 
 /** Set by one process of a gateway for another, and by fault tests. */
-const INTERNAL = ['SUPERVISED_GATEWAY', 'SUPERVISED_REDIS_URL', 'SUPERVISED_DATABASE_URL', 'SANDBOX_URL', 'CRASH_AT']
+const INTERNAL = [
+  'SUPERVISED_GATEWAY',
+  'SUPERVISED_REDIS_URL',
+  'SUPERVISED_DATABASE_URL',
+  'SUPERVISED_BY',
+  'SANDBOX_URL',
+  'CRASH_AT',
+]
 
 /** Every variable that src/config reads: it looks each of them up. */
 export function settingNames(): string[] {

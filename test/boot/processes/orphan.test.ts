@@ -1,0 +1,36 @@
+/** A server process of several lives no longer than its supervisor, whenever that dies. */
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import { type GatewayProcess, spawnGateway } from '@test/boot/process'
+import { freshDatabase, redisUrl } from '@test/support/stores'
+import { until } from '@test/support/until'
+import { freePort } from '@/boot/embedded/free-port'
+
+setDefaultTimeout(300_000)
+
+/** As a supervisor of that process id starts it. */
+async function startChildOf(pid: number): Promise<{ child: GatewayProcess; address: string }> {
+  const [redis, database, port] = [await redisUrl(), await freshDatabase(), await freePort()]
+  const child = spawnGateway({
+    ...{ SUPERVISED_REDIS_URL: redis, SUPERVISED_DATABASE_URL: database, SUPERVISED_BY: String(pid) },
+    ...{ REDIS_URL: redis, DATABASE_URL: database, PORT: String(port), PROVIDER1_API_KEY: 'k-provider-one' },
+  })
+  return { child, address: `http://127.0.0.1:${port}` }
+}
+
+test('it serves as long as its parent is the supervisor', async () => {
+  const { child, address } = await startChildOf(process.pid)
+  await until(
+    async () => child.hasExited() || (await fetch(`${address}/healthz`).catch(() => undefined))?.ok,
+    'the process to serve',
+  )
+  expect(child.hasExited()).toBe(false)
+  child.kill('SIGTERM')
+  expect(await child.exited()).toBe(0)
+})
+
+test('it ends by itself where the supervisor was gone before it served', async () => {
+  // Its parent is another process, as it is once the supervisor has died.
+  const { child } = await startChildOf(process.ppid)
+  await until(() => child.hasExited(), 'the process to end')
+  expect(child.output()).not.toContain('"level":"error"')
+})
