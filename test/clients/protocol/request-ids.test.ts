@@ -83,12 +83,12 @@ describe.each([
   })
 
   test('finds it in errors', async () => {
-    const asking = [
-      client().chat.completions.create({ model: UNKNOWN, messages: HI }),
-      client().responses.create({ model: UNKNOWN, input: 'Hi' }),
+    const calls = [
+      () => client().chat.completions.create({ model: UNKNOWN, messages: HI }),
+      () => client().responses.create({ model: UNKNOWN, input: 'Hi' }),
     ]
-    for (const asked of asking) {
-      const error = await asked.catch((thrown: { requestID?: string }) => thrown)
+    for (const call of calls) {
+      const error = await call().catch((thrown: { requestID?: string }) => thrown)
       expect('requestID' in error && error.requestID).toMatch(ID)
     }
   })
