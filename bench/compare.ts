@@ -27,8 +27,8 @@ const MODES = {
   full: {
     customers: 3_000,
     scale: 0.32,
-    roundsUntilMs: 1_000_000,
-    untilMs: 1_420_000,
+    roundsUntilMs: 1_300_000,
+    untilMs: 1_880_000,
     idleMs: 10_000,
     memoryWaitMs: 60_000,
   },
