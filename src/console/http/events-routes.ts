@@ -28,8 +28,9 @@ export function eventsRoutes(deps: EventsDeps) {
         summary: 'Live events of the account',
         description:
           'Server-sent events. `balance` (balance, available, held, spentThisMonth in USD): at once, and whenever they change. ' +
-          '`usage`: new requests are in the lists and charts; `pending` more are on their way. `signed-out`: the session has ' +
-          'ended or allows no more of this account, and so does the stream. At most 20 connections per account and process.',
+          '`usage`: at once where there are charged requests, and whenever new ones are in the lists and charts; `pending` more are ' +
+          'on their way. `signed-out`: the session has ended or allows no more of this account, and so does the stream. At most 20 ' +
+          'connections per account and process.',
         responses: {
           200: { description: 'Events', content: { 'text/event-stream': { schema: { type: 'string' } } } },
         },

@@ -15,7 +15,7 @@ export type LiveEvent =
 export type Watch = { end(): void }
 
 export interface LiveAccounts {
-  /** Calls `listener` with the balance and each change until `end`; undefined beyond {@link MAX_WATCHERS} watchers. */
+  /** Calls `listener` with what is known and each change of it until `end`; undefined beyond {@link MAX_WATCHERS} watchers. */
   watch(accountId: string, listener: (event: LiveEvent) => void): Watch | undefined
   /** Accounts watched now. */
   accountCount(): number
@@ -76,9 +76,9 @@ type AccountWatcher = {
 function createAccountWatcher(deps: LiveAccountsDeps, accountId: string): AccountWatcher {
   const { ledger, database, logger, intervalMs = INTERVAL_MS } = deps
   const listeners = new Set<(event: LiveEvent) => void>()
-  let told: Extract<LiveEvent, { type: 'balance' }> | undefined
-  /** The number of the last usage record in the history that the listeners know of; undefined before the first look. */
-  let toldSeq: number | undefined
+  let balanceTold: Extract<LiveEvent, { type: 'balance' }> | undefined
+  /** Nothing of an account without usage records. */
+  let usageTold: Extract<LiveEvent, { type: 'usage' }> | undefined
   const loop = createWorkerLoop({
     async round() {
       await withDeadline(look(), LOOK_TIMEOUT_MS, () => {
@@ -97,17 +97,20 @@ function createAccountWatcher(deps: LiveAccountsDeps, accountId: string): Accoun
     const balance = await ledger.readBalance(accountId)
     if (!balance || loop.isStopping()) return
     const event = balanceEvent(balance)
-    if (JSON.stringify(event) !== JSON.stringify(told)) tell(event)
-    told = event
-    if (toldSeq === undefined || balance.seq !== toldSeq) await lookForUsage(balance.seq)
+    if (JSON.stringify(event) !== JSON.stringify(balanceTold)) tell(event)
+    balanceTold = event
+    if (balance.seq !== (usageTold?.seq ?? 0)) await lookForUsage(balance.seq)
   }
 
-  /** A page asks for a record as soon as it hears of it, so it hears of it only when the history has it. */
+  /**
+   * A page asks for a record as soon as it hears of it, so it hears of it only when the history has it. The first look tells what is there
+   * already as well: what the page has loaded may be from before that.
+   */
   async function lookForUsage(ledgerSeq: number): Promise<void> {
     const seq = await readHistorySeq(database, accountId)
-    if (loop.isStopping() || seq === toldSeq) return
-    if (toldSeq !== undefined) tell({ type: 'usage', seq, pending: Math.max(0, ledgerSeq - seq) })
-    toldSeq = seq
+    if (loop.isStopping() || seq === (usageTold?.seq ?? 0)) return
+    usageTold = { type: 'usage', seq, pending: Math.max(0, ledgerSeq - seq) }
+    tell(usageTold)
   }
 
   function tell(event: LiveEvent): void {
@@ -118,7 +121,8 @@ function createAccountWatcher(deps: LiveAccountsDeps, accountId: string): Accoun
     listeners,
     add(listener) {
       listeners.add(listener)
-      if (told) listener(told)
+      if (balanceTold) listener(balanceTold)
+      if (usageTold) listener(usageTold)
     },
     stop: () => void loop.stop(),
   }

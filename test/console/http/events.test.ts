@@ -4,7 +4,7 @@ import { silentLogger } from '@test/accounts/fixture'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { until } from '@test/support/until'
 import { chatCompletion, usageOf } from '@test/support/upstream'
-import { addCredit, ask, type SignedInCustomer, signUpCustomer } from '@test/usage/customer'
+import { addCredit, ask, flushed, type SignedInCustomer, signUpCustomer } from '@test/usage/customer'
 import type { Viewer } from '@/console/auth/viewer'
 import { eventStream } from '@/console/http/event-stream'
 import { eventsRoutes } from '@/console/http/events-routes'
@@ -67,6 +67,19 @@ describe('live events', () => {
     await addCredit(gateway, customer.accountId, '2')
     await until(() => listener.events.some(({ data }) => data.balance === '2.99998'), 'the credit')
     await listener.leave()
+    await until(() => watched() === 0, 'the watcher to end')
+  })
+
+  test('tell whoever comes later of the charges before, which a list that is loading may not have yet', async () => {
+    const customer = await signUpCustomer(gateway, '1')
+    await ask(gateway, customer.key)
+    await flushed(gateway, customer.accountId)
+    const first = await listen(customer)
+    const isTold = ({ events }: Listener) => events.some(({ event, data }) => event === 'usage' && data.seq === 1)
+    await until(() => isTold(first), 'the first to be told')
+    const second = await listen(customer)
+    await until(() => isTold(second), 'the second to be told')
+    await Promise.all([first.leave(), second.leave()])
     await until(() => watched() === 0, 'the watcher to end')
   })
 
