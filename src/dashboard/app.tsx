@@ -42,7 +42,8 @@ function SignedIn() {
   const viewer = useViewer()
   const [location] = useLocation()
   if (viewer.isPending) return <Spinner />
-  if (viewer.isError) return <ErrorState error={viewer.error} retry={viewer.refetch} />
+  // Where it can't be asked again, what is shown stays, and what was typed into it.
+  if (viewer.data === undefined) return <ErrorState error={viewer.error} retry={viewer.refetch} />
   if (viewer.data === null) return <Redirect to={`/sign-in${backTo(location)}`} replace />
   const accountId = accountAt(location, viewer.data)
   if (!showAccount(accountId)) return <Spinner />

@@ -2,7 +2,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useEffect } from 'react'
 import { accountPath, useMay } from './account'
-import { queryClient } from './query'
+import { askAgain, queryClient } from './query'
 import { VIEWER_KEY } from './session'
 
 /** USD as decimal texts. */
@@ -42,7 +42,7 @@ export function useLiveEvents(onUsage?: () => void): void {
   }, [onUsage])
 }
 
-/** The balance as last told; undefined before the first event. */
+/** The balance as last told; undefined before the first event, and after a refusal. */
 export function useLiveBalance(): LiveBalance | undefined {
   const { data } = useQuery<LiveBalance>({ queryKey: BALANCE_KEY, enabled: false, staleTime: Number.POSITIVE_INFINITY })
   return data
@@ -65,11 +65,13 @@ function connect(): void {
   opened.addEventListener('usage', announceUsage)
   opened.addEventListener('signed-out', () => {
     disconnect()
-    void queryClient.invalidateQueries({ queryKey: VIEWER_KEY })
+    void askAgain({ queryKey: VIEWER_KEY })
   })
   opened.addEventListener('error', () => {
     if (opened.readyState !== EventSource.CLOSED) return
     disconnect()
+    // Nobody tells of its changes any more: what the pages ask for themselves is newer.
+    void queryClient.resetQueries({ queryKey: BALANCE_KEY })
     retryTimer = setTimeout(follow, RETRY_MS)
   })
 }

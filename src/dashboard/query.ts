@@ -1,5 +1,5 @@
 /** How the pages ask the server: cached, repeated where it may help, and told what failed. */
-import { keepPreviousData, QueryClient, useInfiniteQuery } from '@tanstack/react-query'
+import { keepPreviousData, QueryClient, type QueryFilters, useInfiniteQuery } from '@tanstack/react-query'
 import { ApiError } from './client'
 
 /** Answers are shown again at once for this long; live events make them stale sooner. */
@@ -20,6 +20,20 @@ export const queryClient = new QueryClient({
 /** Asking again can't help where the server understood and said no. */
 function isRefusal(error: Error): boolean {
   return error instanceof ApiError && error.status >= CLIENT_ERROR.from && error.status <= CLIENT_ERROR.to
+}
+
+/**
+ * After something has changed: what is shown of it is asked again. An answer under way may be from before the change, so that the next
+ * question waits for it; to cut it off instead would show nothing for as long as changes are faster than answers.
+ */
+export async function askAgain(filters: QueryFilters = {}): Promise<void> {
+  const queries = queryClient.getQueryCache().findAll(filters)
+  await Promise.all(
+    queries.map(async ({ queryKey, state, promise }) => {
+      if (state.fetchStatus === 'fetching') await promise?.catch(() => undefined)
+      await queryClient.invalidateQueries({ queryKey, exact: true }, { cancelRefetch: false })
+    }),
+  )
 }
 
 /**

@@ -14,7 +14,7 @@ type PagedProps<Item> = {
 
 export function Paged<Item>({ query, empty, children }: PagedProps<Item>) {
   if (query.isPending) return <LoadingRows />
-  if (query.isError) return <ErrorState error={query.error} retry={query.refetch} />
+  if (!query.data) return <ErrorState error={query.error} retry={query.refetch} />
   const items = query.data.pages.flatMap((page) => page.items)
   if (items.length === 0) return <>{empty}</>
   return (

@@ -1,9 +1,23 @@
-/** The button at the end of a list that has more. */
+/** The button at the end of a list that has more; in its place why more could not be loaded. */
 import { Button, Center } from '@mantine/core'
+import { ErrorState } from '@/dashboard/components/states/error-state'
 
-type ShowMoreProps = { hasNextPage: boolean; isFetchingNextPage: boolean; fetchNextPage(): unknown }
+type ShowMoreProps = {
+  hasNextPage: boolean
+  isFetchingNextPage: boolean
+  isFetchNextPageError?: boolean
+  error?: Error | null
+  fetchNextPage(): unknown
+}
 
-export function ShowMore({ hasNextPage, isFetchingNextPage, fetchNextPage }: ShowMoreProps) {
+export function ShowMore({
+  hasNextPage,
+  isFetchingNextPage,
+  isFetchNextPageError,
+  error,
+  fetchNextPage,
+}: ShowMoreProps) {
+  if (isFetchNextPageError && error) return <ErrorState error={error} retry={fetchNextPage} />
   if (!hasNextPage) return null
   return (
     <Center p="md">

@@ -61,7 +61,7 @@ export function StatementView({ accountId }: { accountId?: string }) {
 function Movements({ period, accountId }: { period: Period; accountId: string | undefined }) {
   const statement = useStatement(period, accountId)
   if (statement.isPending) return <LoadingRows />
-  if (statement.isError) return <ErrorState error={statement.error} retry={statement.refetch} />
+  if (!statement.data) return <ErrorState error={statement.error} retry={statement.refetch} />
   const { pages } = statement.data
   const first = pages[0]
   if (!first) return null

@@ -1,7 +1,7 @@
 /** What the pages of administration ask the server, and the types of what it answers. */
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { answer, api, type DataOf } from '@/dashboard/client'
-import { filled, queryClient, usePages } from '@/dashboard/query'
+import { askAgain, filled, usePages } from '@/dashboard/query'
 
 export type FoundOrder = DataOf<typeof api.admin.orders.get>['items'][number]
 export type OrderDetails = DataOf<ReturnType<typeof api.admin.orders>['get']>
@@ -28,7 +28,7 @@ const HEALTH_REFETCH_MS = 5_000
 
 /** After something was done: everything on these pages asks again. */
 export async function adminChanged(): Promise<void> {
-  await queryClient.invalidateQueries({ queryKey: ADMIN_KEY })
+  await askAgain({ queryKey: ADMIN_KEY })
 }
 
 export type OrderFilters = { reference: string; email: string; amount: string; state: string; claimed: string }

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import type { AlertsBody } from '@/console/http/alerts/alert-routes'
 import { accountApi } from '@/dashboard/account'
 import { answer } from '@/dashboard/client'
-import { queryClient } from '@/dashboard/query'
+import { askAgain } from '@/dashboard/query'
 
 export type { AlertsBody } from '@/console/http/alerts/alert-routes'
 export type AlertKind = keyof AlertsBody['own']
@@ -18,7 +18,8 @@ export function useAlerts() {
 
 /** Turns a kind off or on for the person. */
 export async function chooseMails(kind: AlertKind | ScheduledKind, isWanted: boolean): Promise<void> {
-  queryClient.setQueryData(ALERTS, await answer(accountApi().alerts.own.put({ kind, isWanted })))
+  await answer(accountApi().alerts.own.put({ kind, isWanted }))
+  await askAgain({ queryKey: ALERTS })
 }
 
 /** The fields of the form as they are typed; an empty threshold is none. */
@@ -29,5 +30,6 @@ export async function setAlerts({ firstUsd, secondUsd, addresses }: AlertFields)
   const lines = addresses.split(/[\s,]+/).filter((line) => line !== '')
   const usd = (text: string) => (text.trim() === '' ? null : text.trim())
   const changed = { firstUsd: usd(firstUsd), secondUsd: usd(secondUsd), addresses: lines }
-  queryClient.setQueryData(ALERTS, await answer(accountApi().alerts.patch(changed)))
+  await answer(accountApi().alerts.patch(changed))
+  await askAgain({ queryKey: ALERTS })
 }

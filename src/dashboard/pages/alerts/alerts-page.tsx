@@ -1,6 +1,5 @@
 /** The page of alerts: which mails one gets of the account, and when the account is alerted. */
 import { Alert, List, Stack, Switch, Text } from '@mantine/core'
-import { useRef } from 'react'
 import { useMay } from '@/dashboard/account'
 import { notifyError } from '@/dashboard/components/notify'
 import { Page } from '@/dashboard/components/page'
@@ -75,19 +74,12 @@ export function AlertsPage() {
   )
 }
 
-/** One at a time: the answer says all of them. No switch is disabled meanwhile, which would take the focus from it. */
-function useChoice(): (kind: AlertKind | ScheduledKind, isWanted: boolean) => Promise<void> {
-  const isRunning = useRef(false)
-  return async (kind, isWanted) => {
-    if (isRunning.current) return
-    isRunning.current = true
-    await chooseMails(kind, isWanted).catch(notifyError)
-    isRunning.current = false
-  }
+/** No switch is disabled until the answer is there, which would take the focus from it. */
+function choose(kind: AlertKind | ScheduledKind, isWanted: boolean): void {
+  void chooseMails(kind, isWanted).catch(notifyError)
 }
 
 function ScheduledMails({ alerts: { scheduled } }: { alerts: AlertsBody }) {
-  const change = useChoice()
   return (
     <Section title="Scheduled mails" description="Of the usage that you may see. None is sent of a time without any.">
       <Stack gap="md">
@@ -97,7 +89,7 @@ function ScheduledMails({ alerts: { scheduled } }: { alerts: AlertsBody }) {
             label={label}
             description={description}
             checked={scheduled[kind]}
-            onChange={(event) => void change(kind, event.currentTarget.checked)}
+            onChange={(event) => choose(kind, event.currentTarget.checked)}
           />
         ))}
       </Stack>
@@ -106,7 +98,6 @@ function ScheduledMails({ alerts: { scheduled } }: { alerts: AlertsBody }) {
 }
 
 function OwnMails({ alerts: { email, own, getsAll } }: { alerts: AlertsBody }) {
-  const change = useChoice()
   return (
     <Section title="Your mails" description={<span className="wrap-anywhere">To {email}, for this account.</span>}>
       <Stack gap="md">
@@ -116,7 +107,7 @@ function OwnMails({ alerts: { email, own, getsAll } }: { alerts: AlertsBody }) {
             label={one.label}
             description={getsAll ? one.all : one.own}
             checked={own[one.kind]}
-            onChange={(event) => void change(one.kind, event.currentTarget.checked)}
+            onChange={(event) => choose(one.kind, event.currentTarget.checked)}
           />
         ))}
       </Stack>

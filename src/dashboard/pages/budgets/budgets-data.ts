@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import type { BudgetBody } from '@/console/http/budgets/budget-bodies'
 import { accountApi } from '@/dashboard/account'
 import { answer } from '@/dashboard/client'
-import { allPages, queryClient } from '@/dashboard/query'
+import { allPages, askAgain } from '@/dashboard/query'
 
 export type { BudgetBody } from '@/console/http/budgets/budget-bodies'
 
@@ -58,5 +58,5 @@ export async function grant({ scope, scopeId }: BudgetBody, window: BudgetWindow
 
 /** Shows what has changed. */
 export function budgetsChanged(): Promise<void> {
-  return queryClient.invalidateQueries({ queryKey: BUDGETS })
+  return askAgain({ queryKey: BUDGETS })
 }

@@ -4,7 +4,7 @@ import type { OrderBody, OrderDetailBody } from '@/console/http/order-bodies'
 import { accountApi } from '@/dashboard/account'
 import { answer } from '@/dashboard/client'
 import { withProof } from '@/dashboard/components/step-up'
-import { queryClient, usePages } from '@/dashboard/query'
+import { askAgain, usePages } from '@/dashboard/query'
 
 export type Order = OrderBody
 export type OrderDetail = OrderDetailBody
@@ -52,7 +52,7 @@ export function useTransferOptions() {
 /** Moves credit to another account; `key` is one of the form's own. */
 export async function moveCredit(transfer: { toAccountId: string; amountUsd: string; key: string }): Promise<void> {
   await withProof(() => answer(accountApi().transfers.post(transfer)))
-  await Promise.all([ordersChanged(), queryClient.invalidateQueries({ queryKey: ['statement'] })])
+  await Promise.all([ordersChanged(), askAgain({ queryKey: ['statement'] })])
 }
 
 function askTransferOptions() {
@@ -61,10 +61,7 @@ function askTransferOptions() {
 
 /** After something was done to an order: everything that shows orders or the balance asks again. */
 export async function ordersChanged(): Promise<void> {
-  await Promise.all([
-    queryClient.invalidateQueries({ queryKey: ORDERS_KEY }),
-    queryClient.invalidateQueries({ queryKey: ['overview'] }),
-  ])
+  await Promise.all([askAgain({ queryKey: ORDERS_KEY }), askAgain({ queryKey: ['overview'] })])
 }
 
 function mayChange({ state, payments }: OrderDetail): boolean {

@@ -23,7 +23,7 @@ export function FailuresList({ accountId }: { accountId?: string }) {
   const { filters, isFiltered, clear } = useAddressFilters(FILTER_NAMES)
   const failures = useFailures(filters, accountId)
   if (failures.isPending) return <LoadingRows />
-  if (failures.isError) return <ErrorState error={failures.error} retry={failures.refetch} />
+  if (!failures.data) return <ErrorState error={failures.error} retry={failures.refetch} />
   const items = failures.data.pages.flatMap((page) => page.items)
   const sums = failures.data.pages[0]?.sums ?? []
   if (items.length === 0) return <NoFailures isFiltered={isFiltered} clear={clear} />

@@ -21,7 +21,7 @@ export function InvitationPage() {
   const viewer = useViewer()
   if (token === '') return <BrokenInvitation email={viewer.data?.email} />
   if (viewer.isPending) return <Waiting />
-  if (viewer.isError) return <Waiting error={viewer.error} retry={viewer.refetch} />
+  if (viewer.data === undefined) return <Waiting error={viewer.error} retry={viewer.refetch} />
   if (viewer.data === null) return <SignInFirst token={token} />
   return <Offer token={token} email={viewer.data.email} />
 }
@@ -68,6 +68,7 @@ function Offer({ token, email }: { token: string; email: string }) {
   })
   async function decide(act: () => Promise<string>) {
     setRunning(true)
+    setError(undefined)
     try {
       const address = await act()
       forgetInvitation()

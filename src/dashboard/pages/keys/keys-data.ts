@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import type { KeyBody } from '@/console/http/key-bodies'
 import { accountApi } from '@/dashboard/account'
 import { answer } from '@/dashboard/client'
-import { allPages, queryClient } from '@/dashboard/query'
+import { allPages, askAgain, queryClient } from '@/dashboard/query'
 
 export type { KeyBody } from '@/console/http/key-bodies'
 
@@ -21,7 +21,7 @@ export function useKey(id: string) {
 
 /** Shows what has changed, in the list and on the key's own page. */
 export function keysChanged(): Promise<void> {
-  return queryClient.invalidateQueries({ queryKey: KEYS })
+  return askAgain({ queryKey: KEYS })
 }
 
 /** Switches a key off or on. */

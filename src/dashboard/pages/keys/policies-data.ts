@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { accountApi } from '@/dashboard/account'
 import { answer } from '@/dashboard/client'
 import type { Allowed } from '@/dashboard/components/fields/allowed-fields'
-import { queryClient } from '@/dashboard/query'
+import { askAgain } from '@/dashboard/query'
 import { keysChanged } from './keys-data'
 
 /** What holds for all keys of an account. */
@@ -27,11 +27,12 @@ export function useMemberKeyPolicy(userId: string) {
 
 /** Sets that of the account. */
 export async function setKeyPolicy(policy: KeyPolicy): Promise<void> {
-  queryClient.setQueryData(KEY_POLICY, await answer(accountApi()['key-policy'].put(policy)))
-  await keysChanged()
+  await answer(accountApi()['key-policy'].put(policy))
+  await Promise.all([askAgain({ queryKey: KEY_POLICY }), keysChanged()])
 }
 
 /** Sets that of a member. */
 export async function setMemberKeyPolicy(userId: string, policy: Allowed): Promise<void> {
-  queryClient.setQueryData(ofMember(userId), await answer(accountApi().members({ userId })['key-policy'].put(policy)))
+  await answer(accountApi().members({ userId })['key-policy'].put(policy))
+  await askAgain({ queryKey: ofMember(userId) })
 }

@@ -1,23 +1,11 @@
 /** The part of the page of members that says what holds for them beyond their roles. */
 import { Switch } from '@mantine/core'
-import { useRef } from 'react'
 import { notifyDone, notifyError } from '@/dashboard/components/notify'
 import { Section } from '@/dashboard/components/section'
 import { Loaded } from '@/dashboard/components/states/loaded'
 import { setMemberPolicy, useMemberPolicy } from './members-data'
 
 export function MemberPolicySection() {
-  const isRunning = useRef(false)
-  async function change(developersSeeAllUsage: boolean): Promise<void> {
-    if (isRunning.current) return
-    isRunning.current = true
-    await setMemberPolicy({ developersSeeAllUsage })
-      .then(() =>
-        notifyDone(developersSeeAllUsage ? 'Developers see all usage now.' : 'Developers see their own usage.'),
-      )
-      .catch(notifyError)
-    isRunning.current = false
-  }
   return (
     <Section title="What developers see">
       <Loaded query={useMemberPolicy()}>
@@ -26,10 +14,15 @@ export function MemberPolicySection() {
             label="Developers see all usage"
             description="The usage and failed requests of every key in the account. Its balance and orders, and the keys of others, stay hidden from them."
             checked={developersSeeAllUsage}
-            onChange={(event) => void change(event.currentTarget.checked)}
+            onChange={(event) => void change(event.currentTarget.checked).catch(notifyError)}
           />
         )}
       </Loaded>
     </Section>
   )
+}
+
+async function change(developersSeeAllUsage: boolean): Promise<void> {
+  await setMemberPolicy({ developersSeeAllUsage })
+  notifyDone(developersSeeAllUsage ? 'Developers see all usage now.' : 'Developers see their own usage.')
 }

@@ -2,7 +2,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { type AccountApi, accountApi } from '@/dashboard/account'
 import { answer } from '@/dashboard/client'
-import { allPages, queryClient } from '@/dashboard/query'
+import { allPages, askAgain } from '@/dashboard/query'
 import { VIEWER_KEY } from '@/dashboard/session'
 
 type MemberList = NonNullable<Awaited<ReturnType<AccountApi['members']['get']>>['data']>
@@ -30,7 +30,8 @@ export function useMemberPolicy() {
 
 /** Says what holds for them from now on. */
 export async function setMemberPolicy(policy: MemberPolicy): Promise<void> {
-  queryClient.setQueryData(MEMBER_POLICY_KEY, await answer(accountApi()['member-policy'].put(policy)))
+  await answer(accountApi()['member-policy'].put(policy))
+  await askAgain({ queryKey: MEMBER_POLICY_KEY })
 }
 
 /** Gives a member another role. */
@@ -53,10 +54,7 @@ export async function makeOrganisation(company: { name: string; country: string;
 
 /** The menu shows the account's name, and what one may do depends on one's own role. */
 export async function membersChanged(): Promise<void> {
-  await Promise.all([
-    queryClient.invalidateQueries({ queryKey: MEMBERS_KEY }),
-    queryClient.invalidateQueries({ queryKey: VIEWER_KEY }),
-  ])
+  await Promise.all([askAgain({ queryKey: MEMBERS_KEY }), askAgain({ queryKey: VIEWER_KEY })])
 }
 
 type InvitationList = NonNullable<Awaited<ReturnType<AccountApi['invitations']['get']>>['data']>
@@ -91,5 +89,5 @@ export async function revoke({ invitationId }: InvitationItem): Promise<void> {
 }
 
 function invitationsChanged(): Promise<void> {
-  return queryClient.invalidateQueries({ queryKey: INVITATIONS_KEY })
+  return askAgain({ queryKey: INVITATIONS_KEY })
 }

@@ -20,13 +20,13 @@ import { formatCount, formatDuration, formatMoney } from '@/dashboard/format'
 import { useLiveBalance, useLiveEvents } from '@/dashboard/live'
 import { formatDrawnMoney, stepsBetween } from '@/dashboard/pages/usage/chart-steps'
 import { RecordsList } from '@/dashboard/pages/usage/records-list'
-import { queryClient } from '@/dashboard/query'
+import { askAgain } from '@/dashboard/query'
 
 const DAYS = 30
 const MS_PER_DAY = 86_400_000
 
 export function OverviewPage() {
-  const refresh = useCallback(() => void queryClient.invalidateQueries({ queryKey: OVERVIEW_KEY }), [])
+  const refresh = useCallback(() => void askAgain({ queryKey: OVERVIEW_KEY }), [])
   useLiveEvents(refresh)
   const overview = useOverview()
   const { data } = overview

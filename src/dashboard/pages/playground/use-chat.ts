@@ -1,7 +1,7 @@
 /** A conversation of the playground that is being had: what was said, the answer under way, and a way to stop it. */
 import { useEffect, useRef, useState } from 'react'
 import { ApiError } from '@/dashboard/client'
-import { queryClient } from '@/dashboard/query'
+import { askAgain } from '@/dashboard/query'
 import { bodyOf, keyOf, type Message, type Settings } from './settings'
 import { type AnswerRecord, streamChat } from './stream-chat'
 
@@ -56,7 +56,7 @@ export function useChat(): Chat {
       else change(() => ({ state: 'failed', error: asApiError(error) }))
     }
     if (running.current === controller) running.current = undefined
-    void queryClient.invalidateQueries({ predicate: ({ queryKey }) => queryKey[0] !== 'models' })
+    void askAgain({ predicate: ({ queryKey }) => queryKey[0] !== 'models' })
   }
 
   return {

@@ -10,7 +10,7 @@ import { notifyDone } from '@/dashboard/components/notify'
 import { Section } from '@/dashboard/components/section'
 import { Loaded } from '@/dashboard/components/states/loaded'
 import { linesOf } from '@/dashboard/pages/keys/key-form'
-import { queryClient } from '@/dashboard/query'
+import { askAgain } from '@/dashboard/query'
 
 const ADDRESSES_KEY = ['allowed-addresses']
 
@@ -35,8 +35,8 @@ function AddressForm({ lists }: { lists: Lists }) {
   const before = lists.allowedAddresses?.join('\n') ?? ''
   const form = useForm({ initialValues: { allowedAddresses: before } })
   const submission = useSubmission(form, async ({ allowedAddresses }) => {
-    const saved = await answer(accountApi()['allowed-addresses'].put({ allowedAddresses: linesOf(allowedAddresses) }))
-    queryClient.setQueryData(ADDRESSES_KEY, saved)
+    await answer(accountApi()['allowed-addresses'].put({ allowedAddresses: linesOf(allowedAddresses) }))
+    await askAgain({ queryKey: ADDRESSES_KEY })
     notifyDone('This holds from the next request on.')
   })
   return (

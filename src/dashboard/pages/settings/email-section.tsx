@@ -14,7 +14,7 @@ import { Section } from '@/dashboard/components/section'
 import { Loaded } from '@/dashboard/components/states/loaded'
 import { checkEmail, checkEntered, useSignInOptions } from '@/dashboard/pages/sign-in/rules'
 import { EmailField } from '@/dashboard/pages/sign-in/sign-in-form'
-import { queryClient } from '@/dashboard/query'
+import { askAgain } from '@/dashboard/query'
 import { AnyCodeField } from './password-prompt'
 
 const PENDING_KEY = ['pending-address']
@@ -92,9 +92,9 @@ function Waiting({ pending: { email, expiresAt } }: { pending: Pending }) {
 }
 
 async function sendAgain(): Promise<void> {
-  const pending = await answer(api.session.address.resend.post({}))
-  queryClient.setQueryData(PENDING_KEY, { pending })
-  notifyDone(`Another mail is on its way to ${pending.email}. The link of before is void.`)
+  const { email } = await answer(api.session.address.resend.post({}))
+  await askAgain({ queryKey: PENDING_KEY })
+  notifyDone(`Another mail is on its way to ${email}. The link of before is void.`)
 }
 
 function askToCancel(email: string): void {
@@ -104,7 +104,7 @@ function askToCancel(email: string): void {
     action: 'Cancel the change',
     async run() {
       await answer(api.session.address.delete())
-      queryClient.setQueryData(PENDING_KEY, { pending: null })
+      await askAgain({ queryKey: PENDING_KEY })
       notifyDone('Your address stays as it is.')
     },
   })
@@ -122,7 +122,7 @@ function ChangeForm({ asksForCode, onDone }: { asksForCode: boolean; onDone(): v
   const submission = useSubmission(form, async ({ email, password, code }) => {
     const proof = { password, ...(asksForCode && { code: code.trim() }) }
     const pending = await answer(api.session.address.post({ email: email.trim(), ...proof }))
-    queryClient.setQueryData(PENDING_KEY, { pending })
+    await askAgain({ queryKey: PENDING_KEY })
     notifyDone(`A link is on its way to ${pending.email}.`)
     onDone()
   })

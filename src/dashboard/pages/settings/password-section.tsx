@@ -6,7 +6,7 @@ import { FORM_WIDTH, PlainForm } from '@/dashboard/components/fields/plain-form'
 import { useSubmission } from '@/dashboard/components/fields/use-submission'
 import { notifyDone } from '@/dashboard/components/notify'
 import { Section } from '@/dashboard/components/section'
-import { queryClient } from '@/dashboard/query'
+import { askAgain } from '@/dashboard/query'
 
 const MIN_CHARS = 8
 
@@ -21,7 +21,7 @@ export function PasswordSection({ email }: { email: string }) {
   const submission = useSubmission(form, async (values) => {
     await answer(api.session.password.change.post(values))
     form.reset()
-    await queryClient.invalidateQueries()
+    await askAgain()
     notifyDone('Your password was changed. All other sessions were ended.')
   })
   return (

@@ -6,7 +6,7 @@ import { SettingsForm } from '@/dashboard/components/fields/plain-form'
 import { useSubmission } from '@/dashboard/components/fields/use-submission'
 import { notifyDone } from '@/dashboard/components/notify'
 import { Section } from '@/dashboard/components/section'
-import { queryClient } from '@/dashboard/query'
+import { askAgain } from '@/dashboard/query'
 import { VIEWER_KEY } from '@/dashboard/session'
 
 type ProfileSectionProps = { viewer: { name: string } }
@@ -18,8 +18,8 @@ export function ProfileSection({ viewer }: ProfileSectionProps) {
   })
   const submission = useSubmission(form, async ({ name }) => {
     await answer(api.session.me.patch({ name: name.trim() }))
-    await queryClient.invalidateQueries({ queryKey: VIEWER_KEY })
-    form.resetDirty()
+    await askAgain({ queryKey: VIEWER_KEY })
+    form.resetDirty({ name })
     notifyDone('Your name was changed.')
   })
   return (

@@ -9,7 +9,7 @@ import { notifyDone } from '@/dashboard/components/notify'
 import { Section } from '@/dashboard/components/section'
 import { Loaded } from '@/dashboard/components/states/loaded'
 import { Status } from '@/dashboard/components/status'
-import { queryClient } from '@/dashboard/query'
+import { askAgain } from '@/dashboard/query'
 import { browserName } from '@/lib/browsers/browser-name'
 
 type Session = {
@@ -107,6 +107,6 @@ function endOthers(): void {
 }
 
 async function ended(message: string): Promise<void> {
-  await queryClient.invalidateQueries({ queryKey: SESSIONS_KEY })
+  await askAgain({ queryKey: SESSIONS_KEY })
   notifyDone(message)
 }

@@ -9,7 +9,7 @@ import { notifyDone, notifyError } from '@/dashboard/components/notify'
 import { Section } from '@/dashboard/components/section'
 import { Loaded } from '@/dashboard/components/states/loaded'
 import { formatBytes, formatCount } from '@/dashboard/format'
-import { queryClient } from '@/dashboard/query'
+import { askAgain } from '@/dashboard/query'
 
 type Standing = { hours: number; maxHours: number; kept: number; bytes: number }
 
@@ -77,8 +77,8 @@ function choose({ hours, kept }: Standing, chosen: number): void {
 }
 
 async function save(hours: number): Promise<void> {
-  const standing = await answer(accountApi()['stored-responses'].put({ hours }))
-  queryClient.setQueryData(STANDING_KEY, standing)
+  await answer(accountApi()['stored-responses'].put({ hours }))
+  await askAgain({ queryKey: STANDING_KEY })
   notifyDone(hours === 0 ? 'No responses are stored any more.' : `Responses are kept for ${spanOf(hours)}.`)
 }
 

@@ -7,7 +7,7 @@ import { answer, api } from '@/dashboard/client'
 import { notifyDone } from '@/dashboard/components/notify'
 import { Section } from '@/dashboard/components/section'
 import { Status } from '@/dashboard/components/status'
-import { queryClient } from '@/dashboard/query'
+import { askAgain } from '@/dashboard/query'
 import { BackupCodes } from './backup-codes'
 import { PasswordPrompt } from './password-prompt'
 import { TotpSetup } from './totp-setup'
@@ -29,7 +29,7 @@ export function TotpSection({ isEnabled, isAdministrator }: TotpSectionProps) {
   function leave(): void {
     close()
     // The app may be in force already where somebody leaves before they have kept their codes.
-    void queryClient.invalidateQueries()
+    void askAgain()
   }
   function start(next: Task): void {
     setTask(next)
@@ -87,7 +87,7 @@ function DisableTotp({ onDone }: { onDone(): void }) {
       asksForCode
       run={async (password, code) => {
         await answer(api.session.totp.disable.post({ password, code }))
-        await queryClient.invalidateQueries()
+        await askAgain()
         notifyDone('Two-step sign-in is off.')
         onDone()
       }}

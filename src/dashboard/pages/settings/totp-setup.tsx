@@ -11,7 +11,7 @@ import { CopyField } from '@/dashboard/components/fields/copy-field'
 import { PlainForm } from '@/dashboard/components/fields/plain-form'
 import { useSubmission } from '@/dashboard/components/fields/use-submission'
 import { notifyDone } from '@/dashboard/components/notify'
-import { queryClient } from '@/dashboard/query'
+import { askAgain } from '@/dashboard/query'
 import { BackupCodes } from './backup-codes'
 import { PasswordPrompt } from './password-prompt'
 
@@ -39,7 +39,7 @@ export function TotpSetup({ onDone }: { onDone(): void }) {
       onKept={() => {
         notifyDone('Two-step sign-in is on.')
         onDone()
-        void queryClient.invalidateQueries()
+        void askAgain()
       }}
     />
   )

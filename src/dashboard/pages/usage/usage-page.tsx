@@ -15,7 +15,7 @@ import { ErrorState } from '@/dashboard/components/states/error-state'
 import { LoadingRows } from '@/dashboard/components/states/loading-rows'
 import { formatCompact, formatCount } from '@/dashboard/format'
 import { useLiveEvents } from '@/dashboard/live'
-import { queryClient } from '@/dashboard/query'
+import { askAgain } from '@/dashboard/query'
 import { ArchivedNote, ArchiveEnd, NothingSince } from './archived-note'
 import { FilterBar } from './filter-bar'
 import { toQuery, type UsageFilters, useFilters } from './filters'
@@ -96,7 +96,7 @@ function isAllArchived(filters: UsageFilters, archivedBefore: string | null): bo
 
 function Totals({ filters }: { filters: UsageFilters }) {
   const { data, error, refetch } = useTotals(filters)
-  if (error) return <ErrorState error={error} retry={refetch} />
+  if (error && !data) return <ErrorState error={error} retry={refetch} />
   return (
     <>
       <SimpleGrid cols={{ base: 2, md: 4 }} spacing="md">
@@ -135,7 +135,7 @@ function Records({ filters, isNarrowed, clear }: RecordsProps) {
   const isFirstPageOnly = (data?.pages.length ?? 0) <= 1
   // Somebody who reads further down is not disturbed.
   const refresh = useCallback(() => {
-    if (isFirstPageOnly) void queryClient.invalidateQueries({ queryKey: USAGE_KEY })
+    if (isFirstPageOnly) void askAgain({ queryKey: USAGE_KEY })
   }, [isFirstPageOnly])
   useLiveEvents(refresh)
   const pages = data?.pages ?? []

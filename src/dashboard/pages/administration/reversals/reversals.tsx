@@ -30,7 +30,7 @@ export function ReversalFacts({ reversal, children }: ReversalFactsProps) {
 /** Those that moved no credit, for somebody to look at. Nothing is shown while there are none. */
 export function OpenReversals() {
   const reversals = useOpenReversals()
-  if (reversals.isError) return <ErrorState error={reversals.error} retry={reversals.refetch} />
+  if (reversals.isLoadingError) return <ErrorState error={reversals.error} retry={reversals.refetch} />
   const items = reversals.data?.pages.flatMap((page) => page.items) ?? []
   if (items.length === 0) return null
   return (

@@ -4,7 +4,7 @@ import type { ManagementKeyBody } from '@/console/http/management/key-routes'
 import { accountApi } from '@/dashboard/account'
 import { answer } from '@/dashboard/client'
 import { withProof } from '@/dashboard/components/step-up'
-import { queryClient } from '@/dashboard/query'
+import { askAgain } from '@/dashboard/query'
 
 export type { ManagementKeyBody } from '@/console/http/management/key-routes'
 export type Scope = ManagementKeyBody['scopes'][number]
@@ -44,5 +44,5 @@ export async function revokeManagementKey({ id }: ManagementKeyBody): Promise<vo
 }
 
 function managementKeysChanged(): Promise<void> {
-  return queryClient.invalidateQueries({ queryKey: MANAGEMENT_KEYS })
+  return askAgain({ queryKey: MANAGEMENT_KEYS })
 }

@@ -1,0 +1,153 @@
+/** Pages whose answers come late, or overtake each other, as they do where a machine is busy: what is shown at the end is what holds. */
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { holdAnswer, settled } from '@test/dashboard/pages/hold-answers'
+import { openBrowser, type TestBrowser } from '@test/support/browser'
+import { startGateway, type TestGateway } from '@test/support/gateway'
+import { chatCompletion, usageOf } from '@test/support/upstream'
+import { addCredit, ask, flushed, type SignedInCustomer, signUpCustomer } from '@test/usage/customer'
+import type { Page } from 'playwright-core'
+
+setDefaultTimeout(300_000)
+
+let gateway: TestGateway
+let browser: TestBrowser
+let customer: SignedInCustomer
+
+beforeAll(async () => {
+  ;[gateway, browser] = await Promise.all([
+    startGateway({ respond: () => Response.json(chatCompletion('Hello', usageOf(10, 5))) }),
+    openBrowser(),
+  ])
+})
+beforeEach(async () => {
+  customer = await signUpCustomer(gateway, '5')
+})
+afterEach(() => browser.closePages())
+afterAll(async () => {
+  await browser.close()
+  await gateway.stop()
+})
+
+const menu = (page: Page, name: string) => page.getByRole('link', { name, exact: true }).click()
+
+/** A page that has loaded next to nothing yet. */
+async function openModels(): Promise<Page> {
+  const page = await browser.open('/dashboard/models', { url: gateway.url, cookie: customer.person.cookie })
+  await page.getByRole('heading', { name: 'Models', exact: true }).waitFor()
+  return page
+}
+
+async function charge(): Promise<void> {
+  await ask(gateway, customer.key)
+  await flushed(gateway, customer.accountId)
+}
+
+test('an invitation that is sent while the list is loading is in the list', async () => {
+  const organisation = { name: 'Engines Ltd', country: 'GB' }
+  await customer.person.json('POST', '/dashboard/api/a/:accountId/organisation', organisation)
+  const page = await openModels()
+  const list = await holdAnswer(page, 'GET', '/invitations')
+  await menu(page, 'Members')
+  await list.given
+  await page.getByLabel('E-mail address').fill('ada@example.test')
+  const answered = page.waitForResponse((response) => response.request().method() === 'POST')
+  await page.getByRole('button', { name: 'Send invitation' }).click()
+  expect((await answered).status()).toBe(200)
+  await list.release()
+  await page.getByRole('listitem').filter({ hasText: 'ada@example.test' }).waitFor()
+})
+
+test('switches that are pressed one after the other stand as they were set, whichever answer is the last', async () => {
+  const page = await openModels()
+  await menu(page, 'Alerts')
+  const [budgets, weekly] = ['Budgets', 'Usage of the week'].map((name) => page.getByRole('switch', { name }))
+  const first = await holdAnswer(page, 'PUT', '/alerts/own')
+  await budgets?.press('Space')
+  await first.given
+  await weekly?.press('Space')
+  await page.getByRole('switch', { name: 'Usage of the week', checked: true }).waitFor()
+  await first.release()
+  await page.getByRole('switch', { name: 'Budgets', checked: false }).waitFor()
+  await page.getByRole('switch', { name: 'Usage of the week', checked: true }).waitFor()
+})
+
+describe('a request that is booked', () => {
+  test('between the loading of the list and the first live event is shown', async () => {
+    await charge()
+    const page = await openModels()
+    const released = Promise.withResolvers<void>()
+    await page.route('**/events', async (route) => {
+      await released.promise
+      await route.continue()
+    })
+    await menu(page, 'Usage')
+    const records = page.getByRole('link', { name: /^Usage record: / })
+    await records.first().waitFor()
+    await charge()
+    await settled(page)
+    expect(await records.count()).toBe(1)
+    released.resolve()
+    await records.nth(1).waitFor()
+  })
+
+  test('while the list is loading is shown', async () => {
+    await charge()
+    const page = await openModels()
+    const list = await holdAnswer(page, 'GET', '/usage')
+    const told = Promise.withResolvers<void>()
+    await page.exposeFunction('told', () => told.resolve())
+    await page.evaluate(() => {
+      const original = window.EventSource
+      window.EventSource = class extends original {
+        constructor(url: string | URL) {
+          super(url)
+          this.addEventListener(
+            'usage',
+            ({ data }) => JSON.parse(data).seq >= 2 && (window as never as { told(): void }).told(),
+          )
+        }
+      }
+    })
+    await menu(page, 'Usage')
+    await list.given
+    await charge()
+    await told.promise
+    await list.release()
+    await page
+      .getByRole('link', { name: /^Usage record: / })
+      .nth(1)
+      .waitFor()
+  })
+})
+
+test('a balance that nobody tells changes of any more gives way to what the page asks for', async () => {
+  const page = await openModels()
+  await page.clock.install()
+  await menu(page, 'Overview')
+  await page.getByText('$5.00').first().waitFor()
+  await addCredit(gateway, customer.accountId, '1')
+  await page.getByText('$6.00').first().waitFor()
+  await page.route('**/events', (route) => route.fulfill({ status: 429 }))
+  await menu(page, 'Models')
+  await addCredit(gateway, customer.accountId, '7')
+  // What was loaded before is asked for again once it is ten seconds old.
+  await page.clock.fastForward(11_000)
+  await menu(page, 'Overview')
+  await page.getByText('$13.00').first().waitFor()
+})
+
+test('a page stays as it is, with what was typed into it, where who is signed in cannot be asked again', async () => {
+  const page = await openModels()
+  await page.getByRole('button', { name: /^Account of / }).click()
+  await page.getByRole('menuitem', { name: 'Settings' }).click()
+  await page.getByLabel('Current password').fill('half a passw')
+  await page.route('**/session/me', (route, request) =>
+    request.method() === 'GET'
+      ? route.fulfill({ status: 429, json: { error: { message: 'Too many.' } } })
+      : route.fallback(),
+  )
+  await page.getByLabel('Name', { exact: true }).fill('Another Name')
+  await page.getByRole('button', { name: 'Save name' }).click()
+  await page.getByText('Your name was changed.').waitFor()
+  expect(await page.getByLabel('Current password').inputValue()).toBe('half a passw')
+})
