@@ -42,7 +42,13 @@ export const theme = createTheme({
   focusRing: 'auto',
   respectReducedMotion: true,
   components: {
-    Modal: { defaultProps: { closeButtonProps: { 'aria-label': 'Close' } } },
+    Modal: {
+      defaultProps: {
+        closeButtonProps: { 'aria-label': 'Close' },
+        // Gone at once: while it faded, a second press of its button would send its form again.
+        transitionProps: { transition: 'fade-down', duration: 200, exitDuration: 0 },
+      },
+    },
     ModalTitle: { defaultProps: { fw: 650 } },
     DrawerTitle: { defaultProps: { fw: 650 } },
     // A header element outside of any section counts as the page's own, of which there is one already.

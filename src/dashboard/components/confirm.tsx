@@ -22,12 +22,10 @@ type Confirmation = {
 
 /** Opens the dialog. */
 export function confirm(confirmation: Confirmation): void {
-  const modalId = `confirm-${confirmation.action}`
-  modals.open({
-    modalId,
+  const id = modals.open({
     title: confirmation.title,
     centered: true,
-    children: <Question confirmation={confirmation} close={() => modals.close(modalId)} />,
+    children: <Question confirmation={confirmation} close={() => modals.close(id)} />,
   })
 }
 

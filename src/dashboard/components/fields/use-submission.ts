@@ -21,6 +21,7 @@ export function useSubmission<Values extends Record<string, unknown>>(
   run: (values: Values) => Promise<unknown>,
 ): Submission {
   const [isRunning, setRunning] = useState(false)
+  const isSending = useRef(false)
   const [error, setError] = useState<Error>()
   const sender = useRef<Element | null>(null)
 
@@ -34,6 +35,9 @@ export function useSubmission<Values extends Record<string, unknown>>(
   }
 
   async function send(values: Values): Promise<void> {
+    // A second press may come before the button is drawn as one that waits.
+    if (isSending.current) return
+    isSending.current = true
     sender.current = document.activeElement
     setRunning(true)
     setError(undefined)
@@ -47,6 +51,7 @@ export function useSubmission<Values extends Record<string, unknown>>(
         focus(field)
       } else setError(refusal)
     } finally {
+      isSending.current = false
       setRunning(false)
     }
   }

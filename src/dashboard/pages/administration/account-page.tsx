@@ -138,14 +138,17 @@ function openStatusDialog({ accountId, name, status }: AccountView): void {
   })
 }
 
-const MODAL_ID = 'limits'
-
 /** Opens the dialog with the account's present limits. */
 function openLimitsDialog(account: AccountView): void {
-  modals.open({ modalId: MODAL_ID, title: 'Change limits', centered: true, children: <Content account={account} /> })
+  const close = () => modals.close(id)
+  const id = modals.open({
+    title: 'Change limits',
+    centered: true,
+    children: <Content account={account} close={close} />,
+  })
 }
 
-function Content({ account }: { account: AccountView }) {
+function Content({ account, close }: { account: AccountView; close(): void }) {
   const { limits, defaultLimits } = account
   const form = useForm<{ [name in keyof typeof limits]: number | '' } & { reason: string }>({
     initialValues: {
@@ -164,7 +167,7 @@ function Content({ account }: { account: AccountView }) {
     }
     await answer(api.admin.accounts({ accountId: account.accountId }).limits.post({ ...values, reason: reason.trim() }))
     await adminChanged()
-    modals.close(MODAL_ID)
+    close()
     notifyDone('The limits were changed.')
   })
   const field = (name: keyof typeof limits) => ({
@@ -178,7 +181,7 @@ function Content({ account }: { account: AccountView }) {
   return (
     <DialogForm
       {...{ submission, action: 'Change limits' }}
-      cancel={() => modals.close(MODAL_ID)}
+      cancel={close}
       lead={
         <Text size="sm">
           They hold for all keys of {account.name} together, and no key can have more. Left empty, the standard holds.

@@ -28,14 +28,13 @@ type MoneyDialog = {
   run(values: MoneyDialogValues): Promise<MoneyAnswer>
 }
 
-const MODAL_ID = 'money'
-
 /** Opens the dialog. Sending it twice does it once: the request keeps its key until the dialog closes. */
 export function openMoneyDialog(dialog: MoneyDialog): void {
-  modals.open({ modalId: MODAL_ID, title: dialog.title, centered: true, children: <Content dialog={dialog} /> })
+  const close = () => modals.close(id)
+  const id = modals.open({ title: dialog.title, centered: true, children: <Content dialog={dialog} close={close} /> })
 }
 
-function Content({ dialog }: { dialog: MoneyDialog }) {
+function Content({ dialog, close }: { dialog: MoneyDialog; close(): void }) {
   const { body, action, amount, asksNegative = false, isDestructive = false, done, run } = dialog
   const [key] = useState(newRequestKey)
   const form = useForm({
@@ -48,7 +47,7 @@ function Content({ dialog }: { dialog: MoneyDialog }) {
   const submission = useSubmission(form, async (values) => {
     const request = { ...values, amount: values.amount.trim(), reason: values.reason.trim(), key }
     const answered = await withProof(() => run(request))
-    modals.close(MODAL_ID)
+    close()
     notifyDone(
       answered.status === 'done'
         ? done
@@ -59,7 +58,7 @@ function Content({ dialog }: { dialog: MoneyDialog }) {
   return (
     <DialogForm
       {...{ submission, action, isDestructive }}
-      cancel={() => modals.close(MODAL_ID)}
+      cancel={close}
       lead={
         <Text size="sm" component="div">
           {body}

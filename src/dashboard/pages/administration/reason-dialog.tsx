@@ -22,15 +22,13 @@ type ReasonDialog = {
   run(reason: string): Promise<unknown>
 }
 
-const MODAL_ID = 'reason'
-const cancel = () => modals.close(MODAL_ID)
-
 /** Opens the dialog; it stays open and says why where `run` rejects. */
 export function openReasonDialog(dialog: ReasonDialog): void {
-  modals.open({ modalId: MODAL_ID, title: dialog.title, centered: true, children: <Content dialog={dialog} /> })
+  const close = () => modals.close(id)
+  const id = modals.open({ title: dialog.title, centered: true, children: <Content dialog={dialog} close={close} /> })
 }
 
-function Content({ dialog }: { dialog: ReasonDialog }) {
+function Content({ dialog, close }: { dialog: ReasonDialog; close(): void }) {
   const { body, action, label, isOptional = false, isDestructive = false, done, run } = dialog
   const form = useForm({
     initialValues: { reason: '' },
@@ -45,11 +43,11 @@ function Content({ dialog }: { dialog: ReasonDialog }) {
       // Also where it was refused: what is shown may be what has changed.
       await adminChanged()
     }
-    cancel()
+    close()
     notifyDone(done)
   })
   return (
-    <DialogForm {...{ submission, cancel, action, isDestructive }} lead={<Text size="sm">{body}</Text>}>
+    <DialogForm {...{ submission, action, isDestructive }} cancel={close} lead={<Text size="sm">{body}</Text>}>
       <ReasonField label={label} data-autofocus {...form.getInputProps('reason')} />
     </DialogForm>
   )

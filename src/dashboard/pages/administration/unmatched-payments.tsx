@@ -18,7 +18,7 @@ import { formatAmount, mismatchWords } from './words'
 
 export function UnmatchedPayments() {
   const payments = useUnmatchedPayments()
-  if (payments.isError) return <ErrorState error={payments.error} retry={payments.refetch} />
+  if (payments.isLoadingError) return <ErrorState error={payments.error} retry={payments.refetch} />
   const items = payments.data?.pages.flatMap((page) => page.items) ?? []
   if (items.length === 0) return null
   return (
@@ -68,18 +68,17 @@ function PaymentRow({ payment }: { payment: Payment }) {
 /** A payment that names its order asks for the amount only; every other asks for the order first. */
 function openCredit(payment: Payment): void {
   if (payment.orderId !== null) creditTo(payment, payment.orderId)
-  else
-    modals.open({
-      modalId: FIND_ID,
+  else {
+    const close = () => modals.close(id)
+    const id = modals.open({
       title: 'Credit payment',
       centered: true,
-      children: <FindOrder payment={payment} />,
+      children: <FindOrder payment={payment} close={close} />,
     })
+  }
 }
 
-const FIND_ID = 'find-order'
-
-function FindOrder({ payment }: { payment: Payment }) {
+function FindOrder({ payment, close }: { payment: Payment; close(): void }) {
   const form = useForm({
     initialValues: { reference: '' },
     validate: { reference: (text) => (text.trim() === '' ? "Enter the order's reference." : null) },
@@ -88,11 +87,11 @@ function FindOrder({ payment }: { payment: Payment }) {
     const { items } = await answer(api.admin.orders.get({ query: { reference: reference.trim(), limit: 2 } }))
     const [order, another] = items
     if (!order || another) throw new Error('No single order has this reference.')
-    modals.close(FIND_ID)
+    close()
     creditTo(payment, order.orderId, order.reference)
   })
   return (
-    <DialogForm submission={submission} cancel={() => modals.close(FIND_ID)} action="Continue">
+    <DialogForm submission={submission} cancel={close} action="Continue">
       <TextInput
         label="Reference of the order"
         placeholder="SVC-7K3M-9QXP"

@@ -13,7 +13,7 @@ export function AlertsForm({ account }: { account: NonNullable<AlertsBody['accou
   })
   const submission = useSubmission(form, async (fields) => {
     await setAlerts(fields)
-    form.resetDirty()
+    form.resetDirty(fields)
     notifyDone('The alerts were saved.')
   })
   return (

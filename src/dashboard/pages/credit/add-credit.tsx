@@ -1,11 +1,11 @@
 /** The form in which a customer orders credit. */
 import { Alert, Badge, Button, Chip, Group, Input, Radio, Stack, Text, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
-import { useMutation } from '@tanstack/react-query'
 import { useLocation } from 'wouter'
 import { accountApi } from '@/dashboard/account'
-import { ApiError, answer } from '@/dashboard/client'
-import { notifyError } from '@/dashboard/components/notify'
+import { answer } from '@/dashboard/client'
+import { FormError } from '@/dashboard/components/fields/form-error'
+import { useSubmission } from '@/dashboard/components/fields/use-submission'
 import { formatMoney } from '@/dashboard/format'
 import { textOf } from '@/lib/json'
 import { type CreditOptions, type Order, ordersChanged } from './order-data'
@@ -24,18 +24,11 @@ export function AddCredit({ options }: { options: CreditOptions }) {
       method: (method) => (method === null ? 'Choose how you want to pay.' : null),
     },
   })
-  const order = useMutation({
-    mutationFn: ({ amountUsd, method }: Values) =>
-      answer(accountApi().orders.post({ amountUsd: plain(amountUsd), method: method ?? 'deposit' })),
-    onSuccess: ({ orderId }) => {
-      navigate(`/credit/orders/${orderId}`)
-      void ordersChanged()
-    },
-    onError: (error) => {
-      const param = error instanceof ApiError ? error.param : undefined
-      if (param === 'amountUsd' || param === 'method') form.setFieldError(param, error.message)
-      else notifyError(error)
-    },
+  const submission = useSubmission(form, async ({ amountUsd, method }) => {
+    const order = { amountUsd: plain(amountUsd), method: method ?? 'deposit' }
+    const { orderId } = await answer(accountApi().orders.post(order))
+    navigate(`/credit/orders/${orderId}`)
+    void ordersChanged()
   })
   if (firstMethod(options) === null) {
     return (
@@ -47,8 +40,9 @@ export function AddCredit({ options }: { options: CreditOptions }) {
   const { amountUsd, method } = form.values
   const isAmount = amountFault(amountUsd, options) === null
   return (
-    <form onSubmit={form.onSubmit((values) => order.mutate(values))} noValidate>
+    <form onSubmit={submission.submit} noValidate>
       <Stack gap="lg">
+        <FormError error={submission.error} />
         <AmountField
           presets={options.presetsUsd}
           minimumUsd={options.minimumUsd}
@@ -64,7 +58,7 @@ export function AddCredit({ options }: { options: CreditOptions }) {
           onChange={(value) => form.setFieldValue('method', value)}
         />
         <Group gap="md">
-          <Button type="submit" loading={order.isPending}>
+          <Button type="submit" loading={submission.isRunning}>
             {isAmount ? `Order ${formatMoney(plain(amountUsd))} of credit` : 'Order credit'}
           </Button>
           <Text size="sm" c="dimmed">

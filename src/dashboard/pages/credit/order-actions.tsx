@@ -1,14 +1,15 @@
 /** What a customer can do with an order: say that it is paid, cancel it, print it. */
-import { Button, Group, Modal, Stack, Text, Textarea } from '@mantine/core'
+import { Button, Modal, Text, Textarea } from '@mantine/core'
+import { useForm } from '@mantine/form'
 import { useDisclosure } from '@mantine/hooks'
 import { IconPrinter, IconReceipt } from '@tabler/icons-react'
-import { useMutation } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
 import { Link } from 'wouter'
 import { accountApi, useMay } from '@/dashboard/account'
 import { answer } from '@/dashboard/client'
 import { confirm } from '@/dashboard/components/confirm'
-import { notifyDone, notifyError } from '@/dashboard/components/notify'
+import { DialogForm } from '@/dashboard/components/fields/dialog-form'
+import { useSubmission } from '@/dashboard/components/fields/use-submission'
+import { notifyDone } from '@/dashboard/components/notify'
 import { formatMoney } from '@/dashboard/format'
 import { type OrderDetail, ordersChanged } from './order-data'
 
@@ -56,54 +57,48 @@ function cancel({ orderId, reference, amountUsd }: OrderDetail): void {
 
 function ClaimPaid({ order }: { order: OrderDetail }) {
   const [isOpen, { open, close }] = useDisclosure()
-  const [note, setNote] = useState(order.claimNote ?? '')
   const isClaimed = order.claimedAt !== null
-  const claim = useMutation({
-    mutationFn: () => answer(accountApi().orders({ orderId: order.orderId })['claim-paid'].post({ note })),
-    onSuccess: async () => {
-      await ordersChanged()
-      close()
-      notifyDone('Thank you. We will look out for your payment.')
-    },
-    onError: notifyError,
-  })
-  function submit(event: FormEvent) {
-    event.preventDefault()
-    claim.mutate()
-  }
   return (
     <>
       <Button onClick={open} variant={isClaimed ? 'default' : 'filled'}>
         {isClaimed ? 'Change my note' : "I've paid"}
       </Button>
       <Modal opened={isOpen} onClose={close} title="You have paid this order" centered>
-        <form onSubmit={submit}>
-          <Stack gap="md">
-            <Text size="sm">
-              We will look out for {formatMoney(order.amountUsd)} with the reference {order.reference}. The credit is
-              added once the money has arrived.
-            </Text>
-            <Textarea
-              label="When and from which account did you pay?"
-              description="Optional. It helps us to find a payment whose reference got lost."
-              maxLength={MAX_NOTE_CHARS}
-              autosize
-              minRows={3}
-              value={note}
-              onChange={(event) => setNote(event.currentTarget.value)}
-              data-autofocus
-            />
-            <Group justify="flex-end" gap="sm">
-              <Button variant="default" onClick={close}>
-                Back
-              </Button>
-              <Button type="submit" loading={claim.isPending}>
-                I've paid
-              </Button>
-            </Group>
-          </Stack>
-        </form>
+        <ClaimForm order={order} close={close} />
       </Modal>
     </>
+  )
+}
+
+function ClaimForm({ order, close }: { order: OrderDetail; close(): void }) {
+  const form = useForm({ initialValues: { note: order.claimNote ?? '' } })
+  const submission = useSubmission(form, async ({ note }) => {
+    await answer(accountApi().orders({ orderId: order.orderId })['claim-paid'].post({ note }))
+    await ordersChanged()
+    close()
+    notifyDone('Thank you. We will look out for your payment.')
+  })
+  return (
+    <DialogForm
+      submission={submission}
+      cancel={close}
+      action="I've paid"
+      lead={
+        <Text size="sm">
+          We will look out for {formatMoney(order.amountUsd)} with the reference {order.reference}. The credit is added
+          once the money has arrived.
+        </Text>
+      }
+    >
+      <Textarea
+        label="When and from which account did you pay?"
+        description="Optional. It helps us to find a payment whose reference got lost."
+        maxLength={MAX_NOTE_CHARS}
+        autosize
+        minRows={3}
+        data-autofocus
+        {...form.getInputProps('note')}
+      />
+    </DialogForm>
   )
 }

@@ -40,7 +40,10 @@ type KeyMakerProps = Pick<KeyDialogProps, 'title' | 'isOpen' | 'close'> & {
   made(key: string, finish: () => void): ReactNode
 }
 
-/** The dialog that makes a key. Must stay in the page while it is open, whatever becomes of the list: the key is shown nowhere else. */
+/**
+ * The dialog that makes a key. Must stay in the page while it is open, whatever becomes of the list: the key is shown nowhere else. It opens
+ * again for a key that was made after somebody had left the form.
+ */
 export function KeyMaker({ title, madeTitle, isOpen, close, form, made }: KeyMakerProps) {
   const [key, setKey] = useState<string>()
   function finish() {
@@ -49,7 +52,7 @@ export function KeyMaker({ title, madeTitle, isOpen, close, form, made }: KeyMak
   }
   const isMade = key !== undefined
   return (
-    <KeyDialog title={isMade ? madeTitle : title} isOpen={isOpen} close={finish} isSticky={isMade}>
+    <KeyDialog title={isMade ? madeTitle : title} isOpen={isOpen || isMade} close={finish} isSticky={isMade}>
       {isMade ? made(key, finish) : form(setKey)}
     </KeyDialog>
   )

@@ -17,7 +17,8 @@ export function InviteForm() {
   const form = useForm({ initialValues: EMPTY, validate: { email: checkEmail } })
   const submission = useSubmission(form, async ({ email, role }) => {
     await invite(email.trim(), role)
-    form.reset()
+    // The next address may be there already.
+    if (form.getValues().email === email) form.reset()
     notifyDone(`An invitation is on its way to ${email.trim()}.`)
   })
   return (
