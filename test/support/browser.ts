@@ -3,7 +3,9 @@
 import { expect } from 'bun:test'
 import axe from 'axe-core'
 import { type Browser, type BrowserContext, chromium, errors, type Locator, type Page } from 'playwright-core'
+import { loadAssets } from '@/boot/dashboard-assets/load'
 import { assert } from '@/lib/assert'
+import { createLogger } from '@/lib/logger'
 import { CHROMIUM_ADVICE, findChromium } from './chromium'
 import { PATIENCE_MS } from './until'
 
@@ -34,8 +36,9 @@ export interface TestBrowser {
   close(): Promise<void>
 }
 
-/** Starts Chromium. */
+/** Starts Chromium, and has the pages built: a gateway that builds them for the first request may be silent for longer than its server allows. */
 export async function openBrowser(): Promise<TestBrowser> {
+  await loadAssets(createLogger({ level: 'error', service: 'test', write: () => {} }))
   const browser = await launch()
   const problems: string[] = []
   const used: BrowserContext[] = []
