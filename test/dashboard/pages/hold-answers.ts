@@ -1,7 +1,7 @@
 /** Answers that a page of the dashboard gets late: long after the server has given them, and after others that it gave later. */
 import type { Page, Request } from 'playwright-core'
 
-export interface HeldAnswer {
+interface HeldAnswer {
   /** Resolves once the server has given the answer. */
   readonly given: Promise<void>
   /** Lets the page have it, and waits until it has read it. */
