@@ -25,6 +25,7 @@ type DatabaseOptions = {
   maxConnections?: number
   /** The server ends a statement after this time; 0 = never. */
   statementTimeoutMs?: number
+  /** The longest that opening one connection may take. A machine that has much to do takes seconds. */
   connectTimeoutMs?: number
   /** Shown in pg_stat_activity. */
   applicationName?: string
@@ -49,7 +50,7 @@ export type PoolState = {
 const DEFAULTS = {
   maxConnections: 10,
   statementTimeoutMs: 10_000,
-  connectTimeoutMs: 5_000,
+  connectTimeoutMs: 15_000,
   applicationName: 'gateway',
 } satisfies Required<Omit<DatabaseOptions, 'onStatement'>>
 

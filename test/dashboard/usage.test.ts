@@ -166,20 +166,20 @@ describe('the usage page', () => {
 
   test('searches on by itself where one answer does not cover the time', async () => {
     const page = await open('/dashboard')
-    let asked = 0
+    const next = new Map([
+      [null, 'c1'],
+      ['c1', 'c2'],
+    ])
+    const asked = new Set<string | null>()
     await page.route('**/dashboard/api/a/*/usage?**', async (route) => {
-      asked += 1
-      const isLast = asked === 3
-      const json = {
-        items: [],
-        nextCursor: isLast ? null : `c${asked}`,
-        searchedTo: isLast ? null : '2026-01-01T00:00:00Z',
-      }
-      await route.fulfill({ json })
+      const cursor = new URL(route.request().url()).searchParams.get('cursor')
+      asked.add(cursor)
+      const nextCursor = next.get(cursor) ?? null
+      await route.fulfill({ json: { items: [], nextCursor, searchedTo: nextCursor && '2026-01-01T00:00:00Z' } })
     })
     await page.getByRole('link', { name: 'Usage', exact: true }).click()
     await page.getByText('No charged requests in this time').last().waitFor()
-    expect(asked).toBe(3)
+    expect([...asked]).toEqual([null, 'c1', 'c2'])
   })
 
   test('tells the chart as a table too, by what was chosen', async () => {
@@ -193,6 +193,22 @@ describe('the usage page', () => {
       ...['Time', 'Succeeded', 'Client went away', 'Total'],
     ])
     await expectAccessible(page)
+  })
+
+  test('names the chart by what it shows, while another answer is on its way', async () => {
+    const page = await open('/dashboard/usage')
+    const arrived = Promise.withResolvers<void>()
+    await page.route(/usage\/series\?.*group=status/, async (route) => {
+      await arrived.promise
+      await route.continue()
+    })
+    const asked = page.waitForRequest(/group=status/)
+    await splitBy(page, 'Outcome')
+    await asked
+    const chart = page.getByRole('img', { name: / by .* per day: / })
+    expect(await chart.getAttribute('aria-label')).toStartWith('Cost by model per day: ')
+    arrived.resolve()
+    await page.getByRole('img', { name: /^Cost by outcome per day: / }).waitFor()
   })
 
   test('narrows down to a tag and an app, tells the chart by them', async () => {

@@ -59,21 +59,17 @@ export function UsageChart({ filters }: { filters: UsageFilters }) {
         </Group>
       }
     >
-      <Loaded query={series}>
-        {(data) => <Chart data={data} measure={measure} group={group} filters={filters} />}
-      </Loaded>
+      <Loaded query={series}>{(data) => <Chart data={data} measure={measure} />}</Loaded>
     </Section>
   )
 }
 
-type ChartProps = { data: UsageSeries; measure: Measure; group: SeriesGroup; filters: UsageFilters }
-
-function Chart({ data, measure, group, filters }: ChartProps) {
+function Chart({ data, measure }: { data: UsageSeries; measure: Measure }) {
   if (data.points.length === 0) {
     return <EmptyState icon={IconChartBarOff} title="No charged requests in this time" />
   }
   const name = MEASURES.find(({ value }) => value === measure)?.label
-  const split = GROUPS.find(({ value }) => value === group)?.label.toLowerCase()
+  const split = GROUPS.find(({ value }) => value === data.group)?.label.toLowerCase()
   return (
     <>
       {data.archivedBefore !== null && (
@@ -91,7 +87,7 @@ function Chart({ data, measure, group, filters }: ChartProps) {
       )}
       <StackedBars
         label={`${name} by ${split} per ${data.step}`}
-        buckets={toBuckets(data, measure, filters)}
+        buckets={toBuckets(data, measure)}
         formatValue={measure === 'cost' ? formatDrawnMoney : formatCompact}
       />
     </>
@@ -99,7 +95,7 @@ function Chart({ data, measure, group, filters }: ChartProps) {
 }
 
 /** One bucket per hour or day, empty ones too, so that the bars stand where their time is. */
-function toBuckets({ step, points, labels }: UsageSeries, measure: Measure, filters: UsageFilters): Bucket[] {
+function toBuckets({ step, points, labels, filters }: UsageSeries, measure: Measure): Bucket[] {
   const values = new Map<string, Record<string, number>>()
   for (const point of points) {
     const bucket = values.get(point.at) ?? {}

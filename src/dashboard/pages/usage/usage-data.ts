@@ -6,7 +6,8 @@ import { usePages } from '@/dashboard/query'
 import { toQuery, type UsageFilters } from './filters'
 
 export type UsageItem = DataOf<AccountApi['usage']['get']>['items'][number]
-export type UsageSeries = DataOf<AccountApi['usage']['series']['get']>
+/** With what it tells: what is shown stays until the answer to another question is there. */
+export type UsageSeries = DataOf<AccountApi['usage']['series']['get']> & { group: SeriesGroup; filters: UsageFilters }
 export type UsageRecord = DataOf<ReturnType<AccountApi['usage']['requests']>['get']>
 
 /** Everything about usage; invalidate it when new requests came in. */
@@ -35,7 +36,10 @@ export type SeriesGroup = 'model' | 'key' | 'status' | 'member' | 'tag' | 'app'
 export function useSeries(filters: UsageFilters, group: SeriesGroup) {
   return useQuery({
     queryKey: [...USAGE_KEY, 'series', filters, group],
-    queryFn: () => answer(accountApi().usage.series.get({ query: { ...toQuery(filters), group } })),
+    queryFn: async (): Promise<UsageSeries> => {
+      const series = await answer(accountApi().usage.series.get({ query: { ...toQuery(filters), group } }))
+      return { ...series, group, filters }
+    },
     placeholderData: keepPreviousData,
   })
 }
