@@ -29,7 +29,6 @@ beforeAll(async () => {
     respond: () => Response.json(chatCompletion('Hello', usageOf(10, 5))),
     redisUrl: watched.url,
     databaseUrl: await freshDatabase(),
-    environment: { REDIS_COMMAND_TIMEOUT_MS: '1000' },
   })
   customer = await gateway.customer('1')
   tight = await gateway.customer(TIGHT_USD)

@@ -26,7 +26,6 @@ beforeAll(async () => {
     respond: () => Response.json(chatCompletion('hello')),
     redisUrl: fresh.url,
     databaseUrl,
-    environment: { REDIS_COMMAND_TIMEOUT_MS: '1000' },
   })
 })
 afterAll(async () => {

@@ -98,7 +98,7 @@ function sentinelConfig(port: number, primaryPort: number): string {
   return [
     ...['bind 127.0.0.1', `port ${port}`, 'save ""', `requirepass ${SENTINEL_PASSWORD}`],
     ...[`sentinel sentinel-pass ${SENTINEL_PASSWORD}`, `sentinel monitor ${PRIMARY_NAME} 127.0.0.1 ${primaryPort} 2`],
-    ...[`sentinel auth-pass ${PRIMARY_NAME} ${PASSWORD}`, `sentinel down-after-milliseconds ${PRIMARY_NAME} 1000`],
+    ...[`sentinel auth-pass ${PRIMARY_NAME} ${PASSWORD}`, `sentinel down-after-milliseconds ${PRIMARY_NAME} 5000`],
     ...[`sentinel failover-timeout ${PRIMARY_NAME} 5000`, ''],
   ].join('\n')
 }

@@ -10,7 +10,7 @@ import { callOf, chunk, head, LAST_CHUNK, type RawProvider, startRawProvider } f
 
 const EVENTS = head(200, { 'content-type': 'text/event-stream' })
 const FAR_MS = 120_000
-const IDLE_MS = 500
+const IDLE_MS = 2_500
 /** What a reader takes between two reads. */
 const READER_MS = 50
 
@@ -135,7 +135,7 @@ test('a client that takes its time is not the provider’s silence', async () =>
   const answer = await answerOf(provider.url, IDLE_MS)
   const { body, seen } = passThrough(answer)
   await until(() => answer.hasSent(), 'the first to be read')
-  await spend(3 * IDLE_MS)
+  await spend(2 * IDLE_MS)
   expect([seen.bytes, seen.failures]).toEqual([0, []])
   finish?.()
   expect(await new Response(body).text()).toBe('1')

@@ -210,7 +210,7 @@ describe('a database in trouble', () => {
   })
 
   test('that hangs keeps neither the worker from recovering nor anybody from stopping it', async () => {
-    const flusher = start({ transactionTimeoutMs: 100, stopTimeoutMs: 200 })
+    const flusher = start({ transactionTimeoutMs: 1_000, stopTimeoutMs: 200 })
     const stuck = start({ transactionTimeoutMs: 900_000, stopTimeoutMs: 200 })
     await append([usageRecord({ cost: 1 })])
     await drained()
@@ -234,7 +234,7 @@ describe('a database in trouble', () => {
     )
     await append(records)
     // A statement that goes out as its connection ends may never be answered; the worker's own limit is what recovers it.
-    start({ batchSize: 60, transactionTimeoutMs: 500, afterCommit: () => killConnections(own.url) })
+    start({ batchSize: 60, transactionTimeoutMs: 2_000, afterCommit: () => killConnections(own.url) })
     await drained()
     expect(await booked()).toEqual({ records: 1_500, cost: sum(records) })
   })

@@ -6,7 +6,7 @@ import { eventText, streamOf, WORDS } from './provider-words'
  * Limits of the providers, in milliseconds: those of silence are reached in tests, but by no load. Nothing else would end one
  * before the test's own limit.
  */
-export const TIMEOUTS = { connectMs: 800, firstByteMs: 2_500, idleMs: 2_500, totalMs: 900_000, hedgeMs: 1_200 }
+export const TIMEOUTS = { connectMs: 2_000, firstByteMs: 5_000, idleMs: 5_000, totalMs: 900_000, hedgeMs: 2_500 }
 
 type Behaviour = (format: FormatName, stream: boolean) => Script
 

@@ -19,6 +19,9 @@ const EVENTS = chatStream(['one ', 'two ', 'three'], usageOf(10, 5)).map(
   (event) => `data: ${typeof event === 'string' ? event : JSON.stringify(event)}\n\n`,
 )
 
+/** Longer than a busy machine keeps a gateway from renewing. */
+const HOLD_TTL_MS = '10000'
+
 const live = liveStream()
 /** Outlives the others, and answers what they left behind. */
 let heir: TestGateway
@@ -29,7 +32,7 @@ const children: ReturnType<typeof spawnGateway>[] = []
 beforeAll(async () => {
   heir = await startGateway({
     respond: ({ body }) => (body.stream ? live.response : Response.json(chatCompletion('Heir', usageOf(10, 5)))),
-    environment: { HOLD_TTL_MS: '5000' },
+    environment: { HOLD_TTL_MS },
   })
   redis = new Redis(heir.stores.redisUrl)
   folder = await mkdtemp(join(tmpdir(), 'catalog-'))
@@ -50,8 +53,8 @@ async function mortal(crashAt?: string) {
     PORT: '0',
     REDIS_URL: heir.stores.redisUrl,
     DATABASE_URL: heir.stores.databaseUrl,
-    REDIS_COMMAND_TIMEOUT_MS: '5000',
-    HOLD_TTL_MS: '5000',
+    REDIS_COMMAND_TIMEOUT_MS: '10000',
+    HOLD_TTL_MS,
     ...(crashAt !== undefined && { CRASH_AT: crashAt }),
   })
   children.push(child)

@@ -1,15 +1,17 @@
 /** The ledger's record streams against a real store: what is read together, what is expected, and what one bad stream may spoil. */
 
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { silentLogger } from '@test/accounts/fixture'
 import { COMMAND_TIMEOUT_MS, startRedis, type TestServer } from '@test/support/stores'
-import { PATIENCE_MS } from '@test/support/until'
+import { PATIENCE_MS, until } from '@test/support/until'
 import { appendRecords, usageRecord } from '@test/usage/sample-records'
 import type { Redis } from 'ioredis'
 import { createRecordStreams, type RecordStreams, type StreamEntry } from '@/ledger/records/record-streams'
 import { ALL_SHARDS } from '@/ledger/store/all-shards'
 import { connectRedis, waitForRedis } from '@/ledger/store/connection'
 import { CONSUMER_GROUP, recordsName, shardOf } from '@/ledger/store/names'
+
+setDefaultTimeout(300_000)
 
 let server: TestServer
 let redis: Redis
@@ -75,8 +77,8 @@ test('a stream that is none spoils no other, is said, and is left alone for a mo
   const first = await streams.readNew(100, 'all')
   expect(accounts(first.entries)).toEqual([good])
   expect(String(first.failure)).toContain('WRONGTYPE')
-  const second = await streams.readNew(100, 'all')
-  expect(second.failure).toBeUndefined()
+  // On a busy machine the moment may be over before the next look.
+  await until(async () => (await streams.readNew(100, 'all')).failure === undefined, 'a look that leaves it alone')
 })
 
 test('what could not be read stays expected', async () => {
