@@ -52,9 +52,10 @@ async function rate(customer: Customer, body: unknown, headers?: Record<string, 
   return { status: response.status, body: (await response.json()) as Record<string, unknown> }
 }
 
+/** The sums of today and yesterday: the day may turn while a test runs. */
 async function sumsOf(tier: string) {
   await gateway.gateway.deps.observer.flush()
-  const { observed } = await gateway.gateway.deps.dashboard.administration.tierReport(1)
+  const { observed } = await gateway.gateway.deps.dashboard.administration.tierReport(2)
   return observed.filter((row) => row.tier === tier)
 }
 

@@ -1,6 +1,7 @@
 /** Budgets in the history: who may have which, what the audit log keeps, and that the ledger is restored from them to the nano. */
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, beforeAll, expect } from 'bun:test'
 import { type Fixture, openFixture, silentLogger } from '@test/accounts/fixture'
+import { test } from '@test/ledger/accounts/within-day'
 import { request, settlement } from '@test/ledger/harness'
 import { freshDatabase, startRedis, type TestServer } from '@test/support/stores'
 import { OPERATOR } from '@/accounts/audit'

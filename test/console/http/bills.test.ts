@@ -1,5 +1,6 @@
 /** The providers' side of the bill: administrators see margins and differing counts, and no customer sees anything of it. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout } from 'bun:test'
+import { test } from '@test/ledger/accounts/within-day'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { type Person, signUpPerson } from '@test/support/person'
 import { chatCompletion, chatStream, eventStream, usageOf } from '@test/support/upstream'
@@ -20,7 +21,12 @@ let requestId: string
 let flaggedId: string
 
 beforeAll(async () => {
-  gateway = await startGateway({
+  ;({ gateway, ada, admin } = await open())
+})
+afterAll(() => gateway.stop())
+
+async function open() {
+  const opened = await startGateway({
     respond: ({ body }) => {
       const isLong = JSON.stringify(body).includes('long')
       const usage = usageOf(isLong ? 9_000 : 100, 10)
@@ -32,10 +38,19 @@ beforeAll(async () => {
       Object.assign(alpha ?? {}, { pricing: { ...(alpha?.pricing as object), ...COST } })
     },
   })
-  ada = await signUpCustomer(gateway, '5')
-  admin = await signUpPerson(gateway, { role: 'admin' })
-})
-afterAll(() => gateway.stop())
+  const customer = await signUpCustomer(opened, '5')
+  return { gateway: opened, ada: customer, admin: await signUpPerson(opened, { role: 'admin' }) }
+}
+
+/** Three requests that are booked: a stream, one that is counted differently, and one whose cost nobody knows. */
+async function askForAll(at: TestGateway, { key, accountId }: SignedInCustomer): Promise<[string, string]> {
+  const streamed = await ask(at, key, { stream: true })
+  const content = `long ${'word '.repeat(2_000)}`
+  const flagged = await ask(at, key, { messages: [{ role: 'user', content }] })
+  await ask(at, key, { model: 'svc/uncosted' })
+  await flushed(at, accountId)
+  return [streamed, flagged]
+}
 
 test('an operator of whom nobody has bought anything sees nothing', async () => {
   const { body } = await admin.json('GET', `${ADMIN}/margins`)
@@ -43,17 +58,11 @@ test('an operator of whom nobody has bought anything sees nothing', async () => 
   expect((await admin.json('GET', `${ADMIN}/count-gaps`)).body).toEqual({ items: [], nextCursor: null })
 })
 
-describe('after some requests', () => {
-  beforeAll(async () => {
-    requestId = await ask(gateway, ada.key, { stream: true })
-    const content = `long ${'word '.repeat(2_000)}`
-    flaggedId = await ask(gateway, ada.key, { messages: [{ role: 'user', content }] })
-    await ask(gateway, ada.key, { model: 'svc/uncosted' })
-    await flushed(gateway, ada.accountId)
-  })
-
-  test('margins are told by model and day, and what has no known cost apart', async () => {
-    const { body } = await admin.json('GET', `${ADMIN}/margins?days=2`)
+test('margins are told by model and day, and what has no known cost apart', async () => {
+  const own = await open()
+  try {
+    await askForAll(own.gateway, own.ada)
+    const { body } = await own.admin.json('GET', `${ADMIN}/margins?days=2`)
     // 9,100 tokens in and 20 out, at 1 and 2 USD a million, for 123.457 and 456.789.
     const alpha = { requests: 2, charged: '0.00914', cost: '1.13259448', margin: '-1.12345448', uncosted: '0', ...NONE }
     const uncosted = { requests: 1, charged: '0.00012', cost: null, margin: null, uncosted: '0.00012', ...NONE }
@@ -70,7 +79,15 @@ describe('after some requests', () => {
         { day, model: 'svc/uncosted', ...uncosted },
       ],
     })
-    expect((await admin.json('GET', `${ADMIN}/margins?days=0`)).status).toBe(400)
+    expect((await own.admin.json('GET', `${ADMIN}/margins?days=0`)).status).toBe(400)
+  } finally {
+    await own.gateway.stop()
+  }
+})
+
+describe('after some requests', () => {
+  beforeAll(async () => {
+    ;[requestId, flaggedId] = await askForAll(gateway, ada)
   })
 
   test('what provider and gateway count differently is listed, and filtered by how', async () => {

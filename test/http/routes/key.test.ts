@@ -1,5 +1,6 @@
 /** `GET /v1/key` over a whole gateway: what a key is told of itself and of its budgets, and that it is told no others' figures. */
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, expect, setDefaultTimeout } from 'bun:test'
+import { test } from '@test/ledger/accounts/within-day'
 import { type Customer, startGateway, type TestGateway } from '@test/support/gateway'
 import { signUpPerson } from '@test/support/person'
 import { chatCompletion, usageOf } from '@test/support/upstream'
@@ -11,12 +12,15 @@ import { formatUsd, nano } from '@/lib/money'
 setDefaultTimeout(300_000)
 
 let gateway: TestGateway
-let customer: Customer
-let developer: { key: string; keyId: string; userId: string }
 
 beforeAll(async () => {
   gateway = await startGateway({ respond: () => Response.json(chatCompletion('Hello', usageOf(10, 5))) })
-  customer = await gateway.customer('5')
+})
+afterAll(() => gateway.stop())
+
+/** A customer with a developer, who has a key. */
+async function team(): Promise<{ customer: Customer; developer: { key: string; keyId: string; userId: string } }> {
+  const customer = await gateway.customer('5')
   const { viewer } = await signUpPerson(gateway)
   const { accountId } = customer
   const { userId } = viewer
@@ -24,19 +28,18 @@ beforeAll(async () => {
     INSERT INTO memberships (account_id, user_id, role) VALUES (${accountId}, ${userId}, 'developer')`
   const created = await gateway.apiKeys.create({ accountId, name: 'theirs', createdBy: userId })
   if (created.kind !== 'created') throw new Error(created.kind)
-  developer = { key: created.key, keyId: created.keyId, userId }
-})
-afterAll(() => gateway.stop())
+  return { customer, developer: { key: created.key, keyId: created.keyId, userId } }
+}
 
 async function readKey(key: string) {
   const response = await fetch(`${gateway.url}/v1/key`, { headers: { authorization: `Bearer ${key}` } })
   return { status: response.status, body: (await response.json()) as Record<string, unknown> }
 }
 
-async function spend(): Promise<void> {
+async function spend(key: string): Promise<void> {
   const response = await fetch(`${gateway.url}/v1/chat/completions`, {
     method: 'POST',
-    headers: { authorization: `Bearer ${developer.key}`, 'content-type': 'application/json' },
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
     body: JSON.stringify({ model: 'svc/alpha', max_tokens: 10, messages: [{ role: 'user', content: 'Hi' }] }),
   })
   expect(response.status).toBe(200)
@@ -44,6 +47,7 @@ async function spend(): Promise<void> {
 }
 
 test('a key without limits has no budgets', async () => {
+  const { developer } = await team()
   expect(await readKey(developer.key)).toEqual({
     status: 200,
     body: { id: developer.keyId, expires_at: null, allowed_models: null, allowed_providers: null, budgets: [] },
@@ -51,6 +55,7 @@ test('a key without limits has no budgets', async () => {
 })
 
 test('the budget that leaves least comes first, with what is spent now, and the account’s without figures', async () => {
+  const { customer, developer } = await team()
   const { accountId } = customer
   const { keyId, userId } = developer
   const { database, deps } = gateway.gateway
@@ -61,7 +66,7 @@ test('the budget that leaves least comes first, with what is spent now, and the 
   await set('member', userId, { week: nano(2_000_000_000) })
   await set('key', keyId, { day: nano(1_000_000_000) })
   await gateway.apiKeys.change(keyId, { monthlyBudget: nano(4_000_000_000) })
-  await spend()
+  await spend(developer.key)
   // 10 tokens in and 5 out, at 1,000 and 2,000 nano-USD.
   const cost = 20_000
   const budget = (scope: string, window: 'day' | 'week' | 'month', limit: number) => ({

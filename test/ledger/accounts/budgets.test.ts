@@ -1,5 +1,6 @@
 /** Budgets of accounts, members and keys: checked and counted by the scripts, and restored from the history. */
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, beforeAll, expect } from 'bun:test'
+import { test } from '@test/ledger/accounts/within-day'
 import { type Bench, connect, createBench, passDeadline, request, settlement } from '@test/ledger/harness'
 import { startRedis, type TestServer } from '@test/support/stores'
 import type { BudgetLimits, BudgetScope } from '@/ledger/budgets'

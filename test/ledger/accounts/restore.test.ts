@@ -1,5 +1,6 @@
 /** Loading and rebuilding: the store is brought into line with the history without making or losing money. */
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect } from 'bun:test'
+import { test } from '@test/ledger/accounts/within-day'
 import { type Bench, connect, createBench, LIMITS, request, settlement } from '@test/ledger/harness'
 import { accountState, keyState } from '@test/ledger/memory-history'
 import { addToStored, readStored } from '@test/ledger/store/stored'
