@@ -1,6 +1,5 @@
 /** Budgets of accounts, members and keys: checked and counted by the scripts, and restored from the history. */
 import { afterAll, beforeAll, expect } from 'bun:test'
-import { test } from '@test/ledger/accounts/within-day'
 import { type Bench, connect, createBench, passDeadline, request, settlement } from '@test/ledger/harness'
 import { startRedis, type TestServer } from '@test/support/stores'
 import type { BudgetLimits, BudgetScope } from '@/ledger/budgets'
@@ -9,6 +8,7 @@ import { rebuildAll } from '@/ledger/check/rebuild'
 import type { Payer } from '@/ledger/outcomes'
 import { budgetsName } from '@/ledger/store/names'
 import { nano } from '@/lib/money'
+import { test } from './within-day'
 
 let server: TestServer
 let redis: Awaited<ReturnType<typeof connect>>
@@ -285,12 +285,11 @@ test('released holds leave nothing behind, and other gateways learn of budgets f
 
 test('budgets are changed under load without a nano lost', async () => {
   const { payer, other } = await team()
-  const limits = [100_000, 200_000, 300_000, 400_000, 500_000]
   const traffic = async (who: Payer) => {
     for (let index = 0; index < 40; index++) await spend(who, 7, 20)
   }
   const changes = async () => {
-    for (const usd of limits) await setBudget(payer, 'member', { day: limit(usd), month: limit(usd) })
+    for (const day of [1e5, 2e5, 3e5, 4e5, 5e5].map(limit)) await setBudget(payer, 'member', { day, month: day })
   }
   await Promise.all([traffic(payer), traffic(payer), traffic(other), changes()])
   expect(await entryOf(payer, `member:${MEMBER}`)).toMatchObject({

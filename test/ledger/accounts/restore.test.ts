@@ -1,6 +1,5 @@
 /** Loading and rebuilding: the store is brought into line with the history without making or losing money. */
 import { afterAll, beforeAll, describe, expect } from 'bun:test'
-import { test } from '@test/ledger/accounts/within-day'
 import { type Bench, connect, createBench, LIMITS, request, settlement } from '@test/ledger/harness'
 import { accountState, keyState } from '@test/ledger/memory-history'
 import { addToStored, readStored } from '@test/ledger/store/stored'
@@ -10,6 +9,7 @@ import { createLedger } from '@/ledger/ledger'
 import { accountName, keyName, loadedName, metaName, recordsName, shardOf } from '@/ledger/store/names'
 import { randomId } from '@/lib/ids'
 import { nano } from '@/lib/money'
+import { test } from './within-day'
 
 let bench: Bench
 
