@@ -1,6 +1,7 @@
 /** The endpoints beside inference: models, usage, health, docs. */
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, beforeAll, expect } from 'bun:test'
 import { isDeepStrictEqual } from 'node:util'
+import { test } from '@test/ledger/accounts/within-day'
 import { type Customer, startGateway, type TestGateway } from '@test/support/gateway'
 import { until } from '@test/support/until'
 import { chatCompletion, usageOf } from '@test/support/upstream'
@@ -65,8 +66,9 @@ test('the openai client lists and retrieves', async () => {
 })
 
 test('GET /v1/usage is correct to the last settled request', async () => {
+  const { key } = await gateway.customer('2.5')
   const usage = async () =>
-    (await fetch(`${gateway.url}/v1/usage`, { headers: { authorization: `Bearer ${customer.key}` } })).json()
+    (await fetch(`${gateway.url}/v1/usage`, { headers: { authorization: `Bearer ${key}` } })).json()
   expect(await usage()).toEqual({
     credits_remaining: 2.5,
     credits_used: 0,
@@ -77,7 +79,7 @@ test('GET /v1/usage is correct to the last settled request', async () => {
   for (let count = 1; count <= 3; count++) {
     await fetch(`${gateway.url}/v1/chat/completions`, {
       method: 'POST',
-      headers: { authorization: `Bearer ${customer.key}`, 'content-type': 'application/json' },
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
       body: JSON.stringify({ model: 'auto-smart', messages: [{ role: 'user', content: 'Hi' }] }),
     })
     const summary = (await usage()) as { credits_used: number; recentUsage: Record<string, unknown>[] }

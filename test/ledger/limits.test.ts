@@ -1,6 +1,7 @@
 /** Rate limits, concurrency and monthly budgets, which reserve decides together with the money. */
 
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect } from 'bun:test'
+import { test } from '@test/ledger/accounts/within-day'
 import { setStored } from '@test/ledger/store/stored'
 import type { Payer } from '@/ledger/outcomes'
 import { keyName } from '@/ledger/store/names'

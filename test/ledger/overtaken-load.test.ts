@@ -1,5 +1,6 @@
 /** A load that is overtaken, after it has looked and before it writes, by another load or by a change: what it found no longer holds. */
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, beforeAll, expect } from 'bun:test'
+import { test } from '@test/ledger/accounts/within-day'
 import type { RestoreMode } from '@/ledger/accounts/restore'
 import type { RedisClient } from '@/ledger/store/connection'
 import { accountName, keyName, metaName, shardOf } from '@/ledger/store/names'

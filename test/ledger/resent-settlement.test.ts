@@ -1,5 +1,6 @@
 /** A store that lost its last seconds is sent settlements again that the history has: none is charged twice, whenever it comes. */
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, beforeAll, expect } from 'bun:test'
+import { test } from '@test/ledger/accounts/within-day'
 import { checkLedger } from '@/ledger/check/check'
 import type { LedgerHistory, Payer, ReserveRequest } from '@/ledger/outcomes'
 import {

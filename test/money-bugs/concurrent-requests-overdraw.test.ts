@@ -1,5 +1,6 @@
 /** Bug 1 of peers: requests that arrive together all see the same balance, or the same budget, and all spend it. */
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, beforeAll, expect } from 'bun:test'
+import { test } from '@test/ledger/accounts/within-day'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { until } from '@test/support/until'
 import { chatCompletion, usageOf } from '@test/support/upstream'

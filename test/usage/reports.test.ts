@@ -1,7 +1,8 @@
 /** GET /v1/usage's figures: correct to the last settled request, with or without the history. */
-import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout } from 'bun:test'
 import { type Fixture, openFixture, silentLogger } from '@test/accounts/fixture'
 import { createTestAccount } from '@test/accounts/test-account'
+import { testPreparedBy } from '@test/ledger/accounts/within-day'
 import { freshDatabase, redisUrl, startPostgres } from '@test/support/stores'
 import { until } from '@test/support/until'
 import { connectDatabase, type Database } from '@/db/client'
@@ -24,14 +25,18 @@ beforeAll(async () => {
   databaseAddress = await freshDatabase()
   fixture = await openFixture(await redisUrl(), databaseAddress)
 })
-beforeEach(async () => {
+beforeEach(makeCustomer)
+afterAll(() => fixture.close())
+
+async function makeCustomer(): Promise<void> {
   accountId = await createTestAccount(fixture, 'Grace "Amazing" Hopper')
   await fixture.credits.addCredit({ accountId, amount: nano(10_000_000_000), reference: 'first' })
   const key = await fixture.apiKeys.create({ accountId, name: 'k' })
   if (key.kind !== 'created') throw new Error(key.kind)
   keyId = key.keyId
-})
-afterAll(() => fixture.close())
+}
+
+const test = testPreparedBy(makeCustomer)
 
 describe('usageSummary', () => {
   test('of a new account is all credit and no use', async () => {

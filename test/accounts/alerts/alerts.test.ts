@@ -1,7 +1,8 @@
 /** Alerts over a real Postgres: who gets which, that several gateways tell once, that nothing is lost with one that dies, and that nobody gets what they have turned off. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout } from 'bun:test'
 import { type Fixture, openFixture, silentLogger } from '@test/accounts/fixture'
 import { join, newOrganisation, newUser, type Organisation } from '@test/accounts/members/people'
+import { test } from '@test/ledger/accounts/within-day'
 import { freshDatabase, redisUrl } from '@test/support/stores'
 import { lookAt } from '@/accounts/alerts/look'
 import { changeSettings, choose, readChoices, readSettings } from '@/accounts/alerts/settings'

@@ -1,5 +1,6 @@
 /** The overview route: a new account's first steps, then figures that agree with the ledger, and when to add credit. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout } from 'bun:test'
+import { test } from '@test/ledger/accounts/within-day'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { signUpPerson } from '@test/support/person'
 import { chatCompletion, usageOf } from '@test/support/upstream'

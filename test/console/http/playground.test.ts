@@ -1,5 +1,6 @@
 /** The playground: a signed-in person's chat, held and paid like any other, under a key that can be switched off. */
-import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout } from 'bun:test'
+import { testPreparedBy } from '@test/ledger/accounts/within-day'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { type Person, signUpPerson } from '@test/support/person'
 import { until } from '@test/support/until'
@@ -21,15 +22,7 @@ beforeAll(async () => {
   gateway = await startGateway({ respond: () => new Response() })
   twin = await gateway.twin()
 })
-beforeEach(async () => {
-  gateway.upstream.respond(({ body }) =>
-    body.stream
-      ? eventStream(...chatStream(['Hel', 'lo'], usageOf(50, 50)))
-      : Response.json(chatCompletion('Hello', usageOf(50, 50))),
-  )
-  person = await signUpPerson(gateway)
-  await pay('10')
-})
+beforeEach(signUp)
 afterAll(() => gateway.stop())
 
 async function pay(usd: string): Promise<void> {
@@ -50,6 +43,18 @@ async function playgroundKey(): Promise<KeyBody | undefined> {
   const { body } = await person.json('GET', '/dashboard/api/a/:accountId/keys')
   return (body as { items: KeyBody[] }).items.find(({ builtIn }) => builtIn)
 }
+
+async function signUp(): Promise<void> {
+  gateway.upstream.respond(({ body }) =>
+    body.stream
+      ? eventStream(...chatStream(['Hel', 'lo'], usageOf(50, 50)))
+      : Response.json(chatCompletion('Hello', usageOf(50, 50))),
+  )
+  person = await signUpPerson(gateway)
+  await pay('10')
+}
+
+const test = testPreparedBy(signUp)
 
 describe('an answer', () => {
   test('is given again for its idempotency key, usage record included, and charged once', async () => {

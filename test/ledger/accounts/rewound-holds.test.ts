@@ -1,5 +1,5 @@
 /** A store that was brought back to an earlier state, in which a hold is open that the history has charged: it is charged once. */
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, beforeAll, expect } from 'bun:test'
 import { type Bench, connect, createBench, FACTS, passDeadline, request, settlement } from '@test/ledger/harness'
 import { setStored } from '@test/ledger/store/stored'
 import { viewAccounts } from '@/ledger/accounts/account-view'
@@ -7,6 +7,7 @@ import type { ReserveRequest } from '@/ledger/outcomes'
 import { accountName, deadlinesName, holdMember, holdName, keyName, metaName, shardOf } from '@/ledger/store/names'
 import { randomId } from '@/lib/ids'
 import { nano } from '@/lib/money'
+import { test } from './within-day'
 
 let bench: Bench
 

@@ -1,5 +1,6 @@
 /** Renew and expire: who pays what when a gateway dies. */
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect } from 'bun:test'
+import { test } from '@test/ledger/accounts/within-day'
 import {
   type Bench,
   connect,

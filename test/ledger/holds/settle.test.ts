@@ -1,5 +1,6 @@
 /** Settle and release: what is charged, what is returned, and that repeating them changes nothing. */
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect } from 'bun:test'
+import { test } from '@test/ledger/accounts/within-day'
 import {
   type Bench,
   connect,

@@ -1,5 +1,6 @@
 /** A store whose user lacks the right to a command for a while: nothing is charged twice or for nothing, and none of it stays held. */
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect } from 'bun:test'
+import { test } from '@test/ledger/accounts/within-day'
 import {
   type Bench,
   connect,

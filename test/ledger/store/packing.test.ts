@@ -1,5 +1,6 @@
 /** From hashes to packed strings and on to compact ones: gateways of two versions take turns, and what they hold, charge and remember is the same. */
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect } from 'bun:test'
+import { testPreparedBy } from '@test/ledger/accounts/within-day'
 import { type Bench, connect, createBench, FACTS, request, settlement, snapshot } from '@test/ledger/harness'
 import { startRedis, type TestServer } from '@test/support/stores'
 import { checkLedger } from '@/ledger/check/check'
@@ -16,11 +17,7 @@ let bench: Bench
 beforeAll(async () => {
   server = await startRedis()
 })
-beforeEach(async () => {
-  bench = createBench(await connect(server.url))
-  await bench.redis.flushall()
-  await asOlder(() => bench.ledger.verify())
-})
+beforeEach(prepare)
 afterEach(() => {
   runScripts('newer')
   bench.redis.disconnect()
@@ -45,6 +42,14 @@ async function typesOf(hold: ReserveRequest): Promise<string> {
 async function violations(): Promise<unknown[]> {
   return (await checkLedger({ redis: bench.redis, history: bench.history, logger: bench.logger })).violations
 }
+
+async function prepare(): Promise<void> {
+  bench = createBench(await connect(server.url))
+  await bench.redis.flushall()
+  await asOlder(() => bench.ledger.verify())
+}
+
+const test = testPreparedBy(prepare)
 
 describe('a store that an older version began', () => {
   test('stays in hashes while both versions serve, and after the newer one was taken back', async () => {
