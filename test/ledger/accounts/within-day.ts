@@ -1,12 +1,21 @@
 /** `test` for what counts for a day, a week or a month (UTC): what is expected holds only while none of them turns. All turn with a day. */
 import { test as testOnce } from 'bun:test'
 
+type Done = void | Promise<void>
+
+type Each = {
+  <Row extends readonly [unknown, ...unknown[]]>(
+    rows: readonly Row[],
+  ): (name: string, work: (...row: [...Row]) => Done) => void
+  <Value>(values: readonly Value[]): (name: string, work: (value: Value) => Done) => void
+}
+
 /** A test whose `work` is done once more where it failed and the day has turned meanwhile: each time with accounts of its own. */
 export const test = testPreparedBy(async () => undefined)
 
 /** Likewise where `beforeEach` has made the accounts: `prepare` makes others before the second time. */
 export function testPreparedBy(prepare: () => Promise<void>) {
-  async function withinDay(work: () => Promise<void>): Promise<void> {
+  async function withinDay(work: () => Done): Promise<void> {
     const day = today()
     try {
       await work()
@@ -16,19 +25,15 @@ export function testPreparedBy(prepare: () => Promise<void>) {
       await work()
     }
   }
-  const once = (name: string, work: () => Promise<void>): void => testOnce(name, () => withinDay(work))
-  const each =
-    <const Row>(rows: readonly Row[]) =>
-    (name: string, work: (...row: Columns<Row>) => Promise<void>): void => {
-      for (const row of rows) {
-        const columns = (Array.isArray(row) ? row : [row]) as unknown as Columns<Row>
-        testOnce.each<unknown>([row])(name, () => withinDay(() => work(...columns)))
-      }
+  const once = (name: string, work: () => Done): void => testOnce(name, () => withinDay(work))
+  const each = (rows: readonly unknown[]) => (name: string, work: (...row: unknown[]) => Done) => {
+    for (const row of rows) {
+      const columns: unknown[] = Array.isArray(row) ? row : [row]
+      testOnce.each([row])(name, () => withinDay(() => work(...columns)))
     }
-  return Object.assign(once, { each })
+  }
+  return Object.assign(once, { each: each as Each })
 }
-
-type Columns<Row> = Row extends readonly unknown[] ? Row : [Row]
 
 function today(): string {
   return new Date().toISOString().slice(0, 10)
