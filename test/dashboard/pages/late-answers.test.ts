@@ -120,6 +120,21 @@ describe('a request that is booked', () => {
   })
 })
 
+test('figures of the question before are said to be busy until those of the present one are there', async () => {
+  await charge()
+  const page = await openModels()
+  await menu(page, 'Usage')
+  const cost = page.locator('[aria-busy]').filter({ hasText: 'Input tokens' })
+  await cost.and(page.locator('[aria-busy="false"]')).waitFor()
+  const totals = await holdAnswer(page, 'GET', '/usage/totals')
+  await page.getByRole('combobox', { name: 'Time' }).click()
+  await page.getByRole('option', { name: 'Last 7 days' }).click()
+  await totals.given
+  await cost.and(page.locator('[aria-busy="true"]')).waitFor()
+  await totals.release()
+  await cost.and(page.locator('[aria-busy="false"]')).waitFor()
+})
+
 test('a balance that nobody tells changes of any more gives way to what the page asks for', async () => {
   const page = await openModels()
   await page.clock.install()

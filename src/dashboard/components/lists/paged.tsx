@@ -2,6 +2,7 @@
 import type { InfiniteData, UseInfiniteQueryResult } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { ErrorState } from '@/dashboard/components/states/error-state'
+import { Former } from '@/dashboard/components/states/former'
 import { LoadingRows } from '@/dashboard/components/states/loading-rows'
 import { ShowMore } from './show-more'
 
@@ -19,7 +20,7 @@ export function Paged<Item>({ query, empty, children }: PagedProps<Item>) {
   if (items.length === 0) return <>{empty}</>
   return (
     <>
-      {children(items)}
+      <Former isFormer={query.isPlaceholderData}>{children(items)}</Former>
       <ShowMore {...query} />
     </>
   )

@@ -9,6 +9,7 @@ import { Section } from '@/dashboard/components/section'
 import { Stat } from '@/dashboard/components/stat'
 import { EmptyState } from '@/dashboard/components/states/empty-state'
 import { ErrorState } from '@/dashboard/components/states/error-state'
+import { Former } from '@/dashboard/components/states/former'
 import { LoadingRows } from '@/dashboard/components/states/loading-rows'
 import { formatDay } from '@/dashboard/format'
 import { MovementsTable } from './movements-table'
@@ -67,7 +68,7 @@ function Movements({ period, accountId }: { period: Period; accountId: string | 
   if (!first) return null
   const items = pages.flatMap((page) => page.items)
   return (
-    <>
+    <Former isFormer={statement.isPlaceholderData}>
       <Sums statement={first} />
       <Section
         title="Movements"
@@ -88,7 +89,7 @@ function Movements({ period, accountId }: { period: Period; accountId: string | 
         )}
         <ShowMore {...statement} />
       </Section>
-    </>
+    </Former>
   )
 }
 

@@ -10,6 +10,7 @@ import { Moment } from '@/dashboard/components/moment'
 import { Section } from '@/dashboard/components/section'
 import { EmptyState } from '@/dashboard/components/states/empty-state'
 import { ErrorState } from '@/dashboard/components/states/error-state'
+import { Former } from '@/dashboard/components/states/former'
 import { LoadingRows } from '@/dashboard/components/states/loading-rows'
 import { Status } from '@/dashboard/components/status'
 import { formatCount } from '@/dashboard/format'
@@ -29,7 +30,7 @@ export function FailuresList({ accountId }: { accountId?: string }) {
   if (items.length === 0) return <NoFailures isFiltered={isFiltered} clear={clear} />
   const total = sums.reduce((sum, { requests }) => sum + requests, 0)
   return (
-    <>
+    <Former isFormer={failures.isPlaceholderData}>
       <Section title="By reason" description={`${formatCount(total)} in the last 30 days`}>
         <Group gap="xs">
           {sums.map((sum) => (
@@ -58,7 +59,7 @@ export function FailuresList({ accountId }: { accountId?: string }) {
         </Rows>
         <ShowMore {...failures} />
       </Section>
-    </>
+    </Former>
   )
 }
 

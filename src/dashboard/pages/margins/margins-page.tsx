@@ -9,6 +9,7 @@ import { Page } from '@/dashboard/components/page'
 import { Section } from '@/dashboard/components/section'
 import { Stat } from '@/dashboard/components/stat'
 import { EmptyState } from '@/dashboard/components/states/empty-state'
+import { Former } from '@/dashboard/components/states/former'
 import { Loaded } from '@/dashboard/components/states/loaded'
 import { Status } from '@/dashboard/components/status'
 import { decimalsOf, formatCount, formatDay } from '@/dashboard/format'
@@ -35,7 +36,13 @@ export function AdminMarginsPage() {
         />
       }
     >
-      <Loaded query={margins}>{(data) => <Report margins={data} />}</Loaded>
+      <Loaded query={margins}>
+        {(data) => (
+          <Former isFormer={margins.isPlaceholderData}>
+            <Report margins={data} />
+          </Former>
+        )}
+      </Loaded>
     </Page>
   )
 }

@@ -6,6 +6,7 @@ import type { Bucket } from '@/dashboard/components/charts/chart-data'
 import { StackedBars } from '@/dashboard/components/charts/stacked-bars'
 import { Section } from '@/dashboard/components/section'
 import { EmptyState } from '@/dashboard/components/states/empty-state'
+import { Former } from '@/dashboard/components/states/former'
 import { Loaded } from '@/dashboard/components/states/loaded'
 import { formatCompact } from '@/dashboard/format'
 import { ArchiveEnd } from './archived-note'
@@ -59,7 +60,13 @@ export function UsageChart({ filters }: { filters: UsageFilters }) {
         </Group>
       }
     >
-      <Loaded query={series}>{(data) => <Chart data={data} measure={measure} />}</Loaded>
+      <Loaded query={series}>
+        {(data) => (
+          <Former isFormer={series.isPlaceholderData}>
+            <Chart data={data} measure={measure} />
+          </Former>
+        )}
+      </Loaded>
     </Section>
   )
 }

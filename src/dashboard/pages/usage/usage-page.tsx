@@ -1,6 +1,6 @@
 /** The usage page: every charged request, what it cost and why, over time and one by one. */
 
-import { ActionIcon, Alert, Anchor, Box, Button, Group, SimpleGrid, Text, TextInput } from '@mantine/core'
+import { ActionIcon, Alert, Anchor, Button, Group, SimpleGrid, Text, TextInput } from '@mantine/core'
 import { IconDownload, IconListSearch, IconSearch } from '@tabler/icons-react'
 import { useCallback, useEffect, useState } from 'react'
 import { Link, useSearchParams } from 'wouter'
@@ -12,6 +12,7 @@ import { Section } from '@/dashboard/components/section'
 import { Stat } from '@/dashboard/components/stat'
 import { EmptyState } from '@/dashboard/components/states/empty-state'
 import { ErrorState } from '@/dashboard/components/states/error-state'
+import { Former } from '@/dashboard/components/states/former'
 import { LoadingRows } from '@/dashboard/components/states/loading-rows'
 import { formatCompact, formatCount } from '@/dashboard/format'
 import { useLiveEvents } from '@/dashboard/live'
@@ -95,10 +96,10 @@ function isAllArchived(filters: UsageFilters, archivedBefore: string | null): bo
 }
 
 function Totals({ filters }: { filters: UsageFilters }) {
-  const { data, error, refetch } = useTotals(filters)
+  const { data, error, isPlaceholderData, refetch } = useTotals(filters)
   if (error && !data) return <ErrorState error={error} retry={refetch} />
   return (
-    <>
+    <Former isFormer={isPlaceholderData}>
       <SimpleGrid cols={{ base: 2, md: 4 }} spacing="md">
         <Stat label="Cost" value={data && <Money usd={data.cost} />} />
         <Stat
@@ -122,7 +123,7 @@ function Totals({ filters }: { filters: UsageFilters }) {
           </Text>
         </Alert>
       )}
-    </>
+    </Former>
   )
 }
 
@@ -166,9 +167,9 @@ function Records({ filters, isNarrowed, clear }: RecordsProps) {
         <NoRecords isNarrowed={isNarrowed} clear={clear} archivedBefore={archivedBefore} />
       )}
       {items.length > 0 && (
-        <Box aria-busy={isPlaceholderData} opacity={isPlaceholderData ? 0.6 : 1}>
+        <Former isFormer={isPlaceholderData}>
           <RecordsList items={items} recordPath={(id) => `/usage?${withParam(params, 'request', id)}`} />
-        </Box>
+        </Former>
       )}
       {hasNextPage && (
         <Group justify="center" p="md">
