@@ -30,7 +30,7 @@ export async function openFixture(
 function assemble(redis: RedisClient, databaseAddress: string, changes: (ledger: Ledger) => Ledger) {
   const database = connectDatabase(databaseAddress, { maxConnections: 4 })
   const limits = { requestsPerMinute: 600, tokensPerMinute: 2_000_000, concurrency: 200 }
-  const options = { defaultLimits: limits, historyTimeoutMs: 2_000, logger: silentLogger }
+  const options = { defaultLimits: limits, historyTimeoutMs: COMMAND_TIMEOUT_MS, logger: silentLogger }
   const { ledger: unchanged, history } = assembleLedger({ redis, database, ...options })
   const ledger = changes(unchanged)
   return {
