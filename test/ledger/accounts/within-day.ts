@@ -15,24 +15,27 @@ export const test = testPreparedBy(async () => undefined)
 
 /** Likewise where `beforeEach` has made the accounts: `prepare` makes others before the second time. */
 export function testPreparedBy(prepare: () => Promise<void>) {
-  async function withinDay(work: () => Done): Promise<void> {
-    const day = today()
-    try {
-      await work()
-    } catch (error) {
-      if (today() === day) throw error
-      await prepare()
-      await work()
-    }
-  }
-  const once = (name: string, work: () => Done): void => testOnce(name, () => withinDay(work))
+  const play = (work: () => Done) => withinDay(work, prepare)
+  const once = (name: string, work: () => Done): void => testOnce(name, () => play(work))
   const each = (rows: readonly unknown[]) => (name: string, work: (...row: unknown[]) => Done) => {
     for (const row of rows) {
       const columns: unknown[] = Array.isArray(row) ? row : [row]
-      testOnce.each([row])(name, () => withinDay(() => work(...columns)))
+      testOnce.each([row])(name, () => play(() => work(...columns)))
     }
   }
   return Object.assign(once, { each: each as Each })
+}
+
+/** Does `work`, and once more after `prepare` where it failed and the day has turned meanwhile. */
+export async function withinDay(work: () => Done, prepare?: () => Promise<void>): Promise<void> {
+  const day = today()
+  try {
+    await work()
+  } catch (error) {
+    if (today() === day) throw error
+    await prepare?.()
+    await work()
+  }
 }
 
 function today(): string {
