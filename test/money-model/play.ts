@@ -1,5 +1,6 @@
 /** Plays random sequences of everything that moves money, and compares every answer and every balance with the model. */
 import { expect } from 'bun:test'
+import { withinDay } from '@test/ledger/accounts/within-day'
 import { fc } from '@test/support/property'
 import { moneyOf } from './model'
 import { type Operation, operation } from './operations'
@@ -24,7 +25,7 @@ export async function playSequences(redisUrl: string, count: number, seed: numbe
     const world = await openWorld(redisUrl)
     try {
       const property = fc.asyncProperty(story, async (operations) => {
-        for (const what of await playOne(world, operations)) seen.set(what, (seen.get(what) ?? 0) + 1)
+        for (const what of await withinDay(() => playOne(world, operations))) seen.set(what, (seen.get(what) ?? 0) + 1)
       })
       await fc.assert(property, {
         numRuns: Math.min(PER_DATABASE, count - done),
@@ -43,7 +44,7 @@ export async function playSequences(redisUrl: string, count: number, seed: numbe
 export async function playStory(redisUrl: string, operations: readonly Operation[]): Promise<string[]> {
   const world = await openWorld(redisUrl)
   try {
-    return await playOne(world, operations)
+    return await withinDay(() => playOne(world, operations))
   } finally {
     await world.close()
   }

@@ -16,6 +16,11 @@ type Movement = {
 }
 type Statement = { opening: string; closing: string; items: Movement[]; nextCursor: string | null }
 
+const DAY_MS = 86_400_000
+const dayOf = (ms: number) => new Date(ms).toISOString().slice(0, 10)
+/** From this month's first day to tomorrow: without it a statement begins anew where the month turns meanwhile. */
+const PERIOD = `from=${dayOf(Date.now()).slice(0, 8)}01&to=${dayOf(Date.now() + DAY_MS)}`
+
 let office: Office
 let customer: SignedInCustomer
 
@@ -54,7 +59,7 @@ beforeAll(async () => {
 })
 afterAll(() => office.stop())
 
-async function statement(query = ''): Promise<Statement> {
+async function statement(query = `?${PERIOD}`): Promise<Statement> {
   return (await customer.person.json('GET', `/dashboard/api/a/:accountId/statement${query}`)).body as Statement
 }
 
@@ -78,6 +83,7 @@ test('every movement is there, and the last balance is the ledger’s', async ()
   const { available, held } = await office.gateway.balance(customer.accountId)
   expect(parseUsd(closing)).toBe((available + held) as never)
   expect(items.at(-1)?.balance).toBe(closing)
+  expect((await statement('')).closing).toBe(closing)
   expect(items.filter(({ orderReference }) => orderReference !== null).length).toBe(6)
 })
 
@@ -85,7 +91,7 @@ test('a page begins where the one before it ended', async () => {
   const whole = await statement()
   const items: Movement[] = []
   for (let cursor: string | null = ''; cursor !== null; ) {
-    const page: Statement = await statement(`?limit=3${cursor && `&cursor=${cursor}`}`)
+    const page: Statement = await statement(`?${PERIOD}&limit=3${cursor && `&cursor=${cursor}`}`)
     expect([page.opening, page.closing]).toEqual([whole.opening, whole.closing])
     items.push(...page.items)
     cursor = page.nextCursor
@@ -101,7 +107,7 @@ test('a period before anything moved is empty, and nonsense is refused', async (
 
 test('the file has the same movements between the two balances', async () => {
   const { closing, items } = await statement()
-  const response = await customer.person.fetch('/dashboard/api/a/:accountId/statement/csv')
+  const response = await customer.person.fetch(`/dashboard/api/a/:accountId/statement/csv?${PERIOD}`)
   expect(response.headers.get('content-disposition')).toMatch(
     /^attachment; filename="statement-\d{4}-\d\d-01-to-.*\.csv"$/,
   )
@@ -118,7 +124,7 @@ test('the file has the same movements between the two balances', async () => {
 
 test('an administrator sees the same with its references, which are nobody else’s', async () => {
   const path = `/dashboard/api/admin/accounts/${customer.accountId}/statement`
-  const seen = (await office.first.json('GET', path)).body as Statement
+  const seen = (await office.first.json('GET', `${path}?${PERIOD}`)).body as Statement
   const own = await statement()
   expect(seen.items.map((item): Movement => ({ ...item, reference: null }))).toEqual(own.items)
   expect(seen.items.filter(({ reference }) => reference !== null).length).toBe(own.items.length - 1)

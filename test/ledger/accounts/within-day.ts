@@ -27,14 +27,14 @@ export function testPreparedBy(prepare: () => Promise<void>) {
 }
 
 /** Does `work`, and once more after `prepare` where it failed and the day has turned meanwhile. */
-export async function withinDay(work: () => Done, prepare?: () => Promise<void>): Promise<void> {
+export async function withinDay<T>(work: () => T | Promise<T>, prepare?: () => Promise<void>): Promise<T> {
   const day = today()
   try {
-    await work()
+    return await work()
   } catch (error) {
     if (today() === day) throw error
     await prepare?.()
-    await work()
+    return await work()
   }
 }
 
