@@ -69,8 +69,9 @@ export async function openBrowser(): Promise<TestBrowser> {
   }
 }
 
-/** Fails where axe-core finds a violation of WCAG A or AA, or of its best practices. */
+/** Fails where axe-core finds a violation of WCAG A or AA, or of its best practices. Figures that are being replaced are paler. */
 export async function expectAccessible(page: Page): Promise<void> {
+  await page.waitForFunction(() => !document.querySelector('[aria-busy="true"]:not([role="log"])'))
   // To read the source takes a quarter of the whole.
   if (!(await page.evaluate(() => 'axe' in window))) await page.evaluate(axe.source)
   const found = await page.evaluate(async () => {
