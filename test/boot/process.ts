@@ -17,9 +17,12 @@ export interface GatewayProcess {
   exited(): Promise<number | null>
 }
 
+/** On a busy machine a store that answers late is none that is away. */
+const PATIENT = { REDIS_COMMAND_TIMEOUT_MS: '10000' }
+
 /**
- * Starts `src/main.ts`, or another program, with `environment` and nothing else but PATH; with no more than so many open files,
- * where that is said.
+ * Starts `src/main.ts`, or another program, with `environment` and nothing else but PATH and patience with Redis; with no more than so
+ * many open files, where that is said.
  */
 export function spawnGateway(
   environment: Record<string, string>,
@@ -29,7 +32,7 @@ export function spawnGateway(
   const limited = ['sh', '-c', `ulimit -n ${descriptors} && exec "$0" "$@"`, ...command]
   const prefix = deathSignalPrefix('SIGKILL')
   const child = Bun.spawn([...prefix, ...(descriptors === undefined ? command : limited)], {
-    env: { ...BARE_ENVIRONMENT, HOST: '127.0.0.1', ...environment },
+    env: { ...BARE_ENVIRONMENT, ...PATIENT, HOST: '127.0.0.1', ...environment },
     stdin: 'ignore',
     stdout: 'pipe',
     stderr: 'pipe',

@@ -189,8 +189,9 @@ async function hurried(): Promise<Customer> {
 async function holding(made: Promise<Customer>): Promise<Customer> {
   const customer = await made
   const { ledger } = gateway.gateway.deps
-  const size = { amount: nano(10), inputCost: nano(1), tokens: 100, ttlMs: 600_000 }
-  expect((await ledger.reserve({ ...customer, holdId: 'hold_1', ...size })).kind).toBe('reserved')
+  // Accounts of one shard share the names of their holds.
+  const hold = { holdId: `hold_${customer.keyId}`, amount: nano(10), inputCost: nano(1), tokens: 100, ttlMs: 600_000 }
+  expect((await ledger.reserve({ ...customer, ...hold })).kind).toBe('reserved')
   return customer
 }
 
