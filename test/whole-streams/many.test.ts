@@ -6,7 +6,7 @@ import { manyCases } from './cases'
 import { judge } from './judge'
 import { startWorld, type World } from './world'
 
-setDefaultTimeout(600_000)
+setDefaultTimeout(3_600_000)
 
 const STREAMS = 2_000
 const BURSTS = [0, 1, 2]
