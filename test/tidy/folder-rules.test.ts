@@ -1,6 +1,6 @@
 /** The rules of folders against small samples: a test that has lost its subject, a full drawer, a name that is there twice. */
 import { describe, expect, test } from 'bun:test'
-import { checkDrawers, checkMirror, checkNames } from './folder-rules'
+import { checkMirror, checkNames } from './folder-rules'
 
 describe('the mirror', () => {
   const paths = [
@@ -24,20 +24,6 @@ describe('the mirror', () => {
   test('has no exception in vain', () => {
     expect(checkMirror(paths, ['matrix', 'clients'])).toHaveLength(1)
     expect(checkMirror([...paths, 'src/matrix/a.ts'], ['matrix'])).toHaveLength(1)
-  })
-})
-
-describe('a drawer', () => {
-  const files = (folder: string, count: number) => Array.from({ length: count }, (_, index) => `${folder}/${index}.ts`)
-
-  test('holds 24 files and as many folders as it likes', () => {
-    expect(checkDrawers([...files('src/lib', 24), ...files('src/lib/other', 24)])).toEqual([])
-    expect(checkDrawers(files('src/lib', 25))).toHaveLength(1)
-  })
-
-  test('may be a list', () => {
-    expect(checkDrawers(files('src/db/migrations', 25))).toEqual([])
-    expect(checkDrawers(files('src/db', 25))).toHaveLength(1)
   })
 })
 

@@ -1,4 +1,4 @@
-/** What a folder may look like: tests stand where their subject stands, no drawer is too full, no two names are nearly one. */
+/** What a folder may look like: tests stand where their subject stands, no two names are nearly one. */
 import { basename, dirname, extname } from 'node:path'
 import type { Violation } from './source'
 
@@ -23,10 +23,6 @@ const ACROSS = [
   'whole-streams',
 ]
 
-const MAX_FILES = 24
-/** A file for each step of the schema and for each fault: the folder is the list. */
-const LISTS = ['src/db/migrations', 'faults/cases']
-
 /** Finds folders of test/ that mirror none of src/, and lines of the list of exceptions that name no folder. `paths` are files. */
 export function checkMirror(paths: readonly string[], across: readonly string[] = ACROSS): Violation[] {
   const folders = foldersOf(paths)
@@ -39,16 +35,6 @@ export function checkMirror(paths: readonly string[], across: readonly string[] 
     ...strangers.map((path) => violation(path, 'tests stand in the folder that their subject has in src/')),
     ...idle.map((name) => violation(`test/${name}`, 'stands in the list of folders across without need')),
   ]
-}
-
-/** Finds folders that hold too many files themselves to be looked through. */
-export function checkDrawers(paths: readonly string[]): Violation[] {
-  const counts = new Map<string, number>()
-  for (const path of paths) counts.set(dirname(path), (counts.get(dirname(path)) ?? 0) + 1)
-  return [...counts].flatMap(([folder, count]) => {
-    if (count <= MAX_FILES || LISTS.includes(folder)) return []
-    return [violation(folder, `${count} files; at most ${MAX_FILES}, and folders below it`)]
-  })
 }
 
 /** Finds files of one folder and kind whose names differ in spelling alone: capitals, hyphens, -ise and -ize, one or many. */

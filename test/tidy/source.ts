@@ -48,7 +48,7 @@ function parseProgram(path: string, text: string): AstNode {
 }
 
 /** The lines of a file as an editor numbers them, without the empty one after the last line feed. */
-export function countLines(text: string): number {
+function countLines(text: string): number {
   return text === '' ? 0 : text.split('\n').length - (text.endsWith('\n') ? 1 : 0)
 }
 

@@ -1,11 +1,9 @@
 /** Sizes, documentation and forbidden syntax of one TypeScript file. */
 import type { Source, SyntaxNode, Violation } from './source'
 
-export const MAX_FILE_LINES = 300
 const MAX_FUNCTION_LINES = 70
 /** With the closures inside. A function of src/ that needs more is a class, or two things. */
 const MAX_CLOSURE_LINES = 150
-export const MAX_MEDIAN_LINES = 90
 
 /** The only files that may look at the process's environment: in src/ the settings alone. */
 const ENVIRONMENT_READERS = new Set([
@@ -30,20 +28,11 @@ export function checkStyle(source: Source): Violation[] {
   return [...checkSizes(source), ...checkText(source), ...source.nodes.flatMap((node) => checkNode(node, source))]
 }
 
-/** The middle of `lengths`, rounded down; 0 of none. */
-export function median(lengths: readonly number[]): number {
-  const sorted = [...lengths].sort((left, right) => left - right)
-  return sorted[Math.floor((sorted.length - 1) / 2)] ?? 0
-}
-
 /** A chapter of tests is no function: its size is that of the file it divides. */
 const CHAPTER = /^describe(\.\w+\(.*\))?\(/
 
 function checkSizes(source: Source): Violation[] {
   const violations: Violation[] = []
-  if (source.lines > MAX_FILE_LINES) {
-    violations.push(violation(source, 0, 'size', `${source.lines} lines; at most ${MAX_FILE_LINES}`))
-  }
   const texts = source.text.split('\n')
   for (const { name, line, ownLines, lines } of source.functions) {
     const isChapter = source.path.endsWith('.test.ts') && CHAPTER.test(texts[line - 1]?.trim() ?? '')

@@ -7,7 +7,7 @@ import { basename } from 'node:path'
 import { SCRIPTS } from '@/ledger/scripts/scripts'
 import { checkImportsBeside } from './beside-rules'
 import { checkExports, checkOrphans } from './export-rules'
-import { checkDrawers, checkMirror, checkNames } from './folder-rules'
+import { checkMirror, checkNames } from './folder-rules'
 import { checkFormats } from './format-rules'
 import { checkHeader, checkTwins } from './header-rules'
 import { checkCycles, checkImports } from './import-rules'
@@ -16,7 +16,7 @@ import { checkParts } from './lua-rules'
 import { checkComments, checkDocument } from './path-rules'
 import { checkLua, checkMigrations } from './script-rules'
 import type { Violation } from './source'
-import { checkStyle, MAX_MEDIAN_LINES, median } from './style-rules'
+import { checkStyle } from './style-rules'
 import { checkAllowances, checkTime } from './time/time-rules'
 import { listFiles, listRootFiles, readScriptNames, readText, readTrees, TREE_NAMES } from './tree'
 
@@ -28,7 +28,6 @@ const FOLDERS = [...TREE_NAMES, 'config', 'deploy', 'docs', 'patches']
 const PATHS = TREE_NAMES.flatMap(listFiles)
 const OURS = PATHS.filter((path) => !path.startsWith('test/fixtures/'))
 const ALL = Object.values(TREES).flat()
-const MEDIAN = median(SOURCES.map((source) => source.lines))
 
 describe('the structure of src/', () => {
   test('finds the sources', () => {
@@ -37,10 +36,6 @@ describe('the structure of src/', () => {
 
   test('imports follow the table', () => {
     expect(format(SOURCES.flatMap(checkImports))).toEqual([])
-  })
-
-  test(`the median file of ${SOURCES.length} has ${MEDIAN} lines, at most ${MAX_MEDIAN_LINES}`, () => {
-    expect(MEDIAN).toBeLessThanOrEqual(MAX_MEDIAN_LINES)
   })
 
   test('no two files open with the same sentence', () => {
@@ -99,16 +94,8 @@ describe('the structure of all trees', () => {
     expect(format(ALL.flatMap(checkHeader))).toEqual([])
   })
 
-  test('the median file of faults/ and bench/ is as short as one of src/', () => {
-    expect(median(BESIDE.map((source) => source.lines))).toBeLessThanOrEqual(MAX_MEDIAN_LINES)
-  })
-
   test('tests stand where their subject stands', () => {
     expect(format(checkMirror(PATHS))).toEqual([])
-  })
-
-  test('no folder holds more files than one looks through', () => {
-    expect(format(checkDrawers(OURS))).toEqual([])
   })
 
   test('no two files of a folder have nearly one name', () => {
