@@ -1,4 +1,4 @@
-/** The tables of administration as TypeScript sees them: audit log, approvals, bank statements (migration 0005). */
+/** The audit log, approvals and bank statements, for typed queries (src/db/migrations/0007_orders.sql). */
 import { bigint, date, index, integer, jsonb, pgTable, primaryKey, text } from 'drizzle-orm/pg-core'
 import { amount, moment } from './columns'
 

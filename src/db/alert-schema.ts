@@ -1,4 +1,4 @@
-/** The tables of alerts and of scheduled mails as TypeScript sees them; migrations 0037, 0040 and 0050 are what makes them. */
+/** The tables of alerts and of scheduled mails, for typed queries (src/db/migrations/0008_mails.sql). */
 import { sql } from 'drizzle-orm'
 import { bigint, boolean, date, index, integer, pgTable, primaryKey, text } from 'drizzle-orm/pg-core'
 import { nano } from '@/lib/money'

@@ -1,4 +1,4 @@
-/** The tables of archived usage as TypeScript sees them: months, their checkpoints, and the records that were taken out (migration 0020); and of thrown-away calls. */
+/** The tables of archived usage and of thrown-away calls, for typed queries (src/db/migrations/0004_usage.sql). */
 import { bigint, date, index, numeric, pgTable, primaryKey, smallint, text } from 'drizzle-orm/pg-core'
 import { amount, moment, tokens } from './columns'
 import { usageColumnTypes } from './usage-columns'

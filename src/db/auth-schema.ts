@@ -1,4 +1,4 @@
-/** The tables of people as TypeScript sees them: sign-in (migration 0003), memberships and invitations (0026, 0033) and changes of addresses (0047); properties have the names that Better Auth asks for. */
+/** The tables of people, for typed queries (src/db/migrations/0001_people.sql). Properties have the names that Better Auth asks for. */
 import { sql } from 'drizzle-orm'
 import { boolean, index, integer, pgTable, primaryKey, text, unique, uniqueIndex } from 'drizzle-orm/pg-core'
 import { moment } from './columns'

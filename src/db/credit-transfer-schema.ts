@@ -1,4 +1,4 @@
-/** The table of credit that owners moved, as TypeScript sees it; migrations/0042_credit_transfers.sql is what makes it. */
+/** The table of moved credit, for typed queries (src/db/migrations/0003_ledger.sql). */
 import { index, pgTable, text, unique } from 'drizzle-orm/pg-core'
 import { amount, moment } from './columns'
 

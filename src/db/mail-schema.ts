@@ -1,4 +1,4 @@
-/** The tables of mails as TypeScript sees them; migrations/0034_mails.sql is what makes them. */
+/** The tables of mails, for typed queries (src/db/migrations/0008_mails.sql). */
 import { sql } from 'drizzle-orm'
 import { index, integer, jsonb, pgTable, text, unique } from 'drizzle-orm/pg-core'
 import { moment } from './columns'

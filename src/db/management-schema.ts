@@ -1,4 +1,4 @@
-/** The tables of what manages accounts by the API, and of keys that were found in public, as TypeScript sees them (migrations 0035 and 0041). */
+/** The tables of management keys and of leaked keys, for typed queries (src/db/migrations/0002_keys.sql). */
 
 import { sql } from 'drizzle-orm'
 import { boolean, date, index, pgTable, text, unique } from 'drizzle-orm/pg-core'

@@ -1,4 +1,4 @@
-/** The tables of orders and payments as TypeScript sees them; migrations/0004_orders.sql is what makes them. */
+/** The tables of orders and payments, for typed queries (src/db/migrations/0007_orders.sql). */
 import { bigint, index, integer, jsonb, pgTable, text, timestamp, unique } from 'drizzle-orm/pg-core'
 
 /** Where a bank transfer goes. `isExample`: it was not configured, and nothing must be paid to it. */

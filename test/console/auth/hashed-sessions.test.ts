@@ -1,13 +1,10 @@
 /** What a copy of the database is worth to whoever wants to be somebody else: no session is opened with it. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { createHmac } from 'node:crypto'
-import { startPostgres } from '@test/support/stores'
 import { hashSessionToken } from '@/console/auth/hashed-sessions'
 import { changePassword } from '@/console/auth/password-reset'
 import { readOrCreateSecret } from '@/console/auth/secret'
 import { signIn, signOut } from '@/console/auth/sign-in'
-import { connectDatabase } from '@/db/client'
-import { MIGRATIONS, migrate } from '@/db/migrate'
 import { type Desk, openDesk, PASSWORD, signUpSomebody, visitorWith } from './desk'
 
 setDefaultTimeout(300_000)
@@ -64,22 +61,4 @@ test('signing in, changing the password and signing out find their sessions all 
   expect(await desk.identifyViewer(browser.request)).toBeUndefined()
   await signOut(desk.parts, changed)
   expect(await storedTokens(viewer.userId)).toEqual([])
-})
-
-test('sessions of before are hashed where they lie, so that nobody is signed out by the step', async () => {
-  const server = await startPostgres()
-  const database = connectDatabase(server.url, { maxConnections: 2 })
-  try {
-    const { sql } = database
-    await migrate(server.url, { migrations: MIGRATIONS.filter(({ name }) => name !== 'sessions') })
-    await sql`INSERT INTO users (id, name, email) VALUES ('user_1', 'A', 'a@example.test')`
-    await sql`INSERT INTO sessions (id, token, user_id, expires_at, created_at)
-      VALUES ('sess_1', 'tOkEn', 'user_1', now() + interval '1 day', now() - interval '1 day')`
-    await migrate(server.url)
-    const [row] = await sql`SELECT token, proved_at = created_at AS is_kept FROM sessions`
-    expect(row).toEqual({ token: hashSessionToken('tOkEn'), is_kept: true })
-  } finally {
-    await database.close()
-    await server.stop()
-  }
 })

@@ -1,31 +1,30 @@
--- Failed requests of thirty days, one partition for each, which goes as a whole: of an account and day at most 10,000, beyond which they are
--- only counted. Rows of before stay.
-ALTER TABLE failed_requests RENAME TO former_failed_requests;
-ALTER INDEX failed_requests_pkey RENAME TO former_failed_requests_pkey;
-DROP INDEX failed_requests_account_index;
-DROP INDEX failed_requests_time_index;
+-- Requests with a valid key that failed. Codes and words are ours: no text of a request or an answer.
 
+-- Thirty days, one partition each, dropped as a whole. At most 10,000 rows of an account and day; further requests are only counted.
 CREATE TABLE failed_requests (
-  request_id  text NOT NULL,
-  account_id  text NOT NULL,
-  key_id      text NOT NULL,
-  failed_at   timestamptz NOT NULL,
-  format      text NOT NULL,
-  -- What was asked for, where that is a name of the catalogue.
-  model       text,
-  status      integer NOT NULL CHECK (status BETWEEN 400 AND 599),
-  code        text NOT NULL CHECK (char_length(code) BETWEEN 1 AND 60),
+  request_id          text NOT NULL,
+  account_id          text NOT NULL,
+  key_id              text NOT NULL,
+  failed_at           timestamptz NOT NULL,
+  format              text NOT NULL,
+  -- The requested model, if the catalogue knows the name.
+  model               text,
+  status              integer NOT NULL CHECK (status BETWEEN 400 AND 599),
+  code                text NOT NULL CHECK (char_length(code) BETWEEN 1 AND 60),
   -- The field at fault.
-  param       text CHECK (char_length(param) <= 120),
-  words       text NOT NULL CHECK (char_length(words) <= 400),
+  param               text CHECK (char_length(param) <= 120),
+  words               text NOT NULL CHECK (char_length(words) <= 400),
+  -- The provider's id of the request that it refused.
+  provider_request_id text CHECK (char_length(provider_request_id) <= 128),
   PRIMARY KEY (request_id, failed_at)
 ) PARTITION BY RANGE (failed_at);
--- With what lists are narrowed down by, so that a rare reason is found among 300,000 requests without reading them.
+-- Includes the columns of the list's filters, so that a rare reason is found among 300,000 requests without reading them.
 CREATE INDEX failed_requests_account_index ON failed_requests (account_id, failed_at DESC, request_id DESC)
   INCLUDE (key_id, status, code);
+CREATE INDEX failed_requests_provider_index ON failed_requests (provider_request_id) WHERE provider_request_id IS NOT NULL;
 CREATE TABLE failed_requests_default PARTITION OF failed_requests DEFAULT;
 
--- Makes the days (UTC) from yesterday to the day after tomorrow, and drops those of more than thirty days ago. Returns how many it made.
+-- Makes the days (UTC) from yesterday to the day after tomorrow, and drops days older than thirty days. Returns the number it made.
 CREATE FUNCTION keep_failure_partitions(today date) RETURNS integer
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
 DECLARE
@@ -58,18 +57,22 @@ BEGIN
   RETURN made;
 END $$;
 REVOKE EXECUTE ON FUNCTION keep_failure_partitions(date) FROM PUBLIC;
-SELECT keep_failure_partitions((now() AT TIME ZONE 'UTC')::date - back) FROM generate_series(7, 0, -1) AS back;
-INSERT INTO failed_requests SELECT * FROM former_failed_requests;
+SELECT keep_failure_partitions((now() AT TIME ZONE 'UTC')::date);
 
--- How many of them are in the list. From now on the hour is that in which the day (UTC) begins.
-ALTER TABLE failed_request_counts ADD COLUMN kept bigint NOT NULL DEFAULT 0 CHECK (kept >= 0);
-UPDATE failed_request_counts c SET kept = f.kept
-  FROM (SELECT account_id, date_trunc('hour', failed_at, 'UTC') AS hour, key_id, status, code, count(*) AS kept
-    FROM former_failed_requests GROUP BY 1, 2, 3, 4, 5) f
-  WHERE (c.account_id, c.hour, c.key_id, c.status, c.code) = (f.account_id, f.hour, f.key_id, f.status, f.code);
-DROP TABLE former_failed_requests;
+-- All failed requests by the hour. kept: how many of them have a row in failed_requests.
+CREATE TABLE failed_request_counts (
+  account_id  text NOT NULL,
+  hour        timestamptz NOT NULL,
+  key_id      text NOT NULL,
+  status      integer NOT NULL,
+  code        text NOT NULL,
+  requests    bigint NOT NULL CHECK (requests > 0),
+  kept        bigint NOT NULL DEFAULT 0 CHECK (kept >= 0),
+  PRIMARY KEY (account_id, hour, key_id, status, code)
+);
+CREATE INDEX failed_request_counts_time_index ON failed_request_counts (hour);
 
--- What of an account's day is in the list: its row is locked while more is added, so that all gateways together keep within the limit.
+-- Rows of an account and day in failed_requests. The row is locked while rows are added, so all gateways keep within the limit.
 CREATE TABLE failed_request_days (
   account_id  text NOT NULL,
   day         date NOT NULL,
@@ -77,4 +80,3 @@ CREATE TABLE failed_request_days (
   PRIMARY KEY (account_id, day)
 );
 CREATE INDEX failed_request_days_time_index ON failed_request_days (day);
-INSERT INTO failed_request_days SELECT account_id, (failed_at AT TIME ZONE 'UTC')::date, count(*) FROM failed_requests GROUP BY 1, 2;

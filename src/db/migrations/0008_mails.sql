@@ -1,0 +1,88 @@
+-- Mails, alerts, and the turns of background workers.
+
+-- Mails to send, written in the transaction of their cause. The text is made of kind and facts when the mail is sent. sealed_token: an
+-- encrypted token that opens something; removed when the mail was sent or given up.
+CREATE TABLE mails (
+  id            text PRIMARY KEY,
+  event_id      text NOT NULL,
+  recipient     text NOT NULL CHECK (recipient = lower(recipient)),
+  kind          text NOT NULL,
+  facts         jsonb NOT NULL,
+  sealed_token  text,
+  -- The address of the request that caused the mail: the start of its links if no address is configured.
+  origin        text,
+  state         text NOT NULL DEFAULT 'waiting' CHECK (state IN ('waiting', 'sent', 'failed', 'expired')),
+  tries         integer NOT NULL DEFAULT 0,
+  failure       text,
+  created_at    timestamptz NOT NULL DEFAULT now(),
+  next_try_at   timestamptz NOT NULL DEFAULT now(),
+  expires_at    timestamptz NOT NULL,
+  ended_at      timestamptz,
+  UNIQUE (event_id, recipient),
+  CHECK (state = 'waiting' OR sealed_token IS NULL)
+);
+CREATE INDEX mails_due_index ON mails (next_try_at) WHERE state = 'waiting';
+CREATE INDEX mails_created_index ON mails (created_at DESC);
+
+-- Addresses that a mail server refused for good. They get only mails that they need, until one is accepted again.
+CREATE TABLE refused_mail_addresses (
+  email       text PRIMARY KEY CHECK (email = lower(email)),
+  reason      text NOT NULL,
+  refused_at  timestamptz NOT NULL DEFAULT now()
+);
+
+-- Mail alerts of an account. No row: the service's thresholds, and no further addresses.
+CREATE TABLE alert_settings (
+  account_id   text PRIMARY KEY REFERENCES accounts (id),
+  -- Thresholds of the balance. Null: no alert.
+  first_nano   nano_usd CHECK (first_nano > 0),
+  second_nano  nano_usd CHECK (second_nano > 0),
+  addresses    text[] NOT NULL DEFAULT '{}'
+);
+
+-- Addresses that want no mails of a kind.
+CREATE TABLE alert_opt_outs (
+  account_id  text NOT NULL REFERENCES accounts (id),
+  email       text NOT NULL CHECK (email = lower(email)),
+  kind        text NOT NULL,
+  PRIMARY KEY (account_id, email, kind)
+);
+
+-- Balance and spending of each account at the latest look. The row is locked during a look.
+CREATE TABLE alert_looks (
+  account_id    text PRIMARY KEY REFERENCES accounts (id),
+  balance_nano  nano_usd NOT NULL DEFAULT 0,
+  spent_nano    nano_usd NOT NULL DEFAULT 0
+);
+
+-- The latest alert of each name. mark: its threshold, window or moment; level: how much of it.
+CREATE TABLE alert_states (
+  account_id  text NOT NULL REFERENCES accounts (id),
+  name        text NOT NULL,
+  mark        bigint NOT NULL,
+  level       integer NOT NULL DEFAULT 0,
+  -- A crossing too soon after the latest mail: mailed after the pause.
+  is_pending  boolean NOT NULL DEFAULT false,
+  fired_at    timestamptz NOT NULL DEFAULT now(),
+  PRIMARY KEY (account_id, name)
+);
+CREATE INDEX alert_states_pending_index ON alert_states (fired_at) WHERE is_pending;
+
+-- Mails that a member asked to get at the end of each period. They end with the membership.
+CREATE TABLE scheduled_mails (
+  account_id  text NOT NULL,
+  user_id     text NOT NULL,
+  kind        text NOT NULL,
+  -- The first day of the latest period that was mailed or passed over.
+  told_from   date NOT NULL,
+  PRIMARY KEY (account_id, user_id, kind),
+  FOREIGN KEY (account_id, user_id) REFERENCES memberships (account_id, user_id) ON DELETE CASCADE
+);
+CREATE INDEX scheduled_mails_due_index ON scheduled_mails (kind, told_from);
+
+-- The gateway that does a background job for all. A row past its end is free.
+CREATE TABLE worker_turns (
+  worker   text PRIMARY KEY,
+  holder   text NOT NULL,
+  ends_at  timestamptz NOT NULL
+);
