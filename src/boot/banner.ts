@@ -66,7 +66,7 @@ function wayBack({ accountId, email }: DemoAccount, dataDir: string): string[] {
   // A command finds embedded servers by their folder; named stores have to be named again.
   const admin = `${dataDir === DEFAULT_DATA_DIR ? '' : `DATA_DIR=${dataDir} `}bun run admin`
   return [
-    `  A new key       ${admin} key create --account ${accountId} --name again --monthly-budget-usd none`,
+    `  A new key       ${admin} key create --account ${accountId} --name again`,
     `  A new password  ${admin} user set-password --email ${email}`,
   ]
 }

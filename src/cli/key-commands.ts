@@ -60,7 +60,7 @@ export const KEY_COMMANDS: readonly Command[] = [
       'requests-per-minute': optional('n', "otherwise the catalogue's; above the account's limit, raises that too"),
       'tokens-per-minute': optional('n', 'as above'),
       concurrency: optional('n', 'requests at once; as above'),
-      'monthly-budget-usd': required('USD', 'per calendar month (UTC), since no budget of a member binds it; or none'),
+      'monthly-budget-usd': optional('USD', 'the most per calendar month (UTC); none by default'),
     },
     prepare(values) {
       const key = {

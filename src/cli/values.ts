@@ -50,9 +50,9 @@ export function readUsd(values: Values, name: string): Nano {
   return amount
 }
 
-/** A budget of 0 USD or more, or null where it says `none`. */
+/** A budget of 0 USD or more. Null if the option is missing or `none`. */
 export function readBudget(values: Values, name: string): Nano | null {
-  const text = values[name] ?? ''
+  const text = values[name] ?? 'none'
   if (text === 'none') return null
   const amount = parseUsd(text)
   if (amount === undefined || amount < 0)

@@ -61,6 +61,13 @@ describe('the life of a customer, by commands', () => {
     expect((await succeed(add)).json).toEqual({ balanceUsd: 10 })
   })
 
+  test('key create: works without a budget, and the key then has none', async () => {
+    const { json } = await succeed(`key create --account ${accountId} --name unlimited`)
+    expect(await fixture.ledger.readKey({ accountId, keyId: String(json.keyId) })).toMatchObject({
+      monthlyBudget: null,
+    })
+  })
+
   test('key create, with limits, shown once', async () => {
     const { json } = await succeed(
       `key create --account ${accountId} --name ci --requests-per-minute 7 --tokens-per-minute 900 --concurrency 3`,
@@ -175,7 +182,7 @@ describe('what cannot be done', () => {
     ['credit add --account a --usd 0.0000000001 --reference r', '--usd must be an amount in USD'],
     ['credit add --account a --usd 0 --reference r', '--usd must be an amount in USD'],
     ['credit add --account a --usd nan --reference r', '--usd must be an amount in USD'],
-    ['key create --account acct_none --name x --monthly-budget-usd none', 'no account acct_none'],
+    ['key create --account acct_none --name x', 'no account acct_none'],
     [
       'key create --account a --name x --monthly-budget-usd 1 --concurrency 0',
       '--concurrency must be an integer from 1 to',
@@ -186,7 +193,6 @@ describe('what cannot be done', () => {
     ],
     ['key create --account a --name x --monthly-budget-usd -1', '--monthly-budget-usd must be an amount'],
     ['key create --account a --name x --monthly-budget-usd unlimited', '--monthly-budget-usd must be an amount'],
-    ['key create --account a --name x', 'key create needs --monthly-budget-usd'],
     ['key delete --key key_none', 'there is no key of that id'],
     ['user create --email a@example.test --password longenough', 'a password is read from standard input, never from'],
     ['user create --password=longenough --email a@example.test', 'a password is read from standard input, never from'],
