@@ -1,5 +1,6 @@
 /** The entry of `bun run start`: settings, catalogue, stores, then one server here or several beside it, until a signal. */
 
+import { answerArguments } from '@/boot/arguments'
 import { EmbeddedServerError } from '@/boot/embedded/error'
 import { watchLauncher } from '@/boot/embedded/launcher'
 import { FatalStartError } from '@/boot/fatal-start-error'
@@ -16,6 +17,11 @@ flushOnExit(logWriter)
 const SAME_SIGNAL_MS = 1_000
 
 async function main(): Promise<void> {
+  const answer = answerArguments(process.argv.slice(2))
+  if (answer) {
+    await Bun.write(answer.exitCode === 0 ? Bun.stdout : Bun.stderr, answer.text)
+    process.exit(answer.exitCode)
+  }
   // The signal must not end the start; its file may have been read before it was changed, and is read again once all is up.
   let isAskedEarly = false
   let onHangUp = (): void => {

@@ -1,0 +1,35 @@
+/** The program's arguments: help and version end at once, and an unknown word is refused. */
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import { join } from 'node:path'
+import { version } from '#package.json'
+import { spawnGateway } from './process'
+
+setDefaultTimeout(300_000)
+
+const ROOT = join(import.meta.dir, '..', '..')
+const PROGRAMS = [
+  ['the gateway', [process.execPath, join(ROOT, 'src', 'main.ts')]],
+  ['the single executable', [process.execPath, join(ROOT, 'src', 'executable.ts')]],
+  ["the container's command", [join(ROOT, 'deploy', 'svc')]],
+] as const
+
+/** Redis is somewhere else: a program that tried to start would say so and not end well. */
+async function run(command: readonly string[], ...args: string[]) {
+  const started = spawnGateway({ REDIS_URL: 'redis://127.0.0.1:1', PORT: '0' }, undefined, [...command, ...args])
+  return { code: await started.exited(), output: started.output() }
+}
+
+test.each(PROGRAMS)('%s: --help says how it is used, --version says which it is', async (_, command) => {
+  for (const word of ['--help', '-h']) {
+    const { code, output } = await run(command, word)
+    expect({ code, output }).toMatchObject({ code: 0, output: expect.stringContaining('Usage: svc-gateway') })
+  }
+  for (const word of ['--version', '-v']) expect(await run(command, word)).toEqual({ code: 0, output: `${version}\n` })
+})
+
+test.each(PROGRAMS)('%s: an unknown argument ends it with code 2 and one line', async (_, command) => {
+  expect(await run(command, '--prot')).toEqual({
+    code: 2,
+    output: 'svc-gateway: unknown argument "--prot"; --help says what there is\n',
+  })
+})
