@@ -8,6 +8,7 @@ import type { Page } from 'playwright-core'
 
 setDefaultTimeout(300_000)
 
+const INTERNAL = '/docs?internal=true'
 const FIRST = 'Create a chat completion'
 /** Operations with what else there is: a parameter of the path, one of the query, no body, a body of a person's. */
 const READ = [
@@ -34,8 +35,8 @@ afterAll(async () => {
 
 type Look = { colorScheme?: 'light' | 'dark'; width?: number }
 
-async function open(look: Look = {}): Promise<Page> {
-  const page = await browser.open('/docs', { url: gateway.url, ...look })
+async function open(look: Look = {}, path = INTERNAL): Promise<Page> {
+  const page = await browser.open(path, { url: gateway.url, ...look })
   await page.getByText(FIRST).waitFor()
   return page
 }
@@ -69,7 +70,20 @@ test('what is filled in beforehand gets an answer as soon as a key is given', as
   await page.locator('.live-responses-table').getByText('The sky scatters blue light.').waitFor()
 })
 
-test('what people come for is open and first; what only our own pages call is closed and last', async () => {
+test('the page shows the public reference alone, and a switch to the internal routes and back', async () => {
+  const page = await open({}, '/docs')
+  expect(await page.locator('h3.opblock-tag[data-tag="Dashboard"]').count()).toBe(0)
+  await page.getByText('Authentication.').waitFor()
+  await expectAccessible(page)
+  await page.getByRole('link', { name: 'Show internal routes' }).click()
+  await page.locator('h3.opblock-tag[data-tag="Dashboard"]').waitFor()
+  await page.getByRole('link', { name: 'Hide internal routes' }).click()
+  await page.waitForURL((url) => url.search === '')
+  await page.getByText(FIRST).waitFor()
+  expect(await page.locator('h3.opblock-tag[data-tag="Dashboard"]').count()).toBe(0)
+})
+
+test('with internal routes: inference is open and first, the routes of our own pages are closed and last', async () => {
   const page = await open()
   const tags = page.locator('h3.opblock-tag')
   expect(await tags.first().getAttribute('data-tag')).toBe('Inference')
@@ -82,7 +96,9 @@ test('what people come for is open and first; what only our own pages call is cl
 
 test('with every part open, the page has all operations, and stays where it was', async () => {
   const page = await open()
-  const { paths } = (await (await fetch(`${gateway.url}/docs/json`)).json()) as { paths: Record<string, object> }
+  const { paths } = (await (await fetch(`${gateway.url}/docs/json?internal=true`)).json()) as {
+    paths: Record<string, object>
+  }
   for (const tag of ['Dashboard', 'Administration']) {
     const heading = page.locator(`h3.opblock-tag[data-tag="${tag}"] button`)
     await heading.click()

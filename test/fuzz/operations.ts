@@ -12,9 +12,9 @@ const MODELS = ['svc/alpha', 'svc/chat-completions', 'svc/messages', 'svc/genera
 /** What a session would not survive. */
 const ENDS_SESSION = /session\/(sign-out|sessions|password\/change)/
 
-/** Every operation of the document at `/docs/json`. */
+/** Every operation of the document at `/docs/json?internal=true`. */
 export async function readOperations(world: World): Promise<Operation[]> {
-  const document = await SwaggerParser.dereference(await (await fetch(`${world.url}/docs/json`)).json())
+  const document = await SwaggerParser.dereference(await (await fetch(`${world.url}/docs/json?internal=true`)).json())
   return Object.entries(document.paths as Record<string, JsonObject>).flatMap(([path, methods]) =>
     Object.entries(methods).flatMap(([method, operation]) => {
       if (!isJsonObject(operation)) return []

@@ -9,8 +9,9 @@ const CHOICE = 'mantine-color-scheme-value'
 /** By this class on the document, the library of the page turns dark. */
 const DARK_CLASS = 'dark-mode'
 
-/** What only the pages of the dashboard call: open to read, but last. */
-const COLLAPSED_TAGS = ['Dashboard', 'Administration']
+/** `?internal=true` also shows the routes that only the dashboard's own pages call. */
+const isInternal = new URLSearchParams(location.search).get('internal') === 'true'
+const INTERNAL_TAGS = ['Dashboard', 'Administration']
 
 /** What is used of the library while it runs. */
 type System = {
@@ -56,7 +57,7 @@ if (root) {
   followScheme()
   keepAccessible(root)
   const ui: System = SwaggerUI({
-    url: '/docs/json',
+    url: isInternal ? '/docs/json?internal=true' : '/docs/json',
     domNode: root,
     plugins: [{ components: { DeepLink: PlainPath }, wrapComponents: { operations: listPerTag } }],
     deepLinking: true,
@@ -65,9 +66,21 @@ if (root) {
     persistAuthorization: false,
     tryItOutEnabled: true,
     onComplete: () => {
-      for (const tag of COLLAPSED_TAGS) ui.layoutActions.show(['operations-tag', tag], false)
+      if (isInternal) for (const tag of INTERNAL_TAGS) ui.layoutActions.show(['operations-tag', tag], false)
+      root.append(internalSwitch())
     },
   })
+}
+
+/** The link below the operations to the page with the internal routes, and back. */
+function internalSwitch(): HTMLElement {
+  const footer = document.createElement('footer')
+  footer.className = 'internal-switch'
+  const link = document.createElement('a')
+  link.href = isInternal ? '/docs' : '/docs?internal=true'
+  link.textContent = isInternal ? 'Hide internal routes' : 'Show internal routes'
+  footer.append(link, isInternal ? '' : ' of the dashboard. They change without notice.')
+  return footer
 }
 
 /** Keeps the page in its scheme. */

@@ -1,11 +1,15 @@
-/** The OpenAPI document: the swagger plugin generates it from every route that isn't hidden, and `refineDocument` makes it short. */
+/** The OpenAPI document: the swagger plugin generates it from the routes, and `refineDocument` makes it short. */
 import { Elysia } from 'elysia'
 import type { Format } from '@/formats/format'
 import { refineDocument } from './refine'
+import { addSamples } from './samples'
 import { securitySchemes } from './security'
 import { type DocumentedRoute, describedPaths } from './wildcards'
 
-/** What people come for first; what the dashboard's own pages call comes last. */
+/** Tags of the routes that only the dashboard's own pages call. */
+const INTERNAL = ['Dashboard', 'Administration']
+
+/** The tags in the order of the document. */
 const TAGS = [
   { name: 'Inference', description: 'Ask a model, in the words of any of the formats' },
   { name: 'Models', description: 'What can be asked for, and what it costs' },
@@ -21,9 +25,28 @@ const TAGS = [
   { name: 'Administration', description: 'What the pages of administrators call; changes without notice' },
 ]
 
+/** The first text that a reader sees. Markdown. */
+const INTRODUCTION = `One API key for every model, in four compatible formats, paid from prepaid credit. The [guide](/docs/guide) has examples \
+for each client library.
+
+**Authentication.** Send your API key as \`Authorization: Bearer svc-…\`. The headers and the query parameter of the other formats \
+(\`x-api-key\`, \`x-goog-api-key\`, \`?key=\`) work on every endpoint as well. *Management* takes a management key (\`svc-mgmt-…\`). You make keys in \
+the [dashboard](/dashboard). To try an endpoint here, press *Authorize* first. It is then a real request and is charged.
+
+**Errors** have the shape of the endpoint's own format, and a code and words that say what to do: see [errors](/docs/guide/errors). Each answer \
+has an \`x-request-id\`; name it when you ask for help.
+
+**Limits.** Requests and tokens per minute and requests at once are limited per key and account. A 429 has \`retry-after\`, and the \
+\`x-ratelimit-*\` headers say what remains: see [limits and headers](/docs/guide/limits-and-headers).
+
+**Versions.** The paths have the versions of their formats (\`/v1\`, \`/v1beta\`). Fields may be added at any time; none is removed or changes its \
+meaning within a version.`
+
 type DocumentOptions = {
   /** Every route there is. */
   routes(): DocumentedRoute[]
+  /** Whether the document also has the routes that only the dashboard's own pages call. */
+  isInternal?: boolean
   /** Of the product. */
   version: string
   /** The address people open; undefined: the one that the document was fetched from. */
@@ -35,30 +58,42 @@ type DocumentOptions = {
 }
 
 /** Builds the document. The plugin is loaded by that, since no start of the gateway is to wait for it. */
-export async function openApiDocument({ routes, errorFormat, ...options }: DocumentOptions): Promise<object> {
+export async function openApiDocument({ errorFormat, ...options }: DocumentOptions): Promise<object> {
   const { swagger } = await import('@elysiajs/swagger')
-  const documentation = { ...describeProduct(options), paths: describedPaths(routes()) }
+  const all = options.routes()
+  const routes = () => (options.isInternal ? all : all.filter((route) => !isInternalRoute(route)))
+  const documentation = { ...describeProduct(options), paths: describedPaths(all) }
   const generator = new Elysia()
   // Where its plugins look for routes: the application itself serves already, and can take no plugin any more.
   Object.defineProperty(generator, 'getGlobalRoutes', { value: routes })
   generator.use(swagger({ specPath: GENERATED, documentation, excludeStaticFile: false }))
   const generated = await generator.handle(new Request(`http://localhost${GENERATED}`))
-  return refineDocument(await generated.json(), errorFormat)
+  const document = await generated.json()
+  addSamples(document.paths, options.publicUrl)
+  return refineDocument(document, errorFormat)
+}
+
+function isInternalRoute({ hooks }: DocumentedRoute): boolean {
+  return INTERNAL.some((tag) => hooks.detail?.tags?.includes(tag))
 }
 
 const GENERATED = '/docs/json'
 
-function describeProduct({ version, publicUrl, sessionCookie }: Omit<DocumentOptions, 'routes' | 'errorFormat'>) {
+function describeProduct({
+  version,
+  publicUrl,
+  sessionCookie,
+  isInternal = false,
+}: Omit<DocumentOptions, 'errorFormat'>) {
   return {
     openapi: '3.1.1',
     info: {
       title: 'svc-gateway',
       version,
-      description:
-        'One API key for every model, in compatible formats, paid from prepaid credit. [Guide](/docs/guide).',
+      description: INTRODUCTION,
     },
     servers: [{ url: publicUrl ?? '/' }],
-    tags: TAGS,
-    components: { securitySchemes: securitySchemes(sessionCookie) },
+    tags: isInternal ? TAGS : TAGS.filter(({ name }) => !INTERNAL.includes(name)),
+    components: { securitySchemes: securitySchemes(isInternal ? sessionCookie : undefined) },
   }
 }

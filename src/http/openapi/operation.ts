@@ -10,7 +10,7 @@ import { LOSSY_HEADER, QUALITY_HEADER } from '@/http/preference-headers'
 import type { JsonObject } from '@/lib/json'
 import { errorResponses, INFERENCE_ERRORS } from './errors'
 import { ANSWERED, rateLimitHeaders, requestIdHeaders } from './headers'
-import { BY_KEY, BY_MANAGEMENT_KEY } from './security'
+import { BY_KEY } from './security'
 
 /** What an operation takes beside its body. */
 export type Parameter = {
@@ -61,9 +61,9 @@ const LABEL_PARAMETERS: readonly Parameter[] = [
   {
     name: TAGS_HEADER,
     in: 'header',
-    description: 'By what usage is sorted, at most eight pairs; what is none is named in `x-svc-tags-ignored`.',
+    description:
+      'Tags of the usage record: at most eight pairs, such as `team=search,env=prod`. Others are named in `x-svc-tags-ignored`.',
     schema: { type: 'string', maxLength: 512 },
-    example: 'team=search,env=prod',
   },
   {
     name: APP_TITLE_HEADERS[0],
@@ -123,7 +123,7 @@ export function operation(options: PlainOptions | InferenceOptions): DocumentDec
     tags: [tag],
     summary,
     description: isRouted ? `${description} ${FIELDS}` : description,
-    security: isPublic ? [] : tag === 'Management' ? BY_MANAGEMENT_KEY : BY_KEY,
+    security: isPublic ? [] : BY_KEY,
     parameters: [
       ...(isRouted ? [QUALITY_PARAMETER, lossyParameter(formats), SESSION_PARAMETER] : []),
       ...(isPaid ? [IDEMPOTENCY_PARAMETER, ...LABEL_PARAMETERS] : []),

@@ -1,35 +1,27 @@
-/** How a caller says who it is, as the OpenAPI document names it: an API key in any of its forms, or the session of a browser. */
+/** How callers authenticate, for the OpenAPI document: a key, or the session of a browser. */
 import { KEY_HEADERS } from '@/http/auth'
 
-const KEY_SCHEMES = {
-  bearer: { type: 'http', scheme: 'bearer', description: 'An API key: `Authorization: Bearer svc-…`' },
-  ...Object.fromEntries(
-    KEY_HEADERS.map((name) => [name, { type: 'apiKey', in: 'header', name, description: 'An API key' } as const]),
-  ),
-  keyQuery: { type: 'apiKey', in: 'query', name: 'key', description: 'An API key: `?key=svc-…`' },
-} as const
-
-const MANAGEMENT_KEY = {
+/**
+ * One scheme for both kinds of keys, so that a reader of the reference has one field to fill in. The other headers that carry an API key
+ * are in its description.
+ */
+const BEARER = {
   type: 'http',
   scheme: 'bearer',
-  description: 'A management key: `Authorization: Bearer svc-mgmt-…`',
+  description:
+    'An API key, `Authorization: Bearer svc-…`; for *Management* a management key, `svc-mgmt-…`. API keys also work in ' +
+    `${KEY_HEADERS.map((name) => `\`${name}\``).join(', ')} and as \`?key=\`.`,
 } as const
 
-/** An API key, in whichever form; all work on all endpoints. */
-export const BY_KEY = Object.keys(KEY_SCHEMES).map((scheme) => ({ [scheme]: [] }))
-
-/** A management key, in one form alone. */
-export const BY_MANAGEMENT_KEY = [{ managementKey: [] }]
+/** An API key, or for operations of *Management* a management key. */
+export const BY_KEY = [{ bearer: [] }]
 
 /** The cookie of a signed-in person. */
 export const BY_SESSION = [{ session: [] }]
 
-/** Every scheme; `sessionCookie` is the cookie's name. */
-export function securitySchemes(sessionCookie: string) {
+/** Every scheme. `sessionCookie`: the name of the cookie; undefined if no operation takes a session. */
+export function securitySchemes(sessionCookie: string | undefined) {
   const description = 'Set by signing in at the dashboard; requests that change something must come from its own pages'
-  return {
-    ...KEY_SCHEMES,
-    managementKey: MANAGEMENT_KEY,
-    session: { type: 'apiKey', in: 'cookie', name: sessionCookie, description },
-  } as const
+  const session = sessionCookie && { type: 'apiKey' as const, in: 'cookie' as const, name: sessionCookie, description }
+  return { bearer: BEARER, ...(session && { session }) }
 }

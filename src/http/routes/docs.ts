@@ -18,23 +18,32 @@ type DocsDeps = Pick<HttpDeps, 'catalog' | 'formats' | 'publicUrl'> & {
   sessionCookie: string
 }
 
-/** Mounts `GET /docs/json`. The document is built, and compressed, when it is first asked for. */
+/**
+ * Mounts `GET /docs/json`: the routes for customers, or with `?internal=true` every route. Each document is built and compressed at its
+ * first request.
+ */
 export function docsRoutes(deps: DocsDeps) {
   const headers = { 'cache-control': 'no-cache', ...OPEN_TO_PAGES, ...transportSecurity(deps.publicUrl) }
-  const text = once(async () => JSON.stringify(await describe(deps)))
-  const load = perCatalog(deps.catalog, (catalog) =>
-    once(async () => toAsset(nameExampleModels(await text(), catalog))),
-  )
+  function loader(isInternal: boolean) {
+    const text = once(async () => JSON.stringify(await describe(deps, isInternal)))
+    return perCatalog(deps.catalog, (catalog) => once(async () => toAsset(nameExampleModels(await text(), catalog))))
+  }
+  const load = loader(false)
+  const loadAll = loader(true)
   return new Elysia({ name: 'docs-routes' }).get(
     '/docs/json',
-    async ({ request }) => assetResponse(await load()(), request, headers),
+    async ({ request, query }) => {
+      const asset = await (query.internal === 'true' ? loadAll : load)()()
+      return assetResponse(asset, request, headers)
+    },
     { detail: { hide: true } },
   )
 }
 
-function describe({ routes, formats, publicUrl, sessionCookie }: DocsDeps): Promise<object> {
+function describe({ routes, formats, publicUrl, sessionCookie }: DocsDeps, isInternal: boolean): Promise<object> {
   return openApiDocument({
     routes,
+    isInternal,
     version: PRODUCT.version,
     publicUrl,
     errorFormat: defaultFormat(formats),

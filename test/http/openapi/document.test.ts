@@ -26,7 +26,7 @@ let operations: DocumentedOperation[]
 
 beforeAll(async () => {
   gateway = await startGateway({ respond: () => Response.json({}) })
-  text = await (await fetch(`${gateway.url}/docs/json`)).text()
+  text = await (await fetch(`${gateway.url}/docs/json?internal=true`)).text()
   operations = operationsOf(JSON.parse(text))
 })
 afterAll(() => gateway.stop())
@@ -100,22 +100,51 @@ describe('an inference operation', () => {
   })
 })
 
-test('every operation says who may call it: anybody, a key in any form, a management key, or a person', () => {
+test('every operation says who may call it: anybody, a key, or a person', () => {
   const bySession = operations.filter(({ security }) => security.join() === 'session')
   const byKey = operations.filter(({ security }) => security.includes('bearer'))
-  const managed = operations.filter(({ security }) => security.join() === 'managementKey')
   const open = operations.filter(({ security }) => security.length === 0)
   expect([...new Set(bySession.map(({ tags }) => tags.join()))].sort()).toEqual(['Administration', 'Dashboard'])
-  const forms = ['bearer', 'x-api-key', 'x-goog-api-key', 'keyQuery']
-  for (const { security } of byKey) expect(security).toEqual(expect.arrayContaining(forms))
+  const { bearer } = JSON.parse(text).components.securitySchemes
+  for (const form of ['Bearer svc-', 'svc-mgmt-', 'x-api-key', 'x-goog-api-key', '?key='])
+    expect(bearer.description).toContain(form)
   expect(byKey.map(({ name }) => name)).toContain('post /v1/chat/completions')
   expect(open.map(({ name }) => name)).toContain('get /v1/models')
-  expect(managed.map(({ tags }) => tags.join())).toEqual(managed.map(() => 'Management'))
-  const told = bySession.length + byKey.length + managed.length + open.length
-  expect([bySession.length > 40, managed.length > 20, told]).toEqual([true, true, operations.length])
+  const told = bySession.length + byKey.length + open.length
+  expect([bySession.length > 40, byKey.length > 30, told]).toEqual([true, true, operations.length])
 })
 
-test('what people come for is first, what only our own pages call is last', () => {
+test('/docs/json: has the public operations and none that only the dashboard calls', async () => {
+  const response = await fetch(`${gateway.url}/docs/json`)
+  const document = await response.json()
+  const isInternal = ({ tags }: DocumentedOperation) => /^(Dashboard|Administration)$/.test(tags.join())
+  const names = operationsOf(document).map(({ name }) => name)
+  expect(names).toEqual(operations.filter((operation) => !isInternal(operation)).map(({ name }) => name))
+  expect(names.length).toBeGreaterThan(40)
+  expect(document.tags.map(({ name }: { name: string }) => name)).not.toContain('Dashboard')
+  expect(Object.keys(document.components.securitySchemes)).toEqual(['bearer'])
+  await SwaggerParser.validate(document)
+})
+
+test('the inference operations show the sample of the guide, with a model that is sold', () => {
+  for (const [name, word] of [
+    ['post /v1/chat/completions', 'client.chat.completions.create('],
+    ['post /v1/messages', 'client.messages.stream('],
+    ['post /v1/responses', 'client.responses.create('],
+    ['post /v1/embeddings', 'client.embeddings.create('],
+    ['post /v1beta/models/{model}:streamGenerateContent', 'client.models.generateContentStream('],
+  ] as const)
+    expect(operations.find((operation) => operation.name === name)?.description).toContain(word)
+  expect(text).not.toContain('model-for-example')
+})
+
+test('no parameter is filled in beforehand with a value that changes what an account sees', () => {
+  const examples = /"name":"x-svc-tags"[^}]*"example"/
+  expect(text).toContain('"name":"x-svc-tags"')
+  expect(text).not.toMatch(examples)
+})
+
+test('the tags are in the order of the document, the internal ones last', () => {
   const tags = [...new Set(operations.map((operation) => operation.tags.join()))]
   expect(tags).toEqual([
     'Inference',
@@ -183,6 +212,7 @@ test('it is the same whichever routes have been asked before', async () => {
   for (const route of app.routes) route.compile()
   const later = await openApiDocument({
     routes: () => app.routes,
+    isInternal: true,
     version: JSON.parse(text).info.version,
     publicUrl: undefined,
     errorFormat: chatCompletions,
@@ -194,21 +224,22 @@ test('it is the same whichever routes have been asked before', async () => {
 })
 
 test('it is not sent again to whoever has it, in whatever encoding', async () => {
-  const first = await fetch(`${gateway.url}/docs/json`, { headers: { 'accept-encoding': 'br' } })
+  const first = await fetch(`${gateway.url}/docs/json?internal=true`, { headers: { 'accept-encoding': 'br' } })
   const tag = first.headers.get('etag') ?? ''
   expect(tag).toMatch(/^W\/"\w+"$/)
-  const again = await fetch(`${gateway.url}/docs/json`, { headers: { 'if-none-match': tag } })
+  const again = await fetch(`${gateway.url}/docs/json?internal=true`, { headers: { 'if-none-match': tag } })
   expect([again.status, again.headers.get('etag'), await again.text()]).toEqual([304, tag, ''])
   for (const name of ['cache-control', 'vary', 'access-control-allow-origin'])
     expect(again.headers.get(name)).toBe(first.headers.get(name))
-  const other = await fetch(`${gateway.url}/docs/json`, { headers: { 'if-none-match': 'W/"other"' } })
+  const other = await fetch(`${gateway.url}/docs/json?internal=true`, { headers: { 'if-none-match': 'W/"other"' } })
   expect([other.status, (await other.text()) === text]).toEqual([200, true])
 })
 
 test('it names the version of the product, and is sent compressed', async () => {
   const { version } = await Bun.file(join(ROOT, 'package.json')).json()
   expect(JSON.parse(text).info.version).toBe(version)
-  expect(text.length).toBeLessThan(MAX_BYTES)
+  const size = (await (await fetch(`${gateway.url}/docs/json`)).text()).length
+  expect(size).toBeLessThan(MAX_BYTES)
   for (const encoding of ['br', 'gzip', 'identity']) {
     const request = { headers: { 'accept-encoding': encoding }, decompress: false }
     const response = await fetch(`${gateway.url}/docs/json`, request)
