@@ -1,13 +1,9 @@
 /** Operator commands that prove or restore the books. */
 import { recordAudit } from '@/accounts/audit'
 import { reconcileHistory } from '@/accounts/reconcile'
-import { createReloadExchange } from '@/catalog/reload/exchange'
 import { checkLedger } from '@/ledger/check/check'
 import { rebuildAll } from '@/ledger/check/rebuild'
-import { packLedger } from '@/ledger/pack'
-import { runText } from '@/ledger/run-text'
 import type { Command } from './command'
-import { fail } from './failure'
 
 export const LEDGER_COMMANDS: readonly Command[] = [
   {
@@ -40,28 +36,6 @@ export const LEDGER_COMMANDS: readonly Command[] = [
         }),
       )
       return { output: { ...(await rebuildAll(services)) } }
-    },
-  },
-  {
-    words: 'ledger pack',
-    help: 'has gateways write balances and usage records in less room in Redis; versions that wrote more then no longer start on it',
-    options: {},
-    prepare: () => async (services) => {
-      const { redis } = services
-      const exchange = createReloadExchange((text, name, args) => runText(redis, text, [name], args))
-      const older = (await exchange.members()).filter((member) => !member.readsCompact)
-      if (older.length > 0) fail(`${older.length} gateway processes of an older version still run on these stores`)
-      await services.database.db.transaction((transaction) =>
-        recordAudit(transaction, {
-          ...services.by,
-          action: 'ledger.pack',
-          subject: 'ledger',
-          accountId: null,
-          details: {},
-        }),
-      )
-      await packLedger(redis)
-      return { output: { packed: true } }
     },
   },
 ]

@@ -19,6 +19,7 @@ import { connectDatabase, type Database } from '@/db/client'
 import { describeFailure } from '@/db/failure'
 import { migrate, SchemaError } from '@/db/migrate'
 import type { Ledger } from '@/ledger/ledger'
+import { findOtherLayout } from '@/ledger/other-layout'
 import type { DefaultLimits, LedgerHistory } from '@/ledger/outcomes'
 import { connectRedis, type RedisClient, waitForRedis } from '@/ledger/store/connection'
 import { formatFaults } from '@/lib/fault'
@@ -99,6 +100,8 @@ export async function withServices<T>(
     })
     closers.unshift(() => redis.disconnect())
     await reach('Redis', () => waitForRedis(redis, REDIS_WAIT_MS))
+    const other = await findOtherLayout(redis)
+    if (other !== undefined) return fail(other)
     if (!mayBeginEmpty && servers.some((server) => server.isOurs)) await requireAccounts(database, config)
     return await work(assemble({ database, owner, redis, tell }, reading, logger))
   } finally {

@@ -1,10 +1,10 @@
 /**
- * The facts of a usage record as a list, a quarter as long as the object with its names: what a compact shard keeps of them until the
- * history has them. Both forms are read; nothing but `usage-record.ts` says what facts are.
+ * The facts of a usage record as a list, a quarter as long as the object with its names: what the store keeps of them until the
+ * history has them. Nothing but `usage-record.ts` says what facts are.
  */
-import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '@/lib/json'
+import { isJsonObject, type JsonObject, parseJson } from '@/lib/json'
 
-/** In the order of the list. New names go to the end, so that older lists still say the same. */
+/** In the order of the list. */
 const NAMES = [
   'requestId', // null for the id of the hold
   'model',
@@ -55,14 +55,10 @@ function isSaid(name: (typeof NAMES)[number], facts: GivenFacts, holdId: string)
   return name === 'providerFormat' && facts.providerFormat === facts.clientFormat
 }
 
-/** Reads facts as an object, in whichever form they are stored. Undefined where they are neither. */
+/** Reads facts as an object. Undefined where they are no list of ours. */
 export function readFacts(text: string, holdId: string): JsonObject | undefined {
-  const value = parseJson(text)
-  if (isJsonObject(value)) return value
-  return Array.isArray(value) ? ofList(value, holdId) : undefined
-}
-
-function ofList(list: readonly JsonValue[], holdId: string): JsonObject | undefined {
+  const list = parseJson(text)
+  if (!Array.isArray(list)) return undefined
   const counts = list[NAMES.length]
   const more = list[NAMES.length + 1] ?? {}
   if (!Array.isArray(counts) || !isJsonObject(more)) return undefined

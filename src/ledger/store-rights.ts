@@ -20,19 +20,8 @@ export type MissingRights = { required: string[]; optional: string[] }
 
 /** Commands of the scripts, and of what carries records away and looks at holds. */
 const LEDGER_LINES = [
-  ...[
-    'HGET @ f',
-    'HMGET @ f',
-    'HGETALL @',
-    'HSET @ f 1',
-    'HINCRBY @ f 1',
-    'HDEL @ f',
-    'EXISTS @',
-    'PEXPIRE @ 1',
-    'PTTL @',
-    'TIME',
-  ],
-  ...['ZADD @ 1 m', 'ZSCORE @ m', 'ZRANGE @ 0 0', 'ZREM @ m', 'ZCARD @', 'LPUSH @ 1', 'LTRIM @ 0 0'],
+  ...['HGET @ f', 'HMGET @ f', 'HGETALL @', 'HSET @ f 1', 'HDEL @ f', 'EXISTS @', 'PEXPIRE @ 1', 'PTTL @', 'TIME'],
+  ...['ZADD @ 1 m', 'ZSCORE @ m', 'ZRANGE @ 0 0', 'ZREM @ m', 'ZCARD @'],
   ...[
     'SADD @ m',
     'SCARD @',

@@ -1,11 +1,10 @@
 /** The usage record: the immutable thing that a settle or an expire appends, and the only thing that the history ever charges. */
 import { FORMAT_NAMES, type FormatName } from '@/chat/format-name'
-import { inputTokens, type Usage } from '@/chat/usage'
+import type { Usage } from '@/chat/usage'
 import { parsePayer } from '@/ledger/store/names'
 import { assert } from '@/lib/assert'
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 import { MAX_NANO, type Nano, nano } from '@/lib/money'
-import { type StoredFields, storedFields } from './entry-fields'
 import { listText, readFacts } from './facts-list'
 
 /** Which rule of the billing matrix decided the charge (docs/BILLING.md has one row per rule). */
@@ -83,23 +82,23 @@ export type RequestFacts = {
   usage: Usage
   rule: BillingRule
   flags: RecordFlag[]
-  /** Missing where no tool was charged, and in records older than this field. */
+  /** Missing where no tool was charged. */
   tools?: ToolCharge[]
   stream: boolean
   /** HTTP status the client got; 499 where it went away first. */
   status: number
   attempts: number
-  /** Why this model answered; missing where none had yet, and in records older than this field. */
+  /** Why this model answered; missing where none had yet. */
   routeReason?: string
   startedAtMs: number
-  /** SHA-256 of the request's idempotency key, in hexadecimal; missing where it has none, and in records older than this field. */
+  /** SHA-256 of the request's idempotency key, in hexadecimal; missing where it has none. */
   idempotencyKey?: string | undefined
-  /** By what the account sorts its usage; missing where its caller said nothing of it, and in records older than this field. */
+  /** By what the account sorts its usage; missing where its caller said nothing of it. */
   labels?: RequestLabels | undefined
   /** Milliseconds from arrival to the first content and to the end; null where there was none. */
   firstTokenMs: number | null
   durationMs: number
-  /** For operators only, all five; older gateways know none of them. What providers ask of us; missing where unknown. */
+  /** For operators only, all five. What providers ask of us; missing where unknown. */
   providerCost?: Nano
   /** Calls for the same request that another outran, and what they may cost as far as it is known: a part of `providerCost`. */
   outrun?: { calls: number; cost: Nano }
@@ -110,12 +109,13 @@ export type RequestFacts = {
   isReclassified?: true
 }
 
+const ENVELOPE_WORDS = 9
 const RECORD_KINDS = ['settle', 'expire', 'late'] as const
 /** The last millisecond of the year 9999: no clock says more, and neither dates nor the history's months hold more. */
 export const LATEST_MS = 253_402_300_799_999
 
 /**
- * One entry of a shard's stream: the envelope, which is all but the facts, and the facts, as `entry-fields.ts` tells them apart.
+ * One entry of a shard's stream: the envelope, which is all but the facts, and the facts. In the stream they are one text.
  */
 export type UsageRecord = {
   /** The hold id; a late correction's is the hold id + `:late`. Unique for ever: the history's dedupe key. */
@@ -145,31 +145,38 @@ export type RecordEnvelope = Omit<UsageRecord, 'facts'>
  * scripts and the gateway write it: such an entry must never reach the history's books.
  */
 export function parseUsageRecord(fields: readonly string[]): UsageRecord | undefined {
-  const stored = storedFields(fields)
-  const envelope = envelopeOf(stored)
-  const facts = envelope && parseFacts(stored.record, envelope)
+  const words = envelopeWords(fields)
+  const envelope = envelopeOf(words, fields)
+  const facts = envelope && parseFacts(String(fields[1]).slice(words.join(' ').length + 1), envelope)
   return facts ? Object.assign(envelope, { facts }) : undefined
 }
 
 /** Reads a stream entry but for its facts, so that the money of an entry with broken facts can still be counted. */
 export function parseRecordEnvelope(fields: readonly string[]): RecordEnvelope | undefined {
-  return envelopeOf(storedFields(fields))
+  return envelopeOf(envelopeWords(fields), fields)
 }
 
-function envelopeOf(stored: StoredFields): RecordEnvelope | undefined {
-  const { holdId } = stored
-  const kind = RECORD_KINDS.find((name) => name === stored.kind)
-  const payer = parsePayer(`${stored.accountId}:${stored.keyId}`)
-  const cost = integer(stored.cost, -MAX_NANO, MAX_NANO)
-  const held = integer(stored.held, 0, MAX_NANO)
-  const seq = integer(stored.seq, 1, Number.MAX_SAFE_INTEGER)
-  const atMs = integer(stored.atMs, 0, LATEST_MS)
-  const flags = stored.flags === '' ? [] : parseFlags(stored.flags.split(','))
+/** The envelope's words; none where the entry has no text of ours. Behind them stand the facts. */
+function envelopeWords([name, text = '']: readonly string[]): string[] {
+  const words = name === 'r' ? text.split(' ', ENVELOPE_WORDS) : []
+  return words.length === ENVELOPE_WORDS ? words : []
+}
+
+function envelopeOf(words: readonly string[], fields: readonly string[]): RecordEnvelope | undefined {
+  const [holdId = '', accountId = '', keyId = '', kindWord, costText = '', heldText = '', seqText = '', atText = ''] =
+    words
+  const kind = RECORD_KINDS.find((name) => name === kindWord)
+  const payer = parsePayer(`${accountId}:${keyId}`)
+  const cost = integer(costText, -MAX_NANO, MAX_NANO)
+  const held = integer(heldText, 0, MAX_NANO)
+  const seq = integer(seqText, 1, Number.MAX_SAFE_INTEGER)
+  const atMs = integer(atText, 0, LATEST_MS)
+  const flags = words[8] === '' ? [] : parseFlags(words[8]?.split(',') ?? [])
   const recordId = kind === 'late' ? `${holdId}:late` : holdId
-  if (!kind || !payer || !flags || holdId === '' || stored.eventId !== recordId) return undefined
+  if (!kind || !payer || !flags || holdId === '') return undefined
   if (cost === undefined || held === undefined || seq === undefined || atMs === undefined) return undefined
   const envelope = { recordId, holdId, ...payer, kind, cost: nano(cost), held: nano(held), seq, atMs, flags }
-  return Object.assign(envelope, stored.member !== undefined && { memberId: stored.member })
+  return Object.assign(envelope, fields[3] !== undefined && { memberId: fields[3] })
 }
 
 /** Reads facts, or undefined where any field is missing or of the wrong type. */
@@ -201,41 +208,24 @@ function parseFacts(text: string, envelope: RecordEnvelope): RequestFacts | unde
     (value.outrun === undefined || isOutrun(value.outrun)) &&
     (value.counts === undefined || areCounts(value.counts))
   if (!isWhole) return undefined
-  if (value.isHangUp !== true) return value as unknown as RequestFacts
-  const { isHangUp: _, ...facts } = value
-  return { ...facts, rule: hangUpRule(envelope) } as unknown as RequestFacts
+  if (value.rule !== 'hangup_input' && value.rule !== 'hangup_free') return value as unknown as RequestFacts
+  // Facts are written before the store decides whether it is free.
+  const isFree = envelope.kind === 'settle' && envelope.cost === 0
+  return { ...value, rule: isFree ? 'hangup_free' : 'hangup_input' } as unknown as RequestFacts
 }
 
 /**
- * Rules that only newer gateways know are stored as {@link STORED_HANG_UP_RULE}, with a word beside it: an older gateway's flusher may
- * be the one who books the record, and takes no rule that it does not know. Which of the two it is, the store decides.
- */
-const STORED_HANG_UP_RULE = 'disconnect_counted' satisfies BillingRule
-
-function hangUpRule({ kind, cost }: Pick<RecordEnvelope, 'kind' | 'cost'>): BillingRule {
-  return kind === 'settle' && cost === 0 ? 'hangup_free' : 'hangup_input'
-}
-
-/**
- * Writes facts as the scripts store them, as a list where they are `compactFor` a hold. A number that JSON cannot hold, or tokens that
+ * Writes the facts of a hold as the scripts store them. A number that JSON cannot hold, or tokens that
  * cannot be counted, are a bug of the caller, and end here before they make a record that the history refuses.
  */
-export function factsText(facts: RequestFacts, compactFor?: string): string {
+export function factsText(facts: RequestFacts, holdId: string): string {
   const { status, attempts, startedAtMs, durationMs, firstTokenMs, usage } = facts
   const isSound =
     hasUsage(usage) &&
     [status, attempts, startedAtMs, durationMs].every(Number.isFinite) &&
     (firstTokenMs === null || Number.isFinite(firstTokenMs))
   assert(isSound, 'facts with a number that is none')
-  const isHangUp = facts.rule === 'hangup_input' || facts.rule === 'hangup_free'
-  const stored = isHangUp ? { ...facts, rule: STORED_HANG_UP_RULE, isHangUp } : facts
-  return compactFor === undefined ? JSON.stringify(stored) : listText(stored, compactFor)
-}
-
-/** What the list of latest records keeps of the facts: `input tokens|output tokens|model`, and behind that `|tool=uses,…`. */
-export function summaryOf({ usage, model, tools }: RequestFacts): string {
-  const uses = tools ? `|${tools.map((tool) => `${tool.name}=${tool.uses}`).join(',')}` : ''
-  return `${inputTokens(usage)}|${usage.output}|${model}${uses}`
+  return listText(facts, holdId)
 }
 
 const TOKEN_CLASSES = [
@@ -281,7 +271,6 @@ function areLabels(labels: JsonValue): boolean {
 
 const COUNTS = ['providerInput', 'providerOutput', 'localInput', 'localOutput'] satisfies (keyof DifferingCounts)[]
 
-/** The names of gaps may be those of a newer gateway: they carry no money. */
 function areCounts(counts: unknown): boolean {
   if (!isJsonObject(counts) || !Array.isArray(counts.gaps)) return false
   return counts.gaps.every((gap) => typeof gap === 'string') && COUNTS.every((name) => isCount(counts[name]))

@@ -5,8 +5,7 @@ import { type Fixture, openFixture } from '@test/accounts/fixture'
 import { addToStored } from '@test/ledger/store/stored'
 import { freshDatabase, startRedis, type TestServer } from '@test/support/stores'
 import { isWellFormedKey } from '@/accounts/key-text'
-import { createReloadExchange } from '@/catalog/reload/exchange'
-import { accountName, metaName } from '@/ledger/store/names'
+import { accountName } from '@/ledger/store/names'
 import { nano } from '@/lib/money'
 import { type Outcome, run } from './run'
 
@@ -250,26 +249,6 @@ describe('what cannot be done', () => {
   test('a broken setting is named', async () => {
     expect((await run(['ledger', 'check'], { ...stores, PORT: 'eighty' })).stderr).toContain('PORT')
   })
-})
-
-test('ledger pack refuses while a gateway of an older version runs', async () => {
-  const exchange = createReloadExchange((text, name, args) => fixture.redis.eval(text, 1, name, ...args))
-  const member = { id: 'proc_1', gateway: 'gw_1', pid: 1, hash: 'abc' }
-  const shards = () => fixture.redis.hget(metaName(5), 'shards')
-  await fixture.redis.hset(metaName(5), 'shards', '64')
-  // It says so again and again, as it would: whoever is silent for some seconds is gone.
-  const older = setInterval(() => void exchange.beat(member), 500)
-  await exchange.beat(member)
-  expect((await refuse('ledger pack')).stderr).toContain('1 gateway processes of an older version')
-  clearInterval(older)
-  expect(await shards()).toBe('64')
-  const packing = { ...member, readsPacked: true }
-  await exchange.beat(packing)
-  expect((await refuse('ledger pack')).stderr).toContain('1 gateway processes of an older version')
-  await exchange.beat({ ...member, readsCompact: true })
-  expect((await succeed('ledger pack')).json).toEqual({ packed: true })
-  expect(await shards()).toBe('64 compact')
-  expect((await succeed('audit list --action ledger.pack')).json.entries).toHaveLength(1)
 })
 
 test('without arguments the help lists every command, and needs no store', async () => {

@@ -1,7 +1,7 @@
 /** The limits of an account: what all its keys may do together, whatever each of them is given, decided with every reserve. */
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { readStored, storeAsHash } from '@test/ledger/store/stored'
+import { readStored } from '@test/ledger/store/stored'
 import type { Payer } from '@/ledger/outcomes'
 import { accountName, keyName } from '@/ledger/store/names'
 import { randomId } from '@/lib/ids'
@@ -113,17 +113,6 @@ describe('an administrator', () => {
     await bench.ledger.release(hold)
     expect(await pass(first)).toMatchObject({ kind: 'reserved' })
   })
-})
-
-test('an account that an older gateway has loaded gets its limits, and its open requests counted, at its next request', async () => {
-  const [first] = await greedy({ concurrency: 2 })
-  const open = request(first, 1)
-  await bench.ledger.reserve(open)
-  const older = ['requestsPerMinute', 'tokensPerMinute', 'concurrency', 'requestsLevel', 'tokensLevel', 'levelsAtMs']
-  await storeAsHash(bench.redis, 'account', accountName(first.accountId))
-  await bench.redis.hdel(accountName(first.accountId), ...older, 'open')
-  expect(await bench.ledger.reserve(request(first, 1))).toMatchObject({ kind: 'reserved' })
-  expect(await bench.ledger.reserve(request(first, 1))).toMatchObject({ kind: 'rate_limited', limit: 2 })
 })
 
 test.each([0, -1, 1.5, 99_999_999_999])('a limit of %p is refused and changes nothing', async (concurrency) => {

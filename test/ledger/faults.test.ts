@@ -2,8 +2,9 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { startRedis, type TestServer } from '@test/support/stores'
 import { until } from '@test/support/until'
+import { ALL_SHARDS } from '@/ledger/store/all-shards'
 import { connectRedis, type RedisClient } from '@/ledger/store/connection'
-import { COMPACT_SHARDS, metaName, shardOf } from '@/ledger/store/names'
+import { accountName, LAYOUT, metaName, shardOf } from '@/ledger/store/names'
 import { nano } from '@/lib/money'
 import { type Bench, connect, createBench, FACTS, memoryLogger, passDeadline, request, settlement } from './harness'
 
@@ -21,6 +22,12 @@ afterAll(async () => {
   await server.stop()
 })
 afterEach(() => until(() => bench.redis.status === 'ready', 'the store to be back'))
+
+/** Every name with its value, as DUMP gives it. */
+async function dumpOf(redis: RedisClient): Promise<Map<string, Buffer | null>> {
+  const names = (await redis.keys('*')).sort()
+  return new Map(await Promise.all(names.map(async (name) => [name, await redis.dumpBuffer(name)] as const)))
+}
 
 const unavailable = { kind: 'overloaded', status: 503 }
 
@@ -179,13 +186,31 @@ describe('a store that cannot be trusted', () => {
     redis.disconnect()
   })
 
-  test('because it has another number of shards is refused', async () => {
+  test.each([
+    ['a version before 1.0, in hashes', { shards: '64' }, 'a version before 1.0'],
+    ['a version before 1.0, packed', { shards: '64 packed' }, 'a version before 1.0'],
+    ['a newer version', { layout: '2' }, 'a newer version'],
+  ])('because it was written by %s is refused, and nothing in it is changed', async (_, words, said) => {
+    const [, redis] = await fresh()
+    await redis.flushall()
+    for (const shard of ALL_SHARDS)
+      await redis.hset(metaName(shard), { identity: 'before', epoch: '1760000000000-abcdefgh', ...words })
+    await redis.hset(accountName('acct_before'), { status: 'active', available: '5' })
+    const before = await dumpOf(redis)
+    const [other, client] = await fresh()
+    await expect(other.ledger.verify()).rejects.toThrow(`${said}, which this version cannot read. Nothing was changed`)
+    await expect(other.ledger.reserve(request(await other.fund(10), 1))).rejects.toThrow(said)
+    expect(await dumpOf(redis)).toEqual(before)
+    for (const one of [redis, client]) one.disconnect()
+  })
+
+  test('that was emptied while gateways run says its layout again', async () => {
     const [other, redis] = await fresh()
     const payer = await other.fund(10)
-    await redis.hset(metaName(shardOf(payer.accountId)), 'shards', '32')
-    await expect(other.ledger.verify()).rejects.toThrow('number of shards')
-    await redis.hset(metaName(shardOf(payer.accountId)), 'shards', COMPACT_SHARDS)
-    await other.ledger.verify()
+    await redis.flushall()
+    expect(await other.ledger.reserve(request(payer, 1))).toMatchObject({ kind: 'reserved' })
+    const meta = metaName(shardOf(payer.accountId))
+    expect(await redis.hget(meta, 'layout')).toBe(LAYOUT)
     redis.disconnect()
   })
 })

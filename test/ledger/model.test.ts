@@ -1,5 +1,5 @@
 /**
- * The scripts against the model: random operations from two clients, one of them of an older version until the store is packed, with repetitions, a clock that jumps, flushers that
+ * The scripts against the model: random operations from two clients, with repetitions, a clock that jumps, flushers that
  * crash, restarts, and stores that come back with old data. LEDGER_MODEL_STEPS sets how many operations are tried.
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
@@ -9,7 +9,6 @@ import { checkLedger } from '@/ledger/check/check'
 import { withinDay } from './accounts/within-day'
 import { connect, createBench } from './harness'
 import { commands } from './operations'
-import { runScripts } from './store/older-scripts'
 import { createWorld, type World } from './world'
 
 const STEPS = Number(process.env.LEDGER_MODEL_STEPS ?? 3_000)
@@ -24,7 +23,6 @@ beforeAll(async () => {
   redis = [await connect(server.url), await connect(server.url)]
 })
 afterAll(async () => {
-  runScripts('newer')
   for (const client of redis) client.disconnect()
   await server.stop()
 })
@@ -35,7 +33,6 @@ async function play(run: Iterable<fc.AsyncCommand<object, World>>): Promise<void
   const bench = createBench(first)
   const other = createBench(second, undefined, bench.history)
   await fc.asyncModelRun(async () => ({ model: {}, real: await createWorld([bench, other]) }), run)
-  runScripts('newer')
   await bench.ledger.expireDue(1_000)
   const report = await checkLedger({ redis: first, history: bench.history, logger: bench.logger })
   expect(report.violations).toEqual([])

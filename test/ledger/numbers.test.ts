@@ -1,23 +1,22 @@
 /** Bad numbers: refused in TypeScript and again in Lua, with nothing written. And the prelude's integers and calendar. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { readStored, setStored, storeAsHash, storeAsPacked } from '@test/ledger/store/stored'
+import { readStored } from '@test/ledger/store/stored'
 import { fc } from '@test/support/property'
-import type { StoredThing } from '@/ledger/layout'
 import type { ReserveRequest } from '@/ledger/outcomes'
 import { SCRIPTS, type Script, script } from '@/ledger/scripts/scripts'
 import {
   accountName,
+  budgetsName,
   creditedName,
   deadlinesName,
   holdName,
   keyName,
   metaName,
   payerText,
-  recentName,
   recordsName,
   shardOf,
 } from '@/ledger/store/names'
-import { summaryOf } from '@/ledger/usage-record'
+import { factsText } from '@/ledger/usage-record'
 import { randomId } from '@/lib/ids'
 import { type Nano, nano } from '@/lib/money'
 import { type Bench, connect, createBench, FACTS, request, settlement, snapshot } from './harness'
@@ -87,8 +86,8 @@ async function calls(): Promise<Record<string, Call>> {
   const version = Number((await readStored(bench.redis, 'account', account))?.version)
   const stored = await readStored(bench.redis, 'key', key)
   const [month, keyVersion] = [Number(stored?.month), Number(stored?.version)]
-  const [deadlines, records, recent] = [deadlinesName(shard), recordsName(shard), recentName(accountId)]
-  const [payer, fresh, facts] = [payerText(hold), randomId('hold'), JSON.stringify(FACTS)]
+  const [deadlines, records] = [deadlinesName(shard), recordsName(shard)]
+  const [payer, fresh, facts] = [payerText(hold), randomId('hold'), factsText(FACTS, hold.holdId)]
   const own = holdName(accountId, hold.holdId)
   const state = ['active', 1, 1, 1, 1, 1, '']
   return {
@@ -101,13 +100,13 @@ async function calls(): Promise<Record<string, Call>> {
     renew: { script: SCRIPTS.renew, names: [deadlines, own], args: [accountId, 1_000, 5, 1, facts], numbers: [1, 2] },
     settle: {
       script: SCRIPTS.settle,
-      names: [own, account, key, deadlines, records, recent],
-      args: [payer, hold.holdId, '5 5', facts, summaryOf(FACTS), 0],
+      names: [own, account, key, deadlines, records],
+      args: [payer, hold.holdId, '5 5', facts, ''],
       ...{ numbers: [2, 3], packedAt: 2 },
     },
     expire: {
       script: SCRIPTS.expire,
-      names: [deadlines, records, meta, own, account, key, recent],
+      names: [deadlines, records, meta, own, account, key, budgetsName(accountId)],
       args: [payer, hold.holdId, 400],
       numbers: [2],
     },
@@ -155,38 +154,25 @@ describe('a malformed number reaches no balance', () => {
     },
   )
 
-  test('nor does one that has got into the store: the script refuses before its first write', async () => {
+  test('nor does text in the store that is no account, key or hold: the script refuses before its first write', async () => {
     const { accountId } = hold
     const script = await calls()
-    const [account, key, own] = [accountName(accountId), keyName(hold), holdName(accountId, hold.holdId)]
-    const fields: [StoredThing, string, string, string[]][] = [
-      ['account', account, 'available', ['reserve', 'settle', 'credit']],
-      ['account', account, 'held', ['reserve', 'settle']],
-      ['account', account, 'spentMonth', ['settle']],
-      ['account', account, 'seq', ['settle']],
-      ['account', account, 'overrun', ['settle', 'credit']],
-      ['key', key, 'tokensLevel', ['reserve', 'settle']],
-      ['key', key, 'held', ['reserve', 'settle']],
-      ['key', key, 'spentMonth', ['settle']],
-      ['key', key, 'requestsPerMinute', ['reserve']],
-      ['hold', own, 'amount', ['settle']],
-      ['hold', own, 'tokens', ['settle']],
-    ]
-    for (const [thing, name, field, affected] of fields) {
-      for (const isHash of [false, true]) {
-        const good = await bench.redis.dumpBuffer(name)
-        // What is compact holds whole numbers and nothing else.
-        await (isHash ? storeAsHash : storeAsPacked)(bench.redis, thing, name)
-        if (isHash) await bench.redis.hset(name, field, '1e999')
-        else await setStored(bench.redis, thing, name, { [field]: '1e999' })
+    const names = { account: accountName(accountId), key: keyName(hold), hold: holdName(accountId, hold.holdId) }
+    const affected = { account: ['reserve', 'settle', 'credit'], key: ['reserve', 'settle'], hold: ['settle'] }
+    for (const thing of ['account', 'key', 'hold'] as const) {
+      const name = names[thing]
+      const good = await bench.redis.getBuffer(name)
+      const spoilt = [Buffer.from(''), Buffer.from('active\0'), Buffer.from([9]), good?.subarray(0, -1) ?? '']
+      for (const text of spoilt) {
+        await bench.redis.set(name, text)
         const before = await snapshot(bench.redis, accountId)
-        for (const one of affected) {
+        for (const one of affected[thing]) {
           const { script: lua, names, args } = script[one] as Call
-          await expect(bench.deps.runner.run(lua, names, args)).rejects.toThrow('LEDGER')
+          await expect(bench.deps.runner.run(lua, names, args)).rejects.toThrow()
         }
         expect(await snapshot(bench.redis, accountId)).toEqual(before)
-        await bench.redis.restore(name, 0, good ?? '', 'REPLACE')
       }
+      await bench.redis.set(name, good ?? '')
     }
   })
 

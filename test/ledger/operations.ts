@@ -2,15 +2,12 @@
 import { expect } from 'bun:test'
 import { fc } from '@test/support/property'
 import type { Payer } from '@/ledger/outcomes'
-import { packLedger } from '@/ledger/pack'
-import { ALL_SHARDS } from '@/ledger/store/all-shards'
-import { metaName, NO_KEY } from '@/ledger/store/names'
+import { NO_KEY } from '@/ledger/store/names'
 import { randomId } from '@/lib/ids'
 import { nano } from '@/lib/money'
 import { type Bench, FACTS, request } from './harness'
 import { advance, credit, expireDue, flush, release, renew, reserve, rewind, settle } from './model'
 import { type Named, type Operation, operation } from './random-operations'
-import { PACKED_SHARDS, runScripts } from './store/older-scripts'
 import { endWithheld, withhold } from './withheld-model'
 import { accountOf, advanceStore, compare, confirm, lapseStore, rewindStore, save, setKey, type World } from './world'
 
@@ -21,7 +18,6 @@ export const commands: fc.Arbitrary<fc.AsyncCommand<object, World>> = fc
     check: () => true,
     async run(_model: object, world: World) {
       const client = 'client' in chosen ? chosen.client : 0
-      runScripts(client === 1 ? world.second : 'newer')
       for (let time = 0; time < times; time++) await perform(world, chosen)
       await compare(world, client)
     },
@@ -166,24 +162,12 @@ async function performRest(world: World, chosen: Operation): Promise<void> {
       if (old) for (const [id, account] of world.accounts) rewind(account, old.get(id) ?? account)
       return
     }
-    case 'pack':
-      await packFurther(world)
-      return
     case 'forget_scripts':
       await bench.redis.script('FLUSH')
       return
     default:
       throw new Error(`nobody performs ${chosen.kind}`)
   }
-}
-
-/** From hashes to packed strings, as the version did that wrote these, and from them to compact ones. */
-async function packFurther(world: World): Promise<void> {
-  const { redis } = world.benches[0]
-  if (world.second === 'hashed')
-    for (const shard of ALL_SHARDS) await redis.hset(metaName(shard), 'shards', PACKED_SHARDS)
-  else await packLedger(redis)
-  world.second = world.second === 'hashed' ? 'packed' : 'newer'
 }
 
 /** As the history has it, by the one who withheld it or, where that one died, at its deadline. */

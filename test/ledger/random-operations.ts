@@ -32,7 +32,6 @@ export type Operation =
   | { kind: 'save' }
   | { kind: 'rewind' }
   | { kind: 'forget_scripts' }
-  | { kind: 'pack' }
 
 const client = fc.nat(1)
 const who = fc.nat(3)
@@ -136,5 +135,4 @@ export const operation: fc.Arbitrary<Operation> = fc.oneof(
   { weight: 2, arbitrary: fc.constant({ kind: 'save' as const }) },
   { weight: 2, arbitrary: fc.constant({ kind: 'rewind' as const }) },
   { weight: 1, arbitrary: fc.constant({ kind: 'forget_scripts' as const }) },
-  { weight: 3, arbitrary: fc.constant({ kind: 'pack' as const }) },
 )

@@ -1,11 +1,11 @@
 /** Usage records: what the scripts write is read back whole, and anything else is seen to be none. */
 import { describe, expect, test } from 'bun:test'
-import { factsText, parseRecordEnvelope, parseUsageRecord, type RequestFacts, summaryOf } from '@/ledger/usage-record'
+import { listText } from '@/ledger/facts-list'
+import { factsText, parseRecordEnvelope, parseUsageRecord, type RequestFacts } from '@/ledger/usage-record'
 import { nano } from '@/lib/money'
 import { FACTS } from './harness'
 
 const FIELDS = {
-  eventId: 'hold_1',
   holdId: 'hold_1',
   accountId: 'acct_1',
   keyId: 'key_1',
@@ -15,11 +15,14 @@ const FIELDS = {
   seq: '7',
   atMs: '1760000000000',
   flags: 'overrun,forced',
-  record: JSON.stringify(FACTS),
+  facts: factsText(FACTS, 'hold_1'),
 }
 
-const entry = (changes: Partial<Record<keyof typeof FIELDS, string>> = {}) =>
-  Object.entries({ ...FIELDS, ...changes }).flat()
+/** An entry of the stream, as the scripts append it. */
+const entry = (changes: Partial<Record<keyof typeof FIELDS, string>> = {}) => [
+  'r',
+  Object.values({ ...FIELDS, ...changes }).join(' '),
+]
 
 describe('parseUsageRecord', () => {
   test('reads what the scripts write', () => {
@@ -27,59 +30,58 @@ describe('parseUsageRecord', () => {
       ...{ recordId: 'hold_1', holdId: 'hold_1', accountId: 'acct_1', keyId: 'key_1', kind: 'settle', cost: nano(150) },
       ...{ held: nano(400), seq: 7, atMs: 1_760_000_000_000, flags: ['overrun', 'forced'], facts: FACTS },
     })
-    expect(parseUsageRecord(entry({ kind: 'late', eventId: 'hold_1:late', cost: '-9', flags: '' }))).toMatchObject({
+    expect(parseUsageRecord(entry({ kind: 'late', cost: '-9', flags: '' }))).toMatchObject({
       ...{ kind: 'late', cost: nano(-9), flags: [] },
     })
   })
 
   test.each(Object.keys(FIELDS))('refuses an entry without %s, or with nonsense in it', (name) => {
-    const without = Object.entries(FIELDS).filter(([field]) => field !== name)
-    const isOptional = name === 'flags'
-    if (!isOptional) expect(parseUsageRecord(without.flat())).toBeUndefined()
+    const without = Object.entries(FIELDS).flatMap(([field, value]) => (field === name ? [] : value))
+    expect(parseUsageRecord(['r', without.join(' ')])).toBeUndefined()
     for (const bad of ['nan', '1e3', '1.5', '{}', 'a b', '\0', '9007199254740993']) {
-      const isId = /^(account|key)Id$/.test(name) && /^\w+$/.test(bad)
+      const isId = name === 'holdId' || (/^(account|key)Id$/.test(name) && /^\w+$/.test(bad))
       if (!isId) expect(parseUsageRecord(entry({ [name]: bad }))).toBeUndefined()
     }
   })
 
   test('refuses what contradicts itself', () => {
     for (const changes of [
-      ...[{ eventId: 'hold_2' }, { kind: 'late' }, { eventId: 'hold_1:late' }, { seq: '0' }, { held: '-1' }],
+      ...[{ seq: '0' }, { held: '-1' }],
       ...[{ cost: '9000000000000001' }, { flags: 'overrun,' }, { flags: 'generous' }, { atMs: '253402300800000' }],
     ]) {
       expect(parseUsageRecord(entry(changes))).toBeUndefined()
     }
     expect(parseUsageRecord([])).toBeUndefined()
-    expect(parseUsageRecord(['eventId'])).toBeUndefined()
+    expect(parseUsageRecord(['r'])).toBeUndefined()
+    expect(parseUsageRecord(['other', entry()[1] ?? ''])).toBeUndefined()
   })
 
   test('still reads the money of an entry whose facts are broken', () => {
-    const broken = entry({ record: '{"usage":' })
+    const broken = entry({ facts: '["req_1",' })
     expect(parseUsageRecord(broken)).toBeUndefined()
     expect(parseRecordEnvelope(broken)).toMatchObject({ cost: nano(150), seq: 7 })
   })
 })
 
 describe('the facts of an entry', () => {
-  const factsIn = (facts: object) => parseUsageRecord(entry({ record: JSON.stringify(facts) }))?.facts
+  const factsIn = (facts: object) =>
+    parseUsageRecord(entry({ facts: listText(facts as RequestFacts, 'hold_1') }))?.facts
 
   test('are read whole', () => {
     expect(factsIn(FACTS)).toEqual(FACTS)
     expect(factsIn({ ...FACTS, firstTokenMs: null, flags: ['clamped'] })).toBeDefined()
-    expect(summaryOf(FACTS)).toBe('18|7|svc/alpha')
   })
 
-  test('of a hang-up go by a rule that older gateways know, and are read back as what the store made of it', () => {
-    const record = factsText({ ...FACTS, rule: 'hangup_input' })
-    expect(JSON.parse(record).rule).toBe('disconnect_counted')
-    const read = (changes: object) => parseUsageRecord(entry({ record, ...changes }))?.facts
+  test('of a hang-up say whether the store made it free', () => {
+    const facts = factsText({ ...FACTS, rule: 'hangup_input' }, 'hold_1')
+    const read = (changes: object) => parseUsageRecord(entry({ facts, ...changes }))?.facts
     expect(read({ cost: '150' })).toEqual({ ...FACTS, rule: 'hangup_input' })
     expect(read({ cost: '0' })).toEqual({ ...FACTS, rule: 'hangup_free' })
-    expect(read({ kind: 'late', eventId: 'hold_1:late', cost: '0' })?.rule).toBe('hangup_input')
+    expect(read({ kind: 'late', cost: '0' })?.rule).toBe('hangup_input')
   })
 
   test('say nothing of labels where nobody did, and are refused where those are none', () => {
-    expect(factsText({ ...FACTS, labels: undefined })).toBe(factsText(FACTS))
+    expect(factsText({ ...FACTS, labels: undefined }, 'hold_1')).toBe(FIELDS.facts)
     for (const labels of [{}, { tags: ['a=b'], app: 'My App', endUser: 'a1' }])
       expect(factsIn({ ...FACTS, labels })).toEqual({ ...FACTS, labels })
     for (const labels of [null, 'x', [], { tags: 'a=b' }, { tags: [1] }, { app: {} }, { endUser: 1 }])
@@ -88,7 +90,9 @@ describe('the facts of an entry', () => {
 
   test.each(Object.keys(FACTS))('are refused without %s', (name) => {
     const { [name as keyof typeof FACTS]: _, ...rest } = FACTS
-    expect(factsIn(rest)).toBeUndefined()
+    // These say the same as another field where they are left out; so does null for a time that never came.
+    const isImplied = ['requestId', 'requestedModel', 'providerFormat', 'firstTokenMs'].includes(name)
+    if (!isImplied) expect(factsIn({ usage: {}, ...rest })).toBeUndefined()
     for (const bad of [{}, [], [[]], 'x', -0.5]) {
       const isFine = name === 'flags' ? JSON.stringify(bad) === '[]' : typeof bad === typeof FACTS[name as 'model']
       if (!isFine) expect(factsIn({ ...FACTS, [name]: bad })).toBeUndefined()
@@ -102,16 +106,13 @@ describe('the facts of an entry', () => {
   })
 })
 
-describe('the facts of a compact entry', () => {
+describe('facts as a list', () => {
   const HOLD_ID = 'req_1'
   const read = (facts: RequestFacts, holdId = HOLD_ID) => {
-    const { record: _, ...rest } = { ...FIELDS, holdId, flags: '' }
-    const { accountId, keyId, kind, cost, held, seq, atMs, flags } = rest
-    const text = [holdId, accountId, keyId, kind, cost, held, seq, atMs, flags, factsText(facts, holdId)].join(' ')
-    return parseUsageRecord(['r', text])
+    return parseUsageRecord(entry({ holdId, flags: '', facts: factsText(facts, holdId) }))
   }
 
-  test('are the same as of any other', () => {
+  test('are read back as they were', () => {
     const rare: RequestFacts = {
       ...FACTS,
       ...{

@@ -1,10 +1,8 @@
 /** The real side of the model test: two clients of one store, a history, and a handful of accounts, changed together with the model. */
 
 import { expect } from 'bun:test'
-import type { Version } from '@test/ledger/store/older-scripts'
 import { addToStored, readStored } from '@test/ledger/store/stored'
 import type { Payer } from '@/ledger/outcomes'
-import { ALL_SHARDS } from '@/ledger/store/all-shards'
 import { startEpochs } from '@/ledger/store/epoch-guard'
 import {
   accountName,
@@ -12,10 +10,8 @@ import {
   holdMember,
   keyName,
   LEDGER_PATTERN,
-  metaName,
   parseHoldMember,
   recordsName,
-  SHARD_COUNT,
   shardOf,
 } from '@/ledger/store/names'
 import { parseRecordEnvelope } from '@/ledger/usage-record'
@@ -31,25 +27,22 @@ export type World = {
   /** Every hold id ever used, with its payer. */
   holdIds: { holdId: string; payer: Payer }[]
   saved: Saved | undefined
-  /** Which version the second client is of: one that knows what the store is written in. */
-  second: Version
 }
 
-type Saved = { dump: Map<string, Buffer>; accounts: Map<string, ModelAccount>; second: Version }
+type Saved = { dump: Map<string, Buffer>; accounts: Map<string, ModelAccount> }
 
 const START_CREDIT = 3_000
 const KEY_LIMITS = { requestsPerMinute: 1_000, tokensPerMinute: 100_000, concurrency: 20, monthlyBudget: null }
 const ACCOUNT_LIMITS = { requestsPerMinute: 1_000, tokensPerMinute: 100_000, concurrency: 30 }
 const EVERY_MODEL = { allowedModels: '' }
 
-/** Empties the store, as gateways of older versions leave it, and makes two accounts with two keys each. */
+/** Empties the store, and makes two accounts with two keys each. */
 export async function createWorld(benches: readonly [Bench, Bench]): Promise<World> {
   const [bench] = benches
   await bench.redis.flushall()
-  for (const shard of ALL_SHARDS) await bench.redis.hset(metaName(shard), 'shards', SHARD_COUNT)
   const world: World = {
     ...{ benches, accounts: new Map(), payers: [], holdIds: [] },
-    ...{ saved: undefined, second: 'hashed' },
+    saved: undefined,
   }
   for (let index = 0; index < 2; index++) {
     const first = await bench.fund(START_CREDIT, KEY_LIMITS)
@@ -122,7 +115,7 @@ export async function save(world: World): Promise<void> {
     const value = await redis.dumpBuffer(name)
     if (value) dump.set(name, value)
   }
-  world.saved = { dump, accounts: structuredClone(world.accounts), second: world.second }
+  world.saved = { dump, accounts: structuredClone(world.accounts) }
 }
 
 /** Brings the remembered store back, as a restart on old data does, and confirms every account and key. */
@@ -130,7 +123,6 @@ export async function rewindStore(world: World): Promise<Map<string, ModelAccoun
   const [bench] = world.benches
   if (!world.saved) return undefined
   await bench.redis.flushall()
-  world.second = world.saved.second
   for (const [name, value] of world.saved.dump) await bench.redis.restore(name, 0, value)
   await confirm(world)
   return structuredClone(world.saved.accounts)

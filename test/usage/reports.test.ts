@@ -7,7 +7,6 @@ import { freshDatabase, redisUrl, startPostgres } from '@test/support/stores'
 import { until } from '@test/support/until'
 import { connectDatabase, type Database } from '@/db/client'
 import { migrate } from '@/db/migrate'
-import { recentName } from '@/ledger/store/names'
 import { nano } from '@/lib/money'
 import { createFlusher } from '@/usage/flusher'
 import { createReports } from '@/usage/reports'
@@ -80,7 +79,6 @@ describe('usageSummary', () => {
   test('takes the list from the history where the ledger has lost it', async () => {
     for (let index = 0; index < 5; index++) await settle(`b${index}`, index + 1)
     await flushed()
-    await fixture.redis.del(recentName(accountId))
     const entries = (await summary())?.recentUsage ?? []
     expect(entries.map((entry) => Math.round(entry.credits * 1e9))).toEqual([5, 4, 3, 2, 1])
     expect(entries[0]).toMatchObject({ model: 'svc/alpha', inputTokens: 127, outputTokens: 50 })

@@ -1,4 +1,5 @@
 /** Usage records for tests, and the fields with which the ledger's scripts append them to a stream. */
+import { listText } from '@/ledger/facts-list'
 import type { RedisClient } from '@/ledger/store/connection'
 import { recordsName, shardOf } from '@/ledger/store/names'
 import type { RequestFacts, UsageRecord } from '@/ledger/usage-record'
@@ -33,12 +34,13 @@ export function usageRecord(changes: RecordChanges = {}): UsageRecord {
   }
 }
 
-/** The stream fields of `record`, in the order in which the scripts write them. */
+/** The stream fields of `record`, as the scripts write them. */
 export function streamFields(record: UsageRecord): string[] {
-  const { recordId, holdId, accountId, keyId, kind, cost, held, seq, atMs, flags, facts } = record
-  return Object.entries({ eventId: recordId, holdId, accountId, keyId, kind, cost, held, seq, atMs })
-    .flatMap(([name, value]) => [name, String(value)])
-    .concat('flags', flags.join(','), 'record', JSON.stringify(facts))
+  const { holdId, accountId, keyId, kind, cost, held, seq, atMs, flags, facts } = record
+  return [
+    'r',
+    [holdId, accountId, keyId, kind, cost, held, seq, atMs, flags.join(','), listText(facts, holdId)].join(' '),
+  ]
 }
 
 /** Appends `records` to the streams of their shards. */

@@ -1,5 +1,7 @@
 /** The two clients of Redis that a process has, so that work in the background takes nothing from requests. */
+import { FatalStartError } from '@/boot/fatal-start-error'
 import type { Config } from '@/config/config'
+import { findOtherLayout } from '@/ledger/other-layout'
 import { connectRedis, type RedisClient, waitForRedis } from '@/ledger/store/connection'
 import type { Logger } from '@/lib/logger'
 
@@ -8,7 +10,7 @@ const REDIS_START_TIMEOUT_MS = 10_000
 /** Background work may wait longer for the store than a client may. */
 const WORKER_COMMAND_TIMEOUT_MS = 5_000
 
-/** Connects both, for requests and for what runs behind them. Rejects where the store cannot be reached. */
+/** Connects both, for requests and for what runs behind them. Rejects where the store cannot be reached, or is of another version. */
 export async function connectClients(
   url: string,
   config: Config,
@@ -18,5 +20,8 @@ export async function connectClients(
   const gateway = connectRedis(url, { logger, keyPrefix, commandTimeoutMs, name: 'gateway' })
   const worker = connectRedis(url, { logger, keyPrefix, commandTimeoutMs: WORKER_COMMAND_TIMEOUT_MS, name: 'worker' })
   await Promise.all([waitForRedis(gateway, REDIS_START_TIMEOUT_MS), waitForRedis(worker, REDIS_START_TIMEOUT_MS)])
-  return [gateway, worker]
+  const other = await findOtherLayout(gateway)
+  if (other === undefined) return [gateway, worker]
+  for (const client of [gateway, worker]) client.disconnect()
+  throw new FatalStartError(other)
 }

@@ -20,11 +20,6 @@ export type Member = {
   pid: number
   /** Of the catalogue that it uses. */
   hash: string
-  /**
-   * Whether it reads accounts, keys and holds in every layout; missing in what older gateways say. Nothing is said of packed strings
-   * alone (`readsPacked`): a command of that version asks for it before it writes its own word over a newer one.
-   */
-  readsCompact?: boolean
   answer?: Answer
 }
 

@@ -61,7 +61,6 @@ export function createReloadParticipant(options: ParticipantOptions): ReloadPart
   const state: State = {
     member: {
       ...{ id: randomId('proc'), gateway, pid: process.pid, hash: file.hashOf(catalog.current) },
-      readsCompact: true,
     },
     candidate: undefined,
     loadedAtMs: clock.now(),

@@ -9,7 +9,7 @@ import type { Violation } from './violation'
 export type StoreNames = {
   /** Key ids by account id. */
   accounts: Map<string, Set<string>>
-  /** Names of hold hashes, open ones and tombstones. */
+  /** Names of holds, open ones and tombstones. */
   holds: string[]
   /** Names in a shard where no script looks for them. */
   violations: Violation[]
@@ -56,7 +56,7 @@ export async function findNames(
   return names
 }
 
-/** Adds to the lists of the shards what a search has found beyond them: a gateway of an older version may have loaded it. */
+/** Adds to the lists of the shards what a search has found beyond them. */
 export async function completeLists(redis: RedisClient, found: StoreNames, pace: Pace): Promise<void> {
   const listed = (await listNames(redis, pace)).accounts
   const misplaced = new Set(found.violations.map(({ accountId }) => accountId))

@@ -15,7 +15,6 @@ import {
   NO_KEY,
   parseHoldMember,
   payerText,
-  recentName,
   recordsName,
   SHARD_COUNT,
 } from '@/ledger/store/names'
@@ -82,7 +81,6 @@ export async function expireHolds(deps: LedgerDeps, shard: number, holds: readon
     holdName(hold.accountId, hold.holdId),
     accountName(hold.accountId),
     keyName(hold),
-    recentName(hold.accountId),
     budgetsName(hold.accountId),
   ])
   const args = holds.flatMap((hold) => [payerText(hold), hold.holdId, hold.amount])

@@ -24,8 +24,7 @@ export async function renew(deps: LedgerDeps, renewals: readonly Renewal[]): Pro
     batches.map(async ({ shard, batch }) => {
       const own = batch.flatMap((index) => renewals[index] ?? [])
       const names = own.map((renewal) => holdName(renewal.accountId, renewal.holdId))
-      const isCompact = deps.epoch.isCompact(shard)
-      const args = own.flatMap((renewal) => renewalArguments(renewal, isCompact))
+      const args = own.flatMap(renewalArguments)
       const reply = listOf(await deps.runner.run(SCRIPTS.renew, [deadlinesName(shard), ...names], args))
       for (const [at, index] of batch.entries()) outcomes[index] = wordOf(reply[at]) as RenewOutcome
     }),
@@ -38,12 +37,12 @@ function inBatches(indexes: readonly number[]): number[][] {
   return Array.from({ length: count }, (_, batch) => indexes.slice(batch * BATCH_SIZE, (batch + 1) * BATCH_SIZE))
 }
 
-function renewalArguments(renewal: Renewal, isCompact: boolean): string[] {
+function renewalArguments(renewal: Renewal): string[] {
   return [
     checkedId(renewal.accountId),
     integerText(renewal.ttlMs, 'time to live', 1, MAX_TTL_MS),
     amountText(renewal.cost, 'cost'),
     renewal.reached ? '1' : '0',
-    factsText(renewal.facts, isCompact ? renewal.holdId : undefined),
+    factsText(renewal.facts, renewal.holdId),
   ]
 }

@@ -8,14 +8,14 @@ import { holdOf, namesOf } from '@/ledger/store/account-names'
 import { lateRecordId, shardOf } from '@/ledger/store/names'
 import { amountText, integerOf, integerText, itemsOf, nanoOf, type ReplyItem, wordOf } from '@/ledger/store/reply'
 import { storeUnavailable } from '@/ledger/store/script-runner'
-import { factsText, RECORD_FLAGS, type RecordFlag, summaryOf, type UsageRecord } from '@/ledger/usage-record'
+import { factsText, RECORD_FLAGS, type RecordFlag, type UsageRecord } from '@/ledger/usage-record'
 import { type Nano, nano } from '@/lib/money'
 
 /** Settles. With `force`, a hold that the store does not know is charged from what is available, unless it was before. */
 export async function settle(deps: LedgerDeps, settlement: Settlement, force: boolean): Promise<SettleOutcome> {
   const own = namesOf(settlement)
-  const names = [holdOf(own, settlement.holdId), own.account, own.key, own.deadlines, own.records, own.recent]
-  const args = settleArguments(settlement, own.payer, deps.epoch.isCompact(own.shard))
+  const names = [holdOf(own, settlement.holdId), own.account, own.key, own.deadlines, own.records]
+  const args = settleArguments(settlement, own.payer)
   const free = settlement.freePerHour === undefined ? [] : [String(settlement.freePerHour)]
   /** The load of the account in which a lost or expired hold was found to be charged nowhere. */
   let searched = ''
@@ -56,12 +56,10 @@ export async function isBooked(
 }
 
 /** All but the last ones: which load of the account was searched for the charge, and how many like it are free. */
-function settleArguments(settlement: Settlement, payer: string, isCompact: boolean): string[] {
+function settleArguments(settlement: Settlement, payer: string): string[] {
   const { holdId, cost, tokens, facts } = settlement
   const numbers = `${amountText(cost, 'cost')} ${integerText(tokens, 'tokens', 0, Number.MAX_SAFE_INTEGER)}`
-  // The summary is for gateways that know hashes only.
-  if (isCompact) return [payer, holdId, numbers, factsText(facts, holdId), '']
-  return [payer, holdId, numbers, factsText(facts), summaryOf(facts)]
+  return [payer, holdId, numbers, factsText(facts, holdId)]
 }
 
 /**

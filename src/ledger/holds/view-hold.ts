@@ -1,4 +1,4 @@
-/** Shows one hold as the store has it, packed or not. */
+/** Shows one hold as the store has it. */
 import { SCRIPTS } from '@/ledger/scripts/scripts'
 import { deadlinesName, parseName } from '@/ledger/store/names'
 import { integerOf, listOf, wordOf } from '@/ledger/store/reply'

@@ -6,8 +6,8 @@
 -- Returns for each shard: how many entries were still there · its epoch, empty where it has none
 --
 -- NEEDS  prelude: call integer
--- SHARES meta: epoch epoch.ts expire load-account load-key load-payer pack.ts read-account read-key reserve view-account
---          withhold
+-- SHARES meta: epoch epoch.ts expire load-account load-key load-payer other-layout.ts read-account read-key reserve
+--          view-account withhold
 --        records: expire load-payer record-streams.ts settle unsynced-records.ts
 
 -- What Lua passes on to one command at the most is some more.

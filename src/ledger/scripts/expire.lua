@@ -4,15 +4,15 @@
 -- resolved the deadline goes, which was left where the store refused that.
 -- So is one whose account was not confirmed since the store last came back: the history may have its charge already.
 --
--- KEYS  1 deadlines · 2 records · 3 meta · then per hold: hold, account, key, recent, budgets
+-- KEYS  1 deadlines · 2 records · 3 meta · then per hold: hold, account, key, budgets
 -- ARGV  per hold: accountId:keyId, hold id, amount (the parts of its deadlines member)
 -- Returns per hold: cost charged, or -1 where it was left alone, or -2 where its account has to be loaded first
 --
--- NEEDS  prelude: call MAX_AMOUNT BUDGETED integer decimal currentMs monthOf memberOf
+-- NEEDS  prelude: call MAX_AMOUNT integer decimal currentMs monthOf memberOf
 --        budgets: windowsAt budgetsOf chargeBudgets writeBudgets
 --        holds: EXPIRED_TOMBSTONE_MS holdOf newHold countMonth freeLimits returnHeld chargeAccount freeKey tombstoneText
---          bury appendRecord
--- SHARES meta: acknowledge epoch epoch.ts load-account load-key load-payer pack.ts read-account read-key reserve
+--          appendRecord
+-- SHARES meta: acknowledge epoch epoch.ts load-account load-key load-payer other-layout.ts read-account read-key reserve
 --          view-account withhold
 --        account: credit load-account load-budgets load-payer read-account release reserve set-account settle view-account
 --          withhold
@@ -21,7 +21,6 @@
 --        deadlines: check-holds.ts credit due ledger.ts load-account load-budgets load-key load-payer release renew reserve
 --          settle view-account view-hold withhold
 --        records: acknowledge load-payer record-streams.ts settle unsynced-records.ts
---        recent: settle
 --        budgets: account-view.ts load-account load-budgets load-payer read-budgets release reserve settle view-account
 
 local outcomes, expiries, ended = {}, {}, {}
@@ -31,22 +30,9 @@ local month = monthOf(nowMs)
 local epoch = call('HGET', KEYS[3], 'epoch')
 local opened, windows = {}, windowsAt(nowMs)
 
--- Counts the tokens and names the model of a request, for the list of latest records.
-local function summaryOf(facts)
-  local isRead, value = pcall(cjson.decode, facts)
-  if not isRead or type(value) ~= 'table' or type(value.usage) ~= 'table' then
-    return '0|0|'
-  end
-  local function count(name)
-    return tonumber(value.usage[name]) or 0
-  end
-  local input = count('uncached') + count('cacheRead') + count('cacheWrite5m') + count('cacheWrite1h')
-  return decimal(input) .. '|' .. decimal(count('output')) .. '|' .. tostring(value.model)
-end
-
 for index = 1, #ARGV / 3 do
   local payer, holdId, amountText = ARGV[index * 3 - 2], ARGV[index * 3 - 1], ARGV[index * 3]
-  local holdName, accountName, keyName, recentName, budgetsName = unpack(KEYS, index * 5 - 1, index * 5 + 3)
+  local holdName, accountName, keyName, budgetsName = unpack(KEYS, index * 4, index * 4 + 3)
   local amount = integer(amountText, 'amount', 0, MAX_AMOUNT)
   local member = memberOf(payer, holdId, decimal(amount))
   local deadline = call('ZSCORE', KEYS[1], member)
@@ -59,7 +45,7 @@ for index = 1, #ARGV / 3 do
     local account = accounts[accountName]
     keys[keyName] = keys[keyName] or readKey(keyName)
     -- A deadline without a hold can only mean that its hold was lost: what it held is returned.
-    local hold = holdOf(holdName, payer) or newHold(payer, account and account.layout, amount)
+    local hold = holdOf(holdName, payer) or newHold(payer, amount)
     if not account then
       outcomes[index] = -2
     elseif hold.state == 'open' then
@@ -68,8 +54,8 @@ for index = 1, #ARGV / 3 do
       movedAccounts[accountName], movedKeys[keyName] = account, keys[keyName]
       expiries[#expiries + 1] = {
         payer = payer, holdId = holdId, hold = hold, cost = cost, account = account,
-        key = keys[keyName], holdName = holdName, recentName = recentName,
-        budgets = account.version >= BUDGETED and budgetsOf(opened, budgetsName, payer, holdId) or nil,
+        key = keys[keyName], holdName = holdName,
+        budgets = account.hasBudgets == 1 and budgetsOf(opened, budgetsName, payer, holdId) or nil,
       }
     else
       ended[#ended + 1] = member
@@ -97,7 +83,6 @@ for _, expiry in ipairs(expiries) do
   else
     chargeAccount(account, expiry.cost, hold.amount, month)
     records[#records + 1] = {
-      recordId = expiry.holdId,
       holdId = expiry.holdId,
       payer = expiry.payer,
       kind = 'expire',
@@ -108,9 +93,6 @@ for _, expiry in ipairs(expiries) do
       flags = 'expired,estimated',
       facts = hold.record,
       memberId = expiry.budgets and expiry.budgets.owner or nil,
-      summary = account.layout and '' or summaryOf(hold.record),
-      recentName = expiry.recentName,
-      layout = account.layout,
     }
   end
 end
@@ -118,41 +100,28 @@ end
 -- After this point, the transition must succeed.
 -- First the records, as settle does: a store that refuses them refuses the charges as well.
 for _, record in ipairs(records) do
-  appendRecord(KEYS[2], record.recentName, record, record.layout)
+  appendRecord(KEYS[2], record)
 end
--- Then what they have moved together with what became of their holds, packed ones by one command: half of it would charge twice, or
--- hold for ever. The deadlines go last: by these the next sweep finds what the store refused.
-local packed = {}
-local function writeOrPack(name, value, textOf, write)
-  if value.layout then
-    packed[#packed + 1], packed[#packed + 2] = name, textOf(value)
-  else
-    write(name, value)
-  end
-end
+-- Then what they have moved together with what became of their holds, by one command: half of it would charge twice, or hold for ever.
+-- The deadlines go last: by these the next sweep finds what the store refused.
+local moved = {}
 for name, account in pairs(movedAccounts) do
-  writeOrPack(name, account, accountText, writeAccount)
+  moved[#moved + 1], moved[#moved + 2] = name, accountText(account)
 end
 for name, key in pairs(movedKeys) do
-  writeOrPack(name, key, keyText, writeKey)
+  moved[#moved + 1], moved[#moved + 2] = name, keyText(key)
 end
 for _, expiry in ipairs(expiries) do
-  local hold, cost, owner = expiry.hold, expiry.cost, expiry.budgets and expiry.budgets.owner
-  writeOrPack(expiry.holdName, hold, function()
-    return tombstoneText(hold, 'expired', cost, owner)
-  end, function()
-    bury(expiry.holdName, hold, 'expired', cost, EXPIRED_TOMBSTONE_MS, owner)
-  end)
+  moved[#moved + 1] = expiry.holdName
+  moved[#moved + 1] = tombstoneText(expiry.hold, 'expired', expiry.cost, expiry.budgets and expiry.budgets.owner)
 end
-if #packed > 0 then
-  call('MSET', unpack(packed))
+if #moved > 0 then
+  call('MSET', unpack(moved))
 end
 -- As in settle: what the store refuses here stays held.
 writeBudgets(opened)
 for _, expiry in ipairs(expiries) do
-  if expiry.hold.layout then
-    call('PEXPIRE', expiry.holdName, decimal(EXPIRED_TOMBSTONE_MS))
-  end
+  call('PEXPIRE', expiry.holdName, decimal(EXPIRED_TOMBSTONE_MS))
 end
 if #ended > 0 then
   call('ZREM', KEYS[1], unpack(ended))

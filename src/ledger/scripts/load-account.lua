@@ -14,12 +14,12 @@
 --       here, for its key as well, whose charges the key's own load corrects.
 -- Returns loaded, available · exists · changed
 --
--- NEEDS  prelude: call MAX_AMOUNT MAX_INTEGER BUDGETED integer decimal currentMs monthOf memberOf spentIn
+-- NEEDS  prelude: call MAX_AMOUNT MAX_INTEGER integer decimal currentMs monthOf memberOf spentIn
 --        limits: MAX_LIMIT limitArgument
 --        load: sumOpenHolds epochOf
 --        holds: TOMBSTONE_MS newHold freeKey bury
--- SHARES meta: acknowledge epoch epoch.ts expire load-key load-payer pack.ts read-account read-key reserve view-account
---          withhold
+-- SHARES meta: acknowledge epoch epoch.ts expire load-key load-payer other-layout.ts read-account read-key reserve
+--          view-account withhold
 --        account: credit expire load-budgets load-payer read-account release reserve set-account settle view-account
 --          withhold
 --        key: expire load-key load-payer read-key release reserve set-key settle view-account
@@ -30,7 +30,7 @@
 --        budgets: account-view.ts expire load-budgets load-payer read-budgets release reserve settle view-account
 
 local known = readAccount(KEYS[2])
-local epoch, isFresh, layout = epochOf(KEYS[1], ARGV[12])
+local epoch, isFresh = epochOf(KEYS[1], ARGV[12])
 local isConfirmed = known and known.epoch == epoch
 if ARGV[2] == 'load' and isConfirmed then
   return { 'exists' }
@@ -58,11 +58,11 @@ for index = 1, staleCount do
   local holdName, keyName = unpack(KEYS, 4 + index * 2, 5 + index * 2)
   keys[keyName] = keys[keyName] or readKey(keyName)
   stale[memberOf(payer, holdId, decimal(amount))] = {
-    name = holdName, keyName = keyName, amount = amount, tokens = 0, hold = readHold(holdName) or newHold(payer, layout, 0),
+    name = holdName, keyName = keyName, amount = amount, tokens = 0, hold = readHold(holdName) or newHold(payer, 0),
   }
 end
 local month = monthOf(currentMs())
-account.layout, account.epoch = layout or account.layout, epoch
+account.epoch = epoch
 account.held, account.open = sumOpenHolds(KEYS[4], ARGV[1] .. ':', stale)
 account.status = ARGV[6]
 account.available = integer(ARGV[7], 'balance', -MAX_INTEGER, MAX_INTEGER) - newCharges - account.held
@@ -76,7 +76,8 @@ account.requestsPerMinute = limitArgument(ARGV[13], 1, MAX_LIMIT)
 account.tokensPerMinute = limitArgument(ARGV[14], 1, MAX_LIMIT)
 account.concurrency = limitArgument(ARGV[15], 1, MAX_LIMIT)
 -- Callers that read the account before this load have to read it again.
-account.version = account.version % BUDGETED + 1 + (call('EXISTS', KEYS[#KEYS]) == 1 and BUDGETED or 0)
+account.version = account.version + 1
+account.hasBudgets = call('EXISTS', KEYS[#KEYS])
 
 -- After this point, the transition must succeed.
 if isFresh then

@@ -8,7 +8,7 @@
 --         key; the deadlines members of holds whose charge the history has. Without entries the account has no budgets
 -- Returns loaded · changed (the caller repeats)
 --
--- NEEDS  prelude: call format match MAX_AMOUNT MAX_INTEGER BUDGETED integer decimal currentMs
+-- NEEDS  prelude: call format match MAX_AMOUNT MAX_INTEGER integer decimal currentMs
 --        budgets: WINDOWS UNLIMITED windowsAt firstOf newEntry readEntry entryText
 -- SHARES account: credit expire load-account load-payer read-account release reserve set-account settle view-account
 --          withhold
@@ -98,7 +98,7 @@ for field in pairs(known) do
   end
 end
 if account then
-  account.version = account.version % BUDGETED + (#plan.entries > 0 and BUDGETED or 0)
+  account.hasBudgets = #plan.entries > 0 and 1 or 0
   writeAccount(KEYS[1], account)
 end
 return isWhole and 'loaded' or 'changed'

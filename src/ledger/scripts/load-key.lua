@@ -10,14 +10,14 @@
 -- NEEDS  prelude: call MAX_INTEGER integer decimal currentMs monthOf spentIn
 --        load: sumOpenHolds epochOf
 --        key-state: keyInState
--- SHARES meta: acknowledge epoch epoch.ts expire load-account load-payer pack.ts read-account read-key reserve view-account
---          withhold
+-- SHARES meta: acknowledge epoch epoch.ts expire load-account load-payer other-layout.ts read-account read-key reserve
+--          view-account withhold
 --        key: expire load-account load-payer read-key release reserve set-key settle view-account
 --        deadlines: check-holds.ts credit due expire ledger.ts load-account load-budgets load-payer release renew reserve
 --          settle view-account view-hold withhold
 
 local known = readKey(KEYS[2])
-local epoch, isFresh, layout = epochOf(KEYS[1], ARGV[15])
+local epoch, isFresh = epochOf(KEYS[1], ARGV[15])
 local isConfirmed = known and known.epoch == epoch
 if ARGV[2] == 'load' and isConfirmed then
   return 'exists'
@@ -35,7 +35,7 @@ if newCharges ~= 0 and known and not isConfirmed then
   return 'changed'
 end
 local key = keyInState(known, ARGV, 6)
-key.layout, key.epoch, key.month = layout or key.layout, epoch, month
+key.epoch, key.month = epoch, month
 key.spentMonth = newCharges
   + spentIn(month, integer(ARGV[13], 'month', 0, MAX_INTEGER), integer(ARGV[14], 'spent', -MAX_INTEGER, MAX_INTEGER))
 key.held, key.open = sumOpenHolds(KEYS[3], ARGV[1] .. ':', {})

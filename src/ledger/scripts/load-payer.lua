@@ -9,12 +9,12 @@
 --       19 allowed models · 20 month · 21 spent that month · then the ids of all credited entries
 -- Returns loaded · changed
 --
--- NEEDS  prelude: call MAX_INTEGER layoutOf integer currentMs monthOf spentIn
+-- NEEDS  prelude: call MAX_INTEGER integer currentMs monthOf spentIn
 --        limits: MAX_LIMIT limitArgument
 --        load: sumOpenHolds
 --        key-state: keyInState
--- SHARES meta: acknowledge epoch epoch.ts expire load-account load-key pack.ts read-account read-key reserve view-account
---          withhold
+-- SHARES meta: acknowledge epoch epoch.ts expire load-account load-key other-layout.ts read-account read-key reserve
+--          view-account withhold
 --        account: credit expire load-account load-budgets read-account release reserve set-account settle view-account
 --          withhold
 --        key: expire load-account load-key read-key release reserve set-key settle view-account
@@ -26,27 +26,26 @@
 
 -- A user of the store without a right to records finds out here, and not once an answer has to be charged.
 call('XLEN', KEYS[8])
-local shard = call('HMGET', KEYS[1], 'epoch', 'shards')
-local isNew = shard[1] == ARGV[3] and call('EXISTS', KEYS[2], KEYS[3], KEYS[4], KEYS[7]) == 0
+local isNew = call('HGET', KEYS[1], 'epoch') == ARGV[3] and call('EXISTS', KEYS[2], KEYS[3], KEYS[4], KEYS[7]) == 0
   and call('SISMEMBER', KEYS[6], ARGV[1]) == 0 and sumOpenHolds(KEYS[5], ARGV[1] .. ':', {}) == 0
 if not isNew then
   return 'changed'
 end
-local month, layout = monthOf(currentMs()), layoutOf(shard[2])
+local month = monthOf(currentMs())
 local function spentThisMonth(first)
   return spentIn(month, integer(ARGV[first], 'month', 0, MAX_INTEGER), integer(ARGV[first + 1], 'spent', -MAX_INTEGER, MAX_INTEGER))
 end
 local available = integer(ARGV[5], 'balance', -MAX_INTEGER, MAX_INTEGER)
 local account = {
-  layout = layout, status = ARGV[4], epoch = ARGV[3], available = available, held = 0,
+  status = ARGV[4], epoch = ARGV[3], available = available, held = 0,
   spent = integer(ARGV[6], 'spent', -MAX_INTEGER, MAX_INTEGER), spentMonth = spentThisMonth(7), month = month,
-  seq = integer(ARGV[9], 'seq', 0, MAX_INTEGER), overrun = math.max(-available, 0), version = 1, open = 0,
+  seq = integer(ARGV[9], 'seq', 0, MAX_INTEGER), overrun = math.max(-available, 0), version = 1, hasBudgets = 0, open = 0,
   requestsLevel = 0, tokensLevel = 0, levelsAtMs = 0, hangUpHour = 0, hangUps = 0,
   requestsPerMinute = limitArgument(ARGV[10], 1, MAX_LIMIT), tokensPerMinute = limitArgument(ARGV[11], 1, MAX_LIMIT),
   concurrency = limitArgument(ARGV[12], 1, MAX_LIMIT),
 }
 local key = keyInState(nil, ARGV, 13)
-key.layout, key.epoch, key.month, key.spentMonth = layout, ARGV[3], month, spentThisMonth(20)
+key.epoch, key.month, key.spentMonth = ARGV[3], month, spentThisMonth(20)
 
 -- After this point, the transition must succeed.
 writeAccount(KEYS[2], account)

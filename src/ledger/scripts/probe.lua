@@ -1,7 +1,7 @@
 -- Writes as paid requests make the store write, to names that hold nothing: what a store in trouble, or the rights of its user,
 -- forbids a paid request, it forbids this too. Like a reserve it does not run in a store that is out of memory.
 --
--- KEYS  1 a hash · 2 a sorted set · 3 a stream · 4 a list · 5 a set · 6 a string, all of them the probe's own
+-- KEYS  1 a hash · 2 a sorted set · 3 a stream · 4 a set · 5 a string, all of them the probe's own
 -- ARGV  none
 -- Returns its time, in milliseconds since 1970
 --
@@ -9,7 +9,6 @@
 
 local now = decimal(currentMs())
 call('HSET', KEYS[1], 'atMs', now, 'count', '0')
-call('HINCRBY', KEYS[1], 'count', '1')
 call('HDEL', KEYS[1], 'count')
 call('HGET', KEYS[1], 'atMs')
 call('HMGET', KEYS[1], 'atMs', 'count')
@@ -22,17 +21,16 @@ local entry = call('XADD', KEYS[3], '*', 'atMs', now)
 call('XLEN', KEYS[3])
 call('XACK', KEYS[3], 'probe', entry)
 call('XDEL', KEYS[3], entry)
-call('LPUSH', KEYS[4], now)
-call('LTRIM', KEYS[4], 0, 0)
-call('SADD', KEYS[5], 'probe')
-call('SCARD', KEYS[5])
-call('SISMEMBER', KEYS[5], 'probe')
-call('SMEMBERS', KEYS[5])
-call('SET', KEYS[6], now)
-call('MSET', KEYS[6], now)
-call('MGET', KEYS[6])
-call('PTTL', KEYS[6])
-for index = 1, 6 do
+call('SADD', KEYS[4], 'probe')
+call('SCARD', KEYS[4])
+call('SISMEMBER', KEYS[4], 'probe')
+call('SMEMBERS', KEYS[4])
+call('SET', KEYS[5], now)
+call('MSET', KEYS[5], now)
+call('GET', KEYS[5])
+call('MGET', KEYS[5])
+call('PTTL', KEYS[5])
+for index = 1, 5 do
   if call('EXISTS', KEYS[index]) == 1 then
     call('PEXPIRE', KEYS[index], '60000')
   end

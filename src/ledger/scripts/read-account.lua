@@ -5,8 +5,8 @@
 -- Returns available, held, spent, spent this month, seq, status · or nothing where the account has to be loaded
 --
 -- NEEDS  prelude: call currentMs monthOf spentIn
--- SHARES meta: acknowledge epoch epoch.ts expire load-account load-key load-payer pack.ts read-key reserve view-account
---          withhold
+-- SHARES meta: acknowledge epoch epoch.ts expire load-account load-key load-payer other-layout.ts read-key reserve
+--          view-account withhold
 --        account: credit expire load-account load-budgets load-payer release reserve set-account settle view-account
 --          withhold
 

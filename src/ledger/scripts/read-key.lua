@@ -7,8 +7,8 @@
 --         be loaded
 --
 -- NEEDS  prelude: call limitText currentMs monthOf spentIn
--- SHARES meta: acknowledge epoch epoch.ts expire load-account load-key load-payer pack.ts read-account reserve view-account
---          withhold
+-- SHARES meta: acknowledge epoch epoch.ts expire load-account load-key load-payer other-layout.ts read-account reserve
+--          view-account withhold
 --        key: expire load-account load-key load-payer release reserve set-key settle view-account
 
 local epoch = call('HGET', KEYS[1], 'epoch')

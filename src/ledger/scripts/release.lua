@@ -6,7 +6,7 @@
 -- ARGV  1 accountId:keyId · 2 hold id · 3 seal, or nothing
 -- Returns budgets (nothing done: repeat with their name) · released · already_settled · already_released · already_expired · unknown_hold
 --
--- NEEDS  prelude: call BUDGETED decimal currentMs memberOf
+-- NEEDS  prelude: call decimal currentMs memberOf
 --        budgets: windowsAt budgetsOf chargeBudgets writeBudgets
 --        holds: TOMBSTONE_MS EXPIRED_TOMBSTONE_MS holdOf newHold freeLimits returnHeld freeKey bury
 -- SHARES account: credit expire load-account load-budgets load-payer read-account reserve set-account settle view-account
@@ -28,7 +28,7 @@ local account = readAccount(KEYS[2])
 local key = readKey(KEYS[3])
 local isOpen = hold and not wasFree
 local opened
-if isOpen and account and account.version >= BUDGETED then
+if isOpen and account and account.hasBudgets == 1 then
   if not KEYS[5] then
     return 'budgets'
   end
@@ -37,7 +37,7 @@ if isOpen and account and account.version >= BUDGETED then
 end
 
 -- After this point, the transition must succeed.
-bury(KEYS[1], hold or newHold(payer, account and account.layout, 0), 'released', 0,
+bury(KEYS[1], hold or newHold(payer, 0), 'released', 0,
   isSealing and EXPIRED_TOMBSTONE_MS or TOMBSTONE_MS)
 -- An account that is not loaded is built, when it is, from the holds that are open then: this one no longer is.
 if isOpen and account then

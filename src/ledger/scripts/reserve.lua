@@ -22,12 +22,12 @@
 --       budgets: the account has some, the caller repeats with their name · unknown_owner: they are loaded anew first
 --       insufficient, available, held, needed
 --
--- NEEDS  prelude: call format match MAX_AMOUNT MAX_INTEGER MS_PER_DAY layoutOf BUDGETED refuse within decimal currentMs
---          monthOf startOfNextMonth memberOf spentIn
+-- NEEDS  prelude: call format match MAX_AMOUNT MAX_INTEGER MS_PER_DAY refuse within decimal currentMs monthOf
+--          startOfNextMonth memberOf spentIn
 --        budgets: WINDOWS windowsAt budgetsOf leastLeft endOfWindow holdBudgets writeBudgets
 --        limits: LEVEL_UNIT MAX_LIMIT CONCURRENCY_RETRY_MS limitOr refill
--- SHARES meta: acknowledge epoch epoch.ts expire load-account load-key load-payer pack.ts read-account read-key view-account
---          withhold
+-- SHARES meta: acknowledge epoch epoch.ts expire load-account load-key load-payer other-layout.ts read-account read-key
+--          view-account withhold
 --        account: credit expire load-account load-budgets load-payer read-account release set-account settle view-account
 --          withhold
 --        key: expire load-account load-key load-payer read-key release set-key settle view-account
@@ -54,8 +54,7 @@ if call('EXISTS', KEYS[4]) == 1 then
 end
 
 -- An account or key that was not confirmed since the store last came back is as good as unknown: it is loaded again.
-local shard = call('HMGET', KEYS[1], 'epoch', 'shards')
-local epoch, layout = shard[1], layoutOf(shard[2])
+local epoch = call('HGET', KEYS[1], 'epoch')
 local texts = call('MGET', KEYS[2], KEYS[3])
 local account = readAccount(KEYS[2], texts[1])
 if not account or account.epoch ~= epoch then
@@ -99,7 +98,7 @@ if models ~= ARGV[4] and ARGV[2] ~= '' then
 end
 
 local opened, budgets
-if account.version >= BUDGETED then
+if account.hasBudgets == 1 then
   if not KEYS[6] then
     return { 'budgets' }
   end
@@ -173,26 +172,17 @@ end
 
 if ARGV[2] ~= '' then
   -- What a hold begins with, it has: its record stays empty until a renewal writes one, since only a hold whose upstream was reached
-  -- is ever charged from it. All three are written as the shard has things now.
+  -- is ever charged from it.
   account.available, account.held, account.open = account.available - amount, account.held + amount, account.open + 1
   account.requestsLevel, account.tokensLevel, account.levelsAtMs = accountRequestsLevel, accountTokensLevel, nowMs
   key.held, key.open = key.held + amount, key.open + 1
   key.requestsLevel, key.requestsAtMs, key.tokensLevel, key.tokensAtMs = requestsLevel, nowMs, tokensLevel, nowMs
   local hold = {
-    layout = layout, state = 'open', payer = ARGV[1], record = '', amount = amount, inputCost = inputCost, tokens = taken,
-    cost = 0, reached = 0,
+    state = 'open', payer = ARGV[1], record = '', amount = amount, inputCost = inputCost, tokens = taken, cost = 0, reached = 0,
   }
 
   -- After this point, the transition must succeed.
-  if layout then
-    -- Whatever lies there, in a hash or not.
-    account.layout, key.layout = layout, layout
-    call('MSET', KEYS[2], accountText(account), KEYS[3], keyText(key), KEYS[4], holdText(hold))
-  else
-    writeAccount(KEYS[2], account)
-    writeKey(KEYS[3], key)
-    writeHold(KEYS[4], hold)
-  end
+  call('MSET', KEYS[2], accountText(account), KEYS[3], keyText(key), KEYS[4], holdText(hold))
   if budgets then
     holdBudgets(budgets, amount)
     writeBudgets(opened)

@@ -3,18 +3,18 @@
 -- that it was never charged, and the account was not loaded anew since: its figures could include the charge by then. The
 -- same goes for one that had expired: a store that forgot its settlement expires it again.
 --
--- KEYS  1 hold · 2 account · 3 key · 4 deadlines · 5 records · 6 recent · 7 budgets, where the caller knows that the account has some
+-- KEYS  1 hold · 2 account · 3 key · 4 deadlines · 5 records · 6 budgets, where the caller knows that the account has some
 -- ARGV  1 accountId:keyId · 2 hold id · 3 cost and tokens used, with a blank between them · 4 facts
---       5 summary (input tokens|output tokens|model) · 6 the load of the account in which a lost or expired hold may be charged; empty where it may not
---       7 how many of this kind an account has for nothing in an hour: a client that left before its first byte. Left out of all others
+--       5 the load of the account in which a lost or expired hold may be charged; empty where it may not
+--       6 how many of this kind an account has for nothing in an hour: a client that left before its first byte. Left out of all others
 -- Returns one of
---       settled, seq, at ms, held, flags, and cost where 7 is given · late, seq, at ms, charged at expiry, flags: each as one text with
+--       settled, seq, at ms, held, flags, and cost where 6 is given · late, seq, at ms, charged at expiry, flags: each as one text with
 --         a blank between each two
 --       already_settled · already_released · unknown_account (nothing done: load it and repeat)
 --       budgets (nothing done: repeat with their name)
 --       unknown_hold or expired, load of the account (empty where it is not loaded)
 --
--- NEEDS  prelude: call format match MAX_AMOUNT MAX_INTEGER BUDGETED refuse within integer decimal currentMs monthOf memberOf
+-- NEEDS  prelude: call format match MAX_AMOUNT MAX_INTEGER refuse within integer decimal currentMs monthOf memberOf
 --        budgets: windowsAt budgetsOf chargeBudgets writeBudgets
 --        holds: TOMBSTONE_MS holdOf newHold countMonth freeLimits chargeAccount freeKey writeCharged appendRecord
 -- SHARES account: credit expire load-account load-budgets load-payer read-account release reserve set-account view-account
@@ -24,7 +24,6 @@
 --        deadlines: check-holds.ts credit due expire ledger.ts load-account load-budgets load-key load-payer release renew
 --          reserve view-account view-hold withhold
 --        records: acknowledge expire load-payer record-streams.ts unsynced-records.ts
---        recent: expire
 --        budgets: account-view.ts expire load-account load-budgets load-payer read-budgets release reserve view-account
 
 local MS_PER_HOUR = 3600000
@@ -44,7 +43,7 @@ local isLate = hold and hold.state == 'expired'
 
 if isForced or isLate then
   local load = account and account.epoch .. ':' .. decimal(account.version) or ''
-  if ARGV[6] == '' or ARGV[6] ~= load then
+  if ARGV[5] == '' or ARGV[5] ~= load then
     return { isForced and 'unknown_hold' or 'expired', load }
   end
 end
@@ -58,23 +57,23 @@ if not account then
   return { 'unknown_account' }
 end
 local opened, budgets
-if account.version >= BUDGETED then
-  if not KEYS[7] then
+if account.hasBudgets == 1 then
+  if not KEYS[6] then
     return { 'budgets' }
   end
   opened = {}
   -- What expired has left in its tombstone whose it was, where the account had budgets then.
-  budgets = budgetsOf(opened, KEYS[7], payer, holdId, isLate and hold.record ~= '' and hold.record or nil)
+  budgets = budgetsOf(opened, KEYS[6], payer, holdId, isLate and hold.record ~= '' and hold.record or nil)
 end
 local key = readKey(KEYS[3], texts[3])
 local nowMs = currentMs()
 local month = monthOf(nowMs)
 -- Its tokens stay counted whether it is free or not: the provider was asked.
-local isHangUp = ARGV[7] and not isLate
+local isHangUp = ARGV[6] and not isLate
 if isHangUp then
   local hour = (nowMs - nowMs % MS_PER_HOUR) / MS_PER_HOUR
   local hangUps = account.hangUpHour >= hour and account.hangUps or 0
-  if hangUps < integer(ARGV[7], 'free hang-ups', 0, MAX_INTEGER) then
+  if hangUps < integer(ARGV[6], 'free hang-ups', 0, MAX_INTEGER) then
     cost = 0
   end
   account.hangUpHour, account.hangUps = hour, hangUps + 1
@@ -85,7 +84,7 @@ local charge = isLate and cost - hold.cost or cost
 local flags = isLate and 'late' or cost > returned and 'overrun' or ''
 if isForced then
   flags = flags == '' and 'forced' or 'forced,' .. flags
-  hold = newHold(payer, account.layout, 0)
+  hold = newHold(payer, 0)
 end
 chargeAccount(account, charge, returned, month)
 if budgets then
@@ -103,8 +102,7 @@ end
 
 -- After this point, the transition must succeed.
 -- First the record: a store that refuses it refuses the charge as well, and one that is appended twice is booked once, by its id.
-appendRecord(KEYS[5], KEYS[6], {
-  recordId = isLate and holdId .. ':late' or holdId,
+appendRecord(KEYS[5], {
   holdId = holdId,
   payer = payer,
   kind = isLate and 'late' or 'settle',
@@ -115,8 +113,7 @@ appendRecord(KEYS[5], KEYS[6], {
   flags = flags,
   facts = ARGV[4],
   memberId = budgets and budgets.owner or nil,
-  summary = ARGV[5],
-}, account.layout)
+})
 if isOpen then
   call('ZREM', KEYS[4], memberOf(payer, holdId, decimal(hold.amount)))
 end
@@ -125,9 +122,7 @@ writeCharged(KEYS[2], account, KEYS[3], key, KEYS[1], hold, cost)
 if budgets then
   writeBudgets(opened)
 end
-if hold.layout then
-  call('PEXPIRE', KEYS[1], decimal(TOMBSTONE_MS))
-end
+call('PEXPIRE', KEYS[1], decimal(TOMBSTONE_MS))
 local kind = isLate and 'late' or 'settled'
 return format('%s %d %d %d %s%s', kind, account.seq, nowMs, isLate and hold.cost or returned, flags,
   isHangUp and ' ' .. decimal(charge) or '')

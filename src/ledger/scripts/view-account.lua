@@ -10,8 +10,8 @@
 --
 -- NEEDS  prelude: call currentMs
 --        budgets: isEntry readEntry
--- SHARES meta: acknowledge epoch epoch.ts expire load-account load-key load-payer pack.ts read-account read-key reserve
---          withhold
+-- SHARES meta: acknowledge epoch epoch.ts expire load-account load-key load-payer other-layout.ts read-account read-key
+--          reserve withhold
 --        account: credit expire load-account load-budgets load-payer read-account release reserve set-account settle
 --          withhold
 --        key: expire load-account load-key load-payer read-key release reserve set-key settle

@@ -10,8 +10,8 @@
 --
 -- NEEDS  prelude: call MAX_AMOUNT MS_PER_DAY refuse integer decimal currentMs memberOf
 --        holds: holdOf newHold returnHeld
--- SHARES meta: acknowledge epoch epoch.ts expire load-account load-key load-payer pack.ts read-account read-key reserve
---          view-account
+-- SHARES meta: acknowledge epoch epoch.ts expire load-account load-key load-payer other-layout.ts read-account read-key
+--          reserve view-account
 --        account: credit expire load-account load-budgets load-payer read-account release reserve set-account settle
 --          view-account
 --        hold: credit expire load-account release renew reserve settle view-hold
@@ -53,6 +53,6 @@ end
 
 -- After this point, the transition must succeed.
 writeAccount(KEYS[2], account)
-writeHold(KEYS[3], newHold(payer, account.layout, amount))
+writeHold(KEYS[3], newHold(payer, amount))
 call('ZADD', KEYS[4], decimal(currentMs() + ttlMs), memberOf(payer, holdId, decimal(amount)))
 return { 'withheld', available - amount }

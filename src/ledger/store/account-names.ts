@@ -9,7 +9,6 @@ import {
   keyName,
   metaName,
   type Payer,
-  recentName,
   recordsName,
   shardOf,
 } from './names'
@@ -23,7 +22,6 @@ type PayerNames = {
   key: string
   deadlines: string
   records: string
-  recent: string
   budgets: string
   /** `accountId:keyId`. */
   payer: string
@@ -49,7 +47,6 @@ export function namesOf({ accountId, keyId }: Payer): PayerNames {
     meta: metaName(shard),
     deadlines: deadlinesName(shard),
     records: recordsName(shard),
-    recent: recentName(accountId),
     budgets: budgetsName(accountId),
     holdPrefix: holdPrefix(accountId),
   }

@@ -1,14 +1,14 @@
 /** Notices a store that was emptied, restarted, restored or failed over; its accounts are compared anew. */
 import { Cluster, type Redis } from 'ioredis'
+import { otherLayout } from '@/ledger/other-layout'
 import { SCRIPTS } from '@/ledger/scripts/scripts'
 import { AssertionError, assert } from '@/lib/assert'
-import { systemClock } from '@/lib/clock'
 import type { Logger } from '@/lib/logger'
 import { ALL_SHARDS } from './all-shards'
 import { slotOf } from './cluster-slot'
 import type { RedisClient } from './connection'
 import { beginningOf, freshEpoch, readEpoch, startEpoch } from './epoch'
-import { COMPACT_SHARDS, metaName, SHARD_COUNT } from './names'
+import { LAYOUT, metaName, SHARD_COUNT } from './names'
 import { listOf, wordOf } from './reply'
 import { type ScriptRunner, storeUnavailable } from './script-runner'
 
@@ -21,8 +21,6 @@ export interface EpochGuard {
   onReturn(listener: () => void): void
   /** The shard's epoch when it was verified last; undefined where it never was. */
   known(shard: number): string | undefined
-  /** Whether the shard was compact when it was verified last: then what is written may be as well. */
-  isCompact(shard: number): boolean
   /** When the latest epoch of all shards began, in ms since 1970; Infinity while a shard is not verified. */
   sinceMs(): number
 }
@@ -43,8 +41,7 @@ export function createEpochGuard(redis: RedisClient, runner: ScriptRunner, logge
   /** How often each shard's connection has changed: a verification that it changed under proves nothing. */
   const changes = ALL_SHARDS.map(() => 0)
   const epochs = new Map<number, string>()
-  const compact = new Set<number>()
-  /** When they began, by shard; of an older gateway's epoch, when it was seen first. */
+  /** When they began, by shard. */
   const beginnings = new Map<number, number>()
   const listeners: (() => void)[] = []
   let nextRefreshAt = 0
@@ -69,8 +66,6 @@ export function createEpochGuard(redis: RedisClient, runner: ScriptRunner, logge
       if (!found) return
       if (found.isNew) renewed++
       noteEpoch(shard, found.epoch)
-      if (found.isCompact) compact.add(shard)
-      else compact.delete(shard)
       if (before[shard] === changes[shard]) verified.add(shard)
     }
     for (const shard of shards)
@@ -86,7 +81,7 @@ export function createEpochGuard(redis: RedisClient, runner: ScriptRunner, logge
   function noteEpoch(shard: number, epoch: string): void {
     if (epochs.get(shard) === epoch) return
     epochs.set(shard, epoch)
-    beginnings.set(shard, beginningOf(epoch) ?? systemClock.now())
+    beginnings.set(shard, beginningOf(epoch))
   }
 
   async function findOwners(): Promise<void> {
@@ -116,7 +111,6 @@ export function createEpochGuard(redis: RedisClient, runner: ScriptRunner, logge
     },
     onReturn: (listener) => void listeners.push(listener),
     known: (shard) => epochs.get(shard),
-    isCompact: (shard) => compact.has(shard),
     sinceMs: () => (verified.size < SHARD_COUNT ? Number.POSITIVE_INFINITY : Math.max(...beginnings.values())),
   }
 }
@@ -143,7 +137,7 @@ function watchConnections(redis: RedisClient, invalidate: (shard: number) => voi
 
 /**
  * Compares the store's identity with the one recorded in each shard, and starts a new epoch where it changed. Shards that
- * can't be reached are left out; throws where that is all of them. Throws where the store has another shard count, is too
+ * can't be reached are left out; throws where that is all of them. Throws where the store has another layout, is too
  * old, or would evict money when its memory runs out.
  */
 export async function verifyEpoch(redis: RedisClient, runner: ScriptRunner): Promise<void> {
@@ -163,11 +157,11 @@ async function verifyShard(
   shard: number,
   identity: string | undefined,
   fresh: string,
-): Promise<{ isNew: boolean; epoch: string; isCompact: boolean } | undefined> {
+): Promise<{ isNew: boolean; epoch: string } | undefined> {
   if (identity === undefined) return undefined
-  const reply = listOf(await runner.run(SCRIPTS.epoch, [metaName(shard)], [identity, fresh, SHARD_COUNT]))
-  assert(reply[0] !== 'wrong_shard_count', 'the store was written with another number of shards')
-  return { isNew: reply[0] === 'new', epoch: wordOf(reply[1]), isCompact: reply[2] === COMPACT_SHARDS }
+  const reply = listOf(await runner.run(SCRIPTS.epoch, [metaName(shard)], [identity, fresh, LAYOUT]))
+  assert(reply[0] !== 'other_layout', otherLayout(wordOf(reply[1])))
+  return { isNew: reply[0] === 'new', epoch: wordOf(reply[1]) }
 }
 
 /** Starts a new epoch in every shard. */

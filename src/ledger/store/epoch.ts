@@ -8,18 +8,15 @@ import type { RedisClient } from './connection'
 import { metaName } from './names'
 
 const RANDOM_CHARS = 8
-/** Older gateways made epochs of random characters alone. */
-const BEGINNING = /^(\d{13})-/
 
 /** An epoch that no shard has had: the time by this process's clock, and a random word. */
 export function freshEpoch(): string {
   return `${systemClock.now()}-${randomBase62(RANDOM_CHARS)}`
 }
 
-/** When an epoch began, milliseconds since 1970; undefined where an older gateway has made it. */
-export function beginningOf(epoch: string): number | undefined {
-  const [, text] = BEGINNING.exec(epoch) ?? []
-  return text === undefined ? undefined : Number(text)
+/** When an epoch began, milliseconds since 1970. */
+export function beginningOf(epoch: string): number {
+  return Number(epoch.slice(0, epoch.indexOf('-')))
 }
 
 /** The shard's epoch now; null where the store has none, because it is new or was emptied. */

@@ -8,13 +8,10 @@ import { assert } from '@/lib/assert'
  */
 export type Payer = { accountId: string; keyId: string; secret?: number | undefined; bounds?: Allowed | undefined }
 
-/** How many ledger shards there are. Stored in Redis and checked at start: changing it would orphan every balance. */
+/** How many ledger shards there are. */
 export const SHARD_COUNT = 64
-/**
- * What a shard says of both, where packed strings leave out what is usual, and a usage record is one text; older gateways write the
- * number alone for hashes, and `64 packed` for strings that leave nothing out.
- */
-export const COMPACT_SHARDS = `${SHARD_COUNT} compact`
+/** The layout of the store: shards, names, and how values are written. Each shard says it; a gateway starts on no other one. */
+export const LAYOUT = '1'
 /** The consumer group that carries usage records to the history, one per shard's stream. */
 export const CONSUMER_GROUP = 'history'
 /** A SCAN pattern that finds every name of every shard. */
@@ -43,11 +40,11 @@ export function checkedId(id: string): string {
   return id
 }
 
-/** Number of shard, shard count and epoch: what must be the same for all gateways. */
+/** The shard's layout, its epoch, and the identity of its store. */
 export const metaName = (shard: number): string => `{l${shard}}:meta`
 /** Open holds by deadline (milliseconds since 1970). The members are made by {@link holdMember}. */
 export const deadlinesName = (shard: number): string => `{l${shard}}:deadlines`
-/** The stream of the shard's usage records that have not reached the history yet, under the name that running stores know it by. */
+/** The stream of the shard's usage records that have not reached the history yet. */
 export const recordsName = (shard: number): string => `{l${shard}}:events`
 /** An account's money and status. */
 export const accountName = (accountId: string): string => `{l${shardOf(accountId)}}:account:${checkedId(accountId)}`
@@ -57,8 +54,6 @@ export const keyName = (payer: Payer): string => `{l${shardOf(payer.accountId)}}
 export const holdPrefix = (accountId: string): string => `{l${shardOf(accountId)}}:hold:`
 /** A hold: open, or the tombstone of a resolved one. */
 export const holdName = (accountId: string, holdId: string): string => holdPrefix(accountId) + checkedId(holdId)
-/** The account's latest usage records. Carries no money. */
-export const recentName = (accountId: string): string => `{l${shardOf(accountId)}}:recent:${checkedId(accountId)}`
 /** What the shard has loaded: each account by its id, each key as `accountId:keyId`. So they need not be searched for. */
 export const loadedName = (shard: number): string => `{l${shard}}:loaded`
 /** All budgets of an account: those of itself, its members and its keys. There only where it has some. */
@@ -66,9 +61,9 @@ export const budgetsName = (accountId: string): string => `{l${shardOf(accountId
 /** Ids of the ledger entries whose credit is inside the account's balance. */
 export const creditedName = (accountId: string): string => `{l${shardOf(accountId)}}:credited:${checkedId(accountId)}`
 
-/** What tells whether a shard can be written: a hash, a sorted set, a stream, a list, a set and a string, which hold nothing. */
+/** What tells whether a shard can be written: a hash, a sorted set, a stream, a set and a string, which hold nothing. */
 export const probeNames = (shard: number): string[] =>
-  ['hash', 'sorted-set', 'stream', 'list', 'set', 'string'].map((kind) => `{l${shard}}:probe:${kind}`)
+  ['hash', 'sorted-set', 'stream', 'set', 'string'].map((kind) => `{l${shard}}:probe:${kind}`)
 
 /** A name of a family (`sig:`, or that of the shard where it is empty) in the slot of a shard, for looking whether it may be used. */
 export const probeName = (shard: number, family: string): string =>

@@ -74,15 +74,6 @@ test('a reload of one gateway leaves the others alone', async () => {
   expect([one.sells(), other.sells()]).toEqual([['svc/new'], ['svc/old']])
 })
 
-test('a process says that it reads compact stores, and nothing that lets an older `ledger pack` write its word over a newer one', async () => {
-  join('a', NEW)
-  await present(1)
-  const [member] = await exchange.members()
-  expect(member?.readsCompact).toBe(true)
-  // What that command asks for before it writes `64 packed`; without it, it refuses.
-  expect(member).not.toHaveProperty('readsPacked')
-})
-
 test('a process that comes back later takes what was agreed, if its file says the same', async () => {
   const [one, away, astray] = [join('a', NEW), join('b', NEW, false), join('c', OLD, false)]
   await present(1)

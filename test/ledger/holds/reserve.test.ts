@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type Bench, connect, createBench, LIMITS, request, settlement, snapshot } from '@test/ledger/harness'
 import { accountState, keyState } from '@test/ledger/memory-history'
-import { setStored, storeAsHash } from '@test/ledger/store/stored'
+import { setStored } from '@test/ledger/store/stored'
 import { type Allowed, EVERYTHING } from '@/ledger/allowed'
 import { accountName, keyName } from '@/ledger/store/names'
 import { randomId } from '@/lib/ids'
@@ -127,16 +127,6 @@ describe('reserve', () => {
     await bench.ledger.setKeyState(keyState(payer))
     const everything = { kind: 'models_changed', allowed: EVERYTHING } as const
     expect(await bench.ledger.reserve(request(payer, 1, { allowed: both }))).toEqual(everything)
-  })
-
-  test('loads a key again that was loaded before keys had allowed models', async () => {
-    const payer = await bench.fund(1_000, { allowedModels: ['svc/a'] })
-    const hold = request(payer, 10, { allowed: only(['svc/a']) })
-    expect(await bench.ledger.reserve(hold)).toMatchObject({ kind: 'reserved' })
-    await storeAsHash(bench.redis, 'key', keyName(payer))
-    await bench.redis.hdel(keyName(payer), 'allowedModels')
-    expect(await bench.ledger.reserve(request(payer, 1))).toMatchObject({ kind: 'models_changed' })
-    expect(await bench.ledger.readKey(payer)).toMatchObject({ open: 1, held: nano(10), allowedModels: ['svc/a'] })
   })
 
   test('refuses a suspended account, at once and for every key', async () => {

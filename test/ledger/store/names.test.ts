@@ -14,7 +14,6 @@ import {
   parseName,
   parsePayer,
   payerText,
-  recentName,
   recordsName,
   SHARD_COUNT,
   shardOf,
@@ -43,7 +42,7 @@ describe('shards', () => {
     const shard = shardOf(accountId)
     const names = [
       ...[metaName(shard), deadlinesName(shard), recordsName(shard), accountName(accountId), keyName(payer)],
-      ...[holdName(accountId, randomId('hold')), recentName(accountId), creditedName(accountId)],
+      ...[holdName(accountId, randomId('hold')), creditedName(accountId)],
     ]
     expect(new Set(names.map(slotOf)).size).toBe(1)
     expect(new Set(names).size).toBe(names.length)
@@ -63,7 +62,7 @@ describe('names', () => {
     expect(parseName(accountName('acct_A'))).toEqual({ kind: 'account', shard, ids: ['acct_A'] })
     expect(parseName(keyName(payer))).toEqual({ kind: 'key', shard, ids: ['acct_A', 'key_B'] })
     expect(parseName(holdName('acct_A', 'hold_C'))).toEqual({ kind: 'hold', shard, ids: ['hold_C'] })
-    for (const other of [metaName(1), recentName('acct_A'), 'keyhash:00', '{l1}:account:', '{x}:account:a']) {
+    for (const other of [metaName(1), 'keyhash:00', '{l1}:account:', '{x}:account:a']) {
       expect(parseName(other)).toBeUndefined()
     }
   })

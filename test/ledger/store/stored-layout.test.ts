@@ -1,15 +1,12 @@
-/** What lies in the store, letter by letter: gateways of two versions share it while they take turns in a rolling restart. */
+/** The ledger's values in the store, byte by byte: gateways of two versions share it during a rolling restart. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type Bench, connect, createBench, FACTS, passDeadline, request, settlement } from '@test/ledger/harness'
 import { fc } from '@test/support/property'
 import { allowedText, EVERYTHING, parseAllowed } from '@/ledger/allowed'
 import { LAYOUT_TEXTS, STORED_FIELDS } from '@/ledger/layout'
-import { SCRIPTS } from '@/ledger/scripts/scripts'
-import { ALL_SHARDS } from '@/ledger/store/all-shards'
-import { COMPACT_SHARDS, metaName, SHARD_COUNT, shardOf } from '@/ledger/store/names'
+import { shardOf } from '@/ledger/store/names'
 import { parseUsageRecord } from '@/ledger/usage-record'
 import { nano } from '@/lib/money'
-import { PACKED_SHARDS } from './older-scripts'
 import { readStored } from './stored'
 
 const HASH = 'f'.repeat(64)
@@ -17,29 +14,18 @@ const NO_LIMITS = { requestsPerMinute: null, tokensPerMinute: null, concurrency:
 const FACTS_LIST =
   '["req_1","svc/alpha","auto-smart","provider1","alpha-2026","chat-completions","messages","usage",[],true,200,1,null,' +
   '1760000000000,12,345,null,[10,5,2,1,7,3]]'
-const WORDS = { compact: COMPACT_SHARDS, packed: PACKED_SHARDS, 'in hashes': SHARD_COUNT }
-type Layout = keyof typeof WORDS
-const LAYOUTS = Object.keys(WORDS) as Layout[]
 
 let bench: Bench
 beforeAll(async () => {
   bench = createBench(await connect())
 })
 afterAll(async () => {
-  await setShards(COMPACT_SHARDS)
   await bench.ledger.forgetKeyHash(HASH)
   bench.redis.disconnect()
 })
 
-async function setShards(shards: string | number): Promise<void> {
-  await bench.ledger.verify()
-  for (const shard of ALL_SHARDS) await bench.redis.hset(metaName(shard), 'shards', shards)
-}
-
 /** Three requests of one account: one under way, one settled, one whose gateway died. */
-async function threeRequests(layout: Layout) {
-  await setShards(WORDS[layout])
-  bench = createBench(bench.redis)
+async function threeRequests() {
   const { redis, ledger } = bench
   const payer = await bench.fund(10_000)
   const [open, settled, expired] = [request(payer, 400), request(payer, 300), request(payer, 200)]
@@ -58,27 +44,6 @@ async function threeRequests(layout: Layout) {
   }
 }
 
-test('hashes have the names that they always had, and gateways of older versions read them', async () => {
-  const { accountId, keyId, tag, open, settled } = await threeRequests('in hashes')
-  const fieldsOf = async (name: string) => (await bench.redis.hkeys(`${tag}:${name}`)).sort().join(' ')
-  expect(await fieldsOf('meta')).toBe('epoch identity shards')
-  expect(await fieldsOf(`account:${accountId}`)).toBe(
-    'available concurrency epoch hangUpHour hangUps held levelsAtMs month open overrun requestsLevel requestsPerMinute ' +
-      'seq spent spentMonth status tokensLevel tokensPerMinute version',
-  )
-  expect(await fieldsOf(`key:${accountId}:${keyId}`)).toBe(
-    'allowedModels concurrency epoch expiresAtMs held month monthlyBudget open requestsAtMs requestsLevel ' +
-      'requestsPerMinute spentMonth status tokensAtMs tokensLevel tokensPerMinute version',
-  )
-  expect(await bench.redis.hgetall(`${tag}:key:${accountId}:${keyId}`)).toMatchObject({
-    ...{ allowedModels: '', concurrency: '', monthlyBudget: '', expiresAtMs: '', open: '1', held: '400' },
-  })
-  expect(await fieldsOf(`hold:${open}`)).toBe('amount cost inputCost payer reached record state tokens')
-  expect(await fieldsOf(`hold:${settled}`)).toBe('cost payer state')
-  const [, latest] = await bench.redis.lrange(`${tag}:recent:${accountId}`, 0, -1)
-  expect(latest).toMatch(new RegExp(`^${settled}\\|\\d+\\|100\\|18\\|7\\|svc/alpha$`))
-})
-
 test('what a key may call is one text: of models as it always was, and never the same for two that differ', () => {
   expect(allowedText(EVERYTHING)).toBe('')
   expect(allowedText({ allowedModels: ['svc/b', 'svc/a', 'svc/b'], allowedProviders: null })).toBe('["svc/a","svc/b"]')
@@ -95,36 +60,29 @@ test('what a key may call is one text: of models as it always was, and never the
   )
 })
 
-test('packed, each is one string, as its fields are listed', async () => {
-  const { accountId, keyId, tag, open, settled } = await threeRequests('packed')
-  const names = [`account:${accountId}`, `key:${accountId}:${keyId}`, `hold:${open}`, `hold:${settled}`]
-  const types = await Promise.all(names.map((name) => bench.redis.type(`${tag}:${name}`)))
-  expect(types).toEqual(['string', 'string', 'string', 'string'])
-  expect(await bench.redis.get(`${tag}:account:${accountId}`)).toStartWith('active\0')
-  expect(await bench.redis.exists(`${tag}:recent:${accountId}`)).toBe(0)
-  expect(await bench.redis.pttl(`${tag}:hold:${open}`)).toBe(-1)
-  expect(await bench.redis.pttl(`${tag}:hold:${settled}`)).toBeWithin(1, 600_001)
+test('account, key and hold have these fields, in this order', () => {
   expect(Object.values(STORED_FIELDS).map((fields) => Object.keys(fields).join(' '))).toEqual([
-    'status epoch available held spent spentMonth month seq overrun version open requestsLevel tokensLevel levelsAtMs ' +
-      'hangUpHour hangUps requestsPerMinute tokensPerMinute concurrency',
+    'status epoch available held spent spentMonth month seq overrun version hasBudgets open requestsLevel tokensLevel ' +
+      'levelsAtMs hangUpHour hangUps requestsPerMinute tokensPerMinute concurrency',
     'status epoch allowedModels held spentMonth month version open requestsLevel requestsAtMs tokensLevel tokensAtMs ' +
       'requestsPerMinute tokensPerMinute concurrency monthlyBudget expiresAtMs',
     'state payer record amount inputCost tokens cost reached',
   ])
-  expect(LAYOUT_TEXTS.account).toContain("struct.unpack('<ssddddi4ddi4i4dddi4i4ddd', text")
-  expect(LAYOUT_TEXTS.key).toContain("struct.unpack('<sssddi4i4i4ddddddddd', text")
-  expect(LAYOUT_TEXTS.hold).toContain("struct.unpack('<sssddddi4', text")
-  expect(SCRIPTS.epoch.text).toContain(`= '${PACKED_SHARDS}', '${COMPACT_SHARDS}'`)
+  expect(LAYOUT_TEXTS.account).toContain("struct.unpack('<xssi7i7i7i7i4i7i7i4i4i4i7i7i7i4i4i7i7i7', text")
+  expect(LAYOUT_TEXTS.key).toContain("struct.unpack('<xsssi7i7i4i4i4i7i7i7i7i7i7i7i7i7', text")
+  expect(LAYOUT_TEXTS.hold).toContain("struct.unpack('<xsssi7i7i7i7i4', text")
 })
 
-test('compact, each says its form first, and leaves out what is usual', async () => {
-  const { accountId, keyId, tag, open, settled, expired } = await threeRequests('compact')
+test('each is one string, which says its form first and leaves out usual values', async () => {
+  const { accountId, keyId, tag, open, settled, expired } = await threeRequests()
   const formOf = async (name: string) => (await bench.redis.getBuffer(`${tag}:${name}`))?.at(0)
   expect(await formOf(`account:${accountId}`)).toBe(2)
   expect(await formOf(`key:${accountId}:${keyId}`)).toBe(2)
   expect(await formOf(`hold:${open}`)).toBe(2)
   expect(await formOf(`hold:${settled}`)).toBe(3)
   expect(await formOf(`hold:${expired}`)).toBe(1)
+  expect(await bench.redis.pttl(`${tag}:hold:${open}`)).toBe(-1)
+  expect(await bench.redis.pttl(`${tag}:hold:${settled}`)).toBeWithin(1, 600_001)
   await bench.ledger.setAccountState({ accountId, status: 'suspended', ...NO_LIMITS })
   expect(await bench.redis.get(`${tag}:account:${accountId}`)).toStartWith('\x01suspended\0')
   expect(LAYOUT_TEXTS.account).toContain("struct.unpack('<xsi7i7i7i7i4i7i4i4i7i7i7', text)")
@@ -133,8 +91,8 @@ test('compact, each says its form first, and leaves out what is usual', async ()
   expect(LAYOUT_TEXTS.hold).toContain("struct.unpack('<xsi7', text)")
 })
 
-test.each(LAYOUTS)('deadlines, credited entries and figures are the same, %s', async (layout) => {
-  const { accountId, keyId, tag, open } = await threeRequests(layout)
+test('deadlines, credited entries and figures have their names', async () => {
+  const { accountId, keyId, tag, open } = await threeRequests()
   const deadlines = await bench.redis.zrange(`${tag}:deadlines`, '0', '-1')
   expect(deadlines).toContain(`${accountId}:${keyId}:${open}:400`)
   expect(await bench.redis.scard(`${tag}:credited:${accountId}`)).toBe(1)
@@ -143,22 +101,18 @@ test.each(LAYOUTS)('deadlines, credited entries and figures are the same, %s', a
   })
 })
 
-test.each<[Layout, string, string]>([
-  ['in hashes', 'eventId holdId accountId keyId kind cost held seq atMs flags record', JSON.stringify(FACTS)],
-  ['packed', 'envelope facts', JSON.stringify(FACTS)],
-  ['compact', 'r', FACTS_LIST],
-])('so is what a usage record looks like in its stream, %s', async (layout, names, facts) => {
-  const { accountId, tag, settled } = await threeRequests(layout)
+test('a usage record is one text in its stream', async () => {
+  const { accountId, tag, settled } = await threeRequests()
   const entries = await bench.redis.xrange(`${tag}:events`, '-', '+')
   const isOwn = (fields: string[]) => fields.join(' ').includes(accountId) && fields.join(' ').includes(settled)
   const fields = entries.map(([, own]) => own).find(isOwn) ?? []
-  expect(fields.filter((_, index) => index % 2 === 0).join(' ')).toBe(names)
-  expect(fields.at(-1)).toEndWith(facts)
+  expect(fields.filter((_, index) => index % 2 === 0).join(' ')).toBe('r')
+  expect(fields.at(-1)).toEndWith(FACTS_LIST)
   expect(parseUsageRecord(fields)).toMatchObject({ holdId: settled, cost: nano(100), held: nano(300), facts: FACTS })
 })
 
-test.each(LAYOUTS)("and credit that is withheld, which is no key's, %s", async (layout) => {
-  const { accountId, tag } = await threeRequests(layout)
+test('credit that is withheld is a hold of no key', async () => {
+  const { accountId, tag } = await threeRequests()
   const withheld = { accountId, entryId: `entry_${accountId}`, amount: nano(70) }
   await bench.ledger.withhold({ ...withheld, ttlMs: 60_000, allowNegative: false, debits: [] })
   const hold = await readStored(bench.redis, 'hold', `${tag}:hold:entry_${accountId}`)

@@ -1,4 +1,4 @@
-/** What the store holds of an account, a key or a hold, in whichever layout: to look at, and to spoil. */
+/** The fields that the store holds of an account, a key or a hold: to look at, and to spoil. */
 import { LAYOUT_TEXTS, STORED_FIELDS, type StoredThing } from '@/ledger/layout'
 import { script } from '@/ledger/scripts/scripts'
 import type { RedisClient } from '@/ledger/store/connection'
@@ -17,7 +17,7 @@ export async function readStored(
   return Object.fromEntries(names.map((field, index) => [field, values[index] ?? '']))
 }
 
-/** Sets fields of the thing of this name, in the way in which it is stored. */
+/** Sets fields of the thing of this name. */
 export async function setStored(redis: RedisClient, thing: StoredThing, name: string, fields: Fields): Promise<void> {
   const args = Object.entries(fields).flat()
   await run(
@@ -33,16 +33,6 @@ export async function setStored(redis: RedisClient, thing: StoredThing, name: st
 export async function addToStored(redis: RedisClient, thing: StoredThing, name: string, sums: Fields): Promise<void> {
   const args = Object.entries(sums).flat()
   await run(redis, thing, name, 'for i = 1, #ARGV, 2 do x[ARGV[i]] = x[ARGV[i]] + ARGV[i + 1] end WRITE', args)
-}
-
-/** Stores the thing of this name as gateways of older versions do. */
-export async function storeAsHash(redis: RedisClient, thing: StoredThing, name: string): Promise<void> {
-  await run(redis, thing, name, "redis.call('DEL', KEYS[1]) x.layout = nil WRITE")
-}
-
-/** Stores the thing of this name as the version before did: packed, with nothing left out. */
-export async function storeAsPacked(redis: RedisClient, thing: StoredThing, name: string): Promise<void> {
-  await run(redis, thing, name, 'x.layout = PACKED WRITE')
 }
 
 function run(

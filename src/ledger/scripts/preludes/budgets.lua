@@ -1,6 +1,6 @@
 -- Stands in front of the scripts that know the budgets of accounts, members and keys. All budgets of an account lie in one hash: an
 -- entry for each scope that has one (account, member:<id>, key:<id>), whose each key is (owner:<key>, empty where it is nobody's), and what
--- is held for which of them (hold:<id>). It is written and read only where an account has budgets, which its version says. The scripts of paid requests come in two: without this, for accounts that have no budgets, and with it.
+-- is held for which of them (hold:<id>). It is written and read only where an account has budgets, which it says itself. The scripts of paid requests come in two: without this, for accounts that have no budgets, and with it.
 --
 -- NEEDS  prelude: call match MS_PER_DAY monthOf startOfNextMonth
 -- BEFORE expire load-budgets read-budgets release reserve settle view-account

@@ -1,6 +1,6 @@
 -- Stands in front of the scripts that build an account or a key from the history.
 --
--- NEEDS  prelude: call match MAX_AMOUNT layoutOf integer
+-- NEEDS  prelude: call match MAX_AMOUNT integer
 -- BEFORE load-account load-key load-payer
 
 -- Sums the open holds whose deadlines member begins with `prefix`, without those in `excluded`. Returns sum and count.
@@ -15,8 +15,8 @@ local function sumOpenHolds(deadlinesName, prefix, excluded)
   return sum, count
 end
 
--- The shard's epoch, whether it is the fresh one, which a store that was emptied under us gets, and the layout of its things.
+-- The shard's epoch, and whether it is the fresh one, which a store that was emptied under us gets.
 local function epochOf(metaName, fresh)
-  local shard = call('HMGET', metaName, 'epoch', 'shards')
-  return shard[1] or fresh, not shard[1], layoutOf(shard[2])
+  local epoch = call('HGET', metaName, 'epoch')
+  return epoch or fresh, not epoch
 end

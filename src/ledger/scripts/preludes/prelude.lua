@@ -15,19 +15,6 @@ local call, find, format, match = redis.call, string.find, string.format, string
 local MAX_AMOUNT = 9000000000000000
 local MAX_INTEGER = 9007199254740991
 local MS_PER_DAY = 86400000
--- What `shards` of a shard's meta says where accounts, keys and holds are written as packed strings, and where these leave out what
--- is usual: gateways that don't know the word take it for another number of shards and don't start.
-local PACKED_SHARDS, COMPACT_SHARDS = '64 packed', '64 compact'
--- The layouts of these two; hashes have none.
-local PACKED, COMPACT = 1, 2
-
--- The layout in which a shard has its things written, by what its meta says; nil for hashes.
-local function layoutOf(shards)
-  return shards == COMPACT_SHARDS and COMPACT or shards == PACKED_SHARDS and PACKED or nil
-end
-
--- An account whose version is this or more has budgets. It is a bit of the version because gateways of older versions keep that.
-local BUDGETED = 1073741824
 
 -- Ends the script with an error. Only ever called before the first write.
 local function refuse(message)
@@ -51,30 +38,12 @@ local function integer(text, name, least, most)
   return within(text, name, least, most)
 end
 
--- Reads an integer that one of our scripts has written; a field that was never written counts as zero. Text that is no
--- number at all ends the script too, by Lua's own error.
-local function stored(value, name)
-  if not value then
-    return 0
-  end
-  local number = value + 0
-  if number % 1 ~= 0 or number > MAX_INTEGER or number < -MAX_INTEGER then
-    refuse(name .. ' is not an integer')
-  end
-  return number
-end
-
--- The same for a limit of one's own, which is -1 where there is none.
-local function storedLimit(value)
-  return value and value ~= '' and stored(value, 'limit') or -1
-end
-
 -- The only way a number becomes text. A long holds every integer that a double holds exactly.
 local function decimal(number)
   return format('%d', number)
 end
 
--- A limit as hashes and replies have it.
+-- A limit as replies have it.
 local function limitText(limit)
   return limit < 0 and '' or decimal(limit)
 end
