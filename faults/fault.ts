@@ -14,6 +14,8 @@ export type Tolerance = {
    * renewal, and a request in its first moments not at all.
    */
   killedAtMs?: number[]
+  /** How much of what killed gateways had recorded last the store has lost. */
+  recordsLostMs?: number
   /** Tokens of one request that the provider may bill beyond the charge: what was under way when one side hung up. */
   tokensUnderWay?: number
   /** Requests (by marker, or by hold where no provider was asked) whose bill and charge differ for a reason of the fault. */

@@ -49,7 +49,7 @@ export const f6 = SETTINGS.map((setting): Fault => {
 })
 
 /** Notes the file's size while Redis runs, as a stand-in for what had reached the disk by then. */
-function watchSize(redis: RedisServer): { before(atMs: number): number } {
+export function watchSize(redis: RedisServer): { before(atMs: number): number } {
   const samples: { atMs: number; bytes: number }[] = []
   const { pid } = redis
   void (async () => {

@@ -18,6 +18,7 @@ import { f4, f4Caddy, f4Processes } from './f04-rolling-restart'
 import { f5, f5Always } from './f05-redis-killed'
 import { f6 } from './f06-power-loss'
 import { f6Snapshot } from './f06-snapshot-only'
+import { f6Machine } from './f06-whole-machine'
 import { f7 } from './f07-torn-file'
 import { f8, f8Disk } from './f08-empty-store'
 import { f9, f9Guarded } from './f09-failover'
@@ -51,6 +52,7 @@ const STORE_FAULTS = [
   f5,
   f5Always,
   ...f6,
+  f6Machine,
   f6Snapshot,
   f7,
   f8,

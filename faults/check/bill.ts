@@ -112,14 +112,17 @@ function compare(
   if (tolerance.waived?.has(marker)) return []
   const killedAtMs = tolerance.killedAtMs?.find((at) => at >= request.firstAtMs) ?? 0
   const ageMs = killedAtMs - request.firstAtMs
-  const isOrphan = killedAtMs > 0 && (own.length === 0 || own.some(({ rule }) => rule === 'expired'))
-  if (isOrphan && ageMs < UNRECORDED_MS) return []
+  // An answer is settled before its client sees the end: a whole one is charged, whatever died then.
+  const isBroken = sighting?.ending !== 'complete'
+  const isOrphan = killedAtMs > 0 && isBroken && (own.length === 0 || own.some(({ rule }) => rule === 'expired'))
+  const lostMs = tolerance.recordsLostMs ?? 0
+  if (isOrphan && ageMs < UNRECORDED_MS + lostMs) return []
   const [last] = own.slice(-1)
   if (!last) return say('never charged')
   const isExact = last.rule === 'usage' && !last.flags.includes('clamped')
   if (isExact && charged !== bill) return say('the usage was known')
   const underWay = isOrphan
-    ? tokensSince(request, killedAtMs - RENEWAL_MS)
+    ? tokensSince(request, killedAtMs - RENEWAL_MS - lostMs)
     : (tolerance.tokensUnderWay ?? DEFAULT_TOKENS_UNDER_WAY)
   const isCut = last.rule !== 'usage' && last.rule !== 'counted'
   if (charged < bill - (isCut ? underWay * OUTPUT_NANO : 0)) return say(`too little by the rule ${last.rule}`)

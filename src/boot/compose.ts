@@ -14,6 +14,7 @@ import { createDrainSlots } from '@/gateway/attempt/drain-slots'
 import { createAnswerRoom } from '@/gateway/embed/answer-room'
 import { createHoldKeeper, type HoldKeeper } from '@/gateway/hold/hold-keeper'
 import { createKeyPermissions } from '@/gateway/hold/key-permissions'
+import { createSettlementJournal, type OpenJournal } from '@/gateway/hold/settlement-journal'
 import { createSettler, type Settler } from '@/gateway/hold/settler'
 import { type ActiveStreams, createActiveStreams } from '@/gateway/relay/active-streams'
 import { LATE_AFTER_MS } from '@/gateway/relay/late-stream'
@@ -99,6 +100,8 @@ type ComposeOptions = {
   watchesLedger?: boolean
   /** Where the catalogue is read again. Left out only by tests. */
   reloading?: Reloading
+  /** Where settlements are kept until they are booked. Left out: nowhere. */
+  journalFolder?: string | undefined
 }
 
 /** What settlements get to be acknowledged, beyond the time for open answers. */
@@ -110,7 +113,7 @@ const READING_CLOSE_SECONDS = 1
 
 /** Builds everything and starts the workers. Rejects where the ledger's store cannot be reached. */
 export async function compose(options: ComposeOptions): Promise<Gateway> {
-  const { config, redisUrl, databaseUrl, logger } = options
+  const { config, redisUrl, databaseUrl, logger, journalFolder: folder } = options
   const catalog = createLiveCatalog(options.catalog)
   const stalls = createStallReports(logger)
   const metrics = createPrometheusMetrics({ catalog, stalls })
@@ -121,11 +124,14 @@ export async function compose(options: ComposeOptions): Promise<Gateway> {
   const reading = pools.open('dashboard', READING_POOL)
   const { ledger, history } = assembleLedger({ redis, database, defaultLimits: liveLimits(catalog), logger, onCall })
   const crashPoint = createCrashPoint(config.crashAt)
+  const clock = systemClock
+  const journal = folder === undefined ? undefined : createSettlementJournal({ folder, ledger, clock, logger })
   const flusher = createFlusher({
     redis: workerRedis,
     connect: () => pools.open('flusher', { maxConnections: 1 }),
     ...{ logger, onCall, claimIdleMs: config.recordClaimMs },
     afterCommit: async (records) => {
+      journal?.booked(records)
       if (records.length > 0) crashPoint('booked')
     },
   })
@@ -153,7 +159,7 @@ export async function compose(options: ComposeOptions): Promise<Gateway> {
   const ending = { isLeaving: false, isDraining: false }
   const parts = {
     ...{ config, catalog, reloading: options.reloading, redis, workerRedis, database, reading, ledger },
-    ...{ topUps, mails, flusher, storeWatch, crashPoint, logger, tracing: options.tracing },
+    ...{ topUps, mails, flusher, journal, storeWatch, crashPoint, logger, tracing: options.tracing },
     ...{ metrics, exposition: options.exposition ?? metrics.exposition },
   }
   const deps = assemble({ ...parts, isLeaving: () => ending.isLeaving, isDraining: () => ending.isDraining })
@@ -164,6 +170,8 @@ export async function compose(options: ComposeOptions): Promise<Gateway> {
   ledger.onStoreReturn(deps.settler.storeReturned)
   ledger.onRecord((shard) => flusher.expect(shard))
   if (deps.reloads) workers.push(deps.reloads)
+  if (journal) deps.settler.resend(await journal.takeOver())
+  journal?.start()
   for (const worker of [...workers, deps.keeper, deps.router, deps.observer, deps.failures, deps.storedResponses])
     worker.start()
   warmCredentials(catalog, logger)
@@ -189,6 +197,8 @@ export async function compose(options: ComposeOptions): Promise<Gateway> {
       deps.metrics.stop()
       deps.requestLog.stop()
       await Promise.all(workers.map((worker) => worker.stop()))
+      // After the flusher, which has booked most of what the journal waits for.
+      await journal?.stop()
       redis.disconnect()
       workerRedis.disconnect()
       await Promise.all([database.close(), reading.close(READING_CLOSE_SECONDS)])
@@ -209,6 +219,7 @@ type Parts = {
   topUps: TopUps
   mails: Mails
   flusher: Flusher
+  journal: OpenJournal | undefined
   storeWatch: StoreWatch
   crashPoint: CrashPoint
   metrics: PrometheusMetrics
@@ -234,7 +245,7 @@ function assemble(parts: Parts): GatewayDeps {
     catalog,
     formats: formatsWithMessages(config.maxChatMessages),
     ledger: traceReserves(ledger, tracing),
-    settler: traceSettlements(createSettler(ledger, systemClock, logger, metrics), tracing),
+    settler: traceSettlements(createSettler(ledger, systemClock, logger, metrics, parts.journal), tracing),
     keeper: createHoldKeeper(ledger, systemClock, logger, config.holdTtlMs, metrics),
     holdTtlMs: config.holdTtlMs,
     crashPoint,

@@ -1,4 +1,5 @@
 /** Runs one server process from stores that exist: listen, announce, and on a signal drain and leave in order. */
+import { join } from 'node:path'
 import type { Server } from 'bun'
 import { loadTelemetry } from '@/boot/telemetry/load'
 import { traceRequests } from '@/boot/telemetry/trace-requests'
@@ -34,7 +35,8 @@ export async function runServer(options: RunServerOptions): Promise<RunningServe
   const { config, catalog } = options
   const telemetry = await loadTelemetry(config, catalog, options.logger)
   const logger = telemetry?.logger ?? options.logger
-  const gateway = await compose({ ...options, logger, tracing: telemetry?.tracing })
+  const journalFolder = config.hasSettlementJournal ? join(config.dataDir, 'settlements') : undefined
+  const gateway = await compose({ ...options, logger, journalFolder, tracing: telemetry?.tracing })
   telemetry?.include(gateway.deps.metrics)
   const trace = telemetry && traceRequests(telemetry.tracing, gateway.app.routes)
   // What needs a descriptor comes before the listener, through which strangers may take them all.

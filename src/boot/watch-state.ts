@@ -3,6 +3,7 @@ import type { AppDeps } from '@/app'
 import type { ReloadParticipant } from '@/catalog/reload/participant'
 import { DEPOSIT_OUTCOMES } from '@/console/orders/deposits/deposit-desk'
 import type { HoldKeeper } from '@/gateway/hold/hold-keeper'
+import type { OpenJournal } from '@/gateway/hold/settlement-journal'
 import type { Settler } from '@/gateway/hold/settler'
 import type { ActiveStreams } from '@/gateway/relay/active-streams'
 import type { StoreWatch } from '@/ledger/store-watch'
@@ -21,12 +22,12 @@ type Watched = Pick<AppDeps, 'router' | 'depositDesk'> & {
   reloads: ReloadParticipant | undefined
 }
 
-type Workers = { mails: Mails; flusher: Flusher; storeWatch: StoreWatch }
+type Workers = { mails: Mails; flusher: Flusher; storeWatch: StoreWatch; journal: OpenJournal | undefined }
 
 /** To be called once, when everything is there. */
 export function watchState(
   deps: Watched,
-  { mails, flusher, storeWatch }: Workers,
+  { mails, flusher, storeWatch, journal }: Workers,
   connections: ConnectionSources,
 ): void {
   const { metrics, settler, keeper, streams, router, failures, depositDesk, reloads } = deps
@@ -35,6 +36,7 @@ export function watchState(
     openStreams: streams.count,
     openHolds: keeper.openCount,
     unacknowledgedSettlements: settler.pendingCount,
+    isJournalSound: () => journal?.isSound() ?? true,
     flusher: () => flusher.status(),
     mails: mails.worker.waiting,
     store: storeWatch.state,

@@ -34,6 +34,8 @@ export type Config = {
   migratorUrl: string | undefined
   catalogPath: string
   dataDir: string
+  /** Whether settlements are kept below `dataDir` until they are booked. */
+  hasSettlementJournal: boolean
   /** Server processes that share the port. */
   processes: number
   /** The first administrator of the dashboard, created or updated at start. */
@@ -147,7 +149,7 @@ const TOGETHER = [
   ['BANK_TRANSFER_BENEFICIARY', 'BANK_TRANSFER_IBAN'],
 ] as const
 
-/** The folder of the embedded servers. */
+/** The folder of the embedded servers and of the journal of settlements. */
 export const DEFAULT_DATA_DIR = '.data'
 const DEFAULT_CATALOG = 'config/catalog.json'
 /** What the proxies and the orchestrator of a production have to notice a server that leaves; a person at a terminal waits for none. */
@@ -164,7 +166,11 @@ const Variables = Type.Object({
   DATABASE_URL: optional(secret('^postgres(ql)?://\\S+$', 'a postgres:// address')),
   DATABASE_MIGRATOR_URL: optional(secret('^postgres(ql)?://\\S+$', 'a postgres:// address')),
   CATALOG: Type.String({ default: DEFAULT_CATALOG, description: 'the path of the catalogue file' }),
-  DATA_DIR: Type.String({ default: DEFAULT_DATA_DIR, description: 'the folder of the embedded servers' }),
+  DATA_DIR: Type.String({
+    default: DEFAULT_DATA_DIR,
+    description: 'the folder of the embedded servers and the journal of settlements',
+  }),
+  SETTLEMENT_JOURNAL: oneOf(['on', 'off'], { default: 'on', description: 'on or off' }),
   PROCESSES: integer(1, 1, 256, 'a number of processes'),
   ADMIN_EMAIL: optional(
     Type.String({ pattern: '^[^\\s@]+@[^\\s@]+$', maxLength: 254, description: 'an e-mail address' }),
@@ -220,6 +226,7 @@ function toConfig(values: Static<typeof Variables>, situation: Situation): Confi
     migratorUrl: values.DATABASE_MIGRATOR_URL,
     catalogPath: values.CATALOG,
     dataDir: values.DATA_DIR,
+    hasSettlementJournal: values.SETTLEMENT_JOURNAL === 'on',
     processes: values.PROCESSES,
     administrator: email !== undefined && password !== undefined ? { email, password } : undefined,
     publicUrl: values.PUBLIC_URL?.replace(/\/+$/, ''),

@@ -8,7 +8,7 @@ import { expireDue } from '@/ledger/holds/expire'
 import { fateOf, sealFate } from '@/ledger/holds/fate'
 import { renew } from '@/ledger/holds/renew'
 import { refusalOf, release, reserve } from '@/ledger/holds/reserve'
-import { isBooked, settle } from '@/ledger/holds/settle'
+import { bookedHolds, isBooked, settle } from '@/ledger/holds/settle'
 import { resolveWithheld, withhold } from '@/ledger/holds/withhold'
 import { countUnsynced } from '@/ledger/records/unsynced-records'
 import { sumOverShards } from '@/ledger/store/all-shards'
@@ -62,6 +62,8 @@ export interface Ledger {
    * again, so its account is first compared with the history, which closes such holds.
    */
   settle(settlement: Settlement, options?: { force?: boolean; isRepeat?: boolean }): Promise<SettleOutcome>
+  /** Those of these holds whose settlement the history has. Rejects where it can't be asked. */
+  bookedHolds(holdIds: string[]): Promise<string[]>
   /**
    * Whether the history has the settlement, so that no loss of the store reaches it; of its account, what was loaded without it is brought
    * into line. False where the history can't be asked.
@@ -142,6 +144,7 @@ export function createLedger(options: LedgerOptions): Ledger {
       if (!isRepeat) return settle(deps, settlement, force)
       return readBalance(deps, settlement.accountId).then(() => settle(deps, settlement, force))
     },
+    bookedHolds: (holdIds) => bookedHolds(deps, holdIds),
     isBooked: (settlement) => isBooked(deps, settlement),
     release: (hold) => release(deps, hold),
     fateOf: (hold) => fateOf(deps, hold),

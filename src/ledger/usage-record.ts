@@ -182,7 +182,16 @@ function envelopeOf(words: readonly string[], fields: readonly string[]): Record
 /** Reads facts, or undefined where any field is missing or of the wrong type. */
 function parseFacts(text: string, envelope: RecordEnvelope): RequestFacts | undefined {
   const value = readFacts(text, envelope.holdId)
-  if (!isJsonObject(value?.usage)) return undefined
+  if (!value || !areFacts(value)) return undefined
+  if (value.rule !== 'hangup_input' && value.rule !== 'hangup_free') return value as unknown as RequestFacts
+  // Facts are written before the store decides whether it is free.
+  const isFree = envelope.kind === 'settle' && envelope.cost === 0
+  return { ...value, rule: isFree ? 'hangup_free' : 'hangup_input' } as unknown as RequestFacts
+}
+
+/** Whether every field that facts need is there and of its type, and every other that is there as well. */
+export function areFacts(value: JsonObject): boolean {
+  if (!isJsonObject(value.usage)) return false
   const hasTexts = ['requestId', 'model', 'requestedModel', 'provider', 'upstreamModel'].every(
     (name) => typeof value[name] === 'string',
   )
@@ -190,7 +199,7 @@ function parseFacts(text: string, envelope: RecordEnvelope): RequestFacts | unde
   const hasFormats = [value.clientFormat, value.providerFormat].every((name) =>
     FORMAT_NAMES.some((one) => one === name),
   )
-  const isWhole =
+  return (
     hasTexts &&
     hasNumbers &&
     hasFormats &&
@@ -207,11 +216,7 @@ function parseFacts(text: string, envelope: RecordEnvelope): RequestFacts | unde
     (value.providerCost === undefined || isCount(value.providerCost)) &&
     (value.outrun === undefined || isOutrun(value.outrun)) &&
     (value.counts === undefined || areCounts(value.counts))
-  if (!isWhole) return undefined
-  if (value.rule !== 'hangup_input' && value.rule !== 'hangup_free') return value as unknown as RequestFacts
-  // Facts are written before the store decides whether it is free.
-  const isFree = envelope.kind === 'settle' && envelope.cost === 0
-  return { ...value, rule: isFree ? 'hangup_free' : 'hangup_input' } as unknown as RequestFacts
+  )
 }
 
 /**
@@ -242,13 +247,9 @@ const TOOL_NAME = /^[a-z_]{1,64}$/
 
 function hasTools(tools: JsonValue | undefined): boolean {
   if (tools === undefined) return true
-  const isAmount = (value: unknown) => Number.isSafeInteger(value) && Number(value) >= 0
-  return (
-    Array.isArray(tools) &&
-    tools.every(
-      (tool) => isJsonObject(tool) && TOOL_NAME.test(String(tool.name)) && isAmount(tool.uses) && isAmount(tool.cost),
-    )
-  )
+  const isTool = (tool: JsonValue) =>
+    isJsonObject(tool) && TOOL_NAME.test(String(tool.name)) && isCount(tool.uses) && isCount(tool.cost)
+  return Array.isArray(tools) && tools.every(isTool)
 }
 
 function hasUsage(usage: Usage | JsonObject): boolean {

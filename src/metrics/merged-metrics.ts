@@ -140,6 +140,7 @@ export const GAUGE_RULES: Readonly<Record<string, GaugeRule>> = {
   svc_mails_waiting_seconds: 'max',
   svc_store_memory_ratio: 'max',
   svc_store_takes_requests: 'min',
+  svc_settlement_journal_sound: 'min',
   svc_redis_connected: 'min',
   svc_ledger_drift_violations: 'max',
   svc_ledger_check_timestamp_seconds: 'max',

@@ -12,6 +12,7 @@ export type StateSources = {
   openStreams(): number
   openHolds(): number
   unacknowledgedSettlements(): number
+  isJournalSound(): boolean
   flusher(): FlusherStatus
   mails(): { mails: number; seconds: number }
   store(): { partFault: string | undefined; memoryShare: number }
@@ -58,6 +59,9 @@ function exposeWork(registry: Registry, watched: Watched): void {
       'svc_settlement_failures_total',
       'Sendings of a settlement or release that the ledger did not acknowledge.',
       () => failures.settlement,
+    ),
+    reading('svc_settlement_journal_sound', 'Alert: 0 while the disk refuses the journal of settlements, else 1.', () =>
+      Number(watched.isJournalSound()),
     ),
     reading('svc_renewal_failures_total', 'Rounds of hold renewals that failed.', () => failures.renewal),
     reading(

@@ -27,6 +27,7 @@ describe('the settings', () => {
     migratorUrl: undefined,
     catalogPath: 'config/catalog.json',
     dataDir: '.data',
+    hasSettlementJournal: true,
     processes: 1,
     administrator: undefined,
     publicUrl: undefined,
@@ -90,6 +91,7 @@ describe('the settings', () => {
       LOG_LEVEL: 'debug',
       SHUTDOWN_TIMEOUT_MS: '0',
       IDEMPOTENCY_KEYS: 'off',
+      SETTLEMENT_JOURNAL: 'off',
       UNRELATED: 'ignored',
     })
     expect(config).toEqual({
@@ -110,6 +112,7 @@ describe('the settings', () => {
       drainDelayMs: 5_000,
       shutdownTimeoutMs: 0,
       hasIdempotencyKeys: false,
+      hasSettlementJournal: false,
     })
   })
 

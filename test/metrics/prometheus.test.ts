@@ -87,6 +87,7 @@ test('state is read when it is asked for, routing included', async () => {
     openStreams: () => open,
     openHolds: () => 0,
     unacknowledgedSettlements: () => 7,
+    isJournalSound: () => false,
     flusher: () => ({
       lagRecords: 5,
       lagSeconds: 12.5,
@@ -110,6 +111,7 @@ test('state is read when it is asked for, routing included', async () => {
     return names.map((name) => series.get(name))
   }
   expect(await values('svc_open_streams', 'svc_unacknowledged_settlements')).toEqual([3, 7])
+  expect(await values('svc_settlement_journal_sound')).toEqual([0])
   expect(await values('svc_flusher_lag_records', 'svc_flusher_lag_seconds')).toEqual([5, 12.5])
   expect(await values('svc_store_memory_ratio', 'svc_store_takes_requests')).toEqual([0.93, 0])
   expect(await values('svc_mails_waiting', 'svc_mails_waiting_seconds')).toEqual([2, 90])
@@ -131,6 +133,7 @@ test('drift shows by kind until a later check finds it gone', async () => {
     openStreams: () => 0,
     openHolds: () => 0,
     unacknowledgedSettlements: () => 0,
+    isJournalSound: () => true,
     flusher: () => ({
       lagRecords: 0,
       lagSeconds: 0,

@@ -2,7 +2,7 @@
  * Sees to it that every settlement and release reaches the ledger, and stays there. One that the store does not acknowledge is
  * kept and sent again by its id, with growing pauses, until it is. One that it did acknowledge is kept for a moment, and sent
  * again where the store went away in that moment: it may have come back without its last seconds. The ledger makes repeats
- * harmless.
+ * harmless. What one machine may lose together with its store is in the journal: the next start sends it again.
  */
 import type { Ledger } from '@/ledger/ledger'
 import type { Settlement, SettleOutcome } from '@/ledger/outcomes'
@@ -11,6 +11,7 @@ import { withDeadline } from '@/lib/deadline'
 import type { Logger } from '@/lib/logger'
 import { dueIn, type Timed, unwatch, watch } from '@/lib/wait/coarse-time'
 import type { Metrics } from '@/metrics/metrics'
+import { NO_JOURNAL, type SettlementJournal } from './settlement-journal'
 
 type Resolution =
   | { kind: 'settle'; settlement: Settlement }
@@ -24,6 +25,8 @@ export interface Settler {
   resolve(resolution: Resolution): Promise<SettleOutcome | undefined>
   /** The store is back, or another has taken its place: sends again at once what it lacks, and what it may have lost. */
   storeReturned(): void
+  /** Sends settlements of a process that died, unless the history has them. */
+  resend(settlements: readonly Settlement[]): void
   /** Resolutions that the ledger has not acknowledged yet. */
   pendingCount(): number
   /** Waits until none is pending, at most `timeoutMs`. Returns how many were left. */
@@ -51,6 +54,7 @@ export function createSettler(
   clock: Clock,
   logger: Logger,
   metrics: Pick<Metrics, 'flagged' | 'settlementFailed'>,
+  journal: SettlementJournal = NO_JOURNAL,
 ): Settler {
   let pending = 0
   /** Resolved once nothing is pending. */
@@ -69,7 +73,8 @@ export function createSettler(
       let outcome: SettleOutcome | undefined
       try {
         const isBooked = isRepeat && resolution.kind === 'settle' && (await ledger.isBooked(resolution.settlement))
-        if (!isBooked) {
+        if (isBooked) journal.forget(idOf(resolution))
+        else {
           const isAgain = isRepeat || failures > 0
           outcome =
             resolution.kind === 'settle'
@@ -77,10 +82,12 @@ export function createSettler(
                 await ledger.settle(resolution.settlement, isAgain ? AGAIN : BY_FORCE)
               : void (await ledger.release(resolution))
           if (outcome) note(outcome, resolution)
+          if (outcome?.kind === 'already_released' || outcome?.kind === 'unknown_hold') journal.forget(idOf(resolution))
           // Settled before, and not by a call of ours whose answer was lost: that settlement stands.
-          if (isAgain || outcome?.kind !== 'already_settled') keep(decided(resolution, outcome))
+          if (isAgain || outcome?.kind !== 'already_settled') keep(resolution, outcome)
         }
         if (failures > 0) logger.info('settlement_acknowledged', { holdId: idOf(resolution), failures })
+        journal.flush()
         waiting?.end(outcome)
         pending -= 1
         if (pending === 0) drained?.resolve()
@@ -101,7 +108,9 @@ export function createSettler(
       logger.warn('settlement_outcome', { holdId: idOf(resolution), outcome: outcome.kind })
   }
 
-  function keep(resolution: Resolution): void {
+  function keep(sent: Resolution, outcome: SettleOutcome | undefined): void {
+    const resolution = decided(sent, outcome)
+    if (resolution !== sent && resolution.kind === 'settle') journal.add(resolution.settlement)
     const atMs = clock.monotonic()
     kept.push({ resolution, atMs })
     // Each is passed over once: the oldest stand first, and what was passed over is taken off in lumps.
@@ -114,6 +123,8 @@ export function createSettler(
 
   return {
     resolve(resolution) {
+      // First of all: it is flushed before its client can see the end, wherever this process ends then.
+      if (resolution.kind === 'settle') journal.add(resolution.settlement)
       const waiting = new Waiting()
       watch(waiting)
       void insist(resolution, false, waiting)
@@ -126,6 +137,9 @@ export function createSettler(
       kept = []
       firstKept = 0
       for (const { resolution } of again) void insist(resolution, true)
+    },
+    resend(settlements) {
+      for (const settlement of settlements) void insist({ kind: 'settle', settlement }, true)
     },
     pendingCount: () => pending,
     async drain(timeoutMs) {

@@ -55,6 +55,16 @@ export async function isBooked(
   return true
 }
 
+/** Those of these holds whose settlement the history has, be it a late one. */
+export async function bookedHolds({ history }: Pick<LedgerDeps, 'history'>, holdIds: string[]): Promise<string[]> {
+  const late = new Map(holdIds.map((holdId) => [lateRecordId(holdId), holdId]))
+  const [settled, known] = await Promise.all([
+    history.settledHoldIds(holdIds),
+    history.knownRecordIds([...late.keys()]),
+  ])
+  return [...settled, ...known.flatMap((recordId) => late.get(recordId) ?? [])]
+}
+
 /** All but the last ones: which load of the account was searched for the charge, and how many like it are free. */
 function settleArguments(settlement: Settlement, payer: string): string[] {
   const { holdId, cost, tokens, facts } = settlement

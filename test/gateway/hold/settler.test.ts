@@ -24,6 +24,8 @@ let outcome: SettleOutcome
 let answer: () => Promise<void>
 let flags: string[]
 let failures: number
+/** What the journal was told: a settlement's id and cost, or an id that it may forget. */
+let journalled: unknown[]
 /** Holds whose settlements the history has. */
 let booked: Set<string>
 let settler: Settler
@@ -54,7 +56,13 @@ beforeEach(() => {
     },
   }
   const metrics = { flagged: (flag: string) => void flags.push(flag), settlementFailed: () => void failures++ }
-  settler = createSettler(ledger, clock, logger, metrics)
+  journalled = []
+  const journal = {
+    add: ({ holdId, cost }: Settlement) => void journalled.push([holdId, cost, calls.length]),
+    flush: () => void journalled.push('flush'),
+    forget: (holdId: string) => void journalled.push(holdId),
+  }
+  settler = createSettler(ledger, clock, logger, metrics, journal)
 })
 
 const payer = { accountId: 'acct_1', keyId: 'key_1' }
@@ -234,4 +242,34 @@ describe('what the ledger says of a settlement', () => {
       expect(ids()).toEqual(['a'])
     },
   )
+})
+
+describe('the journal', () => {
+  test('has a settlement before the ledger is asked, is flushed before the answer ends, and has no release', async () => {
+    await settle('a')
+    await release('b')
+    expect(journalled).toEqual([['a', nano(5), 0], 'flush', 'flush'])
+  })
+
+  test('is told what a hang-up that may be free was charged', async () => {
+    outcome = { kind: 'settled', overrun: false, record: usageRecord({ cost: nano(0) }) }
+    const settlement = { ...payer, holdId: 'a', cost: nano(5), tokens: 1, facts: FACTS, freePerHour: 1 }
+    await settler.resolve({ kind: 'settle', settlement })
+    expect(journalled).toEqual([['a', nano(5), 0], ['a', nano(0), 1], 'flush'])
+  })
+
+  test.each(['already_released', 'unknown_hold'] as const)('forgets what is never charged: %s', async (kind) => {
+    outcome = { kind }
+    await settle('a')
+    expect(journalled).toEqual([['a', nano(5), 0], 'a', 'flush'])
+  })
+
+  test('of another process is settled again, where the history has it not', async () => {
+    booked.add('a')
+    const left = ['a', 'b'].map((holdId) => ({ ...payer, holdId, cost: nano(5), tokens: 1, facts: FACTS }))
+    settler.resend(left)
+    await settler.drain(60_000)
+    expect(calls).toMatchObject([{ id: 'b', force: true, isRepeat: true }])
+    expect(journalled.filter((word) => word !== 'flush')).toEqual(['a'])
+  })
 })

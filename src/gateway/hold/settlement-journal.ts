@@ -1,0 +1,237 @@
+/**
+ * Settlements on the disk of this machine, from before they are sent until the history has them. The next start settles
+ * again what Redis lost together with this process (docs/decisions/0040-a-journal-of-settlements.md).
+ *
+ * A journal is a folder of files, with one settlement per line. A process writes one file for some seconds, then the next.
+ * It writes to no file of another process, so processes and gateways may share the folder. Settling twice does no harm.
+ */
+import { readdir, readFile, stat, unlink } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Ledger } from '@/ledger/ledger'
+import type { Settlement } from '@/ledger/outcomes'
+import type { RecordEnvelope } from '@/ledger/usage-record'
+import type { Clock } from '@/lib/clock'
+import type { Logger } from '@/lib/logger'
+import { type BackgroundWorker, createWorkerLoop } from '@/lib/worker-loop'
+import { openJournalFile, readSettlements, type WrittenFile } from './journal-file'
+
+/** What the settler needs of a journal. */
+export interface SettlementJournal {
+  /** Adds it to what is written at the end of this turn of the event loop. Never throws. */
+  add(settlement: Settlement): void
+  /** Writes what was added, to the memory of the system: it outlives this process. The disk has it some {@link SYNC_MS} later. Never throws. */
+  flush(): void
+  /** It is booked, or will never be charged. */
+  forget(holdId: string): void
+}
+
+/** The journal of one process, with a worker that removes files whose settlements the history has. */
+export interface OpenJournal extends SettlementJournal, BackgroundWorker {
+  /** Takes over the files that earlier processes left. Returns their settlements, each once. */
+  takeOver(): Promise<Settlement[]>
+  /** These records are in the history. */
+  booked(records: readonly Pick<RecordEnvelope, 'holdId' | 'kind'>[]): void
+  /** False from a refused write on, until the disk takes one. */
+  isSound(): boolean
+}
+
+/** For a gateway without a journal. */
+export const NO_JOURNAL: SettlementJournal = {
+  add: () => undefined,
+  flush: () => undefined,
+  forget: () => undefined,
+}
+
+type JournalOptions = {
+  folder: string
+  ledger: Pick<Ledger, 'bookedHolds'>
+  clock: Clock
+  logger: Logger
+  /** How large the files of this process may be together. */
+  maxBytes?: number
+  /** How long a file is written, milliseconds; also the pause between two looks at the files. */
+  fileMs?: number
+}
+
+/** The pause between two writes to the disk, each of which takes all that was written meanwhile. */
+const SYNC_MS = 50
+/** A file is written for this long. */
+const FILE_MS = 5_000
+/** Some minutes of a busy gateway while Postgres is away. Redis has written its own file by then. */
+const MAX_BYTES = 64 * 1024 * 1024
+/** After a refused write the next is tried this much later. */
+const RETRY_MS = 1_000
+/** Nobody writes to a file that is so old: it is many times {@link FILE_MS}. */
+const ABANDONED_MS = 60_000
+
+/** A file whose settlements are not all known to be booked. */
+type KeptFile = { path: string; openedMs: number; bytes: number; waiting: Set<string>; isFound: boolean }
+
+/** Creates the journal of one process in `folder`, which need not exist. */
+export function createSettlementJournal(options: JournalOptions): OpenJournal {
+  return new FolderJournal(options)
+}
+
+class FolderJournal implements OpenJournal {
+  private current: WrittenFile | undefined
+  /** Oldest first, with the present one. */
+  private files: KeptFile[] = []
+  private flushing: NodeJS.Immediate | undefined
+  private refusedAtMs: number | undefined
+  private readonly fileMs: number
+  private readonly loop: BackgroundWorker
+
+  constructor(private readonly options: JournalOptions) {
+    const { logger, fileMs = FILE_MS } = options
+    this.fileMs = fileMs
+    this.loop = createWorkerLoop({
+      firstPauseMs: fileMs,
+      round: async () => {
+        await this.tidy()
+        return fileMs
+      },
+      onFailure(error) {
+        logger.warn('settlement_journal_not_tidied', { error })
+        return fileMs
+      },
+    })
+  }
+
+  start(): void {
+    this.loop.start()
+  }
+
+  async stop(): Promise<void> {
+    await this.loop.stop()
+    this.flush()
+    await this.current?.end()
+    this.current = undefined
+    await this.removeBooked().catch(() => undefined)
+  }
+
+  isSound(): boolean {
+    return this.refusedAtMs === undefined
+  }
+
+  add(settlement: Settlement): void {
+    const nowMs = this.options.clock.monotonic()
+    if (this.refusedAtMs !== undefined && nowMs - this.refusedAtMs < RETRY_MS) return
+    this.attempt(() => {
+      const file = this.fileAt(nowMs)
+      file.waiting.add(settlement.holdId)
+      file.add(settlement)
+      this.flushing ??= setImmediate(() => this.flush())
+    })
+  }
+
+  flush(): void {
+    if (!this.flushing) return
+    clearImmediate(this.flushing)
+    this.flushing = undefined
+    this.attempt(() => this.current?.flush())
+    if (this.refusedAtMs === undefined || !this.current) return
+    this.refusedAtMs = undefined
+    this.options.logger.info('settlement_journal_works')
+  }
+
+  forget(holdId: string): void {
+    for (const { waiting } of this.files) waiting.delete(holdId)
+  }
+
+  booked(records: readonly Pick<RecordEnvelope, 'holdId' | 'kind'>[]): void {
+    // What an expiry charged is an estimate: the settlement comes later, and corrects it.
+    for (const { holdId, kind } of records) if (kind !== 'expire') this.forget(holdId)
+  }
+
+  async takeOver(): Promise<Settlement[]> {
+    const { folder, logger } = this.options
+    const latest = new Map<string, Settlement>()
+    for (const name of await readdir(folder).catch(() => [])) {
+      const path = join(folder, name)
+      // Another process may have removed it.
+      const text = await readFile(path, 'utf8').catch(() => '')
+      const { settlements, unreadable } = readSettlements(text)
+      if (unreadable > 0) logger.warn('settlement_journal_torn', { file: name, lines: unreadable })
+      for (const settlement of settlements) latest.set(settlement.holdId, settlement)
+      const waiting = new Set(settlements.map(({ holdId }) => holdId))
+      const bytes = Buffer.byteLength(text)
+      this.files.unshift({ path, openedMs: Number.NEGATIVE_INFINITY, bytes, waiting, isFound: true })
+    }
+    return [...latest.values()]
+  }
+
+  /** The present file, or the next where that is old: another process may have taken over one that was left alone. */
+  private fileAt(nowMs: number): WrittenFile {
+    if (this.current && nowMs - this.current.openedMs < this.fileMs) return this.current
+    this.endCurrent()
+    const { folder } = this.options
+    this.current = openJournalFile({ folder, nowMs, syncMs: SYNC_MS, onFailure: (error) => this.refuse(error) })
+    this.files.push(this.current)
+    return this.current
+  }
+
+  private endCurrent(): void {
+    this.flush()
+    void this.current?.end()
+    this.current = undefined
+  }
+
+  private attempt(work: () => void): void {
+    try {
+      work()
+    } catch (error) {
+      this.refuse(error)
+    }
+  }
+
+  /** A line may be torn by it: no other follows in the same file. */
+  private refuse(error: unknown): void {
+    if (this.refusedAtMs === undefined) this.options.logger.error('settlement_journal_failed', { error })
+    this.refusedAtMs = this.options.clock.monotonic()
+    this.endCurrent()
+  }
+
+  private async tidy(): Promise<void> {
+    const nowMs = this.options.clock.monotonic()
+    if (this.current && nowMs - this.current.openedMs >= this.fileMs) this.endCurrent()
+    this.giveUpOldest()
+    // Its own flusher tells of nearly all records, and has had the time. The history is asked for those of other flushers.
+    const ripe = this.files.filter(({ openedMs }) => nowMs - openedMs >= 2 * this.fileMs)
+    const holdIds = ripe.flatMap(({ waiting }) => [...waiting])
+    if (holdIds.length > 0) for (const holdId of await this.options.ledger.bookedHolds(holdIds)) this.forget(holdId)
+    await this.removeBooked()
+  }
+
+  private async removeBooked(): Promise<void> {
+    for (const file of this.files) {
+      if (file === this.current || file.waiting.size > 0) continue
+      const isRemoved = file.isFound ? await removeAbandoned(file) : await remove(file)
+      if (isRemoved) this.files = this.files.filter((one) => one !== file)
+    }
+  }
+
+  private giveUpOldest(): void {
+    const own = this.files.filter(({ isFound }) => !isFound)
+    let bytes = own.reduce((sum, file) => sum + file.bytes, 0)
+    for (const file of own) {
+      if (bytes <= (this.options.maxBytes ?? MAX_BYTES) || file === this.current) return
+      bytes -= file.bytes
+      this.options.logger.warn('settlement_journal_full', { bytes: file.bytes, settlements: file.waiting.size })
+      file.waiting.clear()
+    }
+  }
+}
+
+async function remove({ path }: KeptFile): Promise<true> {
+  await unlink(path).catch((error) => {
+    if (error.code !== 'ENOENT') throw error
+  })
+  return true
+}
+
+/** Leaves a file alone that a living process may still write; that process removes it. */
+async function removeAbandoned(file: KeptFile): Promise<boolean> {
+  const found = await stat(file.path).catch(() => undefined)
+  if (!found || found.size !== file.bytes) return true
+  return Date.now() - found.mtimeMs > ABANDONED_MS && (await remove(file))
+}
