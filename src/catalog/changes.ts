@@ -94,10 +94,11 @@ function addModel(facts: Map<string, string>, model: Model): void {
 function addTarget(
   facts: Map<string, string>,
   id: string,
-  { provider, model: name, quirks, weight, cost, toolPrices }: Target,
+  { provider, model: name, family, quirks, weight, cost, toolPrices }: Target,
 ): void {
   const at = `at ${provider.name}:${name}`
   facts.set(`model ${id} quirks ${at}`, listOf(quirks))
+  if (family !== undefined) facts.set(`model ${id} family ${at}`, family)
   if (weight !== undefined) facts.set(`model ${id} weight ${at}`, String(weight))
   if (cost) addPrices(facts, `model ${id} cost ${at}`, cost)
   for (const [tool, { price, cost: ours, per, ...bounds }] of toolPrices ?? []) {

@@ -148,6 +148,7 @@ function readTargets(
       provider,
       model: entry.model,
       quirks,
+      ...(entry.family !== undefined && { family: entry.family }),
       ...(entry.weight !== undefined && { weight: entry.weight }),
       ...(known && { cost: known }),
       ...(toolPrices && { toolPrices }),

@@ -74,7 +74,10 @@ export const ProviderSchema = strict({
   ),
   betas: Type.Optional(
     Type.Array(
-      Type.String({ pattern: '^[A-Za-z0-9][A-Za-z0-9_.-]{0,95}$', description: 'the name of a beta interface' }),
+      Type.String({
+        pattern: '^(?:\\*|[A-Za-z0-9][A-Za-z0-9_.-]{0,95})$',
+        description: 'the name of a beta interface, or *',
+      }),
       {
         maxItems: 256,
         description: 'a list of names of beta interfaces',
@@ -129,6 +132,11 @@ const ToolPricesSchema = Type.Record(
 
 const TargetName = Type.String({ minLength: 1, maxLength: 256, description: 'the name of the model at the provider' })
 
+const Family = Type.String({
+  pattern: '^[a-z0-9][a-z0-9.:-]{0,127}$',
+  description: 'how the foundation model is called, such as anthropic.claude',
+})
+
 /** What models of every kind say. */
 const MODEL = {
   id: Type.String({ description: 'a model id' }),
@@ -144,6 +152,7 @@ function targetsWith<Properties extends TProperties>(properties: Properties) {
   const target = {
     provider: Type.String({ description: 'the name of a provider' }),
     model: TargetName,
+    family: Type.Optional(Family),
     weight: Type.Optional(Weight),
     quirks: Type.Optional(Quirks),
     ...properties,

@@ -71,6 +71,8 @@ export type ToolPrices = ReadonlyMap<string, ToolPrice>
 export type Target = {
   provider: Provider
   model: string
+  /** What the foundation model is called, where its name at the provider doesn't say so. */
+  family?: string
   quirks: ReadonlySet<string>
   /** How often it is asked first of those beside it that have a weight too; missing where the order of the file decides. */
   weight?: number

@@ -1,5 +1,6 @@
 /** What a dialect is: how a format is reached at one provider, by its address and its credential. */
 import type { FormatName } from '@/chat/format-name'
+import type { Beta } from '@/chat/protocol'
 import type { ProviderError } from '@/chat/provider-error'
 import type { Embeddings } from '@/formats/embeddings'
 import type { Endpoint } from '@/formats/format'
@@ -12,6 +13,8 @@ export const DIALECT_NAMES = [
   'bedrock-converse',
   'bedrock-embed',
   'bedrock-invoke',
+  'bedrock-mantle',
+  'foundry',
   'vertex',
   'vertex-raw',
 ] as const
@@ -29,14 +32,17 @@ export type Dialect = Omit<Endpoint, 'credential'> & {
   readonly secrets?: readonly string[]
   /**
    * What is sent in place of the format's own `body`, of which nothing is changed; left out where that is sent. `headers` are what the
-   * catalogue and the caller's protocol ask for in headers, by their names in lower case. Throws a GatewayError `invalid_request` where
+   * catalogue and the caller's protocol ask for in headers, by their names in lower case; `family` is what the catalogue says of a model
+   * whose name doesn't. Throws a GatewayError `invalid_request` where
    * leaving something out would change the meaning.
    */
-  envelope?(body: JsonObject, headers: Readonly<Record<string, string>>): Enveloped
+  envelope?(body: JsonObject, headers: Readonly<Record<string, string>>, family?: string): Enveloped
   /** As the format's `withoutProofs`, of a body in the envelope; left out where the format's own does for that. */
   withoutProofs?(body: JsonObject): JsonObject | undefined
-  /** How a model is asked to embed, where that is not as the format has it: then nothing else is asked of such a provider's models. */
+  /** How a model of this name or family is asked to embed, where that is not as the format has it: then nothing else is asked of such a provider's models. */
   embeddings?(model: string): ProviderEmbeddings
+  /** Its name of a beta interface; undefined where it refuses a request that names it. Left out where all are taken by their names. */
+  takenBeta?(beta: Beta): string | undefined
   /** Which headers of the caller's protocol are sent; left out where all are. */
   protocolHeaders?(headers: Readonly<Record<string, string>>): Record<string, string>
   /**
@@ -98,6 +104,5 @@ export type DialectSettings = {
   location?: string
   keys?: readonly unknown[]
   apiVersion?: string
-  betas?: readonly string[]
   passFields?: readonly string[]
 }

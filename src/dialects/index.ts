@@ -7,6 +7,7 @@ import { bedrockEmbed } from './aws/bedrock-embed'
 import { bedrockInvoke } from './aws/bedrock-invoke'
 import { azureOpenAi } from './azure/azure-openai'
 import { entra } from './azure/entra'
+import { bedrockMantle, foundry } from './claude-clouds'
 import type { DialectKind, DialectName } from './dialect'
 import { googleAuth } from './google/google-auth'
 
@@ -15,6 +16,8 @@ export const DIALECTS: Readonly<Record<DialectName, DialectKind>> = {
   'bedrock-converse': bedrockConverse,
   'bedrock-embed': bedrockEmbed,
   'bedrock-invoke': bedrockInvoke,
+  'bedrock-mantle': bedrockMantle,
+  foundry,
   vertex,
   'vertex-raw': vertexRaw,
 }

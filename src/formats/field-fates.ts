@@ -1,6 +1,6 @@
 /** What becomes of each field of a request at a provider of each format: the one table of it, of which the documents are printed. */
 import { isCarried } from '@/chat/features'
-import type { ChatRequest, Warning } from '@/chat/request'
+import type { ChatRequest, Feature, Warning } from '@/chat/request'
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 import { CACHE_CONTROL_FIELD, costsNothing, isEmpty, type RequestFields } from './body-fields'
 import type { Format } from './format'
@@ -78,6 +78,23 @@ export function lostFields(
     for (const name of used.length > 0 || inside === undefined ? used : [inside]) names.add(name)
   }
   return [...names]
+}
+
+/** What a dialect has left out of the body of `provider`'s format, as the caller spells it, where it has a name for it. */
+export function respelled(
+  paths: readonly string[],
+  body: JsonObject,
+  client: Speaker,
+  provider: Speaker,
+): readonly string[] {
+  if (client.name === provider.name) return paths
+  const names = paths.flatMap((path) => {
+    const spelt = Object.entries(provider.requestFields.spelling).find(([, spellings]) => spellings.includes(path))
+    const own = spelt ? (client.requestFields.spelling[spelt[0] as Feature] ?? []) : []
+    const used = own.filter((name) => !isEmpty(body[name]))
+    return used.length > 0 ? used : (own.at(-1) ?? path)
+  })
+  return [...new Set(names)]
 }
 
 /** Whether a field that the hub has no word for, or none for its value, says something that the provider is not told. */

@@ -3,7 +3,7 @@ import type { TSchema } from '@sinclair/typebox'
 import type { GatewayError } from '@/chat/error'
 import type { ChatEvent } from '@/chat/event'
 import type { FormatName } from '@/chat/format-name'
-import type { Protocol } from '@/chat/protocol'
+import type { Beta, Protocol } from '@/chat/protocol'
 import type { ProviderError } from '@/chat/provider-error'
 import type { RateLimits } from '@/chat/rate-limits'
 import type { ChatRequest, ToolOrigin, Warning } from '@/chat/request'
@@ -41,6 +41,10 @@ export type TargetTraits = {
   passFields?: ReadonlySet<string>
   /** Beta interfaces that it may be asked for; undefined = the usual ones. See {@link Protocol}. */
   betas?: ReadonlySet<string> | undefined
+  /** The provider's own name of a beta interface; undefined where it refuses it. Left out where all are taken by their names. */
+  takenBeta?: ((beta: Beta) => string | undefined) | undefined
+  /** Betas that it has refused in this request, by the caller's names. */
+  refusedBetas?: ReadonlySet<string> | undefined
   /** What tools cost that run at the provider; missing where none may be used. */
   toolPrices?: ReadonlyMap<string, unknown> | undefined
 }

@@ -6,8 +6,10 @@ import type { TargetTraits } from './format'
 
 /** In a provider's list of betas: those that it would be asked for if it had no list. */
 const USUAL = 'default'
+/** In such a list: whatever a caller names. The operator bears what it costs, and what the provider refuses. */
+const ANY = '*'
 
-type BetaTraits = Pick<TargetTraits, 'quirks' | 'passFields' | 'betas' | 'toolPrices'>
+type BetaTraits = Pick<TargetTraits, 'quirks' | 'passFields' | 'betas' | 'toolPrices' | 'takenBeta' | 'refusedBetas'>
 
 /** The provider's headers for it. Those that the catalogue fixes stay; betas there are asked for as well. */
 export function protocolHeaders(
@@ -20,7 +22,7 @@ export function protocolHeaders(
   const always = fixed[betaHeader]?.split(',').map((name) => name.trim())
   const names = new Set([
     ...(always ?? []),
-    ...betas.filter((beta) => isAskedFor(beta, traits)).map(({ name }) => name),
+    ...betas.filter((beta) => isAskedFor(beta, traits)).map((beta) => traits.takenBeta?.(beta) ?? beta.name),
   ])
   if (names.size > 0) headers[betaHeader] = [...names].join(',')
   return headers
@@ -49,10 +51,31 @@ export function untoldElsewhere({
   return protocol && protocol.betas.length > 0 ? [...hostedHistory, protocol.betaHeader] : hostedHistory
 }
 
-/** A list of the catalogue's decides, by name with or without date; without one, whatever the prices of the target cover. */
-function isAskedFor(beta: Beta, { quirks, passFields, betas, toolPrices }: BetaTraits): boolean {
-  if (betas && (betas.has(beta.name) || betas.has(beta.family))) return true
+/**
+ * The betas of the request that a refusal is about: those that it names, or all where it speaks of betas and names none of them. None where
+ * it speaks of something else.
+ */
+export function betasRefused({ betas }: Protocol, words: string, traits: BetaTraits): string[] {
+  const asked = betas.filter((beta) => isAskedFor(beta, traits))
+  const named = asked.filter(
+    (beta) => words.includes(beta.name) || words.includes(traits.takenBeta?.(beta) ?? beta.name),
+  )
+  return (named.length === 0 && ABOUT_BETAS.test(words) ? asked : named).map(({ name }) => name)
+}
+
+/** Bedrock's words, which name none, and those that name the header. */
+const ABOUT_BETAS = /\binvalid beta flag|\banthropic[-_]beta\b/i
+
+/**
+ * A list of the catalogue's decides, by name with or without date; without one, whatever the prices of the target cover and its cloud takes.
+ * What the provider has refused already is not asked for again.
+ */
+function isAskedFor(beta: Beta, traits: BetaTraits): boolean {
+  const { quirks, passFields, betas, toolPrices, takenBeta, refusedBetas } = traits
+  if (refusedBetas?.has(beta.name)) return false
+  if (betas && (betas.has(beta.name) || betas.has(beta.family) || betas.has(ANY))) return true
   if (betas && !betas.has(USUAL)) return false
+  if (takenBeta && takenBeta(beta) === undefined) return false
   const isPaidFor = beta.isFree || (beta.tool !== undefined && toolPrices?.has(beta.tool) === true)
   return isPaidFor || quirks.has(UNPRICED_EXTRAS) || beta.fields.some((field) => passFields?.has(field))
 }

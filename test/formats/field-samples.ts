@@ -162,6 +162,7 @@ export const SAMPLES: Record<FormatName, Record<string, Sample>> = {
       workspace_id: 'wrk_1',
       x_unheard_of: 1,
     }),
+    'output_config.effort': pair({ output_config: { effort: 'low' } }, {}),
     'tool_choice.disable_parallel_tool_use': pair(
       { tool_choice: { type: 'auto', disable_parallel_tool_use: true } },
       { tool_choice: { type: 'auto' } },

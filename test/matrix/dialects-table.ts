@@ -1,6 +1,7 @@
 /** The part of docs/COMPATIBILITY.md on dialects that take less than their format does: what becomes of each feature is asked of the dialects. */
 import { targetOfEntry } from '@test/dialects/provider-entry'
 import { GatewayError } from '@/chat/error'
+import { describeBeta } from '@/formats/messages/betas'
 import type { JsonObject } from '@/lib/json'
 import { isCarried, type Row, renderRows } from './rows'
 
@@ -77,7 +78,8 @@ function markOf([, entry, model]: (typeof COLUMNS)[number], more: JsonObject, be
   const body = { model, max_tokens: 2048, messages: [{ role: 'user', content: 'Hi' }], ...more }
   if (quirks.has('no-url-sources') && JSON.stringify(body).includes(BY_ADDRESS.url)) return '✗'
   try {
-    const sealed = provider.dialect.envelope?.(body, betas === undefined ? {} : { 'anthropic-beta': betas })
+    if (betas !== undefined && provider.dialect.takenBeta?.(describeBeta(betas, {})) === undefined) return '~'
+    const sealed = provider.dialect.envelope?.(body, {})
     return sealed && sealed.leftOut.length > 0 ? '~' : '✓'
   } catch (error) {
     if (error instanceof GatewayError) return '✗'

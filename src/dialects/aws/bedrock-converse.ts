@@ -1,4 +1,5 @@
 /** Any model of Bedrock by Converse, which says what messages says in words of its own. */
+import { betaNamesOf } from '@/dialects/betas'
 import type { DialectKind } from '@/dialects/dialect'
 import { randomId } from '@/lib/ids'
 import { decodeBedrockError, modelUrl } from './bedrock-endpoint'
@@ -18,7 +19,8 @@ export const bedrockConverse: DialectKind = {
       credential: { header: 'authorization', prefix: 'Bearer ' },
       headers: { accept: 'application/json' },
       url: (call) => modelUrl(call, call.stream ? 'converse-stream' : 'converse'),
-      envelope: (body, headers) => converseRequest(body, headers, settings),
+      takenBeta: betaNamesOf('bedrock'),
+      envelope: (body, headers, family = String(body.model)) => converseRequest(body, headers, settings, family),
       withoutProofs,
       protocolHeaders: () => ({}),
       readAnswer(headers) {

@@ -1,11 +1,12 @@
 /** Claude at Bedrock by InvokeModel: the body of messages without its model, the version and betas in it, events in frames. */
 import { readCount } from '@/chat/usage'
+import { betaNamesOf, headerBetas } from '@/dialects/betas'
 import type { CountsInDoubt, DialectKind, DialectSettings } from '@/dialects/dialect'
 import { isJsonObject, type JsonObject, type JsonValue, parseJson, textOf } from '@/lib/json'
 import { formatSse } from '@/lib/streams/sse'
 import { decodeBedrockError, modelUrl, VERSIONS } from './bedrock-endpoint'
 import { eventOf, isEventStream, type MessageReader, streamReading } from './bedrock-stream'
-import { BETA_HEADER, refuseAddresses, takenBetas, withoutHints } from './messages-body'
+import { refuseAddresses, withoutHints } from './messages-body'
 
 const VERSION = 'bedrock-2023-05-31'
 /** The fields of messages that Bedrock knows; it refuses all others. */
@@ -28,6 +29,7 @@ export const bedrockInvoke: DialectKind = {
       credential: { header: 'authorization', prefix: 'Bearer ' },
       headers: { accept: 'application/json' },
       url: (call) => modelUrl(call, call.stream ? 'invoke-with-response-stream' : 'invoke'),
+      takenBeta: betaNamesOf('bedrock'),
       envelope: (body, headers) => envelope(body, headers, settings),
       protocolHeaders: () => ({}),
       readAnswer: (headers, doubted) => (isEventStream(headers) ? streamReading(invokeReader(doubted)) : undefined),
@@ -39,14 +41,14 @@ export const bedrockInvoke: DialectKind = {
 function envelope(body: JsonObject, headers: Readonly<Record<string, string>>, settings: DialectSettings) {
   refuseAddresses(body)
   const known = new Set([...FIELDS, ...(settings.passFields ?? [])])
-  const { betas, leftOut } = takenBetas(headers[BETA_HEADER], settings.betas)
+  const leftOut: string[] = []
   const sealed: JsonObject = { anthropic_version: settings.apiVersion ?? VERSION }
   for (const [field, value] of Object.entries(body)) {
     if (known.has(field)) sealed[field] = value
     else if (!SAID.includes(field)) leftOut.push(field)
   }
   const { plain, isEager } = withoutHints(sealed)
-  const all = new Set([...betas, ...(isEager ? ['fine-grained-tool-streaming-2025-05-14'] : [])])
+  const all = new Set([...headerBetas(headers), ...(isEager ? ['fine-grained-tool-streaming-2025-05-14'] : [])])
   return { body: { ...plain, ...(all.size > 0 && { anthropic_beta: [...all] }) }, leftOut }
 }
 

@@ -1,9 +1,10 @@
 /** A request of messages in the words of Converse, which all models of Bedrock take. */
 
 import { invalidRequest } from '@/chat/error'
+import { headerBetas } from '@/dialects/betas'
 import type { DialectSettings } from '@/dialects/dialect'
 import { isJsonObject, type JsonObject, type JsonValue, textOf } from '@/lib/json'
-import { BETA_HEADER, listOf, refuseAddresses, takenBetas } from './messages-body'
+import { listOf, refuseAddresses } from './messages-body'
 
 /** Said in other words, or in the path. */
 const SAID = [
@@ -15,14 +16,15 @@ const IMAGE_FORMATS: ReadonlyMap<string, string> = new Map(
 )
 const NO_NAME = /[^A-Za-z0-9\s\-()[\]]/g
 
-/** The body of Converse that says what `body` says, and what it can't say. Throws `invalid_request` where that would change the meaning. */
+/** The body of Converse that says what `body` says to a model of `family`, and what it can't say. Throws `invalid_request` where that would change the meaning. */
 export function converseRequest(
   body: JsonObject,
   headers: Readonly<Record<string, string>>,
   settings: DialectSettings,
+  family: string,
 ) {
   refuseAddresses(body)
-  const { betas, leftOut } = takenBetas(headers[BETA_HEADER], settings.betas)
+  const leftOut: string[] = []
   const writer = new ContentWriter(leftOut)
   const passed: JsonObject = {}
   for (const [field, value] of Object.entries(body)) {
@@ -32,7 +34,7 @@ export function converseRequest(
   const messages = writer.turns(body.messages)
   const system = writer.system(body.system)
   const tools = writer.tools(body, messages)
-  const extra = modelFields(body, betas, leftOut)
+  const extra = modelFields(body, family, headerBetas(headers), leftOut)
   const { format } = isJsonObject(body.output_config) ? body.output_config : {}
   return {
     body: {
@@ -231,9 +233,8 @@ const MEDIUM_BUDGET = 16_384
 /** The words for an effort that all such models know; a greater one is the greatest of them. */
 const EFFORTS: ReadonlySet<unknown> = new Set(['low', 'medium', 'high'])
 
-/** The fields of the model's own vendor, by its name in the model's. What it has no field for is added to `leftOut`. */
-function modelFields(body: JsonObject, betas: readonly string[], leftOut: string[]): JsonObject {
-  const model = String(body.model)
+/** The fields of the model's own vendor, by its name in `model`. What it has no field for is added to `leftOut`. */
+function modelFields(body: JsonObject, model: string, betas: readonly string[], leftOut: string[]): JsonObject {
   const { top_k: topK, thinking, output_config: config } = body
   const effort = isJsonObject(config) ? config.effort : undefined
   const isThinking = isJsonObject(thinking) && thinking.type !== 'disabled'

@@ -1,6 +1,7 @@
 /** Vertex AI: a model is a resource of a project at a location, which also decides the host; with an express key neither is named. */
 import type { FormatName } from '@/chat/format-name'
 import type { ProviderError } from '@/chat/provider-error'
+import { betaNamesOf } from '@/dialects/betas'
 import type { DialectKind, DialectSettings } from '@/dialects/dialect'
 import type { EndpointCall } from '@/formats/format'
 import { FORMATS } from '@/formats/index'
@@ -87,6 +88,7 @@ export const vertexRaw: DialectKind = {
       versions: { pattern: /^v[0-9][a-z0-9]*$/, example: 'v1' },
       headers: {},
       url: (call) => vertexUrl(call, settings, 'anthropic', call.stream ? 'streamRawPredict' : 'rawPredict'),
+      takenBeta: betaNamesOf('vertex'),
       envelope({ model, ...body }) {
         return { body: { anthropic_version: VERSION, ...body }, leftOut: [] }
       },

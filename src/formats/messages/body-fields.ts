@@ -125,7 +125,7 @@ export const requestFields: RequestFields = {
     topP: ['top_p'],
     topK: ['top_k'],
     stop: ['stop_sequences'],
-    reasoning: ['thinking'],
+    reasoning: ['thinking', 'output_config.effort'],
     userId: ['metadata'],
     cacheHints: ['cache_control'],
     parallelToolCalls: ['tool_choice.disable_parallel_tool_use'],

@@ -6,9 +6,10 @@ import { toolAllowance, untakenTools } from '@/catalog/tool-allowance'
 import type { Model } from '@/catalog/types'
 import { GatewayError } from '@/chat/error'
 import type { ChatRequest, Warning } from '@/chat/request'
-import { lostFields } from '@/formats/field-fates'
+import { showFields } from '@/formats/body-fields'
+import { lostFields, respelled } from '@/formats/field-fates'
 import type { Format, TargetTraits } from '@/formats/format'
-import { leftOutOfOwn, protocolHeaders, untoldElsewhere } from '@/formats/protocol'
+import { betasRefused, leftOutOfOwn, protocolHeaders, untoldElsewhere } from '@/formats/protocol'
 import { fitToolNames, withCallerNames } from '@/formats/tool-names'
 import { type ArrivedRequest, askedOf } from '@/gateway/hold/request-facts'
 import type { JsonObject } from '@/lib/json'
@@ -36,6 +37,8 @@ type AttemptInput = {
   attempt: OpenAttempt<StartedAnswer>
   request: ChatRequest
   providerFormat: Format
+  /** Betas that the target has refused, by the caller's names. */
+  refusedBetas?: ReadonlySet<string>
 }
 
 /**
@@ -49,8 +52,9 @@ export type StartedAnswer =
   | { kind: 'abandoned'; hasSent: boolean; isUnreached?: true }
 
 /**
- * Calls the permit's target, and once more where it refuses what another account has proven to have thought: that says nothing of the
- * target or of the request, and the answer is the same conversation's without it. A refusal costs nothing. Tells the attempt its end.
+ * Calls the permit's target, and once more where it refuses what another account has proven to have thought, or a beta interface: that
+ * says nothing of the target or of the request, and the answer is the same conversation's without it. A refusal costs nothing. Tells the
+ * attempt its end.
  */
 export async function attemptTarget(
   deps: AttemptDeps,
@@ -62,7 +66,7 @@ export async function attemptTarget(
   const { permit } = attempt
   try {
     const { body: own, bodyBytes, text } = askedOf(call)
-    const input = inProviderNames(call, request, attempt)
+    let input = inProviderNames(call, request, attempt)
     const body = encodeBody(deps.logger, input, own)
     if (body instanceof GatewayError)
       return attempt.finish({ kind: 'failed', error: body, failed: permit.failed({ kind: 'unencodable' }) })
@@ -85,9 +89,13 @@ export async function attemptTarget(
       else result = stillWanted(input, answer, decodeWhole(input, await answer.readAll(MAX_ANSWER_BYTES)))
       if (result.kind === 'failed' && answer.kind === 'answer')
         result = { kind: 'failed', failure: answer.named(result.failure) }
-      const stripped =
-        isFirst && result.kind === 'failed' && withoutForeignProofs(deps.logger, input, body, result.failure)
-      if (!stripped) return conclude(deps.logger, input, result)
+      const failure = isFirst && result.kind === 'failed' && !signal.aborted ? result.failure : undefined
+      const allowed = failure && withoutRefusedBetas(deps.logger, input, failure)
+      const stripped = allowed
+        ? encodeBody(deps.logger, allowed, own)
+        : failure && withoutForeignProofs(deps.logger, input, body, failure)
+      if (!stripped || stripped instanceof GatewayError) return conclude(deps.logger, input, result)
+      input = allowed ?? input
       bodyText = JSON.stringify(stripped)
     }
   } catch (error) {
@@ -123,14 +131,33 @@ function conclude(logger: Logger, { call, attempt }: AttemptInput, result: Resul
   }
 }
 
+/** What to ask where the target has refused betas of the request: the same without them. Undefined where that is not why it refused. */
+function withoutRefusedBetas(logger: Logger, input: AttemptInput, failure: UpstreamFailure): AttemptInput | undefined {
+  const { call, attempt, request, providerFormat } = input
+  if (failure.kind !== 'refused' || failure.error.status !== 400) return undefined
+  if (!request.protocol || call.format !== providerFormat) return undefined
+  const { target, model } = attempt.permit.planned
+  const refused = betasRefused(request.protocol, failure.error.message, betaTraits(input))
+  if (refused.length === 0) return undefined
+  const { requestId } = call
+  logger.warn('betas_refused', {
+    requestId,
+    model: model.id,
+    provider: target.provider.name,
+    betas: showFields(refused),
+  })
+  attempt.leftOut = []
+  return { ...input, refusedBetas: new Set(refused) }
+}
+
 /** The body without the reasoning of another account that the target has refused; undefined where that is not why it refused. */
 function withoutForeignProofs(
   logger: Logger,
-  { call: { requestId, signal }, attempt: { permit }, providerFormat }: AttemptInput,
+  { call: { requestId }, attempt: { permit }, providerFormat }: AttemptInput,
   body: JsonObject,
   failure: UpstreamFailure,
 ): JsonObject | undefined {
-  const isProof = failure.kind === 'refused' && failure.error.reason === 'proof' && !signal.aborted
+  const isProof = failure.kind === 'refused' && failure.error.reason === 'proof'
   const { dialect } = permit.planned.target.provider
   const stripped = isProof ? (dialect.withoutProofs ?? providerFormat.withoutProofs)?.(body) : undefined
   if (stripped) logger.info('foreign_proofs_left_out', { requestId, model: permit.planned.model.id })
@@ -204,11 +231,17 @@ function sentProtocol(input: AttemptInput) {
 }
 
 /** The headers by which a provider of the caller's own format is asked for what its caller asks for. */
-function protocolOf({ request: { protocol }, call, providerFormat, attempt }: AttemptInput) {
-  if (!protocol || call.format !== providerFormat) return undefined
+function protocolOf(input: AttemptInput) {
+  const { request, call, providerFormat, attempt } = input
+  if (!request.protocol || call.format !== providerFormat) return undefined
+  return protocolHeaders(request.protocol, betaTraits(input), attempt.permit.planned.target.provider.headers)
+}
+
+/** What decides which betas the target is asked for. */
+function betaTraits({ attempt, refusedBetas }: AttemptInput) {
   const { provider, quirks, toolPrices } = attempt.permit.planned.target
-  const { passFields, betas, headers } = provider
-  return protocolHeaders(protocol, { quirks, passFields, betas, toolPrices }, headers)
+  const { passFields, betas, dialect } = provider
+  return { quirks, passFields, betas, toolPrices, takenBeta: dialect.takenBeta, refusedBetas }
 }
 
 /** The body to send, or the error that blames the request where the target's format cannot say it. */
@@ -220,10 +253,7 @@ function encodeBody(logger: Logger, input: AttemptInput, body: JsonObject): Json
   const traits: TargetTraits = {
     model: target.model,
     maxOutputTokens: model.maxOutputTokens,
-    quirks: target.quirks,
-    passFields: target.provider.passFields,
-    betas: target.provider.betas,
-    toolPrices: target.toolPrices,
+    ...betaTraits(input),
     accountId: call.payer.accountId,
   }
   const isOwnFormat = clientFormat === providerFormat
@@ -245,21 +275,22 @@ function encodeBody(logger: Logger, input: AttemptInput, body: JsonObject): Json
       attempt.leftOut = [...fields, ...attempt.leftOut]
     }
     const written = encoded ? encoded.body : clientFormat.passThrough.request(body, request, traits)
-    return target.provider.dialect.envelope ? enveloped(logger, input, written) : written
+    return target.provider.dialect.envelope ? enveloped(logger, input, body, written) : written
   } catch (error) {
     if (error instanceof GatewayError) return error
     throw error
   }
 }
 
-/** The body as the target's dialect has it. */
-function enveloped(logger: Logger, input: AttemptInput, written: JsonObject): JsonObject {
-  const { attempt } = input
-  const { dialect, headers } = attempt.permit.planned.target.provider
-  const told = { ...headers, ...protocolOf(input) }
-  const sealed = dialect.envelope?.(written, told) ?? { body: written, leftOut: [] }
-  noteLeftOut(logger, input.call.requestId, sealed.leftOut)
-  attempt.leftOut = [...sealed.leftOut, ...attempt.leftOut]
+/** The body as the target's dialect has it. `own` is the caller's. */
+function enveloped(logger: Logger, input: AttemptInput, own: JsonObject, written: JsonObject): JsonObject {
+  const { attempt, call, providerFormat } = input
+  const { provider, family } = attempt.permit.planned.target
+  const told = { ...provider.headers, ...protocolOf(input) }
+  const sealed = provider.dialect.envelope?.(written, told, family) ?? { body: written, leftOut: [] }
+  const leftOut = respelled(sealed.leftOut, own, call.format, providerFormat)
+  noteLeftOut(logger, call.requestId, leftOut)
+  attempt.leftOut = [...new Set([...leftOut, ...attempt.leftOut])]
   return sealed.body
 }
 

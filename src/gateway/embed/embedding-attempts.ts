@@ -54,8 +54,8 @@ export class EmbeddingAttempts extends Attempts<Embedded, EmbeddingDeps, Embeddi
       writesForHour: false,
       listener,
     })
-    const { provider, model } = planned.target
-    const embeddings = provider.dialect.embeddings?.(model) ?? attempt.providerFormat.embeddings
+    const { provider, model, family = model } = planned.target
+    const embeddings = provider.dialect.embeddings?.(family) ?? attempt.providerFormat.embeddings
     assert(embeddings, `no embeddings in ${planned.target.provider.format}`)
     void attemptEmbedding(deps, { call, attempt, embeddings }, this.answered)
     return attempt

@@ -99,7 +99,7 @@ function wantedTargets(
   return arrangeTargets(wanted, { preferences, view, stream: false })
 }
 
-function readsTokens({ provider, model }: Target): boolean {
-  const own = provider.dialect.embeddings?.(model)
+function readsTokens({ provider, model, family = model }: Target): boolean {
+  const own = provider.dialect.embeddings?.(family)
   return (own ?? FORMATS.get(provider.format)?.embeddings)?.takesTokens ?? false
 }

@@ -69,7 +69,7 @@ function encode(model: Model, target: Target, format: Format, { asks }: Probe) {
   const traits = { model: target.model, maxOutputTokens: model.maxOutputTokens, quirks, passFields, betas }
   try {
     const { body } = format.encodeRequest(request, { ...traits, accountId: NOBODY })
-    return dialect.envelope ? dialect.envelope(body, headers).body : body
+    return dialect.envelope ? dialect.envelope(body, headers, target.family).body : body
   } catch (error) {
     if (error instanceof GatewayError) return error
     throw error

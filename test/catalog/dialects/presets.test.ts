@@ -11,7 +11,7 @@ function providerOf(entry: Json, environment?: Record<string, string>) {
 
 test.each([...PRESETS])('%s is a provider as soon as it has what its entry needs', (preset, { entry, needs }) => {
   const keyed = entry.auth?.type === 'none' || entry.auth?.type === 'google' ? {} : { keys: ['the-key'] }
-  const place = entry.dialect ? { project: 'the-project', location: 'global' } : {}
+  const place = entry.dialect?.startsWith('vertex') ? { project: 'the-project', location: 'global' } : {}
   const address = needs === undefined ? {} : { baseUrl: 'https://cloud.example/v1', ...place }
   expect(needs === undefined).toBe(entry.baseUrl !== undefined)
   const provider = providerOf({ preset, ...keyed, ...address })

@@ -12,7 +12,7 @@ const CASES: [string, Json & object, string][] = [
   [
     'provider1',
     { dialect: 'azure' },
-    'dialect: expected one of azure-openai, bedrock-converse, bedrock-embed, bedrock-invoke, vertex, vertex-raw',
+    'dialect: expected one of azure-openai, bedrock-converse, bedrock-embed, bedrock-invoke, bedrock-mantle, foundry, vertex, vertex-raw',
   ],
   [
     'provider2',

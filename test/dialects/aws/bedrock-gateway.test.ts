@@ -57,6 +57,11 @@ beforeAll(async () => {
       file.providers.converse = { format, dialect: 'bedrock-converse', baseUrl: `${address}/converse`, keys: [KEY] }
       file.providers.stalling = { ...file.providers.converse, timeouts: { idleMs: 500 } }
       file.models.push({ ...model, id: 'svc/stalling', targets: [{ provider: 'stalling', model: 'm' }] })
+      for (const [name, family] of Object.entries({ unnamed: undefined, profiled: 'anthropic.claude' })) {
+        const targets = [{ provider: 'converse', model: PROFILE, ...(family && { family }) }]
+        const capabilities = ['tools', 'reasoning']
+        file.models.push({ ...model, id: `svc/${name}`, capabilities, targets })
+      }
       for (const [index] of Array.from({ length: 40 }).entries()) {
         const targets = ['invoke', 'converse'].map((provider) => ({
           provider,
@@ -74,6 +79,9 @@ beforeEach(() => {
   invoke = (isStream) => (isStream ? framed(...claudeFrames('Hel', 'lo')) : Response.json(CLAUDE))
   converse = (isStream) => (isStream ? framed(...converseFrames('Hel', 'lo')) : Response.json(CONVERSED))
 })
+
+/** An ARN that says nothing of what it stands for. */
+const PROFILE = 'arn:aws:bedrock:eu-west-1:123456789012:application-inference-profile/a1b2c3'
 
 let next = 0
 /** A customer of a model of their own: what became of the targets of one test is no other's business. */
@@ -286,3 +294,33 @@ test('what Bedrock takes no word of is named in the answer', async () => {
   })
   expect(response.headers.get('x-svc-left-out')).toContain('metadata')
 })
+
+test.each([
+  ['chat-completions', { reasoning_effort: 'high', user: 'u' }, 'reasoning_effort, user'],
+  ['responses', { reasoning: { effort: 'high' }, safety_identifier: 'u' }, 'reasoning, safety_identifier'],
+  [
+    'generate-content',
+    { generationConfig: { thinkingConfig: { thinkingBudget: 2000 } } },
+    'generationConfig.thinkingConfig',
+  ],
+  ['messages', { thinking: { type: 'enabled', budget_tokens: 2000 }, max_tokens: 4000, top_k: 3 }, 'thinking, top_k'],
+] as const)(
+  'what a dialect leaves out is named in the words of %s, and reaches Claude behind a profile',
+  async (format, more, words) => {
+    const { key } = await customer()
+    const send = async (model: string) => {
+      const { path, body } = FORMATS[format](model, false)
+      const response = await fetch(world.url + path, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ ...body, ...more }),
+      })
+      expect(response.status).toBe(200)
+      return response.headers.get('x-svc-left-out')?.split(', ').toSorted() ?? []
+    }
+    const expected = words.split(', ').toSorted()
+    expect(await send('svc/unnamed')).toEqual(expected)
+    const atClaude = await send('svc/profiled')
+    expect(atClaude).toEqual(expected.filter((word) => /^(?:user|safety_identifier)$/.test(word)))
+  },
+)

@@ -246,11 +246,24 @@ describe('what Converse has no word for', () => {
     }
   })
 
-  test('betas go to Claude alone, those that Bedrock knows or the catalogue allows', () => {
-    const headers = { 'anthropic-beta': 'context-1m-2025-08-07,claude-code-20250219,own-2026-01-01' }
-    const { body, leftOut } = sealed({ messages: HI }, headers, { betas: ['own-2026-01-01'] })
-    expect(body.additionalModelRequestFields).toEqual({ anthropic_beta: ['context-1m-2025-08-07', 'own-2026-01-01'] })
-    expect(leftOut).toEqual(['anthropic-beta.claude-code-20250219'])
+  test('goes to Claude behind a profile that names no model, where the catalogue says so', () => {
+    const model = 'arn:aws:bedrock:eu-west-1:123456789012:application-inference-profile/a1b2c3'
+    const body = { ...{ model, max_tokens: 5000, messages: HI }, thinking: { type: 'enabled', budget_tokens: 2000 } }
+    const dialect = dialectOf()
+    const unknown = dialect.envelope?.(body, {})
+    expect([unknown?.body.additionalModelRequestFields, unknown?.leftOut]).toEqual([undefined, ['thinking']])
+    const known = dialect.envelope?.(body, { 'anthropic-beta': 'own' }, 'anthropic.claude')
+    expect(known?.body.additionalModelRequestFields).toEqual({ thinking: body.thinking, anthropic_beta: ['own'] })
+    expect(known?.leftOut).toEqual([])
+  })
+
+  test('betas go into the body of Claude alone', () => {
+    const headers = { 'anthropic-beta': 'context-1m-2025-08-07, interleaved-thinking-2025-05-14' }
+    const { body, leftOut } = sealed({ messages: HI }, headers)
+    expect(body.additionalModelRequestFields).toEqual({
+      anthropic_beta: ['context-1m-2025-08-07', 'interleaved-thinking-2025-05-14'],
+    })
+    expect(leftOut).toEqual([])
   })
 })
 

@@ -158,6 +158,59 @@ test('E20: a caller’s betas are asked for in the header, and the version of it
   expect(calls.global[0]?.headers.has('anthropic-version')).toBe(false)
 })
 
+/** What Vertex AI is known to take; it names what it refuses. */
+const TAKEN = /^(?:interleaved-thinking|context-management|tool-search-tool)-/
+
+function strict(call: UpstreamCall): Response {
+  const betas = call.headers.get('anthropic-beta')?.split(',') ?? []
+  const refused = betas.find((name) => !TAKEN.test(name))
+  if (refused === undefined) return ok(call)
+  const message = `Unexpected value(s) \`${refused}\` for the \`anthropic-beta\` header.`
+  return Response.json({ type: 'error', error: { type: 'invalid_request_error', message } }, { status: 400 })
+}
+
+test('all betas of Claude Code are taken, left out and named, or called otherwise, in one call', async () => {
+  answers.global = strict
+  const { client } = await asking()
+  const betas = [
+    ...['claude-code-20250219', 'interleaved-thinking-2025-05-14', 'context-management-2025-06-27'],
+    ...['mid-conversation-tool-changes-2026-07-01', 'thinking-token-count-2026-05-13'],
+    ...['advanced-tool-use-2025-11-20', 'effort-2025-11-24'],
+  ]
+  const edits = { context_management: { edits: [{ type: 'clear_thinking_20251015' as const, keep: 'all' as const }] } }
+  const { data, response } = await client.beta.messages
+    .create({ model: 'svc/claude-0', ...REQUEST, ...edits, betas })
+    .withResponse()
+  expect(data.content).toMatchObject([{ text: 'Hello' }])
+  expect(counts()).toEqual([1, 0, 0])
+  expect(calls.global[0]?.headers.get('anthropic-beta')).toBe(
+    'interleaved-thinking-2025-05-14,context-management-2025-06-27,tool-search-tool-2025-10-19',
+  )
+  expect(calls.global[0]?.body).toMatchObject(edits)
+  expect(response.headers.get('x-svc-left-out')).toBe(
+    [
+      'claude-code-20250219',
+      'mid-conversation-tool-changes-2026-07-01',
+      'thinking-token-count-2026-05-13',
+      'effort-2025-11-24',
+    ]
+      .map((name) => `anthropic-beta.${name}`)
+      .join(', '),
+  )
+})
+
+test('a beta that a cloud refuses by name is left out with its fields, in a second call, for nothing', async () => {
+  answers.global = strict
+  const { client, charged } = await asking()
+  const betas = ['interleaved-thinking-2025-05-14', 'context-1m-2025-08-07']
+  const { response } = await client.beta.messages.create({ model: 'svc/claude-0', ...REQUEST, betas }).withResponse()
+  expect(counts()).toEqual([2, 0, 0])
+  expect(calls.global[1]?.headers.get('anthropic-beta')).toBe('interleaved-thinking-2025-05-14')
+  expect(response.headers.get('x-svc-left-out')).toBe('anthropic-beta.context-1m-2025-08-07')
+  expect(await charged()).toBe(PRICE)
+  expect(world.logLines.join('\n')).toContain('betas_refused')
+})
+
 test('E24, E25: a quota of one location is answered by the next, at the same price and its own cost', async () => {
   answers.global = exhausted
   const first = await asking()

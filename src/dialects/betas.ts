@@ -1,0 +1,70 @@
+/** Which beta interfaces of messages each cloud takes, and by which name. The clouds refuse a request that names another one. */
+import type { Beta } from '@/chat/protocol'
+
+/** When the table was last compared with what the clouds and their users publish. */
+export const COMPARED_ON = '2026-11-28'
+
+/** Clouds that sell Claude; Anthropic itself takes all. `mantle` is Bedrock's own `/anthropic`. */
+export type Cloud = 'bedrock' | 'mantle' | 'vertex' | 'foundry'
+
+/** `carried` by its own name, or the name that the cloud gives it; a cloud that is missing refuses it: it is left out and named. */
+type Row = Readonly<Partial<Record<Cloud, string>>>
+
+const carriedBy = (...clouds: Cloud[]): Row => Object.fromEntries(clouds.map((cloud) => [cloud, CARRIED]))
+const CARRIED = 'carried'
+const TOOL_SEARCH = 'tool-search-tool-2025-10-19'
+
+/** By name without date. */
+export const BETAS: Readonly<Record<string, Row>> = {
+  'advanced-tool-use': { ...carriedBy('foundry'), bedrock: TOOL_SEARCH, mantle: TOOL_SEARCH, vertex: TOOL_SEARCH },
+  'cache-diagnosis': carriedBy(),
+  'claude-code': carriedBy('mantle'),
+  'code-execution': carriedBy('foundry'),
+  compact: carriedBy('bedrock', 'mantle', 'vertex'),
+  'computer-use': carriedBy('bedrock', 'mantle', 'vertex', 'foundry'),
+  'context-1m': carriedBy('bedrock', 'mantle', 'vertex', 'foundry'),
+  'context-management': carriedBy('bedrock', 'mantle', 'vertex', 'foundry'),
+  'dev-full-thinking': carriedBy(),
+  effort: carriedBy('bedrock', 'mantle', 'foundry'),
+  'extended-cache-ttl': carriedBy(),
+  'fine-grained-tool-streaming': carriedBy('bedrock', 'mantle'),
+  'inline-tools': carriedBy(),
+  'interleaved-thinking': carriedBy('bedrock', 'mantle', 'vertex', 'foundry'),
+  'mid-conversation-output-config': carriedBy('bedrock'),
+  'mid-conversation-system': carriedBy('bedrock'),
+  'mid-conversation-system-clear-at': carriedBy('bedrock'),
+  'mid-conversation-tool-changes': carriedBy('bedrock'),
+  'model-context-window-exceeded': carriedBy(),
+  'output-128k': carriedBy('mantle'),
+  'output-300k': carriedBy(),
+  pdfs: carriedBy(),
+  'prompt-caching': carriedBy(),
+  'prompt-caching-scope': carriedBy('foundry'),
+  'redact-thinking': carriedBy(),
+  'structured-outputs': carriedBy('mantle', 'foundry'),
+  'task-budgets': carriedBy(),
+  'thinking-binding-controls': carriedBy('bedrock', 'mantle', 'vertex'),
+  'thinking-display-updates': carriedBy('bedrock', 'mantle', 'vertex', 'foundry'),
+  'thinking-token-count': carriedBy(),
+  'token-counting': carriedBy(),
+  'token-efficient-tools': carriedBy('mantle'),
+  'tool-examples': carriedBy('mantle'),
+  'tool-search-tool': carriedBy('bedrock', 'mantle', 'vertex', 'foundry'),
+  'web-fetch': carriedBy('foundry'),
+  'web-search': carriedBy('mantle', 'vertex', 'foundry'),
+}
+
+/** The cloud's name of a beta interface; undefined where it refuses a request that names it. */
+export function betaNamesOf(cloud: Cloud): (beta: Beta) => string | undefined {
+  return ({ name, family }) => {
+    const told = Object.hasOwn(BETAS, family) ? BETAS[family]?.[cloud] : undefined
+    return told === CARRIED ? name : told
+  }
+}
+
+const BETA_HEADER = 'anthropic-beta'
+
+/** The betas that a body has to name where a cloud reads no header of them. */
+export function headerBetas(headers: Readonly<Record<string, string>>): string[] {
+  return headers[BETA_HEADER]?.split(',').flatMap((name) => name.trim() || []) ?? []
+}
