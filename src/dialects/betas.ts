@@ -1,9 +1,6 @@
 /** Which beta interfaces of messages each cloud takes, and by which name. The clouds refuse a request that names another one. */
 import type { Beta } from '@/chat/protocol'
 
-/** When the table was last compared with what the clouds and their users publish. */
-export const COMPARED_ON = '2026-11-28'
-
 /** Clouds that sell Claude; Anthropic itself takes all. `mantle` is Bedrock's own `/anthropic`. */
 export type Cloud = 'bedrock' | 'mantle' | 'vertex' | 'foundry'
 
@@ -14,7 +11,7 @@ const carriedBy = (...clouds: Cloud[]): Row => Object.fromEntries(clouds.map((cl
 const CARRIED = 'carried'
 const TOOL_SEARCH = 'tool-search-tool-2025-10-19'
 
-/** By name without date. */
+/** By name without date; compared with what the clouds and their users publish on 2026-11-28. */
 export const BETAS: Readonly<Record<string, Row>> = {
   'advanced-tool-use': { ...carriedBy('foundry'), bedrock: TOOL_SEARCH, mantle: TOOL_SEARCH, vertex: TOOL_SEARCH },
   'cache-diagnosis': carriedBy(),
