@@ -1,11 +1,11 @@
 /** Beta interfaces at clouds: the table is total, and decides what each cloud is asked for, by which name, and what is left out. */
 import { describe, expect, test } from 'bun:test'
-import { targetOfEntry } from '@test/dialects/provider-entry'
 import type { Protocol } from '@/chat/protocol'
-import { BETAS, type Cloud, COMPARED_ON } from '@/dialects/betas'
+import { BETAS, type Cloud } from '@/dialects/betas'
 import { describeBeta } from '@/formats/messages/betas'
 import { betasRefused, leftOutOfOwn, protocolHeaders } from '@/formats/protocol'
 import type { JsonObject } from '@/lib/json'
+import { targetOfEntry } from './provider-entry'
 
 const AWS = { type: 'aws', region: 'eu-west-1', accessKeyId: 'AKIDEXAMPLE', secretAccessKey: 'secret' }
 const AT = { format: 'messages', baseUrl: 'http://127.0.0.1:1' }
@@ -57,8 +57,7 @@ const published = [...(/export type AnthropicBeta = ([^;]*);/.exec(typings)?.[1]
   ([, name]) => String(name),
 )
 
-test('the table is dated, and has a row for each beta that a caller may use without a word of the operator', () => {
-  expect(COMPARED_ON).toMatch(/^\d{4}-\d{2}-\d{2}$/)
+test('the table has a row for each beta that a caller may use without a word of the operator', () => {
   const described = [...published, ...CLAUDE_CODE].map((name) => describeBeta(name, {}))
   const usable = described.filter(({ isFree, tool }) => isFree || tool !== undefined)
   expect(usable.length).toBeGreaterThan(20)
