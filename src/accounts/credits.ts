@@ -7,7 +7,7 @@ import type { Ledger } from '@/ledger/ledger'
 import { randomId } from '@/lib/ids'
 import { formatUsd, MAX_NANO, type Nano, nano } from '@/lib/money'
 import { type ChangedBy, OPERATOR, recordAudit } from './audit'
-import { endWithheld, withholdDebit } from './debits'
+import { type DebitRefusal, endWithheld, withholdDebit } from './debits'
 import { lockAccount } from './in-order'
 import { applyCredit } from './outbox'
 
@@ -21,7 +21,7 @@ type NewCredit = {
 /** `kind`: left out, a credit, or a correction where it takes. `afterEntryId`: of which the ledger hears before. */
 type NewEntry = NewCredit & { kind?: 'transfer'; afterEntryId?: string }
 
-/** `isUnique`: the reference is of this account only. `isCovered`: no more is taken back than the account has. */
+/** `isUnique`: the reference is of this account only. `isCovered`: no more is taken back than can be moved. */
 type DirectCredit = NewCredit & { isUnique?: boolean; isCovered?: boolean }
 
 type AddCreditOutcome =
@@ -36,8 +36,8 @@ type AddCreditOutcome =
   | { kind: 'reference_elsewhere'; accountId: string }
   /** The balance would leave the range of ±9,000,000 USD. */
   | { kind: 'out_of_range' }
-  /** There is less to take back, and it was to be covered. */
-  | { kind: 'insufficient'; available: Nano }
+  /** There is less to take back, or its payer can still take it back, and it was to be covered. */
+  | DebitRefusal
 
 export interface Credits {
   /** Adds credit once per account and reference, however often and from wherever it is called. `by`: left out = the operator. */
@@ -62,14 +62,14 @@ export function createCredits(database: Database, ledger: Ledger): Credits {
   }
 }
 
-type Recorded = RecordCreditOutcome | Extract<AddCreditOutcome, { kind: 'reference_elsewhere' | 'insufficient' }>
+type Recorded = RecordCreditOutcome | Extract<AddCreditOutcome, { kind: 'reference_elsewhere' }> | DebitRefusal
 
 /** Records the credit. What is to be covered is out of the ledger before the history has it, or goes back there. */
 async function recordCovered({ db }: Database, ledger: Ledger, credit: DirectCredit, by: ChangedBy): Promise<Recorded> {
   const { accountId, amount, isCovered = false } = credit
   const entryId = newEntryId()
   if (amount >= 0) return await db.transaction((transaction) => recordAudited(transaction, { credit, by, entryId }))
-  const debit = { accountId, entryId, amount: nano(-amount), allowNegative: !isCovered }
+  const debit = { accountId, entryId, amount: nano(-amount), allowNegative: !isCovered, leavesReversible: true }
   // Loads the account now if the ledger doesn't have it, so that no connection is needed while one is held.
   if (isCovered) await ledger.readBalance(accountId)
   let isTaken = false
@@ -84,7 +84,12 @@ async function recordCovered({ db }: Database, ledger: Ledger, credit: DirectCre
   }
 }
 
-type Recording = { credit: DirectCredit; by: ChangedBy; entryId: string; withhold?: () => Promise<Nano | undefined> }
+type Recording = {
+  credit: DirectCredit
+  by: ChangedBy
+  entryId: string
+  withhold?: () => Promise<DebitRefusal | undefined>
+}
 
 async function recordAudited(
   transaction: Transaction,
@@ -96,8 +101,8 @@ async function recordAudited(
     if (!(await lockAccount(transaction, credit.accountId))) return { kind: 'unknown_account' }
     const earlier = await findCredit(transaction, credit)
     if (earlier) return earlier
-    const available = await withhold()
-    if (available !== undefined) return { kind: 'insufficient', available }
+    const uncovered = await withhold()
+    if (uncovered) return uncovered
   }
   const recorded = await recordCredit(transaction, credit, entryId)
   if (recorded.kind !== 'recorded' || !recorded.isNew) return recorded

@@ -7,23 +7,42 @@ import type { Withheld } from '@/ledger/outcomes'
 import { assert } from '@/lib/assert'
 import { type Nano, nano, ZERO_NANO } from '@/lib/money'
 import { lockAccount } from './in-order'
+import { type MovableCredit, movableOf, reversibleCredit, sumOf } from './transfers/movable'
 
-/** `amount` is positive. `allowNegative`: take it in any case, also where the ledger cannot be asked. */
-type Debit = Withheld & { allowNegative: boolean }
+/**
+ * `amount` is positive. `allowNegative`: take it in any case, also where the ledger cannot be asked; otherwise, what payers can still
+ * take back stays where `leavesReversible` says so.
+ */
+type Debit = Withheld & { allowNegative: boolean; leavesReversible: boolean }
+
+/** `available`: all that the account can lose; of that, what payers can still take back is to stay. */
+export type DebitRefusal =
+  | { kind: 'insufficient'; available: Nano }
+  | ({ kind: 'reversible'; available: Nano } & MovableCredit)
 
 /** When the history is asked what became of a debit that has not ended. */
 const WITHHELD_TTL_MS = 60_000
 
 /**
  * Withholds a debit, inside the transaction that will record it under this entry id: the account's row stays locked until its
- * end. Undefined where it was withheld; what the account can lose, where that is less. Whatever becomes of the transaction, call
- * {@link endWithheld} or apply the credit. Throws where the ledger cannot be asked.
+ * end. Undefined where it was withheld. Whatever becomes of the transaction, call {@link endWithheld} or apply the credit. Throws
+ * where the ledger cannot be asked.
  */
-export async function withholdDebit(ledger: Ledger, transaction: Transaction, debit: Debit): Promise<Nano | undefined> {
-  const { accountId, allowNegative } = debit
+export async function withholdDebit(
+  ledger: Ledger,
+  transaction: Transaction,
+  { leavesReversible, ...debit }: Debit,
+): Promise<DebitRefusal | undefined> {
+  const { accountId, allowNegative, amount } = debit
   const account = await lockAccount(transaction, accountId)
   assert(account, 'a debit has an account')
-  if (!allowNegative && account.balance < debit.amount) return account.balance
+  const reversible = leavesReversible && !allowNegative ? await reversibleCredit(transaction, accountId) : []
+  const keep = sumOf(reversible)
+  const refusal = (available: Nano): DebitRefusal =>
+    available < amount || keep === 0
+      ? { kind: 'insufficient', available }
+      : { kind: 'reversible', available, ...movableOf(available, reversible) }
+  if (!allowNegative && account.balance - keep < amount) return refusal(account.balance)
   const isOnItsWay = and(
     eq(creditOutbox.accountId, accountId),
     isNull(creditOutbox.appliedAt),
@@ -35,9 +54,9 @@ export async function withholdDebit(ledger: Ledger, transaction: Transaction, de
     .where(isOnItsWay)
   const debits = waiting.map(({ entryId, amount }) => ({ entryId, amount: nano(-amount) }))
   try {
-    const outcome = await ledger.withhold({ ...debit, ttlMs: WITHHELD_TTL_MS, debits })
+    const outcome = await ledger.withhold({ ...debit, keep, ttlMs: WITHHELD_TTL_MS, debits })
     assert(outcome.kind !== 'unknown_account', 'the history has the account')
-    return outcome.kind === 'insufficient' ? outcome.available : undefined
+    return outcome.kind === 'insufficient' ? refusal(outcome.available) : undefined
   } catch (error) {
     // What may take the account below zero needs no answer: the outbox tells the ledger.
     if (allowNegative) return undefined

@@ -16,6 +16,7 @@ import {
 } from '@/accounts/policies/key-policy'
 import { changeMemberPolicy, readMemberPolicy } from '@/accounts/policies/member-policy'
 import { chooseMails, readScheduled } from '@/accounts/scheduled-mails/choices'
+import { readMovable } from '@/accounts/transfers/movable'
 import { moveCredit } from '@/accounts/transfers/move-credit'
 import { priceLines } from '@/catalog/price-lines'
 import { type CatalogSource, liveLimits } from '@/catalog/reload/live-catalog'
@@ -119,6 +120,7 @@ export function assembleDashboard(parts: DashboardParts): DashboardDeps & AssetD
     readMemberKeyPolicy: (of) => readMemberKeyPolicy(database, of),
     changeMemberKeyPolicy: (change) => changeMemberKeyPolicy(database, ledger, change),
     moveCredit: (transfer) => moveCredit(database, ledger, transfer),
+    readMovable: (accountId) => readMovable(database, ledger, accountId),
     accountsOf: (userId) => accountsOf(database, userId),
     readMemberPolicy: (accountId) => readMemberPolicy(database, accountId),
     changeMemberPolicy: (accountId, policy, by) => changeMemberPolicy(database, { accountId, policy, by }),

@@ -37,11 +37,11 @@ type TopUpParts = {
 
 /** Orders over the configured methods. The expiry worker is not started yet. */
 export function assembleTopUps({ config, database, ledger, clock, logger, onDeposit }: TopUpParts): TopUps {
-  const { deposit } = config.topUps
+  const { deposit, reversibleDays } = config.topUps
   const secrets = once(async () => deposit?.webhookSecrets ?? [await readOrCreateSandboxSecret(database)])
   const sandbox = deposit && createSandboxProvider(async () => newest(await secrets()), clock)
   const methods = { bankTransfer: bankOf(config), deposit: sandbox }
-  const ordersDeps = { database, ledger, clock, logger, methods }
+  const ordersDeps = { database, ledger, clock, logger, methods, reversibleDays }
   const orders = createOrders(ordersDeps)
   const verifier = once(async (): Promise<WebhookVerifier> => createWebhookVerifier(await secrets(), clock))
   const depositDesk =

@@ -1,5 +1,6 @@
 /** Operator commands for accounts and their credit: find, look at, create, suspend, activate, limit, add. */
 import { ceilingsOf, changeAccountLimits } from '@/accounts/account-limits'
+import { movableWords } from '@/accounts/transfers/movable'
 import { type FoundAccount, searchAccounts } from '@/console/administration/account-search'
 import { type AccountView, viewAccount } from '@/console/administration/account-view'
 import { listOrders } from '@/console/orders/search'
@@ -62,7 +63,10 @@ export const ACCOUNT_COMMANDS: readonly Command[] = [
       usd: required('USD', 'e.g. 10.00'),
       reference: required('R', 'e.g. an invoice number; adding it again changes nothing'),
       'other-accounts': optional('allow', 'credits by a reference that another account was credited by'),
-      'below-zero': optional('allow', 'takes back more than the account has'),
+      'below-zero': optional(
+        'allow',
+        'takes back more than the account has, or than its payers can no longer take back',
+      ),
     },
     prepare(values) {
       const accountId = readText(values, 'account')
@@ -92,6 +96,8 @@ export const ACCOUNT_COMMANDS: readonly Command[] = [
             return fail(
               `the account has only ${nanoToUsd(outcome.available)} USD available; to go below zero, say --below-zero allow`,
             )
+          case 'reversible':
+            return fail(`${movableWords(outcome)} To take more, say --below-zero allow`)
           case 'out_of_range':
             return fail('the balance would exceed 9000000 USD')
         }

@@ -4,7 +4,7 @@ import type { Fault } from '@/lib/fault'
 import { parseIban } from '@/lib/iban'
 import { oneOf } from '@/lib/schemas'
 import { isWorthless, type Situation } from './situation'
-import { line, optional, secret } from './variables'
+import { integer, line, optional, secret } from './variables'
 
 export type TopUpSettings = {
   /** Where bank transfers go. Undefined: not configured. `iban` has no spaces. */
@@ -20,6 +20,8 @@ export type TopUpSettings = {
     | undefined
   /** Who takes deposits. `webhookSecrets`, the newest first; undefined: one is made and kept in the database. */
   deposit: { provider: 'sandbox'; webhookSecrets: readonly string[] | undefined } | undefined
+  /** For how many days a payment can be taken back, and its credit can't be moved to another account. */
+  reversibleDays: { deposit: number; bankTransfer: number }
 }
 
 /** At least 24 bytes, padded as base64 is. */
@@ -41,6 +43,8 @@ export const TOP_UP_VARIABLES = {
       'one to five secrets, the newest first, separated by commas without spaces: whsec_ and 24 to 65 bytes in base64',
     ),
   ),
+  DEPOSIT_REVERSIBLE_DAYS: integer(30, 0, 3_650, 'a number of days'),
+  BANK_TRANSFER_REVERSIBLE_DAYS: integer(0, 0, 3_650, 'a number of days'),
 }
 
 type TopUpValues = Static<TObject<typeof TOP_UP_VARIABLES>> & { NODE_ENV?: string | undefined }
@@ -70,7 +74,11 @@ export function topUpFaults(values: Record<string, unknown>): Fault[] {
 
 /** The settings of validated values. Where answers are simulated, so are deposits; elsewhere only if they are asked for. */
 export function toTopUps(values: TopUpValues, situation: Situation): TopUpSettings {
-  return { bank: toBank(values), deposit: toDeposit(values, situation) }
+  return {
+    bank: toBank(values),
+    deposit: toDeposit(values, situation),
+    reversibleDays: { deposit: values.DEPOSIT_REVERSIBLE_DAYS, bankTransfer: values.BANK_TRANSFER_REVERSIBLE_DAYS },
+  }
 }
 
 function toBank(values: TopUpValues): TopUpSettings['bank'] {

@@ -153,6 +153,8 @@ export const payments = pgTable(
     creditedCents: cents('credited_cents').notNull().default(0),
     entryId: text('entry_id'),
     receivedAt: moment('received_at').notNull(),
+    /** Until then the payer can take the money back, and its credit can't be moved; set with the credit. */
+    reversibleUntil: moment('reversible_until'),
     resolvedAt: moment('resolved_at'),
     /** The e-mail address of who resolved it, and why. */
     resolvedBy: text('resolved_by'),

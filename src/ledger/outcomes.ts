@@ -119,6 +119,8 @@ export type Withholding = Withheld & {
   ttlMs: number
   /** Whether the account may go below zero by it. */
   allowNegative: boolean
+  /** What has to stay available, unless it may go below zero; left out, nothing has to. */
+  keep?: Nano
   /** What the history took back before, and has perhaps not told us: it counts as gone, once. */
   debits: readonly { entryId: string; amount: Nano }[]
 }

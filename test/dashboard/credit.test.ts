@@ -10,7 +10,7 @@ import { until } from '@test/support/until'
 import { addCredit } from '@test/usage/customer'
 import type { Page } from 'playwright-core'
 import type { OrderBody } from '@/console/http/order-bodies'
-import type { Actor } from '@/console/orders/types'
+import type { Actor, PaymentSource } from '@/console/orders/types'
 
 setDefaultTimeout(300_000)
 
@@ -84,6 +84,20 @@ test('credit is moved to another account of the owner, and back in words where i
   await page.getByText('$10.00 was moved to Second account.').waitFor()
   await page.getByText('$0.00').first().waitFor()
   expect(Number((await gateway.balance(other.viewer.accountId)).available)).toBe(10_000_000_000)
+})
+
+test.each([390, 1280])('the dialog of %d px says how much can be moved now, and when the rest can', async (width) => {
+  const owner = await signUpPerson(gateway)
+  await ownSecondAccount(owner)
+  await addCredit(gateway, owner.viewer.accountId, '10')
+  await pay(await create(owner, '20', 'deposit'), 'deposit:sandbox')
+  const page = await open('/dashboard/credit', { width }, owner)
+  await page.getByRole('button', { name: 'Move credit' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Move credit' })
+  await dialog.getByText('You can move $10.00 now.').waitFor()
+  await dialog.getByText('$20.00 from').waitFor()
+  await expectAccessible(page)
+  await expectNoSidewaysScroll(page)
 })
 
 describe('a deposit', () => {
@@ -259,9 +273,9 @@ async function create(who: Person, amountUsd: string, method: OrderBody['method'
   return answer.body as OrderBody
 }
 
-async function pay({ orderId, amountUsd }: OrderBody): Promise<void> {
+async function pay({ orderId, amountUsd }: OrderBody, source: PaymentSource = 'bank'): Promise<void> {
   await gateway.gateway.deps.dashboard.orders.confirmPayment({
-    source: 'bank',
+    source,
     externalId: crypto.randomUUID(),
     orderId,
     amountCents: Number(amountUsd) * 100,

@@ -118,7 +118,7 @@ async function calls(): Promise<Record<string, Call>> {
       script: SCRIPTS.withhold,
       names: [meta, account, holdName(accountId, fresh), deadlines, creditedName(accountId)],
       args: [payer, fresh, 10, 1_000, 0, 'entry_other', 5],
-      numbers: [2, 3, 6],
+      numbers: [2, 3, 4, 6],
     },
     setKey: { script: SCRIPTS.setKey, names: [key], args: state, numbers: [1, 2, 3, 4, 5] },
     loadAccount: {

@@ -44,6 +44,8 @@ export type ModelOrder = {
   paidCents: number
   refundedCents: number
   takenCents: number
+  /** A deposit, which its payer can take back: no sequence lasts as long as that. */
+  isReversible: boolean
   /** The rest was refunded: nothing is any more, whatever comes back of chargebacks. */
   isClosed: boolean
   reversals: ModelReversal[]

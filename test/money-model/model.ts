@@ -100,10 +100,31 @@ function inHistory({ credited, books }: ModelAccount): number {
   return balance
 }
 
-/** Credit that an owner moves from one account to another: what is held is not. */
+/** What payers can still take back: it stays in its account, and counts as spent last. */
+export function reversibleOf({ orders }: ModelAccount): number {
+  return (
+    [...orders.values()]
+      .filter(({ isReversible }) => isReversible)
+      .reduce((sum, order) => sum + Math.max(order.paidCents - order.refundedCents - order.takenCents, 0), 0) *
+    NANO_PER_CENT
+  )
+}
+
+/** Why credit can't leave the account for another one, or by an operator who takes it; undefined where it has left. */
+export function take(account: ModelAccount, amount: number): 'insufficient' | 'reversible' | undefined {
+  const keep = reversibleOf(account)
+  for (const balance of [inHistory(account), moneyOf(account).available]) {
+    if (balance - keep < amount) return balance < amount || keep === 0 ? 'insufficient' : 'reversible'
+  }
+  account.credited -= amount
+  return undefined
+}
+
+/** Credit that an owner moves from one account to another: what is held is not, nor what can be taken back. */
 export function move(from: ModelAccount, to: ModelAccount, amount: number): string {
   if (from.isSuspended) return 'suspended'
-  if (!enter(from, -amount, false)) return 'insufficient'
+  const refusal = take(from, amount)
+  if (refusal) return refusal
   to.credited += amount
   return 'moved'
 }

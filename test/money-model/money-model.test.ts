@@ -21,17 +21,20 @@ test(`${SEQUENCES} sequences of operations that move money`, async () => {
   expect([...seen.keys()]).toEqual(
     expect.arrayContaining([
       ...['settled', 'forced', 'expired_charged', 'late', 'rewound', 'archived'],
-      ...['move_moved', 'move_insufficient'],
+      ...['move_moved', 'move_insufficient', 'move_reversible'],
       ...['reversed', 'reinstated', 'over_budget', 'grant_updated', 'handed_over'],
     ]),
   )
 })
 
-/** What chance seldom brings about: an order whose credit was moved away is refunded and charged back. */
-const MOVED_AWAY: readonly Operation[] = [
+/** What chance seldom brings about: a deposit whose credit an operator took is refunded and charged back. */
+const TAKEN_AWAY: readonly Operation[] = [
+  { kind: 'transfer', who: 0, cents: 0, isAgreed: true },
   { kind: 'deposit', who: 0, cents: 1_000 },
   { kind: 'move', who: 0, cents: 1, isAll: true },
   { kind: 'move', who: 0, cents: 100, isAll: false },
+  { kind: 'adjust', who: 0, cents: 14_000_000, isTaking: true, mayOverdraw: false },
+  { kind: 'adjust', who: 0, cents: 14_000_000, isTaking: true, mayOverdraw: true },
   { kind: 'refund', which: 0, cents: 500, mayOverdraw: false },
   { kind: 'chargeback', which: 0, cents: 1_500 },
   { kind: 'move', who: 0, cents: 100, isAll: false },
@@ -39,10 +42,10 @@ const MOVED_AWAY: readonly Operation[] = [
   { kind: 'reserve', client: 0, key: 1, tokens: 50_000, isAll: false, asked: 2, output: 100, answers: 0 },
 ]
 
-test('credit that was moved away is neither refunded nor moved again', async () => {
-  const seen = await playStory(redis.url, MOVED_AWAY)
+test('a deposit is not moved, and what an operator took of it is not refunded', async () => {
+  const seen = await playStory(redis.url, TAKEN_AWAY)
   expect(seen).toEqual([
-    ...['move_moved', 'move_insufficient', 'refund_insufficient_balance', 'reversed', 'suspended', 'move_suspended'],
+    ...['move_moved', 'move_reversible', 'refund_insufficient_balance', 'reversed', 'suspended', 'move_suspended'],
     'budget_exceeded',
   ])
 })

@@ -11,7 +11,7 @@ import type { Order, ReversalNotice } from '@/console/orders/types'
 import { randomId } from '@/lib/ids'
 import { nano } from '@/lib/money'
 import type { ModelOrder } from './account'
-import { decide, enter, judge, moneyOf, move, NANO_PER_CENT, refund, reverse } from './model'
+import { decide, enter, judge, moneyOf, move, NANO_PER_CENT, refund, reverse, reversibleOf, take } from './model'
 import type { Operation } from './operations'
 import { accountOf, type Play, type World } from './world'
 
@@ -91,6 +91,7 @@ function paid(play: Play, order: Order): void {
     paidCents: amountCents,
     refundedCents: 0,
     takenCents: 0,
+    isReversible: order.method === 'deposit',
     isClosed: false,
     reversals: [],
   })
@@ -121,25 +122,27 @@ async function performAdjustment(
     operation: { kind: 'credit.adjust', accountId, amountNano, allowNegative: mayOverdraw },
     ...{ reason: 'r', requestId: requestIdOf(play.ada, randomId('key')) },
   })
-  const isDone = enter(accountOf(play, accountId), amountNano, !isTaking || mayOverdraw)
+  const account = accountOf(play, accountId)
+  const isDone = isTaking && !mayOverdraw ? take(account, -amountNano) === undefined : enter(account, amountNano, true)
   expect(asked.kind).toBe(isDone ? 'done' : 'refused')
 }
 
-/** To the other account; `isAll` moves all that is available. */
+/** To the other account; `isAll` moves all that can be. */
 async function performMove(
   { fixture }: World,
   play: Play,
   { who, cents, isAll }: Extract<Operation, { kind: 'move' }>,
 ): Promise<void> {
   const [from, to] = [who, 1 - who].map((index) => [...play.accounts.keys()][index] ?? '') as [string, string]
-  const all = Math.min(moneyOf(accountOf(play, from)).available, MAX_TRANSFER)
+  const giver = accountOf(play, from)
+  const all = Math.min(moneyOf(giver).available - reversibleOf(giver), MAX_TRANSFER)
   const amount = isAll ? all : cents * NANO_PER_CENT
   if (amount < MIN_TRANSFER) return
   const by = { actor: { userId: play.owner, email: 'owner@example.test' } }
   const transfer = { fromAccountId: from, toAccountId: to, amount: nano(amount), key: randomId('key'), by }
   const outcome = await moveCredit(fixture.database, fixture.ledger, transfer)
   play.seen.push(`move_${outcome.kind}`)
-  expect<string>(outcome.kind).toBe(move(accountOf(play, from), accountOf(play, to), amount))
+  expect<string>(outcome.kind).toBe(move(giver, accountOf(play, to), amount))
 }
 
 async function performRefund(

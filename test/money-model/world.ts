@@ -3,6 +3,7 @@ import { expect } from 'bun:test'
 import { openFixture, silentLogger } from '@test/accounts/fixture'
 import { createTestAccount } from '@test/accounts/test-account'
 import { giveRole } from '@test/accounts/transfers/owner'
+import { REVERSIBLE_DAYS } from '@test/console/orders/fixture'
 import { asGateway, freshDatabase } from '@test/support/stores'
 import { OPERATOR } from '@/accounts/audit'
 import { createBudgets } from '@/accounts/budgets/budgets'
@@ -105,7 +106,7 @@ export async function openWorld(redisUrl: string) {
   const owner = connectDatabase(`${address}?role=svc_migrator`, { maxConnections: 1, statementTimeoutMs: 0 })
   const { database, ledger, redis, history } = fixture
   const methods = { bankTransfer: EXAMPLE_BANK, deposit: createSandboxProvider(async () => SECRET, CLOCK) }
-  const ordersDeps = { database, ledger, clock: CLOCK, logger: silentLogger, methods }
+  const ordersDeps = { database, ledger, clock: CLOCK, logger: silentLogger, methods, reversibleDays: REVERSIBLE_DAYS }
   const money: MoneyDeps = { ...ordersDeps, approvalLimit: nano(APPROVAL_LIMIT) }
   const archive = { owner, redis, by: OPERATOR }
   const runner = createScriptRunner(redis, commandTimeoutOf(redis))

@@ -5,7 +5,7 @@
 import { and, count, eq, gt, sql } from 'drizzle-orm'
 import { type ChangedBy, recordAudit } from '@/accounts/audit'
 import { newEntryId, recordCredit } from '@/accounts/credits'
-import { endWithheld, withholdDebit } from '@/accounts/debits'
+import { type DebitRefusal, endWithheld, withholdDebit } from '@/accounts/debits'
 import { lockAccount } from '@/accounts/in-order'
 import { roleIn } from '@/accounts/members/memberships'
 import { mayDo } from '@/accounts/members/permissions'
@@ -34,8 +34,8 @@ export type TransferRefusal =
   | { kind: 'same_account' }
   /** The account that is to give is suspended. */
   | { kind: 'suspended' }
-  /** Less is available; what open requests hold is not. */
-  | { kind: 'insufficient'; available: Nano }
+  /** Less is available (what open requests hold is not), or less of it can be moved yet. */
+  | DebitRefusal
   /** The key belongs to another transfer. */
   | { kind: 'key_taken' }
   | { kind: 'too_many'; limit: number }
@@ -47,7 +47,13 @@ export async function moveCredit(database: Database, ledger: Ledger, transfer: N
   const { fromAccountId, toAccountId, amount } = transfer
   assert(amount >= MIN_TRANSFER && amount <= MAX_TRANSFER, 'a transfer is within its limits')
   if (fromAccountId === toAccountId) return { kind: 'same_account' }
-  const debit = { accountId: fromAccountId, entryId: newEntryId(), amount, allowNegative: false }
+  const debit = {
+    accountId: fromAccountId,
+    entryId: newEntryId(),
+    amount,
+    allowNegative: false,
+    leavesReversible: true,
+  }
   // Loads the account now if the ledger doesn't have it, so that no connection is needed while one is held.
   await ledger.readBalance(fromAccountId)
   let done: Recorded | Exclude<TransferOutcome, { kind: 'moved' }>
@@ -70,7 +76,7 @@ async function record(
   transaction: Transaction,
   transfer: NewTransfer,
   debitEntryId: string,
-  withhold: () => Promise<Nano | undefined>,
+  withhold: () => Promise<DebitRefusal | undefined>,
 ): Promise<Recorded | Exclude<TransferOutcome, { kind: 'moved' }>> {
   const { fromAccountId, toAccountId, amount, key, by } = transfer
   const refusal = await lockBoth(transaction, transfer)
@@ -83,8 +89,8 @@ async function record(
   }
   const obstacle = await obstacleTo(transaction, transfer)
   if (obstacle) return obstacle
-  const available = await withhold()
-  if (available !== undefined) return { kind: 'insufficient', available }
+  const uncovered = await withhold()
+  if (uncovered) return uncovered
   const transferId = randomId('trf')
   const reference = `transfer:${transferId}`
   const debit = { accountId: fromAccountId, entryId: debitEntryId, amount: nano(-amount) }

@@ -16,6 +16,7 @@ import { nextState } from './order-state'
 import { findReferences } from './reference'
 import { applyWaiting } from './reversals/apply-reversal'
 import { type Moved, turnOf } from './reversals/moved'
+import { reversibleUntil } from './reversible'
 import {
   appendEvent,
   auditPerson,
@@ -154,11 +155,13 @@ async function keep(
 type Decision = Partial<PaymentRow> & { order: OrderRow | undefined; state: 'credited' | 'unmatched' }
 
 async function insert(
-  { clock }: OrdersDeps,
+  { clock, reversibleDays }: OrdersDeps,
   transaction: Transaction,
   notice: PaymentNotice,
   { order, ...decision }: Decision,
 ): Promise<PaymentRow> {
+  const receivedAt = new Date(clock.now())
+  const isCredited = decision.state === 'credited' && order !== undefined
   const [row] = await transaction
     .insert(payments)
     .values({
@@ -173,7 +176,8 @@ async function insert(
       payee: optionalText(notice.payee, 200),
       sender: optionalText(notice.sender, 200),
       noticeText: optionalText(notice.text, MAX_PAYMENT_TEXT_CHARS),
-      receivedAt: new Date(clock.now()),
+      receivedAt,
+      reversibleUntil: isCredited ? reversibleUntil(reversibleDays, order, notice.source, receivedAt) : null,
     })
     .returning()
   assert(row, 'an insert returns its row')

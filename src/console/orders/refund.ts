@@ -62,9 +62,10 @@ async function record(
   if (state === undefined) return { kind: 'not_refundable', order: toOrder(order) }
   if (amountCents > refundableCents) return { kind: 'too_much', refundableCents }
   const { allowNegative = false } = refund
-  const debit = { accountId, entryId, amount: centsToNano(amountCents), allowNegative }
-  const available = await withholdDebit(deps.ledger, transaction, debit)
-  if (available !== undefined) return { kind: 'insufficient_balance', available }
+  // It goes back to the payer, so it may be what a payer could still take back.
+  const debit = { accountId, entryId, amount: centsToNano(amountCents), allowNegative, leavesReversible: false }
+  const refusal = await withholdDebit(deps.ledger, transaction, debit)
+  if (refusal) return { kind: 'insufficient_balance', available: refusal.available }
   const recorded = await recordCredit(transaction, { accountId, amount, reference }, entryId)
   assert(recorded.kind === 'recorded' && recorded.isNew, `a refund is recorded once: ${recorded.kind}`)
   return { kind: 'refunded', order: await note(deps, transaction, { refund, order, state, entryId }) }

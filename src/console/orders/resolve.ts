@@ -12,6 +12,7 @@ import { MAX_PAYMENT_CENTS, MAX_REASON_CHARS } from './limits'
 import { nextState } from './order-state'
 import { applyWaiting } from './reversals/apply-reversal'
 import type { Moved } from './reversals/moved'
+import { reversibleUntil } from './reversible'
 import {
   actorName,
   auditPerson,
@@ -75,7 +76,11 @@ async function credit(
   assert(recorded.kind === 'recorded' && recorded.isNew, `a payment is credited once: ${recorded.kind}`)
   const { entryId } = recorded
   const paid = await pay(deps, transaction, request, { order, creditedCents, entryId })
-  const closed = { ...payment, state: 'credited', orderId, accountId, creditedCents, entryId } as const
+  const closed = {
+    ...payment,
+    ...({ state: 'credited', orderId, accountId, creditedCents, entryId } as const),
+    reversibleUntil: reversibleUntil(deps.reversibleDays, order, payment.provider, payment.receivedAt),
+  }
   const resolved = await close(deps, transaction, request, closed)
   const later = await applyWaiting(deps, transaction, payment.provider, payment.externalId, request.actor)
   return {

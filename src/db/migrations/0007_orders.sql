@@ -86,12 +86,15 @@ CREATE TABLE payments (
   credited_cents cents NOT NULL DEFAULT 0,
   entry_id       text UNIQUE REFERENCES ledger_entries (id),
   received_at    timestamptz NOT NULL,
+  -- Until then the payer can take the money back, and its credit can't be moved to another account.
+  reversible_until timestamptz,
   resolved_at    timestamptz,
   resolved_by    text CHECK (char_length(resolved_by) <= 254),
   resolution     text CHECK (char_length(resolution) <= 500),
   CONSTRAINT payments_provider_external_id_key UNIQUE (provider, external_id),
   CHECK ((state = 'credited') = (credited_cents > 0)),
   CHECK ((state = 'credited') = (entry_id IS NOT NULL)),
+  CHECK ((state = 'credited') = (reversible_until IS NOT NULL)),
   CHECK (state <> 'credited' OR order_id IS NOT NULL),
   CHECK (state = 'credited' OR mismatch IS NOT NULL)
 );

@@ -15,17 +15,17 @@ import {
 } from '@/ledger/store/names'
 import { amountText, integerText, listOf, MAX_TTL_MS, nanoOf, wordOf } from '@/ledger/store/reply'
 import { assert } from '@/lib/assert'
-import { nano } from '@/lib/money'
+import { nano, ZERO_NANO } from '@/lib/money'
 import { release } from './reserve'
 
 /** Takes the amount out of what is available, where there is that much. */
 export async function withhold(deps: LedgerDeps, withholding: Withholding): Promise<WithholdOutcome> {
-  const { accountId, entryId, amount, ttlMs, allowNegative, debits } = withholding
+  const { accountId, entryId, amount, ttlMs, allowNegative, keep = ZERO_NANO, debits } = withholding
   const shard = shardOf(accountId)
   const names = [metaName(shard), accountName(accountId), holdName(accountId, entryId), deadlinesName(shard)]
   const args = [
     ...[payerText({ accountId, keyId: NO_KEY }), entryId, amountText(amount, 'amount')],
-    ...[integerText(ttlMs, 'time to live', 1, MAX_TTL_MS), allowNegative ? '1' : '0'],
+    ...[integerText(ttlMs, 'time to live', 1, MAX_TTL_MS), allowNegative ? 'any' : amountText(keep, 'amount to keep')],
     ...debits.flatMap((debit) => [debit.entryId, amountText(debit.amount, 'debit')]),
   ]
   const reply = await loaded(deps, accountId, async () => {

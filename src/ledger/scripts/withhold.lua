@@ -4,7 +4,7 @@
 --
 -- KEYS  1 meta · 2 account · 3 hold · 4 deadlines · 5 credited entries
 -- ARGV  1 accountId:- (no key) · 2 hold id, which is the entry's · 3 amount · 4 time to live in ms
---       5 1 where the account may go below zero by it
+--       5 what has to stay available; any where the account may go below zero by it
 --       then of each debit that the history has and nobody may have told us of: entry id, amount
 -- Returns withheld, available · exists, state · insufficient, available · unknown_account
 --
@@ -39,7 +39,7 @@ for index = 6, #ARGV, 2 do
     available = available - debit
   end
 end
-if ARGV[5] ~= '1' and available < amount then
+if ARGV[5] ~= 'any' and available - integer(ARGV[5], 'amount to keep', 0, MAX_AMOUNT) < amount then
   return { 'insufficient', available }
 end
 if account.available + account.held - amount < -MAX_AMOUNT then

@@ -1,5 +1,6 @@
 /** The frame around money: undone where refused, tried again after a lost race, the ledger told only of what was committed. */
 import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { REVERSIBLE_DAYS } from '@test/console/orders/fixture'
 import { recordCredit } from '@/accounts/credits'
 import { moveMoney } from '@/console/administration/approvals/move-money'
 import { warmLedger } from '@/console/administration/approvals/orders-within'
@@ -15,7 +16,14 @@ let deps: OrdersDeps
 beforeAll(async () => {
   office = await openOffice()
   const { database, deps: app } = office.gateway.gateway
-  deps = { database, ledger: app.ledger, clock: app.clock, logger: app.logger, methods: app.dashboard.methods }
+  deps = {
+    database,
+    ledger: app.ledger,
+    clock: app.clock,
+    logger: app.logger,
+    methods: app.dashboard.methods,
+    reversibleDays: REVERSIBLE_DAYS,
+  }
 })
 afterAll(() => office.stop())
 beforeEach(() => newDay(office))

@@ -13,6 +13,8 @@ import type { Clock } from '@/lib/clock'
 
 export const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
 export const DAY_MS = 86_400_000
+/** What `DEPOSIT_REVERSIBLE_DAYS` and its sibling are unless set. */
+export const REVERSIBLE_DAYS = { deposit: 30, bankTransfer: 0 }
 
 export const CUSTOMER: Actor = { kind: 'person', userId: 'user_1', email: 'customer@example.test', ip: '192.0.2.1' }
 export const ADMINISTRATOR: Actor = { kind: 'person', userId: 'user_2', email: 'admin@example.test' }
@@ -44,7 +46,7 @@ export async function openOrders(options: { deposit?: DepositProvider } = {}): P
   const sandbox = createSandboxProvider(async () => SECRET, clock)
   const { database, ledger } = fixture
   const methods = { bankTransfer: EXAMPLE_BANK, deposit: options.deposit ?? sandbox }
-  const deps = { database, ledger, clock, logger: silentLogger, methods }
+  const deps = { database, ledger, clock, logger: silentLogger, methods, reversibleDays: REVERSIBLE_DAYS }
   const orders = createOrders(deps)
   return {
     fixture,

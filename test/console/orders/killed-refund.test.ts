@@ -10,7 +10,7 @@ import { createOrders, type Orders } from '@/console/orders/orders'
 import { checkLedger } from '@/ledger/check/check'
 import { deadlinesName, holdMember, parseHoldMember, shardOf } from '@/ledger/store/names'
 import { systemClock } from '@/lib/clock'
-import { noticeOf } from './fixture'
+import { noticeOf, REVERSIBLE_DAYS } from './fixture'
 
 setDefaultTimeout(300_000)
 
@@ -26,7 +26,13 @@ beforeAll(async () => {
   databaseUrl = await freshDatabase()
   fixture = await openFixture(redis.url, databaseUrl)
   const methods = { bankTransfer: EXAMPLE_BANK, deposit: undefined }
-  orders = createOrders({ ...fixture, clock: systemClock, logger: silentLogger, methods })
+  orders = createOrders({
+    ...fixture,
+    clock: systemClock,
+    logger: silentLogger,
+    methods,
+    reversibleDays: REVERSIBLE_DAYS,
+  })
 })
 afterAll(async () => {
   await fixture.close()

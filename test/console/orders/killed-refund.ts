@@ -3,6 +3,7 @@ import { openFixture, silentLogger } from '@test/accounts/fixture'
 import { EXAMPLE_BANK } from '@/console/orders/deps'
 import { createOrders } from '@/console/orders/orders'
 import { systemClock } from '@/lib/clock'
+import { REVERSIBLE_DAYS } from './fixture'
 
 const [redisUrl = '', databaseUrl = '', orderId = '', step = ''] = process.argv.slice(2)
 const { database, ledger } = await openFixture(redisUrl, databaseUrl)
@@ -28,6 +29,13 @@ const dying: typeof ledger = {
   },
 }
 const methods = { bankTransfer: EXAMPLE_BANK, deposit: undefined }
-const orders = createOrders({ database, ledger: dying, clock: systemClock, logger: silentLogger, methods })
+const orders = createOrders({
+  database,
+  ledger: dying,
+  clock: systemClock,
+  logger: silentLogger,
+  methods,
+  reversibleDays: REVERSIBLE_DAYS,
+})
 const actor = { kind: 'system', name: 'test' } as const
 await orders.refund({ orderId, amountCents: 1_990, key: 'killed', reason: 'not needed', actor })

@@ -105,6 +105,17 @@ describe('withholding', () => {
     expect(await withhold(debit(1), { debits: [untold] })).toMatchObject({ kind: 'insufficient', available: 0 })
   })
 
+  test('leaves what is to stay available, unless the account may go below zero', async () => {
+    const keep = nano(600)
+    expect(await withhold(debit(401), { keep })).toEqual({ kind: 'insufficient', available: nano(1_000) })
+    expect(await withhold(debit(400), { keep })).toEqual({ kind: 'withheld', available: nano(600) })
+    expect(await withhold(debit(1), { keep })).toEqual({ kind: 'insufficient', available: nano(600) })
+    expect(await withhold(debit(500), { keep, allowNegative: true })).toEqual({
+      kind: 'withheld',
+      available: nano(100),
+    })
+  })
+
   test('of an account that nobody knows says so', async () => {
     expect(await withhold({ ...debit(1), accountId: 'acct_none' })).toEqual({ kind: 'unknown_account' })
   })

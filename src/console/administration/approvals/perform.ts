@@ -2,14 +2,15 @@
 import { eq } from 'drizzle-orm'
 import { recordAudit } from '@/accounts/audit'
 import { newEntryId, type RecordCreditOutcome, recordCredit } from '@/accounts/credits'
-import { withholdDebit } from '@/accounts/debits'
+import { type DebitRefusal, withholdDebit } from '@/accounts/debits'
+import { movableWords } from '@/accounts/transfers/movable'
 import { type Administrator, auditOrigin } from '@/console/administration/administrator'
 import type { Orders, OrdersDeps } from '@/console/orders/orders'
 import type { Transaction } from '@/db/client'
 import { findRow } from '@/db/find-row'
 import { accounts } from '@/db/schema'
 import type { Credit } from '@/ledger/outcomes'
-import { formatUsd, type Nano, nano, ZERO_NANO } from '@/lib/money'
+import { formatUsd, nano, ZERO_NANO } from '@/lib/money'
 import type { Operation, OperationRequest } from './operation'
 import { orderRefusal } from './order-refusal'
 import { ordersWithin } from './orders-within'
@@ -43,9 +44,9 @@ async function adjust(
   const amount = nano(amountNano)
   const newId = newEntryId()
   if (amount < 0) {
-    const debit = { accountId, entryId: newId, amount: nano(-amount), allowNegative }
-    const available = await withholdDebit(deps.ledger, transaction, debit)
-    if (available !== undefined) return { kind: 'refused', message: uncovered(available), isKept: false }
+    const debit = { accountId, entryId: newId, amount: nano(-amount), allowNegative, leavesReversible: true }
+    const refusal = await withholdDebit(deps.ledger, transaction, debit)
+    if (refusal) return { kind: 'refused', message: uncovered(refusal), isKept: false }
   }
   const reference = `adjustment:${requestId}`
   const recorded = await recordCredit(transaction, { accountId, amount, reference }, newId)
@@ -67,8 +68,12 @@ async function adjust(
 }
 
 /** What requests hold at this moment counts as gone. */
-function uncovered(available: Nano): string {
-  return `The account has only ${formatUsd(available)} USD available. Allow a balance below zero, or take back less.`
+function uncovered(refusal: DebitRefusal): string {
+  const reason =
+    refusal.kind === 'reversible'
+      ? movableWords(refusal)
+      : `The account has only ${formatUsd(refusal.available)} USD available.`
+  return `${reason} Allow a balance below zero, or take back less.`
 }
 
 function adjustmentRefusal(outcome: Exclude<RecordCreditOutcome, { kind: 'recorded' }>): string {

@@ -3,6 +3,7 @@ import { Type } from '@sinclair/typebox'
 import type { OwnAccount } from '@/accounts/members/memberships'
 import { mayDo } from '@/accounts/members/permissions'
 import { MAX_TRANSFER, MAX_TRANSFER_KEY_CHARS, MAX_TRANSFERS_PER_DAY, MIN_TRANSFER } from '@/accounts/transfers/limits'
+import { type MovableCredit, movableWords } from '@/accounts/transfers/movable'
 import type { NewTransfer, TransferOutcome, TransferRefusal } from '@/accounts/transfers/move-credit'
 import { GatewayError, invalidRequest } from '@/chat/error'
 import type { Member } from '@/console/auth/viewer'
@@ -14,6 +15,8 @@ import { formatUsd, type Nano, parseUsd } from '@/lib/money'
 
 export type TransferRouteDeps = GuardDeps & {
   moveCredit(transfer: NewTransfer): Promise<TransferOutcome>
+  /** What can be moved out of an account now, and later. */
+  readMovable(accountId: string): Promise<MovableCredit>
   /** The accounts that a person is a member of. */
   accountsOf(userId: string): Promise<OwnAccount[]>
 }
@@ -22,6 +25,10 @@ const Options = Type.Object({
   minimumUsd: DecimalUsd,
   maximumUsd: DecimalUsd,
   maxPerDay: Type.Integer({ description: 'Transfers out of an account in 24 hours' }),
+  movableUsd: Type.String({ description: 'Decimal USD that can be moved out of the account now' }),
+  later: Type.Array(Type.Object({ amountUsd: DecimalUsd, from: Type.String({ format: 'date-time' }) }), {
+    description: 'What else is available, and from when on it can be moved: until then its payer can take it back',
+  }),
   accounts: Type.Array(Type.Object({ accountId: Type.String(), name: Type.String() }), {
     description: 'The other accounts of which one is an owner',
   }),
@@ -47,7 +54,7 @@ export function transferRoutes(deps: TransferRouteDeps) {
     .get('/options', ({ viewer }) => options(deps, viewer), {
       may: 'credit.move',
       response: Options,
-      detail: { summary: 'Where credit can be moved to', description: 'The limits of a transfer as well.' },
+      detail: { summary: 'Where credit can be moved to', description: 'And how much of it, now and later.' },
     })
     .post('', (caller) => move(deps, caller, caller.body), {
       may: { permission: 'credit.move', isProved: true },
@@ -56,16 +63,19 @@ export function transferRoutes(deps: TransferRouteDeps) {
       detail: {
         summary: 'Move credit to another account',
         description:
-          'By an owner of both, never more than is available, and once for each `key`. It is in the statements and audit logs of both.',
+          'By an owner of both, once for each `key`. Never more than is available, and nothing that its payer can still take back. It is in the statements and audit logs of both.',
       },
     })
 }
 
-async function options({ accountsOf }: TransferRouteDeps, { userId, accountId }: Member) {
+async function options({ accountsOf, readMovable }: TransferRouteDeps, { userId, accountId }: Member) {
   const own = (await accountsOf(userId)).filter(
     ({ role, ...one }) => mayDo(role, 'credit.move') && one.accountId !== accountId,
   )
+  const { movable, later } = await readMovable(accountId)
   return {
+    movableUsd: formatUsd(movable),
+    later: later.map(({ amount, from }) => ({ amountUsd: formatUsd(amount), from: from.toISOString() })),
     minimumUsd: formatUsd(MIN_TRANSFER),
     maximumUsd: formatUsd(MAX_TRANSFER),
     maxPerDay: MAX_TRANSFERS_PER_DAY,
@@ -114,6 +124,8 @@ function refusalOf(refusal: TransferRefusal, toAccountId: string): GatewayError 
         `Only ${formatUsd(refusal.available)} USD is available; what running requests hold is not moved.`,
         'amountUsd',
       )
+    case 'reversible':
+      return conflict('reversible_credit', movableWords(refusal), 'amountUsd')
     case 'key_taken':
       return conflict(
         'transfer_key_taken',

@@ -1,5 +1,5 @@
 /** The dialog in which an owner of several accounts moves credit from the one that is shown to another. */
-import { Button, Modal, Select, Text, TextInput } from '@mantine/core'
+import { Button, List, Modal, Select, Text, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useDisclosure } from '@mantine/hooks'
 import { IconArrowsLeftRight } from '@tabler/icons-react'
@@ -9,7 +9,7 @@ import { DialogForm } from '@/dashboard/components/fields/dialog-form'
 import { useSubmission } from '@/dashboard/components/fields/use-submission'
 import { notifyDone } from '@/dashboard/components/notify'
 import { Loaded } from '@/dashboard/components/states/loaded'
-import { formatMoney } from '@/dashboard/format'
+import { formatMoment, formatMoney } from '@/dashboard/format'
 import { moveCredit, type TransferOptions, useTransferOptions } from './order-data'
 
 /** A button, and the dialog that it opens. */
@@ -42,7 +42,7 @@ function Options({ close }: { close(): void }) {
 }
 
 function TransferForm({ options, close }: { options: TransferOptions; close(): void }) {
-  const { accounts, minimumUsd, maximumUsd } = options
+  const { accounts, movableUsd, later, minimumUsd, maximumUsd } = options
   // One for each time that the dialog is opened: sent again after a lost answer, the form moves nothing more.
   const [key] = useState(newRequestKey)
   const form = useForm({
@@ -64,7 +64,22 @@ function TransferForm({ options, close }: { options: TransferOptions; close(): v
       cancel={close}
       action="Move credit"
       lead={
-        <Text size="sm">It is there at once, and in the statements of both accounts. Move it back the same way.</Text>
+        <>
+          <Text size="sm">It is there at once, and in the statements of both accounts. Move it back the same way.</Text>
+          <Text size="sm">
+            You can move <b>{formatMoney(movableUsd)}</b> now.
+            {later.length > 0 && ' The rest can still be charged back, and can be moved later:'}
+          </Text>
+          {later.length > 0 && (
+            <List size="sm">
+              {later.map(({ amountUsd, from }) => (
+                <List.Item key={from}>
+                  {formatMoney(amountUsd)} from {formatMoment(from)}
+                </List.Item>
+              ))}
+            </List>
+          )}
+        </>
       }
     >
       <Select
@@ -76,7 +91,7 @@ function TransferForm({ options, close }: { options: TransferOptions; close(): v
       />
       <TextInput
         label="Amount in US dollars"
-        description={`From ${formatMoney(minimumUsd)} to ${formatMoney(maximumUsd)}, of what is available`}
+        description={`From ${formatMoney(minimumUsd)} to ${formatMoney(maximumUsd)}`}
         inputMode="decimal"
         autoComplete="off"
         maxLength={30}

@@ -52,7 +52,7 @@ export function useTransferOptions() {
 /** Moves credit to another account; `key` is one of the form's own. */
 export async function moveCredit(transfer: { toAccountId: string; amountUsd: string; key: string }): Promise<void> {
   await withProof(() => answer(accountApi().transfers.post(transfer)))
-  await Promise.all([ordersChanged(), askAgain({ queryKey: ['statement'] })])
+  await Promise.all([ordersChanged(), ...['statement', 'transfer-options'].map((of) => askAgain({ queryKey: [of] }))])
 }
 
 function askTransferOptions() {

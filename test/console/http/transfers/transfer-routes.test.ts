@@ -40,6 +40,7 @@ test('credit is moved once for each key, and both statements and audit logs show
   await join('owner')
   expect((await owner.json('GET', `${TRANSFERS}/options`)).body).toEqual({
     ...{ minimumUsd: '0.01', maximumUsd: '10000', maxPerDay: 40 },
+    ...{ movableUsd: '10', later: [] },
     accounts: [{ accountId: other.viewer.accountId, name: 'Second account' }],
   })
   const moved = await move()
@@ -105,6 +106,27 @@ describe('nothing is moved', () => {
     await createAccounts(database, deps.ledger).setStatus(owner.viewer.accountId, 'suspended')
     const suspended = { status: 409, body: { error: { code: 'account_suspended' } } }
     expect(await move({ key: 'other' })).toMatchObject(suspended)
+  })
+
+  test('of a deposit before its payer can no longer take it back: the answer says how much can be moved, and when', async () => {
+    await join('owner')
+    const { orders } = gateway.gateway.deps.dashboard
+    const actor = { kind: 'system', name: 'test' } as const
+    const order = { accountId: owner.viewer.accountId, method: 'deposit', amountCents: 2_000, actor } as const
+    const made = await orders.create(order)
+    if (made.kind !== 'created') throw new Error(made.kind)
+    const { orderId, provider } = made.order
+    const notice = { source: `deposit:${provider}`, externalId: orderId, orderId, amountCents: 2_000 } as const
+    expect((await orders.confirmPayment({ ...notice, currency: 'USD', actor })).kind).toBe('credited')
+    const options = await owner.json('GET', `${TRANSFERS}/options`)
+    expect(options.body).toMatchObject({ movableUsd: '10', later: [{ amountUsd: '20' }] })
+    const refused = await move({ amountUsd: '10.01' })
+    expect(refused).toMatchObject({ status: 409, body: { error: { code: 'reversible_credit', param: 'amountUsd' } } })
+    expect(messageOf(refused.body)).toMatch(
+      /^Only 10 USD can leave the account now: the payer can still take back the rest\. 20 USD from \S+ \S+ UTC on\.$/,
+    )
+    expect(await move({ amountUsd: '10' })).toMatchObject({ status: 200 })
+    expect([await available(owner), await available(other)]).toEqual([20_000_000_000, 10_000_000_000])
   })
 
   test('without a fresh proof of who asks, nor by a management key', async () => {

@@ -1,0 +1,17 @@
+/** Until when the payer of a payment can take it back. */
+import type { OrdersDeps } from './deps'
+import type { OrderRow } from './rows'
+import type { PaymentSource } from './types'
+
+const DAY_MS = 24 * 60 * 60 * 1000
+
+/** A deposit is one by its order or by its source, whoever confirmed it. */
+export function reversibleUntil(
+  { deposit, bankTransfer }: OrdersDeps['reversibleDays'],
+  { method }: Pick<OrderRow, 'method'>,
+  source: PaymentSource,
+  receivedAt: Date,
+): Date {
+  const isDeposit = method === 'deposit' || source.startsWith('deposit:')
+  return new Date(receivedAt.getTime() + (isDeposit ? deposit : bankTransfer) * DAY_MS)
+}
