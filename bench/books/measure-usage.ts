@@ -1,11 +1,12 @@
 /** Measures `GET /v1/usage` through a whole gateway, and the history query behind it alone. */
 import { startGateway } from '@test/support/gateway'
+import { sightOfKey } from '@/accounts/members/memberships'
 import { connectDatabase } from '@/db/client'
 import type { Ledger } from '@/ledger/ledger'
 import type { AccountBalance } from '@/ledger/outcomes'
 import { nano } from '@/lib/money'
 import { createReports } from '@/usage/reports'
-import { accountIdOf, type Size, type Stores } from './fill'
+import { accountIdOf, keyIdOf, type Size, type Stores } from './fill'
 import { percentile, print } from './print'
 
 type UsageFigures = {
@@ -44,13 +45,14 @@ async function timeHistory({ databaseUrl }: Stores, { accounts }: Size): Promise
     status: 'active',
     seq: 1,
   }
-  const ledger = { readBalance: async () => balance, recentCharges: async () => [] } as unknown as Ledger
-  const reports = createReports(database, ledger)
+  const ledger = { readBalance: async () => balance, recentRecords: async () => [] } as unknown as Ledger
+  const reports = createReports(database, ledger, (key) => sightOfKey(database, key))
   const times: number[] = []
   let entries = 0
   for (let index = 0; index < QUERIES + WARM_UP; index++) {
     const startedMs = performance.now()
-    const summary = await reports.usageSummary(accountIdOf(Math.floor(Math.random() * accounts)))
+    const owner = Math.floor(Math.random() * accounts)
+    const summary = await reports.usageSummary({ accountId: accountIdOf(owner), keyId: keyIdOf(owner) })
     if (index >= WARM_UP) times.push(performance.now() - startedMs)
     entries += summary?.recentUsage.length ?? 0
   }

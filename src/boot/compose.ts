@@ -38,9 +38,7 @@ import { createPrometheusMetrics, type PrometheusMetrics } from '@/metrics/prome
 import type { Tracing } from '@/telemetry/tracing'
 import { warmCredentials } from '@/upstream/warm-credentials'
 import { createFailedRequests, type FailedRequests } from '@/usage/failures/failed-requests'
-import { createFeedback } from '@/usage/feedback'
 import { createFlusher, type Flusher } from '@/usage/flusher'
-import { createReports } from '@/usage/reports'
 import { createTierObserver, type TierObserver } from '@/usage/tier-observer'
 import { assembleDashboard } from './dashboard'
 import { createLedgerWatch } from './ledger-watch'
@@ -57,7 +55,7 @@ import { createStoredClaims } from './stores/stored-claims'
 import { createWatchedPools } from './stores/watched-pools'
 import { traceReserves, traceSettlements } from './telemetry/trace-ledger'
 import { assembleTopUps, type TopUps } from './top-ups'
-import { createUsageReport } from './usage-report'
+import { assembleUsageOfKeys } from './usage-report'
 import { watchState } from './watch-state'
 
 /** What the routes need, and of the parts among it the side that only a start, a stop and the metrics see. */
@@ -268,8 +266,8 @@ function assemble(parts: Parts): GatewayDeps {
     idempotency: config.hasIdempotencyKeys
       ? { claims: createStoredClaims(parts), finishUnseenMs: FINISH_UNSEEN_MS }
       : undefined,
-    ...{ reports: createReports(database, ledger), usageReport: createUsageReport(parts.reading, dashboard.usage) },
-    ...{ feedback: createFeedback(database), managementKeys: dashboard.managementKeys },
+    ...assembleUsageOfKeys({ ...parts, views: dashboard.usage }),
+    managementKeys: dashboard.managementKeys,
     hashEndUser: createEndUserHash(secret, () => readOrCreateSecret(database)),
     storedResponses,
     observer: createTierObserver({

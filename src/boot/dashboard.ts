@@ -59,9 +59,10 @@ type DashboardParts = {
 export function assembleDashboard(parts: DashboardParts): DashboardDeps & AssetDeps {
   const { config, catalog, database, reading, ledger, redis, topUps, logger } = parts
   const { service } = catalog.current
+  const { maxBodyBytes, maxJsonDepth, publicUrl } = config
   const auth = createAuth({
     settings: config.signIn,
-    publicUrl: config.publicUrl,
+    publicUrl,
     mails: parts.mails.desk,
     issuer: service,
     database,
@@ -102,9 +103,7 @@ export function assembleDashboard(parts: DashboardParts): DashboardDeps & AssetD
     readKeyUsage: createKeyUsage(database),
     logger,
     loadAssets: createAssetLoader(logger),
-    maxBodyBytes: config.maxBodyBytes,
-    maxJsonDepth: config.maxJsonDepth,
-    publicUrl: config.publicUrl,
+    ...{ maxBodyBytes, maxJsonDepth, publicUrl },
     identifyViewer: auth.identifyViewer,
     countChange: auth.countChange,
     membershipIn: (accountId, userId) => membershipIn(database, accountId, userId),

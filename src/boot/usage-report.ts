@@ -1,15 +1,31 @@
-/** Wires the usage report of the API: read in the same turns, on the same connections, as what the dashboard shows of usage. */
-import { onlyMadeBy } from '@/accounts/members/memberships'
+/** Wires what keys are told of usage: the summary, ratings, and the report, which is read in the turns and on the connections of the dashboard's views. */
+import { sightOfKey } from '@/accounts/members/memberships'
 import type { UsageViews } from '@/console/usage-views/usage-views'
 import type { Database } from '@/db/client'
 import type { HttpDeps } from '@/http/deps'
+import type { Ledger } from '@/ledger/ledger'
+import { createFeedback } from '@/usage/feedback'
+import { createReports, type SightOf } from '@/usage/reports'
 import { readUsageReport } from '@/usage/usage-report'
 
-/** `database` is the pool of `views`. */
-export function createUsageReport(database: Database, views: Pick<UsageViews, 'inTurn'>): HttpDeps['usageReport'] {
-  return ({ accountId, keyId }, query) =>
-    views.inTurn(accountId, async () => {
-      const madeBy = keyId === undefined ? undefined : await onlyMadeBy(database, { accountId, keyId })
-      return await readUsageReport(database, { ...query, accountId, madeBy })
-    })
+/** `reading` is the pool of `views`. */
+type Parts = { database: Database; reading: Database; ledger: Ledger; views: Pick<UsageViews, 'inTurn'> }
+
+/** Each tells a key what its member sees. */
+export function assembleUsageOfKeys({
+  database,
+  reading,
+  ledger,
+  views,
+}: Parts): Pick<HttpDeps, 'reports' | 'usageReport' | 'feedback'> {
+  const sightOf: SightOf = (key) => sightOfKey(database, key)
+  return {
+    reports: createReports(database, ledger, sightOf),
+    feedback: createFeedback(database, sightOf),
+    usageReport: ({ accountId, keyId }, query) =>
+      views.inTurn(accountId, async () => {
+        const sight = keyId === undefined ? {} : await sightOfKey(reading, { accountId, keyId })
+        return await readUsageReport(reading, { ...query, accountId, ...sight })
+      }),
+  }
 }

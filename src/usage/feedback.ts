@@ -5,11 +5,12 @@ import type { Database } from '@/db/client'
 import { withDatabaseDeadline } from '@/db/deadline'
 import { feedback, type Rating } from '@/db/observation-schema'
 import { addObservations, noCounts } from './observations'
+import type { SightOf } from './reports'
 
-type RatedRequest = { accountId: string; requestId: string; rating: Rating }
+type RatedRequest = { accountId: string; keyId: string; requestId: string; rating: Rating }
 
 export interface Feedback {
-  /** Notes the rating of a paid request of the last {@link FEEDBACK_DAYS} days, else `unknown`. Throws `overloaded`. */
+  /** Notes the rating of a paid request of the last {@link FEEDBACK_DAYS} days that the key's member sees, else `unknown`. Throws `overloaded`. */
   rate(rated: RatedRequest): Promise<'rated' | 'unknown'>
 }
 
@@ -20,13 +21,13 @@ const REQUEST_ID = /^req_[0-9a-f]{32}$/
 
 type AnsweredRow = { day: string; tier: string; model: string }
 
-/** Feedback that is kept in `database`. */
-export function createFeedback(database: Database): Feedback {
+/** Feedback that is kept in `database`, for what a key sees. */
+export function createFeedback(database: Database, sightOf: SightOf): Feedback {
   return {
     async rate(rated) {
       if (!REQUEST_ID.test(rated.requestId)) return 'unknown'
       try {
-        return await withDatabaseDeadline(rate(database, rated), TIMEOUT_MS)
+        return await withDatabaseDeadline(rate(database, sightOf, rated), TIMEOUT_MS)
       } catch (cause) {
         throw new GatewayError('overloaded', 'Feedback cannot be taken at the moment. Try again.', {
           retryAfterSeconds: 2,
@@ -42,12 +43,19 @@ export async function forgetOldFeedback({ db }: Database): Promise<void> {
   await db.delete(feedback).where(lt(feedback.ratedAt, sql`now() - ${FEEDBACK_DAYS} * interval '1 day'`))
 }
 
-async function rate(database: Database, rated: RatedRequest): Promise<'rated' | 'unknown'> {
+async function rate(
+  database: Database,
+  sightOf: SightOf,
+  { keyId, ...rated }: RatedRequest,
+): Promise<'rated' | 'unknown'> {
+  const { madeBy = null } = await sightOf({ ...rated, keyId })
   // A record's id is that of its request: no index of the request's own column is needed.
   const [row] = await database.sql<AnsweredRow[]>`
     SELECT (settled_at AT TIME ZONE 'UTC')::date::text AS day, requested_model AS tier, model FROM usage_records
     WHERE event_id = ${rated.requestId} AND account_id = ${rated.accountId}
-      AND settled_at > now() - ${FEEDBACK_DAYS} * interval '1 day'`
+      AND settled_at > now() - ${FEEDBACK_DAYS} * interval '1 day'
+      AND (${madeBy}::text IS NULL
+        OR key_id IN (SELECT id FROM api_keys WHERE account_id = ${rated.accountId} AND created_by = ${madeBy}))`
   if (!row) return 'unknown'
   const { rating } = rated
   await database.db.transaction(async (transaction) => {

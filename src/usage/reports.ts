@@ -3,20 +3,20 @@ import type { Database } from '@/db/client'
 import { withDatabaseDeadline } from '@/db/deadline'
 import { archivedBeforeMs } from '@/db/usage-archive'
 import type { Ledger } from '@/ledger/ledger'
-import type { RecentRecord } from '@/ledger/outcomes'
+import type { Payer, RecentRecord } from '@/ledger/outcomes'
 import type { ToolCharge } from '@/ledger/usage-record'
 import { createBoundedMap } from '@/lib/bounded-map'
 import { type Nano, nano, nanoToUsd } from '@/lib/money'
 
-/** The body of `GET /v1/usage`. Amounts are USD. */
+/** The body of `GET /v1/usage`. Amounts are USD; those of the account are null where the key's member doesn't see its balance. */
 type UsageSummary = {
   /** Available and held together. Below zero where a request cost more than was left. */
-  credits_remaining: number
-  credits_used: number
+  credits_remaining: number | null
+  credits_used: number | null
   /** Calendar month in UTC. */
-  usage_this_month: number
-  customer: { name: string; credits: number }
-  /** At most 50, newest first. */
+  usage_this_month: number | null
+  customer: { name: string; credits: number | null }
+  /** At most 50, newest first: the account's, or, a second behind, those of the keys that the member sees. */
   recentUsage: UsageEntry[]
   /** The list is shorter than it could be because requests before this moment are archived; ISO 8601, UTC. */
   archivedBefore?: string
@@ -33,13 +33,24 @@ type UsageEntry = {
   createdAt: string
 }
 
+type AskingKey = Pick<Payer, 'accountId' | 'keyId'>
+
+/** What a key may tell of its account. `madeBy`: of usage only what keys of this person did; left out, all of the account's. */
+type KeySight = { seesBalance: boolean; madeBy?: string }
+
+/** Says it, by the history. */
+export type SightOf = (key: AskingKey) => Promise<KeySight>
+
+/** What is told to a key of which nothing is known: no figure, and no request. */
+const SEES_NOTHING: KeySight = { seesBalance: false, madeBy: '' }
+
 export interface Reports {
   /**
-   * The account's summary, or undefined where there is no such account. Throws a GatewayError of kind `overloaded` where the
-   * ledger can't be reached. Without the history it still answers: then the name is the last one known, or empty, and the
-   * list may be shorter than it would be.
+   * What the key may tell of its account, or undefined where there is no such account. Throws a GatewayError of kind `overloaded`
+   * where the ledger can't be reached. Without the history it still answers: then the name and what the key may tell are the last
+   * ones known, or nothing, and the list may be shorter than it would be.
    */
-  usageSummary(accountId: string): Promise<UsageSummary | undefined>
+  usageSummary(key: AskingKey): Promise<UsageSummary | undefined>
 }
 
 const RECENT_COUNT = 50
@@ -48,9 +59,10 @@ const HISTORY_TIMEOUT_MS = 1_000
 /** After the history failed, it is left alone for this long. */
 const HISTORY_PAUSE_MS = 2_000
 
-/** Reports for accounts: money and latest usage records from `ledger`, older records and names from `database`. */
-export function createReports(database: Database, ledger: Ledger): Reports {
+/** Reports for accounts: money and latest usage records from `ledger`, older records and names from `database`; of these, what a key may tell. */
+export function createReports(database: Database, ledger: Ledger, sightOfKey: SightOf): Reports {
   const names = createNameCache()
+  const sights = createBoundedMap<string, KeySight>(SIGHT_CACHE_SIZE)
   let historyPausedUntil = 0
 
   async function fromHistory<T>(query: () => Promise<T>): Promise<T | undefined> {
@@ -71,28 +83,38 @@ export function createReports(database: Database, ledger: Ledger): Reports {
     return found ?? known?.name ?? ''
   }
 
+  /** Asked for each time: a change of role holds at once. */
+  async function sightOf(key: AskingKey): Promise<KeySight> {
+    const found = await fromHistory(() => sightOfKey(key))
+    if (found) sights.set(key.keyId, found)
+    return found ?? sights.get(key.keyId) ?? SEES_NOTHING
+  }
+
   /** What leaves the ledger's stream is in the history already: read in this order, nothing is missed. */
-  async function recentOf(accountId: string): Promise<Recent> {
-    const recent = await ledger.recentRecords(accountId, RECENT_COUNT)
-    const older = (await fromHistory(() => readRecent(database, accountId))) ?? []
+  async function recentOf(accountId: string, { madeBy }: KeySight): Promise<Recent> {
+    const recent = madeBy === undefined ? await ledger.recentRecords(accountId, RECENT_COUNT) : []
+    const older = (await fromHistory(() => readRecent(database, accountId, madeBy))) ?? []
     const records = mergeRecords(recent, older)
     if (records.length >= RECENT_COUNT) return { records, archivedBeforeMs: null }
     return { records, archivedBeforeMs: (await fromHistory(() => readArchived(database, accountId))) ?? null }
   }
 
   return {
-    async usageSummary(accountId) {
+    async usageSummary(key) {
+      const { accountId } = key
+      const sight = await sightOf(key)
       const [balance, recent, name] = await Promise.all([
         ledger.readBalance(accountId),
-        recentOf(accountId),
+        recentOf(accountId, sight),
         nameOf(accountId),
       ])
       if (!balance) return undefined
-      const remaining = nanoToUsd(nano(balance.available + balance.held))
+      const told = (amount: number) => (sight.seesBalance ? nanoToUsd(nano(amount)) : null)
+      const remaining = told(balance.available + balance.held)
       return {
         credits_remaining: remaining,
-        credits_used: nanoToUsd(balance.spent),
-        usage_this_month: nanoToUsd(balance.spentThisMonth),
+        credits_used: told(balance.spent),
+        usage_this_month: told(balance.spentThisMonth),
         customer: { name, credits: remaining },
         recentUsage: recent.records.map(toEntry),
         ...(recent.archivedBeforeMs !== null && { archivedBefore: new Date(recent.archivedBeforeMs).toISOString() }),
@@ -138,12 +160,16 @@ type RecentRow = {
   at_ms: number
 }
 
-async function readRecent({ sql }: Database, accountId: string): Promise<RecentRecord[]> {
+async function readRecent({ sql }: Database, accountId: string, madeBy: string | undefined): Promise<RecentRecord[]> {
+  const ofTheirs =
+    madeBy === undefined
+      ? sql``
+      : sql`AND key_id IN (SELECT id FROM api_keys WHERE account_id = ${accountId} AND created_by = ${madeBy})`
   const rows = await sql<RecentRow[]>`
     SELECT event_id, model, output_tokens::bigint AS output, cost_nano::bigint AS cost, tool_charges AS tools,
       (uncached_tokens + cache_read_tokens + cache_write_5m_tokens + cache_write_1h_tokens)::bigint AS input,
       floor(extract(epoch FROM settled_at) * 1000)::bigint AS at_ms
-    FROM usage_records WHERE account_id = ${accountId} ORDER BY settled_at DESC, seq DESC LIMIT ${RECENT_COUNT}`
+    FROM usage_records WHERE account_id = ${accountId} ${ofTheirs} ORDER BY settled_at DESC, seq DESC LIMIT ${RECENT_COUNT}`
   return rows.map((row) => ({
     recordId: row.event_id,
     model: row.model,
@@ -161,6 +187,7 @@ async function readName({ sql }: Database, accountId: string): Promise<string | 
 }
 
 const NAME_CACHE_SIZE = 10_000
+const SIGHT_CACHE_SIZE = 10_000
 const NAME_FRESH_MS = 60_000
 
 /** Names rarely change: one is asked for again after a minute, and kept for the time in which the history is down. */

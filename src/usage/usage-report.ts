@@ -20,7 +20,7 @@ export type ReportQuery = {
 }
 
 /** `madeBy`: only what keys of this person did. */
-type ReportSearch = ReportQuery & { accountId: string; madeBy?: string | undefined }
+type ReportSearch = ReportQuery & { accountId: string; madeBy?: string }
 
 /** `cost` is nano-USD, exact. */
 export type UsageSums = { requests: number; errors: number; inputTokens: number; outputTokens: number; cost: number }

@@ -5,6 +5,7 @@ import { createTestAccount } from '@test/accounts/test-account'
 import { testPreparedBy } from '@test/ledger/accounts/within-day'
 import { freshDatabase, redisUrl, startPostgres } from '@test/support/stores'
 import { until } from '@test/support/until'
+import { sightOfKey } from '@/accounts/members/memberships'
 import { connectDatabase, type Database } from '@/db/client'
 import { migrate } from '@/db/migrate'
 import { nano } from '@/lib/money'
@@ -85,30 +86,31 @@ describe('usageSummary', () => {
   })
 
   test('is undefined for an account that nobody knows', async () => {
-    expect(await createReports(fixture.database, fixture.ledger).usageSummary('acct_none')).toBeUndefined()
+    expect(await reportsOf(fixture.database).usageSummary({ accountId: 'acct_none', keyId })).toBeUndefined()
   })
 
-  test('answers without the history: figures exact, the name the last one known', async () => {
+  test('answers without the history: figures exact, the name and what the key may tell the last ones known', async () => {
     const server = await startPostgres()
     await migrate(server.url)
     const other = connectDatabase(server.url, { maxConnections: 2 })
     await copyAccount(other)
-    const reports = createReports(other, fixture.ledger)
-    const freshReports = createReports(other, fixture.ledger)
+    const reports = reportsOf(other)
+    const freshReports = reportsOf(other)
     await writeUsageBatch(other.sql, [usageRecord({ accountId, cost: 3 })])
-    expect((await reports.usageSummary(accountId))?.recentUsage).toHaveLength(1)
+    expect((await reports.usageSummary({ accountId, keyId }))?.recentUsage).toHaveLength(1)
     await server.kill()
     try {
       await settle('while down', 2_000_000_000)
       const expected = { credits_remaining: 8, credits_used: 2, usage_this_month: 2 }
-      expect(await reports.usageSummary(accountId)).toMatchObject({
+      expect(await reports.usageSummary({ accountId, keyId })).toMatchObject({
         ...expected,
         customer: { name: 'Grace "Amazing" Hopper', credits: 8 },
         recentUsage: [{ credits: 2 }],
       })
-      expect(await freshReports.usageSummary(accountId)).toMatchObject({
-        ...expected,
-        customer: { name: '', credits: 8 },
+      // Nobody can say whose key it is.
+      const untold = { credits_remaining: null, credits_used: null, usage_this_month: null }
+      expect(await freshReports.usageSummary({ accountId, keyId })).toEqual({
+        ...{ ...untold, customer: { name: '', credits: null }, recentUsage: [] },
       })
     } finally {
       await other.close(0)
@@ -117,8 +119,12 @@ describe('usageSummary', () => {
   })
 })
 
+function reportsOf(database: Database) {
+  return createReports(database, fixture.ledger, (key) => sightOfKey(database, key))
+}
+
 async function summary() {
-  return await createReports(fixture.database, fixture.ledger).usageSummary(accountId)
+  return await reportsOf(fixture.database).usageSummary({ accountId, keyId })
 }
 
 async function reserve(name: string, amount: number): Promise<string> {
@@ -148,4 +154,6 @@ async function flushed(): Promise<void> {
 
 async function copyAccount(other: Database): Promise<void> {
   await other.sql`INSERT INTO accounts (id, name, email) VALUES (${accountId}, 'Grace "Amazing" Hopper', 'grace@example.test')`
+  await other.sql`INSERT INTO api_keys (id, account_id, name, key_hash, prefix, last_four)
+    VALUES (${keyId}, ${accountId}, 'k', ${'0'.repeat(64)}, 'svc-', '0000')`
 }

@@ -6,7 +6,7 @@ import type { Database, Transaction } from '@/db/client'
 import { findRow } from '@/db/find-row'
 import { type AccountKind, accounts, apiKeys } from '@/db/schema'
 import type { Payer } from '@/ledger/outcomes'
-import { seesAllUsage } from './permissions'
+import { mayDo, seesAllUsage } from './permissions'
 
 /** An account of a person, as they are shown it. */
 export type OwnAccount = { accountId: string; name: string; kind: AccountKind; role: AccountRole }
@@ -67,10 +67,13 @@ export async function accountsOf({ db }: Database, userId: string): Promise<OwnA
 }
 
 /**
- * The person whose keys' usage is all that this key may read; undefined where it may read the whole account's: its member may, or it is
- * the account's own. A former member has no role.
+ * Whether the key's member sees the balance, and whose keys' usage alone (`madeBy`) they see; all, where it is the account's own key. A
+ * former member has no role.
  */
-export async function onlyMadeBy({ db }: Database, { accountId, keyId }: Payer): Promise<string | undefined> {
+export async function sightOfKey(
+  { db }: Database,
+  { accountId, keyId }: Pick<Payer, 'accountId' | 'keyId'>,
+): Promise<{ seesBalance: boolean; madeBy?: string }> {
   const membership = and(eq(memberships.accountId, apiKeys.accountId), eq(memberships.userId, apiKeys.createdBy))
   const [key] = await db
     .select({
@@ -82,6 +85,12 @@ export async function onlyMadeBy({ db }: Database, { accountId, keyId }: Payer):
     .innerJoin(accounts, eq(accounts.id, apiKeys.accountId))
     .leftJoin(memberships, membership)
     .where(and(eq(apiKeys.id, keyId), eq(apiKeys.accountId, accountId)))
-  if (!key?.createdBy || (key.role && seesAllUsage(key.role, key.developersSeeAllUsage))) return undefined
-  return key.createdBy
+  if (!key) return { seesBalance: false, madeBy: '' }
+  const { createdBy, role, developersSeeAllUsage } = key
+  if (!createdBy) return { seesBalance: true }
+  if (!role) return { seesBalance: false, madeBy: createdBy }
+  return {
+    seesBalance: mayDo(role, 'billing.read'),
+    ...(!seesAllUsage(role, developersSeeAllUsage) && { madeBy: createdBy }),
+  }
 }

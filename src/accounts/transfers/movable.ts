@@ -6,7 +6,7 @@ import type { Ledger } from '@/ledger/ledger'
 import { formatUsd, type Nano, nano, ZERO_NANO } from '@/lib/money'
 
 /** `amount` can be taken back until then. */
-export type ReversibleCredit = { amount: Nano; until: Date }
+type ReversibleCredit = { amount: Nano; until: Date }
 
 /** `movable`: now. `later`: what else is available, and from when on it can be moved; the first moment first. */
 export type MovableCredit = { movable: Nano; later: { amount: Nano; from: Date }[] }

@@ -30,7 +30,7 @@ export function feedbackRoutes(deps: HttpDeps) {
       tag: 'Usage',
       summary: 'Say whether an answer was good',
       description:
-        'Free. For requests that any key of the account paid for, from a few seconds after the answer ended and for ' +
+        'Free. For requests of the account (by a key of a developer: of those that they see), from a few seconds after the answer ended and for ' +
         `${FEEDBACK_DAYS} days. The last rating of a request counts, once; nothing but counters comes of it.`,
       requestSchema: FeedbackBody,
       responseSchema: FeedbackTaken,
@@ -47,7 +47,8 @@ async function takeFeedback(deps: HttpDeps, request: Request): Promise<Response>
   const { request_id: requestId, rating } = json
   if (typeof requestId !== 'string') throw invalidRequest('request_id: expected the id of a request.', 'request_id')
   if (rating !== 'up' && rating !== 'down') throw invalidRequest('rating: expected up or down.', 'rating')
-  const outcome = await deps.feedback.rate({ accountId: payer.accountId, requestId, rating })
+  const { accountId, keyId } = payer
+  const outcome = await deps.feedback.rate({ accountId, keyId, requestId, rating })
   if (outcome === 'unknown') {
     const message = `No such request of this account in the last ${FEEDBACK_DAYS} days; an answer is known seconds after its end.`
     throw new GatewayError('not_found', message, { code: 'request_not_found', param: 'request_id' })

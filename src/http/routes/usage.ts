@@ -15,11 +15,14 @@ import { orNull } from '@/lib/schemas'
 import type { ReportQuery, UsageReport, UsageSums } from '@/usage/usage-report'
 import { REPORT_PARAMETERS, readReportQuery } from './report-query'
 
+const Figure = (description: string) =>
+  orNull(Type.Number(), { description: `${description}; null where the key's member does not see the balance` })
+
 const UsageSummary = Type.Object({
-  credits_remaining: Type.Number({ description: 'USD' }),
-  credits_used: Type.Number({ description: 'USD' }),
-  usage_this_month: Type.Number({ description: 'USD, calendar month in UTC' }),
-  customer: Type.Object({ name: Type.String(), credits: Type.Number({ description: 'USD' }) }),
+  credits_remaining: Figure('USD'),
+  credits_used: Figure('USD'),
+  usage_this_month: Figure('USD, calendar month in UTC'),
+  customer: Type.Object({ name: Type.String(), credits: Figure('USD') }),
   recentUsage: Type.Array(
     Type.Object({
       model: Type.String(),
@@ -73,7 +76,8 @@ export function usageRoutes(deps: HttpDeps) {
       detail: operation({
         tag: 'Usage',
         summary: 'Balance and recent usage of the account',
-        description: 'Correct to the last settled request. All amounts are USD.',
+        description:
+          'Correct to the last settled request. All amounts are USD. A key tells what its member sees: that of a developer no figures of the account, and the requests of their own keys, a second behind, unless the account lets developers see all.',
         responseSchema: UsageSummary,
         errors: [400, 401, 403, 503],
       }),
@@ -134,7 +138,7 @@ async function usage(deps: HttpDeps, request: Request): Promise<Response> {
   const payer = await authenticate(deps, request)
   deps.unpaid.answer(payer)
   await requireActiveKey(deps, payer, sentFrom(deps, request))
-  const summary = await deps.reports.usageSummary(payer.accountId)
+  const summary = await deps.reports.usageSummary(payer)
   if (!summary) throw new GatewayError('invalid_credentials', 'Incorrect API key provided.')
   return Response.json(summary, { headers: { 'cache-control': 'no-store', ...NO_SNIFFING } })
 }

@@ -1,0 +1,159 @@
+/** What keys tell of their account, generated: every route under `/v1`, by a key of each role and a management key of each scope. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { BEHIND_A_PROXY, makeManagementKey, send } from '@test/console/http/management/caller'
+import { fillPath } from '@test/console/http/routes'
+import { startGateway, type TestGateway } from '@test/support/gateway'
+import { type Person, signUpPerson } from '@test/support/person'
+import { chatCompletion, usageOf } from '@test/support/upstream'
+import { addCredit, flushed } from '@test/usage/customer'
+import { SCOPES, type Scope } from '@/accounts/management/scopes'
+import { mayDo, type Permission } from '@/accounts/members/permissions'
+import { ACCOUNT_ROLES, type AccountRole } from '@/db/auth-schema'
+
+setDefaultTimeout(300_000)
+
+/** What nobody else's request has: its tokens, its tag and its app. */
+const OF_OTHERS = { 'its tokens': /123457/, 'its tag': /canary-team/, 'its app': /Canary App/ }
+/** The balance, whatever the requests of this file cost. */
+const BALANCE = { 'the balance': /77\.[5-9]/ }
+
+type Secret = { may: Permission; scope: Scope; marks: Readonly<Record<string, RegExp>> }
+const SECRETS: readonly Secret[] = [
+  { may: 'billing.read', scope: 'billing:read', marks: BALANCE },
+  { may: 'usage.readAll', scope: 'usage:read', marks: OF_OTHERS },
+]
+
+let gateway: TestGateway
+let owner: Person
+let accountId: string
+let keys: Record<AccountRole, string>
+let foreign: { keyId: string; requestId: string }
+
+beforeAll(async () => {
+  gateway = await startGateway({
+    respond: () => Response.json(chatCompletion('Hello', usageOf(123_457, 13))),
+    environment: BEHIND_A_PROXY,
+  })
+  owner = await signUpPerson(gateway, { name: 'Owner' })
+  accountId = owner.viewer.accountId
+  await addCredit(gateway, accountId, '78')
+  const made: [AccountRole, string][] = []
+  for (const role of ACCOUNT_ROLES) {
+    const { userId } = role === 'owner' ? owner.viewer : await join(role)
+    made.push([role, (await newKey(userId)).key])
+  }
+  keys = Object.fromEntries(made) as typeof keys
+  const other = await newKey((await join('developer')).userId)
+  const answer = await fetch(`${gateway.url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: {
+      ...{ authorization: `Bearer ${other.key}`, 'content-type': 'application/json' },
+      ...{ 'x-svc-tags': 'team=canary-team', 'x-title': 'Canary App' },
+    },
+    body: JSON.stringify({ model: 'svc/alpha', messages: [{ role: 'user', content: 'x'.repeat(500_000) }] }),
+  })
+  expect(answer.status).toBe(200)
+  foreign = { keyId: other.keyId, requestId: answer.headers.get('x-request-id') ?? '' }
+  await flushed(gateway, accountId)
+})
+afterAll(() => gateway.stop())
+
+async function join(role: AccountRole): Promise<{ userId: string }> {
+  const { userId } = (await signUpPerson(gateway)).viewer
+  await gateway.gateway.database.sql`INSERT INTO memberships (account_id, user_id, role)
+    VALUES (${accountId}, ${userId}, ${role})`
+  return { userId }
+}
+
+async function newKey(createdBy: string): Promise<{ key: string; keyId: string }> {
+  const created = await gateway.apiKeys.create({ accountId, name: 'key', createdBy })
+  if (created.kind !== 'created') throw new Error(created.kind)
+  return created
+}
+
+const QUERIES = ['', '?group_by=day,key,tag&limit=100', '?group_by=app']
+
+/** Every route under `/v1`, with and without what it is asked to sort by. */
+function questions(): { method: string; path: string }[] {
+  const routes = gateway.gateway.app.routes.filter(
+    ({ method, path }) => path.startsWith('/v1/') && method !== 'OPTIONS' && method !== 'HEAD',
+  )
+  return routes.flatMap(({ method, path }) => {
+    const filled = fillPath(path.replace('*', 'x').replace(/(?<=.)\/$/, ''), {
+      ...{ id: foreign.keyId, requestId: foreign.requestId, scope: 'key', scopeId: foreign.keyId },
+    })
+    const own = { method: method === 'ALL' ? 'POST' : method, path: filled }
+    return own.method === 'GET' ? QUERIES.map((query) => ({ ...own, path: filled + query })) : [own]
+  })
+}
+
+/** What each answer to this key told of the marks, by route. */
+async function toldTo(key: string, marks: Readonly<Record<string, RegExp>>, isRead: boolean): Promise<string[]> {
+  const told: string[] = []
+  for (const { method, path } of questions()) {
+    if (isRead && method !== 'GET') continue
+    const body = method === 'GET' || method === 'DELETE' ? undefined : { request_id: 'none', rating: 'up' }
+    const answer = await send(gateway, key, method, path, body)
+    expect([method, path, answer.status === 500]).toEqual([method, path, false])
+    const text = JSON.stringify(answer.body)
+    for (const [what, mark] of Object.entries(marks)) if (mark.test(text)) told.push(`${what} by ${method} ${path}`)
+  }
+  return told
+}
+
+test('the questions are of every route under /v1', () => {
+  expect(questions().length).toBeGreaterThan(60)
+})
+
+describe.each(ACCOUNT_ROLES)('a key of a member who is %s', (role) => {
+  test.each(SECRETS)('tells what needs $may where the role may, and nowhere else', async ({ may, marks }) => {
+    const told = await toldTo(keys[role], marks, false)
+    if (!mayDo(role, may)) return expect(told).toEqual([])
+    for (const what of Object.keys(marks)) expect(told.some((one) => one.startsWith(what))).toBe(true)
+  })
+
+  test('rates a request of somebody else’s key where the role sees it', async () => {
+    const rated = { request_id: foreign.requestId, rating: 'up' }
+    const { status } = await send(gateway, keys[role], 'POST', '/v1/feedback', rated)
+    expect(status).toBe(mayDo(role, 'usage.readAll') ? 200 : 404)
+  })
+})
+
+test('a developer’s key tells of its own requests, and of all where the account lets developers see all', async () => {
+  const usage = async () => (await send(gateway, keys.developer, 'GET', '/v1/usage')).body
+  const untold = { credits_remaining: null, credits_used: null, usage_this_month: null }
+  expect(await usage()).toMatchObject({ ...untold, customer: { credits: null }, recentUsage: [] })
+  await owner.json('PUT', '/dashboard/api/a/:accountId/member-policy', { developersSeeAllUsage: true })
+  expect(await usage()).toMatchObject({ ...untold, recentUsage: [{ inputTokens: 123_457 }] })
+  await owner.json('PUT', '/dashboard/api/a/:accountId/member-policy', { developersSeeAllUsage: false })
+  const headers = { authorization: `Bearer ${keys.developer}`, 'content-type': 'application/json' }
+  const body = JSON.stringify({ model: 'svc/alpha', messages: [{ role: 'user', content: 'x'.repeat(500_000) }] })
+  expect((await fetch(`${gateway.url}/v1/chat/completions`, { method: 'POST', headers, body })).status).toBe(200)
+  await flushed(gateway, accountId)
+  expect(await usage()).toMatchObject({ ...untold, recentUsage: [{ inputTokens: 123_457 }] })
+  expect((await usage()) as { recentUsage: unknown[] }).toHaveProperty('recentUsage.length', 1)
+})
+
+test('the key of a former member tells nothing, and one that is the account’s own all', async () => {
+  const { sql } = gateway.gateway.database
+  const { userId } = await join('viewer')
+  const { key } = await newKey(userId)
+  const usage = async (of: string) => (await send(gateway, of, 'GET', '/v1/usage')).body
+  expect(await usage(key)).toMatchObject({ credits_remaining: expect.any(Number) })
+  await sql`DELETE FROM memberships WHERE account_id = ${accountId} AND user_id = ${userId}`
+  expect(await usage(key)).toMatchObject({ credits_remaining: null, recentUsage: [] })
+  const created = await gateway.apiKeys.create({ accountId, name: 'service' })
+  if (created.kind !== 'created') throw new Error(created.kind)
+  expect(await usage(created.key)).toMatchObject({ credits_remaining: expect.any(Number) })
+})
+
+describe.each(SCOPES)('a management key with %s', (scope) => {
+  test.each(SECRETS)('tells nothing that needs $scope, unless that is it', async ({ scope: needed, marks }) => {
+    const { key } = await makeManagementKey(owner, [scope])
+    const all = await toldTo(key, marks, true)
+    // Who reads a key reads what it has used.
+    const told = scope.startsWith('keys:') ? all.filter((one) => !one.includes(`/v1/keys/${foreign.keyId}`)) : all
+    if (scope !== needed) expect(told).toEqual([])
+    else if (needed === 'usage:read') expect(told.some((one) => one.startsWith('its tag'))).toBe(true)
+  })
+})
