@@ -184,8 +184,8 @@ async function paidOrder(accountId: string): Promise<string> {
     paid_at, updated_at) VALUES (${id}, ${accountId}, 'bank_transfer', ${id.slice(0, 30)}, 1, 'USD', 'paid', 1, ${at}::text::timestamptz,
     ${at}::text::timestamptz + interval '1 day', ${at}::text::timestamptz, ${at}::text::timestamptz)`
   await database.sql`INSERT INTO payments (id, provider, external_id, order_id, account_id, amount_cents, currency, state, credited_cents,
-    entry_id, received_at) VALUES (${randomId('pay')}, 'bank', ${id}, ${id}, ${accountId}, 1, 'USD', 'credited', 1, ${entryId},
-    ${at}::text::timestamptz)`
+    entry_id, received_at, reversible_until) VALUES (${randomId('pay')}, 'bank', ${id}, ${id}, ${accountId}, 1, 'USD', 'credited', 1,
+    ${entryId}, ${at}::text::timestamptz, ${at}::text::timestamptz)`
   return id
 }
 
