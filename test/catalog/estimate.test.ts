@@ -4,10 +4,9 @@ import { fc } from '@test/support/property'
 import { encode } from 'gpt-tokenizer/encoding/o200k_base'
 import { countInputTokens, inputBound, measurePrompt, outputCap, tokenizerCount } from '@/catalog/estimate'
 import { IMAGE_TOKENS_MAX } from '@/catalog/media/media-size'
-import { PAGE_TOKENS_MAX } from '@/catalog/media/pdf-tokens'
 import { GatewayError } from '@/chat/error'
 import type { ChatRequest, ContentBlock, FileBlock } from '@/chat/request'
-import { pages, repeatedPages } from './media/sample-pdfs'
+import { PAGE_TOKENS, pages, repeatedPages } from './media/sample-pdfs'
 import { modelOf, prices, requestOf } from './sample-requests'
 
 const MODEL = modelOf({ base: prices(1, 1), steps: [] }, 1000)
@@ -83,8 +82,8 @@ describe('the input bound', () => {
 
   test('counts a PDF by its pages, and one that hides them as a whole context', () => {
     const bound = boundOf([inline('application/pdf', pages(10))])
-    expect(bound).toBeGreaterThan(10 * PAGE_TOKENS_MAX)
-    expect(bound).toBeLessThan(11 * PAGE_TOKENS_MAX)
+    expect(bound).toBeGreaterThan(10 * PAGE_TOKENS)
+    expect(bound).toBeLessThan(11 * PAGE_TOKENS)
     const hidden = boundOf([inline('application/pdf', repeatedPages(600))])
     expect(hidden).toBeGreaterThanOrEqual(CONTEXT)
     expect(hidden).toBeLessThan(CONTEXT + 1_000)

@@ -1,9 +1,8 @@
 /** Pictures and files in what a provider's own tools left behind are read and counted like any other: none is sold as the bytes it has. */
 import { describe, expect, test } from 'bun:test'
-import { pages } from '@test/catalog/media/sample-pdfs'
+import { PAGE_TOKENS, pages } from '@test/catalog/media/sample-pdfs'
 import { inputBound, measurePrompt } from '@/catalog/estimate'
 import { COUNTED_TOKENS_MAX, IMAGE_TOKENS_MAX } from '@/catalog/media/media-size'
-import { PAGE_TOKENS_MAX } from '@/catalog/media/pdf-tokens'
 import type { FormatName } from '@/chat/format-name'
 import { FORMATS } from '@/formats'
 import type { JsonObject, JsonValue } from '@/lib/json'
@@ -13,7 +12,7 @@ const PAGES = 40
 const PDF = pages(PAGES).toString('base64')
 const PIXEL = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
 const CONTEXT = 1_000_000
-const PDF_TOKENS = PAGES * PAGE_TOKENS_MAX
+const PDF_TOKENS = PAGES * PAGE_TOKENS
 const LINK = 'https://files.example.test/report'
 
 const user = { role: 'user', content: 'Hi' }

@@ -21,6 +21,7 @@ export const JUDGES: readonly Judge[] = [
   { path: 'test/cli/docs.test.ts', why: 'every command of the documents as a process' },
   { path: 'test/cli/dropped-month.test.ts', why: 'needs the programs of Postgres for a backup' },
   { path: 'test/cli/terminal.test.ts', why: 'commands at real terminals' },
+  { path: 'test/catalog/media/pypdf.test.ts', why: 'what a real reader makes of PDFs, in Python' },
   { path: 'test/clients/java', why: 'the Java libraries against a gateway' },
   { path: 'test/clients/older-majors.test.ts', why: 'older majors of the client libraries' },
   { path: 'test/clients/python', why: 'the Python libraries against a gateway' },

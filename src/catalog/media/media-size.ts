@@ -1,4 +1,5 @@
 /** How many tokens a picture, a file or a sound in a request is at most, and usually. */
+import { isUtf8 } from 'node:buffer'
 import { invalidRequest } from '@/chat/error'
 import type { AudioBlock, MediaSource } from '@/chat/request'
 import { pdfTokens } from './pdf-tokens'
@@ -17,12 +18,15 @@ export const COUNTED_TOKENS_MAX = 1_100_000
 /** Readers of PDF look for its beginning so far into a file. */
 const MAGIC_BYTES = 1_024
 const ZIP_MAGIC = 'PK\x03\x04'
+/** A byte of a text that is not in UTF-8 is at most so many, by whatever reading. */
+const FOREIGN_BYTES = 3
 
 /** Of a picture, or what is sent as one. A file beyond `room` tokens is not looked into. Throws `invalid_request` for a file's id. */
 export function imageSize(source: MediaSource, room: number): MediaSize {
   const known = knownSource(source)
   const { mediaType } = known
   if (mediaType !== undefined && !isKind(mediaType, 'image')) return fileSize(source, room)
+  if (known.type === 'base64' && isDocument(known.data)) return documentSize(known.data, room)
   const bodyChars = known.type === 'base64' ? known.data.length : 0
   return { isPicture: true, mostTokens: IMAGE_TOKENS_MAX, usualTokens: IMAGE_TOKENS_USUAL, bodyChars }
 }
@@ -35,11 +39,29 @@ export function fileSize(source: MediaSource, room: number): MediaSize {
   if (known.type !== 'base64') return sizeOf(Number.POSITIVE_INFINITY, FILE_TOKENS_USUAL, 0)
   if (isKind(mediaType, 'audio')) return audioSize(known, room)
   const { data } = known
-  const bytes = Math.ceil((data.length * 3) / 4)
-  if (isText(mediaType, data)) return sizeOf(bytes, Math.ceil(bytes / 4), data.length)
-  const isCounted = bytes < room && isPdf(data)
+  return isText(mediaType, data) ? textSize(mediaType, data) : documentSize(data, room)
+}
+
+function textSize(mediaType: string, data: string): MediaSize {
+  const bytes = bytesOf(data)
+  const isPlain = !isForeign(mediaType) && isUtf8(Buffer.from(data, 'base64'))
+  return sizeOf(isPlain ? bytes : bytes * FOREIGN_BYTES, Math.ceil(bytes / 4), data.length)
+}
+
+function documentSize(data: string, room: number): MediaSize {
+  const isCounted = bytesOf(data) < room && isPdf(data)
   const tokens = isCounted ? pdfTokens(Buffer.from(data, 'base64'), room) : Number.POSITIVE_INFINITY
   return sizeOf(tokens, FILE_TOKENS_USUAL, data.length)
+}
+
+function bytesOf(data: string): number {
+  return Math.ceil((data.length * 3) / 4)
+}
+
+/** Whether it says that it is in another encoding than UTF-8. */
+function isForeign(mediaType: string): boolean {
+  const charset = /charset\s*=\s*"?([^\s;"]+)/i.exec(mediaType)?.[1] ?? 'utf-8'
+  return !/^(?:utf-?8|us-ascii)$/i.test(charset)
 }
 
 /** Of a sound. */
@@ -51,7 +73,11 @@ export function audioSize({ data }: Pick<AudioBlock, 'data'>, room: number): Med
 /** Not what only says so: the file's own beginning counts, as it does for who reads it. */
 function isText(mediaType: string, data: string): boolean {
   const isSaid = isKind(mediaType, 'text') || mediaType.toLowerCase() === 'application/json'
-  return isSaid && !isPdf(data) && !beginning(data).startsWith(ZIP_MAGIC)
+  return isSaid && !isDocument(data)
+}
+
+function isDocument(data: string): boolean {
+  return isPdf(data) || beginning(data).startsWith(ZIP_MAGIC)
 }
 
 function isPdf(data: string): boolean {

@@ -1,145 +1,176 @@
 /**
- * The most tokens that a PDF can be, read from its plain bytes. Nothing that it says of itself is trusted: pages are what its page
- * tree names, and text what its streams unpack to. Where either can be hidden or used twice, the answer is infinity: any context.
+ * The most tokens that a PDF can be. Nothing that it says of itself is trusted: pages are what any page tree names, and text is what
+ * the pages draw, by the codes of their fonts. A file in which either may be hidden, used twice or grow is infinite: any context.
  */
 import { inflateSync } from 'node:zlib'
+import { addFont, codeSizes, noFonts } from './pdf-fonts'
+import {
+  isReference,
+  type PdfDictionary,
+  type PdfObject,
+  type PdfReference,
+  type PdfValue,
+  readPdfObjects,
+} from './pdf-objects'
+import { readUnicodeMap, shownBytes, type UnicodeMap } from './pdf-text'
 
-/** A full page of dense text, up to 3,000 tokens, and its picture, up to 5,000 where a model looks closely. */
-export const PAGE_TOKENS_MAX = 8_000
-/** Unpacked bytes for one token of text: each comes as an operand, with operators and positions around it. */
-const UNPACKED_BYTES_PER_TOKEN = 2
-/** For each stream, so that the work of unpacking many tiny ones is in proportion to what is reserved. */
+/** The picture of a page, where a model looks closely. */
+const PICTURE_TOKENS = 5_000
+/** The text of a full page. */
+const TEXT_TOKENS = 3_000
+/** What is looked at costs at least this, so that the work is in proportion to what is reserved: a stream, a byte of it, a code of a map. */
 const STREAM_TOKENS = 100
+const UNPACKED_BYTES_PER_TOKEN = 8
 
-/** White space of PDF, which is not that of JavaScript. */
-const SPACE = '[\\0\\t\\n\\f\\r ]'
-/** What may hide pages or text: object streams, repeated content, encryption, unknown filters, scripts, escaped names. */
-const HIDDEN =
-  /\/(?:ObjStm|XRef|Encrypt|XFA|LZW|RunLength|ASCII|A85|AHx|(?:Form|RL)(?![A-Za-z])|[A-Za-z]{0,12}#[4-7][0-9A-Fa-f])/
-const PAGE = /\/Page(?![A-Za-z])/g
-const FLATE = /\/Fl(?:ateDecode)?(?![A-Za-z])/g
-const ARRAY_OBJECT = new RegExp(`(\\d{1,10})${SPACE}{1,9}\\d{1,5}${SPACE}{1,9}obj${SPACE}*\\[`, 'g')
-const REFERENCE = new RegExp(`${SPACE}*(\\d{1,10})${SPACE}+\\d{1,5}${SPACE}+R`, 'y')
-const OPENING = new RegExp(`${SPACE}*\\[`, 'y')
-const CLOSING = new RegExp(`${SPACE}*\\]`, 'y')
-const STRING = new RegExp(`${SPACE}*[(<]`, 'y')
-const STREAM_START = /[ \t]*(?:\r\n|\n|\r)?/y
+/** What draws or holds text elsewhere than on a page, or as often as one likes. */
+const HIDING_KEYS: readonly string[] = [
+  '/ActualText',
+  '/AP',
+  '/CharProcs',
+  '/EF',
+  '/EmbeddedFiles',
+  '/Encrypt',
+  '/UseCMap',
+  '/XFA',
+]
+const HIDING_TYPES: ReadonlySet<PdfValue | undefined> = new Set(['/ObjStm', '/XRef'])
+const MAX_DEPTH = 5
 
 /** The most tokens of the file; infinity where its structure does not tell, or where they are more than `most`. Linear in its size. */
 export function pdfTokens(bytes: Buffer, most: number): number {
-  const text = bytes.toString('latin1')
-  if (HIDDEN.test(text)) return Number.POSITIVE_INFINITY
-  const pages = countPages(text)
-  if (pages === undefined || !isDrawnOnce(text)) return Number.POSITIVE_INFINITY
-  const room = most - pages * PAGE_TOKENS_MAX - bytes.length
-  if (room < 0) return Number.POSITIVE_INFINITY
-  const inStreams = streamTokens(bytes, text, room)
-  return inStreams === undefined ? Number.POSITIVE_INFINITY : pages * PAGE_TOKENS_MAX + bytes.length + inStreams
+  const objects = readPdfObjects(bytes.toString('latin1'))
+  return (objects && new Measure(bytes, objects, most - bytes.length).tokens()) ?? Number.POSITIVE_INFINITY
 }
 
-/** No more than these: whatever the page tree names, nodes included, or whatever looks like a page. Undefined where one is named twice. */
-function countPages(text: string): number | undefined {
-  const kids = new Set<string>()
-  for (const at of placesOf(text, '/Kids')) {
-    const list = readList(text, at)
-    if (!list || !addAll(kids, list)) return undefined
-  }
-  return kids.size === 0 ? undefined : Math.max(kids.size, countMatches(text, PAGE))
-}
+class Measure {
+  private readonly kids = new Set<number>()
+  private readonly contents = new Set<number>()
+  private readonly notes = new Set<number>()
+  private readonly fonts = new Set<number>()
+  private readonly maps = new Map<number, UnicodeMap | undefined>()
+  private readonly sizes = noFonts()
+  private pages = 0
+  private work = 0
 
-/** Whether no two pages share their content. */
-function isDrawnOnce(text: string): boolean {
-  const contents = new Set<string>()
-  for (const at of placesOf(text, '/Contents')) {
-    // Notes on a page have their words there.
-    if (matchAt(STRING, text, at)) continue
-    const one = matchAt(REFERENCE, text, at)
-    const list = one ? [one[1] as string] : readList(text, at)
-    if (!list || !addAll(contents, list)) return false
-  }
-  for (const [, id] of text.matchAll(ARRAY_OBJECT)) if (contents.has(numberOf(id as string))) return false
-  return true
-}
+  constructor(
+    private readonly bytes: Buffer,
+    private readonly objects: ReadonlyMap<number, PdfObject>,
+    private readonly most: number,
+  ) {}
 
-/** What the packed streams unpack to, in tokens. Undefined where one is not whole, or they are more than `room`. */
-function streamTokens(bytes: Buffer, text: string, room: number): number | undefined {
-  let tokens = 0
-  let end = 0
-  for (;;) {
-    const keyword = text.indexOf('stream', end)
-    if (keyword === -1) return tokens
-    const start = keyword + 'stream'.length + (matchAt(STREAM_START, text, keyword + 'stream'.length)?.[0].length ?? 0)
-    const next = text.indexOf('stream', start)
-    // Whatever stands between two of these words belongs to one stream, or one is hidden in another.
-    if (next === -1 || text.endsWith('end', keyword) || !text.endsWith('end', next)) return undefined
-    const filters = countMatches(text.slice(end, keyword), FLATE)
-    const isPacked = isZlib(bytes, start)
-    if (filters > 1 || (filters === 1 && !isPacked)) return undefined
-    if (isPacked) {
-      const unpacked = unpackedBytes(bytes.subarray(start, next), (room - tokens) * UNPACKED_BYTES_PER_TOKEN)
-      if (unpacked === undefined) return undefined
-      tokens += Math.ceil(unpacked / UNPACKED_BYTES_PER_TOKEN) + STREAM_TOKENS
+  tokens(): number | undefined {
+    for (const { value } of this.objects.values()) if (!this.look(value)) return undefined
+    if (this.kids.size === 0) return undefined
+    const pages = Math.max(this.kids.size, this.pages)
+    const room = this.most - pages * PICTURE_TOKENS
+    const sizes = codeSizes(this.sizes)
+    let text = 0
+    for (const id of this.contents) {
+      const content = this.unpack(id, room)
+      if (content === undefined) return undefined
+      text += shownBytes(content, sizes, room - text)
     }
-    end = next + 'stream'.length
+    const tokens = Math.max(text, Math.ceil(this.work), pages * TEXT_TOKENS)
+    return tokens > room ? undefined : this.bytes.length + pages * PICTURE_TOKENS + tokens
+  }
+
+  /** Whether `value` and all in it is plain. */
+  private look(value: PdfValue): boolean {
+    if (Array.isArray(value)) return value.every((item) => this.look(item))
+    if (!(value instanceof Map)) return true
+    if (HIDING_KEYS.some((key) => value.has(key)) || HIDING_TYPES.has(value.get('/Type'))) return false
+    if (value.get('/Subtype') === '/Form') return false
+    if (value.get('/Type') === '/Page') this.pages += 1
+    const pattern = value.get('/PatternType')
+    if (pattern !== undefined && pattern !== 2) return false
+    if (!this.lookAtPage(value) || !this.lookAtResources(value)) return false
+    for (const item of value.values()) if (!this.look(item)) return false
+    return true
+  }
+
+  private lookAtPage(page: PdfDictionary): boolean {
+    const [kids, contents, notes] = [page.get('/Kids'), page.get('/Contents'), page.get('/Annots')]
+    if (kids !== undefined && !(Array.isArray(kids) && kids.every((kid) => isNew(this.kids, kid)))) return false
+    if (contents !== undefined && contents !== '()') {
+      const list = Array.isArray(contents) ? contents : [contents]
+      if (!list.every((one) => isNew(this.contents, one))) return false
+    }
+    const list = Array.isArray(notes) ? notes : notes === undefined ? [] : [notes]
+    return list.every((note) => !isReference(note) || isNew(this.notes, note))
+  }
+
+  private lookAtResources(resources: PdfDictionary): boolean {
+    const mask = resources.get('/SMask')
+    if (mask !== undefined && mask !== '/None' && !this.isPicture(mask)) return false
+    const drawn = this.resolve(resources.get('/XObject'))
+    if (drawn !== undefined && !(drawn instanceof Map && [...drawn.values()].every((one) => this.isPicture(one)))) {
+      return false
+    }
+    const fonts = this.resolve(resources.get('/Font'))
+    return fonts === undefined || (fonts instanceof Map && [...fonts.values()].every((font) => this.addFont(font)))
+  }
+
+  private isPicture(value: PdfValue): boolean {
+    const object = isReference(value) ? this.objects.get(value.ref) : undefined
+    return object?.data !== undefined && object.value instanceof Map && object.value.get('/Subtype') === '/Image'
+  }
+
+  private addFont(value: PdfValue): boolean {
+    if (isReference(value)) {
+      if (this.fonts.has(value.ref)) return true
+      this.fonts.add(value.ref)
+    }
+    const font = this.resolve(value)
+    const lookup = {
+      resolve: (inner: PdfValue | undefined) => this.resolve(inner),
+      mapOf: (map: PdfReference) => this.mapOf(map.ref),
+    }
+    return font instanceof Map && addFont(font, this.sizes, lookup)
+  }
+
+  private mapOf(id: number): UnicodeMap | undefined {
+    if (this.maps.has(id)) return this.maps.get(id)
+    const text = this.unpack(id, this.most)
+    const map = text === undefined ? undefined : readUnicodeMap(text, this.most - this.work)
+    this.maps.set(id, map)
+    this.work += map?.codes ?? 0
+    return map
+  }
+
+  /** The bytes of a stream as latin1. Undefined where it is packed in another way, not whole, or takes more than `room` tokens to look at. */
+  private unpack(id: number, room: number): string | undefined {
+    const { value, data } = this.objects.get(id) ?? {}
+    if (!(value instanceof Map) || !data) return undefined
+    if (['/DecodeParms', '/DP', '/F', '/FFilter'].some((key) => value.has(key))) return undefined
+    const most = Math.floor((room - this.work - STREAM_TOKENS) * UNPACKED_BYTES_PER_TOKEN)
+    const packed = this.bytes.subarray(data.start, data.end)
+    const plain = unfilter(packed, value.get('/Filter'), most)
+    this.work += STREAM_TOKENS + (plain?.length ?? 0) / UNPACKED_BYTES_PER_TOKEN
+    return plain?.toString('latin1')
+  }
+
+  private resolve(value: PdfValue | undefined): PdfValue | undefined {
+    let found = value
+    for (let depth = 0; isReference(found) && depth < MAX_DEPTH; depth += 1) found = this.objects.get(found.ref)?.value
+    return found
   }
 }
 
-function unpackedBytes(packed: Buffer, most: number): number | undefined {
+function unfilter(packed: Buffer, filter: PdfValue | undefined, most: number): Buffer | undefined {
+  const only = Array.isArray(filter) && filter.length < 2 ? filter[0] : filter
   if (most < 1) return undefined
+  if (only === undefined) return packed.length <= most ? packed : undefined
+  if (only !== '/FlateDecode') return undefined
   try {
-    return inflateSync(packed, { maxOutputLength: Math.floor(most) }).length
+    return inflateSync(packed, { maxOutputLength: most })
   } catch {
     return undefined
   }
 }
 
-function isZlib(bytes: Buffer, at: number): boolean {
-  const [first = 0, second = 0] = bytes.subarray(at, at + 2)
-  return (first & 0x0f) === 8 && first >> 4 <= 7 && (first * 256 + second) % 31 === 0
-}
-
-/** The numbers of the objects that an array at `at` refers to. Undefined where there is no array, or something else is in it. */
-function readList(text: string, at: number): string[] | undefined {
-  const opening = matchAt(OPENING, text, at)
-  if (!opening) return undefined
-  const list: string[] = []
-  let place = at + opening[0].length
-  for (;;) {
-    const reference = matchAt(REFERENCE, text, place)
-    if (!reference) return matchAt(CLOSING, text, place) ? list : undefined
-    list.push(reference[1] as string)
-    place += reference[0].length
-  }
-}
-
-/** False where one was there already. */
-function addAll(known: Set<string>, ids: readonly string[]): boolean {
-  for (const id of ids) {
-    const number = numberOf(id)
-    if (known.has(number)) return false
-    known.add(number)
-  }
+/** False for what is no reference, or was there already. */
+function isNew(known: Set<number>, value: PdfValue): boolean {
+  if (!isReference(value) || known.has(value.ref)) return false
+  known.add(value.ref)
   return true
-}
-
-function numberOf(digits: string): string {
-  return String(Number(digits))
-}
-
-function placesOf(text: string, name: string): number[] {
-  const places: number[] = []
-  for (let at = text.indexOf(name); at !== -1; at = text.indexOf(name, at + 1)) {
-    const end = at + name.length
-    if (!/[A-Za-z0-9]/.test(text.charAt(end))) places.push(end)
-  }
-  return places
-}
-
-function matchAt(pattern: RegExp, text: string, at: number): RegExpExecArray | null {
-  pattern.lastIndex = at
-  return pattern.exec(text)
-}
-
-function countMatches(text: string, pattern: RegExp): number {
-  return text.match(pattern)?.length ?? 0
 }

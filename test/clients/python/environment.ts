@@ -6,8 +6,8 @@ import { existsSync } from 'node:fs'
 import { mkdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 
-/** The list of packages, beside this file: the vendors' own libraries, the frameworks on top of them, the judges of manifests, or AWS’ own. */
-export type PackageList = 'sdks' | 'frameworks' | 'judges' | 'aws'
+/** The list of packages, beside this file: the vendors' own libraries, the frameworks on top of them, the judges of manifests, AWS’ own, or readers of files. */
+export type PackageList = 'sdks' | 'frameworks' | 'judges' | 'aws' | 'readers'
 
 const CACHE = join(import.meta.dir, '..', '..', '..', '.cache', 'python')
 /** Fails where the version is too old for the libraries, or where Debian has split the module off; prints the version. */

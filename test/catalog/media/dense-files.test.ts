@@ -1,0 +1,33 @@
+/** Few bytes that are many tokens, by every way that is known: the bound of each kind of file holds, and usual PDFs stay affordable. */
+import { describe, expect, test } from 'bun:test'
+import { requestOf } from '@test/catalog/sample-requests'
+import { inputBound, measurePrompt } from '@/catalog/estimate'
+import { pdfTokens } from '@/catalog/media/pdf-tokens'
+import type { ContentBlock } from '@/chat/request'
+import { DENSE_FILES, type DenseFile, USUAL_PDFS } from './dense-files'
+import { PAGE_TOKENS } from './sample-pdfs'
+
+const CONTEXT = 1_000_000
+
+function blockOf({ kind, mediaType, bytes }: DenseFile): ContentBlock {
+  const data = bytes.toString('base64')
+  if (kind === 'audio') return { type: 'audio', mediaType, data }
+  return { type: kind === 'image' ? 'image' : 'file', source: { type: 'base64', mediaType, data } }
+}
+
+describe('a file of few bytes is reserved for as many tokens as a reader makes of it, or as a whole context', () => {
+  test.each(DENSE_FILES.map((file) => [`${file.mediaType.split(';')[0]}: ${file.way}`, file] as const))(
+    '%s',
+    (_, file) => {
+      const request = requestOf([blockOf(file)])
+      const bound = inputBound(measurePrompt(request), file.bytes.length * 1.4, CONTEXT)
+      expect(bound).toBeGreaterThanOrEqual(Math.min(file.tokens, CONTEXT))
+    },
+  )
+})
+
+describe('a usual PDF stays affordable', () => {
+  test.each(USUAL_PDFS.map(({ tool, bytes }) => [tool, bytes] as const))('of %s', (_, bytes) => {
+    expect(pdfTokens(bytes, CONTEXT)).toBeLessThan(2 * PAGE_TOKENS + bytes.length)
+  })
+})
