@@ -18,8 +18,11 @@ export type FinishKind =
   | 'error'
   | 'unknown'
 
-/** `raw` is the provider's own word; `sequence` the stop sequence that matched, where the provider says. */
-export type FinishReason = { kind: FinishKind; raw?: string; sequence?: string }
+/**
+ * `raw` is the provider's own word; `sequence` the stop sequence that matched, where the provider says. `isUnlisted`: no table knows
+ * the word, and its kind is a guess by its name.
+ */
+export type FinishReason = { kind: FinishKind; raw?: string; sequence?: string; isUnlisted?: true }
 
 /** The blocks an answer may hold. */
 export type AnswerBlock = Extract<

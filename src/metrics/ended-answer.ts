@@ -31,6 +31,8 @@ export type EndedAnswer = {
   /** The provider's last word on usage, where it said one. */
   usage: Usage | null
   finish: FinishKind | undefined
+  /** The provider's word for it, where no table knows the word. */
+  unlistedFinish?: string | undefined
   /** The provider's own id of the answer and name of the model; empty where it gave none. */
   answeredAs: { id: string; model: string }
   /** Milliseconds from arrival to the first content and to the end. */
@@ -51,11 +53,12 @@ export function tellEnded(
   }
 }
 
-/** Writes the line of an answer, and an alarm where its provider may be charging for something that is not paid for here. */
-function logEnded(logger: Pick<Logger, 'infoOwn' | 'error'>, answer: EndedAnswer): void {
+/** Writes the line of an answer, and one before it for what the provider said that nobody here knows: usage, or why it ended. */
+function logEnded(logger: Pick<Logger, 'infoOwn' | 'warn' | 'error'>, answer: EndedAnswer): void {
   const { line, model, provider, ending, status, attempts, charge, providerCost, counts } = answer
-  const { unknownUsage: classes, firstTokenMs, durationMs, routeReason } = answer
+  const { unknownUsage: classes, unlistedFinish: word, firstTokenMs, durationMs, routeReason } = answer
   if (classes) logger.error('unknown_usage_classes', { requestId: line.requestId, provider, model, classes })
+  if (word !== undefined) logger.warn('unlisted_finish_reason', { requestId: line.requestId, provider, model, word })
   const charged = charge.kind === 'charge' ? charge : undefined
   const own = {
     model,

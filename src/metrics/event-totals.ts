@@ -13,6 +13,10 @@ export function createEventTotals(registry: Registry) {
     name: 'svc_unknown_usage_total',
     help: 'Alert: the provider counted tokens in a class that has no price here.',
   })
+  const unlistedFinish = pairCounter(registry, ['provider'], {
+    name: 'svc_unlisted_finish_reasons_total',
+    help: 'Answers that ended for a reason that no table knows; unlisted_finish_reason in the log names it.',
+  })
   const thrownAway = pairCounter(registry, ['provider', 'cause'], {
     name: 'svc_thrown_away_calls_total',
     help: 'Calls of providers that were begun and thrown away: hang_up, the client left before the first byte; outrun, another call was faster.',
@@ -49,6 +53,7 @@ export function createEventTotals(registry: Registry) {
     open(providers: Iterable<string>): void {
       for (const provider of providers) {
         unknownUsage.add(0, provider)
+        unlistedFinish.add(0, provider)
         for (const cause of THROWN_AWAY_CAUSES) {
           thrownAway.add(0, provider, cause)
           thrownAwayUsd.add(0, provider, cause)
@@ -61,6 +66,7 @@ export function createEventTotals(registry: Registry) {
       thrownAwayUsd.add((cost ?? 0) / NANO_PER_USD, provider, cause)
     },
     unknownUsage: (provider: string) => unknownUsage.add(1, provider),
+    unlistedFinish: (provider: string) => unlistedFinish.add(1, provider),
     repaired: (provider: string, repair: Repair) => repairs.add(1, provider, repair),
     idempotent: (outcome: IdempotencyOutcome) => idempotent.add(1, outcome),
     storedResponse: (event: StoredResponseEvent) => storedResponses.add(1, event),

@@ -95,6 +95,7 @@ export function createPrometheusMetrics({ catalog, stalls }: PrometheusOptions):
       traffic.answered(answer)
       latencies.answered(answer)
       if (answer.unknownUsage) events.unknownUsage(answer.provider)
+      if (answer.unlistedFinish !== undefined) events.unlistedFinish(answer.provider)
     },
     refused: (format, model, status) => traffic.refused(format, boundedModel(model), status),
     thrownAway: events.thrownAway,

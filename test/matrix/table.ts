@@ -48,6 +48,9 @@ Each column is a client's format, with a mark for each provider's format (C M G 
 fail, is corrected: incomplete tool calls, arguments as objects, contents as parts, roles, finish reasons, usage, missing fields, event names;
 in responses also missing items and changing ids. An answer of responses has an id of the gateway's; its items keep their provider's ids.
 
+**Finish reasons** that the gateway doesn't know never become a plain stop. Their name says the nearest kind: filtered (\`…SAFETY…\`, \`…BLOCK…\`), length
+(\`…LIMIT…\`), or tool calls. Where it says none, other formats get \`content_filter\`, \`refusal\` or \`OTHER\`.
+
 **Dialects** are formats at another address with another credential; the tables hold for them too.
 [Some take less than messages](#dialects-that-take-less-than-messages).
 

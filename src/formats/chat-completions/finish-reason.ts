@@ -1,5 +1,6 @@
 /** Finish reasons between chat-completions and the hub, both ways. */
 import type { FinishKind, FinishReason } from '@/chat/response'
+import { unlistedFinish } from '@/formats/unlisted-finish'
 import type { JsonValue } from '@/lib/json'
 
 /** OpenAI's five words, and those that compatible providers were seen to use instead. */
@@ -28,13 +29,17 @@ type Emitted = { hasToolCalls: boolean; hasRefusal: boolean }
 /** The provider's word as a reason, corrected by what the answer holds: a stop with a call is a tool call, and so on. */
 export function decodeFinishReason(word: string | undefined, { hasToolCalls, hasRefusal }: Emitted): FinishReason {
   const isSaid = word !== undefined && !NO_WORDS.has(word.toLowerCase())
-  const said = isSaid ? (KIND_OF_WORD.get(word.toLowerCase()) ?? 'unknown') : 'stop'
-  const settled = settleToolCalls(said, hasToolCalls)
+  const said = isSaid ? KIND_OF_WORD.get(word.toLowerCase()) : 'stop'
+  if (said === undefined && word !== undefined && !hasRefusal) return unlistedFinish(word, hasToolCalls)
+  const settled = settleToolCalls(said ?? 'unknown', hasToolCalls)
   const kind = hasRefusal && (settled === 'stop' || settled === 'unknown') ? 'content-filter' : settled
   return word === undefined ? { kind } : { kind, raw: word }
 }
 
-/** The reason as this format's word. A refusal by the model is `stop`: clients that parse answers throw at any other word. */
+/**
+ * The reason as this format's word. A refusal by the model is `stop`: clients that parse answers throw at any other word. An answer
+ * that failed, or ended for a reason nobody knows, must not look whole, and `content_filter` is the published word that is nearest.
+ */
 export function encodeFinishReason(
   finish: FinishReason,
   { hasToolCalls, hasRefusal }: Emitted,
@@ -46,6 +51,8 @@ export function encodeFinishReason(
       return 'length'
     case 'tool-calls':
       return isDeprecated ? 'function_call' : 'tool_calls'
+    case 'error':
+    case 'unknown':
     case 'content-filter':
       return hasRefusal && !hasToolCalls ? 'stop' : 'content_filter'
     default:

@@ -1,5 +1,6 @@
 /** Finish reasons between generate-content and the hub, both ways. */
 import type { FinishKind, FinishReason } from '@/chat/response'
+import { unlistedFinish } from '@/formats/unlisted-finish'
 
 const KIND_OF_WORD: ReadonlyMap<string, FinishKind> = new Map([
   ['STOP', 'stop'],
@@ -15,6 +16,9 @@ const KIND_OF_WORD: ReadonlyMap<string, FinishKind> = new Map([
   ['IMAGE_SAFETY', 'content-filter'],
   ['IMAGE_PROHIBITED_CONTENT', 'content-filter'],
   ['IMAGE_RECITATION', 'content-filter'],
+  ['MODEL_ARMOR', 'content-filter'],
+  ['ESCALATION', 'content-filter'],
+  ['PUP_LIMITED_DISABLED', 'content-filter'],
   ['LANGUAGE', 'error'],
   ['OTHER', 'error'],
   ['MALFORMED_FUNCTION_CALL', 'error'],
@@ -23,14 +27,15 @@ const KIND_OF_WORD: ReadonlyMap<string, FinishKind> = new Map([
   ['IMAGE_OTHER', 'error'],
   ['NO_IMAGE', 'error'],
   ['MALFORMED_RESPONSE', 'error'],
+  ['MISSING_THOUGHT_SIGNATURE', 'error'],
 ])
 
 /** The provider's word as a reason. Calls end with STOP here; a failure's word counts only where there is no content. */
 export function decodeFinishReason(word: string, answer: { hasToolCalls: boolean; hasContent: boolean }): FinishReason {
-  const said = KIND_OF_WORD.get(word) ?? 'unknown'
+  const said = KIND_OF_WORD.get(word)
+  if (said === undefined) return unlistedFinish(word, answer.hasToolCalls)
   const settled = said === 'error' && answer.hasContent ? 'stop' : said
-  const isOverruled = answer.hasToolCalls && (settled === 'stop' || settled === 'unknown')
-  return { kind: isOverruled ? 'tool-calls' : settled, raw: word }
+  return { kind: answer.hasToolCalls && settled === 'stop' ? 'tool-calls' : settled, raw: word }
 }
 
 /** A prompt that was refused as a whole: a 200 without candidates. */
@@ -48,6 +53,7 @@ export function encodeFinishReason(finish: FinishReason): string {
     case 'content-filter':
       return 'SAFETY'
     case 'error':
+    case 'unknown':
       return 'OTHER'
     default:
       return 'STOP'

@@ -1,5 +1,6 @@
 /** Why the model stopped: `stop_reason` between the messages format and the hub, both ways. */
 import type { FinishKind, FinishReason } from '@/chat/response'
+import { unlistedFinish } from '@/formats/unlisted-finish'
 import { textOf } from '@/lib/json'
 
 const KIND_OF_STOP_REASON = new Map<string, FinishKind>([
@@ -10,8 +11,10 @@ const KIND_OF_STOP_REASON = new Map<string, FinishKind>([
   ['tool_use', 'tool-calls'],
   ['refusal', 'content-filter'],
   ['pause_turn', 'pause'],
+  ['compaction', 'pause'],
 ])
 
+/** An answer that failed, or ended for a reason nobody knows, must not look whole: `refusal` is the word that is nearest. */
 const STOP_REASON_OF_KIND: Record<FinishKind, string> = {
   stop: 'end_turn',
   'stop-sequence': 'stop_sequence',
@@ -20,8 +23,8 @@ const STOP_REASON_OF_KIND: Record<FinishKind, string> = {
   'tool-calls': 'tool_use',
   'content-filter': 'refusal',
   pause: 'pause_turn',
-  error: 'end_turn',
-  unknown: 'end_turn',
+  error: 'refusal',
+  unknown: 'refusal',
 }
 
 /** Kinds that say less than an emitted tool call does; the others say that the call may be cut short or unwanted. */
@@ -30,7 +33,8 @@ const OVERRULED_BY_CALLS: ReadonlySet<FinishKind> = new Set(['stop', 'stop-seque
 /** No reason is a plain stop. An answer that calls a tool ended for that, whatever the provider says. */
 export function decodeFinishReason(stopReason: unknown, stopSequence: unknown, hasToolCalls: boolean): FinishReason {
   const raw = textOf(stopReason)
-  const kind = raw === undefined ? 'stop' : (KIND_OF_STOP_REASON.get(raw) ?? 'unknown')
+  const kind = KIND_OF_STOP_REASON.get(raw ?? 'end_turn')
+  if (kind === undefined) return unlistedFinish(raw ?? '', hasToolCalls)
   return {
     kind: hasToolCalls && OVERRULED_BY_CALLS.has(kind) ? 'tool-calls' : kind,
     ...(raw !== undefined && { raw }),

@@ -1,5 +1,6 @@
 /** Why an answer ended, between the hub and a response's `status` and `incomplete_details`, both ways. */
 import type { FinishKind, FinishReason } from '@/chat/response'
+import { unlistedFinish } from '@/formats/unlisted-finish'
 import { isJsonObject, type JsonObject, textOf } from '@/lib/json'
 
 /** How a response says why it ended. */
@@ -13,6 +14,9 @@ const KIND_OF_REASON: ReadonlyMap<string, FinishKind> = new Map([
   ['max_output_tokens', 'length'],
   ['max_tokens', 'length'],
   ['length', 'length'],
+  ['max_messages', 'length'],
+  // Cut short for other input.
+  ['steered', 'length'],
   ['content_filter', 'content-filter'],
 ])
 const FAILED: ReadonlySet<string> = new Set(['failed', 'cancelled'])
@@ -24,16 +28,19 @@ export function decodeFinishReason(response: JsonObject, emitted: Emitted): Fini
   if (status === 'incomplete') {
     const details = response.incomplete_details
     const raw = isJsonObject(details) ? textOf(details.reason) : undefined
-    return { kind: raw === undefined ? 'length' : (KIND_OF_REASON.get(raw) ?? 'unknown'), raw: raw ?? status }
+    const kind = raw === undefined ? 'length' : KIND_OF_REASON.get(raw)
+    // A call in an answer that is incomplete may be cut short.
+    return kind === undefined ? unlistedFinish(raw ?? status, false) : { kind, raw: raw ?? status }
   }
-  return { kind: kindOfStatus(status, emitted), ...(status !== undefined && { raw: status }) }
+  if (status === undefined) return { kind: kindOfCompleted(emitted) }
+  if (FAILED.has(status)) return { kind: 'error', raw: status }
+  if (!COMPLETED.has(status) && !emitted.hasRefusal) return unlistedFinish(status, emitted.hasToolCalls)
+  return { kind: kindOfCompleted(emitted), raw: status }
 }
 
-function kindOfStatus(status: string | undefined, { hasToolCalls, hasRefusal }: Emitted): FinishKind {
-  if (status !== undefined && FAILED.has(status)) return 'error'
+function kindOfCompleted({ hasToolCalls, hasRefusal }: Emitted): FinishKind {
   if (hasToolCalls) return 'tool-calls'
-  if (hasRefusal) return 'content-filter'
-  return status === undefined || COMPLETED.has(status) ? 'stop' : 'unknown'
+  return hasRefusal ? 'content-filter' : 'stop'
 }
 
 /** The reason as a response says it. What its calls and refusals say by being there, its status does not repeat. */
@@ -42,6 +49,8 @@ export function encodeFinishReason({ kind }: FinishReason): Ending {
     case 'length':
     case 'context-length':
       return { status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' } }
+    // It must not look whole, and the format has no nearer word.
+    case 'unknown':
     case 'content-filter':
       return { status: 'incomplete', incomplete_details: { reason: 'content_filter' } }
     case 'error':

@@ -2,7 +2,7 @@
 
 import { TokenGuess } from '@/catalog/token-guess'
 import type { ChatEvent } from '@/chat/event'
-import type { ChatResponse, FinishKind } from '@/chat/response'
+import type { ChatResponse, FinishKind, FinishReason } from '@/chat/response'
 import type { ToolUses } from '@/chat/server-tools'
 import type { Usage } from '@/chat/usage'
 import type { Nano } from '@/lib/money'
@@ -35,6 +35,8 @@ export type MeterReading = {
   isUnreached?: true
   /** Why the first choice that finished did; undefined while none has. */
   finish: FinishKind | undefined
+  /** The provider's word for it, where no table knows the word. */
+  unlistedFinish?: string
 }
 
 /** Our guess of text can be too high by this factor. */
@@ -58,7 +60,7 @@ export class Meter {
   private suspectAt: number
   private sawReasoning = false
   private named = { id: '', model: '' }
-  private finish: FinishKind | undefined
+  private finish: FinishReason | undefined
   private sawOutput = false
   private sawEnd = false
   private deliveredMs: number | null = null
@@ -105,7 +107,7 @@ export class Meter {
         this.isUsageStale = false
         return
       case 'finish':
-        this.finish ??= event.finish.kind
+        this.finish ??= event.finish
         return
       case 'end':
         this.sawEnd = true
@@ -125,7 +127,7 @@ export class Meter {
     this.sawEnd = true
     let number = 0
     for (const choice of response.choices) {
-      this.finish ??= choice.finish.kind
+      this.finish ??= choice.finish
       for (const block of choice.content) {
         if (block.type === 'tool-call') this.count(number++, block.name + block.argumentsText)
         else if ('text' in block) this.count(number++, block.text)
@@ -136,14 +138,15 @@ export class Meter {
   }
 
   reading(): MeterReading {
-    const { usage, isUsageStale, sawOutput: hasOutput, finish } = this
+    const { usage, isUsageStale, sawOutput: hasOutput } = this
     const reading: MeterReading = {
       usage,
       isUsageStale,
       countedOutput: Math.ceil(this.guess.tokens),
       hasOutput,
-      finish,
+      finish: this.finish?.kind,
     }
+    if (this.finish?.isUnlisted) reading.unlistedFinish = this.finish.raw ?? ''
     if (this.unknownUsage) reading.unknownUsage = this.unknownUsage
     if (this.statedCost !== undefined) reading.statedCost = this.statedCost
     if (this.toolUses) reading.toolUses = this.toolUses

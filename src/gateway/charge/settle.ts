@@ -73,6 +73,7 @@ export async function settle(deps: SettleDeps, open: OpenCharge, ending: Ending)
     providerCost: bill.providerCost,
     counts: bill.counts,
     unknownUsage: reading.unknownUsage,
+    unlistedFinish: reading.unlistedFinish,
     usage: reading.usage,
     finish: reading.finish,
     answeredAs: meter.answeredAs(),

@@ -91,9 +91,7 @@ describe('an ending', () => {
       'max_output_tokens',
     ],
     [{ status: 'incomplete', incomplete_details: null }, NOTHING, 'length', 'incomplete'],
-    [{ status: 'incomplete', incomplete_details: { reason: 'steered' } }, NOTHING, 'unknown', 'steered'],
-    [{ status: 'queued' }, NOTHING, 'unknown', 'queued'],
-    [{ status: 'queued' }, { ...NOTHING, hasToolCalls: true }, 'tool-calls', 'queued'],
+    [{ status: 'incomplete', incomplete_details: { reason: 'steered' } }, NOTHING, 'length', 'steered'],
     [{ status: 'failed' }, NOTHING, 'error', 'failed'],
     [{ status: 'cancelled' }, NOTHING, 'error', 'cancelled'],
   ] as const)('%j after %j is %s', (response, emitted, kind, raw) => {

@@ -105,6 +105,16 @@ test('tokens in a class without a price are an alarm', async () => {
   })
 })
 
+test('a finish reason that no table knows is logged', async () => {
+  see(WORDS, { type: 'finish', choice: 0, finish: { kind: 'unknown', raw: 'NEW', isUnlisted: true } }, USAGE)
+  await settle(answer.deps, answer.charge, 'complete')
+  expect(answer.told.counted).toMatchObject([{ provider: 'provider1', unlistedFinish: 'NEW' }])
+  expect(answer.deps.logger.lines[0]).toMatchObject({
+    ...{ level: 'warn', event: 'unlisted_finish_reason' },
+    fields: { requestId: 'req_1', provider: 'provider1', word: 'NEW' },
+  })
+})
+
 describe('the status in the books', () => {
   test.each([
     ['complete', 200],

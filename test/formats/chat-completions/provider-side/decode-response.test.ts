@@ -84,7 +84,10 @@ describe('an answer', () => {
   for (const [word, hasCall, kind] of finishes) {
     test(`that ends in ${word} ${hasCall ? 'after' : 'without'} a call ends in ${kind}`, () => {
       const calls = hasCall ? [{ id: 'a', function: { name: 'f', arguments: '{}' } }] : []
-      expect(decodeOne({ content: null, tool_calls: calls }, word)?.choices[0]?.finish).toEqual({ kind, raw: word })
+      expect(decodeOne({ content: null, tool_calls: calls }, word)?.choices[0]?.finish).toEqual({
+        ...{ kind, raw: word },
+        ...(word === 'something_new' && { isUnlisted: true }),
+      })
     })
   }
 

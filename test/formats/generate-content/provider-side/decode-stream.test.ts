@@ -224,7 +224,7 @@ describe('odd chunks', () => {
     expect(finishOf('MAX_TOKENS')).toEqual({ kind: 'length', raw: 'MAX_TOKENS' })
     expect(finishOf('CONTINUATION')).toEqual({ kind: 'length', raw: 'CONTINUATION' })
     expect(finishOf('SAFETY')).toEqual({ kind: 'content-filter', raw: 'SAFETY' })
-    expect(finishOf('BRAND_NEW')).toEqual({ kind: 'tool-calls', raw: 'BRAND_NEW' })
+    expect(finishOf('BRAND_NEW')).toEqual({ kind: 'tool-calls', raw: 'BRAND_NEW', isUnlisted: true })
   })
 
   test('absurd indexes are not believed', () => {

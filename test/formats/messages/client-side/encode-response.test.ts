@@ -68,7 +68,8 @@ describe('writing', () => {
     [{ kind: 'content-filter' }, [], 'refusal', null],
     [{ kind: 'stop' }, [{ type: 'refusal', text: 'No.' }], 'refusal', null],
     [{ kind: 'pause' }, [text], 'pause_turn', null],
-    [{ kind: 'error' }, [], 'end_turn', null],
+    [{ kind: 'error' }, [], 'refusal', null],
+    [{ kind: 'unknown' }, [], 'refusal', null],
   ])('%j with %j', (finish, content, reason, sequence) => {
     expect(encode(content, finish)).toMatchObject({ stop_reason: reason, stop_sequence: sequence })
   })

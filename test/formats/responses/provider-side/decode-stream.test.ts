@@ -236,7 +236,7 @@ describe('an end', () => {
   test.each([
     ['max_output_tokens', 'length'],
     ['content_filter', 'content-filter'],
-    ['steered', 'unknown'],
+    ['steered', 'length'],
   ])('that is incomplete for %s states the usage all the same', (reason, kind) => {
     const response = { ...RESPONSE, status: 'incomplete', incomplete_details: { reason }, output: [], usage: USAGE }
     expect(answerOf([...TEXT, event('incomplete', { response })])).toMatchObject({
