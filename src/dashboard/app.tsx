@@ -1,19 +1,20 @@
 /** Chooses the page for an address, and sends people who are not signed in to where they can. */
 import { Center, Loader } from '@mantine/core'
-import { lazy, Suspense, useEffect, useState } from 'react'
+import { Suspense, useEffect, useState } from 'react'
 import { Redirect, Route, Switch, useLocation } from 'wouter'
 import { ErrorState } from '@/dashboard/components/states/error-state'
 import { NotFound } from '@/dashboard/components/states/not-found'
 import { PageBoundary } from '@/dashboard/components/states/page-boundary'
 import { StepUpHost } from '@/dashboard/components/step-up'
 import { accountAt, type Permission, rememberAccount, showAccount, useMay } from './account'
+import { lazyPage } from './load-page'
 import { PAGES, type PageRoute } from './pages'
 import { useViewer, type Viewer } from './session'
 import { Shell } from './shell'
 
-const AdministratorGate = lazy(async () => ({
-  default: (await import('@/dashboard/pages/settings/administrator-gate')).AdministratorGate,
-}))
+const AdministratorGate = lazyPage(async () => {
+  return (await import('@/dashboard/pages/settings/administrator-gate')).AdministratorGate
+})
 const PUBLIC_PAGES = PAGES.filter(({ audience }) => audience === 'public')
 const PERSON_PAGES = PAGES.filter(({ audience }) => audience === 'person')
 const ADMINISTRATOR_PAGES = PAGES.filter(({ audience }) => audience === 'administrator')
@@ -26,9 +27,11 @@ export function App() {
     <Switch>
       {PUBLIC_PAGES.map(({ path, component: Component }) => (
         <Route key={path} path={path}>
-          <Waiting>
-            <Component />
-          </Waiting>
+          <PageBoundary>
+            <Waiting>
+              <Component />
+            </Waiting>
+          </PageBoundary>
         </Route>
       ))}
       <Route>

@@ -1,6 +1,7 @@
 /** Every page: its path below /dashboard, who may see it, and the file it is loaded from when it is first opened. */
-import { type ComponentType, lazy } from 'react'
+import type { ComponentType } from 'react'
 import type { Permission } from './account'
+import { lazyPage } from './load-page'
 
 export type PageRoute = {
   /** A wouter pattern, e.g. `/keys/:keyId`; a page of an account has it below `/a/:accountId`. */
@@ -100,5 +101,5 @@ export const PAGES: readonly PageRoute[] = [
 ]
 
 function page(path: string, audience: PageRoute['audience'], load: () => Promise<ComponentType>): PageRoute {
-  return { path, audience, component: lazy(async () => ({ default: await load() })) }
+  return { path, audience, component: lazyPage(load) }
 }

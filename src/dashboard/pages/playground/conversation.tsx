@@ -117,8 +117,13 @@ function Failure({ error, retry }: { error: ApiError; retry: (() => void) | unde
 /** Blanks and line ends stay what they are. */
 const AS_WRITTEN = { whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' } as const
 
-/** A chunk of its own: who never talks to a model does not load it. */
-const Markdown = lazy(async () => ({ default: (await import('./markdown')).Markdown }))
+/** A file of its own, since most people never open the playground. If it can't be fetched, the answer is shown as plain text. */
+const Markdown = lazy(() =>
+  import('./markdown').then(
+    (module) => ({ default: module.Markdown }),
+    () => ({ default: PlainText }),
+  ),
+)
 
 /** `text` may grow while it is shown. */
 function AnswerText({ text }: { text: string }) {

@@ -1,0 +1,76 @@
+/** Pages whose file can't be fetched, as in a tab that was open during an upgrade: one reload, then words and a way to try again. */
+import { afterAll, afterEach, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { expectAccessible, openBrowser, type TestBrowser } from '@test/support/browser'
+import { startGateway, type TestGateway } from '@test/support/gateway'
+import { signUpCustomer } from '@test/usage/customer'
+import type { Page } from 'playwright-core'
+
+setDefaultTimeout(300_000)
+
+let gateway: TestGateway
+let browser: TestBrowser
+let cookie: string
+
+beforeAll(async () => {
+  gateway = await startGateway({ respond: () => Response.json({}) })
+  cookie = (await signUpCustomer(gateway, '5')).person.cookie
+  browser = await openBrowser()
+})
+afterEach(() => browser.closePages())
+afterAll(async () => {
+  await browser.close()
+  await gateway.stop()
+})
+
+/** Refuses scripts that `page` has not fetched yet, for as long as `isBroken` says so. */
+async function refuseNewScripts(page: Page, isBroken: () => boolean): Promise<void> {
+  const known = new Set(await page.evaluate(() => performance.getEntriesByType('resource').map(({ name }) => name)))
+  await page.route('**/dashboard/assets/*.js', (route) =>
+    known.has(route.request().url()) || !isBroken() ? route.continue() : route.abort(),
+  )
+}
+
+async function openModels(): Promise<Page> {
+  const page = await browser.open('/dashboard/models', { url: gateway.url, cookie })
+  await page.getByRole('heading', { name: 'Models', exact: true }).waitFor()
+  return page
+}
+
+const toBudgets = (page: Page) => page.getByRole('link', { name: 'Budgets', exact: true }).click()
+const budgets = (page: Page) => page.getByRole('heading', { name: 'Budgets', exact: true, level: 1 }).waitFor()
+
+test('a page whose file was missing once is shown after one reload by itself', async () => {
+  const page = await openModels()
+  let loads = 0
+  await refuseNewScripts(page, () => loads === 0)
+  page.on('domcontentloaded', () => loads++)
+  await toBudgets(page)
+  await budgets(page)
+  expect(loads).toBe(1)
+})
+
+test('a page whose file stays missing says so, and its button fetches it again', async () => {
+  const page = await openModels()
+  let isBroken = true
+  await refuseNewScripts(page, () => isBroken)
+  await toBudgets(page)
+  const alert = page.getByRole('alert').filter({ hasText: 'This page could not be fetched' })
+  await alert.waitFor()
+  await expectAccessible(page)
+  isBroken = false
+  await alert.getByRole('button', { name: 'Try again' }).click()
+  await budgets(page)
+})
+
+test('a public page whose file stays missing says so as well', async () => {
+  const page = await browser.open('/dashboard/sign-in', { url: gateway.url })
+  await page.getByRole('heading', { name: 'Sign in' }).waitFor()
+  let isBroken = true
+  await refuseNewScripts(page, () => isBroken)
+  await page.getByRole('link', { name: /Forgot/ }).click()
+  const alert = page.getByRole('alert').filter({ hasText: 'This page could not be fetched' })
+  await alert.waitFor()
+  isBroken = false
+  await alert.getByRole('button', { name: 'Try again' }).click()
+  await page.getByRole('heading', { name: /password/i }).waitFor()
+})
