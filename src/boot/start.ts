@@ -40,8 +40,6 @@ type Serving = { address: string; reload(): void; stop(signal: NodeJS.Signals): 
 
 /** Without waiting for proxies to notice: what is stopped so has never been ready. */
 const AT_ONCE = 'SIGINT'
-/** The first requests get the processor for themselves. */
-const PREBUILD_DELAY_MS = 1_000
 /** What each server process of several runs: this file's program, which the single executable is itself. */
 const COMMAND = Bun.isStandaloneExecutable
   ? [process.execPath]
@@ -112,16 +110,17 @@ async function startWhole(prepared: Prepared, environment: Environment): Promise
   const { config, catalog, logger, sandbox } = prepared
   await checkPort(config)
   for (const loss of modelsAtALoss(catalog)) logger.warn('price_below_cost', loss)
+  // Beside the stores, and before a server could be asked for a page: each process that is asked would build them again.
+  const pages = prebuildPages(logger)
   const stores = await openStores(config, environment, (line) => process.stderr.write(`${line}\n`))
   let server: Serving | undefined
   try {
     await prepareSchema(stores, logger)
     const unpaidCredit = await prepareAccounts(prepared, stores)
+    await pages
     server = await (config.processes > 1 ? startSeveral(prepared, stores, environment) : startOne(prepared, stores))
     // After all that may fail: what is shown now is never shown again.
     const demo = await offerDemoAccount(prepared, stores)
-    // Built ahead of the first visitor, and only once where several processes serve.
-    setTimeout(() => void prebuildPages(logger), PREBUILD_DELAY_MS).unref()
     const banner = formatBanner(bannerFacts(prepared, stores, server.address, { demo, unpaidCredit }))
     return { banner, reload: server.reload, stop: stopAll(server, stores, sandbox) }
   } catch (error) {
@@ -149,6 +148,7 @@ function stopAll(server: Serving, stores: Stores, sandbox: Sandbox | undefined):
   }
 }
 
+/** Builds the pages of the dashboard unless they are built. Without them the gateway serves all else. Never rejects. */
 async function prebuildPages(logger: Logger): Promise<void> {
   await loadAssets(logger).catch((error) => logger.error('dashboard_unavailable', { error }))
 }
