@@ -276,7 +276,6 @@ function assemble(parts: Parts): GatewayDeps {
     }),
     failures: createFailedRequests({
       ...{ database, clock: systemClock, logger },
-      isSold: (model) => catalog.current.models.has(model) || catalog.current.tiers.has(model),
     }),
     ...{ trustedProxyHops, maxBodyBytes, maxJsonDepth, publicUrl, metricsAccess },
     exposition: parts.exposition,

@@ -1,4 +1,4 @@
--- Requests with a valid key that failed. Codes and words are ours: no text of a request or an answer.
+-- Requests with a valid key that failed. Codes and words are ours: no text of a request or an answer but the name of the model.
 
 -- Thirty days, one partition each, dropped as a whole. At most 10,000 rows of an account and day; further requests are only counted.
 CREATE TABLE failed_requests (
@@ -7,7 +7,7 @@ CREATE TABLE failed_requests (
   key_id              text NOT NULL,
   failed_at           timestamptz NOT NULL,
   format              text NOT NULL,
-  -- The requested model, if the catalogue knows the name.
+  -- The requested model, if it has the form of a model's name.
   model               text,
   status              integer NOT NULL CHECK (status BETWEEN 400 AND 599),
   code                text NOT NULL CHECK (char_length(code) BETWEEN 1 AND 60),

@@ -17,7 +17,7 @@ import { inTurn } from '@/lib/wait/in-turn'
 import { type BackgroundWorker, createWorkerLoop, jittered } from '@/lib/worker-loop'
 import { keepFailurePartitions } from '@/usage/partitions'
 import { type FailureCount, forgetOldCounts, kindOf, type ListedFailure, writeFailures } from './failure-tables'
-import { withoutContent } from './without-content'
+import { modelName, withoutContent } from './without-content'
 
 /** `model` is what was asked for, in the caller's words; undefined where that was not read. */
 type Failure = { requestId: string; payer: Payer; format: FormatName; model: string | undefined; error: unknown }
@@ -35,8 +35,6 @@ type FailedRequestsDeps = {
   database: Database
   clock: Clock
   logger: Logger
-  /** Whether a model or tier is sold here: nothing else that a caller calls a model is kept. */
-  isSold(model: string): boolean
 }
 
 /** What one process keeps until it is written: requests for the lists, and kinds that are counted; of all accounts and of one. */
@@ -61,7 +59,7 @@ const UNAUTHENTICATED = 401
 type Share = { listed: number; kinds: number }
 
 /** Creates the notes of one process. A stop writes what is left. */
-export function createFailedRequests({ database, clock, logger, isSold }: FailedRequestsDeps): FailedRequests {
+export function createFailedRequests({ database, clock, logger }: FailedRequestsDeps): FailedRequests {
   /** The day (UTC) of an account of which nothing more is listed. */
   const fullDays = createBoundedMap<string, number>(MAX_ACCOUNTS)
   let shares = new Map<string, Share>()
@@ -115,8 +113,7 @@ export function createFailedRequests({ database, clock, logger, isSold }: Failed
     const kind = { status: known.status, code: codeOf(known) }
     if (!count({ accountId, dayMs, keyId, ...kind })) return
     if (fullDays.get(accountId) === dayMs || !hasRoom(shareOf(accountId))) return
-    const asked = model !== undefined && isSold(model) ? model : null
-    list({ requestId, accountId, keyId, atMs, format, model: asked, ...kind, ...withoutContent(known) })
+    list({ requestId, accountId, keyId, atMs, format, model: modelName(model), ...kind, ...withoutContent(known) })
   }
 
   /** Takes out what waits, as far as it is written in one go: kinds, and the listed requests of these. */

@@ -1,5 +1,6 @@
 /** What of an error may be kept: why a request failed, without anything that the request, or a provider about it, has said. */
 import type { GatewayError } from '@/chat/error'
+import { createRedactor } from '@/lib/redact'
 
 const MAX_WORDS_CHARS = 300
 const MAX_PARAM_CHARS = 100
@@ -9,6 +10,15 @@ const QUOTED = [/(?<=^|[\s(])'.*'(?=[\s.,;:)]|$)/gs, /".*"/gs]
 /** A path of fields, as formats write it: names, numbers and what joins them. */
 const OUTSIDE_PATH = /[^\w.[\]$-]/g
 const CONTROL = /\p{Cc}/gu
+
+/** The names that providers give to models have these characters. Anything else that a caller sends as a model may be content. */
+const MODEL_NAME = /^[A-Za-z0-9@][\w.:/@+-]{0,127}$/
+const redact = createRedactor()
+
+/** The requested model if it has the form of a model's name, so that a mistyped one can be found. Null if it may be content or a secret. */
+export function modelName(asked: string | undefined): string | null {
+  return asked !== undefined && MODEL_NAME.test(asked) && redact(asked) === asked ? asked : null
+}
 
 /** The words for people, the field at fault, and the provider's own id of the request. */
 export function withoutContent({ message, options }: GatewayError): {

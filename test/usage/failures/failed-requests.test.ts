@@ -30,10 +30,7 @@ beforeEach(async () => {
 })
 
 function notes(stores = database): FailedRequests {
-  return createFailedRequests({
-    ...{ database: stores, clock, logger: memoryLogger() },
-    isSold: (model) => model === 'svc/alpha',
-  })
+  return createFailedRequests({ database: stores, clock, logger: memoryLogger() })
 }
 
 type Changes = { accountId?: string; keyId?: string; model?: string; error?: unknown; into?: FailedRequests }
@@ -72,6 +69,23 @@ describe('a failed request', () => {
     const [row] = await database.sql`SELECT failed_at, param, format FROM failed_requests WHERE status = 400`
     expect(row).toMatchObject({ param: 'messages', format: 'messages' })
     expect(Date.parse(row?.failed_at)).toBe(clock.now())
+  })
+
+  test('shows the model that was asked for, sold or not, unless it may be content or a secret', async () => {
+    const names = ['svc/alfa', 'claude-sonnet-5-5', 'us.anthropic.claude-v1:0', '@cf/meta/llama-3']
+    const hidden = [
+      'my secret plan',
+      'sk-ant-0123456789abcdef',
+      `svc-${'a1B2'.repeat(9)}`,
+      'x'.repeat(129),
+      '<b>x</b>',
+      '',
+    ]
+    for (const model of [...names, ...hidden]) fail({ model })
+    await failures.flush()
+    const kept = (await listed()).map(({ model }) => model)
+    expect(kept.filter((model) => model !== null).sort()).toEqual(names.sort())
+    expect(kept).toHaveLength(names.length + hidden.length)
   })
 
   test('without a valid key is nobody’s', async () => {

@@ -120,7 +120,7 @@ export function FailureEntry({ failure }: { failure: FailedRequest }) {
       </Text>
       <Group gap={4} wrap="nowrap">
         <Text size="xs" c="dimmed" component="div" className="wrap-anywhere">
-          {requestId} · {keyName ?? keyId} · {model ?? 'model unknown'}
+          {requestId} · {keyName ?? keyId} · {model ?? 'no model name'}
         </Text>
         <CopyIcon label={`Request id ${requestId}`} value={requestId} isSubtle />
       </Group>
