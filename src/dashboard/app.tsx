@@ -2,6 +2,7 @@
 import { Center, Loader } from '@mantine/core'
 import { Suspense, useEffect, useState } from 'react'
 import { Redirect, Route, Switch, useLocation } from 'wouter'
+import { SessionEnded } from '@/dashboard/components/session-ended'
 import { ErrorState } from '@/dashboard/components/states/error-state'
 import { NotFound } from '@/dashboard/components/states/not-found'
 import { PageBoundary } from '@/dashboard/components/states/page-boundary'
@@ -58,6 +59,7 @@ function SignedIn() {
         </Waiting>
       </PageBoundary>
       <StepUpHost />
+      <SessionEnded viewer={viewer.data} />
     </Shell>
   )
 }

@@ -9,7 +9,7 @@ import { QueryClientProvider } from '@tanstack/react-query'
 import { createRoot } from 'react-dom/client'
 import { Router } from 'wouter'
 import { App } from './app'
-import { hearEscapeFirst } from './components/step-up'
+import { hearEscapeFirst } from './components/escape'
 import { queryClient } from './query'
 import { cssVariables, theme } from './theme'
 

@@ -1,25 +1,65 @@
 /** Who is signed in, as the pages of the dashboard know it. */
 import { useQuery } from '@tanstack/react-query'
-import { ApiError, answer, api } from './client'
-import { queryClient } from './query'
+import { ApiError, answer, api, type DataOf } from './client'
+import { askAgain, queryClient } from './query'
 
 /** The key under which the signed-in person is cached. */
 export const VIEWER_KEY = ['viewer'] as const
 
-/** The signed-in person; `null` where none is. */
-export function useViewer() {
-  return useQuery({
-    queryKey: VIEWER_KEY,
-    staleTime: 60_000,
-    queryFn: () =>
-      answer(api.session.me.get()).catch((error: unknown) => {
-        if (error instanceof ApiError && error.status === 401) return null
-        throw error
-      }),
-  })
+export type Viewer = DataOf<typeof api.session.me.get> & {
+  /** The session ended while the person used the pages: they stay, behind a dialog to sign in again. */
+  hasEnded?: true
 }
 
-export type Viewer = NonNullable<ReturnType<typeof useViewer>['data']>
+/** The signed-in person. `null`: nobody is signed in. */
+export function useViewer() {
+  return useQuery({ queryKey: VIEWER_KEY, staleTime: 60_000, queryFn: askViewer })
+}
+
+async function askViewer(): Promise<Viewer | null> {
+  try {
+    return await answer(api.session.me.get())
+  } catch (error) {
+    if (!isSignedOut(error)) throw error
+    const former = queryClient.getQueryData<Viewer | null>(VIEWER_KEY)
+    return former ? { ...former, hasEnded: true } : null
+  }
+}
+
+/** Whether the server refused a request because no session came with it. */
+function isSignedOut(error: unknown): boolean {
+  return error instanceof ApiError && error.code === 'not_signed_in'
+}
+
+/** Does `act`. If the session has ended, waits until the person has signed in again, and then does it again. */
+export async function withSession<T>(act: () => Promise<T>): Promise<T> {
+  try {
+    return await act()
+  } catch (error) {
+    const viewer = queryClient.getQueryData<Viewer | null>(VIEWER_KEY)
+    if (!isSignedOut(error) || !viewer) throw error
+    await askAgain({ queryKey: VIEWER_KEY })
+    await signedInAgain(viewer.userId, error)
+    return await act()
+  }
+}
+
+/** Resolves once the person `userId` has signed in again; rejects with `refusal` if they leave or another person signs in. */
+function signedInAgain(userId: string, refusal: unknown): Promise<void> {
+  return new Promise((resolve, reject) => {
+    function look(): void {
+      const viewer = queryClient.getQueryData<Viewer | null>(VIEWER_KEY)
+      if (viewer?.hasEnded) return
+      unsubscribe()
+      if (viewer?.userId === userId) resolve()
+      else reject(refusal)
+    }
+    const unsubscribe = queryClient.getQueryCache().subscribe(({ query }) => {
+      if (query.queryKey[0] === VIEWER_KEY[0]) look()
+    })
+    look()
+  })
+}
 
 /** After signing in or out: forgets everything that was shown to the person before. */
 export async function viewerChanged(): Promise<void> {

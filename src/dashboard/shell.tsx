@@ -43,9 +43,11 @@ import {
 import type { ComponentType, ReactNode } from 'react'
 import { Link, useLocation } from 'wouter'
 import { type Permission, useMay } from './account'
+import { confirm } from './components/confirm'
 import { keepFocusIn } from './components/keep-focus'
 import { Logo } from './components/logo'
 import { SchemeToggle } from './components/scheme-toggle'
+import { useLeaveGuard } from './leave-guard'
 import { signOut, type Viewer } from './session'
 
 type NavigationItem = { path: string; label: string; icon: ComponentType<{ size?: number; stroke?: number }> }
@@ -82,6 +84,7 @@ type ShellProps = { viewer: ShellViewer; accountId: string; children: ReactNode 
 
 /** The menu beside `children`; on a phone it opens from a bar at the top. */
 export function Shell({ viewer, accountId, children }: ShellProps) {
+  useLeaveGuard(askToLeave)
   const [isOpen, { toggle, close }] = useDisclosure()
   const may = useMay()
   const accountItems = ACCOUNT_ITEMS.filter((item) => may(item.may))
@@ -139,6 +142,15 @@ export function Shell({ viewer, accountId, children }: ShellProps) {
       </AppShell.Main>
     </AppShell>
   )
+}
+
+function askToLeave(leave: () => Promise<void>): void {
+  confirm({
+    title: 'Leave without saving?',
+    body: 'What you changed on this page is not saved.',
+    action: 'Leave',
+    run: leave,
+  })
 }
 
 type ItemsProps = {

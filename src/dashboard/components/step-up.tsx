@@ -1,9 +1,10 @@
 /** The dialog that asks for a code or the password, and then repeats the request. */
 import { Button, Modal, Stack, Text, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
-import { useEffect, useState } from 'react'
+import { useCallback, useEffect, useState } from 'react'
 import { ApiError, answer, api } from '@/dashboard/client'
 import { useViewer } from '@/dashboard/session'
+import { takeEscape } from './escape'
 import { PasswordField } from './fields/password-field'
 import { PlainForm } from './fields/plain-form'
 import { useSubmission } from './fields/use-submission'
@@ -12,8 +13,6 @@ type Wait = { resolve(): void; reject(): void }
 
 /** Set while the host is on the page. */
 let showDialog: ((wait: Wait) => void) | undefined
-/** Set while the dialog is open. */
-let closeDialog: (() => void) | undefined
 
 /** Does `act`, and where the server wants a fresh proof of who asks, has it given and does it again. */
 export async function withProof<T>(act: () => Promise<T>): Promise<T> {
@@ -27,19 +26,6 @@ export async function withProof<T>(act: () => Promise<T>): Promise<T> {
   }
 }
 
-/**
- * Has Escape close this dialog and not the one behind it as well, which hears of the key too. To be called before anything is drawn: who
- * listens first is asked first.
- */
-export function hearEscapeFirst(): void {
-  const leave = (event: KeyboardEvent) => {
-    if (event.key !== 'Escape' || !closeDialog) return
-    event.stopImmediatePropagation()
-    closeDialog()
-  }
-  window.addEventListener('keydown', leave, { capture: true })
-}
-
 /** Where the dialog appears: in front of the dialog that moves money, which keeps what was typed into it. */
 export function StepUpHost() {
   const [wait, setWait] = useState<Wait>()
@@ -49,16 +35,11 @@ export function StepUpHost() {
       showDialog = undefined
     }
   }, [])
-  useEffect(() => {
-    if (!wait) return
-    closeDialog = () => {
-      wait.reject()
-      setWait(undefined)
-    }
-    return () => {
-      closeDialog = undefined
-    }
+  const close = useCallback(() => {
+    wait?.reject()
+    setWait(undefined)
   }, [wait])
+  useEffect(() => (wait ? takeEscape(close) : undefined), [wait, close])
   function prove() {
     wait?.resolve()
     setWait(undefined)
@@ -66,7 +47,7 @@ export function StepUpHost() {
   return (
     <Modal
       opened={wait !== undefined}
-      onClose={() => closeDialog?.()}
+      onClose={close}
       closeOnEscape={false}
       title="Confirm that it is you"
       zIndex={IN_FRONT}

@@ -1,7 +1,9 @@
 /** Sending a form: one at a time, what the server refuses shown on its field, and the keyboard's focus where it is needed. */
 import type { UseFormReturnType } from '@mantine/form'
-import { useEffect, useRef, useState } from 'react'
+import { useCallback, useEffect, useRef, useState } from 'react'
 import { ApiError } from '@/dashboard/client'
+import { useUnsaved } from '@/dashboard/leave-guard'
+import { withSession } from '@/dashboard/session'
 
 /** A form being sent. */
 export type Submission = {
@@ -30,6 +32,10 @@ export function useSubmission<Values extends Record<string, unknown>>(
     if (error && !isRunning && sender.current instanceof HTMLElement) sender.current.focus()
   }, [error, isRunning])
 
+  const saved = useRef<Values>(undefined)
+  const { isDirty, getValues } = form
+  useUnsaved(useCallback(() => isDirty() && !isSending.current && getValues() !== saved.current, [isDirty, getValues]))
+
   function focus(field: string): void {
     form.getInputNode(field)?.focus()
   }
@@ -42,7 +48,8 @@ export function useSubmission<Values extends Record<string, unknown>>(
     setRunning(true)
     setError(undefined)
     try {
-      await run(values)
+      await withSession(() => run(values))
+      saved.current = form.getValues()
     } catch (thrown) {
       const refusal = thrown instanceof Error ? thrown : new Error(String(thrown))
       const field = refusal instanceof ApiError ? refusal.param : undefined

@@ -1,0 +1,51 @@
+/** The dialog to sign in again when a session ends while its person uses the pages: nothing that they typed is lost. */
+import { Button, Modal, Stack, Text } from '@mantine/core'
+import { useEffect, useState } from 'react'
+import { CodeForm, PasswordForm } from '@/dashboard/pages/sign-in/sign-in-steps'
+import { askAgain } from '@/dashboard/query'
+import { type Viewer, viewerChanged } from '@/dashboard/session'
+import { takeEscape } from './escape'
+
+/** In front of every other dialog, which lie at 200 and 300. */
+const IN_FRONT = 400
+
+export function SessionEnded({ viewer }: { viewer: Viewer }) {
+  const isOpen = viewer.hasEnded === true
+  // Escape would close the dialog behind this one, with what was typed into it.
+  useEffect(() => (isOpen ? takeEscape(() => {}) : undefined), [isOpen])
+  return (
+    <Modal
+      opened={isOpen}
+      onClose={() => {}}
+      withCloseButton={false}
+      closeOnEscape={false}
+      closeOnClickOutside={false}
+      title="Sign in to go on"
+      zIndex={IN_FRONT}
+      centered
+    >
+      <Steps email={viewer.email} />
+    </Modal>
+  )
+}
+
+function Steps({ email }: { email: string }) {
+  const [step, setStep] = useState<'password' | 'code'>('password')
+  // Everything that failed meanwhile is asked again.
+  const goOn = () => askAgain()
+  return (
+    <Stack gap="sm">
+      <Text size="sm" className="wrap-anywhere">
+        Your session as <b>{email}</b> has ended. What you typed is still here.
+      </Text>
+      {step === 'password' ? (
+        <PasswordForm email={email} onSignedIn={goOn} onCodeRequired={() => setStep('code')} />
+      ) : (
+        <CodeForm onSignedIn={goOn} onStartAgain={() => setStep('password')} />
+      )}
+      <Button variant="subtle" onClick={() => void viewerChanged()}>
+        Leave, and lose what you typed
+      </Button>
+    </Stack>
+  )
+}

@@ -1,0 +1,99 @@
+/** What a person typed into a form stays: when the session ends, and when they leave the page by mistake. */
+import { afterAll, afterEach, beforeAll, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
+import { expectAccessible, openBrowser, type TestBrowser } from '@test/support/browser'
+import { startGateway, type TestGateway } from '@test/support/gateway'
+import { type SignedInCustomer, signUpCustomer } from '@test/usage/customer'
+import type { Page } from 'playwright-core'
+
+setDefaultTimeout(300_000)
+
+let gateway: TestGateway
+let browser: TestBrowser
+let customer: SignedInCustomer
+
+beforeAll(async () => {
+  gateway = await startGateway({ respond: () => Response.json({}) })
+  browser = await openBrowser()
+})
+beforeEach(async () => {
+  customer = await signUpCustomer(gateway, '5')
+})
+afterEach(() => browser.closePages())
+afterAll(async () => {
+  await browser.close()
+  await gateway.stop()
+})
+
+/** The form of a new key, with a name typed into it. */
+async function openForm(): Promise<Page> {
+  const page = await browser.open('/dashboard/keys', { url: gateway.url, cookie: customer.person.cookie })
+  await page.getByRole('button', { name: 'Create key' }).first().click()
+  await page.getByRole('dialog').getByLabel('Name').fill('typed with care')
+  return page
+}
+
+const endSession = () => customer.person.json('POST', '/dashboard/api/session/sign-out', {})
+const dialogs = (page: Page) => page.getByRole('dialog')
+const signInAgain = (page: Page) => dialogs(page).filter({ hasText: 'Sign in to go on' })
+
+test('a session that ends before a form is sent: one signs in on the spot, and the form is sent', async () => {
+  const page = await openForm()
+  await endSession()
+  await dialogs(page).getByRole('button', { name: 'Create key' }).click()
+  const dialog = signInAgain(page)
+  await dialog.waitFor()
+  await expectAccessible(page)
+  await page.keyboard.press('Escape')
+  await dialog.getByLabel('Password', { exact: true }).fill('wrong password')
+  await dialog.getByRole('button', { name: 'Sign in' }).click()
+  await dialog.getByRole('alert').waitFor()
+  await dialog.getByLabel('Password', { exact: true }).fill(customer.person.password)
+  await dialog.getByRole('button', { name: 'Sign in' }).click()
+  await dialog.waitFor({ state: 'hidden' })
+  await page.getByRole('dialog').getByLabel('API key').waitFor()
+  await page.getByText('typed with care').first().waitFor()
+})
+
+test('a session that ends: who leaves the dialog gets to the sign-in', async () => {
+  const page = await openForm()
+  await endSession()
+  await dialogs(page).getByRole('button', { name: 'Create key' }).click()
+  await signInAgain(page).getByRole('button', { name: 'Leave, and lose what you typed' }).click()
+  await page.getByRole('heading', { name: 'Sign in', exact: true }).waitFor()
+})
+
+async function changeName(): Promise<Page> {
+  const page = await browser.open('/dashboard/models', { url: gateway.url, cookie: customer.person.cookie })
+  await page.getByRole('heading', { name: 'Models', exact: true }).waitFor()
+  await page.getByRole('link', { name: 'Alerts', exact: true }).click()
+  await page.getByLabel('Low credit, in USD', { exact: true }).fill('3')
+  return page
+}
+
+test('a changed form: a link asks first, and one stays or leaves', async () => {
+  const page = await changeName()
+  await page.getByRole('link', { name: 'Budgets', exact: true }).click()
+  const question = dialogs(page).filter({ hasText: 'Leave without saving?' })
+  await question.getByRole('button', { name: 'Cancel' }).click()
+  expect(page.url()).toContain('/alerts')
+  expect(await page.getByLabel('Low credit, in USD', { exact: true }).inputValue()).toContain('3')
+  await page.getByRole('link', { name: 'Budgets', exact: true }).click()
+  await question.getByRole('button', { name: 'Leave' }).click()
+  await page.getByRole('heading', { name: 'Budgets', exact: true }).waitFor()
+})
+
+test('a changed form: the browser’s back button asks first', async () => {
+  const page = await changeName()
+  await page.evaluate(() => history.back())
+  const question = dialogs(page).filter({ hasText: 'Leave without saving?' })
+  await question.getByRole('button', { name: 'Leave' }).click()
+  await page.getByRole('heading', { name: 'Models', exact: true }).waitFor()
+})
+
+test('a form that was saved is left without a question', async () => {
+  const page = await changeName()
+  await page.getByRole('button', { name: 'Save' }).first().click()
+  await page.getByText(/saved/i).first().waitFor()
+  await page.getByRole('link', { name: 'Budgets', exact: true }).click()
+  await page.getByRole('heading', { name: 'Budgets', exact: true }).waitFor()
+})
