@@ -235,9 +235,13 @@ function assemble(parts: Parts): GatewayDeps {
   const { maxBodyBytes, maxJsonDepth, publicUrl, metricsAccess } = config
   const { trustedProxyHops, secret } = config.signIn
   const unpaid = createUnpaid({ ledger, clock: systemClock, limits: liveLimits(catalog), trustedProxyHops })
+  const idempotency = config.hasIdempotencyKeys
+    ? { claims: createStoredClaims(parts), finishUnseenMs: FINISH_UNSEEN_MS }
+    : undefined
   const dashboard = assembleDashboard({
     ...{ ...parts, router, routingCounts: metrics.routing, storedResponses },
     keepResponsesFor: keepingFor(database, storedResponses),
+    idempotency,
   })
   return {
     catalog,
@@ -263,9 +267,7 @@ function assemble(parts: Parts): GatewayDeps {
     unpaid,
     openShare: createShares(unpaid),
     requestLog: createRequestLog({ logger, clock: systemClock, trustedProxyHops }),
-    idempotency: config.hasIdempotencyKeys
-      ? { claims: createStoredClaims(parts), finishUnseenMs: FINISH_UNSEEN_MS }
-      : undefined,
+    idempotency,
     ...assembleUsageOfKeys({ ...parts, views: dashboard.usage }),
     managementKeys: dashboard.managementKeys,
     hashEndUser: createEndUserHash(secret, () => readOrCreateSecret(database)),
@@ -274,9 +276,7 @@ function assemble(parts: Parts): GatewayDeps {
       shareOf: (tier) => catalog.current.tiers.get(tier)?.observe ?? 0,
       ...{ database, clock: systemClock, logger },
     }),
-    failures: createFailedRequests({
-      ...{ database, clock: systemClock, logger },
-    }),
+    failures: createFailedRequests({ database, clock: systemClock, logger }),
     ...{ trustedProxyHops, maxBodyBytes, maxJsonDepth, publicUrl, metricsAccess },
     exposition: parts.exposition,
     storeWatch: parts.storeWatch,

@@ -53,7 +53,7 @@ type DashboardParts = {
   /** What this process has counted of its providers. */
   routingCounts: HealthSources['counts']
   logger: Logger
-} & Pick<DashboardDeps, 'storedResponses' | 'keepResponsesFor'>
+} & Pick<DashboardDeps, 'storedResponses' | 'keepResponsesFor' | 'idempotency'>
 
 /** Everything behind `/dashboard`. */
 export function assembleDashboard(parts: DashboardParts): DashboardDeps & AssetDeps {
@@ -72,6 +72,7 @@ export function assembleDashboard(parts: DashboardParts): DashboardDeps & AssetD
   const apiKeys = createApiKeys(database, ledger, service)
   const accounts = createAccounts(database, ledger)
   return {
+    idempotency: parts.idempotency,
     catalog,
     ledger,
     orders: topUps.orders,

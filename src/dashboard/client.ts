@@ -4,7 +4,38 @@ import type { DashboardApi } from '@/console/http/routes'
 import { textOf } from '@/lib/json'
 
 /** Every route below `/dashboard/api`; wrap each call in {@link answer}. Moments stay texts. */
-export const api = treaty<DashboardApi>(window.location.origin, { parseDate: false }).dashboard.api
+export const api = treaty<DashboardApi>(window.location.origin, {
+  parseDate: false,
+  fetcher: fetchOnce as typeof fetch,
+}).dashboard.api
+
+/** Changes by method, address and body whose answer is not known: the same change sent again has the same request key. */
+const unanswered = new Map<string, { key: string; reply?: Promise<Response> }>()
+
+/**
+ * Sends a change with a request key, so that the server makes it once: sent again after a lost answer, it gets the first one. A second
+ * press while the first is under way waits for its answer.
+ */
+async function fetchOnce(input: string | URL | Request, init: RequestInit = {}): Promise<Response> {
+  const { method = 'GET', body } = init
+  // Passwords are not kept, and the routes of sessions take no key.
+  const isSession = String(input).includes('/dashboard/api/session')
+  if (method === 'GET' || isSession || (body !== undefined && typeof body !== 'string')) return fetch(input, init)
+  const change = `${method} ${input} ${body ?? ''}`
+  const known = unanswered.get(change) ?? { key: newRequestKey() }
+  unanswered.set(change, known)
+  const headers = new Headers(init.headers)
+  headers.set('idempotency-key', known.key)
+  known.reply ??= fetch(input, { ...init, headers })
+  const { reply } = known
+  try {
+    const response = await reply
+    if (await isAnswer(response.clone())) unanswered.delete(change)
+    return response.clone()
+  } finally {
+    delete known.reply
+  }
+}
 
 /** What the server refused, in its words: `message` is for the person, `param` names the field, `code` is for programs. */
 export class ApiError extends Error {
@@ -41,6 +72,14 @@ export function toApiError(error: unknown, status: number): ApiError {
   if (typeof told !== 'object' || told === null) return new ApiError(UNREACHABLE, status)
   const { message, code, param } = told as { message?: unknown; code?: unknown; param?: unknown }
   return new ApiError(String(message ?? UNREACHABLE), status, textOf(code), textOf(param))
+}
+
+const FIRST_SERVER_ERROR = 500
+
+/** Whether a response says what became of a change. A gateway that failed may have made it, or be making it still. */
+async function isAnswer(response: Response): Promise<boolean> {
+  if (response.status !== 409) return response.status < FIRST_SERVER_ERROR
+  return toApiError(await response.json().catch(() => undefined), 409).code !== 'idempotency_key_in_use'
 }
 
 const KEY_BYTES = 16

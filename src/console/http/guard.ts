@@ -7,15 +7,19 @@ import { GatewayError, invalidRequest } from '@/chat/error'
 import type { Auth } from '@/console/auth/auth'
 import type { IdentifyViewer, Member, Viewer } from '@/console/auth/viewer'
 import { type BodyLimits, readJsonBody } from '@/http/body'
+import type { HttpDeps } from '@/http/deps'
 import { noSuchField } from '@/http/errors'
+import { readRequestName } from '@/http/idempotency/header'
 import { ERRORS } from '@/http/openapi/errors'
 import { BY_SESSION } from '@/http/openapi/security'
 import { NO_SNIFFING, transportSecurity } from '@/http/pages'
 import { requestIdOf } from '@/http/request-id'
+import { pathOf } from '@/http/request-line'
 import { allowSilence, knowCaller } from '@/http/silence'
 import { assert } from '@/lib/assert'
 import type { JsonObject, JsonValue } from '@/lib/json'
 import { changedBy } from './changed-by'
+import { openChange } from './management/once'
 
 export type GuardDeps = BodyLimits & {
   identifyViewer: IdentifyViewer
@@ -25,9 +29,15 @@ export type GuardDeps = BodyLimits & {
   /** The address people open, without trailing slash; undefined: the one a request was sent to. */
   publicUrl: string | undefined
   trustedProxyHops: number
+  /** Where answers to changes are kept for a repetition; undefined if none may be. */
+  idempotency: HttpDeps['idempotency']
 }
 
 const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS'])
+
+const SESSION_PREFIX = '/dashboard/api/session'
+/** The session's token in a Cookie header. */
+const SESSION_TOKEN = /session_token=([^;]+)/
 
 /** What a form needs. */
 const FORM_BYTES = 16 * 1024
@@ -64,6 +74,9 @@ export function guard(deps: GuardDeps) {
       set.headers['cache-control'] ??= 'no-store'
       Object.assign(set.headers, safety)
     })
+    .onBeforeHandle({ as: 'scoped' }, ({ request, body, set }) => openPress(deps, request, body, set))
+    .onAfterHandle({ as: 'scoped' }, ({ request, responseValue, set }) => endPress(request, responseValue, set.status))
+    .onError({ as: 'scoped' }, ({ request }) => freePress(request))
     .macro({
       signedIn: (admission: Admission) => ({ ...admitting(deps, admission, requireViewer), detail: BY_A_PERSON }),
       may(required: Required) {
@@ -152,6 +165,55 @@ function admitted(request: Request): Viewer {
   const viewer = viewers.get(request)
   assert(viewer, 'a guarded route is reached by those who were admitted')
   return viewer
+}
+
+/** Changes under way that were sent with a request key. */
+const presses = new WeakMap<Request, Exclude<Awaited<ReturnType<typeof openChange>>, Response>>()
+
+/**
+ * The pages send a key with each change, and the same key again if the answer was lost: the change happens once. Sessions have rules of
+ * their own, and their cookies are not kept.
+ */
+async function openPress(
+  deps: GuardDeps,
+  request: Request,
+  body: unknown,
+  set: { status?: number | string; headers: Record<string, unknown> },
+): Promise<unknown> {
+  const viewer = viewers.get(request)
+  if (!viewer || !deps.idempotency || SAFE_METHODS.has(request.method)) return undefined
+  const name = readRequestName(request, true)
+  const [, secret] = SESSION_TOKEN.exec(request.headers.get('cookie') ?? '') ?? []
+  if (!name || secret === undefined || pathOf(request.url).startsWith(SESSION_PREFIX)) return undefined
+  name.ofBody(new TextEncoder().encode(JSON.stringify(body ?? null)))
+  const { userId } = viewer
+  const opened = await openChange(deps.idempotency, {
+    ...{ accountId: `person ${userId}`, sender: userId, secret, name, request },
+  })
+  if (opened instanceof Response) {
+    // As a value, so that it goes through the schema of the route as the first answer did.
+    set.status = opened.status
+    set.headers['idempotent-replayed'] = 'true'
+    return await opened.json()
+  }
+  presses.set(request, opened)
+  return undefined
+}
+
+/** Keeps an answer of JSON. An answer that streams is none of a change. */
+async function endPress(request: Request, value: unknown, status: number | string | undefined): Promise<void> {
+  const press = presses.get(request)
+  if (!press) return
+  presses.delete(request)
+  if (value instanceof Response) return await press.free()
+  const kept = Response.json(value ?? null, { status: typeof status === 'number' ? status : 200 })
+  await press.end(kept)
+}
+
+async function freePress(request: Request): Promise<void> {
+  const press = presses.get(request)
+  presses.delete(request)
+  await press?.free()
 }
 
 async function readBody(deps: GuardDeps, request: Request, maxBytes: number): Promise<JsonObject | null> {

@@ -97,3 +97,23 @@ test('a form that was saved is left without a question', async () => {
   await page.getByRole('link', { name: 'Budgets', exact: true }).click()
   await page.getByRole('heading', { name: 'Budgets', exact: true }).waitFor()
 })
+
+test('a key whose answer was lost is made once: the same press again shows it', async () => {
+  const page = await openForm()
+  let isLost = false
+  await page.route('**/dashboard/api/a/*/keys', async (route) => {
+    if (isLost || route.request().method() !== 'POST') return route.continue()
+    isLost = true
+    // The gateway makes the key; its answer never comes.
+    await route.fetch()
+    await route.abort()
+  })
+  const create = dialogs(page).getByRole('button', { name: 'Create key' })
+  await create.click()
+  await dialogs(page).getByRole('alert').filter({ hasText: 'could not be reached' }).waitFor()
+  await create.click()
+  await dialogs(page).getByLabel('API key').waitFor()
+  const { body } = await customer.person.json('GET', '/dashboard/api/a/:accountId/keys')
+  const names = (body as { items: { name: string }[] }).items.map(({ name }) => name)
+  expect(names.filter((name) => name === 'typed with care')).toHaveLength(1)
+})

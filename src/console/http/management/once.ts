@@ -1,6 +1,6 @@
 /**
- * A change by the management API that has an idempotency key happens once, however often it is sent: a repetition gets the first
- * answer. docs/decisions/0036-kept-answers-are-read-by-their-senders.md says how what is kept stays secret, and what is kept at all.
+ * A change that has an idempotency key happens once, however often it is sent: a repetition gets the first answer. The management API and
+ * the dashboard's routes share it. docs/decisions/0036-kept-answers-are-read-by-their-senders.md says how what is kept stays secret, and what is kept at all.
  */
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
 import type { Manager } from '@/accounts/management/management-keys'
@@ -15,42 +15,71 @@ const OPEN_MS = 60_000
 const RETRY_AFTER_SECONDS = 1
 
 type Change = {
-  manager: Manager
-  /** The text of the management key, which nobody keeps but its holder. */
+  /** Whose keys these are: an account, or a person. */
+  accountId: string
+  /** Keeps the keys of different senders apart. */
+  sender: string
+  /** The text of the sender's credential, which nobody keeps but its holder. */
   secret: string
   name: RequestName
   request: Request
 }
 
-/** Throws `conflict` (409) where the key has another request, or one whose answer is not there, and `rate_limited` for too many keys. */
+/** A change that is the first with its key. */
+type OpenChange = {
+  /** Keeps its answer, or frees the key if the answer is a refusal. Returns the same answer. */
+  end(response: Response): Promise<Response>
+  /** Frees the key: nothing was changed. */
+  free(): Promise<void>
+}
+
+/**
+ * Claims the key of a change. Returns the answer of an earlier request with the key instead, if there is one. Throws `conflict` (409) if
+ * the key has another request, or one whose answer is not there, and `rate_limited` for too many keys.
+ */
+export async function openChange(
+  { claims }: Pick<NonNullable<HttpDeps['idempotency']>, 'claims'>,
+  { accountId, sender, secret, name, request }: Change,
+): Promise<Response | OpenChange> {
+  const { fingerprint, key } = name
+  const claimant = {
+    ...{ accountId, keyId: sender, fingerprint, requestId: requestIdOf(request) },
+    // Apart from the keys of paid requests.
+    idempotencyKey: `change ${sender} ${key}`,
+  }
+  const seal = sealOf(secret, key)
+  const outcome = await claims.claim(claimant)
+  if (outcome.kind !== 'claimed') return repeated(outcome, seal)
+  return {
+    free: () => claims.free(claimant),
+    async end(response) {
+      const { status } = response
+      if (isRefusal(status)) {
+        await claims.free(claimant)
+        return response
+      }
+      const [body, headers] = [await response.text(), [...response.headers]]
+      const isKept = await claims.keep(claimant, { status, headers, body: seal.close(body) })
+      if (!isKept) await claims.spend(claimant)
+      return new Response(body, { status, headers })
+    },
+  }
+}
+
+/** Does `change` once for the key of `manager`'s request, as {@link openChange} says. */
 export async function changeOnce(
   { idempotency }: Pick<HttpDeps, 'idempotency'>,
-  { manager, secret, name, request }: Change,
+  { manager, ...rest }: Omit<Change, 'accountId' | 'sender'> & { manager: Pick<Manager, 'accountId' | 'keyId'> },
   change: () => Promise<Response>,
 ): Promise<Response> {
   assert(idempotency, 'a name is only read where answers may be kept')
-  const { claims } = idempotency
-  const { accountId, keyId } = manager
-  // Apart from those of paid requests, and of other management keys.
-  const idempotencyKey = `management ${keyId} ${name.key}`
-  const { fingerprint } = name
-  const claimant = { accountId, keyId, idempotencyKey, fingerprint, requestId: requestIdOf(request) }
-  const seal = sealOf(secret, name.key)
-  const outcome = await claims.claim(claimant)
-  if (outcome.kind !== 'claimed') return repeated(outcome, seal)
+  const opened = await openChange(idempotency, { accountId: manager.accountId, sender: manager.keyId, ...rest })
+  if (opened instanceof Response) return opened
   const response = await change().catch(async (error: unknown) => {
-    await claims.free(claimant)
+    await opened.free()
     throw error
   })
-  const { status } = response
-  if (isRefusal(status)) {
-    await claims.free(claimant)
-    return response
-  }
-  const [body, headers] = [await response.text(), [...response.headers]]
-  const isKept = await claims.keep(claimant, { status, headers, body: seal.close(body) })
-  if (!isKept) await claims.spend(claimant)
-  return new Response(body, { status, headers })
+  return await opened.end(response)
 }
 
 /** What was refused has changed nothing, and may be sent again when it is mended. */
