@@ -72,9 +72,7 @@ export function assembleDashboard(parts: DashboardParts): DashboardDeps & AssetD
   const apiKeys = createApiKeys(database, ledger, service)
   const accounts = createAccounts(database, ledger)
   return {
-    idempotency: parts.idempotency,
-    catalog,
-    ledger,
+    ...{ idempotency: parts.idempotency, catalog, ledger },
     orders: topUps.orders,
     methods: topUps.ordersDeps.methods,
     sellerName: service,

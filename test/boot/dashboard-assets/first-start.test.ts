@@ -3,9 +3,9 @@ import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { cp, mkdtemp, rm, symlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { addressOf, spawnGateway } from '@test/boot/process'
 import { asGateway, freshDatabase, redisUrl } from '@test/support/stores'
 import { freePort } from '@/boot/embedded/free-port'
-import { addressOf, spawnGateway } from '../process'
 
 setDefaultTimeout(300_000)
 
