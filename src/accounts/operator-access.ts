@@ -90,7 +90,7 @@ export async function setEmail(
       await signOutEverywhere(transaction, user.id)
       await transaction.delete(addressChanges).where(eq(addressChanges.userId, user.id))
       const facts = { after: maskedAddress(email), undoDays: 0, ...byOperator() }
-      await writeMails(transaction, { kind: 'address_changed', facts }, [user.email])
+      if (user.emailVerified) await writeMails(transaction, { kind: 'address_changed', facts }, [user.email])
       const details = { before: user.email, after: email }
       const { id: subject, accountId } = user
       await recordAudit(transaction, { ...by, action: 'user.set_email', subject, accountId, details })

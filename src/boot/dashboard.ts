@@ -2,6 +2,14 @@
 
 import { createAccounts } from '@/accounts/accounts'
 import { accountAddresses, changeAccountAddresses } from '@/accounts/addresses/addresses'
+import {
+  addAlertAddress,
+  askAlertAddressAgain,
+  confirmAlertAddress,
+  listAlertAddresses,
+  readAlertQuestion,
+  removeAlertAddress,
+} from '@/accounts/alerts/addresses'
 import { changeSettings, readChoices, readSettings } from '@/accounts/alerts/settings'
 import { createApiKeys } from '@/accounts/api-keys'
 import { createBudgets } from '@/accounts/budgets/budgets'
@@ -108,6 +116,12 @@ export function assembleDashboard(parts: DashboardParts): DashboardDeps & AssetD
     membershipIn: (accountId, userId) => membershipIn(database, accountId, userId),
     auth,
     alerts: alertsOf(parts),
+    alertAddresses: {
+      add: (asking, email) => addAlertAddress(database, asking, email),
+      askAgain: (asking, email) => askAlertAddressAgain(database, asking, email),
+      read: (token) => readAlertQuestion(database.db, token),
+      confirm: (token, by) => confirmAlertAddress(database, token, by),
+    },
     mailSecret: parts.mails.secret,
     turnOff: (unsubscription) => chooseMails(database, { ...unsubscription, isWanted: false }, Date.now()),
     storedResponses: parts.storedResponses,
@@ -131,6 +145,8 @@ export function assembleDashboard(parts: DashboardParts): DashboardDeps & AssetD
 function alertsOf({ database, mails }: DashboardParts): DashboardDeps['alerts'] {
   return {
     read: (accountId) => readSettings(database.db, accountId),
+    addresses: (accountId) => listAlertAddresses(database.db, accountId),
+    removeAddress: (accountId, email, by) => removeAlertAddress(database, { accountId, by }, email),
     change: (change) => changeSettings(database, change),
     choices: (accountId, email) => readChoices(database, accountId, email),
     scheduled: (accountId, email) => readScheduled(database, accountId, email),

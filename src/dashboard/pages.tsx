@@ -83,6 +83,9 @@ export const PAGES: readonly PageRoute[] = [
   page('/invitation', 'public', () =>
     import('./pages/invitation/invitation-page').then((module) => module.InvitationPage),
   ),
+  page('/confirm-alerts', 'public', () =>
+    import('./pages/confirm-alerts/confirm-alerts-page').then((module) => module.ConfirmAlertsPage),
+  ),
   page('/leaked-key', 'public', () =>
     import('./pages/leaked-key/leaked-key-page').then((module) => module.LeakedKeyPage),
   ),

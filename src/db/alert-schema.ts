@@ -15,8 +15,8 @@ export const SCHEDULED_KINDS = [
 ] as const
 export type ScheduledKind = (typeof SCHEDULED_KINDS)[number]
 
-/** As what mails can be turned off. */
-export const OPTIONAL_KINDS = [...ALERT_KINDS, ...SCHEDULED_KINDS] as const
+/** As what mails can be turned off; `alerts` is all kinds of alerts. */
+export const OPTIONAL_KINDS = ['alerts', ...ALERT_KINDS, ...SCHEDULED_KINDS] as const
 export type OptionalKind = (typeof OPTIONAL_KINDS)[number]
 
 export const alertSettings = pgTable('alert_settings', {
@@ -24,9 +24,24 @@ export const alertSettings = pgTable('alert_settings', {
   /** Thresholds of the balance; null = no alert. */
   first: amount('first_nano'),
   second: amount('second_nano'),
-  /** Who gets alerts beside members, in lower case. */
-  addresses: text('addresses').array().notNull().default([]),
 })
+
+export const alertAddresses = pgTable(
+  'alert_addresses',
+  {
+    accountId: text('account_id').notNull(),
+    /** In lower case. */
+    email: text('email').notNull(),
+    /** Who asked last; null: an operator. */
+    askedBy: text('asked_by'),
+    /** Null once confirmed. */
+    tokenHash: text('token_hash').unique(),
+    confirmUntil: moment('confirm_until'),
+    confirmedAt: moment('confirmed_at'),
+    createdAt: moment('created_at').notNull().defaultNow(),
+  },
+  (table) => [primaryKey({ columns: [table.accountId, table.email] })],
+)
 
 export const alertOptOuts = pgTable(
   'alert_opt_outs',

@@ -172,6 +172,12 @@ export const SHARED = {
     perAccount: 240,
     told: '429 `too_many_attempts`',
   },
+  mails: {
+    resource: 'The outbox of mails, after those that a person waits for',
+    unit: 'mails an hour: of alerts, reports, changes and invitations each; a person likewise',
+    perAccount: 60,
+    told: 'later mails wait for another hour',
+  },
   hashing: {
     resource: 'Hashing of passwords, for people who have not signed in before',
     unit: 'at once',

@@ -83,6 +83,18 @@ function change(url: string, { cookie, accountId, spareKeyId }: NeighbourUser, t
   )
 }
 
+/** Asks strangers whether they want one's alerts, over and over. */
+async function askStrangers(url: string, { cookie, accountId }: NeighbourUser, turn: number): Promise<unknown> {
+  const headers = { cookie, origin: url, 'content-type': 'application/json' }
+  const body = JSON.stringify({ email: `stranger-${turn}@example.test` })
+  const post = (path: string) =>
+    fetch(`${url}/dashboard/api/a/${accountId}/alerts/addresses${path}`, { method: 'POST', headers, body })
+  const added = await post('')
+  await added.text()
+  const removed = await post('/remove')
+  return await removed.text()
+}
+
 function guessPassword(url: string, turn: number): Promise<unknown> {
   const headers = { origin: url, 'content-type': 'application/json' }
   const body = JSON.stringify({ email: `nobody-${turn}@example.test`, password: `a guess that is wrong ${turn}` })
@@ -236,5 +248,6 @@ export const NEIGHBOURS: Readonly<Record<keyof typeof SHARED, readonly Neighbour
   ],
   ...HOLDING,
   changes: [{ name: 'changes without end', atOnce: 12, annoy: change }],
+  mails: [{ name: 'mails to strangers', atOnce: 12, annoy: askStrangers }],
   hashing: [{ name: 'guesses of passwords', atOnce: 24, annoy: (url, _, turn) => guessPassword(url, turn) }],
 }

@@ -1,4 +1,5 @@
 /** Which alerts are due, by what an account has and has spent, and the alerts before. Pure. */
+import type { SingleAlertKind } from '@/accounts/mails/alert-templates'
 import type { NewMail } from '@/accounts/mails/templates'
 import { type BudgetScope, type BudgetWindow, windowEnd, windowNumbers } from '@/ledger/budgets'
 import { NANO_PER_USD } from '@/lib/money'
@@ -49,8 +50,11 @@ export type Figures = {
 /** The last alert of one kind. */
 export type AlertState = { mark: number; level: number; isPending: boolean; firedAtMs: number }
 
+/** The mail of a single alert. */
+export type AlertMail = Extract<NewMail, { kind: SingleAlertKind }>
+
 export type DueAlert = {
-  mail: NewMail
+  mail: AlertMail
   /** Who gets it beside those who look after the account. */
   memberId: string | null
 }
@@ -108,7 +112,7 @@ function lookAtBalance(
 
 const DAYS_OF_ESTIMATE = 7
 
-function balanceMail({ accountId, accountName, balance, days }: Figures, { name, threshold }: Threshold): NewMail {
+function balanceMail({ accountId, accountName, balance, days }: Figures, { name, threshold }: Threshold): AlertMail {
   const own = { accountId, accountName }
   if (name === EMPTY.name) return { kind: 'balance_empty', facts: own }
   const perDay = days.slice(1, DAYS_OF_ESTIMATE + 1).reduce((sum, cost) => sum + cost, 0) / DAYS_OF_ESTIMATE

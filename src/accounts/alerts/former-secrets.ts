@@ -1,7 +1,6 @@
-/** Warns of texts that keys had before a rotation, which are still used and about to end. */
+/** Finds texts that keys had before a rotation, which are still used and about to end. */
 import type { Database } from '@/db/client'
-import { sumApart } from '@/db/failure'
-import { tellOnce } from './look'
+import type { Reminder } from './look'
 
 /** Of a shorter overlap nobody is told: who asks for one changes the programs at once. */
 const LEAST_OVERLAP = '1 hour'
@@ -20,10 +19,9 @@ type UsedSecret = {
   endMs: number
 }
 
-/** Once for each text that was used in the last quarter of its overlap. Returns how many warnings were written. */
-export async function warnOfFormerSecrets(database: Database, nowMs: number): Promise<number> {
+/** One for each text that was used in the last quarter of its overlap. */
+export async function endingSecrets({ sql }: Database, nowMs: number): Promise<Reminder[]> {
   const now = new Date(nowMs).toISOString()
-  const { sql } = database
   const secrets = await sql<UsedSecret[]>`
     SELECT k.id AS "keyId", k.account_id AS "accountId", a.name AS "accountName", k.name, k.created_by AS owner,
       s.last_four AS "lastFour", floor(extract(epoch FROM s.last_used_at) * 1000)::bigint AS "lastUsedMs",
@@ -37,17 +35,12 @@ export async function warnOfFormerSecrets(database: Database, nowMs: number): Pr
       AND NOT EXISTS (SELECT FROM alert_states t WHERE t.account_id = k.account_id AND t.name = 'former_secret:' || k.id
         AND t.mark = floor(extract(epoch FROM s.ends_at) * 1000)::bigint)
     LIMIT ${ROUND_SIZE}`
-  return await sumApart(
-    secrets,
-    async ({ keyId, accountId, accountName, name: keyName, owner, lastFour, ...times }) => {
-      const { lastUsedMs, endMs } = times
-      const facts = {
-        ...{ accountId, accountName, keyId, keyName, lastFour },
-        ...{ endsAt: new Date(endMs).toISOString(), lastUsedAt: new Date(lastUsedMs).toISOString() },
-      }
-      const state = { accountId, name: `former_secret:${keyId}`, mark: endMs, level: 0, nowMs }
-      const alert = { mail: { kind: 'former_key_ends', facts }, memberId: owner } as const
-      return Number(await tellOnce(database, state, alert))
-    },
-  )
+  return secrets.map(({ keyId, accountId, accountName, name: keyName, owner, lastFour, lastUsedMs, endMs }) => {
+    const facts = {
+      ...{ accountId, accountName, keyId, keyName, lastFour },
+      ...{ endsAt: new Date(endMs).toISOString(), lastUsedAt: new Date(lastUsedMs).toISOString() },
+    }
+    const state = { accountId, name: `former_secret:${keyId}`, mark: endMs, level: 0 }
+    return { ...state, alert: { mail: { kind: 'former_key_ends', facts }, memberId: owner } }
+  })
 }

@@ -6,11 +6,8 @@ import { ALERT_KINDS, type AlertKind, alertOptOuts, alertSettings } from '@/db/a
 import type { Database, Transaction } from '@/db/client'
 import { formatUsd, NANO_PER_USD, type Nano, nano } from '@/lib/money'
 
-/** Thresholds of the balance (null: no alert), and who gets alerts beside members. */
-export type AlertSettings = { first: Nano | null; second: Nano | null; addresses: string[] }
-
-/** Addresses beside members. */
-export const MAX_ALERT_ADDRESSES = 5
+/** Thresholds of the balance; null: no alert. */
+export type AlertSettings = { first: Nano | null; second: Nano | null }
 
 /** What holds for an account without settings. */
 export const DEFAULT_THRESHOLDS = { first: nano(10 * NANO_PER_USD), second: nano(2 * NANO_PER_USD) }
@@ -20,12 +17,10 @@ export type ChangeAlertsOutcome = 'updated' | 'unknown_account' | 'second_not_lo
 /** The settings of an account, the service's own where it has none. */
 export async function readSettings(db: Database['db'] | Transaction, accountId: string): Promise<AlertSettings> {
   const [row] = await db.select().from(alertSettings).where(eq(alertSettings.accountId, accountId))
-  return row
-    ? { first: row.first, second: row.second, addresses: row.addresses }
-    : { ...DEFAULT_THRESHOLDS, addresses: [] }
+  return row ? { first: row.first, second: row.second } : DEFAULT_THRESHOLDS
 }
 
-/** Changes what is given. The caller checks addresses and their number. */
+/** Changes what is given. */
 export async function changeSettings(
   { db }: Database,
   { accountId, by, ...change }: { accountId: string; by: ChangedBy } & Partial<AlertSettings>,
@@ -35,8 +30,7 @@ export async function changeSettings(
     const before = await readSettings(transaction, accountId)
     const after = { ...before, ...change }
     if (after.first !== null && after.second !== null && after.second >= after.first) return 'second_not_lower'
-    const addresses = [...new Set(after.addresses.map((address) => address.toLowerCase()))]
-    const set = { first: after.first, second: after.second, addresses }
+    const set = { first: after.first, second: after.second }
     await transaction
       .insert(alertSettings)
       .values({ accountId, ...set })
@@ -47,11 +41,10 @@ export async function changeSettings(
   })
 }
 
-function detailsOf(prefix: string, { first, second, addresses }: AlertSettings) {
+function detailsOf(prefix: string, { first, second }: AlertSettings) {
   return {
     [`${prefix}firstUsd`]: first === null ? null : formatUsd(first),
     [`${prefix}secondUsd`]: second === null ? null : formatUsd(second),
-    [`${prefix}addresses`]: addresses.join(', '),
   }
 }
 

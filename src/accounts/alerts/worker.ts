@@ -8,8 +8,8 @@ import type { Logger } from '@/lib/logger'
 import { createPace, type Pace } from '@/lib/pace'
 import { type BackgroundWorker, createWorkerLoop, jittered } from '@/lib/worker-loop'
 import { PAUSE_MS } from './crossings'
-import { warnOfFormerSecrets } from './former-secrets'
-import { tellOnce } from './look'
+import { endingSecrets } from './former-secrets'
+import { type Reminder, tellOnce } from './look'
 import { lookAtMany } from './look-at-many'
 import { takeTurn } from './turn'
 
@@ -64,7 +64,6 @@ export function createAlertWorker(deps: AlertDeps, intervalMs = INTERVAL_MS): Al
     const nowMs = clock.now()
     const parts = [
       () => remindOfKeys(database, nowMs),
-      () => warnOfFormerSecrets(database, nowMs),
       () => lookAtAccounts(rest),
       () => writeScheduledMails(database, { nowMs, bookedUntilMs: bookedUntilMs() }),
     ]
@@ -113,11 +112,18 @@ type EndingKey = {
   endMs: number
 }
 
-/** Once for each moment of its end, by its own limit or by its age, and each of the two days; of a key that has come within both, the last. */
+/** Of keys and former texts of keys that are about to end: one mail for all of an account. */
 async function remindOfKeys(database: Database, nowMs: number): Promise<number> {
+  const reminders = [...(await keysToRemindOf(database, nowMs)), ...(await endingSecrets(database, nowMs))]
+  const byAccount = Map.groupBy(reminders, ({ accountId }) => accountId)
+  return await sumApart([...byAccount], ([accountId, own]) => tellOnce(database, accountId, own, nowMs))
+}
+
+/** Once for each moment of its end, by its own limit or by its age, and each of the two days; of a key that has come within both, the last. */
+async function keysToRemindOf(database: Database, nowMs: number): Promise<Reminder[]> {
   const now = new Date(nowMs).toISOString()
-  let count = 0
-  for (const days of DAYS_BEFORE_END.toReversed()) {
+  const found = new Map<string, Reminder>()
+  for (const days of DAYS_BEFORE_END) {
     const keys = await database.sql<EndingKey[]>`
       SELECT id AS "keyId", account_id AS "accountId", account_name AS "accountName", name, created_by AS owner, end_ms AS "endMs"
       FROM (
@@ -128,9 +134,9 @@ async function remindOfKeys(database: Database, nowMs: number): Promise<number> 
       WHERE NOT EXISTS (SELECT FROM alert_states s WHERE s.account_id = k.account_id AND s.name = 'key_expiry:' || k.id
         AND s.mark = end_ms AND s.level <= ${days})
       LIMIT ${KEYS_SIZE}`
-    count += await sumApart(keys, async (key) => Number(await remindOf(database, key, days, nowMs)))
+    for (const key of keys) found.set(key.keyId, reminderOf(key, days))
   }
-  return count
+  return [...found.values()]
 }
 
 /**
@@ -150,10 +156,8 @@ function endingKeys(query: Database['sql']) {
       AND (k.expires_at IS NULL OR k.expires_at > ${ofAge})`
 }
 
-/** False where another gateway has done it meanwhile. */
-async function remindOf(database: Database, key: EndingKey, days: number, nowMs: number): Promise<boolean> {
-  const { keyId, accountId, accountName, name: keyName, owner, endMs } = key
+function reminderOf({ keyId, accountId, accountName, name: keyName, owner, endMs }: EndingKey, days: number): Reminder {
   const facts = { accountId, accountName, keyId, keyName, days, endsAt: new Date(endMs).toISOString() }
-  const state = { accountId, name: `key_expiry:${keyId}`, mark: endMs, level: days, nowMs }
-  return await tellOnce(database, state, { mail: { kind: 'key_expires', facts }, memberId: owner })
+  const state = { accountId, name: `key_expiry:${keyId}`, mark: endMs, level: days }
+  return { ...state, alert: { mail: { kind: 'key_expires', facts }, memberId: owner } }
 }

@@ -1,6 +1,6 @@
 /** The mails of alerts: what an account, a member or a key has crossed. Each person can turn each kind off. */
 import type { AlertKind } from '@/db/alert-schema'
-import type { MailFacts } from '@/db/mail-schema'
+import type { FactAlerts, MailFacts } from '@/db/mail-schema'
 import type { BudgetScope, BudgetWindow } from '@/ledger/budgets'
 import { type Block, type MailContent, momentText, type Template, withoutLinks } from './content'
 
@@ -29,7 +29,8 @@ type LowBalance = OfAccount & {
 const HOURS = 7 * 24
 const ENDS = 'Requests are refused from then on: give the programs that use it another key, or move its end.'
 
-export const ALERT_TEMPLATES = {
+/** Each as a mail of its own. */
+const SINGLE_TEMPLATES = {
   balance_low: alert('balance', ({ accountId, accountName, balance, threshold, daysLeft }: LowBalance) => ({
     subject: `Credit of ${withoutLinks(accountName)} is low: ${balance}`,
     blocks: [
@@ -125,6 +126,36 @@ export const ALERT_TEMPLATES = {
       ],
     }),
   ),
+}
+
+/** More are counted. */
+const MAX_LISTED = 20
+
+export const ALERT_TEMPLATES = {
+  ...SINGLE_TEMPLATES,
+  /** What was found at one look, if it is more than one thing. */
+  several_alerts: {
+    hours: HOURS,
+    optional: 'alerts',
+    write: ({ accountId, accountName, alerts }: OfAccount & { alerts: FactAlerts }) => ({
+      subject: `${alerts.length} alerts of ${withoutLinks(accountName)}`,
+      blocks: [
+        ...alerts.slice(0, MAX_LISTED).flatMap(blocksOf),
+        ...(alerts.length > MAX_LISTED ? [{ text: `And ${alerts.length - MAX_LISTED} more.` }] : []),
+        { button: 'Look at the account', page: `a/${accountId}` },
+      ],
+    }),
+  } satisfies Template<OfAccount & { alerts: FactAlerts }>,
+}
+
+/** A kind of alert that has a mail of its own. */
+export type SingleAlertKind = keyof typeof SINGLE_TEMPLATES
+
+/** An alert with its subject, and without its link. */
+function blocksOf({ kind, facts }: FactAlerts[number]): Block[] {
+  const template = SINGLE_TEMPLATES[kind as SingleAlertKind] as Template<FactAlerts[number]['facts']>
+  const { subject, blocks } = template.write(facts)
+  return [{ text: `${subject}.` }, ...blocks.filter((block) => 'rows' in block)]
 }
 
 const WHOSE: Record<BudgetScope, string> = { account: 'the budget', member: "a member's budget", key: "a key's budget" }

@@ -1,11 +1,15 @@
-/** The outbox of mails: written in the transaction of what they tell of, and sent by whichever gateway comes first. */
-import { and, eq, isNull } from 'drizzle-orm'
+/** The outbox of mails: written in the transaction of their cause, within the rules of each kind, and sent by any gateway. */
+import { and, eq, gt, inArray, isNotNull, isNull, or, sql } from 'drizzle-orm'
+import { alertAddresses } from '@/db/alert-schema'
 import { users } from '@/db/auth-schema'
 import type { Database, Transaction } from '@/db/client'
 import { mails } from '@/db/mail-schema'
+import { assert } from '@/lib/assert'
 import { randomId } from '@/lib/ids'
+import { SHARED } from '@/limits/shared-resources'
+import { kindsOfShare, MAIL_RULES } from './rules'
 import { seal } from './seal'
-import { lifeOf, type NewMail } from './templates'
+import { lifeOf, type MailKind, type NewMail } from './templates'
 
 type WriteOptions = {
   /** What the mail tells of: no recipient gets a second one of the same. Left out, it is an event of its own. */
@@ -13,37 +17,110 @@ type WriteOptions = {
   sealedToken?: string
   /** Where the request was sent that it comes of. */
   origin?: string
+  /** The account that causes the mail, for kinds whose share is an account's and whose facts don't name it. */
+  accountId?: string
 }
 
-/** Writes a mail to each of `recipients`, to be sent once the transaction is committed. */
+const HOUR_MS = 3_600_000
+/** Ranks of mails for which their recipient waits, and of all others. */
+const INVITED_RANK = 1
+const OTHER_RANK = 1_000
+
+/**
+ * Writes a mail to each of `recipients` that may get this kind, to be sent once the transaction is committed. Mails beyond the owner's share
+ * of an hour are sent in a later hour, or not at all if they are worth nothing by then.
+ */
 export async function writeMails(
   db: Transaction | Database['db'],
   { kind, facts }: NewMail,
   recipients: readonly string[],
-  { eventId = randomId('event'), sealedToken, origin }: WriteOptions = {},
+  { eventId = randomId('event'), sealedToken, origin, accountId = accountIn(facts) }: WriteOptions = {},
 ): Promise<void> {
-  const to = new Set(recipients.map((address) => address.toLowerCase()))
-  if (to.size === 0) return
-  const expiresAt = new Date(Date.now() + lifeOf(kind))
-  const rows = [...to].map((recipient) => ({
-    ...{ id: randomId('mail'), eventId, recipient, kind, facts, expiresAt },
-    ...{ sealedToken: sealedToken ?? null, origin: origin ?? null },
-  }))
-  await db.insert(mails).values(rows).onConflictDoNothing()
+  const to = await reachable(db, kind, new Set(recipients.map((address) => address.toLowerCase())), accountId)
+  if (to.length === 0) return
+  const { share } = MAIL_RULES[kind]
+  const isOwn = share === 'asked' || share === 'person'
+  assert(isOwn || accountId !== undefined, `a mail ${kind} names its account`)
+  const ownerOf = (recipient: string) => (isOwn || accountId === undefined ? recipient : accountId)
+  const counts = share === 'asked' ? undefined : await countsOf(db, kind, [...new Set(to.map(ownerOf))])
+  const life = lifeOf(kind)
+  const expiresAt = new Date(Date.now() + life)
+  const rows = to.flatMap((recipient) => {
+    const owner = ownerOf(recipient)
+    const before = counts?.get(owner) ?? 0
+    counts?.set(owner, before + 1)
+    const hours = counts ? Math.floor(before / SHARED.mails.perAccount) : 0
+    if (hours * HOUR_MS >= life) return []
+    const dueAt = sql`now() + ${hours} * interval '1 hour'`
+    const own = { id: randomId('mail'), eventId, recipient, kind, facts, expiresAt, owner, rank: rankOf(kind, before) }
+    return [{ ...own, dueAt, nextTryAt: dueAt, sealedToken: sealedToken ?? null, origin: origin ?? null }]
+  })
+  if (rows.length > 0) await db.insert(mails).values(rows).onConflictDoNothing()
+}
+
+function accountIn(facts: NewMail['facts']): string | undefined {
+  return 'accountId' in facts ? facts.accountId : undefined
+}
+
+/** Of those who have had less lately the first come first. */
+function rankOf(kind: MailKind, before: number): number {
+  const { waits } = MAIL_RULES[kind]
+  if (waits === 'the asker') return 0
+  return waits === 'the recipient' ? Math.min(INVITED_RANK + before, OTHER_RANK - 1) : OTHER_RANK + before
+}
+
+/** Those of the addresses that may get a mail of this kind. */
+async function reachable(
+  db: Transaction | Database['db'],
+  kind: MailKind,
+  addresses: ReadonlySet<string>,
+  accountId: string | undefined,
+): Promise<string[]> {
+  const { to } = MAIL_RULES[kind]
+  if (addresses.size === 0 || to === 'typed' || to === 'former') return [...addresses]
+  const own = await db
+    .select({ email: users.email })
+    .from(users)
+    .where(and(inArray(users.email, [...addresses]), eq(users.emailVerified, true)))
+  const confirmed =
+    to === 'alerts' && accountId !== undefined ? await confirmedAmong(db, accountId, [...addresses]) : []
+  const allowed = new Set([...own, ...confirmed].map(({ email }) => email))
+  return [...addresses].filter((address) => allowed.has(address))
+}
+
+async function confirmedAmong(db: Transaction | Database['db'], accountId: string, addresses: string[]) {
+  const isConfirmed = and(eq(alertAddresses.accountId, accountId), isNotNull(alertAddresses.confirmedAt))
+  return await db
+    .select({ email: alertAddresses.email })
+    .from(alertAddresses)
+    .where(and(isConfirmed, inArray(alertAddresses.email, addresses)))
+}
+
+/** How many mails of the kind's share wait for each owner, or have ended in the last hour. */
+async function countsOf(
+  db: Transaction | Database['db'],
+  kind: MailKind,
+  owners: string[],
+): Promise<Map<string, number>> {
+  const isRecent = or(isNull(mails.endedAt), gt(mails.endedAt, sql`now() - interval '1 hour'`))
+  const rows = await db
+    .select({ owner: mails.owner, count: sql<number>`count(*)::int` })
+    .from(mails)
+    .where(and(inArray(mails.owner, owners), inArray(mails.kind, kindsOfShare(kind)), isRecent))
+    .groupBy(mails.owner)
+  return new Map(rows.map(({ owner, count }) => [owner, count]))
 }
 
 /** What tokens of mails are sealed for. */
 export const MAIL_TOKEN = 'mail token'
 
+/** `accountId`: the account that causes the mail, if one does. */
+type MailLink = { token: string; origin: string; accountId?: string }
+
 /** Mails that a person waits for: with a link, and sent at once. */
 export interface MailDesk {
   /** Writes a mail whose link ends in `token`, which is kept encrypted until it is sent. */
-  post(
-    db: Transaction | Database['db'],
-    to: string,
-    mail: NewMail,
-    link: { token: string; origin: string },
-  ): Promise<void>
+  post(db: Transaction | Database['db'], to: string, mail: NewMail, link: MailLink): Promise<void>
   /** To be called after the commit. */
   hurry(): void
 }
@@ -51,9 +128,9 @@ export interface MailDesk {
 /** A desk that encrypts by `secret`. */
 export function createMailDesk(secret: () => Promise<string>, hurry: () => void): MailDesk {
   return {
-    async post(db, to, mail, { token, origin }) {
+    async post(db, to, mail, { token, ...origin }) {
       const sealedToken = seal(await secret(), MAIL_TOKEN, token)
-      await writeMails(db, mail, [to], { sealedToken, origin })
+      await writeMails(db, mail, [to], { sealedToken, ...origin })
     },
     hurry,
   }

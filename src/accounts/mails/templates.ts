@@ -82,6 +82,22 @@ const TEMPLATES = {
       ],
     }),
   ),
+  /** To an address that somebody wants alerts of their account to go to. */
+  confirm_alerts: template(
+    WEEK_HOURS,
+    ({ accountName, askedBy, days }: { accountName: string; askedBy: string; days: number }) => ({
+      subject: `Do you want alerts of ${withoutLinks(accountName)}?`,
+      blocks: [
+        {
+          text: `${withoutLinks(askedBy)} wants alerts of the account of ${withoutLinks(accountName)} to be sent to this address. Look at it, and confirm:`,
+        },
+        { button: 'Look at it', page: 'confirm-alerts' },
+        {
+          text: `The link is valid for ${days} days. If you know nothing of it, ignore this mail: none is sent to you without your yes.`,
+        },
+      ],
+    }),
+  ),
   /** To somebody whose password is another now. */
   password_changed: security(({ address, at }: { address: string; at: string }) => ({
     subject: 'Your password was changed',

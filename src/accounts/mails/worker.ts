@@ -107,7 +107,7 @@ async function claim({ sql: query }: Database): Promise<ClaimedMail[]> {
   return await query<ClaimedMail[]>`
     UPDATE mails SET next_try_at = now() + ${LEASE_SECONDS} * interval '1 second'
     WHERE id IN (SELECT id FROM mails WHERE state = 'waiting' AND next_try_at <= now() AND kind = ANY(${textArray(MAIL_KINDS)}::text[])
-      ORDER BY next_try_at LIMIT ${BATCH} FOR UPDATE SKIP LOCKED)
+      ORDER BY rank, next_try_at LIMIT ${BATCH} FOR UPDATE SKIP LOCKED)
     RETURNING id, recipient, kind, facts, sealed_token AS "sealedToken", origin, tries, expires_at <= now() AS "isExpired"`
 }
 
@@ -178,12 +178,12 @@ async function note(
   return state
 }
 
-/** How many wait, and for how long; those of long ago are deleted. */
+/** How many wait that may be sent, and for how long; those of long ago are deleted. */
 async function lookAndClean({ sql: query }: Database): Promise<{ mails: number; seconds: number }> {
   await query`DELETE FROM mails WHERE created_at < now() - ${KEPT_DAYS} * interval '1 day'`
   const [row] = await query<{ mails: number; seconds: number }[]>`
-    SELECT count(*)::int AS mails, coalesce(extract(epoch FROM now() - min(created_at)), 0)::float8 AS seconds
-    FROM mails WHERE state = 'waiting'`
+    SELECT count(*)::int AS mails, coalesce(extract(epoch FROM now() - min(due_at)), 0)::float8 AS seconds
+    FROM mails WHERE state = 'waiting' AND due_at <= now()`
   return row ?? { mails: 0, seconds: 0 }
 }
 

@@ -106,7 +106,7 @@ async function tellOfKey(
 ): Promise<void> {
   const to = (await addressesOf(transaction, accountId, ['owner', 'admin'])).map(({ email }) => email)
   const facts = { accountName: await nameOf(transaction, accountId), name, scopes, by: by.actor.email }
-  await writeMails(transaction, { kind: 'management_key_made', facts }, to)
+  await writeMails(transaction, { kind: 'management_key_made', facts }, to, { accountId })
 }
 
 /** Those that are not revoked, newest first, expired ones among them. */

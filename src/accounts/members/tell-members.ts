@@ -25,7 +25,7 @@ export async function tellMember(
   { kind, ...told }: Told,
 ): Promise<void> {
   const facts = { accountName: await nameOf(transaction, accountId), by: by.actor.email, ...told }
-  await writeMails(transaction, { kind, facts } as Parameters<typeof writeMails>[1], [email])
+  await writeMails(transaction, { kind, facts } as Parameters<typeof writeMails>[1], [email], { accountId })
 }
 
 /** Tells the owners of an account, but the new one, that there is one more. */
@@ -34,7 +34,7 @@ export async function tellOfOwner(transaction: Transaction, { accountId, by }: C
   const owner = owners.find((one) => one.userId === userId)?.email ?? ''
   const facts = { accountName: await nameOf(transaction, accountId), by: by.actor.email, owner }
   const others = owners.filter((one) => one.userId !== userId).map(({ email }) => email)
-  await writeMails(transaction, { kind: 'owner_added', facts }, others)
+  await writeMails(transaction, { kind: 'owner_added', facts }, others, { accountId })
 }
 
 /** Tells owners and admins from where keys of the account may be used now; of a single key its member, too. */
@@ -55,6 +55,7 @@ export async function tellOfAddresses(
     transaction,
     mail,
     concerned.map(({ email }) => email),
+    { accountId },
   )
 }
 

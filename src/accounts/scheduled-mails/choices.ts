@@ -10,8 +10,8 @@ type MailChoice = { accountId: string; email: string; kind: OptionalKind; isWant
 
 /** Turns a kind of mails, alerts or scheduled ones, off or on for one address. Saying it again changes nothing. */
 export async function chooseMails(database: Database, { kind, ...choice }: MailChoice, nowMs: number): Promise<void> {
-  const alert = ALERT_KINDS.find((one) => one === kind)
-  if (alert) return await choose(database, { ...choice, kind: alert })
+  const alerts = ALERT_KINDS.filter((one) => one === kind || kind === 'alerts')
+  for (const alert of alerts) await choose(database, { ...choice, kind: alert })
   const scheduled = SCHEDULED_KINDS.find((one) => one === kind)
   if (scheduled) await schedule(database, { ...choice, kind: scheduled }, nowMs)
 }

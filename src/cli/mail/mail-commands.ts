@@ -1,11 +1,13 @@
 /** Operator commands about mails: which wait, and which were given up and why; and what an account is alerted of. */
 
-import { type AlertSettings, changeSettings, MAX_ALERT_ADDRESSES, readSettings } from '@/accounts/alerts/settings'
+import { listAlertAddresses, MAX_ALERT_ADDRESSES, setAlertAddresses } from '@/accounts/alerts/addresses'
+import { type AlertSettings, changeSettings, readSettings } from '@/accounts/alerts/settings'
+import { MAIL_KINDS } from '@/accounts/mails/templates'
 import { type Command, optional, required, type Values } from '@/cli/command'
 import { fail } from '@/cli/failure'
 import { PAGE_OPTIONS, printPage, readPage } from '@/cli/pages'
 import { readChoice, readEmail, readText, readUsd } from '@/cli/values'
-import { searchMails } from '@/console/administration/mail-search'
+import { countWaiting, searchMails } from '@/console/administration/mail-search'
 import { MAIL_STATES } from '@/db/mail-schema'
 import { formatUsd, type Nano } from '@/lib/money'
 
@@ -15,6 +17,7 @@ export const MAIL_COMMANDS: readonly Command[] = [
     help: 'lists mails of the last 30 days, newest first: what waits, what was given up, and what the server said; not what they say',
     options: {
       state: optional(MAIL_STATES.join('|'), 'only these'),
+      kind: optional('KIND', 'only this kind'),
       to: optional('EMAIL', 'only those to this address'),
       ...PAGE_OPTIONS,
     },
@@ -23,10 +26,19 @@ export const MAIL_COMMANDS: readonly Command[] = [
       const search = {
         ...readPage(values),
         ...(state !== undefined && { state }),
+        ...(values.kind !== undefined && { kind: readChoice(values, 'kind', MAIL_KINDS) }),
         ...(values.to !== undefined && { to: readEmail(values, 'to') }),
       }
       return async ({ database }) => printPage('mails', await searchMails(database, search), (mail) => mail)
     },
+  },
+  {
+    words: 'mail waiting',
+    help: 'counts the mails that wait, by kind, with the age of the oldest in seconds; `held` ones wait for a later hour of their account or person',
+    options: {},
+    prepare:
+      () =>
+      async ({ database }) => ({ output: { kinds: await countWaiting(database) } }),
   },
 ]
 
@@ -40,23 +52,28 @@ export const ALERT_COMMANDS: readonly Command[] = [
       account: required('ID', 'the account'),
       first: optional('USD', 'the higher threshold; left out, it stays'),
       second: optional('USD', 'the lower threshold; left out, it stays'),
-      addresses: optional('EMAILS', `at most ${MAX_ALERT_ADDRESSES}, with commas between them; left out, they stay`),
+      addresses: optional(
+        'EMAILS',
+        `at most ${MAX_ALERT_ADDRESSES}, with commas between them; they get alerts without a confirmation; left out, they stay`,
+      ),
     },
     prepare(values) {
       const accountId = readText(values, 'account')
       const change: Partial<AlertSettings> = {
         ...(values.first !== undefined && { first: readThreshold(values, 'first') }),
         ...(values.second !== undefined && { second: readThreshold(values, 'second') }),
-        ...(values.addresses !== undefined && { addresses: readAddresses(values.addresses) }),
       }
+      const addresses = values.addresses === undefined ? undefined : readAddresses(values.addresses)
       return async ({ database, accounts, by }) => {
         if (!(await accounts.find(accountId))) fail(`no account ${accountId}`)
         if (Object.keys(change).length > 0) {
           const outcome = await changeSettings(database, { accountId, by, ...change })
           if (outcome === 'second_not_lower') fail('--second must be lower than --first')
         }
-        const { first, second, addresses } = await readSettings(database.db, accountId)
-        return { output: { accountId, firstUsd: usdOf(first), secondUsd: usdOf(second), addresses } }
+        if (addresses) await setAlertAddresses(database, { accountId, by }, addresses)
+        const { first, second } = await readSettings(database.db, accountId)
+        const present = await listAlertAddresses(database.db, accountId)
+        return { output: { accountId, firstUsd: usdOf(first), secondUsd: usdOf(second), addresses: present } }
       }
     },
   },

@@ -1,4 +1,5 @@
 /** Lists mails for operators: what waits, what was given up, and why. Never what a mail says. */
+import type { MailKind } from '@/accounts/mails/templates'
 import type { Database } from '@/db/client'
 import type { MailState } from '@/db/mail-schema'
 import { cutPage, type Page, type PageRequest, pageSize } from '@/lib/paging'
@@ -6,6 +7,7 @@ import { readCursor } from './keyset'
 
 type MailSearch = PageRequest & {
   state?: MailState
+  kind?: MailKind
   /** The whole address, in any case. */
   to?: string
 }
@@ -28,12 +30,13 @@ type ListedMail = {
 export async function searchMails({ sql }: Database, search: MailSearch): Promise<Page<ListedMail>> {
   const size = pageSize(search)
   const after = search.cursor === undefined ? undefined : readCursor(search.cursor)
-  const { state, to } = search
+  const { state, kind, to } = search
   const rows = await sql<(ListedMail & { place: string })[]>`
     SELECT id AS "mailId", recipient AS to, kind, state, tries, failure, created_at::text AS place,
       to_json(created_at)#>>'{}' AS "createdAt", CASE WHEN state = 'waiting' THEN to_json(next_try_at)#>>'{}' END AS "nextTryAt"
     FROM mails WHERE true
       ${state === undefined ? sql`` : sql`AND state = ${state}`}
+      ${kind === undefined ? sql`` : sql`AND kind = ${kind}`}
       ${to === undefined ? sql`` : sql`AND recipient = ${to.toLowerCase()}`}
       ${after === undefined ? sql`` : sql`AND (created_at, id) < (${after.at}::text::timestamptz, ${after.id})`}
     ORDER BY created_at DESC, id DESC LIMIT ${size + 1}`
@@ -43,4 +46,23 @@ export async function searchMails({ sql }: Database, search: MailSearch): Promis
     (row) => [row.place, row.mailId],
     ({ place: _, ...mail }) => mail,
   )
+}
+
+type WaitingMails = {
+  kind: string
+  /** Those that are sent as soon as a server takes them. */
+  waiting: number
+  /** For how long the oldest of them has been waiting; 0 if there is none. */
+  oldestSeconds: number
+  /** Those that wait for a later hour, since the share of their account or person is used up. */
+  held: number
+}
+
+/** The mails that wait, by kind. */
+export async function countWaiting({ sql }: Database): Promise<WaitingMails[]> {
+  return await sql<WaitingMails[]>`
+    SELECT kind, count(*) FILTER (WHERE due_at <= now())::int AS waiting,
+      coalesce(floor(extract(epoch FROM now() - min(due_at) FILTER (WHERE due_at <= now()))), 0)::int AS "oldestSeconds",
+      count(*) FILTER (WHERE due_at > now())::int AS held
+    FROM mails WHERE state = 'waiting' GROUP BY kind ORDER BY min(rank), kind`
 }

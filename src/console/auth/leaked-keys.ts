@@ -109,6 +109,6 @@ async function tell(
   const concerned = people.filter(({ role, userId }) => mayDo(role, 'limits.raise') || userId === createdBy)
   const facts = { accountName: await nameOf(transaction, accountId), key: name, days: LIFE_DAYS }
   for (const { email } of concerned) {
-    await mails.post(transaction, email, { kind: 'key_leaked', facts }, linkFor(visitor, token))
+    await mails.post(transaction, email, { kind: 'key_leaked', facts }, { ...linkFor(visitor, token), accountId })
   }
 }

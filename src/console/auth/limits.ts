@@ -58,6 +58,26 @@ export const invitationsTo = (email: string): Limit => ({
   seconds: HOURS,
 })
 
+/** Mails that ask whether somebody wants alerts, which one account causes. */
+export const alertQuestionsBy = (accountId: string): Limit => ({
+  name: 'alert-question',
+  subject: accountId,
+  max: 10,
+  seconds: HOURS,
+})
+
+/** The same to one address, whichever accounts ask. */
+export const alertQuestionsTo = (email: string): Limit[] =>
+  (
+    [
+      ['hour', 3, HOURS],
+      ['day', 6, DAYS],
+    ] as const
+  ).map(([span, max, seconds]) => ({
+    ...{ name: `alert-question-to-${span}`, subject: email.toLowerCase() },
+    ...{ max, seconds },
+  }))
+
 /** How often one invitation is sent again. */
 export const resendsOf = (invitationId: string): Limit => ({
   name: 'invitation-resend',

@@ -11,17 +11,24 @@ CREATE TABLE mails (
   sealed_token  text,
   -- The address of the request that caused the mail: the start of its links if no address is configured.
   origin        text,
+  -- Whose share of the hour it counts in: an account or an address.
+  owner         text NOT NULL,
+  -- The lower, the sooner: mails that a person waits for have 0.
+  rank          integer NOT NULL,
   state         text NOT NULL DEFAULT 'waiting' CHECK (state IN ('waiting', 'sent', 'failed', 'expired')),
   tries         integer NOT NULL DEFAULT 0,
   failure       text,
   created_at    timestamptz NOT NULL DEFAULT now(),
+  -- The first moment at which it may be sent: later than created_at if the owner's share is used up.
+  due_at        timestamptz NOT NULL DEFAULT now(),
   next_try_at   timestamptz NOT NULL DEFAULT now(),
   expires_at    timestamptz NOT NULL,
   ended_at      timestamptz,
   UNIQUE (event_id, recipient),
   CHECK (state = 'waiting' OR sealed_token IS NULL)
 );
-CREATE INDEX mails_due_index ON mails (next_try_at) WHERE state = 'waiting';
+CREATE INDEX mails_due_index ON mails (rank, next_try_at) WHERE state = 'waiting';
+CREATE INDEX mails_owner_index ON mails (owner, ended_at);
 CREATE INDEX mails_created_index ON mails (created_at DESC);
 
 -- Addresses that a mail server refused for good. They get only mails that they need, until one is accepted again.
@@ -31,13 +38,27 @@ CREATE TABLE refused_mail_addresses (
   refused_at  timestamptz NOT NULL DEFAULT now()
 );
 
--- Mail alerts of an account. No row: the service's thresholds, and no further addresses.
+-- Mail alerts of an account. No row: the service's thresholds.
 CREATE TABLE alert_settings (
   account_id   text PRIMARY KEY REFERENCES accounts (id),
   -- Thresholds of the balance. Null: no alert.
   first_nano   nano_usd CHECK (first_nano > 0),
-  second_nano  nano_usd CHECK (second_nano > 0),
-  addresses    text[] NOT NULL DEFAULT '{}'
+  second_nano  nano_usd CHECK (second_nano > 0)
+);
+
+-- Further addresses for an account's alerts. They get none before their link was opened and confirmed.
+CREATE TABLE alert_addresses (
+  account_id     text NOT NULL REFERENCES accounts (id),
+  email          text NOT NULL CHECK (email = lower(email)),
+  -- Who asked last. Null: an operator.
+  asked_by       text REFERENCES users (id),
+  -- The latest link. Null once confirmed.
+  token_hash     text UNIQUE,
+  confirm_until  timestamptz,
+  confirmed_at   timestamptz,
+  created_at     timestamptz NOT NULL DEFAULT now(),
+  PRIMARY KEY (account_id, email),
+  CHECK ((token_hash IS NULL) = (confirmed_at IS NOT NULL) AND (token_hash IS NULL) = (confirm_until IS NULL))
 );
 
 -- Addresses that want no mails of a kind.

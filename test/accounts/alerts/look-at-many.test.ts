@@ -110,7 +110,8 @@ test('one that can’t be told holds up nobody, and is looked at again', async (
   const accounts = await spenders(3, 'acct_low_')
   const [, poisoned = ''] = accounts
   await sql`UPDATE accounts SET balance_nano = 0 WHERE id LIKE 'acct_low_%'`
-  await sql`INSERT INTO alert_settings (account_id, addresses) SELECT id, ARRAY[id || '@example.test'] FROM accounts WHERE id LIKE 'acct_low_%'`
+  await sql`INSERT INTO alert_addresses (account_id, email, confirmed_at)
+    SELECT id, id || '@example.test', now() FROM accounts WHERE id LIKE 'acct_low_%'`
   await sql`ALTER TABLE mails ADD CONSTRAINT poison CHECK (recipient <> ${sql.unsafe(`'${poisoned}@example.test'`)}) NOT VALID`
   await expect(lookAtMany(fixture.database, accounts, Date.now())).rejects.toThrow()
   expect((await told()).sort()).toEqual(accounts.filter((id) => id !== poisoned))

@@ -13,7 +13,8 @@ setDefaultTimeout(300_000)
 
 const FROM = 'The Gateway <mail@gateway.example.test>'
 const SECRET = async () => 'a secret that is long enough for anybody'
-const MAIL = { kind: 'password_changed', facts: { address: '203.0.113.7', at: '2026-03-01T10:20:30.000Z' } } as const
+/** Of a kind that goes to any address. */
+const MAIL = { kind: 'address_in_use', facts: {} } as const
 
 let database: Database
 const logLines: string[] = []
@@ -154,8 +155,8 @@ describe('the outbox', () => {
   })
 
   test('leaves mails of kinds that a newer version writes to it', async () => {
-    await database.sql`INSERT INTO mails (id, event_id, recipient, kind, facts, expires_at)
-      VALUES ('mail_new', 'new', 'ada@example.test', 'of_tomorrow', '{}', now() + interval '1 day')`
+    await database.sql`INSERT INTO mails (id, event_id, recipient, kind, facts, owner, rank, expires_at)
+      VALUES ('mail_new', 'new', 'ada@example.test', 'of_tomorrow', '{}', 'acct_1', 1, now() + interval '1 day')`
     await writeMails(database.db, MAIL, ['bob@example.test'])
     await withServer(undefined, async (server) => {
       await beside(worker(server.url), () => until(() => server.mails.length === 1, 'the other mail'))
@@ -176,7 +177,7 @@ describe('the outbox', () => {
 
   test('keeps what nobody can send, and says of what waits how much and for how long', async () => {
     await writeMails(database.db, MAIL, ['ada@example.test'])
-    await database.sql`UPDATE mails SET created_at = now() - interval '90 seconds'`
+    await database.sql`UPDATE mails SET due_at = now() - interval '90 seconds'`
     const own = worker(undefined)
     await beside(own, () => until(() => own.waiting().mails === 1, 'a look'))
     expect(own.waiting().seconds).toBeGreaterThanOrEqual(90)

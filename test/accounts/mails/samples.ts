@@ -34,6 +34,7 @@ const BY_KIND: { [Kind in NewMail['kind']]: Extract<NewMail, { kind: Kind }>['fa
   reset_password: {},
   already_registered: {},
   invitation: { accountName: 'Engines Ltd', invitedBy: 'Ada Lovelace', role: 'developer', days: 7 },
+  confirm_alerts: { accountName: 'Engines Ltd', askedBy: 'Ada Lovelace', days: 7 },
   password_changed: WHERE,
   second_step_changed: { what: 'disabled', ...WHERE },
   new_sign_in: { ...WHERE, browser: 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0' },
@@ -57,6 +58,13 @@ const BY_KIND: { [Kind in NewMail['kind']]: Extract<NewMail, { kind: Kind }>['fa
     ...{ endsAt: '2026-03-09T10:20:00.000Z', lastUsedAt: '2026-03-09T04:05:00.000Z' },
   },
   key_expires: { ...OF_ACCOUNT, keyId: 'key_1', keyName: 'ci', days: 7, endsAt: '2026-03-09T10:20:00.000Z' },
+  several_alerts: {
+    ...OF_ACCOUNT,
+    alerts: [
+      { kind: 'balance_low', facts: { ...OF_ACCOUNT, balance: '8.50 USD', threshold: '10.00 USD', daysLeft: 3 } },
+      { kind: 'key_expires', facts: { ...OF_ACCOUNT, keyId: 'key_1', keyName: 'ci', days: 1, endsAt: AT } },
+    ],
+  },
   digest_weekly: { ...PERIOD, isOwn: 0, ...USED },
   digest_monthly: { ...PERIOD, isOwn: 1, ...USED, members: [], credit: '', lastsUntil: '' },
   export_daily: { ...PERIOD, to: PERIOD.from, isOwn: 0 },

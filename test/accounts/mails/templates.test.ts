@@ -55,9 +55,11 @@ describe('a mail', () => {
 
   test.each(SAMPLES)('of the kind $kind makes no link, line or markup of what strangers call themselves', (sample) => {
     const evil = `Win <b>now</b> at https://evil.example/x\r\nBcc: a@evil.example\n\n${'x'.repeat(200)}`
-    const names = ['accountName', 'invitedBy', 'browser', 'scopeName', 'keyName']
+    const names = ['accountName', 'invitedBy', 'askedBy', 'browser', 'scopeName', 'keyName']
     const facts = Object.fromEntries(
       Object.entries(sample.facts).map(([name, value]) => {
+        if (name === 'alerts' && Array.isArray(value))
+          return [name, value.map((one) => ({ ...one, facts: { ...one.facts, accountName: evil, keyName: evil } }))]
         if (Array.isArray(value) && name !== 'models') return [name, value.map(([, amount]) => [evil, amount])]
         return [name, names.includes(name) ? evil : value]
       }),

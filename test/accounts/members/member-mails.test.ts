@@ -78,7 +78,7 @@ test('an invitation and its mail are made in one step, and whoever accepts as an
     fixture.database,
     {
       ...{ accountId, by: by(people.owner) },
-      tell: (transaction, { email }) => writeMails(transaction, { kind: 'invitation', facts }, [email]),
+      tell: (transaction, { email }) => writeMails(transaction, { kind: 'invitation', facts }, [email], { accountId }),
     },
     asked,
   )

@@ -67,7 +67,9 @@ async function change(
   if (user.disabledAt) throw disabledUser()
   const { id, newEmail } = found
   if (await isTaken(transaction, newEmail, userId)) throw takenMeanwhile()
-  const undo = (await goBack(transaction, userId, newEmail)) ? undefined : randomBase62(TOKEN_LENGTH)
+  const isBack = await goBack(transaction, userId, newEmail)
+  // Nobody has shown that an address without confirmation is theirs: it gets no mail and cannot be put back.
+  const undo = isBack || !user.emailVerified ? undefined : randomBase62(TOKEN_LENGTH)
   await giveAddress(transaction, user, newEmail)
   const undoing = undo && { undoHash: sha256Hex(undo), undoUntil: new Date(Date.now() + UNDO_DAYS * DAY_MS) }
   const confirmed = { confirmedAt: sql`clock_timestamp()`, oldEmail: user.email, ...undoing }
@@ -77,8 +79,8 @@ async function change(
   const where = { address: visitor.address, at: new Date().toISOString() }
   const facts = { after: maskedAddress(newEmail), undoDays: undo === undefined ? 0 : UNDO_DAYS, ...where }
   const mail = { kind: 'address_changed', facts } as const
-  if (undo === undefined) await writeMails(transaction, mail, [user.email])
-  else await mails.post(transaction, user.email, mail, linkFor(visitor, undo))
+  if (undo !== undefined) await mails.post(transaction, user.email, mail, linkFor(visitor, undo))
+  else if (user.emailVerified) await writeMails(transaction, mail, [user.email])
   await recordAudit(transaction, {
     ...originOf(visitor, { userId, email: user.email }),
     ...{ action: 'user.change_email', subject: userId, accountId: user.accountId },

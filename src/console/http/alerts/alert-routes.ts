@@ -1,7 +1,8 @@
 /** The routes of an account's alerts: thresholds and addresses for those who may, and for everybody which mails they get. */
 import { type Static, Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
-import { type AlertSettings, type ChangeAlertsOutcome, MAX_ALERT_ADDRESSES } from '@/accounts/alerts/settings'
+import { type AlertAddress, MAX_ALERT_ADDRESSES } from '@/accounts/alerts/addresses'
+import type { AlertSettings, ChangeAlertsOutcome } from '@/accounts/alerts/settings'
 import type { ChangedBy } from '@/accounts/audit'
 import { mayDo } from '@/accounts/members/permissions'
 import type { chooseMails } from '@/accounts/scheduled-mails/choices'
@@ -14,12 +15,16 @@ import { ALERT_KINDS, type AlertKind, OPTIONAL_KINDS, SCHEDULED_KINDS, type Sche
 import { titled } from '@/http/openapi/titled'
 import { formatUsd, type Nano, parseUsd } from '@/lib/money'
 import { oneOf, orNull } from '@/lib/schemas'
+import { type AddressDeps, addAddress, alertQuestionRoutes, askAgain } from './address-routes'
 import { type UnsubscribeDeps, unsubscribeRoutes } from './unsubscribe-routes'
 
 export type AlertRouteDeps = GuardDeps &
-  UnsubscribeDeps & {
+  UnsubscribeDeps &
+  AddressDeps & {
     alerts: {
       read(accountId: string): Promise<AlertSettings>
+      addresses(accountId: string): Promise<AlertAddress[]>
+      removeAddress(accountId: string, email: string, by: ChangedBy): Promise<void>
       change(change: { accountId: string; by: ChangedBy } & Partial<AlertSettings>): Promise<ChangeAlertsOutcome>
       choices(accountId: string, email: string): Promise<Record<AlertKind, boolean>>
       /** Which of the scheduled mails an address gets. */
@@ -34,10 +39,13 @@ const Threshold = (which: string) =>
   orNull(Type.String({ maxLength: 20, examples: ['10'] }), {
     description: `${which}, decimal USD above 0; null = no alert`,
   })
-const Addresses = Type.Array(Email, {
-  maxItems: MAX_ALERT_ADDRESSES,
-  description: 'Who gets alerts of the account beside its owners and those who look after bills',
-})
+const Addresses = Type.Array(
+  Type.Object({
+    email: Type.String(),
+    isConfirmed: Type.Boolean({ description: 'Whether it gets alerts: somebody has opened its link and said yes' }),
+  }),
+  { description: 'Who gets alerts of the account beside its owners and those who look after bills' },
+)
 
 const choicesOf = <Kind extends string>(kinds: readonly Kind[], description: string) =>
   Type.Object(
@@ -66,13 +74,17 @@ export type AlertsBody = Static<typeof AlertsBody>
 const ChangeBody = exactly({
   firstUsd: Type.Optional(Settings.properties.firstUsd),
   secondUsd: Type.Optional(Settings.properties.secondUsd),
-  addresses: Type.Optional(Addresses),
 })
+const AddressBody = exactly({ email: Email })
 const ChoiceBody = exactly({ kind: oneOf(OPTIONAL_KINDS), isWanted: Type.Boolean() })
 
-/** Mounts `/dashboard/api/a/:accountId/alerts`, and the page that turns alerts off. */
+/** Mounts `/dashboard/api/a/:accountId/alerts`, the routes of confirmation links, and the page that turns alerts off. */
 export function alertRoutes(deps: AlertRouteDeps) {
-  return new Elysia({ name: 'alert-routes' }).use(accountRoutes(deps)).use(unsubscribeRoutes(deps))
+  return new Elysia({ name: 'alert-routes' })
+    .use(accountRoutes(deps))
+    .use(addressRoutes(deps))
+    .use(alertQuestionRoutes(deps))
+    .use(unsubscribeRoutes(deps))
 }
 
 function accountRoutes(deps: AlertRouteDeps) {
@@ -98,7 +110,7 @@ function accountRoutes(deps: AlertRouteDeps) {
         detail: {
           summary: 'Change alerts of the account',
           description:
-            'Thresholds of the balance and further addresses; what is left out stays as it is. Each recipient can turn a kind off for themselves.',
+            'Thresholds of the balance; what is left out stays as it is. Each recipient can turn a kind off for themselves.',
         },
       },
     )
@@ -120,9 +132,58 @@ function accountRoutes(deps: AlertRouteDeps) {
     )
 }
 
+function addressRoutes(deps: AlertRouteDeps) {
+  return guarded(deps, 'alert-address-routes', `${ACCOUNT_PREFIX}/alerts/addresses`)
+    .post(
+      '',
+      async (caller) => {
+        await addAddress(deps, caller, caller.body.email)
+        return show(deps, caller.viewer)
+      },
+      {
+        may: 'alerts.change',
+        body: AddressBody,
+        response: AlertsBody,
+        detail: {
+          summary: 'Add an address for alerts',
+          description:
+            `At most ${MAX_ALERT_ADDRESSES}. It is mailed a link, and gets nothing else before somebody has confirmed by it. ` +
+            'An account sends 10 such mails an hour, and an address gets 3 an hour and 6 a day (429).',
+        },
+      },
+    )
+    .post(
+      '/ask-again',
+      async (caller) => {
+        await askAgain(deps, caller, caller.body.email)
+        return show(deps, caller.viewer)
+      },
+      {
+        may: 'alerts.change',
+        body: AddressBody,
+        response: AlertsBody,
+        detail: { summary: 'Mail a confirmation link again', description: 'With a new link; the old one is void.' },
+      },
+    )
+    .post(
+      '/remove',
+      async ({ viewer, by, body }) => {
+        await deps.alerts.removeAddress(viewer.accountId, body.email, by)
+        return show(deps, viewer)
+      },
+      {
+        may: 'alerts.change',
+        body: AddressBody,
+        response: AlertsBody,
+        detail: { summary: 'Remove an address for alerts', description: 'Alerts that wait for it are not sent.' },
+      },
+    )
+}
+
 async function show({ alerts }: AlertRouteDeps, { accountId, accountRole, email }: Member): Promise<AlertsBody> {
-  const [{ first, second, addresses }, own, scheduled] = await Promise.all([
+  const [{ first, second }, addresses, own, scheduled] = await Promise.all([
     alerts.read(accountId),
+    alerts.addresses(accountId),
     alerts.choices(accountId, email),
     alerts.scheduled(accountId, email),
   ])
@@ -139,12 +200,11 @@ async function show({ alerts }: AlertRouteDeps, { accountId, accountRole, email 
 }
 
 async function change({ alerts }: AlertRouteDeps, accountId: string, body: Static<typeof ChangeBody>, by: ChangedBy) {
-  const { firstUsd, secondUsd, addresses } = body
+  const { firstUsd, secondUsd } = body
   const outcome = await alerts.change({
     ...{ accountId, by },
     ...(firstUsd !== undefined && { first: readThreshold(firstUsd, 'firstUsd') }),
     ...(secondUsd !== undefined && { second: readThreshold(secondUsd, 'secondUsd') }),
-    ...(addresses && { addresses }),
   })
   if (outcome === 'unknown_account') throw new GatewayError('not_found', 'There is no such account.')
   if (outcome === 'second_not_lower')

@@ -39,6 +39,7 @@ export function unsubscribeRoutes(deps: UnsubscribeDeps) {
 }
 
 const WORDS: Record<OptionalKind, string> = {
+  alerts: 'alerts',
   balance: 'alerts of low credit',
   budget: 'alerts of budgets',
   spend: 'alerts of unusual spend',

@@ -196,7 +196,8 @@ function inviting(mails: MailDesk, { viewer, request, by }: Caller) {
     by,
     async tell(transaction: Transaction, { token, email, role, accountName }: SentInvitation) {
       const facts = { accountName, invitedBy: viewer.name, role, days: INVITATION_DAYS }
-      await mails.post(transaction, email, { kind: 'invitation', facts }, linkFor({ request }, token))
+      const { accountId } = viewer
+      await mails.post(transaction, email, { kind: 'invitation', facts }, { ...linkFor({ request }, token), accountId })
     },
   }
 }

@@ -23,13 +23,29 @@ export async function chooseMails(kind: AlertKind | ScheduledKind, isWanted: boo
 }
 
 /** The fields of the form as they are typed; an empty threshold is none. */
-export type AlertFields = { firstUsd: string; secondUsd: string; addresses: string }
+export type AlertFields = { firstUsd: string; secondUsd: string }
 
-/** Sets thresholds and addresses of the account. */
-export async function setAlerts({ firstUsd, secondUsd, addresses }: AlertFields): Promise<void> {
-  const lines = addresses.split(/[\s,]+/).filter((line) => line !== '')
+/** Sets the thresholds of the account. */
+export async function setAlerts({ firstUsd, secondUsd }: AlertFields): Promise<void> {
   const usd = (text: string) => (text.trim() === '' ? null : text.trim())
-  const changed = { firstUsd: usd(firstUsd), secondUsd: usd(secondUsd), addresses: lines }
-  await answer(accountApi().alerts.patch(changed))
+  await answer(accountApi().alerts.patch({ firstUsd: usd(firstUsd), secondUsd: usd(secondUsd) }))
+  await askAgain({ queryKey: ALERTS })
+}
+
+/** Adds an address, which is mailed a link to confirm. */
+export async function addAlertAddress(email: string): Promise<void> {
+  await answer(accountApi().alerts.addresses.post({ email }))
+  await askAgain({ queryKey: ALERTS })
+}
+
+/** Mails another link to an address that waits. */
+export async function askAddressAgain(email: string): Promise<void> {
+  await answer(accountApi().alerts.addresses['ask-again'].post({ email }))
+  await askAgain({ queryKey: ALERTS })
+}
+
+/** Takes an address away. */
+export async function removeAlertAddress(email: string): Promise<void> {
+  await answer(accountApi().alerts.addresses.remove.post({ email }))
   await askAgain({ queryKey: ALERTS })
 }

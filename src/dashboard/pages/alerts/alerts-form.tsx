@@ -1,5 +1,5 @@
-/** The form for thresholds of the credit and for further addresses. */
-import { Textarea, TextInput } from '@mantine/core'
+/** The form for thresholds of the credit. */
+import { TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { FORM_WIDTH, PlainForm } from '@/dashboard/components/fields/plain-form'
 import { useSubmission } from '@/dashboard/components/fields/use-submission'
@@ -7,9 +7,9 @@ import { notifyDone } from '@/dashboard/components/notify'
 import { type AlertFields, type AlertsBody, setAlerts } from './alerts-data'
 
 export function AlertsForm({ account }: { account: NonNullable<AlertsBody['account']> }) {
-  const { firstUsd, secondUsd, addresses } = account
+  const { firstUsd, secondUsd } = account
   const form = useForm<AlertFields>({
-    initialValues: { firstUsd: firstUsd ?? '', secondUsd: secondUsd ?? '', addresses: addresses.join('\n') },
+    initialValues: { firstUsd: firstUsd ?? '', secondUsd: secondUsd ?? '' },
   })
   const submission = useSubmission(form, async (fields) => {
     await setAlerts(fields)
@@ -31,14 +31,6 @@ export function AlertsForm({ account }: { account: NonNullable<AlertsBody['accou
         inputMode="decimal"
         maxLength={20}
         {...form.getInputProps('secondUsd')}
-      />
-      <Textarea
-        label="Further addresses"
-        description="One in a line, at most 5: they get the alerts of the account, beside its owners and those who look after bills"
-        autosize
-        minRows={2}
-        maxRows={6}
-        {...form.getInputProps('addresses')}
       />
     </PlainForm>
   )

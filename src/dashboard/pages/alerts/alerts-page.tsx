@@ -6,6 +6,7 @@ import { Page } from '@/dashboard/components/page'
 import { Section } from '@/dashboard/components/section'
 import { Loaded } from '@/dashboard/components/states/loaded'
 import { formatMoney } from '@/dashboard/format'
+import { AlertAddresses } from './alert-addresses'
 import { type AlertKind, type AlertsBody, chooseMails, type ScheduledKind, useAlerts } from './alerts-data'
 import { AlertsForm } from './alerts-form'
 
@@ -120,22 +121,22 @@ function AccountAlerts({ alerts: { account } }: { alerts: AlertsBody }) {
   if (account === null) return null
   const { firstUsd, secondUsd, addresses } = account
   return (
-    <Section
-      title="The account"
-      description="One mail where the credit falls below a threshold, and another only after it was more than a tenth above; at most one in six hours."
-    >
-      {mayChange ? (
-        <AlertsForm account={account} />
-      ) : (
-        <Stack gap={4}>
-          <Text size="sm">Low credit: {thresholdText(firstUsd)}</Text>
-          <Text size="sm">Very low credit: {thresholdText(secondUsd)}</Text>
-          <Text size="sm" className="wrap-anywhere">
-            Also sent to: {addresses.length === 0 ? 'nobody else' : addresses.join(', ')}
-          </Text>
-        </Stack>
-      )}
-    </Section>
+    <>
+      <Section
+        title="The account"
+        description="One mail where the credit falls below a threshold, and another only after it was more than a tenth above; at most one in six hours."
+      >
+        {mayChange ? (
+          <AlertsForm account={account} />
+        ) : (
+          <Stack gap={4}>
+            <Text size="sm">Low credit: {thresholdText(firstUsd)}</Text>
+            <Text size="sm">Very low credit: {thresholdText(secondUsd)}</Text>
+          </Stack>
+        )}
+      </Section>
+      <AlertAddresses addresses={addresses} mayChange={mayChange} />
+    </>
   )
 }
 

@@ -37,8 +37,8 @@ describe('alerts of an account', () => {
   })
 
   test('are changed field by field, and what is wrong names its field', async () => {
-    const account = { firstUsd: '25.5', secondUsd: null, addresses: ['team@example.test'] }
-    expect((await owner.json('PATCH', PATH, account)).body).toMatchObject({ account })
+    const account = { firstUsd: '25.5', secondUsd: null, addresses: [] }
+    expect((await owner.json('PATCH', PATH, { firstUsd: '25.5', secondUsd: null })).body).toMatchObject({ account })
     expect((await owner.json('PATCH', PATH, { secondUsd: '3' })).body).toMatchObject({
       account: { ...account, secondUsd: '3' },
     })
@@ -47,8 +47,6 @@ describe('alerts of an account', () => {
       [{ firstUsd: 'NaN' }, 'firstUsd'],
       [{ secondUsd: '-1' }, 'secondUsd'],
       [{ secondUsd: '25.5' }, 'secondUsd'],
-      [{ addresses: ['no address'] }, 'addresses'],
-      [{ addresses: Array(6).fill('a@example.test') }, 'addresses'],
     ] as const)
       expect(refusal(await owner.json('PATCH', PATH, body))).toMatch(new RegExp(`^400 .*${field}`))
   })
@@ -86,6 +84,7 @@ describe('a mail of an alert', () => {
     const { accountId } = await mailing.customer('1')
     const { db, sql } = mailing.gateway.database
     const to = 'team@example.test'
+    await sql`INSERT INTO alert_addresses (account_id, email, confirmed_at) VALUES (${accountId}, ${to}, now())`
     await writeMails(db, { kind: 'balance_empty', facts: { accountId, accountName: 'Ada' } }, [to])
     await until(() => server.mails.length === 1, 'the mail')
     const { raw, text } = server.mails[0] ?? { raw: '', text: '' }
@@ -114,8 +113,7 @@ describe('a mail of an alert', () => {
   })
 
   test('that nobody can turn off has no such header', async () => {
-    const facts = { address: '203.0.113.7', at: new Date().toISOString() }
-    await writeMails(mailing.gateway.database.db, { kind: 'password_changed', facts }, ['ada@example.test'])
+    await writeMails(mailing.gateway.database.db, { kind: 'address_in_use', facts: {} }, ['ada@example.test'])
     await until(() => server.mails.some((mail) => mail.to === 'ada@example.test'), 'the mail')
     expect(server.mails.at(-1)?.raw).not.toMatch(/unsubscribe/i)
   })

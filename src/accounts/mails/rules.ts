@@ -1,0 +1,75 @@
+/** Every mail that the service sends: who waits for it, to whom it may go, and whose share of the hour it counts in. The outbox takes no other. */
+import type { MailKind } from './templates'
+
+/** The shares of an hour. One of them never holds up another. */
+type Share =
+  /** None: whoever asks for such a mail is counted before it is written. */
+  | 'asked'
+  /** The account's: mails that invite somebody, or ask them to confirm. */
+  | 'invitations'
+  /** The account's. */
+  | 'alerts'
+  | 'reports'
+  | 'changes'
+  /** The recipient's own. */
+  | 'person'
+
+type MailRule = {
+  waits: 'the asker' | 'the recipient' | 'nobody'
+  /**
+   * `typed`: an address that somebody typed. `own`: the confirmed address of a user. `former`: the address of a user before a change,
+   * if it was confirmed. `alerts`: as `own`, or an address that has confirmed that it wants the account's alerts.
+   */
+  to: 'typed' | 'own' | 'former' | 'alerts'
+  share: Share
+}
+
+const ASKED = { waits: 'the asker', to: 'typed', share: 'asked' } as const
+const INVITED = { waits: 'the recipient', to: 'typed', share: 'invitations' } as const
+const ALERT = { waits: 'nobody', to: 'alerts', share: 'alerts' } as const
+const REPORT = { waits: 'nobody', to: 'own', share: 'reports' } as const
+const CHANGE = { waits: 'nobody', to: 'own', share: 'changes' } as const
+const PERSON = { waits: 'nobody', to: 'own', share: 'person' } as const
+const FORMER = { waits: 'nobody', to: 'former', share: 'person' } as const
+
+export const MAIL_RULES: Readonly<Record<MailKind, MailRule>> = {
+  verify_email: ASKED,
+  reset_password: ASKED,
+  already_registered: ASKED,
+  confirm_address: ASKED,
+  address_in_use: ASKED,
+  invitation: INVITED,
+  confirm_alerts: INVITED,
+  password_changed: PERSON,
+  second_step_changed: PERSON,
+  new_sign_in: PERSON,
+  address_changed: FORMER,
+  address_put_back: FORMER,
+  role_changed: CHANGE,
+  member_added: CHANGE,
+  member_removed: CHANGE,
+  owner_added: CHANGE,
+  addresses_changed: CHANGE,
+  key_addresses_changed: CHANGE,
+  management_key_made: CHANGE,
+  key_leaked: CHANGE,
+  balance_low: ALERT,
+  balance_empty: ALERT,
+  budget_reached: ALERT,
+  spend_unusual: ALERT,
+  key_expires: ALERT,
+  former_key_ends: ALERT,
+  several_alerts: ALERT,
+  digest_weekly: REPORT,
+  digest_monthly: REPORT,
+  export_daily: REPORT,
+  export_weekly: REPORT,
+  export_monthly: REPORT,
+  idle_reversal: PERSON,
+}
+
+/** The kinds that count in the same share as `kind`. */
+export function kindsOfShare(kind: MailKind): MailKind[] {
+  const kinds = Object.keys(MAIL_RULES) as MailKind[]
+  return kinds.filter((one) => MAIL_RULES[one].share === MAIL_RULES[kind].share)
+}
