@@ -115,15 +115,7 @@ export function assembleDashboard(parts: DashboardParts): DashboardDeps & AssetD
     countChange: auth.countChange,
     membershipIn: (accountId, userId) => membershipIn(database, accountId, userId),
     auth,
-    alerts: alertsOf(parts),
-    alertAddresses: {
-      add: (asking, email) => addAlertAddress(database, asking, email),
-      askAgain: (asking, email) => askAlertAddressAgain(database, asking, email),
-      read: (token) => readAlertQuestion(database.db, token),
-      confirm: (token, by) => confirmAlertAddress(database, token, by),
-    },
-    mailSecret: parts.mails.secret,
-    turnOff: (unsubscription) => chooseMails(database, { ...unsubscription, isWanted: false }, Date.now()),
+    ...mailPartsOf(parts),
     storedResponses: parts.storedResponses,
     keepResponsesFor: parts.keepResponsesFor,
     readAddresses: (accountId) => accountAddresses(database, accountId),
@@ -139,6 +131,27 @@ export function assembleDashboard(parts: DashboardParts): DashboardDeps & AssetD
     changeAddresses: (accountId, addresses, by) =>
       changeAccountAddresses(database, ledger, { accountId, addresses, by }),
     trustedProxyHops: config.signIn.trustedProxyHops,
+  }
+}
+
+type MailParts = Pick<DashboardDeps, 'alerts' | 'alertAddresses' | 'mailSecret' | 'turnOff'>
+
+function mailPartsOf(parts: DashboardParts): MailParts {
+  const { database, mails } = parts
+  return {
+    alerts: alertsOf(parts),
+    alertAddresses: alertAddressesOf(database),
+    mailSecret: mails.secret,
+    turnOff: (unsubscription) => chooseMails(database, { ...unsubscription, isWanted: false }, Date.now()),
+  }
+}
+
+function alertAddressesOf(database: Database): DashboardDeps['alertAddresses'] {
+  return {
+    add: (asking, email) => addAlertAddress(database, asking, email),
+    askAgain: (asking, email) => askAlertAddressAgain(database, asking, email),
+    read: (token) => readAlertQuestion(database.db, token),
+    confirm: (token, by) => confirmAlertAddress(database, token, by),
   }
 }
 

@@ -51,7 +51,7 @@ export type Figures = {
 export type AlertState = { mark: number; level: number; isPending: boolean; firedAtMs: number }
 
 /** The mail of a single alert. */
-export type AlertMail = Extract<NewMail, { kind: SingleAlertKind }>
+type AlertMail = Extract<NewMail, { kind: SingleAlertKind }>
 
 export type DueAlert = {
   mail: AlertMail
