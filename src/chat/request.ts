@@ -33,7 +33,7 @@ export type ToolResultBlock = {
   callId: string
   /** The tool's name where the wire carries it (generate-content) or the conversation tells it. */
   name?: string
-  content: (TextBlock | ImageBlock | FileBlock)[]
+  content: ResultBlock[]
   /** A result that is a JSON object on the wire (generate-content); `content` then holds its text. */
   json?: JsonObject
   isError: boolean
@@ -59,18 +59,21 @@ export type FileBlock = {
 }
 export type AudioBlock = { type: 'audio'; mediaType: string; data: string; cache?: CacheHint }
 
-export type ContentBlock =
-  | TextBlock
-  | RefusalBlock
-  | ReasoningBlock
-  | ToolCallBlock
-  | ToolResultBlock
-  | ImageBlock
-  | FileBlock
-  | AudioBlock
+/** Pictures, sound and files. */
+export type MediaBlock = ImageBlock | FileBlock | AudioBlock
+/** The content of a tool's result. */
+export type ResultBlock = TextBlock | MediaBlock
+/** The content of a user's turn. */
+export type UserBlock = TextBlock | RefusalBlock | MediaBlock | ToolResultBlock
+/** The content of the model's own turn. */
+export type ModelBlock = TextBlock | RefusalBlock | ReasoningBlock | MediaBlock | ToolCallBlock
+export type ContentBlock = UserBlock | ModelBlock
 
-/** One turn. Tool results are blocks of a `user` turn; `system` turns stand in the middle of the conversation. */
-export type Turn = { role: 'system' | 'user' | 'assistant'; content: ContentBlock[]; name?: string }
+/** One turn; `system` turns stand in the middle of the conversation. chat/places.ts says which blocks go where. */
+export type Turn = ({ role: 'system' } & Said<TextBlock>) | UserTurn | ModelTurn
+export type UserTurn = { role: 'user' } & Said<UserBlock>
+export type ModelTurn = { role: 'assistant' } & Said<ModelBlock>
+type Said<Block> = { content: Block[]; name?: string }
 
 /** The form that the text for a custom tool must have. */
 export type ToolGrammar = { syntax?: string; definition: string }

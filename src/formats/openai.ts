@@ -11,6 +11,7 @@ import type {
   ImageBlock,
   OutputShape,
   RefusalBlock,
+  ResultBlock,
   TextBlock,
   Tool,
   ToolResultBlock,
@@ -270,9 +271,17 @@ export function onlyTexts(blocks: readonly PartBlock[], param: string): TextBloc
   })
 }
 
-/** Whether a block may stand in a tool's result. */
-export function isResultBlock(block: ContentBlock): block is TextBlock | ImageBlock | FileBlock {
-  return block.type === 'text' || block.type === 'image' || block.type === 'file'
+/** `blocks` as the result of a call. A hint inside a result is refused by the services that know hints: it stands on the result as a whole. */
+export function resultOf(blocks: readonly PartBlock[]): Pick<ToolResultBlock, 'content' | 'cache'> {
+  const cache = blocks.findLast((block) => 'cache' in block && block.cache)
+  return {
+    content: blocks.map((block): ResultBlock => {
+      if (block.type === 'refusal') return { type: 'text', text: block.text }
+      const { cache: _, ...content } = block
+      return content
+    }),
+    ...(cache && 'cache' in cache && { cache: cache.cache }),
+  }
 }
 
 /** The error for a part of a type that is not `known`: what the model would read of it, and so its cost, is unknown. */

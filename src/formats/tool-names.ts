@@ -1,6 +1,6 @@
 /** Other names for tools whose names the provider's format refuses; always the same, so that prompts stay cached. */
 import type { ChatEvent } from '@/chat/event'
-import type { ChatRequest, ContentBlock, Tool, ToolChoice } from '@/chat/request'
+import type { ChatRequest, ContentBlock, Tool, ToolChoice, Turn } from '@/chat/request'
 import type { ChatResponse } from '@/chat/response'
 import { sha256Hex } from '@/lib/ids'
 import type { Format, StreamDecoder, ToolNameRule } from './format'
@@ -71,9 +71,15 @@ function rename(request: ChatRequest, nameOf: NameOf): ChatRequest {
   return {
     ...request,
     tools: request.tools.map(renamed),
-    turns: request.turns.map((turn) => ({ ...turn, content: turn.content.map(renamed) })),
+    turns: request.turns.map((turn) => renameTurn(turn, renamed)),
     ...(request.toolChoice && { toolChoice: renameChoice(request.toolChoice, nameOf) }),
   }
+}
+
+/** A participant's name is no tool's. */
+function renameTurn(turn: Turn, renamed: <Named extends ContentBlock>(named: Named) => Named): Turn {
+  if (turn.role === 'assistant') return { ...turn, content: turn.content.map(renamed) }
+  return turn.role === 'user' ? { ...turn, content: turn.content.map(renamed) } : turn
 }
 
 function renameChoice(choice: ToolChoice, nameOf: NameOf): ToolChoice {

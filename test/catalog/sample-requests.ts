@@ -1,17 +1,17 @@
 /** Requests, prices and models for the tests of estimates and prices. */
 import { fc } from '@test/support/property'
 import type { Model, Prices, Pricing } from '@/catalog/types'
-import type { ChatRequest, ContentBlock } from '@/chat/request'
+import type { ChatRequest, ContentBlock, UserBlock } from '@/chat/request'
 import type { Pico } from '@/lib/money'
 
-/** A request with one user turn of `content`. */
+/** A request with one turn of `content`, whose words cost the same whoever says them. */
 export function requestOf(content: ContentBlock[] | string, more: Partial<ChatRequest> = {}): ChatRequest {
   const blocks: ContentBlock[] = typeof content === 'string' ? [{ type: 'text', text: content }] : content
   return {
     model: 'svc/alpha',
     stream: false,
     system: [],
-    turns: [{ role: 'user', content: blocks }],
+    turns: [{ role: 'user', content: blocks as UserBlock[] }],
     tools: [],
     sampling: {},
     choices: 1,

@@ -1,7 +1,7 @@
 /** Our own labelled prompts, as requests. They judge the scorer, which is trained on none of them. */
 
 import fixture from '@test/fixtures/routing/prompts.json'
-import type { ChatRequest, ContentBlock, Effort, Turn } from '@/chat/request'
+import type { ChatRequest, Effort, Turn, UserBlock } from '@/chat/request'
 import { requestOf } from './world'
 
 type LabelledPrompt = {
@@ -35,7 +35,7 @@ export function labelledPrompts(model: string): LabelledPrompt[] {
 }
 
 function build(model: string, text: string, options: PromptOptions): ChatRequest {
-  const content: ContentBlock[] = [{ type: 'text', text: withDocument(text, options.document) }]
+  const content: UserBlock[] = [{ type: 'text', text: withDocument(text, options.document) }]
   if (options.image) content.push({ type: 'image', source: { type: 'url', url: 'https://example.test/picture.png' } })
   return requestOf({
     model,

@@ -144,12 +144,12 @@ const CALL = fieldTree(['id', 'type', 'index', 'function', 'custom', 'extra_cont
 
 const MESSAGE = fieldTree(
   [
-    ...['role', 'content', 'name', 'refusal', 'audio', 'annotations', 'cache_control'],
+    ...['role', 'content', 'name', 'refusal', 'audio', 'images', 'annotations', 'cache_control'],
     ...['tool_calls', 'tool_call_id', 'function_call'],
     // The model's reasoning as other services want it back, and how they are asked to continue a message.
     ...['reasoning', 'reasoning_content', 'reasoning_details', 'thinking_blocks', 'extra_content', 'prefix', 'partial'],
   ],
-  { content: PART, tool_calls: CALL, function_call: fieldTree(['name', 'arguments']) },
+  { content: PART, images: PART, tool_calls: CALL, function_call: fieldTree(['name', 'arguments']) },
 )
 
 /** Inside tools, settings of searches at the provider, messages, their parts and their calls. */

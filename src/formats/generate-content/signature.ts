@@ -62,6 +62,11 @@ export function signFirstCall(parts: JsonObject[]): JsonObject[] {
   return parts.map((part) => (part === first ? { ...part, thoughtSignature: SKIP_VALIDATION } : part))
 }
 
+/** Likewise each picture that the model has made, of which no other format keeps the proof. */
+export function signPictures(parts: JsonObject[]): JsonObject[] {
+  return parts.map((part) => (part.inlineData === undefined ? part : { ...part, thoughtSignature: SKIP_VALIDATION }))
+}
+
 /** base64 with its own alphabet and padding; some libraries send signatures back as base64url without it. */
 export function normaliseBase64(value: string): string {
   const standard = value.replaceAll('-', '+').replaceAll('_', '/')

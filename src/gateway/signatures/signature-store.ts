@@ -3,7 +3,7 @@
  * calls refuses a history without the signatures; so what an answer signed is kept under its tool-call ids, and put back when
  * a request brings those ids again.
  */
-import type { ChatRequest, ContentBlock, Turn } from '@/chat/request'
+import type { ChatRequest, ModelBlock, Turn } from '@/chat/request'
 import { isJsonObject, parseJson } from '@/lib/json'
 import { SHARED } from '@/limits/shared-resources'
 import type { SignatureCollector, SignedCall } from './signature-collector'
@@ -93,10 +93,11 @@ function readSignedCall(text: string | null | undefined): SignedCall | undefined
 }
 
 function resign(turn: Turn, signed: ReadonlyMap<string, SignedCall>): Turn {
+  if (turn.role !== 'assistant') return turn
   const hasOwnReasoning = turn.content.some(
     (block) => block.type === 'reasoning' && (block.signature || block.redacted),
   )
-  const content = turn.content.flatMap((block): ContentBlock[] => {
+  const content = turn.content.flatMap((block): ModelBlock[] => {
     const found = block.type === 'tool-call' ? signed.get(block.id) : undefined
     if (block.type !== 'tool-call' || !found) return [block]
     const call = found.call && !block.signature ? { ...block, signature: found.call } : block

@@ -1,6 +1,6 @@
 /** What a provider is asked when it is tried: a small question for each thing that a model may be able to do, and what is a right answer. */
 import type { Capability } from '@/catalog/types'
-import type { ChatRequest, ContentBlock } from '@/chat/request'
+import type { ChatRequest, UserBlock } from '@/chat/request'
 import type { ChatResponse } from '@/chat/response'
 import { isJsonObject, parseJson } from '@/lib/json'
 
@@ -71,7 +71,7 @@ export const PROBES: readonly Probe[] = [
   },
 ]
 
-function asking(text: string, ...more: ContentBlock[]): Probe['asks'] {
+function asking(text: string, ...more: UserBlock[]): Probe['asks'] {
   return {
     stream: false,
     turns: [{ role: 'user', content: [...more, { type: 'text', text }] }],

@@ -1,7 +1,7 @@
 /** A request of the hub, written in this format and read again, means the same. */
 import { expect, test } from 'bun:test'
 import { fc } from '@test/support/property'
-import type { ChatRequest, ContentBlock, TextBlock, Tool, ToolChoice, Turn } from '@/chat/request'
+import type { ChatRequest, ModelBlock, TextBlock, Tool, ToolChoice, Turn, UserBlock } from '@/chat/request'
 import { decodeRequest } from '@/formats/chat-completions/client-side/decode-request'
 import { encodeRequest } from '@/formats/chat-completions/provider-side/encode-request'
 import { cacheKeyOf } from '@/formats/openai'
@@ -11,14 +11,14 @@ import { traitsWith } from './support'
 const words = fc.string({ minLength: 1, maxLength: 20 })
 const text: fc.Arbitrary<TextBlock> = words.map((content) => ({ type: 'text', text: content }))
 const base64 = fc.base64String({ minLength: 4, maxLength: 12 })
-const image: fc.Arbitrary<ContentBlock> = fc.oneof(
-  base64.map((data): ContentBlock => ({ type: 'image', source: { type: 'base64', mediaType: 'image/png', data } })),
-  fc.constant<ContentBlock>({ type: 'image', source: { type: 'url', url: 'https://host/a.png' }, detail: 'low' }),
+const image: fc.Arbitrary<UserBlock> = fc.oneof(
+  base64.map((data): UserBlock => ({ type: 'image', source: { type: 'base64', mediaType: 'image/png', data } })),
+  fc.constant<UserBlock>({ type: 'image', source: { type: 'url', url: 'https://host/a.png' }, detail: 'low' }),
 )
-const media: fc.Arbitrary<ContentBlock> = fc.oneof(
+const media: fc.Arbitrary<UserBlock> = fc.oneof(
   image,
-  base64.map((data): ContentBlock => ({ type: 'audio', mediaType: 'audio/wav', data })),
-  base64.map((data): ContentBlock => {
+  base64.map((data): UserBlock => ({ type: 'audio', mediaType: 'audio/wav', data })),
+  base64.map((data): UserBlock => {
     return { type: 'file', source: { type: 'base64', mediaType: 'application/pdf', data }, filename: 'a.pdf' }
   }),
 )
@@ -34,8 +34,8 @@ const assistantTurns: fc.Arbitrary<Turn[]> = fc
     calls: fc.array(fc.record({ argument: words, result: text }), { maxLength: 3 }),
   })
   .map(({ said, calls }) => {
-    const content: ContentBlock[] = said ? [said] : []
-    const results: ContentBlock[] = []
+    const content: ModelBlock[] = said ? [said] : []
+    const results: UserBlock[] = []
     calls.forEach(({ argument, result }, index) => {
       const id = `call_${index}`
       content.push({ type: 'tool-call', id, name: 'one', argumentsText: JSON.stringify({ argument }) })

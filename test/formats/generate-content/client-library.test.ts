@@ -3,6 +3,7 @@ import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
 import { ApiError, type Content, GoogleGenAI } from '@google/genai'
 import { GatewayError } from '@/chat/error'
 import type { ChatEvent } from '@/chat/event'
+import type { ContentBlock } from '@/chat/request'
 import { generateContent } from '@/formats/generate-content/index'
 import type { JsonValue } from '@/lib/json'
 import { type Script, startScriptedServer } from './scripted-server'
@@ -221,7 +222,7 @@ describe('chats', () => {
     contents.push({ role: 'user', parts: parts.reverse() })
     script.answers = [answerOf('stop', text(0, 'Sunny.'))]
     await client.models.generateContent({ model: 'svc/foo', contents })
-    const blocks = seen[1]?.request.turns.flatMap((turn) => turn.content) ?? []
+    const blocks = seen[1]?.request.turns.flatMap((turn): ContentBlock[] => turn.content) ?? []
     expect(blocks.slice(1)).toMatchObject([
       { type: 'tool-call', id: 'toolu_1', argumentsText: '{"city":"Seoul"}' },
       { type: 'tool-call', id: 'toolu_2', argumentsText: '{"city":"Busan"}' },

@@ -4,7 +4,7 @@ import { passHooks } from '@test/formats/pass-hooks'
 import { fc } from '@test/support/property'
 import { GatewayError } from '@/chat/error'
 import type { ChatEvent } from '@/chat/event'
-import type { ContentBlock, Turn } from '@/chat/request'
+import type { ContentBlock, ModelBlock, Turn, UserBlock } from '@/chat/request'
 import { generateContent } from '@/formats/generate-content/index'
 import type { JsonObject, JsonValue } from '@/lib/json'
 import { chatRequest, context, decodeFixture, decodePieces, encodeStream, fold, readFixture, traits } from './support'
@@ -146,7 +146,7 @@ describe('meaning survives', () => {
     .map((args) => JSON.stringify(args))
 
   test('of requests that this format can say: encode, then decode', () => {
-    const userBlock: fc.Arbitrary<ContentBlock> = fc.oneof(
+    const userBlock: fc.Arbitrary<UserBlock> = fc.oneof(
       word.map((text) => ({ type: 'text', text }) as const),
       own.map((data) => ({ type: 'image', source: { type: 'base64', mediaType: 'image/png', data } }) as const),
       own.map((data) => ({ type: 'audio', mediaType: 'audio/wav', data }) as const),
@@ -176,7 +176,7 @@ describe('meaning survives', () => {
               isError: false,
             })),
           }
-          const called: ContentBlock[] = made.map((call, index) => ({
+          const called: ModelBlock[] = made.map((call, index) => ({
             type: 'tool-call',
             id: `c${at}_${index}`,
             name: call.name,

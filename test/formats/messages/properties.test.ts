@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'bun:test'
 import { fc } from '@test/support/property'
 import { GatewayError } from '@/chat/error'
-import type { CacheHint, ChatRequest, ContentBlock, Turn } from '@/chat/request'
+import type { CacheHint, ChatRequest, ModelBlock, Turn, UserBlock } from '@/chat/request'
 import { messages } from '@/formats/messages/index'
 import type { JsonObject } from '@/lib/json'
 import { chatRequest, decodeText, encodeEvents, traits } from './support'
@@ -15,12 +15,17 @@ const signature = fc.record({
   value: fc.base64String({ minLength: 4 }),
 })
 const textBlock = fc.record({ type: fc.constant('text' as const), text: anyText, cache })
-const anyBlock: fc.Arbitrary<ContentBlock> = fc.oneof(
+const refusal = fc.record({ type: fc.constant('refusal' as const), text: anyText })
+const modelBlock: fc.Arbitrary<ModelBlock> = fc.oneof(
   textBlock,
-  fc.record({ type: fc.constant('refusal' as const), text: anyText }),
+  refusal,
   fc.record({ type: fc.constant('reasoning' as const), text: anyText, signature }),
   fc.record({ type: fc.constant('reasoning' as const), text: fc.constant(''), redacted: signature }),
   fc.record({ type: fc.constant('tool-call' as const), id, name: fc.constant('f'), argumentsText: anyText }),
+)
+const userBlock: fc.Arbitrary<UserBlock> = fc.oneof(
+  textBlock,
+  refusal,
   fc.record({
     type: fc.constant('tool-result' as const),
     callId: id,
@@ -29,10 +34,11 @@ const anyBlock: fc.Arbitrary<ContentBlock> = fc.oneof(
     cache,
   }),
 )
-const anyTurn: fc.Arbitrary<Turn> = fc.record({
-  role: fc.constantFrom('system' as const, 'user' as const, 'assistant' as const),
-  content: fc.array(anyBlock, { maxLength: 4 }),
-})
+const anyTurn: fc.Arbitrary<Turn> = fc.oneof(
+  fc.record({ role: fc.constant('system' as const), content: fc.array(textBlock, { maxLength: 4 }) }),
+  fc.record({ role: fc.constant('user' as const), content: fc.array(userBlock, { maxLength: 4 }) }),
+  fc.record({ role: fc.constant('assistant' as const), content: fc.array(modelBlock, { maxLength: 4 }) }),
+)
 const quirks = fc.subarray(['mid-system', 'no-prefill', 'adaptive-thinking', 'no-sampling', 'no-output-format'])
 
 type Message = { role: string; content: string | JsonObject[] }
@@ -133,7 +139,7 @@ describe('a request written and read', () => {
   const word = fc.stringMatching(/^[a-z]{1,8}$/)
   const call = (index: number) =>
     fc.dictionary(word, word).map(
-      (input): ContentBlock => ({
+      (input): ModelBlock => ({
         type: 'tool-call',
         id: `t${index}`,
         name: 'f',
@@ -141,7 +147,7 @@ describe('a request written and read', () => {
       }),
     )
   const said = fc.record({ type: fc.constant('text' as const), text: word, cache: fc.constant(undefined) })
-  const image = fc.constantFrom<ContentBlock>(
+  const image = fc.constantFrom<UserBlock>(
     { type: 'image', source: { type: 'base64', mediaType: 'image/png', data: 'AAAA' } },
     { type: 'image', source: { type: 'url', url: 'https://example.org/a.png' } },
     { type: 'file', source: { type: 'base64', mediaType: 'application/pdf', data: 'JVBE' }, filename: 'a.pdf' },
@@ -216,8 +222,8 @@ describe('very much of everything', () => {
   const many = <T>(make: (index: number) => T): T[] => Array.from({ length: SIZE }, (_, index) => make(index))
 
   test('calls of one id', () => {
-    const calls = many((): ContentBlock => ({ type: 'tool-call', id: 'same', name: 'f', argumentsText: '' }))
-    const results = many((): ContentBlock => ({ type: 'tool-result', callId: 'same', content: [], isError: false }))
+    const calls = many((): ModelBlock => ({ type: 'tool-call', id: 'same', name: 'f', argumentsText: '' }))
+    const results = many((): UserBlock => ({ type: 'tool-result', callId: 'same', content: [], isError: false }))
     const turns: Turn[] = [
       { role: 'assistant', content: calls },
       { role: 'user', content: results },

@@ -1,7 +1,7 @@
 /** A request of the hub, written in this format and read again, means the same. */
 import { expect, test } from 'bun:test'
 import { fc } from '@test/support/property'
-import type { ChatRequest, ContentBlock, TextBlock, Tool, ToolChoice, Turn } from '@/chat/request'
+import type { ChatRequest, ModelBlock, TextBlock, Tool, ToolChoice, Turn, UserBlock } from '@/chat/request'
 import { cacheKeyOf } from '@/formats/openai'
 import { decodeRequest } from '@/formats/responses/client-side/decode-request'
 import { encodeRequest } from '@/formats/responses/provider-side/encode-request'
@@ -11,13 +11,13 @@ import { traitsWith } from './support'
 const words = fc.string({ minLength: 1, maxLength: 20 })
 const text: fc.Arbitrary<TextBlock> = words.map((content) => ({ type: 'text', text: content }))
 const base64 = fc.base64String({ minLength: 4, maxLength: 12 })
-const media: fc.Arbitrary<ContentBlock> = fc.oneof(
-  base64.map((data): ContentBlock => {
+const media: fc.Arbitrary<UserBlock> = fc.oneof(
+  base64.map((data): UserBlock => {
     return { type: 'image', source: { type: 'base64', mediaType: 'image/png', data }, detail: 'auto' }
   }),
-  fc.constant<ContentBlock>({ type: 'image', source: { type: 'url', url: 'https://host/a.png' }, detail: 'low' }),
-  base64.map((data): ContentBlock => ({ type: 'audio', mediaType: 'audio/wav', data })),
-  base64.map((data): ContentBlock => {
+  fc.constant<UserBlock>({ type: 'image', source: { type: 'url', url: 'https://host/a.png' }, detail: 'low' }),
+  base64.map((data): UserBlock => ({ type: 'audio', mediaType: 'audio/wav', data })),
+  base64.map((data): UserBlock => {
     return { type: 'file', source: { type: 'base64', mediaType: 'application/pdf', data }, filename: 'a.pdf' }
   }),
 )
@@ -36,8 +36,8 @@ function assistantTurns(turn: number): fc.Arbitrary<Turn[]> {
     })
     .map(({ isProven, said, calls }) => {
       const signature = { format: 'responses', value: `rs_${turn}:abc` } as const
-      const content: ContentBlock[] = isProven ? [{ type: 'reasoning', text: '', signature }, said] : [said]
-      const results: ContentBlock[] = []
+      const content: ModelBlock[] = isProven ? [{ type: 'reasoning', text: '', signature }, said] : [said]
+      const results: UserBlock[] = []
       calls.forEach(({ argument, result }, index) => {
         const id = `call_${turn}_${index}`
         content.push({ type: 'tool-call', id, name: 'one', argumentsText: JSON.stringify({ argument }) })

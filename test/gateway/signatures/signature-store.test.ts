@@ -2,7 +2,7 @@
 import { beforeEach, describe, expect, test } from 'bun:test'
 import { requestOf } from '@test/routing/world'
 import type { ChatEvent } from '@/chat/event'
-import type { ChatRequest, ContentBlock, Turn } from '@/chat/request'
+import type { ChatRequest, ModelBlock, Turn } from '@/chat/request'
 import { createSignatureCollector, type SignatureCollector } from '@/gateway/signatures/signature-collector'
 import { createSignatureStore, type SignatureStore } from '@/gateway/signatures/signature-store'
 import { SHARED } from '@/limits/shared-resources'
@@ -52,10 +52,10 @@ function collected(events: ChatEvent[] = ANSWER): SignatureCollector {
   return collector
 }
 
-const call = (id: string): ContentBlock => ({ type: 'tool-call', id, name: 'add', argumentsText: '{}' })
-const historyOf = (...content: ContentBlock[]): ChatRequest => requestOf({ turns: [{ role: 'assistant', content }] })
+const call = (id: string): ModelBlock => ({ type: 'tool-call', id, name: 'add', argumentsText: '{}' })
+const historyOf = (...content: ModelBlock[]): ChatRequest => requestOf({ turns: [{ role: 'assistant', content }] })
 const restored = async (request: ChatRequest, accountId = 'acct_1') =>
-  (await store.restore(accountId, request)).turns.flatMap((turn: Turn) => turn.content)
+  (await store.restore(accountId, request)).turns.flatMap(({ content }: Turn) => content as ModelBlock[])
 
 describe('what is collected', () => {
   test('is each call’s own signature, and the reasoning before the first of them', () => {
@@ -105,7 +105,7 @@ describe('what is kept', () => {
   })
 
   test('does not repeat reasoning that the client has kept itself', async () => {
-    const own: ContentBlock = { type: 'reasoning', text: 'Mine', signature: SIGNED }
+    const own: ModelBlock = { type: 'reasoning', text: 'Mine', signature: SIGNED }
     expect(await restored(historyOf(own, call('call_1')))).toEqual([own, call('call_1')])
   })
 
@@ -117,7 +117,7 @@ describe('what is kept', () => {
   })
 
   test('is not looked for where nothing is missing', async () => {
-    const history = historyOf({ ...call('call_1'), signature: SIGNED } as ContentBlock, { type: 'text', text: 'Hi' })
+    const history = historyOf({ ...call('call_1'), signature: SIGNED } as ModelBlock, { type: 'text', text: 'Hi' })
     expect(await store.restore('acct_1', history)).toBe(history)
   })
 })

@@ -239,13 +239,16 @@ export const tools: Group = {
         responses: { input: [callOutput(OSLO, 'Sunny'), user] },
       }),
       golden: {
-        messages: { messages: [user], max_tokens: 100, tools: TOOLS.messages },
-        responses: { input: [user], max_output_tokens: 100, tools: TOOLS.responses },
+        messages: { messages: orphanParts('call_1'), max_tokens: 100, tools: TOOLS.messages },
+        responses: { input: orphanItems('call_1'), max_output_tokens: 100, tools: TOOLS.responses },
       },
       answer: TEXT,
       pairs: {
-        '*>messages': { lost: 'left out: providers refuse a result without its call' },
-        '*>responses': { lost: 'left out: providers refuse a result without its call' },
+        'generate-content>messages': { receives: { messages: orphanParts('get_weather') } },
+        '*>messages': { lost: 'becomes user text: providers refuse a result without its call' },
+        'messages>responses': { receives: { input: orphanInput('call_1') } },
+        'generate-content>responses': { receives: { input: orphanInput('get_weather') } },
+        '*>responses': { lost: 'becomes user text: providers refuse a result without its call' },
         'responses>chat-completions': { receives: { messages: orphanMessages('call_1') } },
         'responses>generate-content': { receives: { contents: orphanContents('a function') } },
         'messages>chat-completions': {
@@ -270,6 +273,16 @@ function strictSchema(): JsonObject {
 function orphanParts(name: string): JsonObject[] {
   const texts = [`Result of tool ${name}:`, 'Sunny', 'Weather?']
   return [{ role: 'user', content: texts.map((text) => ({ type: 'text', text })) }]
+}
+
+function orphanInput(name: string): JsonObject[] {
+  const texts = [`Result of tool ${name}:`, 'Sunny', 'Weather?']
+  return [{ role: 'user', content: texts.map((text) => ({ type: 'input_text', text })) }]
+}
+
+function orphanItems(name: string): JsonObject[] {
+  const texts = [`Result of tool ${name}:`, 'Sunny']
+  return [{ role: 'user', content: texts.map((text) => ({ type: 'input_text', text })) }, user]
 }
 
 function orphanContents(name: string): JsonObject[] {

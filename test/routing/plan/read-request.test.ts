@@ -147,13 +147,13 @@ describe('a conversation as a whole', () => {
     const long = PROOF.repeat(20)
     const words = (turns: number) => {
       let read = 0
-      const counting = talk(...Array(turns).fill(long)).map((turn) => ({
-        ...turn,
-        get content() {
+      const counting = talk(...Array(turns).fill(long)).map((turn) => {
+        const get = () => {
           read++
           return turn.content
-        },
-      }))
+        }
+        return Object.defineProperty({ ...turn }, 'content', { get })
+      })
       readFeatures(requestOf({ turns: counting }), { capabilities: new Set(), inputTokens: 0 })
       return read
     }

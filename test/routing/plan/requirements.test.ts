@@ -1,18 +1,18 @@
 /** What a request needs, and which model it rules out. */
 import { describe, expect, test } from 'bun:test'
 import { modelOf, providerOf, requestOf } from '@test/routing/world'
-import type { ContentBlock, FileBlock } from '@/chat/request'
+import type { FileBlock, UserBlock } from '@/chat/request'
 import { readRequirements, ruledOut, wantsReasoning } from '@/routing/plan/requirements'
 
 const provider = providerOf('p1')
 const TEXT_ONLY = modelOf('svc/plain', [provider], { capabilities: new Set() })
-const IMAGE: ContentBlock = { type: 'image', source: { type: 'base64', mediaType: 'image/png', data: 'AAAA' } }
+const IMAGE: UserBlock = { type: 'image', source: { type: 'base64', mediaType: 'image/png', data: 'AAAA' } }
 
-function needsOf(...content: ContentBlock[]): string[] {
+function needsOf(...content: UserBlock[]): string[] {
   return [...readRequirements(requestOf({ turns: [{ role: 'user', content }] })).capabilities].sort()
 }
 
-function file(source: FileBlock['source']): ContentBlock {
+function file(source: FileBlock['source']): UserBlock {
   return { type: 'file', source }
 }
 
@@ -32,7 +32,7 @@ describe('readRequirements', () => {
   })
 
   test('an image inside a tool result is found', () => {
-    const result: ContentBlock = { type: 'tool-result', callId: 'c', content: [IMAGE as never], isError: false }
+    const result: UserBlock = { type: 'tool-result', callId: 'c', content: [IMAGE as never], isError: false }
     expect(needsOf(result)).toEqual(['images', 'tools'])
   })
 

@@ -1,13 +1,13 @@
 /** The messages of a chat-completions request as a system prompt and turns of the hub. */
 import { markLastBlock } from '@/chat/cache-hints'
 import { invalidRequest } from '@/chat/error'
-import type { ContentBlock, TextBlock, ToolCallBlock, ToolResultBlock, Turn } from '@/chat/request'
+import type { ModelBlock, TextBlock, ToolCallBlock, ToolResultBlock, Turn } from '@/chat/request'
 import { type ArgumentsRead, checkArguments } from '@/formats/arguments-text'
 import { LIMITS } from '@/formats/chat-completions/limits'
 import { decodeSignature } from '@/formats/chat-completions/signature'
 import { decodeArguments } from '@/formats/chat-completions/tool-calls'
 import { customArguments } from '@/formats/custom-tools'
-import { isResultBlock } from '@/formats/openai'
+import { resultOf } from '@/formats/openai'
 import { decodeCacheControl, decodeContent, decodeTexts } from './decode-content'
 import type { WireMessage, WireToolCall } from './wire'
 
@@ -62,10 +62,13 @@ function decodeUser(message: WireMessage, param: string): Turn {
 }
 
 function decodeAssistant(message: WireMessage, param: string, index: number, calls: KnownCalls): Turn {
-  const content: ContentBlock[] = []
+  const content: ModelBlock[] = []
   const reasoning = message.reasoning_content ?? message.reasoning
   if (typeof reasoning === 'string' && reasoning !== '') content.push({ type: 'reasoning', text: reasoning })
-  content.push(...decodeContent(message.content, `${param}.content`))
+  content.push(
+    ...decodeContent(message.content, `${param}.content`),
+    ...decodeContent(message.images, `${param}.images`),
+  )
   if (message.refusal) content.push({ type: 'refusal', text: message.refusal })
   message.tool_calls?.forEach((call, position) => {
     content.push(decodeCall(call, `${param}.tool_calls[${position}]`, `call_${index}_${position}`, calls))
@@ -111,16 +114,12 @@ function decodeResult(message: WireMessage, param: string, calls: KnownCalls): T
   const name = message.name ?? calls.names.get(callId)
   const blocks = decodeContent(message.content, `${param}.content`)
   markLastBlock(blocks, decodeCacheControl(message.cache_control))
-  const results = blocks.filter(isResultBlock)
-  const cache = results.findLast((block) => block.cache)?.cache
   return {
     type: 'tool-result',
     callId,
     ...(name && { name }),
-    // A hint inside a result is refused by the services that know hints: it stands on the result as a whole.
-    content: results.map(({ cache: _, ...block }) => block),
+    ...resultOf(blocks),
     isError: false,
-    ...(cache && { cache }),
   }
 }
 

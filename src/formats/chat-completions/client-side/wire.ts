@@ -54,6 +54,9 @@ const Message = titled('ChatCompletionMessage', {
   tool_calls: optional(Type.Array(ToolCall, LIMITS.toolCalls)),
   function_call: optional(object({ name: NonEmptyString, arguments: optional(Type.String()) })),
   refusal: optional(Type.String()),
+  images: optional(
+    Type.Array(ContentPart, { ...LIMITS.contentParts, description: 'Pictures that the model has made' }),
+  ),
   reasoning_content: optional(Type.String()),
   reasoning: optional(Type.Unknown()),
   cache_control: CacheControl,

@@ -3,9 +3,19 @@
  *
  * This format wants the results of an assistant's calls right after that assistant message, one `tool` message per call
  * and none without a call, and only text in them. So results are looked for in all turns up to the next assistant turn;
- * a call without a result gets a placeholder, and what a `tool` message can't hold follows in a user message.
+ * a call without a result gets a placeholder, and what a `tool` message can't hold follows in a user message (places.ts).
  */
-import type { CacheHint, ContentBlock, ToolCallBlock, ToolResultBlock, Turn, Warning } from '@/chat/request'
+import { placeTurns, resultInWords } from '@/chat/places'
+import type {
+  CacheHint,
+  ContentBlock,
+  ModelTurn,
+  ToolCallBlock,
+  ToolResultBlock,
+  Turn,
+  UserTurn,
+  Warning,
+} from '@/chat/request'
 import { QUIRKS } from '@/formats/chat-completions/provider'
 import { ownSignature } from '@/formats/chat-completions/signature'
 import { createToolIds, encodeArguments } from '@/formats/chat-completions/tool-calls'
@@ -13,10 +23,11 @@ import type { TargetTraits } from '@/formats/format'
 import { resultsAfter } from '@/formats/openai'
 import { isJsonObject, type JsonObject } from '@/lib/json'
 import { encodeCache, encodeUserBlock, partsAsContent, textPart } from './encode-content'
+import { PLACES } from './places'
 
 type Encoding = {
   messages: JsonObject[]
-  /** Parts for the next user message: what tool messages and assistant messages can't hold. */
+  /** Instructions for the next user message, where there are no system messages in between. */
   carried: JsonObject[]
   /** Results that already stand beside their calls. */
   placed: Set<ToolResultBlock>
@@ -25,7 +36,8 @@ type Encoding = {
 }
 
 /** Throws a GatewayError `invalid_request` where a block can't be said in this format. */
-export function encodeTurns(turns: readonly Turn[], traits: TargetTraits, warnings: Warning[]): JsonObject[] {
+export function encodeTurns(all: readonly Turn[], traits: TargetTraits, warnings: Warning[]): JsonObject[] {
+  const turns = placeTurns(all, PLACES)
   const encoding: Encoding = {
     messages: [],
     carried: [],
@@ -59,24 +71,20 @@ function encodeSystemTurn(encoding: Encoding, turn: Turn): void {
   encoding.messages.push({ role: 'system', content: marked(text, lastHint(turn.content), encoding) })
 }
 
-function encodeUser(encoding: Encoding, turn: Turn): void {
+function encodeUser(encoding: Encoding, turn: UserTurn): void {
   const rest: ContentBlock[] = []
   for (const block of turn.content) {
     if (block.type !== 'tool-result') rest.push(block)
-    else if (!encoding.placed.has(block)) rest.push(...orphanAsBlocks(encoding, block))
+    else if (!encoding.placed.has(block)) {
+      encoding.warnings.push({ feature: 'tool-result', detail: 'a tool result without its call was sent as user text' })
+      rest.push(...resultInWords(block))
+    }
   }
   const isOnlyResults = rest.length === 0 && turn.content.length > 0
   if (isOnlyResults) return
   const parts = [...encoding.carried, ...rest.flatMap((block) => encodeUserBlock(block, encoding.quirks))]
   encoding.carried = []
   pushUser(encoding, parts, turn.name)
-}
-
-/** A result whose call is not in the conversation becomes user text, since no tool message may hold it. */
-function orphanAsBlocks(encoding: Encoding, result: ToolResultBlock): ContentBlock[] {
-  encoding.warnings.push({ feature: 'tool-result', detail: 'a tool result without its call was sent as user text' })
-  const label = `Result of tool ${result.name ?? result.callId}:`
-  return [{ type: 'text', text: label }, ...result.content]
 }
 
 /** What was thought, for providers that want it back. */
@@ -87,7 +95,7 @@ function sentBack(reasoning: string, quirks: ReadonlySet<string>): JsonObject {
   }
 }
 
-function encodeAssistant(encoding: Encoding, turn: Turn, results: ToolResultBlock[]): void {
+function encodeAssistant(encoding: Encoding, turn: ModelTurn, results: ToolResultBlock[]): void {
   flushCarried(encoding)
   const calls = turn.content.filter((block): block is ToolCallBlock => block.type === 'tool-call')
   const text = wordsOf(turn)
@@ -106,15 +114,8 @@ function encodeAssistant(encoding: Encoding, turn: Turn, results: ToolResultBloc
   calls.forEach((call, index) => {
     const result = results.find((candidate) => candidate.callId === call.id && !encoding.placed.has(candidate))
     if (result) encoding.placed.add(result)
-    encodeResult(encoding, wireIds[index] ?? call.id, call, result)
+    encodeResult(encoding, wireIds[index] ?? call.id, result)
   })
-  const pictures = turn.content.filter((block) => block.type === 'image')
-  if (pictures.length > 0) {
-    encoding.carried.push(
-      textPart('Images from your last message:'),
-      ...pictures.flatMap((block) => encodeUserBlock(block, encoding.quirks)),
-    )
-  }
 }
 
 function encodeCall(call: ToolCallBlock, id: string, quirks: ReadonlySet<string>): JsonObject {
@@ -126,12 +127,7 @@ function encodeCall(call: ToolCallBlock, id: string, quirks: ReadonlySet<string>
   }
 }
 
-function encodeResult(
-  encoding: Encoding,
-  toolCallId: string,
-  call: ToolCallBlock,
-  result: ToolResultBlock | undefined,
-): void {
+function encodeResult(encoding: Encoding, toolCallId: string, result: ToolResultBlock | undefined): void {
   if (!result) {
     encoding.warnings.push({
       feature: 'tool-call',
@@ -140,14 +136,8 @@ function encodeResult(
     encoding.messages.push({ role: 'tool', tool_call_id: toolCallId, content: 'Error: no result was provided.' })
     return
   }
-  const media = result.content.filter((block) => block.type !== 'text')
   const texts = result.content.flatMap((block) => (block.type === 'text' && block.text !== '' ? [block.text] : []))
   if (result.content.length === 0 && result.json) texts.push(JSON.stringify(result.json))
-  if (media.length > 0) {
-    texts.push(`[${media.length} attached file(s) follow in the next user message]`)
-    const label = `Files returned by tool ${call.name} (${toolCallId}):`
-    encoding.carried.push(textPart(label), ...media.flatMap((block) => encodeUserBlock(block, encoding.quirks)))
-  }
   const text = texts.join('\n')
   encoding.messages.push({
     role: 'tool',

@@ -38,7 +38,7 @@ export function decodeToolResult({ response, parts }: WireFunctionResponse, call
   const content: ToolResultBlock['content'] = Object.keys(json).length === 0 ? [] : [{ type: 'text', text }]
   for (const { inlineData, fileData } of parts ?? []) {
     const media = inlineData ? decodeInlineData(inlineData) : fileData ? decodeFileData(fileData) : undefined
-    if (media && media.type !== 'audio') content.push(media)
+    if (media) content.push(media)
   }
   return { type: 'tool-result', ...call, content, json, isError }
 }

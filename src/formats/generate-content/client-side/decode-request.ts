@@ -12,7 +12,7 @@ import { readPreferences } from '@/formats/preferences'
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 import { answerFieldOf, decodeOutput } from './decode-schema'
 import { decodeToolChoice, decodeTools } from './decode-tools'
-import { decodeSystem, decodeTurns } from './decode-turns'
+import { decodeSystem, decodeTurns, withOpening } from './decode-turns'
 import { modelOfResource } from './models'
 import { listHostedHistory, listNativeMedia, listNativeOnly } from './native-only'
 import {
@@ -58,13 +58,14 @@ function decodeChecked(wire: WireRequest, line: RequestLine): ChatRequest {
   const answerField = answerFieldOf(config)
   const serverTools = listServerTools(wire.tools ?? [])
   const turns = decodeTurns(wire.contents)
+  const { system, media } = decodeSystem(wire.systemInstruction?.parts)
   if (turns.length === 0 && nativeOnly.length === 0)
     throw invalidRequest('contents must hold at least one part', 'contents')
   return {
     model: line.model,
     stream: line.stream ?? false,
-    system: decodeSystem(wire.systemInstruction?.parts),
-    turns,
+    system,
+    turns: media.length > 0 ? withOpening(turns, media) : turns,
     tools,
     ...(toolChoice && { toolChoice }),
     sampling: decodeSampling(config),

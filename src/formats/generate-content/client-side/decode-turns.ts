@@ -1,5 +1,14 @@
 /** Contents of a request as turns of the hub; neighbours of one role, and adjacent texts and thoughts, are joined. */
-import type { ContentBlock, ReasoningBlock, TextBlock, Turn } from '@/chat/request'
+import type {
+  MediaBlock,
+  ModelBlock,
+  ModelTurn,
+  ReasoningBlock,
+  TextBlock,
+  Turn,
+  UserBlock,
+  UserTurn,
+} from '@/chat/request'
 import { textOfCode } from '@/formats/generate-content/code-text'
 import { type DecodedSignature, decodeSignature } from '@/formats/generate-content/signature'
 import { decodeArguments } from '@/formats/generate-content/tool-calls'
@@ -11,40 +20,81 @@ import type { WireContent, WirePart } from './wire'
 export function decodeTurns(contents: readonly WireContent[]): Turn[] {
   const turns: Turn[] = []
   const calls = createCallRegister()
-  for (const content of contents) {
-    const role = content.role === 'model' ? 'assistant' : 'user'
-    const last = turns.at(-1)
-    const turn: Turn = last?.role === role ? last : { role, content: [] }
-    const index = turn === last ? turns.length - 1 : turns.length
-    for (const part of content.parts ?? []) appendPart(turn, part, { calls, turn: index })
-    if (turn !== last && turn.content.length > 0) turns.push(turn)
+  for (const { role, parts = [] } of contents) {
+    for (const part of parts) {
+      // Calls are always the model's, and results the user's, whoever is said to speak.
+      const isModel = part.functionCall ? true : part.functionResponse ? false : role === 'model'
+      const last = turns.at(-1)
+      if (isModel) {
+        const turn: ModelTurn = last?.role === 'assistant' ? last : { role: 'assistant', content: [] }
+        const index = turn === last ? turns.length - 1 : turns.length
+        appendModelPart(turn.content, part, { calls, turn: index })
+        if (turn !== last && turn.content.length > 0) turns.push(turn)
+      } else {
+        const turn: UserTurn = last?.role === 'user' ? last : { role: 'user', content: [] }
+        const index = turn === last ? turns.length - 1 : turns.length
+        appendUserPart(turn.content, part, { calls, turn: index })
+        if (turn !== last && turn.content.length > 0) turns.push(turn)
+      }
+    }
   }
   return turns
 }
 
-/** The texts of a system instruction; whatever else it holds has no place there. */
-export function decodeSystem(parts: readonly WirePart[] | undefined): TextBlock[] {
-  return (parts ?? []).flatMap(({ text }) => (text ? [{ type: 'text' as const, text }] : []))
+/** A system instruction: its texts, and pictures and files, which no other format has there. */
+export function decodeSystem(parts: readonly WirePart[] = []): { system: TextBlock[]; media: MediaBlock[] } {
+  const system: TextBlock[] = []
+  const media: MediaBlock[] = []
+  for (const part of parts) {
+    const medium = mediumOf(part)
+    const text = part.text ?? textOfCode(part)
+    if (medium) media.push(medium)
+    else if (text) system.push({ type: 'text', text })
+  }
+  return { system, media }
+}
+
+/** The turns behind what stands in the system instruction, which the user shows in the beginning. */
+export function withOpening([first, ...others]: readonly Turn[], media: readonly MediaBlock[]): Turn[] {
+  const opening: UserBlock[] = [{ type: 'text', text: 'Files from the system instruction:' }, ...media]
+  if (first?.role === 'user') return [{ ...first, content: [...opening, ...first.content] }, ...others]
+  return [{ role: 'user', content: opening }, ...(first ? [first] : []), ...others]
 }
 
 type Place = { calls: CallRegister; turn: number }
 
-function appendPart({ role, content }: Turn, part: WirePart, { calls, turn }: Place): void {
+function appendModelPart(content: ModelBlock[], part: WirePart, { calls, turn }: Place): void {
   const proof = decodeSignature(part.thoughtSignature)
+  const medium = mediumOf(part)
   if (part.functionCall) {
     const { name, args } = part.functionCall
     const id = calls.call(part.functionCall, turn, content.length)
     content.push({ type: 'tool-call', id, name, argumentsText: decodeArguments(args), ...signed(proof) })
-  } else if (part.functionResponse) {
-    content.push(decodeToolResult(part.functionResponse, calls.answer(part.functionResponse, turn, content.length)))
-  } else if (part.inlineData) content.push(decodeInlineData(part.inlineData))
-  else if (part.fileData) content.push(decodeFileData(part.fileData))
+  } else if (medium) content.push(medium)
   else if (part.thought) appendReasoning(content, part.text ?? '', proof)
-  else appendText(content, part.text ?? textOfCode(part) ?? '', proof, role === 'assistant')
+  else appendText(content, part.text ?? textOfCode(part) ?? '', proof)
+}
+
+/** Adjacent texts of a user are apart on purpose; those of the model are the pieces of a stream. */
+function appendUserPart(content: UserBlock[], part: WirePart, { calls, turn }: Place): void {
+  const medium = mediumOf(part)
+  if (part.functionResponse) {
+    content.push(decodeToolResult(part.functionResponse, calls.answer(part.functionResponse, turn, content.length)))
+  } else if (medium) content.push(medium)
+  else {
+    const text = part.text ?? textOfCode(part) ?? ''
+    const { signature } = decodeSignature(part.thoughtSignature)
+    if (text !== '' || signature) content.push({ type: 'text', text, ...(signature && { signature }) })
+  }
+}
+
+function mediumOf({ inlineData, fileData }: WirePart): MediaBlock | undefined {
+  if (inlineData) return decodeInlineData(inlineData)
+  return fileData && decodeFileData(fileData)
 }
 
 /** A proof closes its block: what follows is another thought. */
-function appendReasoning(content: ContentBlock[], text: string, { signature, redacted }: DecodedSignature): void {
+function appendReasoning(content: ModelBlock[], text: string, { signature, redacted }: DecodedSignature): void {
   if (redacted) {
     content.push({ type: 'reasoning', text, redacted })
     return
@@ -55,15 +105,14 @@ function appendReasoning(content: ContentBlock[], text: string, { signature, red
   } else if (text !== '' || signature) content.push({ type: 'reasoning', text, ...(signature && { signature }) })
 }
 
-/** Adjacent texts of a user are apart on purpose; those of the model are the pieces of a stream. */
-function appendText(content: ContentBlock[], text: string, proof: DecodedSignature, isModel: boolean): void {
+function appendText(content: ModelBlock[], text: string, proof: DecodedSignature): void {
   const open = content.at(-1)
-  if (isModel && open?.type === 'text' && !open.signature) {
+  if (open?.type === 'text' && !open.signature) {
     extend(content, { ...open, text: open.text + text, ...signed(proof) } satisfies TextBlock)
   } else if (text !== '' || proof.signature) content.push({ type: 'text', text, ...signed(proof) })
 }
 
-function extend(content: ContentBlock[], block: ContentBlock): void {
+function extend(content: ModelBlock[], block: ModelBlock): void {
   content[content.length - 1] = block
 }
 

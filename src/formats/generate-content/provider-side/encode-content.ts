@@ -1,6 +1,6 @@
 /** Blocks of the hub as generate-content parts; everything a provider would refuse is settled here. */
 import { invalidRequest } from '@/chat/error'
-import type { AudioBlock, ContentBlock, FileBlock, ImageBlock, ToolResultBlock, Warning } from '@/chat/request'
+import type { MediaBlock, ModelBlock, ToolResultBlock, UserBlock, Warning } from '@/chat/request'
 import { guessMediaType } from '@/formats/generate-content/media'
 import { QUIRKS } from '@/formats/generate-content/provider'
 import { ownSignature } from '@/formats/generate-content/signature'
@@ -25,7 +25,7 @@ export type ContentContext = {
 const MAX_PARSED_CHARS = 4 * 1024 * 1024
 
 /** The parts of one block of a user content. */
-export function encodeUserBlock(block: ContentBlock, context: ContentContext): JsonObject[] {
+export function encodeUserBlock(block: UserBlock, context: ContentContext): JsonObject[] {
   switch (block.type) {
     case 'text':
     case 'refusal':
@@ -36,21 +36,19 @@ export function encodeUserBlock(block: ContentBlock, context: ContentContext): J
     case 'file':
       return [...(block.context ? [{ text: block.context }] : []), encodeMedia(block, context.quirks)]
     case 'tool-result':
-      return [encodeOrphan(block, context)]
-    default:
-      return []
+      return encodeOrphan(block, context)
   }
 }
 
 /** A result of no call stays readable; as a functionResponse it would make the provider refuse the request. */
-function encodeOrphan(result: ToolResultBlock, { names, warnings }: ContentContext): JsonObject {
+function encodeOrphan(result: ToolResultBlock, { names, warnings, quirks }: ContentContext): JsonObject[] {
   warnings.push({ feature: 'tool-result', detail: `no call ${result.callId} precedes it; sent as text` })
   const name = result.name ?? names.get(result.callId) ?? 'a function'
-  return { text: `Result of ${name}: ${textOfResult(result)}` }
+  return [{ text: `Result of ${name}: ${textOfResult(result)}` }, ...mediaOf(result, quirks)]
 }
 
 /** The parts of one block of a model content. Only reasoning that this format's providers signed may go back. */
-export function encodeAssistantBlock(block: ContentBlock, { quirks, withIds }: ContentContext): JsonObject[] {
+export function encodeAssistantBlock(block: ModelBlock, { quirks, withIds }: ContentContext): JsonObject[] {
   switch (block.type) {
     case 'text': {
       const thoughtSignature = ownSignature(block.signature)
@@ -77,8 +75,6 @@ export function encodeAssistantBlock(block: ContentBlock, { quirks, withIds }: C
     case 'audio':
     case 'file':
       return [encodeMedia(block, quirks)]
-    case 'tool-result':
-      return []
   }
 }
 
@@ -89,7 +85,7 @@ export function encodeToolResult(
   context: ContentContext,
 ): { part: JsonObject; beside: JsonObject[] } {
   const { quirks, withIds } = context
-  const media = result.content.filter((block) => block.type !== 'text').map((block) => encodeMedia(block, quirks))
+  const media = mediaOf(result, quirks)
   const isInside = quirks.has(QUIRKS.functionResponseParts)
   const functionResponse = {
     ...(withIds && { id: result.callId }),
@@ -105,6 +101,10 @@ export function missingResult(callId: string, name: string, withId: boolean): Js
   return {
     functionResponse: { ...(withId && { id: callId }), name, response: { error: 'The call was not answered.' } },
   }
+}
+
+function mediaOf({ content }: ToolResultBlock, quirks: ReadonlySet<string>): JsonObject[] {
+  return content.flatMap((block) => (block.type === 'text' ? [] : [encodeMedia(block, quirks)]))
 }
 
 /** What a result says, in one text. */
@@ -142,7 +142,7 @@ function placeholderFor(result: ToolResultBlock): string {
 }
 
 /** The part of a media block. Throws `invalid_request` for an address that cannot be fetched, and another format's file id. */
-function encodeMedia(block: ImageBlock | AudioBlock | FileBlock, quirks: ReadonlySet<string>): JsonObject {
+function encodeMedia(block: MediaBlock, quirks: ReadonlySet<string>): JsonObject {
   if (block.type === 'audio') return { inlineData: { mimeType: block.mediaType, data: block.data } }
   const { source } = block
   switch (source.type) {

@@ -5,10 +5,11 @@
  * result) follows in a content of its own.
  */
 
-import type { ContentBlock, ToolCallBlock, ToolResultBlock, Turn, Warning } from '@/chat/request'
+import { placeTurns } from '@/chat/places'
+import type { ModelBlock, TextBlock, ToolCallBlock, ToolResultBlock, Turn, UserBlock, Warning } from '@/chat/request'
 import type { TargetTraits } from '@/formats/format'
 import { QUIRKS } from '@/formats/generate-content/provider'
-import { signFirstCall } from '@/formats/generate-content/signature'
+import { signFirstCall, signPictures } from '@/formats/generate-content/signature'
 import type { JsonObject } from '@/lib/json'
 import {
   type ContentContext,
@@ -17,9 +18,11 @@ import {
   encodeUserBlock,
   missingResult,
 } from './encode-content'
+import { PLACES } from './places'
 
 /** Contents of a request to a provider. Throws a GatewayError `invalid_request` for media that the provider can't take. */
-export function encodeTurns(turns: readonly Turn[], traits: TargetTraits, warnings: Warning[]): JsonObject[] {
+export function encodeTurns(all: readonly Turn[], traits: TargetTraits, warnings: Warning[]): JsonObject[] {
+  const turns = placeTurns(all, PLACES)
   const contents: JsonObject[] = []
   const names = namesOfCalls(turns)
   let openCalls: ToolCallBlock[] = []
@@ -42,24 +45,28 @@ export function encodeTurns(turns: readonly Turn[], traits: TargetTraits, warnin
   return contents
 }
 
-type Group = { role: 'user' | 'model'; content: ContentBlock[] }
+type Group = { role: 'user'; content: UserBlock[] } | { role: 'model'; content: ModelBlock[] }
 
 function groupByRole(turns: readonly Turn[]): Group[] {
   const groups: Group[] = []
   for (const turn of turns) {
-    const role = turn.role === 'assistant' ? 'model' : 'user'
-    const content = turn.role === 'system' ? turn.content.map(markAsSystem) : turn.content
-    if (content.length === 0) continue
+    if (turn.content.length === 0) continue
     const last = groups.at(-1)
-    if (last?.role === role) for (const block of content) last.content.push(block)
-    else groups.push({ role, content: [...content] })
+    if (turn.role === 'assistant') {
+      if (last?.role === 'model') for (const block of turn.content) last.content.push(block)
+      else groups.push({ role: 'model', content: [...turn.content] })
+      continue
+    }
+    const content = turn.role === 'system' ? turn.content.map(markAsSystem) : turn.content
+    if (last?.role === 'user') for (const block of content) last.content.push(block)
+    else groups.push({ role: 'user', content: [...content] })
   }
   return groups
 }
 
 /** This format has no instructions in the middle of a conversation; marked, the user's turn carries them. */
-function markAsSystem(block: ContentBlock): ContentBlock {
-  return block.type === 'text' ? { type: 'text', text: `<system>${block.text}</system>` } : block
+function markAsSystem({ text }: TextBlock): TextBlock {
+  return { type: 'text', text: `<system>${text}</system>` }
 }
 
 function namesOfCalls(turns: readonly Turn[]): Map<string, string> {
@@ -71,13 +78,13 @@ function namesOfCalls(turns: readonly Turn[]): Map<string, string> {
 }
 
 function encodeUser(
-  content: readonly ContentBlock[],
+  content: readonly UserBlock[],
   calls: readonly ToolCallBlock[],
   context: ContentContext,
 ): JsonObject[] {
   const results = new Map<string, ToolResultBlock>()
   const called = new Set(calls.map((call) => call.id))
-  const said: ContentBlock[] = []
+  const said: UserBlock[] = []
   for (const block of content) {
     if (block.type === 'tool-result' && called.has(block.callId) && !results.has(block.callId))
       results.set(block.callId, block)
@@ -99,7 +106,7 @@ function userContent(parts: JsonObject[]): JsonObject {
   return { role: 'user', parts }
 }
 
-function encodeModelParts(content: readonly ContentBlock[], context: ContentContext): JsonObject[] {
+function encodeModelParts(content: readonly ModelBlock[], context: ContentContext): JsonObject[] {
   const parts = content.flatMap((block) => encodeAssistantBlock(block, context))
-  return context.quirks.has(QUIRKS.thoughtSignatures) ? signFirstCall(parts) : parts
+  return context.quirks.has(QUIRKS.thoughtSignatures) ? signFirstCall(signPictures(parts)) : parts
 }

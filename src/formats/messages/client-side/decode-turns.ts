@@ -76,7 +76,8 @@ function decodeTurn(
     else blocks.push(...decodeBlock(block, at, names))
     callMark = mark?.signs === 'call' ? mark : undefined
   }
-  return { role, content: blocks }
+  // Each block has been seen to have this speaker.
+  return { role, content: blocks } as Turn
 }
 
 /** The marked thinking block right before a call carries the call's own signature. */

@@ -2,12 +2,13 @@
 import { invalidRequest } from '@/chat/error'
 import type {
   CacheHint,
-  ContentBlock,
   FileBlock,
-  ImageBlock,
   MediaSource,
-  TextBlock,
+  ModelBlock,
+  ResultBlock,
+  ToolCallBlock,
   ToolResultBlock,
+  UserBlock,
   Warning,
 } from '@/chat/request'
 import type { TargetTraits } from '@/formats/format'
@@ -16,50 +17,34 @@ import { isJsonObject, type JsonObject } from '@/lib/json'
 
 export type ContentContext = { traits: TargetTraits; warnings: Warning[] }
 
-type Material = TextBlock | ImageBlock | FileBlock
-
 const IMAGE_TYPES: ReadonlySet<string> = new Set(['image/jpeg', 'image/png', 'image/gif', 'image/webp'])
 const PDF = 'application/pdf'
 const DATA_URL = /^data:([^;,]*)((?:;[^;,]*)*?)(;base64)?,/i
 const TEXT_APPLICATIONS = /^application\/(json|xml|yaml|x-yaml|javascript|x-ndjson)\b/
 
 /** The blocks of a user turn except its tool results. Texts of white space are left out, since the API refuses them. */
-export function encodeUserBlock(block: ContentBlock, context: ContentContext): JsonObject[] {
+export function encodeUserBlock(block: UserBlock, context: ContentContext): JsonObject[] {
   switch (block.type) {
-    case 'text':
-    case 'image':
-    case 'file':
-      return encodeMaterial(block, context)
-    case 'audio':
-      throw invalidRequest('this model takes no audio', 'messages')
     case 'refusal':
       return encodeMaterial({ type: 'text', text: block.text }, context)
-    default:
+    case 'tool-result':
       return []
+    default:
+      return encodeMaterial(block, context)
   }
 }
 
 /** The blocks of an assistant turn except its tool calls. Only reasoning that this format's providers signed may go back. */
-export function encodeAssistantBlock(block: ContentBlock, context: ContentContext): JsonObject[] {
+export function encodeAssistantBlock(block: Exclude<ModelBlock, ToolCallBlock>, context: ContentContext): JsonObject[] {
   switch (block.type) {
-    case 'text':
-      return encodeMaterial(block, context)
     case 'refusal':
       return encodeMaterial({ type: 'text', text: block.text }, context)
     case 'reasoning':
       if (block.redacted?.format === 'messages') return [{ type: 'redacted_thinking', data: block.redacted.value }]
       if (block.signature?.format !== 'messages') return []
       return [{ type: 'thinking', thinking: block.text, signature: block.signature.value }]
-    case 'image':
-    case 'file':
-    case 'audio':
-      context.warnings.push({
-        feature: block.type,
-        detail: 'an assistant turn can hold only text: named in words instead',
-      })
-      return [{ type: 'text', text: `[${block.type}]` }]
     default:
-      return []
+      return encodeMaterial(block, context)
   }
 }
 
@@ -77,7 +62,7 @@ export function encodeToolResult(block: ToolResultBlock, id: string, context: Co
   }
 }
 
-function encodeMaterial(block: Material, context: ContentContext): JsonObject[] {
+function encodeMaterial(block: ResultBlock, context: ContentContext): JsonObject[] {
   switch (block.type) {
     case 'text':
       return block.text.trim() === '' ? [] : [{ type: 'text', text: block.text, ...encodeCache(block.cache) }]
@@ -85,6 +70,8 @@ function encodeMaterial(block: Material, context: ContentContext): JsonObject[] 
       return [{ type: 'image', source: imageSource(block.source, context), ...encodeCache(block.cache) }]
     case 'file':
       return [encodeFile(block, context)]
+    case 'audio':
+      throw invalidRequest('this model takes no audio', 'messages')
   }
 }
 

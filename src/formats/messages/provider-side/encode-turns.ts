@@ -1,5 +1,6 @@
 /** Turns of the hub as valid messages: user first, roles alternate, every call answered next, ids legal and unique. */
-import type { ToolResultBlock, Turn, Warning } from '@/chat/request'
+import { placeTurns, resultInWords } from '@/chat/places'
+import type { ModelTurn, Turn, UserBlock, UserTurn, Warning } from '@/chat/request'
 import type { TargetTraits } from '@/formats/format'
 import { QUIRKS } from '@/formats/messages/provider'
 import { createToolIds, encodeArguments } from '@/formats/messages/tool-calls'
@@ -12,6 +13,7 @@ import {
   encodeToolResult,
   encodeUserBlock,
 } from './encode-content'
+import { PLACES } from './places'
 
 export type Message = { role: 'user' | 'assistant' | 'system'; content: JsonObject[] }
 
@@ -23,15 +25,16 @@ const CONTINUE = 'Continue.'
 const NO_RESULT = 'No result was given for this tool call.'
 
 /** Reads the quirks `midSystem` and `noPrefill`. */
-export function encodeTurns(turns: readonly Turn[], traits: TargetTraits, warnings: Warning[]): Message[] {
+export function encodeTurns(all: readonly Turn[], traits: TargetTraits, warnings: Warning[]): Message[] {
+  const turns = placeTurns(all, PLACES)
   const context: ContentContext = { traits, warnings }
   const newId = createToolIds()
   const messages: Message[] = []
   let open: OpenCalls = new Map()
   for (const turn of turns) {
     if (turn.role !== 'assistant') {
-      const results = turn.role === 'user' ? encodeResults(turn, open, context) : []
-      append(messages, { role: turn.role, content: [...results, ...encodeUserContent(turn, context)] })
+      const said = turn.role === 'user' ? encodeUserContent(turn, open, context) : encodeSystemContent(turn, context)
+      append(messages, { role: turn.role, content: said })
       continue
     }
     if (messages.at(-1)?.role !== 'assistant') {
@@ -57,7 +60,7 @@ function append(messages: Message[], { role, content }: Message): void {
 
 /** `open` receives the calls. */
 function encodeAssistantTurn(
-  turn: Turn,
+  turn: ModelTurn,
   newId: (id: string) => string,
   open: OpenCalls,
   context: ContentContext,
@@ -79,23 +82,27 @@ function encodeAssistantTurn(
   return content.every(isThinkingBlock) ? [] : content
 }
 
-function encodeUserContent(turn: Turn, context: ContentContext): JsonObject[] {
-  return turn.content.flatMap((block) => encodeUserBlock(block, context))
+function encodeSystemContent({ content }: Exclude<Turn, ModelTurn | UserTurn>, context: ContentContext): JsonObject[] {
+  return content.flatMap((block) => encodeUserBlock(block, context))
 }
 
-/** The results of a turn that answer open calls, each of which is then closed. */
-function encodeResults(turn: Turn, open: OpenCalls, context: ContentContext): JsonObject[] {
-  const results = turn.content.filter((block): block is ToolResultBlock => block.type === 'tool-result')
-  return results.flatMap((block) => {
-    const calls = open.get(block.callId)
+/** The results that answer open calls, each of which is then closed, before everything else. */
+function encodeUserContent(turn: UserTurn, open: OpenCalls, context: ContentContext): JsonObject[] {
+  const results: JsonObject[] = []
+  const said: UserBlock[] = []
+  for (const block of turn.content) {
+    const calls = block.type === 'tool-result' ? open.get(block.callId) : undefined
     const id = calls?.ids[calls.answered]
-    if (calls && id !== undefined) {
+    if (block.type !== 'tool-result') said.push(block)
+    else if (calls && id !== undefined) {
       calls.answered++
-      return [encodeToolResult(block, id, context)]
+      results.push(encodeToolResult(block, id, context))
+    } else {
+      context.warnings.push({ feature: 'tool_result', detail: 'a tool result without its call was sent as user text' })
+      for (const part of resultInWords(block)) said.push(part)
     }
-    context.warnings.push({ feature: 'tool_result', detail: 'a tool result that answers no open call was left out' })
-    return []
-  })
+  }
+  return [...results, ...said.flatMap((block) => encodeUserBlock(block, context))]
 }
 
 /** A call without a result would be refused: it is answered with an error at the front of the message that follows it. */

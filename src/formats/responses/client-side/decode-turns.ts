@@ -1,10 +1,10 @@
 /** The items of a responses request as a system prompt and turns of the hub. */
 
 import { GatewayError, invalidRequest } from '@/chat/error'
-import type { ContentBlock, Signature, TextBlock, ToolResultBlock, Turn } from '@/chat/request'
+import type { ModelBlock, Signature, TextBlock, ToolResultBlock, Turn, UserTurn } from '@/chat/request'
 import { type ArgumentsRead, checkArguments } from '@/formats/arguments-text'
 import { customArguments } from '@/formats/custom-tools'
-import { isResultBlock } from '@/formats/openai'
+import { resultOf } from '@/formats/openai'
 import { LIMITS } from '@/formats/responses/limits'
 import { decodeSignature } from '@/formats/responses/signature'
 import { decodeArguments } from '@/formats/responses/tool-calls'
@@ -47,7 +47,7 @@ type Reading = DecodedTurns & {
   /** The proof of the next call. */
   callSignature: Signature | undefined
   /** The turn of the outputs that stand right before. */
-  results: Turn | undefined
+  results: UserTurn | undefined
 }
 
 /**
@@ -97,6 +97,7 @@ const READERS: { [T in WireItemType]: Reader<T> } = {
   function_call_output: readOutput,
   custom_tool_call_output: readOutput,
   reasoning: readReasoning,
+  image_generation_call: readImage,
   agent_message: readAgentMessage,
   // Read with the other tools.
   additional_tools: () => undefined,
@@ -147,16 +148,12 @@ function readOutput(item: WireItem<'function_call_output'>, reading: Reading, pa
   if (callId === undefined) throw invalidRequest(`${path}.call_id is required`, `${path}.call_id`)
   reading.unanswered.delete(callId)
   const name = reading.names.get(callId)
-  const blocks = decodeContent(item.output, `${path}.output`).filter(isResultBlock)
-  const cache = blocks.findLast((block) => block.cache)?.cache
   const result: ToolResultBlock = {
     type: 'tool-result',
     callId,
     ...(name && { name }),
-    // A hint inside a result is refused by the services that know hints: it stands on the result as a whole.
-    content: blocks.map(({ cache: _, ...block }) => block),
+    ...resultOf(decodeContent(item.output, `${path}.output`)),
     isError: false,
-    ...(cache && { cache }),
   }
   if (reading.results) reading.results.content.push(result)
   else {
@@ -177,13 +174,21 @@ function readReasoning(item: WireItem<'reasoning'>, reading: Reading): void {
   }
 }
 
+/** A picture that the model has made, which its provider may have kept for itself. */
+function readImage(item: WireItem<'image_generation_call'>, reading: Reading): void {
+  const { result, output_format: format } = item
+  if (!result) return
+  const source = { type: 'base64', mediaType: `image/${format || 'png'}`, data: result } as const
+  pushAssistant(reading, [{ type: 'image', source }])
+}
+
 /** What was kept has been put in place of its references by now. Lost reasoning is not missed, as it is not in other formats. */
 function refuseReference(id: string, path: string): void {
   if (id.startsWith('rs_')) return
   throw new GatewayError('not_found', `Item with id '${id.slice(0, 128)}' not found.`, { param: `${path}.id` })
 }
 
-function pushAssistant(reading: Reading, content: ContentBlock[]): void {
+function pushAssistant(reading: Reading, content: ModelBlock[]): void {
   const last = reading.turns.at(-1)
   if (last?.role === 'assistant') last.content.push(...content)
   else if (content.length > 0) reading.turns.push({ role: 'assistant', content })

@@ -63,6 +63,9 @@ const Reasoning = object({
   encrypted_content: optional(Type.String()),
 })
 
+/** A picture that the model has made. */
+const ImageGenerationCall = object({ result: optional(Type.String()), output_format: optional(Type.String()) })
+
 const AdditionalTools = object({ tools: Type.Array(object({ type: NonEmptyString }), LIMITS.tools) })
 
 /** Another agent of the caller's speaks. */
@@ -88,6 +91,7 @@ export const ITEMS = {
   custom_tool_call: CustomToolCall,
   custom_tool_call_output: CallOutput,
   reasoning: Reasoning,
+  image_generation_call: ImageGenerationCall,
   additional_tools: AdditionalTools,
   agent_message: AgentMessage,
   configuration_update: ConfigurationUpdate,

@@ -5,13 +5,15 @@
  * up to the assistant's next one, and stand right behind the calls of a turn; a call without a result gets a placeholder.
  * Calls carry no `id` of an item: with one, a provider would insist on the reasoning that it had led to them.
  */
+import { placeTurns, resultInWords } from '@/chat/places'
 import type {
   ContentBlock,
-  ImageBlock,
   ReasoningBlock,
   ToolCallBlock,
   ToolResultBlock,
   Turn,
+  UserBlock,
+  UserTurn,
   Warning,
 } from '@/chat/request'
 import { customInput } from '@/formats/custom-tools'
@@ -22,11 +24,10 @@ import { createToolIds, encodeArguments } from '@/formats/responses/tool-calls'
 import type { JsonObject } from '@/lib/json'
 import { asWritten } from '@/lib/json-source/as-written'
 import { encodeCache, encodeUserBlock, textPart } from './encode-content'
+import { PLACES } from './places'
 
 type Encoding = {
   items: JsonObject[]
-  /** Parts for the next user message: what an assistant message can't hold. */
-  carried: JsonObject[]
   /** Results that already stand behind their calls. */
   placed: Set<ToolResultBlock>
   /** Calls whose outputs are still to be written, with the ids they were given. */
@@ -39,10 +40,10 @@ type Encoding = {
 const NO_RESULT = 'Error: no result was provided.'
 
 /** Throws a GatewayError `invalid_request` where a block can't be said in this format. */
-export function encodeTurns(turns: readonly Turn[], traits: TargetTraits, warnings: Warning[]): JsonObject[] {
+export function encodeTurns(all: readonly Turn[], traits: TargetTraits, warnings: Warning[]): JsonObject[] {
+  const turns = placeTurns(all, PLACES)
   const encoding: Encoding = {
     items: [],
-    carried: [],
     placed: new Set(),
     open: [],
     newId: createToolIds(),
@@ -58,7 +59,6 @@ export function encodeTurns(turns: readonly Turn[], traits: TargetTraits, warnin
     encodeAssistant(encoding, turn)
     if (turns[index + 1]?.role !== 'assistant') answerOpenCalls(encoding, resultsAfter(turns, index))
   })
-  flushCarried(encoding)
   if (turns.at(-1)?.role === 'assistant') {
     warnings.push({ feature: 'prefill', detail: 'the model may answer anew instead of continuing the last turn' })
   }
@@ -68,24 +68,22 @@ export function encodeTurns(turns: readonly Turn[], traits: TargetTraits, warnin
 function encodeSystemTurn(encoding: Encoding, turn: Turn): void {
   const parts = turn.content.flatMap((block) => encodeUserBlock(block, encoding.quirks))
   if (parts.length === 0) return
-  flushCarried(encoding)
   encoding.items.push({ role: 'developer', content: asContent(parts) })
 }
 
-function encodeUser(encoding: Encoding, turn: Turn): void {
-  const rest = turn.content.filter((block) => block.type !== 'tool-result' || !encoding.placed.has(block))
-  if (rest.length === 0 && turn.content.length > 0) return
-  if (rest.some((block) => block.type === 'tool-result')) {
-    encoding.warnings.push({ feature: 'tool-result', detail: 'a tool result without its call was left out' })
-  }
-  const parts = [...encoding.carried, ...rest.flatMap((block) => encodeUserBlock(block, encoding.quirks))]
-  encoding.carried = []
+function encodeUser(encoding: Encoding, turn: UserTurn): void {
+  const rest = turn.content.flatMap((block): UserBlock[] => {
+    if (block.type !== 'tool-result') return [block]
+    if (encoding.placed.has(block)) return []
+    encoding.warnings.push({ feature: 'tool-result', detail: 'a tool result without its call was sent as user text' })
+    return resultInWords(block)
+  })
+  const parts = rest.flatMap((block) => encodeUserBlock(block, encoding.quirks))
   if (parts.length > 0) encoding.items.push({ role: 'user', content: asContent(parts) })
 }
 
 /** Texts and refusals that follow each other are one message; everything else is an item of its own, in its place. */
 function encodeAssistant(encoding: Encoding, turn: Turn): void {
-  flushCarried(encoding)
   const lastSpoken = turn.content.findLastIndex(isSpoken)
   let parts: JsonObject[] = []
   for (const [index, block] of turn.content.entries()) {
@@ -101,18 +99,12 @@ function encodeAssistant(encoding: Encoding, turn: Turn): void {
       encoding.items.push(item)
       parts = []
     }
-    if (block.type === 'image') carryImage(encoding, block)
   }
 }
 
 function encodeItem(encoding: Encoding, block: ContentBlock): JsonObject | undefined {
   if (block.type === 'tool-call') return encodeCall(encoding, block)
   return block.type === 'reasoning' ? encodeReasoningItem(block) : undefined
-}
-
-function carryImage({ carried, quirks }: Encoding, block: ImageBlock): void {
-  if (carried.length === 0) carried.push(textPart('Images from your last message:'))
-  carried.push(...encodeUserBlock(block, quirks))
 }
 
 function isSpoken(block: ContentBlock): boolean {
@@ -171,13 +163,6 @@ function encodeResult(result: ToolResultBlock, quirks: ReadonlySet<string>): str
   if (last) Object.assign(last, encodeCache(cache, quirks))
   if (parts.every(isPlainText)) return (isError ? 'Error: ' : '') + parts.map(({ text }) => text).join('\n')
   return isError ? [textPart('Error:'), ...parts] : parts
-}
-
-/** What is carried stands before what the user says next; where nothing more is said, it is a message by itself. */
-function flushCarried(encoding: Encoding): void {
-  if (encoding.carried.length === 0) return
-  encoding.items.push({ role: 'user', content: asContent(encoding.carried) })
-  encoding.carried = []
 }
 
 function asContent(parts: JsonObject[]): string | JsonObject[] {

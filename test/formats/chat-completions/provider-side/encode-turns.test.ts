@@ -3,7 +3,7 @@
 import { describe, expect, test } from 'bun:test'
 import { traitsWith } from '@test/formats/chat-completions/support'
 import { GatewayError } from '@/chat/error'
-import type { ContentBlock, TextBlock, ToolResultBlock, Turn, Warning } from '@/chat/request'
+import type { ModelBlock, TextBlock, ToolResultBlock, Turn, UserBlock, Warning } from '@/chat/request'
 import { encodeTurns } from '@/formats/chat-completions/provider-side/encode-turns'
 import { createToolIds } from '@/formats/chat-completions/tool-calls'
 import type { JsonObject } from '@/lib/json'
@@ -19,9 +19,9 @@ function features(turns: Turn[]): string[] {
 }
 
 const text = (content: string): TextBlock => ({ type: 'text', text: content })
-const user = (...content: ContentBlock[]): Turn => ({ role: 'user', content })
-const assistant = (...content: ContentBlock[]): Turn => ({ role: 'assistant', content })
-const call = (id: string, name = 'one', argumentsText = '{}'): ContentBlock => ({
+const user = (...content: UserBlock[]): Turn => ({ role: 'user', content })
+const assistant = (...content: ModelBlock[]): Turn => ({ role: 'assistant', content })
+const call = (id: string, name = 'one', argumentsText = '{}'): ModelBlock => ({
   type: 'tool-call',
   id,
   name,
@@ -122,7 +122,7 @@ describe('tool results', () => {
   })
 
   test('with images leave a note and show the images in the next user message', () => {
-    const image: ContentBlock = { type: 'image', source: { type: 'base64', mediaType: 'image/png', data: 'aGk=' } }
+    const image: UserBlock = { type: 'image', source: { type: 'base64', mediaType: 'image/png', data: 'aGk=' } }
     const turns = [assistant(call('a')), user(result('a', { content: [text('see'), image] }), text('well?'))]
     expect(encode(turns).slice(1)).toEqual([
       { role: 'tool', tool_call_id: 'a', content: 'see\n[1 attached file(s) follow in the next user message]' },
@@ -225,7 +225,7 @@ describe('reasoning and signatures', () => {
 })
 
 describe('files', () => {
-  const parts: [name: string, block: ContentBlock, part: JsonObject][] = [
+  const parts: [name: string, block: UserBlock, part: JsonObject][] = [
     [
       'an image by address',
       { type: 'image', source: { type: 'url', url: 'https://host/a.png' }, detail: 'high' },
@@ -264,7 +264,7 @@ describe('files', () => {
     expect(encode([user({ type: 'file', source })])).toEqual([{ role: 'user', content: 'a,ä' }])
   })
 
-  const refused: [name: string, block: ContentBlock][] = [
+  const refused: [name: string, block: UserBlock][] = [
     ['a file by address', { type: 'file', source: { type: 'url', url: 'https://host/a.pdf' } }],
     ['a file of another format', { type: 'file', source: { type: 'file-id', id: 'x', format: 'messages' } }],
     ['an image of another format', { type: 'image', source: { type: 'file-id', id: 'x', format: 'messages' } }],
@@ -275,13 +275,13 @@ describe('files', () => {
   }
 
   test('an image that the model made is shown to it again', () => {
-    const image: ContentBlock = { type: 'image', source: { type: 'base64', mediaType: 'image/png', data: 'aGk=' } }
+    const image: UserBlock = { type: 'image', source: { type: 'base64', mediaType: 'image/png', data: 'aGk=' } }
     expect(encode([assistant(text('Here'), image), user(text('bigger'))])).toEqual([
       { role: 'assistant', content: 'Here' },
       {
         role: 'user',
         content: [
-          { type: 'text', text: 'Images from your last message:' },
+          { type: 'text', text: 'Files from your last message:' },
           { type: 'image_url', image_url: { url: 'data:image/png;base64,aGk=' } },
           { type: 'text', text: 'bigger' },
         ],

@@ -1,24 +1,24 @@
 /** What a provider of this format gets from callers of the other formats. */
 import { describe, expect, test } from 'bun:test'
 import { chatRequest, encode, refusalOf, traits } from '@test/formats/generate-content/support'
-import type { ContentBlock, TextBlock, ToolResultBlock, Turn } from '@/chat/request'
+import type { ModelBlock, TextBlock, ToolResultBlock, Turn, UserBlock } from '@/chat/request'
 import { generateContent } from '@/formats/generate-content/index'
 
 const text = (value: string): TextBlock => ({ type: 'text', text: value })
-const call = (id: string, name: string, argumentsText = ''): ContentBlock => ({
+const call = (id: string, name: string, argumentsText = ''): ModelBlock => ({
   type: 'tool-call',
   id,
   name,
   argumentsText,
 })
-const result = (callId: string, content: ToolResultBlock['content'], isError = false): ContentBlock => ({
+const result = (callId: string, content: ToolResultBlock['content'], isError = false): UserBlock => ({
   type: 'tool-result',
   callId,
   content,
   isError,
 })
-const user = (...content: ContentBlock[]): Turn => ({ role: 'user', content })
-const model = (...content: ContentBlock[]): Turn => ({ role: 'assistant', content })
+const user = (...content: UserBlock[]): Turn => ({ role: 'user', content })
+const model = (...content: ModelBlock[]): Turn => ({ role: 'assistant', content })
 const png = { type: 'image', source: { type: 'base64', mediaType: 'image/png', data: 'AA==' } } as const
 
 function contentsOf(turns: Turn[], ...quirks: string[]) {
@@ -143,21 +143,21 @@ describe('contents', () => {
 describe('signatures', () => {
   const own = { format: 'generate-content', value: 'c2ln' } as const
   const foreign = { format: 'messages', value: 'ErUB' } as const
-  const callOf = (id: string, signature?: typeof own | typeof foreign): ContentBlock => ({
+  const callOf = (id: string, signature?: typeof own | typeof foreign): ModelBlock => ({
     type: 'tool-call',
     id,
     name: 'a',
     argumentsText: '',
     ...(signature && { signature }),
   })
-  const partsOf = (blocks: ContentBlock[], ...quirks: string[]) => {
+  const partsOf = (blocks: ModelBlock[], ...quirks: string[]) => {
     const contents = contentsOf([user(text('a')), model(...blocks)], ...quirks) as { parts: object[] }[]
     return contents[1]?.parts
   }
 
   test('own ones go back where they were', () => {
-    const thought: ContentBlock = { type: 'reasoning', text: 'hm', signature: own }
-    const said: ContentBlock = { type: 'text', text: '', signature: own }
+    const thought: ModelBlock = { type: 'reasoning', text: 'hm', signature: own }
+    const said: ModelBlock = { type: 'text', text: '', signature: own }
     expect(partsOf([thought, said, callOf('1', own)])).toEqual([
       { text: 'hm', thought: true, thoughtSignature: 'c2ln' },
       { text: '', thoughtSignature: 'c2ln' },
@@ -166,7 +166,7 @@ describe('signatures', () => {
   })
 
   test('foreign ones never do, nor the thoughts they sign', () => {
-    const blocks: ContentBlock[] = [
+    const blocks: ModelBlock[] = [
       { type: 'reasoning', text: 'hm', signature: foreign },
       { type: 'reasoning', text: '', redacted: foreign },
       { type: 'reasoning', text: 'unsigned' },
@@ -177,7 +177,7 @@ describe('signatures', () => {
   })
 
   test('where the provider demands one, the first call of a step without any skips the check', () => {
-    const signatures = (blocks: ContentBlock[]) =>
+    const signatures = (blocks: ModelBlock[]) =>
       partsOf(blocks, 'thought-signatures')?.map((part) => ('thoughtSignature' in part ? part.thoughtSignature : null))
     expect(signatures([callOf('1', foreign), callOf('2')])).toEqual(['skip_thought_signature_validator', null])
     expect(signatures([callOf('1', own), callOf('2')])).toEqual(['c2ln', null])
@@ -186,8 +186,17 @@ describe('signatures', () => {
 })
 
 describe('media', () => {
+  test('that the model has made carries the word that skips the check of proofs, where providers check', () => {
+    const turns = [user(text('a horse')), model(png), user(text('make it red'))]
+    const { contents } = generateContent.encodeRequest(chatRequest({ turns }), traits('thought-signatures')).body
+    expect(contents).toContainEqual({
+      role: 'model',
+      parts: [expect.objectContaining({ thoughtSignature: 'skip_thought_signature_validator' })],
+    })
+  })
+
   test('bytes', () => {
-    const blocks: ContentBlock[] = [
+    const blocks: UserBlock[] = [
       png,
       {
         type: 'file',

@@ -1,22 +1,22 @@
 /** Writing images and files: each becomes what this format has for it, or is refused, or is named in words. */
 import { expect, test } from 'bun:test'
 import { chatRequest, complaint, traits } from '@test/formats/messages/support'
-import type { ContentBlock, Turn } from '@/chat/request'
+import type { ModelBlock, TextBlock, Turn, UserBlock } from '@/chat/request'
 import { messages } from '@/formats/messages/index'
 import type { JsonObject } from '@/lib/json'
 
-const text = (value: string): ContentBlock => ({ type: 'text', text: value })
-const user = (...content: ContentBlock[]): Turn => ({ role: 'user', content })
-const assistant = (...content: ContentBlock[]): Turn => ({ role: 'assistant', content })
+const text = (value: string): TextBlock => ({ type: 'text', text: value })
+const user = (...content: UserBlock[]): Turn => ({ role: 'user', content })
+const assistant = (...content: ModelBlock[]): Turn => ({ role: 'assistant', content })
 
 function encode(turns: Turn[], ...quirks: string[]) {
   const { body, warnings } = messages.encodeRequest(chatRequest({ turns }), traits(...quirks))
   return { messages: body.messages as JsonObject[], features: warnings.map((warning) => warning.feature) }
 }
 
-const userBlock = (block: ContentBlock, ...quirks: string[]) => encode([user(block)], ...quirks).messages[0]?.content
+const userBlock = (block: UserBlock, ...quirks: string[]) => encode([user(block)], ...quirks).messages[0]?.content
 
-test.each<[ContentBlock, JsonObject]>([
+test.each<[UserBlock, JsonObject]>([
   [
     { type: 'image', source: { type: 'url', url: 'data:image/jpg;base64,AAAA' } },
     { type: 'image', source: { type: 'base64', media_type: 'image/jpeg', data: 'AAAA' } },
@@ -71,7 +71,7 @@ test.each<[ContentBlock, JsonObject]>([
   expect(userBlock(block)).toEqual([expected])
 })
 
-test.each<[ContentBlock, string[]]>([
+test.each<[UserBlock, string[]]>([
   [{ type: 'image', source: { type: 'base64', mediaType: 'image/tiff', data: 'AA' } }, []],
   [{ type: 'image', source: { type: 'url', url: 'gs://bucket/a.png' } }, []],
   [{ type: 'image', source: { type: 'url', url: 'https://example.org/a.png' } }, ['no-url-sources']],
@@ -82,9 +82,19 @@ test.each<[ContentBlock, string[]]>([
   expect(complaint(() => userBlock(block, ...quirks)).param).toBe('messages')
 })
 
-test('in an assistant turn is named in words', () => {
-  const image: ContentBlock = { type: 'image', source: { type: 'base64', mediaType: 'image/png', data: 'AA' } }
+test('in an assistant turn is shown in the next user message', () => {
+  const image: UserBlock = { type: 'image', source: { type: 'base64', mediaType: 'image/png', data: 'AA' } }
   const { messages: encoded, features } = encode([user(text('draw')), assistant(image), user(text('more'))])
-  expect(encoded[1]).toEqual({ role: 'assistant', content: '[image]' })
-  expect(features).toEqual(['image'])
+  expect(encoded.slice(1)).toEqual([
+    { role: 'assistant', content: '[1 attached file(s) follow in the next user message]' },
+    {
+      role: 'user',
+      content: [
+        { type: 'text', text: 'Files from your last message:' },
+        { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'AA' } },
+        { type: 'text', text: 'more' },
+      ],
+    },
+  ])
+  expect(features).toEqual([])
 })

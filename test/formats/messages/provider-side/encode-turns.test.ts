@@ -1,21 +1,21 @@
 /** Writing the conversation: the shapes that this format's API refuses never leave the gateway. */
 import { describe, expect, test } from 'bun:test'
 import { chatRequest, traits } from '@test/formats/messages/support'
-import type { ContentBlock, ToolResultBlock, Turn } from '@/chat/request'
+import type { ModelBlock, TextBlock, ToolResultBlock, Turn, UserBlock } from '@/chat/request'
 import { messages } from '@/formats/messages/index'
 import type { JsonObject } from '@/lib/json'
 
-const text = (value: string): ContentBlock => ({ type: 'text', text: value })
-const call = (id: string, argumentsText = '{}'): ContentBlock => ({ type: 'tool-call', id, name: 'f', argumentsText })
+const text = (value: string): TextBlock => ({ type: 'text', text: value })
+const call = (id: string, argumentsText = '{}'): ModelBlock => ({ type: 'tool-call', id, name: 'f', argumentsText })
 const result = (callId: string, value = 'ok'): ToolResultBlock => ({
   type: 'tool-result',
   callId,
   content: [{ type: 'text', text: value }],
   isError: false,
 })
-const user = (...content: ContentBlock[]): Turn => ({ role: 'user', content })
-const assistant = (...content: ContentBlock[]): Turn => ({ role: 'assistant', content })
-const system = (...content: ContentBlock[]): Turn => ({ role: 'system', content })
+const user = (...content: UserBlock[]): Turn => ({ role: 'user', content })
+const assistant = (...content: ModelBlock[]): Turn => ({ role: 'assistant', content })
+const system = (...content: TextBlock[]): Turn => ({ role: 'system', content })
 
 function encode(turns: Turn[], ...quirks: string[]) {
   const { body, warnings } = messages.encodeRequest(chatRequest({ turns }), traits(...quirks))
@@ -172,14 +172,18 @@ describe('tool calls', () => {
     ).toContainEqual(orphan)
   })
 
-  test('results without a call are left out', () => {
+  test('results without a call are words of the user', () => {
     const { messages: encoded, features } = encode([
       user(result('x'), text('a')),
       assistant(call('1')),
       user(result('1'), result('1')),
     ])
-    expect(encoded[0]).toEqual({ role: 'user', content: 'a' })
-    expect(encoded[2]?.content).toHaveLength(1)
+    const inWords = (id: string) => [
+      { type: 'text', text: `Result of tool ${id}:` },
+      { type: 'text', text: 'ok' },
+    ]
+    expect(encoded[0]).toEqual({ role: 'user', content: [...inWords('x'), { type: 'text', text: 'a' }] })
+    expect(encoded[2]?.content).toEqual([expect.objectContaining({ type: 'tool_result' }), ...inWords('1')])
     expect(features).toEqual(['tool_result', 'tool_result'])
   })
 
@@ -272,7 +276,7 @@ describe('reasoning', () => {
   })
 
   test('alone is no message', () => {
-    const thought: ContentBlock = { type: 'reasoning', text: 'x', signature: { format: 'messages', value: 'Eq=' } }
+    const thought: ModelBlock = { type: 'reasoning', text: 'x', signature: { format: 'messages', value: 'Eq=' } }
     expect(encode([user(text('a')), assistant(thought), user(text('b'))]).messages).toHaveLength(1)
   })
 })

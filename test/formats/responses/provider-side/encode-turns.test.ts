@@ -1,7 +1,7 @@
 /** Conversations as input items: every call has its output, thoughts stand before what they led to, and media are where they can be. */
 import { describe, expect, test } from 'bun:test'
 import { traitsWith } from '@test/formats/responses/support'
-import type { ContentBlock, FileBlock, Turn, Warning } from '@/chat/request'
+import type { FileBlock, ModelBlock, TextBlock, Turn, UserBlock, Warning } from '@/chat/request'
 import { encodeTurns } from '@/formats/responses/provider-side/encode-turns'
 import type { JsonValue } from '@/lib/json'
 
@@ -11,15 +11,15 @@ function encode(turns: Turn[], ...quirks: string[]) {
   return { items, features: warnings.map(({ feature }) => feature) }
 }
 
-const user = (...content: ContentBlock[]): Turn => ({ role: 'user', content })
-const assistant = (...content: ContentBlock[]): Turn => ({ role: 'assistant', content })
-const text = (words: string): ContentBlock => ({ type: 'text', text: words })
-const call = (id: string, argumentsText = '{}'): ContentBlock => ({ type: 'tool-call', id, name: 'f', argumentsText })
-const result = (callId: string, words = 'ok', isError = false): ContentBlock => ({
+const user = (...content: UserBlock[]): Turn => ({ role: 'user', content })
+const assistant = (...content: ModelBlock[]): Turn => ({ role: 'assistant', content })
+const text = (words: string): TextBlock => ({ type: 'text', text: words })
+const call = (id: string, argumentsText = '{}'): ModelBlock => ({ type: 'tool-call', id, name: 'f', argumentsText })
+const result = (callId: string, words = 'ok', isError = false): UserBlock => ({
   ...{ type: 'tool-result', callId, isError },
   content: [{ type: 'text', text: words }],
 })
-const thought = (id: string, format: 'responses' | 'messages' = 'responses'): ContentBlock => ({
+const thought = (id: string, format: 'responses' | 'messages' = 'responses'): ModelBlock => ({
   ...{ type: 'reasoning', text: 'S' },
   signature: { format, value: format === 'responses' ? `${id}:proof` : id },
 })
@@ -54,9 +54,16 @@ describe('an assistant’s turn', () => {
     expect(encode([go, assistant(thought('rs_3')), go]).items).toEqual([ASK, ASK])
   })
 
-  test('of which a call was not answered has a placeholder, and results of no call are left out', () => {
+  test('of which a call was not answered has a placeholder, and results of no call are words of the user', () => {
+    const RESULT_IN_WORDS = {
+      role: 'user',
+      content: [
+        { type: 'input_text', text: 'Result of tool b:' },
+        { type: 'input_text', text: 'ok' },
+      ],
+    }
     const { items, features } = encode([go, assistant(call('a')), user(result('b')), go])
-    expect(items).toEqual([ASK, wireCall('a'), wireOutput('a', 'Error: no result was provided.'), ASK])
+    expect(items).toEqual([ASK, wireCall('a'), wireOutput('a', 'Error: no result was provided.'), RESULT_IN_WORDS, ASK])
     expect(features).toEqual(['tool-call', 'tool-result'])
   })
 
@@ -74,13 +81,14 @@ describe('an assistant’s turn', () => {
   })
 
   test('with a picture has it told by the user', () => {
-    const image: ContentBlock = { type: 'image', source: { type: 'base64', mediaType: 'image/png', data: 'aGk=' } }
+    const image: UserBlock = { type: 'image', source: { type: 'base64', mediaType: 'image/png', data: 'aGk=' } }
     expect(encode([go, assistant(image), go]).items).toEqual([
       ASK,
+      { role: 'assistant', content: [said('[1 attached file(s) follow in the next user message]')] },
       {
         role: 'user',
         content: [
-          { type: 'input_text', text: 'Images from your last message:' },
+          { type: 'input_text', text: 'Files from your last message:' },
           { type: 'input_image', image_url: 'data:image/png;base64,aGk=', detail: 'auto' },
           { type: 'input_text', text: 'go' },
         ],
@@ -116,7 +124,7 @@ describe('what the user gives', () => {
     source,
     ...(filename && { filename }),
   })
-  test.each<[string, ContentBlock, object]>([
+  test.each<[string, UserBlock, object]>([
     [
       'an address of a picture',
       { type: 'image', source: { type: 'url', url: 'https://a/b' }, detail: 'low' },
@@ -158,7 +166,7 @@ describe('what the user gives', () => {
     ] as object[] as never)
   })
 
-  test.each<[string, ContentBlock]>([
+  test.each<[string, UserBlock]>([
     ['a video', file({ type: 'base64', mediaType: 'video/mp4', data: 'aGk=' })],
     ['sound of another kind', { type: 'audio', mediaType: 'audio/ogg', data: 'aGk=' }],
     ['a file of another provider', file({ type: 'file-id', id: 'f', format: 'messages' })],
@@ -167,7 +175,7 @@ describe('what the user gives', () => {
   })
 
   test('and what a tool gives may be pictures', () => {
-    const block: ContentBlock = {
+    const block: UserBlock = {
       ...{ type: 'tool-result', callId: 'a', isError: true },
       content: [
         { type: 'text', text: 'see' },

@@ -1,0 +1,26 @@
+/** Where providers of generate-content take which content. */
+import type { PlaceTable } from '@/chat/places'
+
+/** All of it everywhere; what a result has no room for stands beside it (encode-turns.ts). */
+export const PLACES: PlaceTable = {
+  user: {
+    text: 'carried',
+    refusal: 'carried',
+    image: 'carried',
+    audio: 'carried',
+    video: 'carried',
+    file: 'carried',
+    'tool-result': 'carried',
+  },
+  model: {
+    text: 'carried',
+    refusal: 'carried',
+    reasoning: 'carried',
+    'tool-call': 'carried',
+    image: 'carried',
+    audio: 'carried',
+    video: 'carried',
+    file: 'carried',
+  },
+  result: { text: 'carried', image: 'carried', audio: 'carried', video: 'carried', file: 'carried' },
+}
