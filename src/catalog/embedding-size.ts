@@ -19,7 +19,7 @@ export function measureInputs(inputs: readonly EmbeddingInput[]): InputSizes {
   }
   const estimated = texts.reduce((sum, text) => sum + estimateTextTokens(text), knownTokens)
   const overheadTokens = knownTokens + texts.length * TEXT_OVERHEAD_TOKENS
-  const nothingElse = { opaque: [], media: [], mediaTokens: 0, hasFiles: false }
+  const nothingElse = { opaque: [], media: [], mediaTokens: 0, hasFiles: false, schemaBytes: 0 }
   return { texts, ...nothingElse, estimatedTokens: Math.max(1, estimated), overheadTokens, knownTokens }
 }
 

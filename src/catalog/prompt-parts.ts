@@ -1,6 +1,6 @@
 /** What a model will read of a request: texts, opaque data, and media with a bound of tokens. */
 import type { ChatRequest, ContentBlock, FileBlock, Signature } from '@/chat/request'
-import type { JsonValue } from '@/lib/json'
+import type { JsonObject, JsonValue } from '@/lib/json'
 import { audioSize, COUNTED_TOKENS_MAX, fileSize, imageSize, type MediaSize } from './media/media-size'
 
 /** Everything in a request that a provider counts as input. */
@@ -14,11 +14,13 @@ export type PromptParts = {
   mediaTokens: number
   /** Whether there is any but pictures. */
   hasFiles: boolean
+  /** Bytes of the schemas of tools and of the answer, which some providers get in another form. */
+  schemaBytes: number
 }
 
 /** The parts of `request`. Throws `invalid_request` for what has no known size. */
 export function readPrompt(request: ChatRequest): PromptParts {
-  const parts: PromptParts = { texts: [], opaque: [], media: [], mediaTokens: 0, hasFiles: false }
+  const parts: PromptParts = { texts: [], opaque: [], media: [], mediaTokens: 0, hasFiles: false, schemaBytes: 0 }
   for (const block of request.system) parts.texts.push(block.text)
   for (const turn of request.turns) {
     if (turn.name !== undefined) parts.texts.push(turn.name)
@@ -28,9 +30,9 @@ export function readPrompt(request: ChatRequest): PromptParts {
   for (const tool of request.tools) {
     parts.texts.push(tool.name)
     if (tool.description !== undefined) parts.texts.push(tool.description)
-    if (tool.parameters !== undefined) parts.texts.push(JSON.stringify(tool.parameters))
+    if (tool.parameters !== undefined) addSchema(parts, tool.parameters)
   }
-  if (request.output.type === 'json-schema') parts.texts.push(JSON.stringify(request.output.schema))
+  if (request.output.type === 'json-schema') addSchema(parts, request.output.schema)
   for (const fields of Object.values(request.extensions)) {
     for (const value of Object.values<JsonValue | undefined>(fields ?? {})) {
       if (typeof value === 'string') parts.texts.push(value)
@@ -38,6 +40,12 @@ export function readPrompt(request: ChatRequest): PromptParts {
     }
   }
   return parts
+}
+
+function addSchema(parts: PromptParts, schema: JsonObject): void {
+  const text = JSON.stringify(schema)
+  parts.texts.push(text)
+  parts.schemaBytes += Buffer.byteLength(text)
 }
 
 function readBlock(block: ContentBlock, parts: PromptParts): void {

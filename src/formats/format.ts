@@ -240,6 +240,8 @@ export interface Format {
   readProtocol?(headers: Headers, body: JsonObject): Protocol | undefined
   /** Throws a GatewayError `invalid_request` where leaving something out would change the meaning. */
   encodeRequest(request: ChatRequest, traits: TargetTraits): EncodedRequest
+  /** The most bytes by which a provider with such quirks gets schemas of so many bytes longer; left out where it gets them as they are. */
+  grownSchemas?(bytes: number, quirks: ReadonlySet<string>): number
   /** Returns undefined where `body` is not an answer of this format (an error in a 200, HTML, another shape). */
   decodeResponse(body: JsonValue): ChatResponse | undefined
   encodeResponse(response: ChatResponse, context: AnswerContext): JsonObject

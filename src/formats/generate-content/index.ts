@@ -18,12 +18,13 @@ import {
   MAX_INPUTS,
 } from '@/formats/generate-content/provider-side/embeddings'
 import { encodeRequest } from '@/formats/generate-content/provider-side/encode-request'
+import { grownBytes } from '@/formats/generate-content/provider-side/schema-budget'
 import { commonRateLimitHeaders } from '@/formats/rate-limit-headers'
 import { requestFields } from './body-fields'
 import { framing } from './framing'
 import { TOOL_NAMES } from './limits'
 import { passThrough } from './pass-through'
-import { endpoint } from './provider'
+import { endpoint, QUIRKS } from './provider'
 import { withoutProofs } from './restore-signatures'
 import { SERVER_TOOLS } from './server-tools'
 import { decodeUsage } from './usage'
@@ -65,6 +66,7 @@ export const generateContent = {
   decodeRequest,
   decodeLoneBody,
   encodeRequest,
+  grownSchemas: (bytes, quirks) => (quirks.has(QUIRKS.openApiSchema) ? grownBytes(bytes) : 0),
   decodeResponse,
   encodeResponse,
   createStreamDecoder,

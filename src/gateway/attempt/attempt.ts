@@ -67,6 +67,8 @@ export async function attemptTarget(
   try {
     const { body: own, bodyBytes, text } = askedOf(call)
     let input = inProviderNames(call, request, attempt)
+    const encoding = turnFor(bodyBytes)
+    if (encoding) await encoding
     const body = encodeBody(deps.logger, input, own)
     if (body instanceof GatewayError)
       return attempt.finish({ kind: 'failed', error: body, failed: permit.failed({ kind: 'unencodable' }) })

@@ -6,6 +6,7 @@ import { dearestTools, inputWithTools } from '@/catalog/tool-allowance'
 import type { Model } from '@/catalog/types'
 import type { ChatRequest } from '@/chat/request'
 import type { ServerTool } from '@/chat/server-tools'
+import { FORMATS } from '@/formats/index'
 import { assert } from '@/lib/assert'
 import { MAX_NANO, type Nano, nano, ZERO_NANO } from '@/lib/money'
 import type { Plan } from '@/routing/plan/plan'
@@ -47,9 +48,20 @@ export function quickSize(sized: Sized, bodyBytes: number): HoldSize {
     plan.targets.map(({ target }) => target),
   )
   return sizeFor(sized, prompt.estimatedTokens, (model) => {
-    const bound = inputBound(prompt, bodyBytes, model.contextLength)
+    const bound = inputBound(prompt, bodyBytes, model.contextLength) + grownBytes(sized, model)
     return request.serverTools ? boundWithTools(request.serverTools, plan, model, bound) : bound
   })
+}
+
+/** By how much schemas may get longer on their way to whichever target of the model. */
+function grownBytes({ prompt: { schemaBytes }, plan: { targets } }: Sized, model: Model): number {
+  if (schemaBytes === 0) return 0
+  let most = 0
+  for (const { model: own, target } of targets) {
+    if (own !== model) continue
+    most = Math.max(most, FORMATS.get(target.provider.format)?.grownSchemas?.(schemaBytes, target.quirks) ?? 0)
+  }
+  return most
 }
 
 /** What tools bring is read as well, at whichever target of the model. */
@@ -75,8 +87,10 @@ export async function exactSize(sized: Sized, quick: HoldSize, accountId = ''): 
   const { request, prompt } = sized
   if (request.nativeOnly?.length || request.hostedHistory?.length) return quick
   const counted = await tokenizerCount(prompt, accountId)
-  const bound = ({ tokenizerSafetyFactor, contextLength }: Model) =>
-    Math.min(Math.ceil(counted * tokenizerSafetyFactor) + mediaBound(prompt, contextLength), quick.bounds.inputTokens)
+  const bound = (model: Model) => {
+    const text = Math.ceil(counted * model.tokenizerSafetyFactor) + grownBytes(sized, model)
+    return Math.min(text + mediaBound(prompt, model.contextLength), quick.bounds.inputTokens)
+  }
   return withRoomBeyond(sizeFor(sized, quick.estimatedInput, bound), quick.bounds.inputTokens)
 }
 

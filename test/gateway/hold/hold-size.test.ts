@@ -6,6 +6,7 @@ import type { Model } from '@/catalog/types'
 import { GatewayError } from '@/chat/error'
 import type { ChatRequest, ContentBlock } from '@/chat/request'
 import { affordableCap, exactSize, quickSize, resize } from '@/gateway/hold/hold-size'
+import { assert } from '@/lib/assert'
 import { nano } from '@/lib/money'
 
 const provider = providerOf('p')
@@ -60,6 +61,22 @@ describe('the quick size', () => {
       },
     })
     expect(quickSize({ ...sized, request: unread }, 100)).toEqual(quickSize(sized, 100))
+  })
+
+  test('holds what schemas may get longer by where a provider takes no references, by either size', async () => {
+    const subset = { ...providerOf('g'), format: 'generate-content' as const }
+    const targetOf = (...quirks: string[]) => [{ provider: subset, model: 'm', quirks: new Set(quirks) }]
+    const parameters = { type: 'object', description: 'd'.repeat(1_000) }
+    const tools = [{ name: 'a', parameters }]
+    const [plain, grown] = [targetOf(), targetOf('openapi-schema')].map((targets) => {
+      const sized = sizedFor({ tools }, [modelOf('svc/subset', [], { targets })])
+      return { sized, quick: quickSize(sized, 5_000) }
+    })
+    assert(plain && grown, 'both are sized')
+    const schemaBytes = JSON.stringify(parameters).length
+    expect(grown.quick.bounds.inputTokens - plain.quick.bounds.inputTokens).toBeGreaterThan(schemaBytes + 8_000)
+    const [few, many] = await Promise.all([plain, grown].map(({ sized, quick }) => exactSize(sized, quick)))
+    expect((many?.bounds.inputTokens ?? 0) - (few?.bounds.inputTokens ?? 0)).toBeGreaterThan(schemaBytes + 8_000)
   })
 
   test('refuses what has no price, unless every target bears it', () => {

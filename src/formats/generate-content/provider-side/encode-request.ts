@@ -12,6 +12,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 import { encodeSchema } from './encode-schema'
 import { encodeToolChoice, encodeTools } from './encode-tools'
 import { encodeTurns } from './encode-turns'
+import { type SchemaBudget, schemaBudget } from './schema-budget'
 
 /** Reads the quirks of `provider.ts`. Throws `invalid_request` where leaving out would change the meaning. */
 export function encodeRequest(request: ChatRequest, traits: TargetTraits): EncodedRequest {
@@ -23,11 +24,12 @@ export function encodeRequest(request: ChatRequest, traits: TargetTraits): Encod
   const contents = encodeTurns(request.turns, traits, warnings)
   const { generationConfig: ownConfig, tools: _, ...ownFields } = request.extensions['generate-content'] ?? {}
   refuseImpossibleCall(request)
-  const tools = encodeTools(request.tools, traits)
+  const budget = traits.quirks.has(QUIRKS.openApiSchema) ? schemaBudget(request) : undefined
+  const tools = encodeTools(request.tools, budget)
   const toolConfig = tools && encodeToolChoice(request.toolChoice)
   const generationConfig = {
     ...(isJsonObject(ownConfig) && ownConfig),
-    ...encodeGenerationConfig(request, traits, warnings),
+    ...encodeGenerationConfig(request, traits, warnings, budget),
   }
   const isSystemAll = contents.length === 0
   const body = {
@@ -52,7 +54,12 @@ function encodeTexts(blocks: readonly TextBlock[]): JsonValue[] {
   return blocks.map(({ text }) => ({ text }))
 }
 
-function encodeGenerationConfig(request: ChatRequest, traits: TargetTraits, warnings: Warning[]): JsonObject {
+function encodeGenerationConfig(
+  request: ChatRequest,
+  traits: TargetTraits,
+  warnings: Warning[],
+  budget: SchemaBudget | undefined,
+): JsonObject {
   if (request.choices > LIMITS.candidates.maximum) {
     throw invalidRequest(`the provider of this model gives at most ${LIMITS.candidates.maximum} answers at once`, 'n')
   }
@@ -62,21 +69,21 @@ function encodeGenerationConfig(request: ChatRequest, traits: TargetTraits, warn
     ...encodeSampling(request, warnings),
     ...(request.choices > 1 && { candidateCount: request.choices }),
     ...(limit !== undefined && { maxOutputTokens: Math.min(limit, traits.maxOutputTokens) }),
-    ...encodeOutput(request.output, traits),
+    ...encodeOutput(request.output, budget),
     ...(thinkingConfig && { thinkingConfig }),
   }
 }
 
-/** The fields of generationConfig that say what the answer must look like. Reads the quirk `openApiSchema`. */
-function encodeOutput(output: OutputShape, traits: TargetTraits): JsonObject {
+/** The fields of generationConfig that say what the answer must look like; with a budget, for a provider that knows the subset alone. */
+function encodeOutput(output: OutputShape, budget: SchemaBudget | undefined): JsonObject {
   switch (output.type) {
     case 'text':
       return {}
     case 'json':
       return { responseMimeType: 'application/json' }
     case 'json-schema':
-      return traits.quirks.has(QUIRKS.openApiSchema)
-        ? { responseMimeType: 'application/json', responseSchema: encodeSchema(output.schema) }
+      return budget
+        ? { responseMimeType: 'application/json', responseSchema: encodeSchema(output.schema, budget) }
         : { responseMimeType: 'application/json', responseJsonSchema: output.schema }
   }
 }

@@ -3,24 +3,27 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 import { numberOf } from '@/lib/json-source/as-written'
 import { type Flattened, flattenSchema, type SchemaScope } from './flatten-schema'
+import { jsonBytes, paidFor, type SchemaBudget, spend } from './schema-budget'
 
-/** The most characters of one conversion: nested references and alternatives make a small schema huge written out. */
-const MAX_OUTPUT_CHARS = 200_000
 /** What the smallest schema takes. */
-const MIN_SCHEMA_CHARS = 16
+const MIN_SCHEMA_BYTES = 16
+/** What a name in a schema takes beside its characters. */
+const NAME_BYTES = 4
 const MAX_DEPTH = 48
 
-/** The OpenAPI-subset schema of a JSON Schema. Ends for every input: recursion becomes a bare object. */
-export function encodeSchema(schema: JsonObject): JsonObject {
-  return convert(schema, { root: schema, expanding: new Set(), budget: { chars: MAX_OUTPUT_CHARS }, depth: 0 })
+/**
+ * The OpenAPI-subset schema of a JSON Schema. Ends for every input: recursion becomes a bare object. Throws `invalid_request` where
+ * `budget` does not pay for what comes of it.
+ */
+export function encodeSchema(schema: JsonObject, budget: SchemaBudget): JsonObject {
+  return paidFor(convert(schema, { root: schema, expanding: new Set(), budget, depth: 0 }), budget)
 }
 
 function convert(schema: JsonValue | undefined, scope: SchemaScope): JsonObject {
-  if (!isJsonObject(schema) || scope.depth > MAX_DEPTH || scope.budget.chars <= 0) return anything({})
+  if (!isJsonObject(schema) || scope.depth > MAX_DEPTH) return anything({})
   const flattened = flattenSchema(schema, scope)
   if (!flattened) return { type: 'OBJECT' }
-  scope.budget.chars -= sizeOf(flattened.schema)
-  if (scope.budget.chars <= 0) return anything({})
+  spend(scope.budget, sizeOf(flattened.schema))
   const { types, isNullable } = readTypes(flattened.schema)
   const alternatives = alternativesOf(flattened, types)
   const type = types[0] ?? inferType(flattened.schema) ?? (isNullable ? 'string' : undefined)
@@ -35,12 +38,11 @@ function anything(texts: JsonObject): JsonObject {
 
 /** Roughly what a schema takes, without the schemas inside it. */
 function sizeOf(schema: JsonObject): number {
-  let chars = MIN_SCHEMA_CHARS
-  for (const key of COPIED_KEYS) {
-    const value = schema[key]
-    if (value !== undefined) chars += typeof value === 'string' ? value.length : JSON.stringify(value).length
-  }
-  return chars
+  let bytes = MIN_SCHEMA_BYTES
+  for (const key in schema) bytes += key.length + NAME_BYTES
+  for (const key of COPIED_KEYS) if (schema[key] !== undefined) bytes += jsonBytes(schema[key])
+  if (isJsonObject(schema.properties)) for (const name in schema.properties) bytes += name.length + NAME_BYTES
+  return bytes
 }
 
 const COPIED_KEYS = ['title', 'description', 'enum', 'const', 'required', 'pattern', 'default', 'propertyOrdering']

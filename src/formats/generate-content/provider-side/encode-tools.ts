@@ -1,17 +1,14 @@
 /** Tools of the hub, and the choice between them, for a generate-content provider. */
 
 import type { Tool, ToolChoice } from '@/chat/request'
-import type { TargetTraits } from '@/formats/format'
-import { QUIRKS } from '@/formats/generate-content/provider'
 import type { JsonObject, JsonValue } from '@/lib/json'
 import { encodeSchema } from './encode-schema'
+import type { SchemaBudget } from './schema-budget'
 
-/** `tools` for a provider; undefined where there are none. Reads the quirk `openApiSchema`. */
-export function encodeTools(tools: readonly Tool[], traits: TargetTraits): JsonValue[] | undefined {
+/** `tools` for a provider; undefined where there are none. With a budget, for one that knows the subset alone. */
+export function encodeTools(tools: readonly Tool[], budget: SchemaBudget | undefined): JsonValue[] | undefined {
   if (tools.length === 0) return undefined
-  return [
-    { functionDeclarations: tools.map((tool) => encodeDeclaration(tool, traits.quirks.has(QUIRKS.openApiSchema))) },
-  ]
+  return [{ functionDeclarations: tools.map((tool) => encodeDeclaration(tool, budget)) }]
 }
 
 /** toolConfig for a provider; undefined where the choice is the default. */
@@ -29,11 +26,11 @@ export function encodeToolChoice(choice: ToolChoice | undefined): JsonObject | u
   }
 }
 
-function encodeDeclaration({ name, description, parameters }: Tool, isOpenApiOnly: boolean): JsonObject {
+function encodeDeclaration({ name, description, parameters }: Tool, budget: SchemaBudget | undefined): JsonObject {
   const declaration: JsonObject = { name, ...(description !== undefined && { description }) }
   if (!parameters || takesNoArguments(parameters)) return declaration
-  if (!isOpenApiOnly) return { ...declaration, parametersJsonSchema: parameters }
-  const schema = encodeSchema(parameters)
+  if (!budget) return { ...declaration, parametersJsonSchema: parameters }
+  const schema = encodeSchema(parameters, budget)
   return schema.properties === undefined ? declaration : { ...declaration, parameters: schema }
 }
 

@@ -1,18 +1,19 @@
 /** Inlines `$ref` and merges `allOf`, so that one plain schema remains for generate-content. */
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
+import { type SchemaBudget, spend } from './schema-budget'
 
 /** Where a conversion stands: the document for references, those being expanded, and what is left to spend. */
 export type SchemaScope = {
   root: JsonObject
   expanding: ReadonlySet<string>
-  budget: { chars: number }
+  budget: SchemaBudget
   depth: number
 }
 
 /** A schema without `$ref` and `allOf`, and the scope for what lies inside it. */
 export type Flattened = { schema: JsonObject; scope: SchemaScope }
 
-/** Returns undefined where a reference leads back into itself, or the budget is spent. Unknown references say nothing. */
+/** Returns undefined where a reference leads back into itself. Unknown references say nothing. Throws where the budget is spent. */
 export function flattenSchema(schema: JsonObject, scope: SchemaScope): Flattened | undefined {
   const expanding = new Set(scope.expanding)
   const flat = merged(schema, scope, expanding)
@@ -25,7 +26,7 @@ function merged(schema: JsonObject, scope: SchemaScope, followed: Set<string>): 
   let result: JsonObject = {}
   if (typeof reference === 'string') {
     if (scope.expanding.has(reference) || scope.expanding.size >= MAX_REFERENCES) return undefined
-    if (!afford(scope, MERGE_CHARS)) return undefined
+    spend(scope.budget, MERGE_BYTES + reference.length)
     followed.add(reference)
     const target = resolvePointer(scope.root, reference)
     const inner = { ...scope, expanding: new Set([...scope.expanding, reference]) }
@@ -34,7 +35,8 @@ function merged(schema: JsonObject, scope: SchemaScope, followed: Set<string>): 
     result = overlay(result, flat ?? {}, scope)
   }
   for (const part of Array.isArray(allOf) ? allOf : []) {
-    if (!isJsonObject(part) || !afford(scope, MERGE_CHARS)) continue
+    if (!isJsonObject(part)) continue
+    spend(scope.budget, MERGE_BYTES)
     const flat = merged(part, scope, followed)
     if (flat) result = overlay(result, flat, scope)
   }
@@ -65,15 +67,16 @@ function decodePointerSegment(segment: string): string {
 
 /** Both schemas in one: properties and required add up, of everything else the second wins. */
 function overlay(first: JsonObject, second: JsonObject, scope: SchemaScope): JsonObject {
+  for (const _ in first) spend(scope.budget, KEY_BYTES)
   const both: JsonObject = { ...first, ...second }
   if (isJsonObject(first.properties) && isJsonObject(second.properties)) {
     both.properties = { ...first.properties, ...second.properties }
     // Copying counts, or many references to one large schema would cost the square of the request's size.
-    afford(scope, MERGE_CHARS * Object.keys(first.properties).length)
+    spend(scope.budget, MERGE_BYTES * Object.keys(first.properties).length)
   }
   if (Array.isArray(first.required) && Array.isArray(second.required)) {
     both.required = [...first.required, ...second.required]
-    afford(scope, MERGE_CHARS * first.required.length)
+    spend(scope.budget, MERGE_BYTES * first.required.length)
   }
   return both
 }
@@ -81,9 +84,5 @@ function overlay(first: JsonObject, second: JsonObject, scope: SchemaScope): Jso
 /** How many references may lead into one another. */
 const MAX_REFERENCES = 64
 /** What following a reference, or copying a property, takes of the budget. */
-const MERGE_CHARS = 16
-
-function afford({ budget }: SchemaScope, chars: number): boolean {
-  budget.chars -= chars
-  return budget.chars > 0
-}
+const MERGE_BYTES = 16
+const KEY_BYTES = 1

@@ -36,7 +36,7 @@ describe('decodeSchema', () => {
       },
       required: ['b'],
     }
-    expect(encodeSchema(decodeSchema(schema))).toEqual(schema)
+    expect(encodeSchema(decodeSchema(schema), { work: 10_000, bytes: 10_000 })).toEqual(schema)
   })
 
   test('any object at all is taken for a schema without a fault', () => {

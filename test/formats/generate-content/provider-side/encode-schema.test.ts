@@ -2,9 +2,15 @@
 
 import { describe, expect, test } from 'bun:test'
 import { fc } from '@test/support/property'
-import { encodeSchema } from '@/formats/generate-content/provider-side/encode-schema'
+import { encodeSchema as encodeWithin } from '@/formats/generate-content/provider-side/encode-schema'
+import { schemaBudget } from '@/formats/generate-content/provider-side/schema-budget'
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 import { parseAsWritten } from '@/lib/json-source/as-written'
+
+/** With the budget of a request that has this schema alone. */
+function encodeSchema(schema: JsonObject): JsonObject {
+  return encodeWithin(schema, schemaBudget({ tools: [], output: { type: 'json-schema', schema } }))
+}
 
 describe('numbers that a double cannot hold', () => {
   test.each([
@@ -137,26 +143,62 @@ describe('encodeSchema', () => {
     expect(encodeSchema({ $ref: '#' })).toEqual({ type: 'OBJECT' })
   })
 
-  test('references that double at every step are cut off', () => {
-    const $defs: JsonObject = { d30: { type: 'string' } }
-    for (let level = 0; level < 30; level++) {
-      const next = { $ref: `#/$defs/d${level + 1}` }
-      $defs[`d${level}`] = { type: 'object', properties: { a: next, b: next }, allOf: [next, next] }
+  const $defs: JsonObject = { d30: { type: 'string' } }
+  for (let level = 0; level < 30; level++) {
+    const next = { $ref: `#/$defs/d${level + 1}` }
+    $defs[`d${level}`] = { type: 'object', properties: { a: next, b: next }, allOf: [next, next] }
+  }
+  const chain = Object.fromEntries(
+    Array.from({ length: 20_000 }, (_, at) => [`d${at}`, { $ref: `#/$defs/d${at + 1}` }]),
+  )
+  const wide = Object.fromEntries(Array.from({ length: 2_000 }, (_, at) => [`k${at}`, { type: 'string' }]))
+  const many = (length: number, item: JsonValue) => Array.from({ length }, () => item)
+
+  // Each would take minutes, and gigabytes, where it were written out.
+  test.each<[string, JsonObject]>([
+    ['references that double at every step', { $ref: '#/$defs/d0', $defs }],
+    [
+      'a large schema that is used often',
+      {
+        properties: Object.fromEntries(many(2_000, '').map((_, at) => [`p${at}`, { $ref: '#/$defs/w' }])),
+        $defs: { w: { type: 'object', properties: wide } },
+      },
+    ],
+    [
+      'what stands beside a choice',
+      { const: 'x'.repeat(100_000), pattern: 'y'.repeat(100_000), anyOf: many(2_000, { type: 'string' }) },
+    ],
+    ['unknown keys beside a choice', { ...wide, anyOf: many(2_000, { type: 'string' }) }],
+    ['unknown keys that are merged often', { allOf: many(2_000, { $ref: '#/$defs/w' }), $defs: { w: wide } }],
+    [
+      'properties that are merged often',
+      { allOf: many(2_000, { $ref: '#/$defs/w' }), $defs: { w: { properties: wide } } },
+    ],
+    [
+      'long names that are used often',
+      {
+        properties: Object.fromEntries(many(2_000, '').map((_, at) => [`p${at}`, { $ref: '#/$defs/w' }])),
+        $defs: { w: { properties: { ['n'.repeat(9_000)]: {} } } },
+      },
+    ],
+  ])('%s is refused', (_, schema) => {
+    expect(() => encodeSchema(schema)).toThrow('takes no references in schemas')
+  })
+
+  test('all schemas of a request share a budget', () => {
+    const twice = {
+      properties: { a: { $ref: '#/$defs/w' }, b: { $ref: '#/$defs/w' }, c: { $ref: '#/$defs/w' } },
+      $defs: { w: { description: 'd'.repeat(3_000), type: 'string' } },
     }
-    expect(JSON.stringify(encodeSchema({ $ref: '#/$defs/d0', $defs })).length).toBeLessThan(1_000_000)
+    const tools = many(20, twice).map((parameters) => ({ name: 'a', parameters: parameters as JsonObject }))
+    const budget = schemaBudget({ tools: tools.slice(0, 1), output: { type: 'text' } })
+    expect(encodeWithin(twice, budget)).toHaveProperty('properties.c')
+    const shared = schemaBudget({ tools, output: { type: 'text' } })
+    expect(() => tools.map(({ parameters }) => encodeWithin(parameters, shared))).toThrow('takes no references')
   })
 
   test('a long chain of references is cut off', () => {
-    const $defs = Object.fromEntries(
-      Array.from({ length: 20_000 }, (_, at) => [`d${at}`, { $ref: `#/$defs/d${at + 1}` }]),
-    )
-    expect(encodeSchema({ $ref: '#/$defs/d0', $defs })).toEqual({ type: 'OBJECT' })
-  })
-
-  test('what stands beside a choice is not repeated without end', () => {
-    const anyOf = Array.from({ length: 2000 }, () => ({ type: 'string' }))
-    const schema = { description: 'd', const: 'x'.repeat(100_000), pattern: 'y'.repeat(100_000), anyOf }
-    expect(JSON.stringify(encodeSchema(schema)).length).toBeLessThan(1_000_000)
+    expect(encodeSchema({ $ref: '#/$defs/d0', $defs: chain })).toEqual({ type: 'OBJECT' })
   })
 
   const name = fc.constantFrom('a', 'b', '__proto__', 'constructor', 'some_key')
