@@ -52,6 +52,8 @@ export type ModelOrder = {
 }
 
 export type ModelAccount = Hot & {
+  /** The store's clock. */
+  clock: { now(): number }
   /** The sum of all ledger entries. */
   credited: number
   books: Map<string, ModelRecord>
@@ -65,10 +67,11 @@ export type ModelAccount = Hot & {
 }
 
 /** An account without credit and keys. */
-export function newAccount(): ModelAccount {
+export function newAccount(clock: ModelAccount['clock']): ModelAccount {
   const hot = { holds: new Map(), stream: new Map() }
   return {
     ...hot,
+    clock,
     credited: 0,
     books: new Map(),
     isSuspended: false,

@@ -16,12 +16,14 @@ function isIn(field: string, keyId: string, member: string): boolean {
   return field === 'account' || field === `key:${keyId}` || (member !== '' && field === `member:${member}`)
 }
 
-function isNow(window: Window, atMs: number, nowMs: number): boolean {
+/** Whether a moment is in the window of now. */
+export function isNow(window: Window, atMs: number, nowMs: number): boolean {
   return windowNumbers(atMs)[window] === windowNumbers(nowMs)[window]
 }
 
 /** What a scope has spent in each window of now, and what open requests hold of it. */
-export function countedOf(account: ModelAccount, field: string, nowMs: number) {
+export function countedOf(account: ModelAccount, field: string) {
+  const nowMs = account.clock.now()
   const spent = { day: 0, week: 0, month: 0, total: 0 }
   for (const { cost, keyId, member, atMs } of standingRecords(account)) {
     if (!isIn(field, keyId, member ?? ownerOf(account, keyId))) continue
@@ -35,23 +37,23 @@ export function countedOf(account: ModelAccount, field: string, nowMs: number) {
 }
 
 /** What each limit of a scope comes to now, with what was granted. */
-export function limitsOf({ budgets }: ModelAccount, field: string, nowMs: number): [Window, number][] {
+export function limitsOf({ budgets, clock }: ModelAccount, field: string): [Window, number][] {
   const own = budgets.scopes.get(field) ?? {}
   return WINDOWS.flatMap((window) => {
     const found = own[window]
     if (!found) return []
-    return [[window, found.limit + (found.grantAt === windowNumbers(nowMs)[window] ? found.grant : 0)]]
+    return [[window, found.limit + (found.grantAt === windowNumbers(clock.now())[window] ? found.grant : 0)]]
   })
 }
 
 /** What a request with the key is refused for, or how much it may hold: the least of all that bind it. */
-export function leastOf(account: ModelAccount, keyId: string, nowMs: number) {
+export function leastOf(account: ModelAccount, keyId: string) {
   const owner = ownerOf(account, keyId)
   const fields = ['account', ...(owner === '' ? [] : [`member:${owner}`]), `key:${keyId}`]
   const all = fields.flatMap((field) => {
-    const { spent, held } = countedOf(account, field, nowMs)
+    const { spent, held } = countedOf(account, field)
     const scope = field.split(':')[0] ?? ''
-    return limitsOf(account, field, nowMs).map(([window, limit]) => {
+    return limitsOf(account, field).map(([window, limit]) => {
       return { scope, window, limit, spent: spent[window], held, remaining: limit - spent[window] - held }
     })
   })
@@ -60,7 +62,7 @@ export function leastOf(account: ModelAccount, keyId: string, nowMs: number) {
     undefined,
   )
   const month = account.budgets.monthOfKey.get(keyId)
-  const { spent, held } = countedOf(account, `key:${keyId}`, nowMs)
+  const { spent, held } = countedOf(account, `key:${keyId}`)
   return { least, monthLeft: month === undefined ? undefined : month - spent.month - held }
 }
 
@@ -86,10 +88,10 @@ export function setLimit(account: ModelAccount, field: string, window: Window, l
 }
 
 /** Adds to a limit for the window of now. */
-export function grant(account: ModelAccount, field: string, window: Window, amount: number, nowMs: number): string {
+export function grant(account: ModelAccount, field: string, window: Window, amount: number): string {
   const found = account.budgets.scopes.get(field)?.[window]
   if (!found) return 'no_limit'
-  const at = windowNumbers(nowMs)[window]
+  const at = windowNumbers(account.clock.now())[window]
   Object.assign(found, { grant: amount + (found.grantAt === at ? found.grant : 0), grantAt: at })
   return 'updated'
 }

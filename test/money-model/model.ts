@@ -3,11 +3,11 @@
  * sequence of operations is what two gateways, Redis and Postgres have to say of it.
  */
 import { accepted, type Hot, type ModelAccount, type ModelOrder, standingRecords } from './account'
-import { booked, hasBudgets, leastOf, memberOf, ownerOf, stamp } from './budgets-model'
+import { booked, hasBudgets, isNow, leastOf, memberOf, ownerOf, stamp } from './budgets-model'
 
 export const NANO_PER_CENT = 10_000_000
 
-type ModelRequest = { keyId: string; holdId: string; amount: number; inputCost: number; nowMs: number }
+type ModelRequest = { keyId: string; holdId: string; amount: number; inputCost: number }
 
 /** What the account has: `available`, `held` and `spent` come to what was credited. A record in both places counts once. */
 export function moneyOf(account: ModelAccount) {
@@ -18,11 +18,27 @@ export function moneyOf(account: ModelAccount) {
   return { available: account.credited - held - spent, held, spent }
 }
 
+/** What was charged in the month of now: to the account, or to one of its keys. */
+export function spentThisMonth(account: ModelAccount, keyId?: string): number {
+  let spent = 0
+  for (const record of standingRecords(account)) {
+    const isOwn = keyId === undefined || record.keyId === keyId
+    if (isOwn && isNow('month', record.atMs, account.clock.now())) spent += record.cost
+  }
+  return spent
+}
+
+/** What a key's open requests are, and what they hold. */
+export function openOf({ holds }: ModelAccount, keyId: string) {
+  const open = [...holds.values()].filter((hold) => hold.state === 'open' && hold.keyId === keyId)
+  return { open: open.length, held: open.reduce((sum, { amount }) => sum + amount, 0) }
+}
+
 /** What a reserve answers: never more than is available, and than every budget of its account, its member and its key has left. */
 export function reserve(account: ModelAccount, request: ModelRequest): { kind: string } {
-  const { keyId, holdId, amount, inputCost, nowMs } = request
+  const { keyId, holdId, amount, inputCost } = request
   if (account.isSuspended) return { kind: 'account_suspended' }
-  const { least, monthLeft } = leastOf(account, keyId, nowMs)
+  const { least, monthLeft } = leastOf(account, keyId)
   if (monthLeft !== undefined && monthLeft < amount && !(least && least.remaining < monthLeft))
     return { kind: 'budget_exceeded', ...{ remaining: Math.max(0, monthLeft) } }
   if (least && least.remaining < amount) return { kind: 'over_budget', ...least }
@@ -54,7 +70,7 @@ export function settle(account: ModelAccount, keyId: string, holdId: string, cos
   const isLate = hold?.state === 'expired'
   // Of what expired, nothing is noted where it was nobody's.
   const noted = isLate ? hold.member || undefined : hold?.member
-  const whose = { keyId, member: memberOf(account, keyId, noted), atMs: Date.now() }
+  const whose = { keyId, member: memberOf(account, keyId, noted), atMs: account.clock.now() }
   if (isLate) stream.set(`${holdId}:late`, { cost: cost - hold.cost, kind: 'late', ...whose })
   else stream.set(holdId, { cost, kind: 'settle', ...whose })
   holds.set(holdId, { ...(hold ?? { ...nothingHeld(keyId), isReached: true }), state: 'settled', cost })
@@ -78,7 +94,7 @@ export function expire(account: ModelAccount): [string, number][] {
     const cost = hold.isReached ? Math.min(hold.amount, Math.max(hold.cost, hold.inputCost)) : 0
     const { keyId } = hold
     const member = memberOf(account, keyId, hold.member)
-    if (hold.isReached) account.stream.set(holdId, { cost, kind: 'expire', keyId, member, atMs: Date.now() })
+    if (hold.isReached) account.stream.set(holdId, { cost, kind: 'expire', keyId, member, atMs: account.clock.now() })
     Object.assign(hold, { state: 'expired', cost, member })
     return [holdId, cost]
   })

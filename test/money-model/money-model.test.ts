@@ -21,7 +21,8 @@ test(`${SEQUENCES} sequences of operations that move money`, async () => {
   expect([...seen.keys()]).toEqual(
     expect.arrayContaining([
       ...['settled', 'forced', 'expired_charged', 'late', 'rewound', 'archived'],
-      ...['move_moved', 'move_insufficient', 'move_reversible'],
+      ...['blacked_out', 'turned_day', 'turned_week', 'turned_month'],
+      ...['move_moved', 'move_insufficient'],
       ...['reversed', 'reinstated', 'over_budget', 'grant_updated', 'handed_over'],
     ]),
   )

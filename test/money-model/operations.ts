@@ -43,7 +43,7 @@ export const operation = fc.oneof(
   step(10, 'renew', { which, share }),
   step(24, 'settle', { which, share, isHangUp: fc.constantFrom('no', 'no', 'no', 'free', 'charged') }),
   step(6, 'release', { which }),
-  step(10, 'lapse', { which, share, isRenewed: is, isSwept: is, isLate: is }),
+  step(10, 'lapse', { which, share, lateShare: share, isRenewed: is, isSwept: is, isLate: is }),
   step(8, 'expire', { client }),
   step(8, 'deposit', { who, cents }),
   step(5, 'transfer', { who, cents, isAgreed: is }),
@@ -65,6 +65,19 @@ export const operation = fc.oneof(
   step(5, 'save', {}),
   step(4, 'rewind', { isResentFirst: is, isEmpty: fc.constantFrom(false, false, true) }),
   step(3, 'kill', { client }),
+  step(3, 'blackout', { isResentFirst: is, isEmpty: fc.constantFrom(false, false, true) }),
+  step(5, 'turn', { turn: fc.constantFrom('day', 'day', 'week', 'month') }),
+  step(3, 'grant_ends', { client, key, scope, window: fc.constantFrom('day', 'week', 'month') }),
+  step(4, 'handed_over_open', {
+    client,
+    key,
+    to: fc.nat(1),
+    tokens: fc.nat(50_000),
+    window,
+    share,
+    lateShare: share,
+    isSwept: is,
+  }),
   step(2, 'rebuild', {}),
 )
 

@@ -4,7 +4,7 @@ import { OPERATOR } from '@/accounts/audit'
 import { BUDGET_WINDOWS, type BudgetScope, windowNumbers } from '@/ledger/budgets'
 import type { Ledger } from '@/ledger/ledger'
 import { type Nano, nano } from '@/lib/money'
-import type { ModelAccount } from './account'
+import type { ModelAccount, Window } from './account'
 import { countedOf, grant, limitsOf, ownerOf, setLimit, transfer } from './budgets-model'
 import type { Operation } from './operations'
 import { accountOf, type Play, type World } from './world'
@@ -41,7 +41,7 @@ async function performLimit(
 ): Promise<void> {
   const account = accountOf(play, accountId)
   const field = fieldOf(scope, named)
-  const { spent, held } = countedOf(account, field, Date.now())
+  const { spent, held } = countedOf(account, field)
   const base = isAbove ? Math.max(0, spent[window] + held) : 0
   const limit: Nano | null = spare === undefined ? null : nano(base + spare)
   if (scope === 'key' && window === 'month') {
@@ -64,11 +64,20 @@ async function performGrant(
   { accountId, named }: { accountId: string; named: string },
 ): Promise<void> {
   const account = accountOf(play, accountId)
-  const nowMs = Date.now()
   const all = [...account.budgets.scopes.keys()].flatMap((field) => {
-    return limitsOf(account, field, nowMs).map(([one]) => ({ field, window: one }))
+    return limitsOf(account, field).map(([one]) => ({ field, window: one }))
   })
   const to = all[which % Math.max(all.length, 1)] ?? { field: fieldOf(scope, named), window }
+  await giveGrant(world, play, { client, accountId, amount }, to)
+}
+
+async function giveGrant(
+  world: World,
+  play: Play,
+  { client, accountId, amount }: { client: number; accountId: string; amount: number },
+  to: { field: string; window: Window },
+): Promise<void> {
+  const account = accountOf(play, accountId)
   const [ofScope = '', scopeId = accountId] = to.field.split(':')
   const given = {
     accountId,
@@ -78,10 +87,32 @@ async function performGrant(
     amount: nano(amount),
     by: OPERATOR,
   }
-  const { kind } = await world.budgetsOf(client).grant(given, nowMs)
-  expect<string>(kind).toBe(grant(account, to.field, to.window, amount, nowMs))
+  const { kind } = await world.budgetsOf(client).grant(given, account.clock.now())
+  expect<string>(kind).toBe(grant(account, to.field, to.window, amount))
   play.seen.push(`grant_${kind}`)
 }
+
+/** Sets a limit for a window of now, and grants much more. */
+export async function limitAndGrant(
+  world: World,
+  play: Play,
+  {
+    client,
+    key,
+    scope,
+    window,
+  }: Pick<Extract<BudgetOperation, { kind: 'budget' }>, 'client' | 'key' | 'scope' | 'window'>,
+): Promise<void> {
+  await performBudget(world, play, { kind: 'budget', client, key, scope, window, spare: SMALL, isAbove: true })
+  const { accountId, keyId } = play.payers[key] as Play['payers'][number]
+  const member = ownerOf(accountOf(play, accountId), keyId) || (play.members[0] ?? '')
+  const named = { account: accountId, member, key: keyId }[scope] ?? ''
+  await giveGrant(world, play, { client, accountId, amount: LARGE }, { field: fieldOf(scope, named), window })
+}
+
+/** A limit that the smallest of common requests exceeds, and one that none does. */
+const SMALL = 1_000
+const LARGE = 2_000_000_000
 
 /** What the ledger says of every budget of an account, and what the model says of it. */
 export async function compareBudgets(ledger: Ledger, accountId: string, account: ModelAccount): Promise<void> {
@@ -99,7 +130,7 @@ export async function compareBudgets(ledger: Ledger, accountId: string, account:
     return [field, { held, limits, spent }] as const
   })
   const expected = [...account.budgets.scopes.keys()].map((field) => {
-    return [field, { ...countedOf(account, field, nowMs), limits: limitsOf(account, field, nowMs) }] as const
+    return [field, { ...countedOf(account, field), limits: limitsOf(account, field) }] as const
   })
   expect(new Map<string, object>(told)).toEqual(new Map<string, object>(expected))
 }

@@ -1,7 +1,7 @@
 /** Does one operation to the model and to the gateways, and compares what they answer. */
 import { expect } from 'bun:test'
 import { silentLogger } from '@test/accounts/fixture'
-import { FACTS, storeMs } from '@test/ledger/harness'
+import { FACTS } from '@test/ledger/harness'
 import { usageRecord } from '@test/usage/sample-records'
 import { archiveUsage, restoreUsage } from '@/console/administration/usage-archive/usage-archive'
 import { rebuildAll } from '@/ledger/check/rebuild'
@@ -12,12 +12,14 @@ import type { ModelAccount } from './account'
 import { leastOf, ownerOf } from './budgets-model'
 import { expire, flush, moneyOf, release, renew, reserve, rewind, settle } from './model'
 import type { Operation } from './operations'
-import { performBudget } from './perform-budgets'
+import { limitAndGrant, performBudget } from './perform-budgets'
 import { performOrder } from './perform-orders'
 import { costOf, plan, reload, type Shop } from './sold'
 import { accountOf, FREE_PER_HOUR, type Kept, type Play, type World } from './world'
 
 const TTL_MS = 3_600_000
+/** What a budget leaves that is not to be in the way. */
+const AMPLE = 5_000_000_000
 
 type Known = Play['holds'][number]
 
@@ -46,16 +48,25 @@ export async function perform(world: World, play: Play, chosen: Operation): Prom
       return
     case 'flush':
       for (const account of play.accounts.values()) flush(account, chosen.isKilled)
-      return await world.flush(chosen.isKilled)
+      return await world.flush(play, chosen.isKilled)
     case 'save':
       return await world.save(play)
     case 'rewind':
+    case 'blackout':
       return await performRewind(world, play, chosen)
     case 'kill':
-      // Together with its gateway, the store may lose nothing: of its last seconds nobody else knows.
-      play.processes[chosen.client] = world.process(chosen.client)
-      play.saved = undefined
+      return await world.restartProcess(play, chosen.client)
+    case 'turn':
+      await play.clock.turn(chosen.turn)
+      play.seen.push(`turned_${chosen.turn}`)
+      // No deadline is that far away, nor was any that may come back.
+      for (const { holds } of [...play.accounts.values(), ...(play.saved?.hot.values() ?? [])])
+        for (const hold of holds.values()) hold.isDue = true
       return
+    case 'grant_ends':
+      return await performGrantEnd(world, play, chosen)
+    case 'handed_over_open':
+      return await performOpenHandOver(world, play, chosen)
     case 'rebuild':
       await rebuildAll({ ...world.fixture, logger: silentLogger })
       return
@@ -85,7 +96,7 @@ async function performReserve(
     return
   }
   const { amount, inputCost } = sale
-  const expected = reserve(account, { keyId: payer.keyId, holdId, amount, inputCost, nowMs: Date.now() })
+  const expected = reserve(account, { keyId: payer.keyId, holdId, amount, inputCost })
   const request = { ...payer, holdId, amount, inputCost, tokens: 1, ttlMs: TTL_MS }
   expect({ ...(await world.ledgerOf(client).reserve(request)) }).toMatchObject({ ...expected })
   play.seen.push(expected.kind)
@@ -94,7 +105,7 @@ async function performReserve(
 
 /** The largest request that nothing refuses. */
 function mostOf(account: ModelAccount, keyId: string): number {
-  const { least, monthLeft } = leastOf(account, keyId, Date.now())
+  const { least, monthLeft } = leastOf(account, keyId)
   const { available } = moneyOf(account)
   return Math.min(available, least?.remaining ?? available, monthLeft ?? available)
 }
@@ -120,12 +131,12 @@ async function performOnHold(
     if (hold?.state !== 'open') return
     if (chosen.isRenewed) await performOnHold(world, play, { ...chosen, kind: 'renew' }, known)
     hold.isDue = true
-    const { redis } = world.fixture
     const member = holdMember({ ...payer, holdId, amount: hold.amount })
-    await redis.zadd(deadlinesName(shardOf(accountId)), 'XX', (await storeMs(redis)) - 1, member)
+    const passedMs = Math.floor(play.clock.now()) - 1_000
+    await world.fixture.redis.zadd(deadlinesName(shardOf(accountId)), 'XX', passedMs, member)
     if (chosen.isSwept) await performExpiry(world, play, 0)
     // Its gateway was only stuck, and says what it costs after all.
-    const late = { ...chosen, kind: 'settle', isHangUp: 'no' } as const
+    const late = { ...chosen, kind: 'settle', share: chosen.lateShare, isHangUp: 'no' } as const
     if (chosen.isSwept && chosen.isLate) await performOnHold(world, play, late, known)
     return
   }
@@ -171,20 +182,68 @@ async function performSettlement(
   if (expected === 'settled' || expected === 'late') by.kept.push({ ...payer, holdId, cost: charged })
 }
 
+/** What was granted for a window is gone in the next. */
+async function performGrantEnd(
+  world: World,
+  play: Play,
+  { client, key, scope, window }: Extract<Operation, { kind: 'grant_ends' }>,
+): Promise<void> {
+  const wish = { kind: 'reserve', client, key, tokens: 30_000, isAll: false, asked: 2, output: 1, answers: 0 } as const
+  await limitAndGrant(world, play, { client, key, scope, window })
+  await performReserve(world, play, wish)
+  await perform(world, play, { kind: 'turn', turn: window })
+  await performReserve(world, play, wish)
+}
+
+/** A key goes to another member while a request of it is open, under a budget of the member whose it was. */
+async function performOpenHandOver(
+  world: World,
+  play: Play,
+  chosen: Extract<Operation, { kind: 'handed_over_open' }>,
+): Promise<void> {
+  const { client, key, to, window, tokens, share, lateShare, isSwept } = chosen
+  const budget = { client, key, scope: 'member', window, spare: AMPLE, isAbove: true } as const
+  await performBudget(world, play, { kind: 'budget', ...budget })
+  const before = play.holds.length
+  await performReserve(world, play, {
+    kind: 'reserve',
+    client,
+    key,
+    tokens,
+    isAll: false,
+    asked: 2,
+    output: 1,
+    answers: 0,
+  })
+  await performBudget(world, play, { kind: 'hand_over', client, key, to })
+  const known = play.holds.at(-1)
+  if (!known || play.holds.length === before) return
+  const lapse = { kind: 'lapse', which: 0, share, lateShare, isRenewed: true, isSwept: true, isLate: true } as const
+  const settle = { kind: 'settle', which: 0, share, isHangUp: 'no' } as const
+  await performOnHold(world, play, isSwept ? lapse : settle, known)
+}
+
 /** The store is another: every process sends again what it has, before or after the accounts are compared with the history. */
-async function performRewind(world: World, play: Play, chosen: Extract<Operation, { kind: 'rewind' }>): Promise<void> {
+async function performRewind(
+  world: World,
+  play: Play,
+  chosen: Extract<Operation, { kind: 'rewind' | 'blackout' }>,
+): Promise<void> {
   if (!play.saved) return
-  play.seen.push('rewound')
+  const isBlackout = chosen.kind === 'blackout'
+  play.seen.push(isBlackout ? 'blacked_out' : 'rewound')
   const saved = chosen.isEmpty ? undefined : play.saved
-  await world.restore(saved)
+  await world.restore(play, saved)
   for (const [accountId, account] of play.accounts)
     rewind(account, saved?.hot.get(accountId) ?? { holds: new Map(), stream: new Map() })
   // Whoever comes first notices that the store is another; that each account was looked at by then is chance.
   await (chosen.isResentFirst ? world.renewEpochs() : world.confirm(play))
-  for (const { settler, kept } of play.processes) {
-    settler.storeReturned()
+  for (const [client, { settler }] of play.processes.entries()) {
+    // The machine lost its power: nobody remembers what its journals don't have.
+    if (isBlackout) await world.restartProcess(play, client)
+    else settler.storeReturned()
     expect(await settler.drain(60_000)).toBe(0)
-    for (const one of kept) again(play, one)
+    for (const one of play.processes[client]?.kept ?? []) again(play, one)
   }
   if (chosen.isResentFirst) await world.confirm(play)
 }

@@ -2,11 +2,11 @@
 import { expect } from 'bun:test'
 import { withinDay } from '@test/ledger/accounts/within-day'
 import { fc } from '@test/support/property'
-import { moneyOf } from './model'
+import { moneyOf, openOf, spentThisMonth } from './model'
 import { type Operation, operation } from './operations'
 import { perform } from './perform'
 import { compareBudgets } from './perform-budgets'
-import { openWorld, type Play, type World } from './world'
+import { accountOf, openWorld, type Play, type World } from './world'
 
 const MAX_OPERATIONS = 80
 /** Bounds the shrinking of a failure; a database's sequences without one end long before. */
@@ -16,9 +16,14 @@ const PER_DATABASE = 50
 
 /**
  * Plays this many sequences on a Redis of their own. A failure prints its seed and the shortest sequence that fails. Returns how
- * often what has happened: a model that is never asked proves nothing.
+ * often what has happened: a model that is never asked proves nothing. `endOnFailure`: the first that fails, however long it is.
  */
-export async function playSequences(redisUrl: string, count: number, seed: number): Promise<Map<string, number>> {
+export async function playSequences(
+  redisUrl: string,
+  count: number,
+  seed: number,
+  options: { endOnFailure?: boolean } = {},
+): Promise<Map<string, number>> {
   const story = fc.array(operation, { minLength: 1, maxLength: MAX_OPERATIONS, size: 'max' })
   const seen = new Map<string, number>()
   for (let done = 0; done < count; done += PER_DATABASE) {
@@ -32,6 +37,7 @@ export async function playSequences(redisUrl: string, count: number, seed: numbe
         seed: seed + done,
         interruptAfterTimeLimit: PATIENCE_MS,
         markInterruptAsFailure: true,
+        ...options,
       })
     } finally {
       await world.close()
@@ -56,19 +62,27 @@ async function playOne(world: World, operations: readonly Operation[]): Promise<
     await perform(world, play, one)
     await compare(world, play)
   }
-  // What is on its way arrives, and nothing is left for the next sequence.
-  await world.flush(false)
+  // What is on its way arrives, what is due ends, and nothing is left for the next sequence.
+  await perform(world, play, { kind: 'expire', client: 0 })
+  await world.flush(play, false)
   await compare(world, play)
-  expect(await world.violations()).toEqual([])
+  expect(await world.violations(play)).toEqual([])
   return play.seen
 }
 
-async function compare({ fixture }: World, { accounts }: Play): Promise<void> {
+async function compare({ fixture }: World, { accounts, payers }: Play): Promise<void> {
   for (const [accountId, account] of accounts) {
     const balance = await fixture.ledger.readBalance(accountId)
     const { available, held, spent } = moneyOf(account)
     const status = account.isSuspended ? 'suspended' : 'active'
-    expect({ ...balance }).toMatchObject({ available, held, spent, status })
+    const month = spentThisMonth(account)
+    expect({ ...balance }).toMatchObject({ available, held, spent, spentThisMonth: month, status })
     await compareBudgets(fixture.ledger, accountId, account)
+  }
+  for (const payer of payers) {
+    const account = accountOf({ accounts }, payer.accountId)
+    const month = spentThisMonth(account, payer.keyId)
+    const key = { ...(await fixture.ledger.readKey(payer)) }
+    expect(key).toMatchObject({ ...openOf(account, payer.keyId), spentThisMonth: month })
   }
 }

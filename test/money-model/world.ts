@@ -1,5 +1,8 @@
 /** The real side: two gateways' ledgers and settlers, one Redis, one Postgres, orders, administrators and an archive. */
 import { expect } from 'bun:test'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { openFixture, silentLogger } from '@test/accounts/fixture'
 import { createTestAccount } from '@test/accounts/test-account'
 import { giveRole } from '@test/accounts/transfers/owner'
@@ -15,6 +18,7 @@ import { EXAMPLE_BANK } from '@/console/orders/deps'
 import { createOrders } from '@/console/orders/orders'
 import type { Order } from '@/console/orders/types'
 import { connectDatabase } from '@/db/client'
+import { createSettlementJournal, type OpenJournal } from '@/gateway/hold/settlement-journal'
 import { createSettler, type Settler } from '@/gateway/hold/settler'
 import { checkLedger } from '@/ledger/check/check'
 import type { Payer } from '@/ledger/outcomes'
@@ -29,6 +33,7 @@ import { type Nano, nano } from '@/lib/money'
 import { writeUsageBatch } from '@/usage/write-batch'
 import { type Hot, type ModelAccount, newAccount } from './account'
 import { openShop, type Sale, type Shop } from './sold'
+import { letClocksTurn, StoreClock } from './store-clock'
 
 /** Which of an hour's hang-ups are free: all, or none. */
 export const FREE_PER_HOUR = { no: undefined, free: 1_000_000, charged: 0 }
@@ -36,8 +41,11 @@ export const FREE_PER_HOUR = { no: undefined, free: 1_000_000, charged: 0 }
 /** A settlement or release that a gateway keeps, as the model is told of it again. */
 export type Kept = Payer & { holdId: string; cost: number | undefined }
 
-/** A gateway's process: what it has acknowledged is sent again where the store comes back, unless the process is dead. */
-type Process = { settler: Settler; kept: Kept[] }
+/**
+ * A gateway's process: what it has acknowledged is sent again where the store comes back. What it has settled is in its journal,
+ * which the next process on its machine takes over.
+ */
+type Process = { settler: Settler; journal: OpenJournal; folder: string; kept: Kept[] }
 
 /** `sale` is what it was planned by; `by` is who reserved it, and ends it in one way: a repetition says the same. */
 type KnownHold = {
@@ -52,6 +60,7 @@ type Saved = { dump: Map<string, Buffer>; hot: Map<string, Hot> }
 
 /** What one sequence plays with; accounts are its own. */
 export type Play = {
+  clock: StoreClock
   accounts: Map<string, ModelAccount>
   /** Both accounts' first keys, then their second ones. */
   payers: Payer[]
@@ -77,6 +86,8 @@ export type Play = {
 
 const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
 const ACCOUNTS = 2
+/** As many as a sequence may turn its clock by. */
+const MONTHS_AHEAD = 90
 const KEYS_PER_ACCOUNT = 2
 /** Whose the keys are in the beginning, by their place among all; the other is nobody's. */
 const FIRST_OWNERS = [0, 1, undefined, 0]
@@ -90,7 +101,7 @@ const UNCOUNTED = { flagged: () => undefined, settlementFailed: () => undefined 
 const APPROVAL_LIMIT = 50_000_000_000
 
 /** What the model says of an account of this sequence. */
-export function accountOf(play: Play, accountId: string): ModelAccount {
+export function accountOf(play: Pick<Play, 'accounts'>, accountId: string): ModelAccount {
   const account = play.accounts.get(accountId)
   if (!account) throw new Error('the model has no such account')
   return account
@@ -100,6 +111,7 @@ export type World = Awaited<ReturnType<typeof openWorld>>
 
 /** Opens both stores; Redis belongs to the test alone. */
 export async function openWorld(redisUrl: string) {
+  letClocksTurn()
   const address = await freshDatabase()
   const fixtures = [await openFixture(redisUrl, asGateway(address)), await openFixture(redisUrl, asGateway(address))]
   const [fixture] = fixtures as [(typeof fixtures)[0]]
@@ -110,20 +122,49 @@ export async function openWorld(redisUrl: string) {
   const money: MoneyDeps = { ...ordersDeps, approvalLimit: nano(APPROVAL_LIMIT) }
   const archive = { owner, redis, by: OPERATOR }
   const runner = createScriptRunner(redis, commandTimeoutOf(redis))
-  const process = (client: number): Process => ({
-    settler: createSettler(fixtures[client]?.ledger ?? ledger, STANDING_CLOCK, silentLogger, UNCOUNTED),
-    kept: [],
-  })
+  const machines = await mkdtemp(join(tmpdir(), 'svc-gateway-money-'))
+  async function startProcess(client: number, folder: string, kept: Kept[]): Promise<Process> {
+    const own = fixtures[client]?.ledger ?? ledger
+    const journal = createSettlementJournal({ folder, ledger: own, clock: STANDING_CLOCK, logger: silentLogger })
+    const settler = createSettler(own, STANDING_CLOCK, silentLogger, UNCOUNTED, journal)
+    settler.resend(await journal.takeOver())
+    return { settler, journal, folder, kept }
+  }
+  /** The processes of the sequence before. */
+  let former: Process[] = []
+  async function endFormer(): Promise<void> {
+    for (const { journal, folder } of former) {
+      await journal.stop()
+      await rm(folder, { recursive: true, force: true })
+    }
+  }
   return {
-    ...{ fixtures, fixture, owner, money, archive, process },
+    ...{ fixtures, fixture, owner, money, archive },
+    /** Kills a process and starts another on its machine, which settles again what its journal has. */
+    async restartProcess(play: Play, client: number): Promise<void> {
+      const { folder, journal, kept } = play.processes[client] as Process
+      const left = kept.filter(({ cost }) => cost !== undefined)
+      const next = await startProcess(client, folder, left)
+      await journal.stop()
+      play.processes[client] = next
+      expect(await next.settler.drain(60_000)).toBe(0)
+    },
     orders: createOrders(ordersDeps),
     budgetsOf: (client: number) => createBudgets(database, fixtures[client]?.ledger ?? ledger),
     ledgerOf: (client: number) => fixtures[client]?.ledger ?? ledger,
     async begin(): Promise<Play> {
+      await endFormer()
       await redis.flushall()
+      const clock = new StoreClock(redis)
+      await clock.write()
+      await owner.sql`SELECT ensure_usage_partitions(current_date, ${MONTHS_AHEAD})`
       await restoreUsage(archive, '2025-01').catch(() => undefined)
+      const processes = await Promise.all(
+        [0, 1].map((client) => startProcess(client, join(machines, randomId('m')), [])),
+      )
+      former = processes
       const play: Play = {
-        ...{ accounts: new Map(), payers: [], processes: [process(0), process(1)], holds: [], orders: [] },
+        ...{ clock, accounts: new Map(), payers: [], processes, holds: [], orders: [] },
         ...{ archivedBefore: '', shops: [openShop(), openShop()], saved: undefined, seen: [] },
         ...{
           owner: randomId('user'),
@@ -141,7 +182,7 @@ export async function openWorld(redisUrl: string) {
           await owner.sql`INSERT INTO memberships (account_id, user_id, role) VALUES (${accountId}, ${member}, 'admin')`
         const credited = { accountId, amount: nano(START_CREDIT), reference: 'start' }
         expect((await fixture.credits.addCredit(credited)).kind).toBe('credited')
-        play.accounts.set(accountId, { ...newAccount(), credited: START_CREDIT })
+        play.accounts.set(accountId, { ...newAccount(clock), credited: START_CREDIT })
       }
       for (let index = 0; index < ACCOUNTS * KEYS_PER_ACCOUNT; index++) {
         const accountId = [...play.accounts.keys()][index % ACCOUNTS] ?? ''
@@ -170,12 +211,13 @@ export async function openWorld(redisUrl: string) {
       play.saved = { dump, hot }
     },
     /** Brings back what was saved, or nothing at all. */
-    async restore(saved: Saved | undefined): Promise<void> {
+    async restore({ clock }: Play, saved: Saved | undefined): Promise<void> {
       await redis.flushall()
+      await clock.write()
       await Promise.all([...(saved?.dump ?? [])].map(([name, value]) => redis.restore(name, 0, value)))
     },
     /** One round of a flusher of its own, which may die between its commit and its acknowledgement. */
-    async flush(isKilled: boolean): Promise<void> {
+    async flush({ processes }: Play, isKilled: boolean): Promise<void> {
       const streams = createRecordStreams(redis)
       // The first look notes what others have taken, the second takes it over.
       await streams.count()
@@ -184,15 +226,20 @@ export async function openWorld(redisUrl: string) {
       const entries = read.flatMap((one) => one.entries)
       const records = entries.flatMap(({ fields }) => parseUsageRecord(fields) ?? [])
       if (records.length > 0) await writeUsageBatch(database.sql, records)
-      if (!isKilled) await streams.acknowledge(entries)
+      if (isKilled) return
+      for (const { journal } of processes) journal.booked(records)
+      await streams.acknowledge(entries)
     },
-    /** All that a full check of both stores finds. */
-    async violations(): Promise<object[]> {
+    /** All that a full check of both stores finds, but for accounts of former sequences: their clocks stood elsewhere. */
+    async violations({ accounts }: Play): Promise<object[]> {
       const store = await checkLedger({ redis, history, logger: silentLogger })
       const books = await reconcileHistory(database, 'records')
-      return [...store.violations, ...books.violations]
+      const found = [...store.violations, ...books.violations]
+      return found.filter(({ accountId }) => accountId === undefined || accounts.has(accountId))
     },
     async close(): Promise<void> {
+      await endFormer()
+      await rm(machines, { recursive: true, force: true })
       await owner.close()
       for (const one of fixtures) await one.close()
     },

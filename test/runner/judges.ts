@@ -45,6 +45,7 @@ export const JUDGES: readonly Judge[] = [
   { path: 'test/http/guide/deploy.test.ts', why: 'runs what the guide says' },
   { path: 'test/http/guide/snippets.test.ts', why: 'runs every example of the guide in its language' },
   { path: 'test/metrics/promtool.test.ts', why: 'metrics judged by promtool' },
+  { path: 'test/money-model/planted', why: 'plays hundreds of sequences against each planted bug' },
   { path: 'test/money-model/thousands', why: 'plays thousands of sequences of everything that moves money' },
   { path: 'test/runner/leftovers.test.ts', why: 'kills runs of tests that have everything open' },
   { path: 'test/supply-chain', why: 'every package that is installed' },

@@ -14,6 +14,7 @@ const EVERYTHING = [
   ...['reserved', 'insufficient', 'not_sold', 'settled', 'already_settled', 'late', 'forced'],
   ...['over_budget', 'budget_exceeded', 'budget_updated', 'budget_above_larger', 'grant_updated', 'handed_over'],
   ...['expired_charged', 'expired_free', 'rewound', 'archived'],
+  ...['blacked_out', 'turned_day', 'turned_week', 'turned_month'],
   ...['move_moved', 'move_insufficient'],
   ...['refund_refunded', 'refund_too_much', 'reversed', 'reinstated'],
 ]

@@ -1,0 +1,62 @@
+/** The store's clock, which a sequence turns: days, weeks and months pass in the middle of it. */
+import { createHash } from 'node:crypto'
+import { SCRIPTS } from '@/ledger/scripts/scripts'
+import type { RedisClient } from '@/ledger/store/connection'
+import { assert } from '@/lib/assert'
+import { MS_PER_DAY, MS_PER_HOUR, startOfUtcDay } from '@/lib/clock'
+
+/** By how much a store's clock is ahead of the machine's; behind it where that is negative. */
+const SHIFT_NAME = 'test-clock-shift'
+const TRUE_TIME = 'return time[1] * 1000 + (time[2] - time[2] % 1000) / 1000\n'
+const SHIFTED_TIME = TRUE_TIME.replace('\n', ` + (call('GET', '${SHIFT_NAME}') or 0)\n`)
+const NOON = 12
+const DAYS_PER_WEEK = 7
+/** 1970 began on a Thursday, three days after a Monday. */
+const FIRST_DAY = 3
+
+/** What the clock is turned to the next of. */
+type Turn = 'day' | 'week' | 'month'
+
+/** Has the scripts of this process ask each store for its shift. A store without one has the machine's clock. May be repeated. */
+export function letClocksTurn(): void {
+  for (const known of Object.values(SCRIPTS)) {
+    if (known.text.includes(SHIFT_NAME)) continue
+    assert(known.text.includes(TRUE_TIME), 'the prelude tells the time in other words')
+    const text = known.text.replace(TRUE_TIME, SHIFTED_TIME)
+    Object.assign(known, { text, sha: createHash('sha1').update(text).digest('hex') })
+  }
+}
+
+/** The clock of one store. It begins in the hour after noon, so that no window turns by itself within a sequence. */
+export class StoreClock {
+  private shiftMs = (NOON - new Date().getUTCHours()) * MS_PER_HOUR
+
+  constructor(private readonly redis: RedisClient) {}
+
+  now(): number {
+    return Date.now() + this.shiftMs
+  }
+
+  /** To the same time of the next day, of the next Monday, or of the first of the next month. */
+  async turn(turn: Turn): Promise<void> {
+    const day = startOfUtcDay(this.now())
+    const next = { day: day + MS_PER_DAY, week: mondayAfter(day), month: firstAfter(day) }[turn]
+    this.shiftMs += next - day
+    await this.write()
+  }
+
+  /** To be called whenever the store was emptied. */
+  async write(): Promise<void> {
+    await this.redis.set(SHIFT_NAME, this.shiftMs)
+  }
+}
+
+function mondayAfter(dayMs: number): number {
+  const days = (dayMs / MS_PER_DAY + FIRST_DAY) % DAYS_PER_WEEK
+  return dayMs + (DAYS_PER_WEEK - days) * MS_PER_DAY
+}
+
+function firstAfter(dayMs: number): number {
+  const date = new Date(dayMs)
+  return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 1)
+}
