@@ -13,7 +13,7 @@ import { type ChangeKeyOutcome, editKey, type KeyEdit, type KeyRow } from './edi
 import { describeLimits, describeLists, limitColumns, listColumns } from './key-limits'
 import { findKey, type KeyTags, limitsOf, listKeys } from './key-listing'
 import { generateKey, hashKey, keyHint } from './key-text'
-import { mayDo } from './members/permissions'
+import { mayHold } from './members/credentials'
 import { createPlaygroundKeys } from './playground-key'
 import { rotateKey } from './rotation/rotate-key'
 
@@ -41,6 +41,8 @@ export type KeyChanges = Partial<KeyLimits> & { name?: string; allowedAddresses?
 type CreateKeyOutcome =
   | { kind: 'created'; keyId: string; key: string }
   | { kind: 'unknown_account' }
+  /** The role of the member whose key it is to be allows none. */
+  | { kind: 'no_owner' }
   | { kind: 'too_many_keys'; limit: number }
 
 /** With `accountId`, only a key of that account is changed. `by` is for the audit log; left out = the operator. */
@@ -70,21 +72,18 @@ export function createApiKeys(database: Database, ledger: Ledger, service: strin
       return edit(decide)(keyId, accountId, by)
     },
     deactivate: edit((row) => toStatus(row, 'deactivated')),
-    /** Not where its owner is a member no longer. */
+    /** Not where its owner is no member whose role allows keys. */
     activate: (keyId: string, accountId?: string, by: ChangedBy = OPERATOR) =>
       editKey(database, ledger, {
         ...{ keyId, accountId, by, decide: (row) => toStatus(row, 'active'), movesBudgets: true },
         verify: async (transaction, row) =>
-          row.createdBy === null || (await lockRole(transaction, row.accountId, row.createdBy)) !== undefined,
+          row.createdBy === null || mayHold(await lockRole(transaction, row.accountId, row.createdBy), 'api_key'),
       }),
     /** Makes it the key of another member, whose role lets them use keys. Requests under way end as they began. */
     transfer: (keyId: string, accountId: string, ownerId: string, by: ChangedBy) =>
       editKey(database, ledger, {
         ...{ keyId, accountId, by, decide: (row) => toOwner(row, ownerId), movesBudgets: true },
-        async verify(transaction) {
-          const role = await lockRole(transaction, accountId, ownerId)
-          return role !== undefined && mayDo(role, 'keys.use')
-        },
+        verify: async (transaction) => mayHold(await lockRole(transaction, accountId, ownerId), 'api_key'),
       }),
     /** For ever: the key's usage stays in the history, its text is never accepted again. */
     delete: edit((row) => toStatus(row, 'deleted')),
@@ -114,8 +113,8 @@ async function create(
   if (createdBy !== null && (await hasBudget(database, accountId, createdBy))) await ledger.reloadBudgets(accountId)
   try {
     const refusal = await database.db.transaction(async (transaction) => {
-      if (createdBy !== null && (await lockRole(transaction, accountId, createdBy)) === undefined)
-        return 'unknown_account'
+      const role = createdBy === null ? undefined : await lockRole(transaction, accountId, createdBy)
+      if (createdBy !== null && !mayHold(role, 'api_key')) return role ? 'no_owner' : 'unknown_account'
       if ((await countKeys(transaction, accountId)) >= MAX_KEYS_PER_ACCOUNT) return 'too_many_keys'
       await transaction.insert(apiKeys).values(values)
       const lists = describeLists({ allowedAddresses: allowedAddresses ?? undefined, tags: tags ?? undefined })
@@ -139,13 +138,13 @@ async function hasBudget({ db }: Database, accountId: string, userId: string): P
   return (await db.select({ limit: budgets.limit }).from(budgets).where(ofMember).limit(1)).length > 0
 }
 
-/** What somebody is in the account; their removal waits for this transaction, or has been before it, so that no key of theirs outlives it. */
+/** What somebody is in the account; a change of it waits for this transaction, or has been before it, so that no key of theirs outlives it. */
 async function lockRole(transaction: Transaction, accountId: string, userId: string): Promise<AccountRole | undefined> {
   const [row] = await transaction
     .select({ role: memberships.role })
     .from(memberships)
     .where(and(eq(memberships.accountId, accountId), eq(memberships.userId, userId)))
-    .for('key share')
+    .for('share')
   return row?.role
 }
 

@@ -86,7 +86,7 @@ export function assembleDashboard(parts: DashboardParts): DashboardDeps & AssetD
     sellerName: service,
     apiKeys,
     accounts,
-    members: createMembers(database),
+    members: createMembers(database, apiKeys),
     managementKeys: createManagementKeys(database, service),
     budgets: createBudgets(database, ledger),
     administration: createAdministration({

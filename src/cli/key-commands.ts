@@ -75,6 +75,7 @@ export const KEY_COMMANDS: readonly Command[] = [
         await raiseAccount(services, key)
         const outcome = await services.apiKeys.create(key, services.by)
         if (outcome.kind === 'unknown_account') fail(`no account ${key.accountId}`)
+        if (outcome.kind === 'no_owner') fail('the role of the member allows no keys')
         if (outcome.kind === 'too_many_keys') fail(`the account has ${outcome.limit} keys already`)
         return { output: { keyId: outcome.keyId, key: outcome.key } }
       }

@@ -1,12 +1,7 @@
 /** Operator commands for organisations: what makes an account one, who its members are, and in which roles. */
-import {
-  addMember,
-  changeRole,
-  type ListedMember,
-  listMembers,
-  type MemberRefusal,
-  removeMember,
-} from '@/accounts/members/change-members'
+import { addMember, type ListedMember, listMembers, type MemberRefusal } from '@/accounts/members/change-members'
+import type { Credential } from '@/accounts/members/credentials'
+import { createMembers } from '@/accounts/members/members'
 import { makeOrganisation } from '@/accounts/members/organisation'
 import { ACCOUNT_ROLES } from '@/db/auth-schema'
 import { isCountry } from '@/lib/places/countries'
@@ -57,27 +52,29 @@ export const MEMBER_COMMANDS: readonly Command[] = [
     options: {
       account: ACCOUNT,
       email: required('E', 'of a user'),
-      role: required(
-        [...ACCOUNT_ROLES, NONE].join('|'),
-        'none = no member any more; their active keys have to be deactivated before',
+      role: required([...ACCOUNT_ROLES, NONE].join('|'), 'none = no member any more'),
+      credentials: optional(
+        'revoke|keep',
+        'what becomes of keys that they made and may hold no longer; left out, revoke',
       ),
     },
     prepare(values) {
       const accountId = readText(values, 'account')
       const email = readEmail(values, 'email')
       const role = readChoice(values, 'role', [...ACCOUNT_ROLES, NONE])
+      const fate = readChoice(values, 'credentials', ['revoke', 'keep']) ?? 'revoke'
       return async (services) => {
-        const { database, by } = services
+        const { database, apiKeys, by } = services
+        const members = createMembers(database, apiKeys)
         const userId = (await findMember(database, accountId, email))?.userId
+        const change = { accountId, userId: userId ?? '', by }
+        let revoked: Credential[] = []
         if (role !== undefined && role !== NONE) {
-          refuse(
-            userId === undefined
-              ? await addMember(database, { accountId, email, role, by })
-              : await changeRole(database, { accountId, userId, by }, role),
-            email,
-          )
-        } else if (userId !== undefined) refuse(await removeMember(database, { accountId, userId, by }), email)
-        return listed(services, accountId)
+          if (userId === undefined) expectDone(await addMember(database, { accountId, email, role, by }), email)
+          else revoked = expectDone(await members.changeRole(change, role, fate), email).revoked
+        } else if (userId !== undefined) revoked = expectDone(await members.remove(change, fate), email).revoked
+        const { output } = await listed(services, accountId)
+        return { output: { ...output, revoked: revoked.map(({ kind, id, name }) => ({ kind, id, name })) } }
       }
     },
   },
@@ -104,9 +101,11 @@ async function listed({ database, accounts }: Services, accountId: string): Prom
   }
 }
 
-function refuse(outcome: { kind: 'done' } | { kind: 'unknown_user' } | MemberRefusal, email: string): void {
-  if (outcome.kind === 'done') return
-  fail(whyNot(outcome, email))
+function expectDone<Done extends { kind: 'done' }>(
+  outcome: Done | { kind: 'unknown_user' } | MemberRefusal,
+  email: string,
+): Done {
+  return outcome.kind === 'done' ? (outcome as Done) : fail(whyNot(outcome as MemberRefusal, email))
 }
 
 function whyNot(refusal: { kind: 'unknown_user' } | MemberRefusal, email: string): string {

@@ -69,7 +69,9 @@ describe('a key', () => {
     const { accountId, people } = organisation
     const { userId } = people.developer
     await fixture.apiKeys.deactivate(keyId, accountId)
-    expect(await removeMember(fixture.database, { accountId, userId, by: by(people.owner) })).toEqual({ kind: 'done' })
+    expect(await removeMember(fixture.database, { accountId, userId, by: by(people.owner) })).toMatchObject({
+      kind: 'done',
+    })
     expect(await fixture.apiKeys.activate(keyId, accountId)).toEqual({ kind: 'no_owner' })
     expect(await transfer(people.admin.userId)).toMatchObject({ status: 'deactivated' })
     expect(await fixture.apiKeys.activate(keyId, accountId)).toMatchObject({ status: 'active' })

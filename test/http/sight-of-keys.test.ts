@@ -40,7 +40,7 @@ beforeAll(async () => {
   const made: [AccountRole, string][] = []
   for (const role of ACCOUNT_ROLES) {
     const { userId } = role === 'owner' ? owner.viewer : await join(role)
-    made.push([role, (await newKey(userId)).key])
+    made.push([role, (await newKey(userId, role)).key])
   }
   keys = Object.fromEntries(made) as typeof keys
   const other = await newKey((await join('developer')).userId)
@@ -65,9 +65,15 @@ async function join(role: AccountRole): Promise<{ userId: string }> {
   return { userId }
 }
 
-async function newKey(createdBy: string): Promise<{ key: string; keyId: string }> {
+/** Made while their role allowed it, and kept. */
+async function newKey(createdBy: string, role?: AccountRole): Promise<{ key: string; keyId: string }> {
+  const become = async (one: AccountRole) =>
+    await gateway.gateway.database.sql`UPDATE memberships SET role = ${one}
+      WHERE account_id = ${accountId} AND user_id = ${createdBy}`
+  if (role) await become('owner')
   const created = await gateway.apiKeys.create({ accountId, name: 'key', createdBy })
   if (created.kind !== 'created') throw new Error(created.kind)
+  if (role) await become(role)
   return created
 }
 
@@ -137,7 +143,7 @@ test('a developer’s key tells of its own requests, and of all where the accoun
 test('the key of a former member tells nothing, and one that is the account’s own all', async () => {
   const { sql } = gateway.gateway.database
   const { userId } = await join('viewer')
-  const { key } = await newKey(userId)
+  const { key } = await newKey(userId, 'viewer')
   const usage = async (of: string) => (await send(gateway, of, 'GET', '/v1/usage')).body
   expect(await usage(key)).toMatchObject({ credits_remaining: expect.any(Number) })
   await sql`DELETE FROM memberships WHERE account_id = ${accountId} AND user_id = ${userId}`

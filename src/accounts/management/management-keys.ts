@@ -7,6 +7,8 @@ import { type ChangedBy, recordAudit } from '@/accounts/audit'
 import { lockAccount } from '@/accounts/in-order'
 import { generateManagementKey, hashKey, isManagementKey } from '@/accounts/key-text'
 import { writeMails } from '@/accounts/mails/outbox'
+import { mayHold } from '@/accounts/members/credentials'
+import { roleIn } from '@/accounts/members/memberships'
 import { addressesOf, nameOf } from '@/accounts/members/tell-members'
 import { memberships, users } from '@/db/auth-schema'
 import type { Database, Transaction } from '@/db/client'
@@ -57,6 +59,8 @@ type CreateOutcome =
   | { kind: 'created'; keyId: string; key: string }
   | { kind: 'too_many_keys'; limit: number }
   | { kind: 'unknown_account' }
+  /** The role of the one who is named for it allows none. */
+  | { kind: 'not_permitted' }
 
 export type ManagementKeys = ReturnType<typeof createManagementKeys>
 
@@ -86,7 +90,9 @@ async function create(
   const keyId = randomId('mgmt')
   const expiresAt = expiresAtMs === null ? null : new Date(expiresAtMs)
   return await db.transaction(async (transaction): Promise<CreateOutcome> => {
+    // Changes of roles take turns by the same lock.
     if (!(await lockAccount(transaction, accountId))) return { kind: 'unknown_account' }
+    if (!mayHold(await roleIn(transaction, accountId, createdBy), 'management_key')) return { kind: 'not_permitted' }
     const isOwn = and(eq(managementKeys.accountId, accountId), isNull(managementKeys.revokedAt))
     if ((await transaction.$count(managementKeys, isOwn)) >= MAX_MANAGEMENT_KEYS)
       return { kind: 'too_many_keys', limit: MAX_MANAGEMENT_KEYS }

@@ -7,6 +7,7 @@ import type { Database, Transaction } from '@/db/client'
 import { findRow } from '@/db/find-row'
 import { accounts, apiKeys } from '@/db/schema'
 import { type AdmissionRefusal, admit, lockOrganisation, MAX_MEMBERS, refuseOwner } from './admission'
+import { type Credential, credentialsOf, type Fate, lostWith, revokeAll } from './credentials'
 import { roleOfActor } from './memberships'
 import { isBelow, mayGive } from './permissions'
 import { tellMember, tellOfOwner } from './tell-members'
@@ -29,13 +30,14 @@ export type MemberRefusal =
   /** Nobody gives themselves more than they have. */
   | { kind: 'own_promotion' }
   | AdmissionRefusal
-  /** Programs would stop: the caller has to confirm that. */
+  /** Keys that the member may not hold with the new role, or without one, are active. */
   | { kind: 'has_keys'; activeKeys: number }
 
-type MemberOutcome = { kind: 'done' } | MemberRefusal
+/** `revoked`: what ended with the change. */
+export type MemberOutcome = { kind: 'done'; revoked: Credential[] } | MemberRefusal
 
 /** `by` without an id is an operator, who may everything but leave an account without an owner. */
-type MemberChange = { accountId: string; userId: string; by: ChangedBy }
+export type MemberChange = { accountId: string; userId: string; by: ChangedBy }
 
 /** The members of an account, owners first. */
 export async function listMembers({ db }: Database, accountId: string): Promise<ListedMember[]> {
@@ -79,16 +81,20 @@ export async function addMember(
   })
 }
 
-/** Gives a member another role. Nobody gives or takes a role above their own, and their own they only lower. */
+/**
+ * Gives a member another role. Nobody gives or takes a role above their own, and their own they only lower. What they may hold no longer
+ * is revoked, API keys before (`has_keys`); with `keep`, invitations alone.
+ */
 export async function changeRole(
   { db }: Database,
   { accountId, userId, by }: MemberChange,
   role: AccountRole,
+  fate: Fate = 'revoke',
 ): Promise<MemberOutcome> {
   return await db.transaction(async (transaction) => {
     const found = await lockMember(transaction, accountId, userId)
     if ('kind' in found) return found
-    if (found.role === role) return { kind: 'done' }
+    if (found.role === role) return { kind: 'done', revoked: [] }
     if (isOneself(by, userId)) {
       if (!isBelow(role, found.role)) return { kind: 'own_promotion' }
     } else {
@@ -98,6 +104,9 @@ export async function changeRole(
     if (found.role === 'owner' && (await isLastOwner(transaction, accountId, userId))) return { kind: 'last_owner' }
     const tooMany = await refuseOwner(transaction, userId, role)
     if (tooMany) return tooMany
+    const lost = ending(fate, lostWith(role, await credentialsOf(transaction, accountId, userId)))
+    const activeKeys = keysAmong(lost)
+    if (activeKeys > 0) return { kind: 'has_keys', activeKeys }
     await transaction
       .update(memberships)
       .set({ role })
@@ -110,12 +119,20 @@ export async function changeRole(
     if (role === 'owner') await tellOfOwner(transaction, { accountId, by }, userId)
     const details = { email: found.email, before: found.role, after: role }
     await recordAudit(transaction, { ...by, action: 'member.change_role', subject: userId, accountId, details })
-    return { kind: 'done' }
+    await revokeAll(transaction, accountId, lost, by)
+    return { kind: 'done', revoked: lost }
   })
 }
 
-/** Ends a membership, one's own or another's. Keys of theirs have to be deactivated before: `has_keys` says how many are active. */
-export async function removeMember({ db }: Database, { accountId, userId, by }: MemberChange): Promise<MemberOutcome> {
+/**
+ * Ends a membership, one's own or another's. API keys of theirs have to be deactivated before (`has_keys`), whatever `fate` says: nobody
+ * would own them. Invitations are revoked, management keys too unless `fate` is `keep`.
+ */
+export async function removeMember(
+  { db }: Database,
+  { accountId, userId, by }: MemberChange,
+  fate: Fate = 'revoke',
+): Promise<MemberOutcome> {
   return await db.transaction(async (transaction) => {
     const found = await lockMember(transaction, accountId, userId)
     if ('kind' in found) return found
@@ -123,14 +140,8 @@ export async function removeMember({ db }: Database, { accountId, userId, by }: 
     const refusal = isLeaving ? undefined : await refuseActor(transaction, accountId, by, [found.role])
     if (refusal) return refusal
     if (found.role === 'owner' && (await isLastOwner(transaction, accountId, userId))) return { kind: 'last_owner' }
-    // Waits for keys that are being made for them; those that come later find no member. Only then the keys are counted.
-    await transaction
-      .select({ userId: memberships.userId })
-      .from(memberships)
-      .where(and(eq(memberships.accountId, accountId), eq(memberships.userId, userId)))
-      .for('update')
-    const isActive = and(eq(apiKeys.accountId, accountId), eq(apiKeys.createdBy, userId), eq(apiKeys.status, 'active'))
-    const activeKeys = await transaction.$count(apiKeys, isActive)
+    const lost = lostWith(undefined, await credentialsOf(transaction, accountId, userId))
+    const activeKeys = keysAmong(lost)
     if (activeKeys > 0) return { kind: 'has_keys', activeKeys }
     await transaction
       .delete(memberships)
@@ -140,17 +151,19 @@ export async function removeMember({ db }: Database, { accountId, userId, by }: 
     const details = { email: found.email, role: found.role }
     const action = isLeaving ? 'member.leave' : 'member.remove'
     await recordAudit(transaction, { ...by, action, subject: userId, accountId, details })
-    return { kind: 'done' }
+    const revoked = ending(fate, lost)
+    await revokeAll(transaction, accountId, revoked, by)
+    return { kind: 'done', revoked }
   })
 }
 
-/** Ids of the keys of a member that are active. */
-export async function activeKeysOfMember({ db }: Database, accountId: string, userId: string): Promise<string[]> {
-  const rows = await db
-    .select({ keyId: apiKeys.id })
-    .from(apiKeys)
-    .where(and(eq(apiKeys.accountId, accountId), eq(apiKeys.createdBy, userId), eq(apiKeys.status, 'active')))
-  return rows.map(({ keyId }) => keyId)
+/** An invitation is void without its sender's role in any case. */
+function ending(fate: Fate, lost: readonly Credential[]): Credential[] {
+  return lost.filter(({ kind }) => fate === 'revoke' || kind === 'invitation')
+}
+
+function keysAmong(credentials: readonly Credential[]): number {
+  return credentials.filter(({ kind }) => kind === 'api_key').length
 }
 
 function activeKeysOf() {
@@ -175,6 +188,12 @@ async function lockMember(
     .innerJoin(users, eq(users.id, memberships.userId))
     .where(and(eq(memberships.accountId, accountId), eq(memberships.userId, userId)))
   if (!member) return { kind: 'unknown_member' }
+  // Waits for keys that are being made for them; those that come later find the role that they have then.
+  await transaction
+    .select({ userId: memberships.userId })
+    .from(memberships)
+    .where(and(eq(memberships.accountId, accountId), eq(memberships.userId, userId)))
+    .for('update')
   return isOrganisation ? member : { kind: 'not_organisation' }
 }
 

@@ -8,6 +8,8 @@ export const PERMISSIONS = {
   'usage.readAll': ['owner', 'admin', 'billing', 'viewer'],
   /** Make keys, switch them off and on, delete them (of those that one sees), and use the playground. */
   'keys.use': ['owner', 'admin', 'developer'],
+  /** Switch keys off: without `keys.use`, one's own that were kept as one got another role. */
+  'keys.switchOff': ['owner', 'admin', 'developer', 'billing', 'viewer'],
   /** Change something of a key: what, `keys.use`, `limits.raise` and `budgets.change` say. */
   'keys.change': ['owner', 'admin', 'developer', 'billing'],
   /** Raise what keys may do, and what they may spend. */

@@ -29,6 +29,7 @@ export const MANAGEMENT_KEY_COMMANDS: readonly Command[] = [
         const key = { accountId, name, scopes, expiresAtMs, createdBy }
         const outcome = await keysOf(services, services.catalog.service).create(key, services.by)
         if (outcome.kind === 'unknown_account') fail(`no account ${accountId}`)
+        if (outcome.kind === 'not_permitted') fail('the owners were changed meanwhile: try again')
         if (outcome.kind === 'too_many_keys') fail(`the account has ${outcome.limit} management keys already`)
         return { output: { keyId: outcome.keyId, key: outcome.key } }
       }

@@ -12,6 +12,7 @@ import {
   KeyParams,
   type KeyRouteDeps,
   noSuchAccount,
+  unchanged,
 } from '@/console/http/keys/calls'
 import { KeyBudgets, keyBudgets } from '@/console/http/keys/key-budgets'
 import { checkOwnAddress } from '@/console/http/keys/key-lists'
@@ -153,6 +154,8 @@ async function create(deps: KeyRouteDeps, caller: Caller, body: typeof NewKeyBod
       throw new GatewayError('conflict', `An account has at most ${outcome.limit} keys. Delete one that is not used.`, {
         code: 'too_many_keys',
       })
+    case 'no_owner':
+      throw unchanged(outcome)
     case 'unknown_account':
       throw noSuchAccount()
   }

@@ -76,8 +76,8 @@ describe('a role', () => {
       changeRole(fixture.database, { accountId, userId, by: by({ userId, ...user }) }, role)
     expect(await change(people.admin, 'owner')).toEqual({ kind: 'own_promotion' })
     expect(await change(people.billing, 'developer')).toEqual({ kind: 'own_promotion' })
-    expect(await change(people.admin, 'admin')).toEqual({ kind: 'done' })
-    expect(await change(people.admin, 'viewer')).toEqual({ kind: 'done' })
+    expect(await change(people.admin, 'admin')).toMatchObject({ kind: 'done' })
+    expect(await change(people.admin, 'viewer')).toMatchObject({ kind: 'done' })
     expect(await change(people.admin, 'admin')).toEqual({ kind: 'own_promotion' })
     expect(await change(people.owner, 'viewer')).toEqual({ kind: 'last_owner' })
   })
@@ -127,9 +127,9 @@ describe('a membership', () => {
     expect(await remove(people.viewer, people.developer)).toEqual({ kind: 'not_permitted' })
     expect(await remove(people.owner, people.admin)).toEqual({ kind: 'not_permitted' })
     expect(await remove(people.owner, people.owner)).toEqual({ kind: 'last_owner' })
-    expect(await remove(people.viewer, people.admin)).toEqual({ kind: 'done' })
+    expect(await remove(people.viewer, people.admin)).toMatchObject({ kind: 'done' })
     expect(await remove(people.viewer, people.admin)).toEqual({ kind: 'unknown_member' })
-    expect(await remove(people.billing, people.billing)).toEqual({ kind: 'done' })
+    expect(await remove(people.billing, people.billing)).toMatchObject({ kind: 'done' })
     expect((await entries(accountId)).slice(1)).toMatchObject([
       { action: 'member.remove', actor_id: people.admin.userId, subject: people.viewer.userId },
       { action: 'member.leave', actor_id: people.billing.userId, subject: people.billing.userId },
@@ -144,7 +144,7 @@ describe('a membership', () => {
     const change = { accountId, userId, by: by(people.admin) }
     expect(await removeMember(fixture.database, change)).toEqual({ kind: 'has_keys', activeKeys: 1 })
     await fixture.apiKeys.deactivate(key.keyId, accountId, by(people.admin))
-    expect(await removeMember(fixture.database, change)).toEqual({ kind: 'done' })
+    expect(await removeMember(fixture.database, change)).toMatchObject({ kind: 'done' })
     expect(await fixture.apiKeys.find(accountId, key.keyId)).toMatchObject({ createdBy: userId })
   })
 
@@ -165,7 +165,7 @@ describe('a membership', () => {
     const { accountId, people } = await newOrganisation(fixture)
     const heir = await join(fixture, accountId, 'owner')
     const { owner } = people
-    expect(await removeMember(fixture.database, { accountId, userId: owner.userId, by: by(owner) })).toEqual({
+    expect(await removeMember(fixture.database, { accountId, userId: owner.userId, by: by(owner) })).toMatchObject({
       kind: 'done',
     })
     const [own, ...others] = await accountsOf(fixture.database, owner.userId)

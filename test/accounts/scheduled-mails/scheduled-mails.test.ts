@@ -202,7 +202,7 @@ describe('digests', () => {
       ...{ isOwn: 1, cost: '1.00 USD (week before: 0.000000001 USD, more than 10 times as much)' },
       ...{ models: [['svc/alpha', '1.00 USD']], keys: [['ci', '1.00 USD']], members: [], credit: '', lastsUntil: '' },
     })
-    await changeRole(fixture.database, { accountId, userId: people.developer.userId, by: OPERATOR }, 'viewer')
+    await changeRole(fixture.database, { accountId, userId: people.developer.userId, by: OPERATOR }, 'viewer', 'keep')
     await gateway(MONDAY_MS + 7 * 24 * HOUR_MS + HOUR_MS).runOnce()
     expect((await mailsOf(organisation))[0]?.facts).toMatchObject({ isOwn: 0, keys: [['web', '0.70 USD']] })
   })

@@ -140,6 +140,7 @@ export const CLASSIFICATIONS: Readonly<Record<string, Classification>> = {
   'POST /dashboard/api/a/:accountId/management-keys': own({ name: 'mine', scopes: [] }),
   'DELETE /dashboard/api/a/:accountId/management-keys/:id': subject(({ managementKeyId }) => ({ id: managementKeyId })),
   'GET /dashboard/api/a/:accountId/members/:userId': subject(({ userId }) => ({ userId })),
+  'GET /dashboard/api/a/:accountId/members/:userId/credentials': subject(({ userId }) => ({ userId })),
   'GET /dashboard/api/a/:accountId/members/:userId/key-policy': subject(({ userId }) => ({ userId })),
   'PUT /dashboard/api/a/:accountId/members/:userId/key-policy': subject(({ userId }) => ({ userId }), {
     allowedModels: ['svc/alpha'],

@@ -16,6 +16,7 @@ const ALLOWED: Readonly<Record<Permission, string>> = {
   'usage.read': 'owner admin developer billing viewer',
   'usage.readAll': 'owner admin billing viewer',
   'keys.use': 'owner admin developer',
+  'keys.switchOff': 'owner admin developer billing viewer',
   'keys.change': 'owner admin developer billing',
   'limits.raise': 'owner admin',
   'budgets.change': 'owner admin billing',

@@ -1,8 +1,9 @@
 /** The routes by which an account's API keys are switched off and on, rotated and deleted. */
 import { Type } from '@sinclair/typebox'
 import type { ApiKeys } from '@/accounts/api-keys'
+import { mayDo } from '@/accounts/members/permissions'
 import type { Caller } from '@/console/http/changed-by'
-import { ACCOUNT_PREFIX, guarded } from '@/console/http/guard'
+import { ACCOUNT_PREFIX, guarded, notPermitted } from '@/console/http/guard'
 import { KeyBody, keyBody, RotationBody, readOverlap } from '@/console/http/key-bodies'
 import { exactly, NoFields } from '@/console/http/wire'
 import { CreatedKey, expectUpdated, findOwn, KeyParams, type KeyRouteDeps, unchanged } from './calls'
@@ -12,13 +13,14 @@ export function keyLifeRoutes(deps: KeyRouteDeps) {
   const { apiKeys } = deps
   return guarded(deps, 'key-life-routes', `${ACCOUNT_PREFIX}/keys`)
     .post('/:id/deactivate', (caller) => setStatus(deps, caller, caller.params.id, apiKeys.deactivate), {
-      may: 'keys.use',
+      may: 'keys.switchOff',
       params: KeyParams,
       body: NoFields,
       response: KeyBody,
       detail: {
         summary: 'Deactivate an API key',
-        description: 'Its next request is refused (401), on every gateway.',
+        description:
+          'Its next request is refused (401), on every gateway. A member whose role allows no keys switches off their own, if one was kept.',
       },
     })
     .post('/:id/activate', (caller) => setStatus(deps, caller, caller.params.id, apiKeys.activate), {
@@ -67,7 +69,8 @@ export function keyLifeRoutes(deps: KeyRouteDeps) {
 }
 
 async function setStatus(deps: KeyRouteDeps, { viewer, by }: Caller, keyId: string, set: ApiKeys['activate']) {
-  await findOwn(deps.apiKeys, viewer, keyId)
+  const { createdBy } = await findOwn(deps.apiKeys, viewer, keyId)
+  if (!mayDo(viewer.accountRole, 'keys.use') && createdBy !== viewer.userId) throw notPermitted()
   expectUpdated(await set(keyId, viewer.accountId, by))
   return keyBody(await findOwn(deps.apiKeys, viewer, keyId), Date.now())
 }

@@ -9,7 +9,7 @@ import { SCOPES } from '@/accounts/management/scopes'
 import { GatewayError } from '@/chat/error'
 import type { Member } from '@/console/auth/viewer'
 import type { Caller } from '@/console/http/changed-by'
-import { ACCOUNT_PREFIX, type GuardDeps, guarded, IN_ACCOUNT } from '@/console/http/guard'
+import { ACCOUNT_PREFIX, type GuardDeps, guarded, IN_ACCOUNT, notPermitted } from '@/console/http/guard'
 import { readMoment } from '@/console/http/key-bodies'
 import { exactly, isoMoments, NullableText } from '@/console/http/wire'
 import { titled } from '@/http/openapi/titled'
@@ -97,6 +97,8 @@ async function create(deps: ManagementKeyRouteDeps, { viewer, by }: Caller, body
   switch (outcome.kind) {
     case 'unknown_account':
       throw new GatewayError('not_found', 'There is no such account.')
+    case 'not_permitted':
+      throw notPermitted()
     case 'too_many_keys':
       throw new GatewayError('conflict', `An account has at most ${outcome.limit} management keys. Revoke one.`, {
         code: 'too_many_keys',

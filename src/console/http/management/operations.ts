@@ -22,6 +22,7 @@ export const OPERATIONS: readonly ManagementOperation[] = [
   { method: 'POST', path: '/budgets/:scope/:scopeId/grant', scope: 'budgets:write' },
   { method: 'GET', path: '/members', scope: 'members:read' },
   { method: 'GET', path: '/members/:userId', scope: 'members:read' },
+  { method: 'GET', path: '/members/:userId/credentials', scope: 'members:read' },
   { method: 'PATCH', path: '/members/:userId', scope: 'members:write' },
   { method: 'DELETE', path: '/members/:userId', scope: 'members:write' },
   { method: 'GET', path: '/members/:userId/key-policy', scope: 'members:read' },

@@ -1,14 +1,13 @@
 /** The routes of an account's members: the list, another role, the end of a membership, and becoming an organisation. */
 import { Type } from '@sinclair/typebox'
-import type { ApiKeys } from '@/accounts/api-keys'
-import type { ChangedBy } from '@/accounts/audit'
 import { MAX_MEMBERS } from '@/accounts/members/admission'
 import type { ListedMember } from '@/accounts/members/change-members'
+import { CREDENTIAL_KINDS } from '@/accounts/members/credentials'
 import type { Members } from '@/accounts/members/members'
 import { mayDo } from '@/accounts/members/permissions'
 import { GatewayError, invalidRequest } from '@/chat/error'
 import type { Member } from '@/console/auth/viewer'
-import { ACCOUNT_PREFIX, type GuardDeps, guarded, IN_ACCOUNT } from '@/console/http/guard'
+import { ACCOUNT_PREFIX, type GuardDeps, guarded, IN_ACCOUNT, notPermitted } from '@/console/http/guard'
 import { NextCursor, PageQuery, pageOf, placeOfMember } from '@/console/http/pages'
 import { exactly, isoMoments, mapPage } from '@/console/http/wire'
 import { titled } from '@/http/openapi/titled'
@@ -17,7 +16,7 @@ import { isCountry } from '@/lib/places/countries'
 import { oneOf, orNull } from '@/lib/schemas'
 import { Role, refusalOf } from './member-words'
 
-export type MemberRouteDeps = GuardDeps & { members: Members; apiKeys: ApiKeys }
+export type MemberRouteDeps = GuardDeps & { members: Members }
 
 export const MemberParams = Type.Object({
   ...IN_ACCOUNT,
@@ -59,6 +58,18 @@ const NewCompany = exactly({
   vatId: Type.Optional(Type.String({ pattern: '^[A-Za-z0-9 .-]{2,30}$', description: 'Kept as it is written' })),
 })
 
+const FateOfCredentials = oneOf(['revoke', 'keep'], {
+  description: 'What becomes of keys that they have made and may hold no longer; left out, they are revoked',
+})
+
+const CredentialBody = titled('Credential', {
+  kind: oneOf(CREDENTIAL_KINDS, { description: '`service_key`: the account’s own, whose text they know; it stays' }),
+  id: Type.String(),
+  name: Type.String({ description: 'The name of a key, the address of an invitation' }),
+  roles: Type.Array(Role, { description: 'Whose members may hold it' }),
+})
+const Revoked = Type.Array(CredentialBody, { description: 'What ended with it' })
+
 /** Mounts `/dashboard/api/a/:accountId/members` and `…/organisation`. */
 export function memberRoutes(deps: MemberRouteDeps) {
   return guarded(deps, 'member-routes', ACCOUNT_PREFIX)
@@ -77,41 +88,54 @@ export function memberRoutes(deps: MemberRouteDeps) {
         description: 'What somebody may do in the account, and how many keys they use.',
       },
     })
+    .get('/members/:userId/credentials', ({ viewer, params }) => credentials(deps, viewer, params.userId), {
+      may: 'members.read',
+      params: MemberParams,
+      response: Type.Object({ items: Type.Array(CredentialBody) }),
+      detail: {
+        summary: 'List what a member has made',
+        description: 'Keys that work, and open invitations: one’s own, or another’s by those who change members.',
+      },
+    })
     .patch(
       '/members/:userId',
       async ({ viewer, by, params, body }) => {
         const change = { accountId: viewer.accountId, userId: params.userId, by }
-        const outcome = await deps.members.changeRole(change, body.role)
+        const outcome = await deps.members.changeRole(change, body.role, body.credentials ?? 'revoke')
         if (outcome.kind !== 'done') throw refusalOf(outcome)
-        return { role: body.role }
+        return { role: body.role, revoked: outcome.revoked }
       },
       {
         may: 'members.change',
         params: MemberParams,
-        body: exactly({ role: Role }),
-        response: Type.Object({ role: Role }),
+        body: exactly({ role: Role, credentials: Type.Optional(FateOfCredentials) }),
+        response: Type.Object({ role: Role, revoked: Revoked }),
         detail: {
           summary: 'Change the role of a member',
           description:
             'Up to one’s own role; owners are changed by owners alone, and one’s own role only goes down (403 otherwise). The last owner ' +
-            'stays one (409 `last_owner`).',
+            'stays one (409 `last_owner`). What they have made and the new role may not hold is revoked; with `credentials: keep`, keys stay.',
         },
       },
     )
     .delete(
       '/members/:userId',
-      ({ viewer, by, params, query }) =>
-        remove(deps, { accountId: viewer.accountId, userId: params.userId, by }, query.keys),
+      async ({ viewer, by, params, query }) => {
+        const change = { ...params, accountId: viewer.accountId, by }
+        const outcome = await deps.members.remove(change, query.credentials ?? 'revoke')
+        if (outcome.kind !== 'done') throw refusalOf(outcome)
+        return { removed: true as const, revoked: outcome.revoked }
+      },
       {
         may: 'members.read',
         params: MemberParams,
-        query: Type.Object({ keys: Type.Optional(Type.Literal('deactivate')) }),
-        response: Type.Object({ removed: Type.Literal(true) }),
+        query: Type.Object({ credentials: Type.Optional(FateOfCredentials) }),
+        response: Type.Object({ removed: Type.Literal(true), revoked: Revoked }),
         detail: {
           summary: 'Remove a member, or leave',
           description:
-            'With the next request nothing of the account exists for them. Where keys of theirs are active, 409 `member_has_keys`, unless ' +
-            '`keys=deactivate` says that these are to end. History stays under their name.',
+            'With the next request nothing of the account exists for them. Their API keys are deactivated, their management keys and open ' +
+            'invitations revoked; `credentials=keep` keeps management keys. History stays under their name.',
         },
       },
     )
@@ -153,21 +177,15 @@ async function show({ members }: MemberRouteDeps, { accountId, userId: viewerId 
   return memberBody(member, viewerId)
 }
 
+async function credentials({ members }: MemberRouteDeps, viewer: Member, userId: string) {
+  const { accountId, accountRole, managementKeyId } = viewer
+  if (!(await members.list(accountId)).some((one) => one.userId === userId)) throw refusalOf({ kind: 'unknown_member' })
+  const isOneself = managementKeyId === undefined && viewer.userId === userId
+  if (!isOneself && !mayDo(accountRole, 'members.change')) throw notPermitted()
+  return { items: await members.credentials(accountId, userId) }
+}
+
 function memberBody(member: ListedMember, viewerId: string): typeof MemberBody.static {
   const { role, userId } = member
   return { ...isoMoments(member), mayHaveKeys: mayDo(role, 'keys.use'), isSelf: userId === viewerId }
-}
-
-type Removal = { accountId: string; userId: string; by: ChangedBy }
-
-async function remove({ members, apiKeys }: MemberRouteDeps, removal: Removal, keys: 'deactivate' | undefined) {
-  const { accountId, userId, by } = removal
-  let outcome = await members.remove(removal)
-  if (outcome.kind === 'has_keys' && keys === 'deactivate') {
-    // Before the membership ends: if the store fails, they are still a member, and the request can be repeated.
-    for (const keyId of await members.activeKeys(accountId, userId)) await apiKeys.deactivate(keyId, accountId, by)
-    outcome = await members.remove(removal)
-  }
-  if (outcome.kind !== 'done') throw refusalOf(outcome)
-  return { removed: true as const }
 }

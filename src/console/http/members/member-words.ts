@@ -36,7 +36,10 @@ export function refusalOf(refusal: MemberRefusal | InvitationRefusal | AnswerRef
     case 'too_many_a_day':
       return conflict('too_many_invitations', `At most ${refusal.limit} invitations are sent in 24 hours.`)
     case 'has_keys':
-      return conflict('member_has_keys', `${refusal.activeKeys} keys of this member are active.`)
+      return conflict(
+        'member_has_keys',
+        `${refusal.activeKeys} keys of this member are active: transfer or deactivate them first.`,
+      )
     case 'not_verified':
       return notVerified()
     case 'invalid':

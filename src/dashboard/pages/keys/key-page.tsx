@@ -15,6 +15,7 @@ import { Loaded } from '@/dashboard/components/states/loaded'
 import { NotFound } from '@/dashboard/components/states/not-found'
 import { formatCompact, formatCount, formatDay, formatMoney } from '@/dashboard/format'
 import { useLiveEvents } from '@/dashboard/live'
+import { useViewer } from '@/dashboard/session'
 import { EditKey } from './edit-key'
 import { activate, askToDeactivate, askToDelete } from './key-actions'
 import { KeyBudgets } from './key-budgets'
@@ -93,7 +94,20 @@ function KeyButtons({ item }: { item: KeyBody }) {
   const [, navigate] = useLocation()
   const may = useMay()
   const edit = may('keys.change') && <EditKey item={item} />
-  if (!may('keys.use')) return edit
+  const { data: viewer } = useViewer()
+  if (!may('keys.use')) {
+    const isKept = item.status === 'active' && item.createdBy?.userId === viewer?.userId
+    return (
+      <>
+        {edit}
+        {isKept && (
+          <Button variant="default" onClick={() => askToDeactivate(item)}>
+            Deactivate
+          </Button>
+        )}
+      </>
+    )
+  }
   return (
     <>
       {edit}

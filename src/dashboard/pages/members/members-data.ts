@@ -34,16 +34,24 @@ export async function setMemberPolicy(policy: MemberPolicy): Promise<void> {
   await askAgain({ queryKey: MEMBER_POLICY_KEY })
 }
 
+export type Credential = Awaited<ReturnType<typeof credentialsOf>>[number]
+/** Whether what a member may hold no longer is revoked, or goes on working. */
+export type Fate = 'revoke' | 'keep'
+
+/** What a member has made that works without them. */
+export async function credentialsOf({ userId }: MemberItem) {
+  return (await answer(accountApi().members({ userId }).credentials.get())).items
+}
+
 /** Gives a member another role. */
-export async function giveRole({ userId }: MemberItem, role: AccountRole): Promise<void> {
-  await answer(accountApi().members({ userId }).patch({ role }))
+export async function giveRole({ userId }: MemberItem, role: AccountRole, credentials: Fate): Promise<void> {
+  await answer(accountApi().members({ userId }).patch({ role, credentials }))
   await membersChanged()
 }
 
-/** Ends a membership; keys of theirs that are active are deactivated. */
-export async function removeMember({ userId, activeKeys }: MemberItem): Promise<void> {
-  const query = activeKeys > 0 ? { keys: 'deactivate' as const } : {}
-  await answer(accountApi().members({ userId }).delete(undefined, { query }))
+/** Ends a membership; API keys of theirs end in any case. */
+export async function removeMember({ userId }: MemberItem, credentials: Fate): Promise<void> {
+  await answer(accountApi().members({ userId }).delete(undefined, { query: { credentials } }))
 }
 
 /** Makes the account an organisation. */

@@ -1,12 +1,20 @@
 /** The table of members: their roles to be changed, and memberships to be ended, by those who may. */
 import { Button, Group, Select, Table, Text, VisuallyHidden } from '@mantine/core'
 import { useMay } from '@/dashboard/account'
-import { confirm } from '@/dashboard/components/confirm'
 import { Heads, SCROLLED } from '@/dashboard/components/lists/data-table'
 import { Moment } from '@/dashboard/components/moment'
 import { notifyDone, notifyError } from '@/dashboard/components/notify'
+import { askAboutMember } from './ask-about-member'
 import { MemberKeyRules } from './member-key-rules'
-import { type AccountRole, giveRole, type MemberItem, membersChanged, removeMember } from './members-data'
+import {
+  type AccountRole,
+  credentialsOf,
+  type Fate,
+  giveRole,
+  type MemberItem,
+  membersChanged,
+  removeMember,
+} from './members-data'
 import { ROLE_WORDS, ROLES } from './words'
 
 const MIN_WIDTH = 320
@@ -52,7 +60,7 @@ function MemberRow({ member, isOrganisation, isLastOwner }: MemberRowProps) {
     <>
       {isOrganisation && may('limits.raise') && <MemberKeyRules member={member} />}
       {isOpen && (member.isSelf || mayChange) && (
-        <Button size="xs" variant="default" onClick={() => askToRemove(member)}>
+        <Button size="xs" variant="default" onClick={() => void askToRemove(member).catch(notifyError)}>
           {member.isSelf ? 'Leave' : 'Remove'}
           <VisuallyHidden> {member.isSelf ? 'this account' : member.name}</VisuallyHidden>
         </Button>
@@ -103,7 +111,7 @@ function RoleChoice({ member }: { member: MemberItem }) {
       allowDeselect={false}
       value={member.role}
       data={choices.map((role) => ({ value: role, label: ROLE_WORDS[role].label }))}
-      onChange={(role) => role && askForRole(member, role as AccountRole)}
+      onChange={(role) => role && void askForRole(member, role as AccountRole).catch(notifyError)}
     />
   )
 }
@@ -114,40 +122,43 @@ function choicesFor({ isSelf, role }: MemberItem, isOwner: boolean): readonly Ac
   return isOwner ? ROLES : ROLES.filter((one) => one !== 'owner')
 }
 
-function askForRole(member: MemberItem, role: AccountRole): void {
+async function askForRole(member: MemberItem, role: AccountRole): Promise<void> {
   if (role === member.role) return
+  const { isSelf, name } = member
   const { label } = ROLE_WORDS[role]
-  const give = async () => {
-    await giveRole(member, role)
-    notifyDone(`${member.isSelf ? 'Your role' : `The role of ${member.name}`} is ${label} now.`)
+  const give = async (fate: Fate) => {
+    await giveRole(member, role, fate)
+    notifyDone(`${isSelf ? 'Your role' : `The role of ${name}`} is ${label} now.`)
   }
-  if (!member.isSelf && role !== 'owner') {
-    void give().catch(notifyError)
-    return
+  const lost = (await credentialsOf(member)).filter(
+    ({ kind, roles }) => kind !== 'service_key' && !roles.includes(role),
+  )
+  if (!isSelf && role !== 'owner' && lost.length === 0) return await give('revoke')
+  const question = { lost, known: [], run: give }
+  if (role === 'owner') {
+    const body = 'Owners may do everything, and take the role of owner from others.'
+    askAboutMember({ ...question, title: `Make ${name} an owner?`, body, action: 'Make owner' })
+  } else if (isSelf) {
+    const body = 'You cannot take it back yourself: somebody else has to give you the role again.'
+    askAboutMember({ ...question, title: 'Lower your own role?', body, action: 'Lower my role' })
+  } else {
+    const body = `${name} may hold less with the role ${label}.`
+    askAboutMember({ ...question, title: `Make ${name} ${label}?`, body, action: 'Change role' })
   }
-  confirm({
-    title: member.isSelf ? 'Lower your own role?' : `Make ${member.name} an owner?`,
-    body: member.isSelf
-      ? 'You cannot take it back yourself: somebody else has to give you the role again.'
-      : 'Owners may do everything, and take the role of owner from others.',
-    action: member.isSelf ? 'Lower my role' : 'Make owner',
-    run: give,
-  })
 }
 
-function askToRemove(member: MemberItem): void {
-  const { activeKeys, isSelf, name } = member
-  const keys = activeKeys === 1 ? 'One key' : `${activeKeys} keys`
-  confirm({
+async function askToRemove(member: MemberItem): Promise<void> {
+  const { isSelf, name } = member
+  const made = await credentialsOf(member)
+  askAboutMember({
     title: isSelf ? 'Leave this account?' : `Remove ${name}?`,
-    body: `${isSelf ? 'You see' : `${name} sees`} nothing of this account any more, at once. ${
-      activeKeys > 0
-        ? `${keys} of ${isSelf ? 'yours' : 'theirs'} will be deactivated: programs that use them stop. They stay under API keys.`
-        : 'Past usage stays.'
-    }`,
+    body: `${isSelf ? 'You see' : `${name} sees`} nothing of this account any more, at once. Past usage stays, and deactivated keys stay under API keys.`,
     action: isSelf ? 'Leave' : 'Remove member',
-    async run() {
-      await removeMember(member)
+    lost: made.filter(({ kind }) => kind !== 'service_key'),
+    known: made.filter(({ kind }) => kind === 'service_key'),
+    isLeaving: true,
+    async run(fate) {
+      await removeMember(member, fate)
       if (isSelf) window.location.assign('/dashboard')
       else {
         await membersChanged()

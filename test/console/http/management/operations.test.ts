@@ -202,7 +202,10 @@ describe('by the management API', () => {
   test('members are listed, given roles up to admin and removed; owners are beyond it', async () => {
     await becomeOrganisation()
     const { userId } = (await addMember('viewer')).viewer
-    expect((await call('PATCH', `/v1/members/${userId}`, { role: 'developer' })).body).toEqual({ role: 'developer' })
+    expect((await call('PATCH', `/v1/members/${userId}`, { role: 'developer' })).body).toEqual({
+      role: 'developer',
+      revoked: [],
+    })
     expect((await call('GET', `/v1/members/${userId}`)).body).toMatchObject({
       userId,
       role: 'developer',
@@ -211,7 +214,7 @@ describe('by the management API', () => {
     expect((await call('PATCH', `/v1/members/${userId}`, { role: 'owner' })).status).toBe(403)
     expect((await call('PATCH', `/v1/members/${owner.viewer.userId}`, { role: 'viewer' })).status).toBe(403)
     expect((await call('DELETE', `/v1/members/${owner.viewer.userId}`)).status).toBe(403)
-    expect((await call('DELETE', `/v1/members/${userId}`)).body).toEqual({ removed: true })
+    expect((await call('DELETE', `/v1/members/${userId}`)).body).toEqual({ removed: true, revoked: [] })
     expect(JSON.stringify((await call('GET', '/v1/members')).body)).not.toContain(userId)
   })
 

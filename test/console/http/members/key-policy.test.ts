@@ -135,7 +135,7 @@ describe('rules for the keys of a member', () => {
     const { key, id } = await newKey(developer)
     await setRules({ allowedModels: ['svc/alpha'] })
     const { userId } = developer.viewer
-    expect((await owner.json('DELETE', at(`members/${userId}?keys=deactivate`))).status).toBe(200)
+    expect((await owner.json('DELETE', at(`members/${userId}`))).status).toBe(200)
     expect((await ask(key, 'svc/alpha')).status).toBe(401)
     expect((await owner.json('GET', rulesOf(developer))).status).toBe(404)
     await gateway.gateway.database.sql`INSERT INTO memberships (account_id, user_id, role)

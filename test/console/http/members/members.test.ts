@@ -142,6 +142,47 @@ describe('a role', () => {
   })
 })
 
+test('who gets a role without keys keeps none, or switches off their own, which were kept', async () => {
+  const owner = await newOrganisation()
+  await addCredit(gateway, owner.viewer.accountId, '5')
+  const person = await join(owner, 'developer')
+  const path = `${within(owner)}/members/${person.viewer.userId}`
+  const make = async (who: typeof person) =>
+    (await who.json('POST', `${within(owner)}/keys`, { name: 'nightly' })).body as { key: string; item: { id: string } }
+  const [one, others] = [await make(person), await make(owner)]
+  const kept = await owner.json('PATCH', path, { role: 'viewer', credentials: 'keep' })
+  expect(kept.body).toEqual({ role: 'viewer', revoked: [] })
+  await ask(gateway, one.key)
+  const off = (id: string) => person.json('POST', `${within(owner)}/keys/${id}/deactivate`, {})
+  expect((await off(others.item.id)).status).toBe(403)
+  expect((await off(one.item.id)).status).toBe(200)
+  await expect(ask(gateway, one.key)).rejects.toThrow('the request failed with 401')
+  await owner.json('PATCH', path, { role: 'developer' })
+  const two = await make(person)
+  const revoked = await owner.json('PATCH', path, { role: 'viewer' })
+  expect(revoked.body).toMatchObject({ role: 'viewer', revoked: [{ kind: 'api_key', id: two.item.id }] })
+  await expect(ask(gateway, two.key)).rejects.toThrow('the request failed with 401')
+})
+
+test('the management key of an admin who is removed makes nobody an admin any more', async () => {
+  const owner = await newOrganisation()
+  const admin = await join(owner, 'admin')
+  const body = { name: 'robot', scopes: ['members:write'] }
+  const { key } = (await admin.json('POST', `${within(owner)}/management-keys`, body)).body as { key: string }
+  const person = await join(owner, 'viewer')
+  const promote = async (role: string) =>
+    (
+      await fetch(`${gateway.url}/v1/members/${person.viewer.userId}`, {
+        method: 'PATCH',
+        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ role }),
+      })
+    ).status
+  expect(await promote('billing')).toBe(200)
+  expect((await owner.json('DELETE', `${within(owner)}/members/${admin.viewer.userId}`)).status).toBe(200)
+  expect(await promote('admin')).toBe(401)
+})
+
 describe('a member who is removed', () => {
   test('finds nothing with the next request; their keys are off, and listed under their name', async () => {
     const owner = await newOrganisation()
@@ -153,11 +194,13 @@ describe('a member who is removed', () => {
     const { key } = created as { key: string }
     await ask(gateway, key)
     const path = `${within(owner)}/members/${userId}`
-    expect(refusal(await owner.json('DELETE', path))).toBe('409 member_has_keys')
-    await ask(gateway, key)
-    expect((await person.json('GET', `${within(owner)}/keys`)).status).toBe(200)
-    expect((await owner.json('DELETE', `${path}?keys=keep`)).status).toBe(400)
-    expect(await owner.json('DELETE', `${path}?keys=deactivate`)).toMatchObject({ status: 200 })
+    const listed = [{ kind: 'api_key', name: 'nightly', roles: ['owner', 'admin', 'developer'] }]
+    expect((await owner.json('GET', `${path}/credentials`)).body).toMatchObject({ items: listed })
+    expect((await person.json('GET', `${path}/credentials`)).body).toMatchObject({ items: listed })
+    const foreign = `${within(owner)}/members/${owner.viewer.userId}/credentials`
+    expect((await person.json('GET', foreign)).status).toBe(403)
+    expect((await owner.json('DELETE', `${path}?credentials=all`)).status).toBe(400)
+    expect(await owner.json('DELETE', path)).toMatchObject({ status: 200, body: { removed: true, revoked: listed } })
     for (const route of ['keys', 'members', 'usage']) {
       expect((await person.json('GET', `${within(owner)}/${route}`)).status).toBe(404)
     }
@@ -168,7 +211,7 @@ describe('a member who is removed', () => {
       items: [{ name: 'nightly', status: 'deactivated', createdBy: { userId, name: 'Grace Hopper' } }],
     })
     await flushed(gateway, accountId)
-    expect((await owner.json('GET', `${within(owner)}/usage/totals`)).body).toMatchObject({ requests: 2 })
+    expect((await owner.json('GET', `${within(owner)}/usage/totals`)).body).toMatchObject({ requests: 1 })
     // What they leave is for somebody else: until then it stays off.
     const [item] = (keys as { items: { id: string }[] }).items
     const atKey = (verb: string, body: object = {}) =>

@@ -1,0 +1,151 @@
+/** What members hold ends with the role that allows it, generated: each credential × each role before × each role after, or none. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { type Fixture, openFixture } from '@test/accounts/fixture'
+import { freshDatabase, redisUrl } from '@test/support/stores'
+import { createManagementKeys } from '@/accounts/management/management-keys'
+import { CREDENTIAL_KINDS, type CredentialKind } from '@/accounts/members/credentials'
+import { invite } from '@/accounts/members/invitations'
+import { createMembers } from '@/accounts/members/members'
+import { ACCOUNT_ROLES, type AccountRole } from '@/db/auth-schema'
+import { by, join, newOrganisation, type Organisation, type User } from './people'
+
+setDefaultTimeout(300_000)
+
+/** As it was decided, beside the table that the product goes by. */
+const HOLDERS: Readonly<Record<CredentialKind, string>> = {
+  api_key: 'owner admin developer',
+  management_key: 'owner admin',
+  invitation: 'owner admin',
+  service_key: 'owner admin developer billing viewer nobody',
+}
+const AFTER = [...ACCOUNT_ROLES, 'nobody'] as const
+const holds = (role: string, kind: CredentialKind) => HOLDERS[kind].split(' ').includes(role)
+
+let fixture: Fixture
+let organisation: Organisation
+let members: ReturnType<typeof createMembers>
+let managementKeys: ReturnType<typeof createManagementKeys>
+
+beforeAll(async () => {
+  fixture = await openFixture(await redisUrl(), await freshDatabase())
+  organisation = await newOrganisation(fixture)
+  members = createMembers(fixture.database, fixture.apiKeys)
+  managementKeys = createManagementKeys(fixture.database, 'svc')
+})
+afterAll(() => fixture.close())
+
+type Held = { id: string; works(): Promise<boolean> }
+
+/** Makes one as a member of this role does. */
+async function make(kind: CredentialKind, user: User): Promise<Held> {
+  const { accountId } = organisation
+  const { userId } = user
+  if (kind === 'management_key') {
+    const key = { accountId, name: 'robot', scopes: [], expiresAtMs: null, createdBy: userId }
+    const made = await managementKeys.create(key, by(user))
+    if (made.kind !== 'created') throw new Error(made.kind)
+    return { id: made.keyId, works: async () => (await managementKeys.identify(made.key)) !== undefined }
+  }
+  if (kind === 'invitation') {
+    const asked = { email: `${crypto.randomUUID()}@example.test`, role: 'viewer' as const }
+    const sent = await invite(fixture.database, { accountId, by: by(user) }, asked)
+    if (sent.kind !== 'sent') throw new Error(sent.kind)
+    const { invitationId: id } = sent.invitation
+    const works = async () => (await members.invitations.list(accountId)).some((one) => one.invitationId === id)
+    return { id, works }
+  }
+  const made = await fixture.apiKeys.create(
+    { accountId, name: 'key', ...(kind === 'api_key' && { createdBy: userId }) },
+    by(user),
+  )
+  if (made.kind !== 'created') throw new Error(made.kind)
+  const { keyId } = made
+  return { id: keyId, works: async () => (await fixture.ledger.readKey({ accountId, keyId }))?.status === 'active' }
+}
+
+async function become(user: User, after: (typeof AFTER)[number], fate: 'revoke' | 'keep') {
+  const change = { accountId: organisation.accountId, userId: user.userId, by: by(organisation.people.owner) }
+  const outcome = await (after === 'nobody' ? members.remove(change, fate) : members.changeRole(change, after, fate))
+  if (outcome.kind !== 'done') throw new Error(outcome.kind)
+  return outcome.revoked
+}
+
+const cases = CREDENTIAL_KINDS.flatMap((kind) =>
+  ACCOUNT_ROLES.filter(
+    (before) => before !== 'owner' && (kind === 'service_key' ? holds(before, 'management_key') : holds(before, kind)),
+  ).flatMap((before) =>
+    AFTER.filter((after) => after !== before && after !== 'owner').map((after) => ({ kind, before, after })),
+  ),
+)
+
+describe('a member’s', () => {
+  test.each(cases)('$kind, made as $before, by a change to $after', async ({ kind, before, after }) => {
+    const { accountId } = organisation
+    const user = await join(fixture, accountId, before)
+    const held = await make(kind, user)
+    const listed = { kind, id: held.id, name: expect.any(String), roles: expect.any(Array) }
+    const [found] = await members.credentials(accountId, user.userId)
+    expect(found).toEqual(listed)
+    expect(found?.roles.map(String)).toEqual(ACCOUNT_ROLES.filter((role) => holds(role, kind)))
+    expect(await held.works()).toBe(true)
+    const revoked = await become(user, after, 'revoke')
+    expect(await held.works()).toBe(holds(after, kind))
+    expect(revoked).toEqual(holds(after, kind) ? [] : [listed])
+    const audit = await fixture.database.sql`SELECT actor_id FROM audit_entries
+      WHERE subject = ${held.id} AND action IN ('key.deactivate', 'management_key.revoke', 'invitation.revoke')`
+    expect([...audit]).toEqual(holds(after, kind) ? [] : [{ actor_id: organisation.people.owner.userId }])
+  })
+})
+
+describe('with keep', () => {
+  test.each([
+    ['api_key', 'viewer', true],
+    ['api_key', 'nobody', false],
+    ['management_key', 'viewer', true],
+    ['management_key', 'nobody', true],
+    ['invitation', 'viewer', false],
+    ['invitation', 'nobody', false],
+  ] as const)('%s by a change to %s goes on: %p', async (kind, after, isKept) => {
+    const user = await join(fixture, organisation.accountId, 'admin')
+    const held = await make(kind, user)
+    await become(user, after, 'keep')
+    expect(await held.works()).toBe(isKept)
+  })
+})
+
+describe('nobody gets what their role may not hold', () => {
+  const others = ACCOUNT_ROLES.filter((role) => !holds(role, 'api_key'))
+  test.each(others)(
+    '%s: neither a new key, nor one that is activated or transferred, nor a management key',
+    async (role) => {
+      const { accountId, people } = organisation
+      const user = await join(fixture, accountId, 'developer')
+      const { id } = await make('api_key', user)
+      await become(user, role, 'revoke')
+      const { apiKeys } = fixture
+      expect(await apiKeys.create({ accountId, name: 'new', createdBy: user.userId })).toEqual({ kind: 'no_owner' })
+      expect(await apiKeys.activate(id, accountId)).toEqual({ kind: 'no_owner' })
+      const other = await make('api_key', people.developer)
+      expect(await apiKeys.transfer(other.id, accountId, user.userId, by(people.owner))).toEqual({ kind: 'no_owner' })
+      const key = { accountId, name: 'robot', scopes: [], expiresAtMs: null, createdBy: user.userId }
+      expect(await managementKeys.create(key, by(user))).toEqual({ kind: 'not_permitted' })
+    },
+  )
+})
+
+test('keys that are made while a role changes either end with it or are refused', async () => {
+  const { accountId } = organisation
+  for (let round = 0; round < 10; round++) {
+    const user = await join(fixture, accountId, 'developer')
+    const making = Array.from({ length: 4 }, (_, index) =>
+      fixture.apiKeys.create({ accountId, name: `key ${index}`, createdBy: user.userId }),
+    )
+    const changed = become(user, 'viewer' satisfies AccountRole, 'revoke')
+    const made = await Promise.all(making)
+    await changed
+    for (const one of made) {
+      if (one.kind !== 'created') continue
+      expect((await fixture.ledger.readKey({ accountId, keyId: one.keyId }))?.status).toBe('deactivated')
+    }
+  }
+})
