@@ -26,7 +26,7 @@ export const KEY_LOOKUPS: readonly Command[] = [
   },
   {
     words: 'key search',
-    help: 'finds keys by id, by a part of their name, or by the first eight or last four characters of the key',
+    help: 'finds keys by id, by a part of their name, or by the first eight or last four characters of the key, or the last four of its former text while that works',
     operand: operand('TEXT', 'what to look for; never a whole key'),
     options: FILTERS,
     prepare: (values) => list(values, readText(values, OPERAND)),
@@ -47,6 +47,7 @@ export const KEY_LOOKUPS: readonly Command[] = [
         return {
           output: {
             ...shownKey(key),
+            formerSecret: key.formerSecret,
             accountId,
             email,
             requestsPerMinute,

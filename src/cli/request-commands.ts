@@ -1,16 +1,46 @@
-/** Operator commands about single requests: what one was, what it cost and by which rule, or why it failed. */
+/** Operator commands about requests: those of an account, what one was, what it cost and by which rule, or why it failed. */
 import { priceLines } from '@/catalog/price-lines'
 import { findFailure, findFailureOwner } from '@/console/usage-views/failures/failure-search'
 import { tellRecord } from '@/console/usage-views/listed-record'
 import { findRecordOwner, type RecordDetail, readRecordDetail } from '@/console/usage-views/record-detail'
+import { listRequests } from '@/console/usage-views/request-list'
 import { archivedBeforeMs } from '@/db/usage-archive'
+import { MS_PER_DAY } from '@/lib/clock'
 import { formatUsd } from '@/lib/money'
-import { type Command, OPERAND, operand } from './command'
+import { type Command, OPERAND, operand, optional, required } from './command'
 import { fail } from './failure'
+import { PAGE_OPTIONS, readPage } from './pages'
 import type { Services } from './services'
-import { readText } from './values'
+import { readDay, readText, readUsd } from './values'
 
 export const REQUEST_COMMANDS: readonly Command[] = [
+  {
+    words: 'request list',
+    help: 'lists the charged requests of an account, newest first; `sameAs` is another one within ten minutes that looks alike',
+    options: {
+      account: required('ID', 'the account'),
+      from: optional('DAY', 'from this day on (UTC), e.g. 2026-03-01; otherwise of the last 30 days'),
+      to: optional('DAY', 'to this day (UTC), included; otherwise to now'),
+      cost: optional('USD', 'only those that cost exactly this'),
+      tag: optional('NAME=VALUE', 'only those with this tag'),
+      ...PAGE_OPTIONS,
+    },
+    prepare(values) {
+      const accountId = readText(values, 'account')
+      const search = {
+        ...readPage(values),
+        ...(values.from !== undefined && { fromMs: readDay(values, 'from') }),
+        ...(values.to !== undefined && { toMs: readDay(values, 'to') + MS_PER_DAY }),
+        ...(values.cost !== undefined && { cost: readUsd(values, 'cost') }),
+        ...(values.tag !== undefined && { tag: readText(values, 'tag') }),
+      }
+      return async ({ database, accounts }) => {
+        if (!(await accounts.find(accountId))) fail(`no account ${accountId}`)
+        const { items: requests, ...rest } = await listRequests(database, { accountId, ...search }, Date.now())
+        return { output: { requests, ...rest } }
+      }
+    },
+  },
   {
     words: 'request show',
     help: 'shows one request: who, which model and provider, tokens, cost and billing rule, or why it failed',

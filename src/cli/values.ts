@@ -41,6 +41,13 @@ export function readEmail(values: Values, name: string): string {
   return text
 }
 
+/** The first moment of a day (UTC), in milliseconds since 1970. */
+export function readDay(values: Values, name: string): number {
+  const text = values[name] ?? ''
+  const atMs = /^\d{4}-\d{2}-\d{2}$/.test(text) ? Date.parse(`${text}T00:00:00Z`) : Number.NaN
+  return Number.isNaN(atMs) ? fail(`--${name} must be a day such as 2026-03-01`) : atMs
+}
+
 /** An amount other than zero, in USD with up to nine decimals. */
 export function readUsd(values: Values, name: string): Nano {
   const amount = parseUsd(values[name] ?? '')

@@ -51,6 +51,9 @@ export const PAGES: readonly PageRoute[] = [
   page('/admin/accounts/:accountId', 'administrator', () =>
     import('@/dashboard/pages/administration/account-page').then((module) => module.AdminAccountPage),
   ),
+  page('/admin/accounts/:accountId/requests', 'administrator', () =>
+    import('./pages/administration/requests-page').then((module) => module.AdminRequestsPage),
+  ),
   page('/admin/accounts/:accountId/failures', 'administrator', () =>
     import('./pages/failures/failures-page').then((module) => module.AdminFailuresPage),
   ),

@@ -1,4 +1,4 @@
-/** Finds API keys of all accounts for operators, newest first: by id, by a part of the name, or by the characters a key shows. */
+/** Finds API keys of all accounts for operators, newest first: by id, by a part of the name, or by the characters that a key, or its former text, shows. */
 import type { Database } from '@/db/client'
 import type { KeyStatus } from '@/ledger/outcomes'
 import { cutPage, type Page, type PageRequest, pageSize } from '@/lib/paging'
@@ -18,6 +18,8 @@ type FoundKey = {
   name: string
   /** `svc-AbCd…WxYz`. */
   shown: string
+  /** The last characters of a text that it had before, and until when it works; null if there is none. */
+  formerSecret: { lastFour: string; endsAt: string } | null
   status: KeyStatus
   createdAt: Date
   lastUsedAt: Date | null
@@ -36,13 +38,20 @@ export async function searchKeys({ sql }: Database, search: KeySearch): Promise<
   const pattern = containing(text.toLowerCase())
   const after = search.cursor === undefined ? undefined : readCursor(search.cursor)
   const rows = await sql<Row[]>`
-    SELECT api_keys.id AS "keyId", account_id AS "accountId", email, api_keys.name, prefix || '…' || last_four AS shown,
+    SELECT api_keys.id AS "keyId", account_id AS "accountId", email, api_keys.name, prefix || '…' || api_keys.last_four AS shown,
+      (SELECT json_build_object('lastFour', f.last_four, 'endsAt', to_json(f.ends_at)) FROM key_secrets f
+        WHERE f.key_id = api_keys.id AND f.ends_at > now() ORDER BY f.ordinal DESC LIMIT 1) AS "formerSecret",
       api_keys.status, api_keys.created_at::text AS created_text,
       floor(extract(epoch FROM api_keys.created_at) * 1000)::bigint AS created_ms,
-      floor(extract(epoch FROM last_used_at) * 1000)::bigint AS used_ms
+      floor(extract(epoch FROM api_keys.last_used_at) * 1000)::bigint AS used_ms
     FROM api_keys JOIN accounts ON accounts.id = account_id
     WHERE true
-      ${text === '' ? sql`` : sql`AND (api_keys.id = ${text} OR lower(api_keys.name) LIKE ${pattern} OR prefix = ${text} OR last_four = ${text})`}
+      ${
+        text === ''
+          ? sql``
+          : sql`AND (api_keys.id = ${text} OR lower(api_keys.name) LIKE ${pattern} OR prefix = ${text} OR api_keys.last_four = ${text}
+        OR api_keys.id IN (SELECT key_id FROM key_secrets WHERE last_four = ${text} AND ends_at > now()))`
+      }
       ${search.accountId === undefined ? sql`` : sql`AND account_id = ${search.accountId}`}
       ${search.status === undefined ? sql`` : sql`AND api_keys.status = ${search.status}`}
       ${after === undefined ? sql`` : sql`AND (api_keys.created_at, api_keys.id) < (${after.at}::text::timestamptz, ${after.id})`}

@@ -30,6 +30,16 @@ export const PAGE = {
 
 export const PageQuery = Type.Object(PAGE)
 
+/** A day of a query. */
+export const DayText = Type.String({ maxLength: 10, examples: ['2026-03-01'], description: 'A day (UTC), included' })
+
+/** The first moment of a day, in milliseconds since 1970. Throws `invalid_request` for anything else. */
+export function readDay(text: string, param: string): number {
+  const atMs = /^\d{4}-\d{2}-\d{2}$/.test(text) ? Date.parse(`${text}T00:00:00Z`) : Number.NaN
+  if (Number.isNaN(atMs)) throw invalidRequest(`${param}: must be a day such as 2026-03-01.`, param)
+  return atMs
+}
+
 export const NextCursor = orNull(Type.String(), { description: '`cursor` of the next page; null on the last' })
 
 /** Where a row stands: the lesser first, by group, then by order, then by id, which no two have in common. */

@@ -29,12 +29,14 @@ export type UsageFilter = Sight & {
   memberId?: string
   tag?: string
   app?: string
+  /** Exactly this cost, in nano-USD. */
+  cost?: number
 }
 
 /** Whether the daily sums tell all about the filter: they are kept by key and by the model that answered. */
 export function isRolledUp(filter: UsageFilter): boolean {
-  const { requestedModel, status, flag, rule, memberId, tag, app } = filter
-  return [requestedModel, status, flag, rule, memberId, tag, app].every((part) => part === undefined)
+  const { requestedModel, status, flag, rule, memberId, tag, app, cost } = filter
+  return [requestedModel, status, flag, rule, memberId, tag, app, cost].every((part) => part === undefined)
 }
 
 /** Whether the daily sums lead to the matches: they are kept by key and model. */
@@ -82,12 +84,13 @@ export function madeByCondition(sql: Sql, { accountId, madeBy }: Sight): Fragmen
 
 /** What neither the daily sums nor an index know: ` true AND … `. */
 export function detailCondition(sql: Sql, filter: UsageFilter): Fragment {
-  const { requestedModel, flag, rule, memberId, tag, app } = filter
+  const { requestedModel, flag, rule, memberId, tag, app, cost } = filter
   return sql`true ${requestedModel === undefined ? sql`` : sql`AND requested_model = ${requestedModel}`}
     ${flag === undefined ? sql`` : sql`AND ${flag} = ANY(flags)`}
     ${rule === undefined ? sql`` : sql`AND rule = ${rule}`}
     ${memberId === undefined ? sql`` : sql`AND member_id = ${memberId}`}
     ${tag === undefined ? sql`` : sql`AND ${tag} = ANY(tags)`} ${app === undefined ? sql`` : sql`AND app = ${app}`}
+    ${cost === undefined ? sql`` : sql`AND cost_nano = ${cost}::text::bigint`}
     ${statusCondition(sql, filter.status)}`
 }
 

@@ -25,6 +25,7 @@ import { readHistory } from './read-history'
 import { type PriceUsage, readRecordDetail } from './record-detail'
 import { type SearchOptions, searchRecords } from './record-search'
 import { sumRecords } from './record-totals'
+import { listRequests, type RequestSearch } from './request-list'
 import type { Sight, UsageFilter } from './usage-filter'
 import { readSeries, type SeriesGroup } from './usage-series'
 
@@ -118,6 +119,7 @@ export function createUsageViews({ database, ledger, priceUsage, clock, logger }
     choices: (sight: Sight) => read(sight.accountId, () => readChoices(database, sight)),
     detail: (sight: Sight, id: string) =>
       read(sight.accountId, () => readRecordDetail(database, priceUsage, sight, id)),
+    requests: (search: RequestSearch) => read(search.accountId, () => listRequests(database, search, clock.now())),
     failures: (search: FailureSearch) => read(search.accountId, () => searchFailures(database, search, clock.now())),
     failureSums: (filter: FailureFilter) => read(filter.accountId, () => sumFailures(database, filter, clock.now())),
     failure: (sight: Sight, requestId: string) =>

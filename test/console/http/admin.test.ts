@@ -16,6 +16,7 @@ const BODIES: Readonly<Record<string, object | undefined>> = {
   'GET /dashboard/api/admin/accounts': undefined,
   'GET /dashboard/api/admin/accounts/:accountId': undefined,
   'GET /dashboard/api/admin/accounts/:accountId/failures': undefined,
+  'GET /dashboard/api/admin/accounts/:accountId/requests': undefined,
   'GET /dashboard/api/admin/accounts/:accountId/statement': undefined,
   'GET /dashboard/api/admin/accounts/:accountId/statement/csv': undefined,
   'POST /dashboard/api/admin/accounts/:accountId/status': { status: 'suspended', ...REASON },

@@ -1,5 +1,6 @@
 /** The routes of what an account sees of itself, for administrators: its failed requests, and its statement. */
 import { Type } from '@sinclair/typebox'
+import { invalidRequest } from '@/chat/error'
 import {
   PeriodQuery,
   readStatementPage,
@@ -9,12 +10,49 @@ import {
 } from '@/console/http/account-statement'
 import { FAILURES_DESCRIPTION, FailurePage, FailureQuery, readFailurePage } from '@/console/http/failures'
 import { guarded } from '@/console/http/guard'
-import { CSV_FILE } from '@/console/http/wire'
-import { ADMIN_PREFIX, type AdminDeps, Id } from './context'
+import { DayText, PAGE, readDay } from '@/console/http/pages'
+import { CSV_FILE, NullableText } from '@/console/http/wire'
+import { MS_PER_DAY } from '@/lib/clock'
+import { type Nano, parseUsd } from '@/lib/money'
+import { orNull } from '@/lib/schemas'
+import { ADMIN_PREFIX, type AdminDeps, Id, UsdInput } from './context'
 
 const AccountParams = Type.Object({ accountId: Id })
 
-/** Mounts `/dashboard/api/admin/accounts/:accountId/failures` and `…/statement`. */
+const RequestQuery = Type.Object({
+  from: Type.Optional(DayText),
+  to: Type.Optional(DayText),
+  cost: Type.Optional(UsdInput),
+  tag: Type.Optional(Type.String({ maxLength: 200, description: '`name=value`' })),
+  ...PAGE,
+})
+
+const Words = Type.Array(Type.String())
+const RequestPage = Type.Object({
+  items: Type.Array(
+    Type.Object({
+      requestId: Type.String(),
+      at: Type.String({ description: 'ISO 8601' }),
+      keyId: Type.String(),
+      keyName: NullableText,
+      memberId: NullableText,
+      model: Type.String(),
+      status: Type.Integer(),
+      costUsd: Type.String(),
+      inputTokens: Type.Integer(),
+      outputTokens: Type.Integer(),
+      rule: Type.String(),
+      flags: Words,
+      tags: orNull(Words),
+      sameAs: NullableText,
+    }),
+  ),
+  searchedTo: NullableText,
+  archivedBefore: NullableText,
+  nextCursor: NullableText,
+})
+
+/** Mounts `/dashboard/api/admin/accounts/:accountId/failures`, `…/requests` and `…/statement`. */
 export function adminAccountHistoryRoutes(deps: AdminDeps) {
   const { usage } = deps
   return guarded(deps, 'admin-account-history-routes', `${ADMIN_PREFIX}/accounts`, 'Administration')
@@ -29,6 +67,28 @@ export function adminAccountHistoryRoutes(deps: AdminDeps) {
         detail: {
           summary: "List an account's failed requests",
           description: `${FAILURES_DESCRIPTION} For administrators.`,
+        },
+      },
+    )
+    .get(
+      '/:accountId/requests',
+      ({ params, query: { from, to, cost, ...search } }) =>
+        usage.requests({
+          ...{ ...search, accountId: params.accountId },
+          ...(from !== undefined && { fromMs: readDay(from, 'from') }),
+          ...(to !== undefined && { toMs: readDay(to, 'to') + MS_PER_DAY }),
+          ...(cost !== undefined && { cost: readCost(cost) }),
+        }),
+      {
+        administrator: true,
+        params: AccountParams,
+        query: RequestQuery,
+        response: RequestPage,
+        detail: {
+          summary: "List an account's charged requests",
+          description:
+            'Newest first, of the last 30 days unless days are named. `sameAs` is another charge within ten minutes with the same key, ' +
+            'model, input tokens and cost. For administrators.',
         },
       },
     )
@@ -52,6 +112,12 @@ export function adminAccountHistoryRoutes(deps: AdminDeps) {
         responses: CSV_FILE,
       },
     })
+}
+
+function readCost(text: string): Nano {
+  const cost = parseUsd(text)
+  if (cost === undefined) throw invalidRequest('cost: must be an amount in USD such as 0.0125.', 'cost')
+  return cost
 }
 
 function readerOf({ accountId }: { accountId: string }) {

@@ -50,6 +50,9 @@ function Actions({ account }: { account: AccountView }) {
       <Button variant="default" component={Link} href={`/admin/accounts/${account.accountId}/statement`}>
         Statement
       </Button>
+      <Button variant="default" component={Link} href={`/admin/accounts/${account.accountId}/requests`}>
+        Requests
+      </Button>
       <Button variant="default" component={Link} href={`/admin/accounts/${account.accountId}/failures`}>
         Failed requests
       </Button>

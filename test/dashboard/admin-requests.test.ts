@@ -1,0 +1,63 @@
+/** The page of an account's charged requests for administrators, in Chromium: filters, look-alikes and an empty state. */
+import { afterAll, afterEach, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { expectAccessible, expectNoSidewaysScroll, openBrowser, type TestBrowser } from '@test/support/browser'
+import { startGateway, type TestGateway } from '@test/support/gateway'
+import { type Person, signUpPerson } from '@test/support/person'
+import { usageRecord } from '@test/usage/sample-records'
+import { writeUsageBatch } from '@/usage/write-batch'
+
+setDefaultTimeout(300_000)
+
+let gateway: TestGateway
+let browser: TestBrowser
+let administrator: Person
+let customer: Person
+
+beforeAll(async () => {
+  ;[gateway, browser] = await Promise.all([startGateway({ respond: () => new Response('{}') }), openBrowser()])
+  ;[administrator, customer] = await Promise.all([signUpPerson(gateway, { role: 'admin' }), signUpPerson(gateway)])
+  const { accountId } = customer.viewer
+  const now = Date.now()
+  await writeUsageBatch(gateway.gateway.database.sql, [
+    usageRecord({ accountId, atMs: now - 60_000, cost: 5_000, facts: { requestId: 'req_first' } }),
+    usageRecord({ accountId, atMs: now - 30_000, cost: 5_000, facts: { requestId: 'req_again' } }),
+    usageRecord({
+      accountId,
+      atMs: now,
+      cost: 6_000,
+      facts: { requestId: 'req_other', labels: { tags: ['team=search'] } },
+    }),
+  ])
+})
+afterEach(() => browser.closePages())
+afterAll(async () => {
+  await browser.close()
+  await gateway.stop()
+})
+
+test('shows what was charged, marks what looks alike, and narrows it down', async () => {
+  const path = `/dashboard/admin/accounts/${customer.viewer.accountId}/requests`
+  for (const view of [{ width: 320, colorScheme: 'dark' }, { width: 1280 }] as const) {
+    const page = await browser.open(path, { url: gateway.url, cookie: administrator.cookie, ...view })
+    await page.getByText('Looks like req_first').waitFor()
+    await page.getByText('Looks like req_again').waitFor()
+    expect(await page.getByRole('listitem').count()).toBe(3)
+    await expectAccessible(page)
+    await expectNoSidewaysScroll(page)
+    await page.getByLabel('Tag').fill('team=search')
+    await page.getByText('req_first').first().waitFor({ state: 'detached' })
+    expect(await page.getByRole('listitem').count()).toBe(1)
+    await page.getByLabel('Cost (USD)').fill('1')
+    await page.getByText('No request matches these filters').waitFor()
+    await expectAccessible(page)
+    await browser.closePages()
+  }
+})
+
+test('is for administrators alone, and says which filter is wrong', async () => {
+  const path = `/dashboard/api/admin/accounts/${customer.viewer.accountId}/requests`
+  expect((await customer.json('GET', path)).status).toBe(404)
+  expect((await administrator.json('GET', `${path}?cost=free`)).body).toMatchObject({ error: { param: 'cost' } })
+  expect((await administrator.json('GET', `${path}?from=today`)).body).toMatchObject({ error: { param: 'from' } })
+  expect((await administrator.json('GET', `${path}?cursor=x`)).body).toMatchObject({ error: { param: 'cursor' } })
+})
