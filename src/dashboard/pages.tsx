@@ -37,6 +37,7 @@ export const PAGES: readonly PageRoute[] = [
   ),
   page('/budgets', 'usage.read', () => import('./pages/budgets/budgets-page').then((module) => module.BudgetsPage)),
   page('/alerts', 'usage.read', () => import('./pages/alerts/alerts-page').then((module) => module.AlertsPage)),
+  page('/audit', 'audit.read', () => import('./pages/audit/audit-page').then((module) => module.AuditPage)),
   page('/members', 'members.read', () => import('./pages/members/members-page').then((module) => module.MembersPage)),
   page('/settings', 'person', () => import('./pages/settings/settings-page').then((module) => module.SettingsPage)),
   page('/admin/orders', 'administrator', () =>

@@ -27,6 +27,7 @@ import {
   IconFileImport,
   IconGauge,
   IconHelp,
+  IconHistory,
   IconKey,
   IconLayoutDashboard,
   IconListDetails,
@@ -64,6 +65,7 @@ const ACCOUNT_ITEMS: readonly (NavigationItem & { may: Permission })[] = [
   { path: '/budgets', label: 'Budgets', icon: IconGauge, may: 'usage.read' },
   { path: '/alerts', label: 'Alerts', icon: IconBell, may: 'usage.read' },
   { path: '/members', label: 'Members', icon: IconUsersGroup, may: 'members.read' },
+  { path: '/audit', label: 'Audit log', icon: IconHistory, may: 'audit.read' },
 ]
 
 /** For administrators. */

@@ -16,7 +16,7 @@ type Changed = { accountName: string; by: string }
 const NOT_YOU =
   'If it was not you, choose a new password and end all other sessions here, and tell the operator of this service.'
 const NOT_EXPECTED =
-  'If you did not expect this, look at the audit log of the account, or ask the operator of this service.'
+  'If you did not expect this, look at the audit log of the account, which its owners and admins see, or ask the operator of this service.'
 
 const TEMPLATES = {
   ...ALERT_TEMPLATES,

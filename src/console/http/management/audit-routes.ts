@@ -4,9 +4,10 @@ import type { Administration } from '@/console/administration/administration'
 import type { AuditRow } from '@/console/administration/audit-search'
 import type { Member } from '@/console/auth/viewer'
 import { ACCOUNT_PREFIX, type GuardDeps, guarded } from '@/console/http/guard'
-import { PAGE } from '@/console/http/pages'
+import { DayText, PAGE, readDay } from '@/console/http/pages'
 import { listOf, mapPage, NullableText } from '@/console/http/wire'
 import { titled } from '@/http/openapi/titled'
+import { MS_PER_DAY } from '@/lib/clock'
 import { orNull } from '@/lib/schemas'
 
 export type AuditRouteDeps = GuardDeps & { administration: Pick<Administration, 'searchAudit' | 'ownPeople'> }
@@ -35,6 +36,9 @@ const AuditQuery = Type.Object({
       description: 'The whole action or its first word: `key`',
     }),
   ),
+  subject: Type.Optional(Type.String({ maxLength: 300, description: 'The whole id of what it was done to' })),
+  from: Type.Optional(DayText),
+  to: Type.Optional(DayText),
   ...PAGE,
 })
 
@@ -52,8 +56,16 @@ export function accountAuditRoutes(deps: AuditRouteDeps) {
   )
 }
 
-async function read({ administration }: AuditRouteDeps, { accountId }: Member, query: typeof AuditQuery.static) {
-  const page = await administration.searchAudit({ ...query, accountId })
+async function read(
+  { administration }: AuditRouteDeps,
+  { accountId }: Member,
+  { from, to, ...query }: typeof AuditQuery.static,
+) {
+  const page = await administration.searchAudit({
+    ...{ ...query, accountId },
+    ...(from !== undefined && { from: new Date(readDay(from, 'from')) }),
+    ...(to !== undefined && { to: new Date(readDay(to, 'to') + MS_PER_DAY) }),
+  })
   const own = await administration.ownPeople(
     accountId,
     page.items.flatMap(({ actorId }) => actorId ?? []),
