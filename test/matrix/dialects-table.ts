@@ -25,6 +25,10 @@ const CALLED = [
   { role: 'assistant', content: [{ type: 'tool_use', id: 'toolu_1', name: 'look', input: {} }] },
   { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'toolu_1', content: 'a cat' }] },
 ]
+const TRACED = [
+  { role: 'user', content: 'Hi' },
+  { role: 'assistant', content: [{ type: 'server_tool_use', id: 's', name: 'web_search', input: {} }] },
+]
 const cached = (more: JsonObject = {}) =>
   says({ type: 'text', text: 'Hi', cache_control: { type: 'ephemeral', ...more } })
 
@@ -38,6 +42,9 @@ const ROWS: readonly [name: string, body: JsonObject, betas?: string][] = [
   ['an image by its address', says({ type: 'image', source: BY_ADDRESS })],
   ['a document in bytes', says({ type: 'document', source: PDF })],
   ['a document by its address', says({ type: 'document', source: BY_ADDRESS })],
+  ['a search result', says({ type: 'search_result', source: 's', title: 't', content: [{ type: 'text', text: 'x' }] })],
+  ['a tool that its name alone says (`bash_…`, `memory_…`)', { tools: [{ type: 'bash_20250124', name: 'bash' }] }],
+  ['what a tool at a provider did earlier', { messages: TRACED }],
   ['a schema for the answer', { output_config: { format: { type: 'json_schema', schema: { type: 'object' } } } }],
   ['thinking', { thinking: { type: 'enabled', budget_tokens: 1024 } }],
   ['`temperature`, `top_p`, `stop_sequences`', { temperature: 0.5, top_p: 0.5, stop_sequences: ['x'] }],

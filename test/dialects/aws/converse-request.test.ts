@@ -2,9 +2,10 @@
 import { describe, expect, test } from 'bun:test'
 import type { ConverseCommandInput } from '@aws-sdk/client-bedrock-runtime'
 import { arriving, callTarget, targetOfEntry } from '@test/dialects/provider-entry'
+import { fc } from '@test/support/property'
 import { GatewayError } from '@/chat/error'
 import { assert } from '@/lib/assert'
-import type { JsonObject } from '@/lib/json'
+import type { JsonObject, JsonValue } from '@/lib/json'
 import { sentByAws } from './aws-libraries'
 
 const AUTH = { type: 'aws', region: 'eu-west-1', accessKeyId: 'AKIDEXAMPLE', secretAccessKey: 'secret' }
@@ -19,6 +20,17 @@ function sealed(body: JsonObject, headers: Record<string, string> = {}, more: Js
   return enveloped
 }
 
+/** Why a body is refused; undefined where it is not. */
+function refusal(body: JsonObject): GatewayError | undefined {
+  try {
+    sealed(body)
+  } catch (error) {
+    if (error instanceof GatewayError) return error
+    throw error
+  }
+  return undefined
+}
+
 /** What AWS’ client sends of `input` beside the limit of output. */
 async function theirs(input: Omit<ConverseCommandInput, 'modelId'>) {
   const { body } = await sentByAws({ modelId: CLAUDE, inferenceConfig: { maxTokens: 100 }, ...input })
@@ -29,6 +41,16 @@ const BYTES = new Uint8Array([137, 80, 78, 71])
 const B64 = Buffer.from(BYTES).toString('base64')
 const TOOL = { name: 'weather', description: 'Says it', input_schema: { type: 'object', properties: {} } }
 const SPEC = { name: 'weather', description: 'Says it', inputSchema: { json: { type: 'object', properties: {} } } }
+const FOUND = {
+  ...{ type: 'search_result', source: 'https://example.com', title: 'Found' },
+  ...{ content: [{ type: 'text', text: 'Sunny' }], citations: { enabled: true } },
+}
+const FOUND_THERE = {
+  searchResult: {
+    ...{ source: 'https://example.com', title: 'Found' },
+    ...{ content: [{ text: 'Sunny' }], citations: { enabled: true } },
+  },
+}
 const HI = [{ role: 'user', content: 'Hi' }]
 const SAID_HI = [{ role: 'user' as const, content: [{ text: 'Hi' }] }]
 
@@ -165,6 +187,31 @@ describe('E16: a request is what AWS’ own client sends', () => {
         additionalModelRequestFields: { top_k: 5, thinking: { type: 'adaptive' }, output_config: { effort: 'low' } },
       },
     ],
+    [
+      'search results, in a turn and in a result, and a file of texts',
+      {
+        messages: [
+          {
+            role: 'user',
+            content: [FOUND, { type: 'document', source: { type: 'content', content: [{ type: 'text', text: 'A' }] } }],
+          },
+          { role: 'assistant', content: [{ type: 'tool_use', id: 't', name: 'weather', input: {} }] },
+          { role: 'user', content: [{ type: 'tool_result', tool_use_id: 't', content: [FOUND] }] },
+        ],
+        tools: [TOOL],
+      },
+      {
+        messages: [
+          {
+            role: 'user',
+            content: [FOUND_THERE, { document: { format: 'txt', name: '1', source: { content: [{ text: 'A' }] } } }],
+          },
+          { role: 'assistant', content: [{ toolUse: { toolUseId: 't', name: 'weather', input: {} } }] },
+          { role: 'user', content: [{ toolResult: { toolUseId: 't', content: [FOUND_THERE] } }] },
+        ],
+        toolConfig: { tools: [{ toolSpec: SPEC }] },
+      },
+    ],
   ]
   test.each(cases)('%s', async (_, ours, input) => {
     const { body, leftOut } = sealed(ours)
@@ -230,6 +277,69 @@ describe('what Converse has no word for', () => {
     expect(sealed({ messages: [...HI, call, result] }).body.toolConfig).toEqual({
       tools: [{ toolSpec: { name: 'weather', inputSchema: { json: { type: 'object' } } } }],
     })
+  })
+
+  test.each(['bash_20250124', 'text_editor_20250728', 'memory_20250818', 'computer_20250124', 'web_search_20250305'])(
+    'is refused where it is the tool %s',
+    (type) => {
+      const refused = refusal({ messages: HI, tools: [TOOL, { type, name: 'tool' }] })
+      expect([refused?.status, refused?.options.param]).toEqual([400, 'tools[1]'])
+      expect(refused?.message).toContain(type)
+    },
+  )
+
+  test('is refused where it is a block of a turn or of a result', () => {
+    const block = { type: 'container_upload', file_id: 'f' }
+    const result = { role: 'user', content: [{ type: 'tool_result', tool_use_id: 't', content: [block] }] }
+    expect(refusal({ messages: [{ role: 'user', content: [block] }] })?.options.param).toBe('messages[0].content[0]')
+    expect(refusal({ messages: [...HI, result] })?.options.param).toBe('messages[1].content[0].content[0]')
+  })
+
+  test('is left out by name where it is the trace of a tool that ran at a provider', () => {
+    const trace = { type: 'server_tool_use', id: 's', name: 'web_search', input: {} }
+    const { body, leftOut } = sealed({ messages: [...HI, { role: 'assistant', content: [trace] }, ...HI] })
+    expect(body.messages).toEqual([{ role: 'user', content: [{ text: 'Hi' }, { text: 'Hi' }] }])
+    expect(leftOut).toEqual(['messages.server_tool_use'])
+  })
+
+  test('no turn and no result is empty, and no text is blank, whatever is said', () => {
+    const text = fc.constantFrom('', ' ', '\n\t', 'words').map((words): JsonObject => ({ type: 'text', text: words }))
+    const hint = { type: 'ephemeral' }
+    const block = fc.oneof(
+      text,
+      text.map((marked) => ({ ...marked, cache_control: hint })),
+      fc.array(text).map((content) => ({ type: 'search_result', source: 's', title: 't', content })),
+      fc.array(text).map((content) => ({ type: 'document', source: { type: 'content', content } })),
+      text.map(({ text: data }) => ({ type: 'document', source: { type: 'text', media_type: 'text/plain', data } })),
+      fc.array(text).map((content) => ({ type: 'tool_result', tool_use_id: 't', content })),
+      fc.constantFrom('', ' ').map((content) => ({ type: 'tool_result', tool_use_id: 't', content })),
+      fc.constant({ type: 'web_search_tool_result', tool_use_id: 's', content: [] }),
+    )
+    const message = fc.record({
+      role: fc.constantFrom('user', 'assistant'),
+      content: fc.oneof(fc.array(block), fc.constantFrom('', ' ', 'words')),
+    })
+    const system = fc.oneof(fc.array(text), fc.constantFrom('', ' ', 'words'))
+    fc.assert(
+      fc.property(fc.array(message), system, (messages, instructions) => {
+        let body: JsonObject
+        try {
+          body = sealed({ messages: [...HI, ...messages] as JsonObject[], system: instructions as JsonValue }).body
+        } catch (error) {
+          // What a user alone may not say is refused as a whole.
+          expect(error).toBeInstanceOf(GatewayError)
+          return
+        }
+        const faults: unknown[] = []
+        JSON.stringify(body, (key, value) => {
+          if (key === 'text' && (typeof value !== 'string' || value.trim() === '')) faults.push(value)
+          if (key === 'bytes' && value === '') faults.push(value)
+          if (key === 'content' && Array.isArray(value) && value.length === 0) faults.push(value)
+          return value
+        })
+        expect(faults).toEqual([])
+      }),
+    )
   })
 
   test('is passed on by the catalogue’s name', () => {
