@@ -9,6 +9,8 @@ export type Usage = {
   output: number
   /** How much of `output` was reasoning; informative, never priced on its own. */
   reasoning: number
+  /** Whether the provider itself said of the writes to a cache which are for five minutes and which for an hour. */
+  areWritesSplit?: true
 }
 
 export const ZERO_USAGE: Usage = {

@@ -6,6 +6,7 @@ import type { ChatRequest } from '@/chat/request'
 import type { ServerTool } from '@/chat/server-tools'
 import { CACHE_CONTROL } from '@/formats/body-fields'
 import type { AnswerContext } from '@/formats/format'
+import { FORMATS } from '@/formats/index'
 import { attemptTarget, type StartedAnswer } from '@/gateway/attempt/attempt'
 import { Attempts } from '@/gateway/attempt/first-answer'
 import type { OpenAttempt } from '@/gateway/attempt/open-attempt'
@@ -132,11 +133,17 @@ class ChatAttempts extends Attempts<StartedAnswer, ChatDeps, ChatCall, ChatOffer
       meter: new Meter(this.hold.size.bounds.outputTokens, listener?.content),
       listener,
       tools: request.serverTools && termsOf(request.serverTools, target),
-      writesForHour: target.quirks.has(CACHE_CONTROL) && asksForHour(request),
+      writesForHour: takesHints(target) && asksForHour(request),
     })
     void attemptTarget(deps, call, request, attempt)
     return attempt
   }
+}
+
+/** Whether the target is sent what is to be kept in its cache, and for how long. */
+function takesHints({ quirks, provider }: Target): boolean {
+  const lacking = FORMATS.get(provider.format)?.requestFields.lacking
+  return quirks.has(CACHE_CONTROL) || lacking?.includes('cacheHints') === false
 }
 
 function termsOf(tools: readonly ServerTool[], { toolPrices }: Target): ToolTerms[] {

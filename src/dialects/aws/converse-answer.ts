@@ -61,13 +61,14 @@ function usageOf(usage: JsonObject): JsonObject {
       0,
     )
   const hourly = byTtl('1h')
+  const isSplit = listOf(usage.cacheDetails).length > 0
   return {
     ...{ input_tokens: inputTokens, output_tokens: outputTokens },
     ...(read !== undefined && { cache_read_input_tokens: read }),
     ...(written !== undefined && { cache_creation_input_tokens: written }),
-    ...(hourly > 0 && {
+    ...(isSplit && {
       cache_creation: {
-        ephemeral_5m_input_tokens: Math.max(Number(written ?? 0) - hourly, 0),
+        ephemeral_5m_input_tokens: Math.max(hourly > 0 ? Number(written ?? 0) - hourly : byTtl('5m'), 0),
         ephemeral_1h_input_tokens: hourly,
       },
     }),

@@ -76,7 +76,7 @@ export function encodeUsage(usage: Usage): JsonObject {
 }
 
 /** What was written to a cache; how much of it for an hour, only some services say. */
-type Written = { total: number; forHour: number }
+type Written = { total: number; forHour: number; isSplit: boolean }
 
 /** OpenRouter's spelling, and LiteLLM's, which repeats the one of the messages format beside its own. */
 function readWritten(usage: JsonObject, details: JsonObject): Written {
@@ -87,17 +87,25 @@ function readWritten(usage: JsonObject, details: JsonObject): Written {
     0
   const own = details.cache_creation_token_details
   const split = isJsonObject(own) ? own : usage.cache_creation
-  return { total, forHour: isJsonObject(split) ? Math.min(readCount(split.ephemeral_1h_input_tokens) ?? 0, total) : 0 }
+  const [brief, long] = isJsonObject(split)
+    ? [readCount(split.ephemeral_5m_input_tokens) ?? 0, readCount(split.ephemeral_1h_input_tokens) ?? 0]
+    : [0, 0]
+  return { total, forHour: Math.min(long, total), isSplit: total > 0 && brief + long >= total }
 }
 
 function divideInput(
   prompt: number,
   cached: number,
-  { total, forHour }: Written,
-): Pick<Usage, 'uncached' | 'cacheRead' | 'cacheWrite5m' | 'cacheWrite1h'> {
+  { total, forHour, isSplit }: Written,
+): Pick<Usage, 'uncached' | 'cacheRead' | 'cacheWrite5m' | 'cacheWrite1h' | 'areWritesSplit'> {
   if (cached + total > prompt) return { uncached: prompt, cacheRead: 0, cacheWrite5m: 0, cacheWrite1h: 0 }
   const uncached = prompt - cached - total
-  return { uncached, cacheRead: cached, cacheWrite5m: total - forHour, cacheWrite1h: forHour }
+  const written = {
+    cacheWrite5m: total - forHour,
+    cacheWrite1h: forHour,
+    ...(isSplit && { areWritesSplit: true as const }),
+  }
+  return { uncached, cacheRead: cached, ...written }
 }
 
 /** Whether the total holds the cache beside a prompt that leaves it out: the unexplained rest is exactly the cache. */

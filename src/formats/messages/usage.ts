@@ -20,7 +20,9 @@ export function decodeUsage(usage: JsonValue | undefined): Usage | undefined {
 }
 
 /** The total rules where it and the split differ; the unexplained is 5m, or 1h where only 1h was written. */
-function decodeCacheWrite(usage: JsonObject): Pick<Usage, 'cacheWrite5m' | 'cacheWrite1h'> | undefined {
+function decodeCacheWrite(
+  usage: JsonObject,
+): Pick<Usage, 'cacheWrite5m' | 'cacheWrite1h' | 'areWritesSplit'> | undefined {
   const split = isJsonObject(usage.cache_creation) ? usage.cache_creation : {}
   const split5m = optionalCount(split.ephemeral_5m_input_tokens)
   const split1h = optionalCount(split.ephemeral_1h_input_tokens)
@@ -29,7 +31,8 @@ function decodeCacheWrite(usage: JsonObject): Pick<Usage, 'cacheWrite5m' | 'cach
   const total = stated === undefined || stated === null ? split5m + split1h : count(stated)
   if (total === undefined) return undefined
   const cacheWrite1h = split5m === 0 && split1h > 0 ? total : Math.min(split1h, total)
-  return { cacheWrite5m: total - cacheWrite1h, cacheWrite1h }
+  const isSplit = total > 0 && split5m + split1h >= total
+  return { cacheWrite5m: total - cacheWrite1h, cacheWrite1h, ...(isSplit && { areWritesSplit: true }) }
 }
 
 function count(value: JsonValue | undefined): number | undefined {

@@ -68,6 +68,10 @@ export function readingOf({ meter, writesForHour, counted, countedInput, isUnrea
     reading.countedOutput = counted.tokens
     reading.isCounted = true
   }
+  if (reading.usage?.areWritesSplit) {
+    const { areWritesSplit: _, ...usage } = reading.usage
+    return { ...reading, usage }
+  }
   const { usage } = reading
   if (!writesForHour || !usage || usage.cacheWrite1h > 0 || usage.cacheWrite5m === 0) return reading
   return { ...reading, usage: { ...usage, cacheWrite5m: 0, cacheWrite1h: usage.cacheWrite5m }, isReclassified: true }

@@ -148,6 +148,19 @@ describe('E16: a stream', () => {
     expect(readWhole(whole)?.stop_reason).toBe(expected)
   })
 
+  test.each<[string, JsonObject[], JsonObject | undefined]>([
+    ['nothing', [], undefined],
+    ['five minutes', [{ ttl: '5m', inputTokens: 9 }], { ephemeral_5m_input_tokens: 9, ephemeral_1h_input_tokens: 0 }],
+    ['an hour', [{ ttl: '1h', inputTokens: 9 }], { ephemeral_5m_input_tokens: 0, ephemeral_1h_input_tokens: 9 }],
+  ])('says for how long it wrote to the cache where Converse says %s', (_, cacheDetails, expected) => {
+    const usage = { ...USAGE, cacheWriteInputTokens: 9, cacheDetails }
+    const whole = readWhole({ output: { message: { content: [] } }, stopReason: 'end_turn', usage })
+    expect(whole).toMatchObject({
+      usage: { cache_creation_input_tokens: 9, ...(expected && { cache_creation: expected }) },
+    })
+    if (!expected) expect(whole).not.toHaveProperty('usage.cache_creation')
+  })
+
   test.each(['malformed_model_output', 'malformed_tool_use'])('that stops for %s has failed', async (reason) => {
     const [event] = await eventsOf(framed(eventFrame('messageStop', { stopReason: reason })))
     expect(event).toMatchObject({ type: 'error', error: { type: 'api_error' } })

@@ -170,7 +170,7 @@ test('whatever a provider sends, the classes are non-negative integers', () => {
     fc.property(usages, (wire) => {
       const usage = decodeUsage(wire as JsonObject)
       if (!usage) return
-      for (const count of Object.values(usage)) expect(Number.isSafeInteger(count) && count >= 0).toBe(true)
+      for (const count of Object.values(usage)) expect(Number.isSafeInteger(count) && Number(count) >= 0).toBe(true)
       expect(inputTokens(usage)).toBeGreaterThanOrEqual(Math.abs(Number(wire.prompt_tokens)))
       expect(usage.output).toBeGreaterThanOrEqual(Number(wire.completion_tokens))
       expect(usage.reasoning).toBeLessThanOrEqual(usage.output)

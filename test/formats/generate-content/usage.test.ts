@@ -69,7 +69,7 @@ describe('decodeUsage', () => {
       fc.property(wire, (usage) => {
         const decoded = decodeUsage(usage as JsonValue)
         if (!decoded) return
-        for (const value of Object.values(decoded)) expect(Number.isSafeInteger(value) && value >= 0).toBe(true)
+        for (const value of Object.values(decoded)) expect(Number.isSafeInteger(value) && Number(value) >= 0).toBe(true)
         expect(decoded.reasoning).toBeLessThanOrEqual(decoded.output)
       }),
     )

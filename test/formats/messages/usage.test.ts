@@ -26,7 +26,7 @@ describe('usage', () => {
         output_tokens: 2,
         cache_creation: { ephemeral_5m_input_tokens: 3, ephemeral_1h_input_tokens: 4 },
       },
-      { ...zero, uncached: 1, output: 2, cacheWrite5m: 3, cacheWrite1h: 4 },
+      { ...zero, uncached: 1, output: 2, cacheWrite5m: 3, cacheWrite1h: 4, areWritesSplit: true },
     ],
     [
       {

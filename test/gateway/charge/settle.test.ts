@@ -69,6 +69,11 @@ describe("the provider's side of it", () => {
     write({ cacheWrite5m: 40, cacheWrite1h: 60 })
     await settled()
     expect(answer.told.settled[0]).not.toHaveProperty('isReclassified')
+    answer = createTestAnswer()
+    write({ cacheWrite5m: 100, areWritesSplit: true })
+    await settled()
+    expect(answer.told.settled[0]).not.toHaveProperty('isReclassified')
+    expect(answer.told.settled[0]?.usage).toEqual({ ...ZERO_USAGE, output: 5, cacheWrite5m: 100 })
   })
 
   test('is nowhere where it is not', async () => {

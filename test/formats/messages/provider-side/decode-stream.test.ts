@@ -25,7 +25,14 @@ const types = (events: ChatEvent[]) => events.map((event) => event.type)
 
 describe('fixtures', () => {
   test('text', () => {
-    const usage = { uncached: 25, cacheRead: 5, cacheWrite5m: 4, cacheWrite1h: 6, reasoning: 0 }
+    const usage = {
+      uncached: 25,
+      cacheRead: 5,
+      cacheWrite5m: 4,
+      cacheWrite1h: 6,
+      reasoning: 0,
+      areWritesSplit: true as const,
+    }
     expect(decodeText(readFixture('text.sse'))).toEqual([
       { type: 'start', id: 'msg_01Text', model: 'upstream-model', created: 0 },
       { type: 'usage', usage: { ...usage, output: 1 } },
