@@ -3,6 +3,7 @@ import type { FormatName } from '@/chat/format-name'
 import type { ChatRequest, Feature, UnpricedField } from '@/chat/request'
 import type { JsonObject, JsonValue } from '@/lib/json'
 import { asWritten } from '@/lib/json-source/as-written'
+import type { InsideVerdict, NestedFields } from './nested-fields'
 
 /**
  * `hub` the hub has a word for it, and what it costs is reckoned there. `passed` it costs nothing beyond tokens that the answer's
@@ -28,6 +29,8 @@ export type FieldTable = ReadonlyMap<string, FieldRule>
 
 /** All that a format says of the fields of its requests, and of what it has no word for. */
 export type RequestFields = {
+  /** What stands inside these fields. */
+  nested: NestedFields
   /** By the name of the object that they stand in; the body itself is ''. */
   tables: Readonly<Record<string, FieldTable>>
   /** How its callers spell what they may ask for; absent where they can't. */
@@ -153,9 +156,10 @@ export function joinVerdicts(one: FieldVerdict, other: FieldVerdict): FieldVerdi
   }
 }
 
-/** The verdict on a body whose tools hold fields that no list knows. */
-export function withUnlisted(verdict: FieldVerdict, paths: readonly string[]): FieldVerdict {
-  return paths.length > 0 ? { ...verdict, unlisted: [...(verdict.unlisted ?? []), ...paths] } : verdict
+/** The verdict on a body with that of what stands inside it. */
+export function withInside(verdict: FieldVerdict, { unlisted, bound }: InsideVerdict): FieldVerdict {
+  if (unlisted.length === 0 && bound.length === 0) return verdict
+  return joinVerdicts(verdict, { unlisted: [...unlisted], bound: [...bound] })
 }
 
 /** Whether a field with such a rule is at this value as good as not there. */

@@ -4,6 +4,7 @@ import type { ChatRequest, Feature, Warning } from '@/chat/request'
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 import { CACHE_CONTROL_FIELD, costsNothing, isEmpty, type RequestFields } from './body-fields'
 import type { Format } from './format'
+import { addLosses, type NestedLoss } from './nested-fields'
 
 /**
  * `carried` the provider gets it as it is. `translated` it is expressed in the provider's format, as far as that goes.
@@ -18,6 +19,8 @@ export function fateOf(name: string, client: Speaker, provider: Speaker): Fate {
   const isOwn = client.name === provider.name
   const { lacking, refusing } = provider.requestFields
   const rule = ruleOf(name, client.requestFields.tables)
+  const loss = rule ? undefined : client.requestFields.nested.losses.get(name)
+  if (loss) return isOwn ? 'carried' : fateOfNested(loss, provider)
   if (rule?.kind === 'unpriced' || rule?.kind === 'values') return 'refused'
   if (rule?.kind === 'kept') return 'named'
   if (rule?.kind === 'hub' && rule.isOurs) return 'heeded'
@@ -33,6 +36,7 @@ export function fateOf(name: string, client: Speaker, provider: Speaker): Fate {
 
 /** Whether a field that is refused is left out and named where the caller takes the loss (`svc.lossy`). */
 export function yieldsToLoss(name: string, client: Speaker): boolean {
+  if (client.requestFields.nested.losses.get(name)?.isBound) return true
   const rule = ruleOf(name, client.requestFields.tables)
   return (rule?.kind === 'hub' || rule?.kind === 'passed') && (rule.bound !== undefined || isStop(name, client))
 }
@@ -42,11 +46,18 @@ function isStop(name: string, { requestFields: { spelling } }: Speaker): boolean
 }
 
 /** The names of all fields of a format's requests, those that are known only inside others last. */
-export function listFields({ requestFields: { tables, spelling } }: Speaker): string[] {
+export function listFields(client: Speaker): string[] {
+  const { tables, spelling, nested } = client.requestFields
   const listed = Object.entries(tables).flatMap(([place, table]) =>
     [...table.keys()].map((name) => within(place, name)),
   )
-  return [...new Set([...listed, ...Object.values(spelling).flat()])]
+  return [...new Set([...listed, ...Object.values(spelling).flat(), ...nested.losses.keys()])]
+}
+
+/** What becomes at another format of a field that stands inside others. */
+function fateOfNested({ carriedBy, isBound }: NestedLoss, provider: Speaker): Fate {
+  if (carriedBy.has(provider.name)) return 'translated'
+  return isBound ? 'refused' : 'named'
 }
 
 /** The fields that a provider of another format was not sent, as the caller spells them; `warnings` are its encoder's. */
@@ -68,6 +79,7 @@ export function lostFields(
       if (isUnsaid(name, fields[field], client, provider)) names.add(name)
     }
   }
+  addLosses(names, body, provider.name, client.requestFields.nested)
   for (const bound of request.bound ?? []) if (!isCarried(bound, provider.name, request.stream)) names.add(bound.field)
   for (const { feature, isLost } of warnings) {
     if (!isLost) continue

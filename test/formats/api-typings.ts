@@ -132,4 +132,9 @@ export async function readInside(format: FormatName, what: Inside): Promise<stri
   return namesIn(text, names)
 }
 
+/** The names of all fields of these interfaces. */
+export async function readInterfaces(file: string, interfaces: readonly string[]): Promise<string[]> {
+  return namesIn(await Bun.file(join(import.meta.dir, '../../node_modules', file)).text(), interfaces)
+}
+
 if (import.meta.main) await Bun.write(LIST_FILE, `${JSON.stringify(await readFields(), null, 2)}\n`)

@@ -1,5 +1,6 @@
 /** A value of every field of every format that asks for something: what the table of fates is held against. */
 import type { FormatName } from '@/chat/format-name'
+import { NESTED_SAMPLES } from './nested-samples'
 import {
   besideInConfig,
   DATA_URL,
@@ -16,6 +17,7 @@ import {
 
 export const SAMPLES: Record<FormatName, Record<string, Sample>> = {
   'chat-completions': {
+    ...NESTED_SAMPLES['chat-completions'],
     ...values({
       messages: [{ role: 'user', content: 'Hello' }],
       temperature: 0.5,
@@ -31,7 +33,7 @@ export const SAMPLES: Record<FormatName, Record<string, Sample>> = {
       tools: [{ type: 'function', function: { name: 'other', parameters: PARAMETERS } }],
       tool_choice: 'required',
       parallel_tool_calls: false,
-      response_format: { type: 'json_schema', json_schema: { name: 'a', schema: SCHEMA } },
+      response_format: { type: 'json_object' },
       reasoning_effort: 'low',
       verbosity: 'low',
       stream_options: { include_usage: true },
@@ -127,6 +129,7 @@ export const SAMPLES: Record<FormatName, Record<string, Sample>> = {
     ),
   },
   messages: {
+    ...NESTED_SAMPLES.messages,
     ...values({
       messages: [{ role: 'user', content: 'Hello' }],
       system: 'Be brief.',
@@ -174,6 +177,7 @@ export const SAMPLES: Record<FormatName, Record<string, Sample>> = {
     citations: pair(document({ citations: { enabled: true } }), document({})),
   },
   'generate-content': {
+    ...NESTED_SAMPLES['generate-content'],
     ...values({
       contents: [{ role: 'user', parts: [{ text: 'Hello' }] }],
       systemInstruction: { parts: [{ text: 'Be brief.' }] },
@@ -220,6 +224,7 @@ export const SAMPLES: Record<FormatName, Record<string, Sample>> = {
     ...besideInConfig('responseJsonSchema', SCHEMA, { responseMimeType: 'application/json' }),
   },
   responses: {
+    ...NESTED_SAMPLES.responses,
     ...values({
       input: [{ role: 'user', content: 'Hello' }],
       instructions: 'Be brief.',
@@ -231,7 +236,7 @@ export const SAMPLES: Record<FormatName, Record<string, Sample>> = {
       top_p: 0.5,
       include: ['message.output_text.logprobs'],
       reasoning: { effort: 'low' },
-      text: { format: { type: 'json_schema', name: 'a', schema: SCHEMA } },
+      text: { format: { type: 'json_object' } },
       tools: [{ type: 'function', name: 'other', parameters: PARAMETERS, strict: false }],
       tool_choice: 'required',
       parallel_tool_calls: false,

@@ -10,7 +10,7 @@ import type { FieldTree } from '@/formats/nested-fields'
 import { NESTED_FIELDS as RESPONSES } from '@/formats/responses/body-fields'
 import { type JsonObject, parseJson } from '@/lib/json'
 import { rememberNumbers } from '@/lib/json-source/as-written'
-import { type Inside, readInside } from './api-typings'
+import { type Inside, readInside, readInterfaces } from './api-typings'
 
 const LISTS: Record<FormatName, { tree: FieldTree } & Record<Inside, string[]>> = {
   'chat-completions': {
@@ -50,6 +50,53 @@ test.each(FORMAT_NAMES)(
     }
   },
 )
+
+const OPENAI_CHAT = 'openai/resources/chat/completions/completions.d.ts'
+const OPENAI_RESPONSES = 'openai/resources/responses/responses.d.ts'
+const ANTHROPIC = '@anthropic-ai/sdk/resources/beta/messages/messages.d.ts'
+const GOOGLE = '@google/genai/dist/genai.d.ts'
+
+/** Settings that are objects, and where the installed libraries declare their fields. */
+const SETTINGS: [format: FormatName, path: string, file: string, interfaces: string[]][] = [
+  [
+    ...(['chat-completions', 'tool_choice', OPENAI_CHAT] as const),
+    ['ChatCompletionNamedToolChoice', 'ChatCompletionAllowedToolChoice', 'ChatCompletionNamedToolChoiceCustom'],
+  ],
+  ['chat-completions', 'tool_choice.allowed_tools', OPENAI_CHAT, ['ChatCompletionAllowedTools']],
+  [
+    ...(['messages', 'thinking', ANTHROPIC] as const),
+    [
+      ...['BetaThinkingConfigEnabled', 'BetaThinkingConfigAdaptive', 'BetaThinkingConfigDisabled'],
+      'BetaThinkingConfigBetweenTools',
+    ],
+  ],
+  [
+    ...(['messages', 'tool_choice', ANTHROPIC] as const),
+    ['BetaToolChoiceAuto', 'BetaToolChoiceAny', 'BetaToolChoiceTool', 'BetaToolChoiceNone'],
+  ],
+  ['messages', 'output_config', ANTHROPIC, ['BetaOutputConfig']],
+  ['messages', 'output_config.format', ANTHROPIC, ['BetaJSONOutputFormat']],
+  ['messages', 'output_config.task_budget', ANTHROPIC, ['BetaTokenTaskBudget']],
+  ['responses', 'reasoning', 'openai/resources/shared.d.ts', ['Reasoning']],
+  ['responses', 'text', OPENAI_RESPONSES, ['ResponseTextConfig']],
+  ['responses', 'text.format', OPENAI_RESPONSES, ['ResponseFormatTextJSONSchemaConfig']],
+  [
+    ...(['responses', 'tool_choice', OPENAI_RESPONSES] as const),
+    ['ToolChoiceAllowed', 'ToolChoiceFunction', 'ToolChoiceMcp', 'ToolChoiceCustom', 'ToolChoiceTypes'],
+  ],
+  ['generate-content', 'generationConfig.thinkingConfig', GOOGLE, ['ThinkingConfig']],
+  ['generate-content', 'toolConfig', GOOGLE, ['ToolConfig']],
+  ['generate-content', 'toolConfig.functionCallingConfig', GOOGLE, ['FunctionCallingConfig']],
+]
+
+test.each(SETTINGS)('%s: %s lists every field that %s declares', async (name, path, file, interfaces) => {
+  const declared = await readInterfaces(file, interfaces)
+  expect(declared.length).toBeGreaterThan(0)
+  const own = path
+    .split('.')
+    .reduce<FieldTree | undefined>((tree, key) => tree?.inside?.get(key), LISTS[name].tree)?.own
+  expect(declared.filter((field) => !own?.has(field))).toEqual([])
+})
 
 const SCHEMA = { type: 'object', properties: { container: { type: 'number', minimum: 1 } } }
 const CALLED = { name: 'f', arguments: '{"container":1}' }
@@ -226,6 +273,56 @@ const CASES: [FormatName, what: string, given: JsonObject, left: JsonObject, pat
       ],
     },
     ['input.conversation', 'input.model', 'input.store'],
+  ],
+  [
+    ...(['chat-completions', 'the choice of a tool'] as const),
+    { messages: [SAID], tool_choice: { type: 'function', function: { name: 'f', model: 'dear' }, store: true } },
+    { messages: [SAID], tool_choice: { type: 'function', function: { name: 'f' } } },
+    ['tool_choice.function.model', 'tool_choice.store'],
+  ],
+  [
+    ...(['messages', 'settings'] as const),
+    {
+      ...{ max_tokens: 9, messages: [SAID] },
+      thinking: { type: 'adaptive', thread: 'kept' },
+      tool_choice: { type: 'auto', model: 'dear' },
+      output_config: { effort: 'low', store: true },
+    },
+    {
+      ...{ max_tokens: 9, messages: [SAID] },
+      thinking: { type: 'adaptive' },
+      tool_choice: { type: 'auto' },
+      output_config: { effort: 'low' },
+    },
+    ['thinking.thread', 'tool_choice.model', 'output_config.store'],
+  ],
+  [
+    ...(['responses', 'settings'] as const),
+    {
+      input: 'Hi',
+      reasoning: { effort: 'low', model: 'dear' },
+      text: { verbosity: 'low', format: { type: 'text', store: true } },
+      tool_choice: { type: 'function', name: 'f', thread: 'kept' },
+    },
+    {
+      input: 'Hi',
+      reasoning: { effort: 'low' },
+      text: { verbosity: 'low', format: { type: 'text' } },
+      tool_choice: { type: 'function', name: 'f' },
+    },
+    ['reasoning.model', 'text.format.store', 'tool_choice.thread'],
+  ],
+  [
+    ...(['generate-content', 'settings of thinking'] as const),
+    {
+      contents: [{ role: 'user', parts: [{ text: 'Hi' }] }],
+      generation_config: { thinking_config: { thinking_budget: 9, keep_it: true } },
+    },
+    {
+      contents: [{ role: 'user', parts: [{ text: 'Hi' }] }],
+      generation_config: { thinking_config: { thinking_budget: 9 } },
+    },
+    ['generationConfig.thinkingConfig.keepIt'],
   ],
   [
     ...(['generate-content', 'contents and the settings of tools'] as const),

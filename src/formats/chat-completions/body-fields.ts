@@ -1,7 +1,7 @@
 /** Which top-level fields of a chat-completions body are passed on to a provider of the format, and why. */
 import type { Feature } from '@/chat/request'
 import { fieldTable, type RequestFields } from '@/formats/body-fields'
-import { fieldTree } from '@/formats/nested-fields'
+import { fieldTree, LOST, lostExcept, nestedFields } from '@/formats/nested-fields'
 
 /** OpenAI's own fields, and those that other services of the format read. */
 export const BODY_FIELDS = fieldTable({
@@ -131,7 +131,7 @@ const PART = fieldTree(
     image_url: fieldTree(['url', 'detail']),
     video_url: fieldTree(['url']),
     input_audio: fieldTree(['data', 'format']),
-    file: fieldTree(['file_data', 'file_id', 'filename']),
+    file: fieldTree(['file_data', 'file_id', 'filename'], {}, { filename: lostExcept(['messages', 'responses']) }),
     prompt_cache_breakpoint: fieldTree(['mode', 'ttl']),
   },
 )
@@ -150,20 +150,44 @@ const MESSAGE = fieldTree(
     ...['reasoning', 'reasoning_content', 'reasoning_details', 'thinking_blocks', 'extra_content', 'prefix', 'partial'],
   ],
   { content: PART, images: PART, tool_calls: CALL, function_call: fieldTree(['name', 'arguments']) },
+  {
+    annotations: LOST,
+    reasoning: LOST,
+    reasoning_content: LOST,
+    reasoning_details: LOST,
+    thinking_blocks: LOST,
+    prefix: LOST,
+    partial: LOST,
+  },
 )
 
-/** Inside tools, settings of searches at the provider, messages, their parts and their calls. */
+/** Services of the format take more than the published fields. */
+const RESPONSE_FORMAT = fieldTree(undefined, {
+  json_schema: fieldTree(undefined, {}, { name: lostExcept(['responses']), description: lostExcept(['responses']) }),
+})
+
+const TOOL_CHOICE = fieldTree(['type', 'function', 'custom', 'name', 'allowed_tools'], {
+  function: fieldTree(['name']),
+  custom: fieldTree(['name']),
+  allowed_tools: fieldTree(['mode', 'tools']),
+})
+
+/** Inside tools, settings, messages, their parts and their calls. */
 export const NESTED_FIELDS = fieldTree(undefined, {
   tools: TOOL,
   functions: fieldTree(FUNCTION_FIELDS),
   web_search_options: fieldTree(['search_context_size', 'user_location']),
   messages: MESSAGE,
+  response_format: RESPONSE_FORMAT,
+  tool_choice: TOOL_CHOICE,
+  stream_options: fieldTree(undefined, {}, { include_obfuscation: LOST }),
 })
 
 /** What no provider of the format has a word for; `cacheHints` unless the catalogue says so of it. */
 export const LACKING: readonly Feature[] = ['topK', 'citations', 'cacheHints']
 
 export const requestFields: RequestFields = {
+  nested: nestedFields(NESTED_FIELDS),
   tables: { '': BODY_FIELDS },
   spelling: {
     temperature: ['temperature'],

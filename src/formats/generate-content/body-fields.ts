@@ -1,7 +1,8 @@
 /** Which fields of a generate-content body are passed on to a provider of the format, and why. All in camelCase. */
 import type { Feature } from '@/chat/request'
 import { fieldTable, type RequestFields } from '@/formats/body-fields'
-import { fieldTree } from '@/formats/nested-fields'
+import { boundWhere, fieldTree, LOST, lostExcept, nestedFields } from '@/formats/nested-fields'
+import { camelCase } from './normalise'
 
 /** The top level. */
 export const BODY_FIELDS = fieldTable({
@@ -65,7 +66,8 @@ export const CONFIG_FIELDS = fieldTable({
 })
 
 const MEDIA = ['data', 'displayName', 'mimeType', 'fileUri']
-const MEDIA_FIELDS = { inlineData: fieldTree(MEDIA), fileData: fieldTree(MEDIA) }
+const NAMED_MEDIA = fieldTree(MEDIA, {}, { displayName: LOST })
+const MEDIA_FIELDS = { inlineData: NAMED_MEDIA, fileData: NAMED_MEDIA }
 
 const PART = fieldTree(
   [
@@ -76,19 +78,35 @@ const PART = fieldTree(
   {
     ...MEDIA_FIELDS,
     functionCall: fieldTree(['id', 'name', 'args', 'partialArgs', 'willContinue']),
-    functionResponse: fieldTree(['id', 'name', 'response', 'parts', 'scheduling', 'willContinue'], {
-      parts: fieldTree(['inlineData', 'fileData', 'mediaProcessing'], MEDIA_FIELDS),
-    }),
+    functionResponse: fieldTree(
+      ['id', 'name', 'response', 'parts', 'scheduling', 'willContinue'],
+      { parts: fieldTree(['inlineData', 'fileData', 'mediaProcessing'], MEDIA_FIELDS, { mediaProcessing: LOST }) },
+      { scheduling: LOST, willContinue: LOST },
+    ),
     executableCode: fieldTree(['id', 'language', 'code']),
     codeExecutionResult: fieldTree(['id', 'outcome', 'output']),
     videoMetadata: fieldTree(['startOffset', 'endOffset', 'fps']),
     mediaResolution: fieldTree(['level', 'numTokens']),
   },
+  {
+    videoMetadata: LOST,
+    mediaResolution: LOST,
+    mediaProcessing: LOST,
+    audioTranscription: LOST,
+    speechMetadata: LOST,
+    partMetadata: LOST,
+  },
 )
 
-const FUNCTION = fieldTree([
-  ...['name', 'description', 'behavior', 'parameters', 'parametersJsonSchema', 'response', 'responseJsonSchema'],
-])
+const FUNCTION = fieldTree(
+  ['name', 'description', 'behavior', 'parameters', 'parametersJsonSchema', 'response', 'responseJsonSchema'],
+  {},
+  {
+    behavior: lostExcept([], (word) => word === 'NON_BLOCKING'),
+    response: LOST,
+    responseJsonSchema: LOST,
+  },
+)
 
 const CONTENT = fieldTree(['role', 'parts'], { parts: PART })
 
@@ -106,17 +124,31 @@ const TOOL = fieldTree(undefined, {
   codeExecution: fieldTree([]),
 })
 
-const TOOL_CONFIG = fieldTree(['functionCallingConfig', 'retrievalConfig', 'includeServerSideToolInvocations'], {
-  functionCallingConfig: fieldTree(['mode', 'allowedFunctionNames', 'streamFunctionCallArguments']),
-  retrievalConfig: fieldTree(['latLng', 'languageCode'], { latLng: fieldTree(['latitude', 'longitude']) }),
-})
+const TOOL_CONFIG = fieldTree(
+  ['functionCallingConfig', 'retrievalConfig', 'includeServerSideToolInvocations'],
+  {
+    functionCallingConfig: fieldTree(
+      ['mode', 'allowedFunctionNames', 'streamFunctionCallArguments'],
+      {},
+      {
+        mode: boundWhere((mode) => typeof mode === 'string' && mode.toUpperCase() === 'VALIDATED'),
+        streamFunctionCallArguments: LOST,
+      },
+    ),
+    retrievalConfig: fieldTree(['latLng', 'languageCode'], { latLng: fieldTree(['latitude', 'longitude']) }),
+  },
+  { retrievalConfig: LOST, includeServerSideToolInvocations: LOST },
+)
 
-/** Inside functions and other tools, what says how they are used, contents and their parts. */
+/** Inside functions and other tools, what says how they are used, contents, their parts, and settings. */
 export const NESTED_FIELDS = fieldTree(undefined, {
   tools: TOOL,
   toolConfig: TOOL_CONFIG,
   contents: CONTENT,
   systemInstruction: CONTENT,
+  generationConfig: fieldTree(undefined, {
+    thinkingConfig: fieldTree(['includeThoughts', 'thinkingBudget', 'thinkingLevel']),
+  }),
 })
 
 /** What no provider of the format has a word for. Its own tiers mean nothing elsewhere, nor others here. */
@@ -134,6 +166,7 @@ export const LACKING: readonly Feature[] = [
 ]
 
 export const requestFields: RequestFields = {
+  nested: nestedFields(NESTED_FIELDS, camelCase),
   tables: { '': BODY_FIELDS, generationConfig: CONFIG_FIELDS },
   spelling: {
     temperature: ['generationConfig.temperature'],

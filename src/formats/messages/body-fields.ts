@@ -1,7 +1,8 @@
 /** Which top-level fields of a messages body are passed on to a provider of the format, and why. */
 import type { Feature } from '@/chat/request'
 import { fieldTable, type RequestFields } from '@/formats/body-fields'
-import { type FieldTree, fieldTree } from '@/formats/nested-fields'
+import { boundWhere, type FieldTree, fieldTree, LOST, lostExcept, nestedFields } from '@/formats/nested-fields'
+import { isJsonObject } from '@/lib/json'
 
 /** Anthropic's own fields, those of its beta interfaces included. */
 export const BODY_FIELDS = fieldTable({
@@ -63,7 +64,18 @@ const TOOL_FIELDS = [
 ]
 
 /** Of functions, and of the tools that the format names by their type. */
-const TOOL = fieldTree(TOOL_FIELDS, { user_location: fieldTree(['type', 'city', 'country', 'region', 'timezone']) })
+const TOOL = fieldTree(
+  TOOL_FIELDS,
+  { user_location: fieldTree(['type', 'city', 'country', 'region', 'timezone']) },
+  {
+    // Every tool is given outright where no search can find it.
+    type: lostExcept([], (type) => typeof type === 'string' && type.startsWith('tool_search_tool_')),
+    input_examples: LOST,
+    defer_loading: LOST,
+    eager_input_streaming: LOST,
+    allowed_callers: boundWhere((callers) => Array.isArray(callers) && callers.some((caller) => caller !== 'direct')),
+  },
+)
 
 /** The bytes of a picture or a document, or where it lies. */
 const SOURCE = ['type', 'media_type', 'data', 'url', 'file_id', 'content']
@@ -85,7 +97,11 @@ function blockFields(): FieldTree {
     ...['id', 'name', 'input', 'caller', 'toolset_name', 'tool_use_id', 'is_error', 'tool_name', 'server_name'],
     ...['tabs', 'state_changes', 'tool', 'tool_changes', 'mcp_server_name', 'tools', 'from', 'to', 'trigger'],
   ])
-  const block = { own, inside }
+  const losses = new Map([
+    ['citations', lostExcept([], (citations) => Array.isArray(citations) && citations.length > 0)],
+    ['caller', lostExcept([], (caller) => isJsonObject(caller) && caller.type !== 'direct')],
+  ])
+  const block = { own, inside, losses }
   const change = fieldTree(['type', 'name', 'server_name', 'definition'], { definition: TOOL })
   inside.set('content', block)
   inside.set('source', fieldTree(SOURCE, { content: block }))
@@ -98,13 +114,27 @@ function blockFields(): FieldTree {
 const BLOCK = blockFields()
 
 /** Instructions in the middle of a conversation say for how long they hold, and how hard to think from there on. */
-const MESSAGE = fieldTree(['role', 'content', 'clear_at', 'output_config'], {
-  content: BLOCK,
-  output_config: fieldTree(['effort']),
-})
+const MESSAGE = fieldTree(
+  ['role', 'content', 'clear_at', 'output_config'],
+  { content: BLOCK, output_config: fieldTree(['effort'], {}, { effort: LOST }) },
+  { clear_at: LOST },
+)
 
-/** Inside tools, messages, their blocks and those of the system prompt. */
-export const NESTED_FIELDS = fieldTree(undefined, { tools: TOOL, system: BLOCK, messages: MESSAGE })
+const OUTPUT_CONFIG = fieldTree(
+  ['effort', 'format', 'task_budget'],
+  { format: fieldTree(['type', 'schema']), task_budget: fieldTree(['type', 'total', 'remaining']) },
+  { task_budget: LOST },
+)
+
+/** Inside tools, messages, their blocks, those of the system prompt, and settings. */
+export const NESTED_FIELDS = fieldTree(undefined, {
+  tools: TOOL,
+  messages: MESSAGE,
+  system: BLOCK,
+  thinking: fieldTree(['type', 'budget_tokens', 'display', 'block_binding'], {}, { block_binding: LOST }),
+  tool_choice: fieldTree(['type', 'name', 'disable_parallel_tool_use']),
+  output_config: OUTPUT_CONFIG,
+})
 
 /** What no provider of the format has a word for. Of tiers, it has one for the standard alone. */
 export const LACKING: readonly Feature[] = [
@@ -119,6 +149,7 @@ export const LACKING: readonly Feature[] = [
 ]
 
 export const requestFields: RequestFields = {
+  nested: nestedFields(NESTED_FIELDS),
   tables: { '': BODY_FIELDS },
   spelling: {
     temperature: ['temperature'],

@@ -1,7 +1,8 @@
 /** Which top-level fields of a responses body are passed on to a provider of the format, and why. */
 import type { Feature } from '@/chat/request'
 import { fieldTable, type RequestFields } from '@/formats/body-fields'
-import { fieldTree } from '@/formats/nested-fields'
+import { boundWhere, fieldTree, LOST, lostExcept, nestedFields } from '@/formats/nested-fields'
+import { isJsonObject } from '@/lib/json'
 
 /** OpenAI's own fields, and ours. What is kept of an answer, and what is read of kept ones, is the gateway's own affair. */
 export const BODY_FIELDS = fieldTable({
@@ -72,6 +73,12 @@ const TOOL = fieldTree(
     container: fieldTree(['type', 'file_ids', 'network_policy']),
     user_location: fieldTree(['type', 'city', 'country', 'region', 'timezone']),
   },
+  {
+    output_schema: LOST,
+    defer_loading: LOST,
+    async: LOST,
+    allowed_callers: boundWhere((callers) => Array.isArray(callers) && callers.some((caller) => caller !== 'direct')),
+  },
 )
 
 /** What was said, in either direction, and what a tool has answered. */
@@ -92,6 +99,7 @@ const PART = fieldTree(
     ...['filename', 'input_audio', 'prompt_cache_breakpoint', 'cache_control', 'stdout', 'stderr', 'outcome'],
   ],
   { input_audio: fieldTree(['data', 'format']), prompt_cache_breakpoint: fieldTree(['mode', 'ttl']) },
+  { annotations: LOST, logprobs: LOST, filename: lostExcept(['messages', 'chat-completions']) },
 )
 
 /** Items of every type: what is said, called and answered, by the model, by its tools and by those of the provider. */
@@ -112,10 +120,34 @@ const ITEM = fieldTree(
     summary: fieldTree(['type', 'text']),
     caller: fieldTree(['type', 'caller_id']),
   },
+  { phase: LOST, caller: lostExcept([], (caller) => isJsonObject(caller) && caller.type !== 'direct') },
 )
 
-/** Inside tools, items and their parts. */
-export const NESTED_FIELDS = fieldTree(undefined, { tools: TOOL, input: ITEM })
+const TEXT_FORMAT = fieldTree(
+  ['type', 'name', 'description', 'schema', 'strict'],
+  {},
+  { name: lostExcept(['chat-completions']), description: lostExcept(['chat-completions']) },
+)
+
+/** What the answer gives whether it is asked for or not, and what the table of the body knows. */
+const INCLUDED: ReadonlySet<unknown> = new Set(['reasoning.encrypted_content', 'message.output_text.logprobs'])
+
+/** Inside tools, items, their parts, and settings. */
+export const NESTED_FIELDS = fieldTree(
+  undefined,
+  {
+    tools: TOOL,
+    input: ITEM,
+    reasoning: fieldTree(
+      ['effort', 'summary', 'generate_summary', 'context', 'mode'],
+      {},
+      { context: LOST, mode: LOST },
+    ),
+    text: fieldTree(['format', 'verbosity'], { format: TEXT_FORMAT }),
+    tool_choice: fieldTree(['type', 'name', 'mode', 'tools', 'server_label', 'namespace', 'function']),
+  },
+  { include: lostExcept([], (words) => Array.isArray(words) && words.some((word) => !INCLUDED.has(word))) },
+)
 
 /** What no provider of the format has a word for; `cacheHints` unless the catalogue says so of it. */
 export const LACKING: readonly Feature[] = [
@@ -129,6 +161,7 @@ export const LACKING: readonly Feature[] = [
 ]
 
 export const requestFields: RequestFields = {
+  nested: nestedFields(NESTED_FIELDS),
   tables: { '': BODY_FIELDS },
   spelling: {
     temperature: ['temperature'],

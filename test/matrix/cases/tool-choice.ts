@@ -3,6 +3,8 @@ import type { Case, Group } from '@test/matrix/types'
 import type { JsonObject } from '@/lib/json'
 import { AS_ASKED, answer, ask, askWithTools, TEXT, TOOLS } from './words'
 
+/** Without `svc.lossy` this is a 400. */
+const UNVALIDATED = '`VALIDATED` is left out where `svc.lossy` allows it'
 const named = (name: string) => ({ type: 'function', function: { name } })
 const calling = (mode: string, ...names: string[]) => ({
   toolConfig: { functionCallingConfig: { mode, ...(names.length > 0 && { allowedFunctionNames: names }) } },
@@ -55,14 +57,25 @@ export const toolChoice: Group = {
             },
           },
         })['chat-completions'],
+        'generate-content': askWithTools({
+          gemini: { ...calling('VALIDATED', 'get_weather', 'get_time'), svc: { lossy: true } },
+        })['generate-content'],
+        responses: askWithTools({ responses: allowed('auto', 'get_weather', 'get_time') }).responses,
+      },
+      golden: {
+        messages: { ...askWithTools().messages, tool_choice: { type: 'auto' } },
         'generate-content': askWithTools({ gemini: calling('VALIDATED', 'get_weather', 'get_time') })[
           'generate-content'
         ],
-        responses: askWithTools({ responses: allowed('auto', 'get_weather', 'get_time') }).responses,
       },
-      golden: { messages: { ...askWithTools().messages, tool_choice: { type: 'auto' } } },
       answer: TEXT,
-      pairs: { '*>messages': { lost: 'the other tools are not offered at all' } },
+      pairs: {
+        '*>messages': { lost: 'the other tools are not offered at all' },
+        'generate-content>messages': { lost: `the other tools are not offered at all, and ${UNVALIDATED}` },
+        'generate-content>chat-completions': { lost: UNVALIDATED },
+        'generate-content>responses': { lost: UNVALIDATED },
+        'generate-content>generate-content': { receives: { svc: undefined } },
+      },
     },
     {
       name: 'one of some of the tools, by force',
@@ -114,7 +127,9 @@ export const toolChoice: Group = {
             tool_choice: { type: 'allowed_tools', allowed_tools: { mode: 'auto', tools: [named('get_weather')] } },
           },
         })['chat-completions'],
-        'generate-content': askWithTools({ gemini: calling('VALIDATED', 'get_weather') })['generate-content'],
+        'generate-content': askWithTools({
+          gemini: { ...calling('VALIDATED', 'get_weather'), svc: { lossy: true } },
+        })['generate-content'],
         responses: askWithTools({ responses: allowed('auto', 'get_weather') }).responses,
       },
       quirks: { 'chat-completions': ['no-allowed-tools'] },
@@ -125,6 +140,7 @@ export const toolChoice: Group = {
       answer: TEXT,
       pairs: {
         '*>chat-completions': { lost: 'the other tools are not offered at all' },
+        'generate-content>chat-completions': { lost: `the other tools are not offered at all, and ${UNVALIDATED}` },
         'chat-completions>chat-completions': { lost: AS_ASKED },
       },
     },

@@ -11,11 +11,11 @@ import {
   type Sampling,
   VERBOSITIES,
 } from '@/chat/request'
-import { type FieldVerdict, judgeFields, unlessEmpty, withUnlisted } from '@/formats/body-fields'
+import { type FieldVerdict, judgeFields, unlessEmpty, withInside } from '@/formats/body-fields'
 import { BODY_FIELDS, NESTED_FIELDS } from '@/formats/chat-completions/body-fields'
 import { listServerTools } from '@/formats/chat-completions/server-tools'
 import type { Recognition } from '@/formats/format'
-import { unlistedInside } from '@/formats/nested-fields'
+import { judgeInside } from '@/formats/nested-fields'
 import { schemaOutput } from '@/formats/openai'
 import { readPreferences } from '@/formats/preferences'
 import type { JsonObject, JsonValue } from '@/lib/json'
@@ -85,7 +85,7 @@ export function decodeRequest(body: JsonObject, check: RequestCheck = checkReque
 /** `metadata` belongs to what is stored: providers refuse it where nothing is. */
 function judge(body: JsonObject): FieldVerdict {
   const ofBody = judgeFields(body, BODY_FIELDS, 'chat-completions')
-  const verdict = withUnlisted(ofBody, unlistedInside(body, NESTED_FIELDS))
+  const verdict = withInside(ofBody, judgeInside(body, NESTED_FIELDS))
   if (!verdict.unlisted?.includes('store') || body.metadata === undefined) return verdict
   return { ...verdict, unlisted: [...verdict.unlisted, 'metadata'] }
 }

@@ -2,12 +2,12 @@
 
 import { invalidRequest } from '@/chat/error'
 import type { ChatRequest, Effort, Reasoning, Sampling } from '@/chat/request'
-import { type FieldTable, type FieldVerdict, joinVerdicts, judgeFields, withUnlisted } from '@/formats/body-fields'
+import { type FieldTable, type FieldVerdict, joinVerdicts, judgeFields, withInside } from '@/formats/body-fields'
 import type { Recognition, RequestLine } from '@/formats/format'
 import { BODY_FIELDS, CONFIG_FIELDS, NESTED_FIELDS } from '@/formats/generate-content/body-fields'
 import { camelCase, normaliseCountTokens, normaliseRequest } from '@/formats/generate-content/normalise'
 import { listServerTools } from '@/formats/generate-content/server-tools'
-import { unlistedInside } from '@/formats/nested-fields'
+import { judgeInside } from '@/formats/nested-fields'
 import { readPreferences } from '@/formats/preferences'
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 import { answerFieldOf, decodeOutput } from './decode-schema'
@@ -90,7 +90,7 @@ function decodeChecked(wire: WireRequest, line: RequestLine): ChatRequest {
 function judge(wire: JsonObject, config: JsonObject): FieldVerdict {
   const inConfig = judgeFields(config, CONFIG_FIELDS, 'generate-content', 'generationConfig.')
   const verdict = joinVerdicts(judgeFields(wire, BODY_FIELDS, 'generate-content'), inConfig)
-  return withUnlisted(verdict, unlistedInside(wire, NESTED_FIELDS, camelCase))
+  return withInside(verdict, judgeInside(wire, NESTED_FIELDS, camelCase))
 }
 
 /** What only this format can say: fields of the top level, of generationConfig, and tools that are no functions. */

@@ -3,12 +3,12 @@
 import { markLastTurn } from '@/chat/cache-hints'
 import { invalidRequest } from '@/chat/error'
 import { type ChatRequest, EFFORTS, type OutputShape, type Reasoning, type Sampling } from '@/chat/request'
-import { judgeFields, unlessEmpty, withUnlisted } from '@/formats/body-fields'
+import { judgeFields, unlessEmpty, withInside } from '@/formats/body-fields'
 import type { Recognition } from '@/formats/format'
 import { BODY_FIELDS, NESTED_FIELDS } from '@/formats/messages/body-fields'
 import { VERSION_HEADER } from '@/formats/messages/provider'
 import { listServerTools } from '@/formats/messages/server-tools'
-import { unlistedInside } from '@/formats/nested-fields'
+import { judgeInside } from '@/formats/nested-fields'
 import { readPreferences } from '@/formats/preferences'
 import { isJsonObject, type JsonObject, textOf } from '@/lib/json'
 import { asWritten } from '@/lib/json-source/as-written'
@@ -55,7 +55,7 @@ function decodeChecked(wire: WireCountRequest, body: JsonObject): ChatRequest {
     hostedHistory: unlessEmpty(listHostedHistory(wire)),
     nativeMedia: unlessEmpty(listNativeMedia(wire)),
     serverTools: unlessEmpty(listServerTools(wire.tools ?? [])),
-    ...withUnlisted(judgeFields(body, BODY_FIELDS, 'messages'), unlistedInside(body, NESTED_FIELDS)),
+    ...withInside(judgeFields(body, BODY_FIELDS, 'messages'), judgeInside(body, NESTED_FIELDS)),
   }
 }
 

@@ -11,9 +11,9 @@ import {
   VERBOSITIES,
 } from '@/chat/request'
 import type { ServerTool } from '@/chat/server-tools'
-import { judgeFields, unlessEmpty, withUnlisted } from '@/formats/body-fields'
+import { judgeFields, unlessEmpty, withInside } from '@/formats/body-fields'
 import type { Recognition } from '@/formats/format'
-import { unlistedInside } from '@/formats/nested-fields'
+import { judgeInside } from '@/formats/nested-fields'
 import { schemaOutput } from '@/formats/openai'
 import { readPreferences } from '@/formats/preferences'
 import { BODY_FIELDS, NESTED_FIELDS } from '@/formats/responses/body-fields'
@@ -67,7 +67,7 @@ export function decodeRequest(body: JsonObject): ChatRequest {
     hostedHistory: unlessEmpty(listHostedHistory(request)),
     nativeMedia: unlessEmpty(listNativeMedia(request)),
     serverTools: unlessEmpty(placedServerTools(tools, request.max_tool_calls)),
-    ...withUnlisted(judgeFields(body, BODY_FIELDS, 'responses'), unlistedInside(body, NESTED_FIELDS)),
+    ...withInside(judgeFields(body, BODY_FIELDS, 'responses'), judgeInside(body, NESTED_FIELDS)),
     extensions: { responses: decodeExtensions(body, tools, conversation) },
   }
 }
