@@ -1,4 +1,5 @@
 /** The one way a request ends badly: an error with a meaning, which each format then writes in its own words. */
+import type { JsonObject } from '@/lib/json'
 import type { RateLimits } from './rate-limits'
 
 /** What went wrong, in the caller's terms, with one HTTP status each. `client_gone` is never sent. */
@@ -60,6 +61,8 @@ type GatewayErrorOptions = {
   ownWords?: string
   /** What the provider called the request that it failed, so that its people find it. Visible ASCII, at most 128 characters. */
   providerRequestId?: string
+  /** The error of a provider that speaks the caller's format, as it wrote it: sent in place of ours. */
+  own?: { status: number; error: JsonObject }
   /** What really happened: logged, never sent. */
   cause?: unknown
 }

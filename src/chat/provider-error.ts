@@ -1,4 +1,5 @@
 /** What a provider says went wrong, in no format's own words: its reason is decided where its format is read, and nowhere again. */
+import type { JsonObject } from '@/lib/json'
 
 /**
  * What may be done about it, and the caller's error.
@@ -34,6 +35,8 @@ export type ProviderError = {
   status: number
   kind: string
   message: string
+  /** The error object as the provider wrote it, where its answer has one of its format. */
+  own?: JsonObject
   retryAfterSeconds?: number
   /** What its headers say of our limits there, beside a 429: nothing is left for any account, or something is. */
   left?: 'nothing' | 'something'

@@ -3,6 +3,7 @@ import { ValueErrorType } from '@sinclair/typebox/errors'
 import { ParseError, ValidationError } from 'elysia'
 import { GatewayError, invalidRequest, knownError } from '@/chat/error'
 import type { Format } from '@/formats/format'
+import { isJsonObject, type JsonObject } from '@/lib/json'
 import type { Logger } from '@/lib/logger'
 import { NO_SNIFFING } from './pages'
 
@@ -14,8 +15,9 @@ export function errorResponse(error: unknown, format: Format, requestId: string,
     logger.warn('request_failed', { requestId, kind: known.kind, reason: known.options.cause })
   const told = knownError(error)
   const { status, body, headers } = format.encodeError(told, requestId)
-  return new Response(JSON.stringify(body), {
-    status,
+  const own = ownError(told, body)
+  return new Response(JSON.stringify(own?.body ?? body), {
+    status: own?.status ?? status,
     headers: {
       'content-type': 'application/json',
       ...NO_SNIFFING,
@@ -24,6 +26,18 @@ export function errorResponse(error: unknown, format: Format, requestId: string,
       ...headers,
     },
   })
+}
+
+/** The provider's own error in place of ours, where it says all that ours says: each format has its error in a field of this name. */
+function ownError(
+  { options: { own } }: GatewayError,
+  body: JsonObject,
+): { status: number; body: JsonObject } | undefined {
+  const ours = isJsonObject(body.error) ? body.error : {}
+  const isWhole = Object.entries(ours).every(
+    ([name, word]) => typeof word !== 'string' || typeof own?.error[name] === 'string',
+  )
+  return own && isWhole ? { status: own.status, body: { ...body, error: { ...ours, ...own.error } } } : undefined
 }
 
 /**

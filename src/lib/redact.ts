@@ -27,7 +27,16 @@ const INTERNAL_SHAPES = [
   '(?<=\\bBearer\\s{1,8})\\S+',
   '\\b[a-z][a-z0-9+.-]*://\\S+',
 ]
-const NOT_FOR_CALLERS = new RegExp([...INTERNAL_SHAPES, ...SECRET_SHAPES].join('|'), 'gi')
+/** What names an account of ours at a provider, whoever reads it. */
+const ACCOUNT_SHAPES = [
+  '\\barn:[a-z-]+:[^\\s"\'`,;)]+',
+  '\\b(?:AKIA|ASIA|AROA|AIDA)[A-Z2-7]{12,}\\b',
+  '(?<=\\baccount\\W{1,3}(?:id\\W{1,3})?)\\d{12}\\b',
+  '\\b(?:org|proj)[-_][A-Za-z0-9]{12,}',
+  '(?<=\\bprojects/)[a-z0-9-]+',
+]
+const OURS = new RegExp([...ACCOUNT_SHAPES, ...SECRET_SHAPES].join('|'), 'gi')
+const NOT_FOR_CALLERS = new RegExp([...INTERNAL_SHAPES, ...ACCOUNT_SHAPES, ...SECRET_SHAPES].join('|'), 'gi')
 
 /** Creates a redactor that also knows the exact `secrets` of this process. */
 export function createRedactor(secrets: Iterable<string> = []): Redact {
@@ -56,10 +65,18 @@ export function createLearningRedactor(secrets: Iterable<string>): {
 
 /** Foreign text, fit for a caller: without the exact `secrets`, of whatever length, and without anything internal. */
 export function redactForCallers(text: string, secrets: Iterable<string>): string {
-  const known = longestFirst(secrets)
+  return withoutValues(text, secrets).replace(NOT_FOR_CALLERS, REDACTED)
+}
+
+/** A provider's words for callers of its own format, who read more in them than people do: without what is ours, and else as they are. */
+export function redactOurs(text: string, secrets: Iterable<string>): string {
+  return withoutValues(text, secrets).replace(OURS, REDACTED)
+}
+
+function withoutValues(text: string, secrets: Iterable<string>): string {
+  return longestFirst(secrets)
     .filter(Boolean)
     .reduce((rest, secret) => rest.replaceAll(secret, REDACTED), text)
-  return known.replace(NOT_FOR_CALLERS, REDACTED)
 }
 
 /** A secret that holds another goes first, or else its rest would stay. */

@@ -2,6 +2,7 @@
 import { Pipe, type PipeEnd, type PipeSink } from '@/lib/streams/pipe'
 import type { CallDeadline } from './call-deadline'
 import { requestIdIn, type UpstreamFailure } from './failure'
+import { type SentHeaders, withoutSent } from './sent-secrets'
 
 /** Where the bytes of an answer go; see {@link PipeSink}. */
 export type UpstreamSink = Omit<PipeSink<Uint8Array>, 'received' | 'flush'> & {
@@ -34,6 +35,7 @@ export class OpenAnswer implements PipeSink<Uint8Array> {
   constructor(
     private readonly response: Response,
     private readonly deadline: CallDeadline,
+    private readonly sent: SentHeaders,
   ) {
     this.isEventStream = (response.headers.get('content-type') ?? '').includes('text/event-stream')
   }
@@ -122,9 +124,9 @@ export class OpenAnswer implements PipeSink<Uint8Array> {
     return this.hasBytes
   }
 
-  /** `failure` of this answer, with what its provider calls the request. */
+  /** `failure` of this answer, with what its provider calls the request, and without what the call showed it. */
   named(failure: UpstreamFailure): UpstreamFailure {
-    return { ...failure, ...requestIdIn(this.response.headers) }
+    return { ...withoutSent(failure, this.sent), ...requestIdIn(this.response.headers) }
   }
 
   /** From now on the client's going away does not end the call: its reader decides. */

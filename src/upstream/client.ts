@@ -3,13 +3,14 @@
 import type { ProviderKey, Target } from '@/catalog/types'
 import type { CountsInDoubt, Dialect } from '@/dialects/dialect'
 import type { Format } from '@/formats/format'
-import { parseJson } from '@/lib/json'
+import { isJsonObject, type JsonObject, type JsonValue, parseJson, textOf } from '@/lib/json'
 import { errorName, OpenAnswer, type UpstreamAnswer } from './answer'
 import { CallDeadline, type CallHandle, type WithoutClient } from './call-deadline'
 import { endpointUrl, requestHeaders, usualHeaders } from './endpoints'
 import { limitsIn, requestIdIn, type UpstreamFailure } from './failure'
 import { createReachTest } from './reach'
 import { sendAuthorized } from './send-authorized'
+import { withoutSent } from './sent-secrets'
 import { TranslatedAnswer } from './translated-answer'
 
 /** One call, and its listener. */
@@ -84,9 +85,10 @@ async function send(call: UpstreamCall, url: string, headers: Headers | Record<s
     const body = await readBounded(response, MAX_ERROR_BODY_BYTES)
     deadline.clear()
     deadline.abort()
-    return { kind: 'failed', failure: refusal(response, body, format, target.provider.dialect) }
+    const failure = refusal(response, body, format, target.provider.dialect)
+    return { kind: 'failed', failure: withoutSent(failure, headers) }
   }
-  const answer = new OpenAnswer(response, deadline)
+  const answer = new OpenAnswer(response, deadline, headers)
   const reading = target.provider.dialect.readAnswer?.(response.headers, call.doubted)
   return reading ? new TranslatedAnswer(answer, reading) : answer
 }
@@ -104,7 +106,9 @@ function ownHeaders({ target, key, stream, protocol, traceHeaders }: UpstreamCal
 function refusal(response: Response, body: Uint8Array, format: Format, dialect: Dialect): UpstreamFailure {
   const { status, headers } = response
   const json = parseJson(new TextDecoder().decode(body))
-  const error = dialect.decodeError?.(status, headers, json) ?? format.decodeError(status, json)
+  const said = dialect.decodeError?.(status, headers, json)
+  const own = said || !JUDGING.has(status) ? undefined : ownError(json)
+  const error = { ...(said ?? format.decodeError(status, json)), ...(own && { own }) }
   const serverTimeMs = dialect.authorizer ? Date.parse(headers.get('date') ?? '') : Number.NaN
   return {
     kind: 'refused',
@@ -112,6 +116,16 @@ function refusal(response: Response, body: Uint8Array, format: Format, dialect: 
     ...(!Number.isNaN(serverTimeMs) && { serverTimeMs }),
     ...requestIdIn(headers),
   }
+}
+
+/** Statuses that judge the request. */
+const JUDGING: ReadonlySet<number> = new Set([400, 413, 422])
+
+/** The error object of an answer, where it has one with words. Where it is alone in a list, the list is how it was framed. */
+function ownError(json: JsonValue | undefined): JsonObject | undefined {
+  const outer = Array.isArray(json) ? json[0] : json
+  const error = isJsonObject(outer) ? outer.error : undefined
+  return isJsonObject(error) && textOf(error.message) ? error : undefined
 }
 
 /** Reads at most `limit` bytes of a body; the rest is dropped. A body that breaks yields what had come. */

@@ -1,8 +1,9 @@
 /** What can go wrong at a provider, distinguished by what may be done about it, and the caller's error. */
 import type { Provider } from '@/catalog/types'
-import { GatewayError } from '@/chat/error'
-import type { ProviderError } from '@/chat/provider-error'
-import { MIN_SECRET_CHARS, redactForCallers } from '@/lib/redact'
+import { type ErrorKind, GatewayError } from '@/chat/error'
+import type { ProviderError, ProviderErrorReason } from '@/chat/provider-error'
+import { MIN_SECRET_CHARS, redactForCallers, redactOurs } from '@/lib/redact'
+import { mapTexts } from './sent-secrets'
 
 /**
  * `unreachable` no connection, or it broke before the answer's headers; `isUnheard` where nothing at the address took one; `timeout` by phase; `refused` the provider answered
@@ -21,10 +22,10 @@ export type UpstreamFailure = (
 export type TimeoutPhase = 'connect' | 'first-byte' | 'idle' | 'total' | 'silence'
 
 /**
- * The failure in the caller's terms. A provider's refusal of *our* credentials is never the caller's fault, whatever status the
+ * The failure in the caller's terms. Callers of the provider's own format (`isOwn`) get what it says of their request as it says it. A provider's refusal of *our* credentials is never the caller's fault, whatever status the
  * provider gives it.
  */
-export function toGatewayError(failure: UpstreamFailure, provider: Provider): GatewayError {
+export function toGatewayError(failure: UpstreamFailure, provider: Provider, isOwn: boolean): GatewayError {
   const known = {
     cause: describeFailure(failure, provider),
     ...(failure.requestId !== undefined && { providerRequestId: failure.requestId }),
@@ -33,7 +34,7 @@ export function toGatewayError(failure: UpstreamFailure, provider: Provider): Ga
     case 'timeout':
       return new GatewayError('timeout', 'The model provider did not answer in time. Try again.', known)
     case 'refused':
-      return fromProviderError(failure.error, provider, known)
+      return (isOwn && inOwnWords(failure.error, provider, known)) || fromProviderError(failure.error, provider, known)
     case 'unreachable':
     case 'malformed':
     case 'broken':
@@ -48,7 +49,7 @@ export function describeFailure(failure: UpstreamFailure, provider: Provider): s
       return `${provider.name}: ${failure.phase} timeout`
     case 'refused': {
       const { status, kind, message } = failure.error
-      return `${provider.name}: ${status} ${kind}: ${scrub(message, provider)}`
+      return `${provider.name}: ${status} ${scrub(kind, provider)}: ${scrub(message, provider)}`
     }
     case 'unreachable':
     case 'malformed':
@@ -64,10 +65,45 @@ const MAX_MESSAGE_CHARS = 600
  * are cut out, and the length is bounded.
  */
 function scrub(message: string, provider: Provider): string {
-  const headers = Object.values(provider.headers).filter((value) => value.length >= MIN_SECRET_CHARS)
-  const secrets = [...provider.keys.map((key) => key.secret), ...headers, ...(provider.dialect.secrets ?? [])]
-  const text = redactForCallers(message.slice(0, 4 * MAX_MESSAGE_CHARS), secrets)
+  const text = redactForCallers(message.slice(0, 4 * MAX_MESSAGE_CHARS), secretsOf(provider))
   return text.length > MAX_MESSAGE_CHARS ? `${text.slice(0, MAX_MESSAGE_CHARS)}…` : text
+}
+
+function secretsOf({ keys, headers, dialect }: Provider): string[] {
+  const fixed = Object.values(headers).filter((value) => value.length >= MIN_SECRET_CHARS)
+  return [...keys.map((key) => key.secret), ...fixed, ...(dialect.secrets ?? [])]
+}
+
+/** Why a provider refused the request itself, by what that is to a caller. */
+const JUDGEMENTS: ReadonlyMap<ProviderErrorReason, ErrorKind> = new Map([
+  ['context-too-long', 'context_length_exceeded'],
+  ['too-large', 'too_large'],
+  ['filtered', 'invalid_request'],
+  ['proof', 'invalid_request'],
+  ['unsupported', 'invalid_request'],
+  ['request', 'invalid_request'],
+])
+
+/** A refusal of the request in the provider's very words, by which clients of its format recover; undefined where it is none, or has none. */
+function inOwnWords(
+  { reason, status, message, own }: ProviderError,
+  provider: Provider,
+  known: Known,
+): GatewayError | undefined {
+  const kind = JUDGEMENTS.get(reason)
+  if (kind === undefined || message === '') return undefined
+  const secrets = [...secretsOf(provider), provider.baseUrl, hostOf(provider.baseUrl)]
+  const redact = (text: string) => redactOurs(text, secrets)
+  return new GatewayError(kind, redact(message), {
+    ...known,
+    ...(reason === 'filtered' && { code: 'content_filter' }),
+    ...(own && { own: { status, error: mapTexts(own, redact) } }),
+    ownWords: 'The model provider refused the request.',
+  })
+}
+
+function hostOf(baseUrl: string): string {
+  return URL.canParse(baseUrl) ? new URL(baseUrl).host : ''
 }
 
 /** What an error has whatever it says. */

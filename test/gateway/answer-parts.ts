@@ -81,6 +81,7 @@ export function createTestSource(): TestSource {
     return batch ? Promise.resolve(batch) : new Promise((resolve) => waiting.push(resolve))
   }
   return {
+    named: (failure) => failure,
     next() {
       const batch = left
       left = undefined

@@ -158,13 +158,14 @@ describe('no money, too often', () => {
 })
 
 describe('the provider is at fault', () => {
-  const CANARY = 'sk-provider1-secret-canary org-AbCdEfGh1234 https://internal.example/v1'
+  const CANARY = 'sk-provider1-secret-canary org-AbCdEfGh1234'
   const cases: [upstream: number, status: number, type: string][] = [
-    [400, 400, 'invalid_request_error'],
+    // Its own words, at an endpoint of its own format.
+    [400, 400, 'x'],
     [401, 502, 'server_error'],
     [403, 502, 'server_error'],
     [404, 502, 'server_error'],
-    [422, 400, 'invalid_request_error'],
+    [422, 422, 'x'],
     [429, 503, 'server_error'],
     [500, 502, 'server_error'],
     [502, 502, 'server_error'],
@@ -176,14 +177,15 @@ describe('the provider is at fault', () => {
     const before = await gateway.balance(customer.accountId)
     gateway.upstream.respond(() =>
       Response.json(
-        { error: { message: `secret ${CANARY}`, type: 'x', param: null, code: null } },
+        { error: { message: `secret ${CANARY} ${gateway.upstream.url}/v1`, type: 'x', param: null, code: null } },
         { status: upstream },
       ),
     )
     const answer = await send(GOOD)
     expect(answer.status).toBe(status)
     expect(answer.body.error.type).toBe(type)
-    for (const secret of CANARY.split(' ')) expect(JSON.stringify(answer.body)).not.toContain(secret)
+    for (const secret of [...CANARY.split(' '), gateway.upstream.url])
+      expect(JSON.stringify(answer.body)).not.toContain(secret)
     if (status === 503) expect(answer.response.headers.get('retry-after')).not.toBeNull()
     const after = await gateway.balance(customer.accountId)
     expect([after.spent, after.held]).toEqual([before.spent, 0 as never])

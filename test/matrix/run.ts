@@ -58,7 +58,10 @@ function checkAnswer(cell: Cell, sent: Sent, seat: Seat, costNano: number): stri
   const { refused, isRaw = false } = noteOn(cell)
   const { fails, failsInStream } = cell.case
   if (refused !== undefined) return checkError(cell, sent, 400, refused)
-  if (fails) return checkError(cell, sent, statusFor(cell.client, fails.status), fails.message)
+  if (fails) {
+    const message = (cell.client === cell.provider ? fails.own : undefined) ?? fails.message
+    return checkError(cell, sent, statusFor(cell.client, fails.status), message)
+  }
   if (sent.status !== 200) return [`status ${sent.status}: ${sent.text.slice(0, 300)}`]
   const context = { model: seat.model, isRaw }
   const reader = READERS[cell.client]

@@ -88,8 +88,9 @@ export type Case = {
   answer: Answer | Record<FormatName, Answer>
   /** What every client sees, beside the usage, which is the answer's. Absent = the plain text answer. */
   sees?: Partial<Seen>
-  /** Every client gets this error instead of an answer. */
-  fails?: { status: number; message: string; textBefore?: string }
+  /** Every client gets this error instead of an answer; those of the provider's format in its words, where `own` has them. */
+  fails?: { status: number; message: string; own?: string; textBefore?: string }
+
   /** In a stream the failure comes after content: the same error inside the stream. */
   failsInStream?: { message: string; textBefore: string }
   /** Catalogue switches of the target, by the provider's format. */

@@ -13,7 +13,11 @@ const provider = providerOf('p1', { keys: [{ id: 'k1', secret: 'canary-of-this-t
 
 function told(format: FormatName, status: number, body: JsonValue): GatewayError {
   const error = FORMATS.get(format)?.decodeError(status, body)
-  return toGatewayError({ kind: 'refused', error: error ?? providerError({ status, kind: '', message: '' }) }, provider)
+  return toGatewayError(
+    { kind: 'refused', error: error ?? providerError({ status, kind: '', message: '' }) },
+    provider,
+    false,
+  )
 }
 
 const openAi = (message: string, code: string | null = null) => ({
@@ -41,9 +45,9 @@ describe('a prompt that is too long for the provider’s model', () => {
 
   test('is told so by a code inside a stream as well, where no status says it', () => {
     const error = providerError({ status: 502, kind: 'context_length_exceeded', message: 'too long' })
-    expect(toGatewayError({ kind: 'refused', error }, provider).kind).toBe('context_length_exceeded')
+    expect(toGatewayError({ kind: 'refused', error }, provider, false).kind).toBe('context_length_exceeded')
     const inWords = providerError({ status: 502, kind: 'invalid_request_error', message: 'prompt is too long: 2 > 1' })
-    expect(toGatewayError({ kind: 'refused', error: inWords }, provider).kind).toBe('context_length_exceeded')
+    expect(toGatewayError({ kind: 'refused', error: inWords }, provider, false).kind).toBe('context_length_exceeded')
   })
 
   test.each([...FORMATS.values()])('has the words of the caller’s format', (format) => {
@@ -100,7 +104,7 @@ describe('the caller is told', () => {
     more: { message?: string; retryAfterSeconds?: number } = {},
   ): GatewayError {
     const error = { reason, status: 400, kind: '', message: WORDS, ...more }
-    return toGatewayError({ kind: 'refused', error }, provider)
+    return toGatewayError({ kind: 'refused', error }, provider, false)
   }
 
   test.each(Object.entries(REASONS) as [ProviderErrorReason, ErrorKind][])('of %s as %s', (reason, kind) => {
@@ -131,7 +135,7 @@ describe('the caller is told', () => {
     ['upstream_failed', { kind: 'broken', detail: 'ECONNRESET' }],
     ['timeout', { kind: 'timeout', phase: 'idle' }],
   ] as const)('%s of %j, and nothing of its details', (kind, failure) => {
-    const error = toGatewayError(failure, provider)
+    const error = toGatewayError(failure, provider, false)
     expect(error.kind).toBe(kind)
     expect(error.message).not.toMatch(/Refused|JSON|ECONN|idle/)
     expect(error.options.cause).toBe(describeFailure(failure, provider))
@@ -146,7 +150,7 @@ describe('the caller is told', () => {
   test('S13: nothing of what the catalogue sends along in headers, however it is shaped', () => {
     const headers = { 'x-team': 'team-of-seven', 'x-mode': 'fast' }
     const error = { reason: 'request', status: 400, kind: '', message: 'team-of-seven may not be fast' } as const
-    const { message } = toGatewayError({ kind: 'refused', error }, providerOf('p2', { headers }))
+    const { message } = toGatewayError({ kind: 'refused', error }, providerOf('p2', { headers }), false)
     expect(message).toEndWith(': [redacted] may not be fast')
   })
 })

@@ -3,6 +3,7 @@
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
+import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { CredentialError } from '@/dialects/credentials/authorizer'
 import { ask } from '@/dialects/credentials/request-token'
@@ -94,10 +95,21 @@ const MAX_OUTPUT_CHARS = 65_536
 /** What another source has given out: not checked yet. `atMs`: when, by its clock. */
 type Given = { status: number; atMs: number; fields: unknown[] }
 
+/** Nothing of the gateway's own environment, which holds its secrets. */
+const PROGRAM_ENVIRONMENT = {
+  PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
+  LC_ALL: 'C',
+}
+
 /** What `command` prints. Of what it says of a failure nothing goes any further. */
 export async function printedCredentials(command: string): Promise<Given> {
   const printed = await new Promise<string>((resolve, reject) => {
-    execFile('/bin/sh', ['-c', command], { timeout: TIMEOUT_MS, maxBuffer: MAX_OUTPUT_CHARS }, (error, stdout) =>
+    const options = {
+      timeout: TIMEOUT_MS,
+      maxBuffer: MAX_OUTPUT_CHARS,
+      env: { ...PROGRAM_ENVIRONMENT, HOME: homedir() },
+    }
+    execFile('/bin/sh', ['-c', command], options, (error, stdout) =>
       error ? reject(new CredentialError('the credential process has failed')) : resolve(stdout),
     )
   })

@@ -92,6 +92,8 @@ function createStream(context: AnswerContext, hooks: PassHooks): PassingStream {
 
   function passChunk(data: string, chunk: JsonObject): string | undefined {
     if (!context.wantsUsage && isUsageOnlyChunk(chunk)) return undefined
+    // Azure begins with what its filters say of the prompt, in a chunk of no choice: clients look for the first.
+    if (Array.isArray(chunk.choices) && chunk.choices.length === 0 && !isJsonObject(chunk.usage)) return undefined
     // Clients fail on a chunk that is neither a part of the answer nor its usage.
     if (!Array.isArray(chunk.choices) && !isJsonObject(chunk.usage)) {
       hooks.repaired('choices')

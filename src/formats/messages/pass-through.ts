@@ -14,7 +14,7 @@ import { QUIRKS } from './provider'
 import { restoreSignatures } from './restore-signatures'
 import { limitServerTools } from './server-tools'
 import { effortFor } from './thinking-effort'
-import { decodeUsage, encodeUsage, estimatedUsage } from './usage'
+import { decodeUsage, encodeEstimate, encodeUsage } from './usage'
 
 export const passThrough: PassThrough = { request: passRequest, response: passResponse, createStream }
 
@@ -113,8 +113,8 @@ function createStream(context: AnswerContext, hooks: PassHooks): PassingStream {
     const usage = isJsonObject(stated) ? stated : {}
     if (fields.every((field) => typeof usage[field] === 'number')) return data
     hooks.repaired('usage')
-    const charged = path.length > 1 ? estimatedUsage(context.estimatedInputTokens) : hooks.charged()
-    return editJson(data, [{ path, value: encodeUsage(charged) }])
+    const value = path.length > 1 ? encodeEstimate(context.estimatedInputTokens) : encodeUsage(hooks.charged())
+    return editJson(data, [{ path, value }])
   }
 
   let isStarted = false

@@ -84,7 +84,12 @@ export function encodeUsage(usage: Usage): JsonObject {
   }
 }
 
-/** The usage to state while the provider has reported none: the estimated input and no output. */
+/** A usage object to state while the provider has reported none, marked as what it is: what was charged stands at the end. */
+export function encodeEstimate(inputTokens: number): JsonObject {
+  return { ...encodeUsage(estimatedUsage(inputTokens)), estimated: true }
+}
+
+/** The usage to count with while the provider has reported none: the estimated input and no output. */
 export function estimatedUsage(inputTokens: number): Usage {
   return { ...ZERO_USAGE, uncached: inputTokens }
 }

@@ -123,9 +123,10 @@ function inProviderNames(
 type Result = StartedAnswer | { kind: 'failed'; failure: UpstreamFailure }
 
 /** Tells the attempt what its calls came to. */
-function conclude(logger: Logger, { call, attempt }: AttemptInput, result: Result): void {
+function conclude(logger: Logger, { call, attempt, providerFormat }: AttemptInput, result: Result): void {
   const { permit } = attempt
-  if (result.kind === 'failed') attempt.finish(noteFailure(logger, call.requestId, permit, result.failure))
+  if (result.kind === 'failed')
+    attempt.finish(noteFailure(logger, call.requestId, permit, result.failure, call.format === providerFormat))
   else if (result.kind === 'complete' || (result.kind === 'stream' && !call.signal.aborted)) attempt.begin(result)
   else {
     permit.abandoned()
@@ -309,11 +310,17 @@ function noteWarnings(logger: Logger, input: AttemptInput, warnings: readonly Wa
   logger.info('request_features_left_out', { requestId, model: input.attempt.permit.planned.model.id, features })
 }
 
-/** Logs a failed call, and reports it to the permit. */
-export function noteFailure(logger: Logger, requestId: string, permit: Permit, failure: UpstreamFailure): Failed {
+/** Logs a failed call, and reports it to the permit. `isOwn`: its provider speaks the caller's format. */
+export function noteFailure(
+  logger: Logger,
+  requestId: string,
+  permit: Permit,
+  failure: UpstreamFailure,
+  isOwn: boolean,
+): Failed {
   const { model, target } = permit.planned
   const reason = describeFailure(failure, target.provider)
   const providerRequestId = failure.requestId
   logger.warn('attempt_failed', { requestId, model: model.id, attempt: permit.number, reason, providerRequestId })
-  return { kind: 'failed', error: toGatewayError(failure, target.provider), failed: permit.failed(failure) }
+  return { kind: 'failed', error: toGatewayError(failure, target.provider, isOwn), failed: permit.failed(failure) }
 }

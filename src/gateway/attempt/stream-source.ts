@@ -36,6 +36,8 @@ export interface StreamSource {
   outliveClient(): void
   /** Called when the upstream has taken too long in all, also while nobody reads. */
   onOvertime(listener: (failure: UpstreamFailure) => void): void
+  /** `failure` of the answer as it may be logged and told. */
+  named(failure: UpstreamFailure): UpstreamFailure
   abort(): void
 }
 
@@ -124,6 +126,10 @@ class DecodedStream implements StreamSource, UpstreamSink {
     this.answer.onOvertime(listener)
   }
 
+  named(failure: UpstreamFailure): UpstreamFailure {
+    return this.answer.named(failure)
+  }
+
   abort(): void {
     this.answer.abort()
   }
@@ -192,6 +198,7 @@ export const EMPTY_SOURCE: StreamSource = {
   isFinished: () => true,
   outliveClient: () => undefined,
   onOvertime: () => undefined,
+  named: (failure) => failure,
   abort: () => undefined,
 }
 

@@ -98,7 +98,10 @@ async function attemptEmbedding(
         const isUnreached = 'kind' in result && result.kind === 'unreachable' && result.isUnheard
         return attempt.finish({ kind: 'abandoned', answers, inputs: inputCount, ...(isUnreached && { isUnreached }) })
       }
-      if ('kind' in result) return attempt.finish(noteFailure(deps.logger, call.requestId, permit, result))
+      if ('kind' in result)
+        return attempt.finish(
+          noteFailure(deps.logger, call.requestId, permit, result, call.format === attempt.providerFormat),
+        )
       answers.push(result)
       // The target is not silent.
       attempt.sinceMs = deps.clock.monotonic()

@@ -209,8 +209,10 @@ function epilogueOf(relay: Relay, charge: Charge): string {
 }
 
 function failUpstream(relay: Relay, failure: UpstreamFailure, textBefore = ''): Promise<void> {
-  if (relay.state === 'open') relay.answer.listener?.failed(failure)
-  return fail(relay, toGatewayError(failure, relay.answer.provider), textBefore)
+  const { answer, source } = relay
+  if (relay.state === 'open') answer.listener?.failed(failure)
+  const isOwn = answer.providerFormat === answer.client.format
+  return fail(relay, toGatewayError(source.named(failure), answer.provider, isOwn), textBefore)
 }
 
 async function fail(relay: Relay, error: GatewayError, textBefore = ''): Promise<void> {

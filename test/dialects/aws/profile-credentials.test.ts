@@ -54,6 +54,8 @@ source_profile = role
 credential_process = ${program(lasting)}
 [profile temporary]
 credential_process = ${program({ ...lasting, AccessKeyId: 'ASIAPROGRAM', SessionToken: 's', Expiration: inAnHour() })}
+[profile looking]
+credential_process = env | sort > ${join(folder, 'environment')}; ${program(lasting)}
 [profile failing]
 credential_process = echo ${SECRET} >&2; exit 1
 [sso-session ours]
@@ -112,6 +114,13 @@ describe('E17: a profile', () => {
     const sessionToken = hasSession ? { sessionToken: 's' } : {}
     expect(credentialsOf(value)).toEqual({ accessKeyId, secretAccessKey: SECRET, ...sessionToken })
     expect(expiresAtMs > inTenMinutes()).toBe(hasSession)
+  })
+
+  test('a program sees where programs lie and whose home it is, and nothing of the gateway’s environment', async () => {
+    expect((await ask('looking')).value).toContain('AKIDPROGRAM')
+    const names = (await Bun.file(join(folder, 'environment')).text()).split('\n').map((line) => line.split('=')[0])
+    // Those that the shell adds are left aside.
+    expect(names.filter((name) => name && !/^(?:PWD|OLDPWD|SHLVL|_)$/.test(name))).toEqual(['HOME', 'LC_ALL', 'PATH'])
   })
 
   test('asks STS in the name of its source, with its external id', () => {

@@ -165,11 +165,15 @@ describe('an event', () => {
   })
 
   test('with an empty or missing model gets one', () => {
-    expect(event(`{${HEAD},"model":"","choices":[],"prompt_filter_results":[]}`, quiet)).toBe(
-      `{${HEAD},"model":"svc/alpha","choices":[],"prompt_filter_results":[]}`,
-    )
     const choice = '{"index":0,"delta":{"role":"assistant"}}'
+    expect(event(`{${HEAD},"model":"","choices":[${choice}]}`)).toBe(
+      `{${HEAD},"model":"svc/alpha","choices":[${choice}]}`,
+    )
     expect(event(`{${HEAD},"choices":[${choice}]}`)).toBe(`{"model":"svc/alpha",${HEAD},"choices":[${choice}]}`)
+  })
+
+  test('of no choice and no usage is hidden', () => {
+    expect(event(`{${HEAD},"model":"","choices":[],"prompt_filter_results":[]}`)).toBeUndefined()
   })
 
   test('with only usage is hidden unless the caller asked for it', () => {

@@ -1,4 +1,4 @@
-/** Errors of the provider, as its caller is told of them: in the caller's own format, without the provider's own words. */
+/** Errors of the provider, as its caller is told of them: in the caller's own format, without the provider's own words but for callers of its format. */
 import type { Answer, Case, Group } from '@test/matrix/types'
 import type { FormatName } from '@/chat/format-name'
 import { answer, ask } from './words'
@@ -29,6 +29,7 @@ export const errors: Group = {
     refusal('the request is at fault (400)', 'error-400', all(400), {
       status: 400,
       message: 'The model provider refused the request: The image is unreadable.',
+      own: 'The image is unreadable.',
     }),
     refusal('our own key is at fault', 'error-401', { ...all(401), 'generate-content': 400 }, FAILED),
     refusal('our own account is at fault (403)', 'error-401', all(403), FAILED),
@@ -36,6 +37,7 @@ export const errors: Group = {
     refusal('the request is too large (413)', 'error-400', all(413), {
       status: 413,
       message: 'The request is too large for the model provider',
+      own: 'The image is unreadable.',
     }),
     refusal('a rate limit (429)', 'error-429', all(429), OVERLOADED),
     refusal('an internal error (500)', 'error-500', all(500), FAILED),

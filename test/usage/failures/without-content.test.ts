@@ -38,7 +38,7 @@ test.each(['request', 'unsupported', 'filtered', 'context-too-long', 'server', '
       kind: 'refused',
       error: { reason, status: 400, kind: 'x', message: `Invalid: ${SECRET}` },
     } as const
-    const error = toGatewayError(failure as never, providerOf('p'))
+    const error = toGatewayError(failure as never, providerOf('p'), false)
     expect(withoutContent(error).words).not.toContain(SECRET)
     expect(withoutContent(error).words).not.toBe('')
   },

@@ -3,7 +3,7 @@ import type { ChatResponse } from '@/chat/response'
 import type { AnswerContext } from '@/formats/format'
 import { type Emitted, encodeFinishReason, type StopFields } from '@/formats/messages/finish-reason'
 import { createToolIds } from '@/formats/messages/tool-calls'
-import { encodeUsage, estimatedUsage } from '@/formats/messages/usage'
+import { encodeEstimate, encodeUsage } from '@/formats/messages/usage'
 import type { JsonObject } from '@/lib/json'
 import { encodeBlock } from './encode-content'
 
@@ -25,7 +25,7 @@ export function encodeResponse(response: ChatResponse, context: AnswerContext): 
     context,
     content,
     stop,
-    encodeUsage(response.usage ?? estimatedUsage(context.estimatedInputTokens)),
+    response.usage ? encodeUsage(response.usage) : encodeEstimate(context.estimatedInputTokens),
   )
 }
 

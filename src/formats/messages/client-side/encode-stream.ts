@@ -11,7 +11,7 @@ import type { FinishReason } from '@/chat/response'
 import type { Usage } from '@/chat/usage'
 import type { AnswerContext, StreamEncoder } from '@/formats/format'
 import { encodeFinishReason } from '@/formats/messages/finish-reason'
-import { encodeUsage, estimatedUsage } from '@/formats/messages/usage'
+import { encodeEstimate, encodeUsage, estimatedUsage } from '@/formats/messages/usage'
 import type { JsonObject } from '@/lib/json'
 import type { Frame } from '@/lib/streams/sse'
 import { encodeError } from './encode-error'
@@ -60,7 +60,7 @@ class MessageEncoder implements StreamEncoder {
   private start(): Frame[] {
     if (this.isStarted) return []
     this.isStarted = true
-    const opening = encodeUsage(estimatedUsage(this.context.estimatedInputTokens))
+    const opening = encodeEstimate(this.context.estimatedInputTokens)
     return [toFrame({ type: 'message_start', message: encodeMessage(this.context, [], undefined, opening) })]
   }
 

@@ -1,0 +1,49 @@
+/** Takes out of a provider's words whatever this very call has shown it: providers quote what they refuse. */
+import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
+import { MIN_SECRET_CHARS, REDACTED } from '@/lib/redact'
+import type { UpstreamFailure } from './failure'
+
+/** The headers of one call. */
+export type SentHeaders = Headers | Readonly<Record<string, string>>
+
+/** Headers that say nothing of who calls. */
+const PUBLIC = new Set([
+  ...['accept', 'accept-encoding', 'anthropic-beta', 'anthropic-version', 'content-length', 'content-type', 'host'],
+  ...['traceparent', 'tracestate', 'user-agent', 'x-amz-content-sha256', 'x-amz-date'],
+])
+/** What is of use to others in the values of headers: what stands behind a scheme, the id of a key, a signature. */
+const PARTS = /^\w+ (\S+)$|\bCredential=([^/,\s]+)|\bSignature=(\w+)/g
+
+/** The failure without what the call's headers say of who called, in its words and in the provider's own error. */
+export function withoutSent(failure: UpstreamFailure, headers: SentHeaders): UpstreamFailure {
+  if (failure.kind === 'timeout') return failure
+  const secrets = secretsIn(headers)
+  const redact = (text: string) => secrets.reduce((rest, secret) => rest.replaceAll(secret, REDACTED), text)
+  if (failure.kind !== 'refused') return { ...failure, detail: redact(failure.detail) }
+  const { kind, message, own, ...rest } = failure.error
+  const error = { ...rest, kind: redact(kind), message: redact(message), ...(own && { own: mapTexts(own, redact) }) }
+  return { ...failure, error }
+}
+
+/** The object with each text in it, names of fields aside, as `change` has it. */
+export function mapTexts(object: JsonObject, change: (text: string) => string): JsonObject {
+  const mapped = (value: JsonValue): JsonValue => {
+    if (typeof value === 'string') return change(value)
+    if (Array.isArray(value)) return value.map(mapped)
+    return isJsonObject(value) ? mapTexts(value, change) : value
+  }
+  const fields = Object.entries(object).flatMap(([name, value]) => (value === undefined ? [] : [[name, mapped(value)]]))
+  return Object.fromEntries(fields)
+}
+
+/** Longest first: one that holds another would leave its rest. Encoded as well, as in an address. */
+function secretsIn(headers: SentHeaders): string[] {
+  const found = new Set<string>()
+  for (const [name, value] of headers instanceof Headers ? headers.entries() : Object.entries(headers)) {
+    if (PUBLIC.has(name)) continue
+    found.add(value)
+    for (const match of value.matchAll(PARTS)) for (const part of match.slice(1)) if (part) found.add(part)
+  }
+  const long = [...found].filter((secret) => secret.length >= MIN_SECRET_CHARS)
+  return [...new Set([...long, ...long.map(encodeURIComponent)])].sort((left, right) => right.length - left.length)
+}
