@@ -34,9 +34,10 @@ function ownError(
   body: JsonObject,
 ): { status: number; body: JsonObject } | undefined {
   const ours = isJsonObject(body.error) ? body.error : {}
-  const isWhole = Object.entries(ours).every(
-    ([name, word]) => typeof word !== 'string' || typeof own?.error[name] === 'string',
-  )
+  const isWhole = Object.entries(ours).every(([name, word]) => {
+    if (typeof word === 'string') return typeof own?.error[name] === 'string'
+    return typeof word !== 'number' || own?.error[name] === own?.status
+  })
   return own && isWhole ? { status: own.status, body: { ...body, error: { ...ours, ...own.error } } } : undefined
 }
 
