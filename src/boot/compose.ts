@@ -233,7 +233,7 @@ function assemble(parts: Parts): GatewayDeps {
   const router = createSharedRouter(catalog, redis, logger, metrics)
   const storedResponses = assembleStoredResponses(parts)
   const { maxBodyBytes, maxJsonDepth, publicUrl, metricsAccess } = config
-  const { trustedProxyHops, secret } = config.signIn
+  const { trustedProxyHops, secrets } = config.signIn
   const unpaid = createUnpaid({ ledger, clock: systemClock, limits: liveLimits(catalog), trustedProxyHops })
   const idempotency = config.hasIdempotencyKeys
     ? { claims: createStoredClaims(parts), finishUnseenMs: FINISH_UNSEEN_MS }
@@ -270,7 +270,7 @@ function assemble(parts: Parts): GatewayDeps {
     idempotency,
     ...assembleUsageOfKeys({ ...parts, views: dashboard.usage }),
     managementKeys: dashboard.managementKeys,
-    hashEndUser: createEndUserHash(secret, () => readOrCreateSecret(database)),
+    hashEndUser: createEndUserHash(secrets?.[0], () => readOrCreateSecret(database)),
     storedResponses,
     observer: createTierObserver({
       shareOf: (tier) => catalog.current.tiers.get(tier)?.observe ?? 0,

@@ -134,14 +134,14 @@ export function assembleDashboard(parts: DashboardParts): DashboardDeps & AssetD
   }
 }
 
-type MailParts = Pick<DashboardDeps, 'alerts' | 'alertAddresses' | 'mailSecret' | 'turnOff'>
+type MailParts = Pick<DashboardDeps, 'alerts' | 'alertAddresses' | 'mailSecrets' | 'turnOff'>
 
 function mailPartsOf(parts: DashboardParts): MailParts {
   const { database, mails } = parts
   return {
     alerts: alertsOf(parts),
     alertAddresses: alertAddressesOf(database),
-    mailSecret: mails.secret,
+    mailSecrets: mails.secrets,
     turnOff: (unsubscription) => chooseMails(database, { ...unsubscription, isWanted: false }, Date.now()),
   }
 }

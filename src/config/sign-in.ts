@@ -2,14 +2,15 @@
 import { type Static, type TObject, Type } from '@sinclair/typebox'
 import type { Fault } from '@/lib/fault'
 import { oneOf } from '@/lib/schemas'
+import type { Secrets } from '@/lib/secrets'
 import { isWorthless, type Situation } from './situation'
 import { integer, optional, secret } from './variables'
 
 export type SignInSettings = {
   /** Whether anybody may create an account. Without being asked for, only where addresses are confirmed or nothing costs. */
   signUp: 'open' | 'closed'
-  /** Signs cookies. Undefined: one is made and kept in the database. */
-  secret: string | undefined
+  /** The first signs cookies and encrypts; all of them decrypt. Undefined: one is made and kept in the database. */
+  secrets: Secrets | undefined
   /** Undefined: no mail is sent. */
   mail: { smtpUrl: string; from: string } | undefined
   /** Seconds without a request after which a session ends. */
@@ -24,7 +25,12 @@ const DAY_SECONDS = 86_400
 
 export const SIGN_IN_VARIABLES = {
   SIGN_UP: optional(oneOf(['open', 'closed'], { description: 'open or closed' })),
-  AUTH_SECRET: optional(secret('^\\S{32,512}$', 'a secret of 32 characters or more without spaces')),
+  AUTH_SECRET: optional(
+    secret(
+      '^\\S{32,512}(?: \\S{32,512}){0,9}$',
+      'a secret of 32 characters or more, or several with a space between them',
+    ),
+  ),
   SMTP_URL: optional(secret('^smtps?://\\S+$', 'an smtp:// or smtps:// address')),
   MAIL_FROM: optional(
     Type.String({
@@ -59,6 +65,11 @@ export function signInFaults(values: Record<string, unknown>, { isCommand = fals
   return faults
 }
 
+function secretsIn(text: string | undefined): Secrets | undefined {
+  const [current, ...former] = text?.split(' ') ?? []
+  return current === undefined ? undefined : [current, ...former]
+}
+
 /** The settings of validated values. */
 export function toSignIn(
   values: Static<TObject<typeof SIGN_IN_VARIABLES>> & { NODE_ENV?: string | undefined },
@@ -67,7 +78,7 @@ export function toSignIn(
   const { SMTP_URL: smtpUrl, MAIL_FROM: from } = values
   return {
     signUp: values.SIGN_UP ?? (isWorthless(values, situation) || smtpUrl !== undefined ? 'open' : 'closed'),
-    secret: values.AUTH_SECRET,
+    secrets: secretsIn(values.AUTH_SECRET),
     mail: smtpUrl !== undefined && from !== undefined ? { smtpUrl, from } : undefined,
     sessionIdleSeconds: values.SESSION_IDLE_SECONDS,
     sessionMaxSeconds: values.SESSION_MAX_SECONDS,

@@ -33,7 +33,7 @@ describe('the settings', () => {
     publicUrl: undefined,
     signIn: {
       signUp: 'closed',
-      secret: undefined,
+      secrets: undefined,
       mail: undefined,
       sessionIdleSeconds: 3 * 86_400,
       sessionMaxSeconds: 30 * 86_400,
@@ -106,7 +106,7 @@ describe('the settings', () => {
       processes: 4,
       administrator: { email: 'admin@example.com', password: 'correct horse' },
       publicUrl: 'https://gateway.example.com/base',
-      signIn: { ...DEFAULTS.signIn, secret: SECRET },
+      signIn: { ...DEFAULTS.signIn, secrets: [SECRET] },
       metricsAccess: { token: 'token-0123456789' },
       logLevel: 'debug',
       drainDelayMs: 5_000,

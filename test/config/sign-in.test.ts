@@ -22,7 +22,7 @@ describe('the settings of signing in', () => {
     })
     expect(result.kind === 'loaded' && result.config.signIn).toEqual({
       signUp: 'closed',
-      secret: SECRET,
+      secrets: [SECRET],
       mail: { smtpUrl: MAIL.SMTP_URL, from: MAIL.MAIL_FROM },
       sessionIdleSeconds: 3600,
       sessionMaxSeconds: 86_400,
@@ -76,10 +76,16 @@ describe('the settings of signing in', () => {
     expect(faultsOf({ MAIL_FROM: MAIL.MAIL_FROM })).toEqual([expect.stringContaining('SMTP_URL: is unset')])
   })
 
+  test('take several secrets, of which the first is the present one', () => {
+    const result = loadConfig({ AUTH_SECRET: `${SECRET} ${'former-'.repeat(6)}` })
+    expect(result.kind === 'loaded' && result.config.signIn.secrets).toEqual([SECRET, 'former-'.repeat(6)])
+  })
+
   test.each([
     ['SIGN_UP', 'ajar'],
     ['AUTH_SECRET', 'too short'],
     ['AUTH_SECRET', `${SECRET} with spaces`],
+    ['AUTH_SECRET', `${SECRET}  ${SECRET}`],
     ['SESSION_IDLE_SECONDS', '0'],
     ['TRUSTED_PROXY_HOPS', '-1'],
   ])('refuse %s=%p', (name, value) => {

@@ -98,7 +98,7 @@ test('scheduled mails are off until they are turned on, and off again by the mai
   await until(async () => (await asked()).length === 1, 'it to be kept')
   expect(await asked()).toMatchObject([{ kind: 'digest_weekly' }])
   await expectNoSidewaysScroll(page)
-  const secret = await gateway.gateway.deps.dashboard.mailSecret()
+  const secret = await gateway.gateway.deps.dashboard.mailSecrets()
   const link = unsubscribeLink(secret, { accountId, email: owner.email, kind: 'digest_weekly' })
   expect((await fetch(gateway.url + link, { method: 'POST' })).status).toBe(200)
   expect(await asked()).toHaveLength(0)
@@ -107,7 +107,7 @@ test('scheduled mails are off until they are turned on, and off again by the mai
 test('the page of a mail’s link asks, and then says what it has turned off', async () => {
   const owner = await signUpPerson(gateway)
   const { accountId } = owner.viewer
-  const secret = await gateway.gateway.deps.dashboard.mailSecret()
+  const secret = await gateway.gateway.deps.dashboard.mailSecrets()
   const link = unsubscribeLink(secret, { accountId, email: 'team@example.test', kind: 'budget' })
   const page = await browser.open(link, { url: gateway.url, width: 320, colorScheme: 'dark' })
   await expectAccessible(page)

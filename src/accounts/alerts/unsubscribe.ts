@@ -2,6 +2,7 @@
 import { seal, unseal } from '@/accounts/mails/seal'
 import { OPTIONAL_KINDS, type OptionalKind } from '@/db/alert-schema'
 import { parseJson } from '@/lib/json'
+import type { Secrets } from '@/lib/secrets'
 
 /** Below the address of the service. */
 export const UNSUBSCRIBE_PATH = '/mail/unsubscribe'
@@ -12,13 +13,13 @@ const PURPOSE = 'unsubscribe'
 export type Unsubscription = { accountId: string; email: string; kind: OptionalKind }
 
 /** The link's path and query. */
-export function unsubscribeLink(secret: string, { accountId, email, kind }: Unsubscription): string {
-  return `${UNSUBSCRIBE_PATH}?token=${seal(secret, PURPOSE, JSON.stringify([accountId, email, kind]))}`
+export function unsubscribeLink(secrets: Secrets, { accountId, email, kind }: Unsubscription): string {
+  return `${UNSUBSCRIBE_PATH}?token=${seal(secrets, PURPOSE, JSON.stringify([accountId, email, kind]))}`
 }
 
 /** What a token says; undefined for one that is not ours. */
-export function readUnsubscribeToken(secret: string, token: string): Unsubscription | undefined {
-  const text = unseal(secret, PURPOSE, token)
+export function readUnsubscribeToken(secrets: Secrets, token: string): Unsubscription | undefined {
+  const text = unseal(secrets, PURPOSE, token)
   const parts = text === undefined ? undefined : parseJson(text)
   if (!Array.isArray(parts)) return undefined
   const [accountId, email, name] = parts

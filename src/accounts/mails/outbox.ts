@@ -6,6 +6,7 @@ import type { Database, Transaction } from '@/db/client'
 import { mails } from '@/db/mail-schema'
 import { assert } from '@/lib/assert'
 import { randomId } from '@/lib/ids'
+import type { Secrets } from '@/lib/secrets'
 import { SHARED } from '@/limits/shared-resources'
 import { kindsOfShare, MAIL_RULES } from './rules'
 import { seal } from './seal'
@@ -125,11 +126,11 @@ export interface MailDesk {
   hurry(): void
 }
 
-/** A desk that encrypts by `secret`. */
-export function createMailDesk(secret: () => Promise<string>, hurry: () => void): MailDesk {
+/** A desk that encrypts by the first of `secrets`. */
+export function createMailDesk(secrets: () => Promise<Secrets>, hurry: () => void): MailDesk {
   return {
     async post(db, to, mail, { token, ...origin }) {
-      const sealedToken = seal(await secret(), MAIL_TOKEN, token)
+      const sealedToken = seal(await secrets(), MAIL_TOKEN, token)
       await writeMails(db, mail, [to], { sealedToken, ...origin })
     },
     hurry,

@@ -1,4 +1,5 @@
 /** Sends what the outbox of mails holds. Every gateway runs one; no mail is taken by two at once, and none is lost with a gateway that dies. */
+
 import { unsubscribeLink } from '@/accounts/alerts/unsubscribe'
 import { forgetChanges } from '@/accounts/email-addresses'
 import { textArray } from '@/db/array-literal'
@@ -6,6 +7,7 @@ import type { Database } from '@/db/client'
 import { describeFailure } from '@/db/failure'
 import type { MailFacts } from '@/db/mail-schema'
 import type { Logger } from '@/lib/logger'
+import type { Secrets } from '@/lib/secrets'
 import { type BackgroundWorker, createWorkerLoop, jittered } from '@/lib/worker-loop'
 import { MAIL_TOKEN } from './outbox'
 import { renderMail } from './render'
@@ -22,7 +24,7 @@ type MailWorkerDeps = {
   /** Undefined: nothing can be sent here, and what was written is only kept for its time. */
   transport: MailTransport | undefined
   /** What tokens are encrypted by. */
-  secret(): Promise<string>
+  secrets(): Promise<Secrets>
   /** The address of the service without a trailing slash; undefined: where the request of a mail was sent to. */
   publicUrl: string | undefined
   /** The name of the service. */
@@ -129,8 +131,9 @@ async function deliver(
 
 async function send(deps: MailWorkerDeps, transport: MailTransport, mail: ClaimedMail): Promise<SendOutcome> {
   const { id, recipient: to, kind, facts, sealedToken, origin } = mail
-  const token = sealedToken === null ? undefined : unseal(await deps.secret(), MAIL_TOKEN, sealedToken)
-  if (sealedToken !== null && token === undefined) return { kind: 'failed', reason: 'AUTH_SECRET was changed since' }
+  const token = sealedToken === null ? undefined : unseal(await deps.secrets(), MAIL_TOKEN, sealedToken)
+  if (sealedToken !== null && token === undefined)
+    return { kind: 'failed', reason: 'AUTH_SECRET was changed since and no longer has the former value' }
   const baseUrl = deps.publicUrl ?? origin ?? undefined
   const optional = await wayOutOf(deps, mail, baseUrl)
   const rendered = renderMail(contentOf(kind, facts), { baseUrl, service: deps.service, token, optional })
@@ -139,7 +142,7 @@ async function send(deps: MailWorkerDeps, transport: MailTransport, mail: Claime
 
 /** Undefined for mails that cannot be turned off; without a link where no address is known. */
 async function wayOutOf(
-  { secret }: MailWorkerDeps,
+  { secrets }: MailWorkerDeps,
   { recipient: email, kind: mailKind, facts }: ClaimedMail,
   baseUrl: string | undefined,
 ): Promise<{ unsubscribeUrl: string | undefined } | undefined> {
@@ -147,7 +150,7 @@ async function wayOutOf(
   if (kind === undefined) return undefined
   if (baseUrl === undefined) return { unsubscribeUrl: undefined }
   return {
-    unsubscribeUrl: baseUrl + unsubscribeLink(await secret(), { accountId: String(facts.accountId), email, kind }),
+    unsubscribeUrl: baseUrl + unsubscribeLink(await secrets(), { accountId: String(facts.accountId), email, kind }),
   }
 }
 

@@ -1,21 +1,23 @@
 /** Sign-in put together: one secret for all gateways, the library over it, and what the flows need. */
+
 import type { MailDesk } from '@/accounts/mails/outbox'
 import type { MailSettings } from '@/accounts/mails/transport'
 import type { Database } from '@/db/client'
 import type { RedisClient } from '@/ledger/store/connection'
 import type { Logger } from '@/lib/logger'
 import { once } from '@/lib/once'
+import type { Secrets } from '@/lib/secrets'
 import type { Library } from './library'
 import { changesAt, changesBy } from './limits'
 import type { AuthParts, SignInSettings } from './parts'
-import { readOrCreateSecret } from './secret'
+import { secretsOf } from './secret'
 import { createThrottle } from './throttle'
 import { createIdentifyViewer, type IdentifyViewer, type Viewer } from './viewer'
 
 type AuthOptions = {
   settings: SignInSettings & {
     /** Undefined: one is made and kept in the history. */
-    secret: string | undefined
+    secrets: Secrets | undefined
     /** Undefined: no mail is sent. */
     mail: MailSettings | undefined
   }
@@ -39,14 +41,14 @@ export type Auth = {
 /** Builds sign-in. Nothing is asked of the stores before the first request: a gateway starts without them. */
 export function createAuth(options: AuthOptions): Auth {
   const { settings, publicUrl, database, redis, logger } = options
-  const secret = once(async () => settings.secret ?? (await readOrCreateSecret(database)))
+  const secrets = once(() => secretsOf(settings.secrets, database))
   const requiresVerification = settings.mail !== undefined
   const library = once(async (): Promise<Library> => {
     // A third of a start's time, for what no paid request needs.
     const { createLibrary } = await import('./library')
     return createLibrary({
       database,
-      secret: await secret(),
+      secrets: await secrets(),
       publicUrl,
       requiresVerification,
       sessionMaxSeconds: settings.sessionMaxSeconds,
@@ -58,7 +60,7 @@ export function createAuth(options: AuthOptions): Auth {
     settings,
     publicUrl,
     database,
-    throttle: createThrottle(redis, secret),
+    throttle: createThrottle(redis, async () => (await secrets())[0]),
     mails: options.mails,
     requiresVerification,
     logger,

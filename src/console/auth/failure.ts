@@ -3,6 +3,7 @@ import { GatewayError } from '@/chat/error'
 
 /** The answer that `error`, thrown by the library, means. Anything it did not mean to say is a bug, and stays what it is. */
 export function meaningOfFailure(error: unknown): unknown {
+  if (error instanceof Error && UNREADABLE.test(error.message)) return unreadableFactor()
   if (!isRefusal(error)) return error
   const code = error.body?.code ?? ''
   if (code === 'VALIDATION_ERROR') return notAsExpected(error.message)
@@ -10,6 +11,17 @@ export function meaningOfFailure(error: unknown): unknown {
   if (error.status === 'CONFLICT') return wrongCode()
   const told = MEANINGS[code]
   return told ? told() : error
+}
+
+/** The library's words where no secret that it has encrypted what it is to read. */
+const UNREADABLE = /^Secret version \d+ not found\b/
+
+/** The service's secret was changed, and the one that a second factor was encrypted by is no longer known. */
+function unreadableFactor(): GatewayError {
+  const message =
+    'Your authenticator app and backup codes can no longer be checked, because the secret of this service was changed. ' +
+    'Ask its operator to take your second step away.'
+  return new GatewayError('conflict', message, { code: 'second_step_unreadable' })
 }
 
 /** Known by its name: the class comes with the whole library, which is loaded at the first sign-in only. */

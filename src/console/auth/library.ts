@@ -5,14 +5,15 @@ import { twoFactor } from 'better-auth/plugins/two-factor'
 import { hashPassword, PASSWORD_MAX_CHARS, PASSWORD_MIN_CHARS, verifyPassword } from '@/accounts/passwords'
 import { credentials, sessions, twoFactors, type UserRole, users, verifications } from '@/db/auth-schema'
 import type { Database } from '@/db/client'
-import { randomId } from '@/lib/ids'
+import { randomId, sha256Hex } from '@/lib/ids'
 import type { Logger } from '@/lib/logger'
+import type { Secrets } from '@/lib/secrets'
 import { withHashedSessions } from './hashed-sessions'
 import { ADDRESS_HEADER, cookiePrefix } from './visitor'
 
 type LibraryOptions = {
   database: Database
-  secret: string
+  secrets: Secrets
   /** The address people open. Cookies are for https only where it says https. */
   publicUrl: string | undefined
   /** Whether an address has to be verified before its user may sign in. */
@@ -37,6 +38,14 @@ const ID_PREFIXES: Record<string, string> = {
   twoFactor: 'factor',
 }
 
+/** A number that stands for a secret; it is stored beside what the secret encrypts. */
+function versionOf(secret: string): number {
+  return Number.parseInt(sha256Hex(`version of ${secret}`).slice(0, VERSION_CHARS), 16)
+}
+
+/** 48 bits, which a number holds. */
+const VERSION_CHARS = 12
+
 /** The library over our tables. */
 export function createLibrary(options: LibraryOptions) {
   const isHttps = options.publicUrl?.startsWith('https://') ?? false
@@ -44,7 +53,8 @@ export function createLibrary(options: LibraryOptions) {
     appName: options.issuer,
     baseURL: options.publicUrl ?? 'http://localhost',
     basePath: '/dashboard/api/session',
-    secret: options.secret,
+    // Known by its digest, what one of them has encrypted is read wherever it stands in the list.
+    secrets: options.secrets.map((value) => ({ version: versionOf(value), value })),
     telemetry: { enabled: false },
     rateLimit: { enabled: false },
     logger: {

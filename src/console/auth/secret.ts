@@ -1,11 +1,18 @@
 /** The secret that signs cookies and encrypts second factors: given by the environment, or made once and kept in the history. */
+
 import { signInSecret } from '@/db/auth-schema'
 import type { Database } from '@/db/client'
 import { assert } from '@/lib/assert'
 import { randomBase62 } from '@/lib/ids'
+import type { Secrets } from '@/lib/secrets'
 
 /** 258 bits. */
 const SECRET_LENGTH = 43
+
+/** Those of the environment, or the one kept in the database. */
+export async function secretsOf(given: Secrets | undefined, database: Database): Promise<Secrets> {
+  return given ?? [await readOrCreateSecret(database)]
+}
 
 /** The secret kept in the database, which all its gateways share; the first of them makes it. */
 export async function readOrCreateSecret({ db }: Database): Promise<string> {

@@ -8,11 +8,12 @@ import { createMailTransport } from '@/accounts/mails/transport'
 import { createMailWorker, type MailOutcome, type MailWorker } from '@/accounts/mails/worker'
 import { connectDatabase, type Database } from '@/db/client'
 import { createLogger } from '@/lib/logger'
+import type { Secrets } from '@/lib/secrets'
 
 setDefaultTimeout(300_000)
 
 const FROM = 'The Gateway <mail@gateway.example.test>'
-const SECRET = async () => 'a secret that is long enough for anybody'
+const SECRET = async (): Promise<Secrets> => ['a secret that is long enough for anybody']
 /** Of a kind that goes to any address. */
 const MAIL = { kind: 'address_in_use', facts: {} } as const
 
@@ -30,11 +31,11 @@ beforeEach(async () => {
 afterAll(() => database.close())
 
 /** A worker as a gateway runs it; `smtpUrl` undefined: production without any mail. */
-function worker(smtpUrl: string | undefined, outcomes: MailOutcome[] = [], secret = SECRET): MailWorker {
+function worker(smtpUrl: string | undefined, outcomes: MailOutcome[] = [], secrets = SECRET): MailWorker {
   const transport = createMailTransport(smtpUrl === undefined ? undefined : { smtpUrl, from: FROM }, true, logger)
   const publicUrl = 'https://gateway.example.test'
   const own = createMailWorker({
-    ...{ database, transport, secret, publicUrl, service: 'svc', logger },
+    ...{ database, transport, secrets, publicUrl, service: 'svc', logger },
     onOutcome: (outcome) => outcomes.push(outcome),
   })
   own.start()
@@ -101,12 +102,24 @@ describe('the outbox', () => {
     expect(logLines.join('')).not.toContain(token)
   })
 
+  test('reads a token that a former secret has encrypted', async () => {
+    const desk = createMailDesk(SECRET, () => undefined)
+    await desk.post(database.db, 'ada@example.test', { kind: 'verify_email', facts: {} }, { token: 'abc', origin: '' })
+    await withServer(undefined, async (server) => {
+      await beside(
+        worker(server.url, [], async () => ['another secret, long enough too', ...(await SECRET())]),
+        () => stateIs('sent'),
+      )
+      expect(server.mails).toHaveLength(1)
+    })
+  })
+
   test('gives up a token that another secret has encrypted', async () => {
     const desk = createMailDesk(SECRET, () => undefined)
     await desk.post(database.db, 'ada@example.test', { kind: 'verify_email', facts: {} }, { token: 'abc', origin: '' })
     await withServer(undefined, async (server) => {
       await beside(
-        worker(server.url, [], async () => 'another secret, long enough too'),
+        worker(server.url, [], async () => ['another secret, long enough too']),
         () => stateIs('failed'),
       )
       expect(server.mails).toEqual([])

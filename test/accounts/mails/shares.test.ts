@@ -19,7 +19,7 @@ import { SAMPLES } from './samples'
 
 setDefaultTimeout(300_000)
 
-const SECRET = async () => 'a secret that is long enough for anybody'
+const SECRET = async () => ['a secret that is long enough for anybody'] as const
 const logger = createLogger({ level: 'info', service: 'test', write: () => undefined })
 
 let fixture: Fixture
@@ -41,7 +41,7 @@ async function send(isDone: () => unknown): Promise<void> {
   const transport = createMailTransport({ smtpUrl: server.url, from: 'svc <mail@gateway.example.test>' }, true, logger)
   const { database } = fixture
   const worker = createMailWorker({
-    ...{ database, transport, secret: SECRET, publicUrl: 'https://gateway.example.test', service: 'svc', logger },
+    ...{ database, transport, secrets: SECRET, publicUrl: 'https://gateway.example.test', service: 'svc', logger },
     onOutcome: () => undefined,
   })
   worker.start()

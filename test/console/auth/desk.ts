@@ -38,9 +38,9 @@ export async function openDesk(mail?: MailSettings): Promise<Desk> {
   const database = connectDatabase(await freshDatabase(), { maxConnections: 8 })
   const redis = connectRedis(await redisUrl(), { logger, commandTimeoutMs: COMMAND_TIMEOUT_MS })
   await waitForRedis(redis, PATIENCE_MS)
-  const secret = async () => 'a secret of this desk, with forty characters'
+  const secrets = async () => ['a secret of this desk, with forty characters'] as const
   const mails = createMailWorker({
-    ...{ database, secret, publicUrl: undefined, service: 'svc', logger, onOutcome: () => undefined },
+    ...{ database, secrets, publicUrl: undefined, service: 'svc', logger, onOutcome: () => undefined },
     transport: createMailTransport(mail, false, logger),
   })
   mails.start()
@@ -49,11 +49,11 @@ export async function openDesk(mail?: MailSettings): Promise<Desk> {
       signUp: 'open',
       sessionIdleSeconds: SESSION_IDLE_SECONDS,
       sessionMaxSeconds: 30 * 86_400,
-      secret: undefined,
+      secrets: undefined,
       mail,
     },
     publicUrl: undefined,
-    mails: createMailDesk(secret, mails.hurry),
+    mails: createMailDesk(secrets, mails.hurry),
     issuer: 'svc',
     database,
     redis,

@@ -15,7 +15,7 @@ test("every field of the library's tables is a column of ours", async () => {
   const database = connectDatabase('postgres://nobody@127.0.0.1:1/none')
   const { options } = createLibrary({
     database,
-    secret: 'a-secret-for-a-test-of-forty-characters.',
+    secrets: ['a-secret-for-a-test-of-forty-characters.'],
     publicUrl: undefined,
     requiresVerification: true,
     sessionMaxSeconds: 60,

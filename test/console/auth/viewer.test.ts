@@ -49,7 +49,7 @@ describe('a request', () => {
     const away = connectDatabase('postgres://nobody@127.0.0.1:1/none', { connectTimeoutMs: 500 })
     const library = createLibrary({
       database: away,
-      secret: await readOrCreateSecret(desk.parts.database),
+      secrets: [await readOrCreateSecret(desk.parts.database)],
       publicUrl: undefined,
       requiresVerification: false,
       sessionMaxSeconds: 60,

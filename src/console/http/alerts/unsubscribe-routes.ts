@@ -5,17 +5,18 @@ import { createPlainPage } from '@/console/http/plain-page'
 import type { OptionalKind } from '@/db/alert-schema'
 import { queryOf } from '@/http/request-line'
 import { escapeHtml } from '@/lib/html/escape'
+import type { Secrets } from '@/lib/secrets'
 
 export type UnsubscribeDeps = {
   /** What links are sealed by. */
-  mailSecret(): Promise<string>
+  mailSecrets(): Promise<Secrets>
   turnOff(unsubscription: Unsubscription): Promise<void>
 }
 
 /** Mounts the page. Looking at it changes nothing: programs that check links look at all of them. */
 export function unsubscribeRoutes(deps: UnsubscribeDeps) {
   const read = async ({ url }: Request) =>
-    readUnsubscribeToken(await deps.mailSecret(), new URLSearchParams(queryOf(url)).get('token') ?? '')
+    readUnsubscribeToken(await deps.mailSecrets(), new URLSearchParams(queryOf(url)).get('token') ?? '')
   return new Elysia({ name: 'unsubscribe-routes' })
     .get(
       UNSUBSCRIBE_PATH,
