@@ -56,3 +56,14 @@ function exceedsBounds(text: string, bounds: JsonBounds): boolean {
   if (text.length <= 2 * Math.min(bounds.depth, bounds.values)) return false
   return inspectJson(text, bounds).breach !== undefined
 }
+
+/** The object with each text in it, names of fields aside, as `change` has it. */
+export function mapTexts(object: JsonObject, change: (text: string) => string): JsonObject {
+  const mapped = (value: JsonValue): JsonValue => {
+    if (typeof value === 'string') return change(value)
+    if (Array.isArray(value)) return value.map(mapped)
+    return isJsonObject(value) ? mapTexts(value, change) : value
+  }
+  const fields = Object.entries(object).flatMap(([name, value]) => (value === undefined ? [] : [[name, mapped(value)]]))
+  return Object.fromEntries(fields)
+}

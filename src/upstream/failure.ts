@@ -2,8 +2,8 @@
 import type { Provider } from '@/catalog/types'
 import { type ErrorKind, GatewayError } from '@/chat/error'
 import type { ProviderError, ProviderErrorReason } from '@/chat/provider-error'
+import { mapTexts } from '@/lib/json'
 import { MIN_SECRET_CHARS, redactForCallers, redactOurs } from '@/lib/redact'
-import { mapTexts } from './sent-secrets'
 
 /**
  * `unreachable` no connection, or it broke before the answer's headers; `isUnheard` where nothing at the address took one; `timeout` by phase; `refused` the provider answered

@@ -1,5 +1,5 @@
 /** Takes out of a provider's words whatever this very call has shown it: providers quote what they refuse. */
-import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
+import { mapTexts } from '@/lib/json'
 import { MIN_SECRET_CHARS, REDACTED } from '@/lib/redact'
 import type { UpstreamFailure } from './failure'
 
@@ -23,17 +23,6 @@ export function withoutSent(failure: UpstreamFailure, headers: SentHeaders): Ups
   const { kind, message, own, ...rest } = failure.error
   const error = { ...rest, kind: redact(kind), message: redact(message), ...(own && { own: mapTexts(own, redact) }) }
   return { ...failure, error }
-}
-
-/** The object with each text in it, names of fields aside, as `change` has it. */
-export function mapTexts(object: JsonObject, change: (text: string) => string): JsonObject {
-  const mapped = (value: JsonValue): JsonValue => {
-    if (typeof value === 'string') return change(value)
-    if (Array.isArray(value)) return value.map(mapped)
-    return isJsonObject(value) ? mapTexts(value, change) : value
-  }
-  const fields = Object.entries(object).flatMap(([name, value]) => (value === undefined ? [] : [[name, mapped(value)]]))
-  return Object.fromEntries(fields)
 }
 
 /** Longest first: one that holds another would leave its rest. Encoded as well, as in an address. */

@@ -1,5 +1,8 @@
 /** Callers of a provider's own format read its refusals as it wrote them, but for what is ours; no secret of a call comes back, to anybody. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import type { UpstreamCall } from '@test/support/upstream'
 import { parseJson } from '@/lib/json'
@@ -51,9 +54,12 @@ beforeAll(async () => {
   })
   key = (await world.customer('100')).key
 })
-afterAll(() => world.stop())
+afterAll(async () => {
+  await world.stop()
+  await rm(dirname(configPath), { recursive: true })
+})
 
-const configPath = `${process.env.TMPDIR ?? '/tmp'}/own-words-${process.pid}.config`
+const configPath = join(await mkdtemp(join(tmpdir(), 'svc-own-words-')), 'config')
 await Bun.write(
   configPath,
   `[profile made]\ncredential_process = printf '%s' '${JSON.stringify({ Version: 1, ...MADE })}'\n`,
