@@ -1,4 +1,4 @@
-/** Refuses what the prices of the catalogue do not cover: fees per use, dearer service, and input of unknown size. */
+/** Refuses what the prices of the catalogue do not cover: fees per use, other service, and input of unknown size. */
 import { GatewayError, invalidRequest } from '@/chat/error'
 import type { FormatName } from '@/chat/format-name'
 import type { ChatRequest, UnpricedField } from '@/chat/request'
@@ -8,8 +8,9 @@ import { isJsonObject, type JsonValue } from '@/lib/json'
 import { takesTools } from './tool-allowance'
 import type { Target } from './types'
 
-/** Ways of service that cost the catalogue's price or less. Faster ones cost a multiple that usage does not show. */
-const PRICED_SERVICE = new Set(['auto', 'default', 'standard', 'standard_only', 'flex', 'unspecified'])
+const SERVICE_TIER = 'service_tier'
+/** Ways of service at the catalogue's price. Faster ones are dearer and `flex` is cheaper, and neither has a price there. */
+const PRICED_SERVICE = new Set(['auto', 'default', 'standard', 'standard_only', 'unspecified'])
 
 /** Tools that a provider knows by their type, but that the caller runs: they cost tokens and nothing else. */
 const CALLER_RUN_TOOL =
@@ -30,7 +31,8 @@ export function refuseUnpriceable(request: ChatRequest, targets: readonly Target
   for (const field of request.unpriced ?? []) checkUnpriced(field, targets)
   if (targets.length > 0 && targets.every((target) => target.quirks.has(UNPRICED_EXTRAS))) return
   const { serviceTier } = request
-  if (serviceTier !== undefined && !PRICED_SERVICE.has(serviceTier.toLowerCase())) refuse('service_tier')
+  if (serviceTier !== undefined && !PRICED_SERVICE.has(serviceTier.toLowerCase()))
+    checkUnpriced({ field: SERVICE_TIER }, targets)
   const { serverTools = NO_TOOLS, nativeOnly } = request
   for (const tool of serverTools) if (!tool.isOptional) checkServerTool(tool, targets)
   if (nativeOnly) {
@@ -45,7 +47,10 @@ export function refuseUnpriceable(request: ChatRequest, targets: readonly Target
 
 const NO_TOOLS: readonly ServerTool[] = []
 
-function checkUnpriced({ format, field, code }: UnpricedField, targets: readonly Target[]): void {
+function checkUnpriced(
+  { format, field, code }: Omit<UnpricedField, 'format'> & Partial<UnpricedField>,
+  targets: readonly Target[],
+): void {
   const isBorne = ({ quirks, provider }: Target) =>
     (quirks.has(UNPRICED_EXTRAS) || provider.passFields.has(field)) &&
     (code === undefined || provider.format === format)

@@ -89,6 +89,36 @@ describe('a request as its format decodes it', () => {
   })
 })
 
+describe('a way of service', () => {
+  const BODIES: [FormatName, string, JsonObject][] = [
+    ['chat-completions', 'service_tier', CHAT],
+    ['responses', 'service_tier', { model: 'm', input: 'Hi' }],
+    ['generate-content', 'serviceTier', GENERATE],
+  ]
+  const tiers = ['flex', 'FLEX', 'priority', 'fast', 'scale', 'batch', 'brand-new']
+  const provider = providerOf('p1', { passFields: new Set(['service_tier']) })
+  const bearing = {
+    ...modelOf({ base: prices(1, 1), steps: [] }),
+    targets: [{ model: 'a', quirks: new Set<string>(), provider }],
+  }
+
+  for (const [format, field, body] of BODIES) {
+    test.each(tiers)(`${format}: %s has no price, unless the operator bears it`, (tier) => {
+      const request = decode(format, { ...body, [field]: tier })
+      expect(paramOf(request)).toBe('service_tier')
+      expect(paramOf(request, [bearing])).toBeUndefined()
+    })
+
+    test.each(['auto', 'default', 'standard', 'Standard'])(`${format}: %s is at the catalogue’s price`, (tier) => {
+      expect(paramOf(decode(format, { ...body, [field]: tier }))).toBeUndefined()
+    })
+  }
+
+  test.each(['flex', 'priority', 'brand-new'])('messages: %s is no value of its field', (tier) => {
+    expect(() => decode('messages', { ...MESSAGES, service_tier: tier })).toThrow()
+  })
+})
+
 describe('what only a provider of the same format can do', () => {
   test.each([
     ['tools[1] (web_search_20250305)', 'tools[1]'],

@@ -12,7 +12,7 @@ let world: ScriptedModels
 const models = new Map<FormatName, string>()
 let received: unknown
 beforeAll(async () => {
-  world = await startScriptedModels({}, { toolPrices: { web_search: 0 } })
+  world = await startScriptedModels({ passFields: ['service_tier'] }, { toolPrices: { web_search: 0 } })
   for (const format of FORMAT_NAMES) {
     const model = world.modelWith(format, ({ body }) => {
       received = body
