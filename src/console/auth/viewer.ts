@@ -27,6 +27,8 @@ export type Member = Viewer & {
   seesAllUsage: boolean
   /** The management key by which they ask, in the place of a session. */
   managementKeyId?: string
+  /** What that key may. */
+  managementScopes?: readonly string[]
 }
 
 /** Finds the person behind a request's session cookie; undefined where there is none, or the session has ended. */

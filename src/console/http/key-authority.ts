@@ -1,15 +1,17 @@
 /** Which keys and which usage a member sees, and what of the keys they may change. */
 import type { KeyChanges, KeyListing } from '@/accounts/api-keys'
 import { limitsRaised } from '@/accounts/key-limits'
+import { holds } from '@/accounts/management/scopes'
 import { mayDo } from '@/accounts/members/permissions'
 import { GatewayError } from '@/chat/error'
 import type { Member } from '@/console/auth/viewer'
 import type { Sight } from '@/console/usage-views/usage-filter'
+import { scopeMissing } from '@/http/management/manager'
 import type { DefaultLimits, KeyLimits } from '@/ledger/outcomes'
+import { ZERO_NANO } from '@/lib/money'
 import { notPermitted } from './guard'
 
-/** A key of which nothing was said: what a new one is compared with. */
-export const NO_LIMITS: KeyLimits = {
+const NO_LIMITS: KeyLimits = {
   requestsPerMinute: null,
   tokensPerMinute: null,
   concurrency: null,
@@ -55,16 +57,24 @@ export function checkService({ accountRole }: Member, body: { monthlyBudgetUsd?:
   throw new GatewayError('invalid_request', message, { code: 'budget_required', param: 'monthlyBudgetUsd' })
 }
 
+/** What a new key is compared with: one of which nothing was said; by a management key that sets no budgets, one that may spend nothing. */
+export function limitsOfNone(member: Member): KeyLimits {
+  return mayBudget(member) ? NO_LIMITS : { ...NO_LIMITS, monthlyBudget: ZERO_NANO }
+}
+
+/** Whether it may say what is spent, as far as it is a management key. */
+function mayBudget({ managementScopes }: Member): boolean {
+  return managementScopes === undefined || holds(managementScopes, 'budgets:write')
+}
+
 /** Throws 403 where the changes allow a key more than `present` does, and that is not for this member to say. */
-export function checkRaise(
-  { accountRole }: Member,
-  changes: KeyChanges,
-  present: KeyLimits,
-  defaults: DefaultLimits,
-): void {
+export function checkRaise(member: Member, changes: KeyChanges, present: KeyLimits, defaults: DefaultLimits): void {
+  const { accountRole } = member
+  const all = limitsRaised(changes, present, defaults)
+  if (all.includes('monthlyBudget') && !mayBudget(member)) throw scopeMissing('budgets:write')
   const mayRaise = (limit: keyof KeyLimits) =>
     mayDo(accountRole, limit === 'monthlyBudget' ? 'budgets.change' : 'limits.raise')
-  const raised = limitsRaised(changes, present, defaults).find((limit) => !mayRaise(limit))
+  const raised = all.find((limit) => !mayRaise(limit))
   if (raised) throw notPermitted('Your role in this account lowers limits, but raises none.', paramOf(raised))
 }
 

@@ -21,7 +21,7 @@ import { formatUsd, nano, ZERO_NANO } from '@/lib/money'
 import type { PageRequest } from '@/lib/paging'
 import type { Caller } from './changed-by'
 import { ACCOUNT_PREFIX, guarded } from './guard'
-import { checkFields, checkRaise, checkService, maySee, NO_LIMITS } from './key-authority'
+import { checkFields, checkRaise, checkService, limitsOfNone, maySee } from './key-authority'
 import { KeyBody, KeyChangesBody, keyBody, MAX_KEY_BODY_BYTES, NewKeyBody, readKeyChanges } from './key-bodies'
 import { NextCursor, newestFirst, PageQuery, pageOf } from './pages'
 import { mapPage, DecimalUsd as Usd } from './wire'
@@ -143,7 +143,7 @@ async function create(deps: KeyRouteDeps, caller: Caller, body: typeof NewKeyBod
   checkFields(viewer, limits)
   if (isService) checkService(viewer, body)
   checkAddresses(deps, caller, body, limits)
-  checkRaise(viewer, limits, NO_LIMITS, defaultsBelow(catalog.current.limits, ceilings))
+  checkRaise(viewer, limits, limitsOfNone(viewer), defaultsBelow(catalog.current.limits, ceilings))
   const owner = !isService && { createdBy: userId }
   const key = { ...limits, accountId, ...owner, name: body.name.trim() }
   const outcome = await apiKeys.create(key, caller.by)

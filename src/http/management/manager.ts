@@ -36,6 +36,11 @@ export async function requireManager(deps: ManagerDeps, request: Request, scope?
     throw unusableKey({ kind: 'address_not_allowed' })
   }
   if (scope === undefined || holds(scopes, scope)) return manager
+  throw scopeMissing(scope)
+}
+
+/** The error for what a management key may not do. */
+export function scopeMissing(scope: Scope): GatewayError {
   const message = `This management key lacks the scope ${scope}.`
-  throw new GatewayError('forbidden', message, { code: 'scope_missing', details: { scope } })
+  return new GatewayError('forbidden', message, { code: 'scope_missing', details: { scope } })
 }

@@ -54,7 +54,8 @@ export async function openChange(
     free: () => claims.free(claimant),
     async end(response) {
       const { status } = response
-      if (isRefusal(status)) {
+      // A refusal has changed nothing, and a failure is no answer: either may be sent again.
+      if (status >= 400) {
         await claims.free(claimant)
         return response
       }
@@ -80,11 +81,6 @@ export async function changeOnce(
     throw error
   })
   return await opened.end(response)
-}
-
-/** What was refused has changed nothing, and may be sent again when it is mended. */
-function isRefusal(status: number): boolean {
-  return status >= 400 && status < 500
 }
 
 type Earlier = Exclude<

@@ -151,9 +151,10 @@ function inDashboard(
 }
 
 /** A key may what an admin may, within its scopes; its maker is named for what it does. */
-function memberOf({ keyId, accountId, createdBy: { userId, name, email } }: Manager): Member {
+function memberOf({ keyId, accountId, scopes, createdBy: { userId, name, email } }: Manager): Member {
   return {
-    ...{ userId, name, email, accountId, ownAccountId: accountId, accountRole: 'admin', managementKeyId: keyId },
+    ...{ userId, name, email, accountId, ownAccountId: accountId, accountRole: 'admin' },
+    ...{ managementKeyId: keyId, managementScopes: scopes },
     ...{ seesAllUsage: true, role: 'member', sessionId: '', isTotpEnabled: false, provedAtMs: 0 },
   }
 }

@@ -1,5 +1,5 @@
 /** Idempotency keys of the management API: a change happens once, its answer is given again, and nobody else can read what is kept. */
-import { afterAll, beforeAll, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, beforeEach, expect, setDefaultTimeout, spyOn, test } from 'bun:test'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { type Person, signUpPerson } from '@test/support/person'
 import { redisUrl } from '@test/support/stores'
@@ -62,6 +62,20 @@ test('of what was refused nothing is kept', async () => {
   expect((await make('order-3', { name: '' })).status).toBe(400)
   expect((await make('order-3', { name: 'robot', monthlyBudgetUsd: 'much' })).status).toBe(400)
   expect((await make('order-3', { name: 'robot', monthlyBudgetUsd: null })).status).toBe(200)
+  expect(await namesOfKeys()).toEqual(['robot'])
+})
+
+test('of what failed nothing is kept: the same key makes it once the fault is gone', async () => {
+  const failing = spyOn(gateway.gateway.deps.dashboard.apiKeys, 'create').mockImplementationOnce(() => {
+    throw new Error('a fault')
+  })
+  const body = { name: 'robot', monthlyBudgetUsd: null }
+  expect((await make('order-4', body)).status).toBe(500)
+  failing.mockRestore()
+  expect(await namesOfKeys()).toEqual([])
+  const again = await make('order-4', body)
+  expect([again.status, again.headers.get('idempotent-replayed')]).toEqual([200, null])
+  expect((await make('order-4', body)).body).toEqual(again.body)
   expect(await namesOfKeys()).toEqual(['robot'])
 })
 

@@ -5,6 +5,7 @@ import { type Person, signUpPerson } from '@test/support/person'
 import { chatCompletion, usageOf } from '@test/support/upstream'
 import { addCredit, ask, flushed } from '@test/usage/customer'
 import { hashKey } from '@/accounts/key-text'
+import type { Scope } from '@/accounts/management/scopes'
 import { BEHIND_A_PROXY, makeManagementKey, send } from './caller'
 
 setDefaultTimeout(300_000)
@@ -190,6 +191,25 @@ describe('by the management API', () => {
       await sql()`SELECT action, actor_id, details->>'managementKey' AS by FROM audit_entries WHERE subject = ${item.id}`
     expect(entries.map(({ action }) => action)).toContain('key.rotate')
     for (const { actor_id, by } of entries) expect([actor_id, by]).toEqual([owner.viewer.userId, manager.id])
+  })
+
+  test('what a key may spend is said with budgets:write alone, for a new key and for one that there is', async () => {
+    const scoped = async (...scopes: Scope[]) => (await makeManagementKey(owner, scopes)).key
+    const [keysOnly, both] = [await scoped('keys:write'), await scoped('keys:write', 'budgets:write')]
+    const make = (key: string, monthlyBudgetUsd: string | null) =>
+      send(gateway, key, 'POST', '/v1/keys', { name: 'robot', monthlyBudgetUsd })
+    const missing = { status: 403, body: { error: { code: 'scope_missing', scope: 'budgets:write' } } }
+    for (const budget of [null, '5', '0.01']) expect(await make(keysOnly, budget)).toMatchObject(missing)
+    expect(await make(keysOnly, '0')).toMatchObject({ status: 200 })
+    const made = await make(both, '5')
+    const path = `/v1/keys/${(made.body as { item: { id: string } }).item.id}`
+    const change = (key: string, body: object) => send(gateway, key, 'PATCH', path, body)
+    for (const monthlyBudgetUsd of [null, '5.01']) {
+      expect(await change(keysOnly, { monthlyBudgetUsd })).toMatchObject(missing)
+    }
+    expect(await change(keysOnly, { name: 'renamed', monthlyBudgetUsd: '4' })).toMatchObject({ status: 200 })
+    expect(await change(keysOnly, { monthlyBudgetUsd: '5' })).toMatchObject(missing)
+    expect(await change(both, { monthlyBudgetUsd: null })).toMatchObject({ status: 200 })
   })
 
   test('budgets are set, read and granted', async () => {
