@@ -17,11 +17,13 @@ export interface GatewayProcess {
   exited(): Promise<number | null>
 }
 
+/** Tests would leave settlements to each other in the folder that all of them have. */
+const NO_JOURNAL = { SETTLEMENT_JOURNAL: 'off' }
 /** On a busy machine a store that answers late is none that is away. */
 const PATIENT = { REDIS_COMMAND_TIMEOUT_MS: '10000' }
 
 /**
- * Starts `src/main.ts`, or another program, with `environment` and nothing else but PATH and patience with Redis; with no more than so
+ * Starts `src/main.ts`, or another program, with `environment` and nothing else but PATH, patience with Redis and no journal; with no more than so
  * many open files, where that is said.
  */
 export function spawnGateway(
@@ -32,7 +34,7 @@ export function spawnGateway(
   const limited = ['sh', '-c', `ulimit -n ${descriptors} && exec "$0" "$@"`, ...command]
   const prefix = deathSignalPrefix('SIGKILL')
   const child = Bun.spawn([...prefix, ...(descriptors === undefined ? command : limited)], {
-    env: { ...BARE_ENVIRONMENT, ...PATIENT, HOST: '127.0.0.1', ...environment },
+    env: { ...BARE_ENVIRONMENT, ...PATIENT, ...NO_JOURNAL, HOST: '127.0.0.1', ...environment },
     stdin: 'ignore',
     stdout: 'pipe',
     stderr: 'pipe',

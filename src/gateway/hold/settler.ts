@@ -81,8 +81,10 @@ export function createSettler(
               ? // The reserve was acknowledged before anything was delivered: a store that lost the hold since must charge all the same.
                 await ledger.settle(resolution.settlement, isAgain ? AGAIN : BY_FORCE)
               : void (await ledger.release(resolution))
-          if (outcome) note(outcome, resolution)
-          if (outcome?.kind === 'already_released' || outcome?.kind === 'unknown_hold') journal.forget(idOf(resolution))
+          // That an earlier settlement stands is what most repetitions find.
+          if (outcome && !(isRepeat && outcome.kind === 'already_settled')) note(outcome, resolution)
+          // An account that is unknown here may be another installation's, which left its journal in the same folder.
+          if (outcome?.kind === 'already_released') journal.forget(idOf(resolution))
           // Settled before, and not by a call of ours whose answer was lost: that settlement stands.
           if (isAgain || outcome?.kind !== 'already_settled') keep(resolution, outcome)
         }

@@ -142,7 +142,7 @@ test.each(['1', '2'])(
       env: {
         ...BARE_ENVIRONMENT,
         ...{ HOST: '127.0.0.1', PORT: String(await freePort()), PROCESSES: processes },
-        ...{ REDIS_URL: redis.url, DATABASE_URL: await freshDatabase() },
+        ...{ REDIS_URL: redis.url, DATABASE_URL: await freshDatabase(), SETTLEMENT_JOURNAL: 'off' },
       },
       terminal: { cols: 200, rows: 40, data: show },
     })
