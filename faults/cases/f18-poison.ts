@@ -10,8 +10,8 @@ import { recordsName, SHARD_COUNT, shardOf } from '@/ledger/store/names'
 /** No record at all, a record without money, JSON that ends too early, and a moment that no calendar has. */
 const POISON: readonly (readonly string[])[] = [
   ['no', 'event'],
-  ['r', 'x acct_x key_x settle 1e999 0 1 1760000000000  []'],
-  ['r', 'x acct_x key_x settle 1 0 1 1760000000000  ["torn'],
+  ['r', 'x acct_x:key_x settle 1e999 0 1 1760000000000  []'],
+  ['r', 'x acct_x:key_x settle 1 0 1 1760000000000  ["torn'],
   streamFields(usageRecord({ holdId: 'timeless', atMs: Number.MAX_SAFE_INTEGER })),
 ]
 /** Two charges that can be read, but whose tokens the history cannot add: one of them is booked without its record. */

@@ -118,7 +118,15 @@ async function writeThrough(transaction: Transaction, ledger: Ledger, keyId: str
   const { accountId, status } = row
   const addresses = addressListsOf(ofAccount, row.allowedAddresses)
   const limits = effectiveLimits(limitsOf(row), policy, ofMember, ageOf(row))
-  await ledger.setKeyState({ ...limits, accountId, keyId, status, secrets: secretsOf(row), addresses })
+  await ledger.setKeyState({
+    ...limits,
+    accountId,
+    keyId,
+    status,
+    secrets: secretsOf(row),
+    addresses,
+    ownerId: row.createdBy,
+  })
   if (status === 'deleted') await forgetHashes(transaction, ledger, row)
 }
 

@@ -47,7 +47,7 @@ export function createLedgerHistory(database: Database, timeoutMs = HISTORY_TIME
     ...READINGS,
     async answer(keyIds) {
       const rows = await bounded(sql<KeyRow[]>`
-        SELECT id, account_id, status, requests_per_minute, tokens_per_minute, concurrency, monthly_budget_nano,
+        SELECT id, account_id, created_by, status, requests_per_minute, tokens_per_minute, concurrency, monthly_budget_nano,
           (extract(epoch FROM expires_at) * 1000)::bigint AS expires_at_ms, to_json(allowed_models) AS allowed_models,
           to_json(allowed_providers) AS allowed_providers,
           to_json(allowed_addresses) AS own_addresses,
@@ -133,6 +133,7 @@ type AccountRow = {
 type KeyRow = {
   id: string
   account_id: string
+  created_by: string | null
   status: KeyStatus
   requests_per_minute: number | null
   tokens_per_minute: number | null
@@ -178,6 +179,7 @@ function toKeySnapshot(row: KeyRow): KeySnapshot {
     ...effectiveLimits(own, row.of_account, row.of_member, age),
     accountId: row.account_id,
     keyId: row.id,
+    ownerId: row.created_by,
     status: row.status,
     requestsPerMinute: row.requests_per_minute,
     tokensPerMinute: row.tokens_per_minute,

@@ -24,7 +24,7 @@ export type BudgetSnapshot = {
 }
 
 /** All budgets of an account, and which member each of its keys belongs to; '' for none. */
-export type AccountBudgets = { scopes: BudgetSnapshot[]; owners: Record<string, string> }
+export type AccountBudgets = { scopes: BudgetSnapshot[] }
 
 const MS_PER_DAY = 86_400_000
 /** 1970 began on a Thursday. */

@@ -38,6 +38,7 @@ export const STORED_FIELDS = {
     status: 'text',
     epoch: 'text',
     allowedModels: 'text',
+    owner: 'text',
     held: 'amount',
     spentMonth: 'amount',
     month: 'count',

@@ -180,8 +180,15 @@ export type AccountSnapshot = AccountState & {
 /** A key's status and limits as the administration last set them. */
 export type KeyState = Payer & KeyLimits & { status: KeyStatus } & KeyAccess
 
-/** What only some keys have: secrets of which one replaced another, and lists of addresses that they may be used from. */
-type KeyAccess = { secrets?: KeySecrets | undefined; addresses?: AddressLists | undefined }
+/**
+ * What only some keys have: secrets of which one replaced another, lists of addresses that they may be used from, and a member whose key
+ * it is.
+ */
+type KeyAccess = {
+  secrets?: KeySecrets | undefined
+  addresses?: AddressLists | undefined
+  ownerId?: string | null | undefined
+}
 
 /** A key at one moment: its state, and what it has open and spent. */
 export type KeyUsage = Omit<KeyState, 'addresses'> & {

@@ -1,7 +1,7 @@
 /** The usage record: the immutable thing that a settle or an expire appends, and the only thing that the history ever charges. */
 import { FORMAT_NAMES, type FormatName } from '@/chat/format-name'
 import type { Usage } from '@/chat/usage'
-import { parsePayer } from '@/ledger/store/names'
+import { parseHolder } from '@/ledger/store/names'
 import { assert } from '@/lib/assert'
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 import { MAX_NANO, type Nano, nano } from '@/lib/money'
@@ -109,7 +109,7 @@ export type RequestFacts = {
   isReclassified?: true
 }
 
-const ENVELOPE_WORDS = 9
+const ENVELOPE_WORDS = 8
 const RECORD_KINDS = ['settle', 'expire', 'late'] as const
 /** The last millisecond of the year 9999: no clock says more, and neither dates nor the history's months hold more. */
 export const LATEST_MS = 253_402_300_799_999
@@ -132,7 +132,7 @@ export type UsageRecord = {
   /** The store's clock when it happened, milliseconds since 1970. */
   atMs: number
   flags: RecordFlag[]
-  /** The member whose key it was, '' for none; of an account that had no budgets, known once it is booked. */
+  /** The member who acted: whose key it was when the hold was made, or who used a key of no member. Left out where there is none. */
   memberId?: string | undefined
   facts: RequestFacts
 }
@@ -146,14 +146,14 @@ export type RecordEnvelope = Omit<UsageRecord, 'facts'>
  */
 export function parseUsageRecord(fields: readonly string[]): UsageRecord | undefined {
   const words = envelopeWords(fields)
-  const envelope = envelopeOf(words, fields)
+  const envelope = envelopeOf(words)
   const facts = envelope && parseFacts(String(fields[1]).slice(words.join(' ').length + 1), envelope)
   return facts ? Object.assign(envelope, { facts }) : undefined
 }
 
 /** Reads a stream entry but for its facts, so that the money of an entry with broken facts can still be counted. */
 export function parseRecordEnvelope(fields: readonly string[]): RecordEnvelope | undefined {
-  return envelopeOf(envelopeWords(fields), fields)
+  return envelopeOf(envelopeWords(fields))
 }
 
 /** The envelope's words; none where the entry has no text of ours. Behind them stand the facts. */
@@ -162,21 +162,19 @@ function envelopeWords([name, text = '']: readonly string[]): string[] {
   return words.length === ENVELOPE_WORDS ? words : []
 }
 
-function envelopeOf(words: readonly string[], fields: readonly string[]): RecordEnvelope | undefined {
-  const [holdId = '', accountId = '', keyId = '', kindWord, costText = '', heldText = '', seqText = '', atText = ''] =
-    words
+function envelopeOf(words: readonly string[]): RecordEnvelope | undefined {
+  const [holdId = '', holder = '', kindWord, costText = '', heldText = '', seqText = '', atText = ''] = words
   const kind = RECORD_KINDS.find((name) => name === kindWord)
-  const payer = parsePayer(`${accountId}:${keyId}`)
+  const payer = parseHolder(holder)
   const cost = integer(costText, -MAX_NANO, MAX_NANO)
   const held = integer(heldText, 0, MAX_NANO)
   const seq = integer(seqText, 1, Number.MAX_SAFE_INTEGER)
   const atMs = integer(atText, 0, LATEST_MS)
-  const flags = words[8] === '' ? [] : parseFlags(words[8]?.split(',') ?? [])
+  const flags = words[7] === '' ? [] : parseFlags(words[7]?.split(',') ?? [])
   const recordId = kind === 'late' ? `${holdId}:late` : holdId
   if (!kind || !payer || !flags || holdId === '') return undefined
   if (cost === undefined || held === undefined || seq === undefined || atMs === undefined) return undefined
-  const envelope = { recordId, holdId, ...payer, kind, cost: nano(cost), held: nano(held), seq, atMs, flags }
-  return Object.assign(envelope, fields[3] !== undefined && { memberId: fields[3] })
+  return { recordId, holdId, ...payer, kind, cost: nano(cost), held: nano(held), seq, atMs, flags }
 }
 
 /** Reads facts, or undefined where any field is missing or of the wrong type. */

@@ -13,6 +13,7 @@ import {
   holdMember,
   keyName,
   metaName,
+  parseHoldMember,
   shardOf,
 } from '@/ledger/store/names'
 import type { RequestFacts } from '@/ledger/usage-record'
@@ -121,8 +122,11 @@ export function settlement(
 
 /** Makes a hold's deadline lie `agoMs` in the past. */
 export async function passDeadline(redis: RedisClient, hold: ReserveRequest, agoMs = 1): Promise<HoldMember> {
-  const member = { accountId: hold.accountId, keyId: hold.keyId, holdId: hold.holdId, amount: hold.amount }
-  await redis.zadd(deadlinesName(shardOf(hold.accountId)), 'XX', (await storeMs(redis)) - agoMs, holdMember(member))
+  const deadlines = deadlinesName(shardOf(hold.accountId))
+  const members = (await redis.zrange(deadlines, '0', '-1')).flatMap((text) => parseHoldMember(text) ?? [])
+  const { accountId, keyId, holdId, amount } = hold
+  const member = members.find((one) => one.holdId === holdId) ?? { accountId, keyId, holdId, amount }
+  await redis.zadd(deadlines, 'XX', (await storeMs(redis)) - agoMs, holdMember(member))
   return member
 }
 

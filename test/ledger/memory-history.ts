@@ -15,8 +15,6 @@ export interface MemoryHistory extends LedgerHistory {
   setKey(key: Partial<KeySnapshot> & { accountId: string; keyId: string }): void
   /** Sets what the account, its members and its keys may spend; an empty list = no budgets. */
   setBudgets(accountId: string, budgets: readonly MemoryBudget[]): void
-  /** Whose a key is; '' for nobody. */
-  setOwner(accountId: string, keyId: string, memberId: string): void
   /** The ledger entry of a credit, committed; the ledger has not heard of it yet. */
   addCredit(accountId: string, entryId: string, amount: number): void
   /** From now on somebody is at work on the account, who may yet commit an entry; or nobody any more. */
@@ -42,7 +40,6 @@ export function createMemoryHistory(): MemoryHistory {
   const records = new Map<string, UsageRecord>()
   const busy = new Set<string>()
   const budgets = new Map<string, readonly MemoryBudget[]>()
-  const owners = new Map<string, Record<string, string>>()
   let readCount = 0
   let isDown = false
   const answer = async <T>(value: () => T): Promise<T> => {
@@ -56,10 +53,6 @@ export function createMemoryHistory(): MemoryHistory {
     return found
   }
 
-  const ownersOf = (accountId: string): Record<string, string> => {
-    const ids = [...keys.values()].filter((key) => key.accountId === accountId).map(({ keyId }) => keyId)
-    return Object.fromEntries(ids.map((keyId) => [keyId, owners.get(accountId)?.[keyId] ?? '']))
-  }
   const snapshotOf = (accountId: string): AccountSnapshot | undefined => {
     const found = accounts.get(accountId)
     const limits = budgets.get(accountId) ?? []
@@ -70,15 +63,14 @@ export function createMemoryHistory(): MemoryHistory {
       const days = charged.map((record) => [Math.floor(record.atMs / 86_400_000), record.cost] as const)
       return { ...budget, days, total: charged.reduce((sum, record) => sum + record.cost, 0) }
     })
-    return { ...found, budgets: { scopes, owners: ownersOf(accountId) } }
+    return { ...found, budgets: { scopes } }
   }
 
   function write(batch: readonly UsageRecord[]): void {
     for (const record of batch) {
       if (records.has(record.recordId)) continue
       if (record.kind === 'late' && records.get(record.holdId)?.kind === 'settle') continue
-      const memberId = record.memberId ?? ownersOf(record.accountId)[record.keyId] ?? ''
-      records.set(record.recordId, { ...record, memberId })
+      records.set(record.recordId, record)
       const owner = account(record.accountId)
       owner.balance = nano(owner.balance - record.cost)
       owner.spent = nano(owner.spent + record.cost)
@@ -121,9 +113,6 @@ export function createMemoryHistory(): MemoryHistory {
     setBudgets(accountId, scopes) {
       budgets.set(accountId, scopes)
     },
-    setOwner(accountId, keyId, memberId) {
-      owners.set(accountId, { ...owners.get(accountId), [keyId]: memberId })
-    },
     addCredit(accountId, entryId, amount) {
       const owner = account(accountId)
       owner.balance = nano(owner.balance + amount)
@@ -161,6 +150,7 @@ const NEW_KEY = {
   concurrency: null,
   monthlyBudget: null,
   expiresAtMs: null,
+  ownerId: null,
   ...EVERYTHING,
   spentThisMonth: nano(0),
   month: 0,

@@ -7,8 +7,7 @@ import { FACTS } from './harness'
 
 const FIELDS = {
   holdId: 'hold_1',
-  accountId: 'acct_1',
-  keyId: 'key_1',
+  holder: 'acct_1:key_1',
   kind: 'settle',
   cost: '150',
   held: '400',
@@ -39,7 +38,7 @@ describe('parseUsageRecord', () => {
     const without = Object.entries(FIELDS).flatMap(([field, value]) => (field === name ? [] : value))
     expect(parseUsageRecord(['r', without.join(' ')])).toBeUndefined()
     for (const bad of ['nan', '1e3', '1.5', '{}', 'a b', '\0', '9007199254740993']) {
-      const isId = name === 'holdId' || (/^(account|key)Id$/.test(name) && /^\w+$/.test(bad))
+      const isId = name === 'holdId'
       if (!isId) expect(parseUsageRecord(entry({ [name]: bad }))).toBeUndefined()
     }
   })
@@ -136,7 +135,7 @@ describe('facts as a list', () => {
   })
 
   test('are refused where anything is missing or of the wrong type, and their money is still read', () => {
-    const envelope = 'req_1 acct_1 key_1 settle 150 400 7 1760000000000 late'
+    const envelope = 'req_1 acct_1:key_1 settle 150 400 7 1760000000000 late'
     const list: unknown[] = JSON.parse(factsText(FACTS, 'another'))
     expect(parseUsageRecord(['r', `${envelope} ${JSON.stringify(list)}`])).toBeDefined()
     for (const index of list.keys()) {
@@ -156,8 +155,10 @@ describe('facts as a list', () => {
   })
 
   test('keep whose key it was', () => {
-    const text = `req_1 acct_1 key_1 settle 150 400 7 1760000000000  ${factsText(FACTS, 'req_1')}`
-    expect(parseUsageRecord(['r', text, 'member', 'user_1'])).toMatchObject({ memberId: 'user_1', facts: FACTS })
-    expect(parseUsageRecord(['r', text])).not.toHaveProperty('memberId')
+    expect(parseUsageRecord(entry({ holder: 'acct_1:key_1:user_1' }))).toMatchObject({
+      memberId: 'user_1',
+      facts: FACTS,
+    })
+    expect(parseUsageRecord(entry())).not.toHaveProperty('memberId')
   })
 })

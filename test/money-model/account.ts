@@ -15,8 +15,8 @@ type ModelBudgets = {
 
 type ModelHold = {
   keyId: string
-  /** Whose it is, where that was noted. */
-  member: string | undefined
+  /** Whose the key was when it was made; '' for nobody. */
+  member: string
   amount: number
   inputCost: number
   state: 'open' | 'settled' | 'released' | 'expired'
@@ -31,8 +31,8 @@ export type ModelRecord = {
   cost: number
   kind: 'settle' | 'expire' | 'late'
   keyId: string
-  /** Undefined where that is told when it is booked. */
-  member: string | undefined
+  /** '' for nobody. */
+  member: string
   atMs: number
 }
 

@@ -1,11 +1,6 @@
 /** Budgets once more in plain integers: whose a request is, what counts in which window, and who is refused for it. */
 import { windowNumbers } from '@/ledger/budgets'
-import { type ModelAccount, type ModelRecord, standingRecords, WINDOWS, type Window } from './account'
-
-/** Only then do holds and charges say whose they are; until then, that is whose the key is when they are booked. */
-export function hasBudgets({ budgets }: ModelAccount): boolean {
-  return budgets.scopes.size > 0
-}
+import { type ModelAccount, standingRecords, WINDOWS, type Window } from './account'
 
 /** Whose a key is now. */
 export function ownerOf({ budgets }: ModelAccount, keyId: string): string {
@@ -26,13 +21,12 @@ export function countedOf(account: ModelAccount, field: string) {
   const nowMs = account.clock.now()
   const spent = { day: 0, week: 0, month: 0, total: 0 }
   for (const { cost, keyId, member, atMs } of standingRecords(account)) {
-    if (!isIn(field, keyId, member ?? ownerOf(account, keyId))) continue
+    if (!isIn(field, keyId, member)) continue
     for (const window of WINDOWS) if (isNow(window, atMs, nowMs)) spent[window] += cost
   }
   let held = 0
   for (const hold of account.holds.values())
-    if (hold.state === 'open' && isIn(field, hold.keyId, hold.member ?? ownerOf(account, hold.keyId)))
-      held += hold.amount
+    if (hold.state === 'open' && isIn(field, hold.keyId, hold.member)) held += hold.amount
   return { spent, held }
 }
 
@@ -83,7 +77,6 @@ export function setLimit(account: ModelAccount, field: string, window: Window, l
   const after = limit === null ? others : { ...others, [window]: { grant: 0, grantAt: 0, ...before, limit } }
   if (Object.keys(after).length > 0) scopes.set(field, after)
   else scopes.delete(field)
-  stamp(account)
   return 'updated'
 }
 
@@ -96,25 +89,7 @@ export function grant(account: ModelAccount, field: string, window: Window, amou
   return 'updated'
 }
 
-/** A key goes to another member; what is open stays the first one's, as far as the ledger has noted whose it is. */
+/** A key goes to another member; open holds stay the first one's. */
 export function transfer(account: ModelAccount, keyId: string, owner: string): void {
   account.budgets.owners.set(keyId, owner)
-}
-
-/** Where there are budgets, it is noted of each open hold whose it is; where there are none, nothing is. */
-export function stamp(account: ModelAccount): void {
-  for (const hold of account.holds.values()) {
-    if (hold.state === 'open')
-      hold.member = hasBudgets(account) ? (hold.member ?? ownerOf(account, hold.keyId)) : undefined
-  }
-}
-
-/** Whose a charge is, as its record says it; undefined where it says nothing. */
-export function memberOf(account: ModelAccount, keyId: string, noted: string | undefined): string | undefined {
-  return hasBudgets(account) ? (noted ?? ownerOf(account, keyId)) : undefined
-}
-
-/** As it is booked. */
-export function booked(account: ModelAccount, record: ModelRecord): ModelRecord {
-  return { ...record, member: record.member ?? ownerOf(account, record.keyId) }
 }

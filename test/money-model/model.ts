@@ -3,7 +3,7 @@
  * sequence of operations is what two gateways, Redis and Postgres have to say of it.
  */
 import { accepted, type Hot, type ModelAccount, type ModelOrder, standingRecords } from './account'
-import { booked, hasBudgets, isNow, leastOf, memberOf, ownerOf, stamp } from './budgets-model'
+import { isNow, leastOf, ownerOf } from './budgets-model'
 
 export const NANO_PER_CENT = 10_000_000
 
@@ -43,7 +43,7 @@ export function reserve(account: ModelAccount, request: ModelRequest): { kind: s
     return { kind: 'budget_exceeded', ...{ remaining: Math.max(0, monthLeft) } }
   if (least && least.remaining < amount) return { kind: 'over_budget', ...least }
   if (moneyOf(account).available < amount) return { kind: 'insufficient' }
-  const member = hasBudgets(account) ? ownerOf(account, keyId) : undefined
+  const member = ownerOf(account, keyId)
   account.holds.set(holdId, {
     ...{ keyId, member, amount, inputCost, state: 'open', cost: 0, isReached: false, isDue: false },
   })
@@ -68,23 +68,23 @@ export function settle(account: ModelAccount, keyId: string, holdId: string, cos
   const isCharged = known(`${holdId}:late`) !== undefined || (hold ? first?.kind === 'settle' : first !== undefined)
   if (hold?.state !== 'open' && isCharged) return 'already_settled'
   const isLate = hold?.state === 'expired'
-  // Of what expired, nothing is noted where it was nobody's.
-  const noted = isLate ? hold.member || undefined : hold?.member
-  const whose = { keyId, member: memberOf(account, keyId, noted), atMs: account.clock.now() }
+  const found = hold ?? nothingHeld(account, keyId)
+  const whose = { keyId, member: found.member, atMs: account.clock.now() }
   if (isLate) stream.set(`${holdId}:late`, { cost: cost - hold.cost, kind: 'late', ...whose })
   else stream.set(holdId, { cost, kind: 'settle', ...whose })
-  holds.set(holdId, { ...(hold ?? { ...nothingHeld(keyId), isReached: true }), state: 'settled', cost })
+  holds.set(holdId, { ...found, isReached: hold?.isReached ?? true, state: 'settled', cost })
   return isLate ? 'late' : 'settled'
 }
 
-function nothingHeld(keyId: string) {
-  return { keyId, member: undefined, amount: 0, inputCost: 0, cost: 0, isReached: false, isDue: false }
+function nothingHeld(account: ModelAccount, keyId: string) {
+  return { keyId, member: ownerOf(account, keyId), amount: 0, inputCost: 0, cost: 0, isReached: false, isDue: false }
 }
 
 /** Gives the hold back; one that is unknown can never be reserved after it. */
 export function release(account: ModelAccount, keyId: string, holdId: string): void {
   const hold = account.holds.get(holdId)
-  if (!hold || hold.state === 'open') account.holds.set(holdId, { ...(hold ?? nothingHeld(keyId)), state: 'released' })
+  if (!hold || hold.state === 'open')
+    account.holds.set(holdId, { ...(hold ?? nothingHeld(account, keyId)), state: 'released' })
 }
 
 /** Ends every hold that is due. Returns what each cost. */
@@ -92,10 +92,9 @@ export function expire(account: ModelAccount): [string, number][] {
   const due = [...account.holds].filter(([, hold]) => hold.state === 'open' && hold.isDue)
   return due.map(([holdId, hold]) => {
     const cost = hold.isReached ? Math.min(hold.amount, Math.max(hold.cost, hold.inputCost)) : 0
-    const { keyId } = hold
-    const member = memberOf(account, keyId, hold.member)
+    const { keyId, member } = hold
     if (hold.isReached) account.stream.set(holdId, { cost, kind: 'expire', keyId, member, atMs: account.clock.now() })
-    Object.assign(hold, { state: 'expired', cost, member })
+    Object.assign(hold, { state: 'expired', cost })
     return [holdId, cost]
   })
 }
@@ -185,13 +184,11 @@ export function rewind(account: ModelAccount, { holds, stream }: Hot): void {
   for (const [holdId, hold] of account.holds)
     if (hold.state === 'open' && (account.books.has(holdId) || account.books.has(`${holdId}:late`)))
       hold.state = 'settled'
-  stamp(account)
 }
 
 /** Carries the stream into the books; a flusher that dies leaves it in the stream as well. */
 export function flush(account: ModelAccount, isKilled: boolean): void {
   const { stream, books } = account
-  for (const [recordId, record] of accepted(stream, books))
-    if (!books.has(recordId)) books.set(recordId, booked(account, record))
+  for (const [recordId, record] of accepted(stream, books)) if (!books.has(recordId)) books.set(recordId, record)
   if (!isKilled) stream.clear()
 }

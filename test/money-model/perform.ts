@@ -131,7 +131,7 @@ async function performOnHold(
     if (hold?.state !== 'open') return
     if (chosen.isRenewed) await performOnHold(world, play, { ...chosen, kind: 'renew' }, known)
     hold.isDue = true
-    const member = holdMember({ ...payer, holdId, amount: hold.amount })
+    const member = holdMember({ ...payer, memberId: hold.member, holdId, amount: hold.amount })
     const passedMs = Math.floor(play.clock.now()) - 1_000
     await world.fixture.redis.zadd(deadlinesName(shardOf(accountId)), 'XX', passedMs, member)
     if (chosen.isSwept) await performExpiry(world, play, 0)

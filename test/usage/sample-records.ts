@@ -1,7 +1,7 @@
 /** Usage records for tests, and the fields with which the ledger's scripts append them to a stream. */
 import { listText } from '@/ledger/facts-list'
 import type { RedisClient } from '@/ledger/store/connection'
-import { recordsName, shardOf } from '@/ledger/store/names'
+import { holderText, recordsName, shardOf } from '@/ledger/store/names'
 import type { RequestFacts, UsageRecord } from '@/ledger/usage-record'
 import { randomBase62 } from '@/lib/ids'
 import { nano } from '@/lib/money'
@@ -36,10 +36,10 @@ export function usageRecord(changes: RecordChanges = {}): UsageRecord {
 
 /** The stream fields of `record`, as the scripts write them. */
 export function streamFields(record: UsageRecord): string[] {
-  const { holdId, accountId, keyId, kind, cost, held, seq, atMs, flags, facts } = record
+  const { holdId, kind, cost, held, seq, atMs, flags, facts } = record
   return [
     'r',
-    [holdId, accountId, keyId, kind, cost, held, seq, atMs, flags.join(','), listText(facts, holdId)].join(' '),
+    [holdId, holderText(record), kind, cost, held, seq, atMs, flags.join(','), listText(facts, holdId)].join(' '),
   ]
 }
 

@@ -11,7 +11,6 @@ export function budgetsOf(sql: Sql) {
   const sums = (table: string, column: string) => sql`SELECT day, sum(cost_nano)::bigint AS cost FROM ${sql(table)} d
     WHERE d.account_id = a.id AND d.${sql(column)} = s.scope_id GROUP BY day`
   return sql`CASE WHEN EXISTS (SELECT FROM budgets b WHERE b.account_id = a.id AND b.scope <> 'new_member') THEN json_build_object(
-    'owners', (SELECT coalesce(json_object_agg(k.id, coalesce(k.created_by, '')), '{}') FROM api_keys k WHERE k.account_id = a.id),
     'scopes', (SELECT json_agg(json_build_object('scope', s.scope, 'scopeId', s.scope_id, 'limits', s.limits,
         'total', c.total, 'days', coalesce(c.days, '[]')))
       FROM (SELECT scope, scope_id,

@@ -38,7 +38,7 @@ export async function applyBudgets(
   })
   const plan = {
     ...{ version: String(budgets?.version ?? 0), windows: BUDGET_WINDOWS.map((window) => now[window]), isConfirmed },
-    ...{ entries, owners: history?.budgets?.owners ?? {} },
+    entries,
     stale: staleHolds.filter(({ keyId }) => keyId !== NO_KEY).map(holdMember),
   }
   const names = [accountName(accountId), deadlinesName(shard), budgetsName(accountId)]
@@ -47,20 +47,14 @@ export async function applyBudgets(
 
 /** What a scope has spent in each window of the view's moment: what the history has, and what is on its way there. */
 export function spentOf(view: AccountView, snapshot: BudgetSnapshot): Record<BudgetWindow, number> {
-  const owners = view.history?.budgets?.owners ?? {}
-  const own = view.unsynced.filter((record) => isOf(record, snapshot, owners))
+  const own = view.unsynced.filter((record) => isOf(record, snapshot))
   const cost = own.reduce((sum, record) => sum + record.cost, 0)
   const days = own.map((record) => [Math.floor(record.atMs / MS_PER_DAY), record.cost] as const)
   return spentInWindows({ total: snapshot.total + cost, days: [...snapshot.days, ...days] }, view.nowMs)
 }
 
-/** A record that says nothing of a member is of an account that had no budgets then: the history books it for whose the key is. */
-function isOf(
-  { keyId, memberId }: RecordEnvelope,
-  { scope, scopeId }: BudgetSnapshot,
-  owners: Record<string, string>,
-): boolean {
+function isOf({ keyId, memberId }: RecordEnvelope, { scope, scopeId }: BudgetSnapshot): boolean {
   if (scope === 'account') return true
   if (scope === 'key') return keyId === scopeId
-  return (memberId ?? owners[keyId]) === scopeId
+  return memberId === scopeId
 }

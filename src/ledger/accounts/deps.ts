@@ -24,6 +24,6 @@ export type LedgerDeps = ViewDeps & {
 
 /**
  * How often a call may find that something has to be loaded or looked up first: in a cold store one after the other the account, the
- * key, its secret, its addresses, that there are budgets, and whose the key is; and the account once more where the store fails over.
+ * key, its secret, its addresses, and that there are budgets; and the account once more where the store fails over.
  */
 export const MAX_LOADS = 8

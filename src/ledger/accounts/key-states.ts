@@ -74,6 +74,7 @@ function keyUsage({ accountId, keyId }: Payer, fields: ReplyItem[]): KeyUsage {
     held: nanoOf(fields[7]),
     spentThisMonth: nanoOf(fields[8]),
     ...parseAllowed(allowed),
+    ownerId: wordOf(fields[10]) || null,
   }
 }
 

@@ -1,6 +1,6 @@
 /** The present state of an account's budgets, for pages and for `GET /v1/key`. */
 import { SCRIPTS } from '@/ledger/scripts/scripts'
-import { budgetsName } from '@/ledger/store/names'
+import { budgetsName, keyName } from '@/ledger/store/names'
 import { integerOf, listOf } from '@/ledger/store/reply'
 import { readBalance } from './balances'
 import type { LedgerDeps } from './deps'
@@ -12,11 +12,11 @@ export type BudgetsNow = { nowMs: number; entries: Map<string, StoredBudget> }
 /** Reads an account's budgets, once it is loaded. Undefined where there is no such account. */
 export async function readBudgets(deps: LedgerDeps, accountId: string, keyId = ''): Promise<BudgetsNow | undefined> {
   if ((await readBalance(deps, accountId)) === undefined) return undefined
-  const read = async () => listOf(await deps.runner.run(SCRIPTS.readBudgets, [budgetsName(accountId)], [keyId]))
+  const names = [budgetsName(accountId), ...(keyId === '' ? [] : [keyName({ accountId, keyId })])]
+  const read = async () => listOf(await deps.runner.run(SCRIPTS.readBudgets, names, [keyId]))
   let [nowMs, fields, isUnknown] = await read()
   if (isUnknown === 1) {
-    // The key was made after they were loaded, and has had no request yet.
-    await deps.restorer.budgets(accountId)
+    await deps.restorer.key({ accountId, keyId }, 'load')
     ;[nowMs, fields, isUnknown] = await read()
   }
   return { nowMs: integerOf(nowMs), entries: parseBudgets(listOf(fields))?.entries ?? new Map() }

@@ -11,6 +11,7 @@ import {
   budgetsName,
   creditedName,
   deadlinesName,
+  holderText,
   holdName,
   keyName,
   loadedName,
@@ -136,7 +137,7 @@ export async function applyView(
   ]
   const base = [stored ? stored.spent : 'absent', view.creditedIds.size, stored?.version ?? 0]
   const target = [history.status, figures.balance, figures.spent, figures.month, figures.spentMonth, figures.seq]
-  const stale = staleHolds.flatMap((hold) => [payerText(hold), hold.holdId, hold.amount])
+  const stale = staleHolds.flatMap((hold) => [holderText(hold), hold.holdId, hold.amount])
   const reply = await deps.runner.run(SCRIPTS.loadAccount, names, [
     ...[accountId, mode, ...base, ...target, freshEpoch()],
     ...accountLimitArguments(history),
@@ -213,7 +214,7 @@ function baseOf(stored: StoredKey | undefined): (string | number)[] {
 export function keyStateArguments(key: Omit<KeySnapshot, 'spentThisMonth' | 'month'>): (string | number)[] {
   const limits = [key.requestsPerMinute, key.tokensPerMinute, key.concurrency, key.monthlyBudget, key.expiresAtMs]
   const uses = secretsText(key.secrets) + addressText(key.addresses) + allowedText(key)
-  return [key.status, ...limits.map((limit) => limit ?? ''), uses]
+  return [key.status, ...limits.map((limit) => limit ?? ''), uses, key.ownerId ?? '']
 }
 
 /** An account's limits as the scripts take them: the empty string where it has none of its own. */

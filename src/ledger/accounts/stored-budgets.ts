@@ -28,7 +28,7 @@ export function readBudgets(fields: readonly ReplyItem[]): StoredBudgets | undef
     else if (field.startsWith('hold:')) {
       const [keyId = '', memberId = '', amount] = wordOf(value).split(' ')
       budgets.holds.set(field.slice('hold:'.length), { keyId, memberId, amount: Number(amount) })
-    } else if (!field.startsWith('owner:')) budgets.entries.set(field, readEntry(listOf(value).map(integerOf)))
+    } else budgets.entries.set(field, readEntry(listOf(value).map(integerOf)))
   }
   return budgets
 }

@@ -7,8 +7,8 @@ import {
   type HoldMember,
   holdMember,
   holdName,
+  parseHolder,
   parseHoldMember,
-  parsePayer,
   SHARD_COUNT,
 } from '@/ledger/store/names'
 import type { Pace } from '@/lib/pace'
@@ -56,7 +56,7 @@ export function countHoldsBefore({ redis, runner }: Omit<ViewDeps, 'history'>, b
 async function readOpenHolds(deps: ViewDeps, names: readonly string[]): Promise<HoldMember[]> {
   const holds = await Promise.all(names.map((name) => viewHold(deps.runner, name)))
   return holds.flatMap(({ state, payer, amount }, index) => {
-    const owner = parsePayer(payer)
+    const owner = parseHolder(payer)
     const holdId = names[index]?.split(':').at(-1) ?? ''
     return state === 'open' && owner ? [{ ...owner, holdId, amount }] : []
   })

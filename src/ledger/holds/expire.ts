@@ -9,12 +9,12 @@ import {
   budgetsName,
   deadlinesName,
   type HoldMember,
+  holderText,
   holdName,
   keyName,
   metaName,
   NO_KEY,
   parseHoldMember,
-  payerText,
   recordsName,
   SHARD_COUNT,
 } from '@/ledger/store/names'
@@ -83,7 +83,7 @@ export async function expireHolds(deps: LedgerDeps, shard: number, holds: readon
     keyName(hold),
     budgetsName(hold.accountId),
   ])
-  const args = holds.flatMap((hold) => [payerText(hold), hold.holdId, hold.amount])
+  const args = holds.flatMap((hold) => [holderText(hold), hold.holdId, hold.amount])
   const shared = [deadlinesName(shard), recordsName(shard), metaName(shard)]
   const reply = await deps.runner.run(SCRIPTS.expire, [...shared, ...names], args)
   return listOf(reply).map(integerOf)

@@ -57,10 +57,6 @@ async function attempt(deps: LedgerDeps, request: ReserveRequest, hold: string):
       deps.budgeted.set(accountId, true)
       continue
     }
-    if (reply[0] === 'unknown_owner') {
-      await deps.restorer.budgets(accountId)
-      continue
-    }
     if (reply[0] === 'unknown_secret') {
       await deps.restorer.key({ accountId, keyId }, 'rebuild')
       continue

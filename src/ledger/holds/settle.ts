@@ -40,6 +40,8 @@ export async function settle(deps: LedgerDeps, settlement: Settlement, force: bo
     if (searched === '') {
       if ((await deps.restorer.account(settlement.accountId, 'load')) === 'unknown') return { kind: 'unknown_hold' }
     } else if (await isCharged(deps, settlement, kind === 'expired')) return { kind: 'already_settled' }
+    // A lost hold is charged to its key's member.
+    if (isDoubtful) await deps.restorer.key(settlement, 'load')
   }
   throw storeUnavailable(new Error('the account does not stay loaded'))
 }

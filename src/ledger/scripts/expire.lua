@@ -5,7 +5,7 @@
 -- So is one whose account was not confirmed since the store last came back: the history may have its charge already.
 --
 -- KEYS  1 deadlines · 2 records · 3 meta · then per hold: hold, account, key, budgets
--- ARGV  per hold: accountId:keyId, hold id, amount (the parts of its deadlines member)
+-- ARGV  per hold: accountId:keyId with :memberId where it has one, hold id, amount (the parts of its deadlines member)
 -- Returns per hold: cost charged, or -1 where it was left alone, or -2 where its account has to be loaded first
 --
 -- NEEDS  prelude: call MAX_AMOUNT integer decimal currentMs monthOf memberOf
@@ -16,7 +16,7 @@
 --          view-account withhold
 --        account: credit load-account load-budgets load-payer read-account release reserve set-account settle view-account
 --          withhold
---        key: load-account load-key load-payer read-key release reserve set-key settle view-account
+--        key: load-account load-key load-payer read-budgets read-key release reserve set-key settle view-account
 --        hold: credit load-account release renew reserve settle view-hold withhold
 --        deadlines: check-holds.ts credit due ledger.ts load-account load-budgets load-key load-payer release renew reserve
 --          settle view-account view-hold withhold
@@ -92,7 +92,6 @@ for _, expiry in ipairs(expiries) do
       atMs = nowMs,
       flags = 'expired,estimated',
       facts = hold.record,
-      memberId = expiry.budgets and expiry.budgets.owner or nil,
     }
   end
 end
@@ -113,7 +112,7 @@ for name, key in pairs(movedKeys) do
 end
 for _, expiry in ipairs(expiries) do
   moved[#moved + 1] = expiry.holdName
-  moved[#moved + 1] = tombstoneText(expiry.hold, 'expired', expiry.cost, expiry.budgets and expiry.budgets.owner)
+  moved[#moved + 1] = tombstoneText(expiry.hold, 'expired', expiry.cost)
 end
 if #moved > 0 then
   call('MSET', unpack(moved))

@@ -22,7 +22,7 @@
 --          view-account withhold
 --        account: credit expire load-budgets load-payer read-account release reserve set-account settle view-account
 --          withhold
---        key: expire load-key load-payer read-key release reserve set-key settle view-account
+--        key: expire load-key load-payer read-budgets read-key release reserve set-key settle view-account
 --        hold: credit expire release renew reserve settle view-hold withhold
 --        deadlines: check-holds.ts credit due expire ledger.ts load-budgets load-key load-payer release renew reserve settle
 --          view-account view-hold withhold

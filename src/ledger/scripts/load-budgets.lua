@@ -1,11 +1,11 @@
--- Brings the budgets of an account into line with the history: limits, whose each key is, and what was spent in each window. As with
+-- Brings the budgets of an account into line with the history: limits, and what was spent in each window. As with
 -- an account, the caller read both at one moment (the base), and what was charged since is the growth of an entry's sum. An entry
 -- that is new counts from now on, and binds when the caller has looked once more.
 --
 -- KEYS  1 account · 2 deadlines · 3 budgets
 -- ARGV  1 account id · 2 what the budgets should be, as JSON: base version, the numbers of the windows now; of each entry its field,
---         the base of its sum (absent where it is new), and of each window what was spent, limit, and grant with its window; owners by
---         key; the deadlines members of holds whose charge the history has. Without entries the account has no budgets
+--         the base of its sum (absent where it is new), and of each window what was spent, limit, and grant with its window;
+--         the deadlines members of holds whose charge the history has. Without entries the account has no budgets
 -- Returns loaded · changed (the caller repeats)
 --
 -- NEEDS  prelude: call format match MAX_AMOUNT MAX_INTEGER integer decimal currentMs
@@ -59,21 +59,16 @@ for _, wanted in ipairs(plan.entries) do
   entries[wanted.field] = entry or newEntry(windows)
   entries[wanted.field][1] = 0
 end
-for keyId, owner in pairs(plan.owners) do
-  values['owner:' .. keyId] = owner
-end
 
--- Whatever is open is held for whom it was held, or else for whom the key belongs to.
+-- What is open is held for the member who made the hold.
 local isStale, prefix = {}, ARGV[1] .. ':'
 for _, member in ipairs(plan.stale) do
   isStale[member] = true
 end
 for _, member in ipairs(#plan.entries > 0 and call('ZRANGE', KEYS[2], 0, -1) or {}) do
-  local keyId, holdId, amount = match(member, '^[^:]*:([^:]*):([^:]*):(%d+)$')
+  local keyId, owner, holdId, amount = match(member, '^[^:]*:([^:]*):?([^:]*):([^:]*):(%d+)$')
   if string.sub(member, 1, #prefix) == prefix and keyId ~= '-' and not isStale[member] then
-    local field = 'hold:' .. holdId
-    local owner = match(known[field] or '', '^[^ ]* ([^ ]*) ') or plan.owners[keyId] or ''
-    values[field] = format('%s %s %s', keyId, owner, amount)
+    values['hold:' .. holdId] = format('%s %s %s', keyId, owner, amount)
     for _, scope in ipairs({ 'account', 'key:' .. keyId, 'member:' .. owner }) do
       if entries[scope] then
         entries[scope][1] = entries[scope][1] + amount

@@ -4,7 +4,7 @@
 -- KEYS  1 meta · 2 key · 3 deadlines · 4 what is loaded
 -- ARGV  1 accountId:keyId · 2 load or rebuild · 3 base version, or absent · 4 base month · 5 base spent that month
 --       6 status · 7 requests per minute · 8 tokens per minute · 9 concurrency · 10 monthly budget · 11 expires at ms
---       12 allowed models · 13 month · 14 spent that month · 15 a fresh epoch
+--       12 allowed models · 13 owner · 14 month · 15 spent that month · 16 a fresh epoch
 -- Returns loaded · exists · changed
 --
 -- NEEDS  prelude: call MAX_INTEGER integer decimal currentMs monthOf spentIn
@@ -12,12 +12,12 @@
 --        key-state: keyInState
 -- SHARES meta: acknowledge epoch epoch.ts expire load-account load-payer other-layout.ts read-account read-key reserve
 --          view-account withhold
---        key: expire load-account load-payer read-key release reserve set-key settle view-account
+--        key: expire load-account load-payer read-budgets read-key release reserve set-key settle view-account
 --        deadlines: check-holds.ts credit due expire ledger.ts load-account load-budgets load-payer release renew reserve
 --          settle view-account view-hold withhold
 
 local known = readKey(KEYS[2])
-local epoch, isFresh = epochOf(KEYS[1], ARGV[15])
+local epoch, isFresh = epochOf(KEYS[1], ARGV[16])
 local isConfirmed = known and known.epoch == epoch
 if ARGV[2] == 'load' and isConfirmed then
   return 'exists'
@@ -37,7 +37,7 @@ end
 local key = keyInState(known, ARGV, 6)
 key.epoch, key.month = epoch, month
 key.spentMonth = newCharges
-  + spentIn(month, integer(ARGV[13], 'month', 0, MAX_INTEGER), integer(ARGV[14], 'spent', -MAX_INTEGER, MAX_INTEGER))
+  + spentIn(month, integer(ARGV[14], 'month', 0, MAX_INTEGER), integer(ARGV[15], 'spent', -MAX_INTEGER, MAX_INTEGER))
 key.held, key.open = sumOpenHolds(KEYS[3], ARGV[1] .. ':', {})
 
 -- After this point, the transition must succeed.

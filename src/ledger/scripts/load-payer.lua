@@ -6,7 +6,7 @@
 --       4 status · 5 balance · 6 spent · 7 month · 8 spent that month · 9 seq · 10 requests per minute · 11 tokens per minute
 --       12 concurrency (each empty = the catalogue's)
 --       of the key: 13 status · 14 requests per minute · 15 tokens per minute · 16 concurrency · 17 monthly budget · 18 expires at ms
---       19 allowed models · 20 month · 21 spent that month · then the ids of all credited entries
+--       19 allowed models · 20 owner · 21 month · 22 spent that month · then the ids of all credited entries
 -- Returns loaded · changed
 --
 -- NEEDS  prelude: call MAX_INTEGER integer currentMs monthOf spentIn
@@ -17,7 +17,7 @@
 --          view-account withhold
 --        account: credit expire load-account load-budgets read-account release reserve set-account settle view-account
 --          withhold
---        key: expire load-account load-key read-key release reserve set-key settle view-account
+--        key: expire load-account load-key read-budgets read-key release reserve set-key settle view-account
 --        deadlines: check-holds.ts credit due expire ledger.ts load-account load-budgets load-key release renew reserve
 --          settle view-account view-hold withhold
 --        records: acknowledge expire record-streams.ts settle unsynced-records.ts
@@ -45,13 +45,13 @@ local account = {
   concurrency = limitArgument(ARGV[12], 1, MAX_LIMIT),
 }
 local key = keyInState(nil, ARGV, 13)
-key.epoch, key.month, key.spentMonth = ARGV[3], month, spentThisMonth(20)
+key.epoch, key.month, key.spentMonth = ARGV[3], month, spentThisMonth(21)
 
 -- After this point, the transition must succeed.
 writeAccount(KEYS[2], account)
 writeKey(KEYS[3], key)
 call('SADD', KEYS[6], ARGV[1], ARGV[2])
-for index = 22, #ARGV do
+for index = 23, #ARGV do
   call('SADD', KEYS[4], ARGV[index])
 end
 return 'loaded'

@@ -1,12 +1,13 @@
 -- Reads the budgets of an account: all of them, or those that bind one of its keys. Reads only.
 --
--- KEYS  1 budgets
--- ARGV  1 a key's id; empty = all
--- Returns now in ms · each field of an entry, and the list of its numbers · 1 where whose the key is, is not known: the caller loads them
+-- KEYS  1 budgets · 2 a key; left out = all budgets
+-- ARGV  1 the key's id
+-- Returns now in ms · each field of an entry, and the list of its numbers · 1 where the key is not known: the caller loads it
 --
 -- NEEDS  prelude: call currentMs
 --        budgets: isEntry readEntry
--- SHARES budgets: account-view.ts expire load-account load-budgets load-payer release reserve settle view-account
+-- SHARES key: expire load-account load-key load-payer read-key release reserve set-key settle view-account
+--        budgets: account-view.ts expire load-account load-budgets load-payer release reserve settle view-account
 
 local values = {}
 local function add(field, text)
@@ -17,17 +18,17 @@ local function add(field, text)
 end
 
 local exists = call('EXISTS', KEYS[1]) == 1
-if exists and ARGV[1] == '' then
+if exists and not KEYS[2] then
   local all = call('HGETALL', KEYS[1])
   for index = 1, #all, 2 do
     add(all[index], all[index + 1])
   end
 elseif exists then
-  local owner = call('HGET', KEYS[1], 'owner:' .. ARGV[1])
-  if not owner then
+  local key = readKey(KEYS[2])
+  if not key then
     return { currentMs(), {}, 1 }
   end
-  local fields = { 'account', 'member:' .. owner, 'key:' .. ARGV[1] }
+  local fields = { 'account', 'member:' .. key.owner, 'key:' .. ARGV[1] }
   for index, text in ipairs(call('HMGET', KEYS[1], unpack(fields))) do
     add(fields[index], text)
   end

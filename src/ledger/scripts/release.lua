@@ -3,7 +3,7 @@
 -- for long, and to a hold that expired for nothing as well: a gateway that was only stuck can't charge it any more.
 --
 -- KEYS  1 hold · 2 account · 3 key · 4 deadlines · 5 budgets, where the caller knows that the account has some
--- ARGV  1 accountId:keyId · 2 hold id · 3 seal, or nothing
+-- ARGV  1 accountId:keyId, with a key of no member :memberId where a member acts · 2 hold id · 3 seal, or nothing
 -- Returns budgets (nothing done: repeat with their name) · released · already_settled · already_released · already_expired · unknown_hold
 --
 -- NEEDS  prelude: call decimal currentMs memberOf
@@ -11,14 +11,14 @@
 --        holds: TOMBSTONE_MS EXPIRED_TOMBSTONE_MS holdOf newHold freeLimits returnHeld freeKey bury
 -- SHARES account: credit expire load-account load-budgets load-payer read-account reserve set-account settle view-account
 --          withhold
---        key: expire load-account load-key load-payer read-key reserve set-key settle view-account
+--        key: expire load-account load-key load-payer read-budgets read-key reserve set-key settle view-account
 --        hold: credit expire load-account renew reserve settle view-hold withhold
 --        deadlines: check-holds.ts credit due expire ledger.ts load-account load-budgets load-key load-payer renew reserve
 --          settle view-account view-hold withhold
 --        budgets: account-view.ts expire load-account load-budgets load-payer read-budgets reserve settle view-account
 
-local payer, holdId = ARGV[1], ARGV[2]
-local hold = holdOf(KEYS[1], payer)
+local holdId = ARGV[2]
+local hold = holdOf(KEYS[1], ARGV[1])
 local isSealing = ARGV[3] == 'seal'
 local wasFree = isSealing and hold and hold.state == 'expired' and hold.cost == 0
 if hold and hold.state ~= 'open' and not wasFree then
@@ -33,11 +33,11 @@ if isOpen and account and account.hasBudgets == 1 then
     return 'budgets'
   end
   opened = {}
-  chargeBudgets(budgetsOf(opened, KEYS[5], payer, holdId), 0, windowsAt(currentMs()))
+  chargeBudgets(budgetsOf(opened, KEYS[5], hold.payer, holdId), 0, windowsAt(currentMs()))
 end
 
 -- After this point, the transition must succeed.
-bury(KEYS[1], hold or newHold(payer, 0), 'released', 0,
+bury(KEYS[1], hold or newHold(ARGV[1], 0), 'released', 0,
   isSealing and EXPIRED_TOMBSTONE_MS or TOMBSTONE_MS)
 -- An account that is not loaded is built, when it is, from the holds that are open then: this one no longer is.
 if isOpen and account then
@@ -53,6 +53,6 @@ if isOpen and key then
   writeKey(KEYS[3], key)
 end
 if isOpen then
-  call('ZREM', KEYS[4], memberOf(payer, holdId, decimal(hold.amount)))
+  call('ZREM', KEYS[4], memberOf(hold.payer, holdId, decimal(hold.amount)))
 end
 return hold and 'released' or 'unknown_hold'

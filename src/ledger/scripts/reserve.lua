@@ -2,7 +2,7 @@
 -- for one whose time lies in the future, because the clock was set back: it counts from now.
 --
 -- KEYS  1 meta · 2 account · 3 key · 4 hold · 5 deadlines · 6 budgets, where the caller knows that the account has some
--- ARGV  1 accountId:keyId · 2 hold id (empty = nothing is held, only said what would be; of models nothing is said then)
+-- ARGV  1 accountId:keyId, with a key of no member :memberId where a member acts · 2 hold id (empty = nothing is held, only said what would be; of models nothing is said then)
 --       3 amount, input cost, tokens, time to live in ms, default requests per minute, default tokens per minute and
 --         default concurrency, with a blank between each two
 --       4 the allowed models and providers that the request was planned with, as one text (empty = all)
@@ -19,18 +19,18 @@
 --       remaining, held and needed, the account's available
 --       over_budget, scope, window, resets at ms (-1 = never), limit, spent in the window, held, remaining, needed, the account's
 --       available: of all budgets the one with the least left
---       budgets: the account has some, the caller repeats with their name · unknown_owner: they are loaded anew first
+--       budgets: the account has some, the caller repeats with their name
 --       insufficient, available, held, needed
 --
 -- NEEDS  prelude: call format match MAX_AMOUNT MAX_INTEGER MS_PER_DAY refuse within decimal currentMs monthOf
---          startOfNextMonth memberOf spentIn
+--          startOfNextMonth payerOf memberOf spentIn
 --        budgets: WINDOWS windowsAt budgetsOf leastLeft endOfWindow holdBudgets writeBudgets
 --        limits: LEVEL_UNIT MAX_LIMIT CONCURRENCY_RETRY_MS limitOr refill
 -- SHARES meta: acknowledge epoch epoch.ts expire load-account load-key load-payer other-layout.ts read-account read-key
 --          view-account withhold
 --        account: credit expire load-account load-budgets load-payer read-account release set-account settle view-account
 --          withhold
---        key: expire load-account load-key load-payer read-key release set-key settle view-account
+--        key: expire load-account load-key load-payer read-budgets read-key release set-key settle view-account
 --        hold: credit expire load-account release renew settle view-hold withhold
 --        deadlines: check-holds.ts credit due expire ledger.ts load-account load-budgets load-key load-payer release renew
 --          settle view-account view-hold withhold
@@ -97,16 +97,14 @@ if models ~= ARGV[4] and ARGV[2] ~= '' then
   return { 'models_changed', models }
 end
 
+local payer = payerOf(ARGV[1], key)
 local opened, budgets
 if account.hasBudgets == 1 then
   if not KEYS[6] then
     return { 'budgets' }
   end
   opened = {}
-  budgets = budgetsOf(opened, KEYS[6], ARGV[1], ARGV[2])
-  if not budgets.isKnown then
-    return { 'unknown_owner' }
-  end
+  budgets = budgetsOf(opened, KEYS[6], payer, ARGV[2])
 end
 
 local function limited(scope, limit, retryMs, of)
@@ -178,7 +176,7 @@ if ARGV[2] ~= '' then
   key.held, key.open = key.held + amount, key.open + 1
   key.requestsLevel, key.requestsAtMs, key.tokensLevel, key.tokensAtMs = requestsLevel, nowMs, tokensLevel, nowMs
   local hold = {
-    state = 'open', payer = ARGV[1], record = '', amount = amount, inputCost = inputCost, tokens = taken, cost = 0, reached = 0,
+    state = 'open', payer = payer, record = '', amount = amount, inputCost = inputCost, tokens = taken, cost = 0, reached = 0,
   }
 
   -- After this point, the transition must succeed.
@@ -188,7 +186,7 @@ if ARGV[2] ~= '' then
     writeBudgets(opened)
     call('HSET', KEYS[6], budgets.holdField, format('%s %s %d', budgets.keyId, budgets.owner, amount))
   end
-  call('ZADD', KEYS[5], decimal(nowMs + ttlMs), memberOf(ARGV[1], ARGV[2], decimal(amount)))
+  call('ZADD', KEYS[5], decimal(nowMs + ttlMs), memberOf(payer, ARGV[2], decimal(amount)))
 end
 -- What is left is what both leave.
 if accountRequestsLevel < requestsLevel then

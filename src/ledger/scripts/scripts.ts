@@ -71,7 +71,7 @@ export const SCRIPTS = {
   setKey: script('set-key', 'write-always', keyState, setKeyText),
   setAccount: script('set-account', 'write-always', [account, limitsText], setAccountText),
   readAccount: script('read-account', 'read', [account], readAccountText),
-  readBudgets: script('read-budgets', 'read', [budgetsText], readBudgetsText),
+  readBudgets: script('read-budgets', 'read', [key, budgetsText], readBudgetsText),
   readKey: script('read-key', 'read', [key], readKeyText),
   viewAccount: script('view-account', 'read', [account, key, budgetsText], viewAccountText),
   viewHold: script('view-hold', 'read', [hold], viewHoldText),

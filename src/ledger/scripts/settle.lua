@@ -4,7 +4,8 @@
 -- same goes for one that had expired: a store that forgot its settlement expires it again.
 --
 -- KEYS  1 hold · 2 account · 3 key · 4 deadlines · 5 records · 6 budgets, where the caller knows that the account has some
--- ARGV  1 accountId:keyId · 2 hold id · 3 cost and tokens used, with a blank between them · 4 facts
+-- ARGV  1 accountId:keyId, with a key of no member :memberId where a member acts (a hold knows its own member, a lost one is its key's)
+--       2 hold id · 3 cost and tokens used, with a blank between them · 4 facts
 --       5 the load of the account in which a lost or expired hold may be charged; empty where it may not
 --       6 how many of this kind an account has for nothing in an hour: a client that left before its first byte. Left out of all others
 -- Returns one of
@@ -14,12 +15,12 @@
 --       budgets (nothing done: repeat with their name)
 --       unknown_hold or expired, load of the account (empty where it is not loaded)
 --
--- NEEDS  prelude: call format match MAX_AMOUNT MAX_INTEGER refuse within integer decimal currentMs monthOf memberOf
+-- NEEDS  prelude: call format match MAX_AMOUNT MAX_INTEGER refuse within integer decimal currentMs monthOf payerOf memberOf
 --        budgets: windowsAt budgetsOf chargeBudgets writeBudgets
 --        holds: TOMBSTONE_MS holdOf newHold countMonth freeLimits chargeAccount freeKey writeCharged appendRecord
 -- SHARES account: credit expire load-account load-budgets load-payer read-account release reserve set-account view-account
 --          withhold
---        key: expire load-account load-key load-payer read-key release reserve set-key view-account
+--        key: expire load-account load-key load-payer read-budgets read-key release reserve set-key view-account
 --        hold: credit expire load-account release renew reserve view-hold withhold
 --        deadlines: check-holds.ts credit due expire ledger.ts load-account load-budgets load-key load-payer release renew
 --          reserve view-account view-hold withhold
@@ -28,7 +29,7 @@
 
 local MS_PER_HOUR = 3600000
 
-local payer, holdId = ARGV[1], ARGV[2]
+local holdId = ARGV[2]
 local cost, tokensUsed = match(ARGV[3], '^(%d+) (%d+)$')
 if not cost then
   refuse('a number is not an integer')
@@ -36,7 +37,7 @@ end
 cost = within(cost, 'cost', 0, MAX_AMOUNT)
 tokensUsed = within(tokensUsed, 'tokens', 0, MAX_INTEGER)
 local texts = call('MGET', KEYS[1], KEYS[2], KEYS[3])
-local hold = holdOf(KEYS[1], payer, texts[1])
+local hold = holdOf(KEYS[1], ARGV[1], texts[1])
 local account = readAccount(KEYS[2], texts[2])
 local isForced = not hold
 local isLate = hold and hold.state == 'expired'
@@ -56,16 +57,16 @@ end
 if not account then
   return { 'unknown_account' }
 end
+local key = readKey(KEYS[3], texts[3])
+local payer = hold and hold.payer or payerOf(ARGV[1], key)
 local opened, budgets
 if account.hasBudgets == 1 then
   if not KEYS[6] then
     return { 'budgets' }
   end
   opened = {}
-  -- What expired has left in its tombstone whose it was, where the account had budgets then.
-  budgets = budgetsOf(opened, KEYS[6], payer, holdId, isLate and hold.record ~= '' and hold.record or nil)
+  budgets = budgetsOf(opened, KEYS[6], payer, holdId)
 end
-local key = readKey(KEYS[3], texts[3])
 local nowMs = currentMs()
 local month = monthOf(nowMs)
 -- Its tokens stay counted whether it is free or not: the provider was asked.
@@ -112,7 +113,6 @@ appendRecord(KEYS[5], {
   atMs = nowMs,
   flags = flags,
   facts = ARGV[4],
-  memberId = budgets and budgets.owner or nil,
 })
 if isOpen then
   call('ZREM', KEYS[4], memberOf(payer, holdId, decimal(hold.amount)))

@@ -14,7 +14,7 @@
 --          reserve withhold
 --        account: credit expire load-account load-budgets load-payer read-account release reserve set-account settle
 --          withhold
---        key: expire load-account load-key load-payer read-key release reserve set-key settle
+--        key: expire load-account load-key load-payer read-budgets read-key release reserve set-key settle
 --        deadlines: check-holds.ts credit due expire ledger.ts load-account load-budgets load-key load-payer release renew
 --          reserve settle view-hold withhold
 --        credited: credit load-account load-payer withhold

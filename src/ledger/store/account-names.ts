@@ -5,6 +5,7 @@ import {
   budgetsName,
   checkedId,
   deadlinesName,
+  holderText,
   holdPrefix,
   keyName,
   metaName,
@@ -23,7 +24,9 @@ type PayerNames = {
   deadlines: string
   records: string
   budgets: string
-  /** `accountId:keyId`. */
+  /** The member who acts, where the payer names one. */
+  memberId: string | undefined
+  /** As the scripts take it (`holderText`). */
   payer: string
   /** What the name of a hold begins with, before the hold's id. */
   holdPrefix: string
@@ -34,14 +37,15 @@ const CAPACITY = 4_096
 const known = createBoundedMap<string, PayerNames>(CAPACITY)
 
 /** The names of a payer. */
-export function namesOf({ accountId, keyId }: Payer): PayerNames {
+export function namesOf({ accountId, keyId, memberId }: Payer): PayerNames {
   const present = known.get(keyId)
-  if (present?.accountId === accountId) return present
+  if (present?.accountId === accountId && present.memberId === memberId) return present
   const shard = shardOf(accountId)
   const names = {
     accountId,
     shard,
-    payer: `${accountId}:${keyId}`,
+    memberId,
+    payer: holderText({ accountId, keyId, memberId }),
     account: accountName(accountId),
     key: keyName({ accountId, keyId }),
     meta: metaName(shard),

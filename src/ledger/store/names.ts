@@ -3,10 +3,16 @@ import type { Allowed } from '@/ledger/allowed'
 import { assert } from '@/lib/assert'
 
 /**
- * Who pays (`accountId`) and through which API key; by which of its secrets, where that is not the first. `bounds`: what this caller
- * may of what the key may, where several people share one, as in the playground.
+ * Who pays (`accountId`) and through which API key; by which of its secrets, where that is not the first. A key that several members share
+ * is no member's own, as in the playground: then `memberId` is the member who acts, and `bounds` narrows the key for them.
  */
-export type Payer = { accountId: string; keyId: string; secret?: number | undefined; bounds?: Allowed | undefined }
+export type Payer = {
+  accountId: string
+  keyId: string
+  memberId?: string | undefined
+  secret?: number | undefined
+  bounds?: Allowed | undefined
+}
 
 /** How many ledger shards there are. */
 export const SHARD_COUNT = 64
@@ -87,6 +93,18 @@ export function parsePayer(text: string): Payer | undefined {
   return ID.test(accountId) && ID.test(keyId) ? { accountId, keyId } : undefined
 }
 
+/** {@link payerText}, and `:memberId` where a member acts: who a hold is of. */
+export function holderText(payer: Payer): string {
+  return payer.memberId ? `${payerText(payer)}:${checkedId(payer.memberId)}` : payerText(payer)
+}
+
+/** Reads {@link holderText} back. */
+export function parseHolder(text: string): Payer | undefined {
+  const [accountId = '', keyId = '', memberId, ...rest] = text.split(':')
+  if (rest.length > 0 || ![accountId, keyId, memberId ?? keyId].every((id) => ID.test(id))) return undefined
+  return memberId === undefined ? { accountId, keyId } : { accountId, keyId, memberId }
+}
+
 /** Whose the text of a key is: {@link payerText}, and the number of a secret that is not the first. */
 export function keyOwnerText(payer: Payer): string {
   return payer.secret === undefined ? payerText(payer) : `${payerText(payer)}:${payer.secret}`
@@ -99,20 +117,19 @@ export function parseKeyOwner(text: string): Payer | undefined {
   return found && secret !== undefined ? { ...found, secret: Number(secret) } : found
 }
 
-/** An open hold as its shard's deadlines name it: `accountId:keyId:holdId:amount`, so that sums need no other name. */
+/** An open hold as its shard's deadlines name it: its holder, `holdId` and `amount`, with a colon between, so that sums need no other name. */
 export type HoldMember = Payer & { holdId: string; amount: number }
 
 /** Writes a deadlines member. */
 export function holdMember(hold: HoldMember): string {
-  return `${payerText(hold)}:${checkedId(hold.holdId)}:${hold.amount}`
+  return `${holderText(hold)}:${checkedId(hold.holdId)}:${hold.amount}`
 }
 
 /** Reads a deadlines member, or undefined where it is none of ours. */
 export function parseHoldMember(text: string): HoldMember | undefined {
-  const [accountId = '', keyId = '', holdId = '', amountText = '', ...rest] = text.split(':')
-  if (![accountId, keyId, holdId].every((id) => ID.test(id)) || rest.length > 0) return undefined
-  if (!/^\d{1,16}$/.test(amountText)) return undefined
-  return { accountId, keyId, holdId, amount: Number(amountText) }
+  const [, holder = '', holdId = '', amount] = /^(.*):([^:]*):(\d{1,16})$/.exec(text) ?? []
+  const payer = parseHolder(holder)
+  return payer && ID.test(holdId) ? { ...payer, holdId, amount: Number(amount) } : undefined
 }
 
 /** The name of an account, key or hold, taken apart; undefined for any other name. `ids` are account, account and key, or hold. */

@@ -1,6 +1,7 @@
 /** Budgets of accounts, members and keys: checked and counted by the scripts, and restored from the history. */
 import { afterAll, beforeAll, expect } from 'bun:test'
 import { type Bench, connect, createBench, passDeadline, request, settlement } from '@test/ledger/harness'
+import { keyState } from '@test/ledger/memory-history'
 import { startRedis, type TestServer } from '@test/support/stores'
 import type { BudgetLimits, BudgetScope } from '@/ledger/budgets'
 import { checkLedger } from '@/ledger/check/check'
@@ -31,9 +32,8 @@ const MEMBER = 'user_a'
 async function team(credit = 1_000_000): Promise<{ payer: Payer; other: Payer }> {
   const payer = await bench.fund(credit)
   const other = { accountId: payer.accountId, keyId: `${payer.keyId}_b` }
-  bench.history.setKey(other)
-  bench.history.setOwner(payer.accountId, payer.keyId, MEMBER)
-  bench.history.setOwner(payer.accountId, other.keyId, 'user_b')
+  bench.history.setKey({ ...payer, ownerId: MEMBER })
+  bench.history.setKey({ ...other, ownerId: 'user_b' })
   return { payer, other }
 }
 
@@ -169,8 +169,7 @@ test('what binds a key is told before its first request', async () => {
   const { payer } = await team()
   await setBudget(payer, 'member', { day: limit(100) })
   const made = { ...payer, keyId: `${payer.keyId}_new` }
-  bench.history.setKey(made)
-  bench.history.setOwner(payer.accountId, made.keyId, MEMBER)
+  bench.history.setKey({ ...made, ownerId: MEMBER })
   const now = await bench.ledger.readBudgets(payer.accountId, made.keyId)
   expect([...(now?.entries.keys() ?? [])]).toEqual([`member:${MEMBER}`])
   expect((await bench.ledger.readBudgets(payer.accountId, 'key_nobody'))?.entries.size).toBe(0)
@@ -213,8 +212,8 @@ test('a request belongs to the member whose key it was when it began', async () 
     const progress = { cost: nano(0), facts: settlement(settled, 0).facts, reached: true, ttlMs: 60_000 }
     await bench.ledger.renew([{ accountId: payer.accountId, holdId, ...progress }])
   }
-  bench.history.setOwner(payer.accountId, payer.keyId, 'user_b')
-  await bench.ledger.reloadBudgets(payer.accountId)
+  bench.history.setKey({ ...payer, ownerId: 'user_b' })
+  await bench.ledger.setKeyState(keyState(payer, { ownerId: 'user_b' }))
   expect(await entryOf(payer, `member:${MEMBER}`)).toMatchObject({ held: 300 })
   await bench.ledger.settle(settlement(settled, 40))
   for (const hold of [expired, late]) await passDeadline(redis, hold)
@@ -264,8 +263,7 @@ test('a key that the budgets have not heard of is looked up before it spends any
   const { payer } = await team()
   await setBudget(payer, 'member', { day: limit(10) })
   const fresh = { accountId: payer.accountId, keyId: `${payer.keyId}_new` }
-  bench.history.setKey(fresh)
-  bench.history.setOwner(fresh.accountId, fresh.keyId, MEMBER)
+  bench.history.setKey({ ...fresh, ownerId: MEMBER })
   expect(await bench.ledger.reserve(request(fresh, 11))).toMatchObject({ kind: 'over_budget', scope: 'member' })
 })
 

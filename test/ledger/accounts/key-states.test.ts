@@ -24,7 +24,14 @@ test('a key hash is remembered, looked up and forgotten', async () => {
 
 test('a key shows the state that was set, with and without limits of its own', async () => {
   const payer = await bench.fund(1_000)
-  const none = { ...keyState(payer), open: 0, held: nano(0), spentThisMonth: nano(0), addressText: '' }
+  const none = {
+    ...keyState(payer),
+    open: 0,
+    held: nano(0),
+    spentThisMonth: nano(0),
+    addressText: '',
+    secrets: undefined,
+  }
   expect(await bench.ledger.readKey(payer)).toEqual(none)
   const limits = { requestsPerMinute: 5, tokensPerMinute: 6, concurrency: 7, monthlyBudget: nano(0), expiresAtMs: 0 }
   await bench.ledger.setKeyState(keyState(payer, { ...limits, status: 'deactivated' }))

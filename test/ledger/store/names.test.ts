@@ -70,8 +70,19 @@ describe('names', () => {
   test('hold members and payers survive the round trip, and nothing else passes', () => {
     const hold = { accountId: 'acct_A', keyId: 'key_B', holdId: 'hold_C', amount: 9_000_000_000_000_000 }
     expect(parseHoldMember(holdMember(hold))).toEqual(hold)
+    expect(parseHoldMember(holdMember({ ...hold, memberId: 'user_D' }))).toEqual({ ...hold, memberId: 'user_D' })
     expect(parsePayer(payerText(hold))).toEqual({ accountId: 'acct_A', keyId: 'key_B' })
-    for (const bad of ['', 'a:b:c', 'a:b:c:', 'a:b:c:1e3', 'a:b:c:-1', 'a:b:c:1:2', 'a::c:1', 'ä:b:c:1']) {
+    for (const bad of [
+      '',
+      'a:b:c',
+      'a:b:c:',
+      'a:b:c:1e3',
+      'a:b:c:-1',
+      'a:b:c:d:1:2',
+      'a::c:1',
+      'a:b::c:1',
+      'ä:b:c:1',
+    ]) {
       expect(parseHoldMember(bad)).toBeUndefined()
     }
     for (const bad of ['', 'a', 'a:', ':b', 'a:b:c', 'ä:b']) expect(parsePayer(bad)).toBeUndefined()

@@ -64,12 +64,12 @@ test('account, key and hold have these fields, in this order', () => {
   expect(Object.values(STORED_FIELDS).map((fields) => Object.keys(fields).join(' '))).toEqual([
     'status epoch available held spent spentMonth month seq overrun version hasBudgets open requestsLevel tokensLevel ' +
       'levelsAtMs hangUpHour hangUps requestsPerMinute tokensPerMinute concurrency',
-    'status epoch allowedModels held spentMonth month version open requestsLevel requestsAtMs tokensLevel tokensAtMs ' +
+    'status epoch allowedModels owner held spentMonth month version open requestsLevel requestsAtMs tokensLevel tokensAtMs ' +
       'requestsPerMinute tokensPerMinute concurrency monthlyBudget expiresAtMs',
     'state payer record amount inputCost tokens cost reached',
   ])
   expect(LAYOUT_TEXTS.account).toContain("struct.unpack('<xssi7i7i7i7i4i7i7i4i4i4i7i7i7i4i4i7i7i7', text")
-  expect(LAYOUT_TEXTS.key).toContain("struct.unpack('<xsssi7i7i4i4i4i7i7i7i7i7i7i7i7i7', text")
+  expect(LAYOUT_TEXTS.key).toContain("struct.unpack('<xssssi7i7i4i4i4i7i7i7i7i7i7i7i7i7', text")
   expect(LAYOUT_TEXTS.hold).toContain("struct.unpack('<xsssi7i7i7i7i4', text")
 })
 
@@ -86,7 +86,7 @@ test('each is one string, which says its form first and leaves out usual values'
   await bench.ledger.setAccountState({ accountId, status: 'suspended', ...NO_LIMITS })
   expect(await bench.redis.get(`${tag}:account:${accountId}`)).toStartWith('\x01suspended\0')
   expect(LAYOUT_TEXTS.account).toContain("struct.unpack('<xsi7i7i7i7i4i7i4i4i7i7i7', text)")
-  expect(LAYOUT_TEXTS.key).toContain("struct.unpack('<xsi7i7i4i4i4i7i7i7i7', text)")
+  expect(LAYOUT_TEXTS.key).toContain("struct.unpack('<xssi7i7i4i4i4i7i7i7i7', text)")
   expect(LAYOUT_TEXTS.hold).toContain("struct.unpack('<xsi7i7i7', text)")
   expect(LAYOUT_TEXTS.hold).toContain("struct.unpack('<xsi7', text)")
 })

@@ -1,6 +1,5 @@
 -- Stands in front of the scripts that know the budgets of accounts, members and keys. All budgets of an account lie in one hash: an
--- entry for each scope that has one (account, member:<id>, key:<id>), whose each key is (owner:<key>, empty where it is nobody's), and what
--- is held for which of them (hold:<id>). It is written and read only where an account has budgets, which it says itself. The scripts of paid requests come in two: without this, for accounts that have no budgets, and with it.
+-- entry for each scope that has one (account, member:<id>, key:<id>), and what is held for which of them (hold:<id>). It is written and read only where an account has budgets, which it says itself. The scripts of paid requests come in two: without this, for accounts that have no budgets, and with it.
 --
 -- NEEDS  prelude: call match MS_PER_DAY monthOf startOfNextMonth
 -- BEFORE expire load-budgets read-budgets release reserve settle view-account
@@ -52,15 +51,14 @@ local function spentInWindow(entry, window, windows)
 end
 
 -- The budgets that one hold counts in, and what is held for it already. `opened` has what was read before, by the name, so that one
--- script may move many holds of an account; `owner`, where it is given, is whose the hold was. `isKnown`: whose the key is, is known.
-local function budgetsOf(opened, name, payer, holdId, owner)
-  local keyId = match(payer, ':(.*)$')
+-- script may move many holds of an account.
+local function budgetsOf(opened, name, payer, holdId)
+  local keyId, owner = match(payer, '^[^:]*:([^:]*):?(.*)$')
   local book = opened[name] or { entries = {}, ended = {} }
   opened[name] = book
-  local keyField, holdField = 'key:' .. keyId, 'hold:' .. holdId
-  local fields = call('HMGET', name, 'account', keyField, 'owner:' .. keyId, holdField)
-  local stampOwner, stampAmount = match(fields[4] or '', '^[^ ]* ([^ ]*) (%d+)$')
-  owner = stampOwner or owner or fields[3] or ''
+  local memberField, keyField, holdField = 'member:' .. owner, 'key:' .. keyId, 'hold:' .. holdId
+  local fields = call('HMGET', name, 'account', memberField, keyField, holdField)
+  local stampAmount = match(fields[4] or '', ' (%d+)$')
   local bound = {}
   local function bind(field, text)
     book.entries[field] = book.entries[field] or readEntry(text)
@@ -69,14 +67,10 @@ local function budgetsOf(opened, name, payer, holdId, owner)
     end
   end
   bind('account', fields[1])
-  if owner ~= '' then
-    local memberField = 'member:' .. owner
-    bind(memberField, book.entries[memberField] and '' or call('HGET', name, memberField))
-  end
-  bind(keyField, fields[2])
+  bind(memberField, fields[2])
+  bind(keyField, fields[3])
   return {
-    book = book, bound = bound, owner = owner, isKnown = fields[3] and true or false, keyId = keyId, holdField = holdField,
-    held = stampAmount and stampAmount + 0 or nil,
+    book = book, bound = bound, owner = owner, keyId = keyId, holdField = holdField, held = stampAmount and stampAmount + 0 or nil,
   }
 end
 

@@ -1,7 +1,7 @@
 -- Stands in front of the scripts that make and resolve holds: reading what is there, and the writes that resolutions share.
 -- What is read is a table that the writes keep up to date, so that one script may resolve many holds of one account.
 --
--- NEEDS  prelude: call format match MS_PER_DAY refuse decimal spentIn
+-- NEEDS  prelude: call format MS_PER_DAY refuse decimal spentIn
 --        limits: LEVEL_UNIT MAX_LIMIT
 -- BEFORE credit expire load-account release settle withhold
 
@@ -12,10 +12,10 @@ local EXPIRED_TOMBSTONE_MS = MS_PER_DAY
 -- How deep the tokens-per-minute level may fall by corrections; far below any debt that refill() respects.
 local MIN_LEVEL = -2 * MAX_LIMIT * LEVEL_UNIT
 
--- A hold, or nil where there is none. Refuses a payer that is not the hold's own.
+-- A hold, or nil where there is none. Refuses a payer that is not the hold's own; `payer` may leave out the member.
 local function holdOf(name, payer, text)
   local hold = readHold(name, text)
-  if hold and hold.payer ~= payer then
+  if hold and hold.payer ~= payer and string.sub(hold.payer, 1, #payer + 1) ~= payer .. ':' then
     refuse('the hold belongs to another payer')
   end
   return hold
@@ -65,10 +65,10 @@ local function freeKey(key, hold, tokensUsed)
   key.held = key.held - hold.amount
 end
 
--- The tombstone of a hold: what became of it, and whose it was where that is given.
-local function tombstoneText(hold, state, cost, owner)
+-- The tombstone of a hold: what became of it, and who paid.
+local function tombstoneText(hold, state, cost)
   local tombstone = newHold(hold.payer, 0)
-  tombstone.state, tombstone.cost, tombstone.record = state, cost, owner or ''
+  tombstone.state, tombstone.cost = state, cost
   return holdText(tombstone)
 end
 
@@ -89,15 +89,8 @@ local function writeCharged(accountName, account, keyName, key, holdName, hold, 
 end
 
 -- Appends a usage record as one text: its envelope and its facts.
--- record: holdId, payer, kind, cost, held, seq, atMs, flags (with commas), facts,
---         memberId (only where the account has budgets: whose the hold was, or empty)
+-- record: holdId, payer, kind, cost, held, seq, atMs, flags (with commas), facts
 local function appendRecord(recordsName, record)
-  local accountId, keyId = match(record.payer, '^([^:]*):(.*)$')
-  local envelope = format('%s %s %s %s %d %d %d %d %s', record.holdId, accountId, keyId, record.kind, record.cost, record.held,
-    record.seq, record.atMs, record.flags)
-  local fields = { 'r', envelope .. ' ' .. record.facts }
-  if record.memberId then
-    fields[#fields + 1], fields[#fields + 2] = 'member', record.memberId
-  end
-  call('XADD', recordsName, '*', unpack(fields))
+  call('XADD', recordsName, '*', 'r', format('%s %s %s %d %d %d %d %s ', record.holdId, record.payer, record.kind, record.cost,
+    record.held, record.seq, record.atMs, record.flags) .. record.facts)
 end

@@ -1,6 +1,6 @@
--- Stands in front of the scripts that write a key's status and limits. Seven arguments: status, requests per minute, tokens
--- per minute, concurrency, monthly budget, expires at ms, allowed models. Of the last six the empty string means none of
--- its own. The allowed models, with providers where there are such, are one text that is only ever compared, with which secrets
+-- Stands in front of the scripts that write a key's status and limits. Eight arguments: status, requests per minute, tokens
+-- per minute, concurrency, monthly budget, expires at ms, allowed models, the member whose key it is. Of the last seven the empty string
+-- means none of its own. The allowed models, with providers where there are such, are one text that is only ever compared, with which secrets
 -- work, and from where, before it (reserve.lua).
 --
 -- NEEDS  prelude: MAX_INTEGER refuse
@@ -9,13 +9,13 @@
 
 local KEY_STATUSES = { active = true, deactivated = true, deleted = true }
 
--- Reads the seven arguments, which begin at `first`, into a key; a new one where there is none. Writes nothing.
+-- Reads the eight arguments, which begin at `first`, into a key; a new one where there is none. Writes nothing.
 local function keyInState(key, arguments, first)
   if not KEY_STATUSES[arguments[first]] then
     refuse('no such key status')
   end
-  if not arguments[first + 6] then
-    refuse('the allowed models are missing')
+  if not arguments[first + 7] then
+    refuse('the allowed models or the owner are missing')
   end
   key = key or {
     epoch = '', held = 0, spentMonth = 0, month = 0, version = 0, open = 0,
@@ -27,7 +27,7 @@ local function keyInState(key, arguments, first)
   key.concurrency = limitArgument(arguments[first + 3], 1, MAX_LIMIT)
   key.monthlyBudget = limitArgument(arguments[first + 4], 0, MAX_INTEGER)
   key.expiresAtMs = limitArgument(arguments[first + 5], 0, MAX_INTEGER)
-  key.allowedModels = arguments[first + 6]
+  key.allowedModels, key.owner = arguments[first + 6], arguments[first + 7]
   key.version = key.version + 1
   return key
 end

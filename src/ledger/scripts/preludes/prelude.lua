@@ -85,6 +85,11 @@ local function startOfNextMonth(yearMonth)
   return (era * 146097 + dayOfEra - 719468) * MS_PER_DAY
 end
 
+-- Who pays: accountId:keyId, and behind them the member who acts where there is one. `text` names a member only for a key of no member.
+local function payerOf(text, key)
+  return key and key.owner ~= '' and text .. ':' .. key.owner or text
+end
+
 -- A hold as its shard's deadlines name it.
 local function memberOf(payer, holdId, amountText)
   return payer .. ':' .. holdId .. ':' .. amountText
