@@ -53,6 +53,7 @@ export const MAX_KEYS_PER_ACCOUNT = 100
 
 /** Keys of `service`. Changes throw where the ledger can't be told; the history has them, and repeating tells the ledger. */
 export function createApiKeys(database: Database, ledger: Ledger, service: string) {
+  const playgroundKeyOf = createPlaygroundKeys(database, service)
   const edit = (decide: (row: KeyRow) => Decision) => (keyId: string, accountId?: string, by?: ChangedBy) =>
     editKey(database, ledger, { keyId, accountId, by: by ?? OPERATOR, decide })
   return {
@@ -92,7 +93,11 @@ export function createApiKeys(database: Database, ledger: Ledger, service: strin
     /** Gives a key another secret, shown only now; the one before works for `overlapMs` more (0 to 30 days). */
     rotate: (keyId: string, overlapMs: number, accountId?: string, by: ChangedBy = OPERATOR) =>
       rotateKey(database, ledger, service, { keyId, overlapMs, accountId, by }),
-    playgroundKey: createPlaygroundKeys(database, service),
+    /** The id of the key by which members of the account use the playground; for the member who is about to. */
+    async playgroundKey(accountId: string, by: ChangedBy = OPERATOR): Promise<string> {
+      if (by.actor.userId !== null) await tellOfMember(database, ledger, accountId, by.actor.userId)
+      return await playgroundKeyOf(accountId, by)
+    },
   }
 }
 
@@ -109,8 +114,7 @@ async function create(
   const keyHash = hashKey(text)
   const own = { id: keyId, accountId, name, createdBy, ...listColumns({ allowedAddresses, tags }) }
   const values = { ...own, keyHash, ...keyHint(text), ...limitColumns(limits) }
-  // Somebody who has just joined may have been given budgets that the ledger has not heard of: before they have a key, it has.
-  if (createdBy !== null && (await hasBudget(database, accountId, createdBy))) await ledger.reloadBudgets(accountId)
+  if (createdBy !== null) await tellOfMember(database, ledger, accountId, createdBy)
   try {
     const refusal = await database.db.transaction(async (transaction) => {
       const role = createdBy === null ? undefined : await lockRole(transaction, accountId, createdBy)
@@ -133,9 +137,15 @@ async function create(
   return { kind: 'created', keyId, key: text }
 }
 
-async function hasBudget({ db }: Database, accountId: string, userId: string): Promise<boolean> {
+/**
+ * Somebody who has just joined may have been given budgets that the ledger has not heard of: before they have a key, or act by one of the
+ * account's, it has.
+ */
+async function tellOfMember({ db }: Database, ledger: Ledger, accountId: string, userId: string): Promise<void> {
   const ofMember = and(eq(budgets.accountId, accountId), eq(budgets.scope, 'member'), eq(budgets.scopeId, userId))
-  return (await db.select({ limit: budgets.limit }).from(budgets).where(ofMember).limit(1)).length > 0
+  const [budget] = await db.select({ limit: budgets.limit }).from(budgets).where(ofMember).limit(1)
+  if (!budget || (await ledger.readBudgets(accountId))?.entries.has(`member:${userId}`)) return
+  await ledger.reloadBudgets(accountId)
 }
 
 /** What somebody is in the account; a change of it waits for this transaction, or has been before it, so that no key of theirs outlives it. */

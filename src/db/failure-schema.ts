@@ -34,6 +34,8 @@ export const failedRequests = pgTable(
     words: text('words').notNull(),
     /** What the provider called it. */
     providerRequestId: text('provider_request_id'),
+    /** '' where no member made it. */
+    memberId: text('member_id').notNull().default(''),
   },
   (table) => [
     primaryKey({ columns: [table.requestId, table.failedAt] }),
@@ -45,7 +47,7 @@ export const failedRequestCounts = pgTable(
   'failed_request_counts',
   {
     accountId: text('account_id').notNull(),
-    /** The beginning of the day (UTC); earlier versions counted by the hour. */
+    /** The beginning of the day (UTC). */
     day: moment('hour').notNull(),
     keyId: text('key_id').notNull(),
     status: integer('status').notNull(),
@@ -53,9 +55,10 @@ export const failedRequestCounts = pgTable(
     requests: bigint('requests', { mode: 'number' }).notNull(),
     /** How many of them are in the list. */
     kept: bigint('kept', { mode: 'number' }).notNull().default(0),
+    memberId: text('member_id').notNull().default(''),
   },
   (table) => [
-    primaryKey({ columns: [table.accountId, table.day, table.keyId, table.status, table.code] }),
+    primaryKey({ columns: [table.accountId, table.day, table.keyId, table.memberId, table.status, table.code] }),
     index('failed_request_counts_time_index').on(table.day),
   ],
 )

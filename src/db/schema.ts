@@ -203,9 +203,11 @@ export const usageDaily = pgTable(
     /** What providers ask of us, and the part of `cost` for which that is known; both null where it is known of nothing. */
     providerCost: bigint('provider_cost_nano', { mode: 'number' }),
     costed: bigint('costed_nano', { mode: 'number' }),
+    /** '' for none. */
+    memberId: text('member_id').notNull().default(''),
   },
   (table) => [
-    primaryKey({ columns: [table.accountId, table.day, table.keyId, table.model] }),
+    primaryKey({ columns: [table.accountId, table.day, table.keyId, table.model, table.memberId] }),
     index('usage_daily_day_index').on(table.day),
   ],
 )

@@ -22,6 +22,8 @@ export type DayTotal = Usage & {
   /** yyyy-mm-dd, UTC. */
   day: string
   keyId: string
+  /** '' for none. */
+  memberId: string
   model: string
   requests: number
   errors: number
@@ -103,11 +105,12 @@ function addMonthly(total: { month: number; monthCost: Nano }, month: number, co
 }
 
 function addToDay(days: Map<string, DayTotal>, record: UsageRecord, day: string): void {
-  const { accountId, keyId, facts, cost } = record
-  const total = entry(days, JSON.stringify([accountId, day, keyId, facts.model]), () => ({
+  const { accountId, keyId, memberId = '', facts, cost } = record
+  const total = entry(days, JSON.stringify([accountId, day, keyId, facts.model, memberId]), () => ({
     accountId,
     day,
     keyId,
+    memberId,
     model: facts.model,
     requests: 0,
     errors: 0,

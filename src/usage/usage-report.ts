@@ -19,7 +19,7 @@ export type ReportQuery = {
   by: readonly Dimension[]
 }
 
-/** `madeBy`: only what keys of this person did. */
+/** `madeBy`: only this person's requests. */
 type ReportSearch = ReportQuery & { accountId: string; madeBy?: string }
 
 /** `cost` is nano-USD, exact. */
@@ -175,7 +175,7 @@ function placeOf(sql: Reader, dimension: Dimension): Fragment {
 function madeBy(sql: Reader, { accountId, madeBy: person }: ReportSearch): Fragment {
   return person === undefined
     ? sql``
-    : sql`AND key_id IN (SELECT id FROM api_keys WHERE account_id = ${accountId} AND created_by = ${person})`
+    : sql`AND member_id = ${person} AND key_id IN (SELECT key_id FROM usage_daily WHERE account_id = ${accountId} AND member_id = ${person})`
 }
 
 const place = (sql: Reader, index: number): Fragment => sql.unsafe(`place_${index}`) as unknown as Fragment

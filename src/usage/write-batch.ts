@@ -95,7 +95,7 @@ function moveDays(transaction: TransactionSql, totals: readonly DayTotal[]): Pro
   return transaction`
     INSERT INTO usage_daily AS d (account_id, day, key_id, model, requests, errors,
       uncached_tokens, cache_read_tokens, cache_write_5m_tokens, cache_write_1h_tokens, output_tokens, reasoning_tokens,
-      cost_nano, duration_ms, first_token_ms, first_token_count, provider_cost_nano, costed_nano)
+      cost_nano, duration_ms, first_token_ms, first_token_count, provider_cost_nano, costed_nano, member_id)
     SELECT * FROM unnest(
       ${texts((total) => total.accountId)}::text::text[], ${texts((total) => total.day)}::text::date[],
       ${texts((total) => total.keyId)}::text::text[], ${texts((total) => total.model)}::text::text[],
@@ -105,10 +105,12 @@ function moveDays(transaction: TransactionSql, totals: readonly DayTotal[]): Pro
       ${numbers((total) => total.output)}::text::bigint[], ${numbers((total) => total.reasoning)}::text::bigint[],
       ${numbers((total) => total.cost)}::text::bigint[], ${numbers((total) => total.durationMs)}::text::bigint[],
       ${numbers((total) => total.firstTokenMs)}::text::bigint[], ${numbers((total) => total.firstTokenCount)}::text::bigint[],
-      ${numbers((total) => total.providerCost)}::text::bigint[], ${numbers((total) => total.costed)}::text::bigint[]
-    ) AS t (account_id, day, key_id, model)
-    ORDER BY account_id, day, key_id, model
-    ON CONFLICT (account_id, day, key_id, model) DO UPDATE SET
+      ${numbers((total) => total.providerCost)}::text::bigint[], ${numbers((total) => total.costed)}::text::bigint[],
+      ${texts((total) => total.memberId)}::text::text[]
+    ) AS t (account_id, day, key_id, model, requests, errors, uncached, cache_read, cache_write_5m, cache_write_1h, output,
+      reasoning, cost, duration, first_token, first_tokens, provider_cost, costed, member_id)
+    ORDER BY account_id, day, key_id, model, member_id
+    ON CONFLICT (account_id, day, key_id, model, member_id) DO UPDATE SET
       requests = d.requests + excluded.requests, errors = d.errors + excluded.errors,
       uncached_tokens = d.uncached_tokens + excluded.uncached_tokens,
       cache_read_tokens = d.cache_read_tokens + excluded.cache_read_tokens,

@@ -67,7 +67,7 @@ export async function accountsOf({ db }: Database, userId: string): Promise<OwnA
 }
 
 /**
- * Whether the key's member sees the balance, and whose keys' usage alone (`madeBy`) they see; all, where it is the account's own key. A
+ * Whether the key's member sees the balance, and whose own usage alone (`madeBy`) they see; all, where it is the account's own key. A
  * former member has no role.
  */
 export async function sightOfKey(

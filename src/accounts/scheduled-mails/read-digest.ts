@@ -2,7 +2,7 @@
 import type { Sql, TransactionSql } from 'postgres'
 import type { Period } from './periods'
 
-/** `madeBy`: only what keys of this person did. */
+/** `madeBy`: only this person's requests. */
 type DigestOf = { accountId: string; madeBy?: string | undefined }
 
 /** Amounts in nano-USD. */
@@ -34,10 +34,7 @@ export async function readDigest(
   { from, to, before }: Period,
   today: string,
 ): Promise<UsageDigest> {
-  const own =
-    madeBy === undefined
-      ? sql``
-      : sql`AND key_id IN (SELECT id FROM api_keys WHERE account_id = ${accountId} AND created_by = ${madeBy})`
+  const own = madeBy === undefined ? sql`` : sql`AND member_id = ${madeBy}`
   const most = (shares: ReturnType<typeof sql>) => sql`
     SELECT coalesce(json_agg(s), '[]') FROM (SELECT name, sum(cost_nano)::bigint AS cost FROM (${shares}) all_of_them
       GROUP BY id, name ORDER BY 2 DESC, 1 LIMIT ${MOST}) s`

@@ -21,7 +21,7 @@ const NO_LIMITS: KeyLimits = {
   allowedProviders: null,
 }
 
-/** What of the account's usage the member sees: all of it, or what their own keys did. */
+/** What of the account's usage the member sees: all of it, or their own requests. */
 export function sightOf({ accountId, userId, seesAllUsage }: Member): Sight {
   return { accountId, ...(!seesAllUsage && { madeBy: userId }) }
 }

@@ -62,8 +62,9 @@ async function playgroundPayer({ apiKeys, chat, readMemberKeyPolicy }: Playgroun
   const { accountId, userId, email } = viewer
   const keyId = await apiKeys.playgroundKey(accountId, { actor: { userId, email } })
   const key = await chat.ledger.readKey({ accountId, keyId })
-  // The key is the account's: what holds for the member's own keys does not come with it.
-  if (key?.status === 'active') return { accountId, keyId, bounds: await readMemberKeyPolicy({ accountId, userId }) }
+  // The key is the account's: the member acts, and their budgets and policy come with them.
+  if (key?.status === 'active')
+    return { accountId, keyId, memberId: userId, bounds: await readMemberKeyPolicy({ accountId, userId }) }
   // Not a 401, which would say that the session has ended.
   const message = 'The playground is switched off for this account. Activate its key under API keys.'
   throw new GatewayError('forbidden', message, { code: 'playground_deactivated' })

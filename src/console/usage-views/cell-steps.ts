@@ -11,7 +11,13 @@ import {
   type SearchStep,
   type TakeStep,
 } from './listed-record'
-import { detailCondition, keyAndModelCondition, rangeCondition, type UsageFilter } from './usage-filter'
+import {
+  detailCondition,
+  keyAndModelCondition,
+  madeByCondition,
+  rangeCondition,
+  type UsageFilter,
+} from './usage-filter'
 import { createWindowSteps } from './window-steps'
 
 /** A day's matches by key and model. `requests` may be 0 where only a correction fell on the day. */
@@ -54,10 +60,10 @@ export function createCellSteps(database: Database, filter: UsageFilter, windowS
 
 async function readCells({ sql }: Database, filter: UsageFilter, latest: string): Promise<Cell[]> {
   const { accountId, fromMs } = filter
-  return await sql<Cell[]>`SELECT day::text AS day, key_id, model, requests FROM usage_daily
+  return await sql<Cell[]>`SELECT day::text AS day, key_id, model, sum(requests)::bigint AS requests FROM usage_daily
     WHERE account_id = ${accountId} AND day BETWEEN ${utcDayOf(fromMs)}::text::date AND ${latest}::text::date
       AND ${keyAndModelCondition(sql, filter)}
-    ORDER BY day DESC LIMIT ${CELLS_READ}`
+    GROUP BY usage_daily.day, key_id, model ORDER BY usage_daily.day DESC LIMIT ${CELLS_READ}`
 }
 
 /** Whole days, newest first, until they hold enough matches or are too many to probe at once; at least one. */
@@ -93,7 +99,7 @@ async function probe(
       SELECT ${recordColumns(sql)} FROM usage_records
       WHERE ${rangeCondition(sql, span)} AND key_id = cell_key AND model = cell_model
         AND settled_at >= to_timestamp(day_seconds) AND settled_at < to_timestamp(day_seconds) + interval '1 day'
-        ${afterCondition(sql, from)} AND ${detailCondition(sql, span)}
+        ${afterCondition(sql, from)} ${madeByCondition(sql, span)} AND ${detailCondition(sql, span)}
       ORDER BY settled_at DESC, seq DESC, event_id DESC LIMIT ${wanted}) found
     ORDER BY "atMicros" DESC, seq DESC, "recordId" DESC LIMIT ${wanted}`
   const last = rows.at(-1)

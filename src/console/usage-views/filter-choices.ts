@@ -7,7 +7,7 @@ type FilterChoices = {
   keys: { keyId: string; name: string }[]
   /** Every model that answered lately, by id. */
   models: string[]
-  /** Everybody whose keys are among these, by name. */
+  /** Everybody who has a key or made a request, by name. */
   members: { memberId: string; name: string }[]
   /** Of the latest requests, in order. */
   tags: string[]
@@ -26,16 +26,21 @@ type LabelRow = { kind: 'tag' | 'app'; label: string }
 /** Reads the choices. */
 export async function readChoices({ sql }: Database, sight: Sight): Promise<FilterChoices> {
   const { accountId, madeBy } = sight
-  const isMade = madeBy === undefined ? sql`` : sql`AND created_by = ${madeBy}`
+  const isSeen =
+    madeBy === undefined
+      ? sql``
+      : sql`AND (created_by = ${madeBy} OR id IN (SELECT key_id FROM usage_daily WHERE account_id = ${accountId} AND member_id = ${madeBy}))`
   const [keys, models, members, labels] = await Promise.all([
     sql<
       { keyId: string; name: string }[]
-    >`SELECT id AS "keyId", name FROM api_keys WHERE account_id = ${accountId} ${isMade}
+    >`SELECT id AS "keyId", name FROM api_keys WHERE account_id = ${accountId} ${isSeen}
       ORDER BY created_at DESC, id LIMIT ${MAX_KEYS}`,
     sql<{ model: string }[]>`SELECT DISTINCT model FROM usage_daily
       WHERE account_id = ${accountId} ${madeByCondition(sql, sight)} AND day > current_date - ${MODEL_DAYS}::int ORDER BY model`,
     sql<{ memberId: string; name: string }[]>`SELECT id AS "memberId", name FROM users
-      WHERE id IN (SELECT created_by FROM api_keys WHERE account_id = ${accountId} ${isMade}) ORDER BY name, id LIMIT ${MAX_KEYS}`,
+      WHERE id IN (SELECT created_by FROM api_keys WHERE account_id = ${accountId}
+          UNION SELECT member_id FROM usage_daily_members WHERE account_id = ${accountId})
+        ${madeBy === undefined ? sql`` : sql`AND id = ${madeBy}`} ORDER BY name, id LIMIT ${MAX_KEYS}`,
     sql<LabelRow[]>`
       WITH latest AS MATERIALIZED (SELECT tags, app FROM usage_records
         WHERE account_id = ${accountId} ${madeByCondition(sql, sight)} ORDER BY settled_at DESC LIMIT ${LATEST_RECORDS})

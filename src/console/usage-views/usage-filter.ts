@@ -10,7 +10,7 @@ export type Fragment = PendingQuery<Row[]>
  */
 export type StatusFilter = 'ok' | 'error' | 'not_ok' | number
 
-/** What somebody may see: an account's usage, or of it only what keys of one person did. Never what a request says. */
+/** What somebody may see: an account's usage, or of it only one person's requests. Never what a request says. */
 export type Sight = { accountId: string; madeBy?: string }
 
 /** Everything left out matches all. */
@@ -25,7 +25,7 @@ export type UsageFilter = Sight & {
   status?: StatusFilter
   flag?: RecordFlag
   rule?: BillingRule
-  /** The member whose key it was, a tag as `name=value`, and what called. */
+  /** The member who made the request, a tag as `name=value`, and what called. */
   memberId?: string
   tag?: string
   app?: string
@@ -39,7 +39,7 @@ export function isRolledUp(filter: UsageFilter): boolean {
   return [requestedModel, status, flag, rule, memberId, tag, app, cost].every((part) => part === undefined)
 }
 
-/** Whether the daily sums lead to the matches: they are kept by key and model. */
+/** Whether the daily sums lead to the matches: they are kept by key, model and member. */
 export function isByCell({ madeBy, keyId, model }: UsageFilter): boolean {
   return madeBy !== undefined || keyId !== undefined || model !== undefined
 }
@@ -75,11 +75,11 @@ export function keyAndModelCondition(sql: Sql, filter: UsageFilter): Fragment {
     ${model === undefined ? sql`` : sql`AND model = ${model}`}`
 }
 
-/** Where only a person's own keys are seen, of any table with a `key_id`: ` AND … `. */
+/** Where only a person's own requests are seen, of records and daily sums: ` AND … `. Records are found by the keys of these requests. */
 export function madeByCondition(sql: Sql, { accountId, madeBy }: Sight): Fragment {
   return madeBy === undefined
     ? sql``
-    : sql`AND key_id IN (SELECT id FROM api_keys WHERE account_id = ${accountId} AND created_by = ${madeBy})`
+    : sql`AND member_id = ${madeBy} AND key_id IN (SELECT key_id FROM usage_daily WHERE account_id = ${accountId} AND member_id = ${madeBy})`
 }
 
 /** What neither the daily sums nor an index know: ` true AND … `. */

@@ -62,7 +62,7 @@ CREATE INDEX usage_records_noteworthy_index ON usage_records (account_id, settle
 CREATE INDEX usage_records_gaps_index ON usage_records (settled_at DESC) WHERE count_gaps IS NOT NULL;
 CREATE TABLE usage_records_default PARTITION OF usage_records DEFAULT;
 
--- Sums per day (UTC), so that a report over months reads few rows. A late correction changes the cost only: its request was counted
+-- Sums per day (UTC), key, model and member ('' for none), so that a report over months reads few rows. A late correction changes the cost only: its request was counted
 -- when the hold expired. costed_nano: the part of cost_nano for which provider_cost_nano is known.
 -- Half of each page stays free: a busy batch updates every row of a page, and each update needs room for a second version.
 CREATE TABLE usage_daily (
@@ -84,7 +84,8 @@ CREATE TABLE usage_daily (
   first_token_count     bigint NOT NULL,
   provider_cost_nano    bigint,
   costed_nano           bigint,
-  PRIMARY KEY (account_id, day, key_id, model)
+  member_id             text NOT NULL DEFAULT '',
+  PRIMARY KEY (account_id, day, key_id, model, member_id)
 ) WITH (fillfactor = 50);
 CREATE INDEX usage_daily_day_index ON usage_daily (day);
 

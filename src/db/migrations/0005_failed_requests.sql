@@ -16,11 +16,13 @@ CREATE TABLE failed_requests (
   words               text NOT NULL CHECK (char_length(words) <= 400),
   -- The provider's id of the request that it refused.
   provider_request_id text CHECK (char_length(provider_request_id) <= 128),
+  -- '' where no member made it.
+  member_id           text NOT NULL DEFAULT '',
   PRIMARY KEY (request_id, failed_at)
 ) PARTITION BY RANGE (failed_at);
 -- Includes the columns of the list's filters, so that a rare reason is found among 300,000 requests without reading them.
 CREATE INDEX failed_requests_account_index ON failed_requests (account_id, failed_at DESC, request_id DESC)
-  INCLUDE (key_id, status, code);
+  INCLUDE (key_id, member_id, status, code);
 CREATE INDEX failed_requests_provider_index ON failed_requests (provider_request_id) WHERE provider_request_id IS NOT NULL;
 CREATE TABLE failed_requests_default PARTITION OF failed_requests DEFAULT;
 
@@ -68,7 +70,8 @@ CREATE TABLE failed_request_counts (
   code        text NOT NULL,
   requests    bigint NOT NULL CHECK (requests > 0),
   kept        bigint NOT NULL DEFAULT 0 CHECK (kept >= 0),
-  PRIMARY KEY (account_id, hour, key_id, status, code)
+  member_id   text NOT NULL DEFAULT '',
+  PRIMARY KEY (account_id, hour, key_id, member_id, status, code)
 );
 CREATE INDEX failed_request_counts_time_index ON failed_request_counts (hour);
 

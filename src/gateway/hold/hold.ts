@@ -163,9 +163,9 @@ class OpenHold implements Renewable {
   private end({ cost, usage }: Due, facts: RequestFacts, freePerHour?: number): Promise<SettleOutcome | undefined> {
     const { deps, holdId } = this
     deps.keeper.forget(this)
-    const { accountId, keyId } = this.payer
+    const { accountId, keyId, memberId } = this.payer
     const tokens = inputTokens(usage) + usage.output
-    const settlement: Settlement = { accountId, keyId, holdId, cost, tokens, facts }
+    const settlement: Settlement = { accountId, keyId, memberId, holdId, cost, tokens, facts }
     if (freePerHour !== undefined) settlement.freePerHour = freePerHour
     deps.crashPoint('settling')
     return deps.settler.resolve({ kind: 'settle', settlement })
@@ -182,15 +182,15 @@ function reserve(
   from: Holder,
   { size: { amount, inputCost, rateTokens: tokens }, allowed }: Offer,
 ): Promise<ReserveOutcome> {
-  const { accountId, keyId, secret } = from.payer
+  const { accountId, keyId, memberId, secret } = from.payer
   const holdId = from.requestId
-  return ledger.reserve({ accountId, keyId, secret, from, holdId, amount, inputCost, tokens, ttlMs, allowed })
+  return ledger.reserve({ accountId, keyId, memberId, secret, from, holdId, amount, inputCost, tokens, ttlMs, allowed })
 }
 
 /** The reserve may have happened although its answer was lost: it is taken back by its id, whenever the store returns. */
 function takeBack({ settler }: HoldDeps, { payer, requestId: holdId }: Holder, cause: unknown): GatewayError {
-  const { accountId, keyId } = payer
-  void settler.resolve({ kind: 'release', accountId, keyId, holdId })
+  const { accountId, keyId, memberId } = payer
+  void settler.resolve({ kind: 'release', accountId, keyId, memberId, holdId })
   return new GatewayError('overloaded', 'The service is temporarily unable to take requests. Try again.', {
     code: 'ledger_unavailable',
     retryAfterSeconds: 1,

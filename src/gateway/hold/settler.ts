@@ -15,7 +15,7 @@ import { NO_JOURNAL, type SettlementJournal } from './settlement-journal'
 
 type Resolution =
   | { kind: 'settle'; settlement: Settlement }
-  | { kind: 'release'; accountId: string; keyId: string; holdId: string }
+  | { kind: 'release'; accountId: string; keyId: string; memberId?: string | undefined; holdId: string }
 
 export interface Settler {
   /**

@@ -107,13 +107,13 @@ export function createFailedRequests({ database, clock, logger }: FailedRequests
     const known = knownError(error)
     // The key is no longer valid, so the request belongs to no account.
     if (known.status === UNAUTHENTICATED) return
-    const { accountId, keyId } = payer
+    const { accountId, keyId, memberId = '' } = payer
     const atMs = clock.now()
     const dayMs = startOfDay(atMs)
     const kind = { status: known.status, code: codeOf(known) }
-    if (!count({ accountId, dayMs, keyId, ...kind })) return
+    if (!count({ accountId, dayMs, keyId, memberId, ...kind })) return
     if (fullDays.get(accountId) === dayMs || !hasRoom(shareOf(accountId))) return
-    list({ requestId, accountId, keyId, atMs, format, model: modelName(model), ...kind, ...withoutContent(known) })
+    list({ requestId, accountId, keyId, memberId, atMs, format, model: modelName(model), ...kind, ...withoutContent(known) })
   }
 
   /** Takes out what waits, as far as it is written in one go: kinds, and the listed requests of these. */

@@ -1,5 +1,5 @@
 /** Requests that were not answered, as the history keeps them for thirty days: written in one go, and forgotten. */
-import { lt, sql } from 'drizzle-orm'
+import { and, inArray, isNotNull, lt, sql } from 'drizzle-orm'
 import type { FormatName } from '@/chat/format-name'
 import type { Database } from '@/db/client'
 import {
@@ -9,12 +9,15 @@ import {
   oldestFailureMs,
   startOfDay,
 } from '@/db/failure-schema'
+import { apiKeys } from '@/db/schema'
 
 /** One request in the list; `words` and `param` hold nothing of what it said. */
 export type ListedFailure = {
   requestId: string
   accountId: string
   keyId: string
+  /** The member who acted by a key of no member; else ''. */
+  memberId: string
   /** Milliseconds since 1970. */
   atMs: number
   format: FormatName
@@ -33,6 +36,7 @@ export type FailureCount = {
   /** The beginning of the day, milliseconds since 1970. */
   dayMs: number
   keyId: string
+  memberId: string
   status: number
   code: string
   requests: number
@@ -57,11 +61,12 @@ export async function writeFailures(
 ): Promise<AccountDay[]> {
   return await db.transaction(async (transaction) => {
     const days = await lockDays(transaction, listed)
-    const inserted = await insertListed(transaction, withinLimit(listed, days))
+    const withMember = await memberFinder(transaction, counts)
+    const inserted = await insertListed(transaction, withinLimit(listed, days).map(withMember))
     const [ofKind, ofDay] = [tally(inserted.map(kindOf)), tally(inserted.map(dayName))]
     await addCounts(
       transaction,
-      inOrder(counts, kindOf).map((count) => ({ ...count, kept: ofKind.get(kindOf(count)) ?? 0 })),
+      inOrder(counts.map(withMember), kindOf).map((count) => ({ ...count, kept: ofKind.get(kindOf(count)) ?? 0 })),
     )
     const moved = [...days.values()].map((day) => ({ ...day, kept: day.kept + (ofDay.get(dayName(day)) ?? 0) }))
     await writeDays(transaction, moved)
@@ -121,29 +126,41 @@ function withinLimit(listed: readonly ListedFailure[], days: ReadonlyMap<string,
   })
 }
 
+/** Says of a row with a member's key whose it is. Every key of a list is in the counts, too. */
+async function memberFinder(transaction: Transaction, counts: readonly FailureCount[]) {
+  const keyIds = [...new Set(counts.map(({ keyId }) => keyId))]
+  const isAsked = and(inArray(apiKeys.id, keyIds), isNotNull(apiKeys.createdBy))
+  const rows = await transaction.select({ keyId: apiKeys.id, owner: apiKeys.createdBy }).from(apiKeys).where(isAsked)
+  const owners = new Map(rows.map(({ keyId, owner }) => [keyId, owner]))
+  return <T extends { keyId: string; memberId: string }>(row: T): T => {
+    const owner = owners.get(row.keyId)
+    return owner ? { ...row, memberId: owner } : row
+  }
+}
+
 /** Returns those that were not there yet. */
 async function insertListed(transaction: Transaction, listed: readonly ListedFailure[]): Promise<Kind[]> {
-  const { accountId, failedAt, keyId, status, code } = failedRequests
+  const { accountId, failedAt, keyId, memberId, status, code } = failedRequests
   const inserted: Kind[] = []
   for (const batch of batchesOf(listed)) {
     const rows = await transaction
       .insert(failedRequests)
       .values(batch.map(({ atMs, ...row }) => ({ ...row, failedAt: new Date(atMs) })))
       .onConflictDoNothing()
-      .returning({ accountId, failedAt, keyId, status, code })
+      .returning({ accountId, failedAt, keyId, memberId, status, code })
     inserted.push(...rows.map((row) => ({ ...row, dayMs: startOfDay(row.failedAt.getTime()) })))
   }
   return inserted
 }
 
 async function addCounts(transaction: Transaction, sums: readonly (FailureCount & { kept: number })[]): Promise<void> {
-  const { accountId, day, keyId, status, code, requests, kept } = failedRequestCounts
+  const { accountId, day, keyId, memberId, status, code, requests, kept } = failedRequestCounts
   for (const batch of batchesOf(sums)) {
     await transaction
       .insert(failedRequestCounts)
       .values(batch.map(({ dayMs, ...row }) => ({ ...row, day: new Date(dayMs) })))
       .onConflictDoUpdate({
-        target: [accountId, day, keyId, status, code],
+        target: [accountId, day, keyId, memberId, status, code],
         set: { requests: sql`${requests} + excluded.requests`, kept: sql`${kept} + excluded.kept` },
       })
   }
@@ -154,8 +171,8 @@ function dayName({ accountId, dayMs }: AccountDay): string {
 }
 
 /** What one row of the sums is about. */
-export function kindOf({ accountId, dayMs, keyId, status, code }: Kind): string {
-  return [accountId, dayMs, keyId, status, code].join(' ')
+export function kindOf({ accountId, dayMs, keyId, memberId, status, code }: Kind): string {
+  return [accountId, dayMs, keyId, memberId, status, code].join(' ')
 }
 
 function dateOf(atMs: number): string {

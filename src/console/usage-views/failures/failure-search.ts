@@ -2,7 +2,7 @@
 import type { Sql } from 'postgres'
 import { invalidRequest } from '@/chat/error'
 import { readKeyNames } from '@/console/usage-views/names'
-import { type Fragment, madeByCondition, type Sight } from '@/console/usage-views/usage-filter'
+import type { Fragment, Sight } from '@/console/usage-views/usage-filter'
 import type { Database } from '@/db/client'
 import { oldestFailureMs } from '@/db/failure-schema'
 import { countUpTo, cutPage, type Page, type PageRequest, pageSize, parseCursor, textLike } from '@/lib/paging'
@@ -101,8 +101,8 @@ function conditions(sql: Sql, filter: FailureFilter, nowMs: number): Fragment {
 }
 
 function kindConditions(sql: Sql, filter: FailureFilter): Fragment {
-  const { keyId, status, code } = filter
-  return sql`${madeByCondition(sql, filter)} ${keyId === undefined ? sql`` : sql`AND key_id = ${keyId}`}
+  const { madeBy, keyId, status, code } = filter
+  return sql`${madeBy === undefined ? sql`` : sql`AND member_id = ${madeBy}`} ${keyId === undefined ? sql`` : sql`AND key_id = ${keyId}`}
     ${status === undefined ? sql`` : sql`AND status = ${status}`}
     ${code === undefined ? sql`` : sql`AND code = ${code}`}`
 }

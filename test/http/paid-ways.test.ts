@@ -1,0 +1,215 @@
+/** Every way to spend an account's credit, against every limit: a limit holds by each of them, and each is booked to the member who acts. */
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { startGateway, type TestGateway } from '@test/support/gateway'
+import { type Person, signUpPerson } from '@test/support/person'
+import { chatCompletion, chatStream, eventStream, usageOf } from '@test/support/upstream'
+import { flushed } from '@test/usage/customer'
+import { createAccounts } from '@/accounts/accounts'
+import { changeAccountAddresses } from '@/accounts/addresses/addresses'
+import { OPERATOR } from '@/accounts/audit'
+import { createBudgets } from '@/accounts/budgets/budgets'
+import { createCredits } from '@/accounts/credits'
+import { changeKeyPolicy, changeMemberKeyPolicy } from '@/accounts/policies/key-policy'
+import type { BudgetWindow } from '@/ledger/budgets'
+import { assert } from '@/lib/assert'
+import { nano } from '@/lib/money'
+
+setDefaultTimeout(300_000)
+
+let gateway: TestGateway
+/** An owner of every account. */
+let member: Person
+
+beforeAll(async () => {
+  gateway = await startGateway({
+    respond({ path, body }) {
+      if (path.endsWith('/embeddings')) return Response.json(EMBEDDED)
+      return body.stream
+        ? eventStream(...chatStream(['Hi'], usageOf(50, 50)))
+        : Response.json(chatCompletion('Hello', usageOf(50, 50)))
+    },
+    catalog: (file) => {
+      const target = { provider: 'provider1', model: 'embed-upstream' }
+      const known = { created: 1_760_000_000, ownedBy: 'provider1', contextLength: 8_192 }
+      const pricing = { inputPer1mTokens: 1 }
+      file.models.push({ id: 'svc/embed', kind: 'embedding', name: 'Embed', ...known, pricing, targets: [target] })
+      file.models.push({ ...file.models[0], id: 'svc/beta', name: 'Beta' })
+      file.providers.provider2 = { ...file.providers.provider1 }
+    },
+  })
+  member = await signUpPerson(gateway)
+})
+afterAll(() => gateway.stop())
+
+const EMBEDDED = {
+  object: 'list',
+  data: [{ object: 'embedding', index: 0, embedding: [1, 0, 0] }],
+  ...{ model: 'embed-upstream', usage: { prompt_tokens: 50, total_tokens: 50 } },
+}
+const MESSAGES = [{ role: 'user', content: 'Hi' }]
+
+/** An account, and a key of the member; `responseId` is a stored response of theirs. */
+type Team = {
+  accountId: string
+  keyId: string
+  key: string
+  member: Person
+  playgroundKeyId: string
+  responseId?: string
+}
+
+async function newTeam(): Promise<Team> {
+  const { accountId } = await gateway.customer('10')
+  const { userId, email } = member.viewer
+  await gateway.gateway.database.sql`INSERT INTO memberships (account_id, user_id, role)
+    VALUES (${accountId}, ${userId}, 'owner')`
+  const made = await gateway.apiKeys.create({ accountId, name: 'theirs', createdBy: userId })
+  assert(made.kind === 'created', made.kind)
+  const playgroundKeyId = await gateway.apiKeys.playgroundKey(accountId, { actor: { userId, email } })
+  return { accountId, keyId: made.keyId, key: made.key, member, playgroundKeyId }
+}
+
+type Ask = (team: Team) => Promise<Response>
+
+function post(path: string, body: object): Ask {
+  return ({ key }) =>
+    fetch(gateway.url + path, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${key}` },
+      body: JSON.stringify(body),
+    })
+}
+
+function playground(more: object): Ask {
+  return ({ accountId, member }) =>
+    member.fetch(`/dashboard/api/a/${accountId}/playground/chat`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ model: 'svc/alpha', messages: MESSAGES, ...more }),
+    })
+}
+
+/** Goes on from a stored response, the first time from one that is made for it. */
+async function goOn(team: Team): Promise<Response> {
+  if (team.responseId === undefined) {
+    const first = await post('/v1/responses', { model: 'svc/alpha', input: 'Hi', store: true })(team)
+    team.responseId = ((await first.json()) as { id: string }).id
+  }
+  const body = { model: 'svc/alpha', input: 'Go on', previous_response_id: team.responseId }
+  return await post('/v1/responses', body)(team)
+}
+
+const CHAT = { model: 'svc/alpha', messages: MESSAGES }
+const CONTENTS = { contents: [{ role: 'user', parts: [{ text: 'Hi' }] }] }
+const WAYS: Record<string, Ask> = {
+  'chat completions': post('/v1/chat/completions', CHAT),
+  'chat completions, streamed': post('/v1/chat/completions', { ...CHAT, stream: true }),
+  messages: post('/v1/messages', { ...CHAT, max_tokens: 50 }),
+  'messages, streamed': post('/v1/messages', { ...CHAT, max_tokens: 50, stream: true }),
+  'generate content': post('/v1beta/models/svc/alpha:generateContent', CONTENTS),
+  'generate content, streamed': post('/v1beta/models/svc/alpha:streamGenerateContent?alt=sse', CONTENTS),
+  responses: post('/v1/responses', { model: 'svc/alpha', input: 'Hi', store: true }),
+  'responses, streamed': post('/v1/responses', { model: 'svc/alpha', input: 'Hi', stream: true }),
+  'responses, from a stored one': goOn,
+  embeddings: post('/v1/embeddings', { model: 'svc/embed', input: 'Hi' }),
+  playground: playground({}),
+  'playground, streamed': playground({ stream: true }),
+}
+
+/** A team, and the key that the way under test is paid through. */
+type Limited = Team & { paidBy: string }
+type SetLimit = (of: Limited) => Promise<unknown>
+
+function budget(scope: 'account' | 'member' | 'key', window: BudgetWindow): SetLimit {
+  return async ({ accountId, member, paidBy }) => {
+    const scopeId = { account: accountId, member: member.viewer.userId, key: paidBy }[scope]
+    const budgets = createBudgets(gateway.gateway.database, gateway.gateway.deps.ledger)
+    const changed = await budgets.change({ accountId, scope, scopeId, limits: { [window]: nano(0) }, by: OPERATOR })
+    expect(changed.kind).toBe('updated')
+  }
+}
+
+const models = { allowedModels: ['svc/beta'] }
+const providers = { allowedProviders: ['provider2'] }
+const ofAccount =
+  (policy: Partial<typeof models & typeof providers>): SetLimit =>
+  ({ accountId }) =>
+    changeKeyPolicy(gateway.gateway.database, gateway.gateway.deps.ledger, { accountId, policy, by: OPERATOR })
+const ofMember =
+  (policy: Partial<typeof models & typeof providers>): SetLimit =>
+  ({ accountId, member }) =>
+    changeMemberKeyPolicy(gateway.gateway.database, gateway.gateway.deps.ledger, {
+      ...{ accountId, userId: member.viewer.userId, policy, by: OPERATOR },
+    })
+const ofKey =
+  (changes: Parameters<TestGateway['apiKeys']['change']>[1]): SetLimit =>
+  ({ paidBy }) =>
+    gateway.apiKeys.change(paidBy, changes)
+
+const LIMITS: Record<string, { status: number; set: SetLimit }> = {
+  'the account has no credit': {
+    status: 402,
+    async set({ accountId }) {
+      const credits = createCredits(gateway.gateway.database, gateway.gateway.deps.ledger)
+      const { available } = await gateway.balance(accountId)
+      await credits.addCredit({ accountId, amount: nano(-available), reference: 'taken back' })
+    },
+  },
+  'the account is suspended': {
+    status: 403,
+    set: ({ accountId }) =>
+      createAccounts(gateway.gateway.database, gateway.gateway.deps.ledger).setStatus(accountId, 'suspended'),
+  },
+  ...Object.fromEntries(
+    (['account', 'member', 'key'] as const).flatMap((scope) =>
+      (['day', 'week', 'month', 'total'] as const)
+        .filter((window) => scope === 'member' || window === 'day')
+        .map((window) => [`the budget of the ${scope} is 0 (${window})`, { status: 402, set: budget(scope, window) }]),
+    ),
+  ),
+  'the budget of the key is 0 (month)': { status: 402, set: ofKey({ monthlyBudget: nano(0) }) },
+  'the account may not use the model': { status: 403, set: ofAccount(models) },
+  'the member may not use the model': { status: 403, set: ofMember(models) },
+  'the key may not use the model': { status: 403, set: ofKey(models) },
+  'the account may not use the provider': { status: 403, set: ofAccount(providers) },
+  'the member may not use the provider': { status: 403, set: ofMember(providers) },
+  'the key may not use the provider': { status: 403, set: ofKey(providers) },
+  'the key is switched off': { status: 403, set: ({ paidBy }) => gateway.apiKeys.deactivate(paidBy) },
+  'the address is not on the list': {
+    status: 403,
+    set: ({ accountId }) =>
+      changeAccountAddresses(gateway.gateway.database, gateway.gateway.deps.ledger, {
+        ...{ accountId, addresses: ['203.0.113.0/24'], by: OPERATOR },
+      }),
+  },
+}
+
+async function ask(way: string, team: Team): Promise<number> {
+  const response = await (WAYS[way] as Ask)(team)
+  await response.text()
+  return response.status
+}
+
+test.each(Object.keys(WAYS))('%s: each limit refuses it before the provider is asked', async (way) => {
+  const seen: Record<string, unknown> = {}
+  const expected: Record<string, unknown> = {}
+  for (const [limit, { status, set }] of Object.entries(LIMITS)) {
+    const team = await newTeam()
+    const paidBy = way.startsWith('playground') ? team.playgroundKeyId : team.keyId
+    const before = await ask(way, team)
+    await set({ ...team, paidBy })
+    const calls = gateway.upstream.calls.length
+    seen[limit] = [before, await ask(way, team), gateway.upstream.calls.length - calls]
+    expected[limit] = [200, limit === 'the key is switched off' && paidBy === team.keyId ? 401 : status, 0]
+  }
+  expect(seen).toEqual(expected)
+})
+
+test.each(Object.keys(WAYS))('%s: is booked to the member who acts', async (way) => {
+  const team = await newTeam()
+  expect(await ask(way, team)).toBe(200)
+  await flushed(gateway, team.accountId)
+  const { sql } = gateway.gateway.database
+  const booked = await sql`SELECT DISTINCT member_id FROM usage_records WHERE account_id = ${team.accountId}`
+  expect([...booked]).toEqual([{ member_id: team.member.viewer.userId }])
+})
