@@ -55,7 +55,7 @@ async function rate(
     WHERE event_id = ${rated.requestId} AND account_id = ${rated.accountId}
       AND settled_at > now() - ${FEEDBACK_DAYS} * interval '1 day'
       AND (${madeBy}::text IS NULL
-        OR key_id IN (SELECT id FROM api_keys WHERE account_id = ${rated.accountId} AND created_by = ${madeBy}))`
+        OR member_id = ${madeBy})`
   if (!row) return 'unknown'
   const { rating } = rated
   await database.db.transaction(async (transaction) => {

@@ -7,6 +7,7 @@ import type { Payer, RecentRecord } from '@/ledger/outcomes'
 import type { ToolCharge } from '@/ledger/usage-record'
 import { createBoundedMap } from '@/lib/bounded-map'
 import { type Nano, nano, nanoToUsd } from '@/lib/money'
+import { ofPerson } from './own-requests'
 
 /** The body of `GET /v1/usage`. Amounts are USD; those of the account are null where the key's member doesn't see its balance. */
 type UsageSummary = {
@@ -161,10 +162,7 @@ type RecentRow = {
 }
 
 async function readRecent({ sql }: Database, accountId: string, madeBy: string | undefined): Promise<RecentRecord[]> {
-  const ofTheirs =
-    madeBy === undefined
-      ? sql``
-      : sql`AND key_id IN (SELECT id FROM api_keys WHERE account_id = ${accountId} AND created_by = ${madeBy})`
+  const ofTheirs = madeBy === undefined ? sql`` : ofPerson(sql, accountId, madeBy)
   const rows = await sql<RecentRow[]>`
     SELECT event_id, model, output_tokens::bigint AS output, cost_nano::bigint AS cost, tool_charges AS tools,
       (uncached_tokens + cache_read_tokens + cache_write_5m_tokens + cache_write_1h_tokens)::bigint AS input,

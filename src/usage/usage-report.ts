@@ -6,6 +6,7 @@ import type { Database } from '@/db/client'
 import { archivedBeforeMs } from '@/db/usage-archive'
 import { OTHER_TAGS, sumsByTags } from '@/db/usage-sums/tag-sums'
 import { utcDayOf } from '@/lib/clock'
+import { ofPerson } from './own-requests'
 
 /** What sums may be by; `tag:NAME` is one tag's value, `tag` all tags of a request together. */
 export const DIMENSIONS = ['day', 'member', 'key', 'model', 'tag', 'app', 'provider'] as const
@@ -173,9 +174,7 @@ function placeOf(sql: Reader, dimension: Dimension): Fragment {
 }
 
 function madeBy(sql: Reader, { accountId, madeBy: person }: ReportSearch): Fragment {
-  return person === undefined
-    ? sql``
-    : sql`AND member_id = ${person} AND key_id IN (SELECT key_id FROM usage_daily WHERE account_id = ${accountId} AND member_id = ${person})`
+  return person === undefined ? sql`` : ofPerson(sql, accountId, person)
 }
 
 const place = (sql: Reader, index: number): Fragment => sql.unsafe(`place_${index}`) as unknown as Fragment

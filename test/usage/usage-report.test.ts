@@ -136,7 +136,7 @@ test('a day has sums of 500 combinations of tags, and one of the rest, which is 
   await sql`DELETE FROM usage_daily WHERE account_id = ${accountId}`
 })
 
-test('of one person it has what their keys did, and it names keys and people of the account alone', async () => {
+test('of one person it has their own requests, and it names keys and people of the account alone', async () => {
   const { sql } = database
   await sql`INSERT INTO accounts (id, name, email) VALUES ('acct_own', 'A', 'own@example.test'), ('acct_not', 'B', 'not@example.test')`
   await sql`INSERT INTO users (id, name, email) VALUES ('user_ada', 'Ada', 'ada@example.test')`
@@ -149,9 +149,9 @@ test('of one person it has what their keys did, and it names keys and people of 
     await sql`INSERT INTO api_keys (id, account_id, name, key_hash, prefix, last_four, created_by)
       VALUES (${id}, ${account}, ${`Name of ${id}`}, ${hash}, 'svc-AbCd', 'wxyz', ${creator})`
   }
-  const of = (keyId: string, cost: number) => usageRecord({ accountId: 'acct_own', keyId, cost })
+  const of = (keyId: string, cost: number, memberId?: string) => usageRecord({ accountId: 'acct_own', keyId, cost, memberId })
   // The last one is made up: a record of ours can't name a key of others.
-  await writeUsageBatch(sql, [of('key_ada', 5), of('key_all', 7), of('key_not', 9)])
+  await writeUsageBatch(sql, [of('key_ada', 5, 'user_ada'), of('key_all', 7), of('key_not', 9)])
   const search = { accountId: 'acct_own', from: dayOf(NOON_MS), to: dayOf(NOON_MS), by: ['member', 'key'] as const }
   const all = await readUsageReport(database, search)
   expect(all.names).toEqual({ key_ada: 'Name of key_ada', key_all: 'Name of key_all', user_ada: 'Ada' })
@@ -162,6 +162,8 @@ test('of one person it has what their keys did, and it names keys and people of 
   ])
   const own = await readUsageReport(database, { ...search, madeBy: 'user_ada' })
   expect([own.total.cost, own.rows.length]).toEqual([5, 1])
+  const none = await readUsageReport(database, { ...search, madeBy: '' })
+  expect([none.total.cost, none.rows.length]).toEqual([0, 0])
 })
 
 test('what is archived is known by day, key and model alone, and still adds up', async () => {

@@ -59,13 +59,16 @@ describe('writeUsageBatch', () => {
     })
   })
 
-  test('keeps whose key it was and what is fixed on it, which wins over what the request says', async () => {
+  test('keeps who acted and the tags fixed on the key, which wins over what the request says', async () => {
     const { sql } = database
-    await sql`INSERT INTO users (id, name, email) VALUES ('user_1', 'Ada', 'ada@example.test')`
-    await sql`UPDATE api_keys SET created_by = 'user_1', tags = '{team=books,env=prod}' WHERE id = 'key_1'`
+    await sql`INSERT INTO users (id, name, email) VALUES ('user_1', 'Ada', 'ada@example.test'), ('user_2', 'Bob', 'bob@example.test')`
+    await sql`UPDATE api_keys SET created_by = 'user_2', tags = '{team=books,env=prod}' WHERE id = 'key_1'`
     const said = { tags: ['env=dev', 'run=7'], app: 'My App', endUser: 'a1' }
     const labels = (request: string, keyId = 'key_1', more = {}) =>
-      usageRecord({ holdId: request, accountId: keyId === 'key_1' ? 'acct_1' : 'acct_2', keyId, facts: more })
+      usageRecord({
+        ...{ holdId: request, accountId: keyId === 'key_1' ? 'acct_1' : 'acct_2', keyId, facts: more },
+        ...(keyId === 'key_1' && { memberId: 'user_1' }),
+      })
     // The second is written by the statement that looks at each row: a late charge is never copied.
     const late = {
       ...labels('hold_late', 'key_1', { labels: said }),

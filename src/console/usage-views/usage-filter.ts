@@ -1,6 +1,7 @@
 /** Which of an account's records are wanted: the filter of the usage list, as conditions on the records. */
 import type { PendingQuery, Row, Sql } from 'postgres'
 import { type BillingRule, CLIENT_CLOSED_STATUS, FIRST_FAILED_STATUS, type RecordFlag } from '@/ledger/usage-record'
+import { ofPerson } from '@/usage/own-requests'
 
 /** A piece of a statement. */
 export type Fragment = PendingQuery<Row[]>
@@ -77,9 +78,7 @@ export function keyAndModelCondition(sql: Sql, filter: UsageFilter): Fragment {
 
 /** Where only a person's own requests are seen, of records and daily sums: ` AND … `. Records are found by the keys of these requests. */
 export function madeByCondition(sql: Sql, { accountId, madeBy }: Sight): Fragment {
-  return madeBy === undefined
-    ? sql``
-    : sql`AND member_id = ${madeBy} AND key_id IN (SELECT key_id FROM usage_daily WHERE account_id = ${accountId} AND member_id = ${madeBy})`
+  return madeBy === undefined ? sql`` : ofPerson(sql, accountId, madeBy)
 }
 
 /** What neither the daily sums nor an index know: ` true AND … `. */

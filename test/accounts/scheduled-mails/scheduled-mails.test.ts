@@ -35,8 +35,8 @@ async function use(
   const { sql } = fixture.database
   await sql`UPDATE accounts SET balance_nano = balance_nano - ${cost}, spent_nano = spent_nano + ${cost} WHERE id = ${accountId}`
   await sql`INSERT INTO usage_daily (account_id, day, key_id, model, requests, errors, uncached_tokens, cache_read_tokens, cache_write_5m_tokens,
-      cache_write_1h_tokens, output_tokens, reasoning_tokens, cost_nano, duration_ms, first_token_ms, first_token_count)
-    VALUES (${accountId}, ${day}, ${keyId}, ${model}, ${requests}, 0, 0, 0, 0, 0, 0, 0, ${cost}, 0, 0, 0)`
+      cache_write_1h_tokens, output_tokens, reasoning_tokens, cost_nano, duration_ms, first_token_ms, first_token_count, member_id)
+    VALUES (${accountId}, ${day}, ${keyId}, ${model}, ${requests}, 0, 0, 0, 0, 0, 0, 0, ${cost}, 0, 0, 0, ${memberId ?? ''})`
   if (memberId !== undefined)
     await sql`INSERT INTO usage_daily_members (account_id, day, member_id, requests, cost_nano)
       VALUES (${accountId}, ${day}, ${memberId}, ${requests}, ${cost})`
