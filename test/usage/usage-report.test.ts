@@ -149,7 +149,8 @@ test('of one person it has their own requests, and it names keys and people of t
     await sql`INSERT INTO api_keys (id, account_id, name, key_hash, prefix, last_four, created_by)
       VALUES (${id}, ${account}, ${`Name of ${id}`}, ${hash}, 'svc-AbCd', 'wxyz', ${creator})`
   }
-  const of = (keyId: string, cost: number, memberId?: string) => usageRecord({ accountId: 'acct_own', keyId, cost, memberId })
+  const of = (keyId: string, cost: number, memberId?: string) =>
+    usageRecord({ accountId: 'acct_own', keyId, cost, memberId })
   // The last one is made up: a record of ours can't name a key of others.
   await writeUsageBatch(sql, [of('key_ada', 5, 'user_ada'), of('key_all', 7), of('key_not', 9)])
   const search = { accountId: 'acct_own', from: dayOf(NOON_MS), to: dayOf(NOON_MS), by: ['member', 'key'] as const }
