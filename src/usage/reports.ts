@@ -2,12 +2,12 @@
 import type { Database } from '@/db/client'
 import { withDatabaseDeadline } from '@/db/deadline'
 import { archivedBeforeMs } from '@/db/usage-archive'
+import { ofPerson } from '@/db/usage-sums/own-requests'
 import type { Ledger } from '@/ledger/ledger'
 import type { Payer, RecentRecord } from '@/ledger/outcomes'
 import type { ToolCharge } from '@/ledger/usage-record'
 import { createBoundedMap } from '@/lib/bounded-map'
 import { type Nano, nano, nanoToUsd } from '@/lib/money'
-import { ofPerson } from './own-requests'
 
 /** The body of `GET /v1/usage`. Amounts are USD; those of the account are null where the key's member doesn't see its balance. */
 type UsageSummary = {

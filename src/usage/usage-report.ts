@@ -4,9 +4,9 @@ import { invalidRequest } from '@/chat/error'
 import { textArray } from '@/db/array-literal'
 import type { Database } from '@/db/client'
 import { archivedBeforeMs } from '@/db/usage-archive'
+import { ofPerson } from '@/db/usage-sums/own-requests'
 import { OTHER_TAGS, sumsByTags } from '@/db/usage-sums/tag-sums'
 import { utcDayOf } from '@/lib/clock'
-import { ofPerson } from './own-requests'
 
 /** What sums may be by; `tag:NAME` is one tag's value, `tag` all tags of a request together. */
 export const DIMENSIONS = ['day', 'member', 'key', 'model', 'tag', 'app', 'provider'] as const

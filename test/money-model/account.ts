@@ -27,7 +27,7 @@ type ModelHold = {
 }
 
 /** A charge on its way to the history, or in it. */
-export type ModelRecord = {
+type ModelRecord = {
   cost: number
   kind: 'settle' | 'expire' | 'late'
   keyId: string

@@ -1,7 +1,7 @@
 /** Which of an account's records are wanted: the filter of the usage list, as conditions on the records. */
 import type { PendingQuery, Row, Sql } from 'postgres'
+import { ofPerson } from '@/db/usage-sums/own-requests'
 import { type BillingRule, CLIENT_CLOSED_STATUS, FIRST_FAILED_STATUS, type RecordFlag } from '@/ledger/usage-record'
-import { ofPerson } from '@/usage/own-requests'
 
 /** A piece of a statement. */
 export type Fragment = PendingQuery<Row[]>
