@@ -113,7 +113,17 @@ export function createFailedRequests({ database, clock, logger }: FailedRequests
     const kind = { status: known.status, code: codeOf(known) }
     if (!count({ accountId, dayMs, keyId, memberId, ...kind })) return
     if (fullDays.get(accountId) === dayMs || !hasRoom(shareOf(accountId))) return
-    list({ requestId, accountId, keyId, memberId, atMs, format, model: modelName(model), ...kind, ...withoutContent(known) })
+    list({
+      requestId,
+      accountId,
+      keyId,
+      memberId,
+      atMs,
+      format,
+      model: modelName(model),
+      ...kind,
+      ...withoutContent(known),
+    })
   }
 
   /** Takes out what waits, as far as it is written in one go: kinds, and the listed requests of these. */
