@@ -271,10 +271,12 @@ async function performArchive(
     const { month, who, tokens } = chosen
     const payer = play.payers[who]
     if (!payer || month < play.archivedBefore) return
-    const record = usageRecord({ ...payer, cost: tokens, atMs: Date.parse(`${month}-10T12:00:00Z`) })
-    const account = accountOf(play, payer.accountId)
-    const { keyId } = payer
-    const charge = { cost: tokens, kind: 'settle', keyId, member: ownerOf(account, keyId), atMs: record.atMs } as const
+    const { accountId, keyId } = payer
+    const account = accountOf(play, accountId)
+    const member = ownerOf(account, keyId)
+    const atMs = Date.parse(`${month}-10T12:00:00Z`)
+    const record = usageRecord({ accountId, keyId, memberId: member || undefined, cost: tokens, atMs })
+    const charge = { cost: tokens, kind: 'settle', keyId, member, atMs } as const
     account.books.set(record.recordId, charge)
     await owner.sql`SELECT ensure_usage_partitions(${`${month}-01`}::text::date, 1)`
     await writeUsageBatch(fixture.database.sql, [record])
