@@ -34,15 +34,15 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'an open hold follows its key to another member',
-    path: BUDGETS,
-    from: "owner = stampOwner or owner or fields[3] or ''",
-    to: "owner = owner or fields[3] or stampOwner or ''",
+    path: SETTLE,
+    from: 'local payer = hold and hold.payer or payerOf(ARGV[1], key)',
+    to: 'local payer = payerOf(ARGV[1], key)',
   },
   {
     name: 'a late settlement is counted for the member who has the key by then',
-    path: 'ledger/scripts/expire.lua',
-    from: "tombstoneText(expiry.hold, 'expired', expiry.cost, expiry.budgets and expiry.budgets.owner)",
-    to: "tombstoneText(expiry.hold, 'expired', expiry.cost)",
+    path: SETTLE,
+    from: 'local payer = hold and hold.payer or payerOf(ARGV[1], key)',
+    to: 'local payer = hold and not isLate and hold.payer or payerOf(ARGV[1], key)',
   },
   {
     name: 'a late settlement gives nothing back',
