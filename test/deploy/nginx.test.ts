@@ -19,6 +19,8 @@ let folder: string
 let port: number
 let release: () => void
 let waiting = 0
+/** Whom each request was forwarded for. */
+const seen: string[] = []
 
 beforeAll(async () => {
   const released = new Promise<void>((resolve) => {
@@ -29,6 +31,7 @@ beforeAll(async () => {
     port: 0,
     idleTimeout: 0,
     async fetch(request) {
+      seen.push(request.headers.get('x-forwarded-for') ?? 'none')
       if (new URL(request.url).pathname !== '/slow') return new Response('here')
       waiting += 1
       await released
@@ -69,6 +72,26 @@ async function statusFrom(address: string): Promise<string> {
   const child = Bun.spawn(['curl', ...words, `http://127.0.0.1:${port}/`], { env: BARE_ENVIRONMENT, stdout: 'pipe' })
   return new Response(child.stdout).text()
 }
+
+test.each(['/metrics', '/metrics/', '/readyz', '/%6detrics', '//readyz', '/x/../metrics'])(
+  'what is for the network behind it is a 404: %s',
+  async (path) => {
+    const before = seen.length
+    const words = ['--silent', '--path-as-is', '--output', '/dev/null', '--write-out', '%{http_code}']
+    const child = Bun.spawn(['curl', ...words, `http://127.0.0.1:${port}${path}`], {
+      env: BARE_ENVIRONMENT,
+      stdout: 'pipe',
+    })
+    expect(await new Response(child.stdout).text()).toBe('404')
+    expect(seen.length).toBe(before)
+  },
+)
+
+test('whom a request is forwarded for is who sent it, whatever it says', async () => {
+  const headers = { 'x-forwarded-for': '203.0.113.7' }
+  expect((await fetch(`http://127.0.0.1:${port}/`, { headers })).status).toBe(200)
+  expect(seen.at(-1)).toBe('127.0.0.1')
+})
 
 test('requests of one address beyond its share are a 429 at once, and those of another are answered meanwhile', async () => {
   const statuses: number[] = []

@@ -12,7 +12,7 @@ export async function locatePostgres(): Promise<PostgresPrograms> {
   const root = findPackage(packageName)
   if (root === undefined) {
     throw new EmbeddedServerError(
-      `There is no embedded Postgres for ${process.platform}-${process.arch}: set DATABASE_URL to a Postgres server.`,
+      `There is no embedded Postgres here for ${process.platform}-${process.arch}: set DATABASE_URL to a Postgres server.`,
     )
   }
   await restoreLinks(root)
