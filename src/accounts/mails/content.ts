@@ -25,9 +25,13 @@ export type Template<Facts> = {
 
 const MAX_NAME_CHARS = 80
 
-/** What people call themselves or something, in which no program that shows a mail finds an address to click on. */
+/**
+ * What people call themselves or something, in which no program that shows a mail finds an address to click on: every text of users
+ * reaches a mail by this. Other writings of dots and slashes become the plain ones first, and what nobody sees is left out.
+ */
 export function withoutLinks(name: string): string {
-  const text = name.replace(/[/:@<>\\]/g, ' ').replace(/\.(?=\S)/g, '. ')
+  const plain = name.normalize('NFKC').replace(/\p{Cf}/gu, '')
+  const text = plain.replace(/[/:@<>\\]/g, ' ').replace(/([.。])(?=\S)/g, '$1 ')
   return text.replace(/\s+/g, ' ').trim().slice(0, MAX_NAME_CHARS)
 }
 

@@ -13,6 +13,65 @@ function render({ kind, facts }: NewMail, more: Partial<Parameters<typeof render
   return renderMail(contentOf(kind, facts), { ...BASE, ...more })
 }
 
+/** Ways to write the dot and the slash of an address, and what nobody sees between its parts. */
+const WRITINGS = ['.', '。', '．', '｡', '․', '﹒'].flatMap((dot) =>
+  ['/', '／'].flatMap((slash) => ['', '\u200b', '\u2060'].map((gap) => [dot, slash, gap] as const)),
+)
+const LINK_OF_EVIL = /evil[.。]example/
+
+/** What no user writes as they like: addresses that were confirmed, roles, models, amounts, moments, networks, and ids of providers. */
+const OURS = new Set(
+  [
+    'accountId',
+    'keyId',
+    'by',
+    'owner',
+    'before',
+    'after',
+    'address',
+    'at',
+    'role',
+    'scopes',
+    'models',
+    'from',
+    'to',
+  ].concat(
+    [
+      'endsAt',
+      'lastUsedAt',
+      'lastFour',
+      'lastsUntil',
+      'cost',
+      'requests',
+      'credit',
+      'reversal',
+      'amount',
+      'currency',
+      'undoes',
+    ],
+    ['what', 'scope', 'window', 'kind', 'balance', 'threshold', 'spent', 'limit', 'median', 'today'],
+  ),
+)
+
+/** Where texts stand in the facts of a mail. */
+function textsOf(facts: unknown, path: readonly string[] = []): string[][] {
+  if (typeof facts === 'string') return [[...path]]
+  if (typeof facts !== 'object' || facts === null) return []
+  return Object.entries(facts).flatMap(([name, value]) => textsOf(value, [...path, name]))
+}
+
+function textsOfUsers(facts: unknown): string[][] {
+  // Of a pair, the name comes first; the second is an amount.
+  return textsOf(facts).filter((path) => !path.some((name) => OURS.has(name)) && path.at(-1) !== '1')
+}
+
+function replaced(facts: unknown, [name, ...rest]: readonly string[], text: string): unknown {
+  if (name === undefined) return text
+  const copy = structuredClone(facts) as Record<string, unknown>
+  copy[name] = replaced(copy[name], rest, text)
+  return copy
+}
+
 test('there is a sample of every kind', () => {
   expect(SAMPLES.map(({ kind }) => kind).sort()).toEqual([...MAIL_KINDS].sort())
 })
@@ -70,6 +129,18 @@ describe('a mail', () => {
     for (const part of [subject, text, html])
       for (const bad of ['https://evil', 'a@evil', '<b>']) expect(part).not.toContain(bad)
     expect(html.match(/<(?:a|p|tr)\b/g)).toEqual(plain.html.match(/<(?:a|p|tr)\b/g))
+  })
+
+  test.each(SAMPLES)('of the kind $kind makes no link of any text of users, however its dots are written', (sample) => {
+    for (const [dot, slash, gap] of WRITINGS) {
+      const evil = `evil${gap}${dot}${gap}example${slash}x`
+      const linking = textsOfUsers(sample.facts).filter((path) => {
+        const facts = replaced(sample.facts, path, evil)
+        const { subject, text } = render({ kind: sample.kind, facts } as NewMail)
+        return LINK_OF_EVIL.test(`${subject}\n${text}`.normalize('NFKC').replace(/\p{Cf}/gu, ''))
+      })
+      expect(linking).toEqual([])
+    }
   })
 
   test.each(SAMPLES)(

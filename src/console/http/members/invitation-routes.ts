@@ -169,9 +169,17 @@ async function send(
 ) {
   const { throttle } = deps.auth.parts
   const mails = requireMails(deps)
-  await throttle.attempt(invitationsTo(email))
-  const outcome = await deps.members.invitations.send(inviting(mails, caller), { email, role })
-  return sent(mails, outcome)
+  const limit = invitationsTo(email)
+  await throttle.attempt(limit)
+  let isSent = false
+  try {
+    const outcome = await deps.members.invitations.send(inviting(mails, caller), { email, role })
+    isSent = outcome.kind === 'sent'
+    return sent(mails, outcome)
+  } finally {
+    // What was refused is none of those that the person gets.
+    if (!isSent) await throttle.giveBack(limit)
+  }
 }
 
 async function resend(deps: InvitationRouteDeps, caller: Caller, invitationId: string) {

@@ -139,6 +139,19 @@ describe('an invitation', () => {
     expect(refusal(await send(owners[0], email))).toBe('429 too_many_attempts')
   })
 
+  test('that is refused takes none of the ten from anybody else', async () => {
+    const [alone, owner] = [await signUpPerson(gateway), await newOrganisation()]
+    const member = await verifiedPerson()
+    await tell(member, 'accept', await invited(owner, member))
+    const email = `${crypto.randomUUID()}@example.test`
+    for (let refused = 0; refused < 10; refused++)
+      expect(refusal(await send(alone, email))).toBe('409 not_organisation')
+    for (let refused = 0; refused < 10; refused++)
+      expect(refusal(await send(owner, member.email))).toBe('409 already_member')
+    expect((await send(owner, email)).status).toBe(200)
+    expect((await send(await newOrganisation(), member.email)).status).toBe(200)
+  })
+
   test.each([
     ['an address that is none', 'nobody', 'viewer'],
     ['an address with a line break', 'a@example.test\nbcc: b@example.test', 'viewer'],
