@@ -11,13 +11,14 @@ import type { ProviderError } from './provider-error'
 import type { Signature } from './request'
 import type { FinishReason } from './response'
 import type { ToolUses } from './server-tools'
+import type { Source } from './sources'
 import type { Usage } from './usage'
 
 export type ChatEvent =
   | { type: 'start'; id: string; model: string; created: number }
   | { type: 'text-start'; choice: number; block: number }
   | { type: 'text-delta'; choice: number; block: number; text: string }
-  | { type: 'text-end'; choice: number; block: number; signature?: Signature }
+  | { type: 'text-end'; choice: number; block: number; signature?: Signature; sources?: readonly Source[] }
   | { type: 'refusal-start'; choice: number; block: number }
   | { type: 'refusal-delta'; choice: number; block: number; text: string }
   | { type: 'refusal-end'; choice: number; block: number }

@@ -2,6 +2,7 @@
 import { assertNever } from '@/lib/assert'
 import type { ChatEvent } from './event'
 import type { AnswerBlock, ChatResponse, Choice } from './response'
+import type { Source } from './sources'
 
 interface Folder {
   push(event: ChatEvent): void
@@ -68,6 +69,14 @@ export function createFolder(): Folder {
     }
   }
 
+  /** Sources that came behind their text stand on an empty one: here the text is known. */
+  function cite(event: { choice: number; block: number }, sources: readonly Source[]): void {
+    const own = blocks.get(event.block)
+    const said = choice(event.choice).content.findLast((block) => block.type === 'text' && block.text !== '')
+    const cited = own?.type === 'text' && own.text === '' && said ? said : own
+    if (cited) Object.assign(cited, { sources })
+  }
+
   function extend(event: Extract<ChatEvent, { type: `${string}-delta` | `${string}-end` }>): void {
     const block = blocks.get(event.block)
     if (!block) return
@@ -81,6 +90,9 @@ export function createFolder(): Folder {
         if (block.type === 'tool-call') block.argumentsText += event.argumentsText
         return
       case 'text-end':
+        if (event.signature) Object.assign(block, { signature: event.signature })
+        if (event.sources) cite(event, event.sources)
+        return
       case 'reasoning-end':
       case 'tool-call-end':
         if (event.signature && 'signature' in event) Object.assign(block, { signature: event.signature })

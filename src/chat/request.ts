@@ -5,6 +5,7 @@ import type { FormatName } from './format-name'
 import type { RoutePreferences } from './preferences'
 import type { Protocol } from './protocol'
 import type { ServerTool } from './server-tools'
+import type { Source } from './sources'
 
 /** A hint that the prompt up to and including this block is worth caching. */
 export type CacheHint = { ttl: '5m' | '1h' }
@@ -12,7 +13,14 @@ export type CacheHint = { ttl: '5m' | '1h' }
 /** A provider's proof of its own reasoning or call, to be sent back only to providers of the same `format`. */
 export type Signature = { format: FormatName; value: string }
 
-export type TextBlock = { type: 'text'; text: string; cache?: CacheHint; signature?: Signature }
+export type TextBlock = {
+  type: 'text'
+  text: string
+  cache?: CacheHint
+  signature?: Signature
+  /** Of an answer: what it rests on. */
+  sources?: readonly Source[]
+}
 /** A model's declining answer, where the format tells it apart from text. */
 export type RefusalBlock = { type: 'refusal'; text: string }
 /** Visible or hidden thinking. `redacted` is the encrypted form that carries no text. */

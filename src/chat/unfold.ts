@@ -30,7 +30,11 @@ function blockEvents(content: AnswerBlock, choice: number, block: number): ChatE
       return [
         { type: 'text-start', ...at },
         { type: 'text-delta', ...at, text: content.text },
-        { type: 'text-end', ...at, ...(content.signature && { signature: content.signature }) },
+        {
+          ...{ type: 'text-end', ...at },
+          ...(content.signature && { signature: content.signature }),
+          ...(content.sources && { sources: content.sources }),
+        },
       ]
     case 'refusal':
       return [

@@ -32,6 +32,7 @@ const COMMON: Record<string, string[]> = {
   'provider-side/encode-request.ts': ['encodeRequest'],
   'provider-side/encode-tools.ts': ['encodeTools'],
   'provider-side/encode-turns.ts': ['encodeTurns'],
+  'provider-side/places.ts': ['PLACES'],
   'provider.ts': ['QUIRKS', 'endpoint'],
   'restore-signatures.ts': ['restoreSignatures'],
   'server-tools.ts': ['SERVER_TOOLS', 'listServerTools'],
@@ -54,6 +55,10 @@ const SOME: Record<string, { formats: FormatName[]; because: string }> = {
   'call-fragments.ts': {
     formats: ['chat-completions'],
     because: 'in the others it is plain which call a piece belongs to',
+  },
+  'citations.ts': {
+    formats: ['messages'],
+    because: 'OpenAI’s two formats write sources alike, in formats/url-citations.ts',
   },
   'client-side/call-register.ts': {
     formats: ['generate-content'],
@@ -106,6 +111,10 @@ const SOME: Record<string, { formats: FormatName[]; because: string }> = {
     formats: ['responses'],
     because: 'only here events are numbered, and clients give up on one whose name they do not know',
   },
+  'grounding.ts': {
+    formats: ['generate-content'],
+    because: 'OpenAI’s two formats write sources alike, in formats/url-citations.ts',
+  },
   'logprobs.ts': {
     formats: ['generate-content'],
     because: 'the hub has the shape of chat-completions, and messages has no log probabilities',
@@ -140,6 +149,10 @@ const SOME: Record<string, { formats: FormatName[]; because: string }> = {
   'provider-side/flatten-schema.ts': {
     formats: ['generate-content'],
     because: 'the others know references inside a schema',
+  },
+  'provider-side/schema-budget.ts': {
+    formats: ['generate-content'],
+    because: 'the others know references inside a schema, and write out none',
   },
   'repair-calls.ts': { formats: ['chat-completions'], because: MANY_PROVIDERS },
   'repair-stream.ts': { formats: ['chat-completions', 'responses'], because: MANY_PROVIDERS },

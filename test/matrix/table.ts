@@ -54,6 +54,17 @@ in responses also missing items and changing ids. An answer of responses has an 
 **Dialects** are formats at another address with another credential; the tables hold for them too.
 [Some take less than messages](#dialects-that-take-less-than-messages).
 
+**Sources of an answer** (\`url_citation\`, citations, grounding) reach clients of every format:
+
+| provider | C | M | G | R |
+|---|---|---|---|---|
+| C, R: a page and its place in the text | ✓ | ~ page, for the whole block | ✓ in one piece; ~ in a stream: page | ✓ |
+| M, Converse: a page cited by a block | ✓ in one piece; ~ in a stream: page | ✓ | ✓ in one piece; ~ in a stream: page | ✓ in one piece; ~ in a stream: page |
+| G: a page and its place in the text | ✓ in one piece; ~ in a stream: page | ~ page, for the whole block | ✓ | ✓ in one piece; ~ in a stream: page |
+| places in documents of the request, files of a provider | – | – | – | – |
+
+A place that is not told is 0 to 0. The last row is for clients of the provider's own format alone. A picture of Converse is told as pictures of other providers are.
+
 **Schemas, arguments and results of tools, and metadata** keep their names and values in every pair,
 numbers digit by digit (\`1098765432109876543\`, \`-0\`, \`1.0\`, \`1e5\`). White space, escapes in strings, and the
 order of names made of digits may change. Of a name that is given twice, the last is relayed.

@@ -1,6 +1,7 @@
 /** What Converse answers, as an answer of messages: whole, and event by event. */
 import { isJsonObject, type JsonObject, type JsonValue, textOf } from '@/lib/json'
 import { eventOf, type MessageReader } from './bedrock-stream'
+import { citationOf } from './converse-citations'
 import { listOf } from './messages-body'
 
 /** Reasons to stop that messages has no word for; the others are the same there. */
@@ -26,22 +27,27 @@ export function converseAnswer(json: JsonValue, id: string): JsonObject | undefi
   }
 }
 
-function blockOf({ text, toolUse, reasoningContent, citationsContent }: JsonObject): JsonObject | undefined {
+function blockOf(block: JsonObject): JsonObject | undefined {
+  const { text, toolUse, reasoningContent, citationsContent, image } = block
   if (typeof text === 'string') return { type: 'text', text }
   if (isJsonObject(toolUse)) return toolBlock(toolUse, toolUse.input ?? {})
   if (isJsonObject(citationsContent)) {
-    return {
-      type: 'text',
-      text: listOf(citationsContent.content)
-        .map((part) => textOf(part.text) ?? '')
-        .join(''),
-    }
+    const said = listOf(citationsContent.content).map((part) => textOf(part.text) ?? '')
+    const citations = listOf(citationsContent.citations).flatMap(citationOf)
+    return { type: 'text', text: said.join(''), ...(citations.length > 0 && { citations }) }
   }
+  if (isJsonObject(image)) return imageBlock(image.format, image.source)
   if (!isJsonObject(reasoningContent)) return undefined
   const { reasoningText, redactedContent } = reasoningContent
   if (typeof redactedContent === 'string') return { type: 'redacted_thinking', data: redactedContent }
   if (!isJsonObject(reasoningText)) return undefined
   return { type: 'thinking', thinking: reasoningText.text ?? '', signature: reasoningText.signature ?? '' }
+}
+
+function imageBlock(format: JsonValue | undefined, source: JsonValue | undefined): JsonObject | undefined {
+  const bytes = isJsonObject(source) ? textOf(source.bytes) : undefined
+  if (bytes === undefined) return undefined
+  return { type: 'image', source: { type: 'base64', media_type: `image/${textOf(format) ?? 'png'}`, data: bytes } }
 }
 
 function toolBlock({ toolUseId, name }: JsonObject, input: JsonValue): JsonObject {
@@ -88,6 +94,8 @@ class ConverseReader implements MessageReader {
   private hasEnded = false
   /** By the number that Converse gives the block; those of messages leave none out. */
   private readonly open = new Map<JsonValue, OpenBlock>()
+  /** By the same number, pictures whose bytes come in pieces. */
+  private readonly pictures = new Map<JsonValue, { format: JsonValue | undefined; pieces: Buffer[] }>()
   private blocks = 0
   private stopReason: JsonValue | undefined
   private usage: JsonObject | undefined
@@ -129,12 +137,23 @@ class ConverseReader implements MessageReader {
   }
 
   private blockStart({ contentBlockIndex: number = 0, start }: JsonObject): string {
-    const { toolUse } = isJsonObject(start) ? start : {}
+    const { toolUse, image } = isJsonObject(start) ? start : {}
     // What text and reasoning begin with says nothing, and is missing at times: they begin with their first piece.
+    if (isJsonObject(image)) this.pictures.set(number, { format: image.format, pieces: [] })
     return isJsonObject(toolUse) ? this.openBlock(number, 'tool_use', toolBlock(toolUse, {})) : ''
   }
 
-  private delta(number: JsonValue, { text, toolUse, reasoningContent }: JsonObject): string {
+  private delta(number: JsonValue, { text, toolUse, reasoningContent, citation, image }: JsonObject): string {
+    if (isJsonObject(image)) {
+      const picture = this.pictures.get(number)
+      const bytes = isJsonObject(image.source) ? textOf(image.source.bytes) : undefined
+      if (bytes !== undefined) picture?.pieces.push(Buffer.from(bytes, 'base64'))
+      return ''
+    }
+    if (isJsonObject(citation)) {
+      const [own] = citationOf(citation)
+      return own ? this.piece(number, 'text', { type: 'citations_delta', citation: own }) : ''
+    }
     if (typeof text === 'string') return this.piece(number, 'text', { type: 'text_delta', text })
     if (isJsonObject(toolUse)) {
       return this.piece(number, 'tool_use', { type: 'input_json_delta', partial_json: textOf(toolUse.input) ?? '' })
@@ -166,6 +185,11 @@ class ConverseReader implements MessageReader {
   }
 
   private close(number: JsonValue): string {
+    const picture = this.pictures.get(number)
+    const bytes = Buffer.concat(picture?.pieces ?? []).toString('base64')
+    const image = picture && bytes !== '' ? imageBlock(picture.format, { bytes }) : undefined
+    this.pictures.delete(number)
+    if (image) return this.openBlock(number, 'image', image) + this.close(number)
     const block = this.open.get(number)
     if (!block) return ''
     this.open.delete(number)
@@ -187,7 +211,7 @@ class ConverseReader implements MessageReader {
   private finish(): string {
     if (this.hasEnded) return ''
     this.hasEnded = true
-    const closing = [...this.open.keys()].map((number) => this.close(number)).join('')
+    const closing = [...this.pictures.keys(), ...this.open.keys()].map((number) => this.close(number)).join('')
     const delta = { stop_reason: stopReasonOf(this.stopReason), stop_sequence: null }
     const usage = this.usage ? { usage: usageOf(this.usage) } : {}
     return (

@@ -3,6 +3,7 @@
  * all of it, where one has refused what another had signed. One such block refuses it all.
  */
 import { isJsonObject, type JsonObject, type JsonValue, textOf } from '@/lib/json'
+import { hasForeignCitations, withoutForeignCitations } from './citations'
 import { isForeignSignature } from './signature'
 
 type IsUnwanted = (block: JsonValue) => boolean
@@ -10,6 +11,13 @@ type IsUnwanted = (block: JsonValue) => boolean
 /** Changes `copy` only at its top level, as {@link withoutThinking} says. */
 export function restoreSignatures(copy: JsonObject): void {
   Object.assign(copy, withoutThinking(copy, isForeign))
+  const { messages } = copy
+  if (!Array.isArray(messages) || !messages.some((message) => blocksOf(message).some(hasForeignCitations))) return
+  copy.messages = messages.map((message) =>
+    isJsonObject(message) && blocksOf(message).some(hasForeignCitations)
+      ? { ...message, content: blocksOf(message).map(withoutForeignCitations) }
+      : message,
+  )
 }
 
 /** A body that a provider refused because of who signed its thinking: the same without any. Undefined where it held none. */

@@ -60,6 +60,38 @@ describe('E16: a stream', () => {
     ])
   })
 
+  test('of a text with what it cites, and of a picture in pieces', async () => {
+    const delta = (contentBlockIndex: number, said: JsonObject) =>
+      eventFrame('contentBlockDelta', { contentBlockIndex, delta: said })
+    const bytes = Buffer.from('picture')
+    const pieces = [bytes.subarray(0, 2), bytes.subarray(2)].map((piece) => ({
+      image: { source: { bytes: piece.toString('base64') } },
+    }))
+    const frames = [
+      eventFrame('messageStart', { role: 'assistant' }),
+      delta(0, { text: 'cited' }),
+      ...CITED.map((citation) => delta(0, { citation })),
+      eventFrame('contentBlockStop', { contentBlockIndex: 0 }),
+      eventFrame('contentBlockStart', { contentBlockIndex: 1, start: { image: { format: 'jpeg' } } }),
+      ...pieces.map((piece) => delta(1, piece)),
+      eventFrame('contentBlockStop', { contentBlockIndex: 1 }),
+      eventFrame('messageStop', { stopReason: 'end_turn' }),
+      eventFrame('metadata', { usage: USAGE }),
+    ]
+    const source = { type: 'base64', media_type: 'image/jpeg', data: bytes.toString('base64') }
+    expect(await eventsOf(framed(...frames))).toEqual([
+      BEGUN,
+      ...block(
+        0,
+        { type: 'text', text: '' },
+        text('cited'),
+        ...CITATIONS.map((citation) => ({ type: 'citations_delta', citation })),
+      ),
+      ...block(1, { type: 'image', source }),
+      ...ended('end_turn'),
+    ])
+  })
+
   test('of thoughts, text and two calls at once, one of them without arguments', async () => {
     const call = (toolUseId: string) => ({ toolUse: { toolUseId, name: 'weather' } })
     const delta = (contentBlockIndex: number, said: JsonObject) =>
@@ -168,6 +200,31 @@ describe('E16: a stream', () => {
   })
 })
 
+const QUOTE = { title: 'T', sourceContent: [{ text: 'quote' }] }
+const SPOT = { start: 1, end: 2 }
+/** Places as Converse says them, and as messages does. */
+const CITED = [
+  { ...QUOTE, location: { web: { url: 'https://example.com/a', domain: 'example.com' } } },
+  { ...QUOTE, source: 's', location: { searchResultLocation: { searchResultIndex: 3, ...SPOT } } },
+  { ...QUOTE, location: { documentChar: { documentIndex: 1, ...SPOT } } },
+  { ...QUOTE, location: { documentPage: { documentIndex: 1, ...SPOT } } },
+  { ...QUOTE, location: { documentChunk: { documentIndex: 1, ...SPOT } } },
+]
+const DOCUMENT = { document_index: 1, document_title: 'T', cited_text: 'quote' }
+const CITATIONS = [
+  {
+    ...{ type: 'web_search_result_location', url: 'https://example.com/a', title: 'T' },
+    ...{ cited_text: 'quote', encrypted_index: 'svc.unsigned' },
+  },
+  {
+    ...{ type: 'search_result_location', source: 's', title: 'T', search_result_index: 3 },
+    ...{ cited_text: 'quote', start_block_index: 1, end_block_index: 2 },
+  },
+  { type: 'char_location', ...DOCUMENT, start_char_index: 1, end_char_index: 2 },
+  { type: 'page_location', ...DOCUMENT, start_page_number: 1, end_page_number: 2 },
+  { type: 'content_block_location', ...DOCUMENT, start_block_index: 1, end_block_index: 2 },
+]
+
 function readWhole(json: JsonObject) {
   const reading = dialect.readAnswer?.(new Headers({ 'x-amzn-requestid': 'request-1' }))
   assert(reading?.kind === 'whole', 'it is whole')
@@ -181,6 +238,8 @@ test('E16: an answer in one piece, as AWS’ own client reads it', async () => {
     { text: 'Well' },
     { citationsContent: { content: [{ text: 'a' }, { text: 'b' }], citations: [] } },
     { toolUse: { toolUseId: 't', name: 'weather', input: { city: 'Bern' } } },
+    { citationsContent: { content: [{ text: 'cited' }], citations: CITED } },
+    { image: { format: 'png', source: { bytes: B64 } } },
     { video: {} },
   ]
   const answer = { output: { message: { role: 'assistant', content } }, stopReason: 'tool_use', usage: USAGE }
@@ -192,6 +251,8 @@ test('E16: an answer in one piece, as AWS’ own client reads it', async () => {
       { type: 'text', text: 'Well' },
       { type: 'text', text: 'ab' },
       { type: 'tool_use', id: 't', name: 'weather', input: { city: 'Bern' } },
+      { type: 'text', text: 'cited', citations: CITATIONS },
+      { type: 'image', source: { type: 'base64', media_type: 'image/png', data: B64 } },
     ],
     ...{ stop_reason: 'tool_use', stop_sequence: null, usage: { input_tokens: 20, output_tokens: 7 } },
   })

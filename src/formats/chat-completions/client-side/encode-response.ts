@@ -1,8 +1,10 @@
 /** An answer of the hub as a complete chat-completions answer. */
 import type { ChatResponse, Choice } from '@/chat/response'
+import { withPlaces } from '@/chat/sources'
 import { encodeFinishReason } from '@/formats/chat-completions/finish-reason'
 import { encodeUsage } from '@/formats/chat-completions/usage'
 import type { AnswerContext } from '@/formats/format'
+import { encodeAnnotation } from '@/formats/url-citations'
 import type { JsonObject } from '@/lib/json'
 import { encodeCall, encodeImage } from './encode-content'
 
@@ -27,6 +29,7 @@ function encodeChoice(choice: Choice, { wantsFunctionCall = false, toolOrigins }
   const calls = choice.content.flatMap((block) =>
     block.type === 'tool-call' ? [encodeCall(block, isCustom(block.name))] : [],
   )
+  const annotations = annotationsOf(choice)
   const emitted = { hasToolCalls: calls.length > 0, hasRefusal: refusal !== '' }
   const isSilent = text === '' && (calls.length > 0 || refusal !== '')
   return {
@@ -37,11 +40,22 @@ function encodeChoice(choice: Choice, { wantsFunctionCall = false, toolOrigins }
       refusal: refusal === '' ? null : refusal,
       ...(reasoning !== '' && { reasoning_content: reasoning }),
       ...(images.length > 0 && { images }),
+      ...(annotations.length > 0 && { annotations }),
       ...(calls.length > 0 && (wantsFunctionCall ? { function_call: calls[0]?.function } : { tool_calls: calls })),
     },
     logprobs: choice.logprobs ?? null,
     finish_reason: encodeFinishReason(choice.finish, emitted, wantsFunctionCall),
   }
+}
+
+function annotationsOf({ content }: Choice): JsonObject[] {
+  let before = 0
+  return content.flatMap((block) => {
+    if (block.type !== 'text') return []
+    const { text, sources = [] } = block
+    before += text.length
+    return withPlaces(sources, before - text.length, text.length).map((source) => encodeAnnotation(source, true))
+  })
 }
 
 function joinTexts(choice: Choice, type: 'text' | 'refusal' | 'reasoning'): string {

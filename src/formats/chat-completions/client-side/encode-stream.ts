@@ -2,6 +2,7 @@
 import type { GatewayError } from '@/chat/error'
 import type { ChatEvent } from '@/chat/event'
 import type { FinishReason } from '@/chat/response'
+import type { Source } from '@/chat/sources'
 import type { Usage } from '@/chat/usage'
 import { encodeFinishReason } from '@/formats/chat-completions/finish-reason'
 import { DONE } from '@/formats/chat-completions/framing'
@@ -10,6 +11,7 @@ import { encodeArguments } from '@/formats/chat-completions/tool-calls'
 import { encodeUsage } from '@/formats/chat-completions/usage'
 import { customInput } from '@/formats/custom-tools'
 import type { AnswerContext, StreamEncoder } from '@/formats/format'
+import { encodeAnnotation } from '@/formats/url-citations'
 import type { JsonObject } from '@/lib/json'
 import type { Frame } from '@/lib/streams/sse'
 import { encodeImage } from './encode-content'
@@ -21,6 +23,10 @@ type Call = { index: number; hasArguments: boolean; custom?: string }
 /** Every chunk has the same id, time and model; the first of each choice brings the role, without which clients throw. */
 export function createStreamEncoder(context: AnswerContext): StreamEncoder {
   return new ChunkEncoder(context)
+}
+
+function annotation(source: Source): JsonObject {
+  return encodeAnnotation(source, true)
 }
 
 class ChunkEncoder implements StreamEncoder {
@@ -114,6 +120,8 @@ class ChunkEncoder implements StreamEncoder {
         return this.roleChunk(0)
       case 'text-delta':
         return event.text === '' ? [] : this.delta(event.choice, { content: event.text })
+      case 'text-end':
+        return event.sources ? this.delta(event.choice, { annotations: event.sources.map(annotation) }) : []
       case 'refusal-delta':
         if (event.text === '') return []
         this.choicesWithRefusal.add(event.choice)

@@ -8,6 +8,7 @@ import { decodeSignature } from '@/formats/chat-completions/signature'
 import { decodeArguments } from '@/formats/chat-completions/tool-calls'
 import { decodeUsage, findUnknownUsage, findUsage, readStatedCost } from '@/formats/chat-completions/usage'
 import { customArguments } from '@/formats/custom-tools'
+import { decodeAnnotations } from '@/formats/url-citations'
 import { randomId } from '@/lib/ids'
 import { isJsonObject, type JsonObject, type JsonValue, textOf } from '@/lib/json'
 
@@ -40,6 +41,9 @@ export function decodeResponse(body: JsonValue): ChatResponse | undefined {
 function decodeChoice(choice: JsonValue | undefined, position: number): Choice | undefined {
   if (!isJsonObject(choice) || !isJsonObject(choice.message)) return undefined
   const content: AnswerBlock[] = decodeContent(choice.message)
+  const sources = decodeAnnotations(choice.message.annotations)
+  const text = sources.length > 0 ? content.findLast((block) => block.type === 'text') : undefined
+  if (text) text.sources = sources
   for (const call of decodeCalls(choice.message)) content.push(call)
   const emitted = { hasToolCalls: false, hasRefusal: false }
   for (const { type } of content) {

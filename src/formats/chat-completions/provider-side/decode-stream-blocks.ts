@@ -1,8 +1,10 @@
 /** One choice of a streamed answer: deltas in, blocks of the hub out. Tool calls stay open beside texts until the end. */
 import type { ChatEvent } from '@/chat/event'
 import type { FinishReason } from '@/chat/response'
+import type { Source } from '@/chat/sources'
 import { type DecodedPart, decodeContent } from '@/formats/chat-completions/answer-content'
 import { decodeFinishReason } from '@/formats/chat-completions/finish-reason'
+import { decodeAnnotations } from '@/formats/url-citations'
 import { isJsonObject, type JsonObject } from '@/lib/json'
 import { CallReader } from './decode-stream-calls'
 
@@ -16,6 +18,8 @@ export class BlockReader {
   private finishWord: string | undefined
   private hasContent = false
   private hasRefusal = false
+  /** Of the text that is open, or was last. */
+  private sources: Source[] | undefined
 
   constructor(
     private readonly choice: number,
@@ -33,6 +37,7 @@ export class BlockReader {
   /** Ends every open block. */
   closeBlocks(): ChatEvent[] {
     const events = this.closeText()
+    if (this.sources) events.push(...this.lateSources(this.sources))
     return this.tools ? [...events, ...this.tools.end()] : events
   }
 
@@ -56,7 +61,20 @@ export class BlockReader {
     const { open, choice } = this
     if (!open) return []
     this.open = undefined
-    return [{ type: `${open.kind}-end`, choice, block: open.block }]
+    const { sources } = this
+    if (open.kind !== 'text' || !sources) return [{ type: `${open.kind}-end`, choice, block: open.block }]
+    this.sources = undefined
+    return [{ type: 'text-end', choice, block: open.block, sources }]
+  }
+
+  /** Sources that came behind their text stand on a text of their own. */
+  private lateSources(sources: readonly Source[]): ChatEvent[] {
+    const at = { choice: this.choice, block: this.takeBlock() }
+    this.sources = undefined
+    return [
+      { type: 'text-start', ...at },
+      { type: 'text-end', ...at, sources },
+    ]
   }
 
   private pushPart(part: DecodedPart): ChatEvent[] {
@@ -84,6 +102,10 @@ export class BlockReader {
 
   private pushDelta(delta: JsonObject): ChatEvent[] {
     const events = decodeContent(delta).flatMap((part) => this.pushPart(part))
+    if (delta.annotations) {
+      const sources = decodeAnnotations(delta.annotations)
+      if (sources.length > 0) this.sources = [...(this.sources ?? []), ...sources]
+    }
     const calls: ChatEvent[] = []
     const { tool_calls: fragments, function_call: legacy } = delta
     if (Array.isArray(fragments) || isJsonObject(legacy)) this.tools ??= new CallReader(this.choice, this.takeBlock)

@@ -8,9 +8,11 @@
 import type { GatewayError } from '@/chat/error'
 import type { ChatEvent } from '@/chat/event'
 import type { FinishReason } from '@/chat/response'
+import type { Source } from '@/chat/sources'
 import type { Usage } from '@/chat/usage'
 import type { AnswerContext, StreamEncoder } from '@/formats/format'
 import { encodeFinishReason } from '@/formats/generate-content/finish-reason'
+import { encodeGrounding } from '@/formats/generate-content/grounding'
 import { encodeUsage } from '@/formats/generate-content/usage'
 import type { JsonObject } from '@/lib/json'
 import type { Frame } from '@/lib/streams/sse'
@@ -38,6 +40,8 @@ class ContentEncoder implements StreamEncoder {
   private readonly reasoningWithText = new Set<number>()
   /** By block, texts that can only be sent whole. */
   private readonly wholeTexts = new Map<number, string>()
+  /** By choice; told last, as providers do. */
+  private readonly sources = new Map<number, readonly Source[]>()
   private usage: Usage | undefined
 
   constructor(private readonly context: AnswerContext) {}
@@ -100,6 +104,7 @@ class ContentEncoder implements StreamEncoder {
       case 'refusal-delta':
         return this.pushText(event.choice, event.text)
       case 'text-end':
+        if (event.sources) this.sources.set(event.choice, [...(this.sources.get(event.choice) ?? []), ...event.sources])
         return [
           ...this.pushText(event.choice, answerText(this.wholeTexts.get(event.block) ?? '', this.context.answerField)),
           ...(event.signature ? [this.partFrame(event.choice, { text: '', ...encodeProof(event.signature) })] : []),
@@ -134,6 +139,7 @@ class ContentEncoder implements StreamEncoder {
       content: { role: 'model', parts: [{ text: '' }] },
       finishReason: encodeFinishReason(finish),
       index,
+      ...encodeGrounding(this.sources.get(index) ?? []),
     }))
     return this.frame(candidates, this.usage && { usageMetadata: encodeUsage(this.usage) })
   }

@@ -1,6 +1,7 @@
 /** A complete generate-content answer, read as a stream of one event so that both ways agree. */
 import { createFolder } from '@/chat/fold'
-import type { ChatResponse } from '@/chat/response'
+import type { ChatResponse, Choice } from '@/chat/response'
+import { decodeGrounding } from '@/formats/generate-content/grounding'
 import { decodeLogprobs } from '@/formats/generate-content/logprobs'
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 import { createStreamDecoder } from './decode-stream'
@@ -21,10 +22,18 @@ export function decodeResponse(body: JsonValue, mintCallId?: () => string): Chat
     if (choice.finish.raw === undefined && choice.content.some((block) => block.type === 'tool-call')) {
       choice.finish = { kind: 'tool-calls' }
     }
+    placeSources(choice, candidateOf(body, choice.index)?.groundingMetadata)
     const logprobs = decodeLogprobs(candidateOf(body, choice.index)?.logprobsResult)
     if (logprobs) choice.logprobs = logprobs
   }
   return response
+}
+
+/** In one piece the text is there, and with it the places. */
+function placeSources({ content }: Choice, metadata: JsonValue | undefined): void {
+  const texts = content.filter((block) => block.type === 'text')
+  const cited = texts.find((block) => block.sources)
+  if (cited) cited.sources = decodeGrounding(metadata, texts.map(({ text }) => text).join(''))
 }
 
 function candidateOf(body: JsonValue, index: number): JsonObject | undefined {

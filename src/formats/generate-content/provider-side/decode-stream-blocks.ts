@@ -5,8 +5,10 @@
  */
 import type { ChatEvent } from '@/chat/event'
 import type { FinishReason } from '@/chat/response'
+import type { Source } from '@/chat/sources'
 import { textOfCode } from '@/formats/generate-content/code-text'
 import { decodeFinishReason } from '@/formats/generate-content/finish-reason'
+import { decodeGrounding } from '@/formats/generate-content/grounding'
 import { normaliseBase64 } from '@/formats/generate-content/signature'
 import { isJsonObject, type JsonObject, type JsonValue, textOf } from '@/lib/json'
 import { asWritten } from '@/lib/json-source/as-written'
@@ -27,6 +29,8 @@ export class BlockReader {
   private finish: ((answer: Parameters<typeof decodeFinishReason>[1]) => FinishReason) | undefined
   private hasToolCalls = false
   private hasContent = false
+  /** Of all its texts; each chunk that has some has all. */
+  private sources: readonly Source[] = []
 
   constructor(
     private readonly choice: number,
@@ -37,7 +41,10 @@ export class BlockReader {
     if (!this.open) return []
     const { kind, block } = this.open
     this.open = undefined
-    return [{ type: `${kind}-end`, choice: this.choice, block, ...signed }]
+    const { sources, choice } = this
+    if (kind !== 'text' || sources.length === 0) return [{ type: `${kind}-end`, choice, block, ...signed }]
+    this.sources = []
+    return [{ type: 'text-end', choice, block, ...signed, sources }]
   }
 
   /** Arguments that the stream broke off are not told at all: as JSON they would look whole. */
@@ -47,6 +54,18 @@ export class BlockReader {
     this.openCall = undefined
     const end: ChatEvent = { type: 'tool-call-end', choice: this.choice, block, ...signed }
     return isWhole ? [{ type: 'tool-call-delta', choice: this.choice, block, argumentsText: args.text() }, end] : [end]
+  }
+
+  /** Sources that came behind their text stand on a text of their own. */
+  private lateSources(): ChatEvent[] {
+    const { sources } = this
+    if (sources.length === 0) return []
+    this.sources = []
+    const at = { choice: this.choice, block: this.source.nextBlock() }
+    return [
+      { type: 'text-start', ...at },
+      { type: 'text-end', ...at, sources },
+    ]
   }
 
   private close(): ChatEvent[] {
@@ -119,6 +138,7 @@ export class BlockReader {
   /** The events of one chunk's share of this candidate, also of one that follows its finish reason. */
   push(candidate: JsonObject): ChatEvent[] {
     const parts = isJsonObject(candidate.content) ? candidate.content.parts : undefined
+    if (candidate.groundingMetadata) this.sources = decodeGrounding(candidate.groundingMetadata)
     const events = Array.isArray(parts) ? parts.flatMap((part) => this.pushPart(part)) : []
     const reason = textOf(candidate.finishReason) ?? ''
     if (reason !== '') this.finish = (answer) => decodeFinishReason(reason, answer)
@@ -135,6 +155,7 @@ export class BlockReader {
     if (!this.finish) return [...this.closeText(), ...this.closeCall(false)]
     return [
       ...this.close(),
+      ...this.lateSources(),
       {
         type: 'finish',
         choice: this.choice,

@@ -2,6 +2,7 @@
 import type { ReasoningBlock, Signature } from '@/chat/request'
 import type { AnswerBlock } from '@/chat/response'
 import type { AnswerContext } from '@/formats/format'
+import { encodeCitation } from '@/formats/messages/citations'
 import { encodeSignature, type Signed } from '@/formats/messages/signature'
 import { encodeArguments } from '@/formats/messages/tool-calls'
 import type { JsonObject } from '@/lib/json'
@@ -10,7 +11,8 @@ import type { JsonObject } from '@/lib/json'
 export function encodeBlock(block: AnswerBlock, newId: (id: string) => string, context: AnswerContext): JsonObject[] {
   switch (block.type) {
     case 'text': {
-      const texts = block.text === '' ? [] : [{ type: 'text', text: block.text }]
+      const cited = block.sources && { citations: block.sources.map(encodeCitation) }
+      const texts = block.text === '' ? [] : [{ type: 'text', text: block.text, ...cited }]
       return context.wantsReasoning ? [...texts, ...encodeMarker(block.signature, 'text')] : texts
     }
     case 'refusal':

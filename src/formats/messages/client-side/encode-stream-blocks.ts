@@ -10,7 +10,9 @@
  */
 import type { ChatEvent } from '@/chat/event'
 import type { Signature } from '@/chat/request'
+import type { Source } from '@/chat/sources'
 import type { AnswerContext } from '@/formats/format'
+import { encodeCitation } from '@/formats/messages/citations'
 import type { Emitted } from '@/formats/messages/finish-reason'
 import { encodeSignature } from '@/formats/messages/signature'
 import { createToolIds, legaliseArguments } from '@/formats/messages/tool-calls'
@@ -28,6 +30,7 @@ type Segment = {
   isOpen: boolean
   isEnded: boolean
   signature?: Signature
+  sources?: readonly Source[]
   id: string
   name: string
 }
@@ -77,8 +80,10 @@ export class BlockWriter {
       case 'image':
         this.enqueueWhole(() => this.frames.whole({ type: 'text', text: omittedMedia('image') }))
         break
-      case 'refusal-end':
       case 'text-end':
+        this.close(event.block, event.signature, event.sources)
+        break
+      case 'refusal-end':
       case 'reasoning-end':
       case 'tool-call-end':
         this.close(event.block, event.type === 'refusal-end' ? undefined : event.signature)
@@ -116,12 +121,13 @@ export class BlockWriter {
     }
   }
 
-  private close(block: number, signature: Signature | undefined): void {
+  private close(block: number, signature: Signature | undefined, sources?: readonly Source[]): void {
     const segment = this.segments.get(block)
     if (!segment) return
     this.segments.delete(block)
     const isLate = segment.isEnded
     segment.isEnded = true
+    if (sources) segment.sources = sources
     if (!isLate) segment.signature = signature
     else if (signature) this.enqueueWhole(() => this.lateSignature(segment, signature))
   }
@@ -165,12 +171,18 @@ export class BlockWriter {
   }
 
   private writeText(segment: Segment): Frame[] {
-    const text = takeParts(segment)
+    // Sources that came behind their text: a block without text would be refused when it is sent back.
+    const isLate = segment.isEnded && !segment.isOpen && segment.parts.length === 0 && segment.sources !== undefined
+    const text = isLate ? urlsOf(segment) : takeParts(segment)
     return [
       ...(text === '' ? [] : [...this.openOnce(segment), this.frames.delta({ type: 'text_delta', text })]),
-      ...(segment.isEnded && segment.isOpen ? [this.frames.stop()] : []),
+      ...(segment.isEnded && segment.isOpen ? [...this.cite(segment), this.frames.stop()] : []),
       ...(segment.isEnded ? this.textMarker(segment.signature) : []),
     ]
+  }
+
+  private cite({ sources = [] }: Segment): Frame[] {
+    return sources.map((source) => this.frames.delta({ type: 'citations_delta', citation: encodeCitation(source) }))
   }
 
   private openOnce(segment: Segment): Frame[] {
@@ -227,6 +239,10 @@ export class BlockWriter {
   emitted(): Emitted {
     return this.written
   }
+}
+
+function urlsOf({ sources = [] }: Segment): string {
+  return sources.map(({ url }) => url).join('\n')
 }
 
 function takeParts(segment: Segment): string {

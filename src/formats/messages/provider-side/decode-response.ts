@@ -2,6 +2,7 @@
 
 import type { AnswerBlock, ChatResponse } from '@/chat/response'
 import type { ToolUses } from '@/chat/server-tools'
+import { decodeCitations, readPicture } from '@/formats/messages/citations'
 import { decodeFinishReason } from '@/formats/messages/finish-reason'
 import { decodeToolUses, usedTool } from '@/formats/messages/server-tools'
 import { decodeArguments } from '@/formats/messages/tool-calls'
@@ -42,8 +43,14 @@ function readToolUses(content: readonly JsonValue[], usage: JsonValue | undefine
 function decodeContent(block: JsonValue): AnswerBlock[] {
   if (!isJsonObject(block)) return []
   switch (block.type) {
-    case 'text':
-      return [{ type: 'text', text: textOf(block.text) ?? '' }]
+    case 'text': {
+      const sources = decodeCitations(block.citations)
+      return [{ type: 'text', text: textOf(block.text) ?? '', ...(sources.length > 0 && { sources }) }]
+    }
+    case 'image': {
+      const image = readPicture(block)
+      return image ? [{ type: 'image', source: { type: 'base64', ...image } }] : []
+    }
     case 'thinking': {
       const signature = textOf(block.signature) ?? ''
       const signed = signature !== '' && { signature: { format: 'messages' as const, value: signature } }

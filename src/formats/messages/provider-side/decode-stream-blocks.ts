@@ -6,11 +6,13 @@
  */
 import type { ChatEvent } from '@/chat/event'
 import type { Signature } from '@/chat/request'
+import type { Source } from '@/chat/sources'
+import { decodeCitations, readPicture } from '@/formats/messages/citations'
 import { isJsonObject, type JsonObject, type JsonValue, textOf } from '@/lib/json'
 import { asWritten } from '@/lib/json-source/as-written'
 
 type OpenBlock =
-  | { type: 'text'; at: Place }
+  | { type: 'text'; at: Place; sources?: Source[] }
   | { type: 'reasoning'; at: Place; signature: string }
   /** `input` is what the start already held: some backends send no deltas then. */
   | { type: 'tool-call'; at: Place; input: JsonValue | undefined; hasArguments: boolean }
@@ -33,7 +35,17 @@ export class BlockReader {
     const content: JsonObject = isJsonObject(block) ? block : {}
     switch (content.type) {
       case 'text':
-        return [...before, ...this.openText(index), ...this.textDelta(index, content.text)]
+        return [
+          ...before,
+          ...this.openText(index),
+          ...this.textDelta(index, content.text),
+          ...this.cite(index, decodeCitations(content.citations)),
+        ]
+      case 'image': {
+        const picture = readPicture(content)
+        this.open.set(index, { type: 'skipped' })
+        return picture ? [...before, { type: 'image', ...this.nextPlace(), ...picture }] : before
+      }
       case 'thinking':
         return [
           ...before,
@@ -82,6 +94,8 @@ export class BlockReader {
         ]
       case 'signature_delta':
         return this.sign(index, value.signature)
+      case 'citations_delta':
+        return this.cite(index, decodeCitations([value.citation ?? null]))
       case 'input_json_delta':
         return this.argumentsDelta(index, value.partial_json)
       default:
@@ -105,6 +119,12 @@ export class BlockReader {
   private sign(index: JsonValue | undefined, value: JsonValue | undefined): ChatEvent[] {
     const block = this.open.get(index)
     if (block?.type === 'reasoning' && typeof value === 'string' && value !== '') block.signature = value
+    return []
+  }
+
+  private cite(index: JsonValue | undefined, sources: readonly Source[]): ChatEvent[] {
+    const block = this.open.get(index)
+    if (block?.type === 'text' && sources.length > 0) block.sources = [...(block.sources ?? []), ...sources]
     return []
   }
 
@@ -138,7 +158,7 @@ function close(block: OpenBlock): ChatEvent[] {
     case 'skipped':
       return []
     case 'text':
-      return [{ type: 'text-end', ...block.at }]
+      return [{ type: 'text-end', ...block.at, ...(block.sources && { sources: block.sources }) }]
     case 'reasoning': {
       const signed = block.signature !== '' && { signature: { format: 'messages' as const, value: block.signature } }
       return [{ type: 'reasoning-end', ...block.at, ...signed }]

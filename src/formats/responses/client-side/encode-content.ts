@@ -1,7 +1,9 @@
 /** The items of an answer as responses clients read them: shared by complete and streamed answers. */
 import type { ReasoningBlock, Signature, ToolOrigin } from '@/chat/request'
+import type { Source } from '@/chat/sources'
 import type { AnswerContext } from '@/formats/format'
 import { encodeCallSignature, encodeRedacted, encodeSignature, ownSignature } from '@/formats/responses/signature'
+import { encodeAnnotation } from '@/formats/url-citations'
 import { randomId } from '@/lib/ids'
 import type { JsonObject } from '@/lib/json'
 
@@ -14,8 +16,13 @@ export function messageItem(id: string, status: ItemStatus, part: JsonObject | u
 }
 
 /** A part of text. */
-export function textPart(text: string, logprobs: JsonObject[] = []): JsonObject {
-  return { type: 'output_text', text, annotations: [], logprobs }
+export function textPart(text: string, logprobs: JsonObject[] = [], sources: readonly Source[] = []): JsonObject {
+  return { type: 'output_text', text, annotations: sources.map(encodeSource), logprobs }
+}
+
+/** The annotation of a source. */
+export function encodeSource(source: Source): JsonObject {
+  return encodeAnnotation(source, false)
 }
 
 /** A part that says what the model will not do. */

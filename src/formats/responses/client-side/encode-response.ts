@@ -1,5 +1,6 @@
 /** An answer of the hub as a complete response. */
 import type { AnswerBlock, ChatResponse, Choice, FinishReason } from '@/chat/response'
+import { movedBy, withPlaces } from '@/chat/sources'
 import { customInput } from '@/formats/custom-tools'
 import type { AnswerContext } from '@/formats/format'
 import { type Ending, encodeFinishReason } from '@/formats/responses/finish-reason'
@@ -82,19 +83,33 @@ export function encodeBody(context: AnswerContext, moment: Moment): JsonObject {
 function encodeOutput(choice: Choice, ending: Ending, context: AnswerContext): JsonObject[] {
   const newId = createToolIds()
   const last = choice.content.length - 1
+  let before = 0
   return choice.content.flatMap((block, index) => {
     const status = index === last ? lastStatus(ending) : 'completed'
-    return encodeBlock(block, status, { newId, context, logprobs: logprobsOf(choice) })
+    const given = { newId, context, logprobs: logprobsOf(choice), before }
+    if (block.type === 'text') before += block.text.length
+    return encodeBlock(block, status, given)
   })
 }
 
-type BlockContext = { newId: (id: string) => string; context: AnswerContext; logprobs: JsonObject[] }
+type BlockContext = {
+  newId: (id: string) => string
+  context: AnswerContext
+  logprobs: JsonObject[]
+  /** How long the texts before it are. */
+  before: number
+}
 
 function encodeBlock(block: AnswerBlock, status: ItemStatus, given: BlockContext): JsonObject[] {
-  const { newId, context, logprobs } = given
+  const { newId, context, logprobs, before } = given
   switch (block.type) {
-    case 'text':
-      return block.text === '' ? [] : [messageItem(randomId('msg'), status, textPart(block.text, logprobs))]
+    case 'text': {
+      const { text, sources = [] } = block
+      const own = movedBy(withPlaces(sources, before, text.length), -before)
+      return text === '' && own.length === 0
+        ? []
+        : [messageItem(randomId('msg'), status, textPart(text, logprobs, own))]
+    }
     case 'refusal':
       return block.text === '' ? [] : [messageItem(randomId('msg'), status, refusalPart(block.text))]
     case 'reasoning': {

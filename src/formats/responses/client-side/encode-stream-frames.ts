@@ -1,9 +1,10 @@
 /** The events of a responses stream by which the pieces of an item are named and closed. */
 import type { ToolOrigin } from '@/chat/request'
+import type { Source } from '@/chat/sources'
 import type { CustomInput } from '@/formats/custom-tools'
 import type { JsonObject } from '@/lib/json'
 import type { Frame } from '@/lib/streams/sse'
-import { refusalPart, summaryPart, textPart } from './encode-content'
+import { encodeSource, refusalPart, summaryPart, textPart } from './encode-content'
 
 /** One block that has begun. `index` is -1 until its item is opened. */
 export type Lane = {
@@ -12,6 +13,7 @@ export type Lane = {
   index: number
   /** What came of it so far, as the item has it. */
   parts: string[]
+  sources?: readonly Source[]
   callId: string
   name: string
   origin: ToolOrigin | undefined
@@ -38,9 +40,16 @@ export function messageDone(lane: Lane, emit: Emit): Frame[] {
       emit('response.content_part.done', { ...fields, part: refusalPart(text) }),
     ]
   }
+  const { sources = [] } = lane
   return [
+    ...sources.map((source, index) =>
+      emit('response.output_text.annotation.added', {
+        ...{ ...fields, annotation_index: index },
+        annotation: encodeSource(source),
+      }),
+    ),
     emit('response.output_text.done', { ...fields, text, logprobs: [] }),
-    emit('response.content_part.done', { ...fields, part: textPart(text) }),
+    emit('response.content_part.done', { ...fields, part: textPart(text, [], sources) }),
   ]
 }
 

@@ -7,6 +7,7 @@
  */
 import type { ChatEvent } from '@/chat/event'
 import type { Signature } from '@/chat/request'
+import { type Source, withoutPlaces } from '@/chat/sources'
 import { createCustomInput } from '@/formats/custom-tools'
 import type { AnswerContext, TextPiece } from '@/formats/format'
 import { createToolIds, encodeArguments } from '@/formats/responses/tool-calls'
@@ -40,6 +41,7 @@ export class ItemWriter {
   /** Where in `items` the item stands whose last word waits. */
   private ended: number | undefined
   private sawRefusal = false
+  private firstText: number | undefined
 
   constructor(
     private readonly context: AnswerContext,
@@ -54,6 +56,7 @@ export class ItemWriter {
   private accept(event: BlockEvent): Frame[] {
     switch (event.type) {
       case 'text-start':
+        this.firstText ??= event.block
         return this.begin(event.block, 'text')
       case 'refusal-start':
         this.sawRefusal = true
@@ -70,6 +73,7 @@ export class ItemWriter {
       case 'tool-call-delta':
         return this.extendCall(this.lanes.get(event.block), event.argumentsText)
       case 'text-end':
+        return [...this.cite(event.block, event.sources), ...this.close(event.block, undefined)]
       case 'refusal-end':
         return this.close(event.block, undefined)
       case 'reasoning-end':
@@ -172,6 +176,15 @@ export class ItemWriter {
     }
   }
 
+  /** Places among all texts are those of the part in the first text alone. */
+  private cite(block: number, sources: readonly Source[] = []): Frame[] {
+    const lane = this.lanes.get(block)
+    if (!lane || sources.length === 0) return []
+    const opening = lane.index === -1 ? this.openMessage(lane) : []
+    lane.sources = block === this.firstText ? sources : withoutPlaces(sources)
+    return opening
+  }
+
   private closeCall(lane: Lane, block: number, signature: Signature | undefined): Frame[] {
     if (this.held === block) this.held = undefined
     const rest = restOf(lane)
@@ -258,6 +271,6 @@ function itemOf(lane: Lane, status: ItemStatus): JsonObject {
     case 'refusal':
       return messageItem(id, status, isBegun ? undefined : refusalPart(text))
     case 'text':
-      return messageItem(id, status, isBegun ? undefined : textPart(text))
+      return messageItem(id, status, isBegun ? undefined : textPart(text, [], lane.sources))
   }
 }

@@ -3,6 +3,7 @@ import type { AnswerBlock } from '@/chat/response'
 import { customArguments } from '@/formats/custom-tools'
 import { decodeSignature } from '@/formats/responses/signature'
 import { decodeArguments } from '@/formats/responses/tool-calls'
+import { decodeAnnotations } from '@/formats/url-citations'
 import { randomId } from '@/lib/ids'
 import { isJsonObject, type JsonObject, type JsonValue, textOf } from '@/lib/json'
 
@@ -32,7 +33,9 @@ function partsOf({ content }: JsonObject): JsonValue[] {
 
 function decodePart(part: JsonValue): AnswerBlock[] {
   const read = readPart(part)
-  return read && read.text !== '' ? [{ type: read.kind, text: read.text }] : []
+  if (!read || read.text === '') return []
+  const sources = isJsonObject(part) ? decodeAnnotations(part.annotations) : []
+  return [{ type: read.kind, text: read.text, ...(read.kind === 'text' && sources.length > 0 && { sources }) }]
 }
 
 /** What a part of a message says, and in which way; undefined for parts of other kinds. */

@@ -1,5 +1,6 @@
 /** A complete response of a responses provider as an answer of the hub. */
-import type { ChatResponse } from '@/chat/response'
+import type { AnswerBlock, ChatResponse } from '@/chat/response'
+import { movedBy } from '@/chat/sources'
 import { decodeFinishReason } from '@/formats/responses/finish-reason'
 import { decodeToolUses } from '@/formats/responses/server-tools'
 import { decodeUsage, findUnknownUsage } from '@/formats/responses/usage'
@@ -13,7 +14,7 @@ const UNFINISHED: ReadonlySet<JsonValue | undefined> = new Set(['queued', 'in_pr
 /** Returns undefined where `body` is no answer of this format: another shape, or a response that failed in a 200, or has yet to begin. */
 export function decodeResponse(body: JsonValue): ChatResponse | undefined {
   if (!isJsonObject(body) || body.error || FAILED.has(body.status) || !Array.isArray(body.output)) return undefined
-  const content = body.output.flatMap(decodeItem)
+  const content = withTextPlaces(body.output.flatMap(decodeItem))
   if (content.length === 0 && UNFINISHED.has(body.status)) return undefined
   const emitted = {
     hasToolCalls: content.some((block) => block.type === 'tool-call'),
@@ -31,6 +32,17 @@ export function decodeResponse(body: JsonValue): ChatResponse | undefined {
     ...(unknownUsage && { unknownUsage }),
     ...(toolUses && { toolUses }),
   }
+}
+
+/** The places of sources, which the format counts within a part, among all texts. */
+function withTextPlaces(content: AnswerBlock[]): AnswerBlock[] {
+  let before = 0
+  for (const block of content) {
+    if (block.type !== 'text') continue
+    if (block.sources && before > 0) block.sources = movedBy(block.sources, before)
+    before += block.text.length
+  }
+  return content
 }
 
 /** Whole seconds; some state fractions of them. 0 where there is no such moment. */

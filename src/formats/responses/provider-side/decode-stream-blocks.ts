@@ -5,12 +5,14 @@
  * kept. Blocks are numbered by their order, whatever place the provider gives them.
  */
 import type { ChatEvent } from '@/chat/event'
+import { type Source, withoutPlaces } from '@/chat/sources'
+import { decodeAnnotations } from '@/formats/url-citations'
 import { isJsonObject, type JsonObject, type JsonValue, textOf } from '@/lib/json'
 import { readImage, readPart, readProof, reasoningText } from './decode-content'
 import { createCall, type OpenCall, type Place } from './decode-stream-calls'
 
 type TextKind = 'text' | 'refusal'
-type Part = { kind: TextKind; at: Place; hasText: boolean; isOpen: boolean }
+type Part = { kind: TextKind; at: Place; hasText: boolean; isOpen: boolean; sources?: readonly Source[] }
 type Message = { type: 'message'; parts: Map<JsonValue, Part> }
 /** `source` is which of its two texts is read: the one that comes first. `section` is the part of it that is being written. */
 type Thought = { type: 'reasoning'; at: Place; source: string | undefined; section: JsonValue; hasText: boolean }
@@ -23,6 +25,8 @@ type Slot = { item: Item; isOpen: boolean; id: string | undefined }
 export class BlockReader {
   private readonly slots = new Map<JsonValue | undefined, Slot>()
   private count = 0
+  /** The block of the first text. */
+  private firstText: number | undefined
   /** How many items there were, by kind. */
   private readonly told = new Map<string, number>()
   private readonly saw = { call: false, refusal: false, nameless: false }
@@ -72,6 +76,7 @@ export class BlockReader {
     if (known?.kind === kind) return { part: known, starts: [] }
     const part: Part = { kind, at: this.takePlace(), hasText: false, isOpen: true }
     message.parts.set(key, part)
+    if (kind === 'text') this.firstText ??= part.at.block
     this.saw.refusal ||= kind === 'refusal'
     const starts: ChatEvent[] = known ? endPart(known) : []
     return { part, starts: [...starts, { type: `${kind}-start`, ...part.at }] }
@@ -85,6 +90,20 @@ export class BlockReader {
     part.hasText = true
     const delta: ChatEvent = { type: `${kind}-delta`, ...part.at, text }
     return starts.length + opened.length === 0 ? [delta] : [...starts, ...opened, delta]
+  }
+
+  /** What comes later has all. Only where the first text stands is known among all texts. */
+  private cite(part: Part, sources: readonly Source[]): void {
+    if (sources.length > 0) part.sources = part.at.block === this.firstText ? sources : withoutPlaces(sources)
+  }
+
+  private pushAnnotation(event: JsonObject): ChatEvent[] {
+    const { item, starts } = this.itemAt(event, 'message')
+    const sources = decodeAnnotations([event.annotation ?? null])
+    if (item.type !== 'message' || sources.length === 0) return starts
+    const { part, starts: opened } = this.partOf(item, event.content_index ?? 0, 'text')
+    this.cite(part, [...(part.sources ?? []), ...sources])
+    return [...starts, ...opened]
   }
 
   private pushThought(event: JsonObject, source: string, text: string, isWhole: boolean): ChatEvent[] {
@@ -134,6 +153,7 @@ export class BlockReader {
       const read = readPart(wirePart)
       if (!read || read.text === '') return []
       const { part, starts } = this.partOf(message, index, read.kind)
+      if (isJsonObject(wirePart)) this.cite(part, decodeAnnotations(wirePart.annotations))
       if (part.hasText) return starts
       part.hasText = true
       return [...starts, { type: `${read.kind}-delta`, ...part.at, text: read.text }]
@@ -196,6 +216,8 @@ export class BlockReader {
     switch (type) {
       case 'response.output_text.done':
         return this.pushText(event, 'text', textOf(event.text) ?? '', true)
+      case 'response.output_text.annotation.added':
+        return this.pushAnnotation(event)
       case 'response.refusal.done':
         return this.pushText(event, 'refusal', textOf(event.refusal) ?? '', true)
       case 'response.reasoning_summary_text.done':
@@ -265,5 +287,6 @@ function typeOf(of: Item | string | undefined): string {
 function endPart(part: Part): ChatEvent[] {
   if (!part.isOpen) return []
   part.isOpen = false
+  if (part.kind === 'text' && part.sources) return [{ type: 'text-end', ...part.at, sources: part.sources }]
   return [{ type: `${part.kind}-end`, ...part.at }]
 }

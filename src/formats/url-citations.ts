@@ -1,0 +1,27 @@
+/** Sources of answers as OpenAI's two formats write them: one wraps the fields in an object of their own. */
+import { readSource, type Source } from '@/chat/sources'
+import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
+
+const TYPE = 'url_citation'
+
+/** The sources among `annotations`; those of other kinds name files that only their provider has. */
+export function decodeAnnotations(annotations: JsonValue | undefined): Source[] {
+  if (!Array.isArray(annotations)) return []
+  return annotations.flatMap((annotation) => {
+    if (!isJsonObject(annotation) || annotation.type !== TYPE) return []
+    const {
+      url,
+      title,
+      content,
+      start_index: start,
+      end_index: end,
+    } = isJsonObject(annotation[TYPE]) ? annotation[TYPE] : annotation
+    return readSource({ url, title, quote: content, start, end }) ?? []
+  })
+}
+
+/** The annotation of one source. Clients need every field: a place that is not known is the beginning. */
+export function encodeAnnotation({ url, title = '', start = 0, end = 0 }: Source, isWrapped: boolean): JsonObject {
+  const citation = { url, title, start_index: start, end_index: end }
+  return isWrapped ? { type: TYPE, [TYPE]: citation } : { type: TYPE, ...citation }
+}
