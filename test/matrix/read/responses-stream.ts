@@ -62,6 +62,10 @@ function readPiece(type: string, event: JsonObject, item: OpenItem, complaints: 
     if ((text ?? refusal) !== part) complaints.push(`${type} says ${text ?? refusal}`)
     return
   }
+  if (type === 'response.output_text.annotation.added') {
+    if (part === undefined) complaints.push(`${type} before its part`)
+    return
+  }
   const [base, isDelta] = [type.replace(/\.(delta|done)$/, ''), type.endsWith('.delta')]
   const rule = TEXTS[base]
   if (!rule || rule.item !== item.type) {
