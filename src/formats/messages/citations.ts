@@ -6,7 +6,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 const FOREIGN = 'svc.unsigned'
 
 /** The source of one citation, if it names a page: others name places in documents of the request. */
-export function decodeCitation(citation: JsonValue | undefined): Source | undefined {
+function decodeCitation(citation: JsonValue | undefined): Source | undefined {
   if (!isJsonObject(citation)) return undefined
   const { url, source, title, cited_text: quote } = citation
   return readSource({ url: url ?? source, title, quote })
