@@ -33,6 +33,7 @@ import { createAdministration } from '@/console/administration/administration'
 import type { HealthSources } from '@/console/administration/provider-health'
 import { createAuth } from '@/console/auth/auth'
 import type { AssetDeps } from '@/console/http/assets/routes'
+import { createReads } from '@/console/http/reads'
 import type { DashboardDeps } from '@/console/http/routes'
 import { createKeyUsage } from '@/console/usage-views/key-usage'
 import { createLiveAccounts } from '@/console/usage-views/live-accounts'
@@ -80,7 +81,7 @@ export function assembleDashboard(parts: DashboardParts): DashboardDeps & AssetD
   const apiKeys = createApiKeys(database, ledger, service)
   const accounts = createAccounts(database, ledger)
   return {
-    ...{ idempotency: parts.idempotency, catalog, ledger },
+    ...{ idempotency: parts.idempotency, reads: createReads(), catalog, ledger },
     orders: topUps.orders,
     methods: topUps.ordersDeps.methods,
     sellerName: service,

@@ -32,8 +32,11 @@ const SLICES = 5
 /** A timer that is later than this tells that the loop stood still. */
 const STALL_MS = 20
 
-/** Calls `ring` after `timeoutMs` of a turning event loop; time in which it stood still just before counts little. */
-function startAlarm(timeoutMs: number, ring: () => void): () => void {
+/**
+ * Calls `ring` after `timeoutMs` of a turning event loop; time in which it stood still just before counts little. `onTimer` is told each timer
+ * that it waits by.
+ */
+export function startAlarm(timeoutMs: number, ring: () => void, onTimer?: (timer: Timer) => void): () => void {
   const sliceMs = Math.ceil(timeoutMs / SLICES)
   let leftMs = timeoutMs
   let extensions = SLICES
@@ -48,6 +51,7 @@ function startAlarm(timeoutMs: number, ring: () => void): () => void {
       else if (lagMs > STALL_MS && extensions-- > 0) wait(Math.min(lagMs, sliceMs))
       else ring()
     }, spanMs)
+    onTimer?.(timer)
   }
 
   wait(Math.min(leftMs, sliceMs))

@@ -152,6 +152,13 @@ export const SHARED = {
     perProcess: 2,
     told: 'the key rests for the account that met it',
   },
+  reads: {
+    resource: 'The event loop and Postgres, for reads of pages and by management keys',
+    unit: 'at once',
+    perAccount: 2,
+    perProcess: 8,
+    told: 'waits 5 s at most, then 503',
+  },
   pageReads: {
     resource: "Postgres, for usage on the dashboard's pages (four connections of their own)",
     unit: 'look-ups at once',

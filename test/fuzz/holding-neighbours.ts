@@ -41,6 +41,7 @@ async function holdConnection(url: string): Promise<void> {
 }
 
 const DAY_MS = 86_400_000
+const SMALL_PAGES = ['keys', 'members', 'orders', 'budgets']
 const PAGES = ['usage/totals?status=ok', 'usage?limit=100', 'usage/series', 'usage/choices', 'overview', 'failures']
 
 async function lookUp(url: string, { cookie, accountId }: NeighbourUser, page: string): Promise<void> {
@@ -51,6 +52,12 @@ export const HOLDING = {
   providerSlots: [{ name: 'slow answers that hold slots', atOnce: 200, annoy: holdSlot }],
   openRequests: [{ name: 'streams that nobody reads', atOnce: 60, annoy: holdUnread }],
   connections: [{ name: 'connections that say nothing', atOnce: 400, annoy: holdConnection }],
+  reads: [
+    {
+      ...{ name: 'small pages without end', atOnce: 48 },
+      annoy: (url, user, turn) => lookUp(url, user, SMALL_PAGES[turn % SMALL_PAGES.length] ?? ''),
+    },
+  ],
   pageReads: [
     {
       ...{ name: 'pages without end', atOnce: 48 },

@@ -20,6 +20,7 @@ import { assert } from '@/lib/assert'
 import type { JsonObject, JsonValue } from '@/lib/json'
 import { changedBy } from './changed-by'
 import { openChange } from './management/once'
+import type { Reads } from './reads'
 
 export type GuardDeps = BodyLimits & {
   identifyViewer: IdentifyViewer
@@ -29,6 +30,8 @@ export type GuardDeps = BodyLimits & {
   /** The address people open, without trailing slash; undefined: the one a request was sent to. */
   publicUrl: string | undefined
   trustedProxyHops: number
+  /** The turns of reads. */
+  reads: Reads
   /** Where answers to changes are kept for a repetition; undefined if none may be. */
   idempotency: HttpDeps['idempotency']
 }
@@ -67,43 +70,53 @@ export const IN_ACCOUNT = { accountId: Type.String({ description: 'An account th
  */
 export function guard(deps: GuardDeps) {
   const safety = { ...NO_SNIFFING, ...transportSecurity(deps.publicUrl) }
-  return new Elysia({ name: 'dashboard-guard' })
-    .onTransform({ as: 'scoped' }, ({ set, request }) => {
-      refuseNulIn(request.url)
-      set.headers['x-request-id'] = requestIdOf(request)
-      set.headers['cache-control'] ??= 'no-store'
-      Object.assign(set.headers, safety)
-    })
-    .onBeforeHandle({ as: 'scoped' }, ({ request, body, set }) => openPress(deps, request, body, set))
-    .onAfterHandle({ as: 'scoped' }, ({ request, responseValue, set }) => endPress(request, responseValue, set.status))
-    .onError({ as: 'scoped' }, ({ request }) => freePress(request))
-    .macro({
-      signedIn: (admission: Admission) => ({ ...admitting(deps, admission, requireViewer), detail: BY_A_PERSON }),
-      may(required: Required) {
-        const needed = typeof required === 'string' ? { permission: required } : required
-        const { permission, maxBodyBytes = FORM_BYTES } = needed
-        return {
-          ...admitting(deps, { maxBodyBytes }, (_, arrival) => requireMember(deps, arrival, needed)),
-          detail: { ...BY_A_PERSON, [PERMISSION]: permission } as object,
-        }
-      },
-      administrator: (admission: Admission) => ({
-        ...admitting(deps, admission, requireAdministrator),
-        detail: BY_AN_ADMINISTRATOR,
-      }),
-      movesMoney: (admission: Admission) => ({
-        ...admitting(deps, admission, requireProvenAdministrator),
-        detail: BY_AN_ADMINISTRATOR,
-      }),
-      sameOrigin: {
-        detail: BY_ANYBODY,
-        parse({ request }: Pick<Arrival, 'request'>) {
-          checkOrigin(deps, request)
-          return readBody(deps, request, FORM_BYTES)
+  return (
+    new Elysia({ name: 'dashboard-guard' })
+      .onTransform({ as: 'scoped' }, ({ set, request }) => {
+        refuseNulIn(request.url)
+        set.headers['x-request-id'] = requestIdOf(request)
+        set.headers['cache-control'] ??= 'no-store'
+        Object.assign(set.headers, safety)
+      })
+      .onBeforeHandle({ as: 'scoped' }, ({ request, body, set }) => openPress(deps, request, body, set))
+      .onAfterHandle({ as: 'scoped' }, ({ request, responseValue, set }) => {
+        deps.reads.end(request)
+        return endPress(request, responseValue, set.status)
+      })
+      .onError({ as: 'scoped' }, ({ request }) => {
+        deps.reads.end(request)
+        return freePress(request)
+      })
+      // However it ended.
+      .onAfterResponse({ as: 'scoped' }, ({ request }) => deps.reads.end(request))
+      .macro({
+        signedIn: (admission: Admission) => ({ ...admitting(deps, admission, requireViewer), detail: BY_A_PERSON }),
+        may(required: Required) {
+          const needed = typeof required === 'string' ? { permission: required } : required
+          const { permission, maxBodyBytes = FORM_BYTES } = needed
+          return {
+            ...admitting(deps, { maxBodyBytes }, (_, arrival) => requireMember(deps, arrival, needed)),
+            detail: { ...BY_A_PERSON, [PERMISSION]: permission } as object,
+          }
         },
-        beforeHandle: ({ request }: Pick<Arrival, 'request'>) => checkOrigin(deps, request),
-      },
-    })
+        administrator: (admission: Admission) => ({
+          ...admitting(deps, admission, requireAdministrator),
+          detail: BY_AN_ADMINISTRATOR,
+        }),
+        movesMoney: (admission: Admission) => ({
+          ...admitting(deps, admission, requireProvenAdministrator),
+          detail: BY_AN_ADMINISTRATOR,
+        }),
+        sameOrigin: {
+          detail: BY_ANYBODY,
+          parse({ request }: Pick<Arrival, 'request'>) {
+            checkOrigin(deps, request)
+            return readBody(deps, request, FORM_BYTES)
+          },
+          beforeHandle: ({ request }: Pick<Arrival, 'request'>) => checkOrigin(deps, request),
+        },
+      })
+  )
 }
 
 /** A group of routes below `prefix`, each behind the {@link guard}. */
@@ -138,12 +151,12 @@ function admitting<Admitted extends Viewer>(
   return {
     async parse(arrival: Arrival) {
       const { request } = arrival
-      await admit(request, require(deps, arrival))
+      await admit(deps, request, require(deps, arrival))
       return readBody(deps, request, maxBodyBytes)
     },
     async transform(arrival: Arrival) {
       const { request } = arrival
-      if (!viewers.has(request)) await admit(request, require(deps, arrival))
+      if (!viewers.has(request)) await admit(deps, request, require(deps, arrival))
       allowSilence(request)
     },
     resolve({ request }: Pick<Arrival, 'request'>) {
@@ -156,9 +169,13 @@ function admitting<Admitted extends Viewer>(
 /** Who sent a request, from the moment that is known: before anything it says is checked or reported. */
 const viewers = new WeakMap<Request, Viewer>()
 
-async function admit(request: Request, viewer: Promise<Viewer>): Promise<void> {
-  viewers.set(request, await viewer)
+async function admit(deps: GuardDeps, request: Request, admitting: Promise<Viewer | Member>): Promise<void> {
+  const viewer = await admitting
+  viewers.set(request, viewer)
   knowCaller(request)
+  // Of their own account where a page is of none.
+  const whose = 'accountId' in viewer ? viewer.accountId : viewer.ownAccountId
+  if (SAFE_METHODS.has(request.method)) await deps.reads.begin(request, whose)
 }
 
 function admitted(request: Request): Viewer {

@@ -4,13 +4,14 @@ import { isSentinelUrl, parseSentinelUrl } from '@/lib/addresses/sentinel-url'
 import { assert } from '@/lib/assert'
 import { withDeadline } from '@/lib/deadline'
 import type { Logger } from '@/lib/logger'
+import { waitPatiently } from './patient-commands'
 
 /** A client of one server or of a cluster; both take the same commands. */
 export type RedisClient = Redis | Cluster
 
 type ConnectionOptions = {
   logger: Logger
-  /** How long a command may wait for its reply. Default 1,000 ms. */
+  /** How long a command may wait for its reply while this process turns. Default 1,000 ms. */
   commandTimeoutMs?: number
   /** What every name begins with, in commands and in scripts. Code that reads names out of a reply or a search removes it. */
   keyPrefix?: string
@@ -48,6 +49,7 @@ const CLUSTER_REFRESH_MS = 5_000
  * a paid request must be refused quickly, and whatever must not be lost is sent again, by its id, by its caller.
  */
 export function connectRedis(url: string, options: ConnectionOptions): RedisClient {
+  waitPatiently()
   const client = createClient(url, options)
   // ioredis writes errors without a listener to the console. The status events say when to worry.
   client.on('error', (error: Error) => options.logger.debug('redis_error', { error }))

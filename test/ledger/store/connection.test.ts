@@ -5,6 +5,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { connect, memoryLogger } from '@test/ledger/harness'
+import { spendThen, standStill } from '@test/support/delays'
 import { startRedis, type TestServer } from '@test/support/stores'
 import { PATIENCE_MS, until } from '@test/support/until'
 import type { Command } from 'ioredis'
@@ -134,4 +135,36 @@ test('no command is described to a tracer that is not there', async () => {
   expect(heard).toContain('get')
   expect(described).not.toContain('del')
   redis.disconnect()
+})
+
+test.each([1, 30, 60])(
+  'a stall of this process, begun after %d ms, is not taken for silence of the store',
+  async (afterMs) => {
+    const redis = connectRedis(server.url, { logger: memoryLogger(), commandTimeoutMs: 200 })
+    await waitForRedis(redis, PATIENCE_MS)
+    // Another client holds the store up, so that the replies come while nothing is read.
+    const other = await connect(server.url)
+    const held = other.eval(
+      "local from = redis.call('TIME') repeat local now = redis.call('TIME') until (now[1] - from[1]) * 1000000 + now[2] - from[2] > 150000",
+      0,
+    )
+    const replies = Array.from({ length: 50 }, () => redis.ping())
+    // In the midst of reading from a socket, as the work for a request begins: timers that are due by then ring before anything else is read.
+    const asking = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data: () => standStill(700) } })
+    const asker = await Bun.connect({ hostname: '127.0.0.1', port: asking.port, socket: { data: () => undefined } })
+    spendThen(afterMs, () => void asker.write('now'))
+    expect(new Set(await Promise.all(replies))).toEqual(new Set(['PONG']))
+    await held
+    redis.disconnect()
+    other.disconnect()
+  },
+)
+
+test('a store that is silent is given up', async () => {
+  const silent = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data: () => undefined } })
+  const redis = connectRedis(`redis://127.0.0.1:${silent.port}`, { logger: memoryLogger(), commandTimeoutMs: 200 })
+  await until(() => redis.status === 'connect' || redis.status === 'ready', 'a connection')
+  await expect(redis.ping()).rejects.toThrow()
+  redis.disconnect()
+  silent.stop(true)
 })
