@@ -53,7 +53,7 @@ describe('of a body of 17 MB nothing is read', () => {
     for (const route of routes) {
       const status = await statusOfAnnounced(route, { host: host(), origin: gateway.url })
       expect([401, 413]).toContain(status)
-      if (status === 413) expect(route.path).toMatch(/^\/dashboard\/api\/(session|leaked-keys)\//)
+      if (status === 413) expect(route.path).toMatch(/^\/dashboard\/api\/(session|leaked-keys|alert-addresses)\//)
     }
   })
 
