@@ -18,6 +18,8 @@ export type TopUpSettings = {
         note: string | undefined
       }
     | undefined
+  /** Who sells the credit, as receipts say it. Undefined: the holder of the bank account, or the name of the service. */
+  seller: { name: string | undefined; address: string | undefined; vatId: string | undefined }
   /** Who takes deposits. `webhookSecrets`, the newest first; undefined: one is made and kept in the database. */
   deposit: { provider: 'sandbox'; webhookSecrets: readonly string[] | undefined } | undefined
   /** For how many days a payment can be taken back, and its credit can't be moved to another account. */
@@ -36,6 +38,9 @@ export const TOP_UP_VARIABLES = {
   ),
   BANK_TRANSFER_ADDRESS: optional(line(200, "the account holder's address in one line")),
   BANK_TRANSFER_NOTE: optional(line(300, 'a remark of one line for those who pay')),
+  SELLER_NAME: optional(line(200, 'the legal name of the seller in one line')),
+  SELLER_ADDRESS: optional(line(200, 'the address of the seller in one line')),
+  SELLER_VAT_ID: optional(line(30, 'the VAT id of the seller')),
   DEPOSIT_PROVIDER: optional(oneOf(['sandbox', 'none'], { description: 'sandbox or none' })),
   DEPOSIT_WEBHOOK_SECRETS: optional(
     secret(
@@ -76,6 +81,7 @@ export function topUpFaults(values: Record<string, unknown>): Fault[] {
 export function toTopUps(values: TopUpValues, situation: Situation): TopUpSettings {
   return {
     bank: toBank(values),
+    seller: { name: values.SELLER_NAME, address: values.SELLER_ADDRESS, vatId: values.SELLER_VAT_ID },
     deposit: toDeposit(values, situation),
     reversibleDays: { deposit: values.DEPOSIT_REVERSIBLE_DAYS, bankTransfer: values.BANK_TRANSFER_REVERSIBLE_DAYS },
   }

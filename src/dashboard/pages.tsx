@@ -39,6 +39,9 @@ export const PAGES: readonly PageRoute[] = [
   page('/alerts', 'usage.read', () => import('./pages/alerts/alerts-page').then((module) => module.AlertsPage)),
   page('/audit', 'audit.read', () => import('./pages/audit/audit-page').then((module) => module.AuditPage)),
   page('/members', 'members.read', () => import('./pages/members/members-page').then((module) => module.MembersPage)),
+  page('/settings', 'limits.raise', () =>
+    import('./pages/settings/account-settings-page').then((module) => module.AccountSettingsPage),
+  ),
   page('/settings', 'person', () => import('./pages/settings/settings-page').then((module) => module.SettingsPage)),
   page('/admin/orders', 'administrator', () =>
     import('@/dashboard/pages/administration/orders-page').then((module) => module.AdminOrdersPage),

@@ -16,6 +16,7 @@ import {
 import { useDisclosure } from '@mantine/hooks'
 import {
   IconActivity,
+  IconAdjustments,
   IconAlertTriangle,
   IconBell,
   IconBook2,
@@ -66,6 +67,7 @@ const ACCOUNT_ITEMS: readonly (NavigationItem & { may: Permission })[] = [
   { path: '/alerts', label: 'Alerts', icon: IconBell, may: 'usage.read' },
   { path: '/members', label: 'Members', icon: IconUsersGroup, may: 'members.read' },
   { path: '/audit', label: 'Audit log', icon: IconHistory, may: 'audit.read' },
+  { path: '/settings', label: 'Account settings', icon: IconAdjustments, may: 'limits.raise' },
 ]
 
 /** For administrators. */

@@ -39,7 +39,10 @@ describe('the settings', () => {
       sessionMaxSeconds: 30 * 86_400,
       trustedProxyHops: 0,
     },
-    topUps: { bank: undefined, deposit: undefined, reversibleDays: { deposit: 30, bankTransfer: 0 } },
+    topUps: {
+      ...{ bank: undefined, deposit: undefined, seller: { name: undefined, address: undefined, vatId: undefined } },
+      reversibleDays: { deposit: 30, bankTransfer: 0 },
+    },
     hasDemoAccount: false,
     administration: { approvalLimitUsd: 1_000 },
     metricsAccess: 'open',

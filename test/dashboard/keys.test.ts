@@ -183,7 +183,7 @@ describe('a key', () => {
     await expectAccessible(page)
     await dialog.getByRole('button', { name: 'Save' }).click()
     await page.getByText('203.0.113.0/24').waitFor()
-    await page.goto(`${gateway.url}/dashboard/settings`)
+    await page.goto(`${gateway.url}/dashboard/a/${person.viewer.accountId}/settings`)
     await page.getByLabel('Addresses and networks').fill('203.0.113.0/24')
     const section = page.locator('section', { hasText: 'Allowed addresses' })
     await section.getByRole('button', { name: 'Save' }).click()

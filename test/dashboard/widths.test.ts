@@ -66,6 +66,7 @@ beforeAll(async () => {
       '/alerts',
       '/budgets',
       '/settings',
+      `/a/${accountId}/settings`,
       '/admin/orders',
       '/admin/statements',
       '/admin/accounts',

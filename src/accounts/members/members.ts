@@ -5,7 +5,7 @@ import { acceptInvitation, declineInvitation, readInvitation } from './answer-in
 import { changeRole, listMembers, type MemberChange, type MemberOutcome, removeMember } from './change-members'
 import { type Credential, credentialsOf, endingKeys, type Fate, type KeyEnd } from './credentials'
 import { invite, listInvitations, resendInvitation, revokeInvitation } from './invitations'
-import { findKind, makeOrganisation } from './organisation'
+import { changeCompany, findKind, makeOrganisation } from './organisation'
 
 /** Members in `database`, whose keys end by `keys`. */
 export function createMembers(database: Database, keys: KeyEnd) {
@@ -21,6 +21,7 @@ export function createMembers(database: Database, keys: KeyEnd) {
     remove: async (change: MemberChange, fate: Fate) =>
       withKeys(await endingKeys(database, keys, change, () => removeMember(database, change, fate))),
     makeOrganisation: makeOrganisation.bind(null, database),
+    changeCompany: changeCompany.bind(null, database),
     invitations: {
       list: (accountId: string) => listInvitations(database, accountId),
       send: invite.bind(null, database),

@@ -27,6 +27,34 @@ export async function makeOrganisation(
   })
 }
 
+type ChangeCompanyOutcome = { kind: 'done' } | { kind: 'unknown_account' | 'not_organisation' }
+
+/** Changes the legal data of an organisation. The account keeps the name of its company. The audit log has both sides of the change. */
+export async function changeCompany(
+  { db }: Database,
+  accountId: string,
+  company: Company,
+  by: ChangedBy,
+): Promise<ChangeCompanyOutcome> {
+  return await db.transaction(async (transaction) => {
+    const account = await lockAccount(transaction, accountId)
+    if (!account) return { kind: 'unknown_account' }
+    const { company: before } = account
+    if (!before) return { kind: 'not_organisation' }
+    const { name, country, vatId } = company
+    await transaction.update(accounts).set({ company, name }).where(eq(accounts.id, accountId))
+    await recordAudit(transaction, {
+      ...by,
+      ...{ action: 'account.company', subject: accountId, accountId },
+      details: {
+        ...{ name, country, vatId },
+        ...{ 'before.name': before.name, 'before.country': before.country, 'before.vatId': before.vatId },
+      },
+    })
+    return { kind: 'done' }
+  })
+}
+
 /** What an account is, for those who look at its members; undefined where there is none. */
 export async function findKind(
   { db }: Database,

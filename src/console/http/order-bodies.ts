@@ -73,8 +73,13 @@ const ReceiptBody = Type.Object({
 export const OrderDetailBody = Type.Composite([
   OrderBody,
   Type.Object({
-    seller: Type.Object({ name: Type.String(), address: orNull(Type.String()) }),
-    customer: Type.Object({ name: Type.String(), email: Type.String() }),
+    seller: Type.Object({ name: Type.String(), address: orNull(Type.String()), vatId: orNull(Type.String()) }),
+    customer: Type.Object({
+      name: Type.String(),
+      email: Type.String(),
+      country: orNull(Type.String({ description: 'Of an organisation: two letters, ISO 3166-1' })),
+      vatId: orNull(Type.String()),
+    }),
     bank: orNull(BankBody),
     events: Type.Array(EventBody, { description: 'Oldest first' }),
     payments: Type.Array(PaymentBody, { description: 'Newest first' }),
@@ -83,8 +88,16 @@ export const OrderDetailBody = Type.Composite([
 ])
 export type OrderDetailBody = Static<typeof OrderDetailBody>
 
+/** Who sells the credit, as the settings say; `fallback` if neither a name nor a holder of the bank account is configured. */
+export type Seller = {
+  name: string | undefined
+  address: string | undefined
+  vatId: string | undefined
+  fallback: string
+}
+
 /** What an order itself does not know: who sells, and who looks. */
-type OrderFacts = { bank: BankDetails | undefined; sellerName: string; viewerEmail: string }
+type OrderFacts = { bank: BankDetails | undefined; seller: Seller; viewerEmail: string }
 
 /** An order as its customer reads it. */
 export function orderBody(order: Order): OrderBody {
@@ -111,7 +124,7 @@ export function orderDetailBody(order: OrderDetails, facts: OrderFacts): OrderDe
   return {
     ...orderBody(order),
     seller: sellerOf(facts),
-    customer: order.account,
+    customer: customerOf(order.account),
     bank: order.bankDetails,
     events: order.events.map((event) => eventBody(event, facts.viewerEmail)),
     payments: order.payments.map(paymentBody),
@@ -136,10 +149,18 @@ function paymentBody({ paymentId, amountCents, currency, state, mismatch, credit
   return { ...isoMoments({ paymentId, currency, state, mismatch, receivedAt }), ...amounts }
 }
 
-/** The holder of the account is who sells, where one is configured. */
-function sellerOf({ bank, sellerName }: OrderFacts) {
-  const isKnown = bank !== undefined && !bank.isExample
-  return isKnown ? { name: bank.beneficiary, address: bank.address } : { name: sellerName, address: null }
+/** The seller of the settings, or else the holder of the bank account. */
+function sellerOf({ bank, seller: { name, address, vatId, fallback } }: OrderFacts) {
+  const holder = bank !== undefined && !bank.isExample ? bank : undefined
+  return {
+    name: name ?? holder?.beneficiary ?? fallback,
+    address: address ?? holder?.address ?? null,
+    vatId: vatId ?? null,
+  }
+}
+
+function customerOf({ name, email, company }: OrderDetails['account']) {
+  return { name, email, country: company?.country ?? null, vatId: company?.vatId ?? null }
 }
 
 function receiptBody({ paidAt, reference, paidCents, refundedCents, chargedBackCents }: OrderDetails) {

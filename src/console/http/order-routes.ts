@@ -19,15 +19,22 @@ import { assertNever } from '@/lib/assert'
 import { orNull } from '@/lib/schemas'
 import type { Caller } from './changed-by'
 import { ACCOUNT_PREFIX, type GuardDeps, guarded, IN_ACCOUNT } from './guard'
-import { BankBody, MethodName, OrderBody, OrderDetailBody, orderBody, orderDetailBody } from './order-bodies'
+import {
+  BankBody,
+  MethodName,
+  OrderBody,
+  OrderDetailBody,
+  orderBody,
+  orderDetailBody,
+  type Seller,
+} from './order-bodies'
 import { PageQuery } from './pages'
 import { exactly, listOf, mapPage, NoFields } from './wire'
 
 export type OrderRouteDeps = GuardDeps & {
   orders: Orders
   methods: OfferedMethods
-  /** Named on receipts where no account holder is configured. */
-  sellerName: string
+  seller: Seller
 }
 
 const PRESETS_USD = ['10', '25', '50', '100', '250', '500']
@@ -176,8 +183,7 @@ function creationError(outcome: Exclude<CreateOutcome, { kind: 'created' }>): Ga
 async function detail(deps: OrderRouteDeps, { accountId, email }: Member, orderId: string) {
   const order = await deps.orders.get(orderId, accountId)
   if (!order) throw noSuchOrder()
-  const { sellerName } = deps
-  return orderDetailBody(order, { bank: deps.methods.bankTransfer, sellerName, viewerEmail: email })
+  return orderDetailBody(order, { bank: deps.methods.bankTransfer, seller: deps.seller, viewerEmail: email })
 }
 
 async function cancel(deps: OrderRouteDeps, caller: Caller, orderId: string) {

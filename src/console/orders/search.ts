@@ -117,7 +117,7 @@ export async function getOrder(
   return await database.db.transaction(
     async (transaction) => {
       const [found] = await transaction
-        .select({ order: orders, name: accounts.name, email: accounts.email })
+        .select({ order: orders, name: accounts.name, email: accounts.email, company: accounts.company })
         .from(orders)
         .innerJoin(accounts, eq(accounts.id, orders.accountId))
         .where(isMine)
@@ -139,7 +139,7 @@ export async function getOrder(
         .orderBy(asc(reversals.receivedAt), asc(reversals.id))
       return {
         ...toOrder(found.order),
-        account: { name: found.name, email: found.email },
+        account: { name: found.name, email: found.email, company: found.company },
         events: events.map(toEvent),
         payments: paid.map(toPayment),
         reversals: reversed.map(toReversal),

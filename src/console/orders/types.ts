@@ -11,6 +11,7 @@ import type {
   ReversalKind,
   reversals,
 } from '@/db/orders-schema'
+import type { Company } from '@/db/schema'
 import type { PageRequest } from '@/lib/paging'
 
 export type { MismatchReason, PaymentSource } from '@/db/orders-schema'
@@ -43,7 +44,8 @@ export type Reversal = Omit<
 
 /** An order with everything that has happened to it, and whose it is. */
 export type OrderDetails = Order & {
-  account: { name: string; email: string }
+  /** `company`: of an organisation. */
+  account: { name: string; email: string; company: Company | null }
   /** Oldest first. */
   events: OrderEvent[]
   payments: Payment[]

@@ -5,7 +5,7 @@ import { freshDatabase, redisUrl } from '@test/support/stores'
 import { MAX_OWNED_ACCOUNTS } from '@/accounts/members/admission'
 import { changeRole, removeMember } from '@/accounts/members/change-members'
 import { accountsOf, roleIn } from '@/accounts/members/memberships'
-import { makeOrganisation } from '@/accounts/members/organisation'
+import { changeCompany, findKind, makeOrganisation } from '@/accounts/members/organisation'
 import { ACCOUNT_ROLES, type AccountRole } from '@/db/auth-schema'
 import { assert } from '@/lib/assert'
 import { by, COMPANY, join, newOrganisation, newUser, type User } from './people'
@@ -38,6 +38,23 @@ describe('an organisation', () => {
     expect(await entries(accountId)).toMatchObject([
       { action: 'account.make_organisation', actor_id: people.owner.userId, details: COMPANY },
     ])
+  })
+
+  test('changes its legal data, by an entry with both sides', async () => {
+    const { accountId, people } = await newOrganisation(fixture)
+    const moved = { name: 'Engines SAS', country: 'FR', vatId: 'FR12345678901' }
+    expect(await changeCompany(fixture.database, accountId, moved, by(people.owner))).toEqual({ kind: 'done' })
+    expect(await findKind(fixture.database, accountId)).toMatchObject({ name: moved.name, company: moved })
+    const [entry] = await fixture.database.sql`SELECT details FROM audit_entries
+      WHERE account_id = ${accountId} AND action = 'account.company'`
+    expect(entry?.details).toEqual({
+      ...moved,
+      ...{ 'before.name': COMPANY.name, 'before.country': COMPANY.country, 'before.vatId': COMPANY.vatId },
+    })
+    const { accountId: personal } = await newUser(fixture)
+    expect(await changeCompany(fixture.database, personal, moved, by(people.owner))).toEqual({
+      kind: 'not_organisation',
+    })
   })
 
   test('comes first: a personal account changes no members', async () => {

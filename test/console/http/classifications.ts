@@ -122,6 +122,7 @@ export const CLASSIFICATIONS: Readonly<Record<string, Classification>> = {
   'POST /dashboard/api/a/:accountId/budgets/:scope/:scopeId/grant': ofBudget({ window: 'day', usd: '1' }),
   'GET /dashboard/api/a/:accountId/members': filtered,
   'POST /dashboard/api/a/:accountId/organisation': own({ name: 'Eve Ltd', country: 'GB' }),
+  'PUT /dashboard/api/a/:accountId/organisation': own({ name: 'Eve Ltd', country: 'GB' }),
   'GET /dashboard/api/a/:accountId/invitations': filtered,
   'POST /dashboard/api/a/:accountId/invitations': own({ email: 'mallory@example.test', role: 'viewer' }),
   'POST /dashboard/api/a/:accountId/invitations/:invitationId/resend': ofInvitation,

@@ -92,8 +92,8 @@ describe('an order', () => {
       state: 'paid',
       paidUsd: '12.5',
       payments: [{ amount: '12.5', currency: 'USD', state: 'credited', creditedUsd: '12.5' }],
-      seller: { name: 'svc', address: null },
-      customer: { name: person.viewer.name, email: person.email },
+      seller: { name: 'svc', address: null, vatId: null },
+      customer: { name: person.viewer.name, email: person.email, country: null, vatId: null },
       receipt: { number: order.reference, paidUsd: '12.5', refundedUsd: '0', totalUsd: '12.5' },
     })
     expect(paid.events.map(({ kind, by }) => [kind, by])).toEqual([

@@ -142,8 +142,7 @@ export function memberRoutes(deps: MemberRouteDeps) {
     .post(
       '/organisation',
       async ({ viewer, by, body }) => {
-        if (!isCountry(body.country)) throw invalidRequest('There is no country of these two letters.', 'country')
-        const company = { name: body.name.trim(), country: body.country, vatId: body.vatId?.trim() || null }
+        const company = companyOf(body)
         const outcome = await deps.members.makeOrganisation(viewer.accountId, company, by)
         if (outcome.kind === 'done') return company
         throw new GatewayError('conflict', 'The account is an organisation already.', { code: 'organisation_already' })
@@ -158,6 +157,30 @@ export function memberRoutes(deps: MemberRouteDeps) {
         },
       },
     )
+    .put(
+      '/organisation',
+      async ({ viewer, by, body }) => {
+        const company = companyOf(body)
+        const outcome = await deps.members.changeCompany(viewer.accountId, company, by)
+        if (outcome.kind === 'done') return company
+        throw refusalOf({ kind: 'not_organisation' })
+      },
+      {
+        may: 'account.change',
+        body: NewCompany,
+        response: Company,
+        detail: {
+          summary: 'Change the legal data of the organisation',
+          description:
+            'Name, country and VAT id, as receipts show them. The account gets the name. 409 for a personal account.',
+        },
+      },
+    )
+}
+
+function companyOf({ name, country, vatId }: typeof NewCompany.static): typeof Company.static {
+  if (!isCountry(country)) throw invalidRequest('There is no country of these two letters.', 'country')
+  return { name: name.trim(), country, vatId: vatId?.trim() || null }
 }
 
 async function list({ members }: MemberRouteDeps, { accountId, userId }: Member, query: PageRequest) {

@@ -1,15 +1,21 @@
 /** Who sells and who buys, at the head of a printed receipt. */
 import { SimpleGrid, Text } from '@mantine/core'
+import { countryName } from '@/dashboard/pages/members/words'
 import type { OrderDetail } from './order-data'
 
 /** Both sides of a sale, side by side. */
 export function Parties({ order: { seller, customer } }: { order: OrderDetail }) {
+  const country = customer.country === null ? null : countryName(customer.country)
   return (
     <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="lg">
-      <SheetField label="From" lines={[seller.name, seller.address]} />
-      <SheetField label="To" lines={[customer.name, customer.email]} />
+      <SheetField label="From" lines={[seller.name, seller.address, vatLine(seller)]} />
+      <SheetField label="To" lines={[customer.name, customer.email, country, vatLine(customer)]} />
     </SimpleGrid>
   )
+}
+
+function vatLine({ vatId }: { vatId: string | null }): string | null {
+  return vatId === null ? null : `VAT id ${vatId}`
 }
 
 /** A labelled text of a sheet; lines that are null are left out. */

@@ -60,6 +60,12 @@ export async function makeOrganisation(company: { name: string; country: string;
   await membersChanged()
 }
 
+/** Changes the legal data of the organisation. */
+export async function changeCompany(company: { name: string; country: string; vatId?: string }): Promise<void> {
+  await answer(accountApi().organisation.put(company))
+  await membersChanged()
+}
+
 /** The menu shows the account's name, and what one may do depends on one's own role. */
 export async function membersChanged(): Promise<void> {
   await Promise.all([askAgain({ queryKey: MEMBERS_KEY }), askAgain({ queryKey: VIEWER_KEY })])

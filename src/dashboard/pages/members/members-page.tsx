@@ -4,6 +4,7 @@ import { useMay } from '@/dashboard/account'
 import { Page } from '@/dashboard/components/page'
 import { Section } from '@/dashboard/components/section'
 import { Loaded } from '@/dashboard/components/states/loaded'
+import type { Company } from './company-fields'
 import { InvitationsSection } from './invitations-section'
 import { MemberPolicySection } from './member-policy-section'
 import { useMembers } from './members-data'
@@ -28,8 +29,6 @@ export function MembersPage() {
     </Page>
   )
 }
-
-type Company = { name: string; country: string; vatId: string | null }
 
 function CompanyFacts({ company: { name, country, vatId } }: { company: Company }) {
   return (

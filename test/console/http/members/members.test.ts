@@ -277,3 +277,23 @@ test('one person works in three accounts at once, and each answers for itself al
   const { body } = await person.json('GET', '/dashboard/api/session/me')
   expect((body as { accounts: { accountId: string }[] }).accounts.map(({ accountId }) => accountId)).toEqual(accounts)
 })
+
+test('the legal data of an organisation are changed by its owner, and receipts show them', async () => {
+  const owner = await newOrganisation()
+  const changed = { name: 'Engines SAS', country: 'FR', vatId: 'FR12345678901' }
+  expect(await owner.json('PUT', `${within(owner)}/organisation`, changed)).toMatchObject({
+    status: 200,
+    body: changed,
+  })
+  const { body: order } = await owner.json('POST', `${within(owner)}/orders`, { method: 'deposit', amountUsd: '25' })
+  const { body } = await owner.json('GET', `${within(owner)}/orders/${(order as { orderId: string }).orderId}`)
+  expect(body).toMatchObject({ customer: { name: 'Engines SAS', country: 'FR', vatId: 'FR12345678901' } })
+  const wrong = { ...changed, country: 'XX' }
+  expect((await owner.json('PUT', `${within(owner)}/organisation`, wrong)).status).toBe(400)
+})
+
+test('a personal account has no legal data of a company to change', async () => {
+  const owner = await signUpPerson(gateway)
+  const refused = await owner.json('PUT', `${within(owner)}/organisation`, COMPANY)
+  expect(refusal(refused)).toBe('409 not_organisation')
+})

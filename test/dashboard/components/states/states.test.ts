@@ -22,8 +22,8 @@ const PARTS = [
   { path: '/members', asks: /\/members$/, reads: 'Test Person (you)' },
   { path: '/members', asks: /\/invitations$/, reads: 'No invitation is waiting for an answer.' },
   { path: '/members', asks: /\/member-policy$/, reads: 'Developers see all usage' },
-  { path: '/settings', asks: /\/allowed-addresses$/, reads: 'You are at 127.0.0.1.' },
-  { path: '/settings', asks: /\/key-policy$/, reads: 'Greatest age of a key, in days' },
+  { path: '/a/:accountId/settings', asks: /\/allowed-addresses$/, reads: 'You are at 127.0.0.1.' },
+  { path: '/a/:accountId/settings', asks: /\/key-policy$/, reads: 'Greatest age of a key, in days' },
 ]
 
 /** Each begins and ends where its card's heading does, or that of the page, and there is one at least. */
@@ -54,10 +54,12 @@ let gateway: TestGateway
 let browser: TestBrowser
 let page: Page
 let keyId: string
+let accountId: string
 
 beforeAll(async () => {
   ;[gateway, browser] = await Promise.all([startGateway({ respond: () => new Response('{}') }), openBrowser()])
-  const { cookie, json } = await signUpPerson(gateway)
+  const { cookie, json, viewer } = await signUpPerson(gateway)
+  accountId = viewer.accountId
   await json('POST', '/dashboard/api/a/:accountId/organisation', { name: 'Engines Ltd', country: 'GB' })
   const made = await json('POST', '/dashboard/api/a/:accountId/keys', { name: 'Robot' })
   keyId = (made.body as { item: { id: string } }).item.id
@@ -75,7 +77,7 @@ test.each(PARTS)('$path says that $asks is loaded, why it was not, and tries aga
     await held.promise
     await route.fulfill({ status: 418, json: REFUSAL })
   })
-  await page.goto(`${gateway.url}/dashboard${path.replace(':keyId', keyId)}`)
+  await page.goto(`${gateway.url}/dashboard${path.replace(':keyId', keyId).replace(':accountId', accountId)}`)
   await page.getByRole('heading', { level: 1 }).waitFor()
   const loading = page.getByRole('status', { name: 'Loading' }).first()
   await loading.waitFor()

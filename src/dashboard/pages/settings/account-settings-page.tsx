@@ -1,0 +1,19 @@
+/** The page of an account's settings: its company, the rules of its keys, and the answers that it stores. */
+import { useMay } from '@/dashboard/account'
+import { Page } from '@/dashboard/components/page'
+import { AddressesSection } from './addresses-section'
+import { CompanySection } from './company-section'
+import { KeyPolicySection } from './key-policy-section'
+import { StoredResponsesSection } from './stored-responses-section'
+
+export function AccountSettingsPage() {
+  const may = useMay()
+  return (
+    <Page title="Account settings" description="What holds for the whole account, for all of its members and keys.">
+      {may('account.change') && <CompanySection />}
+      <KeyPolicySection />
+      <AddressesSection />
+      {may('account.change') && <StoredResponsesSection />}
+    </Page>
+  )
+}

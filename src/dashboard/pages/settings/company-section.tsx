@@ -1,0 +1,31 @@
+/** The part of the account settings with the legal data of the organisation. */
+import { PlainForm } from '@/dashboard/components/fields/plain-form'
+import { useSubmission } from '@/dashboard/components/fields/use-submission'
+import { notifyDone } from '@/dashboard/components/notify'
+import { Section } from '@/dashboard/components/section'
+import { type Company, CompanyFields, companyFrom, useCompanyForm } from '@/dashboard/pages/members/company-fields'
+import { changeCompany, useMembers } from '@/dashboard/pages/members/members-data'
+
+/** Nothing for a personal account: the page of members makes it an organisation. */
+export function CompanySection() {
+  const company = useMembers().data?.company
+  if (!company) return null
+  return (
+    <Section title="Company" description="Receipts show these data from now on, also those of earlier payments.">
+      <CompanyForm key={JSON.stringify(company)} company={company} />
+    </Section>
+  )
+}
+
+function CompanyForm({ company }: { company: Company }) {
+  const form = useCompanyForm(company)
+  const submission = useSubmission(form, async (fields) => {
+    await changeCompany(companyFrom(fields))
+    notifyDone('The company was saved.')
+  })
+  return (
+    <PlainForm submission={submission} action="Save" button={{ variant: 'default', disabled: !form.isDirty() }}>
+      <CompanyFields form={form} />
+    </PlainForm>
+  )
+}
