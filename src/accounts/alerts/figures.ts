@@ -4,7 +4,7 @@ import { textArray } from '@/db/array-literal'
 import type { Database } from '@/db/client'
 import { type AccountBudgets, BUDGET_WINDOWS, spentInWindows, windowNumbers } from '@/ledger/budgets'
 import { type BudgetFigure, EMPTY, type Figures } from './crossings'
-import { DEFAULT_THRESHOLDS } from './settings'
+import { DEFAULT_THRESHOLDS, THRESHOLDS } from './settings'
 
 /** Days before today that the median is of. */
 const DAYS_BEFORE = 14
@@ -72,8 +72,8 @@ function daysOf(spent: readonly { before: number; cost: number }[]): number[] {
 
 function thresholdsOf({ first, second }: Pick<Row, 'first' | 'second'>): Figures['thresholds'] {
   return [
-    ...(first === null ? [] : [{ name: 'balance:first', threshold: first }]),
-    ...(second === null ? [] : [{ name: 'balance:second', threshold: second }]),
+    ...(first === null ? [] : [{ name: THRESHOLDS[0].name, threshold: first }]),
+    ...(second === null ? [] : [{ name: THRESHOLDS[1].name, threshold: second }]),
     EMPTY,
   ]
 }

@@ -2,17 +2,25 @@
 import { and, eq } from 'drizzle-orm'
 import { type ChangedBy, recordAudit } from '@/accounts/audit'
 import { lockAccount } from '@/accounts/in-order'
-import { ALERT_KINDS, type AlertKind, alertOptOuts, alertSettings } from '@/db/alert-schema'
+import { ALERT_KINDS, type AlertKind, alertLooks, alertOptOuts, alertSettings, alertStates } from '@/db/alert-schema'
 import type { Database, Transaction } from '@/db/client'
 import { formatUsd, NANO_PER_USD, type Nano, nano } from '@/lib/money'
+import { PAUSE_MS } from './crossings'
 
 /** Thresholds of the balance; null: no alert. */
 export type AlertSettings = { first: Nano | null; second: Nano | null }
 
+/** The names of the thresholds' alerts. */
+export const THRESHOLDS = [
+  { field: 'first', name: 'balance:first' },
+  { field: 'second', name: 'balance:second' },
+] as const
+
 /** What holds for an account without settings. */
 export const DEFAULT_THRESHOLDS = { first: nano(10 * NANO_PER_USD), second: nano(2 * NANO_PER_USD) }
 
-export type ChangeAlertsOutcome = 'updated' | 'unknown_account' | 'second_not_lower'
+/** `updated_below`: the credit is below a threshold that was changed, and its alert is sent now. */
+export type ChangeAlertsOutcome = 'updated' | 'updated_below' | 'unknown_account' | 'second_not_lower'
 
 /** The settings of an account, the service's own where it has none. */
 export async function readSettings(db: Database['db'] | Transaction, accountId: string): Promise<AlertSettings> {
@@ -26,7 +34,8 @@ export async function changeSettings(
   { accountId, by, ...change }: { accountId: string; by: ChangedBy } & Partial<AlertSettings>,
 ): Promise<ChangeAlertsOutcome> {
   return await db.transaction(async (transaction) => {
-    if (!(await lockAccount(transaction, accountId))) return 'unknown_account'
+    const account = await lockAccount(transaction, accountId)
+    if (!account) return 'unknown_account'
     const before = await readSettings(transaction, accountId)
     const after = { ...before, ...change }
     if (after.first !== null && after.second !== null && after.second >= after.first) return 'second_not_lower'
@@ -37,8 +46,24 @@ export async function changeSettings(
       .onConflictDoUpdate({ target: alertSettings.accountId, set })
     const details = { ...detailsOf('before.', before), ...detailsOf('', set) }
     await recordAudit(transaction, { ...by, action: 'account.alerts', subject: accountId, accountId, details })
-    return 'updated'
+    const below = THRESHOLDS.filter(({ field }) => {
+      const threshold = after[field]
+      return threshold !== null && threshold !== before[field] && account.balance < threshold
+    })
+    for (const { name } of below) await sendSoon(transaction, accountId, name)
+    return below.length > 0 ? 'updated_below' : 'updated'
   })
+}
+
+/** The next look finds no crossing of a threshold that was set above the credit, so it finds a pending alert instead. */
+async function sendSoon(transaction: Transaction, accountId: string, name: string): Promise<void> {
+  // A look reads the states of accounts that were looked at before.
+  await transaction.insert(alertLooks).values({ accountId }).onConflictDoNothing()
+  const pending = { isPending: true, mark: 0, firedAt: new Date(Date.now() - PAUSE_MS) }
+  await transaction
+    .insert(alertStates)
+    .values({ accountId, name, ...pending })
+    .onConflictDoUpdate({ target: [alertStates.accountId, alertStates.name], set: pending })
 }
 
 function detailsOf(prefix: string, { first, second }: AlertSettings) {

@@ -104,10 +104,10 @@ describe('alerts', () => {
     const change = { accountId, by: OPERATOR }
     expect(await changeSettings(fixture.database, { ...change, first: nano(usd(2)) })).toBe('second_not_lower')
     const settings = { first: nano(usd(15)), second: null }
+    await credit(accountId, 20)
     expect(await changeSettings(fixture.database, { ...change, ...settings })).toBe('updated')
     expect(await readSettings(fixture.database.db, accountId)).toEqual(settings)
     await setAlertAddresses(fixture.database, change, ['Team@Example.test'])
-    await credit(accountId, 20)
     await spend(accountId, 6)
     await look()
     const team = { email: 'team@example.test' }
@@ -118,6 +118,22 @@ describe('alerts', () => {
     const [entry] = await fixture.database
       .sql`SELECT details FROM audit_entries WHERE account_id = ${accountId} AND action = 'account.alerts'`
     expect(entry?.details).toMatchObject({ firstUsd: '15', secondUsd: null, 'before.firstUsd': '10' })
+  })
+
+  test('a threshold set above the credit is alerted at the next look, and once', async () => {
+    const organisation = await newOrganisation(fixture)
+    const { accountId, people } = organisation
+    await credit(accountId, 20)
+    await look()
+    expect(await alertsOf(accountId)).toEqual([])
+    const change = { accountId, by: OPERATOR, first: nano(usd(50)) }
+    expect(await changeSettings(fixture.database, change)).toBe('updated_below')
+    await Promise.all([look(), look()])
+    expect(await alertsOf(accountId)).toEqual(to('balance_low', people.owner, people.billing))
+    await look()
+    expect(await changeSettings(fixture.database, change)).toBe('updated')
+    await look()
+    expect(await alertsOf(accountId)).toEqual([])
   })
 
   test('each kind can be turned off by each person, and comes again when it is turned on', async () => {

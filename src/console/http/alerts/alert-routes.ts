@@ -75,6 +75,12 @@ const ChangeBody = exactly({
   firstUsd: Type.Optional(Settings.properties.firstUsd),
   secondUsd: Type.Optional(Settings.properties.secondUsd),
 })
+const ChangedBody = Type.Composite([
+  AlertsBody,
+  Type.Object({
+    isBelow: Type.Boolean({ description: 'The credit is below a threshold that was changed: its alert is sent now' }),
+  }),
+])
 const AddressBody = exactly({ email: Email })
 const ChoiceBody = exactly({ kind: oneOf(OPTIONAL_KINDS), isWanted: Type.Boolean() })
 
@@ -100,13 +106,13 @@ function accountRoutes(deps: AlertRouteDeps) {
     .patch(
       '',
       async ({ viewer, by, body }) => {
-        await change(deps, viewer.accountId, body, by)
-        return show(deps, viewer)
+        const isBelow = await change(deps, viewer.accountId, body, by)
+        return { ...(await show(deps, viewer)), isBelow }
       },
       {
         may: 'alerts.change',
         body: ChangeBody,
-        response: AlertsBody,
+        response: ChangedBody,
         detail: {
           summary: 'Change alerts of the account',
           description:
@@ -199,7 +205,12 @@ async function show({ alerts }: AlertRouteDeps, { accountId, accountRole, email 
   }
 }
 
-async function change({ alerts }: AlertRouteDeps, accountId: string, body: Static<typeof ChangeBody>, by: ChangedBy) {
+async function change(
+  { alerts }: AlertRouteDeps,
+  accountId: string,
+  body: Static<typeof ChangeBody>,
+  by: ChangedBy,
+): Promise<boolean> {
   const { firstUsd, secondUsd } = body
   const outcome = await alerts.change({
     ...{ accountId, by },
@@ -209,6 +220,7 @@ async function change({ alerts }: AlertRouteDeps, accountId: string, body: Stati
   if (outcome === 'unknown_account') throw new GatewayError('not_found', 'There is no such account.')
   if (outcome === 'second_not_lower')
     throw invalidRequest('The second threshold must be lower than the first.', 'secondUsd')
+  return outcome === 'updated_below'
 }
 
 function readThreshold(text: string | null, field: string): Nano | null {

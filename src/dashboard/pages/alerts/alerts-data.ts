@@ -26,10 +26,11 @@ export async function chooseMails(kind: AlertKind | ScheduledKind, isWanted: boo
 export type AlertFields = { firstUsd: string; secondUsd: string }
 
 /** Sets the thresholds of the account. */
-export async function setAlerts({ firstUsd, secondUsd }: AlertFields): Promise<void> {
+export async function setAlerts({ firstUsd, secondUsd }: AlertFields): Promise<{ isBelow: boolean }> {
   const usd = (text: string) => (text.trim() === '' ? null : text.trim())
-  await answer(accountApi().alerts.patch({ firstUsd: usd(firstUsd), secondUsd: usd(secondUsd) }))
+  const { isBelow } = await answer(accountApi().alerts.patch({ firstUsd: usd(firstUsd), secondUsd: usd(secondUsd) }))
   await askAgain({ queryKey: ALERTS })
+  return { isBelow }
 }
 
 /** Adds an address, which is mailed a link to confirm. */

@@ -12,9 +12,11 @@ export function AlertsForm({ account }: { account: NonNullable<AlertsBody['accou
     initialValues: { firstUsd: firstUsd ?? '', secondUsd: secondUsd ?? '' },
   })
   const submission = useSubmission(form, async (fields) => {
-    await setAlerts(fields)
+    const { isBelow } = await setAlerts(fields)
     form.resetDirty(fields)
-    notifyDone('The alerts were saved.')
+    notifyDone(
+      isBelow ? 'The alerts were saved. Your credit is below one already: it is sent now.' : 'The alerts were saved.',
+    )
   })
   return (
     <PlainForm submission={submission} action="Save" button={{ disabled: !form.isDirty() }} maw={FORM_WIDTH}>
