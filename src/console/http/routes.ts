@@ -18,7 +18,7 @@ import { type AuditRouteDeps, accountAuditRoutes } from '@/console/http/manageme
 import { type ManagementKeyRouteDeps, managementKeyRoutes } from '@/console/http/management/key-routes'
 import { type InvitationRouteDeps, invitationRoutes } from '@/console/http/members/invitation-routes'
 import { type MemberKeyPolicyDeps, memberKeyPolicyRoutes } from '@/console/http/members/key-policy-routes'
-import { type MemberRouteDeps, memberRoutes } from '@/console/http/members/member-routes'
+import { type MemberRouteDeps, memberRoutes, organisationRoutes } from '@/console/http/members/member-routes'
 import { type MemberPolicyDeps, memberPolicyRoutes } from '@/console/http/members/policy-routes'
 import type { SessionDeps } from '@/console/http/session/context'
 import { sessionRoutes } from '@/console/http/session/routes'
@@ -95,6 +95,7 @@ function allKeyRoutes(deps: DashboardDeps) {
 function allMemberRoutes(deps: DashboardDeps) {
   return new Elysia({ name: 'all-member-routes' })
     .use(memberRoutes(deps))
+    .use(organisationRoutes(deps))
     .use(invitationRoutes(deps))
     .use(memberPolicyRoutes(deps))
     .use(memberKeyPolicyRoutes(deps))
