@@ -76,35 +76,26 @@ const ELSEWHERE = [
   "shard is how the ledger's names are made.",
 ].join(' ')
 
-/** What the docs show in full; the goals speak of the others, and the raw figures have them all. */
-const PUBLISHED: readonly string[] = ['json-1', 'json-64', 'streams-64']
-
 /** The whole report, as the terminal shows it. */
 export function markdownOf(results: Results, standings: readonly Standing[]): string {
   return joined([
-    pageOf(results, standings, () => true),
+    headOf(results, standings),
+    ...results.scenarios.map(({ id, title, unit }) => {
+      return figureTable(results, id, title, unit === 'chunk' ? CHUNK_COLUMNS : REQUEST_COLUMNS)
+    }),
     ...results.scenarios.map((scenario) => checkoutsTable(results, scenario)),
     ...OTHER_TABLES.map(({ id, title, columns }) => figureTable(results, id, title, columns)),
     notesOf(results),
   ])
 }
 
-/** The part of the report that the docs show. */
+/** The part of the report that the docs show: the goals. The plots and the raw figures have the rest. */
 export function publishedOf(results: Results, standings: readonly Standing[]): string {
-  return joined([pageOf(results, standings, (id) => PUBLISHED.includes(id)), notesOf(results)])
+  return joined([headOf(results, standings), notesOf(results)])
 }
 
-function pageOf(results: Results, standings: readonly Standing[], isShown: (scenario: string) => boolean): string {
-  const tables = results.scenarios.filter(({ id }) => isShown(id))
-  return joined([
-    machineLine(results),
-    peerTable(results),
-    goalTable(standings),
-    ELSEWHERE,
-    ...tables.map(({ id, title, unit }) => {
-      return figureTable(results, id, title, unit === 'chunk' ? CHUNK_COLUMNS : REQUEST_COLUMNS)
-    }),
-  ])
+function headOf(results: Results, standings: readonly Standing[]): string {
+  return joined([machineLine(results), peerTable(results), goalTable(standings), ELSEWHERE])
 }
 
 function joined(parts: readonly string[]): string {
