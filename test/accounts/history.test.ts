@@ -132,7 +132,7 @@ describe('the history of a key', () => {
     await writeUsageBatch(database.sql, [usageRecord({ accountId, keyId, cost: 8 })])
     expect(await history.key(accountId, keyId)).toEqual({
       ...{ accountId, keyId, status: 'active', ...limits },
-      ...{ spentThisMonth: nano(8), month: 202603, addresses: [] },
+      ...{ spentThisMonth: nano(8), month: 202603, addresses: [], ownerId: null, secrets: undefined },
     })
     expect(await history.key('acct_other', keyId)).toBeUndefined()
   })

@@ -111,7 +111,7 @@ export type World = Awaited<ReturnType<typeof openWorld>>
 
 /** Opens both stores; Redis belongs to the test alone. */
 export async function openWorld(redisUrl: string) {
-  letClocksTurn()
+  const endTurns = letClocksTurn()
   const address = await freshDatabase()
   const fixtures = [await openFixture(redisUrl, asGateway(address)), await openFixture(redisUrl, asGateway(address))]
   const [fixture] = fixtures as [(typeof fixtures)[0]]
@@ -242,6 +242,7 @@ export async function openWorld(redisUrl: string) {
       await rm(machines, { recursive: true, force: true })
       await owner.close()
       for (const one of fixtures) await one.close()
+      endTurns()
     },
   }
 }

@@ -34,7 +34,7 @@ async function spend(accountId: string, amount: number, keyId = 'key_1'): Promis
   await sql`INSERT INTO usage_daily (account_id, day, key_id, model, requests, errors, uncached_tokens, cache_read_tokens, cache_write_5m_tokens,
       cache_write_1h_tokens, output_tokens, reasoning_tokens, cost_nano, duration_ms, first_token_ms, first_token_count)
     VALUES (${accountId}, current_date, ${keyId}, 'svc/alpha', 1, 0, 0, 0, 0, 0, 0, 0, ${usd(amount)}, 0, 0, 0)
-    ON CONFLICT (account_id, day, key_id, model) DO UPDATE SET cost_nano = usage_daily.cost_nano + excluded.cost_nano`
+    ON CONFLICT (account_id, day, key_id, model, member_id) DO UPDATE SET cost_nano = usage_daily.cost_nano + excluded.cost_nano`
 }
 const credit = (accountId: string, amount: number) =>
   fixture.database.sql`UPDATE accounts SET balance_nano = balance_nano + ${usd(amount)} WHERE id = ${accountId}`

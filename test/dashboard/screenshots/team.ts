@@ -1,6 +1,7 @@
 /** An account that several people share, with something of everything on its pages, and names as long as they get. */
 import type { TestGateway } from '@test/support/gateway'
 import type { Person } from '@test/support/person'
+import { setAlertAddresses } from '@/accounts/alerts/addresses'
 import { invite } from '@/accounts/members/invitations'
 import type { AccountRole } from '@/db/auth-schema'
 import { assert } from '@/lib/assert'
@@ -34,8 +35,9 @@ export async function makeTeam(gateway: TestGateway, owner: Person, team: Team):
   await change(owner, 'PUT', 'key-policy', {
     ...{ allowedModels: team.models, allowedProviders: ['provider1'], maxKeyAgeDays: 365 },
   })
-  await change(owner, 'PATCH', 'alerts', { firstUsd: '25', secondUsd: '5', addresses: [INVITED] })
+  await change(owner, 'PATCH', 'alerts', { firstUsd: '25', secondUsd: '5' })
   const by = { actor: { userId, email } }
+  await setAlertAddresses(gateway.gateway.database, { accountId, by }, [INVITED])
   const sent = await invite(gateway.gateway.database, { accountId, by }, { email: INVITED, role: 'billing' })
   assert(sent.kind === 'sent', `no invitation: ${sent.kind}`)
   return sent.invitation.token

@@ -43,7 +43,7 @@ async function press(page: Page, button: Locator): Promise<void> {
 }
 
 test('of all keys: chosen, kept with one that has left the catalogue, and taken back', async () => {
-  const page = await open('/settings')
+  const page = await open(`/a/${owner.accountId}/settings`)
   const section = page.locator('section', { hasText: 'Rules for all API keys' })
   const field = section.getByRole('combobox', { name: 'Providers that may answer' })
   await choose(page, field, 'spare')

@@ -68,7 +68,8 @@ test('a management key is made after a proof, shown once, does what its scopes s
   expect(await page.content()).not.toContain(key)
 
   const budget = `budgets/account/${owner.viewer.accountId}`
-  expect(await ask(key, 'POST', 'keys', { name: 'Robot', monthlyBudgetUsd: null })).toEqual([200, undefined])
+  expect(await ask(key, 'POST', 'keys', { name: 'Robot', monthlyBudgetUsd: null })).toEqual([403, 'scope_missing'])
+  expect(await ask(key, 'POST', 'keys', { name: 'Robot', monthlyBudgetUsd: '0' })).toEqual([200, undefined])
   expect(await ask(key, 'GET', budget)).toEqual([200, undefined])
   expect((await ask(key, 'PUT', budget, { dayUsd: '5' }))[0]).toBe(403)
   expect((await ask(key, 'GET', 'members'))[0]).toBe(403)
@@ -99,7 +100,7 @@ test('a service key needs a budget, or the word that there is none', async () =>
 })
 
 test('rules for all keys are set in the settings, and kept', async () => {
-  const page = await open('/settings')
+  const page = await open(`/a/${owner.viewer.accountId}/settings`)
   await page.getByRole('combobox', { name: 'Models that keys may call' }).click()
   await page.getByRole('option', { name: 'svc/alpha' }).click()
   await page.keyboard.press('Escape')
