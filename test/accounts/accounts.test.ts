@@ -1,9 +1,7 @@
 /** Accounts and what the ledger is told of them. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { freshDatabase, redisUrl } from '@test/support/stores'
 import { type Fixture, openFixture } from './fixture'
-
-setDefaultTimeout(300_000)
 
 let fixture: Fixture
 

@@ -1,5 +1,5 @@
 /** The life of an API key, as the history, the ledger and other gateways see it. */
-import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { freshDatabase, redisUrl, startPostgres } from '@test/support/stores'
 import { until } from '@test/support/until'
 import { usageRecord } from '@test/usage/sample-records'
@@ -12,8 +12,6 @@ import { connectDatabase } from '@/db/client'
 import { nano } from '@/lib/money'
 import { type Fixture, openFixture, SERVICE } from './fixture'
 import { createTestAccount } from './test-account'
-
-setDefaultTimeout(300_000)
 
 let fixture: Fixture
 let databaseAddress: string

@@ -1,5 +1,5 @@
 /** Credit: recorded once, applied once, whatever fails in between. */
-import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { addToStored, readStored } from '@test/ledger/store/stored'
 import { freshDatabase, redisUrl } from '@test/support/stores'
 import { until } from '@test/support/until'
@@ -13,8 +13,6 @@ import { type Fixture, openFixture, silentLogger } from './fixture'
 import { createTestAccount } from './test-account'
 
 const TEN = nano(10_000_000_000)
-setDefaultTimeout(300_000)
-
 let fixture: Fixture
 let accountId: string
 

@@ -1,5 +1,5 @@
 /** What the ledger reads of the history: whole, and from one moment. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { freshDatabase, redisUrl, startPostgres } from '@test/support/stores'
 import { NOON_MS, usageRecord } from '@test/usage/sample-records'
 import { signalServer } from '@test/usage/signal-server'
@@ -9,8 +9,6 @@ import { nano } from '@/lib/money'
 import { writeUsageBatch } from '@/usage/write-batch'
 import { type Fixture, openFixture } from './fixture'
 import { createTestAccount } from './test-account'
-
-setDefaultTimeout(300_000)
 
 let fixture: Fixture
 let databaseUrl: string

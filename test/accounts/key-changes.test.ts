@@ -1,5 +1,5 @@
 /** What people change about a key: name, limits, models and providers, with an audit entry each, at most so many keys, and the playground's. */
-import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { freshDatabase, redisUrl } from '@test/support/stores'
 import { type ChangedBy, createApiKeys, MAX_KEYS_PER_ACCOUNT } from '@/accounts/api-keys'
 import { verifyAuditChain } from '@/accounts/audit'
@@ -8,8 +8,6 @@ import { EVERYTHING } from '@/ledger/allowed'
 import { nano } from '@/lib/money'
 import { type Fixture, openFixture, SERVICE } from './fixture'
 import { createTestAccount } from './test-account'
-
-setDefaultTimeout(300_000)
 
 const BY: ChangedBy = { actor: { userId: 'user_1', email: 'ada@example.test' }, ip: '192.0.2.7', requestId: 'req_1' }
 let fixture: Fixture

@@ -1,5 +1,5 @@
 /** Keys that go from one member to another: to whom, by which entry of the audit log, and never back to life for somebody who has left. */
-import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { request, settlement } from '@test/ledger/harness'
 import { freshDatabase, redisUrl } from '@test/support/stores'
 import { createBudgets } from '@/accounts/budgets/budgets'
@@ -8,8 +8,6 @@ import { assert } from '@/lib/assert'
 import { nano } from '@/lib/money'
 import { type Fixture, openFixture } from './fixture'
 import { by, join, newOrganisation, newUser, type Organisation } from './members/people'
-
-setDefaultTimeout(300_000)
 
 let fixture: Fixture
 let organisation: Organisation

@@ -1,12 +1,10 @@
 /** The administrator of the environment at every start: nothing happens while it says the same, sessions end when it changes. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { freshDatabase } from '@test/support/stores'
 import { resetTotp, setPassword, upsertAdministrator } from '@/accounts/operator-access'
 import { verifyPassword } from '@/accounts/passwords'
 import { createUser } from '@/accounts/users'
 import { connectDatabase, type Database } from '@/db/client'
-
-setDefaultTimeout(300_000)
 
 const FIRST = 'a horse on a battery'
 const SECOND = 'another horse entirely'

@@ -1,9 +1,7 @@
 /** Password hashes: what they are made of, that nothing is cut off, and that a flood of them is turned away. */
-import { describe, expect, setDefaultTimeout, spyOn, test } from 'bun:test'
+import { describe, expect, spyOn, test } from 'bun:test'
 import { hashPassword, inOwnLine, verifyPassword } from '@/accounts/passwords'
 import { withRealHashes } from './cheap-passwords'
-
-setDefaultTimeout(300_000)
 
 describe('a password hash', () => {
   test('S15: is argon2id with 19 MiB and two passes', async () => {

@@ -1,5 +1,5 @@
 /** The check of the history finds every kind of damage, and nothing where there is none. */
-import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { freshDatabase, redisUrl } from '@test/support/stores'
 import { NOON_MS, usageRecord } from '@test/usage/sample-records'
 import { type ReconcileDepth, reconcileHistory } from '@/accounts/reconcile'
@@ -7,8 +7,6 @@ import { nano } from '@/lib/money'
 import { writeUsageBatch } from '@/usage/write-batch'
 import { type Fixture, openFixture } from './fixture'
 import { createTestAccount } from './test-account'
-
-setDefaultTimeout(300_000)
 
 let fixture: Fixture
 let accountId: string

@@ -1,10 +1,8 @@
 /** The program's arguments: help and version end at once, and an unknown word is refused. */
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { version } from '#package.json'
 import { spawnGateway } from './process'
-
-setDefaultTimeout(300_000)
 
 const ROOT = join(import.meta.dir, '..', '..')
 const PROGRAMS = [

@@ -1,5 +1,5 @@
 /** Connections by the thousand that never ask for anything: they end, and whoever asks is served meanwhile. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { memoryLogger } from '@test/ledger/harness'
 import { openRaw, rawRequest } from '@test/support/raw-connection'
 import { freshDatabase, redisUrl } from '@test/support/stores'
@@ -15,8 +15,6 @@ import {
 import { capConnections } from '@/boot/connection-caps'
 import type { OpenSocket } from '@/boot/open-sockets'
 import { addressOf, demoKeyOf, type GatewayProcess, spawnGateway } from './process'
-
-setDefaultTimeout(300_000)
 
 const DESCRIPTORS = 700
 const PER_ADDRESS = 100

@@ -1,5 +1,5 @@
 /** What a newcomer meets first: a taken port, settings that are wrong, the banner, the key it shows once, and the way back in. */
-import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, describe, expect, test } from 'bun:test'
 import { existsSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -10,8 +10,6 @@ import { freshDatabase, redisUrl } from '@test/support/stores'
 import { until } from '@test/support/until'
 import { nano } from '@/lib/money'
 import { addressOf, demoKeyOf, type GatewayProcess, spawnGateway } from './process'
-
-setDefaultTimeout(300_000)
 
 const ROOT = join(import.meta.dir, '..', '..')
 const folders: string[] = []

@@ -1,5 +1,5 @@
 /** In a Redis that others use, a gateway keeps to the names of its prefix: a user that may touch no others is enough for all it does. */
-import { afterAll, beforeAll, expect, onTestFinished, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'bun:test'
 import { join } from 'node:path'
 import { ROOT } from '@test/deploy/compose-file'
 import { startCluster } from '@test/ledger/cluster-stores'
@@ -12,8 +12,6 @@ import { until } from '@test/support/until'
 import { chatCompletion, chatStream, eventStream, usageOf } from '@test/support/upstream'
 import { Redis } from 'ioredis'
 import { assert } from '@/lib/assert'
-
-setDefaultTimeout(300_000)
 
 const PREFIXES = ['one:', 'two:'] as const
 const ADMIN = [process.execPath, join(import.meta.dir, '..', '..', 'src', 'cli', 'main.ts')]

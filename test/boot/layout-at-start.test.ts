@@ -1,13 +1,11 @@
 /** A Redis that another version has written ends the start, and commands, in one line, and stays as it is. */
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { asGateway, freshDatabase, startRedis, type TestServer } from '@test/support/stores'
 import { Redis } from 'ioredis'
 import { ALL_SHARDS } from '@/ledger/store/all-shards'
 import { metaName } from '@/ledger/store/names'
 import { spawnGateway } from './process'
-
-setDefaultTimeout(300_000)
 
 const ADMIN = [process.execPath, join(import.meta.dir, '..', '..', 'src', 'cli', 'main.ts')]
 

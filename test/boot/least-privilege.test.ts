@@ -1,5 +1,5 @@
 /** The embedded servers' own users may do the gateway's work, and nothing else: neither rewrite its books nor rule its servers. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -10,8 +10,6 @@ import { startEmbeddedPostgres } from '@/boot/embedded/postgres'
 import { preparePostgresRoles } from '@/boot/postgres-roles'
 import { connectDatabase, type Database } from '@/db/client'
 import { MIGRATIONS, migrate } from '@/db/migrate'
-
-setDefaultTimeout(300_000)
 
 const DENIED = /permission denied|must be owner/
 let database: Database

@@ -2,15 +2,13 @@
  * A gateway looks at the schema before it serves: one that it cannot use ends the start, and commands, in one line.
  * Takes long: each case starts a process.
  */
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { readinessOf } from '@test/support/readiness'
 import { asGateway, freshDatabase, redisUrl } from '@test/support/stores'
 import { connectDatabase } from '@/db/client'
 import { MIGRATIONS } from '@/db/migrate'
 import { addressOf, spawnGateway } from './process'
-
-setDefaultTimeout(300_000)
 
 const ADMIN = [process.execPath, join(import.meta.dir, '..', '..', 'src', 'cli', 'main.ts')]
 const NEWEST = MIGRATIONS.at(-1)?.id ?? 0

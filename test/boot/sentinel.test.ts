@@ -1,5 +1,5 @@
 /** Sentinels fail over to a replica that lacks the last writes: refusals for a moment, and the books are as the history has them. */
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type Customer, startGateway, type TestGateway } from '@test/support/gateway'
 import { readinessOf } from '@test/support/readiness'
 import { startWatchedRedis, type WatchedRedis } from '@test/support/sentinels'
@@ -11,8 +11,6 @@ import { reconcileHistory } from '@/accounts/reconcile'
 import { checkLedger } from '@/ledger/check/check'
 import { connectRedis, waitForRedis } from '@/ledger/store/connection'
 import { createLogger } from '@/lib/logger'
-
-setDefaultTimeout(300_000)
 
 const COST = 10 * 1_000 + 5 * 2_000
 /** Enough for some requests, which are all made while the replica learns nothing. */

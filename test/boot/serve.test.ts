@@ -2,7 +2,7 @@
  * Silence on a connection: it ends a stranger's, and that of whoever is known once nothing is under way for them. Heads and bodies
  * have to come at some speed.
  */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { dashboardRoutesOf, fillPath, nameOf } from '@test/console/http/routes'
 import { type Customer, startGateway, type TestGateway } from '@test/support/gateway'
 import { type Person, signUpPerson } from '@test/support/person'
@@ -13,8 +13,6 @@ import { serve } from '@/boot/serve'
 import { loadConfig } from '@/config/config'
 import { KNOWN_IDLE_SECONDS, rememberHost } from '@/http/silence'
 import { assert } from '@/lib/assert'
-
-setDefaultTimeout(300_000)
 
 const CHAT = { model: 'svc/alpha', messages: [{ role: 'user', content: 'Hi' }] }
 const IDLE_SECONDS = 1

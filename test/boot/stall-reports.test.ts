@@ -1,14 +1,12 @@
 /** An event loop that stands still: counted and logged by the route that held it up, and by nothing that a client writes. */
 
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { standStill } from '@test/support/delays'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { until } from '@test/support/until'
 import { serve } from '@/boot/serve'
 import { loadConfig } from '@/config/config'
 import { assert } from '@/lib/assert'
-
-setDefaultTimeout(300_000)
 
 const STALL_MS = 400
 

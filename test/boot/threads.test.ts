@@ -1,5 +1,5 @@
 /** Strangers may take every descriptor of a gateway the moment it listens: what its start does later must not end it. */
-import { beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { beforeAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { memoryLogger } from '@test/ledger/harness'
 import { freshDatabase, redisUrl } from '@test/support/stores'
@@ -8,8 +8,6 @@ import { encode } from 'gpt-tokenizer/encoding/o200k_base'
 import { loadAssets } from '@/boot/dashboard-assets/load'
 import { addressOf, demoKeyOf, type GatewayProcess, spawnGateway } from './process'
 import { ARE_BACK } from './take-descriptors'
-
-setDefaultTimeout(300_000)
 
 const DESCRIPTORS = 400
 const DIGITS = '1 2 3 4 5 6 7 8 9'

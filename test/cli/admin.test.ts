@@ -1,6 +1,6 @@
 /** The operator commands as an operator runs them: as processes, on real stores. */
 
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type Fixture, openFixture } from '@test/accounts/fixture'
 import { addToStored } from '@test/ledger/store/stored'
 import { freshDatabase, startRedis, type TestServer } from '@test/support/stores'
@@ -8,8 +8,6 @@ import { isWellFormedKey } from '@/accounts/key-text'
 import { accountName } from '@/ledger/store/names'
 import { nano } from '@/lib/money'
 import { type Outcome, run } from './run'
-
-setDefaultTimeout(300_000)
 
 let redis: TestServer
 let databaseUrl: string

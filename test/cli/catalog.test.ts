@@ -1,11 +1,9 @@
 /** The check of a catalogue file before it is used: faults, losses, and what it changes. */
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { run } from './run'
-
-setDefaultTimeout(300_000)
 
 let folder: string
 

@@ -1,5 +1,5 @@
 /** Every command line of the operator's documentation, run as it stands there, in its order; and no command without an example. */
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { type Fixture, openFixture } from '@test/accounts/fixture'
 import { addressOf, spawnGateway } from '@test/boot/process'
@@ -10,8 +10,6 @@ import { startAbleProvider } from '@test/upstream/trial/able-provider'
 import { usageRecord } from '@test/usage/sample-records'
 import { writeUsageBatch } from '@/usage/write-batch'
 import { run } from './run'
-
-setDefaultTimeout(300_000)
 
 const ROOT = join(import.meta.dir, '..', '..')
 const COMMAND = 'bun run admin '

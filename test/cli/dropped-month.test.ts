@@ -1,5 +1,5 @@
 /** A month is dumped, dropped, and brought back from its dump, as the page for operators says, with the programs of Postgres itself. */
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -10,8 +10,6 @@ import { startRedis, type TestServer } from '@test/support/stores'
 import { connectDatabase, type Database } from '@/db/client'
 import { migrate } from '@/db/migrate'
 import { writeUsageBatch } from '@/usage/write-batch'
-
-setDefaultTimeout(300_000)
 
 const ROOT = join(import.meta.dir, '..', '..')
 const PASSWORDS = { MIGRATOR_PASSWORD: 'migrator', GATEWAY_PASSWORD: 'gateway', READER_PASSWORD: 'reader' }
@@ -43,7 +41,7 @@ beforeAll(async () => {
     recordOf('acct_1', '2024-01-10', { recordId: 'req_1', cost: 5 }),
     recordOf('acct_1', '2024-02-10', { recordId: 'req_2', cost: 1 }),
   ])
-}, 300_000)
+})
 afterAll(async () => {
   await database?.close()
   await postgres?.stop()

@@ -1,12 +1,10 @@
 /** A catalogue with a fault stands in nobody's way who revokes a key, shuts somebody out, gives credit or checks the books. */
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { freshDatabase, startRedis, type TestServer } from '@test/support/stores'
 import { run } from './run'
-
-setDefaultTimeout(300_000)
 
 let redis: TestServer
 let stores: Record<string, string>

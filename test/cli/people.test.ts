@@ -1,10 +1,8 @@
 /** Operator commands for people, and what all commands leave in the audit log: passwords unseen, every change with its run. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type Fixture, openFixture } from '@test/accounts/fixture'
 import { freshDatabase, startRedis, type TestServer } from '@test/support/stores'
 import { type Outcome, run } from './run'
-
-setDefaultTimeout(300_000)
 
 let redis: TestServer
 let stores: Record<string, string>

@@ -1,11 +1,9 @@
 /** `catalog reload` over several gateways on the same stores: all of them take the new catalogue, or none does. */
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { ask, rewrite, startWorld, type World } from '@test/boot/reload/world'
 import type { TestGateway } from '@test/support/gateway'
 import { asGateway } from '@test/support/stores'
 import { type Outcome, run } from './run'
-
-setDefaultTimeout(300_000)
 
 let world: World
 let first: TestGateway

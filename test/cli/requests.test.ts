@@ -1,5 +1,5 @@
 /** The operator commands for "was I charged twice?": an account's requests, by cost and tag and with look-alikes, and keys by a former text. */
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type Fixture, openFixture, SERVICE } from '@test/accounts/fixture'
 import { newUser } from '@test/accounts/members/people'
 import { freshDatabase, startRedis, type TestServer } from '@test/support/stores'
@@ -8,8 +8,6 @@ import { OPERATOR } from '@/accounts/audit'
 import { rotateKey } from '@/accounts/rotation/rotate-key'
 import { writeUsageBatch } from '@/usage/write-batch'
 import { type Outcome, run } from './run'
-
-setDefaultTimeout(300_000)
 
 const MINUTE_MS = 60_000
 

@@ -2,7 +2,7 @@
  * Which stores a command speaks to: those of a gateway that runs, those it brings itself, and none that no gateway has used.
  * Takes long: stores are started anew for each case.
  */
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { cp, mkdir, mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -11,8 +11,6 @@ import { BARE_ENVIRONMENT } from '@test/support/bare-environment'
 import { startEmbeddedPostgres } from '@/boot/embedded/postgres'
 import { startEmbeddedRedis } from '@/boot/embedded/redis'
 import { runProcess } from './run'
-
-setDefaultTimeout(300_000)
 
 const ROOT = join(import.meta.dir, '..', '..')
 const SAME = 'set REDIS_URL, DATABASE_URL or DATA_DIR as the gateway has them'

@@ -1,5 +1,5 @@
 /** The same commands at a real terminal and in a pipe: tables for people, JSON for programs, passwords that nobody sees. */
-import { beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { beforeAll, expect, test } from 'bun:test'
 import { chmod, mkdtemp, rm, symlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
@@ -7,8 +7,6 @@ import { BARE_ENVIRONMENT } from '@test/support/bare-environment'
 import { freshDatabase, redisUrl } from '@test/support/stores'
 import { until } from '@test/support/until'
 import { run, runProcess } from './run'
-
-setDefaultTimeout(300_000)
 
 const ROOT = join(import.meta.dir, '..', '..')
 const NAME = 'Mal\u001b[2Jlory \u202e'

@@ -1,12 +1,10 @@
 /** The operator commands that archive usage, as processes of their own with the roles of a deployment. */
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { recordOf } from '@test/console/administration/usage-archive/archive-world'
 import { asGateway, freshDatabase, startRedis, type TestServer } from '@test/support/stores'
 import { connectDatabase, type Database } from '@/db/client'
 import { writeUsageBatch } from '@/usage/write-batch'
 import { type Outcome, run } from './run'
-
-setDefaultTimeout(300_000)
 
 let redis: TestServer
 let asServing: Record<string, string>

@@ -1,5 +1,5 @@
 /** The operator commands that look at what was sold: margins, and the counts to reconcile with providers. */
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type Fixture, openFixture } from '@test/accounts/fixture'
 import { freshDatabase, startRedis, type TestServer } from '@test/support/stores'
 import { usageRecord } from '@test/usage/sample-records'
@@ -7,8 +7,6 @@ import { connectDatabase, type Database } from '@/db/client'
 import { nano } from '@/lib/money'
 import { writeUsageBatch } from '@/usage/write-batch'
 import { type Outcome, run } from './run'
-
-setDefaultTimeout(300_000)
 
 const DAY_MS = 86_400_000
 

@@ -1,5 +1,5 @@
 /** Embeddings as the real libraries ask for them: each gets the numbers of its provider, whatever stands between. */
-import { afterAll, beforeAll, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { createGoogle } from '@ai-sdk/google'
 import { createOpenAI } from '@ai-sdk/openai'
 import { GoogleGenAI } from '@google/genai'
@@ -9,8 +9,6 @@ import { type EmbeddingModel, embed, embedMany } from 'ai'
 import { GoogleGenAI as GoogleGenAI2 } from 'genai-2'
 import OpenAI from 'openai'
 import OpenAI6 from 'openai-6'
-
-setDefaultTimeout(300_000)
 
 let gateway: TestGateway
 let customer: Customer

@@ -1,5 +1,5 @@
 /** How each library sends an idempotency key, and what it makes of a repetition: the same answer, or a wait for it. */
-import { afterAll, beforeAll, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { createAnthropic } from '@ai-sdk/anthropic'
 import { createGoogle } from '@ai-sdk/google'
 import { createOpenAI } from '@ai-sdk/openai'
@@ -13,8 +13,6 @@ import Anthropic0 from 'anthropic-0'
 import { GoogleGenAI as GoogleGenAI2 } from 'genai-2'
 import OpenAI from 'openai'
 import OpenAI6 from 'openai-6'
-
-setDefaultTimeout(300_000)
 
 let gateway: TestGateway
 let customer: Customer

@@ -1,5 +1,5 @@
 /** Clients that let the gateway keep their conversation: the AI SDK's tool loop as it is, and the answers that OpenAI's library goes on from. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createOpenAI } from '@ai-sdk/openai'
 import { answerAs, sellAllFormats } from '@test/stored-responses/providers'
 import { type Customer, startGateway, type TestGateway } from '@test/support/gateway'
@@ -7,8 +7,6 @@ import type { UpstreamCall } from '@test/support/upstream'
 import { generateText, isStepCount, jsonSchema, streamText, tool } from 'ai'
 import OpenAI, { BadRequestError, NotFoundError } from 'openai'
 import { FORMAT_NAMES } from '@/chat/format-name'
-
-setDefaultTimeout(300_000)
 
 let gateway: TestGateway
 /** Shares nothing with the first but the stores. */

@@ -2,14 +2,12 @@
  * The pages of the account statement in Chromium: the movements between two balances, the period, the file; for administrators too.
  * Takes long: Chromium draws every state in both schemes.
  */
-import { afterAll, afterEach, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
 import { type Office, openOffice } from '@test/console/administration/fixture'
 import { expectAccessible, expectNoSidewaysScroll, openBrowser, type TestBrowser } from '@test/support/browser'
 import type { Person } from '@test/support/person'
 import { ask, flushed, type SignedInCustomer, signUpCustomer } from '@test/usage/customer'
 import type { Page } from 'playwright-core'
-
-setDefaultTimeout(300_000)
 
 let office: Office
 let browser: TestBrowser

@@ -1,12 +1,10 @@
 /** The page of an account's charged requests for administrators, in Chromium: filters, look-alikes and an empty state. */
-import { afterAll, afterEach, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
 import { expectAccessible, expectNoSidewaysScroll, openBrowser, type TestBrowser } from '@test/support/browser'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { type Person, signUpPerson } from '@test/support/person'
 import { usageRecord } from '@test/usage/sample-records'
 import { writeUsageBatch } from '@/usage/write-batch'
-
-setDefaultTimeout(300_000)
 
 let gateway: TestGateway
 let browser: TestBrowser

@@ -2,14 +2,12 @@
  * The pages of administration in Chromium: money moves only as shown and confirmed, and every page reads well everywhere.
  * Takes long: Chromium draws every page in both schemes and two widths.
  */
-import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { adjustment, balanceOf, type Office, openOffice, pendingOrder } from '@test/console/administration/fixture'
 import { expectAccessible, expectNoSidewaysScroll, openBrowser, type TestBrowser } from '@test/support/browser'
 import { type Person, signUpPerson } from '@test/support/person'
 import type { Page } from 'playwright-core'
 import { connectDatabase } from '@/db/client'
-
-setDefaultTimeout(300_000)
 
 let office: Office
 let browser: TestBrowser

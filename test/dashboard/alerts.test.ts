@@ -1,5 +1,5 @@
 /** The page of alerts, the page that turns them off, and the mails themselves, in a real browser: by keyboard, at a phone's and a desk's width, light and dark. */
-import { afterAll, afterEach, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
 import { SAMPLES } from '@test/accounts/mails/samples'
 import { expectAccessible, expectNoSidewaysScroll, openBrowser, type TestBrowser } from '@test/support/browser'
 import { startGateway, type TestGateway } from '@test/support/gateway'
@@ -8,8 +8,6 @@ import { until } from '@test/support/until'
 import { unsubscribeLink } from '@/accounts/alerts/unsubscribe'
 import { renderMail } from '@/accounts/mails/render'
 import { contentOf } from '@/accounts/mails/templates'
-
-setDefaultTimeout(300_000)
 
 const VIEWS = [
   { width: 320, colorScheme: 'light' },

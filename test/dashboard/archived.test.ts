@@ -1,6 +1,6 @@
 /** The usage page of an account whose older months are archived, in Chromium: it says where its lists begin, and leads to the sums. */
 
-import { afterAll, afterEach, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
 import { recordOf } from '@test/console/administration/usage-archive/archive-world'
 import { expectAccessible, expectNoSidewaysScroll, openBrowser, type TestBrowser } from '@test/support/browser'
 import { startGateway, type TestGateway } from '@test/support/gateway'
@@ -14,8 +14,6 @@ import { connectDatabase } from '@/db/client'
 import { connectRedis, waitForRedis } from '@/ledger/store/connection'
 import { createLogger } from '@/lib/logger'
 import { writeUsageBatch } from '@/usage/write-batch'
-
-setDefaultTimeout(300_000)
 
 let redis: TestServer
 let gateway: TestGateway

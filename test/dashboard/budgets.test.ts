@@ -1,11 +1,9 @@
 /** The page of budgets in a real browser: a limit is set, more is granted, and developers see what binds them. */
-import { afterAll, afterEach, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
 import { expectAccessible, expectNoSidewaysScroll, openBrowser, type TestBrowser } from '@test/support/browser'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { type Person, signUpPerson } from '@test/support/person'
 import { chatCompletion } from '@test/support/upstream'
-
-setDefaultTimeout(300_000)
 
 let gateway: TestGateway
 let browser: TestBrowser

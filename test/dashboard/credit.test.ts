@@ -2,7 +2,7 @@
  * The pages of credit in a real browser: ordering, paying in the sandbox, bank transfers, receipts, and every state.
  * Takes long: Chromium draws every state in both schemes.
  */
-import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { expectAccessible, expectNoSidewaysScroll, openBrowser, type TestBrowser } from '@test/support/browser'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { type Person, signUpPerson } from '@test/support/person'
@@ -11,8 +11,6 @@ import { addCredit } from '@test/usage/customer'
 import type { Page } from 'playwright-core'
 import type { OrderBody } from '@/console/http/order-bodies'
 import type { Actor, PaymentSource } from '@/console/orders/types'
-
-setDefaultTimeout(300_000)
 
 const ACTOR: Actor = { kind: 'system', name: 'test' }
 

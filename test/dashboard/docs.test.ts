@@ -1,12 +1,10 @@
 /** The page of the documentation: what it shows first, in which scheme, for whom, and that what can be tried out works. */
-import { afterAll, afterEach, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
 import { expectAccessible, expectNoSidewaysScroll, openBrowser, type TestBrowser } from '@test/support/browser'
 import { type Customer, startGateway, type TestGateway } from '@test/support/gateway'
 import { until } from '@test/support/until'
 import { chatCompletion } from '@test/support/upstream'
 import type { Page } from 'playwright-core'
-
-setDefaultTimeout(300_000)
 
 const INTERNAL = '/docs?internal=true'
 const FIRST = 'Create a chat completion'

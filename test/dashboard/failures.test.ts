@@ -1,13 +1,11 @@
 /** The pages of failed requests in Chromium: what failed and why, narrowed down by reason and key, found by id, for administrators too. */
-import { afterAll, afterEach, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
 import { expectAccessible, expectNoSidewaysScroll, openBrowser, type TestBrowser } from '@test/support/browser'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { type Person, signUpPerson } from '@test/support/person'
 import { chatCompletion } from '@test/support/upstream'
 import { type SignedInCustomer, signUpCustomer } from '@test/usage/customer'
 import type { Page } from 'playwright-core'
-
-setDefaultTimeout(300_000)
 
 let gateway: TestGateway
 let browser: TestBrowser

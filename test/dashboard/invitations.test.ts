@@ -1,5 +1,5 @@
 /** Invitations in a real browser and by real mails: two strangers come to share an account, and every way in which that may fail. */
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { expectAccessible, expectNoSidewaysScroll, openBrowser, type TestBrowser } from '@test/support/browser'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { type MailServer, startMailServer } from '@test/support/mail-server'
@@ -7,8 +7,6 @@ import { cookieOf, type Person, personWith } from '@test/support/person'
 import { until } from '@test/support/until'
 import type { Page } from 'playwright-core'
 import { createUser } from '@/accounts/users'
-
-setDefaultTimeout(300_000)
 
 const PASSWORD = 'a horse on a battery'
 const VERIFY = /(http:\S+\/dashboard\/verify-email#token=\w+)/

@@ -1,11 +1,9 @@
 /** The page of a key in a real browser: the budgets that bind it, and the tags of its usage. */
-import { afterAll, afterEach, beforeAll, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, test } from 'bun:test'
 import { expectAccessible, openBrowser, type TestBrowser } from '@test/support/browser'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { type Person, signUpPerson } from '@test/support/person'
 import { chatCompletion } from '@test/support/upstream'
-
-setDefaultTimeout(300_000)
 
 let gateway: TestGateway
 let browser: TestBrowser

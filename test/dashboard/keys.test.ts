@@ -1,5 +1,5 @@
 /** The pages of API keys and of models in a real browser: what is made, changed, rotated, searched and tried there. */
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { expectAccessible, openBrowser, type TestBrowser } from '@test/support/browser'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { type Person, signUpPerson } from '@test/support/person'
@@ -8,8 +8,6 @@ import { chatCompletion, usageOf } from '@test/support/upstream'
 import type { Page } from 'playwright-core'
 import { createCredits } from '@/accounts/credits'
 import { nano } from '@/lib/money'
-
-setDefaultTimeout(300_000)
 
 const CODE_LIKE = '<b>Gamma</b> & Co'
 let gateway: TestGateway

@@ -1,12 +1,10 @@
 /** The pages of the providers' side of the bill in Chromium: with nothing to show, a gain, a loss, and what nobody knows. */
-import { afterAll, afterEach, beforeAll, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, test } from 'bun:test'
 import { type Office, openOffice } from '@test/console/administration/fixture'
 import { expectAccessible, expectNoSidewaysScroll, openBrowser, type TestBrowser } from '@test/support/browser'
 import { type RecordChanges, usageRecord } from '@test/usage/sample-records'
 import { nano } from '@/lib/money'
 import { writeUsageBatch } from '@/usage/write-batch'
-
-setDefaultTimeout(300_000)
 
 let office: Office
 let browser: TestBrowser

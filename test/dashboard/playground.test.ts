@@ -2,7 +2,7 @@
  * The playground in a real browser: a conversation as it is written, stopped, refused, paid by session and by key, and as code.
  * Takes long: Chromium reads streams.
  */
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { expectAccessible, expectNoSidewaysScroll, openBrowser, type TestBrowser } from '@test/support/browser'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { type Person, signUpPerson } from '@test/support/person'
@@ -11,8 +11,6 @@ import { chatChunk, chatStream, eventStream, liveStream, usageChunk, usageOf } f
 import type { Page } from 'playwright-core'
 import { createCredits } from '@/accounts/credits'
 import { nano } from '@/lib/money'
-
-setDefaultTimeout(300_000)
 
 const WORDS = ['Hello ', '<img src=x onerror=alert(1)>', '\n\n  - one\n  - two']
 let gateway: TestGateway

@@ -1,9 +1,7 @@
 /** A provider tried on its page, in Chromium: what is shown before, meanwhile and after, and where it fails. */
-import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { type Office, openOffice } from '@test/console/administration/fixture'
 import { expectAccessible, expectNoSidewaysScroll, openBrowser, type TestBrowser } from '@test/support/browser'
-
-setDefaultTimeout(300_000)
 
 let office: Office
 let browser: TestBrowser

@@ -2,15 +2,13 @@
  * The pages of signing in and of settings in a real browser: the whole way in, and back after everything that can go wrong.
  * Takes long: Chromium, and every page in both schemes.
  */
-import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { loggedToken } from '@test/console/http/support'
 import { expectAccessible, expectNoSidewaysScroll, openBrowser, type TestBrowser } from '@test/support/browser'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { signUpPerson } from '@test/support/person'
 import { totpCode } from '@test/support/totp'
 import type { Page } from 'playwright-core'
-
-setDefaultTimeout(300_000)
 
 let gateway: TestGateway
 let closed: TestGateway

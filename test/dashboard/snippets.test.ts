@@ -1,12 +1,10 @@
 /** The code that people copy really works: every snippet is run against a gateway, awkward texts included. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Customer, startGateway, type TestGateway } from '@test/support/gateway'
 import { chatStream, eventStream } from '@test/support/upstream'
 import { type SnippetCall, snippetsOf } from '@/dashboard/snippets'
-
-setDefaultTimeout(300_000)
 
 /** Inside the project, so that the libraries are found. */
 const CACHE = join(import.meta.dir, '..', '..', '.cache')

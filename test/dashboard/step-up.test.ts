@@ -1,11 +1,9 @@
 /** An administrator's two doors in Chromium: the authenticator app that has to be set up, and the proof before money moves. */
-import { afterAll, afterEach, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
 import { balanceOf, type Office, openOffice } from '@test/console/administration/fixture'
 import { expectAccessible, expectNoSidewaysScroll, openBrowser, type TestBrowser } from '@test/support/browser'
 import { signUpPerson } from '@test/support/person'
 import { totpCode } from '@test/support/totp'
-
-setDefaultTimeout(300_000)
 
 let office: Office
 let browser: TestBrowser

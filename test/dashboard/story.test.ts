@@ -1,13 +1,11 @@
 /** The whole story in a real browser, from an empty database: sign up, buy credit, make a key, use it, see it, switch it off. */
-import { afterAll, afterEach, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
 import { openBrowser, type TestBrowser } from '@test/support/browser'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { signUpPerson } from '@test/support/person'
 import { chatStream, eventStream, usageOf } from '@test/support/upstream'
 import OpenAI, { AuthenticationError } from 'openai'
 import type { Page } from 'playwright-core'
-
-setDefaultTimeout(300_000)
 
 let gateway: TestGateway
 let browser: TestBrowser

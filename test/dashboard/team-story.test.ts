@@ -1,5 +1,5 @@
 /** The story of a team in a real browser and by real mails: two strangers share an account, a budget and a key that is changed under load. */
-import { afterAll, afterEach, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
 import { expectAccessible, openBrowser, type TestBrowser } from '@test/support/browser'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { type MailServer, startMailServer } from '@test/support/mail-server'
@@ -7,8 +7,6 @@ import { until } from '@test/support/until'
 import { chatCompletion, usageOf } from '@test/support/upstream'
 import { addCredit } from '@test/usage/customer'
 import type { Page } from 'playwright-core'
-
-setDefaultTimeout(300_000)
 
 const PASSWORD = 'a horse on a battery'
 const VERIFY = /(http:\S+\/dashboard\/verify-email#token=\w+)/

@@ -2,7 +2,7 @@
  * The overview and usage pages in Chromium: a new account's first steps, live figures, filters, charts, usage records, the export.
  * Takes long: Chromium draws charts of thousands of records.
  */
-import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { expectAccessible, expectNoSidewaysScroll, openBrowser, type TestBrowser } from '@test/support/browser'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { signUpPerson } from '@test/support/person'
@@ -12,8 +12,6 @@ import { addCredit, ask, flushed, type SignedInCustomer, signUpCustomer } from '
 import { usageRecord } from '@test/usage/sample-records'
 import type { Page } from 'playwright-core'
 import { writeUsageBatch } from '@/usage/write-batch'
-
-setDefaultTimeout(300_000)
 
 const DAY_MS = 86_400_000
 const RECORDS = 120

@@ -2,14 +2,12 @@
  * Every page of the dashboard at every usual width: nothing scrolls sideways, and nothing leaves the card it stands in. On a phone in the
  * dark and at a desk in the light, axe finds nothing.
  */
-import { afterAll, afterEach, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
 import { adjustment, type Office, openOffice, pendingOrder } from '@test/console/administration/fixture'
 import { makeTeam } from '@test/dashboard/screenshots/team'
 import { expectAccessible, expectNoSidewaysScroll, openBrowser, type TestBrowser } from '@test/support/browser'
 import { signUpPerson } from '@test/support/person'
 import { addCredit, ask, flushed } from '@test/usage/customer'
-
-setDefaultTimeout(300_000)
 
 const VIEWS = [
   { width: 360, colorScheme: 'dark', isJudged: true },

@@ -1,13 +1,11 @@
 /** The connection: exact numbers, limits on time, and failures that are told apart. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { fc } from '@test/support/property'
 import { freshDatabase } from '@test/support/stores'
 import { plainArray, textArray } from '@/db/array-literal'
 import { connectDatabase, type Database } from '@/db/client'
 import { DatabaseTimeoutError, withDatabaseDeadline } from '@/db/deadline'
 import { databaseFailure, describeFailure, isUniqueViolation } from '@/db/failure'
-
-setDefaultTimeout(300_000)
 
 let address: string
 let database: Database

@@ -26,4 +26,4 @@ test('a transaction whose connection was closed is rejected, whatever else it as
   await until(() => failures.length === 3, 'every statement to be rejected')
   await database.close(0)
   await killer.close(0)
-}, 300_000)
+})

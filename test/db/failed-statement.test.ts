@@ -1,13 +1,11 @@
 /** A statement that fails, as it ends up in the log: with its text and its cause, without the values it was sent with. */
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { freshDatabase } from '@test/support/stores'
 import { users } from '@/db/auth-schema'
 import { connectDatabase, type Database } from '@/db/client'
 import { DatabaseTimeoutError } from '@/db/deadline'
 import { describeFailure, sumApart } from '@/db/failure'
 import { createLogger } from '@/lib/logger'
-
-setDefaultTimeout(300_000)
 
 let database: Database
 

@@ -1,5 +1,5 @@
 /** Migrations: many processes may start at once, each file runs once, and the tables are what the schema files say. */
-import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, describe, expect, test } from 'bun:test'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { startPostgres, type TestServer } from '@test/support/stores'
@@ -7,8 +7,6 @@ import { is } from 'drizzle-orm'
 import { getTableConfig, PgTable } from 'drizzle-orm/pg-core'
 import { connectDatabase, type Database } from '@/db/client'
 import { MIGRATIONS, migrate, SchemaError } from '@/db/migrate'
-
-setDefaultTimeout(300_000)
 
 let server: Promise<TestServer> | undefined
 let databaseCount = 0

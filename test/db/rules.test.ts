@@ -1,10 +1,8 @@
 /** What the database itself refuses, whatever the code asks of it. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { freshDatabase } from '@test/support/stores'
 import { connectDatabase, type Database } from '@/db/client'
 import { databaseFailure } from '@/db/failure'
-
-setDefaultTimeout(300_000)
 
 let database: Database
 

@@ -1,10 +1,8 @@
 /** What the digests of archived months cover: all that there is, in versions that never change. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { freshDatabase } from '@test/support/stores'
 import { connectDatabase, type Database } from '@/db/client'
 import { DIGEST_TEXTS } from '@/db/usage-archive'
-
-setDefaultTimeout(300_000)
 
 /** Columns of the daily sums that are no matter of money, or say whose they are. */
 const UNDIGESTED_DAY_COLUMNS = ['account_id', 'duration_ms', 'errors', 'first_token_count', 'first_token_ms']

@@ -1,13 +1,11 @@
 /** The one table of the usage record's columns is what Postgres has, and each column is written, digested and told by it. */
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { freshDatabase } from '@test/support/stores'
 import { usageRecord } from '@test/usage/sample-records'
 import { connectDatabase, type Database } from '@/db/client'
 import { usageColumns } from '@/db/schema'
 import { nano } from '@/lib/money'
 import { copyRecords, insertRecords } from '@/usage/insert-records'
-
-setDefaultTimeout(300_000)
 
 let database: Database
 

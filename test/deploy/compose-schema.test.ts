@@ -1,13 +1,11 @@
 /** Every compose file keeps to the Compose Specification: its own JSON schema refuses nothing. */
-import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { readdirSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ROOT } from './compose-file'
 import { complaintsOf, python } from './judges'
-
-setDefaultTimeout(300_000)
 
 const FILES = readdirSync(ROOT).filter((name) => /^compose(\.\w+)?\.yaml$/.test(name))
 

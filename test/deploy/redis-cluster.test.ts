@@ -76,7 +76,7 @@ beforeAll(async () => {
     nodes.push({ port, child: await startNode(port, bin) })
   }
   for (const { port } of nodes) await until(() => ask(port, 'CLUSTER', 'INFO').catch(() => ''), 'a node')
-}, 300_000)
+})
 afterAll(async () => {
   for (const { child } of nodes) child.kill()
   await Promise.all(nodes.map(({ child }) => child.exited))
@@ -91,7 +91,7 @@ test('the nodes become a cluster, once', async () => {
   await until(knowsThree, 'the first node to know three replicas')
   for (const { port } of nodes.slice(3))
     await until(async () => (await ask(port, 'INFO', 'replication')).includes('master_link_status:up'), 'a replica')
-}, 300_000)
+})
 
 test('the user of the nodes sees no data, and the gateway administers none', async () => {
   const redis = asCluster(nodes[0]?.port ?? 0)
@@ -111,7 +111,7 @@ test('a replica takes over from a node that has died', async () => {
   await until(hasNewMaster, 'a new master')
   const isWhole = async () => (await ask(nodes[1]?.port ?? 0, 'CLUSTER', 'INFO')).includes('cluster_state:ok')
   await until(isWhole, 'the cluster to be whole')
-}, 300_000)
+})
 
 test('every node has a volume and an address, which the cluster is made of', () => {
   const addresses = Object.entries(services)

@@ -1,13 +1,11 @@
 /** One model at three clouds, each with a credential of its own kind: what is signed on the way, who leaves, and what nobody is told. */
-import { afterAll, beforeAll, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { generateKeyPairSync } from 'node:crypto'
 import Anthropic from '@anthropic-ai/sdk'
 import { until } from '@test/support/until'
 import { liveStream, type ScriptedUpstream, startUpstream, type UpstreamCall } from '@test/support/upstream'
 import { startTracedGateway, type TracedGateway } from '@test/telemetry/traced-gateway'
 import { assert } from '@/lib/assert'
-
-setDefaultTimeout(300_000)
 
 const CANARY = 'canary0123456789'
 /** 20 tokens read and 7 written, in nano-USD. */

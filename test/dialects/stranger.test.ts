@@ -2,7 +2,7 @@
  * Somebody who has never done it adds a deployment at Azure, a model at Bedrock, one at Vertex AI and a local Ollama as the pages for operators
  * say: the entry as it stands there, the commands that stand there, then a gateway that sells it. Takes long: each command is a process.
  */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createPrivateKey, generateKeyPairSync } from 'node:crypto'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -20,8 +20,6 @@ import OpenAI, { AzureOpenAI } from 'openai'
 import { assert } from '@/lib/assert'
 import type { JsonObject } from '@/lib/json'
 import { AWS_KEYS, REGION, SECRETS, startCloudMocks } from './cloud-mocks'
-
-setDefaultTimeout(300_000)
 
 const { privateKey: PEM } = generateKeyPairSync('rsa', {
   modulusLength: 2048,

@@ -1,10 +1,8 @@
 /** Keys that this store has never seen, as all are after its loss: each is served, however many come at once. */
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type Customer, startGateway, type TestGateway } from '@test/support/gateway'
 import { freshDatabase, startRedis, type TestServer } from '@test/support/stores'
 import { chatCompletion } from '@test/support/upstream'
-
-setDefaultTimeout(300_000)
 
 const CUSTOMERS = 300
 const AT_ONCE = 200

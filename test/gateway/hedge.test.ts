@@ -1,10 +1,8 @@
 /** A provider that is silent while another stands ready: that one is asked beside it, the first content wins, one is paid. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { until } from '@test/support/until'
 import { chatChunk, chatCompletion, eventStream, liveStream, type UpstreamCall } from '@test/support/upstream'
 import { FORMATS, type Script, type ScriptedModels, silence, soundAnswer, startScriptedModels } from './scripted-models'
-
-setDefaultTimeout(300_000)
 
 /** Whoever is not freed by a hedge waits for longer than any test. */
 const FAR_MS = 900_000

@@ -1,5 +1,5 @@
 /** Streams whose first content takes longer than a proxy's patience: kept alive from outside, and still open for any target. */
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { until } from '@test/support/until'
 import type { UpstreamCall } from '@test/support/upstream'
 import {
@@ -12,8 +12,6 @@ import {
   startScriptedModels,
   status,
 } from './scripted-models'
-
-setDefaultTimeout(300_000)
 
 const LATE_AFTER_MS = 100
 const TIMEOUTS = { connectMs: 2_000, firstByteMs: 40_000, idleMs: 40_000, totalMs: 60_000 }

@@ -71,7 +71,7 @@ test('money for exactly 10', async () => {
   expect(bank.upstream.calls).toHaveLength(10)
   const after = await bank.balance(accountId)
   expect([after.held as number, after.spent as number]).toEqual([0, 10 * (10 * 1_000 + 1_000 * 2_000)])
-}, 300_000)
+})
 
 /** What one such request holds, seen from outside: the balance while it is open. */
 async function measureHold(): Promise<number> {

@@ -1,12 +1,10 @@
 /** A gateway that stood still for longer than its ledger may take to answer: that was not the ledger's fault, and nobody is refused. */
 
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { spendThen, standStill } from '@test/support/delays'
 import { type Customer, startGateway, type TestGateway } from '@test/support/gateway'
 import { until } from '@test/support/until'
 import { chatCompletion } from '@test/support/upstream'
-
-setDefaultTimeout(300_000)
 
 const CALLERS = 8
 const STALL_MS = 1_400

@@ -64,7 +64,7 @@ test('503 with retry-after and no upstream call; a stream that was open finishes
   expect([balance.spent as number, balance.held as number]).toEqual([10 * 1_000 + 7 * 2_000, 0])
   gateway.upstream.respond(() => Response.json(chatCompletion('Hello')))
   await until(async () => (await send(false)).status === 200, 'the next look at the store to find it well')
-}, 300_000)
+})
 
 test('a store that hangs is a store that is down, and a reserve that may have happened is taken back', async () => {
   process.kill(redis.pid, 'SIGSTOP')
@@ -76,4 +76,4 @@ test('a store that hangs is a store that is down, and a reserve that may have ha
     return now && now.held === 0 && gateway.gateway.deps.settler.pendingCount() === 0 && now
   }, 'the reserve that may have happened to be taken back')
   expect(balance.held as number).toBe(0)
-}, 300_000)
+})

@@ -1,13 +1,11 @@
 /** A store that answers and takes no writes: readiness says so, new requests are refused at once, and what is under way settles. */
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type Customer, startGateway, type TestGateway } from '@test/support/gateway'
 import { readinessOf } from '@test/support/readiness'
 import { freshDatabase, startRedis, type TestServer } from '@test/support/stores'
 import { until } from '@test/support/until'
 import { chatChunk, chatCompletion, chatStream, liveStream, usageOf } from '@test/support/upstream'
 import { Redis } from 'ioredis'
-
-setDefaultTimeout(300_000)
 
 let redis: TestServer
 let admin: Redis

@@ -1,11 +1,9 @@
 /** Requests that fail at the door or at the provider are in the list of their account, and in nobody else's, without a word of theirs. */
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { signUpPerson } from '@test/support/person'
 import { chatCompletion, eventStream } from '@test/support/upstream'
 import { type SignedInCustomer, signUpCustomer } from '@test/usage/customer'
-
-setDefaultTimeout(300_000)
 
 const SECRET = 'my dog is called Rex'
 

@@ -1,10 +1,8 @@
 /** `POST /v1/feedback` and what becomes of it: whose requests can be rated, how often a rating counts, and what operators see. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type Customer, startGateway, type TestGateway } from '@test/support/gateway'
 import { until } from '@test/support/until'
 import { chatCompletion } from '@test/support/upstream'
-
-setDefaultTimeout(300_000)
 
 let gateway: TestGateway
 let ada: Customer

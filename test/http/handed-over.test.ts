@@ -1,13 +1,11 @@
 /** A key that goes to another member: each member sees the usage that they caused, by every view, whether it was still running or not. */
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { type Person, signUpPerson } from '@test/support/person'
 import { chatChunk, chatCompletion, liveStream, usageOf } from '@test/support/upstream'
 import { addCredit, ask, flushed } from '@test/usage/customer'
 import { OPERATOR } from '@/accounts/audit'
 import { assert } from '@/lib/assert'
-
-setDefaultTimeout(300_000)
 
 let gateway: TestGateway
 beforeAll(async () => {

@@ -1,12 +1,10 @@
 /** Keys that are rotated while programs use them: nothing fails meanwhile, and the former text ends at one moment on every gateway. */
-import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { connect, storeMs } from '@test/ledger/harness'
 import { type Customer, startGateway, type TestGateway } from '@test/support/gateway'
 import { until } from '@test/support/until'
 import { chatCompletion, usageOf } from '@test/support/upstream'
 import type { RedisClient } from '@/ledger/store/connection'
-
-setDefaultTimeout(300_000)
 
 let gateway: TestGateway
 let twin: TestGateway

@@ -1,11 +1,9 @@
 /** Pages of other sites: they may call the API with a key, as any program may, and the dashboard never. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { dashboardRoutesOf, fillPath, nameOf } from '@test/console/http/routes'
 import { type Customer, startGateway, type TestGateway } from '@test/support/gateway'
 import { type Person, signUpPerson } from '@test/support/person'
 import { chatCompletion } from '@test/support/upstream'
-
-setDefaultTimeout(300_000)
 
 const ORIGIN = 'https://app.example'
 const CHAT = { model: 'svc/alpha', messages: [{ role: 'user', content: 'Hi' }] }

@@ -1,5 +1,5 @@
 /** Every way to spend an account's credit, against every limit: a limit holds by each of them, and each is booked to the member who acts. */
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { type Person, signUpPerson } from '@test/support/person'
 import { chatCompletion, chatStream, eventStream, usageOf } from '@test/support/upstream'
@@ -13,8 +13,6 @@ import { changeKeyPolicy, changeMemberKeyPolicy } from '@/accounts/policies/key-
 import type { BudgetWindow } from '@/ledger/budgets'
 import { assert } from '@/lib/assert'
 import { nano } from '@/lib/money'
-
-setDefaultTimeout(300_000)
 
 let gateway: TestGateway
 /** An owner of every account. */

@@ -1,5 +1,5 @@
 /** What keys tell of their account, generated: every route under `/v1`, by a key of each role and a management key of each scope. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { BEHIND_A_PROXY, makeManagementKey, send } from '@test/console/http/management/caller'
 import { fillPath } from '@test/console/http/routes'
 import { startGateway, type TestGateway } from '@test/support/gateway'
@@ -9,8 +9,6 @@ import { addCredit, flushed } from '@test/usage/customer'
 import { SCOPES, type Scope } from '@/accounts/management/scopes'
 import { mayDo, type Permission } from '@/accounts/members/permissions'
 import { ACCOUNT_ROLES, type AccountRole } from '@/db/auth-schema'
-
-setDefaultTimeout(300_000)
 
 /** What nobody else's request has: its tokens, its tag and its app. */
 const OF_OTHERS = { 'its tokens': /123457/, 'its tag': /canary-team/, 'its app': /Canary App/ }

@@ -1,11 +1,9 @@
 /** Stored answers by HTTP: what a caller of `POST /v1/responses` finds again, goes on from and deletes, and nobody else. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { said } from '@test/stored-responses/world'
 import { type Customer, startGateway, type TestGateway } from '@test/support/gateway'
 import { chatChunk, chatCompletion, chatStream, eventStream, type UpstreamCall } from '@test/support/upstream'
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '@/lib/json'
-
-setDefaultTimeout(300_000)
 
 let gateway: TestGateway
 let ada: Customer

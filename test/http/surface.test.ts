@@ -1,12 +1,10 @@
 /** What the outside sees: answers that are taken for nothing else, metrics for those who may, one host and one path for all to judge by. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type Customer, startGateway, type TestGateway } from '@test/support/gateway'
 import { type Person, signUpPerson } from '@test/support/person'
 import { openRaw, rawRequest } from '@test/support/raw-connection'
 import { until } from '@test/support/until'
 import { chatCompletion } from '@test/support/upstream'
-
-setDefaultTimeout(300_000)
 
 const TOKEN = 'metrics-token-canary-0123'
 const CHAT = { model: 'svc/alpha', messages: [{ role: 'user', content: 'Hi' }] }

@@ -1,5 +1,5 @@
 /** Free and refused requests: limited for each key and for each stranger's network, and refused before a body is read. */
-import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, spyOn, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, describe, expect, spyOn, test } from 'bun:test'
 import { type Customer, startGateway, type TestGateway } from '@test/support/gateway'
 import { openRaw, rawRequest } from '@test/support/raw-connection'
 import { until } from '@test/support/until'
@@ -11,8 +11,6 @@ import { createUnpaid } from '@/http/unpaid'
 import { assert } from '@/lib/assert'
 import { systemClock } from '@/lib/clock'
 import { nano } from '@/lib/money'
-
-setDefaultTimeout(300_000)
 
 /** The least that each key has for free, and each network for keys that are none. */
 const FREE_PER_MINUTE = 600

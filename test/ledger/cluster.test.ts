@@ -21,11 +21,11 @@ beforeAll(async () => {
   cluster = await startCluster(3)
   bench = createBench(await connect(cluster.url, COMMAND_TIMEOUT_MS))
   payers = await Promise.all(Array.from({ length: 60 }, () => bench.fund(1_000_000)))
-}, 300_000)
+})
 afterAll(async () => {
   bench.redis.disconnect()
   await cluster.stop()
-}, 300_000)
+})
 
 /** Two debits, of which the history takes one. */
 async function takeBack({ accountId }: Payer, amount: number): Promise<void> {
@@ -94,7 +94,7 @@ test('moving slots under load is invisible, and no money is lost on the way', as
   isOver = true
   await Promise.all(traffic)
   expect((await check()).violations).toEqual([])
-}, 300_000)
+})
 
 test('a slot that two nodes send to each other holds up no other, and is found when they agree again', async () => {
   const used = new Set(payers.map((payer) => shardOf(payer.accountId)))
@@ -127,7 +127,7 @@ test('a slot that two nodes send to each other holds up no other, and is found w
   await late
   await until(() => another.ledger.reserve(request(stray, 1)).catch(() => undefined), 'the slot to be found again')
   redis.disconnect()
-}, 300_000)
+})
 
 test('a dead master stops its own accounts only, and they come back with it', async () => {
   const dead = cluster.nodes[0] as ClusterNode
@@ -155,7 +155,7 @@ test('a dead master stops its own accounts only, and they come back with it', as
     return again.every((outcome) => outcome === 'reserved')
   }, 'everybody to be back')
   expect((await check()).violations).toEqual([])
-}, 300_000)
+})
 
 test('a replica that takes over with a lost tail is corrected before it pays', async () => {
   const payer = payers.find((one) => one) as Payer
@@ -176,7 +176,7 @@ test('a replica that takes over with a lost tail is corrected before it pays', a
   await until(async () => (await cluster.ownerOf(shard)) === replica, 'the replica to take over')
   const balance = await until(() => bench.ledger.readBalance(payer.accountId).catch(() => undefined), 'an answer')
   expect(balance.available).toBe(nano((before?.available ?? 0) - 500_000))
-}, 300_000)
+})
 
 function offsetOf(info: string): string {
   return /slave_repl_offset:(\d+)/.exec(info)?.[1] ?? /master_repl_offset:(\d+)/.exec(info)?.[1] ?? ''

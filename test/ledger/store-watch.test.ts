@@ -1,5 +1,5 @@
 /** A store that answers but takes no writes is known for what it is, and so is one that is about to be full. */
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { asGateway, startRedis, type TestServer } from '@test/support/stores'
@@ -9,8 +9,6 @@ import { FORBIDDEN_EVENT, type RedisClient } from '@/ledger/store/connection'
 import { createStoreWatch, type StoreWatch } from '@/ledger/store-watch'
 import { type ClusterNode, startCluster } from './cluster-stores'
 import { connect, createBench, memoryLogger, request } from './harness'
-
-setDefaultTimeout(300_000)
 
 const ACCOUNT = 'acct_1'
 const LIMIT = 60 * 1024 * 1024

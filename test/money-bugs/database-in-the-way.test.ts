@@ -19,11 +19,11 @@ beforeAll(async () => {
     respond: () => Response.json(chatCompletion('Hello', usageOf(10, 5))),
     databaseUrl: postgres.url,
   })
-}, 300_000)
+})
 afterAll(async () => {
   await gateway.stop()
   await postgres.stop()
-}, 300_000)
+})
 
 test('a dead database costs no request, is named by readiness, and gets every charge when it is back', async () => {
   const { accountId, key } = await gateway.customer('1')
@@ -48,4 +48,4 @@ test('a dead database costs no request, is named by readiness, and gets every ch
     return rows.length === REQUESTS + 1 && rows.reduce((sum, row) => sum + Number(row.cost_nano), 0)
   }, 'the charges to be booked')
   expect(booked).toBe((REQUESTS + 1) * (10 * PRICE.input + 5 * PRICE.output))
-}, 300_000)
+})

@@ -65,7 +65,7 @@ test('after every kind of bad ending, nothing is held, nothing is open, and the 
     return response.status === 200
   }
   await until(isServed, 'a sound request to be served')
-}, 300_000)
+})
 
 function url(): string {
   return world.gateway.url

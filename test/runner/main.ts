@@ -20,8 +20,6 @@ import { processorSeconds, TIMINGS_FILE } from './timings'
 const WORKERS_PER_PROCESSOR = 3
 const WORKER_BYTES = 2 * 1024 ** 3
 const PROGRESS_MS = 30_000
-/** No load makes a test take that long. */
-const TEST_TIMEOUT_MS = 300_000
 const ROOT = join(import.meta.dir, '..', '..')
 
 function say(line: string): void {
@@ -85,7 +83,7 @@ async function runFiles(files: readonly string[], workers: number, seed: string)
   // In a fresh checkout every worker would build the pages, all at once and for longer than a connection waits.
   await loadAssets(createLogger({ level: 'info', write: () => undefined, service: 'svc' }))
   const command = [process.execPath, '--no-orphans', 'test', `--parallel=${workers}`, '--no-isolate', '--only-failures']
-  const report = ['--reporter=junit', `--reporter-outfile=${reportPath}`, `--timeout=${TEST_TIMEOUT_MS}`]
+  const report = ['--reporter=junit', `--reporter-outfile=${reportPath}`]
   child = Bun.spawn([...command, ...report, ...options, ...files.map((file) => `./${file}`)], {
     cwd: ROOT,
     env: {

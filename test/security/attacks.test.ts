@@ -1,5 +1,5 @@
 /** Attacks that have worked against gateways like this one, carried out against a running one. Each is named by its advisory. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { crc32 } from 'node:zlib'
 import { dashboardRoutesOf, fillPath } from '@test/console/http/routes'
 import { type Customer, startGateway, type TestGateway } from '@test/support/gateway'
@@ -7,8 +7,6 @@ import { type Person, signUpPerson } from '@test/support/person'
 import { chatCompletion, usageOf } from '@test/support/upstream'
 import { generateKey, isWellFormedKey } from '@/accounts/key-text'
 import { toBase62 } from '@/lib/ids'
-
-setDefaultTimeout(300_000)
 
 const MESSAGES = [{ role: 'user', content: 'Hi' }]
 let gateway: TestGateway

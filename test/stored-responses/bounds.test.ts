@@ -1,13 +1,11 @@
 /** What a request may have read for it, and what may be stored for nothing: bounded before anything is read, however it is asked for. */
-import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { until } from '@test/support/until'
 import { GatewayError } from '@/chat/error'
 import type { JsonObject } from '@/lib/json'
 import { MAX_CHAIN_BYTES, MAX_CHAIN_VALUES, MAX_REFERENCES } from '@/stored-responses/limits'
 import type { StoredSum } from '@/stored-responses/stored-items'
 import { refusal, type StoreWorld, said, startStore, text } from './world'
-
-setDefaultTimeout(300_000)
 
 const MEGABYTE = 1_000_000
 

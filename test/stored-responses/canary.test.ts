@@ -2,7 +2,7 @@
  * The promise of `store: false`, at providers of every format: of what was said, nothing is left in Redis, in Postgres, in the
  * log or in the metrics. What is stored is in the places of stored answers only, and gone with them.
  */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type Customer, startGateway, type TestGateway } from '@test/support/gateway'
 import { startRedis, type TestServer } from '@test/support/stores'
 import { until } from '@test/support/until'
@@ -12,8 +12,6 @@ import { FORMAT_NAMES, type FormatName } from '@/chat/format-name'
 import { connectDatabase, type Database } from '@/db/client'
 import type { JsonObject } from '@/lib/json'
 import { answerAs, sellAllFormats } from './providers'
-
-setDefaultTimeout(300_000)
 
 let server: TestServer
 let redis: Redis

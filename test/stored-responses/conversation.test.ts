@@ -1,14 +1,12 @@
 /** What a request builds on: chains of answers and items that are only named, whole or refused, whatever ids are sent. */
 
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { spend } from '@test/support/delays'
 import { until } from '@test/support/until'
 import type { JsonObject } from '@/lib/json'
 import { readInputPage } from '@/stored-responses/input-page'
 import { MAX_CHAIN_LINKS } from '@/stored-responses/limits'
 import { refusal, type StoreWorld, said, startStore, text } from './world'
-
-setDefaultTimeout(300_000)
 
 const WHOLE = { order: 'asc', limit: 100, after: null } as const
 

@@ -1,9 +1,7 @@
 /** Stored answers whose time is over: found by nobody, and deleted. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { until } from '@test/support/until'
 import { refusal, type StoreWorld, startStore, text } from './world'
-
-setDefaultTimeout(300_000)
 
 let world: StoreWorld
 

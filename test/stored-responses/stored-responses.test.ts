@@ -1,10 +1,8 @@
 /** Stored answers: what a request builds on is found by its own account and by nobody else; what is not stored says so. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { until } from '@test/support/until'
 import { MAX_STORED_BYTES } from '@/stored-responses/limits'
 import { lastWordsOf, refusal, responseOf, type StoreWorld, said, startStore, text } from './world'
-
-setDefaultTimeout(300_000)
 
 const WHOLE = { order: 'asc', limit: 100, after: null } as const
 

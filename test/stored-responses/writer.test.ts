@@ -1,10 +1,8 @@
 /** How stored answers reach Postgres: whatever their account has chosen meanwhile, however much it has, whichever store fails. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { until } from '@test/support/until'
 import { SHARED } from '@/limits/shared-resources'
 import { lastWordsOf, refusal, responseOf, type StoreWorld, startStore } from './world'
-
-setDefaultTimeout(300_000)
 
 let world: StoreWorld
 let owner: string

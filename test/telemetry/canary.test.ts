@@ -2,13 +2,11 @@
  * What is said leaves the gateway for a model and for nobody else: with a word of its own in the prompt, the tools, the answer, the
  * headers and the key, a collector is never sent one of them; and where content is switched on, only what is content.
  */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { answerAs, sellAllFormats } from '@test/stored-responses/providers'
 import type { UpstreamCall } from '@test/support/upstream'
 import { FORMAT_NAMES, type FormatName } from '@/chat/format-name'
 import { startTracedGateway, type TracedGateway } from './traced-gateway'
-
-setDefaultTimeout(300_000)
 
 const CANARY = 'canaryword'
 const WORDS = ['system', 'user', 'call', 'result', 'tool', 'stop', 'thought', 'said', 'argument'].map(wordOf)

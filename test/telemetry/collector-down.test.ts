@@ -1,11 +1,9 @@
 /** A collector that is dead, silent or refuses costs spans: no request waits, memory is bounded, what was lost is counted, a stop ends. */
-import { afterEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterEach, describe, expect, test } from 'bun:test'
 import { until } from '@test/support/until'
 import { chatCompletion } from '@test/support/upstream'
 import { freePort } from '@/boot/embedded/free-port'
 import { startTracedGateway, type TracedGateway } from './traced-gateway'
-
-setDefaultTimeout(300_000)
 
 const BODY = { model: 'svc/alpha', messages: [{ role: 'user', content: 'Hi' }] }
 const REQUESTS = 60

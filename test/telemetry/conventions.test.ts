@@ -1,5 +1,5 @@
 /** Names and numbers beside those that OpenTelemetry publishes: attributes, metrics, buckets, and what Prometheus reads of the same. */
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { isDeepStrictEqual } from 'node:util'
 import * as stable from '@opentelemetry/semantic-conventions'
 import * as incubating from '@opentelemetry/semantic-conventions/incubating'
@@ -7,8 +7,6 @@ import { until } from '@test/support/until'
 import { chatCompletion, chatStream, eventStream } from '@test/support/upstream'
 import type { ReceivedMetric } from './otlp-receiver'
 import { startTracedGateway, type TracedGateway } from './traced-gateway'
-
-setDefaultTimeout(300_000)
 
 const BODY = { model: 'svc/alpha', messages: [{ role: 'user', content: 'Hi' }], max_tokens: 50 }
 const PUBLISHED: ReadonlySet<unknown> = new Set(

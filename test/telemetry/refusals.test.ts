@@ -1,10 +1,8 @@
 /** What a collector is told of requests that get no answer: who and why, by our words, and nothing of what was asked. */
-import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { until } from '@test/support/until'
 import { chatCompletion } from '@test/support/upstream'
 import { startTracedGateway, type TracedGateway } from './traced-gateway'
-
-setDefaultTimeout(300_000)
 
 const BODY = { model: 'svc/alpha', messages: [{ role: 'user', content: 'Hi' }], max_tokens: 50 }
 

@@ -1,9 +1,7 @@
 /** A caller's trace goes on through the gateway, and to providers only as far as the operator lets it. */
-import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { chatCompletion } from '@test/support/upstream'
 import { startTracedGateway, type TracedGateway } from './traced-gateway'
-
-setDefaultTimeout(300_000)
 
 const TRACE = '0af7651916cd43dd8448eb211c80319c'
 const PARENT = 'b7ad6b7169203331'

@@ -1,6 +1,6 @@
 /** What a collector is told of one request, however it ends: a span for it, and under it one for each step and each call. */
 
-import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { sellEmbeddings } from '@test/gateway/embed/providers'
 import { spend } from '@test/support/delays'
 import { until } from '@test/support/until'
@@ -15,8 +15,6 @@ import {
 } from '@test/support/upstream'
 import { ERROR, KIND, type ReceivedSpan } from './otlp-receiver'
 import { startTracedGateway, type TracedGateway } from './traced-gateway'
-
-setDefaultTimeout(300_000)
 
 let world: TracedGateway
 beforeAll(async () => {

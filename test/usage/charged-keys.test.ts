@@ -1,5 +1,5 @@
 /** Which idempotency keys the books know: those that were charged, with who was charged last, for a day. */
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { freshDatabase } from '@test/support/stores'
 import { connectDatabase, type Database } from '@/db/client'
 import { parseUsageRecord } from '@/ledger/usage-record'
@@ -7,8 +7,6 @@ import { sha256Hex } from '@/lib/ids'
 import { findChargedRequest } from '@/usage/charged-keys'
 import { writeUsageBatch } from '@/usage/write-batch'
 import { type RecordChanges, streamFields, usageRecord } from './sample-records'
-
-setDefaultTimeout(300_000)
 
 const HOUR_MS = 3_600_000
 let database: Database

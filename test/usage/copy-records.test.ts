@@ -1,5 +1,5 @@
 /** COPY writes what the statement writes, and whatever ends it is told: by rows, by races, by a lost connection. */
-import { afterAll, beforeAll, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { fc } from '@test/support/property'
 import { freshDatabase } from '@test/support/stores'
 import { until } from '@test/support/until'
@@ -10,8 +10,6 @@ import { nano } from '@/lib/money'
 import { copyRecords, insertRecords } from '@/usage/insert-records'
 import { writeUsageBatch } from '@/usage/write-batch'
 import { NOON_MS, usageRecord } from './sample-records'
-
-setDefaultTimeout(300_000)
 
 let database: Database
 let other: Database

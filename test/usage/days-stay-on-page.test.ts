@@ -1,12 +1,10 @@
 /** What a batch costs beyond its own rows: the sums of days that it moves stay where the indexes know them. */
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { freshDatabase } from '@test/support/stores'
 import { until } from '@test/support/until'
 import { connectDatabase } from '@/db/client'
 import { writeUsageBatch } from '@/usage/write-batch'
 import { usageRecord } from './sample-records'
-
-setDefaultTimeout(300_000)
 
 const ROWS = 300
 /** The second changes what the first has made. Whether a third finds room is the server's to say: it clears pages when it can. */

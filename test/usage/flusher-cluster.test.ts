@@ -1,5 +1,5 @@
 /** The flusher on a Redis Cluster: every shard is carried, a moved one too, and a dead master holds up only its own. */
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type ClusterNode, startCluster, type TestCluster } from '@test/ledger/cluster-stores'
 import { COMMAND_TIMEOUT_MS, freshDatabase } from '@test/support/stores'
 import { PATIENCE_MS, until } from '@test/support/until'
@@ -11,8 +11,6 @@ import type { UsageRecord } from '@/ledger/usage-record'
 import { createFlusher, type Flusher } from '@/usage/flusher'
 import { logRecorder } from './log-recorder'
 import { streamFields, usageRecord } from './sample-records'
-
-setDefaultTimeout(300_000)
 
 /** As in test/ledger/cluster-stores.ts. */
 const CLUSTER_PASSWORD = 'cluster'

@@ -1,6 +1,6 @@
 /** What a flusher asks of a store where nothing happens. */
 
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { COMMAND_TIMEOUT_MS, freshDatabase, startRedis, type TestServer } from '@test/support/stores'
 import { PATIENCE_MS, until } from '@test/support/until'
 import type { Redis } from 'ioredis'
@@ -9,7 +9,6 @@ import { connectRedis, waitForRedis } from '@/ledger/store/connection'
 import { createFlusher } from '@/usage/flusher'
 import { logRecorder } from './log-recorder'
 
-setDefaultTimeout(300_000)
 const SWEEPS = 20
 const log = logRecorder()
 let server: TestServer

@@ -1,5 +1,5 @@
 /** How long records gather: until there are enough for a batch of their own, or for a while. */
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { COMMAND_TIMEOUT_MS, freshDatabase, startRedis, type TestServer } from '@test/support/stores'
 import { PATIENCE_MS, until } from '@test/support/until'
 import { connectDatabase } from '@/db/client'
@@ -9,8 +9,6 @@ import { shardOf } from '@/ledger/store/names'
 import { createFlusher } from '@/usage/flusher'
 import { logRecorder } from './log-recorder'
 import { appendRecords, usageRecord } from './sample-records'
-
-setDefaultTimeout(300_000)
 
 const BATCH = 10
 const NEVER_MS = 3_600_000

@@ -1,5 +1,5 @@
 /** The flusher against real stores: each record is booked exactly once, whatever breaks. Takes long: thousands of records, killed workers. */
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { spend } from '@test/support/delays'
 import { COMMAND_TIMEOUT_MS, freshDatabase, startPostgres, startRedis, type TestServer } from '@test/support/stores'
 import { PATIENCE_MS, until } from '@test/support/until'
@@ -13,8 +13,6 @@ import { createFlusher, type Flusher, type FlusherOptions } from '@/usage/flushe
 import { logRecorder } from './log-recorder'
 import { appendRecords, streamFields, usageRecord } from './sample-records'
 import { signalServer } from './signal-server'
-
-setDefaultTimeout(300_000)
 
 let redisServer: TestServer
 let redis: Redis

@@ -1,5 +1,5 @@
 /** Charges that a flusher holds or has put aside, and a ledger that has to be rebuilt: each counts exactly once. */
-import { afterAll, afterEach, beforeAll, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { COMMAND_TIMEOUT_MS, freshDatabase, startRedis, type TestServer } from '@test/support/stores'
 import { PATIENCE_MS, until } from '@test/support/until'
 import { createAccounts } from '@/accounts/accounts'
@@ -20,8 +20,6 @@ import { buryEntry } from '@/usage/dead-letters'
 import { createFlusher, type Flusher } from '@/usage/flusher'
 import { logRecorder } from './log-recorder'
 import { usageRecord } from './sample-records'
-
-setDefaultTimeout(300_000)
 
 const CREDIT = 1_000_000
 const COST = 70_000

@@ -1,5 +1,5 @@
 /** GET /v1/usage's figures: correct to the last settled request, with or without the history. */
-import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout } from 'bun:test'
+import { afterAll, beforeAll, beforeEach, describe, expect } from 'bun:test'
 import { type Fixture, openFixture, silentLogger } from '@test/accounts/fixture'
 import { createTestAccount } from '@test/accounts/test-account'
 import { testPreparedBy } from '@test/ledger/accounts/within-day'
@@ -13,8 +13,6 @@ import { createFlusher } from '@/usage/flusher'
 import { createReports } from '@/usage/reports'
 import { writeUsageBatch } from '@/usage/write-batch'
 import { usageRecord } from './sample-records'
-
-setDefaultTimeout(300_000)
 
 let fixture: Fixture
 let databaseAddress: string

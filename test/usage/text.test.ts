@@ -1,5 +1,5 @@
 /** Texts of the usage pages: cells that no spreadsheet runs, amounts finer than a nano-USD, and cursors that nobody can forge a failure with. */
-import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { fc } from '@test/support/property'
 import { parse } from 'csv-parse/sync'
 import { priceLines } from '@/catalog/price-lines'
@@ -9,8 +9,6 @@ import { fromCursor, toCursor } from '@/console/http/usage/query'
 import { csvRow } from '@/console/usage-views/csv-text'
 import { formatClassAmount, formatRounding, formatUnitPrice } from '@/console/usage-views/pico-text'
 import { formatUsd, type Pico } from '@/lib/money'
-
-setDefaultTimeout(300_000)
 
 describe('csvRow', () => {
   test('S14: keeps every text but for the apostrophe before what a spreadsheet would run', () => {

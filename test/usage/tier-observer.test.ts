@@ -1,13 +1,11 @@
 /** What the observer counts of tiers' answers: which requests, how they ended, who asked again; and that nothing is lost or kept. */
-import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { type ManualClock, manualClock } from '@test/routing/world'
 import { freshDatabase } from '@test/support/stores'
 import { connectDatabase, type Database } from '@/db/client'
 import { createLogger } from '@/lib/logger'
 import { COUNTERS, dayOf, noCounts, readObservations } from '@/usage/observations'
 import { createTierObserver, RETRY_MS, type TierObserver } from '@/usage/tier-observer'
-
-setDefaultTimeout(300_000)
 
 let database: Database
 let clock: ManualClock

@@ -1,5 +1,5 @@
 /** The usage report against a plain list in memory: whatever it is sorted by, its rows are the statement, to the nano. */
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { fc } from '@test/support/property'
 import { freshDatabase } from '@test/support/stores'
 import { readSeries } from '@/console/usage-views/usage-series'
@@ -9,8 +9,6 @@ import { type Dimension, readUsageReport } from '@/usage/usage-report'
 import { writeUsageBatch } from '@/usage/write-batch'
 import { madeUpRecords, sumsOf } from './made-up-usage'
 import { NOON_MS, usageRecord } from './sample-records'
-
-setDefaultTimeout(300_000)
 
 const DAY_MS = 86_400_000
 const RUNS = 60

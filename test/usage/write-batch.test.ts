@@ -1,5 +1,5 @@
 /** Writing usage records: every record counts once, whoever writes it, however often and beside whom. */
-import { afterAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
 import { fc } from '@test/support/property'
 import { freshDatabase } from '@test/support/stores'
 import { connectDatabase, type Database } from '@/db/client'
@@ -10,8 +10,6 @@ import { writeUsageBatch } from '@/usage/write-batch'
 import { NOON_MS, type RecordChanges, streamFields, usageRecord } from './sample-records'
 
 const DAY_MS = 86_400_000
-setDefaultTimeout(300_000)
-
 let database: Database
 const open: Database[] = []
 

@@ -1,11 +1,9 @@
 /** The small form, with a seed that stays; main.ts has the large one. Takes long: thousands of streams, each by two client libraries. */
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { runBurst } from './burst'
 import { smallCases } from './cases'
 import { judge } from './judge'
 import { startWorld, type World } from './world'
-
-setDefaultTimeout(300_000)
 
 const SEED = 23
 

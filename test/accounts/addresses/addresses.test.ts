@@ -1,12 +1,10 @@
 /** Keys that may not be used from everywhere: refused before anything is held, on every gateway, wherever they are sent. */
-import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { type Customer, startGateway, type TestGateway } from '@test/support/gateway'
 import { chatCompletion, usageOf } from '@test/support/upstream'
 import { changeAccountAddresses } from '@/accounts/addresses/addresses'
 import { OPERATOR } from '@/accounts/audit'
 import { parseNetwork } from '@/lib/networks'
-
-setDefaultTimeout(300_000)
 
 let gateway: TestGateway
 let twin: TestGateway

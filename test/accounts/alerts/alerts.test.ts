@@ -1,5 +1,5 @@
 /** Alerts over a real Postgres: who gets which, that several gateways tell once, that nothing is lost with one that dies, and that nobody gets what they have turned off. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout } from 'bun:test'
+import { afterAll, beforeAll, describe, expect } from 'bun:test'
 import { type Fixture, openFixture, silentLogger } from '@test/accounts/fixture'
 import { join, newOrganisation, newUser, type Organisation } from '@test/accounts/members/people'
 import { test } from '@test/ledger/accounts/within-day'
@@ -13,8 +13,6 @@ import { removeMember } from '@/accounts/members/change-members'
 import { changeKeyPolicy } from '@/accounts/policies/key-policy'
 import { systemClock } from '@/lib/clock'
 import { NANO_PER_USD, nano } from '@/lib/money'
-
-setDefaultTimeout(300_000)
 
 const OPERATOR = { actor: { userId: null, email: 'operator' } }
 const DAY_MS = 86_400_000

@@ -1,5 +1,5 @@
 /** Warnings of former texts of rotated keys that are about to end and are still used. */
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type Fixture, openFixture, SERVICE, silentLogger } from '@test/accounts/fixture'
 import { newOrganisation } from '@test/accounts/members/people'
 import { freshDatabase, redisUrl } from '@test/support/stores'
@@ -8,8 +8,6 @@ import { createAlertWorker } from '@/accounts/alerts/worker'
 import { OPERATOR } from '@/accounts/audit'
 import { rotateKey } from '@/accounts/rotation/rotate-key'
 import { systemClock } from '@/lib/clock'
-
-setDefaultTimeout(300_000)
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS

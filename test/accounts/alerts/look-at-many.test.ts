@@ -1,5 +1,5 @@
 /** Looks at many accounts: in a few statements, at each in its turn, and never over what another gateway has found meanwhile. */
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type Fixture, openFixture, silentLogger } from '@test/accounts/fixture'
 import { freshDatabase, redisUrl } from '@test/support/stores'
 import { until } from '@test/support/until'
@@ -9,8 +9,6 @@ import { createAlertWorker } from '@/accounts/alerts/worker'
 import type { Database } from '@/db/client'
 import { systemClock } from '@/lib/clock'
 import { NANO_PER_USD } from '@/lib/money'
-
-setDefaultTimeout(300_000)
 
 let fixture: Fixture
 

@@ -1,11 +1,9 @@
 /** A gateway is killed while the mail server is away: the mail that somebody was promised is sent by the next gateway, once there is a server. */
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { addressOf, spawnGateway } from '@test/boot/process'
 import { startMailServer } from '@test/support/mail-server'
 import { freshDatabase, startRedis } from '@test/support/stores'
 import { until } from '@test/support/until'
-
-setDefaultTimeout(300_000)
 
 test('a link to confirm an address outlives a gateway and an outage', async () => {
   const redis = await startRedis()

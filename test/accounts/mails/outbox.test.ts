@@ -1,5 +1,5 @@
 /** The outbox of mails over a real Postgres and a real SMTP conversation: none is lost, none is sent by two, and refusals are told apart. */
-import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { type MailServer, startMailServer } from '@test/support/mail-server'
 import { freshDatabase } from '@test/support/stores'
 import { until } from '@test/support/until'
@@ -9,8 +9,6 @@ import { createMailWorker, type MailOutcome, type MailWorker } from '@/accounts/
 import { connectDatabase, type Database } from '@/db/client'
 import { createLogger } from '@/lib/logger'
 import type { Secrets } from '@/lib/secrets'
-
-setDefaultTimeout(300_000)
 
 const FROM = 'The Gateway <mail@gateway.example.test>'
 const SECRET = async (): Promise<Secrets> => ['a secret that is long enough for anybody']

@@ -1,13 +1,11 @@
 /** Every kind of mail as it goes over the wire, read by Python's own parser of mails: two parts that say the same, and headers as they should be. */
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { silentLogger } from '@test/accounts/fixture'
 import { type MailServer, startMailServer } from '@test/support/mail-server'
 import { renderMail } from '@/accounts/mails/render'
 import { contentOf } from '@/accounts/mails/templates'
 import { createMailTransport } from '@/accounts/mails/transport'
 import { SAMPLES } from './samples'
-
-setDefaultTimeout(300_000)
 
 const PARSE = `
 import email, email.policy, json, sys

@@ -1,6 +1,6 @@
 /** Whose mails leave, to whom and in which order: over a real Postgres and a real SMTP conversation. */
 
-import { afterAll, beforeAll, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { type Fixture, openFixture } from '@test/accounts/fixture'
 import { newUser } from '@test/accounts/members/people'
@@ -16,8 +16,6 @@ import { createMailWorker } from '@/accounts/mails/worker'
 import { createLogger } from '@/lib/logger'
 import { SHARED } from '@/limits/shared-resources'
 import { SAMPLES } from './samples'
-
-setDefaultTimeout(300_000)
 
 const SECRET = async () => ['a secret that is long enough for anybody'] as const
 const logger = createLogger({ level: 'info', service: 'test', write: () => undefined })

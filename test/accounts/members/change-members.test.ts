@@ -1,5 +1,5 @@
 /** Who may make whom what in an organisation, and that it has an owner whatever happens at once. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type Fixture, openFixture } from '@test/accounts/fixture'
 import { freshDatabase, redisUrl } from '@test/support/stores'
 import { MAX_OWNED_ACCOUNTS } from '@/accounts/members/admission'
@@ -9,8 +9,6 @@ import { changeCompany, findKind, makeOrganisation } from '@/accounts/members/or
 import { ACCOUNT_ROLES, type AccountRole } from '@/db/auth-schema'
 import { assert } from '@/lib/assert'
 import { by, COMPANY, join, newOrganisation, newUser, type User } from './people'
-
-setDefaultTimeout(300_000)
 
 let fixture: Fixture
 

@@ -1,5 +1,5 @@
 /** What members hold ends with the role that allows it, generated: each credential × each role before × each role after, or none. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type Fixture, openFixture } from '@test/accounts/fixture'
 import { freshDatabase, redisUrl } from '@test/support/stores'
 import { createManagementKeys } from '@/accounts/management/management-keys'
@@ -8,8 +8,6 @@ import { invite } from '@/accounts/members/invitations'
 import { createMembers } from '@/accounts/members/members'
 import { ACCOUNT_ROLES, type AccountRole } from '@/db/auth-schema'
 import { by, join, newOrganisation, type Organisation, type User } from './people'
-
-setDefaultTimeout(300_000)
 
 /** As it was decided, beside the table that the product goes by. */
 const HOLDERS: Readonly<Record<CredentialKind, string>> = {

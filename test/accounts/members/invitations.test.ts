@@ -1,5 +1,5 @@
 /** Invitations as the database keeps them: good once, for one verified address, and never for more than their sender may give now. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type Fixture, openFixture } from '@test/accounts/fixture'
 import { freshDatabase, redisUrl } from '@test/support/stores'
 import { MAX_MEMBERS } from '@/accounts/members/admission'
@@ -17,8 +17,6 @@ import { roleIn } from '@/accounts/members/memberships'
 import { ACCOUNT_ROLES, type AccountRole } from '@/db/auth-schema'
 import { assert } from '@/lib/assert'
 import { by, COMPANY, join, newOrganisation, newUser, type Organisation, type User } from './people'
-
-setDefaultTimeout(300_000)
 
 let fixture: Fixture
 

@@ -1,5 +1,5 @@
 /** What people are told by mail of their membership, written with the change itself; nobody can turn these off. */
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type Fixture, openFixture } from '@test/accounts/fixture'
 import { freshDatabase, redisUrl } from '@test/support/stores'
 import { changeAccountAddresses } from '@/accounts/addresses/addresses'
@@ -11,8 +11,6 @@ import { addMember, changeRole, removeMember } from '@/accounts/members/change-m
 import { invite } from '@/accounts/members/invitations'
 import { assert } from '@/lib/assert'
 import { by, COMPANY, newOrganisation, newUser } from './people'
-
-setDefaultTimeout(300_000)
 
 let fixture: Fixture
 

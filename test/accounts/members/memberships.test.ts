@@ -1,12 +1,10 @@
 /** Memberships as the database keeps them: one for each pair, the given account one's own, and never members without an owner. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { freshDatabase } from '@test/support/stores'
 import { accountsOf, roleIn } from '@/accounts/members/memberships'
 import { createUser } from '@/accounts/users'
 import { connectDatabase, type Database } from '@/db/client'
 import { assert } from '@/lib/assert'
-
-setDefaultTimeout(300_000)
 
 let database: Database
 

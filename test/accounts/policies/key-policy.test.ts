@@ -1,5 +1,5 @@
 /** What holds for the keys of a member, in both stores: whichever way a key reaches the ledger, it may what account, member and key allow. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type Fixture, openFixture } from '@test/accounts/fixture'
 import { createTestAccount } from '@test/accounts/test-account'
 import { fc } from '@test/support/property'
@@ -7,8 +7,6 @@ import { freshDatabase, redisUrl } from '@test/support/stores'
 import { OPERATOR } from '@/accounts/audit'
 import { changeKeyPolicy, changeMemberKeyPolicy, readMemberKeyPolicy } from '@/accounts/policies/key-policy'
 import { type Allowed, EVERYTHING, narrower } from '@/ledger/allowed'
-
-setDefaultTimeout(300_000)
 
 let fixture: Fixture
 /** How many keys the ledger still takes before it can't be reached; undefined: it can. */

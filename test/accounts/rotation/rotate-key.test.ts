@@ -1,5 +1,5 @@
 /** A key that is given another secret: what the history, the ledger and the audit log have of it, and what survives the loss of either. */
-import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { type Fixture, openFixture, SERVICE } from '@test/accounts/fixture'
 import { createTestAccount } from '@test/accounts/test-account'
 import { freshDatabase, redisUrl } from '@test/support/stores'
@@ -11,8 +11,6 @@ import { MAX_OVERLAP_MS, parseOverlap } from '@/accounts/rotation/rotate-key'
 import type { Payer } from '@/ledger/outcomes'
 import { randomId } from '@/lib/ids'
 import { nano } from '@/lib/money'
-
-setDefaultTimeout(300_000)
 
 const HOUR_MS = 3_600_000
 let fixture: Fixture

@@ -1,5 +1,5 @@
 /** Scheduled mails over a real Postgres: one of each period whatever stops or runs beside, sums that are those of the statement, and to each member what their role sees. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type Fixture, openFixture, silentLogger } from '@test/accounts/fixture'
 import { newOrganisation, type Organisation, type User } from '@test/accounts/members/people'
 import { freshDatabase, redisUrl } from '@test/support/stores'
@@ -10,8 +10,6 @@ import { readStatement } from '@/console/usage-views/account-statement/read-stat
 import { SCHEDULED_KINDS, type ScheduledKind } from '@/db/alert-schema'
 import { systemClock } from '@/lib/clock'
 import { formatUsd, nano } from '@/lib/money'
-
-setDefaultTimeout(300_000)
 
 const OPERATOR = { actor: { userId: null, email: 'operator' } }
 const HOUR_MS = 3_600_000

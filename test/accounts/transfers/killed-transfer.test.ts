@@ -1,5 +1,5 @@
 /** A process is killed at each step of a transfer: the credit is in one of the two accounts, whole, and the form sent again moves it once. */
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type Fixture, openFixture, silentLogger } from '@test/accounts/fixture'
 import { createTestAccount } from '@test/accounts/test-account'
 import { freshDatabase, startRedis, type TestServer } from '@test/support/stores'
@@ -11,8 +11,6 @@ import { checkLedger } from '@/ledger/check/check'
 import { deadlinesName, holdMember, parseHoldMember, shardOf } from '@/ledger/store/names'
 import { NANO_PER_USD, nano } from '@/lib/money'
 import { newOwner, type Owner } from './owner'
-
-setDefaultTimeout(300_000)
 
 const USD = NANO_PER_USD
 const ROUNDS = 3

@@ -1,5 +1,5 @@
 /** Credit moves between two accounts of an owner: once, whole, never what is held, and never by anybody else. */
-import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { type Fixture, openFixture, silentLogger } from '@test/accounts/fixture'
 import { createTestAccount } from '@test/accounts/test-account'
 import { request } from '@test/ledger/harness'
@@ -11,8 +11,6 @@ import { moveCredit } from '@/accounts/transfers/move-credit'
 import type { Ledger } from '@/ledger/ledger'
 import { MAX_NANO, NANO_PER_USD, nano } from '@/lib/money'
 import { giveRole, newOwner, type Owner } from './owner'
-
-setDefaultTimeout(300_000)
 
 const USD = NANO_PER_USD
 let fixture: Fixture

@@ -1,5 +1,5 @@
 /** Credit that its payer can still take back stays in the account that it was paid into, by every way that takes credit out of one. */
-import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import {
   ADMINISTRATOR,
   DAY_MS,
@@ -18,8 +18,6 @@ import type { Order } from '@/console/orders/types'
 import { randomId } from '@/lib/ids'
 import { NANO_PER_USD, type Nano, nano } from '@/lib/money'
 import { newOwner, type Owner } from './owner'
-
-setDefaultTimeout(300_000)
 
 const USD = NANO_PER_USD
 

@@ -1,13 +1,11 @@
 /** The first start of a clone: the pages are built once, before the gateway says that it is ready. */
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { cp, mkdtemp, rm, symlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { addressOf, spawnGateway } from '@test/boot/process'
 import { asGateway, freshDatabase, redisUrl } from '@test/support/stores'
 import { freePort } from '@/boot/embedded/free-port'
-
-setDefaultTimeout(300_000)
 
 const ROOT = join(import.meta.dir, '..', '..', '..')
 /** The parts of the repository that a gateway runs from. */

@@ -36,7 +36,7 @@ beforeAll(async () => {
   const port = String(await freePort())
   gateway = spawnGateway({ ...stores, ...telemetry, PORT: port, PROCESSES: '2' }, undefined, [program])
   address = await addressOf(gateway)
-}, 300_000)
+})
 afterAll(async () => {
   gateway.kill('SIGTERM')
   await gateway.exited()

@@ -1,11 +1,9 @@
 /** A server process of several lives no longer than its supervisor, whenever that dies. */
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { type GatewayProcess, spawnGateway } from '@test/boot/process'
 import { freshDatabase, redisUrl } from '@test/support/stores'
 import { until } from '@test/support/until'
 import { freePort } from '@/boot/embedded/free-port'
-
-setDefaultTimeout(300_000)
 
 /** As a supervisor of that process id starts it. */
 async function startChildOf(pid: number): Promise<{ child: GatewayProcess; address: string }> {

@@ -1,11 +1,9 @@
 /** What a gateway asks of its store while nobody asks anything of the gateway. */
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { freshDatabase, startRedis, type TestServer } from '@test/support/stores'
 import { until } from '@test/support/until'
 import { Redis } from 'ioredis'
-
-setDefaultTimeout(300_000)
 
 /** The look for records that other gateways left comes every five seconds while nobody asks: so many of them are the window. */
 const SWEEPS = 3

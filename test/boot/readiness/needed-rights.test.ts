@@ -2,7 +2,7 @@
  * Where the store's user lacks a right, readiness fails wherever a paid request would, and says which right it is.
  * Takes long: each right is taken away and given back on a gateway that runs.
  */
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { readinessOf } from '@test/support/readiness'
 import { asGateway, COMMAND_TIMEOUT_MS, freshDatabase, startRedis, type TestServer } from '@test/support/stores'
@@ -15,8 +15,6 @@ import { connectRedis, type RedisClient, waitForRedis } from '@/ledger/store/con
 import { LEDGER_RIGHTS } from '@/ledger/store-rights'
 import { createStoreWatch } from '@/ledger/store-watch'
 import { createLogger } from '@/lib/logger'
-
-setDefaultTimeout(300_000)
 
 const RIGHTS = [...LEDGER_RIGHTS, ...neededRights({ hasIdempotencyKeys: true })]
 const commandOf = (line: string) => {

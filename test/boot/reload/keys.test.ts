@@ -1,12 +1,10 @@
 /** A provider key that is replaced under load: no call fails, calls under way end in peace, and the old key is not seen again. */
 
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { spend } from '@test/support/delays'
 import { until } from '@test/support/until'
 import { chatChunk, type LiveStream, liveStream } from '@test/support/upstream'
 import { answerAtOnce, ask, eventsOf, NEW_KEY, OLD_KEY, reload, startWorld, type World } from './world'
-
-setDefaultTimeout(300_000)
 
 const WORKERS = 8
 const CALLS_BEFORE = 100

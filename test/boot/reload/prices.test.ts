@@ -1,10 +1,8 @@
 /** A price that changes while answers are under way: each is charged by the catalogue that it was planned by. */
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { until } from '@test/support/until'
 import { chatChunk, type LiveStream, liveStream, usageChunk, usageOf } from '@test/support/upstream'
 import { answerAtOnce, ask, chargedTo, eventsOf, reload, rewrite, startWorld, type World } from './world'
-
-setDefaultTimeout(300_000)
 
 const CREDIT = 1_000_000_000
 const SLOWLY = { stream: true, messages: [{ role: 'user', content: 'slowly' }] }

@@ -3,7 +3,7 @@
  * Takes long: four processes under load.
  */
 
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -14,8 +14,6 @@ import { freshDatabase, startRedis, type TestServer } from '@test/support/stores
 import { until } from '@test/support/until'
 import { chatCompletion, type ScriptedUpstream, startUpstream } from '@test/support/upstream'
 import { freePort } from '@/boot/embedded/free-port'
-
-setDefaultTimeout(300_000)
 
 const WORKERS = 6
 const CALLS = 60
@@ -51,7 +49,7 @@ beforeAll(async () => {
     const gateway = spawnGateway({ ...environment, PORT: String(await freePort()) })
     gateways.push({ gateway, address: await addressOf(gateway) })
   }
-}, 300_000)
+})
 afterAll(async () => {
   for (const { gateway } of gateways) gateway.kill('SIGTERM')
   await Promise.all(gateways.map(({ gateway }) => gateway.exited()))

@@ -2,7 +2,7 @@
  * SIGHUP, as an operator sends it: to one process, to the supervisor of several, with a sound file and with a bad one.
  * Takes long: gateways of several processes.
  */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -15,8 +15,6 @@ import { chatStream, eventStream, type ScriptedUpstream, startUpstream } from '@
 import { freePort } from '@/boot/embedded/free-port'
 import { connectDatabase } from '@/db/client'
 import { isJsonObject, type JsonObject, parseJson } from '@/lib/json'
-
-setDefaultTimeout(300_000)
 
 let upstream: ScriptedUpstream
 let redis: TestServer

@@ -1,10 +1,8 @@
 /** Errors as services of the presets put them: each is what it is, goes on to the next service or stops, and none of ours is the caller's. */
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { chatCompletion, usageOf } from '@test/support/upstream'
 import type { JsonObject } from '@/lib/json'
-
-setDefaultTimeout(300_000)
 
 type Case = { preset: string; what: string; body: JsonObject | string; status: number; told: number; goesOn: boolean }
 

@@ -3,15 +3,13 @@
  * another, and the usage is charged once. What is in test/fixtures/presets was recorded by the vercel/ai project (Apache-2.0), some
  * shortened; the others are written in the shape that their vendors document.
  */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { until } from '@test/support/until'
 import { PRESETS } from '@/catalog/dialects/presets'
 import { isJsonObject, type JsonObject, parseJson } from '@/lib/json'
-
-setDefaultTimeout(300_000)
 
 const RECORDED = ['azure', 'cerebras', 'deepseek', 'groq', 'mistral', 'moonshot', 'xai']
 /** No fewer tokens than any of the services says that it has read: more than a prompt can have is not charged. */

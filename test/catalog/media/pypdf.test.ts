@@ -1,13 +1,11 @@
 /** What is reserved for a PDF is never below the tokens of the text that pypdf, a real reader, finds in it. */
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { preparePython } from '@test/clients/python/environment'
 import { encode } from 'gpt-tokenizer/encoding/o200k_base'
 import { pdfTokens } from '@/catalog/media/pdf-tokens'
 import { DENSE_FILES, USUAL_PDFS } from './dense-files'
 import { pages } from './sample-pdfs'
-
-setDefaultTimeout(300_000)
 
 const MOST = 1_000_000
 const FILES = [

@@ -1,5 +1,5 @@
 /** How processes agree, over a real Redis: who dies, who comes late, who was away, and who proposes at the same time. */
-import { afterAll, afterEach, beforeAll, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { startCluster } from '@test/ledger/cluster-stores'
 import { catalogOf, modelOf, providerOf } from '@test/routing/world'
 import { COMMAND_TIMEOUT_MS, startRedis, type TestServer } from '@test/support/stores'
@@ -14,8 +14,6 @@ import type { Catalog } from '@/catalog/types'
 import { connectRedis, type RedisClient, waitForRedis } from '@/ledger/store/connection'
 import { systemClock } from '@/lib/clock'
 import { createLogger } from '@/lib/logger'
-
-setDefaultTimeout(300_000)
 
 const selling = (id: string) => catalogOf([modelOf(id, [providerOf('p1')])])
 const OLD = selling('svc/old')

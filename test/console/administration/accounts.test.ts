@@ -1,10 +1,8 @@
 /** Accounts as administrators find and change them: searched as typed, suspended at once, and all of it audited. */
-import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { createAccounts } from '@/accounts/accounts'
 import { searchAccounts } from '@/console/administration/account-search'
 import { adjustment, newDay, type Office, openOffice, pendingOrder } from './fixture'
-
-setDefaultTimeout(300_000)
 
 let office: Office
 

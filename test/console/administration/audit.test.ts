@@ -1,11 +1,9 @@
 /** The audit log: it only grows, in one order whoever writes at once, and tampering with the table shows. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { fc } from '@test/support/property'
 import { freshDatabase } from '@test/support/stores'
 import { type AuditEntry, recordAudit, verifyAuditChain } from '@/accounts/audit'
 import { connectDatabase, type Database } from '@/db/client'
-
-setDefaultTimeout(300_000)
 
 let database: Database
 

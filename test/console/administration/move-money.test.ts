@@ -1,5 +1,5 @@
 /** The frame around money: undone where refused, tried again after a lost race, the ledger told only of what was committed. */
-import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { REVERSIBLE_DAYS } from '@test/console/orders/fixture'
 import { recordCredit } from '@/accounts/credits'
 import { moveMoney } from '@/console/administration/approvals/move-money'
@@ -7,8 +7,6 @@ import { warmLedger } from '@/console/administration/approvals/orders-within'
 import type { OrdersDeps } from '@/console/orders/orders'
 import { nano } from '@/lib/money'
 import { balanceOf, newDay, type Office, openOffice } from './fixture'
-
-setDefaultTimeout(300_000)
 
 let office: Office
 let deps: OrdersDeps

@@ -1,9 +1,7 @@
 /** The account that an administrator pays with: no amount is theirs to move, and none theirs to agree to. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { assert } from '@/lib/assert'
 import { adjustment, balanceOf, type Office, openOffice, pendingOrder } from './fixture'
-
-setDefaultTimeout(300_000)
 
 let office: Office
 

@@ -1,10 +1,8 @@
 /** The health of providers as administrators see it: after answers, after a refused key, and without any secret. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { chatCompletion } from '@test/support/upstream'
 import { assert } from '@/lib/assert'
-
-setDefaultTimeout(300_000)
 
 let gateway: TestGateway
 let key: string

@@ -1,11 +1,9 @@
 /** Bank statements end to end: the preview changes nothing, the commit does what was previewed, each line once. */
-import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import type { PreviewOutcome } from '@/console/administration/statements/preview'
 import type { Order } from '@/console/orders/types'
 import { assert } from '@/lib/assert'
 import { adjustment, balanceOf, newDay, type Office, openOffice, pendingOrder } from './fixture'
-
-setDefaultTimeout(300_000)
 
 let office: Office
 

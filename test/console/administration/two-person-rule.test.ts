@@ -1,11 +1,9 @@
 /** The two-person rule: above the limit a second administrator agrees, once, and splitting an amount doesn't help. */
-import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { verifyAuditChain } from '@/accounts/audit'
 import { expireApprovals } from '@/console/administration/approvals/approvals'
 import { assert } from '@/lib/assert'
 import { adjustment, balanceOf, newDay, type Office, openOffice, pendingOrder } from './fixture'
-
-setDefaultTimeout(300_000)
 
 let office: Office
 

@@ -1,5 +1,5 @@
 /** Changing the sign-in secret: the first encrypts, all decrypt, and where none fits people are told. */
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { COMMAND_TIMEOUT_MS, freshDatabase, redisUrl } from '@test/support/stores'
 import { totpCode } from '@test/support/totp'
 import { PATIENCE_MS } from '@test/support/until'
@@ -13,8 +13,6 @@ import { connectRedis, type RedisClient, waitForRedis } from '@/ledger/store/con
 import { createLogger } from '@/lib/logger'
 import type { Secrets } from '@/lib/secrets'
 import { PASSWORD, refusalOf, signUpSomebody, visitorWith } from './desk'
-
-setDefaultTimeout(300_000)
 
 const FORMER = 'the former secret, of more than thirty-two characters'
 const NEW = 'the newer secret, of more than thirty-two characters'

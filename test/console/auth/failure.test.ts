@@ -1,10 +1,8 @@
 /** What the library's refusals become: every code that a flow can meet has words of ours, and everything else stays a bug. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { APIError } from 'better-auth/api'
 import { meaningOfFailure } from '@/console/auth/failure'
 import { type Desk, openDesk } from './desk'
-
-setDefaultTimeout(300_000)
 
 let desk: Desk
 

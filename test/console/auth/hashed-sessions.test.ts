@@ -1,13 +1,11 @@
 /** What a copy of the database is worth to whoever wants to be somebody else: no session is opened with it. */
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { createHmac } from 'node:crypto'
 import { hashSessionToken } from '@/console/auth/hashed-sessions'
 import { changePassword } from '@/console/auth/password-reset'
 import { readOrCreateSecret } from '@/console/auth/secret'
 import { signIn, signOut } from '@/console/auth/sign-in'
 import { type Desk, openDesk, PASSWORD, signUpSomebody, visitorWith } from './desk'
-
-setDefaultTimeout(300_000)
 
 let desk: Desk
 

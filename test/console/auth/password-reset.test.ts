@@ -1,13 +1,11 @@
 /** Changing and resetting a password: what is asked for, what is noted, and which sessions outlive it. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { expectAtLeast } from '@test/support/at-least'
 import { until } from '@test/support/until'
 import { changePassword, forgotPassword, resetPassword } from '@/console/auth/password-reset'
 import { signIn } from '@/console/auth/sign-in'
 import { createToken, readToken } from '@/console/auth/tokens'
 import { type Desk, newAddress, openDesk, PASSWORD, refusalOf, signUpSomebody, visitorWith } from './desk'
-
-setDefaultTimeout(300_000)
 
 const NEW_PASSWORD = 'another horse, another battery'
 const TOO_MANY = { kind: 'rate_limited', code: 'too_many_attempts' }

@@ -1,11 +1,9 @@
 /** The secret of an installation that was given none: made once, by whichever gateway is first, and the same for all. */
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { freshDatabase } from '@test/support/stores'
 import { until } from '@test/support/until'
 import { readOrCreateSecret } from '@/console/auth/secret'
 import { connectDatabase, type Database } from '@/db/client'
-
-setDefaultTimeout(300_000)
 
 test('gateways that start together agree on one secret, and keep it', async () => {
   const address = await freshDatabase()

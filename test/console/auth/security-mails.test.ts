@@ -1,12 +1,10 @@
 /** What somebody is told by mail of their own sign-in, written with the change itself; nobody can turn these off. */
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { resetTotp, setPassword } from '@/accounts/operator-access'
 import { changePassword, resetPassword } from '@/console/auth/password-reset'
 import { signIn } from '@/console/auth/sign-in'
 import { createToken } from '@/console/auth/tokens'
 import { type Desk, openDesk, PASSWORD, refusalOf, signUpSomebody, visitorWith } from './desk'
-
-setDefaultTimeout(300_000)
 
 const NEW_PASSWORD = 'another horse, another battery'
 let desk: Desk

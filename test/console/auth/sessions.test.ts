@@ -1,10 +1,8 @@
 /** Which sessions a person is shown, and whose sessions an end ends. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { endOtherSessions, endSession, listSessions } from '@/console/auth/sessions'
 import type { Viewer } from '@/console/auth/viewer'
 import { type Desk, openDesk, refusalOf, SESSION_IDLE_SECONDS, signUpSomebody } from './desk'
-
-setDefaultTimeout(300_000)
 
 let desk: Desk
 

@@ -1,5 +1,5 @@
 /** Signing in: what is counted and forgiven, what a refusal tells, and what follows a success. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { expectAtLeast } from '@test/support/at-least'
 import { totpCode } from '@test/support/totp'
 import { until } from '@test/support/until'
@@ -8,8 +8,6 @@ import { signInsFrom, strangersAt } from '@/console/auth/limits'
 import { finishSignIn, signIn, signOut } from '@/console/auth/sign-in'
 import { confirmTotp, enableTotp } from '@/console/auth/totp/second-factor'
 import { type Desk, newAddress, openDesk, PASSWORD, refusalOf, signUpSomebody, visitorWith } from './desk'
-
-setDefaultTimeout(300_000)
 
 const WRONG = { kind: 'invalid_credentials', code: 'wrong_credentials' }
 const TOO_MANY = { kind: 'rate_limited', code: 'too_many_attempts' }

@@ -1,12 +1,10 @@
 /** Signing up and proving an address: the mail alone opens nothing, and neither does the password alone. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { expectAtLeast } from '@test/support/at-least'
 import { type MailServer, startMailServer } from '@test/support/mail-server'
 import { resendVerification, signUp, verifyEmail } from '@/console/auth/sign-up'
 import { createToken, readToken } from '@/console/auth/tokens'
 import { type Desk, newAddress, openDesk, PASSWORD, refusalOf, signUpSomebody, visitorWith } from './desk'
-
-setDefaultTimeout(300_000)
 
 const TOO_MANY = { kind: 'rate_limited', code: 'too_many_attempts' }
 const INVALID_LINK = { kind: 'invalid_request', code: 'invalid_link', param: 'token' }

@@ -1,13 +1,11 @@
 /** The throttle and its script against a real Redis: windows, counts, and what happens while the store is away. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { COMMAND_TIMEOUT_MS, redisUrl, startRedis } from '@test/support/stores'
 import { PATIENCE_MS, until } from '@test/support/until'
 import { createThrottle, type Limit, type Throttle } from '@/console/auth/throttle'
 import { connectRedis, type RedisClient, waitForRedis } from '@/ledger/store/connection'
 import { createLogger } from '@/lib/logger'
 import { refusalOf } from './desk'
-
-setDefaultTimeout(300_000)
 
 const logger = createLogger({ level: 'error', service: 'test', write: () => {} })
 const TOO_MANY = { kind: 'rate_limited', code: 'too_many_attempts' }

@@ -1,9 +1,7 @@
 /** Tokens in mails: for one purpose, for a while, once, and nothing in the database that could be used. */
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { createToken, readToken, spendToken } from '@/console/auth/tokens'
 import { type Desk, openDesk } from './desk'
-
-setDefaultTimeout(300_000)
 
 type Row = { id: string; identifier: string; value: string; seconds: number }
 

@@ -1,12 +1,10 @@
 /** From a cookie to a person: what is read anew each time, what is written down, and what ends a session. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createLibrary } from '@/console/auth/library'
 import { readOrCreateSecret } from '@/console/auth/secret'
 import { createIdentifyViewer } from '@/console/auth/viewer'
 import { connectDatabase } from '@/db/client'
 import { type Desk, openDesk, refusalOf, SESSION_IDLE_SECONDS, signUpSomebody } from './desk'
-
-setDefaultTimeout(300_000)
 
 let desk: Desk
 

@@ -1,12 +1,10 @@
 /** Limits that the operator sets hold for customers, whatever they give their keys; only an administrator changes them. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { type Person, signUpPerson } from '@test/support/person'
 import { chatCompletion } from '@test/support/upstream'
 import { createCredits } from '@/accounts/credits'
 import { nano } from '@/lib/money'
-
-setDefaultTimeout(300_000)
 
 const PATH = '/dashboard/api/a/:accountId/keys'
 const REASON = 'a contract of its own'

@@ -1,10 +1,8 @@
 /** The statement over the routes: money that really moved, in every way there is, adds up to the ledger; as a file too, and for administrators. */
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { adjustment, type Office, openOffice, pendingOrder } from '@test/console/administration/fixture'
 import { addCredit, ask, flushed, type SignedInCustomer, signUpCustomer } from '@test/usage/customer'
 import { parseUsd } from '@/lib/money'
-
-setDefaultTimeout(300_000)
 
 type Movement = {
   kind: string

@@ -1,10 +1,8 @@
 /** The routes of administration: only for administrators, and what each of them takes, does and refuses. */
-import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { balanceOf, newDay, type Office, openOffice, pendingOrder } from '@test/console/administration/fixture'
 import { type JsonAnswer, type Person, signUpPerson } from '@test/support/person'
 import { dashboardRoutesOf, fillPath, nameOf, type Route } from './routes'
-
-setDefaultTimeout(300_000)
 
 const ADMIN = '/dashboard/api/admin'
 const key = () => crypto.randomUUID()

@@ -1,12 +1,10 @@
 /** The providers' side of the bill: administrators see margins and differing counts, and no customer sees anything of it. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout } from 'bun:test'
+import { afterAll, beforeAll, describe, expect } from 'bun:test'
 import { test } from '@test/ledger/accounts/within-day'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { type Person, signUpPerson } from '@test/support/person'
 import { chatCompletion, chatStream, eventStream, usageOf } from '@test/support/upstream'
 import { ask, flushed, type SignedInCustomer, signUpCustomer } from '@test/usage/customer'
-
-setDefaultTimeout(300_000)
 
 const ADMIN = '/dashboard/api/admin'
 /** Figures that stand nowhere else. */

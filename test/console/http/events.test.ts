@@ -1,5 +1,5 @@
 /** Live events: what open pages are told, that they share one watcher, and that nothing is left when they leave. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { silentLogger } from '@test/accounts/fixture'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { until } from '@test/support/until'
@@ -10,8 +10,6 @@ import { eventStream } from '@/console/http/event-stream'
 import { eventsRoutes } from '@/console/http/events-routes'
 import { createLiveAccounts, type LiveEvent, MAX_WATCHERS } from '@/console/usage-views/live-accounts'
 import { SseParser } from '@/lib/streams/sse'
-
-setDefaultTimeout(300_000)
 
 let gateway: TestGateway
 

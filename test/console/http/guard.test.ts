@@ -1,12 +1,10 @@
 /** Dashboard bodies: nobody's is read before it is known who sends it and from which page, and none beyond what its route needs. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { type Person, signUpPerson } from '@test/support/person'
 import { openRaw, rawRequest } from '@test/support/raw-connection'
 import { until } from '@test/support/until'
 import { dashboardRoutesOf, fillPath, nameOf, type Route } from './routes'
-
-setDefaultTimeout(300_000)
 
 const ANNOUNCED_BYTES = 17_000_000
 

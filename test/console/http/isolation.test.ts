@@ -2,7 +2,7 @@
  * Tenant isolation over the route table itself: every route of the dashboard is called as another account's person with the
  * ids of the first, and a route that nobody has classified here fails.
  */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { makeManagementKey } from '@test/console/http/management/caller'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { type Person, signUpPerson } from '@test/support/person'
@@ -12,8 +12,6 @@ import { assert } from '@/lib/assert'
 import { CHAT, CLASSIFICATIONS, type Classification, classificationOf, PASSWORD, type Victim } from './classifications'
 import { dashboardRoutesOf, fillPath, nameOf, type Route } from './routes'
 import { signInAgain } from './support'
-
-setDefaultTimeout(300_000)
 
 let gateway: TestGateway
 let victim: Victim

@@ -1,5 +1,5 @@
 /** The routes behind the pages of API keys: what each answers, what it refuses, and that it acts at once on every gateway. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout } from 'bun:test'
+import { afterAll, beforeAll, describe, expect } from 'bun:test'
 import { test } from '@test/ledger/accounts/within-day'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { type Person, signUpPerson } from '@test/support/person'
@@ -9,8 +9,6 @@ import { MAX_KEYS_PER_ACCOUNT } from '@/accounts/api-keys'
 import { createCredits } from '@/accounts/credits'
 import type { KeyBody } from '@/console/http/key-bodies'
 import { nano } from '@/lib/money'
-
-setDefaultTimeout(300_000)
 
 const PATH = '/dashboard/api/a/:accountId/keys'
 let gateway: TestGateway

@@ -1,10 +1,8 @@
 /** The dashboard's routes of credit: what a customer can order, see and end, and that nobody else can. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { type Person, signUpPerson } from '@test/support/person'
 import type { OrderBody, OrderDetailBody } from '@/console/http/order-bodies'
-
-setDefaultTimeout(300_000)
 
 let gateway: TestGateway
 let person: Person

@@ -1,5 +1,5 @@
 /** The overview route: a new account's first steps, then figures that agree with the ledger, and when to add credit. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout } from 'bun:test'
+import { afterAll, beforeAll, describe, expect } from 'bun:test'
 import { test } from '@test/ledger/accounts/within-day'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { signUpPerson } from '@test/support/person'
@@ -7,8 +7,6 @@ import { chatCompletion, usageOf } from '@test/support/upstream'
 import { addCredit, ask, flushed } from '@test/usage/customer'
 import { CRITICAL_DAYS, hintOf, LOW_BALANCE_NANO, LOW_DAYS } from '@/console/usage-views/balance-hint'
 import { formatUsd, nano, parseUsd } from '@/lib/money'
-
-setDefaultTimeout(300_000)
 
 let gateway: TestGateway
 

@@ -1,5 +1,5 @@
 /** Who may do what in an account, over the route table itself: every route, in every role, in one's own account and in another's. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { type Person, signUpPerson } from '@test/support/person'
 import { chatCompletion } from '@test/support/upstream'
@@ -8,8 +8,6 @@ import type { Permission } from '@/accounts/members/permissions'
 import { ACCOUNT_PREFIX } from '@/console/http/guard'
 import { ACCOUNT_ROLES, type AccountRole } from '@/db/auth-schema'
 import { dashboardRoutesOf, fillPath, nameOf, type Route } from './routes'
-
-setDefaultTimeout(300_000)
 
 /** As it was decided, beside the table that the product goes by. */
 const ALLOWED: Readonly<Record<Permission, string>> = {

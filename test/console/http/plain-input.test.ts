@@ -1,11 +1,9 @@
 /** Plain input that is odd: whatever people type, or send twice at once, is answered in our words and never by an internal error. */
-import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { cookieOf, type Person, signUpPerson } from '@test/support/person'
 import { totpCode } from '@test/support/totp'
 import { errorOf, post, SESSION } from './support'
-
-setDefaultTimeout(300_000)
 
 const NUL = String.fromCharCode(0)
 const ODD_TEXTS = [

@@ -1,5 +1,5 @@
 /** The playground: a signed-in person's chat, held and paid like any other, under a key that can be switched off. */
-import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout } from 'bun:test'
+import { afterAll, beforeAll, beforeEach, describe, expect } from 'bun:test'
 import { testPreparedBy } from '@test/ledger/accounts/within-day'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { type Person, signUpPerson } from '@test/support/person'
@@ -8,8 +8,6 @@ import { chatChunk, chatCompletion, chatStream, eventStream, liveStream, usageOf
 import { createCredits } from '@/accounts/credits'
 import type { KeyBody } from '@/console/http/key-bodies'
 import { nano } from '@/lib/money'
-
-setDefaultTimeout(300_000)
 
 type Made = { key: string }
 

@@ -1,9 +1,7 @@
 /** Changes that the pages send with a request key happen once, however often they are sent: each route that makes or moves something. */
-import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { type Person, signUpPerson } from '@test/support/person'
-
-setDefaultTimeout(300_000)
 
 let gateway: TestGateway
 let owner: Person

@@ -1,12 +1,10 @@
 /** Reads of pages and by management keys take turns for each account, and those of others go on. */
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { signUpPerson } from '@test/support/person'
 import { until } from '@test/support/until'
 import { chatCompletion } from '@test/support/upstream'
 import { SHARED } from '@/limits/shared-resources'
-
-setDefaultTimeout(300_000)
 
 let gateway: TestGateway
 beforeAll(async () => {

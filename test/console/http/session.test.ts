@@ -1,10 +1,8 @@
 /** Signing up, in and out over HTTP: what works, what is refused, and that an ended session stays ended. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { cookieOf, personWith, signUpPerson } from '@test/support/person'
 import { errorOf, loggedToken, post, SESSION, signInAgain } from './support'
-
-setDefaultTimeout(300_000)
 
 let gateway: TestGateway
 

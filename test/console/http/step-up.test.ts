@@ -1,11 +1,9 @@
 /** What stands between an administrator's session and the till: an authenticator app, and a proof that is still fresh. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { cookieOf, type Person, personWith, signUpPerson } from '@test/support/person'
 import { totpCode } from '@test/support/totp'
 import { SESSION } from './support'
-
-setDefaultTimeout(300_000)
 
 const ADMIN = '/dashboard/api/admin'
 const REASON = 'a test of the door'

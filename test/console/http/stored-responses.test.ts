@@ -1,13 +1,11 @@
 /** The route behind the settings of stored responses: what the account has, and that its choice is heeded by every gateway. */
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { type Person, signUpPerson } from '@test/support/person'
 import { until } from '@test/support/until'
 import { chatCompletion } from '@test/support/upstream'
 import { createCredits } from '@/accounts/credits'
 import { nano } from '@/lib/money'
-
-setDefaultTimeout(300_000)
 
 const PATH = '/dashboard/api/a/:accountId/stored-responses'
 const MAX_HOURS = 720

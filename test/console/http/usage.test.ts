@@ -1,5 +1,5 @@
 /** The usage routes through a whole gateway: real requests, exact sums, usage records, the export, and who may see what. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { until } from '@test/support/until'
 import { chatCompletion, chatStream, eventStream, usageOf } from '@test/support/upstream'
@@ -8,8 +8,6 @@ import { usageRecord } from '@test/usage/sample-records'
 import { parse } from 'csv-parse/sync'
 import { formatUsd, nano, parseUsd } from '@/lib/money'
 import { writeUsageBatch } from '@/usage/write-batch'
-
-setDefaultTimeout(300_000)
 
 let gateway: TestGateway
 let ada: SignedInCustomer

@@ -1,13 +1,11 @@
 /** Payments: what fits is credited exactly once, everything else is kept and credits nothing. */
-import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { silentLogger } from '@test/accounts/fixture'
 import { createOutboxWorker } from '@/accounts/outbox'
 import { createOrders } from '@/console/orders/orders'
 import type { MismatchReason, Order, PaymentNotice } from '@/console/orders/types'
 import { connectDatabase } from '@/db/client'
 import { ADMINISTRATOR, DAY_MS, noticeOf, type OrdersFixture, openOrders, STATEMENT } from './fixture'
-
-setDefaultTimeout(300_000)
 
 let world: OrdersFixture
 let accountId: string

@@ -1,5 +1,5 @@
 /** A process is killed at each step of a refund: the credit is gone exactly where the history has the refund. */
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type Fixture, openFixture, silentLogger } from '@test/accounts/fixture'
 import { createTestAccount } from '@test/accounts/test-account'
 import { freshDatabase, startRedis, type TestServer } from '@test/support/stores'
@@ -11,8 +11,6 @@ import { checkLedger } from '@/ledger/check/check'
 import { deadlinesName, holdMember, parseHoldMember, shardOf } from '@/ledger/store/names'
 import { systemClock } from '@/lib/clock'
 import { noticeOf, REVERSIBLE_DAYS } from './fixture'
-
-setDefaultTimeout(300_000)
 
 const USD = 1_000_000_000
 const ROUNDS = 5

@@ -1,5 +1,5 @@
 /** An order from its creation to its end: limits, cancelling, claiming, expiring, and reading it back. */
-import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { silentLogger } from '@test/accounts/fixture'
 import { until } from '@test/support/until'
 import { logRecorder } from '@test/usage/log-recorder'
@@ -15,8 +15,6 @@ import {
 import { createOrders } from '@/console/orders/orders'
 import { findReferences } from '@/console/orders/reference'
 import { ADMINISTRATOR, CUSTOMER, DAY_MS, noticeOf, type OrdersFixture, openOrders } from './fixture'
-
-setDefaultTimeout(300_000)
 
 let world: OrdersFixture
 let accountId: string

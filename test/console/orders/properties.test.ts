@@ -1,9 +1,7 @@
 /** Whatever happens to orders in whatever order, the account has exactly what was paid less what was refunded. */
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { fc } from '@test/support/property'
 import { noticeOf, type OrdersFixture, openOrders, STATEMENT } from './fixture'
-
-setDefaultTimeout(300_000)
 
 let world: OrdersFixture
 beforeAll(async () => {

@@ -1,5 +1,5 @@
 /** Refunds while requests spend and the database is slow, or their process dies: the account pays for one of the two, never for both. */
-import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { createCredits } from '@/accounts/credits'
 import { createUser } from '@/accounts/users'
 import { requestIdOf } from '@/console/administration/approvals/operation'
@@ -10,8 +10,6 @@ import type { Ledger } from '@/ledger/ledger'
 import { deadlinesName, holdMember, NO_KEY, parseHoldMember, shardOf } from '@/ledger/store/names'
 import { nano } from '@/lib/money'
 import { ADMINISTRATOR, noticeOf, type OrdersFixture, openOrders } from './fixture'
-
-setDefaultTimeout(300_000)
 
 const USD = 1_000_000_000
 const ROUNDS = 20

@@ -1,11 +1,9 @@
 /** Refunds and decisions about payments: never more than was paid, never twice, and below zero only when told. */
-import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { createOrders } from '@/console/orders/orders'
 import type { Order, Payment } from '@/console/orders/types'
 import { nano } from '@/lib/money'
 import { ADMINISTRATOR, noticeOf, type OrdersFixture, openOrders } from './fixture'
-
-setDefaultTimeout(300_000)
 
 let world: OrdersFixture
 let accountId: string

@@ -1,5 +1,5 @@
 /** The export below HTTP: its end is told once however it comes, and reads that fail are answered in words. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { freshDatabase } from '@test/support/stores'
 import { until } from '@test/support/until'
 import { NOON_MS, usageRecord } from '@test/usage/sample-records'
@@ -10,8 +10,6 @@ import { type SearchOptions, searchRecords } from '@/console/usage-views/record-
 import type { UsageFilter } from '@/console/usage-views/usage-filter'
 import { connectDatabase, type Database } from '@/db/client'
 import { writeUsageBatch } from '@/usage/write-batch'
-
-setDefaultTimeout(300_000)
 
 let address: string
 let database: Database

@@ -1,5 +1,5 @@
 /** The usage list and its sums against a plain list in memory: any records, any filter, any page size. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { fc } from '@test/support/property'
 import { freshDatabase } from '@test/support/stores'
 import { madeUpFilter, madeUpRecords, matching, sumsOf } from '@test/usage/made-up-usage'
@@ -11,8 +11,6 @@ import { readSeries, SERIES_GROUPS, type SeriesGroup } from '@/console/usage-vie
 import { connectDatabase, type Database } from '@/db/client'
 import type { UsageRecord } from '@/ledger/usage-record'
 import { writeUsageBatch } from '@/usage/write-batch'
-
-setDefaultTimeout(300_000)
 
 const RUNS = 60
 const FILTERS_PER_RUN = 6

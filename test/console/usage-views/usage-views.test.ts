@@ -1,13 +1,11 @@
 /** What an account looks up of its usage: in turns, so that nobody else's pages wait for one who looks up much. */
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { until } from '@test/support/until'
 import { GatewayError } from '@/chat/error'
 import { createUsageViews } from '@/console/usage-views/usage-views'
 import type { Database } from '@/db/client'
 import { systemClock } from '@/lib/clock'
 import { SHARED } from '@/limits/shared-resources'
-
-setDefaultTimeout(300_000)
 
 /** Statements of a choice. */
 const EACH = 4

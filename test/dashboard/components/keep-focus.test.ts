@@ -1,5 +1,5 @@
 /** Where the focus goes when the button that was pressed has gone, by the keyboard alone. The dialogs of keyboard.test.ts show more of it. */
-import { afterAll, afterEach, beforeAll, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { signInAgain } from '@test/console/http/support'
 import { fillIn, goRound, hasFocus, keepKey, tabTo, takeFirst } from '@test/dashboard/pages/keyboard'
 import { openBrowser, type TestBrowser } from '@test/support/browser'
@@ -7,8 +7,6 @@ import { startGateway, type TestGateway } from '@test/support/gateway'
 import { type Person, signUpPerson } from '@test/support/person'
 import { until } from '@test/support/until'
 import type { Page } from 'playwright-core'
-
-setDefaultTimeout(300_000)
 
 let gateway: TestGateway
 let browser: TestBrowser

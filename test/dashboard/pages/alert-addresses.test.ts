@@ -1,13 +1,11 @@
 /** Further addresses for alerts in a real browser: adding one, what waits for confirmation, the page of the mail's link, and removing it. */
-import { afterAll, afterEach, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
 import { signInAgain } from '@test/console/http/support'
 import { expectAccessible, expectNoSidewaysScroll, openBrowser, type TestBrowser } from '@test/support/browser'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { type MailServer, startMailServer } from '@test/support/mail-server'
 import { until } from '@test/support/until'
 import { createUser } from '@/accounts/users'
-
-setDefaultTimeout(300_000)
 
 const PASSWORD = 'a horse on a battery'
 const LINK = /(\/dashboard\/confirm-alerts#token=\w{32})/

@@ -2,7 +2,7 @@
  * Every dialog of an account's pages by the keyboard alone: it is come to and opened, the focus goes round in it, Escape leaves it and
  * gives the focus back, and it is filled in and sent.
  */
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { openBrowser, type TestBrowser } from '@test/support/browser'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { type Person, signUpPerson } from '@test/support/person'
@@ -11,8 +11,6 @@ import { addCredit } from '@test/usage/customer'
 import type { Page } from 'playwright-core'
 import { invite } from '@/accounts/members/invitations'
 import { fillIn, goRound, hasFocus, holdsFocus, keepKey, MAX_STOPS, tabTo } from './keyboard'
-
-setDefaultTimeout(300_000)
 
 const INVITED = 'charles@example.test'
 

@@ -1,13 +1,11 @@
 /** Pages whose answers come late, or overtake each other, as they do where a machine is busy: what is shown at the end is what holds. */
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { openBrowser, type TestBrowser } from '@test/support/browser'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { chatCompletion, usageOf } from '@test/support/upstream'
 import { addCredit, ask, flushed, type SignedInCustomer, signUpCustomer } from '@test/usage/customer'
 import type { Page } from 'playwright-core'
 import { holdAnswer, settled } from './hold-answers'
-
-setDefaultTimeout(300_000)
 
 let gateway: TestGateway
 let browser: TestBrowser

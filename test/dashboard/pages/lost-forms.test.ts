@@ -1,11 +1,9 @@
 /** What a person typed into a form stays: when the session ends, and when they leave the page by mistake. */
-import { afterAll, afterEach, beforeAll, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { expectAccessible, openBrowser, type TestBrowser } from '@test/support/browser'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { type SignedInCustomer, signUpCustomer } from '@test/usage/customer'
 import type { Page } from 'playwright-core'
-
-setDefaultTimeout(300_000)
 
 let gateway: TestGateway
 let browser: TestBrowser

@@ -1,11 +1,9 @@
 /** Pages whose file can't be fetched, as in a tab that was open during an upgrade: one reload, then words and a way to try again. */
-import { afterAll, afterEach, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
 import { expectAccessible, openBrowser, type TestBrowser } from '@test/support/browser'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { signUpCustomer } from '@test/usage/customer'
 import type { Page } from 'playwright-core'
-
-setDefaultTimeout(300_000)
 
 let gateway: TestGateway
 let browser: TestBrowser

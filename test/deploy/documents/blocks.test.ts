@@ -1,5 +1,5 @@
 /** Every command of the documents runs in a test, or is listed with the reason why not; those that no other test runs are run here. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { existsSync } from 'node:fs'
 import { copyFile, cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -9,8 +9,6 @@ import { ROOT } from '@test/deploy/compose-file'
 import { BARE_ENVIRONMENT } from '@test/support/bare-environment'
 import { freshDatabase, redisUrl } from '@test/support/stores'
 import { type Block, blocksIn, documentedBlocks, RULES, ruleOf } from './blocks'
-
-setDefaultTimeout(300_000)
 
 const blocks = await documentedBlocks()
 const place = ({ document, line, info }: Block) => `${document}:${line} ${info}`

@@ -1,5 +1,5 @@
 /** The manifests fit the gateway and each other: settings, ports, probes, times, labels, metrics, rights. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { readExample } from '@test/deploy/compose-file'
 import { catalogNames, settingNames } from '@test/deploy/setting-names'
@@ -16,8 +16,6 @@ import {
   readVariables,
   theOne,
 } from './manifests'
-
-setDefaultTimeout(300_000)
 
 const manifests = await readManifests()
 const [base] = await readDocuments<Kustomization>(join(BASE, 'kustomization.yaml'))

@@ -1,5 +1,5 @@
 /** The manifests are what Kubernetes takes: the strict schemas of its oldest and newest version here refuse nothing. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { copyFile, cp, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -7,8 +7,6 @@ import { ROOT } from '@test/deploy/compose-file'
 import { complaintsOf, python } from '@test/deploy/judges'
 import { BARE_ENVIRONMENT } from '@test/support/bare-environment'
 import { BASE, EXAMPLE, FOLDER, type Manifest, manifestFiles, readDocuments, theOne } from './manifests'
-
-setDefaultTimeout(300_000)
 
 /** `unhealthyPodEvictionPolicy` and `matchLabelKeys` are on by default from the first on. */
 const VERSIONS = ['1.27', '1.37']

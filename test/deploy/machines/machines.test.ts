@@ -1,6 +1,6 @@
 /** A stranger follows the page on deployment to three machines, made of processes: it sells, outlives its losses, and restarts unnoticed. */
 
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -14,8 +14,6 @@ import { chatStream, eventStream, type ScriptedUpstream, startUpstream } from '@
 import { freePort } from '@/boot/embedded/free-port'
 import { blockOf, run, runWell } from './guide-blocks'
 import { MACHINES, type Machine, type Site, setUpMachines } from './machines'
-
-setDefaultTimeout(300_000)
 
 const PAUSE_MS = 500
 
@@ -74,7 +72,7 @@ beforeAll(async () => {
   await first?.start()
   for (const machine of others) await machine.start()
   await startProxy(port)
-}, 300_000)
+})
 afterAll(async () => {
   proxy?.kill()
   await proxy?.exited

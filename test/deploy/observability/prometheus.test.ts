@@ -84,7 +84,7 @@ beforeAll(async () => {
     { stdout: 'ignore', stderr: Bun.file(join(folder, 'log')) },
   )
   await until(async () => (await fetch(`${address}/-/ready`).catch(() => undefined))?.ok, 'Prometheus')
-}, 300_000)
+})
 
 afterAll(async () => {
   prometheus.kill('SIGTERM')
@@ -93,7 +93,7 @@ afterAll(async () => {
   await gateway.exited()
   upstream.stop()
   await rm(folder, { recursive: true })
-}, 300_000)
+})
 
 async function ask<T>(path: string, parameters: Labels = {}): Promise<T> {
   const response = await fetch(`${address}/api/v1/${path}?${new URLSearchParams(parameters)}`)
@@ -151,7 +151,7 @@ test('every series that a rule or the dashboard names is one of the gateway, and
   // A target is up before what it said can be asked for.
   await until(async () => (await missingSeries()).length === 0, 'every series').catch(() => undefined)
   expect(await missingSeries()).toEqual([])
-}, 300_000)
+})
 
 test('every query of rules and dashboard is answered', async () => {
   for (const query of await allQueries())
@@ -173,4 +173,4 @@ test('where Redis dies an alert fires that says so, and it is over when Redis is
   expect(alert?.annotations.summary).toMatch(/^127\.0\.0\.1:\d+ refuses paid requests/)
   await redis.restart()
   await until(async () => !(await firing()).some(isRefusing), 'the alert to be over')
-}, 300_000)
+})

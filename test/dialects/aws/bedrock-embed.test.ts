@@ -1,11 +1,9 @@
 /** Embeddings of Bedrock behind a whole gateway: each family is asked in its own words, and paid by its count or ours. */
-import { afterAll, beforeAll, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { faultsOf, SAMPLE } from '@test/catalog/sample-catalog'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import OpenAI from 'openai'
 import type { JsonObject } from '@/lib/json'
-
-setDefaultTimeout(300_000)
 
 const MODELS = {
   titan: 'amazon.titan-embed-text-v2:0',

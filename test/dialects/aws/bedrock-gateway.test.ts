@@ -1,12 +1,10 @@
 /** Bedrock behind a whole gateway: InvokeModel first, Converse second, for callers of all four formats. */
-import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import Anthropic from '@anthropic-ai/sdk'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { until } from '@test/support/until'
 import OpenAI from 'openai'
 import { claudeFrames, converseFrames, exceptionFrame, framed, invokeFrame, USAGE } from './bedrock-frames'
-
-setDefaultTimeout(300_000)
 
 const SECRET = 'aws-secret-canary-0123456789'
 const KEY = 'bedrock-api-key-canary-0123456789'

@@ -1,11 +1,9 @@
 /** Signatures beside those of botocore, AWS’ own Python library, for the same calls at the same moments. */
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { preparePython } from '@test/clients/python/environment'
 import { bedrockKey } from '@/dialects/aws/signature'
 import { CALLS, signatureOf } from './signed-calls'
-
-setDefaultTimeout(300_000)
 
 const python = await preparePython('aws', (line) => process.stderr.write(`${line}\n`))
 

@@ -1,10 +1,8 @@
 /** What signs for AWS is loaded only where a provider has credentials of AWS: keys of Bedrock need none of it. */
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { startUpstream } from '@test/support/upstream'
 import type { JsonObject } from '@/lib/json'
-
-setDefaultTimeout(300_000)
 
 /** What a process says that has called a provider with this entry once, and what came of the call. */
 async function calling(entry: JsonObject) {

@@ -1,5 +1,5 @@
 /** Azure behind a whole gateway: two resources of one model, of which the first is reached as an application of Entra ID. */
-import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { until } from '@test/support/until'
 import {
@@ -12,8 +12,6 @@ import {
   usageOf,
 } from '@test/support/upstream'
 import OpenAI from 'openai'
-
-setDefaultTimeout(300_000)
 
 const SECRET = 'client~secret-canary'
 const KEY = 'azure-key-canary'

@@ -1,13 +1,11 @@
 /** Claude and Gemini on Vertex AI behind a whole gateway: regions of one model, another cloud after them, and signed thoughts on the way. */
-import { afterAll, beforeAll, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import Anthropic from '@anthropic-ai/sdk'
 import { GoogleGenAI } from '@google/genai'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { until } from '@test/support/until'
 import { type ScriptedUpstream, startUpstream, type UpstreamCall } from '@test/support/upstream'
 import { assert } from '@/lib/assert'
-
-setDefaultTimeout(300_000)
 
 /** 20 tokens read and 7 written, in nano-USD of the price; of the regions' and the vendor's cost by their factor. */
 const PRICE = 34_000

@@ -2,7 +2,7 @@
  * Every fault of a provider, at every moment, in all formats, for JSON and streams, with and without a model to fall back to:
  * status, calls, headers and charge. The table is in faults.ts.
  */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import {
   FORMATS,
   type FormatName,
@@ -17,8 +17,6 @@ import { type ScriptedUpstream, startUpstream } from '@test/support/upstream'
 import { type RawProvider, startRawProvider } from '@test/upstream/raw-provider'
 import { BREAKS, FAULTS, type Fault, HALF_WAY, TIMEOUTS } from './faults'
 import { WORDS } from './provider-words'
-
-setDefaultTimeout(300_000)
 
 /** The model that is sound, at a provider of chat-completions. */
 const SOUND = 'svc/alpha'

@@ -1,10 +1,8 @@
 /** Large requests, many at once: each step that takes long with one of them has a turn of the event loop in which no other has. */
-import { afterAll, afterEach, beforeAll, beforeEach, expect, type Mock, setDefaultTimeout, spyOn, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, type Mock, spyOn, test } from 'bun:test'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { countTurns } from '@test/support/loop-turns'
 import { chatCompletion } from '@test/support/upstream'
-
-setDefaultTimeout(300_000)
 
 const LARGE = 1024 * 1024
 const AT_ONCE = 6

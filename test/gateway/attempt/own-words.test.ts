@@ -1,13 +1,11 @@
 /** Callers of a provider's own format read its refusals as it wrote them, but for what is ours; no secret of a call comes back, to anybody. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import type { UpstreamCall } from '@test/support/upstream'
 import { parseJson } from '@/lib/json'
-
-setDefaultTimeout(300_000)
 
 const KEY = 'odd-key-canary-0123456789'
 const HEADER = 'fixed-header-canary-0123456789'

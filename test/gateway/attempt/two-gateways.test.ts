@@ -1,6 +1,6 @@
 /** Two gateways on one Redis: what one learns of a provider's pauses, faults and silence, the other goes by. */
 
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import {
   type Script,
   type ScriptedModels,
@@ -21,8 +21,6 @@ import { assert } from '@/lib/assert'
 import { createLogger } from '@/lib/logger'
 import { MIN_SAMPLES } from '@/routing/health/circuit-breaker'
 import { providerAddresses } from '@/routing/health/health-exchange'
-
-setDefaultTimeout(300_000)
 
 const FORMAT = 'chat-completions'
 /** The patience with a provider that nobody knows; with one that is known, four times what it takes. */

@@ -1,11 +1,9 @@
 /** Whole requests, however they end: each record in the history is the price of what the provider counted, or says by which rule it is not. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type Customer, startGateway, type TestGateway } from '@test/support/gateway'
 import { until } from '@test/support/until'
 import { chatChunk, chatCompletion, eventStream, liveStream, type Respond, usageOf } from '@test/support/upstream'
 import { ask, flushed } from '@test/usage/customer'
-
-setDefaultTimeout(300_000)
 
 /** Nano-USD a token, of the catalogue of tests and of what it says the provider asks. */
 const PRICE = { input: 1_000, output: 2_000 }

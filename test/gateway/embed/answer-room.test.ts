@@ -1,10 +1,8 @@
 /** Who has room for the vectors that they ask for, and who waits for it. */
-import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { GatewayError } from '@/chat/error'
 import { createAnswerRoom, type Room } from '@/gateway/embed/answer-room'
 import { SHARED } from '@/limits/shared-resources'
-
-setDefaultTimeout(300_000)
 
 const asking = (count: number, dimensions?: number) => ({
   inputs: Array.from({ length: count }, () => ({ type: 'text' as const, text: 'x' })),

@@ -1,5 +1,5 @@
 /** By what an account sorts its usage, through a whole gateway: said in headers and bodies, booked, and told to no provider. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import {
   FORMATS,
   type FormatName,
@@ -9,8 +9,6 @@ import {
 } from '@test/gateway/scripted-models'
 import { until } from '@test/support/until'
 import type { UpstreamCall } from '@test/support/upstream'
-
-setDefaultTimeout(300_000)
 
 const SAID = {
   'x-svc-tags': 'team=search,env=prod,Bad=one',

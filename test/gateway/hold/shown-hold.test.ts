@@ -1,9 +1,7 @@
 /** What the route of a request is told to hold, against what the same request then holds. */
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type ScriptedModels, startScriptedModels } from '@test/gateway/scripted-models'
 import { message, SEARCH } from '@test/gateway/search-answers'
-
-setDefaultTimeout(300_000)
 
 let world: ScriptedModels
 

@@ -1,5 +1,5 @@
 /** What the page on deployment says, done: its commands, its restore drill, and its settings of nginx. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -13,8 +13,6 @@ import { freePort } from '@/boot/embedded/free-port'
 import { nano } from '@/lib/money'
 import { writeUsageBatch } from '@/usage/write-batch'
 import { readGuide } from './guide-files'
-
-setDefaultTimeout(300_000)
 
 const ROOT = join(import.meta.dir, '..', '..', '..')
 const USD = 1_000_000_000

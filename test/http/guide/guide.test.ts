@@ -2,7 +2,7 @@
  * The guide as readers meet it: every page is served, every link leads somewhere, search finds, and nothing keeps anybody out.
  * Takes long: every page and every link.
  */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { expectAccessible, expectNoSidewaysScroll, openBrowser, type TestBrowser } from '@test/support/browser'
 import { startGateway, type TestGateway } from '@test/support/gateway'
@@ -10,8 +10,6 @@ import { chatCompletion } from '@test/support/upstream'
 import { renderPage } from '@/http/guide/render-page'
 import { guideRoutes } from '@/http/routes/guide'
 import { GUIDE_NAMES, readGuide } from './guide-files'
-
-setDefaultTimeout(300_000)
 
 let gateway: TestGateway
 let browser: TestBrowser

@@ -1,5 +1,5 @@
 /** Every example of the guide, run as it stands there against a gateway with the sandbox provider. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { addressOf, demoKeyOf, type GatewayProcess, spawnGateway } from '@test/boot/process'
 import { preparePython } from '@test/clients/python/environment'
 import { IS_BUILD_MACHINE } from '@test/support/bare-environment'
@@ -11,8 +11,6 @@ import { connectDatabase } from '@/db/client'
 import { assert } from '@/lib/assert'
 import { GUIDE_NAMES } from './guide-files'
 import { removeSnippets, runSnippet, type SnippetWorld, snippetsOf } from './snippets'
-
-setDefaultTimeout(300_000)
 
 const LANGUAGES = ['sh', 'ts', 'python']
 const snippets = (await Promise.all(GUIDE_NAMES.map(snippetsOf))).flat()

@@ -274,4 +274,4 @@ test('a Redis Cluster takes every step, for accounts on all of its nodes', async
     client.disconnect()
     await cluster.stop()
   }
-}, 300_000)
+})

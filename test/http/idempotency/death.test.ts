@@ -1,5 +1,5 @@
 /** A gateway dies with a claimed key, at each moment of the request: what became of its hold decides what a repetition gets. */
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -11,8 +11,6 @@ import { chatCompletion, chatStream, liveStream, usageOf } from '@test/support/u
 import { Redis } from 'ioredis'
 import { holdName } from '@/ledger/store/names'
 import { codeOf, send, settledBalance } from './repeated'
-
-setDefaultTimeout(300_000)
 
 const COST = 10 * 1_000 + 5 * 2_000
 const EVENTS = chatStream(['one ', 'two ', 'three'], usageOf(10, 5)).map(

@@ -1,5 +1,5 @@
 /** Accounts with a cent each fill a small store with kept answers: everybody else is answered as before, and nobody pays twice. */
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type Customer, startGateway, type TestGateway } from '@test/support/gateway'
 import { readinessOf } from '@test/support/readiness'
 import { freshDatabase, startRedis, type TestServer } from '@test/support/stores'
@@ -7,8 +7,6 @@ import { until } from '@test/support/until'
 import { chatCompletion } from '@test/support/upstream'
 import { Redis } from 'ioredis'
 import { codeOf, send, settledBalance } from './repeated'
-
-setDefaultTimeout(300_000)
 
 const NEIGHBOURS = 12
 /** Together six times what the store has. */

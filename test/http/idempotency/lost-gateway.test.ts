@@ -1,13 +1,11 @@
 /** A gateway that dies together with a Redis that loses its last seconds: what the books have of its keys is not charged again. */
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type Customer, startGateway, type TestGateway } from '@test/support/gateway'
 import { freshDatabase, startRedis, type TestServer } from '@test/support/stores'
 import { until } from '@test/support/until'
 import { chatCompletion, usageOf } from '@test/support/upstream'
 import { currentFile, losePower } from './lost-power'
 import { codeOf, send, settledBalance } from './repeated'
-
-setDefaultTimeout(300_000)
 
 const KEYS = ['key-1', 'key-2', 'key-3']
 const COST = 10 * 1_000 + 5 * 2_000

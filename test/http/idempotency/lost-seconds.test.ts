@@ -1,13 +1,11 @@
 /** A Redis that loses its last seconds with its power has forgotten keys that were acknowledged: each is charged once all the same. */
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type Customer, startGateway, type TestGateway } from '@test/support/gateway'
 import { freshDatabase, startRedis, type TestServer } from '@test/support/stores'
 import { until } from '@test/support/until'
 import { chatCompletion, chatStream, liveStream, usageOf } from '@test/support/upstream'
 import { currentFile, losePower } from './lost-power'
 import { codeOf, send, settledBalance } from './repeated'
-
-setDefaultTimeout(300_000)
 
 const KEYS = 15
 const COST = 10 * 1_000 + 5 * 2_000

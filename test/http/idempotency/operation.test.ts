@@ -1,13 +1,11 @@
 /** A request with an idempotency key goes on without its client, whose repetition gets what it came to. */
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { until } from '@test/support/until'
 import { chatCompletion, chatStream, eventStream, type LiveStream, liveStream, usageOf } from '@test/support/upstream'
 import { codeOf, FORMATS, send, settledBalance } from './repeated'
 
 const COST = 10 * 1_000 + 5 * 2_000
-
-setDefaultTimeout(300_000)
 
 let gateway: TestGateway
 beforeAll(async () => {

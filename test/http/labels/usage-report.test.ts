@@ -1,12 +1,10 @@
 /** `GET /v1/usage/report` over a whole gateway: what was asked for with tags adds up, by whom it may be read, and what is no report. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type Customer, startGateway, type TestGateway } from '@test/support/gateway'
 import { signUpPerson } from '@test/support/person'
 import { chatCompletion, usageOf } from '@test/support/upstream'
 import { flushed } from '@test/usage/customer'
 import { formatUsd, nano } from '@/lib/money'
-
-setDefaultTimeout(300_000)
 
 let gateway: TestGateway
 let customer: Customer

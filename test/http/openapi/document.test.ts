@@ -1,5 +1,5 @@
 /** The OpenAPI document is valid by the judges that others use, whole, shared where it repeats itself, and quickly loaded. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -10,8 +10,6 @@ import { openApiDocument } from '@/http/openapi/document'
 import { INFERENCE_ERRORS } from '@/http/openapi/errors'
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 import { type DocumentedOperation, operationsOf } from './read-document'
-
-setDefaultTimeout(300_000)
 
 const ROOT = join(import.meta.dir, '..', '..', '..')
 const REDOCLY = join(ROOT, 'node_modules', '@redocly', 'cli', 'bin', 'cli.js')

@@ -1,5 +1,5 @@
 /** What the OpenAPI document says is what happens: its examples are accepted as they stand, and answers are as it describes them. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { modelAt, startTrio } from '@test/clients/trio'
 import type { CatalogFile, Customer, TestGateway } from '@test/support/gateway'
 import Ajv from 'ajv/dist/2020'
@@ -7,8 +7,6 @@ import { type Sandbox, startSandbox } from '@/boot/embedded/sandbox'
 import { FORMAT_NAMES } from '@/chat/format-name'
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '@/lib/json'
 import { type DocumentedOperation, operationsOf } from './read-document'
-
-setDefaultTimeout(300_000)
 
 let sandbox: Sandbox
 let gateway: TestGateway

@@ -1,11 +1,9 @@
 /** Every operation that the document describes says which parameter of a query was wrong, and which field of a body it does not know. */
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { BEHIND_A_PROXY, makeManagementKey, send } from '@test/console/http/management/caller'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { type JsonAnswer, type Person, signUpPerson } from '@test/support/person'
 import { isJsonObject, type JsonObject } from '@/lib/json'
-
-setDefaultTimeout(300_000)
 
 type Schema = {
   type?: string

@@ -1,12 +1,10 @@
 /** Every ending of every paid request leaves exactly one line in the log, in all formats, and never what was said. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type Customer, startGateway, type TestGateway } from '@test/support/gateway'
 import { until } from '@test/support/until'
 import { chatCompletion } from '@test/support/upstream'
 import { MAX_OF_NETWORK } from '@/http/request-log/request-log'
 import { CANARY, DIALECTS, type Dialect, ENDINGS, type Ending, read, said, senderOf, world } from './endings'
-
-setDefaultTimeout(300_000)
 
 type Line = Record<string, unknown> & { event: string; requestId: string; status: number }
 

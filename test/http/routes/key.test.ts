@@ -1,5 +1,5 @@
 /** `GET /v1/key` over a whole gateway: what a key is told of itself and of its budgets, and that it is told no others' figures. */
-import { afterAll, beforeAll, expect, setDefaultTimeout } from 'bun:test'
+import { afterAll, beforeAll, expect } from 'bun:test'
 import { test } from '@test/ledger/accounts/within-day'
 import { type Customer, startGateway, type TestGateway } from '@test/support/gateway'
 import { signUpPerson } from '@test/support/person'
@@ -8,8 +8,6 @@ import { OPERATOR } from '@/accounts/audit'
 import { createBudgets } from '@/accounts/budgets/budgets'
 import { windowEnd } from '@/ledger/budgets'
 import { formatUsd, nano } from '@/lib/money'
-
-setDefaultTimeout(300_000)
 
 let gateway: TestGateway
 

@@ -1,5 +1,5 @@
 /** Free answers about a body: nothing of it is read for whoever has had their share, or has no credit for a large one. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, spyOn, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, spyOn, test } from 'bun:test'
 import { type Customer, startGateway, type TestGateway } from '@test/support/gateway'
 import { openRaw, rawRequest } from '@test/support/raw-connection'
 import { until } from '@test/support/until'
@@ -7,8 +7,6 @@ import { chatCompletion } from '@test/support/upstream'
 import { assert } from '@/lib/assert'
 import { systemClock } from '@/lib/clock'
 import { SHARED } from '@/limits/shared-resources'
-
-setDefaultTimeout(300_000)
 
 const MIB = 1024 * 1024
 const FREE_PER_MINUTE = SHARED.freeAnswers.perAccount

@@ -1,5 +1,5 @@
 /** What one request may have of what all share: who waits, who is let past, and that everything is given back however it ends. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type Customer, startGateway, type TestGateway } from '@test/support/gateway'
 import { openRaw, rawRequest } from '@test/support/raw-connection'
 import { until } from '@test/support/until'
@@ -9,8 +9,6 @@ import { createShares } from '@/http/share/share'
 import type { Payer } from '@/ledger/outcomes'
 import { type Nano, nano, ZERO_NANO } from '@/lib/money'
 import { SHARED } from '@/limits/shared-resources'
-
-setDefaultTimeout(300_000)
 
 const MIB = 1024 * 1024
 const BODY = 20 * MIB

@@ -1,10 +1,8 @@
 /** A long conversation behind an id is read for those whose credit pays the least of it, and for nobody else. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type Customer, startGateway, type TestGateway } from '@test/support/gateway'
 import { until } from '@test/support/until'
 import { chatCompletion } from '@test/support/upstream'
-
-setDefaultTimeout(300_000)
 
 const TOKENS = 1_000_000
 const WORDS = 'word '.repeat(80_000)

@@ -125,7 +125,7 @@ describe('a ledger in order', () => {
     await bench.history.flush(bench.redis, [...ids, payer.accountId])
     const { ok, unsyncedRecords, openHolds } = await check() // One was left open before, and may have run out.
     expect([ok, unsyncedRecords, openHolds < 2]).toEqual([true, 0, true])
-  }, 300_000)
+  })
 })
 
 describe('a check that reads the lists of the shards', () => {

@@ -1,6 +1,6 @@
 /** The ledger's record streams against a real store: what is read together, what is expected, and what one bad stream may spoil. */
 
-import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { silentLogger } from '@test/accounts/fixture'
 import { COMMAND_TIMEOUT_MS, startRedis, type TestServer } from '@test/support/stores'
 import { PATIENCE_MS, until } from '@test/support/until'
@@ -10,8 +10,6 @@ import { createRecordStreams, type RecordStreams, type StreamEntry } from '@/led
 import { ALL_SHARDS } from '@/ledger/store/all-shards'
 import { connectRedis, waitForRedis } from '@/ledger/store/connection'
 import { CONSUMER_GROUP, recordsName, shardOf } from '@/ledger/store/names'
-
-setDefaultTimeout(300_000)
 
 let server: TestServer
 let redis: Redis

@@ -1,10 +1,8 @@
 /** A long list that is read part by part is the one that was written, however it was written; and what is no list is none. */
-import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { fc } from '@test/support/property'
 import type { JsonObject } from '@/lib/json'
 import { readList } from '@/lib/json-source/long-list'
-
-setDefaultTimeout(300_000)
 
 /** So long that it is read in several parts. */
 const FILLER = 'x'.repeat(50_000)

@@ -1,9 +1,7 @@
 /** Whether an answer is read at all: told once where it is not, and never while its reader waits. */
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { until } from '@test/support/until'
 import { ReaderWatch } from '@/lib/streams/reader-watch'
-
-setDefaultTimeout(300_000)
 
 test('tells once that nothing was taken, of what was there from the start or later, and never where it waits itself or is over', async () => {
   const told: string[] = []

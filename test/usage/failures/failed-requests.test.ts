@@ -1,5 +1,5 @@
 /** Notes of failed requests: each listed up to 10,000 a day and account, everything counted, nothing kept for longer than thirty days. */
-import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { memoryLogger } from '@test/ledger/harness'
 import { type ManualClock, manualClock } from '@test/routing/world'
 import { freshDatabase } from '@test/support/stores'
@@ -9,8 +9,6 @@ import { sumFailures } from '@/console/usage-views/failures/failure-search'
 import { connectDatabase, type Database } from '@/db/client'
 import { createFailedRequests, type FailedRequests } from '@/usage/failures/failed-requests'
 import { forgetOldCounts, MAX_LISTED_PER_DAY } from '@/usage/failures/failure-tables'
-
-setDefaultTimeout(300_000)
 
 const DAY_MS = 86_400_000
 

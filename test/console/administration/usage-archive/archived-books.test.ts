@@ -1,5 +1,5 @@
 /** What is archived cannot be booked again, changed or lost without a word, and what may still change is not archived. */
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { silentLogger } from '@test/accounts/fixture'
 import { startRedis, type TestServer } from '@test/support/stores'
 import { until } from '@test/support/until'
@@ -19,8 +19,6 @@ import type { UsageRecord } from '@/ledger/usage-record'
 import { createFlusher } from '@/usage/flusher'
 import { writeUsageBatch } from '@/usage/write-batch'
 import { type ArchiveWorld, openArchiveWorld, recordOf } from './archive-world'
-
-setDefaultTimeout(300_000)
 
 let redis: TestServer
 let world: ArchiveWorld

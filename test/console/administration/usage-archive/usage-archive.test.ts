@@ -1,5 +1,5 @@
 /** Archived months leave books that add up: whatever was archived, put back, dropped, delivered again or tampered with. */
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { silentLogger } from '@test/accounts/fixture'
 import { fc } from '@test/support/property'
 import { startRedis, type TestServer } from '@test/support/stores'
@@ -16,8 +16,6 @@ import { createFlusher } from '@/usage/flusher'
 import { readMargins } from '@/usage/margins'
 import { writeUsageBatch } from '@/usage/write-batch'
 import { type ArchiveWorld, openArchiveWorld, recordOf } from './archive-world'
-
-setDefaultTimeout(300_000)
 
 const MONTHS = ['2025-08', '2025-09', '2025-10', '2025-11', '2025-12', '2026-01'] as const
 let redis: TestServer

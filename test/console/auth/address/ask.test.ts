@@ -1,5 +1,5 @@
 /** Asking for another address: what it takes, that nothing changes yet, and that nobody learns whose an address is. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { PASSWORD, refusalOf, visitorWith } from '@test/console/auth/desk'
 import { expectAtLeast } from '@test/support/at-least'
 import { totpCode } from '@test/support/totp'
@@ -9,8 +9,6 @@ import { changePassword } from '@/console/auth/password-reset'
 import { signIn } from '@/console/auth/sign-in'
 import { confirmTotp, enableTotp } from '@/console/auth/totp/second-factor'
 import { freshEmail, type Office, openOffice, type Somebody } from './office'
-
-setDefaultTimeout(300_000)
 
 const TOO_MANY = { kind: 'rate_limited', code: 'too_many_attempts' }
 const INVALID_LINK = { kind: 'invalid_request', code: 'invalid_link', param: 'token' }

@@ -1,5 +1,5 @@
 /** Confirming another address: once, with the password, for whoever is first; what changes with it, and who is told. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { PASSWORD, refusalOf, visitorWith } from '@test/console/auth/desk'
 import { until } from '@test/support/until'
 import { createUser } from '@/accounts/users'
@@ -8,8 +8,6 @@ import { signIn } from '@/console/auth/sign-in'
 import { createToken, readToken } from '@/console/auth/tokens'
 import type { Visitor } from '@/console/auth/visitor'
 import { freshEmail, type Office, openOffice } from './office'
-
-setDefaultTimeout(300_000)
 
 const INVALID_LINK = { kind: 'invalid_request', code: 'invalid_link', param: 'token' }
 const NOTHING = 'nothing was refused'

@@ -1,5 +1,5 @@
 /** Putting an earlier address back: for seven days, once, whatever came after it; and the address is nobody else's until then. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { PASSWORD, refusalOf, visitorWith } from '@test/console/auth/desk'
 import { until } from '@test/support/until'
 import { insertAccount } from '@/accounts/accounts'
@@ -13,8 +13,6 @@ import { resetPassword } from '@/console/auth/password-reset'
 import { signIn } from '@/console/auth/sign-in'
 import { signUp } from '@/console/auth/sign-up'
 import { freshEmail, type Office, openOffice, type Somebody } from './office'
-
-setDefaultTimeout(300_000)
 
 const INVALID_LINK = { kind: 'invalid_request', code: 'invalid_link', param: 'token' }
 const NOTHING = 'nothing was refused'

@@ -1,11 +1,9 @@
 /** The second step as its owner sets it up: what each change asks for, what it ends, and what is noted of it. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type Desk, openDesk, PASSWORD, refusalOf, signUpSomebody, visitorWith } from '@test/console/auth/desk'
 import { totpCode } from '@test/support/totp'
 import { finishSignIn, signIn } from '@/console/auth/sign-in'
 import { confirmTotp, disableTotp, enableTotp, renewBackupCodes } from '@/console/auth/totp/second-factor'
-
-setDefaultTimeout(300_000)
 
 const WRONG_PASSWORD = { kind: 'invalid_request', code: 'wrong_password', param: 'password' }
 const TOO_MANY = { kind: 'rate_limited', code: 'too_many_attempts' }

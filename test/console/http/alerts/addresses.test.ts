@@ -1,5 +1,5 @@
 /** Further addresses for alerts: mailed a question, and nothing else before somebody has said yes. */
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { signInAgain } from '@test/console/http/support'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { type MailServer, startMailServer } from '@test/support/mail-server'
@@ -7,8 +7,6 @@ import type { JsonAnswer, Person } from '@test/support/person'
 import { until } from '@test/support/until'
 import { lookAt } from '@/accounts/alerts/look'
 import { createUser } from '@/accounts/users'
-
-setDefaultTimeout(300_000)
 
 const PATH = '/dashboard/api/a/:accountId/alerts'
 const LINK = /confirm-alerts#token=(\w{32})/

@@ -1,12 +1,10 @@
 /** The routes of alerts: what they show and change for which role, and turning a kind off without signing in. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { type MailServer, startMailServer } from '@test/support/mail-server'
 import { type JsonAnswer, type Person, signUpPerson } from '@test/support/person'
 import { until } from '@test/support/until'
 import { writeMails } from '@/accounts/mails/outbox'
-
-setDefaultTimeout(300_000)
 
 const PATH = '/dashboard/api/a/:accountId/alerts'
 let gateway: TestGateway

@@ -1,13 +1,11 @@
 /** The routes of budgets: what is set holds at the next request, what cannot be is refused by its field, and nobody sees another's figures. */
-import { afterAll, beforeAll, expect, setDefaultTimeout } from 'bun:test'
+import { afterAll, beforeAll, expect } from 'bun:test'
 import { test } from '@test/ledger/accounts/within-day'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { type JsonAnswer, type Person, signUpPerson } from '@test/support/person'
 import { chatCompletion } from '@test/support/upstream'
 import { addCredit, ask, flushed } from '@test/usage/customer'
 import type { AccountRole } from '@/db/auth-schema'
-
-setDefaultTimeout(300_000)
 
 let gateway: TestGateway
 

@@ -1,5 +1,5 @@
 /** Chargebacks through the webhook of deposits: signed, seen by customer and administrator, and no event ends in silence. */
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { type Person, signUpPerson } from '@test/support/person'
 import { until } from '@test/support/until'
@@ -8,8 +8,6 @@ import { renderMail } from '@/accounts/mails/render'
 import { contentOf } from '@/accounts/mails/templates'
 import { signWebhook } from '@/console/orders/deposits/webhook-signature'
 import type { Order } from '@/console/orders/types'
-
-setDefaultTimeout(300_000)
 
 const SECRET = `whsec_${Buffer.alloc(32, 1).toString('base64')}`
 const OTHER_SECRET = `whsec_${Buffer.alloc(32, 3).toString('base64')}`

@@ -1,5 +1,5 @@
 /** The webhook of deposits over a real gateway: only what is signed counts, and counts once. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type Customer, startGateway, type TestGateway } from '@test/support/gateway'
 import { startPostgres } from '@test/support/stores'
 import { until } from '@test/support/until'
@@ -7,8 +7,6 @@ import { MAX_WEBHOOK_BYTES } from '@/console/http/deposits/webhook-routes'
 import { signWebhook } from '@/console/orders/deposits/webhook-signature'
 import type { Actor, Order } from '@/console/orders/types'
 import { migrate } from '@/db/migrate'
-
-setDefaultTimeout(300_000)
 
 const NEW_SECRET = `whsec_${Buffer.alloc(32, 1).toString('base64')}`
 const OLD_SECRET = `whsec_${Buffer.alloc(24, 2).toString('base64')}`

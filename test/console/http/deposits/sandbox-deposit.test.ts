@@ -1,9 +1,7 @@
 /** The sandbox provider's page over a real gateway, with the secret that the gateway makes for itself. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import type { Order } from '@/console/orders/types'
-
-setDefaultTimeout(300_000)
 
 let gateway: TestGateway
 

@@ -1,11 +1,9 @@
 /** The routes of the addresses that keys may be used from: what they take, and that nobody locks themselves out by them. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { type Person, signUpPerson } from '@test/support/person'
 import { chatCompletion, usageOf } from '@test/support/upstream'
 import type { KeyBody } from '@/console/http/key-bodies'
-
-setDefaultTimeout(300_000)
 
 const KEYS = '/dashboard/api/a/:accountId/keys'
 const ACCOUNT = '/dashboard/api/a/:accountId/allowed-addresses'

@@ -1,5 +1,5 @@
 /** Tags that are fixed on a key: how they are set, who may set them, and that they win over what requests say. */
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { type Person, signUpPerson } from '@test/support/person'
 import { until } from '@test/support/until'
@@ -7,8 +7,6 @@ import { chatCompletion, usageOf } from '@test/support/upstream'
 import { createCredits } from '@/accounts/credits'
 import type { KeyBody } from '@/console/http/key-bodies'
 import { nano } from '@/lib/money'
-
-setDefaultTimeout(300_000)
 
 const KEYS = '/dashboard/api/a/:accountId/keys'
 let gateway: TestGateway

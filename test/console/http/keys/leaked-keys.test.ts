@@ -1,13 +1,11 @@
 /** Keys that were found in public: the answer tells nothing, their people are mailed once, the link works once and by a POST alone, and the text is nowhere. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { expectAtLeast } from '@test/support/at-least'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { type MailServer, startMailServer } from '@test/support/mail-server'
 import { until } from '@test/support/until'
 import { generateKey, generateManagementKey } from '@/accounts/key-text'
 import { createUser } from '@/accounts/users'
-
-setDefaultTimeout(300_000)
 
 const ORIGIN = 'http://gateway.test'
 const LINK = /gateway\.test\/dashboard\/leaked-key\/off#token=(\w{32})/

@@ -1,11 +1,9 @@
 /** Service keys, and what holds for all keys of an account, over a whole gateway: at the door of people and of paid requests. */
-import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { signUpPerson } from '@test/support/person'
 import { chatCompletion, usageOf } from '@test/support/upstream'
 import { type SignedInCustomer, signUpCustomer } from '@test/usage/customer'
-
-setDefaultTimeout(300_000)
 
 const KEYS = '/dashboard/api/a/:accountId/keys'
 const POLICY = '/dashboard/api/a/:accountId/key-policy'

@@ -1,5 +1,5 @@
 /** The route that rotates an API key: what it answers and refuses, and that it acts at once on every gateway. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { type Person, signUpPerson } from '@test/support/person'
 import { until } from '@test/support/until'
@@ -7,8 +7,6 @@ import { chatCompletion, usageOf } from '@test/support/upstream'
 import { createCredits } from '@/accounts/credits'
 import type { KeyBody } from '@/console/http/key-bodies'
 import { nano } from '@/lib/money'
-
-setDefaultTimeout(300_000)
 
 const PATH = '/dashboard/api/a/:accountId/keys'
 let gateway: TestGateway

@@ -1,5 +1,5 @@
 /** A key that changes hands while it is used: what runs is charged to the member who began it, and the books agree. */
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { silentLogger } from '@test/accounts/fixture'
 import { connect } from '@test/ledger/harness'
 import { startGateway, type TestGateway } from '@test/support/gateway'
@@ -9,8 +9,6 @@ import { chatChunk, chatCompletion, type LiveStream, liveStream, usageChunk, usa
 import { addCredit, ask, flushed } from '@test/usage/customer'
 import { createLedgerHistory } from '@/accounts/history'
 import { checkLedger } from '@/ledger/check/check'
-
-setDefaultTimeout(300_000)
 
 /** 10 tokens in and 5 out, at 1,000 and 2,000 nano-USD. */
 const COST_USD = '0.00002'

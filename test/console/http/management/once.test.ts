@@ -1,13 +1,11 @@
 /** Idempotency keys of the management API: a change happens once, its answer is given again, and nobody else can read what is kept. */
-import { afterAll, beforeAll, beforeEach, expect, setDefaultTimeout, spyOn, test } from 'bun:test'
+import { afterAll, beforeAll, beforeEach, expect, spyOn, test } from 'bun:test'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { type Person, signUpPerson } from '@test/support/person'
 import { redisUrl } from '@test/support/stores'
 import { chatCompletion } from '@test/support/upstream'
 import { Redis } from 'ioredis'
 import { BEHIND_A_PROXY, makeManagementKey, send } from './caller'
-
-setDefaultTimeout(300_000)
 
 let gateway: TestGateway
 let owner: Person

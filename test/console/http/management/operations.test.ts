@@ -1,5 +1,5 @@
 /** The management API over a whole gateway: what keys do for an account, in whose name, and until when. */
-import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { type Person, signUpPerson } from '@test/support/person'
 import { chatCompletion, usageOf } from '@test/support/upstream'
@@ -7,8 +7,6 @@ import { addCredit, ask, flushed } from '@test/usage/customer'
 import { hashKey } from '@/accounts/key-text'
 import type { Scope } from '@/accounts/management/scopes'
 import { BEHIND_A_PROXY, makeManagementKey, send } from './caller'
-
-setDefaultTimeout(300_000)
 
 const PATH = '/dashboard/api/a/:accountId/management-keys'
 

@@ -1,5 +1,5 @@
 /** What holds for every operation of the management API, over its own table: no field is left out unsaid, and every list comes page by page. */
-import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { fillPath } from '@test/console/http/routes'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { type Person, signUpPerson } from '@test/support/person'
@@ -7,8 +7,6 @@ import { ACCOUNT_PREFIX } from '@/console/http/guard'
 import { OPERATIONS } from '@/console/http/management/operations'
 import { isJsonObject, type JsonObject } from '@/lib/json'
 import { BEHIND_A_PROXY, makeManagementKey, send } from './caller'
-
-setDefaultTimeout(300_000)
 
 let gateway: TestGateway
 let owner: Person

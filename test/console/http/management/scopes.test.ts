@@ -1,5 +1,5 @@
 /** What a management key can't do, over the route table itself: every route, by a key of each scope and by one without any. */
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { fillPath } from '@test/console/http/routes'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { signUpPerson } from '@test/support/person'
@@ -8,8 +8,6 @@ import { holds, SCOPES, type Scope } from '@/accounts/management/scopes'
 import { ACCOUNT_PREFIX } from '@/console/http/guard'
 import { OPERATIONS } from '@/console/http/management/operations'
 import { BEHIND_A_PROXY, makeManagementKey, send } from './caller'
-
-setDefaultTimeout(300_000)
 
 type Caller = { scopes: readonly Scope[]; key: string }
 

@@ -1,11 +1,9 @@
 /** The routes of invitations: what they answer and refuse, what is in the mail, and that every link that is not good fails alike. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { loggedToken } from '@test/console/http/support'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { type JsonAnswer, type Person, signUpPerson } from '@test/support/person'
 import type { AccountRole } from '@/db/auth-schema'
-
-setDefaultTimeout(300_000)
 
 const NAME = 'Engines Ltd'
 let gateway: TestGateway

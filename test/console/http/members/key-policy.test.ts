@@ -1,13 +1,11 @@
 /** What holds for all keys of a member, over two whole gateways: at the door of people, of programs and of paid requests. */
-import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { makeManagementKey, send } from '@test/console/http/management/caller'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { type Person, signUpPerson } from '@test/support/person'
 import { chatCompletion, usageOf } from '@test/support/upstream'
 import { addCredit } from '@test/usage/customer'
 import type { AccountRole } from '@/db/auth-schema'
-
-setDefaultTimeout(300_000)
 
 const CHAT = { messages: [{ role: 'user', content: 'Hi' }] }
 

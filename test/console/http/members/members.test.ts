@@ -1,13 +1,11 @@
 /** The routes of members and organisations: what each answers and refuses, and that a membership ends with the next request. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { type JsonAnswer, type Person, signUpPerson } from '@test/support/person'
 import { chatStream, eventStream, usageOf } from '@test/support/upstream'
 import { addCredit, ask, flushed } from '@test/usage/customer'
 import { eventsRoutes } from '@/console/http/events-routes'
 import type { AccountRole } from '@/db/auth-schema'
-
-setDefaultTimeout(300_000)
 
 let gateway: TestGateway
 

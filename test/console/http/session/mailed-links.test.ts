@@ -1,10 +1,8 @@
 /** Links of mails whose token is none: cut, mistyped, endless or empty, they are answered as any link that is no longer good. */
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { SESSION } from '@test/console/http/support'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { type Person, signUpPerson } from '@test/support/person'
-
-setDefaultTimeout(300_000)
 
 /** Of the form of ours, and nobody's. */
 const DEAD = 'a'.repeat(32)

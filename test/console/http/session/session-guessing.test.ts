@@ -1,11 +1,9 @@
 /** Guessing passwords: slowed down by address and by account, never at the cost of whom the account belongs to. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { errorOf, loggedToken, post } from '@test/console/http/support'
 import { expectAtLeast } from '@test/support/at-least'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { signUpPerson } from '@test/support/person'
-
-setDefaultTimeout(300_000)
 
 /** As many guesses at one account as one address, and as strangers together, get. */
 const PER_ADDRESS = 10

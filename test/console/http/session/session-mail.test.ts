@@ -1,13 +1,11 @@
 /** Where mail is configured: nobody gets in before they have proven their address, and no answer tells who has one. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { errorOf, post, SESSION } from '@test/console/http/support'
 import { expectAtLeast } from '@test/support/at-least'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { type MailServer, startMailServer } from '@test/support/mail-server'
 import { cookieOf, personWith } from '@test/support/person'
 import { createUser } from '@/accounts/users'
-
-setDefaultTimeout(300_000)
 
 const PUBLIC_URL = 'https://gateway.example.test/base'
 const ORIGIN = { origin: 'https://gateway.example.test' }

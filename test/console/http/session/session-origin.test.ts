@@ -1,12 +1,10 @@
 /** Requests that other sites cause, closed sign-up, and what production refuses. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { errorOf, post, SESSION, signInAgain } from '@test/console/http/support'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { signUpPerson } from '@test/support/person'
 import { upsertAdministrator } from '@/accounts/operator-access'
 import { createUser } from '@/accounts/users'
-
-setDefaultTimeout(300_000)
 
 let open: TestGateway
 let closed: TestGateway

@@ -1,11 +1,9 @@
 /** The second step of signing in: set up, asked for, used once, limited, and taken away again. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { errorOf, post, SESSION } from '@test/console/http/support'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { cookieOf, type Person, personWith, signUpPerson } from '@test/support/person'
 import { totpCode } from '@test/support/totp'
-
-setDefaultTimeout(300_000)
 
 let gateway: TestGateway
 

@@ -1,12 +1,10 @@
 /** Moving credit between accounts over a whole gateway: who may, what is refused in which words, and what both accounts then show. */
-import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { type Person, signUpPerson } from '@test/support/person'
 import { addCredit } from '@test/usage/customer'
 import { createAccounts } from '@/accounts/accounts'
 import type { AccountRole } from '@/db/auth-schema'
-
-setDefaultTimeout(300_000)
 
 const TRANSFERS = '/dashboard/api/a/:accountId/transfers'
 

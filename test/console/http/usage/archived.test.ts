@@ -1,6 +1,6 @@
 /** What customers see of archived months: that they are archived, what their days add up to, and never a silent nothing. */
 
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { silentLogger } from '@test/accounts/fixture'
 import { recordOf } from '@test/console/administration/usage-archive/archive-world'
 import { startGateway, type TestGateway } from '@test/support/gateway'
@@ -12,8 +12,6 @@ import { archiveUsage } from '@/console/administration/usage-archive/usage-archi
 import { connectDatabase } from '@/db/client'
 import { connectRedis, waitForRedis } from '@/ledger/store/connection'
 import { writeUsageBatch } from '@/usage/write-batch'
-
-setDefaultTimeout(300_000)
 
 const HORIZON = '2025-10-01T00:00:00.000Z'
 let gateway: TestGateway

@@ -1,5 +1,5 @@
 /** Chargebacks, refunds at the provider and what undoes them: each moves credit once, in any order, and never in silence. */
-import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { silentLogger } from '@test/accounts/fixture'
 import { ADMINISTRATOR, noticeOf, type OrdersFixture, openOrders } from '@test/console/orders/fixture'
 import { createAccounts } from '@/accounts/accounts'
@@ -7,8 +7,6 @@ import { createOutboxWorker } from '@/accounts/outbox'
 import { createOrders } from '@/console/orders/orders'
 import type { Order, ReversalNotice } from '@/console/orders/types'
 import { nano } from '@/lib/money'
-
-setDefaultTimeout(300_000)
 
 const PROVIDER = { kind: 'system', name: 'sandbox' } as const
 let world: OrdersFixture

@@ -1,5 +1,5 @@
 /** The account statement: whatever moved, whenever, it adds up to the balance, in one piece and in any parts. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { memoryLogger } from '@test/ledger/harness'
 import { fc } from '@test/support/property'
 import { freshDatabase } from '@test/support/stores'
@@ -13,8 +13,6 @@ import { type StatementPlace, statementQuery } from '@/console/usage-views/accou
 import { connectDatabase, type Database } from '@/db/client'
 import { randomId } from '@/lib/ids'
 import { writeUsageBatch } from '@/usage/write-batch'
-
-setDefaultTimeout(300_000)
 
 const DAY_MS = 86_400_000
 const FIRST_MS = Date.UTC(2026, 1, 20)

@@ -1,12 +1,10 @@
 /** Forms that are sent by people in a hurry: what is pressed twice happens once, and what was typed meanwhile stays. */
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { countRequests, holdAnswer } from '@test/dashboard/pages/hold-answers'
 import { openBrowser, type TestBrowser } from '@test/support/browser'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { type Person, signUpPerson } from '@test/support/person'
 import type { Locator, Page } from 'playwright-core'
-
-setDefaultTimeout(300_000)
 
 let gateway: TestGateway
 let browser: TestBrowser

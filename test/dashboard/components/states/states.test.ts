@@ -1,12 +1,10 @@
 /** What pages show before they have anything to show: that it is being loaded, why it could not be, and what is there where there is nothing. */
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { expectAccessible, openBrowser, type TestBrowser } from '@test/support/browser'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { signUpPerson } from '@test/support/person'
 import { until } from '@test/support/until'
 import type { Locator, Page } from 'playwright-core'
-
-setDefaultTimeout(300_000)
 
 /** A page, the end of the path of what it asks for, and what is read there by the owner of an account in which nothing has happened. */
 const PARTS = [

@@ -1,13 +1,11 @@
 /** The providers that may answer keys, in a real browser by the keyboard alone: for all keys in the settings, narrower for one of them. */
-import { afterAll, afterEach, beforeAll, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { chooseOne as choose, hasFocus, tabTo } from '@test/dashboard/pages/keyboard'
 import { expectAccessible, openBrowser, type TestBrowser } from '@test/support/browser'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { until } from '@test/support/until'
 import { type SignedInCustomer, signUpCustomer } from '@test/usage/customer'
 import type { Locator, Page } from 'playwright-core'
-
-setDefaultTimeout(300_000)
 
 const POLICY = '/dashboard/api/a/:accountId/key-policy'
 

@@ -1,11 +1,9 @@
 /** The pages for keys that were found in public, in a real browser and without a sign-in: telling of one by keyboard, and switching it off by the mail's link. */
-import { afterAll, afterEach, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
 import { expectAccessible, expectNoSidewaysScroll, openBrowser, type TestBrowser } from '@test/support/browser'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { type MailServer, startMailServer } from '@test/support/mail-server'
 import { createUser } from '@/accounts/users'
-
-setDefaultTimeout(300_000)
 
 let server: MailServer
 let gateway: TestGateway

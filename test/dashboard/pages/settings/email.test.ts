@@ -1,5 +1,5 @@
 /** Changing the address by which one signs in, and putting the former one back, in a real browser with the mails that are sent: by keyboard, at three widths, in both schemes. */
-import { afterAll, afterEach, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
 import { fillIn, goRound, hasFocus, tabTo } from '@test/dashboard/pages/keyboard'
 import { expectAccessible, openBrowser, type TestBrowser } from '@test/support/browser'
 import { startGateway, type TestGateway } from '@test/support/gateway'
@@ -7,8 +7,6 @@ import { type MailServer, startMailServer } from '@test/support/mail-server'
 import { until } from '@test/support/until'
 import type { Page } from 'playwright-core'
 import { createUser } from '@/accounts/users'
-
-setDefaultTimeout(300_000)
 
 const PASSWORD = 'a horse on a battery'
 const NEW_PASSWORD = 'an engine of letters'
