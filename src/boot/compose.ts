@@ -1,6 +1,7 @@
 /** Wires the modules of one server process together over its stores, and runs the background workers. */
 import { assembleLedger } from '@/accounts/assemble-ledger'
 import { createIdentify } from '@/accounts/identify'
+import { createSeesBalance } from '@/accounts/members/sees-balance'
 import { createOutboxWorker } from '@/accounts/outbox'
 import { type AppDeps, buildApp } from '@/app'
 import { createLiveCatalog, type LiveCatalog, liveLimits } from '@/catalog/reload/live-catalog'
@@ -234,7 +235,10 @@ function assemble(parts: Parts): GatewayDeps {
   const storedResponses = assembleStoredResponses(parts)
   const { maxBodyBytes, maxJsonDepth, publicUrl, metricsAccess } = config
   const { trustedProxyHops, secrets } = config.signIn
-  const unpaid = createUnpaid({ ledger, clock: systemClock, limits: liveLimits(catalog), trustedProxyHops })
+  const seesBalance = createSeesBalance(database)
+  const unpaid = createUnpaid({
+    ...{ ledger, seesBalance, clock: systemClock, limits: liveLimits(catalog), trustedProxyHops },
+  })
   const idempotency = config.hasIdempotencyKeys
     ? { claims: createStoredClaims(parts), finishUnseenMs: FINISH_UNSEEN_MS }
     : undefined
@@ -249,7 +253,7 @@ function assemble(parts: Parts): GatewayDeps {
     ledger: traceReserves(ledger, tracing),
     settler: traceSettlements(createSettler(ledger, systemClock, logger, metrics, parts.journal), tracing),
     keeper: createHoldKeeper(ledger, systemClock, logger, config.holdTtlMs, metrics),
-    holdTtlMs: config.holdTtlMs,
+    ...{ holdTtlMs: config.holdTtlMs, seesBalance },
     crashPoint,
     router,
     streams: createActiveStreams(),

@@ -4,8 +4,7 @@
  * large body, the ledger is asked before the body is read whether it would grant a reserve.
  */
 import { GatewayError } from '@/chat/error'
-import { refuseAsReserve, refuseWithoutCredit } from '@/gateway/refuse-early'
-import type { Ledger } from '@/ledger/ledger'
+import { type Asking, refuseAsReserve, refuseWithoutCredit } from '@/gateway/refuse-early'
 import type { DefaultLimits, Payer } from '@/ledger/outcomes'
 import { createBoundedMap } from '@/lib/bounded-map'
 import type { Clock } from '@/lib/clock'
@@ -39,8 +38,7 @@ export interface Unpaid {
   stranger(request: Request): void
 }
 
-type UnpaidDeps = {
-  ledger: Pick<Ledger, 'refusalOf' | 'readBalance'>
+type UnpaidDeps = Asking<'refusalOf' | 'readBalance'> & {
   clock: Clock
   /** Of the catalogue: the free limit is never below the paid one. */
   limits: Pick<DefaultLimits, 'requestsPerMinute'>
@@ -60,7 +58,8 @@ export const LARGE_BYTES = 256 * 1024
 const { perAccount: MIN_FREE_PER_MINUTE } = SHARED.freeAnswers
 
 /** Creates the limits of one process. */
-export function createUnpaid({ ledger, clock, limits, trustedProxyHops }: UnpaidDeps): Unpaid {
+export function createUnpaid(deps: UnpaidDeps): Unpaid {
+  const { clock, limits, trustedProxyHops } = deps
   const freePerMinute = () => Math.max(MIN_FREE_PER_MINUTE, limits.requestsPerMinute)
   const free = createAllowance(freePerMinute, clock.monotonic)
   const refusals = createAllowance(freePerMinute, clock.monotonic)
@@ -75,7 +74,7 @@ export function createUnpaid({ ledger, clock, limits, trustedProxyHops }: Unpaid
 
   async function admitLarge(payer: Payer, least = ZERO_NANO): Promise<void> {
     admitBytes(payer)
-    await refuseAsReserve(ledger, payer, least)
+    await refuseAsReserve(deps, payer, least)
   }
 
   /** The server reads the body from the socket while the ledger is asked, so a caller refused a moment ago is refused without asking. */
@@ -96,7 +95,7 @@ export function createUnpaid({ ledger, clock, limits, trustedProxyHops }: Unpaid
 
   async function admitFree(payer: Payer, least = ZERO_NANO): Promise<void> {
     admitBytes(payer)
-    await refuseWithoutCredit(ledger, payer, least)
+    await refuseWithoutCredit(deps, payer, least)
   }
 
   return {
@@ -110,7 +109,7 @@ export function createUnpaid({ ledger, clock, limits, trustedProxyHops }: Unpaid
       const isSuspect = suspectUntilMs !== undefined && clock.monotonic() < suspectUntilMs
       if (isSuspect) refuseEarly(refusals.waitMs(payer.keyId))
       if (isLarge(request)) return admitUnread(payer)
-      return isSuspect ? refuseAsReserve(ledger, payer, ZERO_NANO) : undefined
+      return isSuspect ? refuseAsReserve(deps, payer, ZERO_NANO) : undefined
     },
     refused(payer, error, bytes) {
       if (!(error instanceof GatewayError) || error.status >= 500) return
@@ -123,11 +122,9 @@ export function createUnpaid({ ledger, clock, limits, trustedProxyHops }: Unpaid
   }
 }
 
-const BUDGET_CODES = ['key_budget_exceeded', 'budget_exceeded']
-
-/** Whether another key of the account may get another answer. */
-function isOfKey({ kind, options: { code = '', details } }: GatewayError): boolean {
-  return kind === 'invalid_credentials' || BUDGET_CODES.includes(code) || details?.of === 'key'
+/** Whether another key of the account may get another answer. A lack of credit may say what another key's member may not see. */
+function isOfKey({ kind, options: { details } }: GatewayError): boolean {
+  return kind === 'invalid_credentials' || kind === 'insufficient_credit' || details?.of === 'key'
 }
 
 /** Whether the body is to be asked about before it is read. One of unannounced length may be of any. */

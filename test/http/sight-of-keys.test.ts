@@ -151,6 +151,55 @@ test('the key of a former member tells nothing, and one that is the account’s 
   expect(await usage(created.key)).toMatchObject({ credits_remaining: expect.any(Number) })
 })
 
+/** Requests that cost more than an account of 0.0000777 USD has, by each way to pay, small and large. */
+async function refusalsFor(role: AccountRole): Promise<string[]> {
+  const { accountId: poor } = await gateway.customer('0.0000777')
+  const person = await signUpPerson(gateway)
+  const { sql } = gateway.gateway.database
+  await sql`INSERT INTO memberships (account_id, user_id, role)
+    VALUES (${poor}, ${owner.viewer.userId}, 'owner'), (${poor}, ${person.viewer.userId}, 'owner')`
+  const created = await gateway.apiKeys.create({ accountId: poor, name: 'key', createdBy: person.viewer.userId })
+  if (created.kind !== 'created') throw new Error(created.kind)
+  await sql`UPDATE memberships SET role = ${role} WHERE account_id = ${poor} AND user_id = ${person.viewer.userId}`
+  const messages = [{ role: 'user', content: 'x'.repeat(20_000) }]
+  const large = [{ role: 'user', content: 'x'.repeat(400_000) }]
+  const chat = { model: 'svc/alpha', messages, max_tokens: 1_000 }
+  const bodies: [path: string, body: object][] = [
+    ['/v1/chat/completions', chat],
+    ['/v1/chat/completions', { ...chat, stream: true }],
+    ['/v1/chat/completions', { ...chat, messages: large }],
+    ['/v1/messages', chat],
+    ['/v1/responses', { model: 'svc/alpha', input: messages }],
+    [
+      '/v1beta/models/svc/alpha:generateContent',
+      { contents: [{ role: 'user', parts: [{ text: 'x'.repeat(20_000) }] }] },
+    ],
+  ]
+  const told: string[] = []
+  for (const [path, body] of bodies) {
+    const headers = { authorization: `Bearer ${created.key}`, 'content-type': 'application/json' }
+    const answer = await fetch(gateway.url + path, { method: 'POST', headers, body: JSON.stringify(body) })
+    told.push(`${path} ${answer.status} ${JSON.stringify([...answer.headers])} ${await answer.text()}`)
+  }
+  const playground = await person.fetch(`/dashboard/api/a/${poor}/playground/chat`, {
+    ...{ method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(chat) },
+  })
+  if (mayDo(role, 'keys.use')) told.push(`playground ${playground.status} ${await playground.text()}`)
+  return told
+}
+
+test.each(ACCOUNT_ROLES)(
+  'a refusal for want of credit tells a member who is %s of it only if they see the balance',
+  async (role) => {
+    const refusals = await refusalsFor(role)
+    const isRefused = refusals.map((text) => / 402 /.test(text))
+    expect([refusals, isRefused.includes(false)]).toEqual([refusals, false])
+    const figure = /0\.0000777|7\.77e-5|availableUsd|heldUsd/
+    const told = refusals.filter((text) => figure.test(text))
+    expect(told).toEqual(mayDo(role, 'billing.read') ? refusals : [])
+  },
+)
+
 describe.each(SCOPES)('a management key with %s', (scope) => {
   test.each(SECRETS)('tells nothing that needs $scope, unless that is it', async ({ scope: needed, marks }) => {
     const { key } = await makeManagementKey(owner, [scope])

@@ -146,7 +146,9 @@ test('the ledger is asked once a second for an account whose large bodies are re
   }
   let nowMs = 0
   const clock = { ...systemClock, monotonic: () => nowMs }
-  const unpaid = createUnpaid({ ledger, clock, limits: { requestsPerMinute: 10 }, trustedProxyHops: 0 })
+  const unpaid = createUnpaid({
+    ...{ ledger, seesBalance: async () => true, clock, limits: { requestsPerMinute: 10 }, trustedProxyHops: 0 },
+  })
   async function send(bytes: number, keyId = 'key_1'): Promise<unknown> {
     const payer = { accountId: 'acct_1', keyId }
     const request = new Request('http://gateway.test', { method: 'POST', headers: { 'content-length': String(bytes) } })

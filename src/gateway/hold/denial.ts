@@ -1,7 +1,7 @@
 /** Says in the caller's terms why the ledger would not reserve credit. */
 import { GatewayError } from '@/chat/error'
 import type { BudgetScope, BudgetWindow } from '@/ledger/budgets'
-import type { Refusal, ReserveOutcome } from '@/ledger/outcomes'
+import type { Payer, Refusal, ReserveOutcome } from '@/ledger/outcomes'
 import { nanoToUsd } from '@/lib/money'
 import type { HoldSize } from './hold-size'
 
@@ -10,11 +10,28 @@ const TRANSIENT_RETRY_SECONDS = 2
 /** A store that is full or cannot write is looked at every second, and mended by people. */
 const CLOSED_RETRY_SECONDS = 5
 
-/** The error for a reserve of `size` that did not succeed. */
-export function denial(outcome: Refusal, { fileTokens }: Pick<HoldSize, 'fileTokens'> = {}): GatewayError {
+/** Whether the payer's member sees the account's balance; false if nobody can say. Never rejects. */
+export type SeesBalance = (payer: Payer) => Promise<boolean>
+
+/** The error for a reserve of `size` that did not succeed, with no figure that the payer may not see. */
+export async function denialFor(
+  seesBalance: SeesBalance,
+  payer: Payer,
+  outcome: Refusal,
+  size?: Pick<HoldSize, 'fileTokens'>,
+): Promise<GatewayError> {
+  return denial(outcome, size, outcome.kind !== 'insufficient' || (await seesBalance(payer)))
+}
+
+/** The same; `isBalanceSeen`: whether it may tell the account's balance. */
+export function denial(
+  outcome: Refusal,
+  { fileTokens }: Pick<HoldSize, 'fileTokens'> = {},
+  isBalanceSeen = false,
+): GatewayError {
   switch (outcome.kind) {
     case 'insufficient':
-      return insufficient(outcome, fileTokens)
+      return insufficient(outcome, fileTokens, isBalanceSeen)
     case 'budget_exceeded':
       return overBudget(outcome, fileTokens)
     case 'over_budget':
@@ -59,13 +76,13 @@ export function storeClosed(): GatewayError {
 function insufficient(
   outcome: Extract<ReserveOutcome, { kind: 'insufficient' }>,
   fileTokens: number | undefined,
+  isBalanceSeen: boolean,
 ): GatewayError {
   const { available, held, needed } = outcome
   const isTransient = needed <= available + held
   const details = {
     neededUsd: nanoToUsd(needed),
-    availableUsd: nanoToUsd(available),
-    heldUsd: nanoToUsd(held),
+    ...(isBalanceSeen && { availableUsd: nanoToUsd(available), heldUsd: nanoToUsd(held) }),
     transient: isTransient,
     ...(fileTokens !== undefined && { fileTokens }),
   }

@@ -13,7 +13,7 @@ import { assert } from '@/lib/assert'
 import type { CrashPoint } from '@/lib/crash-point'
 import type { Nano } from '@/lib/money'
 import type { Tracing } from '@/telemetry/tracing'
-import { denial } from './denial'
+import { denialFor, type SeesBalance } from './denial'
 import type { HoldKeeper, Renewable } from './hold-keeper'
 import type { HoldSize } from './hold-size'
 import type { Settler } from './settler'
@@ -23,6 +23,7 @@ export type HoldDeps = {
   ledger: Pick<Ledger, 'reserve'>
   settler: Pick<Settler, 'resolve'>
   keeper: Pick<HoldKeeper, 'keep' | 'forget'>
+  seesBalance: SeesBalance
   /** How long a hold outlives its gateway's last renewal. */
   holdTtlMs: number
   crashPoint: CrashPoint
@@ -66,7 +67,8 @@ export async function withHold<Offered extends Offer>(
       throw takeBack(deps, holder, cause)
     }
     if (outcome.kind === 'reserved') break
-    if (!isNegotiable(outcome) || !(await negotiation.goOn(outcome))) throw denial(outcome, offered.size)
+    if (isNegotiable(outcome) && (await negotiation.goOn(outcome))) continue
+    throw await denialFor(deps.seesBalance, payer, outcome, offered.size)
   }
   deps.crashPoint('reserved')
   const { offered } = negotiation

@@ -7,10 +7,15 @@ const usd = (amount: number) => nano(amount * 1_000_000_000)
 
 describe('credit that does not suffice', () => {
   test('is temporary where other requests hold what is missing', () => {
-    const error = denial({ kind: 'insufficient', available: usd(1), held: usd(2), needed: usd(3) })
+    const error = denial({ kind: 'insufficient', available: usd(1), held: usd(2), needed: usd(3) }, {}, true)
     expect([error.status, error.options.retryAfterSeconds]).toEqual([402, 2])
     expect(error.options.details).toEqual({ neededUsd: 3, availableUsd: 1, heldUsd: 2, transient: true })
     expect(error.message).toContain('held by other open requests')
+  })
+
+  test('names no figure of the balance to a member who does not see it', () => {
+    const error = denial({ kind: 'insufficient', available: usd(1), held: usd(2), needed: usd(3) })
+    expect(error.options.details).toEqual({ neededUsd: 3, transient: true })
   })
 
   test('is final where even they would not make up for it', () => {

@@ -57,6 +57,7 @@ beforeEach(() => {
         return outcome
       },
     },
+    seesBalance: async () => true,
     settler: {
       async resolve(resolution) {
         const { kind } = resolution

@@ -1,0 +1,34 @@
+/** Whether a payer may be told the account's balance, asked of the history only when a request is refused for want of credit. */
+import type { Database } from '@/db/client'
+import { withDatabaseDeadline } from '@/db/deadline'
+import type { Payer } from '@/ledger/outcomes'
+import { createBoundedMap } from '@/lib/bounded-map'
+import { roleIn, sightOfKey } from './memberships'
+import { mayDo } from './permissions'
+
+/** Without an answer after this time, nothing is told. */
+const TIMEOUT_MS = 1_000
+/** An answer is remembered for this time, so that many refusals of one payer ask once. */
+const FRESH_MS = 1_000
+const MAX_PAYERS = 10_000
+
+/** Answers by the role of the acting member, else of the key's member. A key of the account itself sees the balance. Never rejects. */
+export function createSeesBalance(database: Database): (payer: Payer) => Promise<boolean> {
+  const answers = createBoundedMap<string, { untilMs: number; answer: Promise<boolean> }>(MAX_PAYERS)
+  return (payer) => {
+    const { accountId, keyId, memberId = '' } = payer
+    const name = `${accountId} ${keyId} ${memberId}`
+    const nowMs = performance.now()
+    const known = answers.get(name)
+    if (known && nowMs < known.untilMs) return known.answer
+    const answer = withDatabaseDeadline(ask(database, payer), TIMEOUT_MS).catch(() => false)
+    answers.set(name, { untilMs: nowMs + FRESH_MS, answer })
+    return answer
+  }
+}
+
+async function ask(database: Database, { accountId, keyId, memberId }: Payer): Promise<boolean> {
+  if (memberId === undefined) return (await sightOfKey(database, { accountId, keyId })).seesBalance
+  const role = await roleIn(database.db, accountId, memberId)
+  return role !== undefined && mayDo(role, 'billing.read')
+}
