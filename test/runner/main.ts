@@ -1,11 +1,13 @@
 /**
  * `bun run test` and `bun run judges`: runs the test files of its part in parallel, and says in the end what was not tried. Paths
- * after it narrow it down; `--timings` shows what took how long; any other option is handed to `bun test`.
+ * after it narrow it down; `--timings` shows what took how long; `--delays` has stores and timers be late at random, by a new seed each
+ * time; any other option is handed to `bun test`.
  */
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { availableParallelism, loadavg, tmpdir, totalmem } from 'node:os'
 import { join } from 'node:path'
 import { IS_BUILD_MACHINE, OUR_ENVIRONMENT } from '@test/support/bare-environment'
+import { DELAYS_VARIABLE } from '@test/support/random-delays'
 import { FIXED_SEED, SEED_VARIABLE } from '@test/support/seed'
 import { GIVEN_POSTGRES, startMigratedPostgres, stopStores } from '@test/support/stores'
 import { loadAssets } from '@/boot/dashboard-assets/load'
@@ -28,7 +30,9 @@ function say(line: string): void {
 
 const [part, ...words] = process.argv.slice(2)
 assert(part === 'test' || part === 'judges', 'package.json names the part')
-const options = words.filter((word) => word.startsWith('-') && word !== '--timings')
+const OWN_OPTIONS = ['--timings', '--delays']
+const options = words.filter((word) => word.startsWith('-') && !OWN_OPTIONS.includes(word))
+const isDelayed = words.includes('--delays')
 const wanted = words.filter((word) => !word.startsWith('-'))
 const started = performance.now()
 const folder = await mkdtemp(join(tmpdir(), 'svc-gateway-run-'))
@@ -56,7 +60,8 @@ async function run(): Promise<number> {
   const missing = await missingOf(files)
   // The build machine leaves nothing out: what lacks its program fails there.
   const tried = IS_BUILD_MACHINE ? files : files.filter((file) => !missing.has(file))
-  const seed = OUR_ENVIRONMENT[SEED_VARIABLE] ?? (part === 'test' ? FIXED_SEED : Math.floor(Math.random() * 2 ** 31))
+  const seed =
+    OUR_ENVIRONMENT[SEED_VARIABLE] ?? (part === 'test' && !isDelayed ? FIXED_SEED : Math.floor(Math.random() * 2 ** 31))
   const workers = Math.max(
     1,
     Math.min(availableParallelism() * WORKERS_PER_PROCESSOR, Math.floor(totalmem() / WORKER_BYTES)),
@@ -91,6 +96,7 @@ async function runFiles(files: readonly string[], workers: number, seed: string)
       [GIVEN_POSTGRES]: JSON.stringify(postgres),
       [TIMINGS_FILE]: timingsPath,
       [SEED_VARIABLE]: seed,
+      ...(isDelayed && { [DELAYS_VARIABLE]: 'yes' }),
     },
     stdio: ['ignore', 'inherit', 'inherit'],
   })

@@ -4,7 +4,10 @@ import { afterAll } from 'bun:test'
 import { plugin } from 'bun'
 import '@test/accounts/cheap-passwords'
 import { noteTiming } from '@test/runner/timings'
+import { delayAtRandom } from './random-delays'
 import { stopStores } from './stores'
+
+delayAtRandom()
 
 /** No load makes a test or a hook take that long. */
 const LIMIT_MS = 300_000
