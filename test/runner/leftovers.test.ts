@@ -1,4 +1,4 @@
-/** Whoever kills a run of tests, in whatever way, leaves no gateway, Redis, Postgres or Chromium behind. */
+/** A run of tests that is killed leaves no gateway, Redis, Postgres or Chromium behind, and says how far it came where it can. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -84,4 +84,7 @@ test.each(cases)('$signal to $name', async ({ signal, name, command }) => {
   await child.exited
   await rm(data, { recursive: true, force: true })
   expect(left).toEqual([])
+  if (name !== 'the runner' || signal === 'SIGKILL') return
+  const told = await new Response(child.stderr).text()
+  expect(told).toContain('Stopped: 0 files ended, 0 tests failed, 1 files were left.')
 })

@@ -3,6 +3,7 @@
  * after it narrow it down; `--timings` shows what took how long; `--delays` has stores and timers be late at random, by a new seed each
  * time; any other option is handed to `bun test`.
  */
+import { readFileSync } from 'node:fs'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { availableParallelism, loadavg, tmpdir, totalmem } from 'node:os'
 import { join } from 'node:path'
@@ -41,9 +42,15 @@ const reportPath = join(folder, 'report.xml')
 await Bun.write(timingsPath, '')
 
 let child: Bun.Subprocess | undefined
+let fileCount = 0
+let failedCount = 0
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   process.once(signal, async () => {
     child?.kill('SIGKILL')
+    const ended = readTimings(readFileSync(timingsPath, 'utf8')).length
+    say(
+      `Stopped: ${ended} files ended, ${failedCount} tests failed, ${Math.max(0, fileCount - ended)} files were left.`,
+    )
     await leave(1)
   })
 }
@@ -84,6 +91,7 @@ async function run(): Promise<number> {
 }
 
 async function runFiles(files: readonly string[], workers: number, seed: string): Promise<number> {
+  fileCount = files.length
   const postgres = await startMigratedPostgres()
   // In a fresh checkout every worker would build the pages, all at once and for longer than a connection waits.
   await loadAssets(createLogger({ level: 'info', write: () => undefined, service: 'svc' }))
@@ -98,14 +106,28 @@ async function runFiles(files: readonly string[], workers: number, seed: string)
       [SEED_VARIABLE]: seed,
       ...(isDelayed && { [DELAYS_VARIABLE]: 'yes' }),
     },
-    stdio: ['ignore', 'inherit', 'inherit'],
+    stdio: ['ignore', 'inherit', 'pipe'],
   })
+  const told = passOn(child.stderr as ReadableStream<Uint8Array>)
   const progress = setInterval(async () => {
     say(`${(await timings()).length} of ${files.length} files, ${seconds()} s`)
   }, PROGRESS_MS)
   const exitCode = await child.exited
+  await told
   clearInterval(progress)
   return exitCode
+}
+
+/** Prints what the tests tell, and counts those that failed. */
+async function passOn(output: ReadableStream<Uint8Array>): Promise<void> {
+  const decoder = new TextDecoder()
+  let line = ''
+  for await (const bytes of output) {
+    process.stderr.write(bytes)
+    const lines = (line + decoder.decode(bytes, { stream: true })).split('\n')
+    line = lines.pop() ?? ''
+    failedCount += lines.filter((one) => one.startsWith('(fail)')).length
+  }
 }
 
 async function timings() {
