@@ -11,6 +11,7 @@ const TEST_LIMIT_MS = 300_000
 const ALLOWED: Readonly<Record<string, string>> = {
   'test/support/until.ts': 'is how everybody else waits',
   'test/support/delays.ts': 'gives what is slow its name: providers, and time that somebody spends',
+  'test/support/random-delays.ts': 'makes stores and timers late at random',
   'test/support/at-least.ts': 'measures what load cannot break',
   'test/runner/main.ts': 'says how long a run took, and judges nothing by it',
   'test/fuzz/raw.ts': 'the attacker is patient for so long, and judges nothing by it',
