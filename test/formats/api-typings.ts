@@ -3,8 +3,7 @@
  * write the list anew after an update: `bun test/formats/api-typings.ts`.
  */
 import { join } from 'node:path'
-import { parse } from '@babel/parser'
-import type { Statement } from '@babel/types'
+import { type ParseResult, parse } from '@babel/parser'
 import type { FormatName } from '@/chat/format-name'
 
 /** Where a format's body is declared: the typings of a package, and the interfaces that together are the body. */
@@ -73,6 +72,8 @@ function namesIn(text: string, interfaces: readonly string[]): string[] {
 }
 
 /** Of an interface of such a name, or of those in a namespace. */
+type Statement = ParseResult['program']['body'][number]
+
 function fieldsOf(statement: Statement, interfaces: readonly string[]): string[] {
   const declared = statement.type === 'ExportNamedDeclaration' ? statement.declaration : statement
   if (declared?.type === 'TSModuleDeclaration' && declared.body.type === 'TSModuleBlock')

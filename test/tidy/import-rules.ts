@@ -1,7 +1,7 @@
-/** Who may import whom: the table of docs/ARCHITECTURE.md, cycles, and how an import is written. */
+/** Who may import whom: the table of docs/ARCHITECTURE.md, and how an import is written. */
 import { dirname } from 'node:path'
 import type { Import, Source, Violation } from './source'
-import { findTarget, resolveLocal } from './tree'
+import { resolveLocal } from './tree'
 
 /** The wing of people: its own door, and behind it those who buy, sign in, look at usage and watch over others. */
 const CONSOLE = ['console/administration', 'console/orders', 'console/auth', 'console/usage-views']
@@ -90,29 +90,6 @@ export function checkImports(source: Source): Violation[] {
   })
 }
 
-/** Finds import cycles between files, types included: each is reported once, from the file that sorts first. */
-export function checkCycles(sources: readonly Source[]): Violation[] {
-  const paths = new Set(sources.map((source) => source.path))
-  const targets = new Map(sources.map((source) => [source.path, localTargets(source, paths)]))
-  const done = new Set<string>()
-  const violations: Violation[] = []
-
-  function walk(path: string, trail: string[]): void {
-    const start = trail.indexOf(path)
-    if (start !== -1) {
-      const cycle = [...trail.slice(start), path].join(' → ')
-      violations.push({ path, line: 0, rule: 'cycle', detail: cycle })
-      return
-    }
-    if (done.has(path)) return
-    for (const target of targets.get(path) ?? []) walk(target, [...trail, path])
-    done.add(path)
-  }
-
-  for (const path of [...targets.keys()].sort()) walk(path, [])
-  return violations
-}
-
 function complaint(path: string, item: Import): string | undefined {
   const { specifier } = item
   if (specifier.includes('../')) return `${specifier}: import across folders as @/folder/file`
@@ -164,8 +141,4 @@ function formatPlace(path: string): { format: string; side: string | undefined }
 
 function isInsideFormat(path: string): boolean {
   return formatPlace(path) !== undefined && !/^src\/formats\/[^/]+\/index(\.ts)?$/.test(path)
-}
-
-function localTargets(source: Source, paths: ReadonlySet<string>): string[] {
-  return source.imports.flatMap(({ specifier }) => findTarget(source.path, specifier, paths) ?? [])
 }

@@ -1,7 +1,7 @@
 /** The structure rules against small samples: each must be able to fail, and to let good code pass. */
 import { describe, expect, test } from 'bun:test'
 import { checkImportsBeside, MAY_IMPORT_BESIDE } from './beside-rules'
-import { checkCycles, checkImports, MAY_IMPORT } from './import-rules'
+import { checkImports, MAY_IMPORT } from './import-rules'
 import { checkLua, checkMigrations } from './script-rules'
 import { readSource, type Violation } from './source'
 import { checkStyle } from './style-rules'
@@ -152,20 +152,6 @@ describe('the table beside src/', () => {
       targets.some((to) => MAY_IMPORT_BESIDE[to]?.includes(from)),
     )
     expect(mutual).toEqual([])
-  })
-})
-
-describe('cycles', () => {
-  const file = (name: string, target: string) =>
-    readSource(`src/lib/${name}.ts`, `${HEADER}import type { A } from '${target}'\n`)
-
-  test('are found over any number of files', () => {
-    const found = checkCycles([file('a', './b'), file('b', './c'), file('c', './a'), file('d', './a')])
-    expect(details(found)).toEqual(['src/lib/a.ts → src/lib/b.ts → src/lib/c.ts → src/lib/a.ts'])
-  })
-
-  test('are not seen where there are none', () => {
-    expect(checkCycles([file('a', './b'), file('b', './c'), file('c', 'elysia'), file('d', './b')])).toEqual([])
   })
 })
 

@@ -1,16 +1,15 @@
 /**
- * The structure of our trees as a test: who imports whom, takers of exports, sizes, headers, syntax, scripts, migrations.
+ * The structure of our trees as a test: who imports whom, what nobody uses, sizes, headers, syntax, scripts, migrations.
  * Takes long: it parses every source of every tree.
  */
 import { describe, expect, test } from 'bun:test'
-import { basename } from 'node:path'
+import { basename, join } from 'node:path'
 import { SCRIPTS } from '@/ledger/scripts/scripts'
 import { checkImportsBeside } from './beside-rules'
-import { checkExports, checkOrphans } from './export-rules'
 import { checkMirror, checkNames } from './folder-rules'
 import { checkFormats } from './format-rules'
 import { checkHeader, checkTwins } from './header-rules'
-import { checkCycles, checkImports } from './import-rules'
+import { checkImports } from './import-rules'
 import { checkLedgerAssembly, checkLedgerNames } from './ledger-rules'
 import { checkParts } from './lua-rules'
 import { checkComments, checkDocument } from './path-rules'
@@ -51,10 +50,6 @@ describe('the structure of src/', () => {
     expect(format(SOURCES.flatMap(checkLedgerNames))).toEqual([])
   })
 
-  test('no two files open with the same sentence', () => {
-    expect(format(checkTwins(SOURCES))).toEqual([])
-  })
-
   test('Lua scripts say what they take and who shares what they touch', () => {
     const paths = listFiles('src/ledger').filter((path) => path.endsWith('.lua'))
     const files = paths.map((path) => ({ name: basename(path, '.lua'), text: readText(path) }))
@@ -80,10 +75,6 @@ describe('the structure of all trees', () => {
 
   test('faults/, bench/ and test/ import what their table allows', () => {
     expect(format([...BESIDE, ...TREES.test].flatMap(checkImportsBeside))).toEqual([])
-  })
-
-  test('imports have no cycles, from one tree to another either', () => {
-    expect(format(checkCycles(ALL))).toEqual([])
   })
 
   test('files and functions keep to size and syntax', () => {
@@ -137,14 +128,16 @@ describe('the structure of all trees', () => {
     expect(format([...sources.flatMap(checkTime), ...checkAllowances(sources)])).toEqual([])
   })
 
-  test('every file is imported or started by somebody', () => {
-    const settings = ['package.json', 'Dockerfile', 'bunfig.toml', 'docs/PERFORMANCE.md'].map(readText)
-    expect(format(checkOrphans(ALL, settings))).toEqual([])
-  })
-
-  test('every export has a taker', () => {
-    expect(format(checkExports(ALL))).toEqual([])
-  })
+  // The product alone first: there an export that only tests use is unused.
+  test.each([['--production'], []])(
+    'knip finds no unused file, export or package, and no cycle %s',
+    async (...words) => {
+      const command = [process.execPath, 'node_modules/knip/bin/knip.js', '--no-progress', ...words]
+      const knip = Bun.spawn(command, { cwd: join(import.meta.dir, '..', '..'), stdio: ['ignore', 'pipe', 'inherit'] })
+      expect(await new Response(knip.stdout).text()).toBe('')
+      expect(await knip.exited).toBe(0)
+    },
+  )
 })
 
 function format(violations: Violation[]): string[] {

@@ -1,4 +1,4 @@
-/** The project's own TypeScript files, read once for every rule, and how an import of one finds another. */
+/** The project's own TypeScript files, read once for every rule, and the file that an import names. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { readSource, type Source } from './source'

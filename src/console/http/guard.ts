@@ -51,7 +51,10 @@ type Admission = boolean | { maxBodyBytes: number }
 /** What a member must be allowed to do, likewise; `isProved` asks for a fresh proof of who they are as well (403). */
 type Required = Permission | { permission: Permission; maxBodyBytes?: number; isProved?: true }
 
-/** How the documentation of a route names what one must be allowed to do. */
+/**
+ * Field of a route's documentation: the permission that the route needs.
+ * @internal Exported for tests. Knip does not see the use as a computed name below.
+ */
 export const PERMISSION = 'x-permission'
 
 /** Where the routes of an account are: their first parameter is the account. */
