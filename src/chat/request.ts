@@ -181,6 +181,8 @@ export type ChatRequest = {
   wantsEncryptedReasoning?: boolean
   /** Whether a chat-completions caller asked for the usage chunk. The other formats always show usage. */
   wantsUsage: boolean
+  /** Whether the answer's usage is to say what the answer cost. */
+  wantsCost?: true
   /**
    * What only a pass-through to a provider of the caller's own format can carry (a tool that runs at the provider, a block
    * the hub has no word for), each as the field and what it is. Every `encodeRequest` refuses a request that has any,

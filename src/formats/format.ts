@@ -61,6 +61,8 @@ export type AnswerContext = {
   created: number
   /** chat-completions: whether the caller asked for the usage chunk. */
   wantsUsage: boolean
+  /** Whether the last usage is to say what the answer cost. */
+  wantsCost?: true | undefined
   /** chat-completions: whether the caller waits for the deprecated `function_call` in place of tool calls. */
   wantsFunctionCall?: boolean
   /** generate-content: the field of the answer's object that is the answer, where the caller wants a bare word. */
@@ -209,6 +211,14 @@ export interface Recognition {
   isOwnBody(body: JsonObject, headers: Headers): boolean
 }
 
+/** Where an answer says what it cost, for callers who ask for it. */
+export type CostPlace = {
+  /** The path of the usage in a whole answer, or in an event of a stream that says it for the last time; undefined in all others. */
+  usagePath(json: JsonObject): readonly string[] | undefined
+  /** The names of the parts for input and for output. */
+  parts: { input: string; output: string }
+}
+
 export interface Format {
   readonly name: FormatName
   /** The body of a request, for the documentation. */
@@ -256,6 +266,7 @@ export interface Format {
   withoutProofs?(body: JsonObject): JsonObject | undefined
   /** The usage object of this format (not of the whole answer) in classes, or undefined where it is no usable usage. */
   decodeUsage(usage: JsonValue | undefined): Usage | undefined
+  readonly costPlace: CostPlace
   readonly passThrough: PassThrough
   readonly framing: Framing
 }

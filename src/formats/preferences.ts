@@ -59,6 +59,25 @@ export function fallbackSchema(limits: { modelChars: StringOptions; fallback: Ar
   })
 }
 
+/** The schema of `usage`: OpenRouter's word for an answer that says what it cost. */
+export const UsageWish = Type.Object(
+  {
+    include: Type.Optional(
+      Type.Boolean({
+        description: 'Whether the last usage has `cost` (USD) and `cost_details`; see `x-svc-usage-record`',
+      }),
+    ),
+  },
+  { title: 'UsageWish', description: 'What the answer is to say of its cost; an extension of this service' },
+)
+
+/** Reads it. Throws `invalid_request` for a field that is not known. */
+export function readUsageWish(usage: unknown): { wantsCost?: true } {
+  if (!isJsonObject(usage)) return {}
+  refuseUnknown(usage, ['include'], 'usage')
+  return usage.include === true ? { wantsCost: true } : {}
+}
+
 /** Reads what the schema has let through. Throws `invalid_request` for a name that is none, and for one price said twice. */
 export function readPreferences(svc: unknown): { preferences?: RoutePreferences } {
   if (!isJsonObject(svc)) return {}

@@ -83,6 +83,7 @@ function contextOf({ requestId, arrivedAtMs }: ChatCall, { request, size }: Chat
     model,
     created: Math.floor(arrivedAtMs / 1000),
     wantsUsage: request.wantsUsage,
+    wantsCost: request.wantsCost,
     wantsFunctionCall: request.wantsFunctionCall,
     answerField: request.answerField,
     toolOrigins: request.toolOrigins,

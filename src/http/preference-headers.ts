@@ -6,21 +6,29 @@ import type { ChatRequest } from '@/chat/request'
 /** Their names, for the documentation as well. */
 export const QUALITY_HEADER = 'x-svc-quality'
 export const LOSSY_HEADER = 'x-svc-lossy'
+/** Asks for what the answer cost. */
+export const USAGE_RECORD_HEADER = 'x-svc-usage-record'
 
 const FROM_0_TO_1 = /^(?:0?\.\d{1,9}|[01](?:\.0{1,9})?)$/
 const NO_WISH: RoutePreferences = { order: [], only: [], ignore: [] }
 
 /**
- * The request with the quality that the header asks for, whatever its body says, and allowed a loss where a header says so. Throws
+ * The request with the quality that the header asks for, whatever its body says, and allowed a loss and told its cost where a header says so. Throws
  * `invalid_request` for a quality that is no number from 0 to 1, and for any other word on losses than `true` and `false`.
  */
-export function withPreferenceHeaders(request: ChatRequest, headers: Headers): ChatRequest {
+export function withPreferenceHeaders(decoded: ChatRequest, headers: Headers): ChatRequest {
+  const request = wantsUsageRecord(headers) ? { ...decoded, wantsUsage: true, wantsCost: true as const } : decoded
   const quality = readQuality(headers)
   const lossy = readLossy(headers)
   if (quality === undefined && !lossy) return request
   const { preferences = NO_WISH } = request
   const wished = { ...(quality !== undefined && { quality }), ...(lossy && { lossy }) }
   return { ...request, preferences: { ...preferences, ...wished } }
+}
+
+/** Whether the header asks for what the answer cost. */
+export function wantsUsageRecord(headers: Headers): boolean {
+  return headers.get(USAGE_RECORD_HEADER) === 'true'
 }
 
 function readQuality(headers: Headers): number | undefined {

@@ -3,9 +3,6 @@ import { inputTokens } from '@/chat/usage'
 import type { SettledAnswer } from '@/ledger/charge'
 import { formatUsd, ZERO_NANO } from '@/lib/money'
 
-/** The request header that asks for the event: `x-svc-usage-record: true`. */
-export const USAGE_RECORD_HEADER = 'x-svc-usage-record'
-
 /** The event `usage_record`, as text. It follows `[DONE]`, where the libraries of this format have stopped reading. */
 export function usageRecordEvent({ requestId, model, charge, firstTokenMs, durationMs }: SettledAnswer): string {
   const isCharged = charge.kind === 'charge'

@@ -19,7 +19,8 @@ export function respondWith(answer: Answer, format: FormatName, isStreamWanted: 
   return new Response(body, { headers: { 'content-type': 'text/event-stream', ...headers } })
 }
 
-function readFixture(format: FormatName, name: string): string {
+/** The text of a fixture of a format. */
+export function readFixture(format: FormatName, name: string): string {
   const path = join(FIXTURES, format, name)
   const known = cache.get(path)
   if (known !== undefined) return known

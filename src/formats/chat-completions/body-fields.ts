@@ -38,8 +38,9 @@ export const BODY_FIELDS = fieldTable({
     'service_tier',
     'fallback',
     'svc',
+    'usage',
   ],
-  ours: ['model', 'stream', 'stream_options', 'fallback', 'svc'],
+  ours: ['model', 'stream', 'stream_options', 'fallback', 'svc', 'usage'],
   native: ['web_search_options'],
   bound: {
     logprobs: { carriedBy: ['generate-content', 'responses'] },
@@ -82,7 +83,7 @@ export const BODY_FIELDS = fieldTable({
       'chat_template_kwargs',
       'prediction',
     ],
-    'how the answer is packed': ['usage', 'audio'],
+    'how the answer is packed': ['audio'],
     'what the provider notes of the request, at no price of its own': ['metadata'],
     'how long the cache is kept; reading and writing it are classes of the usage': [
       'prompt_cache_retention',

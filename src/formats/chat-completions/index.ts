@@ -26,7 +26,7 @@ import { LIMITS, TOOL_NAMES } from './limits'
 import { passThrough } from './pass-through'
 import { endpoint } from './provider'
 import { SERVER_TOOLS } from './server-tools'
-import { decodeUsage } from './usage'
+import { COST_PLACE, decodeUsage } from './usage'
 
 export {
   decodeEmbeddings,
@@ -69,6 +69,7 @@ export function createChatCompletions(maxMessages: number) {
     rateLimitHeaders: commonRateLimitHeaders,
     decodeError,
     decodeUsage,
+    costPlace: COST_PLACE,
     passThrough,
     framing,
   } satisfies Format

@@ -23,6 +23,7 @@ function request(body: JsonObject, decoded: ChatRequest, traits: TargetTraits): 
   // Only where it is there: an object that loses a field is slower from then on.
   if (own.fallback !== undefined) delete own.fallback
   if (own.svc !== undefined) delete own.svc
+  if (own.usage !== undefined) delete own.usage
   if (decoded.stream && !traits.quirks.has(QUIRKS.noStreamOptions)) {
     const theirs = isJsonObject(own.stream_options) ? own.stream_options : {}
     own.stream_options = { ...theirs, include_usage: true }

@@ -2,6 +2,7 @@
  * Token usage between chat-completions, whose prompt count includes the cache, and the five classes that never overlap.
  */
 import { inputTokens, readCount, type Usage } from '@/chat/usage'
+import type { CostPlace } from '@/formats/format'
 import { createUnknownUsageSearch } from '@/formats/unknown-usage'
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 import { MAX_NANO, NANO_PER_USD, type Nano, nano } from '@/lib/money'
@@ -31,6 +32,12 @@ export function decodeUsage(usage: JsonValue | undefined): Usage | undefined {
 }
 
 const NO_DETAILS: JsonObject = {}
+
+/** A stream's usage stands in the last chunk alone: that of others is taken out. */
+export const COST_PLACE: CostPlace = {
+  usagePath: ({ usage }) => (isJsonObject(usage) ? ['usage'] : undefined),
+  parts: { input: 'upstream_inference_prompt_cost', output: 'upstream_inference_completions_cost' },
+}
 
 /** The usage object of a whole answer or chunk, which some providers keep in an extension of theirs or in the choice. */
 export function findUsage(body: JsonObject): JsonValue | undefined {

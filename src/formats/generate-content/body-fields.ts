@@ -16,8 +16,9 @@ export const BODY_FIELDS = fieldTable({
     'serviceTier',
     'fallback',
     'svc',
+    'usage',
   ],
-  ours: ['model', 'fallback', 'svc'],
+  ours: ['model', 'fallback', 'svc', 'usage'],
   passed: {
     'what is held back, and how strictly': ['safetySettings', 'modelArmorConfig'],
     'what the provider notes of the request, at no price of its own': ['labels'],

@@ -1,6 +1,7 @@
 /** Finish reasons between generate-content and the hub, both ways. */
 import type { FinishKind, FinishReason } from '@/chat/response'
 import { unlistedFinish } from '@/formats/unlisted-finish'
+import { isJsonObject, type JsonValue } from '@/lib/json'
 
 const KIND_OF_WORD: ReadonlyMap<string, FinishKind> = new Map([
   ['STOP', 'stop'],
@@ -58,4 +59,9 @@ export function encodeFinishReason(finish: FinishReason): string {
     default:
       return 'STOP'
   }
+}
+
+/** Whether a candidate says why it ended. */
+export function isFinished(candidate: JsonValue): boolean {
+  return isJsonObject(candidate) && typeof candidate.finishReason === 'string' && candidate.finishReason !== ''
 }

@@ -27,7 +27,7 @@ import { passThrough } from './pass-through'
 import { endpoint, QUIRKS } from './provider'
 import { withoutProofs } from './restore-signatures'
 import { SERVER_TOOLS } from './server-tools'
-import { decodeUsage } from './usage'
+import { COST_PLACE, decodeUsage } from './usage'
 
 export { CountSchema } from '@/formats/generate-content/client-side/answer-schema'
 export { decodeCountTokens, encodeCountTokens } from '@/formats/generate-content/client-side/decode-request'
@@ -76,6 +76,7 @@ export const generateContent = {
   decodeError,
   decodeUsage,
   withoutProofs,
+  costPlace: COST_PLACE,
   passThrough,
   framing,
 } satisfies Format

@@ -3,10 +3,11 @@ import type { ChatRequest } from '@/chat/request'
 import { leftOutFields, relayedFields } from '@/formats/body-fields'
 import type { AnswerContext, PassHooks, PassingStream, PassThrough, TargetTraits } from '@/formats/format'
 import { leaveOutInside } from '@/formats/nested-fields'
-import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
+import { isJsonObject, type JsonObject } from '@/lib/json'
 import { asWritten, rememberNumbers } from '@/lib/json-source/as-written'
 import { editJson, type JsonEdit, replaceStringInJson } from '@/lib/json-splice'
 import { BODY_FIELDS, CONFIG_FIELDS, NESTED_FIELDS } from './body-fields'
+import { isFinished } from './finish-reason'
 import { onOneLine } from './framing'
 import { camelCase, contentOfSystem, listOfContents } from './normalise'
 import { QUIRKS } from './provider'
@@ -16,12 +17,12 @@ import { decodeUsage, encodeUsage } from './usage'
 export const passThrough: PassThrough = { request: passRequest, response: passResponse, createStream }
 
 /**
- * The caller's body for the provider, in the caller's own spelling: without our `fallback` and `svc`, with shorthand for contents
+ * The caller's body for the provider, in the caller's own spelling: without our `fallback`, `svc` and `usage`, with shorthand for contents
  * written out, with the output limit that was paid for, and with only those signatures that the provider can know. Reads the
  * quirks of restore-signatures.ts and `noThinking`.
  */
 function passRequest(body: JsonObject, request: ChatRequest, traits: TargetTraits): JsonObject {
-  const { fallback: _, svc: _preferences, ...passed } = relayedFields(body, BODY_FIELDS)
+  const { fallback: _, svc: _preferences, usage: _usage, ...passed } = relayedFields(body, BODY_FIELDS)
   const configKey = spelledKey(body, 'generationConfig')
   const config = body[configKey]
   if (isJsonObject(config)) passed[configKey] = relayedFields(config, CONFIG_FIELDS, camelCase)
@@ -89,10 +90,6 @@ function createStream({ model }: AnswerContext, hooks: PassHooks): PassingStream
 
 function isLast({ candidates }: JsonObject): boolean {
   return Array.isArray(candidates) && candidates.some(isFinished)
-}
-
-function isFinished(candidate: JsonValue): boolean {
-  return isJsonObject(candidate) && typeof candidate.finishReason === 'string' && candidate.finishReason !== ''
 }
 
 /** `field` is a path of one or two names; the caller may have written each in either spelling. */

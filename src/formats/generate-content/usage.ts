@@ -1,7 +1,19 @@
 /** Token usage of generate-content: its prompt includes the cache, its candidates exclude thoughts. */
 import { inputTokens, readCount, type Usage } from '@/chat/usage'
+import type { CostPlace } from '@/formats/format'
 import { createUnknownUsageSearch } from '@/formats/unknown-usage'
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
+import { isFinished } from './finish-reason'
+
+/** Every chunk of a stream has a usage so far: the last is that of the chunk that says why the answer ended, or one that says nothing else. */
+export const COST_PLACE: CostPlace = {
+  usagePath({ candidates, usageMetadata }) {
+    if (!isJsonObject(usageMetadata)) return undefined
+    const isLast = !Array.isArray(candidates) || candidates.length === 0 || candidates.some(isFinished)
+    return isLast ? ['usageMetadata'] : undefined
+  },
+  parts: { input: 'upstream_inference_prompt_cost', output: 'upstream_inference_completions_cost' },
+}
 
 /**
  * `usageMetadata` in classes. Returns undefined where it holds no prompt count, or any count that is no non-negative safe

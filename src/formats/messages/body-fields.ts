@@ -18,6 +18,7 @@ export const BODY_FIELDS = fieldTable({
     'cache_control',
     'fallback',
     'svc',
+    'usage',
     'max_tokens',
     'stream',
     'temperature',
@@ -30,7 +31,7 @@ export const BODY_FIELDS = fieldTable({
     'betas',
     'anthropic_beta',
   ],
-  ours: ['model', 'stream', 'fallback', 'svc', 'betas', 'anthropic_beta'],
+  ours: ['model', 'stream', 'fallback', 'svc', 'usage', 'betas', 'anthropic_beta'],
   passed: {
     'what of the conversation the model is not shown; edits that cost a call of their own are refused by type': [
       'context_management',

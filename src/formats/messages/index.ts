@@ -19,7 +19,7 @@ import { passThrough } from './pass-through'
 import { endpoint } from './provider'
 import { withoutProofs } from './restore-signatures'
 import { SERVER_TOOLS } from './server-tools'
-import { decodeUsage } from './usage'
+import { COST_PLACE, decodeUsage } from './usage'
 
 export { CountSchema } from '@/formats/messages/client-side/answer-schema'
 export { decodeCountTokens, encodeCountTokens } from '@/formats/messages/client-side/decode-request'
@@ -50,6 +50,7 @@ export const messages = {
   decodeError,
   decodeUsage,
   withoutProofs,
+  costPlace: COST_PLACE,
   passThrough,
   framing,
 } satisfies Format

@@ -19,7 +19,7 @@ import { decodeUsage, encodeEstimate, encodeUsage } from './usage'
 export const passThrough: PassThrough = { request: passRequest, response: passResponse, createStream }
 
 /** Ours, and what goes into the provider's headers. */
-const READ_HERE = ['fallback', 'svc', 'betas', 'anthropic_beta'] as const
+const READ_HERE = ['fallback', 'svc', 'usage', 'betas', 'anthropic_beta'] as const
 
 const SAMPLING_FIELDS = ['temperature', 'top_p', 'top_k'] as const
 

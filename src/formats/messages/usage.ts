@@ -1,10 +1,17 @@
 /** Usage of the messages format: `input_tokens` excludes the cache, `output_tokens` includes the reasoning. */
 import { type Usage, ZERO_USAGE } from '@/chat/usage'
+import type { CostPlace } from '@/formats/format'
 import { createUnknownUsageSearch } from '@/formats/unknown-usage'
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 
 /** A count above this is no count: no model reads or writes so much in one request. */
 const MAX_TOKENS = 1_000_000_000
+
+/** The usage at a stream's start stands inside a message. */
+export const COST_PLACE: CostPlace = {
+  usagePath: ({ usage }) => (isJsonObject(usage) ? ['usage'] : undefined),
+  parts: { input: 'upstream_inference_input_cost', output: 'upstream_inference_output_cost' },
+}
 
 /** Reads a usage object. Undefined where a count is not plausible: the answer is counted instead. Fractions round up. */
 export function decodeUsage(usage: JsonValue | undefined): Usage | undefined {

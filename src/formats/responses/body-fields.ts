@@ -30,8 +30,9 @@ export const BODY_FIELDS = fieldTable({
     'service_tier',
     'fallback',
     'svc',
+    'usage',
   ],
-  ours: ['model', 'stream', 'fallback', 'svc', 'previous_response_id', 'store', 'background'],
+  ours: ['model', 'stream', 'fallback', 'svc', 'usage', 'previous_response_id', 'store', 'background'],
   bound: {
     include: { carriedBy: ['chat-completions', 'generate-content'], word: 'message.output_text.logprobs' },
     top_logprobs: { carriedBy: ['chat-completions', 'generate-content'] },

@@ -19,7 +19,7 @@ import { passThrough } from './pass-through'
 import { endpoint } from './provider'
 import { withoutProofs } from './restore-signatures'
 import { SERVER_TOOLS } from './server-tools'
-import { decodeUsage } from './usage'
+import { COST_PLACE, decodeUsage } from './usage'
 
 export { CountSchema } from '@/formats/responses/client-side/answer-schema'
 export { decodeRequest as decodeCountTokens, encodeCountTokens } from '@/formats/responses/client-side/decode-request'
@@ -48,6 +48,7 @@ export const responses = {
   decodeError,
   withoutProofs,
   decodeUsage,
+  costPlace: COST_PLACE,
   passThrough,
   framing,
 } satisfies Format

@@ -26,6 +26,7 @@ export const passThrough: PassThrough = {
 const NOT_PASSED_ON = [
   'fallback',
   'svc',
+  'usage',
   'previous_response_id',
   'conversation',
   'background',

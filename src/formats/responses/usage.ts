@@ -1,7 +1,17 @@
 /** Token usage between responses, whose input count includes the cache and whose output the reasoning, and the hub, both ways. */
 import { inputTokens, readCount, type Usage } from '@/chat/usage'
+import type { CostPlace } from '@/formats/format'
 import { createUnknownUsageSearch } from '@/formats/unknown-usage'
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
+
+/** Events before the last have no usage in their response. */
+export const COST_PLACE: CostPlace = {
+  usagePath({ response, usage }) {
+    if (isJsonObject(response)) return isJsonObject(response.usage) ? ['response', 'usage'] : undefined
+    return isJsonObject(usage) ? ['usage'] : undefined
+  },
+  parts: { input: 'upstream_inference_input_cost', output: 'upstream_inference_output_cost' },
+}
 
 /**
  * The usage object in classes. Returns undefined where the two totals are not both non-negative safe integers: the answer is then

@@ -100,6 +100,11 @@ export function costThrownAway(open: OpenCharge): Nano | undefined {
   return providerBill(reading, chargeAt(open, reading, 'disconnected'), cost, hold.size, tools).providerCost
 }
 
+/** What the answer costs if it ends well right now. */
+export function chargeNow(open: OpenCharge): Charge {
+  return chargeAt(open, readingOf(open), 'complete')
+}
+
 /** The usage of the answer's record if it ends well right now, which is what its client gets. */
 export function usageNow(open: OpenCharge): Usage {
   const reading = readingOf(open)

@@ -8,6 +8,7 @@ import type { Charge } from '@/ledger/charge'
 import { formatUsd } from '@/lib/money'
 import { answerHeaders } from './headers'
 import { completeAnswer, leftAlone, type RelayedAnswer } from './relayed'
+import { withCost } from './stated-cost'
 
 /**
  * Settles and answers with JSON in the client's format; byte-faithful where provider and client speak the same. A client that has
@@ -26,10 +27,11 @@ export async function relayJson(answer: RelayedAnswer, { response, raw }: Comple
     const share = paidShare(open, charge)
     const isWhole = share === undefined
     const shown = isWhole ? response : shorten(response, share)
-    const text =
+    const body =
       isWhole && raw && providerFormat === format
         ? format.passThrough.response(raw.text, raw.json, context, answer)
         : JSON.stringify(format.encodeResponse({ ...shown, usage: answer.charged() }, context))
+    const text = context.wantsCost ? withCost(body, format, open) : body
     const headers = answerHeaders(answer.deps, format, open, answer)
     headers['content-type'] = 'application/json'
     if (charge.kind === 'charge') headers['x-svc-cost-usd'] = formatUsd(charge.cost)

@@ -14,12 +14,13 @@ import {
   templateAround,
 } from '@/gateway/attempt/text-template'
 import { lacksCount } from '@/gateway/charge/open-charge'
-import { parseJson } from '@/lib/json'
+import { isJsonObject, parseJson } from '@/lib/json'
 import type { Frame } from '@/lib/streams/sse'
 import { formatSse } from '@/lib/streams/sse'
 import type { UpstreamFailure } from '@/upstream/failure'
 import { Outline } from './cut-stream'
 import type { RelayedAnswer } from './relayed'
+import { withCost } from './stated-cost'
 
 type Items = Extract<StreamBatch, { kind: 'items' }>
 
@@ -82,7 +83,7 @@ export class StreamWriter {
         return { text, state: 'uncounted', rest: { kind: 'items', items: items.slice(index) } }
       const fault = item === this.observed ? undefined : this.observe(item.events)
       if (fault) return { text, state: 'failed', failure: fault }
-      const showsUsage = saysItsUsage || passing?.closesWithUsage?.(item.json) === true
+      const showsUsage = saysItsUsage || passing?.closesWithUsage?.(item.json) === true || this.saysCost(item)
       if (item !== this.observed && showsUsage && lacksCount(charge)) {
         this.observed = item
         return { text, state: 'uncounted', rest: { kind: 'items', items: items.slice(index) } }
@@ -94,6 +95,13 @@ export class StreamWriter {
         return { text, state: 'uncounted', rest: { kind: 'items', items: items.slice(index + 1) } }
     }
     return { text, state: 'open' }
+  }
+
+  /** Whether the item's usage is to say what the answer costs. */
+  private saysCost({ json }: StreamItem): boolean {
+    const { context, client } = this.answer
+    if (!context.wantsCost || !this.passing || !isJsonObject(json)) return false
+    return client.format.costPlace.usagePath(json) !== undefined
   }
 
   /** Writes what came in short, as {@link write} does. */
@@ -154,8 +162,16 @@ export class StreamWriter {
     const { framing } = this.answer.client
     let text = ''
     for (const frame of list)
-      text += (this.frameCount === 0 ? framing.open : '') + framing.format(frame, this.frameCount++)
+      text += (this.frameCount === 0 ? framing.open : '') + framing.format(this.withCost(frame), this.frameCount++)
     return text
+  }
+
+  /** What the client asked for: its last usage says what the answer costs. */
+  private withCost(frame: Frame): Frame {
+    const { answer } = this
+    if (!answer.context.wantsCost) return frame
+    const { data, ...rest } = frame
+    return { ...rest, data: withCost(data, answer.client.format, answer.charge) }
   }
 
   private relayed(item: StreamItem, passing: PassingStream): string {
@@ -168,9 +184,10 @@ export class StreamWriter {
     if (sse.data === undefined) return isReadable ? sse.raw : before
     const missing = passing.before?.(item.json)
     if (missing && missing.length > 0) before += this.frames(missing)
-    const data = passing.event(sse.data, item.json)
-    if (data === undefined) return before
-    if (!isReadable) return before + this.frames([{ data }])
+    const passed = passing.event(sse.data, item.json)
+    if (passed === undefined) return before
+    if (!isReadable) return before + this.frames([{ data: passed }])
+    const { data } = this.withCost({ data: passed })
     this.frameCount++
     const event = passing.nameOf?.(item.json)
     if (event !== undefined && event !== sse.event) {

@@ -6,7 +6,7 @@ import type { Format } from '@/formats/format'
 import { FORMATS } from '@/formats/index'
 import { IDEMPOTENCY_PARAMETER } from '@/http/idempotency/header'
 import { APP_TITLE_HEADERS, TAGS_HEADER } from '@/http/labels/read-labels'
-import { LOSSY_HEADER, QUALITY_HEADER } from '@/http/preference-headers'
+import { LOSSY_HEADER, QUALITY_HEADER, USAGE_RECORD_HEADER } from '@/http/preference-headers'
 import type { JsonObject } from '@/lib/json'
 import { errorResponses, INFERENCE_ERRORS } from './errors'
 import { ANSWERED, rateLimitHeaders, requestIdHeaders } from './headers'
@@ -46,6 +46,16 @@ export function lossyParameter(formats: readonly Format[]): Parameter {
       `without them, as \`svc.lossy\` of the body says. Otherwise that is a 400. They are ${listed}.`,
     schema: { type: 'boolean' },
   }
+}
+
+/** As every operation takes it that routes. */
+const USAGE_RECORD_PARAMETER: Parameter = {
+  name: USAGE_RECORD_HEADER,
+  in: 'header',
+  description:
+    '`true` has the last usage say what the answer cost (`cost`, `cost_details`), as `usage: {"include": true}` of the body does. ' +
+    'Streams of chat completions end in the event `usage_record` as well.',
+  schema: { type: 'string', enum: ['true', 'false'] },
 }
 
 const SESSION_PARAMETER: Parameter = {
@@ -125,7 +135,7 @@ export function operation(options: PlainOptions | InferenceOptions): DocumentDec
     description: isRouted ? `${description} ${FIELDS}` : description,
     security: isPublic ? [] : BY_KEY,
     parameters: [
-      ...(isRouted ? [QUALITY_PARAMETER, lossyParameter(formats), SESSION_PARAMETER] : []),
+      ...(isRouted ? [QUALITY_PARAMETER, lossyParameter(formats), SESSION_PARAMETER, USAGE_RECORD_PARAMETER] : []),
       ...(isPaid ? [IDEMPOTENCY_PARAMETER, ...LABEL_PARAMETERS] : []),
       ...parameters,
     ],

@@ -15,8 +15,9 @@ import {
   WEATHER_QUESTION,
   WEATHER_SCHEMA,
 } from '@/http/openapi/example-model'
-import { chatOperation, type Examples, operation, type Parameter } from '@/http/openapi/operation'
-import { USAGE_RECORD_HEADER, usageRecordEvent } from '@/http/usage-record-event'
+import { chatOperation, type Examples, operation } from '@/http/openapi/operation'
+import { wantsUsageRecord } from '@/http/preference-headers'
+import { usageRecordEvent } from '@/http/usage-record-event'
 
 /** The endpoint, at whatever path it is mounted. */
 export function chatCompletionsEndpoint(deps: HttpDeps): ChatEndpoint {
@@ -29,7 +30,7 @@ export function chatCompletionsRoutes(deps: HttpDeps) {
   const endpoint = chatCompletionsEndpoint(deps)
   const withUsageRecord = { ...endpoint, epilogue: usageRecordEvent }
   const answer = ({ request }: { request: Request }) =>
-    answerChat(deps, request, request.headers.get(USAGE_RECORD_HEADER) === 'true' ? withUsageRecord : endpoint)
+    answerChat(deps, request, wantsUsageRecord(request.headers) ? withUsageRecord : endpoint)
   const embeddings = { format: endpoint.format, route: '/v1/embeddings', decode: decodeEmbeddings }
   const embed = ({ request }: { request: Request }) => answerEmbeddings(deps, request, embeddings)
   const undocumented = { parse: 'none', detail: { hide: true } } as const
@@ -43,7 +44,6 @@ export function chatCompletionsRoutes(deps: HttpDeps) {
             'With `stream: true` the answer is server-sent events that end in `data: [DONE]`. With the header ' +
             '`x-svc-usage-record: true` as well, one more event follows, `usage_record`, which says what the answer cost.',
           examples: EXAMPLES,
-          parameters: [USAGE_RECORD_PARAMETER],
         }),
       })
       // A base address with `/v1` twice, or without.
@@ -71,13 +71,6 @@ function embeddingsDetail(format: Format) {
     responseSchema: EmbeddingsResponse,
     errors: INFERENCE_ERRORS,
   })
-}
-
-const USAGE_RECORD_PARAMETER: Parameter = {
-  name: USAGE_RECORD_HEADER,
-  in: 'header',
-  description: '`true` asks for the event `usage_record` at the end of a stream',
-  schema: { type: 'string', enum: ['true', 'false'] },
 }
 
 const MODEL = exampleModel()

@@ -1,5 +1,8 @@
 /** What chat-completions clients are answered, as schemas that document it: an answer, a chunk of a streamed one, an error. */
+
 import { Type } from '@sinclair/typebox'
+import { COST_PLACE } from '@/formats/chat-completions/usage'
+import { costFields } from '@/formats/cost-fields'
 import { orNull } from '@/lib/schemas'
 
 const Nullable = (description?: string) => orNull(Type.String(), description === undefined ? {} : { description })
@@ -14,6 +17,7 @@ const Usage = Type.Object(
       orNull(Type.Object({ cached_tokens: Type.Optional(Count), cache_write_tokens: Type.Optional(Count) })),
     ),
     completion_tokens_details: Type.Optional(orNull(Type.Object({ reasoning_tokens: Type.Optional(Count) }))),
+    ...costFields(COST_PLACE.parts),
   },
   { title: 'ChatCompletionUsage', description: 'What is charged' },
 )

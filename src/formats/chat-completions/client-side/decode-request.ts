@@ -17,7 +17,7 @@ import { listServerTools } from '@/formats/chat-completions/server-tools'
 import type { Recognition } from '@/formats/format'
 import { judgeInside } from '@/formats/nested-fields'
 import { schemaOutput } from '@/formats/openai'
-import { readPreferences } from '@/formats/preferences'
+import { readPreferences, readUsageWish } from '@/formats/preferences'
 import type { JsonObject, JsonValue } from '@/lib/json'
 import { decodeCacheControl, hasCacheControl } from './decode-content'
 import { decodeToolChoice, decodeTools } from './decode-tools'
@@ -63,7 +63,8 @@ export function decodeRequest(body: JsonObject, check: RequestCheck = checkReque
     hasCacheControl: hasCacheControl(request) || undefined,
     fallback: request.fallback ?? [],
     ...readPreferences(request.svc),
-    wantsUsage: request.stream_options?.include_usage === true,
+    ...readUsageWish(request.usage),
+    wantsUsage: request.stream_options?.include_usage === true || request.usage?.include === true,
     nativeOnly: unlessEmpty(listNativeOnly(request)),
     hostedHistory: unlessEmpty(hostedHistory),
     nativeMedia: hostedHistory.length > 0 ? listNativeMedia(request) : undefined,

@@ -2,7 +2,7 @@
 
 import { type Static, Type } from '@sinclair/typebox'
 import { LIMITS } from '@/formats/chat-completions/limits'
-import { fallbackSchema, preferencesSchema } from '@/formats/preferences'
+import { fallbackSchema, preferencesSchema, UsageWish } from '@/formats/preferences'
 import { createRequestCheck } from '@/formats/schema-check'
 import type { JsonObject } from '@/lib/json'
 import { object, oneOf, optional, titled } from '@/lib/schemas'
@@ -136,6 +136,7 @@ const REQUEST_FIELDS = {
   store: optional(Type.Boolean()),
   verbosity: optional(Type.String()),
   svc: optional(preferencesSchema()),
+  usage: optional(UsageWish),
   fallback: optional(fallbackSchema(LIMITS)),
 }
 

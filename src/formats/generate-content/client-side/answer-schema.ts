@@ -1,5 +1,8 @@
 /** What generate-content clients are answered, as schemas that document it: an answer, of which a stream has many, and an error. */
+
 import { Type } from '@sinclair/typebox'
+import { costFields } from '@/formats/cost-fields'
+import { COST_PLACE } from '@/formats/generate-content/usage'
 
 const Count = Type.Optional(Type.Integer({ minimum: 0 }))
 
@@ -11,6 +14,7 @@ const Usage = Type.Object(
     thoughtsTokenCount: Count,
     toolUsePromptTokenCount: Count,
     totalTokenCount: Count,
+    ...costFields(COST_PLACE.parts),
   },
   { title: 'GenerateContentUsage', description: 'What is charged' },
 )

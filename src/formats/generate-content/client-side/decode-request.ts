@@ -8,7 +8,7 @@ import { BODY_FIELDS, CONFIG_FIELDS, NESTED_FIELDS } from '@/formats/generate-co
 import { camelCase, normaliseCountTokens, normaliseRequest } from '@/formats/generate-content/normalise'
 import { listServerTools } from '@/formats/generate-content/server-tools'
 import { judgeInside } from '@/formats/nested-fields'
-import { readPreferences } from '@/formats/preferences'
+import { readPreferences, readUsageWish } from '@/formats/preferences'
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 import { answerFieldOf, decodeOutput } from './decode-schema'
 import { decodeToolChoice, decodeTools } from './decode-tools'
@@ -77,6 +77,7 @@ function decodeChecked(wire: WireRequest, line: RequestLine): ChatRequest {
     ...(wire.serviceTier !== undefined && { serviceTier: wire.serviceTier }),
     fallback: wire.fallback ?? [],
     ...readPreferences(wire.svc),
+    ...readUsageWish(wire.usage),
     wantsUsage: true,
     ...(nativeOnly.length > 0 && { nativeOnly }),
     ...(hostedHistory.length > 0 && { hostedHistory }),

@@ -1,5 +1,8 @@
 /** What messages clients are answered, as schemas that document it: a message, an event of a streamed one, an error. */
+
 import { type TProperties, Type } from '@sinclair/typebox'
+import { costFields } from '@/formats/cost-fields'
+import { COST_PLACE } from '@/formats/messages/usage'
 import { orNull } from '@/lib/schemas'
 
 const NullableText = orNull(Type.String())
@@ -17,12 +20,12 @@ const OUTPUT_USAGE = {
 }
 
 const Usage = Type.Object(
-  { input_tokens: InputTokens, ...OUTPUT_USAGE },
+  { input_tokens: InputTokens, ...OUTPUT_USAGE, ...costFields(COST_PLACE.parts) },
   { title: 'MessageUsage', description: 'What is charged' },
 )
 /** Of what was said at the start, only what has changed is said again. */
 const FinalUsage = Type.Object(
-  { input_tokens: Type.Optional(orNull(InputTokens)), ...OUTPUT_USAGE },
+  { input_tokens: Type.Optional(orNull(InputTokens)), ...OUTPUT_USAGE, ...costFields(COST_PLACE.parts) },
   { title: 'MessageFinalUsage', description: 'What is charged, as far as it differs from `message_start`' },
 )
 

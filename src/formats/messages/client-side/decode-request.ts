@@ -9,7 +9,7 @@ import { BODY_FIELDS, NESTED_FIELDS } from '@/formats/messages/body-fields'
 import { VERSION_HEADER } from '@/formats/messages/provider'
 import { listServerTools } from '@/formats/messages/server-tools'
 import { judgeInside } from '@/formats/nested-fields'
-import { readPreferences } from '@/formats/preferences'
+import { readPreferences, readUsageWish } from '@/formats/preferences'
 import { isJsonObject, type JsonObject, textOf } from '@/lib/json'
 import { asWritten } from '@/lib/json-source/as-written'
 import { decodeCache } from './decode-content'
@@ -49,6 +49,7 @@ function decodeChecked(wire: WireCountRequest, body: JsonObject): ChatRequest {
     output: decodeOutput(wire, body),
     fallback: wire.fallback ?? [],
     ...readPreferences(wire.svc),
+    ...readUsageWish(wire.usage),
     wantsUsage: true,
     extensions: { messages: decodeExtensions(body) },
     nativeOnly: unlessEmpty(listNativeOnly(wire, body)),

@@ -1,5 +1,8 @@
 /** What responses clients are answered, as schemas that document it: a response, an event of a streamed one, an error. */
+
 import { Type } from '@sinclair/typebox'
+import { costFields } from '@/formats/cost-fields'
+import { COST_PLACE } from '@/formats/responses/usage'
 import { orNull } from '@/lib/schemas'
 
 const Count = Type.Integer({ minimum: 0 })
@@ -12,6 +15,7 @@ const Usage = Type.Object(
     total_tokens: Count,
     input_tokens_details: Type.Optional(Type.Object({ cached_tokens: Type.Optional(Count) })),
     output_tokens_details: Type.Optional(Type.Object({ reasoning_tokens: Type.Optional(Count) })),
+    ...costFields(COST_PLACE.parts),
   },
   { title: 'ResponseUsage', description: 'What is charged' },
 )

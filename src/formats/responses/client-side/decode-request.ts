@@ -15,7 +15,7 @@ import { judgeFields, unlessEmpty, withInside } from '@/formats/body-fields'
 import type { Recognition } from '@/formats/format'
 import { judgeInside } from '@/formats/nested-fields'
 import { schemaOutput } from '@/formats/openai'
-import { readPreferences } from '@/formats/preferences'
+import { readPreferences, readUsageWish } from '@/formats/preferences'
 import { BODY_FIELDS, NESTED_FIELDS } from '@/formats/responses/body-fields'
 import { listServerTools } from '@/formats/responses/server-tools'
 import { randomId } from '@/lib/ids'
@@ -59,6 +59,7 @@ export function decodeRequest(body: JsonObject): ChatRequest {
     ...(request.service_tier && { serviceTier: request.service_tier }),
     fallback: request.fallback ?? [],
     ...readPreferences(request.svc),
+    ...readUsageWish(request.usage),
     answerEcho: echoRequest(request, body),
     // Needed by callers who keep the conversation themselves, and by our store.
     wantsEncryptedReasoning: true,

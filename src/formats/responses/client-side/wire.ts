@@ -1,7 +1,7 @@
 /** The responses request as a schema: known fields typed, unknown ones kept; `null` counts as absent. */
 
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
-import { fallbackSchema, preferencesSchema } from '@/formats/preferences'
+import { fallbackSchema, preferencesSchema, UsageWish } from '@/formats/preferences'
 import { LIMITS } from '@/formats/responses/limits'
 import { createSchemaCheck } from '@/formats/schema-check'
 import { isJsonObject, type JsonObject } from '@/lib/json'
@@ -166,6 +166,7 @@ export const ResponsesRequest = titled('ResponsesRequest', {
   service_tier: optional(Type.String()),
   truncation: optional(Type.String()),
   svc: optional(preferencesSchema()),
+  usage: optional(UsageWish),
   fallback: optional(fallbackSchema(LIMITS)),
 })
 

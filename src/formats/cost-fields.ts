@@ -1,0 +1,24 @@
+/** The fields of an answer's last usage that say its cost, where the caller asked for it. */
+import { Type } from '@sinclair/typebox'
+import type { CostPlace } from './format'
+
+const Usd = Type.Number({ minimum: 0 })
+
+/** Their schemas, by the format's names for the parts. */
+export function costFields({ input, output }: CostPlace['parts']) {
+  const details = {
+    upstream_inference_cost: Type.Null({ description: 'The provider is paid by this service' }),
+    [input]: Usd,
+    [output]: Usd,
+    server_tool_cost: Type.Optional(Usd),
+  }
+  return {
+    cost: Type.Optional(
+      Type.Number({
+        minimum: 0,
+        description: 'What is charged, in USD; only where `usage.include` or `x-svc-usage-record` asks for it',
+      }),
+    ),
+    cost_details: Type.Optional(Type.Object(details, { description: 'Parts of `cost`, which make up the whole' })),
+  }
+}

@@ -1,0 +1,35 @@
+/** Writes what an answer costs into its last usage, for clients that asked for it; no other byte of the answer changes. */
+import { requestCost } from '@/catalog/price'
+import type { Format } from '@/formats/format'
+import { chargeNow, type OpenCharge } from '@/gateway/charge/open-charge'
+import type { Charge } from '@/ledger/charge'
+import { toolsCost } from '@/ledger/usage-record'
+import { isJsonObject, type JsonObject, parseJson } from '@/lib/json'
+import { editJson } from '@/lib/json-splice'
+import { NANO_PER_USD } from '@/lib/money'
+
+/** `data`, the JSON of a whole answer or of one event, with the cost in its usage; as it is where it doesn't say the last usage. */
+export function withCost(data: string, { costPlace }: Format, open: OpenCharge): string {
+  const json = data.includes('"usage') ? parseJson(data) : undefined
+  const path = isJsonObject(json) ? costPlace.usagePath(json) : undefined
+  if (!path) return data
+  const charge = chargeNow(open)
+  return editJson(data, [
+    { path: [...path, 'cost'], value: charge.kind === 'charge' ? charge.cost / NANO_PER_USD : 0 },
+    { path: [...path, 'cost_details'], value: detailsOf(charge, open, costPlace.parts) },
+  ])
+}
+
+/** The cost in its parts, which sum up to it: `upstream_inference_cost` is null, since the provider is paid by us. */
+function detailsOf(charge: Charge, { pricing }: OpenCharge, parts: Format['costPlace']['parts']): JsonObject {
+  const isFree = charge.kind === 'free'
+  const tools = isFree ? 0 : toolsCost(charge.tools ?? [])
+  const tokens = isFree ? 0 : charge.cost - tools
+  const input = isFree ? 0 : Math.min(tokens, requestCost(pricing, { ...charge.usage, output: 0 }))
+  return {
+    upstream_inference_cost: null,
+    [parts.input]: input / NANO_PER_USD,
+    [parts.output]: (tokens - input) / NANO_PER_USD,
+    ...(tools > 0 && { server_tool_cost: tools / NANO_PER_USD }),
+  }
+}
