@@ -48,7 +48,7 @@ export function gatewayOf(folder: string): PeerKind {
 /** The single executable, built for the run. */
 export const gatewayExecutable: PeerKind = {
   name: 'svc-gateway executable',
-  state: `${STATE}; the file that \`bun run executable\` writes`,
+  state: 'the same, from the file that `bun run executable` writes',
   usesStores: true,
   prepare: async (surroundings) => {
     const path = join(surroundings.folder, 'svc-gateway')
@@ -61,7 +61,7 @@ export const gatewayExecutable: PeerKind = {
 /** Two processes on one port. */
 export const gatewayTwice: PeerKind = {
   name: 'svc-gateway × 2',
-  state: `${STATE}; PROCESSES=2`,
+  state: 'the same with PROCESSES=2',
   usesStores: true,
   prepare: (surroundings) => prepare(surroundings, { PROCESSES: '2' }),
 }

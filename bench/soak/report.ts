@@ -28,19 +28,23 @@ const ROWS: readonly Row[] = [
   { title: 'size of the database, MB', read: ({ postgresBytes }) => postgresBytes / MEGABYTE },
 ]
 
-/** The whole report. */
+/** The whole report, for the terminal. */
 export function soakMarkdown(results: SoakResults): string {
-  const { at, minutes, ratePerSecond, keys, bun, processor, commit } = results
-  const intro = `Run of ${at.slice(0, 10)} at ${commit}: ${minutes} minutes, ${ratePerSecond} clients a second and a burst of a hundred each minute, ${number(sentOf(results))} in all with ${keys} keys; ${processor}, Bun ${bun}.`
-  return [intro, verdictTable(results), sampleTable(results.samples), endingTable(results)].join('\n\n')
+  return [headOf(results), sampleTable(results.samples), endingTable(results)].join('\n\n')
 }
 
-/** Writes the report and the plot below `root`. */
+function headOf(results: SoakResults): string {
+  const { at, minutes, ratePerSecond, keys, bun, processor, commit } = results
+  const intro = `Run of ${at.slice(0, 10)} at ${commit}: ${minutes} minutes, ${ratePerSecond} clients a second and a burst of a hundred each minute, ${number(sentOf(results))} in all with ${keys} keys; ${processor}, Bun ${bun}.`
+  return [intro, verdictTable(results)].join('\n\n')
+}
+
+/** Writes the promises and the plot into the docs below `root`. */
 export async function publishSoak(results: SoakResults, root: string): Promise<void> {
   const page = join(root, 'docs', 'PERFORMANCE.md')
   await mkdir(join(root, 'docs', 'images'), { recursive: true })
   await Bun.write(join(root, 'docs', IMAGE), drawSoak(results))
-  const content = `![a soak of ${results.minutes} minutes](${IMAGE})\n\n${soakMarkdown(results)}`
+  const content = `![a soak of ${results.minutes} minutes](${IMAGE})\n\n${headOf(results)}`
   await Bun.write(page, between(await Bun.file(page).text(), 'soak', content))
 }
 
