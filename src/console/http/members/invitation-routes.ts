@@ -167,25 +167,14 @@ async function send(
   caller: Caller,
   { email, role }: { email: string; role: ListedInvitation['role'] },
 ) {
-  const { throttle } = deps.auth.parts
   const mails = requireMails(deps)
-  const limit = invitationsTo(email)
-  await throttle.attempt(limit)
-  let isSent = false
-  try {
-    const outcome = await deps.members.invitations.send(inviting(mails, caller), { email, role })
-    isSent = outcome.kind === 'sent'
-    return sent(mails, outcome)
-  } finally {
-    // What was refused is none of those that the person gets.
-    if (!isSent) await throttle.giveBack(limit)
-  }
+  return sent(mails, await deps.members.invitations.send(inviting(deps, mails, caller), { email, role }))
 }
 
 async function resend(deps: InvitationRouteDeps, caller: Caller, invitationId: string) {
   const mails = requireMails(deps)
   await deps.auth.parts.throttle.attempt(resendsOf(`${caller.viewer.accountId} ${invitationId}`))
-  const outcome = await deps.members.invitations.resend(inviting(mails, caller), invitationId)
+  const outcome = await deps.members.invitations.resend(inviting(deps, mails, caller), invitationId)
   return sent(mails, outcome)
 }
 
@@ -197,14 +186,15 @@ function requireMails({ auth }: InvitationRouteDeps): MailDesk {
   })
 }
 
-/** Who invites, and the mail that the invitation comes with. */
-function inviting(mails: MailDesk, { viewer, request, by }: Caller) {
+/** Who invites, and the mail that the invitation comes with. A mail counts among those that its recipient gets; a refused invitation has none. */
+function inviting({ auth }: InvitationRouteDeps, mails: MailDesk, { viewer, request, by }: Caller) {
   return {
     accountId: viewer.accountId,
     by,
     async tell(transaction: Transaction, { token, email, role, accountName }: SentInvitation) {
       const facts = { accountName, invitedBy: viewer.name, role, days: INVITATION_DAYS }
       const { accountId } = viewer
+      await auth.parts.throttle.attempt(invitationsTo(email))
       await mails.post(transaction, email, { kind: 'invitation', facts }, { ...linkFor({ request }, token), accountId })
     },
   }

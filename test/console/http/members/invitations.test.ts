@@ -137,6 +137,23 @@ describe('an invitation', () => {
     expect(refusal(await send(owners[0], email))).toBe('429 too_many_attempts')
   })
 
+  test('that is sent again counts among the ten of its address', async () => {
+    const email = `${crypto.randomUUID()}@example.test`
+    const statuses: number[] = []
+    for (let organisation = 0; organisation < 3; organisation++) {
+      const owner = await newOrganisation()
+      const { status, body } = await send(owner, email)
+      const { invitationId } = body as { invitationId: string }
+      const path = `/dashboard/api/a/:accountId/invitations/${invitationId}/resend`
+      statuses.push(status)
+      for (let again = 0; again < 3; again++) statuses.push((await owner.json('POST', path, {})).status)
+    }
+    expect(statuses).toEqual([...Array(10).fill(200), 429, 429])
+    const { sql } = gateway.gateway.database
+    const [sent] = await sql`SELECT count(*)::int FROM mails WHERE recipient = ${email}`
+    expect(sent).toEqual({ count: 10 })
+  })
+
   test('that is refused takes none of the ten from anybody else', async () => {
     const [alone, owner] = [await signUpPerson(gateway), await newOrganisation()]
     const member = await verifiedPerson()
