@@ -143,13 +143,15 @@ export async function setDisabled(
   })
 }
 
-/** The account of the user of that address, where nobody else who may sign in has it; undefined otherwise. */
-export async function accountOfNobodyElse({ sql }: Database, address: string): Promise<string | undefined> {
-  const [row] = await sql<{ account_id: string }[]>`
-    SELECT account_id FROM users AS one WHERE email = ${address.toLowerCase()} AND account_id IS NOT NULL
-      AND NOT EXISTS (SELECT FROM memberships JOIN users ON users.id = user_id
-        WHERE memberships.account_id = one.account_id AND user_id <> one.id AND disabled_at IS NULL)`
-  return row?.account_id
+/** Active API keys that end with the person: their own in every account, and all of an account that nobody else can sign in to. */
+export async function keysEndingWith({ sql }: Database, address: string): Promise<string[]> {
+  const rows = await sql<{ id: string }[]>`
+    SELECT api_keys.id FROM api_keys JOIN users AS one ON one.email = ${address.toLowerCase()}
+    WHERE api_keys.status = 'active' AND built_in IS NULL AND (api_keys.created_by = one.id OR (
+      api_keys.account_id = one.account_id AND NOT EXISTS (SELECT FROM memberships JOIN users ON users.id = user_id
+        WHERE memberships.account_id = one.account_id AND user_id <> one.id AND disabled_at IS NULL)))
+    ORDER BY api_keys.created_at, api_keys.id`
+  return rows.map(({ id }) => id)
 }
 
 /** When, and in the place of an address from where. */

@@ -1,5 +1,5 @@
 /** Operator commands for people who log in, to find and to change them. Their passwords come from standard input. */
-import { accountOfNobodyElse, resetTotp, setDisabled, setEmail, setPassword, setRole } from '@/accounts/operator-access'
+import { keysEndingWith, resetTotp, setDisabled, setEmail, setPassword, setRole } from '@/accounts/operator-access'
 import { createUser } from '@/accounts/users'
 import { searchUsers } from '@/console/administration/user-search'
 import { type Command, type CommandResult, OPERAND, operand, optional, required, type Values } from './command'
@@ -67,7 +67,7 @@ export const USER_COMMANDS: readonly Command[] = [
   },
   {
     words: 'user disable',
-    help: 'lets somebody no longer sign in, ends all their sessions, and deactivates the keys of an account that nobody else uses',
+    help: 'lets somebody no longer sign in, ends all their sessions, and deactivates their keys and those of an account that nobody else uses',
     options: { email: EMAIL, keys: optional('keep', 'leaves the keys as they are') },
     prepare(values) {
       const email = readEmail(values, 'email')
@@ -105,13 +105,11 @@ function told(email: string, outcome: 'done' | 'unknown_user', facts: object = {
   return { output: { email, ...facts } }
 }
 
-/** Those of an account whose other users still sign in are theirs as well; the service's own keys open nothing without a session. */
+/** Other keys of an account stay if somebody else can sign in to it. The playground's key opens nothing without a session. */
 async function deactivateKeys({ database, apiKeys, by }: Services, email: string): Promise<string[]> {
-  const accountId = await accountOfNobodyElse(database, email)
-  const keys = accountId === undefined ? [] : await apiKeys.list(accountId)
-  const active = keys.filter(({ status, builtIn }) => status === 'active' && builtIn === null)
-  for (const { keyId } of active) await apiKeys.deactivate(keyId, undefined, by)
-  return active.map(({ keyId }) => keyId)
+  const keyIds = await keysEndingWith(database, email)
+  for (const keyId of keyIds) await apiKeys.deactivate(keyId, undefined, by)
+  return keyIds
 }
 
 const FILTERS = { role: optional(ROLES.join('|'), 'only those'), ...PAGE_OPTIONS }

@@ -2,6 +2,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type Fixture, openFixture } from '@test/accounts/fixture'
 import { freshDatabase, startRedis, type TestServer } from '@test/support/stores'
+import { readInvitation } from '@/accounts/members/answer-invitation'
+import { invite } from '@/accounts/members/invitations'
 import { type Outcome, run } from './run'
 
 let redis: TestServer
@@ -114,6 +116,32 @@ describe('somebody who is disabled', () => {
     expect((await succeed(`user show ${email}`)).json).toMatchObject({ userId, isDisabled: true, sessions: 0 })
     expect((await succeed(`user enable --email ${email}`)).json).toEqual({ email, isDisabled: false })
     expect((await fixture.ledger.readKey({ accountId, keyId }))?.status).toBe('deactivated')
+  })
+
+  test('loses their own keys in an account that others use, and invitations that they have sent', async () => {
+    const [colleague, leaving] = ['stays@example.test', 'leaves@example.test']
+    const { sql } = fixture.database
+    for (const address of [colleague, leaving])
+      await run(['user', 'create', '--email', address], stores, 'a horse on a battery')
+    const [user] = await sql`SELECT id, account_id FROM users WHERE email = ${colleague}`
+    const [other] = await sql`SELECT id FROM users WHERE email = ${leaving}`
+    const [accountId, ownerId, userId] = [String(user?.account_id), String(user?.id), String(other?.id)]
+    await sql`UPDATE accounts SET kind = 'organisation', company = '{"name":"Team","country":"DE","vatId":null}'
+      WHERE id = ${accountId}`
+    await sql`INSERT INTO memberships (account_id, user_id, role) VALUES (${accountId}, ${userId}, 'admin')`
+    const ofMember = await fixture.apiKeys.create({ accountId, name: 'theirs', createdBy: userId })
+    const ofOwner = await fixture.apiKeys.create({ accountId, name: 'another', createdBy: ownerId })
+    if (ofMember.kind !== 'created' || ofOwner.kind !== 'created') throw new Error('no key was made')
+    const by = { actor: { userId, email: leaving } }
+    const guest = { actor: { userId: ownerId, email: colleague } }
+    const sent = await invite(fixture.database, { accountId, by }, { email: 'guest@example.test', role: 'admin' })
+    if (sent.kind !== 'sent') throw new Error(sent.kind)
+    await sql`INSERT INTO users (id, name, email, email_verified) VALUES ('user_guest', 'Guest', 'guest@example.test', true)`
+    const asked = { token: sent.invitation.token, by: { actor: { ...guest.actor, userId: 'user_guest' } } }
+    expect(await readInvitation(fixture.database, asked)).toMatchObject({ kind: 'open' })
+    expect((await succeed(`user disable --email ${leaving}`)).json.deactivatedKeys).toEqual([ofMember.keyId])
+    expect((await fixture.ledger.readKey({ accountId, keyId: ofOwner.keyId }))?.status).toBe('active')
+    expect(await readInvitation(fixture.database, asked)).toEqual({ kind: 'invalid' })
   })
 
   test('leaves the keys alone of an account that others use', async () => {

@@ -1,5 +1,5 @@
 /** What an invited person does with an invitation: looks at it, accepts or declines it. It is good once, and for the verified address alone. */
-import { eq, sql } from 'drizzle-orm'
+import { and, eq, isNull, sql } from 'drizzle-orm'
 import { type ChangedBy, recordAudit } from '@/accounts/audit'
 import { type AccountRole, invitations, users } from '@/db/auth-schema'
 import type { Database, Transaction } from '@/db/client'
@@ -92,7 +92,8 @@ async function findOpen(
     })
     .from(invitations)
     .innerJoin(accounts, eq(accounts.id, invitations.accountId))
-    .innerJoin(users, eq(users.id, invitations.invitedBy))
+    // Nothing is offered by somebody who is disabled.
+    .innerJoin(users, and(eq(users.id, invitations.invitedBy), isNull(users.disabledAt)))
     .where(eq(invitations.tokenHash, tokenHash))
   if (!row || row.isExpired) return { kind: 'invalid' }
   const { id: invitationId, accountId, email, role, state, invitedBy } = row.invitation
