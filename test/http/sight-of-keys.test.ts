@@ -200,6 +200,18 @@ test.each(ACCOUNT_ROLES)(
   },
 )
 
+test('a management key tells figures of the account’s budget only with budgets:read', async () => {
+  await owner.json('PUT', `/dashboard/api/a/:accountId/budgets/account/${accountId}`, { dayUsd: '61.25' })
+  for (const scope of SCOPES) {
+    const { key, id } = await makeManagementKey(owner, [scope])
+    // The audit log has the change of the budget itself.
+    const told = (await toldTo(key, { 'the budget': /61\.25/ }, true)).filter((one) => !one.includes('/v1/audit'))
+    expect([scope, told.length > 0]).toEqual([scope, scope.startsWith('budgets:')])
+    // An account has at most 20.
+    await gateway.gateway.database.sql`UPDATE management_keys SET revoked_at = now() WHERE id = ${id}`
+  }
+})
+
 describe.each(SCOPES)('a management key with %s', (scope) => {
   test.each(SECRETS)('tells nothing that needs $scope, unless that is it', async ({ scope: needed, marks }) => {
     const { key } = await makeManagementKey(owner, [scope])

@@ -67,6 +67,11 @@ function mayBudget({ managementScopes }: Member): boolean {
   return managementScopes === undefined || holds(managementScopes, 'budgets:write')
 }
 
+/** Throws 403 if a management key without `budgets:write` would take a key out of its member's budgets. */
+export function checkTransfer(member: Member, { createdBy }: Pick<KeyListing, 'createdBy'>): void {
+  if (createdBy !== null && !mayBudget(member)) throw scopeMissing('budgets:write')
+}
+
 /** Throws 403 where the changes allow a key more than `present` does, and that is not for this member to say. */
 export function checkRaise(member: Member, changes: KeyChanges, present: KeyLimits, defaults: DefaultLimits): void {
   const { accountRole } = member

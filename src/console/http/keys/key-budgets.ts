@@ -1,5 +1,6 @@
 /** The budgets that bind a key, as its page shows them. */
 import { Type } from '@sinclair/typebox'
+import { holds } from '@/accounts/management/scopes'
 import { mayDo } from '@/accounts/members/permissions'
 import type { Member } from '@/console/auth/viewer'
 import { titled } from '@/http/openapi/titled'
@@ -31,7 +32,9 @@ export const KeyBudgets = Type.Array(
 export async function keyBudgets(ledger: Ledger, viewer: Member, key: KeyUsage | undefined, nowMs: number) {
   if (!key) return []
   const now = await ledger.readBudgets(key.accountId, key.keyId).catch(() => undefined)
-  const seesAccount = mayDo(viewer.accountRole, 'usage.readAll')
+  const { accountRole, managementScopes } = viewer
+  const seesAccount =
+    mayDo(accountRole, 'usage.readAll') && (!managementScopes || holds(managementScopes, 'budgets:read'))
   return budgetsOfKey(key, now, nowMs).map((budget) => tell(budget, seesAccount || budget.scope !== 'account'))
 }
 

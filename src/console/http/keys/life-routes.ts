@@ -4,6 +4,7 @@ import type { ApiKeys } from '@/accounts/api-keys'
 import { mayDo } from '@/accounts/members/permissions'
 import type { Caller } from '@/console/http/changed-by'
 import { ACCOUNT_PREFIX, guarded, notPermitted } from '@/console/http/guard'
+import { checkTransfer } from '@/console/http/key-authority'
 import { KeyBody, keyBody, RotationBody, readOverlap } from '@/console/http/key-bodies'
 import { exactly, NoFields } from '@/console/http/wire'
 import { CreatedKey, expectUpdated, findOwn, KeyParams, type KeyRouteDeps, unchanged } from './calls'
@@ -76,6 +77,7 @@ async function setStatus(deps: KeyRouteDeps, { viewer, by }: Caller, keyId: stri
 }
 
 async function transfer(deps: KeyRouteDeps, { viewer, by }: Caller, keyId: string, userId: string) {
+  checkTransfer(viewer, await findOwn(deps.apiKeys, viewer, keyId))
   expectUpdated(await deps.apiKeys.transfer(keyId, viewer.accountId, userId, by))
   return keyBody(await findOwn(deps.apiKeys, viewer, keyId), Date.now())
 }

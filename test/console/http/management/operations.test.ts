@@ -210,6 +210,22 @@ describe('by the management API', () => {
     expect(await change(both, { monthlyBudgetUsd: null })).toMatchObject({ status: 200 })
   })
 
+  test('whose budgets a member’s key spends from is said with budgets:write alone', async () => {
+    await becomeOrganisation()
+    const [from, to] = [(await addMember('developer')).viewer.userId, (await addMember('developer')).viewer.userId]
+    const made = await gateway.apiKeys.create({ accountId, name: 'theirs', createdBy: from })
+    if (made.kind !== 'created') throw new Error(made.kind)
+    const path = `/v1/keys/${made.keyId}/transfer`
+    const { key } = await makeManagementKey(owner, ['keys:write'])
+    expect((await call('PUT', `/v1/budgets/member/${from}`, { dayUsd: '0' })).status).toBe(200)
+    const missing = { status: 403, body: { error: { code: 'scope_missing', scope: 'budgets:write' } } }
+    expect(await send(gateway, key, 'POST', path, { userId: to })).toMatchObject(missing)
+    expect(await call('POST', path, { userId: to })).toMatchObject({ status: 200 })
+    const service = await call('POST', '/v1/keys', { name: 'robot', monthlyBudgetUsd: null })
+    const ofAll = `/v1/keys/${(service.body as { item: { id: string } }).item.id}/transfer`
+    expect(await send(gateway, key, 'POST', ofAll, { userId: from })).toMatchObject({ status: 200 })
+  })
+
   test('budgets are set, read and granted', async () => {
     const path = `/v1/budgets/account/${accountId}`
     expect((await call('PUT', path, { dayUsd: '10' })).body).toMatchObject({ scope: 'account' })
