@@ -1,6 +1,6 @@
 /**
- * The addresses that a key may be used from: what its account allows, and what the key itself does, as the store keeps them. The text is
- * written in one way only, so that two of them can be compared.
+ * The addresses that a key may be used from: the account's list and the key's own, as text in the store. One list has one text,
+ * so texts can be compared.
  */
 import { createBoundedMap } from '@/lib/bounded-map'
 import { createNetworks, type Networks } from '@/lib/networks'
@@ -21,12 +21,12 @@ const STORED = /^a(\S*) /
 const CAPACITY = 1_000
 const known = createBoundedMap<string, readonly Networks[]>(CAPACITY)
 
-/** What stands between a key's secrets and its allowed models in the store: nothing where it may be used from everywhere. */
+/** The lists as they stand between a key's secrets and its allowed models in the store. Empty without a list. */
 export function addressText(lists: AddressLists | undefined): string {
   return lists && lists.length > 0 ? `a${lists.map((list) => [...new Set(list)].sort().join()).join(';')} ` : ''
 }
 
-/** Splits {@link addressText} off what stands behind it. */
+/** Splits {@link addressText} from the text behind it. */
 export function splitAddresses(text: string): { addresses: string; rest: string } {
   const addresses = STORED.exec(text)?.[0] ?? ''
   return { addresses, rest: text.slice(addresses.length) }

@@ -1,4 +1,4 @@
-/** What a key may call, as the store keeps it: one text, written in one way only, so that two of them can be compared. */
+/** The models and providers that a key may use, as text in the store. One permission has one text, so texts can be compared. */
 import { assert } from '@/lib/assert'
 import { isJsonObject, parseJson } from '@/lib/json'
 
@@ -8,7 +8,7 @@ type AllowedIds = readonly string[] | null
 /** The models that a key may call, and the providers that may answer it. */
 export type Allowed = { allowedModels: AllowedIds; allowedProviders: AllowedIds }
 
-/** What a key may call that nothing narrows. */
+/** A key without restrictions. */
 export const EVERYTHING: Allowed = { allowedModels: null, allowedProviders: null }
 
 /** Both lists alone, in copies of their own. */
@@ -19,7 +19,7 @@ export function bothLists({ allowedModels, allowedProviders }: Allowed) {
   }
 }
 
-/** What both allow. */
+/** The models and providers that both permissions allow. */
 export function narrower(one: Allowed, other: Allowed): Allowed {
   return {
     allowedModels: inBoth(one.allowedModels, other.allowedModels),

@@ -19,7 +19,7 @@ export type BudgetSnapshot = {
   limits: BudgetLimits
   /** Everything ever charged to it. */
   total: number
-  /** What was charged on each day, by its number since 1970, for as far back as any window of now reaches. */
+  /** The charge of each day since 1970, as far back as the longest window reaches. */
   days: (readonly [day: number, cost: number])[]
 }
 
@@ -55,7 +55,7 @@ export function windowEnd(window: BudgetWindow, ms: number): number | undefined 
   }
 }
 
-/** What was charged in each window of a moment, of `days` as {@link BudgetSnapshot} has them. */
+/** The charge in each window at a moment, from the `days` of a {@link BudgetSnapshot}. */
 export function spentInWindows(
   { days, total }: Pick<BudgetSnapshot, 'days' | 'total'>,
   ms: number,

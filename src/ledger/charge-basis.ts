@@ -1,4 +1,4 @@
-/** Why what was charged is, or is not, the price of what the provider counted: one word for each usage record. */
+/** Why a charge equals the price of the provider's counts or differs from it: one word for each usage record. */
 import type { UsageRecord } from './usage-record'
 
 export const CHARGE_BASES = [

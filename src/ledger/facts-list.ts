@@ -1,6 +1,6 @@
 /**
- * The facts of a usage record as a list, a quarter as long as the object with its names: what the store keeps of them until the
- * history has them. Nothing but `usage-record.ts` says what facts are.
+ * The facts of a usage record as a list, a quarter of the object's length. The store keeps the list until the history has the
+ * record. `usage-record.ts` defines the facts.
  */
 import { isJsonObject, type JsonObject, parseJson } from '@/lib/json'
 
@@ -25,7 +25,7 @@ const NAMES = [
   'providerCost',
 ] as const
 const USAGE_NAMES = ['uncached', 'cacheRead', 'cacheWrite5m', 'cacheWrite1h', 'output', 'reasoning'] as const
-/** Null stands for what is missing of these. */
+/** Null means that the fact is missing. */
 const OPTIONAL: ReadonlySet<string> = new Set(['routeReason', 'providerCost'])
 
 type Facts = Record<(typeof NAMES)[number], unknown> & { usage: Record<(typeof USAGE_NAMES)[number], unknown> }
@@ -48,7 +48,7 @@ export function listText(facts: GivenFacts, holdId: string): string {
   return JSON.stringify(list)
 }
 
-/** Whether another value says what this one would. */
+/** Whether another fact already implies this one. */
 function isSaid(name: (typeof NAMES)[number], facts: GivenFacts, holdId: string): boolean {
   if (name === 'requestId') return facts.requestId === holdId
   if (name === 'requestedModel') return facts.requestedModel === facts.model

@@ -1,9 +1,9 @@
 /**
- * Which of a key's secrets work. A key is rotated by being given another secret: the one before goes on for as long as was said, and
- * those before that have ended. Secrets are numbered from 1 on.
+ * The secrets of a key that work. A rotation adds a secret with the next number. The secret before it works until a set moment;
+ * older ones don't.
  */
 
-/** Of a key that was rotated: the number of its latest secret, and the moment (milliseconds since 1970) at which the one before ends. */
+/** For a rotated key: the number of its latest secret, and the end of the one before (milliseconds since 1970). */
 export type KeySecrets = { latest: number; formerEndsAtMs: number }
 
 /** Whether the secret of this number, of the first where left out, has ended. One that is newer than is known has not. */
@@ -15,12 +15,12 @@ export function hasEnded(secret: number | undefined, secrets: KeySecrets | undef
 
 const STORED = /^s(\d{1,9}):(\d{1,16}) /
 
-/** What stands before a key's allowed models in the store: nothing for a key that was never rotated. */
+/** The secrets as they stand before a key's allowed models in the store. Empty for a key that was never rotated. */
 export function secretsText(secrets: KeySecrets | undefined): string {
   return secrets ? `s${secrets.latest}:${secrets.formerEndsAtMs} ` : ''
 }
 
-/** Reads {@link secretsText} back, and what stands behind it. */
+/** Parses {@link secretsText}, and returns the text behind it. */
 export function parseSecrets(text: string): { secrets: KeySecrets | undefined; rest: string } {
   const match = STORED.exec(text)
   if (!match) return { secrets: undefined, rest: text }

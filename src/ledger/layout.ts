@@ -82,10 +82,7 @@ const USUAL: Record<StoredThing, readonly Values[]> = {
 /** The form with every field. */
 const WHOLE = 1
 
-/**
- * Lua that stands in front of the scripts which touch such a thing: `readX(name, text)`, where `text` may be left out, `xText(x)` and
- * `writeX(name, x)`.
- */
+/** Lua for the scripts that use such a thing: `readX(name, text)` (`text` is optional), `xText(x)` and `writeX(name, x)`. */
 export const LAYOUT_TEXTS: Record<StoredThing, string> = {
   account: luaOf('account', STORED_FIELDS.account),
   key: luaOf('key', STORED_FIELDS.key),

@@ -57,21 +57,21 @@ export interface Ledger {
   /** Pushes deadlines and records progress; outcomes in the order of `renewals`. One call per shard. */
   renew(renewals: readonly Renewal[]): Promise<RenewOutcome[]>
   /**
-   * Charges a hold's real cost. Never refuses. `force` charges also where the store has lost the hold: pass it whenever the
-   * reserve is known to have succeeded. `isRepeat`, for whatever may have been charged before: a store that was brought back may hold it open
-   * again, so its account is first compared with the history, which closes such holds.
+   * Charges a hold's real cost. Never refuses. `force` charges even if the store has lost the hold: pass it if the reserve has
+   * succeeded. `isRepeat`: the hold may have been charged before. A restored store may have reopened it, so its account is
+   * first compared with the history.
    */
   settle(settlement: Settlement, options?: { force?: boolean; isRepeat?: boolean }): Promise<SettleOutcome>
-  /** Those of these holds whose settlement the history has. Rejects where it can't be asked. */
+  /** The ids of those holds whose settlement is in the history. Rejects if the history is unreachable. */
   bookedHolds(holdIds: string[]): Promise<string[]>
   /**
-   * Whether the history has the settlement, so that no loss of the store reaches it; of its account, what was loaded without it is brought
-   * into line. False where the history can't be asked.
+   * Whether the history has the settlement, so that a loss of the store cannot undo it. Corrects an account that was loaded
+   * without it. False if the history is unreachable.
    */
   isBooked(settlement: Pick<Settlement, 'accountId' | 'holdId'>): Promise<boolean>
-  /** Returns a whole hold. An unknown id is fenced: a reserve of that id that arrives later answers `exists`. */
+  /** Releases a whole hold. An unknown id is fenced: a later reserve of that id answers `exists`. */
   release(hold: Payer & { holdId: string }): Promise<ReleaseOutcome>
-  /** What became of a hold, by what the store remembers. One round trip. */
+  /** The state of a hold as the store remembers it. One round trip. */
   fateOf(hold: Payer & { holdId: string }): Promise<HoldFate>
   /** The same for good, of one that is no longer in use: an unknown id is fenced, and looked for among the records. */
   sealFate(hold: Payer & { holdId: string }): Promise<HoldFate>
@@ -80,12 +80,15 @@ export interface Ledger {
   /** Adds (or, negative, takes back) credit once per `entryId`, for ever. */
   credit(credit: Credit): Promise<CreditOutcome>
   /**
-   * Takes credit away ahead of a negative entry of the history, where there is enough of it, so that no request spends it in
-   * between. Call it while the account's row is locked, in the transaction that writes the entry: then the history can always
-   * tell whether it was. The entry's {@link credit} settles it; for a transaction that failed, call {@link resolveWithheld}.
+   * Takes credit out before a negative entry of the history is written, so that no request can spend it meanwhile. Call it in
+   * the transaction that writes the entry, while the account's row is locked. The entry's {@link credit} settles it. If the
+   * transaction failed, call {@link resolveWithheld}.
    */
   withhold(withholding: Withholding): Promise<WithholdOutcome>
-  /** Takes or returns what was withheld, as the history has its entry or not. What is left undecided expires, and is asked again. */
+  /**
+   * Takes or returns the withheld amount, depending on whether the history has its entry. An undecided one expires and is
+   * checked again.
+   */
   resolveWithheld(withheld: Withheld): Promise<WithheldFate>
   /** The account's money now, or undefined where no such account exists. One round trip. */
   readBalance(accountId: string): Promise<AccountBalance | undefined>
@@ -105,7 +108,7 @@ export interface Ledger {
   rememberKeyHash(keyHash: string, payer: Payer): Promise<void>
   lookupKeyHash(keyHash: string): Promise<Payer | undefined>
   forgetKeyHash(keyHash: string): Promise<void>
-  /** Checks version, shards and eviction policy for the start; throws a plain error that says what is wrong. */
+  /** Checks layout, shards and eviction policy at the start. Throws an error that says what is wrong. */
   verify(): Promise<void>
   /** Calls `listener` whenever the store is back, or another has taken its place: it may have lost its last seconds. */
   onStoreReturn(listener: () => void): void
@@ -126,7 +129,7 @@ type LedgerOptions = {
   history: LedgerHistory
   defaultLimits: DefaultLimits
   logger: Logger
-  /** Told of every script that the store was asked to run. */
+  /** Called after every script that the store ran. */
   onCall?: StoreCallListener | undefined
   /** Told of requests with a secret of their key that another is to replace. */
   noteFormerSecret?: LedgerDeps['noteFormerSecret'] | undefined
@@ -176,7 +179,7 @@ export function createLedger(options: LedgerOptions): Ledger {
 
 /** Accounts known to have budgets; one that is forgotten costs its next call one more. */
 const MAX_BUDGETED = 20_000
-/** Of others the first request is asked for twice. */
+/** The first request of a key beyond this number is sent twice. */
 const KEYS_WITH_ADDRESSES = 20_000
 
 /** Builds what the ledger's parts share. A call may take as long as one command of `redis` may. */

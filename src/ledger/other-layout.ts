@@ -3,7 +3,7 @@ import { ALL_SHARDS } from './store/all-shards'
 import type { RedisClient } from './store/connection'
 import { LAYOUT, metaName } from './store/names'
 
-/** Says what the store holds, where that is another layout. Reads only. A store that does not answer is checked at its first use. */
+/** Describes the store's layout if it is not ours. Reads only. A store that does not answer is checked at its first use. */
 export async function findOtherLayout(redis: RedisClient): Promise<string | undefined> {
   const reading = ALL_SHARDS.map((shard) => redis.hmget(metaName(shard), 'layout', 'shards'))
   const metas = await Promise.all(reading).catch(() => [])

@@ -1,4 +1,4 @@
-/** What can be asked of the ledger and what it can answer: every outcome has a name, none is an exception. */
+/** Requests to the ledger and their outcomes. Every outcome has a name; none is an exception. */
 
 import type { RateLimits } from '@/chat/rate-limits'
 import type { Payer } from '@/ledger/store/names'
@@ -14,7 +14,7 @@ export type { KeySecrets } from './key-secrets'
 
 /** One request's claim on credit. All checks and the hold happen in one atomic step. */
 export type ReserveRequest = Payer & {
-  /** What the key was believed to be allowed when the request was planned; left out = everything. */
+  /** The key's permission at planning time. Undefined = everything. */
   allowed?: Allowed
 
   /** Made by the gateway, unique per request, and the identity of everything that happens to the hold afterwards. */
@@ -23,18 +23,18 @@ export type ReserveRequest = Payer & {
   amount: Nano
   /** The least a crashed request costs once its upstream was reached: the price of its input. At most `amount`. */
   inputCost: Nano
-  /** What the request takes from the key's tokens-per-minute: input bound + output cap. A non-negative integer. */
+  /** Tokens to take from the key's tokens per minute: input bound + output cap. A non-negative integer. */
   tokens: number
   /** Milliseconds from now (the store's clock) until the hold may be expired, unless renewed. */
   ttlMs: number
-  /** Where the request comes from; asked only for keys that may not be used from everywhere. Left out: from nowhere. */
+  /** The client's address, needed only for keys with address lists. Undefined: unknown. */
   from?: { readonly clientAddress: string } | undefined
 }
 
 export type ReserveOutcome =
   /** `limits` as the reserve has left them. */
   | { kind: 'reserved'; available: Nano; limits: Required<RateLimits> }
-  /** The hold id was used before; `state` is what became of it. A replay of our own reserve sees `open`. */
+  /** The hold id was used before; `state` is the hold's present state. A replay of our own reserve sees `open`. */
   | { kind: 'exists'; state: 'open' | 'settled' | 'released' | 'expired' }
   | { kind: 'unknown_account' }
   /** The account is loaded but this key is not: load it from the database and try again. */
@@ -87,7 +87,7 @@ export type Settlement = Payer & {
   /** Tokens really used, to give back what reserve took too much of the tokens-per-minute. */
   tokens: number
   facts: RequestFacts
-  /** Of a client that left before its first byte: so many of its account in an hour cost nothing. Left out of all others. */
+  /** If the client left before the first byte: the number of free hang-ups per account and hour. Undefined otherwise. */
   freePerHour?: number
 }
 
@@ -98,12 +98,12 @@ export type SettleOutcome =
   | { kind: 'late'; expiredCost: Nano; record: UsageRecord }
   /** The hold had been released; nothing is charged twice or revived. */
   | { kind: 'already_released' }
-  /** No trace of the hold. The cost is charged all the same where `force` said so (a hold lost by Redis). */
+  /** The store does not know the hold. With `force` the cost is charged anyway (Redis lost the hold). */
   | { kind: 'unknown_hold' }
 
 export type ReleaseOutcome = 'released' | 'already_settled' | 'already_released' | 'already_expired' | 'unknown_hold'
 
-/** What became of a hold: `charged`, `free` (ended without a charge), `open`, or `unknown`. */
+/** The fate of a hold: `charged`, `free` (ended without a charge), `open`, or `unknown`. */
 export type HoldFate = { kind: 'open' | 'free' | 'unknown' } | { kind: 'charged'; sinceMs: number }
 
 export type ExpiredHold = { holdId: string; accountId: string; keyId: string; cost: Nano }
@@ -119,9 +119,9 @@ export type Withholding = Withheld & {
   ttlMs: number
   /** Whether the account may go below zero by it. */
   allowNegative: boolean
-  /** What has to stay available, unless it may go below zero; left out, nothing has to. */
+  /** The amount that must stay available unless the balance may go below zero. Undefined: none. */
   keep?: Nano
-  /** What the history took back before, and has perhaps not told us: it counts as gone, once. */
+  /** Earlier debits of the history that may be missing in the store. Each counts once. */
   debits: readonly { entryId: string; amount: Nano }[]
 }
 export type WithholdOutcome =
@@ -155,7 +155,7 @@ export type KeyLimits = Allowed & {
   expiresAtMs: number | null
 }
 
-/** What all keys of an account may do together; null = the catalogue's limits. Only administrators raise them. */
+/** Limits for all keys of an account together; null = the catalogue's limits. Only administrators raise them. */
 export type AccountLimits = Pick<KeyLimits, 'requestsPerMinute' | 'tokensPerMinute' | 'concurrency'>
 
 /** An account's status and limits as the administration last set them. */
@@ -171,7 +171,7 @@ export type AccountSnapshot = AccountState & {
   /** Calendar month in UTC as yyyymm. */
   month: number
   seq: number
-  /** Ids of ledger entries whose credit is already inside `balance`: a later `credit` of one of them says `exists`. */
+  /** Ledger entries whose credit is already in `balance`: a later `credit` of one of them answers `exists`. */
   creditedEntryIds: string[]
   /** Left out where the account has none. */
   budgets?: AccountBudgets
@@ -180,10 +180,7 @@ export type AccountSnapshot = AccountState & {
 /** A key's status and limits as the administration last set them. */
 export type KeyState = Payer & KeyLimits & { status: KeyStatus } & KeyAccess
 
-/**
- * What only some keys have: secrets of which one replaced another, lists of addresses that they may be used from, and a member whose key
- * it is.
- */
+/** Properties of only some keys: rotated secrets, address lists, an owning member. */
 type KeyAccess = {
   secrets?: KeySecrets | undefined
   addresses?: AddressLists | undefined
@@ -208,7 +205,7 @@ export type KeySnapshot = KeyLimits &
     month: number
   }
 
-/** Where the ledger reads history from; implemented outside, so that the ledger knows no database. */
+/** The history that the ledger reads, implemented outside so that the ledger knows no database. */
 export interface LedgerHistory {
   account(accountId: string): Promise<AccountSnapshot | undefined>
   key(accountId: string, keyId: string): Promise<KeySnapshot | undefined>
@@ -216,7 +213,7 @@ export interface LedgerHistory {
   accounts(accountIds: string[]): Promise<AccountSnapshot[]>
   /** Which of these usage records (by `recordId`) are already inside their account's `balance`. In any order. */
   knownRecordIds(recordIds: string[]): Promise<string[]>
-  /** Which of these holds have been settled by their owner: charged in full, whatever the store says of their expiry. */
+  /** The ids of those holds that were settled in full, even if the store says that they expired. */
   settledHoldIds(holdIds: string[]): Promise<string[]>
   /** Whether this entry was committed; `undecided` while the account is being changed; `absent` is for ever. */
   entryState(accountId: string, entryId: string): Promise<'recorded' | 'absent' | 'undecided'>

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import type { RedisClient } from './store/connection'
 
-/** Of each text that was ever sent: few, and all of them part of the program. */
+/** The digest of every script text that was sent: few, and all part of the program. */
 const digests = new Map<string, string>()
 
 /** Runs `text` on `names`. Rejects as the store does. */

@@ -1,4 +1,4 @@
-/** What the store's user must be allowed to do, tried in one script that writes nothing. */
+/** The rights that the store's user needs, tested by one script that writes nothing. */
 import { SCRIPTS } from '@/ledger/scripts/scripts'
 import { keyPrefixOf, type RedisClient } from './store/connection'
 import { LEDGER_PATTERN, probeName } from './store/names'
@@ -9,7 +9,7 @@ import type { ScriptRunner } from './store/script-runner'
 export type Right = {
   /** The command with arguments that would be taken; `@` stands for a name. */
   line: string
-  /** What the names begin with; empty for those of the shards. */
+  /** The prefix of the names; empty for those of the shards. */
   family: string
   /** Whether paid requests and their books get on without it. */
   isOptional: boolean
@@ -38,17 +38,17 @@ const LEDGER_LINES = [
   'XREAD COUNT 1 STREAMS @ 0',
   ...['XREADGROUP GROUP g c COUNT 1 STREAMS @ >', 'XINFO GROUPS @', 'XGROUP CREATE @ g 0'],
 ]
-/** Of the automatic check, and of what pages show. */
+/** Commands of the automatic check, and of figures on pages. */
 const WATCHING_LINES = ['SCAN 0 COUNT 1', 'SSCAN @ 0', 'XREVRANGE @ + - COUNT 1']
 
-/** What the ledger itself needs. */
+/** Rights that the ledger itself needs. */
 export const LEDGER_RIGHTS: readonly Right[] = [
   ...LEDGER_LINES.map((line) => ({ line, family: '', isOptional: false })),
   ...WATCHING_LINES.map((line) => ({ line, family: '', isOptional: true })),
   ...rightsOn('keyhash:', []),
 ]
 
-/** What a client of a cluster needs beside. */
+/** Further rights of a client of a cluster. */
 export const CLUSTER_RIGHTS: readonly Right[] = [{ line: 'CLUSTER SLOTS', family: '', isOptional: false }]
 
 /** Reading and writing names that begin with `family`, and `lines` on them. */

@@ -1,7 +1,7 @@
 /**
- * Whether the store takes what paid requests write, asked in the background and of each node by itself: a store that answers may
- * still refuse every write. New requests stop before its memory is full, so that those under way can settle. What its user may not
- * do is known by name; readiness and paid requests go by the same verdict.
+ * Whether the store accepts the writes of paid requests. Checked in the background for each node, since a store that answers
+ * may refuse writes. New requests stop before its memory is full, so that open ones can settle. Missing rights are known by
+ * name. Readiness uses the same verdict.
  */
 import { Cluster, type Redis } from 'ioredis'
 import { GatewayError } from '@/chat/error'
@@ -34,22 +34,25 @@ type StoreFault =
   | 'unreachable'
 
 export type StoreState = {
-  /** What is wrong with every node; undefined where one of them is sound. */
+  /** The fault that all nodes have; undefined if one node is sound. */
   fault: StoreFault | undefined
-  /** What is wrong with some node. */
+  /** The fault of any node. */
   partFault: StoreFault | undefined
-  /** What the user of some node lacks, as rules of an ACL: without `required` nothing is taken, `optional` is watching and sign-in. */
+  /**
+   * Rights that the user lacks on any node, as ACL rules. Without a `required` one nothing works; `optional` ones are for
+   * watching and sign-in.
+   */
   missing: MissingRights
-  /** Of the fullest node, the part of `maxmemory` that is in use, or of its machine's memory where it has no such limit. */
+  /** For the fullest node, the used share of `maxmemory`, or of the machine's memory without that limit. */
   memoryShare: number
-  /** Of the smallest node, the bytes of that; 0 where no node says. */
+  /** The memory limit of the smallest node in bytes; 0 if no node reports it. */
   memoryLimit: number
 }
 
 export interface StoreWatch extends BackgroundWorker {
   /** Whether a new paid request of this account must not be tried. Without I/O; while it is called, the store is checked more often. */
   isClosedTo(accountId: string): boolean
-  /** What the last look has found. */
+  /** The result of the last check. */
   state(): StoreState
   /** The same, after another look where the last one is not of this moment. All who ask meanwhile share it. Never rejects. */
   look(): Promise<StoreState>
@@ -60,7 +63,7 @@ type StoreWatchOptions = {
   logger: Logger
   /** The part of the memory from which on nothing new is taken. */
   fullShare: number
-  /** What the gateway needs of the store beside what its ledger does. */
+  /** Rights that the gateway needs besides those of the ledger. */
   rights?: readonly Right[]
   /** Milliseconds between two looks while requests come, or something is wrong. Default 1,000. */
   intervalMs?: number
@@ -85,7 +88,7 @@ const SOUND: StoreState = {
   memoryLimit: 0,
 }
 
-/** By the words of a store's refusal. */
+/** Patterns of the store's error texts. */
 const FAULTS: readonly [RegExp, StoreFault][] = [
   [FORBIDDEN, 'forbidden'],
   [/^OOM/, 'out_of_memory'],
@@ -239,7 +242,7 @@ function noteRefusal(found: NodeState, error: unknown, redis: RedisClient): void
   if (rule !== undefined && !found.missing.required.includes(rule)) found.missing.required.push(rule)
 }
 
-/** What the store itself has said. */
+/** The store's own error text. */
 function refusalOf(error: unknown): string {
   const cause = error instanceof GatewayError ? error.cause : error
   return cause instanceof Error ? cause.message : ''

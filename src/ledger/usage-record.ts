@@ -41,7 +41,7 @@ export type RecordFlag = (typeof RECORD_FLAGS)[number]
 /** Uses of one tool that ran at the provider, and what they cost together. */
 export type ToolCharge = { name: string; uses: number; cost: Nano }
 
-/** What all of them cost together. */
+/** The cost of all uses together. */
 export function toolsCost(tools: readonly ToolCharge[]): Nano {
   return nano(tools.reduce((sum, { cost }) => sum + cost, 0))
 }
@@ -59,7 +59,7 @@ export type DifferingCounts = {
   localOutput: number
 }
 
-/** Each as its caller said it, and missing where nothing was said. */
+/** Labels as the caller sent them; undefined if not sent. */
 export type RequestLabels = {
   /** `name=value`, in order, each name once. */
   tags?: string[]
@@ -69,7 +69,7 @@ export type RequestLabels = {
   endUser?: string
 }
 
-/** What the gateway contributes to a usage record, carried through the ledger unread. The scripts store it as opaque text. */
+/** The gateway's part of a usage record. The ledger and its scripts store it as opaque text. */
 export type RequestFacts = {
   requestId: string
   /** The catalogue model that answered, and the model or tier that was asked for. */
@@ -93,19 +93,19 @@ export type RequestFacts = {
   startedAtMs: number
   /** SHA-256 of the request's idempotency key, in hexadecimal; missing where it has none. */
   idempotencyKey?: string | undefined
-  /** By what the account sorts its usage; missing where its caller said nothing of it. */
+  /** The labels that the account sorts its usage by; undefined if the caller sent none. */
   labels?: RequestLabels | undefined
   /** Milliseconds from arrival to the first content and to the end; null where there was none. */
   firstTokenMs: number | null
   durationMs: number
-  /** For operators only, all five. What providers ask of us; missing where unknown. */
+  /** The following five are for operators only. The provider's cost; undefined if unknown. */
   providerCost?: Nano
   /** Calls for the same request that another outran, and what they may cost as far as it is known: a part of `providerCost`. */
   outrun?: { calls: number; cost: Nano }
   counts?: DifferingCounts
   /** The provider counted tokens in a class that has no price here. */
   hasUnpricedUsage?: true
-  /** The provider told writes to a cache in one sum; they are counted in the class that was asked for. */
+  /** The provider reported cache writes as one sum; they count in the class that the request asked for. */
   isReclassified?: true
 }
 
@@ -124,9 +124,9 @@ export type UsageRecord = {
   accountId: string
   keyId: string
   kind: (typeof RECORD_KINDS)[number]
-  /** What this record adds to the account's charges; of a late correction the difference, which may be negative. */
+  /** The amount that this record adds to the account's charges; for a late correction the difference, which may be negative. */
   cost: Nano
-  /** What had been held. */
+  /** The reserved amount. */
   held: Nano
   seq: number
   /** The store's clock when it happened, milliseconds since 1970. */
@@ -187,7 +187,7 @@ function parseFacts(text: string, envelope: RecordEnvelope): RequestFacts | unde
   return { ...value, rule: isFree ? 'hangup_free' : 'hangup_input' } as unknown as RequestFacts
 }
 
-/** Whether every field that facts need is there and of its type, and every other that is there as well. */
+/** Whether all required fields of facts exist, and all fields have their type. */
 export function areFacts(value: JsonObject): boolean {
   if (!isJsonObject(value.usage)) return false
   const hasTexts = ['requestId', 'model', 'requestedModel', 'provider', 'upstreamModel'].every(

@@ -1,10 +1,9 @@
 /**
- * Shows accounts as the store and the history have them at one and the same moment, under traffic: what loading, rebuilding
- * and checking are decided on.
- *
- * Charges travel from the store to the history by way of the shard's stream, so at any moment each charge is in the history,
- * or in the stream, or in both. The history is read first and last. Where both readings agree, no charge of the account
- * arrived in between, so the stream read in between shows exactly which charges the history lacks.
+ * Reads accounts as the store and the history have them at the same moment, under traffic. Loading, rebuilding and checking use
+ * it.
+ * Charges go from the store to the history through the shard's stream. At any moment each charge is in the history, in the
+ * stream, or in both. The history is read first and last. If both readings agree, no charge arrived in between, and the stream
+ * shows exactly the charges that the history lacks.
  */
 
 import type { AccountSnapshot, LedgerHistory } from '@/ledger/outcomes'
@@ -48,13 +47,13 @@ export type StoredKey = { open: number; held: number; version: number; month: nu
 
 export type AccountView = {
   accountId: string
-  /** What the history says; undefined where it knows no such account. */
+  /** The account in the history; undefined if unknown there. */
   history: AccountSnapshot | undefined
   /** Whether the account was compared with the history since the store last came back. */
   isConfirmed: boolean
   /** Undefined where the account is not loaded. */
   stored: StoredAccount | undefined
-  /** By key id, for the keys asked for; undefined where one is not loaded. */
+  /** The requested keys by id; undefined for a key that is not loaded. */
   keys: Map<string, StoredKey | undefined>
   /** Undefined where the store has no budgets of the account. */
   budgets: StoredBudgets | undefined
@@ -74,7 +73,7 @@ export type AccountView = {
 
 export type ViewDeps = { redis: RedisClient; runner: ScriptRunner; history: LedgerHistory }
 
-/** What one client sends together, the store answers in one go, and all other clients wait for it. */
+/** Commands sent together block all other clients while the store answers them. */
 const VIEWS_AT_ONCE = 5
 
 /**
@@ -194,7 +193,7 @@ function combine(
   records: readonly RecordEnvelope[],
   { known, settled }: { known: ReadonlySet<string>; settled: ReadonlySet<string> },
 ): AccountView {
-  // The stream was read after the account: what is numbered higher came in between and is not inside its figures.
+  // The stream was read after the account: records with a higher number are not in its figures.
   const seq = view.stored?.seq ?? Number.MAX_SAFE_INTEGER
   const entries = new Set(history?.creditedEntryIds)
   const isSecond = (record: RecordEnvelope) => isLate(record) && settled.has(record.holdId)

@@ -1,4 +1,4 @@
-/** What the ledger does for accounts: credit, balance, latest usage records, status. */
+/** The ledger's operations on accounts: credit, balance, latest usage records, status. */
 
 import { inputTokens } from '@/chat/usage'
 import type {

@@ -1,4 +1,4 @@
-/** What the budgets of an account should be in the store by the history, and how they get there. */
+/** Computes an account's budgets from the history, and writes them to the store. */
 import { BUDGET_WINDOWS, type BudgetSnapshot, type BudgetWindow, spentInWindows, windowNumbers } from '@/ledger/budgets'
 import { SCRIPTS } from '@/ledger/scripts/scripts'
 import { accountName, budgetsName, deadlinesName, holdMember, NO_KEY, shardOf } from '@/ledger/store/names'
@@ -45,7 +45,7 @@ export async function applyBudgets(
   return wordOf(await runner.run(SCRIPTS.loadBudgets, names, [accountId, JSON.stringify(plan)])) as 'loaded' | 'changed'
 }
 
-/** What a scope has spent in each window of the view's moment: what the history has, and what is on its way there. */
+/** The spending of a scope in each window of the view's moment: the history's charges and those still in the stream. */
 export function spentOf(view: AccountView, snapshot: BudgetSnapshot): Record<BudgetWindow, number> {
   const own = view.unsynced.filter((record) => isOf(record, snapshot))
   const cost = own.reduce((sum, record) => sum + record.cost, 0)

@@ -1,4 +1,4 @@
-/** What the parts of the ledger work with: the store, its epoch, the history it is restored from, limits, the log. */
+/** The dependencies of the ledger's parts: store, epoch, history, limits, log. */
 
 import type { DefaultLimits, Payer } from '@/ledger/outcomes'
 import type { EpochGuard } from '@/ledger/store/epoch-guard'
@@ -23,7 +23,7 @@ export type LedgerDeps = ViewDeps & {
 }
 
 /**
- * How often a call may find that something has to be loaded or looked up first: in a cold store one after the other the account, the
- * key, its secret, its addresses, and that there are budgets; and the account once more where the store fails over.
+ * The most loads or look-ups in one call. A cold store may need the account, the key, its secret, its addresses and its budgets
+ * one after another, and the account once more after a failover.
  */
 export const MAX_LOADS = 8

@@ -6,7 +6,7 @@ import { readBalance } from './balances'
 import type { LedgerDeps } from './deps'
 import { readBudgets as parseBudgets, type StoredBudget } from './stored-budgets'
 
-/** What budgets an account has now, or those that bind one of its keys: by field, at a moment of the store's clock. */
+/** The current budgets of an account, or those that bind one of its keys, by field, at a moment of the store's clock. */
 export type BudgetsNow = { nowMs: number; entries: Map<string, StoredBudget> }
 
 /** Reads an account's budgets, once it is loaded. Undefined where there is no such account. */

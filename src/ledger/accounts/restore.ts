@@ -28,8 +28,8 @@ import { type AccountView, type StoredKey, type ViewDeps, viewAccounts } from '.
 import { applyBudgets } from './budgets'
 
 /**
- * `load` leaves alone what is loaded and confirmed; `rebuild` brings it back into line with the history in any case; `correct` does that
- * where the account is loaded.
+ * `load` skips loaded and confirmed accounts; `rebuild` always restores from the history; `correct` restores only loaded
+ * accounts.
  */
 export type RestoreMode = 'load' | 'rebuild' | 'correct'
 
@@ -53,10 +53,9 @@ const MAX_ATTEMPTS = 20
 
 /**
  * Creates a restorer.
- *
- * What becomes of the parts: the balance is the history's, less the charges still in the stream, less what open holds hold.
- * Open holds stay open; one whose charge the history has already is closed. Records stay in the stream. So a rebuild
- * never creates money: whatever is spendable afterwards was credited and is neither charged nor held.
+ * Balance = the history's balance − charges still in the stream − open holds. Open holds stay open, except those whose charge
+ * the history already has. Records stay in the stream. So a rebuild never creates money: spendable credit was paid in and is
+ * neither charged nor held.
  */
 export function createRestorer(deps: RestoreDeps): Restorer {
   return {
@@ -94,9 +93,9 @@ async function restoreBudgets(deps: RestoreDeps, accountId: string): Promise<'lo
 }
 
 /**
- * The first use of an account and its key, as all are after a loss of the store: both are read and written together. What somebody
- * has set or loaded since they were read is found by the script, and the history's older state doesn't replace it. Carrying
- * charges from before the loss into the history meanwhile changes the shard's epoch (src/ledger/records/acknowledge.ts).
+ * Reads and writes an account and its key together at their first use, as after a loss of the store. The script detects newer
+ * values in the store and keeps them. If charges from before the loss reach the history meanwhile, the shard's epoch changes
+ * (src/ledger/records/acknowledge.ts).
  */
 async function loadPayer(deps: ViewDeps, payer: Payer, epoch: string): Promise<'loaded' | 'unknown' | 'changed'> {
   const { runner, history } = deps
@@ -119,7 +118,7 @@ async function loadPayer(deps: ViewDeps, payer: Payer, epoch: string): Promise<'
   return wordOf(reply) as 'loaded' | 'changed'
 }
 
-/** Writes what a view says into the store. `changed`: the account has moved since in a way that needs another view. */
+/** Writes a view into the store. `changed`: the account has moved since, and another view is needed. */
 export async function applyView(
   deps: RestoreDeps,
   view: AccountView,
@@ -153,7 +152,7 @@ export async function applyView(
 
 type Figures = { balance: number; spent: number; month: number; spentMonth: number; seq: number }
 
-/** What the account should be worth, held or not. */
+/** The balance that the account should have, with its holds. */
 function figuresOf(view: AccountView, history: AccountSnapshot, mode: RestoreMode, logger: Logger): Figures {
   const { stored, accountId } = view
   const lastKnown = Math.max(history.seq, view.lastStreamSeq)

@@ -14,7 +14,7 @@ export type StoredBudgets = {
   holds: Map<string, { keyId: string; memberId: string; amount: number }>
 }
 
-/** As an entry has it where there is no limit. */
+/** The number in an entry for "no limit". */
 export const UNLIMITED = -1
 
 /** Reads the fields and values as the scripts return them. Undefined where the account has no budgets. */

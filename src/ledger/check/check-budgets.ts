@@ -1,10 +1,10 @@
-/** Checks an account's budgets: what they hold is what its open holds hold, and what they have spent is what the history says. */
+/** Checks an account's budgets: their held sums against its open holds, their spending against the history. */
 import type { AccountView } from '@/ledger/accounts/account-view'
 import { budgetField, spentOf } from '@/ledger/accounts/budgets'
 import { BUDGET_WINDOWS, windowNumbers } from '@/ledger/budgets'
 import { NO_KEY } from '@/ledger/store/names'
 
-/** What is broken; nothing where the account has no budgets. */
+/** The broken rules; empty if the account has no budgets. */
 export function brokenBudgets(view: AccountView): { kind: string; detail: string }[] {
   const { budgets, history } = view
   if (!budgets) return []

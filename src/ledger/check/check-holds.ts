@@ -16,7 +16,7 @@ import type { Violation } from './violation'
 
 /** A deadline may pass by this much before the sweepers count as dead. */
 const SWEEP_GRACE_MS = 60_000
-/** What one client sends together, the store answers in one go, and all other clients wait for it. */
+/** Commands sent together block all other clients while the store answers them. */
 const BATCH_SIZE = 50
 
 /** Checks every hold of `holdNames` and every deadline. Returns what is broken, and how many holds are open. */

@@ -1,6 +1,6 @@
 /**
- * Proves that the money adds up: `admin ledger check`. Safe under traffic: everything that must agree is read at one moment,
- * by one script, so what is reported is true. What does not stand still long enough is tried again, and never guessed.
+ * Proves that the money adds up: `admin ledger check`. Safe under traffic: one script reads everything that must agree at one
+ * moment. A figure that keeps changing is read again, never guessed.
  */
 
 import { type AccountView, viewAccounts } from '@/ledger/accounts/account-view'
@@ -24,9 +24,9 @@ type CheckOptions = {
   history: LedgerHistory
   logger: Logger
   /**
-   * Where accounts, keys and holds are looked for. `everything`, the default: among all names of the store, tombstones too.
-   * `accounts-and-keys`: the same without holds, of which their deadlines and their accounts' sums tell; completes the lists.
-   * `listed`: only in the shards' own lists, which costs nothing for tombstones.
+   * Where accounts, keys and holds are searched. `everything`, the default: all names of the store, tombstones too.
+   * `accounts-and-keys`: the same without holds; completes the shards' lists. `listed`: only the shards' own lists, so that
+   * tombstones cost nothing.
    */
   search?: 'everything' | 'accounts-and-keys' | 'listed'
   /** Rests between pieces of the work. Default: never. */
@@ -117,7 +117,7 @@ async function checkAccounts(
     })
     if (isLast && waiting.length > 0) deps.logger.warn('ledger_check_incomplete', { accounts: waiting.length })
     if (isLast) break
-    // Nothing can be spent from an unconfirmed account before its next use compares it with the history: so is it here.
+    // An unconfirmed account is compared with the history before its next use, so its difference is no violation.
     for (const [id, found] of unconfirmed) {
       if ((await deps.restorer.account(id, 'load')) !== 'unknown') continue
       // The history doesn't know it, and no waiting mends that.

@@ -15,12 +15,10 @@ type RebuildReport = { accounts: number }
 const PAGE_SIZE = 2_000
 
 /**
- * Rebuilds all accounts the history knows. First every account and key becomes unconfirmed, so that what this has not
- * reached yet is compared with the history on its next use; keys are rebuilt in that way only.
- *
- * Open holds stay open and held; records that have not reached the history stay charged; so what is spendable
- * afterwards is what was credited and is neither charged nor held. Accounts that the history does not know are left alone:
- * a check names them.
+ * Rebuilds all accounts that the history knows. First every account and key becomes unconfirmed, so that each is compared with
+ * the history at its next use. Keys are rebuilt only in that way.
+ * Open holds stay held, and records that have not reached the history stay charged. So spendable credit was paid in and is
+ * neither charged nor held. Accounts that the history does not know stay unchanged; a check names them.
  */
 export async function rebuildAll({ redis, history, logger }: RebuildOptions): Promise<RebuildReport> {
   const runner = createScriptRunner(redis, commandTimeoutOf(redis))

@@ -32,7 +32,7 @@ export async function listNames(redis: RedisClient, pace: Pace): Promise<StoreNa
 /** Which names a search of the whole store returns. */
 const PATTERNS = { everything: LEDGER_PATTERN, 'accounts-and-keys': LEDGER_PATTERN.replace(/\*$/, '[ak]*') }
 
-/** Scans all masters. What is created meanwhile may be missed; what is there throughout is found. */
+/** Scans all masters. Finds every name that exists during the whole scan; may miss names that are created meanwhile. */
 export async function findNames(
   redis: RedisClient,
   pace: Pace,
@@ -56,7 +56,7 @@ export async function findNames(
   return names
 }
 
-/** Adds to the lists of the shards what a search has found beyond them. */
+/** Adds the found names to the shards' lists. */
 export async function completeLists(redis: RedisClient, found: StoreNames, pace: Pace): Promise<void> {
   const listed = (await listNames(redis, pace)).accounts
   const misplaced = new Set(found.violations.map(({ accountId }) => accountId))

@@ -1,4 +1,4 @@
-/** What the store still has of a time gone by: charges that have not reached the history, and holds that have not ended. */
+/** Charges before a moment that have not reached the history, and holds of that time that have not ended. */
 import { streamedRecords } from '@/ledger/records/unsynced-records'
 import { commandTimeoutOf, type RedisClient } from '@/ledger/store/connection'
 import { SHARD_COUNT } from '@/ledger/store/names'

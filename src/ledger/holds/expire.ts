@@ -1,4 +1,4 @@
-/** Resolves the holds whose gateway never came back. */
+/** Ends the holds whose gateway never came back. */
 
 import type { LedgerDeps } from '@/ledger/accounts/deps'
 import type { ExpiredHold } from '@/ledger/outcomes'
@@ -37,7 +37,7 @@ export async function expireDue(deps: LedgerDeps, limitPerShard: number): Promis
 
 type DueShard = { shard: number; holds: HoldMember[] | Error }
 
-/** What is due in these shards, asked in one go. Where that fails, each is asked alone: one may spoil it for the others. */
+/** The due holds of these shards, in one call. If it fails, each shard is asked alone: one may have caused the failure. */
 async function dueHolds(deps: LedgerDeps, shards: readonly number[], limit: number): Promise<DueShard[]> {
   try {
     const names = shards.map((shard) => deadlinesName(shard))

@@ -1,4 +1,4 @@
-/** What became of a request whose gateway may be dead, judged by its hold. Asked before such a request is sent once more. */
+/** The fate of a request whose gateway may be dead, from its hold. Needed before the request is sent again. */
 import type { LedgerDeps } from '@/ledger/accounts/deps'
 import type { HoldFate, Payer } from '@/ledger/outcomes'
 import { streamedRecords } from '@/ledger/records/unsynced-records'
@@ -8,10 +8,13 @@ import { viewHold } from './view-hold'
 
 type Hold = Payer & { holdId: string }
 
-/** How long a settled hold is remembered, as `src/ledger/scripts/preludes/holds.lua` says. What is left of it tells when that was. */
+/** The life of a tombstone, as in `src/ledger/scripts/preludes/holds.lua`. Its rest tells the time of the settlement. */
 const TOMBSTONE_MS = 600_000
 
-/** The fate by what the store remembers; `unknown` where that is nothing, or may change: what expired for nothing can be charged late. */
+/**
+ * The fate as the store remembers it. `unknown` if it remembers nothing, or if it may change: an expired free hold can be
+ * charged late.
+ */
 export async function fateOf({ runner }: LedgerDeps, { accountId, holdId }: Hold): Promise<HoldFate> {
   const { state, cost, leftMs } = await viewHold(runner, holdName(accountId, holdId))
   switch (state) {
@@ -30,9 +33,9 @@ export async function fateOf({ runner }: LedgerDeps, { accountId, holdId }: Hold
 }
 
 /**
- * The fate of a hold that is no longer in use, for good. One that expired for nothing is sealed, and so is one that the
- * store does not know, which is then looked for among the records: those leave the stream only for the history, so they are
- * asked in this order. A gateway that was only stuck and reserves or charges it later finds it resolved.
+ * The final fate of a hold that is no longer in use. Seals a hold that expired without a charge, and an unknown one. Then it
+ * looks for the record in the stream and after that in the history, since a record leaves the stream only for the history. A
+ * stuck gateway that reserves or charges the hold later finds it resolved.
  */
 export async function sealFate(deps: LedgerDeps, hold: Hold): Promise<HoldFate> {
   const fate = await fateOf(deps, hold)

@@ -32,7 +32,7 @@ export async function refusalOf(deps: LedgerDeps, payer: Payer, amount: Nano): P
   return outcome.kind === 'reserved' ? undefined : outcome
 }
 
-/** So many items has what is said of a hold for a key's latest secret. */
+/** The number of items in the reply for a key's latest secret. */
 const LATEST_SECRET = 6
 
 async function attempt(deps: LedgerDeps, request: ReserveRequest, hold: string): Promise<ReserveOutcome> {
@@ -81,7 +81,7 @@ async function attempt(deps: LedgerDeps, request: ReserveRequest, hold: string):
   throw storeUnavailable(new Error('the account or its key does not stay loaded'))
 }
 
-/** Whether the request comes from where its key may be used. Of one that comes from nowhere it is not known. */
+/** Whether the key's lists allow the request's address. False without an address. */
 function isAmong({ from }: ReserveRequest, addresses: string): boolean {
   return addresses === '' || (from !== undefined && allowsAddress(addresses, from.clientAddress))
 }

@@ -57,7 +57,7 @@ export async function isBooked(
   return true
 }
 
-/** Those of these holds whose settlement the history has, be it a late one. */
+/** The ids of those holds whose settlement is in the history, late ones included. */
 export async function bookedHolds({ history }: Pick<LedgerDeps, 'history'>, holdIds: string[]): Promise<string[]> {
   const late = new Map(holdIds.map((holdId) => [lateRecordId(holdId), holdId]))
   const [settled, known] = await Promise.all([
@@ -75,10 +75,9 @@ function settleArguments(settlement: Settlement, payer: string): string[] {
 }
 
 /**
- * Whether a hold that the store no longer knows was charged all the same, and its tombstone is gone: then its record is still
- * in the stream, or in the history. One leaves the stream only for the history, so they are asked in this order. The
- * history may have it from a worker that held it while the store was emptied, and the account may have been loaded before:
- * it is brought into line. What a hold was charged when it expired is no full charge.
+ * Whether a hold that the store no longer knows was charged, although its tombstone is gone. Its record is then in the stream
+ * or in the history; a record leaves the stream only for the history, so they are read in this order. If the history has it and
+ * the account was loaded without it, the account is corrected. A charge at expiry is no full charge.
  */
 async function isCharged(deps: LedgerDeps, settlement: Settlement, hasExpired: boolean): Promise<boolean> {
   const { accountId, keyId, holdId } = settlement
@@ -119,7 +118,7 @@ function readOutcome(reply: ReplyItem[], settlement: Settlement): SettleOutcome 
   return isLate ? { kind, expiredCost: amount, record } : { kind, overrun: record.cost > amount, record }
 }
 
-/** What was asked for, unless it was one of those that may be free. */
+/** The requested cost, unless the hang-up was free. */
 function chargedOf({ cost, freePerHour }: Settlement, reply: ReplyItem[]): Nano {
   return freePerHour === undefined ? cost : nanoOf(reply[5])
 }

@@ -39,7 +39,7 @@ export async function withhold(deps: LedgerDeps, withholding: Withholding): Prom
   return { kind: kind as 'withheld' | 'insufficient', available: nanoOf(reply[1]) }
 }
 
-/** Ends what was withheld, as the history says under its writer's lock; a late `withhold` finds the id used. */
+/** Ends a withheld amount by the history's entry, under its writer's lock. A late `withhold` finds the id used. */
 export async function resolveWithheld(
   deps: LedgerDeps,
   { accountId, entryId, amount }: Withheld,

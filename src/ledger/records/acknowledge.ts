@@ -10,13 +10,13 @@ import type { ScriptRunner } from '@/ledger/store/script-runner'
 type AcknowledgeDeps = {
   redis: RedisClient
   runner: ScriptRunner
-  /** Of each shard, its epoch before anything of it was taken that is still in hand. */
+  /** Each shard's epoch before the first of its records in hand was read. */
   epochs: Map<number, string | null>
 }
 
 type Entry = { shard: number; id: string }
 
-/** What one command of the script takes; a stream with more is asked again. */
+/** The most entries for one call of the script; a longer stream takes several calls. */
 const MAX_ENTRIES = 2_000
 
 /** Acknowledges and deletes. Returns what some shards failed with, if any did: their entries are delivered again. */

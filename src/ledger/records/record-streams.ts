@@ -17,25 +17,25 @@ export type StreamEntry = { shard: number; stream: string; id: string; fields: s
 
 type ReadResult = {
   entries: StreamEntry[]
-  /** What some shards failed with, while the others went on. Such a shard is left alone for a moment. */
+  /** The error of the failed shards, if the other shards succeeded. A failed shard is skipped for a moment. */
   failure: unknown
 }
 
 export interface RecordStreams {
   /** A record was appended to this shard's stream: the next read looks there. */
   expect(shard: number): void
-  /** Whether a stream has given as much as the last read asked it for: it may hold any number of records that have waited already. */
+  /** Whether a stream returned as many entries as asked for, so that more may wait. */
   hasMore(): boolean
   /** Whether a stream is known to hold, or may still hold, what no worker has taken. */
   hasExpected(): boolean
   /**
-   * Takes about `limit` entries that no worker has taken yet, from the streams where some are expected, or from `all`: what
-   * other gateways left. A stream that gave as much as it was asked for stays expected. Throws where none can be read.
+   * Reads about `limit` entries that no worker has read, from streams that expect some, or from `all` streams (entries of other
+   * gateways). A stream that returned as many as asked for stays expected. Throws if no stream can be read.
    */
   readNew(limit: number, from: 'expected' | 'all'): Promise<ReadResult>
   /**
-   * Takes over entries that a worker took and did not acknowledge in the `minIdleMs` after it, of streams that held something at
-   * the last count. A first look notes how far workers have come in a stream; a later one takes what lies before that.
+   * Takes over entries that a worker read and did not acknowledge within `minIdleMs`. The first call notes how far workers have
+   * read in a stream; a later call takes the entries before that point.
    */
   takeAbandoned(minIdleMs: number, limitPerShard: number): Promise<ReadResult>
   /** Acknowledges and deletes; entries of a shard that fails are delivered again. Returns what failed, if anything did. */
@@ -46,7 +46,10 @@ export interface RecordStreams {
   oldestMs(streams: readonly string[]): Promise<number | undefined>
 }
 
-/** What one stream is asked for at the least, and at the most where nothing is expected of it: all might wake up at once. */
+/**
+ * The least number of entries to read from one stream, and the most from a stream without expected ones: all might have some at
+ * once.
+ */
 const LEAST_COUNT = 16
 const SHARD_RETRY_MS = 1_000
 
@@ -65,7 +68,7 @@ export function createRecordStreams(redis: RedisClient, onCall?: StoreCallListen
   /** The streams that held something when they were counted last. */
   let filled = new Set<string>()
   let isMoreLeft = false
-  /** Of each shard, its epoch before anything of it was taken that is still in hand. */
+  /** Each shard's epoch before the first of its records in hand was read. */
   const epochs = new Map<number, string | null>()
   const acknowledgement = { redis, runner: createScriptRunner(redis, commandTimeoutOf(redis), onCall), epochs }
 
@@ -140,7 +143,7 @@ export function createRecordStreams(redis: RedisClient, onCall?: StoreCallListen
       if (asked.length === 0) return { entries: [], failure: undefined }
       const share = Math.max(LEAST_COUNT, Math.ceil(limit / Math.max(1, expected.size)))
       const count = from === 'all' && expected.size === 0 ? LEAST_COUNT : share
-      // Taken off before the read, so that a record that comes during it is expected anew.
+      // Removed before the read, so that a record that arrives during it is expected again.
       for (const { shard } of asked) expected.delete(shard)
       const result = await read(asked, count).catch((error) => {
         for (const { shard } of asked) expected.add(shard)
@@ -160,7 +163,7 @@ export function createRecordStreams(redis: RedisClient, onCall?: StoreCallListen
         const { taken } = shard
         if (taken && nowMs - taken.seenMs < minIdleMs) return []
         const entries = taken ? await redis.xrange(shard.stream, '-', taken.id, 'COUNT', limitPerShard) : []
-        // Where there may be more, the next look goes on.
+        // If there may be more, the next call continues here.
         if (entries.length < limitPerShard) shard.taken = { id: await lastTaken(redis, shard.stream), seenMs: nowMs }
         return entries
       })

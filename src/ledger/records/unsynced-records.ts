@@ -1,4 +1,4 @@
-/** What the history has not acknowledged yet: the usage records that are still in the shards' streams. */
+/** Usage records that the history has not acknowledged: they are still in the shards' streams. */
 import { sumOverShards } from '@/ledger/store/all-shards'
 import type { RedisClient } from '@/ledger/store/connection'
 import { recordsName, shardOf } from '@/ledger/store/names'

@@ -10,7 +10,7 @@
 --          view-account withhold
 --        records: expire load-payer record-streams.ts settle unsynced-records.ts
 
--- What Lua passes on to one command at the most is some more.
+-- Lua passes somewhat more arguments than this to one command.
 local MAX_ENTRIES = 4000
 local answers, at = {}, 2
 for index = 1, #KEYS, 2 do

@@ -10,7 +10,7 @@
 
 local now = decimal(currentMs())
 local due = {}
--- Where no hold is open there is none of them, and one command says so for all.
+-- Without open holds no shard has deadlines; one command checks all.
 local areAny = call('EXISTS', unpack(KEYS)) > 0
 for index, deadlines in ipairs(KEYS) do
   due[index] = areAny and call('ZRANGE', deadlines, '-inf', now, 'BYSCORE', 'LIMIT', '0', ARGV[1]) or {}

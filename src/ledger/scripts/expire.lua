@@ -101,8 +101,8 @@ end
 for _, record in ipairs(records) do
   appendRecord(KEYS[2], record)
 end
--- Then what they have moved together with what became of their holds, by one command: half of it would charge twice, or hold for ever.
--- The deadlines go last: by these the next sweep finds what the store refused.
+-- Then one command writes the moved amounts and the ends of their holds: half of it would charge twice, or hold for ever.
+-- Deadlines go last: the next sweep uses them to find refused writes.
 local moved = {}
 for name, account in pairs(movedAccounts) do
   moved[#moved + 1], moved[#moved + 2] = name, accountText(account)
@@ -117,7 +117,7 @@ end
 if #moved > 0 then
   call('MSET', unpack(moved))
 end
--- As in settle: what the store refuses here stays held.
+-- As in settle: amounts that the store refuses here stay held.
 writeBudgets(opened)
 for _, expiry in ipairs(expiries) do
   call('PEXPIRE', expiry.holdName, decimal(EXPIRED_TOMBSTONE_MS))

@@ -45,8 +45,8 @@ if hasMoved then
   return { 'changed' }
 end
 local newCharges = known and known.spent - integer(ARGV[3], 'spent', -MAX_INTEGER, MAX_INTEGER) or 0
--- A store that came back is sent settlements again that it has forgotten and the history has not: only another look tells
--- whether a charge that came in between is one of them.
+-- A restored store receives settlements again that it forgot and the history has. Only another view shows whether the new
+-- charge is one of them.
 if newCharges ~= 0 and not isConfirmed then
   return { 'changed' }
 end

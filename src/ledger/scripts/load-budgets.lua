@@ -41,7 +41,7 @@ for _, wanted in ipairs(plan.entries) do
   end
   if entry then
     local charged = entry[sum] - wanted.base
-    -- What came in between may be a charge that a store which came back is sent again, and the history has.
+    -- The new charge may be a repeated one that the history already has.
     if charged ~= 0 and not plan.isConfirmed then
       return 'changed'
     end
@@ -60,7 +60,7 @@ for _, wanted in ipairs(plan.entries) do
   entries[wanted.field][1] = 0
 end
 
--- What is open is held for the member who made the hold.
+-- An open hold counts for the member who made it.
 local isStale, prefix = {}, ARGV[1] .. ':'
 for _, member in ipairs(plan.stale) do
   isStale[member] = true

@@ -30,7 +30,7 @@ if not isSame then
 end
 local month = monthOf(currentMs())
 local newCharges = (known and known.spentMonth or 0) - integer(ARGV[5], 'spent', -MAX_INTEGER, MAX_INTEGER)
--- As for an account: what came in between may be a charge that the history has already.
+-- As for an account: the new charge may be in the history already.
 if newCharges ~= 0 and known and not isConfirmed then
   return 'changed'
 end

@@ -72,8 +72,8 @@ end
 if key.expiresAtMs >= 0 and nowMs >= key.expiresAtMs then
   return { 'key_inactive', 'expired' }
 end
--- Before the models stands, for a rotated key, which of its secrets is the latest, and until when the one before works; and, for a
--- key that may not be used from everywhere, from where.
+-- Before the models stand, for a rotated key, its latest secret and the end of the one before, and for a key with address
+-- lists, the lists.
 local models, behind, addresses = key.allowedModels, 0, nil
 if ARGV[5] or models ~= '' then
   local latest, formerEndsAtMs, rest = match(models, '^s(%d+):(%d+) (.*)$')
@@ -169,8 +169,8 @@ if account.available < amount then
 end
 
 if ARGV[2] ~= '' then
-  -- What a hold begins with, it has: its record stays empty until a renewal writes one, since only a hold whose upstream was reached
-  -- is ever charged from it.
+  -- A hold starts with an empty record. Only a renewal writes one, since only a hold whose upstream was reached is charged from
+  -- it.
   account.available, account.held, account.open = account.available - amount, account.held + amount, account.open + 1
   account.requestsLevel, account.tokensLevel, account.levelsAtMs = accountRequestsLevel, accountTokensLevel, nowMs
   key.held, key.open = key.held + amount, key.open + 1
@@ -188,7 +188,7 @@ if ARGV[2] ~= '' then
   end
   call('ZADD', KEYS[5], decimal(nowMs + ttlMs), memberOf(payer, ARGV[2], decimal(amount)))
 end
--- What is left is what both leave.
+-- The stricter of both limits decides.
 if accountRequestsLevel < requestsLevel then
   requestsLimit, requestsLevel = accountRequests, accountRequestsLevel
 end

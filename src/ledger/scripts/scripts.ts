@@ -35,9 +35,8 @@ import withholdText from './withhold.lua' with { type: 'text' }
 export type Script = { name: string; text: string; sha: string }
 
 /**
- * What a script may do when the store is in trouble. A store that is out of memory takes no new requests (`write`), but
- * money that is already held must still be resolved, and bought credit must still arrive (`write-always`). `read` also
- * runs where writing is impossible, because the disk is full or the server is a replica.
+ * Allowed scripts while the store is in trouble. `write`: not if it is out of memory, so no new requests. `write-always`: also
+ * then, to resolve held money and book bought credit. `read`: also if writing is impossible (full disk, replica).
  */
 type Access = 'read' | 'write' | 'write-always'
 const FLAGS: Record<Access, string> = { read: 'flags=no-writes', write: '', 'write-always': 'flags=allow-oom' }

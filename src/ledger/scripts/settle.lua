@@ -101,8 +101,8 @@ if key then
   end
 end
 
--- After this point, the transition must succeed.
--- First the record: a store that refuses it refuses the charge as well, and one that is appended twice is booked once, by its id.
+-- From here on the transition must succeed. The record is first: a store that refuses it refuses the charge as well. A record
+-- that is appended twice is booked once, by its id.
 appendRecord(KEYS[5], {
   holdId = holdId,
   payer = payer,

@@ -14,7 +14,7 @@ import {
   shardOf,
 } from './names'
 
-/** What one payer's holds are reserved, settled and released with. */
+/** The names that one payer's holds need to reserve, settle and release. */
 type PayerNames = {
   accountId: string
   shard: number
@@ -26,14 +26,14 @@ type PayerNames = {
   budgets: string
   /** The member who acts, where the payer names one. */
   memberId: string | undefined
-  /** As the scripts take it (`holderText`). */
+  /** The payer in the scripts' form (`holderText`). */
   payer: string
-  /** What the name of a hold begins with, before the hold's id. */
+  /** The prefix of a hold's name, before its id. */
   holdPrefix: string
 }
 
 const CAPACITY = 4_096
-/** By the key's id, which is at hand: one put together from both ids would have to be hashed anew each time. */
+/** By the key's id: a name made of both ids would need a new hash for each request. */
 const known = createBoundedMap<string, PayerNames>(CAPACITY)
 
 /** The names of a payer. */

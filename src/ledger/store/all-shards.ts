@@ -1,4 +1,4 @@
-/** What is asked of every shard of the ledger at once. */
+/** Runs a query on every shard of the ledger at once. */
 import { Cluster } from 'ioredis'
 import type { RedisClient } from './connection'
 import { SHARD_COUNT } from './names'

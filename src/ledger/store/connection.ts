@@ -13,7 +13,7 @@ type ConnectionOptions = {
   logger: Logger
   /** How long a command may wait for its reply while this process turns. Default 1,000 ms. */
   commandTimeoutMs?: number
-  /** What every name begins with, in commands and in scripts. Code that reads names out of a reply or a search removes it. */
+  /** The prefix of all names in commands and scripts. Code that reads names from a reply or a scan removes it. */
   keyPrefix?: string
   /** Shown in CLIENT LIST. */
   name?: string
@@ -21,9 +21,9 @@ type ConnectionOptions = {
   autoPipelining?: boolean
 }
 
-/** What the store says, of whatever version, where its user lacks a right; in a script too. */
+/** The store's error text for a missing right, in every version, also from a script. */
 export const FORBIDDEN = /NOPERM|The user executing the script|ACL failure/
-/** What a client emits when {@link tellIfForbidden} has told it so. */
+/** The event that a client emits for {@link tellIfForbidden}. */
 export const FORBIDDEN_EVENT = 'forbidden'
 
 const CLOSED = 'the connection to Redis was closed'
@@ -32,8 +32,8 @@ const CONNECT_TIMEOUT_MS = 2_000
 const FIRST_RETRY_MS = 50
 const MAX_RETRY_MS = 2_000
 /**
- * How often, and after which pause, the client itself looks for a slot or a node that is not where it was. A slot that moves may send it
- * on several times, and any error counts, a script that the new node lacks among them; all of it is within a command's time.
+ * How often, and after which pause, the client looks for a moved slot or node. A moving slot may redirect it several times, and
+ * each error counts, a missing script included. All tries stay within a command's time limit.
  */
 const CLUSTER_MAX_RETRIES = 8
 const CLUSTER_RETRY_MS = 50
@@ -42,11 +42,10 @@ const CLUSTER_REFRESH_MS = 5_000
 
 /**
  * Returns a client that is connecting, and reconnects by itself with growing, jittered pauses. `url` is `redis://`,
- * `rediss://`, `unix:///path` (`?password=…` if need be) or a path alone, several comma-separated nodes of a cluster, or
- * `redis+sentinel://` with the Sentinels that know where the primary is (lib/addresses/sentinel-url.ts).
- *
- * While there is no connection, commands fail at once instead of queueing, and commands in flight fail when it breaks:
- * a paid request must be refused quickly, and whatever must not be lost is sent again, by its id, by its caller.
+ * `rediss://`, `unix:///path` (with `?password=…`), a plain path, several comma-separated nodes of a cluster, or
+ * `redis+sentinel://` with the Sentinels of the primary (lib/addresses/sentinel-url.ts).
+ * Without a connection, commands fail at once instead of queueing. Commands in flight fail when it breaks: a paid request must
+ * be refused quickly. Callers send again by id whatever must not be lost.
  */
 export function connectRedis(url: string, options: ConnectionOptions): RedisClient {
   waitPatiently()
@@ -83,7 +82,7 @@ export function tellIfForbidden(client: RedisClient, error: unknown): void {
   if (error instanceof Error && FORBIDDEN.test(error.message)) client.emit(FORBIDDEN_EVENT)
 }
 
-/** What every name begins with that `client` uses; empty by default. */
+/** The prefix of all names of `client`; empty by default. */
 export function keyPrefixOf(client: RedisClient): string {
   return String(client.options.keyPrefix ?? '')
 }
@@ -152,7 +151,7 @@ function connectCluster(urls: readonly string[], options: ConnectionOptions): Cl
   )
 }
 
-/** Of a server that is no node of a cluster. */
+/** Options for a server that is no node of a cluster. */
 function aloneOptions(options: ConnectionOptions): RedisOptions {
   const { keyPrefix = '' } = options
   return { ...serverOptions(options), keyPrefix, enableOfflineQueue: false, retryStrategy: retryPause }

@@ -15,7 +15,7 @@ import { type ScriptRunner, storeUnavailable } from './script-runner'
 export interface EpochGuard {
   /** Resolves once the store behind `shard`'s present connection has been verified; undefined where it has been. */
   ensure(shard: number): Promise<void> | undefined
-  /** For when the store doesn't know what it should: notices one that was emptied while its connections stayed. */
+  /** Call it if the store lacks expected data: detects a store that was emptied while its connections stayed. */
   doubt(shard: number): Promise<void>
   /** Calls `listener` whenever the store may be another than before, or may have lost its last seconds. */
   onReturn(listener: () => void): void
@@ -27,7 +27,7 @@ export interface EpochGuard {
 
 const LEAST_VERSION = 7
 const MAX_ATTEMPTS = 3
-/** How often a cluster is asked at most who serves what, while part of it is down. */
+/** The least pause between two queries for the slots of a cluster that is partly down. */
 const MIN_REFRESH_MS = 500
 
 /**
@@ -115,7 +115,7 @@ export function createEpochGuard(redis: RedisClient, runner: ScriptRunner, logge
   }
 }
 
-/** Calls `invalidate` for every shard whose connection may not be the one it was, and `tell` where there is one again. */
+/** Calls `invalidate` for every shard whose connection may have changed, and `tell` once it is connected again. */
 function watchConnections(redis: RedisClient, invalidate: (shard: number) => void, tell: () => void): void {
   for (const event of ['ready', 'close']) redis.on(event, () => ALL_SHARDS.forEach(invalidate))
   for (const event of ['ready', '+node']) redis.on(event, tell)

@@ -3,8 +3,8 @@ import type { Allowed } from '@/ledger/allowed'
 import { assert } from '@/lib/assert'
 
 /**
- * Who pays (`accountId`) and through which API key; by which of its secrets, where that is not the first. A key that several members share
- * is no member's own, as in the playground: then `memberId` is the member who acts, and `bounds` narrows the key for them.
+ * The payer: account (`accountId`), API key, and the number of its secret if it is not the first. A shared key, as in the
+ * playground, has no owner: then `memberId` is the acting member, and `bounds` narrows the key for them.
  */
 export type Payer = {
   accountId: string
@@ -56,18 +56,18 @@ export const recordsName = (shard: number): string => `{l${shard}}:events`
 export const accountName = (accountId: string): string => `{l${shardOf(accountId)}}:account:${checkedId(accountId)}`
 /** An API key's status, limits, rate-limit state and what it has open. */
 export const keyName = (payer: Payer): string => `{l${shardOf(payer.accountId)}}:key:${payerText(payer)}`
-/** What the name of each hold of an account begins with, before the hold's id. */
+/** The prefix of the names of an account's holds, before the hold's id. */
 export const holdPrefix = (accountId: string): string => `{l${shardOf(accountId)}}:hold:`
 /** A hold: open, or the tombstone of a resolved one. */
 export const holdName = (accountId: string, holdId: string): string => holdPrefix(accountId) + checkedId(holdId)
-/** What the shard has loaded: each account by its id, each key as `accountId:keyId`. So they need not be searched for. */
+/** The loaded accounts (by id) and keys (`accountId:keyId`) of a shard, so that no search is needed. */
 export const loadedName = (shard: number): string => `{l${shard}}:loaded`
 /** All budgets of an account: those of itself, its members and its keys. There only where it has some. */
 export const budgetsName = (accountId: string): string => `{l${shardOf(accountId)}}:budgets:${checkedId(accountId)}`
 /** Ids of the ledger entries whose credit is inside the account's balance. */
 export const creditedName = (accountId: string): string => `{l${shardOf(accountId)}}:credited:${checkedId(accountId)}`
 
-/** What tells whether a shard can be written: a hash, a sorted set, a stream, a set and a string, which hold nothing. */
+/** Empty names of each type (hash, sorted set, stream, set, string) that test whether a shard can be written. */
 export const probeNames = (shard: number): string[] =>
   ['hash', 'sorted-set', 'stream', 'set', 'string'].map((kind) => `{l${shard}}:probe:${kind}`)
 
@@ -75,7 +75,7 @@ export const probeNames = (shard: number): string[] =>
 export const probeName = (shard: number, family: string): string =>
   family === '' ? `{l${shard}}:probe` : `${family}{l${shard}}:probe`
 
-/** Who a key's SHA-256 belongs to. Immutable, so it needs no shard. */
+/** The owner of a key's SHA-256. Immutable, so it needs no shard. */
 export function keyHashName(keyHash: string): string {
   assert(KEY_HASH.test(keyHash), 'a key hash is 64 hexadecimal characters')
   return `keyhash:${keyHash}`

@@ -1,11 +1,11 @@
 /**
- * A command of ioredis gives up by a plain timer. After a stall of this process that timer rings before the reply is read, which lies in the
- * socket: a store that is well looks silent, and every request of that moment is refused. So own stalls are not counted.
+ * A command of ioredis gives up by a plain timer. After a stall of this process the timer fires before the waiting reply is
+ * read. A healthy store would look silent, and every request would be refused. So own stalls are not counted.
  */
 import { Command } from 'ioredis'
 import { startAlarm } from '@/lib/deadline'
 
-/** What ioredis keeps of a command's time. It ends the timer itself once the command has settled. */
+/** ioredis' fields for a command's time limit. It stops the timer itself once the command has settled. */
 type Timed = { _commandTimeoutTimer?: Timer; isSettled: boolean; reject(error: Error): void }
 
 function setPatientTimeout(this: Timed, timeoutMs: number): void {

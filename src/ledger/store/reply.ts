@@ -1,11 +1,11 @@
-/** Reads what the ledger's scripts return, and writes what they take: integers only, checked on this side too. */
+/** Reads replies of the ledger's scripts and writes their arguments: integers only, checked on this side too. */
 import { AssertionError, assert } from '@/lib/assert'
 import { MAX_NANO, type Nano, nano } from '@/lib/money'
 
 /** The longest a hold may live without a renewal: a day. */
 export const MAX_TTL_MS = 86_400_000
 
-/** What a script's list holds. */
+/** An item of a script's reply. */
 export type ReplyItem = string | number | ReplyItem[]
 
 /** A reply that is a list. */

@@ -1,6 +1,6 @@
 /**
- * The short way of a script to one server. ioredis keeps the connection and takes the replies apart; what is said in one turn of the
- * event loop is written in one go, without the promises, timers and copies that its own way makes of every command.
+ * A direct way to run a script on one server. ioredis keeps the connection and parses replies. Scripts of one turn of the event
+ * loop are written together, without ioredis' promises, timers and copies.
  */
 import type { Redis } from 'ioredis'
 import type { Script } from '@/ledger/scripts/scripts'
@@ -9,13 +9,13 @@ import { dueIn, type Timed, unwatch, watch } from '@/lib/wait/coarse-time'
 import { keyPrefixOf } from './connection'
 
 interface ScriptLine {
-  /** Runs the script by its digest. What becomes of a failure, the listener says. */
+  /** Runs the script by its digest. The listener handles a failure. */
   send(script: Script, names: readonly string[], args: readonly (string | number)[]): Promise<unknown>
 }
 
 type LineListener = {
   onCall?: StoreCallListener | undefined
-  /** The store's own error, or that no answer came in time. What is returned stands in for the answer. */
+  /** The store's own error, or a timeout. The returned value replaces the answer. */
   failed(call: ScriptCall, error: unknown): Promise<unknown>
 }
 
@@ -58,7 +58,7 @@ export function createScriptLine(redis: Redis, timeoutMs: number, listener: Line
   }
 }
 
-/** What ioredis asks of a command that it writes and whose reply it takes, and nothing that it would do with any other. */
+/** The parts of a command that ioredis needs to write it and to deliver its reply. */
 class ScriptCommand implements Timed {
   readonly name = 'evalsha'
   readonly args = NO_ARGUMENTS
@@ -99,7 +99,7 @@ class ScriptCommand implements Timed {
     this.reject(new Error('no answer in time'))
   }
 
-  /** False where it has ended already: what comes after that is no news. */
+  /** False if it has ended already: later events are ignored. */
   private end(): boolean {
     unwatch(this)
     const isFirst = !this.isOver
@@ -111,9 +111,7 @@ class ScriptCommand implements Timed {
     // Replies are text, whatever the client is set to.
   }
 
-  setTimeout(): void {
-    // One timer watches all of them.
-  }
+  setTimeout(): void {}
 
   toWritable(): string {
     return wordsOf(this.script.sha, this.prefix, this.names, this.values)

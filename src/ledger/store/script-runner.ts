@@ -23,7 +23,7 @@ const RETRY_AFTER_SECONDS = 1
 /** A cluster answers while it moves a slot, so it is worth waiting for, unlike a store that is silent. */
 const MOVE_PATIENCE_MS = 10_000
 const MOVE_RETRY_MS = 20
-/** What is said of a slot that is on the move: nothing was done, and another try finds its place. */
+/** Error texts for a slot that is moving: nothing was done, and another try finds the new node. */
 const MOVING = /\b(MOVED|ASK|TRYAGAIN) |^All (the )?keys in (a|the) pipeline/
 /** Replies that mean a defect in a script or its arguments, not a store in trouble. */
 const DEFECT = /^(LEDGER|ERR|WRONGTYPE|CROSSSLOT) /
@@ -94,7 +94,7 @@ export function createScriptRunner(redis: RedisClient, timeoutMs: number, onCall
     }
   }
 
-  /** A store that does not know the script is sent its text; what else went wrong is told. */
+  /** Sends the text of a script that the store does not know. Other errors are thrown. */
   function recover({ script, names, values, startedMs }: ScriptCall, error: unknown): Promise<unknown> {
     return timed(script.name, startedMs, () => {
       if (!matches(error, /^NOSCRIPT/)) throw failed(error)
@@ -120,7 +120,7 @@ export function storeUnavailable(cause: unknown): GatewayError {
   })
 }
 
-/** What failed here comes from us or is a bug; all else means that the store is in trouble. */
+/** Our own bugs keep their error; all others mean that the store is in trouble. */
 function failureOf(error: unknown): unknown {
   const isOurs = error instanceof GatewayError || error instanceof AssertionError
   const isDefect = matches(error, DEFECT) && !matches(error, FORBIDDEN)
@@ -135,7 +135,7 @@ function pipelined(redis: RedisClient): Send {
   return (name, script, rest) => redis[name](script, ...(rest as [number, ...string[]]))
 }
 
-/** By itself: a cluster client follows a redirection for a single command, but not for half a pipeline. */
+/** Runs one command alone: a cluster client follows a redirection for a single command, but not for half a pipeline. */
 function alone(redis: RedisClient): Send {
   return async (name, script, rest) =>
     redis.sendCommand(new Command(name, [script, ...rest], { replyEncoding: 'utf8', keyPrefix: keyPrefixOf(redis) }))

@@ -5,7 +5,7 @@
 -- BEFORE expire load-budgets read-budgets release reserve settle view-account
 
 local WINDOWS = { 'day', 'week', 'month', 'total' }
--- An entry is what is held, and for each window: its number, what was spent in it, the limit (-1 = none), and a grant with its window.
+-- An entry: the held amount, and for each window its number, spending, limit (-1 = none), and a grant with its window.
 local ENTRY = '<' .. string.rep('d', 21)
 local PER_WINDOW = 5
 local UNLIMITED = -1
@@ -16,7 +16,7 @@ local function windowsAt(nowMs)
   return { day, (day + 3 - (day + 3) % 7) / 7, monthOf(nowMs), 0 }
 end
 
--- Where a window's numbers begin in an entry.
+-- The index of a window's numbers in an entry.
 local function firstOf(window)
   return window * PER_WINDOW - 3
 end
@@ -35,7 +35,7 @@ local function isEntry(field)
   return field == 'account' or string.find(field, '^member:') ~= nil or string.find(field, '^key:') ~= nil
 end
 
--- An entry's numbers, or nil where it is not there. What unpack says of where it ended is left out.
+-- An entry's numbers without unpack's end position; nil if there is no entry.
 local function readEntry(text)
   return text and { unpack({ struct.unpack(ENTRY, text) }, 1, 21) } or nil
 end
@@ -44,14 +44,14 @@ local function entryText(entry)
   return struct.pack(ENTRY, unpack(entry, 1, 21))
 end
 
--- What was spent in a window. One that stands in a later window (the clock was set back) keeps counting there.
+-- The spending in a window. If the clock was set back, a later window keeps counting.
 local function spentInWindow(entry, window, windows)
   local first = firstOf(window)
   return entry[first] >= windows[window] and entry[first + 1] or 0
 end
 
--- The budgets that one hold counts in, and what is held for it already. `opened` has what was read before, by the name, so that one
--- script may move many holds of an account.
+-- The budgets that one hold counts in, and the amount held for it. `opened` caches entries by name, so that one script can move
+-- many holds of an account.
 local function budgetsOf(opened, name, payer, holdId)
   local keyId, owner = match(payer, '^[^:]*:([^:]*):?(.*)$')
   local book = opened[name] or { entries = {}, ended = {} }

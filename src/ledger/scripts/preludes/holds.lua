@@ -65,7 +65,7 @@ local function freeKey(key, hold, tokensUsed)
   key.held = key.held - hold.amount
 end
 
--- The tombstone of a hold: what became of it, and who paid.
+-- The tombstone of a hold: its end and its payer.
 local function tombstoneText(hold, state, cost)
   local tombstone = newHold(hold.payer, 0)
   tombstone.state, tombstone.cost = state, cost
@@ -77,8 +77,8 @@ local function bury(name, hold, state, cost, ttlMs)
   call('SET', name, tombstoneText(hold, state, cost), 'PX', decimal(ttlMs))
 end
 
--- Writes what a charge has moved, and that its hold was charged, by one command: if the store refused the tombstone after the account
--- was written, each repetition would charge and return the hold once more. The tombstone has no lifetime yet.
+-- Writes a charge and the hold's tombstone by one command. If the store refused only the tombstone, each repetition would
+-- charge and return the hold once more. The tombstone has no lifetime yet.
 local function writeCharged(accountName, account, keyName, key, holdName, hold, cost)
   local tombstone = tombstoneText(hold, 'settled', cost)
   if key then

@@ -85,7 +85,7 @@ local function startOfNextMonth(yearMonth)
   return (era * 146097 + dayOfEra - 719468) * MS_PER_DAY
 end
 
--- Who pays: accountId:keyId, and behind them the member who acts where there is one. `text` names a member only for a key of no member.
+-- The payer: accountId:keyId, then the acting member, if any. `text` names a member only for a shared key.
 local function payerOf(text, key)
   return key and key.owner ~= '' and text .. ':' .. key.owner or text
 end
@@ -95,7 +95,7 @@ local function memberOf(payer, holdId, amountText)
   return payer .. ':' .. holdId .. ':' .. amountText
 end
 
--- What was spent in `month`, given the month that a counter belongs to.
+-- The spending in `month`, given a counter and its own month.
 local function spentIn(month, counterMonth, spent)
   return counterMonth >= month and spent or 0
 end
