@@ -1,4 +1,4 @@
-/** What a chat request brings through the door, and what the use case needs of the rest of the house to answer it. */
+/** A chat request and the dependencies that its steps need. */
 import type { FormatName } from '@/chat/format-name'
 import type { Format } from '@/formats/format'
 import type { OpenCharge } from '@/gateway/charge/open-charge'
@@ -10,7 +10,7 @@ import type { StoreWatch } from '@/ledger/store-watch'
 import type { Router } from '@/routing/router'
 import type { TierObserver } from '@/usage/tier-observer'
 
-/** All that the steps of the use case need, each of which says what of it. */
+/** The dependencies of all steps; each step's type names its own. */
 export type ChatDeps = NegotiationDeps &
   HoldDeps &
   RelayDeps & {
@@ -22,17 +22,17 @@ export type ChatDeps = NegotiationDeps &
     lateAfterMs: number
   }
 
-/** One decoded, authenticated request: made once, known to every step, and told what becomes of it. */
+/** One decoded, authenticated request, shared by all steps. */
 export type ChatCall = ArrivedRequest &
   Client & {
-    /** What the client calls this conversation (`x-svc-session`), so that a tier does not change its model in the middle. */
+    /** The client's name of the conversation (`x-svc-session`), so that a tier keeps its model. */
     readonly sessionName: string | undefined
-    /** No answer came; the error was sent inside the stream that had been opened. */
+    /** Reports an error that was sent inside an open stream. */
     onLateFailure(error: unknown): void
     readonly onSettled: OpenCharge['onSettled']
-    /** Where it comes from. */
+    /** The client's address. */
     readonly clientAddress: string
-    /** What the request leaves in the log. */
+    /** The request's line in the log. */
     readonly line: OpenCharge['line']
     /** When the request arrived, by the clock that durations are taken from. */
     readonly arrivedMonotonicMs: number

@@ -1,4 +1,4 @@
-/** Shows how a request would be routed, and what it would hold, by what reckons the hold of a paid one. */
+/** Shows the plan and the hold of a request, computed as for a paid one. */
 import type { ChatRequest } from '@/chat/request'
 import { quickSize } from '@/gateway/hold/hold-size'
 import type { RouteExplanation } from '@/routing/explain'

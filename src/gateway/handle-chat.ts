@@ -1,4 +1,4 @@
-/** The use case: plan, reserve, find an answer, relay what it says, settle. */
+/** The use case: plan, reserve, find an answer, relay it, settle. */
 import type { Target } from '@/catalog/types'
 import { asksForHour } from '@/chat/cache-hints'
 import { knownError } from '@/chat/error'
@@ -94,7 +94,7 @@ function contextOf({ requestId, arrivedAtMs }: ChatCall, { request, size }: Chat
   }
 }
 
-/** One attempt after another, or beside another; the relay of the first that answers settles when its answer has ended. */
+/** Tries targets in turn or side by side. The relay of the first answer settles it when it has ended. */
 class ChatAttempts extends Attempts<StartedAnswer, ChatDeps, ChatCall, ChatOffer> {
   constructor(
     deps: ChatDeps,
@@ -141,7 +141,7 @@ class ChatAttempts extends Attempts<StartedAnswer, ChatDeps, ChatCall, ChatOffer
   }
 }
 
-/** Whether the target is sent what is to be kept in its cache, and for how long. */
+/** Whether the target takes cache hints, and for how long. */
 function takesHints({ quirks, provider }: Target): boolean {
   const lacking = FORMATS.get(provider.format)?.requestFields.lacking
   return quirks.has(CACHE_CONTROL) || lacking?.includes('cacheHints') === false

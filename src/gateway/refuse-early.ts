@@ -1,4 +1,4 @@
-/** What a reserve would refuse for sure, refused before anything is read for it. */
+/** Refuses a request that the reserve would certainly refuse, before its body is read. */
 
 import type { GatewayError } from '@/chat/error'
 import { denial, denialFor, type SeesBalance } from '@/gateway/hold/denial'
@@ -9,10 +9,10 @@ import { type Nano, nano } from '@/lib/money'
 /** At least 1: an account without any credit is refused even where no price is known. */
 const something = (least: Nano) => nano(Math.max(1, least))
 
-/** What a look needs: these methods of the ledger, and who sees the balance. */
+/** The ledger's methods for a look ahead, and whether the caller may see the balance. */
 export type Asking<Asked extends keyof Ledger> = { ledger: Pick<Ledger, Asked>; seesBalance: SeesBalance }
 
-/** Throws what a reserve of `least` and of one token would, for whatever model. One round trip. */
+/** Throws the refusal that a reserve of `least` and of one token would get, for any model. One round trip. */
 export async function refuseAsReserve(
   { ledger, seesBalance }: Asking<'refusalOf'>,
   payer: Payer,
@@ -37,7 +37,7 @@ export async function refuseWithoutCredit(
   throw await denialFor(seesBalance, payer, { kind: 'insufficient', available, held, needed })
 }
 
-/** What a reserve says of a key that may not be used, or not from there. */
+/** The error for a key that may not be used, or not from this address. */
 export function unusableKey(refusal: Extract<Refusal, { kind: 'key_inactive' | 'address_not_allowed' }>): GatewayError {
   return denial(refusal)
 }

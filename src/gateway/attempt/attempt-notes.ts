@@ -1,4 +1,4 @@
-/** What an attempt writes into the log of its request and its answer. */
+/** Log lines that an attempt writes about its request and its answer. */
 import type { CountsInDoubt } from '@/dialects/dialect'
 import { showFields } from '@/formats/body-fields'
 import type { Logger } from '@/lib/logger'
@@ -8,7 +8,7 @@ export function noteLeftOut(logger: Logger, requestId: string, fields: readonly 
   if (fields.length > 0) logger.info('request_fields_left_out', { requestId, fields: showFields(fields) })
 }
 
-/** What is charged stays what the answer told; that its cloud counts otherwise is for operators to know. */
+/** Logs that the cloud counts differently. The charge stays as the answer states it. */
 export function noteDoubts(logger: Logger, requestId: string, provider: string) {
   return (counts: CountsInDoubt) => logger.warn('provider_counts_differ', { requestId, provider, ...counts })
 }

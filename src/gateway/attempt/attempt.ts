@@ -1,6 +1,6 @@
 /**
- * One attempt at one target: says the request in the target's format, sends it, reads up to the commit point, and tells the
- * permit what came of it. Every fault until then is a value, so that another target may be tried.
+ * One attempt at one target: encodes the request, sends it, reads up to the commit point, and reports the result to the permit.
+ * Every fault until then is a value, so that another target may be tried.
  */
 import { toolAllowance, untakenTools } from '@/catalog/tool-allowance'
 import type { Model } from '@/catalog/types'
@@ -31,7 +31,7 @@ import { openStreamSource, type StreamSource } from './stream-source'
 /** The listeners of an attempt. */
 export type AttemptDeps = { logger: Logger; drains: DrainSlots; streams: Streams }
 
-/** What is asked of the permit's target, and in whose words. */
+/** The request for the permit's target, and the caller's format. */
 type AttemptInput = {
   call: Pick<ArrivedRequest, 'requestId' | 'payer' | 'format' | 'asked'> & { signal: AbortSignal }
   attempt: OpenAttempt<StartedAnswer>
@@ -42,9 +42,8 @@ type AttemptInput = {
 }
 
 /**
- * What there is to relay; `abandoned` where the client went away, or another attempt won, while the upstream was at work, which may
- * have sent something by then, or never have got the request. A stream may be one that is no longer awaited, and so may an
- * answer in one piece, which is read on.
+ * An answer to relay. `abandoned`: the client left, or another attempt won, while the upstream may have been working. A stream
+ * may be one that nobody awaits, and so may an answer in one piece that is read on.
  */
 export type StartedAnswer =
   | CompleteAnswer
@@ -52,9 +51,8 @@ export type StartedAnswer =
   | { kind: 'abandoned'; hasSent: boolean; isUnreached?: true }
 
 /**
- * Calls the permit's target, and once more where it refuses what another account has proven to have thought, or a beta interface: that
- * says nothing of the target or of the request, and the answer is the same conversation's without it. A refusal costs nothing. Tells the
- * attempt its end.
+ * Calls the permit's target. If it refuses another account's reasoning, or a beta interface, calls it once more without. Such a
+ * refusal costs nothing and says nothing of the target. Ends the attempt.
  */
 export async function attemptTarget(
   deps: AttemptDeps,
@@ -75,7 +73,7 @@ export async function attemptTarget(
     const writing = turnFor(bodyBytes)
     if (writing) await writing
     let bodyText = (text === undefined ? undefined : copyJson(text, own, body)) ?? JSON.stringify(body)
-    // Of a stream, what came tells what is owed; of an answer in one piece, only its end does.
+    // A stream's charge is known from its events; an answer in one piece has to be read on to its end.
     if (!request.stream) attempt.readingOn = readingOnOf(deps, payer.accountId, permit.planned.target.provider)
     for (let isFirst = true; ; isFirst = false) {
       const sending = turnFor(bodyText.length)
@@ -122,7 +120,7 @@ function inProviderNames(
 
 type Result = StartedAnswer | { kind: 'failed'; failure: UpstreamFailure }
 
-/** Tells the attempt what its calls came to. */
+/** Ends the attempt with the result of its calls. */
 function conclude(logger: Logger, { call, attempt, providerFormat }: AttemptInput, result: Result): void {
   const { permit } = attempt
   if (result.kind === 'failed')
@@ -134,7 +132,7 @@ function conclude(logger: Logger, { call, attempt, providerFormat }: AttemptInpu
   }
 }
 
-/** What to ask where the target has refused betas of the request: the same without them. Undefined where that is not why it refused. */
+/** The input without the betas that the target has refused; undefined if it refused for another reason. */
 function withoutRefusedBetas(logger: Logger, input: AttemptInput, failure: UpstreamFailure): AttemptInput | undefined {
   const { call, attempt, request, providerFormat } = input
   if (failure.kind !== 'refused' || failure.error.status !== 400) return undefined
@@ -195,7 +193,7 @@ function abandon(answer: Awaited<ReturnType<typeof callUpstream>>): StartedAnswe
   return { kind: 'abandoned', hasSent: false }
 }
 
-/** The same where nobody waits any more by the time that it was read: what has come of it may be owed. */
+/** The answer, or `abandoned` if nobody waits any more: its cost may be owed. */
 function stillWanted({ call, attempt }: AttemptInput, answer: UpstreamAnswer, result: Result): Result {
   if (!attempt.isDropped) {
     if (result.kind === 'complete' || !attempt.isGivenUp(call.signal)) return result
@@ -215,7 +213,7 @@ function readStream(input: AttemptInput, answer: UpstreamAnswer): Promise<Result
   const { call, attempt, providerFormat, request } = input
   const source = openStreamSource(answer, providerFormat)
   if (!request.stream) return readFolded(input, source)
-  // What the provider has begun is paid for, and may have to be read to its end.
+  // A begun answer is paid for, and may have to be read to its end.
   if (attempt.permit.planned.target.provider.onDisconnect.kind !== 'abort') source.outliveClient()
   return awaitContent(source, call.format !== providerFormat, call.signal)
 }
@@ -227,20 +225,20 @@ async function readFolded({ call, attempt, providerFormat }: AttemptInput, sourc
   return completeAnswer(result.response, undefined, call.format !== providerFormat)
 }
 
-/** What of them the target's dialect has in headers. */
+/** The caller's protocol headers, as the target's dialect takes them. */
 function sentProtocol(input: AttemptInput) {
   const protocol = protocolOf(input)
   return protocol && (input.attempt.permit.planned.target.provider.dialect.protocolHeaders?.(protocol) ?? protocol)
 }
 
-/** The headers by which a provider of the caller's own format is asked for what its caller asks for. */
+/** The caller's protocol headers for a provider of the caller's format. */
 function protocolOf(input: AttemptInput) {
   const { request, call, providerFormat, attempt } = input
   if (!request.protocol || call.format !== providerFormat) return undefined
   return protocolHeaders(request.protocol, betaTraits(input), attempt.permit.planned.target.provider.headers)
 }
 
-/** What decides which betas the target is asked for. */
+/** The properties that decide the betas of a call. */
 function betaTraits({ attempt, refusedBetas }: AttemptInput) {
   const { provider, quirks, toolPrices } = attempt.permit.planned.target
   const { passFields, betas, dialect } = provider
@@ -303,7 +301,7 @@ function withinModel(request: ChatRequest, model: Model): ChatRequest {
   return (request.maxOutputTokens ?? 0) > maxOutputTokens ? { ...request, maxOutputTokens } : request
 }
 
-/** What was left out is said by feature; the details may quote the caller's own values, and stay out of the log. */
+/** The log names omitted features only: details may quote the caller's own values. */
 function noteWarnings(logger: Logger, input: AttemptInput, warnings: readonly Warning[]): void {
   const { requestId } = input.call
   const features = [...new Set(warnings.map((warning) => warning.feature))]

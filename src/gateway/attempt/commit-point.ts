@@ -1,6 +1,6 @@
 /**
- * Reads a stream up to its commit point: the first moment at which something of the answer is worth showing. Whatever goes
- * wrong before it may still fall back; from then on the answer belongs to the client.
+ * Reads a stream up to its commit point: the first content that is worth showing. A fault before it may still fall back; after
+ * it the answer belongs to the client.
  */
 import type { ChatEvent } from '@/chat/event'
 import { UNWANTED, watchFor } from '@/lib/deadline'
@@ -20,16 +20,19 @@ export type CommittedStream = {
 
 type Committed = CommittedStream | { kind: 'failed'; failure: UpstreamFailure }
 
-/** What may be held back before content, so that an error after a 200 can still fall back. Past it the answer is the client's. */
+/**
+ * The most text held back before content, so that an error after a 200 can still fall back. Beyond it the answer is the
+ * client's.
+ */
 const MAX_HELD_CHARS = 256 * 1024
-/** What an item costs beside its text. */
+/** The weight of an item besides its text. */
 const CHARS_PER_ITEM = 64
-/** So many items are held as they came; of later ones keep-alives are left out: a model may think for an hour between pings. */
+/** The most items held with their keep-alives; later keep-alives are omitted, since a model may think for an hour. */
 const MAX_HELD_AS_SENT = 64
 
 /**
- * Reads until there is content, however long that takes, as much as may be held back, or nobody left to wait for it, which `signal`
- * tells. Where the answer `isTranslated`, an empty one whose finish is an error, or unknown, is a failure: only its own format could say so.
+ * Reads until there is content, until too much is held back, or until `signal` says that nobody waits. If the answer
+ * `isTranslated`, an empty one with the finish reason error or unknown is a failure: only its own format could say so.
  */
 export async function awaitContent(
   source: StreamSource,
@@ -70,8 +73,8 @@ export async function awaitContent(
 }
 
 /**
- * Whether a client can do without the item, whatever its format: a comment, or a ping like the one before, which has no member but
- * its type. Nothing else is ever left out, however little it says to the hub: to a client of the same format it may say much.
+ * Whether a client of any format can do without the item: a comment, or a ping like the one before, with no member but its
+ * type. Nothing else is omitted: it may mean something to a client of the same format.
  */
 function isKeepAlive({ sse, json, events }: StreamItem, before: StreamItem | undefined): boolean {
   if (events.length > 0) return false

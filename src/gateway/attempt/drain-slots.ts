@@ -1,6 +1,6 @@
 /**
- * Calls that go on although their client has gone, within bounds: so many at once of each provider, of which one account has a part,
- * and each for so long. What they used is only known at their end.
+ * Calls that go on after their client has left: a limited number for each provider, a share of it for one account, and a
+ * limited time for each. Their usage is known only at their end.
  */
 import type { Provider } from '@/catalog/types'
 import { SHARED } from '@/limits/shared-resources'
@@ -32,7 +32,7 @@ export function createDrainSlots(): DrainSlots {
   }
 }
 
-/** Where calls of this process are found that have to end with it. */
+/** The process's list of calls to end with it. */
 export type Streams = { add(interrupt: () => void): () => void }
 
 type ReadingDeps = { drains: DrainSlots; streams: Streams }
@@ -43,7 +43,7 @@ export function readingOnOf(deps: ReadingDeps, accountId: string, provider: Prov
   return onDisconnect.kind === 'abort' ? undefined : new ReadingOn(deps, accountId, provider.name, onDisconnect)
 }
 
-/** What becomes of a call for an answer in one piece when its client leaves. */
+/** What happens to a call for an answer in one piece when its client leaves. */
 export class ReadingOn {
   private giveBack: (() => void) | undefined = undefined
 

@@ -1,6 +1,6 @@
 /**
- * The attempts of one request until one of them has an answer: one at a time as a rule, two where the first was silent for so long that
- * the next target is asked beside it. The first content wins; the other call is ended, and costs the customer nothing.
+ * Runs the attempts of one request until one has an answer. Usually one at a time; two if the first was silent for so long that
+ * the next target is asked beside it. The first content wins. The other call is ended at no cost to the customer.
  */
 import { GatewayError } from '@/chat/error'
 import type { FormatName } from '@/chat/format-name'
@@ -34,7 +34,7 @@ type AttemptsDeps = {
 type Call = Omit<ArrivedRequest, 'asked'> &
   Pick<OpenCharge, 'line' | 'onSettled' | 'arrivedMonotonicMs'> & { signal: AbortSignal }
 
-/** What of a charge differs with what is asked for. */
+/** The parts of a charge that depend on the request. */
 type Asked = Pick<OpenCharge, 'tools' | 'writesForHour'> & {
   request: { model: string; stream: boolean }
   meter: Meter
@@ -73,10 +73,10 @@ export abstract class Attempts<
   /** Begins to call the permit's target. */
   protected abstract begin(permit: Permit): OpenAttempt<Started>
 
-  /** Tells the client what the first attempt to have an answer has begun. */
+  /** Relays the winner's answer to the client. */
   protected abstract tell(winner: OpenAttempt<Started>): Soon<Response>
 
-  /** What the client gets. Where no attempt has an answer, throws what the first target said. */
+  /** The response for the client. If no attempt has an answer, throws the first target's error. */
   answer(): Promise<Response> {
     this.goOn(undefined)
     return this.told.promise
@@ -213,7 +213,7 @@ function keepRenewed(charge: OpenCharge, clock: Clock): void {
   charge.hold.onRenewal(() => progressOf(charge, clock))
 }
 
-/** What an outrun call may cost us is a cost of the answer that the customer pays for: it has no record of its own. */
+/** Adds the likely cost of an outrun call to the answer that the customer pays for: it has no record of its own. */
 function bearCost(winner: OpenCharge, other: OpenCharge, metrics: AttemptsDeps['metrics']): void {
   const cost = costThrownAway(other)
   metrics.thrownAway(other.facts.provider, 'outrun', cost)
@@ -221,7 +221,7 @@ function bearCost(winner: OpenCharge, other: OpenCharge, metrics: AttemptsDeps['
   winner.outrun = { calls: calls + 1, cost: nano(before + (cost ?? 0)) }
 }
 
-/** Tells a caller who got no answer what was tried. */
+/** Adds the list of attempts to the error of a caller without an answer. */
 function withTrail(error: GatewayError, trail: readonly AttemptNote[]): GatewayError {
   const headers = { ...error.options.headers, 'x-svc-attempts': String(trail.length) }
   if (trail.length > 0) Object.assign(headers, { 'x-svc-attempt-list': describeTrail(trail) })

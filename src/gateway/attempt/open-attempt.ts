@@ -1,4 +1,4 @@
-/** One attempt of a request while it is under way: how to end its call, the charge it would have, and what came of it. */
+/** One attempt under way: how to end its call, its charge, and its result. */
 import type { GatewayError } from '@/chat/error'
 import type { Format } from '@/formats/format'
 import type { OpenCharge } from '@/gateway/charge/open-charge'
@@ -12,16 +12,16 @@ import type { ReadingOn } from './drain-slots'
 /** No answer: the caller's error if no other target answers, and the fault for the failover. */
 export type Failed = { kind: 'failed'; error: GatewayError; failed: FailedAttempt }
 
-/** What an attempt may come to, beside a failure; `source` is what still flows of it. */
+/** A result of an attempt other than a failure; `source` is the part of it that still flows. */
 export type Outcome = { kind: string; source?: { abort(): void } }
 
-/** Made when a permit is used, and told what becomes of its call. */
+/** Made when a permit is used. Gets the result of its call. */
 export class OpenAttempt<Started extends Outcome> implements CallHandle {
-  /** Of the call under way; undefined before there is one. */
+  /** The time limit of the call under way; undefined before there is one. */
   deadline: CallHandle['deadline'] = undefined
   /** Whether it is no longer wanted. */
   isDropped = false
-  /** What becomes of its call when the client leaves; undefined where the call ends then. */
+  /** Reads its call on when the client leaves; undefined if the call ends then. */
   readingOn: ReadingOn | undefined = undefined
   /** Fields of the caller's body that the target was not sent. */
   leftOut: readonly string[] = []
@@ -31,7 +31,7 @@ export class OpenAttempt<Started extends Outcome> implements CallHandle {
   error: unknown = undefined
   /** When it began, or last showed that it goes on. */
   sinceMs: number
-  /** Who waits for its end. */
+  /** The search that waits for its end. */
   search: { ended(attempt: OpenAttempt<Started>): void } | undefined = undefined
 
   constructor(
@@ -43,7 +43,7 @@ export class OpenAttempt<Started extends Outcome> implements CallHandle {
     this.sinceMs = permit.startedMs
   }
 
-  /** What has begun; asserts that something has. */
+  /** The answer that has begun; asserts that there is one. */
   get started(): Started {
     const { result } = this
     assert(result && !isFailure(result), 'only an answer that has begun goes on')

@@ -29,14 +29,14 @@ export function decodeComplete(body: UpstreamBody, format: Format, isTranslated:
   if (isTranslated) rememberNumbers(json, text)
   const response = format.decodeResponse(json)
   if (response && isJsonObject(json)) return completeAnswer(response, { text, json }, isTranslated)
-  // As in a stream: some services have begun to answer before they know.
+  // As in a stream: some services begin to answer before they know of an error.
   if (isJsonObject(json) && (isJsonObject(json.error) || json.type === 'error')) {
     return { kind: 'failed', failure: { kind: 'refused', error: format.decodeError(undefined, json) } }
   }
   return malformed('answer is not of the provider format')
 }
 
-/** Reasons without content that are no answer: the provider says that it failed, or a word whose meaning nobody knows. */
+/** Finish reasons without content that are no answer: an error, or an unknown word. */
 const NO_ANSWER: ReadonlySet<FinishKind> = new Set(['error', 'unknown'])
 
 /** Whether an answer that `isTranslated` and has no content counts as a failure, by its finish reason. */

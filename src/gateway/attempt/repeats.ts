@@ -1,8 +1,7 @@
 /**
- * Most events of a stream differ from the one before in nothing but the text they bring, and in padding and running counts where
- * the provider sends them. Where two in a row were decoded and did, those that follow are known by the text around theirs,
- * without being parsed: what they mean is what these two meant, and their counts come from the decoder. Whatever else comes, by
- * a single character, is decoded as ever, and the next two are looked at anew.
+ * Most events of a stream differ from the one before only in their text, in padding and in running counts. If two decoded
+ * events in a row do, later ones of the same shape are recognised by the text around theirs, without being parsed. They mean
+ * the same; the decoder reads their counts. Any other event is decoded, and the next two are compared again.
  */
 import type { ChatEvent } from '@/chat/event'
 import type { RunningFields, StreamDecoder, TextPiece } from '@/formats/format'
@@ -19,16 +18,16 @@ import {
   valuesAt,
 } from './text-template'
 
-/** One wire event and what it means. */
+/** One wire event and its decoded meaning. */
 export type StreamItem = { sse: SseEvent; json: JsonValue | undefined; events: ChatEvent[] }
 
 /** Events that are like one before them but for their values. */
 export type Repeats = { like: RepeatedItem; pieces: RepeatedPiece[] }
 
-/** One of them: its values in the order in which they stand, the text among them, and what its counts mean. */
+/** One repeat: its values in order, the text among them, and the meaning of its counts. */
 export type RepeatedPiece = { text: string; values: readonly string[]; usage: readonly ChatEvent[] }
 
-/** What is repeated: the latest that was decoded, what differs in it (at `textAt` its text), and what stands around that. */
+/** The repeated event: the latest decoded one, the values that differ (its text at `textAt`), and the text around them. */
 type RepeatedItem = {
   name: SseEvent['event']
   event: TextPiece
@@ -39,7 +38,7 @@ type RepeatedItem = {
   usage: JsonObject | undefined
 }
 
-/** The decoder, as far as it says what differs. */
+/** The part of a decoder that reads running counts. */
 type Teller = Pick<StreamDecoder, 'running' | 'pushUsage'>
 
 /** A usage object of our own, and for each slot that is a count, which object in it holds it. */
@@ -87,7 +86,7 @@ export class RepeatPattern {
     return pieces.length === 0 ? undefined : { repeats: { like: latest, pieces }, end }
   }
 
-  /** What the decoder says of the usage with these counts. */
+  /** The decoder's usage events for these counts. */
   private tellUsage({ slots }: RepeatedItem, usage: JsonObject, values: readonly string[]): readonly ChatEvent[] {
     this.counter ??= counterOf(slots, usage)
     for (let index = 0; index < slots.length; index++) {
@@ -111,7 +110,7 @@ export function itemOf(like: RepeatedItem, { text, values, usage }: RepeatedPiec
   return { sse, json: parseJson(data), events: [eventOf(like, text), ...usage] }
 }
 
-/** What differs in one of the repeats. */
+/** The values that differ in one of the repeats. */
 export function slotsOf({ slots }: RepeatedItem, { values }: RepeatedPiece): TemplateSlot[] {
   return slots.map((slot, index) => ({ ...slot, value: values[index] ?? '' }))
 }

@@ -9,16 +9,16 @@ import type { UpstreamFailure } from '@/upstream/failure'
 import { RepeatPattern, type Repeats, type StreamItem } from './repeats'
 
 export type StreamBatch =
-  /** `repeats` came before `items`; `wire` is what both were read from, where that is known to the byte. */
+  /** `repeats` came before `items`. `wire` has the exact bytes of both, if they are known. */
   | { kind: 'items'; items: StreamItem[]; repeats?: Repeats | undefined; wire?: Wire | undefined }
   /** The upstream closed; `events` close what was still open. */
   | { kind: 'done'; events: ChatEvent[] }
   | { kind: 'failed'; failure: UpstreamFailure }
 
-/** What came at once: the text of exactly these bytes. */
+/** Bytes that arrived together, and their text. */
 type Wire = { text: string; bytes: Uint8Array }
 
-/** Where the batches of a stream go; see {@link PipeSink}. Empty ones don't. */
+/** Receives the batches of a stream, but no empty ones; see {@link PipeSink}. */
 export type BatchSink = Pick<PipeSink<unknown>, 'start' | 'cancel'> & {
   write(batch: StreamBatch): Promise<void> | undefined
 }
@@ -26,11 +26,11 @@ export type BatchSink = Pick<PipeSink<unknown>, 'start' | 'cancel'> & {
 export interface StreamSource {
   /** The next batch. One call at a time. After `done` or `failed` there is nothing more. */
   next(): Promise<StreamBatch>
-  /** Hands all further batches to `sink`, as what it sends is read; {@link next} has what is left once nobody reads that any more. */
+  /** Sends all further batches to `sink`, as its output is read. Once nobody reads that, {@link next} has the rest. */
   pipeThrough(sink: BatchSink): ReadableStream<Uint8Array>
   /** Whether anything has come, be it a comment. */
   hasSent(): boolean
-  /** Whether the provider has said why it stopped, in what was read so far: all that is left to come is its last word. */
+  /** Whether the provider has sent its finish reason: only its last events are missing. */
   isFinished(): boolean
   /** From now on the client's going away does not end the upstream: the reader decides. */
   outliveClient(): void
@@ -134,7 +134,7 @@ class DecodedStream implements StreamSource, UpstreamSink {
     this.answer.abort()
   }
 
-  /** What the next bytes complete; undefined where that is nothing. */
+  /** The events that the next bytes complete; undefined if none. */
   private batchOf(bytes: Uint8Array): StreamBatch | undefined {
     const text = this.parser.decode(bytes)
     // A character that two reads share belongs to the text of the second.
@@ -183,7 +183,7 @@ class DecodedStream implements StreamSource, UpstreamSink {
 
 const END: StreamBatch = { kind: 'done', events: [] }
 
-/** What there is to read behind an answer that came in one piece. */
+/** The empty source behind an answer in one piece. */
 export const EMPTY_SOURCE: StreamSource = {
   next: async () => END,
   pipeThrough(sink) {

@@ -1,15 +1,15 @@
 /**
- * What JSON texts have in common that differ in nothing but a few values: most pieces of a stream are such. Where a piece has been
- * understood, the next one of the same template need not be parsed to know what it says.
+ * The common text of JSON texts that differ only in a few values, as most pieces of a stream do. Once a piece is decoded, the
+ * next one of the same template is read without parsing.
  */
 
 /**
- * A value that differs. One of no name is a string, known by what it says; those that have one are known by it: strings, which
- * may be empty, and counts, which are whole numbers of no more than fifteen digits.
+ * A value that differs. Without a name it is a string, found by its value. With a name it is found by the name: a string, maybe
+ * empty, or a whole number of at most fifteen digits.
  */
 export type TemplateSlot = { name?: string; isCount: boolean; value: string }
 
-/** All of a text but the values: what stands around the slots, and which of these are counts. */
+/** The text around the slots, and which of these are counts. */
 export type TextTemplate = { literals: string[]; isCount: boolean[] }
 
 const QUOTE = 0x22
@@ -25,8 +25,8 @@ const LINE_SEPARATOR = 0x2028
 const PARAGRAPH_SEPARATOR = 0x2029
 
 /**
- * The template of `text` around `slots`, which stand in this order. Undefined where that is uncertain: a value
- * is not written as it is read, another string is like it or like a slot's name, or anything in the text is written in escapes.
+ * The template of `text` around `slots`, in this order. Undefined if it is uncertain: a value is escaped, another string equals
+ * a value or a slot's name, or the text has escapes.
  */
 export function templateAround(text: string, slots: readonly TemplateSlot[]): TextTemplate | undefined {
   if (text.includes('\\')) return undefined
@@ -85,7 +85,7 @@ export function valuesAt(
   return text.startsWith(last, end) ? { values, end: end + last.length } : undefined
 }
 
-/** Where the value of `slot` begins in `text`. */
+/** The index in `text` where the value of `slot` begins. */
 function startOf({ name, isCount, value }: TemplateSlot, text: string): number | undefined {
   if (isCount ? endOfCount(value, 0) !== value.length : endOfString(`${value}"`, 0) !== value.length) return undefined
   if (name === undefined && value === '') return undefined
@@ -100,7 +100,7 @@ function startOf({ name, isCount, value }: TemplateSlot, text: string): number |
   return text.startsWith(`"${value}"`, start) ? start + 1 : undefined
 }
 
-/** Where the whole number ends that begins at `start`, or -1 where there is none that JSON allows and that is exact. */
+/** The end of the whole number that begins at `start`, or -1 if it is no exact JSON number. */
 function endOfCount(text: string, start: number): number {
   let end = start
   for (let code = text.charCodeAt(end); code >= ZERO && code <= NINE; code = text.charCodeAt(end)) end++
@@ -109,10 +109,7 @@ function endOfCount(text: string, start: number): number {
   return isOne ? end : -1
 }
 
-/**
- * Where the closing quote stands of the string whose content begins at `start`; -1 where JSON would not write it as it is, or
- * one of our formats would not.
- */
+/** The index of the closing quote of the string whose content begins at `start`; -1 if it has escapes or invalid signs. */
 function endOfString(text: string, start: number): number {
   for (let index = start; index < text.length; index++) {
     const code = text.charCodeAt(index)

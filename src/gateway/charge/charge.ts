@@ -1,7 +1,6 @@
 /**
- * The billing matrix: from how a request ended and what its meter read, what it costs and by which rule.
- * docs/BILLING.md says the same for customers, a row for each rule; test/gateway/charge/charge.test.ts has a test for each row. All of it
- * is arithmetic on what it is given.
+ * The billing matrix: cost and rule, from a request's ending and its meter. docs/BILLING.md has a row for each rule,
+ * test/gateway/charge/charge.test.ts a test for each row. Pure arithmetic.
  */
 import { requestCost } from '@/catalog/price'
 import type { Pricing, ToolPrice } from '@/catalog/types'
@@ -13,7 +12,7 @@ import type { BillingRule, RecordFlag, ToolCharge } from '@/ledger/usage-record'
 import { type Nano, nano } from '@/lib/money'
 import type { MeterReading } from './meter'
 
-/** What the hold was sized for, as far as it bounds a charge. `estimatedInput` is our own count of the prompt. */
+/** The limits that the hold was sized for. `estimatedInput` is our own count of the prompt. */
 type Covered = Pick<HoldSize, 'amount' | 'bounds' | 'estimatedInput'>
 
 /** A tool that was offered, at the price of the target that answers. */
@@ -24,9 +23,9 @@ export type ToolTerms = Pick<ToolPrice, 'price' | 'cost' | 'per'> & {
 }
 
 /**
- * A vocabulary is not the provider's own, so of an answer beyond its limit a count of ours speaks only where it is far enough off: it must
- * neither cut an honest answer nor let a dishonest bill pass. The provider’s own count may be smaller by this factor: in scripts that
- * its vocabulary knows and ours spells out, by about two.
+ * Our vocabulary is not the provider's own. So our count of an answer beyond its limit decides only if it is far off: it must
+ * not cut an honest answer, nor let a wrong bill pass. The provider's own count may be about half of ours in scripts that only
+ * its vocabulary knows.
  */
 const VOCABULARY_FACTOR = 2
 /** Short answers differ by more than a factor. */
@@ -59,7 +58,7 @@ export function needsCount(reading: MeterReading, { outputTokens }: Bounds): boo
   return !hasFinalUsage(reading) || (reading.usage?.output ?? 0) > outputTokens
 }
 
-/** Whether the provider has said what the answer came to, and nothing came after that. */
+/** Whether the provider has reported the usage of the whole answer, with no content after it. */
 export function hasFinalUsage({ usage, isUsageStale }: MeterReading): boolean {
   return usage !== null && !isUsageStale
 }
@@ -98,8 +97,8 @@ function chooseRule(ending: Exclude<Ending, 'refused'>, hasUsage: boolean): Bill
 }
 
 /**
- * Usage for an answer that has no final usage. Providers of the messages format state usage at the start, with one token of
- * output: its input counts, and the output is what was relayed, if that is more.
+ * Usage for an answer without final usage. Providers of the messages format report usage at the start, with one token of
+ * output. Its input counts; the output is the relayed text if that is more.
  */
 function partialUsage(reading: MeterReading, estimatedInput: number): Usage {
   if (!reading.usage) {
@@ -134,7 +133,7 @@ function mostPaid(usage: Usage, pricing: Pricing, amount: Nano, low: number, hig
   return least
 }
 
-/** What of it is within the bounds. Dear classes are cut first, in the customer's favour. */
+/** The usage within the bounds. Dear classes are cut first, in the customer's favour. */
 function clampUsage(usage: Usage, bounds: Bounds): Usage {
   let room = bounds.inputTokens
   function take(tokens: number): number {
@@ -165,9 +164,9 @@ export function beyondLimit(outputBound: number): number {
 }
 
 /**
- * The output that is charged of `claimed` tokens. `counted` is our own count of what was relayed, undefined where there is none;
- * `isStated` tells whether the claim is the provider's final word. What is beyond the limit is charged as far as our count
- * confirms it: hidden reasoning that takes an answer beyond its limit is not.
+ * The output to charge for `claimed` tokens. `counted` is our count of the relayed text, or undefined. `isStated`: the claim is
+ * the provider's final word. Output beyond the limit is charged as far as our count confirms it; hidden reasoning beyond the
+ * limit is not.
  */
 function confirmedOutput(
   claimed: number,
@@ -180,8 +179,8 @@ function confirmedOutput(
 }
 
 /**
- * The charge with what the tools cost; nothing where the provider had not answered yet. Uses beyond those that were reckoned with are paid from what is left of the hold, and are
- * not charged where nothing is left: then the charge is flagged `clamped`.
+ * Adds the tools' cost to the charge, but nothing before the provider has answered. Uses beyond the reserved ones are paid from
+ * the rest of the hold. If that is too little they are free, and the charge is flagged `clamped`.
  */
 export function chargeTools(
   charge: Charge,

@@ -1,6 +1,6 @@
 /**
- * Counts what an answer has said with a real vocabulary, in the tokenizer's thread: only where the charge, or whether the answer
- * may go on, depends on it. One answer at a time, so that a thousand that break off at once don't keep the prompts waiting.
+ * Counts an answer's text with a real vocabulary, in the tokenizer's thread, only if the charge or the answer's end depends on
+ * it. One answer at a time, so that a thousand broken answers do not delay the prompts.
  */
 import { countTextTokens } from '@/catalog/estimate'
 import { withDeadline } from '@/lib/deadline'
@@ -11,14 +11,14 @@ const PATIENCE_MS = 2_000
 
 let queue: Promise<unknown> = Promise.resolve()
 
-/** The tokens of what was said; undefined where they could not be counted in time: then a guess has to do. */
+/** The tokens of the text; undefined if counting took too long, so that a guess is used. */
 export function countOutput({ texts, unkeptTokens }: Said): Promise<number | undefined> {
   let isOver = false
   async function count(): Promise<number | undefined> {
     const counted = isOver ? undefined : await countTextTokens(texts)
     return counted === undefined ? undefined : counted + unkeptTokens
   }
-  // What fails here is the thread, and no reason to keep an answer from being charged.
+  // A failure of the thread must not keep an answer from being charged.
   const counted = queue.then(count).catch(() => undefined)
   queue = counted
   return withDeadline(counted, PATIENCE_MS, () => {

@@ -1,4 +1,4 @@
-/** What an answer has said, kept block by block, so that it can be counted should the provider not say what it came to. */
+/** The text of an answer, kept block by block, so that it can be counted if the provider reports no usage. */
 
 /** The texts, and the guess of what there was no more room for. */
 export type Said = { texts: readonly string[]; unkeptTokens: number }
@@ -32,7 +32,7 @@ export class KeptText {
     return [...this.byBlock.values()]
   }
 
-  /** What a block has said, as far as there was room; '' where it said nothing. */
+  /** The kept text of a block; '' without text. */
   textOf(block: number): string {
     this.join()
     return this.byBlock.get(block) ?? ''

@@ -1,4 +1,4 @@
-/** Watches one answer on its way to the client: what it used, how much of it was delivered, and whether it ended well. */
+/** Watches one answer on its way to the client: its usage, the delivered part, and its ending. */
 
 import { TokenGuess } from '@/catalog/token-guess'
 import type { ChatEvent } from '@/chat/event'
@@ -9,7 +9,7 @@ import type { Nano } from '@/lib/money'
 import type { AnswerListener } from '@/telemetry/tracing'
 import { KeptText, type Said } from './kept-text'
 
-/** What is known of an answer so far. */
+/** The figures of an answer so far. */
 export type MeterReading = {
   /** The provider's last word on usage; null while it has said nothing. */
   usage: Usage | null
@@ -23,11 +23,11 @@ export type MeterReading = {
   isCounted?: true
   /** Whether any content was produced. */
   hasOutput: boolean
-  /** What the provider counted beside, in classes that have no price here. */
+  /** Tokens in classes that have no price here. */
   unknownUsage?: readonly string[]
-  /** What the provider says that it asks of us. */
+  /** The provider's own statement of its price. */
   statedCost?: Nano
-  /** Whether `usage` has writes to a cache in the class that was asked for, which the provider did not tell. */
+  /** Whether cache writes in `usage` were put into the class that the request asked for, because the provider did not say. */
   isReclassified?: true
   /** How often tools ran at the provider, as far as it has said. */
   toolUses?: ToolUses
@@ -168,7 +168,7 @@ export class Meter {
     return this.sawReasoning || (this.usage?.reasoning ?? 0) > 0
   }
 
-  /** What the provider calls the answer and its model; empty where it does not say. */
+  /** The provider's ids of the answer and its model; empty if unknown. */
   answeredAs(): { id: string; model: string } {
     return this.named
   }
@@ -178,7 +178,7 @@ export class Meter {
     return { texts: this.kept.texts(), unkeptTokens: Math.ceil(this.unkeptTokens) }
   }
 
-  /** What one block of a stream has said, as far as it is kept. */
+  /** The kept text of one block of a stream. */
   textOf(block: number): string {
     return this.kept.textOf(block)
   }

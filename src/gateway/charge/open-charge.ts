@@ -1,4 +1,4 @@
-/** The charge of one answer while it is being given: who answers, what has been seen of it, and the hold that pays. */
+/** The charge of one answer under way: the target, the figures so far, and the hold that pays. */
 import type { Pricing } from '@/catalog/types'
 import { type Usage, ZERO_USAGE } from '@/chat/usage'
 import type { Hold, Progress } from '@/gateway/hold/hold'
@@ -19,7 +19,7 @@ export type OpenCharge = {
   payer: Payer
   hold: Hold
   pricing: Pricing
-  /** What the provider charges us; undefined where the catalogue does not say. */
+  /** Our cost; undefined if the catalogue has none. */
   cost?: Pricing | undefined
   /** Whether the provider was asked to keep something for an hour, and may not say in its usage that it did. */
   writesForHour: boolean
@@ -41,7 +41,7 @@ export type OpenCharge = {
   permit: { wrote(tokens: number): void }
   /** A further listener of the answer's end and cost, called before its last bytes are sent where it ended well. */
   onSettled?: ((ending: Ending, charge: Charge) => void) | undefined
-  /** What the request leaves in the log. */
+  /** The request's line in the log. */
   line: RequestLine
   facts: PlannedFacts & { attempts: number; routeReason: string }
   /** When the request arrived, by the monotonic clock. */
@@ -50,7 +50,7 @@ export type OpenCharge = {
   onObservedEnd?: ((end: AnswerEnd) => void) | undefined
 }
 
-/** What the ledger should charge if this process died right now. */
+/** The charge if this process died right now. */
 export function progressOf(open: OpenCharge, clock: Clock): Progress {
   const reading = readingOf(open)
   const charge = chargeAt(open, reading, 'disconnected')
@@ -59,7 +59,7 @@ export function progressOf(open: OpenCharge, clock: Clock): Progress {
   return { cost: charge.cost, facts }
 }
 
-/** What the meter says. Writes to a cache that are given as one sum count as the dearer ones, where those were asked for. */
+/** The meter's reading. Cache writes that are reported as one sum count as the dearer ones, if the request asked for those. */
 export function readingOf({ meter, writesForHour, counted, countedInput, isUnreached }: OpenCharge): MeterReading {
   const reading = meter.reading()
   if (isUnreached) reading.isUnreached = true
@@ -77,14 +77,14 @@ export function readingOf({ meter, writesForHour, counted, countedInput, isUnrea
   return { ...reading, usage: { ...usage, cacheWrite5m: 0, cacheWrite1h: usage.cacheWrite5m }, isReclassified: true }
 }
 
-/** What the answer costs if it ends like this. */
+/** The charge if the answer ends like this. */
 export function chargeAt(open: OpenCharge, reading: MeterReading, ending: Ending): Charge {
   const { pricing, tools, hold } = open
   const charge = decideCharge(ending, reading, pricing, hold.size)
   return tools ? chargeTools(charge, tools, reading.toolUses, hold.size.amount) : charge
 }
 
-/** What providers ask of us for an answer that is charged like this, the calls that were outrun among it. */
+/** Our cost of an answer with this charge, outrun calls included. */
 export function billOf(open: OpenCharge, reading: MeterReading, charge: Charge): ProviderBill {
   const { cost, hold, outrun, tools } = open
   const bill = providerBill(reading, charge, cost, hold.size, tools)
@@ -93,14 +93,14 @@ export function billOf(open: OpenCharge, reading: MeterReading, charge: Charge):
   return { ...bill, outrun, ...(providerCost !== undefined && { providerCost: nano(providerCost + outrun.cost) }) }
 }
 
-/** What a call costs us that was started and abandoned: what was seen of it, at least the input in our own count. */
+/** Our cost of a call that was started and abandoned: the usage so far, at least the input in our own count. */
 export function costThrownAway(open: OpenCharge): Nano | undefined {
   const reading = readingOf(open)
   const { cost, hold, tools } = open
   return providerBill(reading, chargeAt(open, reading, 'disconnected'), cost, hold.size, tools).providerCost
 }
 
-/** What the answer costs if it ends well right now. */
+/** The charge if the answer ends well right now. */
 export function chargeNow(open: OpenCharge): Charge {
   return chargeAt(open, readingOf(open), 'complete')
 }
@@ -112,7 +112,7 @@ export function usageNow(open: OpenCharge): Usage {
   return charge.kind === 'charge' ? charge.usage : (reading.usage ?? ZERO_USAGE)
 }
 
-/** Whether the provider's own last word on usage stands: no content came after it. */
+/** Whether the provider's last usage is final: no content came after it. */
 export function isUsageStated({ meter }: OpenCharge): boolean {
   return hasFinalUsage(meter.reading())
 }
@@ -133,7 +133,7 @@ export function lacksCount({ meter, hold, counted }: OpenCharge): boolean {
   return counted?.ofGuess !== reading.countedOutput && needsCount(reading, hold.size.bounds)
 }
 
-/** What the books say of an answer that ended like this. */
+/** The facts of the usage record for this ending. */
 export function factsOf(
   { facts, meter, arrivedMonotonicMs }: OpenCharge,
   { usage, rule, flags, tools }: Extract<Charge, { kind: 'charge' }>,

@@ -10,7 +10,7 @@ import { NANO_PER_USD, type Nano, nano } from '@/lib/money'
 import { billable, claimedUsage, type ToolTerms } from './charge'
 import type { MeterReading } from './meter'
 
-/** What facts hold for operators; each missing where there is nothing to say. */
+/** The facts for operators; each is undefined if unknown. */
 export type ProviderBill = Pick<
   RequestFacts,
   'providerCost' | 'outrun' | 'counts' | 'hasUnpricedUsage' | 'isReclassified'
@@ -18,10 +18,10 @@ export type ProviderBill = Pick<
 
 /** Counts are far apart where one is more than this many times the other. */
 const FAR_APART = 2
-/** And by this many tokens: what providers add to a short prompt, and what two tokenizers make of a short answer, is no news. */
+/** And by this many tokens: smaller differences come from the provider's additions to a prompt and from other tokenizers. */
 const INPUT_SLACK_TOKENS = 1_500
 const OUTPUT_SLACK_TOKENS = 500
-/** No answer costs more: a provider's larger figure is ignored, so that sums stay within what a column holds. */
+/** A larger figure of a provider is ignored, so that sums fit into their column. */
 const MAX_PROVIDER_COST = 10_000 * NANO_PER_USD
 
 /**
@@ -89,10 +89,7 @@ function gapOf(least: number, most: number, local: number, slack: number): 'over
   return undefined
 }
 
-/**
- * What the provider asks of us for the tools of an answer that is charged as `charge`: of all uses that it told, paid for or not.
- * Undefined where one was used whose cost is unknown.
- */
+/** Our cost of the tools of an answer: all reported uses, paid for or not. Undefined if the cost of one is unknown. */
 function costOfTools(terms: readonly ToolTerms[], uses: ToolUses | undefined, charge: Charge): number | undefined {
   const charged = charge.kind === 'charge' ? charge.tools : undefined
   let sum = 0

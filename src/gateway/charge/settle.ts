@@ -86,8 +86,8 @@ export async function settle(deps: SettleDeps, open: OpenCharge, ending: Ending)
 }
 
 /**
- * Lists the hang-up among the account's failed requests, so that people see why later ones cost something. Returns what was charged: the
- * ledger decides whether a hang-up is free, and until it has said so it is not.
+ * Lists the hang-up among the account's failed requests, so that people see why later ones cost something. Returns the charge.
+ * Until the ledger says that the hang-up is free, it is not.
  */
 function noteHangUp(
   { failures, metrics }: SettleDeps,
@@ -108,7 +108,7 @@ function noteHangUp(
   return cost === 0 ? { ...due, cost, rule: 'hangup_free' } : due
 }
 
-/** What began, said nothing and is free has no usage record that would tell of it. */
+/** Lists an answer that began, had no content and is free: it has no usage record. */
 function noteFailure(failures: FailureNotes, { facts, payer }: OpenCharge, ending: Ending): void {
   if (ending !== 'broken' && ending !== 'complete') return
   const { requestId, requestedModel: model, clientFormat: format } = facts

@@ -1,6 +1,6 @@
 /**
- * Memory for vectors, from before a provider is asked for them until their client has them: thousands of short texts cost next to
- * nothing, and have an answer of many megabytes.
+ * Memory for vectors, from before the call until the client has them: thousands of short texts are cheap to send, and their
+ * answer has many megabytes.
  */
 import type { EmbeddingRequest } from '@/chat/embedding'
 import { GatewayError } from '@/chat/error'
@@ -9,19 +9,19 @@ import { createBudget, type Lease } from '@/lib/quota/budget'
 import type { Soon } from '@/lib/wait/soon'
 import { SHARED } from '@/limits/shared-resources'
 
-/** What one answer has of it; undefined where that is too little to count. */
+/** One answer's share of it; undefined if it is too small to count. */
 export type Room = Pick<Lease, 'release'> | undefined
 /** Room for the vectors that a request asks for, when there is some. Throws `overloaded` where there is none in time. */
 export type AnswerRoom = (accountId: string, request: Asked) => Soon<Room>
 type Asked = Pick<EmbeddingRequest, 'dimensions' | 'inputs'>
 
-/** As long as most models' own. */
+/** The dimensions of most models. */
 const USUAL_DIMENSIONS = 1_536
 /** In base64 or parsed; as digits they are some three times as long, and pass by piece by piece or in a hundred vectors. */
 const BYTES_PER_NUMBER = 8
-/** Answers that take less are not counted: as many as there can be at once hold no more of them than a process can bear. */
+/** Smaller answers are not counted: the possible number of them fits into the process. */
 const SMALL_BYTES = 256 * 1024
-/** Nothing was asked of a provider yet, and those who send such batches are in no hurry. */
+/** No provider was called yet, and senders of such batches can wait. */
 const WAIT_MS = 20_000
 const RETRY_AFTER_SECONDS = 2
 const MAX_WAITING = 1_000
@@ -52,7 +52,7 @@ function orBusy(lease: Lease | undefined): Lease {
   })
 }
 
-/** What the vectors are likely to take; no more than is read of an answer, however long a vector is asked for. */
+/** The likely size of the vectors, at most the size limit of an answer. */
 function expectedBytes({ inputs, dimensions = USUAL_DIMENSIONS }: Asked): number {
   return Math.min(inputs.length * dimensions * BYTES_PER_NUMBER, MAX_ANSWER_BYTES)
 }

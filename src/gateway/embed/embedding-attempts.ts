@@ -62,16 +62,15 @@ export class EmbeddingAttempts extends Attempts<Embedded, EmbeddingDeps, Embeddi
   }
 }
 
-/** What each target has answered so far, which a second attempt at it goes on from. */
+/** The answers of each target so far; a second attempt continues them. */
 type AnsweredCalls = Map<Target, EmbeddingAnswer[]>
 
-/** What each of its calls is made with. */
+/** The parts of each call. */
 type EmbeddingAttempt = { call: EmbeddingRequestCall; attempt: OpenAttempt<Embedded>; embeddings: ProviderEmbeddings }
 
 /**
- * Asks the permit's target for the vectors of all inputs, in as many calls as the provider's format takes, one after another: a fault
- * of any of them is one of the attempt, and what a target has answered already is not asked of it again. Tells the attempt what it
- * comes to, and never rejects.
+ * Asks the permit's target for the vectors of all inputs, in as many calls as its format needs, one after another. A fault of
+ * any call is a fault of the attempt. Answered inputs are not asked for again. Never rejects.
  */
 async function attemptEmbedding(
   deps: Pick<AttemptDeps, 'logger'> & { clock: Clock },

@@ -1,4 +1,4 @@
-/** What a request for embeddings brings through the door, and what the use case needs of the rest of the house to answer it. */
+/** A request for embeddings and the dependencies that its steps need. */
 import type { EmbeddingRequest } from '@/chat/embedding'
 import type { FormatName } from '@/chat/format-name'
 import type { Embeddings } from '@/formats/embeddings'
@@ -16,7 +16,7 @@ import type { RequestLine } from '@/metrics/request-line'
 import type { Router } from '@/routing/router'
 import type { AnswerRoom } from './answer-room'
 
-/** All that the steps of the use case need, each of which says what of it. */
+/** The dependencies of all steps; each step's type names its own. */
 export type EmbeddingDeps = TermsDeps &
   HoldDeps &
   SettleDeps &
@@ -32,7 +32,7 @@ export type EmbeddingRequestCall = {
   requestId: string
   payer: Payer
   readonly clientAddress: string
-  /** The caller's format, and what of it answers. */
+  /** The caller's format, with its encoder of answers. */
   format: Format
   embeddings: Embeddings
   request: EmbeddingRequest
@@ -40,7 +40,7 @@ export type EmbeddingRequestCall = {
   /** Fires when the client goes away. */
   signal: AbortSignal
   onEnd(): void
-  /** What the request leaves in the log. */
+  /** The request's line in the log. */
   line: RequestLine
   readonly onSettled: OpenCharge['onSettled']
   /** Wall clock, and the clock that durations are taken from. */
@@ -48,6 +48,6 @@ export type EmbeddingRequestCall = {
   arrivedMonotonicMs: number
   /** SHA-256 of its idempotency key, where it has one. */
   idempotencyKey?: string | undefined
-  /** By what its account sorts usage, where its caller said something of it. */
+  /** The labels that the account sorts its usage by; undefined if the caller sent none. */
   labels?: RequestLabels | undefined
 }

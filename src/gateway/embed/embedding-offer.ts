@@ -43,7 +43,7 @@ export class EmbeddingNegotiation extends Negotiation<EmbeddingOffer> {
   }
 }
 
-/** Nothing is written, so the inputs are all that costs. */
+/** There is no output, so only the inputs cost. */
 function sizeOf({ model: { pricing }, sizes: { estimatedTokens } }: EmbeddingPlan, inputTokens: number): HoldSize {
   const amount = Math.min(worstCaseCost(pricing, inputTokens, 0), MAX_NANO)
   const leastCost = Math.min(inputCost(pricing, Math.min(estimatedTokens, inputTokens)), amount)

@@ -1,17 +1,20 @@
-/** A body out of pieces: in one go where it is short, else written as fast as it is read, so that nobody waits for millions of numbers. */
+/**
+ * A body made of pieces: at once if it is short, else as fast as the client reads it, so that millions of numbers do not block
+ * others.
+ */
 import { ReaderWatch } from '@/lib/streams/reader-watch'
 import { ownTurn } from '@/lib/wait/own-turn'
 
 /** A body up to this length is one text. */
 const WHOLE_BYTES = 512 * 1024
-/** What is made at once of a longer one. */
+/** The size of one slice of a longer body. */
 const SLICE_BYTES = 64 * 1024
 
 const encoder = new TextEncoder()
 
 /**
- * The body. `onEnd` is called once nothing of the pieces is needed any more: at once, when all were taken or the client has left (by
- * `signal` or otherwise), or when it has taken nothing for a minute, or `unreadMs`.
+ * The body. `onEnd` is called once the pieces are no longer needed: all were read, the client has left, or it has read nothing
+ * for a minute (`unreadMs`).
  */
 export function responseBody(
   pieces: Iterable<string | Uint8Array>,

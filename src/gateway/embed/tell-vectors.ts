@@ -1,4 +1,4 @@
-/** Settles what was found and tells the client: the cost is known before the first byte, because all vectors are there. */
+/** Settles the embeddings and answers the client. The cost is known before the first byte, because all vectors are there. */
 import { countInputs, estimateInput } from '@/catalog/embedding-size'
 import type { EmbeddingAnswer } from '@/chat/embedding'
 import { inputTokens, type Usage, ZERO_USAGE } from '@/chat/usage'
@@ -20,7 +20,7 @@ import { responseBody } from './response-body'
 export type Embedded = {
   kind: 'embedded' | 'abandoned'
   answers: readonly EmbeddingAnswer[]
-  /** Those that were answered for; where none were, those that were asked about. */
+  /** The answered inputs; if there are none, the requested ones. */
   inputs: number
   isUnreached?: true
 }
@@ -67,7 +67,7 @@ export async function tellVectors(
   )
 }
 
-/** What all calls took; undefined where one of them said nothing. */
+/** The usage of all calls; undefined if one of them reported none. */
 function usageOf(answers: readonly EmbeddingAnswer[]): Usage | undefined {
   let tokens = 0
   for (const { usage } of answers) {

@@ -59,12 +59,12 @@ export function denial(
   }
 }
 
-/** What is wrong with a key that does not work, in a sentence. */
+/** A sentence that says why a key does not work. */
 function inactive(status: Extract<Refusal, { kind: 'key_inactive' }>['status']): string {
   return status === 'replaced' ? 'This API key was replaced by a newer one.' : `This API key is ${status}.`
 }
 
-/** The error for a request that comes while the ledger's store takes none, so that what is under way can be settled. */
+/** The error while the ledger's store takes no new requests, so that open ones can settle. */
 export function storeClosed(): GatewayError {
   return new GatewayError('overloaded', 'The service is temporarily unable to take requests. Try again.', {
     code: 'ledger_unavailable',
@@ -95,7 +95,7 @@ function insufficient(
   })
 }
 
-/** As with the account's credit: transient where the key's other open requests hold what is missing. */
+/** As with the account's credit: transient if the key's other open requests hold the missing amount. */
 function overBudget(
   outcome: Extract<ReserveOutcome, { kind: 'budget_exceeded' }>,
   fileTokens: number | undefined,
@@ -160,7 +160,7 @@ function overScopeBudget(
   })
 }
 
-/** What is reserved for files is seldom charged: the error says what makes it less. */
+/** Says how to make files cheaper, since their reservation is seldom charged. */
 function fileHint(fileTokens: number | undefined): string {
   if (fileTokens === undefined) return ''
   return (

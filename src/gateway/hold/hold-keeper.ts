@@ -19,7 +19,7 @@ export interface Renewable {
   /** When it is to be renewed next, by the monotonic clock; the keeper's own note. */
   renewAtMs: number
   readonly accountId: string
-  /** What is to be recorded now. */
+  /** The current values to record. */
   renewal(): Renewal
 }
 
@@ -53,7 +53,7 @@ export function createHoldKeeper(
     },
   })
 
-  /** What is said of a hold is put together right before it is sent: of thousands at once, the event loop would stand still for that. */
+  /** Built right before sending: building thousands at once would block the event loop. */
   async function renewDue(): Promise<void> {
     const nowMs = clock.monotonic()
     const due = shardByShard([...open].filter((hold) => hold.renewAtMs <= nowMs))

@@ -12,29 +12,29 @@ import { MAX_NANO, type Nano, nano, ZERO_NANO } from '@/lib/money'
 import type { Plan } from '@/routing/plan/plan'
 
 /**
- * What a hold was sized for. Nothing above it is believed, but for input `beyond` a close estimate: as many tokens as could be
- * made of the body by any vocabulary, as long as the hold pays for them.
+ * The limits that a hold was sized for. Higher usage is not believed, except input `beyond` a close estimate: at most one token
+ * for each byte of the body, as far as the hold pays for it.
  */
 export type Bounds = { inputTokens: number; outputTokens: number; beyond?: { inputTokens: number; cost: Nano } }
 
-/** What a hold covers and why. */
+/** The amount of a hold and its reasons. */
 export type HoldSize = {
   amount: Nano
-  /** What the input alone would cost at the first model, should the gateway die after the upstream was reached. */
+  /** The cost of the input alone at the first model, for a gateway that dies after the upstream was reached. */
   inputCost: Nano
   bounds: Bounds
   /** Counted against the key's tokens per minute: our estimate of the input and the caller's own output limit, if any. */
   rateTokens: number
   /** Our estimate of the input tokens, for answers without usage. */
   estimatedInput: number
-  /** Of the input, what is reserved for files at most. */
+  /** The part of the input that is reserved for files. */
   fileTokens?: number
 }
 
 /** Never lower a cap below this many output tokens: an answer shorter than that is of no use. */
 const MIN_LOWERED_CAP = 256
 
-/** What a size is reckoned from: the request, its prompt, and everything that may answer it. */
+/** The parts of a size: the request, its prompt, and all possible targets. */
 type Sized = { request: ChatRequest; prompt: Prompt; plan: Pick<Plan, 'models' | 'targets'> }
 
 /**
@@ -53,7 +53,7 @@ export function quickSize(sized: Sized, bodyBytes: number): HoldSize {
   })
 }
 
-/** By how much schemas may get longer on their way to whichever target of the model. */
+/** The most by which schemas can grow for any target of the model. */
 function grownBytes({ prompt: { schemaBytes }, plan: { targets } }: Sized, model: Model): number {
   if (schemaBytes === 0) return 0
   let most = 0
@@ -64,7 +64,7 @@ function grownBytes({ prompt: { schemaBytes }, plan: { targets } }: Sized, model
   return most
 }
 
-/** What tools bring is read as well, at whichever target of the model. */
+/** Text that tools bring is input too, at any target of the model. */
 function boundWithTools(tools: readonly ServerTool[], { targets }: Sized['plan'], model: Model, bound: number): number {
   const own = targets.filter((planned) => planned.model === model).map(({ target }) => target)
   return inputWithTools(tools, own, bound, model.contextLength)
@@ -80,8 +80,8 @@ function toolsCost({ request: { serverTools }, plan: { targets } }: Sized): Nano
 }
 
 /**
- * A closer size for accounts whose balance the quick one exceeds: an exact count times the model's safety factor. The quick one
- * again where the hub does not hold the whole prompt, and so cannot count it.
+ * A closer size for accounts whose balance does not cover the quick one: an exact count times the model's safety factor. The
+ * quick one again if the hub lacks parts of the prompt.
  */
 export async function exactSize(sized: Sized, quick: HoldSize, accountId = ''): Promise<HoldSize> {
   const { request, prompt } = sized

@@ -1,6 +1,6 @@
 /**
- * `withHold` is the only way to an upstream: nothing is called before credit is reserved, and every way out of it, be it a
- * return, a throw, a hang-up or a bug, settles or releases exactly once.
+ * `withHold` is the only way to an upstream. It reserves credit before any call, and settles or releases exactly once, after a
+ * return, a throw, a hang-up or a bug.
  */
 import { GatewayError } from '@/chat/error'
 import type { RateLimits } from '@/chat/rate-limits'
@@ -40,7 +40,7 @@ type Holder = {
 /** A charge that there is something to pay of. */
 type Due = Extract<Charge, { kind: 'charge' }>
 
-/** What the ledger should charge if this process died right now. */
+/** The charge to record in case this process dies. */
 export type Progress = { cost: Nano; facts: RequestFacts }
 
 export type Hold = Pick<OpenHold, Exclude<keyof OpenHold, keyof Renewable | 'isTakenCareOf'>>
@@ -108,7 +108,7 @@ class OpenHold implements Renewable {
     private readonly payer: Payer,
     private readonly holdId: string,
     readonly size: HoldSize,
-    /** What the reserve left of the key's rate limits. */
+    /** The rest of the key's rate limits after the reserve. */
     readonly limits: RateLimits,
   ) {}
 
@@ -116,7 +116,7 @@ class OpenHold implements Renewable {
     return this.payer.accountId
   }
 
-  /** Tells the keeper what to record, should this process die: called with fresh figures whenever a renewal is due. */
+  /** Sets the source of the figures that each renewal records, in case this process dies. */
   onRenewal(progress: () => Progress): void {
     this.progress = progress
     this.deps.keeper.keep(this)
@@ -136,8 +136,8 @@ class OpenHold implements Renewable {
   }
 
   /**
-   * Settles, with `freePerHour` for nothing where the store finds that the account has free ones left. Resolves to what became of it, as
-   * far as the store has said.
+   * Settles. With `freePerHour` it is free if the account has free hang-ups left. Resolves to the outcome, if the store has
+   * answered.
    */
   settle(charge: Due, facts: RequestFacts, freePerHour?: number): Promise<SettleOutcome | undefined> {
     this.ending ??= this.end(charge, facts, freePerHour)

@@ -21,7 +21,7 @@ export interface WrittenFile {
   add(settlement: Settlement): void
   /** Writes what was added. Throws where the disk takes no more. */
   flush(): void
-  /** Nothing is added any more, and all is flushed. Resolves once the disk has it. */
+  /** Flushes everything and closes the file. Resolves once the disk has it. */
   end(): Promise<void>
 }
 

@@ -1,12 +1,12 @@
 /**
- * What keys may call, as far as this process remembers, so that the first plan is right. Not binding: every
- * reserve compares it with what the ledger says of the key, and a request that was planned with another is planned again.
+ * The permissions of keys that this process remembers, so that the first plan is usually right. Not binding: every reserve
+ * compares them with the ledger, and a request with another permission is planned again.
  */
 import { type Allowed, EVERYTHING } from '@/ledger/allowed'
 import { createBoundedMap } from '@/lib/bounded-map'
 
 export interface KeyPermissions {
-  /** What the key was last seen to be allowed; {@link EVERYTHING} for a key that is not known. */
+  /** The last known permission of the key; {@link EVERYTHING} for an unknown key. */
   recall(keyId: string): Allowed
   note(keyId: string, allowed: Allowed): void
 }

@@ -1,6 +1,6 @@
 /**
- * Turns a request of a conversation into an offer to the ledger, and a refused offer into the next one: counted exactly, or with a
- * lower output limit, where the credit, or the key's budget, does not suffice.
+ * Turns a request into an offer to the ledger, and a refused offer into the next one: counted exactly, or with a lower output
+ * limit if credit or budget do not cover it.
  */
 import { measurePrompt, type Prompt } from '@/catalog/estimate'
 import type { ChatRequest } from '@/chat/request'
@@ -24,7 +24,7 @@ export type NegotiationDeps = TermsDeps & {
 export class ChatOffer implements Offer {
   constructor(
     readonly plan: Plan,
-    /** What the targets are asked: with the signatures that the client could not keep, and the cap that its credit pays. */
+    /** The request for the targets: with restored signatures, and the output limit that the credit covers. */
     readonly request: ChatRequest,
     readonly prompt: Prompt,
     readonly size: HoldSize,
@@ -86,7 +86,7 @@ export class ChatNegotiation extends Negotiation<ChatOffer> {
   }
 }
 
-/** `request` is the one that was asked, or that one with what was put back into it, which the model reads as well. */
+/** `request` is the caller's, or a copy with restored parts, which the model reads as well. */
 function offerOf(asked: Asked, request: ChatRequest, plan: Plan, allowed: Allowed): ChatOffer {
   const isAsAsked = request === asked.request
   const prompt = isAsAsked ? plan.requirements.prompt : measurePrompt(request)

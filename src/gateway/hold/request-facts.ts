@@ -1,4 +1,4 @@
-/** What the books know of a request from the moment it is planned, and what they say of it if nothing comes after that. */
+/** The facts of a request from its plan on, and the facts that are recorded if nothing follows. */
 import type { ChatRequest } from '@/chat/request'
 import type { Format } from '@/formats/format'
 import type { Payer } from '@/ledger/outcomes'
@@ -7,7 +7,7 @@ import { assert } from '@/lib/assert'
 import type { JsonObject } from '@/lib/json'
 import type { PlannedTarget } from '@/routing/plan/plan'
 
-/** What a request asks for, as it was said and as it was read. `text` is the body as JSON, where that is better copied than written anew. */
+/** A request as sent and as decoded. `text` is the body as JSON, if copying it is better than serialising it again. */
 export type Asked = { request: ChatRequest; body: JsonObject; bodyBytes: number; text?: string | undefined }
 
 /** A request as planning, reserving and the books see it. */
@@ -21,11 +21,11 @@ export type ArrivedRequest = {
   arrivedAtMs: number
   /** SHA-256 of its idempotency key, where it has one. */
   idempotencyKey?: string | undefined
-  /** By what its account sorts usage, where its caller said something of it. */
+  /** The labels that the account sorts its usage by; undefined if the caller sent none. */
   labels?: RequestLabels | undefined
 }
 
-/** The facts that stay the same whatever becomes of a target's attempt. */
+/** The facts that stay the same for all attempts. */
 export type PlannedFacts = Pick<
   RequestFacts,
   | 'requestId'
@@ -41,13 +41,13 @@ export type PlannedFacts = Pick<
   | 'labels'
 >
 
-/** What a request asks for; asserts that it is still there. */
+/** The decoded request; asserts that it was not dropped. */
 export function askedOf({ asked }: Pick<ArrivedRequest, 'asked'>): Asked {
   assert(asked, 'a request is let go only once its answer flows')
   return asked
 }
 
-/** Who asks for what, and which target is to answer. */
+/** The request's facts with the target that is to answer. */
 export function plannedFacts(
   { requestId, format, arrivedAtMs, idempotencyKey, labels }: Omit<ArrivedRequest, 'asked' | 'payer'>,
   request: { model: string; stream: boolean },

@@ -15,7 +15,7 @@ import type { Logger } from '@/lib/logger'
 import { type BackgroundWorker, createWorkerLoop } from '@/lib/worker-loop'
 import { openJournalFile, readSettlements, type WrittenFile } from './journal-file'
 
-/** What the settler needs of a journal. */
+/** The journal's methods that the settler uses. */
 export interface SettlementJournal {
   /** Adds it to what is written at the end of this turn of the event loop. Never throws. */
   add(settlement: Settlement): void
@@ -61,7 +61,7 @@ const FILE_MS = 5_000
 const MAX_BYTES = 64 * 1024 * 1024
 /** After a refused write the next is tried this much later. */
 const RETRY_MS = 1_000
-/** Nobody writes to a file that is so old: it is many times {@link FILE_MS}. */
+/** No process writes to so old a file: many times {@link FILE_MS}. */
 const ABANDONED_MS = 60_000
 
 /** A file whose settlements are not all known to be booked. */
@@ -139,7 +139,7 @@ class FolderJournal implements OpenJournal {
   }
 
   booked(records: readonly Pick<RecordEnvelope, 'holdId' | 'kind'>[]): void {
-    // What an expiry charged is an estimate: the settlement comes later, and corrects it.
+    // A charge at expiry is an estimate: the settlement follows and corrects it.
     for (const { holdId, kind } of records) if (kind !== 'expire') this.forget(holdId)
   }
 
@@ -195,7 +195,7 @@ class FolderJournal implements OpenJournal {
     const nowMs = this.options.clock.monotonic()
     if (this.current && nowMs - this.current.openedMs >= this.fileMs) this.endCurrent()
     this.giveUpOldest()
-    // Its own flusher tells of nearly all records, and has had the time. The history is asked for those of other flushers.
+    // Its own flusher reports nearly all records within this time. The history is asked for records of other flushers.
     const ripe = this.files.filter(({ openedMs }) => nowMs - openedMs >= 2 * this.fileMs)
     const holdIds = ripe.flatMap(({ waiting }) => [...waiting])
     if (holdIds.length > 0) for (const holdId of await this.options.ledger.bookedHolds(holdIds)) this.forget(holdId)

@@ -1,8 +1,8 @@
 /**
- * Sees to it that every settlement and release reaches the ledger, and stays there. One that the store does not acknowledge is
- * kept and sent again by its id, with growing pauses, until it is. One that it did acknowledge is kept for a moment, and sent
- * again where the store went away in that moment: it may have come back without its last seconds. The ledger makes repeats
- * harmless. What one machine may lose together with its store is in the journal: the next start sends it again.
+ * Makes sure that every settlement and release reaches the ledger and stays there. If the store does not acknowledge one, it is
+ * sent again by its id, with growing pauses. An acknowledged one is kept for a moment, and sent again if the store went away in
+ * that moment: the store may have lost its last seconds. Repeats are harmless. The journal covers a machine that loses gateway
+ * and store together.
  */
 import type { Ledger } from '@/ledger/ledger'
 import type { Settlement, SettleOutcome } from '@/ledger/outcomes'
@@ -23,7 +23,7 @@ export interface Settler {
    * from then on it is retried behind the answer's back. Never rejects. Returns what became of a settlement, where that is known.
    */
   resolve(resolution: Resolution): Promise<SettleOutcome | undefined>
-  /** The store is back, or another has taken its place: sends again at once what it lacks, and what it may have lost. */
+  /** Call it when a store is connected again: sends at once the missing settlements, and those it may have lost. */
   storeReturned(): void
   /** Sends settlements of a process that died, unless the history has them. */
   resend(settlements: readonly Settlement[]): void
@@ -38,8 +38,8 @@ const PATIENCE_MS = 1_000
 const FIRST_RETRY_MS = 100
 const MAX_RETRY_MS = 5_000
 /**
- * What was acknowledged within this time before a break is sent again after it. A store that writes its file every second
- * loses up to two seconds with its power; a replica that takes over lacks what was on its way.
+ * Settlements that were acknowledged within this time before a break are sent again after it. A store that syncs every second
+ * loses up to two seconds with its power; a new primary lacks unreplicated writes.
  */
 const KEEP_MS = 5_000
 /** Bounds the memory: beyond this, the oldest are trusted to have lasted. */
@@ -61,7 +61,7 @@ export function createSettler(
   let drained: PromiseWithResolvers<void> | undefined
   /** Acknowledged lately, in the order of their acknowledgement. */
   let kept: { resolution: Resolution; atMs: number }[] = []
-  /** Where in `kept` those begin that are still kept. */
+  /** The index in `kept` of the first entry that is still needed. */
   let firstKept = 0
   let wake = Promise.withResolvers<void>()
 
@@ -81,11 +81,11 @@ export function createSettler(
               ? // The reserve was acknowledged before anything was delivered: a store that lost the hold since must charge all the same.
                 await ledger.settle(resolution.settlement, isAgain ? AGAIN : BY_FORCE)
               : void (await ledger.release(resolution))
-          // That an earlier settlement stands is what most repetitions find.
+          // Most repetitions find that the earlier settlement stands.
           if (outcome && !(isRepeat && outcome.kind === 'already_settled')) note(outcome, resolution)
           // An account that is unknown here may be another installation's, which left its journal in the same folder.
           if (outcome?.kind === 'already_released') journal.forget(idOf(resolution))
-          // Settled before, and not by a call of ours whose answer was lost: that settlement stands.
+          // It was settled before, and not by a lost answer to our own call: that settlement stands.
           if (isAgain || outcome?.kind !== 'already_settled') keep(resolution, outcome)
         }
         if (failures > 0) logger.info('settlement_acknowledged', { holdId: idOf(resolution), failures })
@@ -168,7 +168,7 @@ class Waiting implements Timed {
   }
 }
 
-/** Nothing is lost by it: what is waited for goes on. */
+/** Nothing is lost: the settlement goes on. */
 function giveUp(): undefined {
   return undefined
 }
@@ -179,7 +179,7 @@ function decided(resolution: Resolution, outcome: SettleOutcome | undefined): Re
   if (resolution.settlement.freePerHour === undefined) return resolution
   const { freePerHour: _, ...settlement } = resolution.settlement
   if (outcome.kind === 'settled') return { kind: 'settle', settlement: { ...settlement, cost: outcome.record.cost } }
-  // What comes after the expiry of its hold is charged in full, and stays so where the store has forgotten the expiry.
+  // A settlement after the expiry of its hold is charged in full, even if the store has forgotten the expiry.
   return outcome.kind === 'late' ? { kind: 'settle', settlement } : resolution
 }
 

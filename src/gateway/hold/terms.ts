@@ -1,6 +1,6 @@
 /**
- * Comes to terms with the ledger, whatever a request asks for: offers by what this process believes that the key may call, offers
- * anew where that was wrong, and offers less where credit or budget do not suffice.
+ * Negotiates a hold with the ledger: offers by the remembered permissions of the key, again if they were wrong, and a smaller
+ * one if credit or budget do not cover it.
  */
 
 import { type Allowed, allowedText } from '@/ledger/allowed'
@@ -13,7 +13,7 @@ import type { PlannedTarget } from '@/routing/plan/plan'
 import type { HoldSize } from './hold-size'
 import type { KeyPermissions } from './key-permissions'
 
-/** What the ledger is asked to reserve; of the one that it takes, the terms on which the request goes on. */
+/** An offer to the ledger. The accepted one has the terms of the request. */
 export type Offer = {
   readonly size: HoldSize
   /** That with which the request was planned. */
@@ -80,7 +80,7 @@ export abstract class Negotiation<Offered extends Offer> {
     return this
   }
 
-  /** Offers by what this process remembers of the key. Before a refusal the ledger is asked. */
+  /** Offers by the remembered permissions. The ledger is asked before a refusal. */
   private async offerBelieved(believed: Allowed): Promise<Offered> {
     const { ledger, permissions } = this.terms
     try {
@@ -96,7 +96,7 @@ export abstract class Negotiation<Offered extends Offer> {
   }
 }
 
-/** What a request may cost: no more than the account has, nor than any budget leaves. */
+/** The most that a request may cost: the least of balance and budgets. */
 function payable(refusal: Exclude<Refusal, { kind: 'models_changed' }>): Nano {
   const left = 'remaining' in refusal ? Math.min(refusal.remaining, refusal.available) : refusal.available
   return nano(Math.max(left, 0))

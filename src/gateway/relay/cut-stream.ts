@@ -1,7 +1,7 @@
 /**
- * The last words of a stream that we stop in the middle: its open blocks are closed and its choices finish for length, in the
- * client's format. Where the provider's own events passed through, an encoder that was shown none of them is brought to the
- * same point first, and what it says on the way is not told; it gets the real texts where the last words say them again.
+ * Ends a stream that we stop in the middle: closes open blocks and finishes with the reason length, in the client's format. If
+ * the provider's own events passed through, an encoder is first brought to the same point; its output on the way is dropped. It
+ * gets the real texts if the last words repeat them.
  */
 import type { ChatEvent } from '@/chat/event'
 import type { Usage } from '@/chat/usage'
@@ -12,7 +12,7 @@ type BlockStart = Extract<ChatEvent, { type: 'text-start' | 'refusal-start' | 'r
 
 const CUT = { kind: 'length' } as const
 
-/** What a stream has been made of so far, without its texts. */
+/** The blocks of a stream so far, without their texts. */
 export class Outline {
   private start: Extract<ChatEvent, { type: 'start' }> | undefined
   private readonly blocks: { start: BlockStart; isOpen: boolean }[] = []
@@ -51,7 +51,7 @@ export class Outline {
     const { start } = this
     const id = format.passThrough.namesAnswer ? context.id : start?.id || context.id
     const created = start?.created || context.created
-    // All blocks count where blocks are numbered, whatever the client asked to read: they were passed on.
+    // All numbered blocks count, even those that the client did not ask to read: they were passed on.
     const encoder = format.createStreamEncoder({ ...context, id, created, wantsReasoning: true })
     if (start) encoder.push(start)
     const said = format.passThrough.namesAnswer ? textOf : () => ''
@@ -67,7 +67,7 @@ export class Outline {
   }
 }
 
-/** A block as an encoder must have seen it to know of it: with what it said, or something, which is not told. */
+/** A block's events for an encoder, with its text or a stand-in; the output is dropped. */
 function retold({ start, isOpen }: { start: BlockStart; isOpen: boolean }, said: string): ChatEvent[] {
   if (isRedacted(start)) return [start]
   const something = deltaOf(start, said)

@@ -1,6 +1,6 @@
 /**
- * Reads an upstream on after its client has gone, within bounds, to learn the exact usage: what was delivered does not tell it
- * where a model reasons unseen or tools run at the provider, nor where all was delivered but the count of it.
+ * Reads an upstream on after its client has left, within limits, to learn the exact usage. The relayed text does not show it if
+ * a model reasons unseen, if tools run at the provider, or if only the usage is missing.
  */
 import type { DisconnectPolicy } from '@/catalog/types'
 import type { ChatEvent } from '@/chat/event'

@@ -1,4 +1,4 @@
-/** The headers of every answer: who gave it, after how many attempts and why, what that leaves of the key's limits, and how long the gateway itself took. */
+/** The headers of every answer: model, provider, attempts, reason, remaining limits, and the gateway's own time. */
 import { showFields } from '@/formats/body-fields'
 import type { Format, Framing } from '@/formats/format'
 import type { OpenCharge } from '@/gateway/charge/open-charge'
@@ -6,7 +6,7 @@ import type { Hold } from '@/gateway/hold/hold'
 import type { Clock } from '@/lib/clock'
 import type { Metrics } from '@/metrics/metrics'
 
-/** What only the headers say. */
+/** Facts that only the headers carry. */
 export type HeaderFacts = {
   /** Milliseconds spent waiting for upstreams before the answer began. */
   upstreamMs: number
@@ -16,12 +16,12 @@ export type HeaderFacts = {
   leftOut: readonly string[]
 }
 
-/** What every stream's headers say of how it is to be passed on. */
+/** Headers that tell proxies how to pass on a stream. */
 export function streamHeaders({ contentType }: Framing): Record<string, string> {
   return { 'content-type': contentType, 'cache-control': 'no-cache', 'x-accel-buffering': 'no' }
 }
 
-/** What can be said before anybody has answered. */
+/** The headers that are known before an answer. */
 export function waitingHeaders(
   clock: Clock,
   format: Format,

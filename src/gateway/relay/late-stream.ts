@@ -1,6 +1,6 @@
 /**
- * A stream whose first content takes long: its client is answered all the same and kept alive, so that no proxy between takes
- * the connection for dead, while it is still open which target will answer. What fails after that is an error inside the stream.
+ * Answers and keeps alive a client whose stream has not begun, so that no proxy closes the connection. The target may still
+ * change. A later failure is an error inside the stream.
  */
 import { type GatewayError, restarting } from '@/chat/error'
 import type { AnswerContext } from '@/formats/format'
@@ -15,9 +15,9 @@ export const LATE_AFTER_MS = 10_000
 type LateStream = {
   client: Client
   context: AnswerContext
-  /** What is known before anybody has answered. */
+  /** The headers that are known before an answer. */
   headers: Record<string, string>
-  /** The answer, whose body takes over as soon as it is there. */
+  /** The answer, whose body takes over as soon as it exists. */
   answering: Promise<Response>
   /** There will be none: takes care of the hold, and returns what the client gets. */
   onFailure(error: unknown): Promise<GatewayError>
@@ -95,7 +95,7 @@ function interrupt(state: State): void {
   leave(state)
 }
 
-/** An answer that comes all the same is ended as one whose client has left. */
+/** Ends a later answer like one whose client has left. */
 function leave(state: State): void {
   state.isGone = true
   state.stopTimers()

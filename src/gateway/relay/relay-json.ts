@@ -1,4 +1,4 @@
-/** Relays a complete answer to a client who asked for one: settled first, so that its cost can be said in a header. */
+/** Relays a complete answer as JSON. It is settled first, so that a header can have its cost. */
 
 import { shorten } from '@/chat/shorten'
 import type { CompleteAnswer } from '@/gateway/attempt/read-complete'
@@ -42,7 +42,7 @@ export async function relayJson(answer: RelayedAnswer, { response, raw }: Comple
   }
 }
 
-/** Below this share of an answer in one piece, what is not paid for is not delivered: a count is no more exact than that. */
+/** If less than this share of an answer is paid for, it is not delivered. A count is no more exact than that. */
 const WHOLE_SHARE = 0.8
 
 /** How much of an answer far beyond its limit is paid for; undefined where it is sent whole, as nearly every answer is. */

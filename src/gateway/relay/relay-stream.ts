@@ -35,9 +35,9 @@ type StreamInput = {
 }
 
 /**
- * A relay is `open` until it is closed once: `complete` by the upstream's terminator, which is settled before the client sees it, so
- * that the balance is right when the stream ends; `cut` far beyond its output limit, where it ends like a complete one; `failed` by a
- * fault of the upstream or an interruption: the client gets an error in its own format and no terminator; `left` by its client.
+ * A relay is `open` until it closes once. `complete`: the upstream's terminator came; it is settled before the client sees it.
+ * `cut`: far beyond its output limit; it ends like a complete one. `failed`: a fault or an interruption; the client gets an
+ * error in its format and no terminator. `left`: the client left.
  */
 type RelayState = 'open' | 'complete' | 'cut' | 'failed' | 'left'
 
@@ -52,7 +52,7 @@ export function relayStream(answer: RelayedAnswer, input: StreamInput): Response
   const relay = new Relay(answer, input)
   const headers = { ...answerHeaders(deps, client.format, charge, answer), ...streamHeaders(client.framing) }
   if (client.signal.aborted) {
-    // Nobody will read, so the stream is never cancelled.
+    // Nobody reads, so the stream is never cancelled.
     void hangUp(relay)
     return new Response(null, { headers })
   }
@@ -65,7 +65,7 @@ class Relay implements BatchSink, Timed {
   dueAtMs = dueIn(KEEP_ALIVE_MS)
   readonly source: StreamSource
   readonly writer: StreamWriter
-  /** What was read and is not written yet, in order. */
+  /** Batches that were read and are not written yet, in order. */
   readonly early: Promise<StreamBatch>[] = []
   client: PipeEnd | undefined = undefined
   state: RelayState = 'open'

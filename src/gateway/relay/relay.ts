@@ -10,7 +10,7 @@ import { relayJson } from './relay-json'
 import { relayStream } from './relay-stream'
 import { leftAlone, type RelayedAnswer } from './relayed'
 
-/** Relays what has begun. Whatever goes wrong before a stream owns the answer ends its attempt as well. */
+/** Relays an answer that has begun. A fault before a stream owns the answer ends the attempt as well. */
 export function relay(started: StartedAnswer, answer: RelayedAnswer): Soon<Response> {
   if (started.kind === 'complete' && !answer.client.wantsStream) return relayJson(answer, started)
   if (started.kind === 'abandoned') {

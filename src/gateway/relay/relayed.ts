@@ -27,7 +27,7 @@ export type Client = {
   readonly wantsStream: boolean
   /** Fires when the client goes away. */
   readonly signal: AbortSignal
-  /** What a complete stream ends in beyond its format's own words; in the framing's text. */
+  /** The text after a complete stream's own end, in the framing's form. */
   readonly epilogue: ((answer: SettledAnswer) => string) | undefined
   /** Told when all that there is for the client is known, before its last words are sent. */
   onEnd(): void
@@ -36,11 +36,11 @@ export type Client = {
    * rejects.
    */
   readonly keep: ((lastWords: string, ending: 'complete' | 'cut') => Promise<string>) | undefined
-  /** Whether nothing that was said may be kept for requests that build on it. */
+  /** Whether nothing of the answer may be stored for later requests. */
   readonly isPrivate: boolean
 }
 
-/** What the steps of an answer on its way need of the rest of the house. */
+/** The dependencies of the steps that relay an answer. */
 export type RelayDeps = SettleDeps & {
   metrics: Pick<Metrics, 'overhead' | 'repaired'>
   streams: Pick<ActiveStreams, 'add'>
@@ -50,7 +50,7 @@ export type RelayDeps = SettleDeps & {
 
 type Known = Pick<RelayedAnswer, 'context' | 'mayReason' | 'upstreamMs' | 'loweredCap'>
 
-/** What of its attempt goes on with an answer. */
+/** The parts of an attempt that its answer needs. */
 type AnsweringAttempt = {
   readonly providerFormat: Format
   /** Told how the answer ends. */
@@ -70,7 +70,7 @@ export class RelayedAnswer implements PassHooks, HeaderFacts {
   readonly leftOut: readonly string[]
   readonly listener: AttemptListener | undefined
   readonly context: AnswerContext
-  /** Whether the model may have reasoned unseen, going by the catalogue and by what was asked for. */
+  /** Whether the model may have reasoned unseen, by the catalogue and the request. */
   readonly mayReason: boolean
   readonly upstreamMs: number
   readonly loweredCap: number | undefined
@@ -105,7 +105,7 @@ export class RelayedAnswer implements PassHooks, HeaderFacts {
     return isUsageStated(this.charge)
   }
 
-  /** A bug of ours: the slot must not be kept as well. */
+  /** Frees the slot after a bug of ours. */
   crash(): void {
     this.permit.ended(true)
     this.listener?.failed(undefined)

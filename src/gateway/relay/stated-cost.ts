@@ -1,4 +1,4 @@
-/** Writes what an answer costs into its last usage, for clients that asked for it; no other byte of the answer changes. */
+/** Writes an answer's cost into its last usage, if the client asked for it. Other bytes stay the same. */
 import { requestCost } from '@/catalog/price'
 import type { Format } from '@/formats/format'
 import { chargeNow, type OpenCharge } from '@/gateway/charge/open-charge'
@@ -8,7 +8,7 @@ import { isJsonObject, type JsonObject, parseJson } from '@/lib/json'
 import { editJson } from '@/lib/json-splice'
 import { NANO_PER_USD } from '@/lib/money'
 
-/** `data`, the JSON of a whole answer or of one event, with the cost in its usage; as it is where it doesn't say the last usage. */
+/** `data`, the JSON of an answer or an event, with the cost in its usage; unchanged if it has no last usage. */
 export function withCost(data: string, { costPlace }: Format, open: OpenCharge): string {
   const json = data.includes('"usage') ? parseJson(data) : undefined
   const path = isJsonObject(json) ? costPlace.usagePath(json) : undefined

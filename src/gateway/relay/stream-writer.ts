@@ -25,8 +25,8 @@ import { withCost } from './stated-cost'
 type Items = Extract<StreamBatch, { kind: 'items' }>
 
 /**
- * What to send, and where the stream stands with it: `open` more may come; `complete` the provider's terminator was in it; `failed` a
- * fault of the provider follows it; `uncounted` the answer has to be counted before the `rest` is written.
+ * Text to send, and the state of the stream. `open`: more may come. `complete`: it has the provider's terminator. `failed`: a
+ * fault of the provider follows. `uncounted`: the answer must be counted before the `rest` is written.
  */
 export type Written =
   | { text: string; state: 'open' | 'complete' }
@@ -35,18 +35,18 @@ export type Written =
 
 /** The writer of one stream. Everything written is shown to the answer's meter. */
 export class StreamWriter {
-  /** Where the provider's own events are passed on. */
+  /** Passes the provider's own events on. */
   private readonly passing: PassingStream | undefined
   private readonly outline = new Outline()
   /** Made when it is first asked for: a stream that passes through has a word of ours only where it breaks. */
   private encoder: StreamEncoder | undefined
   private frameCount = 0
-  /** What was shown to the meter and waits for a count before it is written. */
+  /** An event that the meter has seen and that waits for a count. */
   private observed: StreamItem | undefined
   /** How the latest text was written; and what it was written for, once two in a row were written alike. */
   private latest: { like: Repeats['like']; word: string; template: TextTemplate } | undefined
   private known: { like: Repeats['like']; template: TextTemplate } | undefined
-  /** Where the text stands among what differs in an encoded piece: the other is its number, in formats that number. */
+  /** Whether the text is the first value of an encoded piece; the other one is its number. */
   private isTextFirst = true
 
   /** `isRaw` says whether the items are the provider's own events. */
@@ -104,7 +104,7 @@ export class StreamWriter {
     return client.format.costPlace.usagePath(json) !== undefined
   }
 
-  /** Writes what came in short, as {@link write} does. */
+  /** Writes repeated pieces with the result of {@link write}. */
   writeRepeats({ like, pieces }: Repeats): Written {
     const { passing } = this
     let text = ''
@@ -166,7 +166,7 @@ export class StreamWriter {
     return text
   }
 
-  /** What the client asked for: its last usage says what the answer costs. */
+  /** Adds the cost to the last usage for a client that asked for it. */
   private withCost(frame: Frame): Frame {
     const { answer } = this
     if (!answer.context.wantsCost) return frame
@@ -179,7 +179,7 @@ export class StreamWriter {
     const { framing, format } = this.answer.client
     const isNativeFraming = framing === format.framing
     const isReadable = isNativeFraming && (framing.isReadable?.(sse.raw) ?? true)
-    // The second half of what the block before ended in goes out, whatever becomes of this one.
+    // The rest of the line end that closed the block before is sent in any case.
     let before = isNativeFraming && sse.raw.startsWith('\n') ? '\n' : ''
     if (sse.data === undefined) return isReadable ? sse.raw : before
     const missing = passing.before?.(item.json)
@@ -200,7 +200,7 @@ export class StreamWriter {
     return formatSse(sse.event === undefined ? { data } : { event: sse.event, data })
   }
 
-  /** The usage at the end is that of the usage record, whatever the provider said. */
+  /** The usage at the end is that of the usage record, not the provider's. */
   private encoded(events: readonly ChatEvent[]): string {
     let text = ''
     for (const event of events) {
@@ -230,7 +230,7 @@ export class StreamWriter {
     return text
   }
 
-  /** What differs in an encoded piece of this text, as it was just written. */
+  /** The values that differ in the encoded piece that was just written. */
   private encodedSlots(text: string, word: string): TemplateSlot[] {
     const slot = { isCount: false, value: word }
     const { numbering } = this.encoderOf()

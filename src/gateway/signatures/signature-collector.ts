@@ -3,7 +3,7 @@ import type { ChatEvent } from '@/chat/event'
 import type { ReasoningBlock, Signature } from '@/chat/request'
 import type { ChatResponse } from '@/chat/response'
 
-/** What was signed around one tool call: the call itself, and the reasoning that led to it. */
+/** The signatures around one tool call: of the call, and of the reasoning before it. */
 export type SignedCall = { call?: Signature; reasoning: ReasoningBlock[] }
 
 /** Notes the signatures of one answer as it passes. */

@@ -1,26 +1,26 @@
 /**
- * Keeps providers' signatures for clients whose format has no room for them. A provider that signs its reasoning or its tool
- * calls refuses a history without the signatures; so what an answer signed is kept under its tool-call ids, and put back when
- * a request brings those ids again.
+ * Keeps providers' signatures for clients whose format cannot carry them. A provider that signs reasoning or tool calls refuses
+ * a history without the signatures. So they are kept under the ids of the tool calls, and restored when a request brings these
+ * ids again.
  */
 import type { ChatRequest, ModelBlock, Turn } from '@/chat/request'
 import { isJsonObject, parseJson } from '@/lib/json'
 import { SHARED } from '@/limits/shared-resources'
 import type { SignatureCollector, SignedCall } from './signature-collector'
 
-/** Where the signatures are kept; losing one costs a refused follow-up, never money. */
+/** The store of signatures. A lost one costs a refused follow-up, never money. */
 interface SignatureKeeper {
   set(key: string, value: string, ttlSeconds: number): Promise<unknown>
   get(key: string): Promise<string | null>
   delete(key: string): Promise<unknown>
-  /** Adds to a count that begins anew so long after its first. Returns what it is then. */
+  /** Adds to a count that restarts `seconds` after its first use. Returns the new count. */
   count(key: string, amount: number, seconds: number): Promise<number>
   /** Whether there is no room there for what can be done without. */
   isCrowded(): boolean
 }
 
 export interface SignatureStore {
-  /** Keeps what `collector` saw, as far as the account may have so much kept. Never rejects. */
+  /** Keeps the signatures of `collector` within the account's limit. Never rejects. */
   keep(accountId: string, collector: SignatureCollector): Promise<void>
   /** The request with the signatures put back that its history lost. The same object where there was nothing to put back. */
   restore(accountId: string, request: ChatRequest): Promise<ChatRequest>
@@ -33,7 +33,7 @@ const KEEP_SECONDS = 24 * 60 * 60
 /** Tool calls of one history that are looked up; the latest matter most. */
 const MAX_LOOKUPS = 256
 const MAX_ID_CHARS = 256
-/** What a provider has signed around one call: the longest that a model thinks is less. */
+/** The most bytes of signatures around one call, more than the longest reasoning needs. */
 const MAX_BYTES = 1024 * 1024
 
 /** Creates the store over a keeper, in which all processes count together. */
@@ -73,12 +73,12 @@ export function createSignatureStore(keeper: SignatureKeeper): SignatureStore {
   }
 }
 
-/** An account sees only its own; an id is whatever a client sends, so it is bounded and kept apart from the key's own parts. */
+/** The name for an account's call id. An id is the client's own text, so it is limited and cannot look like the other parts. */
 function keyOf(accountId: string, callId: string): string {
   return `sig:${accountId}:${encodeURIComponent(callId.slice(0, MAX_ID_CHARS))}`
 }
 
-/** Of the bytes that an account has kept lately. No name of a call is so short. */
+/** The name of an account's count of bytes. No call's name is so short. */
 const countOf = (accountId: string) => `sig:${accountId}`
 
 function unsignedCallIds(request: ChatRequest): string[] {
