@@ -27,7 +27,7 @@ beforeEach(async () => {
 afterAll(() => fixture.close())
 
 describe('an API key', () => {
-  test('S2: is shown once and stored only as a hash', async () => {
+  test('S2: an API key is shown once and stored only as a hash', async () => {
     const { keyId, key } = await createKey()
     expect(isWellFormedKey(key, SERVICE)).toBe(true)
     const rows = await fixture.database.sql`SELECT api_keys::text AS row FROM api_keys WHERE id = ${keyId}`
@@ -35,11 +35,11 @@ describe('an API key', () => {
     expect(rows[0]?.row).not.toContain(key.slice(8, -4))
   })
 
-  test('of an unknown account is not made', async () => {
+  test('an API key of an unknown account is not made', async () => {
     expect(await fixture.apiKeys.create({ accountId: 'acct_none', name: 'x' })).toEqual({ kind: 'unknown_account' })
   })
 
-  test('is listed with its limits and its first and last characters, newest first, without deleted ones', async () => {
+  test('an API key is listed with its limits and its first and last characters, newest first, without deleted ones', async () => {
     const first = await createKey()
     const limits = {
       requestsPerMinute: 5,
@@ -80,13 +80,13 @@ describe('an API key', () => {
     expect(await ledgerStatus()).toBe('deleted')
   })
 
-  test('that was deactivated before any gateway had loaded it is refused by the first that does', async () => {
+  test('an API key that was deactivated before any gateway had loaded it is refused by the first that does', async () => {
     const { keyId } = await createKey()
     await fixture.apiKeys.deactivate(keyId)
     expect(await reserve(keyId)).toEqual({ kind: 'key_inactive', status: 'deactivated' })
   })
 
-  test('cannot be changed in the name of another account', async () => {
+  test('an API key cannot be changed in the name of another account', async () => {
     const { keyId } = await createKey()
     expect(await fixture.apiKeys.delete(keyId, 'acct_other')).toEqual({ kind: 'unknown_key' })
     expect(await fixture.apiKeys.deactivate('key_none')).toEqual({ kind: 'unknown_key' })
@@ -103,7 +103,7 @@ describe('an API key', () => {
     expect((await fixture.ledger.readKey({ accountId, keyId }))?.status).toBe(listed?.status)
   })
 
-  test('whose change the ledger could not be told of fails loudly, and the same call again mends it', async () => {
+  test('an API key whose change the ledger could not be told of fails loudly, and the same call again mends it', async () => {
     const { keyId } = await createKey()
     await fixture.ledger.readKey({ accountId, keyId })
     let isDown = true
@@ -153,7 +153,7 @@ describe('identify', () => {
     expect(await identify('')).toBeUndefined()
   })
 
-  test('does not know keys that were never made or are deleted, and does not remember that', async () => {
+  test('identify does not know keys that were never made or are deleted, and does not remember that', async () => {
     const identify = createIdentify(fixture.database, fixture.ledger, SERVICE)
     const { keyId, key } = await createKey()
     await fixture.apiKeys.delete(keyId)

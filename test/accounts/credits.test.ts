@@ -123,7 +123,7 @@ describe('the outbox', () => {
     expect(await balances()).toEqual({ ledger: TEN, history: TEN, entries: 1, pending: 0 })
   })
 
-  test('with many workers applies everything once', async () => {
+  test('the outbox with many workers applies everything once', async () => {
     const down = createCredits(fixture.database, { ...fixture.ledger, credit: () => Promise.reject(new Error('down')) })
     await fixture.ledger.readBalance(accountId)
     for (let index = 0; index < 30; index++)

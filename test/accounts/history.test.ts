@@ -20,7 +20,7 @@ beforeAll(async () => {
 afterAll(() => fixture.close())
 
 describe('the history of an account', () => {
-  test('is its credits less its charges, with the names of exactly those credits', async () => {
+  test('the history of an account is its credits less its charges, with the names of exactly those credits', async () => {
     const { history, credits, database } = fixture
     const accountId = await createTestAccount(fixture)
     for (const amount of [500, 300, -100]) {
@@ -116,7 +116,7 @@ describe('the history of an account', () => {
 })
 
 describe('the history of a key', () => {
-  test('is its state, its limits and its month', async () => {
+  test('the history of a key is its state, its limits and its month', async () => {
     const { history, apiKeys, database } = fixture
     const accountId = await createTestAccount(fixture)
     const limits = {

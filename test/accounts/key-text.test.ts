@@ -6,7 +6,7 @@ import { generateKey, hashKey, isWellFormedKey, keyHint } from '@/accounts/key-t
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 
 describe('the text of a key', () => {
-  test('has the service, thirty characters and a checksum of six', () => {
+  test('the text of a key has the service, thirty characters and a checksum of six', () => {
     expect(generateKey('svc')).toMatch(/^svc-[0-9A-Za-z]{36}$/)
     expect(generateKey('acme-ai')).toMatch(/^acme-ai-[0-9A-Za-z]{36}$/)
   })
@@ -15,7 +15,7 @@ describe('the text of a key', () => {
     expect(isWellFormedKey(`svc-${'0'.repeat(30)}${expectedChecksum('0'.repeat(30))}`, 'svc')).toBe(true)
   })
 
-  test('is accepted by its own service only', () => {
+  test('the text of a key is accepted by its own service only', () => {
     const key = generateKey('svc')
     expect(isWellFormedKey(key, 'svc')).toBe(true)
     expect(isWellFormedKey(key, 'sv')).toBe(false)

@@ -48,7 +48,7 @@ describe('a key', () => {
     })
   })
 
-  test('of another account, a deleted one and the playground’s stay where they are', async () => {
+  test('a key of another account, a deleted one and the playground’s stay where they are', async () => {
     const { accountId, people } = organisation
     const other = await newOrganisation(fixture)
     const { admin } = other.people
@@ -63,7 +63,7 @@ describe('a key', () => {
     expect(await transfer(people.admin.userId)).toEqual({ kind: 'deleted' })
   })
 
-  test('of somebody who has left comes to life only for somebody else', async () => {
+  test('a key of somebody who has left comes to life only for somebody else', async () => {
     const { accountId, people } = organisation
     const { userId } = people.developer
     await fixture.apiKeys.deactivate(keyId, accountId)
@@ -75,7 +75,7 @@ describe('a key', () => {
     expect(await fixture.apiKeys.activate(keyId, accountId)).toMatchObject({ status: 'active' })
   })
 
-  test('is not activated for somebody who is being removed', async () => {
+  test('a key is not activated for somebody who is being removed', async () => {
     const { accountId, people } = organisation
     for (let round = 0; round < 20; round++) {
       const { userId } = await join(fixture, accountId, 'developer')

@@ -37,7 +37,7 @@ async function openSession(userId: string): Promise<void> {
 }
 
 describe('the administrator of the environment', () => {
-  test('is created once, and keeps sessions and password while the environment says the same', async () => {
+  test('the administrator of the environment is created once, and keeps sessions and password while the environment says the same', async () => {
     const email = newEmail()
     await upsertAdministrator(database, email, FIRST)
     const before = await stateOf(email)
@@ -46,7 +46,7 @@ describe('the administrator of the environment', () => {
     expect(await stateOf(email)).toEqual({ ...before, sessions: 1, actions: ['user.create'] })
   })
 
-  test('with another password loses every session, and the audit log says so without it', async () => {
+  test('the administrator of the environment with another password loses every session, and the audit log says so without it', async () => {
     const email = newEmail()
     await upsertAdministrator(database, email, FIRST)
     const { id } = await stateOf(email)

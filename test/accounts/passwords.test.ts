@@ -4,7 +4,7 @@ import { hashPassword, inOwnLine, verifyPassword } from '@/accounts/passwords'
 import { withRealHashes } from './cheap-passwords'
 
 describe('a password hash', () => {
-  test('S15: is argon2id with 19 MiB and two passes', async () => {
+  test('S15: a password hash is argon2id with 19 MiB and two passes', async () => {
     const hash = await withRealHashes(() => hashPassword('correct horse'))
     expect(hash).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/)
     expect(await verifyPassword('correct horse', hash)).toBe(true)
@@ -18,7 +18,7 @@ describe('a password hash', () => {
     expect(await verifyPassword(password, hash)).toBe(false)
   })
 
-  test('is of what was meant, however the keyboard composes it', async () => {
+  test('a password hash is of what was meant, however the keyboard composes it', async () => {
     const hash = await hashPassword('Passwörter für alle'.normalize('NFD'))
     expect(await verifyPassword('Passwörter für alle'.normalize('NFC'), hash)).toBe(true)
   })
@@ -33,7 +33,7 @@ describe('a flood of passwords', () => {
     expect(await hashPassword('correct horse')).toStartWith('$argon2id$')
   })
 
-  test('does not keep whoever is known waiting: a place is theirs, and their line goes first', async () => {
+  test('a flood of passwords does not keep whoever is known waiting: a place is theirs, and their line goes first', async () => {
     const begun: string[] = []
     const ends: (() => void)[] = []
     const hashing = spyOn(Bun.password, 'hash').mockImplementation((password) => {

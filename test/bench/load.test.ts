@@ -58,7 +58,7 @@ describe('a closed loop', () => {
     expect({ answered, failures, chunks }).toEqual({ answered: 4, failures: {}, chunks: 400 })
   })
 
-  test('does not take an answer that ends with fewer pieces for one', async () => {
+  test('a closed loop does not take an answer that ends with fewer pieces for one', async () => {
     const longer = { ...shot('messages', 'stream-5-2'), pieces: 6 }
     const { answered, failures } = await client.run({
       kind: 'closed',

@@ -30,7 +30,7 @@ function results(ourMicroseconds: number[], bareMicroseconds: number[]): Results
 const standing = (of: Results, id: string) => standings(of).find(({ goal }) => goal.id === id)
 
 describe('goals', () => {
-  test('are ratios of the same round', () => {
+  test('goals are ratios of the same round', () => {
     const reached = standing(results([60, 600, 66], [30, 300, 30]), 'cpu-json')
     expect(reached?.spread).toEqual({ median: 2, low: 2, high: 2.2, rounds: 3 })
     expect(reached?.isReached).toBe(true)
@@ -52,7 +52,7 @@ describe('goals', () => {
     expect(standing(of, 'idle-cpu')?.why).toBe('idle was not part of this run')
   })
 
-  test('have ids of their own', () => {
+  test('goals have ids of their own', () => {
     expect(new Set(GOALS.map(({ id }) => id)).size).toBe(GOALS.length)
   })
 })
@@ -123,7 +123,7 @@ describe('the report', () => {
     ])
   })
 
-  test('has a short form with a row for each that took part', () => {
+  test('the report has a short form with a row for each that took part', () => {
     const summary = summaryOf(of)
     expect(summary).toContain('| svc-gateway | – | 65.0 | – |')
     expect(summary).not.toContain('| Bifrost |')

@@ -34,7 +34,7 @@ describe('the account', () => {
     expect(of('flusher')).toBe(15)
   })
 
-  test('is of one piece where a whole stream was measured, and of the budget’s machine where this one is slower', () => {
+  test('the account is of one piece where a whole stream was measured, and of the budget’s machine where this one is slower', () => {
     expect(of('piece: decode')).toBe(0.5)
     const slower = accountFor(measured(FIGURES), 2)
     expect(slower.find(({ name }) => name === WHOLE)?.microseconds).toBe(65)
@@ -59,7 +59,7 @@ describe('the budget', () => {
     expect(stagesTable(compareWithBudget(stage(20), budget))).toContain('| log | 20.0 | 10.0 | over |')
   })
 
-  test('that is committed names only stages that there are', () => {
+  test('the budget that is committed names only stages that there are', () => {
     const names = [
       'settler',
       'metrics',

@@ -16,7 +16,7 @@ const USED = { peer: 5_000, redis: 1_000, postgres: 500, client: 2_000, upstream
 const OURS = { unit: 'request', usesStores: true, hasProcess: true } as const
 
 describe('figures', () => {
-  test('are per request or per piece of a stream', () => {
+  test('figures are per request or per piece of a stream', () => {
     expect(figuresOf(RESULT, USED, OURS)).toMatchObject({
       ...{ requestsPerSecond: 50, cpuMicroseconds: 50, redisMicroseconds: 10, postgresMicroseconds: 5 },
       ...{ clientMicroseconds: 20, p50Ms: 1, p99Ms: 3, failedShare: 0 },
@@ -32,7 +32,7 @@ describe('figures', () => {
     expect(figures.redisMicroseconds).toBeUndefined()
   })
 
-  test('of failures alone are no figures', () => {
+  test('figures of failures alone are no figures', () => {
     expect(figuresOf({ ...RESULT, answered: 0, failures: { '503': 7 } }, USED, OURS)).toEqual({ failedShare: 1 })
     expect(figuresOf({ ...RESULT, answered: 0 }, USED, OURS)).toEqual({ failedShare: 1 })
     expect(figuresOf({ ...RESULT, failures: { closed: 100 } }, USED, OURS).failedShare).toBe(0.5)
@@ -46,7 +46,7 @@ test('streams take two descriptors each, and are ten thousand at most', () => {
 })
 
 describe('the command line', () => {
-  test('is quick unless told otherwise', () => {
+  test('the command line is quick unless told otherwise', () => {
     expect(parseOptions([])).toMatchObject({ mode: 'quick', rounds: 5, isChecking: false })
     expect(parseOptions(['--full', '--check', '--rounds', '7'])).toMatchObject({
       mode: 'full',

@@ -79,7 +79,7 @@ describe('the reader of requests', () => {
 })
 
 describe('stamps', () => {
-  test('are read wherever they stand; one that was cut is counted without its time', () => {
+  test('stamps are read wherever they stand; one that was cut is counted without its time', () => {
     const at = 1_760_000_000_123.457
     const text = `{"text":"${stampText(at)} "}`
     const found: number[] = []
@@ -108,7 +108,7 @@ describe('requests', () => {
     }
   })
 
-  test('of large prompts are few, whatever the number of keys', () => {
+  test('requests of large prompts are few, whatever the number of keys', () => {
     const keys = Array.from({ length: 1_000 }, (_, index) => `key-${index}`)
     const large = { ...SHOT, promptBytes: 100_000, keyHeader: { name: 'x-api-key', prefix: '' }, keys }
     expect(requestBytes(large).length).toBeLessThan(32)

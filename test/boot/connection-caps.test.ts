@@ -180,7 +180,7 @@ describe('those that are too many', () => {
       [...Map.groupBy(victims, ({ address }) => address)].map(([address, all]) => [address, all.length]),
     )
 
-  test('are the oldest of each address above its own number', async () => {
+  test('those that are too many are the oldest of each address above its own number', async () => {
     const victims = await ended([...from('a', 5), ...from('b', 2)], 3)
     expect(victims.map(({ address, descriptor }) => [address, descriptor])).toEqual([
       ['a', 0],
@@ -188,18 +188,18 @@ describe('those that are too many', () => {
     ])
   })
 
-  test('are taken from whoever has most, until a quarter of the descriptors is free', async () => {
+  test('those that are too many are taken from whoever has most, until a quarter of the descriptors is free', async () => {
     const open = [...from('a', 50), ...from('b', 30), ...from('c', 4)]
     expect(tally(await ended(open, 60, 32))).toEqual({ a: 40, b: 20 })
     expect(await ended([...from('a', 5), ...from('b', 5)], 60, 14)).toEqual([])
   })
 
-  test('are none of those that an answer to somebody known is under way on', async () => {
+  test('those that are too many are none of those that an answer to somebody known is under way on', async () => {
     const victims = await ended(from('a', 40), 10, 1_000, [0, 1, 2])
     expect(victims.map(({ port }) => port)).toEqual(Array.from({ length: 27 }, (_, index) => index + 3))
   })
 
-  test('are not those whose answer has just ended, whoever came together with them', async () => {
+  test('those that are too many are not those whose answer has just ended, whoever came together with them', async () => {
     const sockets = from('a', 205).map((one, descriptor) => ({ ...one, descriptor }))
     const looks: number[][] = []
     let known = [0, 1, 2, 3, 4]
@@ -226,7 +226,7 @@ describe('those that are too many', () => {
     expect(looks[1]).toHaveLength(105)
   })
 
-  test('are not those whose answer ended since the last look', async () => {
+  test('those that are too many are not those whose answer ended since the last look', async () => {
     const sockets = from('a', 200).map((one, descriptor) => ({ ...one, descriptor }))
     const looks: number[][] = []
     let known = [0, 1, 2, 3, 4]

@@ -47,7 +47,7 @@ describe('a start with a provider key and no NODE_ENV', () => {
     expect(await response.text()).toContain('sign_up_closed')
   })
 
-  test('has no demo account, and prints neither key nor password', () => {
+  test('a start with a provider key and no NODE_ENV has no demo account, and prints neither key nor password', () => {
     expect(gateway.output()).not.toMatch(/svc-[0-9A-Za-z]{36}/)
     expect(gateway.output()).not.toContain('with the password')
   })

@@ -113,7 +113,7 @@ describe('S25: the user of a running gateway', () => {
     await expect(redis.call(command, ...args)).rejects.toThrow(/NOPERM/)
   })
 
-  test('S25: may not in a script either', async () => {
+  test('S25: the user of a running gateway may not in a script either', async () => {
     const refused = /can't access at least one of the keys|can't run this command/
     await expect(redis.eval("return redis.call('GET', 'somebody-elses')", 0)).rejects.toThrow(refused)
     await expect(redis.eval("return redis.call('KEYS', '*')", 0)).rejects.toThrow(refused)

@@ -119,13 +119,13 @@ describe('connections without end', () => {
     },
   )
 
-  test('at a body that breaks off or says nothing, the limit is never lifted', async () => {
+  test('connections without end at a body that breaks off or says nothing, the limit is never lifted', async () => {
     const headers = { authorization: `Bearer ${customer.key}`, 'content-type': 'application/json' }
     const broken = await ask('/v1/chat/completions', { method: 'POST', headers, body: '{"model"' })
     expect(broken).toEqual({ status: 400, limits: [KNOWN_IDLE_SECONDS] })
   })
 
-  test('where no answer can be given, the limit is back as well', async () => {
+  test('connections without end where no answer can be given, the limit is back as well', async () => {
     gateway.upstream.respond(() => new Response('{}', { status: 400 }))
     const { limits } = await ask('/v1/chat/completions', chatBy(`Bearer ${customer.key}`))
     expect(limits).toEqual([KNOWN_IDLE_SECONDS, 0, KNOWN_IDLE_SECONDS])
@@ -140,13 +140,13 @@ describe('connections without end', () => {
     expect((await ask(path, chatBy('Bearer svc-nobody', body))).limits).toEqual([])
   })
 
-  test('in the playground it is lifted for the answer alone', async () => {
+  test('connections without end in the playground it is lifted for the answer alone', async () => {
     gateway.upstream.respond(() => Response.json(chatCompletion('Hello')))
     const { limits } = await ask(`/dashboard/api/a/${admin.viewer.accountId}/playground/chat`, chatBy('Bearer none'))
     expect([limits.includes(0), limits.at(-1)]).toEqual([true, KNOWN_IDLE_SECONDS])
   })
 
-  test('at no page of the dashboard a stranger is given more, however many there will be', async () => {
+  test('connections without end at no page of the dashboard a stranger is given more, however many there will be', async () => {
     const pages = dashboardRoutesOf(gateway).filter(({ method }) => method === 'GET')
     expect(pages.map(nameOf)).toContain('GET /dashboard/api/a/:accountId/events')
     for (const page of pages) {

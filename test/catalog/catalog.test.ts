@@ -19,7 +19,7 @@ function provider(place: string, value: Json, name = 'provider1'): Provider {
 }
 
 describe('what is offered', () => {
-  test('is everything where every provider has a key', () => {
+  test('what is offered is everything where every provider has a key', () => {
     const result = loadCatalog(TEXT, ALL_KEYS)
     expect(result).toMatchObject({ kind: 'loaded', isSandboxed: false, withoutKey: [], notOffered: [] })
     const catalog = load(TEXT)
@@ -49,7 +49,7 @@ describe('what is offered', () => {
     expect(load(text, {}).tiers.size).toBe(0)
   })
 
-  test('is nothing where no provider has a key, which names the variables', () => {
+  test('what is offered is nothing where no provider has a key, which names the variables', () => {
     const text = spoil('providers.provider1.keys', [variable('PROVIDER1_API_KEY')])
     expect(loadCatalog(text, {})).toEqual({
       kind: 'no_keys',
@@ -57,7 +57,7 @@ describe('what is offered', () => {
     })
   })
 
-  test('is the sandbox for all providers where none has a key', () => {
+  test('what is offered is the sandbox for all providers where none has a key', () => {
     const text = spoil('providers.provider1.keys', [variable('PROVIDER1_API_KEY')])
     const result = loadCatalog(text, {}, { sandboxBaseUrl: 'http://127.0.0.1:4010/' })
     if (result.kind !== 'loaded') throw new Error(result.kind)
@@ -72,14 +72,14 @@ describe('what is offered', () => {
     expect(result.notOffered).toEqual([])
   })
 
-  test('is never the sandbox as soon as one provider has a key', () => {
+  test('what is offered is never the sandbox as soon as one provider has a key', () => {
     const result = loadCatalog(TEXT, {}, { sandboxBaseUrl: 'http://127.0.0.1:4010' })
     expect(result).toMatchObject({ kind: 'loaded', isSandboxed: false, withoutKey: ['provider2', 'provider3'] })
   })
 })
 
 describe('defaults', () => {
-  test('of a provider', () => {
+  test('defaults of a provider', () => {
     const format = FORMATS.get('chat-completions')
     assert(format, 'there is one')
     expect(load(TEXT).providers.get('provider1')).toEqual({
@@ -100,7 +100,7 @@ describe('defaults', () => {
     })
   })
 
-  test('of a model: no cache prices means that caches save nothing', () => {
+  test('defaults of a model: no cache prices means that caches save nothing', () => {
     const beta = load(TEXT).models.get('svc/beta')
     expect(beta).toMatchObject({ capabilities: new Set(), tokenizerSafetyFactor: 2 })
     expect(beta?.pricing).toEqual({
@@ -109,12 +109,12 @@ describe('defaults', () => {
     } as never)
   })
 
-  test('of the hour-long cache are never below the short one', () => {
+  test('defaults of the hour-long cache are never below the short one', () => {
     const text = spoil('models.1.pricing.cacheWritePer1mTokens', 3)
     expect(load(text).models.get('svc/beta')?.pricing.base).toMatchObject({ cacheWrite5m: 3e6, cacheWrite1h: 3e6 })
   })
 
-  test('of tiers and limits', () => {
+  test('defaults of tiers and limits', () => {
     expect(load(spoil('limits', undefined)).limits).toEqual(DEFAULT_LIMITS)
     expect(load(spoil('tiers', undefined)).tiers.size).toBe(0)
     expect(load(TEXT).tiers.get('auto-smart')).toMatchObject({
@@ -124,7 +124,7 @@ describe('defaults', () => {
     })
   })
 
-  test('of timeouts give way to a shorter total', () => {
+  test('defaults of timeouts give way to a shorter total', () => {
     expect(provider('timeouts', { totalMs: 3000 }).timeouts).toEqual({
       connectMs: 3000,
       firstByteMs: 3000,
@@ -139,7 +139,7 @@ describe('defaults', () => {
 })
 
 describe('options', () => {
-  test('of a provider', () => {
+  test('options of a provider', () => {
     expect(provider('onDisconnect', { policy: 'drain', maxSeconds: 1.5, maxConcurrent: 3 }).onDisconnect).toEqual({
       kind: 'drain',
       maxMs: 1500,
@@ -156,7 +156,7 @@ describe('options', () => {
     ])
   })
 
-  test('of a target include the quirks of its provider', () => {
+  test('options of a target include the quirks of its provider', () => {
     const text = spoil('providers.provider1.quirks', ['max_tokens'])
     const withBoth = JSON.parse(text)
     withBoth.models[0].targets[0].quirks = ['no-sampling']
@@ -165,14 +165,14 @@ describe('options', () => {
     expect(second?.quirks).toEqual(new Set())
   })
 
-  test('of a price list are steps over the input', () => {
+  test('options of a price list are steps over the input', () => {
     const steps = [{ aboveInputTokens: 200_000, inputPer1mTokens: 5, outputPer1mTokens: 20 }]
     expect(load(spoil('models.0.pricing.steps', steps)).models.get('svc/alpha')?.pricing.steps).toMatchObject([
       { aboveInputTokens: 200_000, prices: { input: 5e6, output: 20e6, cacheRead: 5e6 } },
     ])
   })
 
-  test('of a tier keep their weights', () => {
+  test('options of a tier keep their weights', () => {
     expect(load(spoil('tiers.0.weights', { quality: 2, price: 0.5 })).tiers.get('auto-smart')?.weights).toEqual(
       new Map([
         ['quality', 2],
@@ -183,7 +183,7 @@ describe('options', () => {
 })
 
 describe('variables', () => {
-  test('are replaced inside any string, with a default', () => {
+  test('variables are replaced inside any string, with a default', () => {
     const text = spoil('providers.provider1.baseUrl', `https://${variable('REGION:-eu')}.${variable('DOMAIN')}/v1`)
     const address = (environment: object) =>
       load(text, { ...ALL_KEYS, ...environment }).providers.get('provider1')?.baseUrl
@@ -204,7 +204,7 @@ describe('variables', () => {
     }
     afterAll(() => rm(path, { force: true }))
 
-    test('are read without the line feed at the end, and anew each time', async () => {
+    test('variables in files are read without the line feed at the end, and anew each time', async () => {
       const secretOf = () => {
         const result = keysWith({ PROVIDER2_API_KEY_FILE: path })
         return result.kind === 'loaded' ? result.catalog.providers.get('provider2')?.keys[0]?.secret : result
@@ -217,7 +217,7 @@ describe('variables', () => {
       expect(secretOf()).toBeUndefined()
     })
 
-    test('are a fault where they cannot be read, are none, or are too large, and beside the variable itself', async () => {
+    test('variables in files are a fault where they cannot be read, are none, or are too large, and beside the variable itself', async () => {
       const place = 'providers.provider2.keys[0]'
       const message = expect.stringContaining('PROVIDER2_API_KEY_FILE')
       expect(faultsWith({ PROVIDER2_API_KEY_FILE: '/nowhere/at/all' })).toEqual([{ place, message }])
@@ -233,7 +233,7 @@ describe('variables', () => {
     })
   })
 
-  test('are not looked up in what the environment inherits, nor replaced twice', () => {
+  test('variables are not looked up in what the environment inherits, nor replaced twice', () => {
     expect(
       load(spoil('models.0.name', variable('ODD')), { ...ALL_KEYS, ODD: variable('PROVIDER2_API_KEY') }).models.get(
         'svc/alpha',
@@ -261,7 +261,7 @@ describe('the catalogue that comes with the gateway', async () => {
   const text = await Bun.file(join(import.meta.dir, '../../config/catalog.json')).text()
   const keys = { PROVIDER1_API_KEY: 'one', PROVIDER2_API_KEY: 'two', PROVIDER3_API_KEY: 'three' }
 
-  test('is sound, and offers what one key can serve', () => {
+  test('the catalogue that comes with the gateway is sound, and offers what one key can serve', () => {
     expect(load(text, keys).models.size).toBe(12)
     const embedders = { PROVIDER1_API_KEY: 2, PROVIDER2_API_KEY: 0, PROVIDER3_API_KEY: 1 }
     for (const [name, key] of Object.entries(keys)) {
@@ -273,7 +273,7 @@ describe('the catalogue that comes with the gateway', async () => {
     }
   })
 
-  test('has the tiers of the specification, and context lengths', () => {
+  test('the catalogue that comes with the gateway has the tiers of the specification, and context lengths', () => {
     const catalog = load(text, keys)
     expect([...catalog.tiers.keys()]).toEqual(['auto-smart', 'auto-fast', 'auto-cheap'])
     expect(catalog.tiers.get('auto-smart')?.contextLength).toBe(128_000)

@@ -18,7 +18,7 @@ function losses(place: string, value: Json): { model: string; losses: string[] }
 }
 
 describe('the cost of a target', () => {
-  test('is unknown where the file names none, which is not the same as nothing', () => {
+  test('the cost of a target is unknown where the file names none, which is not the same as nothing', () => {
     expect(load(JSON.stringify(SAMPLE)).models.get('svc/beta')?.targets[0]).not.toHaveProperty('cost')
     const free = beta('pricing', { ...BETA, costPer1mInputTokens: 0, costPer1mOutputTokens: 0 } as Json)
     expect(free.targets[0]?.cost?.base as unknown).toMatchObject({ input: 0, output: 0 })
@@ -33,7 +33,7 @@ describe('the cost of a target', () => {
     expect(pricing.base.input as number).toBe(1e6)
   })
 
-  test('has the steps of the price, each with its own', () => {
+  test('the cost of a target has the steps of the price, each with its own', () => {
     const step = { aboveInputTokens: 1000, inputPer1mTokens: 2, outputPer1mTokens: 9 }
     const stepCost = { costPer1mInputTokens: 1, costPer1mOutputTokens: 5, costPer1mCacheReadTokens: 0.1 }
     const { targets } = beta('pricing', { ...BETA, ...COST, steps: [{ ...step, ...stepCost }] } as Json)
@@ -46,7 +46,7 @@ describe('the cost of a target', () => {
     ])
   })
 
-  test("of a target's own goes before the model's", () => {
+  test("the cost of a target of a target's own goes before the model's", () => {
     const targets = [
       { provider: 'provider2', model: 'beta-2' },
       { provider: 'provider1', model: 'beta-3', cost: { costPer1mInputTokens: 0.25, costPer1mOutputTokens: 1 } },
@@ -59,7 +59,7 @@ describe('the cost of a target', () => {
     expect(costs as unknown).toEqual([5e5, 25e4])
   })
 
-  test('that is out of order is one fault', () => {
+  test('the cost of a target that is out of order is one fault', () => {
     const steps = [2000, 1000].map((aboveInputTokens) => ({
       ...{ aboveInputTokens, inputPer1mTokens: 2, outputPer1mTokens: 9 },
       ...COST,
@@ -71,21 +71,21 @@ describe('the cost of a target', () => {
 })
 
 describe('a price below cost', () => {
-  test('is found by model, class and provider', () => {
+  test('a price below cost is found by model, class and provider', () => {
     const cost = { costPer1mInputTokens: 0.5, costPer1mOutputTokens: 5.25 }
     expect(losses('models.1.targets.0.cost', cost)).toEqual([
       { model: 'svc/beta', losses: ['output: sold at $5, costs $5.25 at provider2'] },
     ])
   })
 
-  test('is found above a step that only the cost has', () => {
+  test('a price below cost is found above a step that only the cost has', () => {
     const steps = [{ aboveInputTokens: 1000, costPer1mInputTokens: 2, costPer1mOutputTokens: 3 }]
     expect(losses('models.1.targets.0.cost', { ...COST, steps } as Json)).toMatchObject([
       { model: 'svc/beta', losses: expect.arrayContaining([expect.stringContaining('input above 1000 input tokens')]) },
     ])
   })
 
-  test('is found of a tool', () => {
+  test('a price below cost is found of a tool', () => {
     const search = (costUsd: number) => losses('models.1.targets.0.toolPrices', { web_search: { usd: 0.01, costUsd } })
     expect(search(0.01)).toEqual([])
     expect(search(0.0125)).toEqual([
@@ -93,7 +93,7 @@ describe('a price below cost', () => {
     ])
   })
 
-  test('is none where both are the same, or where nobody knows the cost', () => {
+  test('a price below cost is none where both are the same, or where nobody knows the cost', () => {
     expect(modelsAtALoss(load(JSON.stringify(SAMPLE)))).toEqual([])
     const same = { costPer1mInputTokens: 1, costPer1mOutputTokens: 5 }
     expect(losses('models.1.targets.0.cost', same)).toEqual([])

@@ -41,7 +41,7 @@ const texts = fc.oneof(
 )
 
 describe('the input bound', () => {
-  test('is never below what a real tokenizer makes of the text', () => {
+  test('the input bound is never below what a real tokenizer makes of the text', () => {
     fc.assert(
       fc.property(fc.array(texts, { minLength: 1, maxLength: 5 }), (parts) => {
         const request = requestOf(parts.map((text) => ({ type: 'text', text })))
@@ -152,7 +152,7 @@ describe('the input bound', () => {
 })
 
 describe('the tokenizer count', () => {
-  test('is that of the real tokenizer, and a little more', async () => {
+  test('the tokenizer count is that of the real tokenizer, and a little more', async () => {
     const text = 'The quick brown fox jumps over the lazy dog; 1,234 times.\n'.repeat(200)
     const exact = encode(text).length
     const counted = await tokenizerCount(measurePrompt(requestOf(text)))
@@ -195,7 +195,7 @@ describe('the tokenizer count', () => {
 describe('the output cap', () => {
   const cap = (more: Partial<ChatRequest>) => outputCap(requestOf('', more), MODEL)
 
-  test("is the caller's limit or the model's, times the choices, never above what the model can", () => {
+  test("the output cap is the caller's limit or the model's, times the choices, never above what the model can", () => {
     expect(cap({})).toBe(1000)
     expect(cap({ maxOutputTokens: 300 })).toBe(300)
     expect(cap({ maxOutputTokens: 300, choices: 4 })).toBe(1200)
@@ -220,7 +220,7 @@ describe('the output cap', () => {
 })
 
 describe('the guess', () => {
-  test('is near the truth for prose of several scripts', () => {
+  test('the guess is near the truth for prose of several scripts', () => {
     const samples = [
       'It was the best of times, it was the worst of times, it was the age of wisdom. '.repeat(20),
       'Это было лучшее изо всех времён, это было худшее изо всех времён. '.repeat(20),
@@ -234,7 +234,7 @@ describe('the guess', () => {
     }
   })
 
-  test('of nothing is nothing, of anything at least one', () => {
+  test('the guess of nothing is nothing, of anything at least one', () => {
     expect(guessOf('')).toBe(0)
     expect(guessOf('a')).toBe(1)
     expect(measurePrompt(requestOf('')).estimatedTokens).toBeGreaterThan(0)

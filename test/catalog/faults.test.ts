@@ -230,7 +230,7 @@ describe('a model id', () => {
 })
 
 describe('faults', () => {
-  test('are told all at once, over all parts of the file', () => {
+  test('faults are told all at once, over all parts of the file', () => {
     const file = JSON.parse(spoil('providers.provider2.baseUrl', 'nowhere'))
     file.providers.provider1.frmat = 'x'
     file.models[0].pricing.outputPer1mTokens = -1
@@ -245,7 +245,7 @@ describe('faults', () => {
     ])
   })
 
-  test('of a broken entry do not spread to those that name it', () => {
+  test('faults of a broken entry do not spread to those that name it', () => {
     const file = JSON.parse(spoil('providers.provider2.format', 1))
     file.models[1].name = ''
     expect(faultsOf(JSON.stringify(file)).map((fault) => fault.split(':')[0])).toEqual([
@@ -254,7 +254,7 @@ describe('faults', () => {
     ])
   })
 
-  test('of the text are told by line and column', () => {
+  test('faults of the text are told by line and column', () => {
     expect(faultsOf('{\n  "service": "svc",\n}')).toEqual([
       'line 3, column 1: expected a property name in double quotes',
     ])

@@ -58,7 +58,7 @@ describe('any file', () => {
     )
   })
 
-  test('is offered whole when nothing is wrong', () => {
+  test('any file is offered whole when nothing is wrong', () => {
     const result = loadCatalog(JSON.stringify(SAMPLE), ALL_KEYS)
     if (result.kind !== 'loaded') throw new Error(result.kind)
     expectSellable(result.catalog)

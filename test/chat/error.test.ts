@@ -7,13 +7,16 @@ const KINDS = Object.keys(STATUS_OF_KIND) as ErrorKind[]
 const NOT_THE_CALLERS: ReadonlySet<ErrorKind> = new Set(['internal', 'upstream_failed', 'overloaded', 'timeout'])
 
 describe('an error', () => {
-  test.each(KINDS)('of kind %s blames the caller where the caller can do something, and only there', (kind) => {
-    const { status } = new GatewayError(kind, 'no')
-    expect(status).toBe(STATUS_OF_KIND[kind])
-    expect(status >= 500).toBe(NOT_THE_CALLERS.has(kind))
-    expect(status).toBeGreaterThanOrEqual(400)
-    expect(status).toBeLessThan(600)
-  })
+  test.each(KINDS)(
+    'an error of kind %s blames the caller where the caller can do something, and only there',
+    (kind) => {
+      const { status } = new GatewayError(kind, 'no')
+      expect(status).toBe(STATUS_OF_KIND[kind])
+      expect(status >= 500).toBe(NOT_THE_CALLERS.has(kind))
+      expect(status).toBeGreaterThanOrEqual(400)
+      expect(status).toBeLessThan(600)
+    },
+  )
 
   test('keeps what really happened for the log, and out of what is said', () => {
     const cause = new Error('ECONNREFUSED 10.0.0.7')

@@ -10,7 +10,7 @@ import { response } from './answers'
 const USAGE = { uncached: 1, cacheRead: 2, cacheWrite5m: 3, cacheWrite1h: 4, output: 5, reasoning: 6 }
 
 describe('a folded stream', () => {
-  test('is the same answer however its texts are cut into pieces', () => {
+  test('a folded stream is the same answer however its texts are cut into pieces', () => {
     fc.assert(
       fc.property(response, fc.array(fc.nat(5), { minLength: 1 }), (answer, sizes) => {
         expect(fold(unfold(answer).flatMap((event) => pieces(event, sizes)))).toEqual(answer)
@@ -18,7 +18,7 @@ describe('a folded stream', () => {
     )
   })
 
-  test('is the same answer however the pieces of its blocks interleave', () => {
+  test('a folded stream is the same answer however the pieces of its blocks interleave', () => {
     fc.assert(
       fc.property(response, fc.infiniteStream(fc.nat()), (answer, random) => {
         expect(fold(interleave(unfold(answer), random))).toEqual(answer)
@@ -26,7 +26,7 @@ describe('a folded stream', () => {
     )
   })
 
-  test('has its choices in the order of their index, whichever spoke first', () => {
+  test('a folded stream has its choices in the order of their index, whichever spoke first', () => {
     const events: ChatEvent[] = [
       { type: 'text-start', choice: 2, block: 0 },
       { type: 'text-start', choice: 0, block: 1 },
@@ -41,7 +41,7 @@ describe('a folded stream', () => {
     ])
   })
 
-  test('has the usage that was told last, whole: it is cumulative, and never added up', () => {
+  test('a folded stream has the usage that was told last, whole: it is cumulative, and never added up', () => {
     const later = { ...USAGE, output: 9, cacheRead: 0 }
     expect(
       fold([
@@ -52,7 +52,7 @@ describe('a folded stream', () => {
     expect(fold([]).usage).toBeNull()
   })
 
-  test('is an empty answer where nothing came, not a broken one', () => {
+  test('a folded stream is an empty answer where nothing came, not a broken one', () => {
     expect(fold([])).toEqual({ id: '', created: 0, model: '', choices: [], usage: null })
   })
 
@@ -74,7 +74,7 @@ describe('a folded stream', () => {
     ])
   })
 
-  test('can be read at any moment, and read again after more has come', () => {
+  test('a folded stream can be read at any moment, and read again after more has come', () => {
     const folder = createFolder()
     folder.push({ type: 'text-start', choice: 0, block: 0 })
     folder.push({ type: 'text-delta', choice: 0, block: 0, text: 'a' })

@@ -20,7 +20,7 @@ describe('an unfolded answer', () => {
     )
   })
 
-  test('is a stream like any other: blocks one after another, each ended before its choice is finished', () => {
+  test('an unfolded answer is a stream like any other: blocks one after another, each ended before its choice is finished', () => {
     fc.assert(fc.property(response, (answer) => expectGrammar(unfold(answer))))
   })
 

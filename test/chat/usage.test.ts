@@ -10,12 +10,12 @@ test('the input is all that was read, cached or not, and nothing that was writte
 })
 
 describe('a count', () => {
-  test('is every whole number that can be added up exactly', () => {
+  test('a count is every whole number that can be added up exactly', () => {
     fc.assert(fc.property(fc.maxSafeNat(), (count) => expect(readCount(count)).toBe(count)))
     expect(readCount(Number.MAX_SAFE_INTEGER)).toBe(Number.MAX_SAFE_INTEGER)
   })
 
-  test('is zero where the JSON says minus zero, which would be written as another number', () => {
+  test('a count is zero where the JSON says minus zero, which would be written as another number', () => {
     expect(Object.is(readCount(-0), 0)).toBe(true)
   })
 

@@ -231,7 +231,7 @@ describe('what cannot be done', () => {
     expect(stdout).toBe('')
   })
 
-  test('without its stores, a command says which one is missing, and no secret', async () => {
+  test('what cannot be done without its stores, a command says which one is missing, and no secret', async () => {
     const nowhere = { REDIS_URL: 'redis://:hidden-word@127.0.0.1:1', DATABASE_URL: databaseUrl }
     const noRedis = await run(['ledger', 'check'], nowhere)
     expect(noRedis).toMatchObject({ code: 2, stdout: '' })

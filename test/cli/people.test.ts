@@ -24,7 +24,7 @@ afterAll(async () => {
 describe('a password on standard input', () => {
   const create = (email: string) => ['user', 'create', '--email', email]
 
-  test('is the first line of it, of a proper length', async () => {
+  test('a password on standard input is the first line of it, of a proper length', async () => {
     const { json } = await run(create('lines@example.test'), stores, 'first line counts\r\nnot this one\n')
     const [row] = await fixture.database
       .sql`SELECT password_hash FROM credentials WHERE user_id = ${String(json.userId)}`

@@ -82,7 +82,7 @@ describe.each([['chat-completions'], ['generate-content']])('the library of %s',
 })
 
 describe('the library of messages', () => {
-  test.each(modes)('is told limit, rest and moment with %s', async (_, stream) => {
+  test.each(modes)('the library of messages is told limit, rest and moment with %s', async (_, stream) => {
     gateway.upstream.respond(() => respondWith(TEXT, 'messages', stream))
     const beganMs = Date.now()
     const headers = (await ASK.messages?.(await keyWith(0), stream)) as Told
@@ -112,7 +112,7 @@ describe('a refusal by the limit says it in the same words', () => {
     }
   }
 
-  test('to the library of chat-completions', async () => {
+  test('a refusal by the limit says it in the same words to the library of chat-completions', async () => {
     const { status, headers } = await refusalOf('chat-completions')
     expect(status).toBe(429)
     expect(headers.get('x-ratelimit-remaining-requests')).toBe('0')
@@ -120,7 +120,7 @@ describe('a refusal by the limit says it in the same words', () => {
     expect(headers.get('x-ratelimit-limit-tokens')).toBeNull()
   })
 
-  test('to the library of messages', async () => {
+  test('a refusal by the limit says it in the same words to the library of messages', async () => {
     const beganMs = Date.now()
     const { status, headers } = await refusalOf('messages')
     expect(status).toBe(429)

@@ -66,7 +66,7 @@ describe('the settings', () => {
     crashAt: undefined,
   }
 
-  test('have the documented defaults', () => {
+  test('the settings have the documented defaults', () => {
     expect(load({})).toEqual(DEFAULTS)
   })
 
@@ -75,7 +75,7 @@ describe('the settings', () => {
     expect(load(Object.fromEntries(empty.map((name) => [name, ''])))).toEqual(DEFAULTS)
   })
 
-  test('are read from the environment', () => {
+  test('the settings are read from the environment', () => {
     const config = load({
       NODE_ENV: 'production',
       AUTH_SECRET: SECRET,
@@ -119,13 +119,13 @@ describe('the settings', () => {
     })
   })
 
-  test('are not changed by names that every object has', () => {
+  test('the settings are not changed by names that every object has', () => {
     expect(load({ constructor: 'x', __proto__: 'y', toString: 'z' } as unknown as Environment)).toEqual(DEFAULTS)
   })
 })
 
 describe('faults', () => {
-  test('are told all at once, each by its name', () => {
+  test('faults are told all at once, each by its name', () => {
     expect(faultsOf({ PORT: 'http', PROCESSES: '0', LOG_LEVEL: 'loud', REDIS_URL: 'localhost', HOST: 'a b' })).toEqual([
       'HOST: expected a host name or address to listen on; found "a b"',
       'PORT: expected a port: an integer from 0 to 65535; found "http"',

@@ -11,7 +11,7 @@ const SECRET = 'canary-'.repeat(6)
 const MAIL = { SMTP_URL: 'smtps://user:canary@host:465', MAIL_FROM: 'Gateway <mail@example.com>' }
 
 describe('the settings of signing in', () => {
-  test('are read from the environment', () => {
+  test('the settings of signing in are read from the environment', () => {
     const result = loadConfig({
       ...MAIL,
       SIGN_UP: 'closed',
@@ -30,7 +30,7 @@ describe('the settings of signing in', () => {
     })
   })
 
-  test('in production, mail needs an address to build links from', () => {
+  test('the settings of signing in in production, mail needs an address to build links from', () => {
     const production = { NODE_ENV: 'production', AUTH_SECRET: SECRET }
     expect(faultsOf({ ...MAIL, ...production })).toEqual([expect.stringContaining('PUBLIC_URL: is unset')])
     expect(faultsOf({ ...MAIL, ...production, PUBLIC_URL: 'http://host' })).toEqual([])
@@ -61,7 +61,7 @@ describe('the settings of signing in', () => {
     expect(faultsOf(environment).map((fault) => fault.split(':')[0])).toEqual(['PORT', 'AUTH_SECRET', 'ADMIN_PASSWORD'])
   })
 
-  test('in production behind TLS, which only a proxy can have put there, the number of proxies has to be said', () => {
+  test('the settings of signing in in production behind TLS, which only a proxy can have put there, the number of proxies has to be said', () => {
     const behind = { NODE_ENV: 'production', AUTH_SECRET: SECRET, PUBLIC_URL: 'https://host' }
     expect(faultsOf(behind)).toEqual([expect.stringContaining('TRUSTED_PROXY_HOPS: is unset')])
     expect(faultsOf({ ...behind, TRUSTED_PROXY_HOPS: '' })).toHaveLength(1)

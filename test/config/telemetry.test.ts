@@ -24,7 +24,7 @@ describe('nothing is exported', () => {
     { ...ENDPOINT, OTEL_TRACES_EXPORTER: 'none', OTEL_METRICS_EXPORTER: 'none' },
     { OTEL_EXPORTER_OTLP_ENDPOINT: '' },
   ]
-  test.each(cases)('with %j', (environment) => {
+  test.each(cases)('nothing is exported with %j', (environment) => {
     expect(settingsOf(environment)).toBeUndefined()
   })
 })

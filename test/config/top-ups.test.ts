@@ -9,7 +9,7 @@ const SANDBOX = { DEPOSIT_PROVIDER: 'sandbox', HOST: '127.0.0.1' }
 const IBAN = 'GB82 WEST 1234 5698 7654 32'
 
 describe('deposits', () => {
-  test('are taken by nobody who was not asked to, and by the sandbox where answers are simulated', () => {
+  test('deposits are taken by nobody who was not asked to, and by the sandbox where answers are simulated', () => {
     expect(load({}).deposit).toBeUndefined()
     expect(load({ NODE_ENV: 'production', AUTH_SECRET: 'x'.repeat(32) }).deposit).toBeUndefined()
     expect(loadConfig({}, { isSimulated: true })).toMatchObject({
@@ -45,7 +45,7 @@ describe('deposits', () => {
     if (secret.length > 10) expect(faults.join('\n')).not.toContain(secret)
   })
 
-  test('by the sandbox are refused in production', () => {
+  test('deposits by the sandbox are refused in production', () => {
     const production = { NODE_ENV: 'production', AUTH_SECRET: 'x'.repeat(32) }
     const environment = { ...production, DEPOSIT_PROVIDER: 'sandbox', DEPOSIT_WEBHOOK_SECRETS: SECRET }
     expect(faultsOf(environment)).toEqual([expect.stringContaining('DEPOSIT_PROVIDER: NODE_ENV=production refuses')])

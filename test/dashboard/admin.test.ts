@@ -158,7 +158,7 @@ describe('moving money', () => {
 })
 
 describe('accounts', () => {
-  test('are searched as typed, suspended with a reason, and activated', async () => {
+  test('accounts are searched as typed, suspended with a reason, and activated', async () => {
     const person = await signUpPerson(office.gateway, { name: '100% Fruit_Co' })
     const page = await open('/admin/accounts')
     await page.getByLabel('Search').pressSequentially('100%')
@@ -219,7 +219,7 @@ describe('every page', () => {
     ['/admin/audit', 'Audit log'],
   ] as const
 
-  test('is accessible and fits, wide and light, narrow and dark', async () => {
+  test('every page is accessible and fits, wide and light, narrow and dark', async () => {
     const { accountId } = await office.gateway.customer('10')
     await office.administration.request(office.bob, adjustment(accountId, 2_000))
     const page = await open('/admin/orders')
@@ -273,7 +273,7 @@ describe('every page', () => {
     }
   })
 
-  test('does not exist for members', async () => {
+  test('every page does not exist for members', async () => {
     const member = await signUpPerson(office.gateway)
     const page = await open('/admin/accounts', member)
     await page.getByRole('heading', { level: 1 }).waitFor()

@@ -99,7 +99,7 @@ test.each([390, 1280])('the dialog of %d px says how much can be moved now, and 
 })
 
 describe('a deposit', () => {
-  test('is ordered, paid on the sandbox page, and credited while the page waits', async () => {
+  test('a deposit is ordered, paid on the sandbox page, and credited while the page waits', async () => {
     const page = await open('/dashboard/credit')
     await page.getByText('No orders yet').waitFor()
     await page.getByText('$25', { exact: true }).click()
@@ -125,7 +125,7 @@ describe('a deposit', () => {
     expect((await gateway.balance(person.viewer.accountId)).available).toBe(25_000_000_000 as never)
   })
 
-  test('of another amount says that somebody looks at it', async () => {
+  test('a deposit of another amount says that somebody looks at it', async () => {
     const order = await create(person, '30', 'deposit')
     const page = await open(order.paymentUrl ?? '', { width: 360, colorScheme: 'dark' })
     await expectNoSidewaysScroll(page)
@@ -163,7 +163,7 @@ describe('a bank transfer', () => {
     expect(list.items.map(({ state, claimNote }) => [state, claimNote])).toEqual([['cancelled', 'today <b>']])
   })
 
-  test('of an amount out of range is refused at the field', async () => {
+  test('a bank transfer of an amount out of range is refused at the field', async () => {
     const page = await open('/dashboard/credit')
     await page.getByLabel('Or another amount in US dollars').fill('4.99')
     await page.getByRole('button', { name: 'Order credit' }).click()
@@ -183,7 +183,7 @@ describe('a bank transfer', () => {
 })
 
 describe('every page', () => {
-  test('is accessible and fits a phone, in both schemes', async () => {
+  test('every page is accessible and fits a phone, in both schemes', async () => {
     const reader = await signUpPerson(gateway)
     const [waiting, paid] = [await create(reader, '20', 'bank_transfer'), await create(reader, '60', 'bank_transfer')]
     await pay(paid)
@@ -229,14 +229,14 @@ describe('every page', () => {
     }
   })
 
-  test('of an order that is not there, or of somebody else, says so', async () => {
+  test('every page of an order that is not there, or of somebody else, says so', async () => {
     const stranger = await signUpPerson(gateway)
     const order = await create(person, '10', 'bank_transfer')
     const page = await open(`/dashboard/credit/orders/${order.orderId}`, {}, stranger)
     await page.getByText('There is no such order.').waitFor()
   })
 
-  test('is printed without the menu, on white, also from the dark scheme', async () => {
+  test('every page is printed without the menu, on white, also from the dark scheme', async () => {
     const reader = await signUpPerson(gateway)
     const order = await create(reader, '60', 'bank_transfer')
     await pay(order)

@@ -171,7 +171,7 @@ describe('somebody who is invited', () => {
     await page.getByRole('heading', { name: 'Join Engines Ltd' }).waitFor()
   })
 
-  test('is told what went wrong, and tries again', async () => {
+  test('somebody who is invited is told what went wrong, and tries again', async () => {
     const page = await open('/dashboard/settings', { cookie: person.cookie })
     const broken = { error: { message: 'Out for lunch.', type: 'x', param: null, code: null } }
     await page.route('**/dashboard/api/invitations/*', (asked) => asked.fulfill({ status: 500, json: broken }))

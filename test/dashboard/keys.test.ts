@@ -56,7 +56,7 @@ async function call(key: string): Promise<number> {
 }
 
 describe('the first key', () => {
-  test('is made from the empty page, shown once with code to paste, and works', async () => {
+  test('the first key is made from the empty page, shown once with code to paste, and works', async () => {
     const page = await open('/dashboard/keys')
     await page.getByText('No API keys yet').waitFor()
     await expectAccessible(page)
@@ -99,7 +99,7 @@ describe('the first key', () => {
     })
   })
 
-  test('that the server refuses says why on its field', async () => {
+  test('the first key that the server refuses says why on its field', async () => {
     const page = await open('/dashboard/keys')
     await page.getByRole('button', { name: 'Create your first key' }).click()
     const dialog = page.getByRole('dialog')
@@ -118,7 +118,7 @@ describe('the first key', () => {
 })
 
 describe('a key', () => {
-  test('is switched off and on, each at once, and deleted once its name is typed', async () => {
+  test('a key is switched off and on, each at once, and deleted once its name is typed', async () => {
     const { key } = await createKey()
     const page = await open('/dashboard/keys')
     await page.getByRole('button', { name: 'Actions for Robot' }).click()
@@ -141,7 +141,7 @@ describe('a key', () => {
     expect(await call(key)).toBe(401)
   })
 
-  test('is rotated: the new text is shown once, and the page warns as long as the former one is used', async () => {
+  test('a key is rotated: the new text is shown once, and the page warns as long as the former one is used', async () => {
     const { key, id } = await createKey()
     const page = await open(`/dashboard/keys/${id}`)
     await page.getByRole('button', { name: 'Rotate' }).click()
@@ -169,7 +169,7 @@ describe('a key', () => {
     expect([await call(key), await call(latest)]).toEqual([401, 401])
   })
 
-  test('is limited to addresses, which the account can be as well, and never so that one locks oneself out', async () => {
+  test('a key is limited to addresses, which the account can be as well, and never so that one locks oneself out', async () => {
     const { id } = await createKey()
     const page = await open(`/dashboard/keys/${id}`)
     await page.getByRole('button', { name: 'Edit' }).click()
@@ -189,7 +189,7 @@ describe('a key', () => {
     await expectAccessible(page)
   })
 
-  test('has a page with its use and its limits, which can be changed there', async () => {
+  test('a key has a page with its use and its limits, which can be changed there', async () => {
     const { key, id } = await createKey({ monthlyBudgetUsd: '1' })
     expect(await call(key)).toBe(200)
     await until(async () => {
@@ -218,7 +218,7 @@ describe('a key', () => {
     await page.waitForURL(`**/usage?key=${id}`)
   })
 
-  test('without requests says so, the playground’s cannot be deleted, and one that is none leads nowhere', async () => {
+  test('a key without requests says so, the playground’s cannot be deleted, and one that is none leads nowhere', async () => {
     const { id } = await createKey()
     await person.json('POST', '/dashboard/api/a/:accountId/playground/chat', { model: 'svc/alpha', messages: [] })
     const page = await open(`/dashboard/keys/${id}`)
@@ -234,7 +234,7 @@ describe('a key', () => {
 })
 
 describe('models', () => {
-  test('are searched, filtered and ordered, shown whole, and tried', async () => {
+  test('models are searched, filtered and ordered, shown whole, and tried', async () => {
     const page = await open('/dashboard/models')
     await page.getByText('2 of 2').waitFor()
     await expectAccessible(page)

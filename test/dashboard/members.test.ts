@@ -73,7 +73,7 @@ describe('an account', () => {
     await expectAccessible(page)
   })
 
-  test('that is shown is chosen among one’s own, and stays chosen', async () => {
+  test('an account that is shown is chosen among one’s own, and stays chosen', async () => {
     const person = await newOrganisation('First Ltd')
     const other = await newOrganisation('Second Ltd')
     await gateway.gateway.database.sql`INSERT INTO memberships (account_id, user_id, role)
@@ -199,7 +199,7 @@ describe('a member', () => {
     await theirs.getByText('“Nightly” is deactivated.').waitFor()
   })
 
-  test('is removed after a question that says what stops, and finds the account gone', async () => {
+  test('a member is removed after a question that says what stops, and finds the account gone', async () => {
     const owner = await newOrganisation()
     const person = await join(owner, 'developer', 'Grace Hopper')
     await person.json('POST', `/dashboard/api/a/${owner.viewer.accountId}/keys`, { name: 'Nightly' })
@@ -233,7 +233,7 @@ describe('a member', () => {
     await page.waitForURL(`**/a/${person.viewer.accountId}`)
   })
 
-  test('of a low role sees who is there, and nothing to change', async () => {
+  test('a member of a low role sees who is there, and nothing to change', async () => {
     const owner = await newOrganisation()
     const person = await join(owner, 'developer', 'Grace Hopper')
     const page = await open(person, membersOf(owner))

@@ -59,7 +59,7 @@ async function say(page: Page, text: string): Promise<void> {
 const event = (data: unknown) => `data: ${typeof data === 'string' ? data : JSON.stringify(data)}\n\n`
 
 describe('a conversation', () => {
-  test('is written as Markdown without HTML, with what it took and cost, and goes on', async () => {
+  test('a conversation is written as Markdown without HTML, with what it took and cost, and goes on', async () => {
     const page = await open('/dashboard/playground?model=svc/beta')
     await page.getByLabel('System prompt').fill('Be brief.')
     await page.getByLabel('Temperature').fill('0.3')
@@ -111,7 +111,7 @@ describe('a conversation', () => {
     expect(gateway.upstream.calls.at(-1)?.body.messages).toMatchObject([{}, { content: 'Once upon a time' }, {}])
   })
 
-  test('that fails says why, in the middle as at the start, and is tried again', async () => {
+  test('a conversation that fails says why, in the middle as at the start, and is tried again', async () => {
     gateway.upstream.respond(() => Response.json({ error: { message: 'no' } }, { status: 500 }))
     const page = await open()
     await say(page, 'Hi')
@@ -128,7 +128,7 @@ describe('a conversation', () => {
     expect(gateway.upstream.calls.at(-1)?.body.messages).toMatchObject([{ role: 'user', content: 'Hi' }])
   })
 
-  test('of an account without credit leads to where there is some', async () => {
+  test('a conversation of an account without credit leads to where there is some', async () => {
     person = await signUpPerson(gateway)
     const page = await open()
     await say(page, 'Hi')
@@ -177,7 +177,7 @@ describe('an answer', () => {
     await expectAccessible(page)
   })
 
-  test('is about the images that went along, where the model takes them', async () => {
+  test('an answer is about the images that went along, where the model takes them', async () => {
     const page = await open('/dashboard/playground?model=svc/beta')
     expect(await page.getByRole('button', { name: 'Attach images' }).count()).toBe(0)
     await page.goto(`${gateway.url}/dashboard/playground?model=svc/seeing`)
@@ -209,7 +209,7 @@ describe('an answer', () => {
 const DOT = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=='
 
 describe('who pays', () => {
-  test('is the key that is pasted, whose limits hold and which is nowhere kept', async () => {
+  test('who pays is the key that is pasted, whose limits hold and which is nowhere kept', async () => {
     const { body } = await person.json('POST', '/dashboard/api/a/:accountId/keys', {
       name: 'own',
       allowedModels: ['svc/beta'],
@@ -234,7 +234,7 @@ describe('who pays', () => {
     expect(stored).not.toContain(key)
   })
 
-  test('is nobody while the built-in key is switched off, and the page says where it is', async () => {
+  test('who pays is nobody while the built-in key is switched off, and the page says where it is', async () => {
     const page = await open()
     await say(page, 'Hi')
     await page.getByText('$0.00008').waitFor()

@@ -20,7 +20,7 @@ function open(path: string) {
 }
 
 describe('the test of a provider', () => {
-  test('is asked for by a click, shown while it runs, and says what works and why something does not', async () => {
+  test('the test of a provider is asked for by a click, shown while it runs, and says what works and why something does not', async () => {
     const page = await open('/admin/providers')
     const gate = Promise.withResolvers<void>()
     await page.route('**/api/admin/providers/provider1/test', async (route) => {

@@ -74,7 +74,7 @@ describe('the way in', () => {
     expect(new URL(page.url()).origin).toBe(gateway.url)
   })
 
-  test('is told to be closed where sign-up is closed', async () => {
+  test('the way in is told to be closed where sign-up is closed', async () => {
     const page = await browser.open('/dashboard/sign-up', { url: closed.url })
     await page.getByText('Sign-up is closed.').waitFor()
     expect(await page.getByRole('button', { name: 'Create account' }).count()).toBe(0)

@@ -97,7 +97,7 @@ describe('an older version', () => {
 })
 
 describe('a database of before 1.0', () => {
-  test('is refused in one line that says what to do, and stays as it is', async () => {
+  test('a database of before 1.0 is refused in one line that says what to do, and stays as it is', async () => {
     const url = await emptyDatabase()
     const before = { id: 1, name: 'history', sql: 'CREATE TABLE accounts (id text); CREATE TABLE kept (id integer)' }
     await migrate(url, { migrations: [before] })

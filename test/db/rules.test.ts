@@ -115,7 +115,7 @@ describe('usage partitions', () => {
     expect(await partitionOf('h_later')).toBe('usage_records_default')
   })
 
-  test('may be made by several at once, and again', async () => {
+  test('usage partitions may be made by several at once, and again', async () => {
     const { sql } = database
     const made = await Promise.all(
       [1, 2, 3, 4].map(() => sql<{ made: number }[]>`SELECT ensure_usage_partitions('2032-11-01', 4) AS made`),

@@ -28,7 +28,7 @@ describe('the version that months are sealed with', () => {
     expect((await columnsOf(table)).filter((column) => !digested.has(column))).toEqual([])
   })
 
-  test('has every column of the daily sums that is a matter of money', async () => {
+  test('the version that months are sealed with has every column of the daily sums that is a matter of money', async () => {
     const digested = wordsOf(DIGEST_TEXTS.at(-1)?.day ?? '')
     const left = (await columnsOf('usage_daily')).filter((column) => !digested.has(column))
     expect(left.toSorted()).toEqual(UNDIGESTED_DAY_COLUMNS)

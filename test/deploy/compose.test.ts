@@ -49,7 +49,7 @@ describe('a setting', () => {
     expect([...example.keys()].filter((name) => ![...wanted, ...asked].includes(name))).toEqual([])
   })
 
-  test('has in .env.example the default that it has', async () => {
+  test('a setting has in .env.example the default that it has', async () => {
     const example = await readExample()
     // As the containers run.
     const production = { NODE_ENV: 'production', AUTH_SECRET: 'x'.repeat(32) }
@@ -80,14 +80,14 @@ describe('a gateway of compose.yaml', () => {
     })
   })
 
-  test('does not have what only the stores need', () => {
+  test('a gateway of compose.yaml does not have what only the stores need', () => {
     for (const [, service] of gateways) {
       const given = environmentOf(service, SET)
       expect([given.POSTGRES_PASSWORD, given.READER_PASSWORD, given.REDIS_CLUSTER_PASSWORD]).toEqual(['', '', ''])
     }
   })
 
-  test('cannot change the schema nor what it guards: its owner’s password is with the job that migrates', () => {
+  test('a gateway of compose.yaml cannot change the schema nor what it guards: its owner’s password is with the job that migrates', () => {
     for (const [, service] of gateways) {
       const given = environmentOf(service, { ...SET, DATABASE_MIGRATOR_URL: 'postgres://from-the-file' })
       expect(Object.entries(given).filter(([, value]) => value.includes(SET.MIGRATOR_PASSWORD as string))).toEqual([])
@@ -102,7 +102,7 @@ describe('a gateway of compose.yaml', () => {
     })
   })
 
-  test('cannot be reached but through the proxy, writes nowhere that lasts and has no rights', () => {
+  test('a gateway of compose.yaml cannot be reached but through the proxy, writes nowhere that lasts and has no rights', () => {
     for (const [, service] of gateways) {
       expect(service.ports).toBeUndefined()
       expect(service).toMatchObject({ read_only: true, cap_drop: ['ALL'], security_opt: ['no-new-privileges:true'] })
@@ -127,7 +127,7 @@ describe('a container', () => {
     },
   )
 
-  test('of Redis may have more memory than Redis itself takes', async () => {
+  test('a container of Redis may have more memory than Redis itself takes', async () => {
     const example = await readExample()
     const gigabytes = (name: string) => Number.parseInt(example.get(name)?.value ?? '', 10)
     expect(gigabytes('REDIS_MEMORY')).toBeGreaterThan(gigabytes('REDIS_MAXMEMORY'))
@@ -149,7 +149,7 @@ describe('images by digest', () => {
     return { code, lines: text.split('\n').filter(Boolean) }
   }
 
-  test('are lines for .env, one for each image that a file names', async () => {
+  test('images by digest are lines for .env, one for each image that a file names', async () => {
     const digest = `sha256:${'a'.repeat(64)}`
     const { code, lines } = await pinned(digest, { REDIS_IMAGE: `mine/redis@sha256:${'b'.repeat(64)}` })
     expect(code).toBe(0)
@@ -161,13 +161,13 @@ describe('images by digest', () => {
     expect(lines).toContain(`REDIS_IMAGE=mine/redis@sha256:${'b'.repeat(64)}`)
   })
 
-  test('are not made up where the registry tells none', async () => {
+  test('images by digest are not made up where the registry tells none', async () => {
     expect((await pinned('no such image')).code).not.toBe(0)
   })
 })
 
 describe('compose.yaml', () => {
-  test('has no default for a secret', () => {
+  test('compose.yaml has no default for a secret', () => {
     const text = JSON.stringify(services)
     for (const name of SECRETS) {
       expect(text).toContain(`\${${name}:?`)

@@ -98,7 +98,7 @@ describe.skipIf(reason !== undefined)('the image', () => {
     expect(violations as unknown).toEqual([])
   })
 
-  test('has the pages, and has not built them now', async () => {
+  test('the image has the pages, and has not built them now', async () => {
     const page = await (await fetch(`${address}/dashboard`)).text()
     const [, script = ''] = /src="(\/dashboard\/assets\/[^"]+)"/.exec(page) ?? []
     expect((await fetch(`${address}${script}`)).status).toBe(200)
@@ -113,7 +113,7 @@ describe.skipIf(reason !== undefined)('the image', () => {
     expect(await image.run({ PORT: String(await freePort()) }, command).exited).not.toBe(0)
   })
 
-  test('has no package of a browser, of types or of tests', async () => {
+  test('the image has no package of a browser, of types or of tests', async () => {
     const names = await packagesOf(image)
     const needless =
       /^(@types\/|@mantine|@tabler|@visx|react|swagger-ui|bun-types|typescript|@typescript|playwright|@anthropic-ai|openai)/

@@ -33,7 +33,7 @@ const text = fc.oneof(
 const lengths = fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1 })
 
 describe("a custom tool's text", () => {
-  test('is the same however its arguments are written and cut', () => {
+  test("a custom tool's text is the same however its arguments are written and cut", () => {
     fc.assert(
       fc.property(text, lengths, fc.constantFrom('', ' ', '\n  '), fc.boolean(), (input, sizes, space, isAscii) => {
         const plain = `{${space}"input":${space}${JSON.stringify(input)}${space}}`
@@ -58,7 +58,7 @@ describe("a custom tool's text", () => {
     ])
   })
 
-  test('that a limit broke off is what came of it', () => {
+  test("a custom tool's text that a limit broke off is what came of it", () => {
     const written = customArguments('one\ntwo').slice(0, -4)
     expect(told([written]).join('')).toBe('one\nt')
     expect(customInput(written)).toBe('one\nt')

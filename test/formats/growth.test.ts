@@ -150,9 +150,12 @@ const WAYS: Record<string, Talk> = {
 }
 
 describe('what a provider is sent', () => {
-  test.each(Object.entries(WAYS))('is at most twice what came, for %s, in every pair', (_, talk) => {
-    for (const [client, provider] of PAIRS) expectBounded(client, provider, talk)
-  })
+  test.each(Object.entries(WAYS))(
+    'what a provider is sent is at most twice what came, for %s, in every pair',
+    (_, talk) => {
+      for (const [client, provider] of PAIRS) expectBounded(client, provider, talk)
+    },
+  )
 
   const word = fc.oneof(fc.string({ maxLength: 20 }), fc.string({ unit: 'binary', maxLength: 9 }))
   const { schema } = fc.letrec<{ schema: JsonObject; full: JsonObject }>((tie) => ({
@@ -194,7 +197,7 @@ describe('what a provider is sent', () => {
     { requiredKeys: ['system', 'tools', 'turns'] },
   )
 
-  test('is at most twice what came, whatever is said', () => {
+  test('what a provider is sent is at most twice what came, whatever is said', () => {
     fc.assert(
       fc.property(talk, fc.constantFrom(...PAIRS), (said, [client, provider]) => {
         expectBounded(client, provider, said)

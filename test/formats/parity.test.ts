@@ -173,7 +173,7 @@ for (const format of FORMAT_NAMES) {
 }
 
 describe('the folders of the formats', () => {
-  test('have these files in common', () => {
+  test('the folders of the formats have these files in common', () => {
     const shared = [...HOLDERS].filter(([, formats]) => formats.length === FORMAT_NAMES.length)
     expect(shared.map(([path]) => path).sort()).toEqual(Object.keys(COMMON))
   })

@@ -43,7 +43,7 @@ async function sent(
 const text = (words: string, mark: object = {}) => ({ type: 'text', text: words, ...mark })
 
 describe('towards messages', () => {
-  test('on parts of every role', async () => {
+  test('towards messages on parts of every role', async () => {
     const { body } = await sent(plain, 'messages', {
       messages: [
         { role: 'system', content: [text('Rules', HOUR), text('More')] },
@@ -54,7 +54,7 @@ describe('towards messages', () => {
     expect(body.messages[0]?.content).toEqual([text('Document', MARK), text('Question')])
   })
 
-  test('on whole messages, whose content is one text', async () => {
+  test('towards messages on whole messages, whose content is one text', async () => {
     const { body } = await sent(plain, 'messages', {
       messages: [
         { role: 'system', content: 'Rules', ...HOUR },
@@ -70,7 +70,7 @@ describe('towards messages', () => {
     ])
   })
 
-  test('on a tool’s result it stands on the result, where alone it is taken', async () => {
+  test('towards messages on a tool’s result it stands on the result, where alone it is taken', async () => {
     const { body } = await sent(plain, 'messages', {
       messages: [
         { role: 'user', content: 'Hi' },
@@ -91,12 +91,12 @@ describe('towards messages', () => {
     expect(body.tools?.[0]?.cache_control).toEqual(SHORT)
   })
 
-  test('on the request as a whole', async () => {
+  test('towards messages on the request as a whole', async () => {
     const { body } = await sent(plain, 'messages', HOUR)
     expect(body.messages[0]?.content).toEqual([text('Hi', HOUR)])
   })
 
-  test('at most four reach the provider, the last ones, and none for an hour after one for five minutes', async () => {
+  test('towards messages at most four reach the provider, the last ones, and none for an hour after one for five minutes', async () => {
     const content = [MARK, HOUR, MARK, HOUR, MARK, MARK].map((mark, index) => text(`Part ${index}`, mark))
     const { body } = await sent(plain, 'messages', { messages: [{ role: 'user', content }] })
     const marks = body.messages[0]?.content.map((part) => part.cache_control)

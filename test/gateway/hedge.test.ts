@@ -100,7 +100,7 @@ test('a fault of one leaves the other its chance', async () => {
 })
 
 describe('a crowd', () => {
-  test('before one silent provider is answered whole, each request paid once, by a few calls more', async () => {
+  test('a crowd before one silent provider is answered whole, each request paid once, by a few calls more', async () => {
     const silent = noted(silence)
     const model = world.modelWith('chat-completions', silent.script)
     const sound = noted(() => soundAnswer('chat-completions', false))

@@ -106,7 +106,7 @@ test('what is noted beside a stored answer goes with it: providers refuse it alo
 const CONSTRAINED = { logit_bias: { '50256': -100 }, guided_json: { type: 'object' } }
 
 describe('what constrains the answer', () => {
-  test('is not left out: a 400 names it, and what would answer without', async () => {
+  test('what constrains the answer is not left out: a 400 names it, and what would answer without', async () => {
     const model = world.modelWith('messages', () => expect.unreachable())
     const { response, text } = await world.ask({ format: 'chat-completions', model, body: CONSTRAINED })
     expect(response.status).toBe(400)
@@ -115,7 +115,7 @@ describe('what constrains the answer', () => {
     expect(error.message).toContain('cannot carry logit_bias, guided_json (svc.lossy answers without)')
   })
 
-  test('is left out and named where the caller says so, in the body or by a header', async () => {
+  test('what constrains the answer is left out and named where the caller says so, in the body or by a header', async () => {
     const model = world.modelWith('messages', () => soundAnswer('messages', false))
     const ask = (body: Record<string, unknown>, headers: Record<string, string>) =>
       world.ask({ format: 'chat-completions', model, body: { ...CONSTRAINED, ...body }, headers })
@@ -168,24 +168,33 @@ const TELLERS = FORMATS.filter((format) => format !== 'messages')
 const PAIRS = TELLERS.flatMap((client) => TELLERS.map((provider): [FormatName, FormatName] => [client, provider]))
 
 describe('log probabilities', () => {
-  test.each(PAIRS)('of %s come back to a caller of %s in an answer of one piece', async (provider, format) => {
-    const model = world.modelWith(provider, () => answerWithLogprobs(provider))
-    const { response, text } = await world.ask({ format, model, body: LOGPROBS[format] ?? {} })
-    expect([response.status, response.headers.get('x-svc-left-out')]).toEqual([200, null])
-    expect(text).toMatch(/"(logprob|logProbability)":\s*-0\.25/)
-  })
+  test.each(PAIRS)(
+    'log probabilities of %s come back to a caller of %s in an answer of one piece',
+    async (provider, format) => {
+      const model = world.modelWith(provider, () => answerWithLogprobs(provider))
+      const { response, text } = await world.ask({ format, model, body: LOGPROBS[format] ?? {} })
+      expect([response.status, response.headers.get('x-svc-left-out')]).toEqual([200, null])
+      expect(text).toMatch(/"(logprob|logProbability)":\s*-0\.25/)
+    },
+  )
 
   const across = PAIRS.filter(([client, provider]) => client !== provider)
-  test.each(across)('of %s are a 400 in a stream of %s, and named where a loss is fine', async (provider, format) => {
-    const model = world.modelWith(provider, () => soundAnswer(provider, true))
-    const ask = (headers: Record<string, string>) =>
-      world.ask({ format, model, stream: true, headers, body: LOGPROBS[format] ?? {} })
-    const refused = await ask({})
-    expect([refused.response.status, refused.text]).toEqual([400, expect.stringContaining('in a stream cannot carry')])
-    const { response } = await ask({ 'x-svc-lossy': 'true' })
-    expect(response.status).toBe(200)
-    expect(response.headers.get('x-svc-left-out')).toMatch(/^(logprobs|generationConfig.responseLogprobs|include)$/)
-  })
+  test.each(across)(
+    'log probabilities of %s are a 400 in a stream of %s, and named where a loss is fine',
+    async (provider, format) => {
+      const model = world.modelWith(provider, () => soundAnswer(provider, true))
+      const ask = (headers: Record<string, string>) =>
+        world.ask({ format, model, stream: true, headers, body: LOGPROBS[format] ?? {} })
+      const refused = await ask({})
+      expect([refused.response.status, refused.text]).toEqual([
+        400,
+        expect.stringContaining('in a stream cannot carry'),
+      ])
+      const { response } = await ask({ 'x-svc-lossy': 'true' })
+      expect(response.status).toBe(200)
+      expect(response.headers.get('x-svc-left-out')).toMatch(/^(logprobs|generationConfig.responseLogprobs|include)$/)
+    },
+  )
 })
 
 function answerWithLogprobs(format: FormatName): Response {

@@ -32,7 +32,7 @@ describe('a body of nothing but names', () => {
     expect(parse).not.toHaveBeenCalled()
   })
 
-  test('is read where they are the same again and again, as those of a conversation are, with their numbers', async () => {
+  test('a body of nothing but names is read where they are the same again and again, as those of a conversation are, with their numbers', async () => {
     const same = Array.from({ length: 20_000 }, () => '{"role":"user","content":1.0}').join(',')
     const { json } = await readJsonBody(requestOf(`{"messages":[${same}]}`), LIMITS)
     expect((json.messages as unknown[]).length).toBe(20_000)
@@ -102,7 +102,7 @@ test('a body waits between its end and the parse where it has to, and is not par
 
 describe('the text of a body goes along', () => {
   const textOf = async (body: string) => (await readJsonBody(requestOf(body), LIMITS)).text
-  test('where it has escapes, each of which is dear to write anew', async () => {
+  test('the text of a body goes along where it has escapes, each of which is dear to write anew', async () => {
     const body = '{ "model":"a", "messages":[{"content":"\\n"},{"content":"b"}] }'
     expect(await textOf(body)).toBe(body)
   })

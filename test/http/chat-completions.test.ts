@@ -57,7 +57,7 @@ describe('complete answers', () => {
     expect(after.spent - before.spent).toBe(10 * 1_000 + 5 * 2_000)
   })
 
-  test('without usage are counted and flagged', async () => {
+  test('complete answers without usage are counted and flagged', async () => {
     gateway.upstream.respond(() => Response.json(chatCompletion('Hello world, how are you?', null)))
     const before = await gateway.balance(customer.accountId)
     await client.chat.completions.create({ model: 'svc/alpha', messages: MESSAGES })
@@ -198,7 +198,7 @@ describe('streams', () => {
     expect(seen).toEqual(['first', 'second'])
   })
 
-  test('that the client aborts stop the provider and are charged for what came', async () => {
+  test('streams that the client aborts stop the provider and are charged for what came', async () => {
     const before = await gateway.balance(customer.accountId)
     const live = liveStream()
     gateway.upstream.respond(() => live.response)
@@ -224,7 +224,7 @@ describe('streams', () => {
 describe('streams that break', () => {
   const first = `data: ${JSON.stringify(chatChunk({ role: 'assistant', content: 'partial answer' }))}\n\n`
 
-  test('before content: a real status, no charge', async () => {
+  test('streams that break before content: a real status, no charge', async () => {
     const before = await gateway.balance(customer.accountId)
     gateway.upstream.respond(() =>
       eventStream(chatChunk({ role: 'assistant', content: '' }), {

@@ -25,7 +25,7 @@ describe('the address of a client', () => {
     expect(addressOf(header, hops)).toBe(expected)
   })
 
-  test('that came over no connection is nobody', () => {
+  test('the address of a client that came over no connection is nobody', () => {
     expect(clientAddress(new Request('http://gateway.test/'), 0)).toBe('0.0.0.0')
   })
 })

@@ -73,14 +73,14 @@ describe('a rating', () => {
     }
   })
 
-  test('of many at once counts once', async () => {
+  test('a rating of many at once counts once', async () => {
     const id = await chat(ada, 'svc/alpha')
     const answers = await Promise.all(Array.from({ length: 8 }, () => rate(ada, { request_id: id, rating: 'down' })))
     expect(answers.map(({ status }) => status)).toEqual(Array(8).fill(200))
     expect(await sumsOf('svc/alpha')).toMatchObject([{ answers: 0, thumbsUp: 0, thumbsDown: 1 }])
   })
 
-  test('is taken with the key in the header of any family, and costs nothing', async () => {
+  test('a rating is taken with the key in the header of any family, and costs nothing', async () => {
     const id = await chat(ada, 'auto-none')
     const before = await gateway.balance(ada.accountId)
     for (const name of ['x-api-key', 'x-goog-api-key']) {
@@ -89,7 +89,7 @@ describe('a rating', () => {
     expect(await gateway.balance(ada.accountId)).toEqual(before)
   })
 
-  test('of somebody else’s request, or of none, is 404 and counts nowhere', async () => {
+  test('a rating of somebody else’s request, or of none, is 404 and counts nowhere', async () => {
     const id = await chat(ada, 'auto-cut')
     const foreign = await rate(eve, { request_id: id, rating: 'down' })
     const unknown = await rate(eve, { request_id: `req_${'0'.repeat(32)}`, rating: 'down' })
@@ -99,7 +99,7 @@ describe('a rating', () => {
     expect(await sumsOf('auto-cut')).toMatchObject([{ thumbsUp: 0, thumbsDown: 0 }])
   })
 
-  test('that breaks a rule says which', async () => {
+  test('a rating that breaks a rule says which', async () => {
     const id = `req_${'0'.repeat(32)}`
     expect((await rate(ada, { request_id: id, rating: 'great' })).body.error).toMatchObject({ param: 'rating' })
     expect((await rate(ada, { request_id: 7, rating: 'up' })).body.error).toMatchObject({ param: 'request_id' })

@@ -104,17 +104,20 @@ describe('a text that was replaced', () => {
     { path: '/v1/route', body: CHAT },
     { path: '/v1/responses/resp_none' },
   ]
-  test.each(FREE)('is refused by $path as well, though it costs nothing', async ({ path, body }) => {
-    const before = await send(twin, customer.key, path, body)
-    expect(before).not.toBe(401)
-    const { key } = await rotate(0)
-    for (const at of [gateway, twin]) {
-      expect(await send(at, customer.key, path, body)).toBe(401)
-      expect(await send(at, key, path, body)).toBe(before)
-    }
-  })
+  test.each(FREE)(
+    'a text that was replaced is refused by $path as well, though it costs nothing',
+    async ({ path, body }) => {
+      const before = await send(twin, customer.key, path, body)
+      expect(before).not.toBe(401)
+      const { key } = await rotate(0)
+      for (const at of [gateway, twin]) {
+        expect(await send(at, customer.key, path, body)).toBe(401)
+        expect(await send(at, key, path, body)).toBe(before)
+      }
+    },
+  )
 
-  test('is told so', async () => {
+  test('a text that was replaced is told so', async () => {
     await rotate(0)
     const response = await fetch(`${gateway.url}/v1/chat/completions`, {
       method: 'POST',

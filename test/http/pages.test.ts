@@ -38,7 +38,7 @@ describe('a page of another site', () => {
     ['/v1/nowhere', {}],
   ] as const
 
-  test.each(CALLS)('may ask %s, and reads what is answered, errors too', async (path, body) => {
+  test.each(CALLS)('a page of another site may ask %s, and reads what is answered, errors too', async (path, body) => {
     const headers = { origin: ORIGIN, 'content-type': 'application/json' }
     for (const key of [customer.key, 'svc-nobody']) {
       const init = { method: 'POST', headers: { ...headers, 'x-api-key': key }, body: JSON.stringify(body) }
@@ -67,7 +67,7 @@ describe('a page of another site', () => {
     expect(allowed(await fetch(gateway.url + path))).toEqual(['*', null])
   })
 
-  test('is let through to no route of the dashboard, by no answer', async () => {
+  test('a page of another site is let through to no route of the dashboard, by no answer', async () => {
     const headers = { origin: ORIGIN, cookie: admin.cookie, 'content-type': 'application/json' }
     for (const route of dashboardRoutesOf(gateway)) {
       if (route.path.endsWith('/events')) continue

@@ -57,7 +57,7 @@ describe('a complete answer', () => {
     expect(after.spent - before.spent).toBe(10 * 1_000 + 5 * 2_000)
   })
 
-  test('is parsed as the object that was asked for', async () => {
+  test('a complete answer is parsed as the object that was asked for', async () => {
     gateway.upstream.respond(() => Response.json(chatCompletion('{"city":"Oslo"}')))
     const format = { type: 'json_schema', name: 'place', schema: { type: 'object' }, strict: true } as const
     const parsed = await client.responses.parse({ ...REQUEST, text: { format } })
@@ -66,7 +66,7 @@ describe('a complete answer', () => {
 })
 
 describe('a stream', () => {
-  test('has every event in its order, and ends in the whole response', async () => {
+  test('a stream has every event in its order, and ends in the whole response', async () => {
     gateway.upstream.respond(() => eventStream(...chatStream(['Hel', 'lo'])))
     const response = await post('/v1/responses', { ...REQUEST, stream: true })
     expect(response.headers.get('content-type')).toContain('text/event-stream')
@@ -74,13 +74,13 @@ describe('a stream', () => {
     expect(judgeOrder(told)).toMatchObject({ status: 'completed', usage: { input_tokens: 10, output_tokens: 5 } })
   })
 
-  test('is folded by the library', async () => {
+  test('a stream is folded by the library', async () => {
     gateway.upstream.respond(() => eventStream(...chatStream(['Hel', 'lo'])))
     const final = await client.responses.stream(REQUEST).finalResponse()
     expect(final).toMatchObject({ output_text: 'Hello', status: 'completed', usage: { total_tokens: 15 } })
   })
 
-  test('whose provider breaks off throws in the library, and tells others in a failed response', async () => {
+  test('a stream whose provider breaks off throws in the library, and tells others in a failed response', async () => {
     const [first] = chatStream(['Hel', 'lo'])
     gateway.upstream.respond(() => eventStream(first, chatChunk({ content: 'Hel' })))
     const text = await (await post('/v1/responses', { ...REQUEST, stream: true })).text()
@@ -122,7 +122,7 @@ describe('tools that Codex offers', () => {
     })
   })
 
-  test('are refused where nothing else is left of them', async () => {
+  test('tools that Codex offers are refused where nothing else is left of them', async () => {
     const response = await post('/v1/responses', { ...REQUEST, tools: [{ type: 'web_search' }] })
     expect(response.status).toBe(400)
     expect(await response.json()).toMatchObject({ error: { type: 'invalid_request_error', param: 'tools[0]' } })
@@ -152,7 +152,7 @@ describe('the other endpoints', () => {
     expect(await response.json()).toMatchObject({ error: { type: 'invalid_request_error', code: null } })
   })
 
-  test('do not compact', async () => {
+  test('the other endpoints do not compact', async () => {
     expect((await post('/v1/responses/compact', REQUEST)).status).toBe(400)
   })
 

@@ -59,7 +59,7 @@ describe('a plan', () => {
     ['messages, by name', '?format=messages', { messages: USER, max_tokens: 100 }],
     ['generate-content', '', { contents: CONTENTS, generationConfig: { maxOutputTokens: 100 } }],
   ]
-  test.each(bodies)('of a %s body', async (_, query, body) => {
+  test.each(bodies)('a plan of a %s body', async (_, query, body) => {
     const { status, body: plan } = await ask({ ...body, model: 'svc/alpha', fallback: ['svc/dear'] }, query)
     expect(status).toBe(200)
     expect(plan).toMatchObject({ requested: 'svc/alpha', tier: null, passed_over: [] })
@@ -105,7 +105,7 @@ describe('a plan', () => {
     expect(gateway.upstream.calls).toHaveLength(0)
   })
 
-  test('is shown to an account without credit, whatever it would cost', async () => {
+  test('a plan is shown to an account without credit, whatever it would cost', async () => {
     const poor = await gateway.customer('0')
     const headers = { authorization: `Bearer ${poor.key}` }
     const { status } = await ask({ model: 'svc/dear', messages: USER }, '', headers)
@@ -114,7 +114,7 @@ describe('a plan', () => {
 })
 
 describe('a refusal', () => {
-  test('of an unknown model is in the words of the body’s family', async () => {
+  test('a refusal of an unknown model is in the words of the body’s family', async () => {
     const one = await ask({ model: 'svc/none', messages: USER })
     expect([one.status, one.body.error]).toMatchObject([404, { code: 'model_not_found', param: 'model' }])
     const two = await ask({ model: 'svc/none', messages: USER, max_tokens: 5, stop_sequences: ['x'] })
@@ -138,7 +138,7 @@ describe('a refusal', () => {
     expect((await ask(body, query)).status).toBe(status)
   })
 
-  test('without a key, and with a deactivated one', async () => {
+  test('a refusal without a key, and with a deactivated one', async () => {
     const none = await ask({ model: 'svc/alpha', messages: USER }, '', { authorization: 'Bearer svc-unknown' })
     expect([none.status, none.body.error]).toMatchObject([401, { code: 'invalid_api_key' }])
     const leaver = await gateway.customer('1')

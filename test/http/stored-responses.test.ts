@@ -53,7 +53,7 @@ const lastMessages = () =>
   ((gateway.upstream.calls.at(-1)?.body.messages ?? []) as JsonObject[]).map(({ role, content }) => [role, content])
 
 describe('an answer', () => {
-  test.each([false, true])('is found as it was told (stream: %p)', async (stream) => {
+  test.each([false, true])('an answer is found as it was told (stream: %p)', async (stream) => {
     const told = await create(ada, { input: 'Hello', stream, metadata: { order: '7' } })
     expect(told).toMatchObject({ object: 'response', status: 'completed', store: true, previous_response_id: null })
     const found = await call(ada, 'GET', `/v1/responses/${told.id}?include[]=reasoning.encrypted_content`)
@@ -88,7 +88,7 @@ describe('an answer', () => {
     },
   )
 
-  test('is told not to be stored where its caller does not want it, and is not', async () => {
+  test('an answer is told not to be stored where its caller does not want it, and is not', async () => {
     for (const stream of [false, true]) {
       const told = await create(ada, { input: 'Hello', store: false, stream })
       expect(told.store).toBe(false)
@@ -96,7 +96,7 @@ describe('an answer', () => {
     }
   })
 
-  test('has its items named by later requests; reasoning that is gone is left out, and told', async () => {
+  test('an answer has its items named by later requests; reasoning that is gone is left out, and told', async () => {
     const first = await create(ada, { input: 'One' })
     const answered = `Answer ${gateway.upstream.calls.length - 1}`
     const [message] = first.output as JsonObject[]
@@ -116,7 +116,7 @@ describe('an answer', () => {
     ])
   })
 
-  test('that is deleted is unknown from then on, for whoever goes on from it too', async () => {
+  test('an answer that is deleted is unknown from then on, for whoever goes on from it too', async () => {
     const told = await create(ada, { input: 'Hello' })
     const path = `/v1/responses/${told.id}`
     expect((await call(ada, 'DELETE', path)).body).toEqual({ id: told.id ?? null, object: 'response', deleted: true })
@@ -139,7 +139,7 @@ describe('an answer', () => {
     })
   })
 
-  test('is nothing that another account can see, delete or go on from', async () => {
+  test('an answer is nothing that another account can see, delete or go on from', async () => {
     const told = await create(ada, { input: 'Hello' })
     const path = `/v1/responses/${told.id}`
     for (const [method, suffix] of [
@@ -161,7 +161,7 @@ describe('an answer', () => {
     expect((await call(ada, 'GET', path)).status).toBe(200)
   })
 
-  test('can neither be cancelled nor streamed again', async () => {
+  test('an answer can neither be cancelled nor streamed again', async () => {
     const told = await create(ada, { input: 'Hello' })
     expect((await call(ada, 'POST', `/v1/responses/${told.id}/cancel`)).status).toBe(400)
     expect((await call(ada, 'GET', `/v1/responses/${told.id}?stream=true`)).body).toMatchObject({
@@ -171,7 +171,7 @@ describe('an answer', () => {
 })
 
 describe('what failed or was left', () => {
-  test('is not stored', async () => {
+  test('what failed or was left is not stored', async () => {
     const before = (await gateway.gateway.deps.storedResponses.standing(eve.accountId)).kept
     gateway.upstream.respond(() => eventStream(chatChunk({ content: 'Hal' })))
     const broken = await call(eve, 'POST', '/v1/responses', { model: 'svc/alpha', input: 'x', stream: true })
@@ -189,7 +189,7 @@ describe('the list of input items', () => {
     return { body, words: said(body.data) }
   }
 
-  test('has what the request built on and its own input, in pages of either order', async () => {
+  test('the list of input items has what the request built on and its own input, in pages of either order', async () => {
     const first = await create(ada, { input: 'One' })
     const answered = `Answer ${gateway.upstream.calls.length - 1}`
     const second = await create(ada, {

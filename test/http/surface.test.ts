@@ -38,7 +38,7 @@ describe('metrics', () => {
   const scrape = (target: TestGateway, authorization?: string) =>
     fetch(`${target.url}/metrics`, authorization === undefined ? {} : { headers: { authorization } })
 
-  test('are for whoever sends the token, where there is one', async () => {
+  test('metrics are for whoever sends the token, where there is one', async () => {
     expect((await scrape(gateway, `Bearer ${TOKEN}`)).status).toBe(200)
     for (const wrong of [
       undefined,
@@ -53,7 +53,7 @@ describe('metrics', () => {
     }
   })
 
-  test('are for nobody in production without one', async () => {
+  test('metrics are for nobody in production without one', async () => {
     expect((await scrape(production)).status).toBe(404)
     expect((await scrape(production, 'Bearer ')).status).toBe(404)
   })
@@ -62,7 +62,7 @@ describe('metrics', () => {
 describe('no answer is taken for what it does not say it is', () => {
   const nosniff = (response: Response) => response.headers.get('x-content-type-options')
 
-  test('of any page, document or list', async () => {
+  test('no answer is taken for what it does not say it is of any page, document or list', async () => {
     const paths = gateway.gateway.app.routes
       .filter(({ method, path }) => method === 'GET' && !path.endsWith('/events/') && !path.endsWith('/events'))
       .map(({ path }) => path.replace(/:\w+|\*/g, 'x'))
@@ -133,12 +133,12 @@ describe('a request', () => {
     }
   })
 
-  test('with a host that is no address makes no page fail', async () => {
+  test('a request with a host that is no address makes no page fail', async () => {
     const request = rawRequest('POST /dashboard/api/session/sign-in', { host: 'one:99999', 'content-length': '0' })
     expect(await answerTo(request)).toStartWith('HTTP/1.1 400')
   })
 
-  test('in absolute form goes where its path says, past no guard, and is believed no address', async () => {
+  test('a request in absolute form goes where its path says, past no guard, and is believed no address', async () => {
     const page = await answerTo(rawRequest('GET http://127.0.0.1:1/dashboard/api/a/:accountId/keys'))
     expect(page).toStartWith('HTTP/1.1 401')
     expect(await answerTo(rawRequest('GET http://evil.example/v1/usage'))).toStartWith('HTTP/1.1 401')

@@ -109,7 +109,7 @@ describe('a body is left unread', () => {
     connection.end()
   })
 
-  test('while one who can pay for it is listened to', async () => {
+  test('a body is left unread while one who can pay for it is listened to', async () => {
     const { key } = await gateway.customer('1')
     const connection = announce(key)
     // Whatever is answered without the body is answered by the time that others are, who came later and ask the same stores.
@@ -218,14 +218,14 @@ async function suspended(): Promise<Customer> {
 }
 
 describe('refusals', () => {
-  test('of paid requests end in a 429 before the body, for the key that goes on', async () => {
+  test('refusals of paid requests end in a 429 before the body, for the key that goes on', async () => {
     const { key } = await gateway.customer('1')
     const bad = () => ask('/v1/chat/completions', key, '10.0.0.1', { model: 'svc/none', messages: [] })
     const statuses = await tally(FREE_PER_MINUTE + 100, bad)
     expect(statuses[429]).toBeGreaterThan(0)
   })
 
-  test('of keys that are none end for one network, whose known keys still work', async () => {
+  test('refusals of keys that are none end for one network, whose known keys still work', async () => {
     const { key } = await gateway.customer('1')
     expect((await ask('/v1/route', key, '2001:db8::1')).status).toBe(200)
     let host = 0x100

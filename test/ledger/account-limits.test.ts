@@ -60,7 +60,7 @@ describe('the keys of an account together', () => {
     expect(await pass(first, 150)).toMatchObject({ kind: 'reserved' })
   })
 
-  test('have no more requests open, whatever way those end', async () => {
+  test('the keys of an account together have no more requests open, whatever way those end', async () => {
     const [first, second] = await greedy({ requestsPerMinute: 1_000 })
     const holds = [request(first, 1), request(second, 1), request(first, 1)] as const
     for (const hold of holds) expect(await bench.ledger.reserve(hold)).toMatchObject({ kind: 'reserved' })
@@ -75,7 +75,7 @@ describe('the keys of an account together', () => {
     expect(await readStored(bench.redis, 'account', accountName(first.accountId))).toMatchObject({ open: '0' })
   })
 
-  test('are refused without a trace: neither the account nor the key pays for a refusal', async () => {
+  test('the keys of an account together are refused without a trace: neither the account nor the key pays for a refusal', async () => {
     const [first] = await greedy({ requestsPerMinute: 1 })
     await pass(first)
     const names = [accountName(first.accountId), keyName(first)]
@@ -100,7 +100,7 @@ describe('an administrator', () => {
     expect(await pass(first)).toMatchObject({ limits: { requests: { limit: 1, remaining: 0 } } })
   })
 
-  test('is obeyed by a store that has forgotten everything', async () => {
+  test('an administrator is obeyed by a store that has forgotten everything', async () => {
     const [first] = await greedy({ concurrency: 1 })
     const hold = request(first, 1)
     await bench.ledger.reserve(hold)

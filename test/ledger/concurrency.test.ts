@@ -50,7 +50,7 @@ describe('one hold, resolved by everybody at once', () => {
     },
   }
 
-  test('has one effect', async () => {
+  test('one hold, resolved by everybody at once has one effect', async () => {
     for (let round = 0; round < 40; round++) {
       const payer = await benches[0].fund(1_000)
       const hold = request(payer, 100, { inputCost: nano(5) })

@@ -49,7 +49,7 @@ describe('a store that is down', () => {
     expect(await bench.ledger.readBalance(payer.accountId)).toMatchObject({ available: nano(850), held: nano(0) })
   })
 
-  test('that came back as another process is compared with the history before it pays', async () => {
+  test('a store that is down that came back as another process is compared with the history before it pays', async () => {
     const payer = await bench.fund(1_000)
     await bench.ledger.reserve(request(payer, 10))
     const before = bench.history.reads()
@@ -62,7 +62,7 @@ describe('a store that is down', () => {
     expect(bench.logger.lines.filter((line) => line.event === 'ledger_epoch_changed').length).toBeGreaterThan(1)
   })
 
-  test('that only lost its connections is not', async () => {
+  test('a store that is down that only lost its connections is not', async () => {
     const payer = await bench.fund(1_000)
     await bench.ledger.reserve(request(payer, 10))
     const before = bench.history.reads()
@@ -73,7 +73,7 @@ describe('a store that is down', () => {
     expect(bench.history.reads()).toBe(before)
   })
 
-  test('that never was there is refused by everything', async () => {
+  test('a store that is down that never was there is refused by everything', async () => {
     const redis = connectRedis('redis://127.0.0.1:1', { logger: memoryLogger(), commandTimeoutMs: TIMEOUT_MS })
     const lost = createBench(redis)
     const payer = await lost.fund(10)
@@ -85,7 +85,7 @@ describe('a store that is down', () => {
 })
 
 describe('a store that hangs', () => {
-  test('is given up on in time; a reserve that ran all the same can be taken back by its id', async () => {
+  test('a store that hangs is given up on in time; a reserve that ran all the same can be taken back by its id', async () => {
     const payer = await bench.fund(1_000)
     await bench.ledger.readBalance(payer.accountId)
     const holds = Array.from({ length: 50 }, () => request(payer, 10))
@@ -107,7 +107,7 @@ describe('a store that hangs', () => {
 })
 
 describe('a store that forgot its scripts', () => {
-  test('is told again, also in the middle of hundreds of calls', async () => {
+  test('a store that forgot its scripts is told again, also in the middle of hundreds of calls', async () => {
     const payer = await bench.fund(1_000_000)
     const holds = Array.from({ length: 300 }, () => request(payer, 10))
     const work = holds.map(async (hold, index) => {
@@ -204,7 +204,7 @@ describe('a store that cannot be trusted', () => {
     for (const one of [redis, client]) one.disconnect()
   })
 
-  test('that was emptied while gateways run says its layout again', async () => {
+  test('a store that cannot be trusted that was emptied while gateways run says its layout again', async () => {
     const [other, redis] = await fresh()
     const payer = await other.fund(10)
     await redis.flushall()

@@ -42,7 +42,7 @@ test.each(['requests', 'tokens'] as const)(
 )
 
 describe('requests per minute', () => {
-  test('are counted down, refused with the time to wait, and given back evenly', async () => {
+  test('requests per minute are counted down, refused with the time to wait, and given back evenly', async () => {
     const payer = await bench.fund(1_000)
     const sinceMs = await storeMs(bench.redis)
     for (let left = 5; left >= 0; left--) {
@@ -63,7 +63,7 @@ describe('requests per minute', () => {
     expect(await pass(payer, 1)).toMatchObject({ limits: { requests: { remaining: 5 } } })
   })
 
-  test('are not given back by a release', async () => {
+  test('requests per minute are not given back by a release', async () => {
     const payer = await bench.fund(1_000)
     const hold = request(payer, 1)
     await bench.ledger.reserve(hold)
@@ -85,7 +85,7 @@ describe('requests per minute', () => {
 })
 
 describe('tokens per minute', () => {
-  test('are taken by the bound and corrected by the use', async () => {
+  test('tokens per minute are taken by the bound and corrected by the use', async () => {
     const payer = await bench.fund(1_000)
     expect(await pass(payer, 500, 100)).toMatchObject({ limits: { tokens: { limit: 600, remaining: 100 } } })
     expect(await pass(payer, 500, 500)).toMatchObject({ kind: 'reserved' })
@@ -118,7 +118,7 @@ describe('tokens per minute', () => {
     expect(await pass(payer, 1)).toMatchObject({ kind: 'reserved' })
   })
 
-  test('are given back by a release, and by expiry of what never reached its upstream', async () => {
+  test('tokens per minute are given back by a release, and by expiry of what never reached its upstream', async () => {
     const payer = await bench.fund(1_000)
     const [released, expired] = [request(payer, 1, { tokens: 600 }), request(payer, 1, { tokens: 600 })]
     await bench.ledger.reserve(released)
@@ -187,7 +187,7 @@ describe('the monthly budget', () => {
     expect(await bench.ledger.reserve(request(payer, 700))).toMatchObject({ kind: 'reserved' })
   })
 
-  test('of nothing lets nothing but free requests through; overspending shows as nothing left', async () => {
+  test('the monthly budget of nothing lets nothing but free requests through; overspending shows as nothing left', async () => {
     const payer = await bench.fund(10_000, { monthlyBudget: nano(0) })
     expect(await bench.ledger.reserve(request(payer, 1))).toMatchObject({ remaining: nano(0) })
     const free = request(payer, 0)

@@ -60,7 +60,7 @@ async function whileIt(begin: () => Promise<unknown>, end: () => Promise<unknown
 }
 
 describe('the watch knows a store', () => {
-  test('that is nearly full, while what is under way can still settle', async () => {
+  test('the watch knows a store that is nearly full, while what is under way can still settle', async () => {
     const limit = () => admin.config('SET', 'maxmemory', String(LIMIT))
     const fill = async () => {
       await limit()
@@ -83,14 +83,14 @@ describe('the watch knows a store', () => {
     )
   })
 
-  test('that has no limit of its own: its machine is the limit', async () => {
+  test('the watch knows a store that has no limit of its own: its machine is the limit', async () => {
     const total = Number(/^total_system_memory:(\d+)/m.exec(await admin.info('memory'))?.[1])
     const { memoryLimit, memoryShare, fault } = await watch.look()
     expect({ memoryLimit, fault }).toEqual({ memoryLimit: total, fault: undefined })
     expect(memoryShare).toBeGreaterThan(0)
   })
 
-  test('that is out of memory', async () => {
+  test('the watch knows a store that is out of memory', async () => {
     await whileIt(
       async () => {
         watch = createStoreWatch({ redis, logger, fullShare: 1e9 })
@@ -101,7 +101,7 @@ describe('the watch knows a store', () => {
     )
   })
 
-  test('that is somebody’s replica', async () => {
+  test('the watch knows a store that is somebody’s replica', async () => {
     await whileIt(
       () => admin.call('REPLICAOF', '127.0.0.1', '1'),
       () => admin.call('REPLICAOF', 'NO', 'ONE'),
@@ -109,7 +109,7 @@ describe('the watch knows a store', () => {
     )
   })
 
-  test('that cannot write to its disk', async () => {
+  test('the watch knows a store that cannot write to its disk', async () => {
     const [, folder = ''] = (await admin.config('GET', 'dir')) as string[]
     const inTheWay = join(folder, 'dump.rdb')
     const save = async (isSaved: string) => {
@@ -137,7 +137,7 @@ describe('the watch knows a store', () => {
     )
   })
 
-  test('that would evict balances', async () => {
+  test('the watch knows a store that would evict balances', async () => {
     await whileIt(
       () => admin.config('SET', 'maxmemory', '1gb', 'maxmemory-policy', 'allkeys-lru'),
       () => admin.config('SET', 'maxmemory', '0', 'maxmemory-policy', 'noeviction'),
@@ -192,7 +192,7 @@ describe('the pace of looks', () => {
     await admin.config('RESETSTAT')
   })
 
-  test('while nobody asks and all is well, there is one look and then a long pause', async () => {
+  test('the pace of looks while nobody asks and all is well, there is one look and then a long pause', async () => {
     watch.start()
     await seen(1)
     expect(await probesLater()).toBe(1)
@@ -216,7 +216,7 @@ describe('the pace of looks', () => {
     await seen(2)
   })
 
-  test('while something is wrong, looks are close until it is mended', async () => {
+  test('the pace of looks while something is wrong, looks are close until it is mended', async () => {
     watch.start()
     await seen(1)
     await admin.call('REPLICAOF', '127.0.0.1', '1')

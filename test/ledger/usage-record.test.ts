@@ -66,12 +66,12 @@ describe('the facts of an entry', () => {
   const factsIn = (facts: object) =>
     parseUsageRecord(entry({ facts: listText(facts as RequestFacts, 'hold_1') }))?.facts
 
-  test('are read whole', () => {
+  test('the facts of an entry are read whole', () => {
     expect(factsIn(FACTS)).toEqual(FACTS)
     expect(factsIn({ ...FACTS, firstTokenMs: null, flags: ['clamped'] })).toBeDefined()
   })
 
-  test('of a hang-up say whether the store made it free', () => {
+  test('the facts of an entry of a hang-up say whether the store made it free', () => {
     const facts = factsText({ ...FACTS, rule: 'hangup_input' }, 'hold_1')
     const read = (changes: object) => parseUsageRecord(entry({ facts, ...changes }))?.facts
     expect(read({ cost: '150' })).toEqual({ ...FACTS, rule: 'hangup_input' })
@@ -87,7 +87,7 @@ describe('the facts of an entry', () => {
       expect(factsIn({ ...FACTS, labels })).toBeUndefined()
   })
 
-  test.each(Object.keys(FACTS))('are refused without %s', (name) => {
+  test.each(Object.keys(FACTS))('the facts of an entry are refused without %s', (name) => {
     const { [name as keyof typeof FACTS]: _, ...rest } = FACTS
     // These say the same as another field where they are left out; so does null for a time that never came.
     const isImplied = ['requestId', 'requestedModel', 'providerFormat', 'firstTokenMs'].includes(name)
@@ -98,7 +98,7 @@ describe('the facts of an entry', () => {
     }
   })
 
-  test.each(Object.keys(FACTS.usage))('are refused with a usage whose %s is no count', (name) => {
+  test.each(Object.keys(FACTS.usage))('the facts of an entry are refused with a usage whose %s is no count', (name) => {
     for (const bad of [-1, 0.5, 2 ** 53, null, '1', undefined]) {
       expect(factsIn({ ...FACTS, usage: { ...FACTS.usage, [name]: bad } })).toBeUndefined()
     }
@@ -111,7 +111,7 @@ describe('facts as a list', () => {
     return parseUsageRecord(entry({ holdId, flags: '', facts: factsText(facts, holdId) }))
   }
 
-  test('are read back as they were', () => {
+  test('facts as a list are read back as they were', () => {
     const rare: RequestFacts = {
       ...FACTS,
       ...{
@@ -134,7 +134,7 @@ describe('facts as a list', () => {
     expect(read({ ...FACTS, rule: 'hangup_input' })?.facts).toEqual({ ...FACTS, rule: 'hangup_input' })
   })
 
-  test('are refused where anything is missing or of the wrong type, and their money is still read', () => {
+  test('facts as a list are refused where anything is missing or of the wrong type, and their money is still read', () => {
     const envelope = 'req_1 acct_1:key_1 settle 150 400 7 1760000000000 late'
     const list: unknown[] = JSON.parse(factsText(FACTS, 'another'))
     expect(parseUsageRecord(['r', `${envelope} ${JSON.stringify(list)}`])).toBeDefined()

@@ -114,9 +114,12 @@ describe('a process that stood still', () => {
     jest.useRealTimers()
   })
 
-  test.each([1, 45, 95])('does not hold its own stall, begun after %d ms, against a server', async (afterMs) => {
-    expect(await withDeadline(replyAfterStall(afterMs), 100, () => 'late')).toBe('reply')
-  })
+  test.each([1, 45, 95])(
+    'a process that stood still does not hold its own stall, begun after %d ms, against a server',
+    async (afterMs) => {
+      expect(await withDeadline(replyAfterStall(afterMs), 100, () => 'late')).toBe('reply')
+    },
+  )
 
   test('counts as having waited for as long as its loop turned', async () => {
     spendThen(10, () => standStill(300))

@@ -11,7 +11,7 @@ function fromBase62(text: string): number {
 }
 
 describe('random base62', () => {
-  test('has the wanted length and alphabet', () => {
+  test('random base62 has the wanted length and alphabet', () => {
     fc.assert(
       fc.property(fc.nat(200), (length) => {
         expect(randomBase62(length)).toMatch(new RegExp(`^[0-9A-Za-z]{${length}}$`))
@@ -36,7 +36,7 @@ describe('random base62', () => {
 })
 
 describe('numbers in base62', () => {
-  test('are padded and can be read back', () => {
+  test('numbers in base62 are padded and can be read back', () => {
     fc.assert(
       fc.property(fc.maxSafeInteger().map(Math.abs), (value) => {
         const text = toBase62(value, 9)

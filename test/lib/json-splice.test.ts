@@ -112,7 +112,7 @@ describe('a copy with fields changed', () => {
     )
   })
 
-  test('is none where a field is gone, or is another value that is no text', () => {
+  test('a copy with fields changed is none where a field is gone, or is another value that is no text', () => {
     const text = '{"model":"a","messages":["\\n"],"max_tokens":5}'
     const before = JSON.parse(text) as JsonObject
     const { max_tokens: _, ...fewer } = before

@@ -24,19 +24,19 @@ describe('text that is parsed later', () => {
     parse.mockRestore()
   })
 
-  test('is parsed as deep as anybody writes, whatever it is long', () => {
+  test('text that is parsed later is parsed as deep as anybody writes, whatever it is long', () => {
     expect(parseJson(nested(900))).toEqual(JSON.parse(nested(900)))
     expect(parseJson(JSON.stringify([nested(60_000), '['.repeat(60_000)]))).toBeArrayOfSize(2)
   })
 
-  test('is not parsed where it is millions of values', () => {
+  test('text that is parsed later is not parsed where it is millions of values', () => {
     expect(parseJson(`[${'0,'.repeat(PARSED_BOUNDS.values)}0]`)).toBeUndefined()
     expect(parseJson(JSON.stringify('0,'.repeat(PARSED_BOUNDS.values)))).toBeString()
   })
 })
 
 describe('a JSON file', () => {
-  test('is read as JSON.parse reads it', () => {
+  test('a JSON file is read as JSON.parse reads it', () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.constantFrom(undefined, 2, '\t'), (value, indent) => {
         const text = JSON.stringify(value, null, indent)
@@ -46,7 +46,7 @@ describe('a JSON file', () => {
     )
   })
 
-  test('is broken exactly where JSON.parse says so', () => {
+  test('a JSON file is broken exactly where JSON.parse says so', () => {
     const damaged = fc.tuple(fc.json(), fc.nat(60), fc.constantFrom('', ',', '"', '}', ']', '1', 'x', '\\', '\n', ':'))
     fc.assert(
       fc.property(damaged, ([text, at, piece]) => {
@@ -77,7 +77,7 @@ describe('a JSON file', () => {
     expect(readJsonText(text)).toEqual({ kind: 'broken', line, column, message: expect.stringContaining(message) })
   })
 
-  test('may begin with a byte order mark and name anything', () => {
+  test('a JSON file may begin with a byte order mark and name anything', () => {
     expect(readJsonText('\uFEFF{"__proto__": 1}')).toEqual({ kind: 'parsed', value: JSON.parse('{"__proto__": 1}') })
   })
 })

@@ -79,7 +79,7 @@ describe('the log writer', () => {
     expect(Number(await new Response(child.stderr).text())).toBeLessThan(100)
   })
 
-  test('does not wait once a batch is full', () =>
+  test('the log writer does not wait once a batch is full', () =>
     withFile(async (descriptor, read) => {
       const writer = createLogWriter(descriptor)
       const line = `${'x'.repeat(999)}\n`

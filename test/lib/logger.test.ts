@@ -112,7 +112,7 @@ describe('a log line of our own data', () => {
     )
   })
 
-  test('has secrets taken out of what is not ours, and long texts cut', () => {
+  test('a log line of our own data has secrets taken out of what is not ours, and long texts cut', () => {
     const { logger, last } = capture({ redact: createRedactor(['correct-horse-battery']) })
     const model = 'is correct-horse-battery, or sk-proj-abcdefghijklmnop'
     logger.infoOwn('chat', { status: 200 }, { model, reason: 'x'.repeat(1_000_000) })
@@ -131,7 +131,7 @@ describe('a log line of our own data', () => {
     expect(lines.map((line) => JSON.parse(line))).toMatchObject(moments.map((time) => ({ time, model: '[redacted]' })))
   })
 
-  test('is written at level info and above', () => {
+  test('a log line of our own data is written at level info and above', () => {
     for (const [level, count] of [
       ['info', 1],
       ['warn', 0],

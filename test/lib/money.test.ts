@@ -36,7 +36,7 @@ function costOf(lines: readonly (readonly [number, Pico])[]): Nano {
 }
 
 describe('the cost of tokens', () => {
-  test('is exact, rounded up once, and saturates', () => {
+  test('the cost of tokens is exact, rounded up once, and saturates', () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(counts, prices), { maxLength: 5 }), (lines) => {
         expect(BigInt(costOf(lines))).toBe(exactCost(lines))
@@ -45,7 +45,7 @@ describe('the cost of tokens', () => {
     )
   })
 
-  test('is exact around the end of what floating point can count', () => {
+  test('the cost of tokens is exact around the end of what floating point can count', () => {
     const nearLimit = fc.integer({ min: Number.MAX_SAFE_INTEGER - 5000, max: Number.MAX_SAFE_INTEGER })
     fc.assert(
       fc.property(nearLimit, fc.nat(3000), (tokens, more) => {
@@ -73,7 +73,7 @@ describe('the cost of tokens', () => {
 })
 
 describe('amounts as text', () => {
-  test('are read back as they were', () => {
+  test('amounts as text are read back as they were', () => {
     fc.assert(fc.property(amounts, (amount) => expect(parseUsd(formatUsd(nano(amount + 0)))).toBe(nano(amount + 0))))
   })
 
@@ -105,7 +105,7 @@ describe('amounts as text', () => {
     expect(parseUsd(text)).toBeUndefined()
   })
 
-  test('are written as exactly as they are read', () => {
+  test('amounts as text are written as exactly as they are read', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 1_000_000_000_000 }), (pico) => {
         const text = formatPrice(pico as Pico)
@@ -130,7 +130,7 @@ describe('amounts as text', () => {
 })
 
 describe('prices', () => {
-  test('are taken digit by digit, down to a pico-USD per token', () => {
+  test('prices are taken digit by digit, down to a pico-USD per token', () => {
     fc.assert(
       fc.property(fc.nat(999_999), fc.nat(999_999), (whole, fraction) => {
         const text = `${whole}.${String(fraction).padStart(6, '0')}`
@@ -146,7 +146,7 @@ describe('prices', () => {
     },
   )
 
-  test('are written as exactly as they are read', () => {
+  test('prices are written as exactly as they are read', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 1_000_000_000_000 }), (pico) => {
         const text = formatPrice(pico as Pico)

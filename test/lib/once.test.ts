@@ -3,7 +3,7 @@ import { describe, expect, test } from 'bun:test'
 import { once } from '@/lib/once'
 
 describe('once', () => {
-  test('does nothing before it is asked', async () => {
+  test('once does nothing before it is asked', async () => {
     let calls = 0
     const get = once(async () => ++calls)
     expect(calls).toBe(0)

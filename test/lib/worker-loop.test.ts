@@ -12,7 +12,7 @@ afterEach(() => {
 })
 
 describe('a worker loop', () => {
-  test('does nothing before its start', async () => {
+  test('a worker loop does nothing before its start', async () => {
     const { rounds } = watch({ round: async () => 10 })
     await pass(100)
     expect(rounds()).toBe(0)
@@ -211,7 +211,7 @@ describe('a stop', () => {
     expect(lastRounds).toBe(1)
   })
 
-  test('of a worker that never started is over at once, and so is a second one', async () => {
+  test('a stop of a worker that never started is over at once, and so is a second one', async () => {
     const lastRound = () => Promise.reject(new Error('never'))
     const { worker, rounds } = watch({ round: async () => 10, lastRound, firstPauseMs: 5 })
     await worker.stop()

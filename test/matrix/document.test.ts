@@ -16,7 +16,7 @@ test('docs/COMPATIBILITY.md is up to date (write it with `bun run matrix`)', asy
 })
 
 describe('the cases', () => {
-  test('have names of their own', () => {
+  test('the cases have names of their own', () => {
     const names = cases.map(({ name }) => name)
     expect(new Set(names).size).toBe(names.length)
   })

@@ -21,7 +21,7 @@ const seriesOf = async (merged: ReturnType<typeof createMergedMetrics>) =>
   readSeries(await merged.exposition(new Map()))
 
 describe('a counter', () => {
-  test('is never less than it was, in the last digit either, when a process dies and another one begins at nothing', async () => {
+  test('a counter is never less than it was, in the last digit either, when a process dies and another one begins at nothing', async () => {
     const merged = createMergedMetrics()
     const cost = (value: number) => snapshot('svc_cost_usd_total', 'counter', { labels: { model: 'a' }, value })
     // Added up in another order these are 0.6 and 0.6000000000000001.
@@ -48,7 +48,7 @@ describe('a counter', () => {
     expect((await seriesOf(merged)).get('svc_x_total')).toBe(8)
   })
 
-  test('is one series whatever order its labels come in', async () => {
+  test('a counter is one series whatever order its labels come in', async () => {
     const merged = createMergedMetrics()
     for (const labels of [
       { a: '1', b: '2' },
@@ -80,7 +80,7 @@ describe('a gauge', () => {
     expect(Object.fromEntries(found)).toEqual(expected)
   })
 
-  test('of a process that has ended is gone, also where that speaks once more', async () => {
+  test('a gauge of a process that has ended is gone, also where that speaks once more', async () => {
     const merged = createMergedMetrics()
     const life = merged.start('1')
     life.update(snapshot('svc_open_streams', 'gauge', { labels: {}, value: 2 }))

@@ -70,7 +70,7 @@ describe('a request counts', () => {
     })
   })
 
-  test('as estimated where the provider states no usage', async () => {
+  test('a request counts as estimated where the provider states no usage', async () => {
     gateway.upstream.respond(() => Response.json(chatCompletion('Hello', null)))
     expect(await counted(async () => (await ask({})).text())).toMatchObject({
       'svc_charges_total{rule="counted"}': 1,
@@ -78,7 +78,7 @@ describe('a request counts', () => {
     })
   })
 
-  test('as broken where its stream is cut, though its status is 200', async () => {
+  test('a request counts as broken where its stream is cut, though its status is 200', async () => {
     gateway.upstream.respond(() => eventStream(chatChunk({ role: 'assistant', content: 'Half' })))
     expect(await counted(async () => (await ask({ stream: true })).text())).toMatchObject({
       [`svc_requests_total{${LANE},status="200",ending="broken"}`]: 1,
@@ -86,7 +86,7 @@ describe('a request counts', () => {
     })
   })
 
-  test('as disconnected where the client hangs up', async () => {
+  test('a request counts as disconnected where the client hangs up', async () => {
     const live = liveStream()
     gateway.upstream.respond(() => live.response)
     live.write(`data: ${JSON.stringify(chatChunk({ role: 'assistant', content: 'Half' }))}\n\n`)
@@ -103,7 +103,7 @@ describe('a request counts', () => {
     await until(async () => (await scrape()).get('svc_open_holds') === 0, 'its hold to be given back')
   })
 
-  test('as refused, with no charge, where nothing answers it', async () => {
+  test('a request counts as refused, with no charge, where nothing answers it', async () => {
     gateway.upstream.respond(() => Response.json({ error: { message: 'roles' } }, { status: 400 }))
     expect(await counted(async () => (await ask({})).text())).toEqual({
       'svc_requests_total{format="chat-completions",model="svc/alpha",provider="none",status="400",ending="refused"}': 1,

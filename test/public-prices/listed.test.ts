@@ -22,11 +22,11 @@ function renamed(model: string): Catalog {
 }
 
 describe('the catalogue that comes with the gateway', () => {
-  test('has no model that vanished, retires soon or is sold below any price listed, now or later', () => {
+  test('the catalogue that comes with the gateway has no model that vanished, retires soon or is sold below any price listed, now or later', () => {
     expect(compareCatalog(catalog, READ_ON).filter(({ isFault }) => isFault)).toEqual([])
   })
 
-  test('is what providers list, but for prices that are known to rise', () => {
+  test('the catalogue that comes with the gateway is what providers list, but for prices that are known to rise', () => {
     const priced = compareCatalog(catalog, '2027-01-01').filter(({ text }) => !text.startsWith('cost of'))
     expect(priced).toEqual([])
   })

@@ -75,7 +75,7 @@ describe('several gateways', () => {
 })
 
 describe('overload', () => {
-  test('is refused before anything is reserved, only where every provider of the plan is full', async () => {
+  test('overload is refused before anything is reserved, only where every provider of the plan is full', async () => {
     const narrow = providerOf('narrow', { maxConcurrency: 1 })
     const full = modelOf('svc/full', [narrow])
     const router = routerOf(manualClock(), undefined, catalogOf([full, large]))
@@ -114,7 +114,7 @@ describe('what the caller is told', () => {
     await router.stop()
   })
 
-  test('that the named model was passed over', async () => {
+  test('what the caller is told that the named model was passed over', async () => {
     const blind = { ...small, capabilities: new Set<never>() }
     const router = routerOf(manualClock(), undefined, catalogOf([blind, large]))
     const plan = await router.plan({ ...NAMED, tools: [{ name: 'look' }] }, ORIGIN)

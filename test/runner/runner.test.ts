@@ -23,7 +23,7 @@ describe('the list of judges', () => {
     expect(judgeOf('test/fuzzy.test.ts')).toBeUndefined()
   })
 
-  test('has whatever drives a program other than Chromium', () => {
+  test('the list of judges has whatever drives a program other than Chromium', () => {
     const driving = selectFiles('test', []).filter((file) => [...needsOf(file)].some((need) => need !== 'chromium'))
     expect(driving).toEqual([])
   })
@@ -38,7 +38,7 @@ describe('the parts', () => {
     expect(scripts.check).toContain(` ${CHECKED.slice(0, -1)} `)
   })
 
-  test('are narrowed by folders and files, with or without a dot before', () => {
+  test('the parts are narrowed by folders and files, with or without a dot before', () => {
     expect(selectFiles('test', ['test/lib/money.test.ts'])).toEqual(['test/lib/money.test.ts'])
     expect(selectFiles('test', ['./test/lib/'])).toContain('test/lib/money.test.ts')
     expect(selectFiles('judges', ['test/lib'])).toEqual([])

@@ -60,16 +60,21 @@ describe('CVE-2026-71479: numbers beyond reason', () => {
     'top_logprobs',
   ]
 
-  test.each(fields)('in %s make nobody richer and nothing fail', async (field) => {
-    const before = (await gateway.balance(customer.accountId)).available
-    for (const value of extremes) {
-      const { status } = await call(`{"model":"svc/alpha","messages":${JSON.stringify(MESSAGES)},"${field}":${value}}`)
-      expect(`${field} ${value}: ${[200, 400].includes(status)}`).toBe(`${field} ${value}: true`)
-    }
-    const after = await gateway.balance(customer.accountId)
-    expect(after.available).toBeLessThanOrEqual(before)
-    expect(after.held).toBe(0 as typeof after.held)
-  })
+  test.each(fields)(
+    'CVE-2026-71479: numbers beyond reason in %s make nobody richer and nothing fail',
+    async (field) => {
+      const before = (await gateway.balance(customer.accountId)).available
+      for (const value of extremes) {
+        const { status } = await call(
+          `{"model":"svc/alpha","messages":${JSON.stringify(MESSAGES)},"${field}":${value}}`,
+        )
+        expect(`${field} ${value}: ${[200, 400].includes(status)}`).toBe(`${field} ${value}: true`)
+      }
+      const after = await gateway.balance(customer.accountId)
+      expect(after.available).toBeLessThanOrEqual(before)
+      expect(after.held).toBe(0 as typeof after.held)
+    },
+  )
 
   test.each([-1, -1e15, 1.5, 1e308, '7', null])(
     'in the usage that a provider reports (%p) make nobody richer',
@@ -134,7 +139,7 @@ describe('SSRF (CVE-2024-6587, CVE-2026-84377, CVE-2025-59146, CVE-2025-66405, G
 })
 
 describe('CVE-2026-35030: two keys that begin alike', () => {
-  test('S3: are two keys: what is remembered of one is never taken for the other', async () => {
+  test('S3: CVE-2026-35030: two keys that begin alike are two keys: what is remembered of one is never taken for the other', async () => {
     expect((await call({ model: 'svc/alpha', messages: MESSAGES })).status).toBe(200)
     // Well formed, so that only what is remembered can tell it apart.
     const secret = `${customer.key.slice(4, 30)}${generateKey('svc').slice(4, 8)}`
@@ -186,7 +191,7 @@ describe('CVE-2026-49468, CVE-2026-48710: a Host header that names another path'
 })
 
 describe('CVE-2025-66405: an old path without the checks of the new one', () => {
-  test('is not there: every route of the API that takes something wants a key first', async () => {
+  test('CVE-2025-66405: an old path without the checks of the new one is not there: every route of the API that takes something wants a key first', async () => {
     const open = /^\/(dashboard|docs|swagger|webhooks|mail|sandbox|healthz|readyz|metrics)/
     const routes = gateway.gateway.app.routes.filter(({ method, path }) => method === 'POST' && !open.test(path))
     expect(routes.length).toBeGreaterThan(5)
@@ -199,7 +204,7 @@ describe('CVE-2025-66405: an old path without the checks of the new one', () => 
 })
 
 describe('CVE-2025-61928: a key in somebody else’s name', () => {
-  test('S5: is not made, whatever the body says', async () => {
+  test('S5: CVE-2025-61928: a key in somebody else’s name is not made, whatever the body says', async () => {
     const { accountId, userId } = victim.viewer
     const named = { accountId, account_id: accountId, userId, user_id: userId, owner: accountId }
     await eve.json('POST', '/dashboard/api/a/:accountId/keys', { name: 'mine', ...named })

@@ -61,7 +61,7 @@ describe('one item that is named many times', () => {
     expect([asked, announced]).toEqual([[], []])
   })
 
-  test('is refused by its size before it is read, also where each name alone is allowed', async () => {
+  test('one item that is named many times is refused by its size before it is read, also where each name alone is allowed', async () => {
     const accountId = await accountWith(3_800_000)
     const refused = await refusal(world.resume(accountId, { input: named(5) }))
     expect(refused).toMatchObject({ status: 400, code: 'chain_too_large' })
@@ -69,7 +69,7 @@ describe('one item that is named many times', () => {
     expect(said((await world.resume(accountId, { input: named(4) })).body.input)).toHaveLength(4)
   })
 
-  test('is refused by its size where an older version has stored it and measured nothing, before anything is built', async () => {
+  test('one item that is named many times is refused by its size where an older version has stored it and measured nothing, before anything is built', async () => {
     const accountId = await accountWith(100_000)
     await world.database
       .sql`UPDATE stored_response_items SET bytes = NULL, place = NULL WHERE account_id = ${accountId}`
@@ -78,7 +78,7 @@ describe('one item that is named many times', () => {
     expect(refused).toMatchObject({ status: 400, code: 'chain_too_large' })
   })
 
-  test('is counted with the conversation that it comes on top of', async () => {
+  test('one item that is named many times is counted with the conversation that it comes on top of', async () => {
     const accountId = await accountWith(3_800_000)
     const [{ id = '' } = {}] = await world.database.sql`SELECT id FROM stored_responses WHERE account_id = ${accountId}`
     const input = named(4)
@@ -129,7 +129,7 @@ describe('a conversation behind an id', () => {
     expect(bytes - (announced[0]?.bytes ?? 0)).toBeWithin(0, 200)
   })
 
-  test('is announced with what its provider has counted', async () => {
+  test('a conversation behind an id is announced with what its provider has counted', async () => {
     const accountId = await world.account()
     const { keep } = await world.resume(accountId, { input: 'Hi' })
     const usage = { input_tokens: 1_234, output_tokens: 5 }
@@ -225,7 +225,7 @@ describe('of what a request says', () => {
 })
 
 describe('the input of a stored answer', () => {
-  test('is read page by page, in both directions, across answers, from the copies as from the history', async () => {
+  test('the input of a stored answer is read page by page, in both directions, across answers, from the copies as from the history', async () => {
     const accountId = await world.account()
     const input = (turn: number) =>
       Array.from({ length: 3 }, (_, index) => ({
@@ -261,7 +261,7 @@ describe('the input of a stored answer', () => {
     }
   })
 
-  test('is read by no more than a page holds, however large its items are', async () => {
+  test('the input of a stored answer is read by no more than a page holds, however large its items are', async () => {
     const accountId = await world.account()
     const input = Array.from({ length: 6 }, (_, index) => ({
       role: 'user',

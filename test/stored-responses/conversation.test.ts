@@ -34,7 +34,7 @@ describe('a chain', () => {
     return ids
   }
 
-  test('of fifty is whole, from the copies and from the history', async () => {
+  test('a chain of fifty is whole, from the copies and from the history', async () => {
     const accountId = await world.account()
     const ids = await chainOf(accountId, 50)
     const expected = Array.from({ length: 50 }, (_, link) => [`in ${link}`, `out ${link}`]).flat()
@@ -68,7 +68,7 @@ describe('a chain', () => {
     await until(async () => (await rowsOf(accountId)).length === 2, 'the row that was deleted before it was written')
   })
 
-  test('of which one is deleted while a page of it is read begins after that one', async () => {
+  test('a chain of which one is deleted while a page of it is read begins after that one', async () => {
     const accountId = await world.account()
     const [, middle = '', last = ''] = await chainOf(accountId, 3)
     await isWritten(last)
@@ -91,7 +91,7 @@ describe('a chain', () => {
     expect(isDeleted).toBe(true)
   })
 
-  test('that is too long is refused before it is read', async () => {
+  test('a chain that is too long is refused before it is read', async () => {
     const accountId = await world.account()
     const head = await world.answer(accountId, { input: 'x' })
     await isWritten(head.id)
@@ -131,7 +131,7 @@ describe('items that are named', () => {
     expect(said(named.body.input)).toEqual(['Hello'])
   })
 
-  test('are stored with the request that named them, and outlive the answer that they came from', async () => {
+  test('items that are named are stored with the request that named them, and outlive the answer that they came from', async () => {
     const accountId = await world.account()
     const first = await world.answer(accountId, { input: 'Hello' }, [text('Hi', 'msg_first')])
     const second = await world.answer(accountId, { input: [{ type: 'item_reference', id: 'msg_first' }] }, [text('Ho')])
@@ -139,7 +139,7 @@ describe('items that are named', () => {
     expect(said((await world.store.findInput(accountId, second.id, WHOLE)).items)).toEqual(['Hi'])
   })
 
-  test('are left out where they are reasoning that is gone, and else missed', async () => {
+  test('items that are named are left out where they are reasoning that is gone, and else missed', async () => {
     const accountId = await world.account()
     const message = { role: 'user', content: 'So?' }
     const { body, leftOut } = await world.resume(accountId, {
@@ -154,7 +154,7 @@ describe('items that are named', () => {
     }
   })
 
-  test('are the newest where an id comes twice', async () => {
+  test('items that are named are the newest where an id comes twice', async () => {
     const accountId = await world.account()
     await world.answer(accountId, { input: 'a' }, [text('old', 'msg_same')])
     // Until the clock moves.
@@ -188,7 +188,7 @@ describe('ids that are none of ours', () => {
     expect(named.message.length).toBeLessThan(200)
   })
 
-  test.each([7, {}, [], true])('are refused where they are no text: %p', async (id) => {
+  test.each([7, {}, [], true])('ids that are none of ours are refused where they are no text: %p', async (id) => {
     const named = refusal(world.resume(owner, { input: 'x', previous_response_id: id as JsonObject }))
     expect(await named).toMatchObject({ status: 400, param: 'previous_response_id' })
   })

@@ -19,7 +19,7 @@ const isWritten = (id: string) =>
   until(async () => (await world.database.sql`SELECT FROM stored_responses WHERE id = ${id}`).length === 1, 'the row')
 
 describe('a stored answer', () => {
-  test('is what its caller was told, and is there before that', async () => {
+  test('a stored answer is what its caller was told, and is there before that', async () => {
     const { id, told } = await world.answer(owner, { input: 'Hello' })
     expect(told.store).toBe(true)
     expect(JSON.parse(await world.store.find(owner, id))).toEqual(told)
@@ -44,7 +44,7 @@ describe('a stored answer', () => {
     expect(bytes).toBeGreaterThan(10_000)
   })
 
-  test('is nothing that another account finds', async () => {
+  test('a stored answer is nothing that another account finds', async () => {
     const other = await world.account()
     const { id } = await world.answer(owner, { input: 'Secret' }, [text('Secret', 'msg_of_owner')])
     await isWritten(id)
@@ -66,7 +66,7 @@ describe('a stored answer', () => {
     expect(JSON.parse(await world.store.find(owner, id)).id).toBe(id)
   })
 
-  test('is found without the copies, and by another gateway', async () => {
+  test('a stored answer is found without the copies, and by another gateway', async () => {
     const first = await world.answer(owner, { input: 'Hello' }, [text('Hi', 'msg_twin')])
     const second = await world.answer(owner, { input: 'And?', previous_response_id: first.id }, [text('Well')])
     const twin = await startStore({ databaseUrl: world.databaseUrl })
@@ -82,7 +82,7 @@ describe('a stored answer', () => {
     }
   })
 
-  test('is written by a stop, before anybody else is asked for it', async () => {
+  test('a stored answer is written by a stop, before anybody else is asked for it', async () => {
     const leaving = await startStore({ databaseUrl: world.databaseUrl })
     const { id } = await leaving.answer(owner, { input: 'Last words' })
     await leaving.stop()
@@ -110,14 +110,14 @@ describe('what is not stored', () => {
     expect(await world.redis.keys(`resp:${accountId}:*`)).toEqual([])
   })
 
-  test('for the size of the answer alone is known only at its end', async () => {
+  test('what is not stored for the size of the answer alone is known only at its end', async () => {
     const accountId = await world.account()
     const { id, told } = await world.answer(accountId, { input: 'Hello' }, [text('x'.repeat(MAX_STORED_BYTES))])
     expect(told).toMatchObject({ id, store: false })
     expect(await refusal(world.store.find(accountId, id))).toMatchObject({ status: 404 })
   })
 
-  test('is an answer that failed; one that was cut short is', async () => {
+  test('what is not stored is an answer that failed; one that was cut short is', async () => {
     const accountId = await world.account()
     const { keep } = await world.resume(accountId, { input: 'Hello' })
     const failed = lastWordsOf({ id: 'resp_failed', status: 'failed', output: [] })
@@ -127,14 +127,14 @@ describe('what is not stored', () => {
     expect(JSON.parse(await world.store.find(accountId, 'resp_cut')).status).toBe('incomplete')
   })
 
-  test('is an answer that was cut for its length, of which its caller has seen more', async () => {
+  test('what is not stored is an answer that was cut for its length, of which its caller has seen more', async () => {
     const { keep } = await world.resume(owner, { input: 'Hello' })
     const lastWords = lastWordsOf({ id: 'resp_long', status: 'incomplete', store: true, output: [] })
     expect(responseOf((await keep?.(lastWords, 'cut')) ?? '')).toMatchObject({ id: 'resp_long', store: false })
     expect(await refusal(world.store.find(owner, 'resp_long'))).toMatchObject({ status: 404 })
   })
 
-  test('can go on what was stored', async () => {
+  test('what is not stored can go on what was stored', async () => {
     const first = await world.answer(owner, { input: 'Hello' }, [text('Hi')])
     const { body, keep, echo } = await world.resume(owner, { input: 'x', store: false, previous_response_id: first.id })
     expect(said(body.input)).toEqual(['Hello', 'Hi', 'x'])
@@ -142,7 +142,7 @@ describe('what is not stored', () => {
     expect(echo).toEqual({ store: false, previous_response_id: first.id })
   })
 
-  test('is everything where the operator stores nothing', async () => {
+  test('what is not stored is everything where the operator stores nothing', async () => {
     const off = await startStore({ databaseUrl: world.databaseUrl, maxHours: 0 })
     try {
       const { id, told } = await off.answer(owner, { input: 'Hello' })

@@ -90,7 +90,7 @@ describe('an account that', () => {
     expect(await world.store.standing(accountId)).toMatchObject({ kept: 1, hours: 1 })
   })
 
-  test('has more than it may loses its oldest', async () => {
+  test('an account that has more than it may loses its oldest', async () => {
     const small = await startStore({ databaseUrl: world.databaseUrl, maxBytes: 5_000 })
     try {
       const accountId = await small.account()
@@ -130,7 +130,7 @@ describe('a store that fails', () => {
     await broken.stop()
   })
 
-  test('is told where it has the history', async () => {
+  test('a store that fails is told where it has the history', async () => {
     const accountId = await world.account()
     const { keep } = await world.resume(accountId, { input: 'x'.repeat(100_000) })
     const lastWords = lastWordsOf({ id: 'resp_lost', status: 'completed', store: true, output: [] })

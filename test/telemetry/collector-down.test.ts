@@ -78,7 +78,7 @@ describe('a collector that', () => {
     await world.gateway.stop()
   })
 
-  test('is there gets all that was told before the stop', async () => {
+  test('a collector that is there gets all that was told before the stop', async () => {
     await start({
       OTEL_BSP_SCHEDULE_DELAY: '600000',
       OTEL_BSP_MAX_QUEUE_SIZE: '2000',

@@ -53,7 +53,7 @@ function isUnder(parent: ReceivedSpan, spans: readonly ReceivedSpan[]): boolean 
 }
 
 describe('an answer', () => {
-  test('in one piece is a call with all that the conventions ask for, under the request', async () => {
+  test('an answer in one piece is a call with all that the conventions ask for, under the request', async () => {
     respond(() => Response.json(chatCompletion('Hello')))
     const { response, trace } = await ask({ temperature: 0.5, top_p: 0.9, seed: 7, frequency_penalty: 0.1 })
     const { server, calls, all } = trace
@@ -118,7 +118,7 @@ describe('an answer', () => {
     expect(all).toHaveLength(5)
   })
 
-  test('in pieces lasts until its last one, and says when the first came', async () => {
+  test('an answer in pieces lasts until its last one, and says when the first came', async () => {
     const live = liveStream()
     respond(() => live.response)
     const pending = world.post('/v1/chat/completions', { ...BODY, stream: true })
@@ -144,7 +144,7 @@ describe('an answer', () => {
     for (const span of [server, calls[0]]) expect(Number(span?.durationNs)).toBeGreaterThan(100_000_000)
   })
 
-  test('of vectors is an embedding', async () => {
+  test('an answer of vectors is an embedding', async () => {
     const answer = { data: [{ object: 'embedding', index: 0, embedding: [0.1, 0.2] }], usage: { prompt_tokens: 3 } }
     respond(() => Response.json({ object: 'list', model: 'e', ...answer }))
     const asked = { model: 'svc/embed', input: 'text', dimensions: 2, encoding_format: 'float' }
@@ -166,7 +166,7 @@ describe('an answer', () => {
 })
 
 describe('several calls', () => {
-  test('after one another are a span each, with what went wrong and not a word of the provider', async () => {
+  test('several calls after one another are a span each, with what went wrong and not a word of the provider', async () => {
     const error = { error: { message: 'you said canary-of-the-provider', type: 'x' } }
     respond((call) => (isSecond(call) ? Response.json(chatCompletion('Hi')) : Response.json(error, { status: 503 })))
     const { trace } = await ask({ model: 'svc/two' })
@@ -198,7 +198,7 @@ describe('several calls', () => {
     expect(trace.calls[1]?.attributes).toMatchObject({ 'svc.ending': 'complete', 'svc.provider': 'second' })
   })
 
-  test('that all fail make the request one that failed', async () => {
+  test('several calls that all fail make the request one that failed', async () => {
     respond(() => Response.json({ error: { message: 'no' } }, { status: 500 }))
     const { response, trace } = await ask()
     expect(response.status).toBe(502)
@@ -244,7 +244,7 @@ describe('an answer that breaks off', () => {
     expect(server.attributes['svc.ending']).toBe('disconnected')
   })
 
-  test('before it began, because its client hangs up, says so', async () => {
+  test('an answer that breaks off before it began, because its client hangs up, says so', async () => {
     respond(async (call) => {
       await until(() => call.isAborted, 'nobody to wait any more')
       return new Response(null, { status: 500 })

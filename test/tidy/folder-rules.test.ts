@@ -10,7 +10,7 @@ describe('the mirror', () => {
     'test/console/auth/a.test.ts',
   ]
 
-  test('has a folder of src/ behind each folder of tests', () => {
+  test('the mirror has a folder of src/ behind each folder of tests', () => {
     expect(checkMirror([...paths, 'test/lib/money.test.ts', 'test/console/a.test.ts'], ['matrix'])).toEqual([])
   })
 
@@ -21,7 +21,7 @@ describe('the mirror', () => {
     },
   )
 
-  test('has no exception in vain', () => {
+  test('the mirror has no exception in vain', () => {
     expect(checkMirror(paths, ['matrix', 'clients'])).toHaveLength(1)
     expect(checkMirror([...paths, 'src/matrix/a.ts'], ['matrix'])).toHaveLength(1)
   })

@@ -31,7 +31,7 @@ describe('the names of the ledger', () => {
     expect(names(code, 'src/ledger/store/names.ts')).toEqual([])
   })
 
-  test('are told from what only looks like one', () => {
+  test('the names of the ledger are told from what only looks like one', () => {
     expect(names(`const css = '{line-height: 1}'; const name = \`{${HOLE}}:l\`; redis.get('health:1')`)).toEqual([])
   })
 })

@@ -50,7 +50,7 @@ function changed(name: string, before: string, after: string): LuaFile[] {
 }
 
 describe('a script says', () => {
-  test('where everything comes from and who shares what it touches', () => {
+  test('a script says where everything comes from and who shares what it touches', () => {
     expect(complaints(GOOD)).toEqual([])
   })
 
@@ -95,7 +95,7 @@ describe('a file in front of others', () => {
     expect(complaints(changed('money', '-- NEEDS  prelude: LIMIT\n', ''))).toHaveLength(1)
   })
 
-  test('is there where it is needed, behind what it needs itself, and nowhere else', () => {
+  test('a file in front of others is there where it is needed, behind what it needs itself, and nowhere else', () => {
     expect(complaints(GOOD, { ...FRONTS, pay: ['prelude'] })).toContain(
       'pay.lua: needs money, which is not put in front of it',
     )

@@ -54,18 +54,18 @@ describe('a document', () => {
     expect(inDocument(text)).toContain(detail)
   })
 
-  test('is told the line, once for each thing on it', () => {
+  test('a document is told the line, once for each thing on it', () => {
     const found = checkDocument('docs/SAMPLE.md', 'one\ntwo `gone.ts` and gone.ts\n', PROJECT)
     expect(found.map(({ line }) => line)).toEqual([2])
   })
 })
 
 describe('comments', () => {
-  test('may mean a file beside them', () => {
+  test('comments may mean a file beside them', () => {
     expect(inComments('/** See auth.ts, ../app.ts and `http/auth`. */\n// As http/auth.ts does.\n')).toEqual([])
   })
 
-  test('of Lua are comments, too', () => {
+  test('comments of Lua are comments, too', () => {
     const found = checkComments(
       'src/ledger/scripts/a.lua',
       "-- As credit.lua does.\nlocal a = 'b.lua' -- c.lua\n",
@@ -74,7 +74,7 @@ describe('comments', () => {
     expect(found.map(({ detail }) => detail)).toEqual(['c.lua: there is no such file or folder'])
   })
 
-  test('are read, and nothing else is', () => {
+  test('comments are read, and nothing else is', () => {
     expect(inComments("const file = 'gone.ts'\n/** One.\n * Two: gone.ts. */\n")).toMatchObject([{ line: 3 }])
     expect(inComments('work() // as gone.ts does\n')).toHaveLength(1)
     expect(inComments("fetch('https://example.test/gone.ts')\n")).toEqual([])

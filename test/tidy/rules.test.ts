@@ -107,7 +107,7 @@ describe('the import table', () => {
     expect(imports('src/lib/sse.ts', '@faults/world/bank')).toHaveLength(1)
   })
 
-  test('has no row that allows two folders to import each other', () => {
+  test('the import table has no row that allows two folders to import each other', () => {
     const mutual = Object.entries(MAY_IMPORT).flatMap(([from, targets]) =>
       targets.filter((to) => MAY_IMPORT[to]?.includes(from)).map((to) => `${from} ↔ ${to}`),
     )
@@ -147,7 +147,7 @@ describe('the table beside src/', () => {
     expect(beside(path, specifier)).toHaveLength(1)
   })
 
-  test('has no row that allows two to import each other', () => {
+  test('the table beside src/ has no row that allows two to import each other', () => {
     const mutual = Object.entries(MAY_IMPORT_BESIDE).filter(([from, targets]) =>
       targets.some((to) => MAY_IMPORT_BESIDE[to]?.includes(from)),
     )

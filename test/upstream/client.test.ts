@@ -77,7 +77,7 @@ describe('a provider is told', () => {
 })
 
 describe('an answer', () => {
-  test('is read as it comes, and its end stays its end', async () => {
+  test('an answer is read as it comes, and its end stays its end', async () => {
     const answer = await answerTo(head(200, EVENTS) + chunk('data: 1\n\n') + chunk('data: 2\n\n') + LAST_CHUNK)
     let text = ''
     for (let next = await answer.read(); next.kind === 'bytes'; next = await answer.read()) text += textOf(next.bytes)
@@ -96,7 +96,7 @@ describe('an answer', () => {
     expect(answer.isEventStream).toBe(expected)
   })
 
-  test('without any body is empty', async () => {
+  test('an answer without any body is empty', async () => {
     const answer = await answerTo('HTTP/1.1 204 No Content\r\n\r\n')
     expect(await answer.read()).toEqual({ kind: 'done' })
   })
@@ -151,7 +151,7 @@ describe('a whole body', () => {
     await server.stop(true)
   })
 
-  test('that came compressed, though nobody asked for it, counts by what it unfolds to', async () => {
+  test('a whole body that came compressed, though nobody asked for it, counts by what it unfolds to', async () => {
     const packed = Bun.gzipSync(Buffer.alloc(2_000_000))
     const headers = { 'content-encoding': 'gzip' }
     const server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response(packed, { headers }) })
@@ -167,7 +167,7 @@ describe('a whole body', () => {
 describe('a call ends', () => {
   const OPEN = head(200, EVENTS) + chunk('data: 1\n\n')
 
-  test('before it begins where the client has left already', async () => {
+  test('a call ends before it begins where the client has left already', async () => {
     const upstream = saying(OPEN)
     const answer = await callUpstream(callOf(upstream.url, { signal: AbortSignal.abort() }))
     expect(answer).toMatchObject({ kind: 'failed', failure: { kind: 'unreachable' } })
@@ -193,7 +193,7 @@ describe('a call ends', () => {
     await until(() => upstream.closed() === upstream.opened(), 'the connections’ end')
   })
 
-  test('not with the client where it is to outlive it', async () => {
+  test('a call ends not with the client where it is to outlive it', async () => {
     const client = new AbortController()
     const upstream = provider((socket) => {
       socket.write(OPEN)
@@ -218,7 +218,7 @@ describe('a call ends', () => {
     await until(() => upstream.closed() === upstream.opened(), 'the connections’ end')
   })
 
-  test('with its connection free for the next call where the answer was read to its end', async () => {
+  test('a call ends with its connection free for the next call where the answer was read to its end', async () => {
     const upstream = saying(head(200, { 'content-length': '2' }).concat('{}'))
     for (let count = 0; count < 3; count++) await (await answerOf(callOf(upstream.url))).readAll(10)
     // The first call is accompanied by a bare connection.
@@ -226,7 +226,7 @@ describe('a call ends', () => {
     expect(upstream.requests).toHaveLength(3)
   })
 
-  test('as unreachable where nobody listens, without a word of where that was', async () => {
+  test('a call ends as unreachable where nobody listens, without a word of where that was', async () => {
     const upstream = saying('')
     upstream.stop()
     const answer = await callUpstream(callOf(upstream.url))

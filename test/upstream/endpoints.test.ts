@@ -15,23 +15,26 @@ function addressOf(name: FormatName, model: string, stream: boolean, changes: Pa
 }
 
 describe('the address', () => {
-  test.each([true, false])('of chat-completions and messages is one for all models, streamed or not (%p)', (stream) => {
-    expect(addressOf('chat-completions', 'a/b c', stream)).toBe(`${BASE}/chat/completions`)
-    expect(addressOf('messages', 'a/b c', stream)).toBe(`${BASE}/v1/messages`)
-  })
+  test.each([true, false])(
+    'the address of chat-completions and messages is one for all models, streamed or not (%p)',
+    (stream) => {
+      expect(addressOf('chat-completions', 'a/b c', stream)).toBe(`${BASE}/chat/completions`)
+      expect(addressOf('messages', 'a/b c', stream)).toBe(`${BASE}/v1/messages`)
+    },
+  )
 
-  test('of generate-content names model, verb and framing after the version', () => {
+  test('the address of generate-content names model, verb and framing after the version', () => {
     expect(addressOf('generate-content', 'flash', false)).toBe(`${BASE}/v1beta/models/flash:generateContent`)
     const streamed = addressOf('generate-content', 'flash', true, { apiVersion: 'v1' })
     expect(streamed).toBe(`${BASE}/v1/models/flash:streamGenerateContent?alt=sse`)
   })
 
-  test('of generate-content keeps a model’s slashes and escapes whatever else could leave the path', () => {
+  test('the address of generate-content keeps a model’s slashes and escapes whatever else could leave the path', () => {
     const address = addressOf('generate-content', 'tuned/a b?c#d', false)
     expect(address).toBe(`${BASE}/v1beta/models/tuned/a%20b%3Fc%23d:generateContent`)
   })
 
-  test('has no version where the format has none, whatever the provider names', () => {
+  test('the address has no version where the format has none, whatever the provider names', () => {
     for (const name of ['chat-completions', 'messages', 'responses'] as const) {
       expect(addressOf(name, 'm', false, { apiVersion: 'v7' })).not.toContain('v7')
     }
@@ -52,7 +55,7 @@ describe('the headers', () => {
     ['responses', { authorization: 'Bearer the-secret' }],
   ]
 
-  test.each(own)('of %s carry the key in its own way, and no other', (name, headers) => {
+  test.each(own)('the headers of %s carry the key in its own way, and no other', (name, headers) => {
     expect(requestHeaders(providerOf('p1', { format: name }), KEY, false)).toEqual({ ...COMMON, ...headers })
   })
 
@@ -75,7 +78,7 @@ describe('the headers', () => {
     })
   })
 
-  test('are made once for each key, and anew for a provider that is called otherwise', () => {
+  test('the headers are made once for each key, and anew for a provider that is called otherwise', () => {
     const [provider, other] = [providerOf('p1'), providerOf('p1', { headers: { 'x-team': 'acme' } })]
     for (const stream of [false, true]) {
       const made = usualHeaders(provider, KEY, stream)

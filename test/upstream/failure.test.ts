@@ -37,29 +37,38 @@ describe('a prompt that is too long for the provider’s model', () => {
     ['generate-content', 400, google('The input token count (1200000) exceeds the maximum number of tokens allowed')],
     ['generate-content', 400, google('The input token count exceeds the maximum number of tokens allowed 1048576.')],
   ]
-  test.each(cases)('is told as that: %s %d %j', (format, status, body) => {
-    const error = told(format, status, body)
-    expect([error.kind, error.status]).toEqual(['context_length_exceeded', 400])
-    expect(error.message).toStartWith('The prompt is too long for the model: ')
-  })
+  test.each(cases)(
+    'a prompt that is too long for the provider’s model is told as that: %s %d %j',
+    (format, status, body) => {
+      const error = told(format, status, body)
+      expect([error.kind, error.status]).toEqual(['context_length_exceeded', 400])
+      expect(error.message).toStartWith('The prompt is too long for the model: ')
+    },
+  )
 
-  test('is told so by a code inside a stream as well, where no status says it', () => {
+  test('a prompt that is too long for the provider’s model is told so by a code inside a stream as well, where no status says it', () => {
     const error = providerError({ status: 502, kind: 'context_length_exceeded', message: 'too long' })
     expect(toGatewayError({ kind: 'refused', error }, provider, false).kind).toBe('context_length_exceeded')
     const inWords = providerError({ status: 502, kind: 'invalid_request_error', message: 'prompt is too long: 2 > 1' })
     expect(toGatewayError({ kind: 'refused', error: inWords }, provider, false).kind).toBe('context_length_exceeded')
   })
 
-  test.each([...FORMATS.values()])('has the words of the caller’s format', (format) => {
-    const { status, body } = format.encodeError(told('messages', 400, anthropic('prompt is too long: 2 > 1')), 'req_1')
-    expect(status).toBe(400)
-    const words = {
-      'chat-completions': '"context_length_exceeded"',
-      'generate-content': '"CONTEXT_LENGTH_EXCEEDED"',
-      responses: '"context_length_exceeded"',
-    }
-    expect(JSON.stringify(body)).toContain(format.name === 'messages' ? 'prompt is too long' : words[format.name])
-  })
+  test.each([...FORMATS.values()])(
+    'a prompt that is too long for the provider’s model has the words of the caller’s format',
+    (format) => {
+      const { status, body } = format.encodeError(
+        told('messages', 400, anthropic('prompt is too long: 2 > 1')),
+        'req_1',
+      )
+      expect(status).toBe(400)
+      const words = {
+        'chat-completions': '"context_length_exceeded"',
+        'generate-content': '"CONTEXT_LENGTH_EXCEEDED"',
+        responses: '"context_length_exceeded"',
+      }
+      expect(JSON.stringify(body)).toContain(format.name === 'messages' ? 'prompt is too long' : words[format.name])
+    },
+  )
 
   test('S13: never repeats our key', () => {
     const { message } = told('messages', 400, anthropic('prompt is too long for canary-of-this-test'))
@@ -107,9 +116,12 @@ describe('the caller is told', () => {
     return toGatewayError({ kind: 'refused', error }, provider, false)
   }
 
-  test.each(Object.entries(REASONS) as [ProviderErrorReason, ErrorKind][])('of %s as %s', (reason, kind) => {
-    expect(toldOf(reason).kind).toBe(kind)
-  })
+  test.each(Object.entries(REASONS) as [ProviderErrorReason, ErrorKind][])(
+    'the caller is told of %s as %s',
+    (reason, kind) => {
+      expect(toldOf(reason).kind).toBe(kind)
+    },
+  )
 
   test('the provider’s words only where they judge the request', () => {
     const quoted = (Object.keys(REASONS) as ProviderErrorReason[]).filter((reason) =>
@@ -118,7 +130,7 @@ describe('the caller is told', () => {
     expect(quoted).toEqual(['context-too-long', 'proof', 'filtered', 'unsupported', 'request'])
   })
 
-  test('that no reason was given where the provider has no words', () => {
+  test('the caller is told that no reason was given where the provider has no words', () => {
     expect(toldOf('request', { message: '' }).message).toEndWith('refused the request: no reason given')
     expect(toldOf('context-too-long', { message: '' }).message).toEndWith('too long for the model: no figures given')
   })
@@ -141,7 +153,7 @@ describe('the caller is told', () => {
     expect(error.options.cause).toBe(describeFailure(failure, provider))
   })
 
-  test('of a long story only the beginning', () => {
+  test('the caller is told of a long story only the beginning', () => {
     const { message } = toldOf('request', { message: 'w'.repeat(100_000) })
     expect(message.length).toBeLessThan(700)
     expect(message).toEndWith('…')

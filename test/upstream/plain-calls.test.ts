@@ -36,27 +36,30 @@ beforeAll(() => {
 afterAll(() => provider.stop())
 
 describe('E2: a provider without a dialect', () => {
-  test.each(CALLS)('of %s (stream: %p) is asked at %s', async (formatName, stream, path, own) => {
-    const sent = provider.requests.length
-    const answer = await callUpstream(callOf(provider.url, { formatName, stream, bodyText: BODY }))
-    expect(answer.kind).toBe('answer')
-    const [text = ''] = provider.requests.slice(sent)
-    const at = text.indexOf('\r\n\r\n')
-    const [line, ...lines] = text.slice(0, at).split('\r\n')
-    expect(line).toBe(`POST ${path} HTTP/1.1`)
-    expect(text.slice(at + 4)).toBe(BODY)
-    const lower = lines.map((header) => header.replace(/^[^:]+/, (name) => name.toLowerCase()))
-    expect(lower.toSorted()).toEqual(
-      [
-        ...own,
-        ...['accept-encoding: identity', 'content-type: application/json', 'user-agent: svc-gateway'],
-        ...[`accept: ${stream ? 'text/event-stream' : 'application/json'}`, 'connection: keep-alive'],
-        ...[`content-length: ${BODY.length}`, `host: ${new URL(provider.url).host}`],
-      ].toSorted(),
-    )
-  })
+  test.each(CALLS)(
+    'a provider without a dialect of %s (stream: %p) is asked at %s',
+    async (formatName, stream, path, own) => {
+      const sent = provider.requests.length
+      const answer = await callUpstream(callOf(provider.url, { formatName, stream, bodyText: BODY }))
+      expect(answer.kind).toBe('answer')
+      const [text = ''] = provider.requests.slice(sent)
+      const at = text.indexOf('\r\n\r\n')
+      const [line, ...lines] = text.slice(0, at).split('\r\n')
+      expect(line).toBe(`POST ${path} HTTP/1.1`)
+      expect(text.slice(at + 4)).toBe(BODY)
+      const lower = lines.map((header) => header.replace(/^[^:]+/, (name) => name.toLowerCase()))
+      expect(lower.toSorted()).toEqual(
+        [
+          ...own,
+          ...['accept-encoding: identity', 'content-type: application/json', 'user-agent: svc-gateway'],
+          ...[`accept: ${stream ? 'text/event-stream' : 'application/json'}`, 'connection: keep-alive'],
+          ...[`content-length: ${BODY.length}`, `host: ${new URL(provider.url).host}`],
+        ].toSorted(),
+      )
+    },
+  )
 
-  test('is neither authorized otherwise nor read otherwise', () => {
+  test('a provider without a dialect is neither authorized otherwise nor read otherwise', () => {
     for (const name of Object.keys(FORMATS) as FormatName[]) {
       const { dialect } = callOf(provider.url, { formatName: name }).target.provider
       expect(Object.keys(dialect)).not.toContainAnyValues(['authorizer', 'envelope', 'readAnswer', 'decodeError'])

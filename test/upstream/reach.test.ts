@@ -114,7 +114,7 @@ describe('the connection beside a call', () => {
     }
   }
 
-  test('is one for all calls that start together', async () => {
+  test('the connection beside a call is one for all calls that start together', async () => {
     const listener = startListener()
     const reach = newTest()
     for (let count = 0; count < 5; count++) reach.watch(listener.baseUrl, CONNECT_MS, NOBODY)
@@ -122,7 +122,7 @@ describe('the connection beside a call', () => {
     listener.stop()
   })
 
-  test('is not made to an address that answered a moment ago, and is made again later', async () => {
+  test('the connection beside a call is not made to an address that answered a moment ago, and is made again later', async () => {
     const listener = startListener()
     let nowMs = 0
     const reach = createReachTest(() => nowMs)
@@ -138,7 +138,7 @@ describe('the connection beside a call', () => {
     listener.stop()
   })
 
-  test('is made to each address on its own', async () => {
+  test('the connection beside a call is made to each address on its own', async () => {
     const [one, two] = [startListener(), startListener()]
     const reach = newTest()
     for (const { baseUrl } of [one, two]) reach.watch(baseUrl, CONNECT_MS, NOBODY)

@@ -26,7 +26,7 @@ function whole(status: number, body: string, headers: Record<string, string> = {
 const errorBody = (more: object = {}) => JSON.stringify({ error: { message: 'words', type: 'kind', ...more } })
 
 describe('a refusal', () => {
-  test('is read by the provider’s format', async () => {
+  test('a refusal is read by the provider’s format', async () => {
     const error = await refusalTo(whole(429, errorBody()))
     expect(error).toEqual({ reason: 'rate-limited', status: 429, kind: 'kind', message: 'words' })
   })
@@ -43,7 +43,7 @@ describe('a refusal', () => {
     expect(await refusalTo(whole(502, body))).toEqual({ reason: 'server', status: 502, kind: '502', message: '' })
   })
 
-  test('is read up to its limit and no further, and its connection is given up', async () => {
+  test('a refusal is read up to its limit and no further, and its connection is given up', async () => {
     const upstream = startRawProvider((socket) => {
       socket.write(head(500))
       for (let count = 0; count < 5; count++) socket.write(chunk('x'.repeat(16 * 1024)))
@@ -53,7 +53,7 @@ describe('a refusal', () => {
     await until(() => upstream.closed() === upstream.opened(), 'the connections’ end')
   })
 
-  test('whose body breaks off is told all the same', async () => {
+  test('a refusal whose body breaks off is told all the same', async () => {
     const upstream = startRawProvider((socket) => {
       socket.write(head(401) + chunk(errorBody()))
       socket.end()
@@ -63,12 +63,12 @@ describe('a refusal', () => {
     expect(answer).toMatchObject({ failure: { kind: 'refused', error: { reason: 'credentials', status: 401 } } })
   })
 
-  test('whose body never ends is told with what had come, once the first byte of an answer would be overdue', async () => {
+  test('a refusal whose body never ends is told with what had come, once the first byte of an answer would be overdue', async () => {
     const error = await refusalTo(head(401) + chunk(errorBody()), { firstByteMs: 1_500 })
     expect(error).toMatchObject({ status: 401, message: 'words' })
   })
 
-  test('in chunks is read whole', async () => {
+  test('a refusal in chunks is read whole', async () => {
     const [first = '', ...rest] = errorBody().split('message')
     const error = await refusalTo(head(400) + chunk(first) + chunk(`message${rest.join('message')}`) + LAST_CHUNK)
     expect(error).toMatchObject({ status: 400, message: 'words' })
@@ -92,13 +92,13 @@ describe('the wish to be asked later', () => {
     expect((await refusalTo(whole(429, errorBody(), headers))).retryAfterSeconds).toBe(seconds)
   })
 
-  test('as a date', async () => {
+  test('the wish to be asked later as a date', async () => {
     const { retryAfterSeconds = 0 } = await refusalTo(whole(429, errorBody(), { 'retry-after': inSeconds(600) }))
     expect(retryAfterSeconds).toBeGreaterThan(500)
     expect(retryAfterSeconds).toBeLessThanOrEqual(600)
   })
 
-  test('as what the body says, which is nearer the matter than the header', async () => {
+  test('the wish to be asked later as what the body says, which is nearer the matter than the header', async () => {
     const body = errorBody({ details: [{ retryDelay: '34.4s' }] })
     expect((await refusalTo(whole(429, body, { 'retry-after': '7' }))).retryAfterSeconds).toBe(34.4)
   })
@@ -142,7 +142,7 @@ describe('what is left of limits', () => {
     expect(JSON.stringify({ left: leftOver, retryAfterSeconds })).toBe(JSON.stringify(said))
   })
 
-  test('is read as a date too, and of no other status', async () => {
+  test('what is left of limits is read as a date too, and of no other status', async () => {
     const names = {
       'anthropic-ratelimit-requests-remaining': '0',
       'anthropic-ratelimit-requests-reset': new Date(Date.now() + 600_000).toISOString(),

@@ -191,7 +191,7 @@ describe('a database in trouble', () => {
   })
   afterAll(() => own.stop())
 
-  test('that is stopped and comes back: the records wait in their streams and are booked once', async () => {
+  test('a database in trouble that is stopped and comes back: the records wait in their streams and are booked once', async () => {
     const flusher = start()
     await append([usageRecord({ cost: 1 })])
     await drained()
@@ -208,7 +208,7 @@ describe('a database in trouble', () => {
     await until(() => flusher.status().healthy && flusher.status().lagSeconds === 0, 'health')
   })
 
-  test('that hangs keeps neither the worker from recovering nor anybody from stopping it', async () => {
+  test('a database in trouble that hangs keeps neither the worker from recovering nor anybody from stopping it', async () => {
     const flusher = start({ transactionTimeoutMs: 1_000, stopTimeoutMs: 200 })
     const stuck = start({ transactionTimeoutMs: 900_000, stopTimeoutMs: 200 })
     await append([usageRecord({ cost: 1 })])
@@ -227,7 +227,7 @@ describe('a database in trouble', () => {
     expect(await booked()).toEqual({ records: 401, cost: 801 })
   })
 
-  test('that loses its connections in the middle of batches books every record once', async () => {
+  test('a database in trouble that loses its connections in the middle of batches books every record once', async () => {
     const records = Array.from({ length: 1_500 }, (_, index) =>
       usageRecord({ cost: index % 11, accountId: `acct_${index % 9}` }),
     )

@@ -37,7 +37,7 @@ async function makeCustomer(): Promise<void> {
 const test = testPreparedBy(makeCustomer)
 
 describe('usageSummary', () => {
-  test('of a new account is all credit and no use', async () => {
+  test('usageSummary of a new account is all credit and no use', async () => {
     expect(await summary()).toEqual({
       ...{ credits_remaining: 10, credits_used: 0, usage_this_month: 0 },
       ...{ customer: { name: 'Grace "Amazing" Hopper', credits: 10 }, recentUsage: [] },
@@ -83,7 +83,7 @@ describe('usageSummary', () => {
     expect(entries[0]).toMatchObject({ model: 'svc/alpha', inputTokens: 127, outputTokens: 50 })
   })
 
-  test('is undefined for an account that nobody knows', async () => {
+  test('usageSummary is undefined for an account that nobody knows', async () => {
     expect(await reportsOf(fixture.database).usageSummary({ accountId: 'acct_none', keyId })).toBeUndefined()
   })
 

@@ -62,7 +62,7 @@ test('answers are counted by how they ended', async () => {
 })
 
 describe('the share', () => {
-  test('of 0 is nothing, and a model that was named is never observed', async () => {
+  test('the share of 0 is nothing, and a model that was named is never observed', async () => {
     observer = observe(0)
     for (let count = 0; count < 200; count++) expect(answered()).toBeUndefined()
     observer = observe(1)
@@ -70,7 +70,7 @@ describe('the share', () => {
     expect(await sums()).toEqual([])
   })
 
-  test('is kept, and the same request is judged alike each time', () => {
+  test('the share is kept, and the same request is judged alike each time', () => {
     observer = observe(0.25)
     const ids = Array.from({ length: 4_000 }, id)
     const chosen = ids.filter((requestId) => answered({}, requestId))

@@ -69,7 +69,7 @@ describe('a key with a list', () => {
     for (const at of [gateway, twin]) expect(await statusFrom('192.0.2.1', at)).toBe(200)
   })
 
-  test('is refused without a hold, without the provider, and without a word of the list', async () => {
+  test('a key with a list is refused without a hold, without the provider, and without a word of the list', async () => {
     await allow('203.0.113.0/24')
     const before = await gateway.balance(customer.accountId)
     const calls = gateway.upstream.calls.length
@@ -91,7 +91,7 @@ describe('a key with a list', () => {
     { path: '/v1/route', body: CHAT },
     { path: '/v1/responses/resp_none' },
   ]
-  test.each(FREE)('is refused by $path as well, though it costs nothing', async ({ path, body }) => {
+  test.each(FREE)('a key with a list is refused by $path as well, though it costs nothing', async ({ path, body }) => {
     const before = (await send(gateway, '198.51.100.1', path, body)).status
     await allow('203.0.113.0/24')
     expect((await send(gateway, '198.51.100.1', path, body)).status).toBe(403)
@@ -120,7 +120,7 @@ describe('a key with a list', () => {
 })
 
 describe('an account with a list', () => {
-  test('has it hold for each of its keys, of which one may narrow it', async () => {
+  test('an account with a list has it hold for each of its keys, of which one may narrow it', async () => {
     expect(await statusFrom('198.51.100.1')).toBe(200)
     await allowAccount(['203.0.113.0/24'])
     expect([await statusFrom('203.0.113.1', twin), await statusFrom('198.51.100.1', twin)]).toEqual([200, 403])
@@ -132,7 +132,7 @@ describe('an account with a list', () => {
     expect([await statusFrom('198.51.100.1'), await statusFrom('203.0.113.1')]).toEqual([200, 403])
   })
 
-  test('has it for keys that are made afterwards, and for those that a store loads again', async () => {
+  test('an account with a list has it for keys that are made afterwards, and for those that a store loads again', async () => {
     await allowAccount(['203.0.113.0/24'])
     const created = await gateway.apiKeys.create({ accountId: customer.accountId, name: 'later' })
     if (created.kind !== 'created') throw new Error(created.kind)

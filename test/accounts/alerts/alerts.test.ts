@@ -69,7 +69,7 @@ describe('alerts', () => {
     expect(await alertsOf(accountId)).toEqual(to('balance_low', people.owner, people.billing))
   })
 
-  test('are remembered only with their mails: what fails in between is told by the next look', async () => {
+  test('alerts are remembered only with their mails: what fails in between is told by the next look', async () => {
     const organisation = await newOrganisation(fixture)
     const { accountId, people } = organisation
     const { sql } = fixture.database
@@ -82,7 +82,7 @@ describe('alerts', () => {
     expect(await alertsOf(accountId)).toEqual(to('balance_low', people.owner, people.billing))
   })
 
-  test('that had to wait are told without any further use', async () => {
+  test('alerts that had to wait are told without any further use', async () => {
     const organisation = await newOrganisation(fixture)
     const { accountId, people } = organisation
     await low(organisation)
@@ -149,7 +149,7 @@ describe('alerts', () => {
     expect(await alertsOf(accountId)).toEqual(to('balance_low', people.owner, people.billing))
   })
 
-  test('do not go to addresses that were refused, and security mails do (line 26: nobody turns those off)', async () => {
+  test('alerts do not go to addresses that were refused, and security mails do (line 26: nobody turns those off)', async () => {
     const organisation = await newOrganisation(fixture)
     const { accountId, people } = organisation
     await fixture.database.sql`INSERT INTO refused_mail_addresses (email, reason) VALUES (${people.owner.email}, '550')`
@@ -163,7 +163,7 @@ describe('alerts', () => {
     expect(rows.map(({ kind }) => kind)).toEqual(['member_removed'])
   })
 
-  test('of budgets go to whom they bind as well: a member’s and a key’s', async () => {
+  test('alerts of budgets go to whom they bind as well: a member’s and a key’s', async () => {
     const { accountId, people } = await newOrganisation(fixture)
     const budgets = createBudgets(fixture.database, fixture.ledger)
     const { developer } = people
@@ -188,7 +188,7 @@ describe('alerts', () => {
     expect(await alertsOf(accountId)).toEqual([])
   })
 
-  test('of a key’s budget of the month go by its own limit', async () => {
+  test('alerts of a key’s budget of the month go by its own limit', async () => {
     const { accountId, people } = await newOrganisation(fixture)
     const key = await fixture.apiKeys.create({ accountId, name: 'ci', monthlyBudget: nano(usd(10)) })
     const keyId = key.kind === 'created' ? key.keyId : ''
@@ -201,7 +201,7 @@ describe('alerts', () => {
     expect(await alertsOf(accountId)).toEqual(to('budget_reached', people.owner, people.billing))
   })
 
-  test('of keys that expire come 7 days and 1 day before, once each, and again for another end', async () => {
+  test('alerts of keys that expire come 7 days and 1 day before, once each, and again for another end', async () => {
     const { accountId, people } = await newOrganisation(fixture)
     const { owner, billing } = people
     const person = await join(fixture, accountId, 'developer')
@@ -223,7 +223,7 @@ describe('alerts', () => {
     }
   })
 
-  test('of keys that are to end at an age come likewise, and again at the next end of one that was rotated', async () => {
+  test('alerts of keys that are to end at an age come likewise, and again at the next end of one that was rotated', async () => {
     const { accountId, people } = await newOrganisation(fixture)
     const { database, ledger, apiKeys } = fixture
     const { owner, billing } = people
@@ -252,7 +252,7 @@ describe('alerts', () => {
     expect(await alertsOf(accountId)).toEqual(reminded)
   })
 
-  test('of a key that was made for less come only as far as it lives, and none of one that is off', async () => {
+  test('alerts of a key that was made for less come only as far as it lives, and none of one that is off', async () => {
     const { accountId, people } = await newOrganisation(fixture)
     const nowMs = Date.now()
     const expiresAtMs = nowMs + 3 * DAY_MS
@@ -266,7 +266,7 @@ describe('alerts', () => {
     expect(await alertsOf(accountId)).toEqual(to('key_expires', people.owner, people.billing))
   })
 
-  test('of an account that nobody may sign in to go to nobody', async () => {
+  test('alerts of an account that nobody may sign in to go to nobody', async () => {
     const user = await newUser(fixture)
     await fixture.database.sql`UPDATE users SET disabled_at = now() WHERE id = ${user.userId}`
     await credit(user.accountId, 20)

@@ -124,7 +124,7 @@ describe('the outbox', () => {
     })
   })
 
-  test('is emptied by many gateways at once, each mail by one', async () => {
+  test('the outbox is emptied by many gateways at once, each mail by one', async () => {
     const to = Array.from({ length: 60 }, (_, index) => `person${index}@example.test`)
     await writeMails(database.db, MAIL, to)
     await withServer(undefined, async (server) => {
@@ -196,7 +196,7 @@ describe('the outbox', () => {
 })
 
 describe('a refusal', () => {
-  test('for now is tried three times, and then given up', async () => {
+  test('a refusal for now is tried three times, and then given up', async () => {
     await withServer(
       (command) => (command === 'RCPT' ? '451 4.7.1 greylisted, try later' : undefined),
       async ({ url }) => {
@@ -238,7 +238,7 @@ describe('a refusal', () => {
     )
   })
 
-  test('is forgotten when the address takes a mail that nobody can turn off', async () => {
+  test('a refusal is forgotten when the address takes a mail that nobody can turn off', async () => {
     await database.sql`INSERT INTO refused_mail_addresses (email, reason) VALUES ('back@example.test', '550')`
     await writeMails(database.db, MAIL, ['back@example.test'])
     await withServer(undefined, async ({ url }) => {

@@ -104,7 +104,7 @@ describe('a mail', () => {
     expect(html).toContain(time)
   })
 
-  test.each(SAMPLES)('of the kind $kind has one subject, and one heading, of one line', (sample) => {
+  test.each(SAMPLES)('a mail of the kind $kind has one subject, and one heading, of one line', (sample) => {
     const { subject, text, html } = render(sample)
     expect(subject).not.toMatch(/[\r\n]/)
     expect(text.endsWith('\n')).toBe(true)
@@ -112,36 +112,42 @@ describe('a mail', () => {
     expect(text).not.toContain('undefined')
   })
 
-  test.each(SAMPLES)('of the kind $kind makes no link, line or markup of what strangers call themselves', (sample) => {
-    const evil = `Win <b>now</b> at https://evil.example/x\r\nBcc: a@evil.example\n\n${'x'.repeat(200)}`
-    const names = ['accountName', 'invitedBy', 'askedBy', 'browser', 'scopeName', 'keyName']
-    const facts = Object.fromEntries(
-      Object.entries(sample.facts).map(([name, value]) => {
-        if (name === 'alerts' && Array.isArray(value))
-          return [name, value.map((one) => ({ ...one, facts: { ...one.facts, accountName: evil, keyName: evil } }))]
-        if (Array.isArray(value) && name !== 'models') return [name, value.map(([, amount]) => [evil, amount])]
-        return [name, names.includes(name) ? evil : value]
-      }),
-    )
-    const plain = render(sample)
-    const { subject, text, html } = render({ kind: sample.kind, facts } as NewMail)
-    expect(text.split('\n')).toHaveLength(plain.text.split('\n').length)
-    for (const part of [subject, text, html])
-      for (const bad of ['https://evil', 'a@evil', '<b>']) expect(part).not.toContain(bad)
-    expect(html.match(/<(?:a|p|tr)\b/g)).toEqual(plain.html.match(/<(?:a|p|tr)\b/g))
-  })
+  test.each(SAMPLES)(
+    'a mail of the kind $kind makes no link, line or markup of what strangers call themselves',
+    (sample) => {
+      const evil = `Win <b>now</b> at https://evil.example/x\r\nBcc: a@evil.example\n\n${'x'.repeat(200)}`
+      const names = ['accountName', 'invitedBy', 'askedBy', 'browser', 'scopeName', 'keyName']
+      const facts = Object.fromEntries(
+        Object.entries(sample.facts).map(([name, value]) => {
+          if (name === 'alerts' && Array.isArray(value))
+            return [name, value.map((one) => ({ ...one, facts: { ...one.facts, accountName: evil, keyName: evil } }))]
+          if (Array.isArray(value) && name !== 'models') return [name, value.map(([, amount]) => [evil, amount])]
+          return [name, names.includes(name) ? evil : value]
+        }),
+      )
+      const plain = render(sample)
+      const { subject, text, html } = render({ kind: sample.kind, facts } as NewMail)
+      expect(text.split('\n')).toHaveLength(plain.text.split('\n').length)
+      for (const part of [subject, text, html])
+        for (const bad of ['https://evil', 'a@evil', '<b>']) expect(part).not.toContain(bad)
+      expect(html.match(/<(?:a|p|tr)\b/g)).toEqual(plain.html.match(/<(?:a|p|tr)\b/g))
+    },
+  )
 
-  test.each(SAMPLES)('of the kind $kind makes no link of any text of users, however its dots are written', (sample) => {
-    for (const [dot, slash, gap] of WRITINGS) {
-      const evil = `evil${gap}${dot}${gap}example${slash}x`
-      const linking = textsOfUsers(sample.facts).filter((path) => {
-        const facts = replaced(sample.facts, path, evil)
-        const { subject, text } = render({ kind: sample.kind, facts } as NewMail)
-        return LINK_OF_EVIL.test(`${subject}\n${text}`.normalize('NFKC').replace(/\p{Cf}/gu, ''))
-      })
-      expect(linking).toEqual([])
-    }
-  })
+  test.each(SAMPLES)(
+    'a mail of the kind $kind makes no link of any text of users, however its dots are written',
+    (sample) => {
+      for (const [dot, slash, gap] of WRITINGS) {
+        const evil = `evil${gap}${dot}${gap}example${slash}x`
+        const linking = textsOfUsers(sample.facts).filter((path) => {
+          const facts = replaced(sample.facts, path, evil)
+          const { subject, text } = render({ kind: sample.kind, facts } as NewMail)
+          return LINK_OF_EVIL.test(`${subject}\n${text}`.normalize('NFKC').replace(/\p{Cf}/gu, ''))
+        })
+        expect(linking).toEqual([])
+      }
+    },
+  )
 
   test.each(SAMPLES)(
     'of the kind $kind has no link where the host is not known, and says in words where to go',
@@ -161,7 +167,7 @@ describe('a mail', () => {
     },
   )
 
-  test('of an invitation keeps a plain name', () => {
+  test('a mail of an invitation keeps a plain name', () => {
     const facts = { accountName: 'Müller & Söhne GmbH', invitedBy: 'Ada', role: 'admin', days: 7 }
     const { subject, html } = render({ kind: 'invitation', facts })
     expect(subject).toBe('You are invited to Müller & Söhne GmbH')
@@ -179,7 +185,7 @@ describe('a mail', () => {
       expect(Object.keys(SAMPLES.find((sample) => sample.kind === kind)?.facts ?? { none: 1 })).toEqual([])
   })
 
-  test('of a changed address says how it is undone, where that is possible, and not what the new one is', () => {
+  test('a mail of a changed address says how it is undone, where that is possible, and not what the new one is', () => {
     const facts = { address: '203.0.113.7', at: '2026-03-01T10:20:30.000Z', after: maskedAddress('ada@new.example') }
     const undone = render({ kind: 'address_changed', facts: { ...facts, undoDays: 7 } }, { token: 'abc' })
     expect(undone.link).toBe('https://pay.example.test/base/dashboard/undo-address#token=abc')
@@ -190,14 +196,14 @@ describe('a mail', () => {
     expect(final.text).toContain('tell the operator')
   })
 
-  test('that can be turned off says where', () => {
+  test('a mail that can be turned off says where', () => {
     const url = 'https://pay.example.test/unsubscribe?t=1&u=2'
     const { text, html } = render({ kind: 'verify_email', facts: {} }, { optional: { unsubscribeUrl: url } })
     expect(text.trimEnd().split('\n').at(-1)).toBe(`No more mails of this kind: ${url}`)
     expect(html).toContain('href="https://pay.example.test/unsubscribe?t=1&#38;u=2"')
   })
 
-  test('that can be turned off says on which page, where the host is not known', () => {
+  test('a mail that can be turned off says on which page, where the host is not known', () => {
     const surroundings = { baseUrl: undefined, optional: { unsubscribeUrl: undefined } }
     const { text, html } = render({ kind: 'verify_email', facts: {} }, surroundings)
     const words =

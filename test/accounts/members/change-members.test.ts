@@ -23,7 +23,7 @@ function entries(accountId: string): Promise<Record<string, unknown>[]> {
 }
 
 describe('an organisation', () => {
-  test('is what an account becomes once, by an entry of the audit log', async () => {
+  test('an organisation is what an account becomes once, by an entry of the audit log', async () => {
     const { accountId, people } = await newOrganisation(fixture)
     const again = await makeOrganisation(fixture.database, accountId, COMPANY, by(people.owner))
     expect(again).toEqual({ kind: 'organisation_already' })
@@ -65,7 +65,7 @@ describe('an organisation', () => {
 })
 
 describe('a role', () => {
-  test('is given up to one’s own, by those who may, and told in the audit log', async () => {
+  test('a role is given up to one’s own, by those who may, and told in the audit log', async () => {
     const { accountId, people } = await newOrganisation(fixture)
     const rank = { owner: 3, admin: 2, developer: 1, billing: 1, viewer: 0 }
     for (const giver of ACCOUNT_ROLES) {
@@ -85,7 +85,7 @@ describe('a role', () => {
     expect(changes).toHaveLength(20 + 12)
   })
 
-  test('of one’s own only goes down', async () => {
+  test('a role of one’s own only goes down', async () => {
     const { accountId, people } = await newOrganisation(fixture)
     const change = ({ userId, ...user }: User, role: AccountRole) =>
       changeRole(fixture.database, { accountId, userId, by: by({ userId, ...user }) }, role)
@@ -97,7 +97,7 @@ describe('a role', () => {
     expect(await change(people.owner, 'viewer')).toEqual({ kind: 'last_owner' })
   })
 
-  test('of owner is a person’s in so many accounts', async () => {
+  test('a role of owner is a person’s in so many accounts', async () => {
     const person = await newUser(fixture)
     const { accountId, people } = await newOrganisation(fixture)
     for (let owned = 1; owned < MAX_OWNED_ACCOUNTS; owned++) {
@@ -111,7 +111,7 @@ describe('a role', () => {
     expect(await changeRole(fixture.database, change, 'owner')).toEqual({ kind: 'too_many_owned', limit: 10 })
   })
 
-  test('of owner stays with one of two who take it from each other at once, 100 times of 100', async () => {
+  test('a role of owner stays with one of two who take it from each other at once, 100 times of 100', async () => {
     const { accountId, people } = await newOrganisation(fixture)
     const pair = [people.owner, await join(fixture, accountId, 'owner')] as const
     for (let round = 0; round < 100; round++) {
@@ -151,7 +151,7 @@ describe('a membership', () => {
     ])
   })
 
-  test('of whoever has active keys ends only once these are off', async () => {
+  test('a membership of whoever has active keys ends only once these are off', async () => {
     const { accountId, people } = await newOrganisation(fixture)
     const { userId } = people.developer
     const key = await fixture.apiKeys.create({ accountId, name: 'theirs', createdBy: userId }, by(people.developer))
@@ -163,7 +163,7 @@ describe('a membership', () => {
     expect(await fixture.apiKeys.find(accountId, key.keyId)).toMatchObject({ createdBy: userId })
   })
 
-  test('that ends leaves no key behind, whatever is made meanwhile', async () => {
+  test('a membership that ends leaves no key behind, whatever is made meanwhile', async () => {
     const { accountId, people } = await newOrganisation(fixture)
     for (let round = 0; round < 20; round++) {
       const { userId } = await join(fixture, accountId, 'developer')
@@ -176,7 +176,7 @@ describe('a membership', () => {
     }
   })
 
-  test('in the account that was once one’s own leaves one a new one, and the organisation another address', async () => {
+  test('a membership in the account that was once one’s own leaves one a new one, and the organisation another address', async () => {
     const { accountId, people } = await newOrganisation(fixture)
     const heir = await join(fixture, accountId, 'owner')
     const { owner } = people

@@ -33,7 +33,7 @@ function setRole({ accountId, userId }: Owner, role: string): Promise<unknown> {
 }
 
 describe('a person', () => {
-  test('is owner of the account that they are given, and of one that others have as well', async () => {
+  test('a person is owner of the account that they are given, and of one that others have as well', async () => {
     const first = await newOwner()
     const second = await newOwner(first.accountId)
     expect(second.accountId).toBe(first.accountId)
@@ -43,7 +43,7 @@ describe('a person', () => {
     }
   })
 
-  test('is nothing in an account of others, nor in what is no account', async () => {
+  test('a person is nothing in an account of others, nor in what is no account', async () => {
     const [{ userId }, other] = [await newOwner(), await newOwner()]
     for (const accountId of [other.accountId, 'acct_none', '', 'a b', "'", '\u0000', 'x'.repeat(1000)]) {
       expect(await roleIn(database.db, accountId, userId)).toBeUndefined()
@@ -52,7 +52,7 @@ describe('a person', () => {
 })
 
 describe('the last owner', () => {
-  test('is neither demoted nor removed, whoever asks', async () => {
+  test('the last owner is neither demoted nor removed, whoever asks', async () => {
     const owner = await newOwner()
     const { accountId, userId } = owner
     const refused = 'would be left without an owner'

@@ -37,7 +37,7 @@ describe('the models of account, member and key, and providers likewise', () => 
     },
   )
 
-  test('of a key that is no member’s are those that account and key allow', () => {
+  test('the models of account, member and key, and providers likewise of a key that is no member’s are those that account and key allow', () => {
     expect(effectiveLimits(own(['a', 'b']), { ...own(['b', 'c']), maxKeyAgeDays: null }, null, young)).toEqual(
       own(['b']),
     )

@@ -133,7 +133,7 @@ describe('rules of a member', () => {
       expect(await known(of.accountId, keyId)).toEqual(both({ allowedModels: ['m1'], allowedProviders: null }))
   })
 
-  test('that change at once while keys are made, change hands and are changed leave every key as the history has it', async () => {
+  test('rules of a member that change at once while keys are made, change hands and are changed leave every key as the history has it', async () => {
     const first = await newMember()
     const { accountId } = first
     const second = { accountId, userId: await join(accountId) }
@@ -152,7 +152,7 @@ describe('rules of a member', () => {
     }
   })
 
-  test('are in the audit log, with what was before', async () => {
+  test('rules of a member are in the audit log, with what was before', async () => {
     const of = await newMember()
     await setRules(of, { allowedModels: ['m1', 'm2'] })
     await setRules(of, { allowedProviders: ['p1'] })

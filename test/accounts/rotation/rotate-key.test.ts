@@ -71,13 +71,13 @@ describe('a rotated key', () => {
     expect((await fixture.apiKeys.list(accountId)).length).toBe(1)
   })
 
-  test('has one text alone where there is no overlap', async () => {
+  test('a rotated key has one text alone where there is no overlap', async () => {
     const second = await rotate(0)
     expect([await reserve(first), await reserve(second)]).toEqual(['replaced', 'reserved'])
     expect((await fixture.apiKeys.find(accountId, keyId))?.formerSecret).toBeNull()
   })
 
-  test('is the same in a store that has forgotten everything', async () => {
+  test('a rotated key is the same in a store that has forgotten everything', async () => {
     const second = await rotate(0)
     const third = await rotate(HOUR_MS)
     await fixture.redis.flushall()
@@ -94,7 +94,7 @@ describe('a rotated key', () => {
     await until(async () => (await former())?.lastUsedAt, 'the use to be written down')
   })
 
-  test('is refused by each of its texts once it is deleted, which no store remembers', async () => {
+  test('a rotated key is refused by each of its texts once it is deleted, which no store remembers', async () => {
     const second = await rotate(HOUR_MS)
     const known = await payerOf(first)
     await fixture.apiKeys.delete(keyId)
@@ -104,7 +104,7 @@ describe('a rotated key', () => {
     expect(await fixture.apiKeys.rotate(keyId, 0)).toEqual({ kind: 'deleted' })
   })
 
-  test('has an entry in the audit log, and no text of it is stored', async () => {
+  test('a rotated key has an entry in the audit log, and no text of it is stored', async () => {
     const second = await rotate(HOUR_MS)
     const { sql } = fixture.database
     const entries = await sql`SELECT details FROM audit_entries WHERE action = 'key.rotate' AND subject = ${keyId}`
@@ -117,7 +117,7 @@ describe('a rotated key', () => {
 })
 
 describe('a rotation', () => {
-  test('of a key of others, of none and of the playground is refused', async () => {
+  test('a rotation of a key of others, of none and of the playground is refused', async () => {
     expect(await fixture.apiKeys.rotate(keyId, 0, 'acct_other')).toEqual({ kind: 'unknown_key' })
     expect(await fixture.apiKeys.rotate('key_none', 0)).toEqual({ kind: 'unknown_key' })
     expect(await fixture.apiKeys.rotate(await fixture.apiKeys.playgroundKey(accountId), 0)).toEqual({
@@ -132,7 +132,7 @@ describe('a rotation', () => {
     expect((await fixture.apiKeys.find(accountId, keyId))?.lastFour).toBe(first.slice(-4))
   })
 
-  test('that the ledger has not heard of is told by the first request with the new text', async () => {
+  test('a rotation that the ledger has not heard of is told by the first request with the new text', async () => {
     await reserve(first)
     const deaf = { ...fixture.ledger, setKeyState: () => Promise.reject(new Error('ledger down')) }
     const outcome = await createApiKeys(fixture.database, deaf, SERVICE).rotate(keyId, 0)
@@ -142,7 +142,7 @@ describe('a rotation', () => {
     expect(await fixture.ledger.readKey({ accountId, keyId })).toMatchObject({ open: 2 })
   })
 
-  test('by many at once leaves two texts that work, and one state everywhere', async () => {
+  test('a rotation by many at once leaves two texts that work, and one state everywhere', async () => {
     const keys = [first, ...(await Promise.all(Array.from({ length: 8 }, () => rotate(HOUR_MS))))]
     const answers = await Promise.all(keys.map(reserve))
     expect(answers.filter((answer) => answer === 'reserved').length).toBe(2)

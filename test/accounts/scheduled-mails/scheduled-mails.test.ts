@@ -110,7 +110,7 @@ describe('digests', () => {
     expect(sent(await mailsOf(organisation))).toEqual(expected)
   })
 
-  test('are remembered only with their mails: what fails in between is written by the next round', async () => {
+  test('digests are remembered only with their mails: what fails in between is written by the next round', async () => {
     const organisation = await organisationInUse()
     const { sql } = fixture.database
     await choose(organisation, organisation.people.owner, 'digest_weekly')
@@ -121,7 +121,7 @@ describe('digests', () => {
     expect(sent(await mailsOf(organisation))).toEqual([`digest_weekly ${organisation.people.owner.email}`])
   })
 
-  test('of which one can’t be written hold up no other', async () => {
+  test('digests of which one can’t be written hold up no other', async () => {
     const organisation = await organisationInUse()
     const { owner, billing, admin } = organisation.people
     const { sql } = fixture.database
@@ -205,7 +205,7 @@ describe('digests', () => {
     expect((await mailsOf(organisation))[0]?.facts).toMatchObject({ isOwn: 0, keys: [['web', '0.70 USD']] })
   })
 
-  test('do not come where nothing was used, and that time is passed over', async () => {
+  test('digests do not come where nothing was used, and that time is passed over', async () => {
     const organisation = await newOrganisation(fixture)
     await choose(organisation, organisation.people.owner, 'digest_weekly')
     await gateway(MONDAY_MS + HOUR_MS).runOnce()

@@ -59,7 +59,7 @@ const entries = () => fixture.database.sql`SELECT account_id, kind, amount_nano:
 const sound = async () => (await reconcileHistory(fixture.database, 'records')).violations
 
 describe('a transfer', () => {
-  test('is a debit and a credit of one reference, at once in both stores, in the audit logs of both accounts', async () => {
+  test('a transfer is a debit and a credit of one reference, at once in both stores, in the audit logs of both accounts', async () => {
     const outcome = await move()
     expect(outcome).toMatchObject({ kind: 'moved', isApplied: true })
     const transferId = 'transferId' in outcome ? outcome.transferId : ''
@@ -98,7 +98,7 @@ describe('a transfer', () => {
     expect(await move({ usd: 0.01, key: 'more' })).toMatchObject({ kind: 'insufficient', available: nano(0) })
   })
 
-  test('of many at once takes no more than there is', async () => {
+  test('a transfer of many at once takes no more than there is', async () => {
     const outcomes = await Promise.all(Array.from({ length: 12 }, (_, index) => move({ usd: 3, key: `k${index}` })))
     expect(outcomes.filter(({ kind }) => kind === 'moved')).toHaveLength(3)
     expect(outcomes.filter(({ kind }) => kind === 'insufficient')).toHaveLength(9)
@@ -118,7 +118,7 @@ describe('a transfer', () => {
 })
 
 describe('nothing is moved', () => {
-  test('by whoever is not an owner of both, as a change of roles has it at that moment', async () => {
+  test('nothing is moved by whoever is not an owner of both, as a change of roles has it at that moment', async () => {
     const nobody = await newOwner(fixture, [])
     expect(await move({ by: nobody.by })).toEqual({ kind: 'unknown_account', accountId: from })
     const ofOne = await newOwner(fixture, [from])
@@ -134,7 +134,7 @@ describe('nothing is moved', () => {
     expect(await balances()).toEqual({ ledger: [10, 0], history: [10, 0] })
   })
 
-  test('to the same account, out of a suspended one, or into one that would be too full', async () => {
+  test('nothing is moved to the same account, out of a suspended one, or into one that would be too full', async () => {
     expect(await move({ toAccountId: from })).toEqual({ kind: 'same_account' })
     await fixture.credits.addCredit({ accountId: to, amount: nano(MAX_NANO), reference: 'all' })
     expect(await move()).toEqual({ kind: 'out_of_range' })
@@ -154,7 +154,7 @@ describe('nothing is moved', () => {
     expect(await move({ usd: 0.01, fromAccountId: to, toAccountId: from })).toMatchObject({ kind: 'moved' })
   })
 
-  test('where the ledger cannot be asked', async () => {
+  test('nothing is moved where the ledger cannot be asked', async () => {
     const down: Ledger = { ...fixture.ledger, withhold: () => Promise.reject(new Error('down')) }
     await expect(move({}, down)).rejects.toThrow('down')
     expect(await balances()).toEqual({ ledger: [10, 0], history: [10, 0] })

@@ -90,7 +90,7 @@ describe('a deposit', () => {
     expect([await balance(from), await balance(to)]).toEqual([0, 0])
   })
 
-  test('can be moved from the day on that it cannot be charged back', async () => {
+  test('a deposit can be moved from the day on that it cannot be charged back', async () => {
     await pay('deposit')
     await age(29)
     expect(await move(20)).toMatchObject({ kind: 'reversible' })
@@ -98,12 +98,12 @@ describe('a deposit', () => {
     expect(await move(20)).toMatchObject({ kind: 'moved' })
   })
 
-  test('that a person confirmed is one', async () => {
+  test('a deposit that a person confirmed is one', async () => {
     await pay('deposit', { isManual: true })
     expect(await move(1)).toMatchObject({ kind: 'reversible' })
   })
 
-  test('that did not fit and was credited to a bank transfer is one', async () => {
+  test('a deposit that did not fit and was credited to a bank transfer is one', async () => {
     const order = await world.order(from, { method: 'bank_transfer', amountCents: 2_000 })
     const notice = noticeOf(order, { source: 'deposit:sandbox' })
     const kept = await world.orders.confirmPayment(notice)
@@ -114,7 +114,7 @@ describe('a deposit', () => {
     expect(await move(1)).toMatchObject({ kind: 'reversible' })
   })
 
-  test('that was charged back or refunded keeps nothing else from being moved', async () => {
+  test('a deposit that was charged back or refunded keeps nothing else from being moved', async () => {
     const [one, two] = [await pay('deposit'), await pay('deposit')]
     await pay('bank_transfer')
     await chargeBack(one)

@@ -61,7 +61,7 @@ test('the repository’s file is what its own weights are written as', async () 
 })
 
 describe('swapped material', () => {
-  test('is the hard prompt of another behind an instruction that takes material, and easy', () => {
+  test('swapped material is the hard prompt of another behind an instruction that takes material, and easy', () => {
     const task: Example = {
       text: 'Translate it.\n\nHello',
       instruction: 'Translate it.',

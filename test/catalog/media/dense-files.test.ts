@@ -27,7 +27,10 @@ describe('a file of few bytes is reserved for as many tokens as a reader makes o
 })
 
 describe('a usual PDF stays affordable', () => {
-  test.each(USUAL_PDFS.map(({ tool, bytes }) => [tool, bytes] as const))('of %s', (_, bytes) => {
-    expect(pdfTokens(bytes, CONTEXT)).toBeLessThan(2 * PAGE_TOKENS + bytes.length)
-  })
+  test.each(USUAL_PDFS.map(({ tool, bytes }) => [tool, bytes] as const))(
+    'a usual PDF stays affordable of %s',
+    (_, bytes) => {
+      expect(pdfTokens(bytes, CONTEXT)).toBeLessThan(2 * PAGE_TOKENS + bytes.length)
+    },
+  )
 })

@@ -18,13 +18,13 @@ const onePage = (page: string, ...more: (string | Buffer)[]) =>
   pdfOf([CATALOG, '<< /Type /Pages /Kids [3 0 R] /Count 1 >>', page, ...more])
 
 describe('an honest PDF', () => {
-  test.each([1, 3, 100])('of %p pages is so many full pages, and a little more', (count) => {
+  test.each([1, 3, 100])('an honest PDF of %p pages is so many full pages, and a little more', (count) => {
     const bound = boundOf(pages(count))
     expect(bound).toBeGreaterThanOrEqual(count * PAGE_TOKENS)
     expect(bound).toBeLessThan(count * (PAGE_TOKENS + 600) + 1_000)
   })
 
-  test('has the nodes of its page tree counted, and pages that say that they are some', () => {
+  test('an honest PDF has the nodes of its page tree counted, and pages that say that they are some', () => {
     const kids = ['<< /Type /Pages /Kids [4 0 R 5 0 R] >>', PAGE, PAGE]
     const tree = pdfOf([CATALOG, '<< /Type /Pages /Kids [3 0 R] /Count 2 >>', ...kids])
     expect(Math.floor(boundOf(tree) / PAGE_TOKENS)).toBe(3)
@@ -39,12 +39,12 @@ describe('an honest PDF', () => {
     expect(boundOf(file)).toBeGreaterThan(PAGE_TOKENS + 60_000)
   })
 
-  test('may have comments where white space may stand', () => {
+  test('an honest PDF may have comments where white space may stand', () => {
     const file = pdfOf([CATALOG, '<< /Type /Pages /Kids%\n[3 0 R] >>', PAGE])
     expect(Math.floor(boundOf(file) / PAGE_TOKENS)).toBe(1)
   })
 
-  test('may have notes on its pages, and pictures', () => {
+  test('an honest PDF may have notes on its pages, and pictures', () => {
     const note = '<< /Type /Annot /Contents (a note) >>'
     const picture = streamOf('\xff\xd8\xff', '/Subtype /Image /Filter /DCTDecode')
     const file = onePage('<< /Type /Page /Contents [6 0 R 7 0 R] >>', note, picture, streamOf('a'), streamOf('b'))
@@ -60,7 +60,7 @@ describe('a count of pages in the tree', () => {
 })
 
 describe('what can be as long as any context', () => {
-  test('is 600 empty pages in a few bytes', () => {
+  test('what can be as long as any context is 600 empty pages in a few bytes', () => {
     const file = repeatedPages(600)
     expect(file.length).toBeLessThan(6_500)
     expect(boundOf(file)).toBe(UNKNOWN)
@@ -133,7 +133,7 @@ describe('hostile files', () => {
     expect(boundOf(onePage(DRAWN, streamOf(piece.repeat(900_000 / piece.length))))).toBeGreaterThan(PAGE_TOKENS)
   })
 
-  test('of any bytes never throw, and are never below their own size', () => {
+  test('hostile files of any bytes never throw, and are never below their own size', () => {
     const words = fc.constantFrom(
       '/Kids',
       '[',

@@ -35,7 +35,7 @@ describe('a plain WAV', () => {
     },
   )
 
-  test('that states a lower rate is believed the longer one', () => {
+  test('a plain WAV that states a lower rate is believed the longer one', () => {
     expect(soundTokens(wav(60, { stated: 320 }))).toBeGreaterThanOrEqual(6_000 * TOKENS_PER_SECOND)
   })
 
@@ -51,7 +51,7 @@ describe('a plain WAV', () => {
 })
 
 describe('an MP3', () => {
-  test('at the lowest rate there is fits its bound, with a tag before it as well', () => {
+  test('an MP3 at the lowest rate there is fits its bound, with a tag before it as well', () => {
     const seconds = 0.036 * 10_000
     expect(soundTokens(mp3(10_000))).toBeGreaterThanOrEqual(seconds * TOKENS_PER_SECOND)
     expect(soundTokens(mp3(10_000))).toBeLessThan(seconds * TOKENS_PER_SECOND * 1.1)

@@ -211,7 +211,7 @@ describe('dates', () => {
     )
   })
 
-  test('with slashes a column is never read as another month: it is right or ambiguous', () => {
+  test('dates with slashes a column is never read as another month: it is right or ambiguous', () => {
     fc.assert(
       fc.property(fc.array(day, { minLength: 1, maxLength: 6 }), fc.boolean(), (days, isMonthFirst) => {
         const isos = days.map((date) => date.toISOString().slice(0, 10))

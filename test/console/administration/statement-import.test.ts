@@ -84,7 +84,7 @@ describe('a preview', () => {
     expect(row).toEqual({ payments: 0 })
   })
 
-  test('with faults stores nothing', async () => {
+  test('a preview with faults stores nothing', async () => {
     const { sql } = office.gateway.gateway.database
     const [before] = await sql`SELECT count(*)::int AS imports FROM statement_imports`
     const options = { dateOrder: 'detect', currency: undefined } as const
@@ -122,7 +122,7 @@ describe('a commit', () => {
     expect(await balanceOf(office, order.accountId)).toBe(80)
   })
 
-  test('of the same statement uploaded again finds everything imported', async () => {
+  test('a commit of the same statement uploaded again finds everything imported', async () => {
     const order = await pendingOrder(office, 90)
     const text = statement([{ usd: '90.00', text: order.reference }])
     await commit(await preview(text))
@@ -132,7 +132,7 @@ describe('a commit', () => {
     expect(await balanceOf(office, order.accountId)).toBe(90)
   })
 
-  test('of two previews of one statement credits once', async () => {
+  test('a commit of two previews of one statement credits once', async () => {
     const order = await pendingOrder(office, 95)
     const text = statement([{ usd: '95.00', text: order.reference }])
     const [one, other] = [await preview(text), await preview(text, office.bob)]
@@ -141,7 +141,7 @@ describe('a commit', () => {
     expect(await balanceOf(office, order.accountId)).toBe(95)
   })
 
-  test('of a statement that overlaps takes only what is new', async () => {
+  test('a commit of a statement that overlaps takes only what is new', async () => {
     const [one, two] = [await pendingOrder(office, 41), await pendingOrder(office, 42)]
     const shared = { usd: '41.00', text: one.reference, payer: 'Same' }
     await commit(await preview(statement([shared])))
@@ -150,7 +150,7 @@ describe('a commit', () => {
     expect(await commit(later)).toEqual(['credited'])
   })
 
-  test('after the order was paid another way keeps the payment and credits nothing', async () => {
+  test('a commit after the order was paid another way keeps the payment and credits nothing', async () => {
     const order = await pendingOrder(office, 55)
     const previewed = await preview(statement([{ usd: '55.00', text: order.reference }]))
     const operation = { kind: 'order.confirm', orderId: order.orderId, amountCents: 5_500 } as const
@@ -159,7 +159,7 @@ describe('a commit', () => {
     expect(await balanceOf(office, order.accountId)).toBe(55)
   })
 
-  test('of somebody else, or of another digest, is refused', async () => {
+  test('a commit of somebody else, or of another digest, is refused', async () => {
     const order = await pendingOrder(office, 56)
     const previewed = await preview(statement([{ usd: '56.00', text: order.reference }]))
     const { importId, digest } = previewed

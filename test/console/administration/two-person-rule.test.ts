@@ -138,7 +138,7 @@ describe('above the limit', () => {
     expect(await decide(office.bob, approvalId)).toEqual({ kind: 'not_pending', status: 'withdrawn' })
   })
 
-  test('after seven days it is too late', async () => {
+  test('above the limit after seven days it is too late', async () => {
     const accountId = await newAccount()
     const approvalId = await askAbove(accountId)
     const { sql } = office.gateway.gateway.database
@@ -168,7 +168,7 @@ describe('splitting', () => {
     expect(await balanceOf(office, accountId)).toBe(800)
   })
 
-  test('at the same moment no more gets through', async () => {
+  test('splitting at the same moment no more gets through', async () => {
     const accountId = await newAccount()
     const requests = Array.from({ length: 12 }, () =>
       office.administration.request(office.ada, adjustment(accountId, 300)),
@@ -236,7 +236,7 @@ describe('splitting', () => {
 })
 
 describe('what an approval executes', () => {
-  test('is checked again at that moment', async () => {
+  test('what an approval executes is checked again at that moment', async () => {
     const accountId = await newAccount('2000')
     const operation = { kind: 'credit.adjust', accountId, amountNano: -2_000e9, allowNegative: false } as const
     const asked = await office.administration.request(office.ada, { operation, reason: 'a test', key: 'take-back-all' })

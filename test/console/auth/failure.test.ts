@@ -46,19 +46,19 @@ describe('the refusal', () => {
     expect(message).not.toContain('library')
   })
 
-  test('of a code that is not listed here stays what it is: nobody is told what nobody has thought of', () => {
+  test('the refusal of a code that is not listed here stays what it is: nobody is told what nobody has thought of', () => {
     const error = new APIError('BAD_REQUEST', { code: 'SOMETHING_NEW', message: 'no' })
     expect(meaningOfFailure(error)).toBe(error)
     expect(meaningOfFailure(new APIError('BAD_REQUEST'))).toBeInstanceOf(APIError)
   })
 
-  test('of anybody else than the library stays what it is', () => {
+  test('the refusal of anybody else than the library stays what it is', () => {
     const error = Object.assign(new Error('no'), { body: { code: 'INVALID_TOKEN' } })
     expect(meaningOfFailure(error)).toBe(error)
     expect(meaningOfFailure(undefined)).toBeUndefined()
   })
 
-  test('has a code that the library still uses', async () => {
+  test('the refusal has a code that the library still uses', async () => {
     const library = await desk.parts.library()
     const known = new Set(Object.keys(library.$ERROR_CODES))
     const unknown: string[] = MEANINGS.map(([code]) => code).filter((code) => !known.has(code))

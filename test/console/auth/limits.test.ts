@@ -43,7 +43,7 @@ test('a network of IPv6 counts for its site as well, which has four times its li
 })
 
 describe('an address', () => {
-  test('of IPv6 counts as its network of 2^64, however it is written', () => {
+  test('an address of IPv6 counts as its network of 2^64, however it is written', () => {
     fc.assert(
       fc.property(writings, fc.array(group, { minLength: 4, maxLength: 4 }), ({ groups, one }, rest) => {
         fc.pre(groups.slice(0, 5).some((value) => value > 0))
@@ -54,7 +54,7 @@ describe('an address', () => {
     )
   })
 
-  test('of IPv6 with zeros left out anywhere is the one in full', () => {
+  test('an address of IPv6 with zeros left out anywhere is the one in full', () => {
     expect(networkOf('::')).toBe('0:0:0:0')
     expect(networkOf('::1')).toBe('0:0:0:0')
     expect(networkOf('2001:db8::')).toBe('2001:db8:0:0')
@@ -62,14 +62,14 @@ describe('an address', () => {
     expect(networkOf('2001:0DB8:00a0::1')).toBe('2001:db8:a0:0')
   })
 
-  test('of IPv4 is itself, also where the socket writes it as one of IPv6', () => {
+  test('an address of IPv4 is itself, also where the socket writes it as one of IPv6', () => {
     expect(networkOf('203.0.113.7')).toBe('203.0.113.7')
     expect(networkOf('::ffff:203.0.113.7')).toBe('203.0.113.7')
     expect(networkOf('::FFFF:203.0.113.7')).toBe('203.0.113.7')
     expect(networkOf('203.0.113.7')).not.toBe(networkOf('203.0.113.8'))
   })
 
-  test('that is none counts as something, whatever a proxy has passed on', () => {
+  test('an address that is none counts as something, whatever a proxy has passed on', () => {
     fc.assert(
       fc.property(fc.stringMatching(/^[0-9a-fA-F.:]{2,45}$/), (text) => {
         expect(typeof networkOf(text)).toBe('string')
@@ -80,13 +80,13 @@ describe('an address', () => {
 })
 
 describe('a person', () => {
-  test('is one, in whatever letters the address is written', () => {
+  test('a person is one, in whatever letters the address is written', () => {
     expect(strangersAt('Ada@Example.test')).toEqual(strangersAt('ada@example.test'))
     expect(strangersMailsTo('Ada@Example.test')).toEqual(strangersMailsTo('ada@example.test'))
     expect(signInsBy('203.0.113.7', 'ADA@example.test')).toEqual(signInsBy('203.0.113.7', 'ada@example.test'))
   })
 
-  test('is told apart at each address', () => {
+  test('a person is told apart at each address', () => {
     expect(pairOf('203.0.113.7', 'a@example.test')).not.toBe(pairOf('203.0.113.8', 'a@example.test'))
     expect(pairOf('203.0.113.7', 'a@example.test')).not.toBe(pairOf('203.0.113.7', 'b@example.test'))
     expect(pairOf('2001:db8::1', 'a@example.test')).toBe(pairOf('2001:db8::2', 'a@example.test'))

@@ -48,7 +48,7 @@ describe('changing the password', () => {
     expect(await actionsOf(viewer.userId)).toEqual([])
   })
 
-  test('is not the place where the old one is guessed, until one is right', async () => {
+  test('changing the password is not the place where the old one is guessed, until one is right', async () => {
     const { visitor, viewer } = await signUpSomebody(desk)
     const change = (currentPassword: string) =>
       changePassword(desk.parts, visitor, viewer, { currentPassword, newPassword: NEW_PASSWORD })
@@ -61,7 +61,7 @@ describe('changing the password', () => {
     expect(await again(NEW_PASSWORD)).toEqual(TOO_MANY)
   })
 
-  test('is noted once it is done', async () => {
+  test('changing the password is noted once it is done', async () => {
     const { visitor, viewer } = await signUpSomebody(desk)
     await changePassword(desk.parts, visitor, viewer, { currentPassword: PASSWORD, newPassword: NEW_PASSWORD })
     expect(await actionsOf(viewer.userId)).toEqual(['user.change_password'])
@@ -69,7 +69,7 @@ describe('changing the password', () => {
 })
 
 describe('a forgotten password', () => {
-  test('is answered alike, and after the same time, for an address that nobody has', async () => {
+  test('a forgotten password is answered alike, and after the same time, for an address that nobody has', async () => {
     const { email } = await signUpSomebody(desk)
     for (const name of ['nobody@example.test', email.toUpperCase()]) {
       const ask = () => forgotPassword(desk.parts, visitorWith(), name)
@@ -88,14 +88,14 @@ describe('a forgotten password', () => {
     await until(() => linksFor(email) === 10, 'ten mails')
   })
 
-  test('is mailed to its owner at home, however often strangers have asked for it', async () => {
+  test('a forgotten password is mailed to its owner at home, however often strangers have asked for it', async () => {
     const { email, visitor } = await signUpSomebody(desk)
     const strangers = Array.from({ length: 12 }, () => refusalOf(forgotPassword(desk.parts, visitorWith(), email)))
     expect((await Promise.all(strangers)).filter((outcome) => outcome !== 'nothing was refused')).toHaveLength(2)
     expect(await refusalOf(forgotPassword(desk.parts, visitor, email))).toBe('nothing was refused')
   })
 
-  test('is mailed five times for one address that asks, which leaves others theirs', async () => {
+  test('a forgotten password is mailed five times for one address that asks, which leaves others theirs', async () => {
     const { email } = await signUpSomebody(desk)
     const stranger = newAddress()
     const ask = (address: string) => refusalOf(forgotPassword(desk.parts, visitorWith([], address), email))
@@ -104,7 +104,7 @@ describe('a forgotten password', () => {
     expect(await ask(newAddress())).toBe('nothing was refused')
   })
 
-  test('where no mail can be sent is told so, before anything is counted or looked up', async () => {
+  test('a forgotten password where no mail can be sent is told so, before anything is counted or looked up', async () => {
     const { email } = await signUpSomebody(desk)
     const address = newAddress()
     const noMail = { ...desk.parts, mails: undefined }
@@ -119,7 +119,7 @@ describe('a forgotten password', () => {
 })
 
 describe('a reset', () => {
-  test('with a weak password leaves the link as good as it was, and with a good one uses it up', async () => {
+  test('a reset with a weak password leaves the link as good as it was, and with a good one uses it up', async () => {
     const { viewer, email } = await signUpSomebody(desk, 'Ada Lovelace')
     const token = await createToken(desk.parts, 'reset-password', viewer.userId)
     const reset = (newPassword: string) => refusalOf(resetPassword(desk.parts, visitorWith(), { token, newPassword }))

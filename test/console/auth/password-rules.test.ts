@@ -34,7 +34,7 @@ describe('a new password', () => {
     expect(() => checkNewPassword(password, KNOWN)).not.toThrow()
   })
 
-  test('is named by the field it came in', () => {
+  test('a new password is named by the field it came in', () => {
     expect(() => checkNewPassword('password', [], 'newPassword')).toThrow(
       expect.objectContaining({ options: { code: 'weak_password', param: 'newPassword' } }),
     )

@@ -21,7 +21,7 @@ async function addSession({ userId }: Viewer, usedSecondsAgo: number, leftSecond
 }
 
 describe('the list', () => {
-  test('has the session used last first, and says which is the own', async () => {
+  test('the list has the session used last first, and says which is the own', async () => {
     const { viewer } = await signUpSomebody(desk)
     const older = await addSession(viewer, 600)
     const old = await addSession(viewer, 60)

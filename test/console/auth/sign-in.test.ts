@@ -46,7 +46,7 @@ describe('a refusal', () => {
 })
 
 describe('somebody whom an operator has disabled', () => {
-  test('is shut out of live sessions and of new ones, and told so only with the right password', async () => {
+  test('somebody whom an operator has disabled is shut out of live sessions and of new ones, and told so only with the right password', async () => {
     const { visitor, viewer, email } = await signUpSomebody(desk)
     const { sql } = desk.parts.database
     await sql`UPDATE users SET disabled_at = now() WHERE id = ${viewer.userId}`
@@ -74,7 +74,7 @@ describe('a success', () => {
     expect(await wrong(elsewhere)).toEqual(TOO_MANY)
   })
 
-  test('does not reset what its address has guessed at others: a sprayer with an account of their own stays counted', async () => {
+  test('a success does not reset what its address has guessed at others: a sprayer with an account of their own stays counted', async () => {
     const own = await signUpSomebody(desk)
     const { throttle } = desk.parts
     const address = newAddress()
@@ -90,7 +90,7 @@ describe('a success', () => {
     expect(await spray()).toEqual(TOO_MANY)
   })
 
-  test('does not forgive what strangers have guessed at the account, but is not held up by it again', async () => {
+  test('a success does not forgive what strangers have guessed at the account, but is not held up by it again', async () => {
     const { email } = await signUpSomebody(desk)
     const { throttle } = desk.parts
     for (let guess = 0; guess < STRANGERS - 1; guess++) await throttle.attempt(strangersAt(email))
@@ -102,7 +102,7 @@ describe('a success', () => {
     )
   })
 
-  test('is the same person however the address is written', async () => {
+  test('a success is the same person however the address is written', async () => {
     const { email, viewer } = await signUpSomebody(desk)
     const { cookies } = await signIn(desk.parts, visitorWith(), { email: email.toUpperCase(), password: PASSWORD })
     expect(await desk.identifyViewer(visitorWith(cookies).request)).toMatchObject({ userId: viewer.userId })
@@ -124,7 +124,7 @@ describe('a success', () => {
     expect(await sessionCount(eve.viewer.userId)).toBe(2)
   })
 
-  test('without an account that pays is none: the session is taken back', async () => {
+  test('a success without an account that pays is none: the session is taken back', async () => {
     const { viewer, email } = await signUpSomebody(desk)
     const { sql } = desk.parts.database
     // As if an operator had made the account for an address that nobody has proven.
@@ -202,7 +202,7 @@ describe('the second step', () => {
     expect(await desk.parts.throttle.isRemembered('known', pair)).toBe(true)
   })
 
-  test('with a code that was used a moment ago leaves no session behind', async () => {
+  test('the second step with a code that was used a moment ago leaves no session behind', async () => {
     const ada = await withTotp()
     const code = totpCode(ada.secret, 1)
     const before = await sessionCount(ada.userId)

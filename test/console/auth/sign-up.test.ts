@@ -69,7 +69,7 @@ describe('signing up', () => {
     }
   })
 
-  test('with the address of somebody else fills nobody’s box', async () => {
+  test('signing up with the address of somebody else fills nobody’s box', async () => {
     const { email } = await waitingPerson()
     for (let mail = 2; mail <= MAILS_TO_ONE; mail++) {
       await signUp(desk.parts, visitorWith(), { name: 'Eve', email, password: PASSWORD })
@@ -92,7 +92,7 @@ describe('signing up', () => {
 })
 
 describe('proving an address', () => {
-  test('with a wrong password proves nothing and leaves the link as good as it was', async () => {
+  test('proving an address with a wrong password proves nothing and leaves the link as good as it was', async () => {
     const { email, token } = await waitingPerson()
     expect(await refusalOf(verifyEmail(desk.parts, visitorWith(), { token, password: 'wrong' }))).toEqual(
       WRONG_PASSWORD,
@@ -109,7 +109,7 @@ describe('proving an address', () => {
     expect(await refusalOf(verifyEmail(desk.parts, visitorWith(), { token, password: PASSWORD }))).toEqual(INVALID_LINK)
   })
 
-  test('is not the place where a password is guessed, from however many addresses', async () => {
+  test('proving an address is not the place where a password is guessed, from however many addresses', async () => {
     const { token } = await waitingPerson()
     const guess = () => refusalOf(verifyEmail(desk.parts, visitorWith(), { token, password: 'wrong' }))
     expect(await Promise.all(Array.from({ length: 10 }, guess))).toEqual(Array(10).fill(WRONG_PASSWORD))
@@ -138,7 +138,7 @@ describe('proving an address', () => {
     expect((await userOf(desk, email))?.account_id).toBe(reserved)
   })
 
-  test('is noted in the audit log, with the address it came from', async () => {
+  test('proving an address is noted in the audit log, with the address it came from', async () => {
     const { email, token } = await waitingPerson()
     const address = newAddress()
     await verifyEmail(desk.parts, visitorWith([], address), { token, password: PASSWORD })

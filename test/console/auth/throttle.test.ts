@@ -86,7 +86,7 @@ describe('a limit', () => {
     expect(await refusalOf(throttle.attempt(second))).toEqual(TOO_MANY)
   })
 
-  test('is counted apart from the same subject under another name, and another subject under the same', async () => {
+  test('a limit is counted apart from the same subject under another name, and another subject under the same', async () => {
     const one = limit(1)
     await throttle.attempt(one)
     await throttle.attempt({ ...one, name: 'other' })
@@ -94,7 +94,7 @@ describe('a limit', () => {
     expect(await refusalOf(throttle.attempt(one))).toEqual(TOO_MANY)
   })
 
-  test('that is forgiven is whole again, and no other', async () => {
+  test('a limit that is forgiven is whole again, and no other', async () => {
     const [one, other] = [limit(1), limit(1)]
     await throttle.attempt(one, other)
     await throttle.forgive(one)
@@ -109,7 +109,7 @@ describe('the store', () => {
     expect(key).toMatch(/^sign-in:test:[\w-]{43}$/)
   })
 
-  test('is counted in apart by installations with another secret', async () => {
+  test('the store is counted in apart by installations with another secret', async () => {
     const one = limit(1)
     await throttle.attempt(one)
     await createThrottle(redis, async () => 'another secret').attempt(one)
@@ -118,7 +118,7 @@ describe('the store', () => {
 })
 
 describe('what is remembered', () => {
-  test('is remembered under its own name and for its time', async () => {
+  test('what is remembered is remembered under its own name and for its time', async () => {
     const subject = crypto.randomUUID()
     expect(await throttle.isRemembered('known', subject)).toBe(false)
     const before = new Set(await redis.keys('sign-in:*'))
@@ -129,7 +129,7 @@ describe('what is remembered', () => {
     expect(await redis.ttl(key)).toBeWithin(45, 51)
   })
 
-  test('is taken once, by one of all who reach for it together, and again when its time is over', async () => {
+  test('what is remembered is taken once, by one of all who reach for it together, and again when its time is over', async () => {
     const subject = crypto.randomUUID()
     const takers = await Promise.all(Array.from({ length: 10 }, () => throttle.takeOnce('code', subject, 1)))
     expect(takers.filter((taken) => taken)).toHaveLength(1)

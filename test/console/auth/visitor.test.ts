@@ -7,7 +7,7 @@ function visitor(headers: Record<string, string>) {
 }
 
 describe('the headers that the library sees', () => {
-  test('are these three and no other', () => {
+  test('the headers that the library sees are these three and no other', () => {
     const seen = headersOf(
       visitor({
         cookie: 'a=1',

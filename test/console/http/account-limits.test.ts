@@ -52,7 +52,7 @@ function setLimits(by: Person, limits: object, accountId = person.viewer.account
 }
 
 describe('a member', () => {
-  test('S5: cannot give a key more than the account has, neither at first nor later', async () => {
+  test('S5: a member cannot give a key more than the account has, neither at first nor later', async () => {
     const wish = { requestsPerMinute: 2_000_000_000 }
     const created = await person.json('POST', PATH, { name: 'greedy', ...wish })
     expect(created).toMatchObject({ status: 400, body: { error: { param: 'requestsPerMinute' } } })
@@ -81,7 +81,7 @@ describe('a member', () => {
     expect((await person.json('GET', PATH)).body).toMatchObject({ ceilings: { requestsPerMinute: 5, concurrency: 50 } })
   })
 
-  test('has no way to raise it', async () => {
+  test('a member has no way to raise it', async () => {
     expect((await setLimits(person, { requestsPerMinute: 1_000 })).status).toBe(404)
   })
 })
@@ -113,7 +113,7 @@ describe('an administrator', () => {
     expect((await setLimits(administrator, { requestsPerMinute })).status).toBe(400)
   })
 
-  test('is told where there is no such account', async () => {
+  test('an administrator is told where there is no such account', async () => {
     expect((await setLimits(administrator, { concurrency: 1 }, 'acct_none')).status).toBe(404)
   })
 })

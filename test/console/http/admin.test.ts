@@ -109,7 +109,7 @@ describe('members', () => {
 })
 
 describe('accounts', () => {
-  test('are found, shown, suspended and activated', async () => {
+  test('accounts are found, shown, suspended and activated', async () => {
     const { accountId } = member.viewer
     const list = await office.first.json('GET', `${ADMIN}/accounts?text=${encodeURIComponent(member.email)}`)
     expect(list.body).toMatchObject({ items: [{ accountId, email: member.email, balance: '0' }], nextCursor: null })
@@ -138,7 +138,7 @@ describe('accounts', () => {
     expect(await balanceOf(office, accountId)).toBe(1_150.5)
   })
 
-  test('are not taken below zero unless that is allowed', async () => {
+  test('accounts are not taken below zero unless that is allowed', async () => {
     const { accountId } = await office.gateway.customer('10')
     const body = { amount: '-10.01', ...REASON }
     const path = `/accounts/${accountId}/adjustments`
@@ -170,7 +170,7 @@ describe('accounts', () => {
 })
 
 describe('orders', () => {
-  test('are found, confirmed and refunded with a reason', async () => {
+  test('orders are found, confirmed and refunded with a reason', async () => {
     const order = await pendingOrder(office, 40)
     const found = await office.first.json('GET', `${ADMIN}/orders?reference=${order.reference}`)
     expect(found.body).toMatchObject({ items: [{ orderId: order.orderId, state: 'pending', amount: '40' }] })
@@ -194,7 +194,7 @@ describe('orders', () => {
     expect([tooMuch.status, codeOf(tooMuch)]).toEqual([409, 'refused'])
   })
 
-  test('with a payment that does not fit keep it, to be credited or dismissed', async () => {
+  test('orders with a payment that does not fit keep it, to be credited or dismissed', async () => {
     const order = await pendingOrder(office, 60)
     const path = `/orders/${order.orderId}/confirm`
     const refused = await post(office.first, path, { amount: '59', key: key(), ...REASON })
@@ -229,7 +229,7 @@ describe('orders', () => {
 })
 
 describe('statements', () => {
-  test('are previewed and committed', async () => {
+  test('statements are previewed and committed', async () => {
     const order = await pendingOrder(office, 33)
     const text = `Date;Amount;Currency;Reference\n2026-11-20;33,00;USD;${order.reference}\n2026-11-20;-5,00;USD;fee`
     const previewed = await post(office.first, '/statements/preview', { text, dateOrder: 'detect' })
@@ -248,7 +248,7 @@ describe('statements', () => {
     expect(other.status).toBe(404)
   })
 
-  test('that cannot be read say why', async () => {
+  test('statements that cannot be read say why', async () => {
     const answer = await post(office.first, '/statements/preview', { text: 'nothing', dateOrder: 'detect' })
     expect([answer.status, codeOf(answer)]).toEqual([400, 'faulty_statement'])
   })

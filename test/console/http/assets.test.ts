@@ -48,7 +48,7 @@ describe('the document', () => {
     expect(headers.get('cache-control')).toBe('no-cache')
   })
 
-  test('does not stand in for routes that do not exist', async () => {
+  test('the document does not stand in for routes that do not exist', async () => {
     for (const path of ['/dashboard/api', '/dashboard/api/nothing']) {
       const response = await get(path)
       expect(response.status).toBe(404)
@@ -87,7 +87,7 @@ describe('the build', () => {
     assets = await buildAssets()
   })
 
-  test('has every page in a file of its own, compressed soundly', () => {
+  test('the build has every page in a file of its own, compressed soundly', () => {
     const scripts = [...assets.files].filter(([name]) => name.endsWith('.js'))
     expect(scripts.length).toBeGreaterThan(10)
     for (const [, { body, brotli }] of scripts) expect(brotliDecompressSync(brotli)).toEqual(Buffer.from(body))

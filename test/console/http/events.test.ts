@@ -95,7 +95,7 @@ describe('live events', () => {
     await until(() => watched() === 0, 'the watcher to end')
   })
 
-  test('are told to no more connections than an account may have, and to others again when one leaves', async () => {
+  test('live events are told to no more connections than an account may have, and to others again when one leaves', async () => {
     const customer = await signUpCustomer(gateway, '1')
     const listeners = await Promise.all(Array.from({ length: MAX_WATCHERS }, () => listen(customer)))
     const refused = await customer.person.json('GET', '/dashboard/api/a/:accountId/events')

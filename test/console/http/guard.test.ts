@@ -35,7 +35,7 @@ async function statusOfAnnounced(route: Route, headers: Record<string, string>):
 const host = () => new URL(gateway.url).host
 
 describe('of a body of 17 MB nothing is read', () => {
-  test('where another site sends it, at every route there is', async () => {
+  test('of a body of 17 MB nothing is read where another site sends it, at every route there is', async () => {
     expect(routes.length).toBeGreaterThan(30)
     for (const route of routes) {
       const status = await statusOfAnnounced(route, {
@@ -47,7 +47,7 @@ describe('of a body of 17 MB nothing is read', () => {
     }
   })
 
-  test('where nobody is signed in, at every route but those for strangers, which read no more than a form', async () => {
+  test('of a body of 17 MB nothing is read where nobody is signed in, at every route but those for strangers, which read no more than a form', async () => {
     for (const route of routes) {
       const status = await statusOfAnnounced(route, { host: host(), origin: gateway.url })
       expect([401, 413]).toContain(status)
@@ -55,7 +55,7 @@ describe('of a body of 17 MB nothing is read', () => {
     }
   })
 
-  test('where somebody is signed in, at every route but the playground, which takes what the API takes', async () => {
+  test('of a body of 17 MB nothing is read where somebody is signed in, at every route but the playground, which takes what the API takes', async () => {
     for (const route of routes.filter(({ path }) => !path.includes('/playground/'))) {
       const status = await statusOfAnnounced(route, { host: host(), origin: gateway.url, cookie: admin.cookie })
       expect([nameOf(route), status]).toEqual([nameOf(route), 413])

@@ -96,7 +96,7 @@ async function callSubject(person: Person, route: Route): Promise<number> {
 }
 
 describe('the table of routes', () => {
-  test('S21: has a classification for every route, and no other', () => {
+  test('S21: the table of routes has a classification for every route, and no other', () => {
     const routes = dashboardRoutesOf(gateway)
     expect(routes.filter((route) => classificationOf(route) === undefined).map(nameOf)).toEqual([])
     const known = new Set(routes.map(nameOf))

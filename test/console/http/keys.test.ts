@@ -150,7 +150,7 @@ describe('changing', () => {
     for (const at of [twin, gateway]) expect(await call(key, at)).toBe(200)
   })
 
-  test('of the models that may be called likewise', async () => {
+  test('changing of the models that may be called likewise', async () => {
     const { key, item } = await create()
     const change = (allowedModels: string[] | null) => person.json('PATCH', `${PATH}/${item.id}`, { allowedModels })
     for (const at of [gateway, twin]) expect(await call(key, at, 'auto-smart')).toBe(200)
@@ -188,7 +188,7 @@ describe('switching off and on, and deleting', () => {
     expect((await person.json('POST', `${PATH}/${item.id}/activate`, {})).status).toBe(404)
   })
 
-  test('are written down with the person who did it', async () => {
+  test('switching off and on, and deleting are written down with the person who did it', async () => {
     const { item } = await create()
     await person.json('POST', `${PATH}/${item.id}/deactivate`, {})
     const { sql } = gateway.gateway.database

@@ -16,7 +16,7 @@ beforeAll(async () => {
 afterAll(() => gateway.stop())
 
 describe('the overview', () => {
-  test('of a new account says what to do first, step by step', async () => {
+  test('the overview of a new account says what to do first, step by step', async () => {
     const person = await signUpPerson(gateway)
     const { accountId } = person.viewer
     const overview = async () => (await person.json('GET', '/dashboard/api/a/:accountId/overview')).body
@@ -70,7 +70,7 @@ describe('hintOf', () => {
   const weekAgo = Date.UTC(2026, 10, 15)
   const usd = (text: string) => nano(parseUsd(text) ?? 0)
 
-  test('is empty where nothing is left, also below zero', () => {
+  test('hintOf is empty where nothing is left, also below zero', () => {
     for (const balance of ['0', '-1']) {
       expect(hintOf({ balance: usd(balance), spentInWindow: 5, firstDayMs: weekAgo, nowMs }).level).toBe('empty')
     }

@@ -109,14 +109,14 @@ describe('every route of an account', () => {
     expect(await wrongAnswersTo(role)).toEqual([])
   })
 
-  test('is open or closed to developers as before where they see all usage', async () => {
+  test('every route of an account is open or closed to developers as before where they see all usage', async () => {
     await letDevelopersSeeAll(true)
     const wrong = await wrongAnswersTo('developer')
     await letDevelopersSeeAll(false)
     expect(wrong).toEqual([])
   })
 
-  test('does not exist for anybody else, whatever they are in their own account', async () => {
+  test('every route of an account does not exist for anybody else, whatever they are in their own account', async () => {
     const wrong: unknown[] = []
     for (const route of routes) {
       const { status, isForeign } = await call(stranger, route)
@@ -125,7 +125,7 @@ describe('every route of an account', () => {
     expect(wrong).toEqual([])
   })
 
-  test('is closed with the next request to whoever is no member any more', async () => {
+  test('every route of an account is closed with the next request to whoever is no member any more', async () => {
     const gone = await signUpPerson(gateway)
     const { sql } = gateway.gateway.database
     const { userId } = gone.viewer
@@ -260,7 +260,7 @@ describe('a developer', () => {
     expect([await seen(), await pages()]).toEqual([Array(6).fill(false), [404, 404]])
   })
 
-  test('cannot let themselves see all, and each change of it is in the audit log', async () => {
+  test('a developer cannot let themselves see all, and each change of it is in the audit log', async () => {
     const changes = async () =>
       await gateway.gateway.database.sql`SELECT actor_id, details FROM audit_entries
       WHERE action = 'account.member_policy' AND account_id = ${accountId} ORDER BY seq`

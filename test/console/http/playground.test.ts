@@ -55,7 +55,7 @@ async function signUp(): Promise<void> {
 const test = testPreparedBy(signUp)
 
 describe('an answer', () => {
-  test('is given again for its idempotency key, usage record included, and charged once', async () => {
+  test('an answer is given again for its idempotency key, usage record included, and charged once', async () => {
     const headers = { 'content-type': 'application/json', 'Idempotency-Key': 'play-1' }
     const first = await (await ask({}, { headers })).text()
     const again = await ask({}, { headers })
@@ -84,19 +84,19 @@ describe('an answer', () => {
     expect(balance).toMatchObject({ available: nano(9_999_850_000), held: nano(0), spent: nano(150_000) })
   })
 
-  test('in one piece has its cost in a header', async () => {
+  test('an answer in one piece has its cost in a header', async () => {
     const response = await ask({ stream: false })
     expect(response.headers.get('x-svc-cost-usd')).toBe('0.00015')
     expect(await response.json()).toMatchObject({ model: 'svc/alpha', usage: { total_tokens: 100 } })
   })
 
-  test('of a tier names the model that was chosen', async () => {
+  test('an answer of a tier names the model that was chosen', async () => {
     const response = await ask({ model: 'auto-smart' })
     expect(response.headers.get('x-svc-model')).toBe('svc/alpha')
     expect(await response.text()).toContain('"cost_usd":"0.00015"')
   })
 
-  test('that the person stops is charged for what was written, and holds nothing any more', async () => {
+  test('an answer that the person stops is charged for what was written, and holds nothing any more', async () => {
     const live = liveStream()
     gateway.upstream.respond(() => live.response)
     const controller = new AbortController()
@@ -110,14 +110,14 @@ describe('an answer', () => {
     expect(await gateway.balance(accountId)).toMatchObject({ held: nano(0) })
   })
 
-  test('is not followed by a usage record where the provider broke off', async () => {
+  test('an answer is not followed by a usage record where the provider broke off', async () => {
     gateway.upstream.respond(() => eventStream(chatChunk({ content: 'Hel' })))
     const text = await (await ask()).text()
     expect(text).toContain('"error"')
     expect(text).not.toContain('usage_record')
   })
 
-  test('to an API key of the account has that event only where it is asked for', async () => {
+  test('an answer to an API key of the account has that event only where it is asked for', async () => {
     const { body } = await person.json('POST', '/dashboard/api/a/:accountId/keys', { name: 'own' })
     const chat = (headers: Record<string, string>) =>
       fetch(`${gateway.url}/v1/chat/completions`, {

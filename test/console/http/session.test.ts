@@ -43,7 +43,7 @@ describe('signing up', () => {
     expect(await errorOf(again)).toEqual({ status: 409, code: 'email_taken', param: 'email' })
   })
 
-  test('of two at the same time with one address lets one through', async () => {
+  test('signing up of two at the same time with one address lets one through', async () => {
     const body = { email: 'race@example.test', password: 'a long enough one', name: 'Race' }
     const responses = await Promise.all([1, 2, 3, 4].map(() => post(gateway, '/sign-up', body)))
     expect(responses.map(({ status }) => status).sort()).toEqual([200, 409, 409, 409])
@@ -132,7 +132,7 @@ describe('a session', () => {
     expect((await old.json('GET', `${SESSION}/me`)).status).toBe(401)
   })
 
-  test('that is used is noted as used', async () => {
+  test('a session that is used is noted as used', async () => {
     const { sql } = gateway.gateway.database
     const person = await signUpPerson(gateway)
     await sql`UPDATE sessions SET updated_at = now() - interval '2 hours' WHERE id = ${person.viewer.sessionId}`
@@ -142,7 +142,7 @@ describe('a session', () => {
     expect(row?.is_fresh).toBe(true)
   })
 
-  test('whose cookie was tampered with is none', async () => {
+  test('a session whose cookie was tampered with is none', async () => {
     const { cookie, email, password } = await signUpPerson(gateway)
     const [name, value = ''] = cookie.split('=')
     const [token = '', signature] = decodeURIComponent(value).split('.')
@@ -156,7 +156,7 @@ describe('a session', () => {
     }
   })
 
-  test('is listed with its browser, and can be ended by its owner only', async () => {
+  test('a session is listed with its browser, and can be ended by its owner only', async () => {
     const person = await signUpPerson(gateway)
     const elsewhere = await signInAgain(gateway, person)
     const stranger = await signUpPerson(gateway)
@@ -176,7 +176,7 @@ describe('a session', () => {
     expect((await person.json('DELETE', path)).status).toBe(404)
   })
 
-  test('of the others all end at once, and the current one stays', async () => {
+  test('a session of the others all end at once, and the current one stays', async () => {
     const person = await signUpPerson(gateway)
     const others = [await signInAgain(gateway, person), await signInAgain(gateway, person)]
     expect((await person.json('DELETE', `${SESSION}/sessions`)).body).toEqual({ ended: 2 })
@@ -186,7 +186,7 @@ describe('a session', () => {
 })
 
 describe('passwords', () => {
-  test('are changed with the old one; every session ends but a new one', async () => {
+  test('passwords are changed with the old one; every session ends but a new one', async () => {
     const person = await signUpPerson(gateway)
     const elsewhere = await signInAgain(gateway, person)
     const newPassword = 'another horse on a battery'
@@ -204,7 +204,7 @@ describe('passwords', () => {
     await signInAgain(gateway, { email: renewed.email, password: newPassword })
   })
 
-  test('are reset by a link that works once, and every session ends', async () => {
+  test('passwords are reset by a link that works once, and every session ends', async () => {
     const person = await signUpPerson(gateway)
     expect((await post(gateway, '/password/forgot', { email: person.email.toUpperCase() })).status).toBe(200)
     const token = await loggedToken(gateway, person.email, 'reset-password')
@@ -221,7 +221,7 @@ describe('passwords', () => {
     expect(await errorOf(again)).toMatchObject({ status: 400, code: 'invalid_link' })
   })
 
-  test('are not reset by a link that is too old', async () => {
+  test('passwords are not reset by a link that is too old', async () => {
     const person = await signUpPerson(gateway)
     await post(gateway, '/password/forgot', { email: person.email })
     const token = await loggedToken(gateway, person.email, 'reset-password')
@@ -255,7 +255,7 @@ describe('the own profile', () => {
     })
   })
 
-  test('cannot be given a role, an account or a verified address at sign-up', async () => {
+  test('the own profile cannot be given a role, an account or a verified address at sign-up', async () => {
     const email = 'mass@example.test'
     const person = { email, password: 'a long enough one', name: 'Mass' }
     for (const field of ['role', 'accountId', 'account_id', 'emailVerified', 'twoFactorEnabled', 'id']) {

@@ -78,7 +78,7 @@ describe('an administrator without an authenticator app', () => {
     expect((await now.json('GET', `${ADMIN}/orders`)).status).toBe(403)
   })
 
-  test('is nobody to members: to them nothing is there', async () => {
+  test('an administrator without an authenticator app is nobody to members: to them nothing is there', async () => {
     const member = await signUpPerson(gateway)
     expect((await member.json('GET', `${ADMIN}/orders`)).status).toBe(404)
   })
@@ -126,7 +126,7 @@ describe('what moves money', () => {
     expect(await adjust(person)).toMatchObject({ status: 200 })
   })
 
-  test('is not opened by guessing: ten wrong proofs, and the right one comes too late', async () => {
+  test('what moves money is not opened by guessing: ten wrong proofs, and the right one comes too late', async () => {
     const { person } = await administrator()
     await letTimePass(person, 6)
     for (let guess = 0; guess < 10; guess++) {
@@ -156,7 +156,7 @@ describe('what moves money', () => {
 })
 
 describe('the audit log', () => {
-  test('has the request id that the answer had, and every way of getting in', async () => {
+  test('the audit log has the request id that the answer had, and every way of getting in', async () => {
     const { person } = await administrator()
     const { accountId } = await gateway.customer('0')
     const body = { amount: '1', allowNegative: false, reason: REASON, key: crypto.randomUUID() }

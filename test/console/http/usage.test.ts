@@ -42,7 +42,7 @@ async function get<Body>(customer: SignedInCustomer, path: string): Promise<Body
 }
 
 describe('the list', () => {
-  test('has every charged request once, newest first, and its costs are what the ledger has spent', async () => {
+  test('the list has every charged request once, newest first, and its costs are what the ledger has spent', async () => {
     const { items, nextCursor } = await get<List>(ada, '')
     expect(items.map((item) => item.requestId)).toEqual(requestIds.toReversed())
     expect(nextCursor).toBeNull()
@@ -57,7 +57,7 @@ describe('the list', () => {
     expect(charted).toBe(spent)
   })
 
-  test('is given page by page', async () => {
+  test('the list is given page by page', async () => {
     const seen: string[] = []
     for (let cursor: string | null = ''; cursor !== null; ) {
       const page: List = await get(ada, `?limit=3${cursor && `&cursor=${cursor}`}`)
@@ -68,7 +68,7 @@ describe('the list', () => {
     expect(seen).toEqual(requestIds.toReversed())
   })
 
-  test('can be filtered by what was asked for, key, status and time', async () => {
+  test('the list can be filtered by what was asked for, key, status and time', async () => {
     const ids = async (query: string) => (await get<List>(ada, query)).items.map((item) => item.requestId)
     expect(await ids('?requestedModel=auto-smart')).toEqual([requestIds[3] ?? ''])
     expect(await ids(`?key=${ada.keyId}&model=svc%2Falpha&status=ok&rule=usage`)).toHaveLength(7)
@@ -202,7 +202,7 @@ describe('another account', () => {
 })
 
 describe('the export', () => {
-  test('is a CSV file of all matches with exact amounts', async () => {
+  test('the export is a CSV file of all matches with exact amounts', async () => {
     const response = await ada.person.fetch(
       '/dashboard/api/a/:accountId/usage/export?rule=usage&status=ok&from=2020-01-01T00:00:00Z',
     )
@@ -215,7 +215,7 @@ describe('the export', () => {
     for (const row of rows) expect(row.time_utc).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
   })
 
-  test('is a JSON object in each line too, with the names and the exact amounts of the CSV', async () => {
+  test('the export is a JSON object in each line too, with the names and the exact amounts of the CSV', async () => {
     const path = '/dashboard/api/a/:accountId/usage/export?from=2020-01-01T00:00:00Z'
     const response = await ada.person.fetch(`${path}&format=jsonl`)
     expect(response.headers.get('content-type')).toBe('application/jsonl; charset=utf-8')

@@ -73,7 +73,7 @@ describe('a payment that fits', () => {
     expect(await stateOf(second)).toBe('pending')
   })
 
-  test('with the same id from another source is another payment', async () => {
+  test('a payment that fits with the same id from another source is another payment', async () => {
     const [first, second] = [await world.order(accountId), await world.order(accountId)]
     await world.orders.confirmPayment(noticeOf(first, { externalId: 'one' }))
     const manual = noticeOf(second, { externalId: 'one', source: 'manual', actor: ADMINISTRATOR, reason: 'seen' })
@@ -109,7 +109,7 @@ describe('a payment that does not fit', () => {
     ['unknown_reference', () => ({ reference: undefined })],
     ['unknown_reference', () => ({ reference: undefined, orderId: 'order_none' })],
   ]
-  test.each(cases)('is kept as %s', async (reason, changes) => {
+  test.each(cases)('a payment that does not fit is kept as %s', async (reason, changes) => {
     const order = await world.order(accountId)
     const notice = noticeOf(order, changes(order))
     const outcome = await world.orders.confirmPayment(notice)
@@ -187,7 +187,7 @@ describe('cancelling and paying at the same moment', () => {
 })
 
 describe('a confirmation by a person', () => {
-  test('is audited with its reason; one by the system is not', async () => {
+  test('a confirmation by a person is audited with its reason; one by the system is not', async () => {
     const [first, second] = [await world.order(accountId), await world.order(accountId)]
     const manual = noticeOf(first, { source: 'manual', actor: ADMINISTRATOR, reason: 'Seen on the statement' })
     await world.orders.confirmPayment(manual)

@@ -28,7 +28,7 @@ beforeEach(async () => {
 afterAll(() => world.close())
 
 describe('a new order', () => {
-  test('by bank transfer waits fourteen days, under a reference of its own', async () => {
+  test('a new order by bank transfer waits fourteen days, under a reference of its own', async () => {
     const order = await world.order(accountId)
     expect(order).toMatchObject({
       accountId,
@@ -46,7 +46,7 @@ describe('a new order', () => {
     expect(findReferences(order.reference)).toEqual([order.reference])
   })
 
-  test('by deposit waits a day, with a page and an account of its own', async () => {
+  test('a new order by deposit waits a day, with a page and an account of its own', async () => {
     const order = await world.order(accountId, { method: 'deposit', returnUrl: 'https://gw.example/orders/' })
     expect(order).toMatchObject({
       method: 'deposit',
@@ -70,7 +70,7 @@ describe('a new order', () => {
     },
   )
 
-  test('is refused to an account that does not exist, and by a way that is not offered', async () => {
+  test('a new order is refused to an account that does not exist, and by a way that is not offered', async () => {
     const order = { accountId: 'acct_none', method: 'bank_transfer', amountCents: 5_000, actor: CUSTOMER } as const
     expect(await world.orders.create(order)).toEqual({ kind: 'unknown_account' })
     const closed = createOrders({ ...world.deps, methods: { bankTransfer: undefined, deposit: undefined } })
@@ -79,7 +79,7 @@ describe('a new order', () => {
     }
   })
 
-  test('is refused beyond the number that may be open, also when asked for at once; an expired one makes room', async () => {
+  test('a new order is refused beyond the number that may be open, also when asked for at once; an expired one makes room', async () => {
     const wanted = { accountId, method: 'bank_transfer', amountCents: 5_000, actor: CUSTOMER } as const
     const outcomes = await Promise.all(Array.from({ length: 12 }, () => world.orders.create(wanted)))
     expect(outcomes.filter(({ kind }) => kind === 'created')).toHaveLength(MAX_OPEN_ORDERS)
@@ -88,7 +88,7 @@ describe('a new order', () => {
     expect((await world.orders.create(wanted)).kind).toBe('created')
   })
 
-  test('is refused beyond what one account may order in a day, whatever became of the others', async () => {
+  test('a new order is refused beyond what one account may order in a day, whatever became of the others', async () => {
     for (let index = 0; index < MAX_ORDERS_PER_DAY; index++) {
       const { orderId } = await world.order(accountId)
       await world.orders.cancel({ orderId, actor: CUSTOMER })
@@ -99,7 +99,7 @@ describe('a new order', () => {
     expect((await world.orders.create(wanted)).kind).toBe('created')
   })
 
-  test('whose provider fails is cancelled', async () => {
+  test('a new order whose provider fails is cancelled', async () => {
     const deposit = {
       name: 'broken',
       createPayment: () => Promise.reject(new Error('provider down')),
@@ -232,7 +232,7 @@ describe('lists', () => {
     await expect(world.orders.list(accountId, { cursor: "1'; DROP TABLE orders" })).rejects.toThrow(GatewayError)
   })
 
-  test('are searched by what an administrator knows', async () => {
+  test('lists are searched by what an administrator knows', async () => {
     const order = await world.order(accountId, { amountCents: 12_345 })
     const { email } = (await world.orders.get(order.orderId))?.account ?? { email: '' }
     const expected = [order.orderId]

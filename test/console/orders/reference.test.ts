@@ -7,7 +7,7 @@ const ALPHABET = '23456789ABCDEFGHJKMNPQRSTUVWXYZ'
 const references = fc.constant(null).map(newReference)
 
 describe('newReference', () => {
-  test('is short, has no characters that look alike, and differs each time', () => {
+  test('newReference is short, has no characters that look alike, and differs each time', () => {
     const drawn = Array.from({ length: 2_000 }, newReference)
     for (const reference of drawn) expect(reference).toMatch(/^SVC-[2-9A-HJKMNP-Z]{4}-[2-9A-HJKMNP-Z]{4}$/)
     expect(new Set(drawn).size).toBe(drawn.length)
@@ -50,7 +50,7 @@ describe('findReferences', () => {
     expect(findReferences(wide)).toEqual([reference])
   })
 
-  test('does not find one with a wrong character, or with two that changed places', () => {
+  test('findReferences does not find one with a wrong character, or with two that changed places', () => {
     const place = fc.nat({ max: 7 })
     fc.assert(
       fc.property(references, place, place, fc.constantFrom(...ALPHABET), (reference, first, second, character) => {

@@ -80,7 +80,7 @@ describe('with a slow database', () => {
 })
 
 describe('a process that dies', () => {
-  test('after the commit has taken the credit for good', async () => {
+  test('a process that dies after the commit has taken the credit for good', async () => {
     const order = await paidOrder(2_000)
     const dead = { ...world.deps.ledger, credit: () => Promise.reject(new Error('killed')) }
     const outcome = await createOrders({ ...world.deps, ledger: dead }).refund(refundOf(order, 1_990, 'k'))
@@ -92,7 +92,7 @@ describe('a process that dies', () => {
     expect(await world.check()).toEqual([])
   })
 
-  test('before the commit has taken nothing, and until the database has noticed it stays withheld', async () => {
+  test('a process that dies before the commit has taken nothing, and until the database has noticed it stays withheld', async () => {
     const order = await paidOrder(2_000)
     const withheld = Promise.withResolvers<void>()
     const death = Promise.withResolvers<never>()
@@ -117,7 +117,7 @@ describe('a process that dies', () => {
     expect(await world.check()).toEqual([])
   })
 
-  test('while the store is not sure that it has withheld ends the refund, and nothing is gone', async () => {
+  test('a process that dies while the store is not sure that it has withheld ends the refund, and nothing is gone', async () => {
     const order = await paidOrder(2_000)
     const unsure: Ledger = {
       ...world.deps.ledger,

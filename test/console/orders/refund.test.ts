@@ -52,7 +52,7 @@ describe('a refund', () => {
     })
   })
 
-  test('with the same key happens once', async () => {
+  test('a refund with the same key happens once', async () => {
     const order = await paidOrder()
     const outcomes = await Promise.all(Array.from({ length: 10 }, () => refund(order, 1_000, 'same')))
     expect(outcomes.filter(({ kind }) => kind === 'refunded')).toHaveLength(1)
@@ -74,7 +74,7 @@ describe('a refund', () => {
     expect((await world.fixture.ledger.readBalance(accountId))?.available).toBe(nano(-30_000_000_000))
   })
 
-  test('of two orders at once does not go below zero', async () => {
+  test('a refund of two orders at once does not go below zero', async () => {
     const orders = [await paidOrder(), await paidOrder(), await paidOrder()]
     await hold(90)
     const outcomes = await Promise.all(orders.map((order, index) => refund(order, 5_000, `r ${index}`)))
@@ -92,7 +92,7 @@ describe('a refund', () => {
     expect(await refund(second, 4_000, 'k')).toEqual({ kind: 'insufficient_balance', available: 0 })
   })
 
-  test('of an unpaid or unknown order is refused', async () => {
+  test('a refund of an unpaid or unknown order is refused', async () => {
     const pending = await world.order(accountId)
     expect(await refund(pending, 1_000, 'k')).toMatchObject({ kind: 'not_refundable' })
     expect(await refund({ ...pending, orderId: 'order_none' }, 1_000, 'k')).toEqual({ kind: 'not_found' })
@@ -100,7 +100,7 @@ describe('a refund', () => {
 })
 
 describe('an unmatched payment', () => {
-  test('can be credited to its order, whatever has become of it, once', async () => {
+  test('an unmatched payment can be credited to its order, whatever has become of it, once', async () => {
     const order = await world.order(accountId)
     const payment = await unmatched(order, { amountCents: 4_000 })
     await world.orders.cancel({ orderId: order.orderId, actor: ADMINISTRATOR })
@@ -126,7 +126,7 @@ describe('an unmatched payment', () => {
     })
   })
 
-  test('of another currency needs an amount, and one of dollars cannot grow', async () => {
+  test('an unmatched payment of another currency needs an amount, and one of dollars cannot grow', async () => {
     const order = await world.order(accountId)
     const euros = await unmatched(order, { currency: 'EUR' })
     expect(await credit(euros, order)).toEqual({ kind: 'amount_required' })
@@ -137,7 +137,7 @@ describe('an unmatched payment', () => {
     expect(await credit(dollars, order)).toMatchObject({ kind: 'credited', order: { state: 'paid', paidCents: 6_132 } })
   })
 
-  test('without an order is credited to the one that is named', async () => {
+  test('an unmatched payment without an order is credited to the one that is named', async () => {
     const order = await world.order(accountId)
     const payment = await unmatched(order, { reference: 'rent' })
     expect(payment.orderId).toBeNull()
@@ -153,7 +153,7 @@ describe('an unmatched payment', () => {
     expect(await credit(second, order)).toMatchObject({ order: { state: 'partly_refunded', paidCents: 10_000 } })
   })
 
-  test('can be dismissed, once', async () => {
+  test('an unmatched payment can be dismissed, once', async () => {
     const order = await world.order(accountId)
     const { paymentId } = await unmatched(order, { amountCents: 1 })
     const request = { paymentId, resolution: { kind: 'dismiss' }, reason: 'sent back', actor: ADMINISTRATOR } as const

@@ -42,7 +42,7 @@ describe('createWebhookVerifier', () => {
     expect(createWebhookVerifier([SECRET], clock).verify(signWebhook(OLDER, message), '{}')).toBe('bad_signature')
   })
 
-  test('does not start without a secret, or with an empty one', () => {
+  test('createWebhookVerifier does not start without a secret, or with an empty one', () => {
     expect(() => createWebhookVerifier([], testClock())).toThrow('needs a secret')
     expect(() => createWebhookVerifier([''], testClock())).toThrow()
     expect(() => createWebhookVerifier(['whsec_'], testClock())).toThrow()

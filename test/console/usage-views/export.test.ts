@@ -45,7 +45,7 @@ describe('exportRecords', () => {
     expect(log).toEqual(['end'])
   })
 
-  test('of no match is its header alone, also after a search through all there is', async () => {
+  test('exportRecords of no match is its header alone, also after a search through all there is', async () => {
     const { log, onEnd } = watchEnds()
     const text = await new Response(exportRecords(pagesOf({ ...ALL, requestedModel: 'svc/none' }), csv, onEnd)).text()
     expect(text).toMatch(/^time_utc,[a-z0-9_,]+\r\n$/)

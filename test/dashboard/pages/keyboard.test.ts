@@ -160,7 +160,7 @@ test.each(DIALOGS)('$path: $title', async ({ path, opener, entry, title, fields 
 })
 
 describe('the focus stays', () => {
-  test('on a choice that asks, and is not made', async () => {
+  test('the focus stays on a choice that asks, and is not made', async () => {
     const page = await open('/members')
     const role = page.getByRole('combobox', { name: 'Role of Grace Hopper' })
     await tabTo(page, role)
@@ -178,7 +178,7 @@ describe('the focus stays', () => {
     expect(await role.inputValue()).toBe('Developer')
   })
 
-  test('on a switch that is switched, and on again', async () => {
+  test('the focus stays on a switch that is switched, and on again', async () => {
     const page = await open('/alerts')
     const budgets = page.getByRole('switch', { name: 'Budgets' })
     await tabTo(page, budgets)

@@ -88,7 +88,7 @@ describe('a request that is booked', () => {
     await records.nth(1).waitFor()
   })
 
-  test('while the list is loading is shown', async () => {
+  test('a request that is booked while the list is loading is shown', async () => {
     await charge()
     const page = await openModels()
     const list = await holdAnswer(page, 'GET', '/usage')

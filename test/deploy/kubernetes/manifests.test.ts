@@ -52,7 +52,7 @@ test('base lists each of its files, and the example fills in all that pods are t
 })
 
 describe('the settings', () => {
-  test('are known to the gateway or the catalogue, and none is there twice', async () => {
+  test('the settings are known to the gateway or the catalogue, and none is there twice', async () => {
     const known = [...settingNames(), ...(await catalogNames())]
     const told = [
       ...Object.keys(settings).map((name) => name.replace(/_FILE$/, '')),
@@ -101,7 +101,7 @@ describe('the settings', () => {
 })
 
 describe('a pod', () => {
-  test('is asked at the port on which it listens, at paths that answer', async () => {
+  test('a pod is asked at the port on which it listens, at paths that answer', async () => {
     expect(container.ports).toEqual([{ name: 'http', containerPort: Number(settings.PORT) }])
     for (const kind of ['startupProbe', 'livenessProbe', 'readinessProbe'] as const) {
       const { httpGet } = container[kind]
@@ -134,7 +134,7 @@ describe('a pod', () => {
     expect([...given, ...mounted]).not.toContain('svc-gateway-migrator')
   })
 
-  test('has no rights, as the namespace demands, and writes nowhere that lasts', () => {
+  test('a pod has no rights, as the namespace demands, and writes nowhere that lasts', () => {
     expect(theOne(manifests, 'Namespace').metadata.labels).toEqual({
       'pod-security.kubernetes.io/enforce': 'restricted',
     })

@@ -197,7 +197,7 @@ describe('nobody notices', () => {
     expect(seen.whole).toBeGreaterThan(30)
   })
 
-  test('that a gateway is gone, but by the streams that it had', async () => {
+  test('nobody notices that a gateway is gone, but by the streams that it had', async () => {
     const machine = site.machines[1] as Machine
     await machine.signal('SIGKILL')
     for (let count = 0; count < 20; count++) expect(await stream()).toBe(true)

@@ -184,7 +184,7 @@ describe('a refusal', () => {
   const refusing = (kind: string, headers: Record<string, string> = {}) =>
     Response.json({ error: { type: kind, message: 'no' } }, { status: 403, headers })
 
-  test('E18: of credentials that have ended is repeated once, with new ones', async () => {
+  test('E18: a refusal of credentials that have ended is repeated once, with new ones', async () => {
     const upstream = serve((_, index) => (index === 0 ? refusing('ExpiredTokenException') : accepted()))
     const endpoint = serve((_, index) => given(index))
     await callTarget(target(upstream, { container: `${endpoint.url}/ended` }))
@@ -204,7 +204,7 @@ describe('a refusal', () => {
     expect(upstream.calls).toHaveLength(4)
   })
 
-  test('for a wrong clock is repeated by that of AWS, which then stays', async () => {
+  test('a refusal for a wrong clock is repeated by that of AWS, which then stays', async () => {
     const server = new Date('2031-05-06T07:08:09Z')
     const upstream = serve((_, index) =>
       index === 0 ? refusing('InvalidSignatureException', { date: server.toUTCString() }) : accepted(),
@@ -217,7 +217,7 @@ describe('a refusal', () => {
     expect(await isSignedBy(upstream.calls[1], upstream, KEYS)).toBe(true)
   })
 
-  test('by a clock like ours is final', async () => {
+  test('a refusal by a clock like ours is final', async () => {
     const upstream = serve(() => refusing('InvalidSignatureException', { date: new Date().toUTCString() }))
     await callTarget(target(upstream, KEYS))
     expect(upstream.calls).toHaveLength(1)

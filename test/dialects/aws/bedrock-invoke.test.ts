@@ -53,18 +53,18 @@ test('E11: an ARN is one segment of the path', async () => {
 })
 
 describe('E11: the body', () => {
-  test('has the version that the entry names', () => {
+  test('the body has the version that the entry names', () => {
     expect(sealed({}, {}, { apiVersion: 'bedrock-2026-01-01' }).body.anthropic_version).toBe('bedrock-2026-01-01')
   })
 
-  test('has the betas that it is asked for', () => {
+  test('the body has the betas that it is asked for', () => {
     const { body, leftOut } = sealed({}, { 'anthropic-beta': 'context-1m-2025-08-07, own-beta' })
     expect(body.anthropic_beta).toEqual(['context-1m-2025-08-07', 'own-beta'])
     expect(leftOut).toEqual([])
     expect(dialectOf().protocolHeaders?.({ 'anthropic-beta': 'x' })).toEqual({})
   })
 
-  test('has no field and no hint that Bedrock refuses, and the caller’s stays as it was', () => {
+  test('the body has no field and no hint that Bedrock refuses, and the caller’s stays as it was', () => {
     const cached = { type: 'text', text: 'Long', cache_control: { type: 'ephemeral', scope: 'global', ttl: '1h' } }
     const tool = { name: 't', input_schema: { type: 'object' }, eager_input_streaming: true }
     const own = {
@@ -85,7 +85,7 @@ describe('E11: the body', () => {
     expect(own).toEqual(before)
   })
 
-  test('that names a picture by its address is refused', () => {
+  test('the body that names a picture by its address is refused', () => {
     const image = { type: 'image', source: { type: 'url', url: 'https://example.com/a.png' } }
     const nested = { type: 'tool_result', tool_use_id: 't', content: [image] }
     for (const block of [image, nested]) {
@@ -102,7 +102,7 @@ function read(...frames: Uint8Array[]): string {
 }
 
 describe('an answer', () => {
-  test('of our tests is one that Anthropic’s client for Bedrock reads', async () => {
+  test('an answer of our tests is one that Anthropic’s client for Bedrock reads', async () => {
     const mock = startUpstream(() => framed(...claudeFrames('Hel', 'lo')))
     const stream = anthropicAt(mock.url).messages.stream({ model: MODEL, max_tokens: 100, messages: HI })
     expect(await stream.finalText()).toBe('Hello')
@@ -110,7 +110,7 @@ describe('an answer', () => {
     mock.stop()
   })
 
-  test('E15: is the events as they were written, without what Bedrock measured', () => {
+  test('E15: an answer is the events as they were written, without what Bedrock measured', () => {
     const text = read(...claudeFrames('Grüße'))
     expect(text).toContain(
       'event: content_block_delta\ndata: {"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"Grüße"}}\n\n',
@@ -119,7 +119,7 @@ describe('an answer', () => {
     expect(text).not.toContain('Metrics')
   })
 
-  test('that is whole, or server-sent events already, stays as it is', () => {
+  test('an answer that is whole, or server-sent events already, stays as it is', () => {
     for (const type of ['application/json', 'text/event-stream']) {
       expect(dialectOf().readAnswer?.(new Headers({ 'content-type': type }))).toBeUndefined()
     }
@@ -176,7 +176,7 @@ describe('E22: an error', () => {
     expect(said(status, type)).toMatchObject({ status, reason, kind: type.split(':')[0] ?? '' })
   })
 
-  test('by its words: the operator’s model, or a prompt that is too long', () => {
+  test('an error by its words: the operator’s model, or a prompt that is too long', () => {
     const words = 'Invocation of model ID x with on-demand throughput isn’t supported.'
     expect(said(400, 'ValidationException', words)).toMatchObject({ reason: 'model-not-found' })
     expect(said(400, 'ValidationException', 'The provided model identifier is invalid.')).toMatchObject({

@@ -79,7 +79,7 @@ function sealed(headers: Uint8Array, lengths: { total?: number; headers?: number
 }
 
 describe('E13: a fault', () => {
-  test('of any one bit is seen, or leaves the message unfinished', () => {
+  test('a fault of any one bit is seen, or leaves the message unfinished', () => {
     const original = eventFrame('chunk', { text: 'Hello' })
     for (let bit = 0; bit < original.length * 8; bit++) {
       const bytes = Uint8Array.from(original)
@@ -107,7 +107,7 @@ describe('E13: a fault', () => {
     expect(parser.push(FRAMES[0] ?? bytes)).toEqual([])
   })
 
-  test('that ends a stream in the middle leaves a message open', () => {
+  test('a fault that ends a stream in the middle leaves a message open', () => {
     const parser = createEventStreamParser()
     expect(parser.push(ALL.subarray(0, (FRAMES[0]?.length ?? 0) + 5))).toHaveLength(1)
     expect(parser.isOpen()).toBe(true)

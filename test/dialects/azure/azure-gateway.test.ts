@@ -119,7 +119,7 @@ test('E4: filter results before the answer and after its finish reason leave cle
 })
 
 describe('E5: an error of Azure', () => {
-  test('by its filter is the caller’s, of whatever region, and holds nothing', async () => {
+  test('an error of Azure by its filter is the caller’s, of whatever region, and holds nothing', async () => {
     first = () =>
       Response.json(
         {
@@ -152,7 +152,7 @@ describe('E5: an error of Azure', () => {
 })
 
 describe('E6: a token', () => {
-  test('that the resource takes for too old is replaced once, and the call repeated', async () => {
+  test('a token that the resource takes for too old is replaced once, and the call repeated', async () => {
     const shown: string[] = []
     first = (authorization) => {
       shown.push(authorization)
@@ -165,7 +165,7 @@ describe('E6: a token', () => {
     expect(await charged()).toBe(PRICE)
   })
 
-  test('that is not given out sends the caller to the other resource, and nobody a 401', async () => {
+  test('a token that is not given out sends the caller to the other resource, and nobody a 401', async () => {
     // The first call forgets the living token, for which no other is given.
     first = () => new Response(null, { status: 401 })
     tokens.respond(() => Response.json({ error: 'temporarily_unavailable' }, { status: 503 }))

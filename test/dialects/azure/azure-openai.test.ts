@@ -33,20 +33,23 @@ async function theirs(send: (client: AzureOpenAI) => Promise<unknown>) {
 const MESSAGES = [{ role: 'user' as const, content: 'Hi' }]
 
 describe('E3: a dated deployment is called as AzureOpenAI calls it', () => {
-  test.each([false, true])('for a chat (stream %p)', async (stream) => {
-    const library = await theirs((client) =>
-      client.chat.completions.create({ model: DEPLOYMENT, messages: MESSAGES, stream }),
-    )
-    expect(await ours({ ...DATED, format: 'chat-completions' }, { stream })).toEqual(library)
-    expect(library).toMatchObject({ key: 'the-key', authorization: null })
-  })
+  test.each([false, true])(
+    'a dated deployment is called as AzureOpenAI calls it for a chat (stream %p)',
+    async (stream) => {
+      const library = await theirs((client) =>
+        client.chat.completions.create({ model: DEPLOYMENT, messages: MESSAGES, stream }),
+      )
+      expect(await ours({ ...DATED, format: 'chat-completions' }, { stream })).toEqual(library)
+      expect(library).toMatchObject({ key: 'the-key', authorization: null })
+    },
+  )
 
-  test('for embeddings', async () => {
+  test('a dated deployment is called as AzureOpenAI calls it for embeddings', async () => {
     const library = await theirs((client) => client.embeddings.create({ model: DEPLOYMENT, input: 'Hi' }))
     expect(await ours({ ...DATED, format: 'chat-completions' }, { isEmbedding: true })).toEqual(library)
   })
 
-  test('for a response, whose deployment is in the body', async () => {
+  test('a dated deployment is called as AzureOpenAI calls it for a response, whose deployment is in the body', async () => {
     const library = await theirs((client) => client.responses.create({ model: DEPLOYMENT, input: 'Hi' }))
     expect(await ours({ ...DATED, format: 'responses' })).toEqual(library)
   })

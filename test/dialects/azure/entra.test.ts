@@ -45,7 +45,7 @@ async function called(auth: JsonObject, count = 1) {
 const formOf = ({ text }: { text: string }) => Object.fromEntries(new URLSearchParams(text))
 
 describe('an application with a secret', () => {
-  test('E6: is asked for once by fifty cold calls, each of which carries the token', async () => {
+  test('E6: an application with a secret is asked for once by fifty cold calls, each of which carries the token', async () => {
     const endpoint = tokenEndpoint()
     const auth = application(endpoint.url)
     const { calls } = await called(auth, 50)
@@ -96,7 +96,7 @@ describe('an application with a secret', () => {
     expect(scopes).toEqual(['https://ai.azure.com/.default', 'https://example.test/.default'])
   })
 
-  test('that is refused makes no call, and the failure says neither the secret nor the words of the answer', async () => {
+  test('an application with a secret that is refused makes no call, and the failure says neither the secret nor the words of the answer', async () => {
     const answer = { error: 'invalid_client', error_description: `AADSTS7000215: not ${SECRET}` }
     const { calls, results } = await called(
       application(tokenEndpoint(() => Response.json(answer, { status: 401 })).url),
@@ -152,7 +152,7 @@ test('E6: a workload shows what its platform has written into the file by then',
 describe('a managed identity', () => {
   const clientId = crypto.randomUUID()
 
-  test('is asked for at the machine’s own endpoint', async () => {
+  test('a managed identity is asked for at the machine’s own endpoint', async () => {
     const endpoint = tokenEndpoint()
     const auth = { type: 'entra', managedIdentity: true, clientId, identityEndpoint: `${endpoint.url}/metadata/token` }
     const { calls } = await called(auth)

@@ -60,7 +60,7 @@ describe('before its end', () => {
     expect(world.requests).toHaveLength(2)
   })
 
-  test('of a short life no more than a fifth is given to renewing', async () => {
+  test('before its end of a short life no more than a fifth is given to renewing', async () => {
     const world = scripted()
     const first = world.get()
     world.give('first', 100_000)

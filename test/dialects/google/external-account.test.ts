@@ -119,7 +119,7 @@ describe('E21: what goes wrong is said without a secret', () => {
   }
   const unreachable = (detail: string) => ({ kind: 'failed', failure: { kind: 'unreachable', detail } })
 
-  test('of the file', async () => {
+  test('what goes wrong is said without a secret of the file', async () => {
     const { url } = platform()
     const missing = configuration(url, { credential_source: { file: '/nowhere/canary' } })
     expect(await failing(missing)).toMatchObject(unreachable('the file of the subject token cannot be read'))
@@ -128,7 +128,7 @@ describe('E21: what goes wrong is said without a secret', () => {
     expect(await failing(wrong)).toMatchObject(unreachable('the source of the subject token holds none'))
   })
 
-  test('of each endpoint', async () => {
+  test('what goes wrong is said without a secret of each endpoint', async () => {
     const endpoint = platform()
     const refusing = (path: string, body: JsonObject) =>
       endpoint.respond((call) =>

@@ -67,7 +67,7 @@ describe('E19: the address of a model', () => {
     }
   })
 
-  test('of a tuned model is its endpoint, and a whole name stands as it is', () => {
+  test('the address of a model of a tuned model is its endpoint, and a whole name stands as it is', () => {
     const auth = metadata('http://127.0.0.1:1')
     const urlOf = (model: string) => {
       const { dialect, baseUrl } = targetOfEntry({ ...ENTRY, ...PLACE, auth }, model).provider
@@ -83,7 +83,7 @@ describe('E19: the address of a model', () => {
     expect(urlOf('a b?c#d')).toContain('/models/a%20b%3Fc%23d:generateContent')
   })
 
-  test('with an express key names neither project nor location', async () => {
+  test('the address of a model with an express key names neither project nor location', async () => {
     const [ours] = await arriving((url) =>
       callTarget(targetOfEntry({ ...ENTRY, keys: ['express'], baseUrl: url }, 'g')),
     )
@@ -149,7 +149,7 @@ describe('E21: a service account', () => {
     expect(Number(exp) - Number(iat)).toBe(3600)
   })
 
-  test('whose machine’s clock is wrong signs once more by Google’s, and else takes no for an answer', async () => {
+  test('a service account whose machine’s clock is wrong signs once more by Google’s, and else takes no for an answer', async () => {
     for (const [aheadMs, expected] of [
       [-86_400_000, 2],
       [0, 1],

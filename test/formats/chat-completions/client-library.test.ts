@@ -56,7 +56,7 @@ beforeAll(() => {
 afterAll(() => server.stop(true))
 
 describe('a stream', () => {
-  test('of text', async () => {
+  test('a stream of text', async () => {
     const completion = await client.chat.completions.stream(request('text')).finalChatCompletion()
     expect(completion.choices[0]?.message.content).toBe('Hello wörld 👋')
     expect(completion.choices[0]?.message).toMatchObject({ role: 'assistant', reasoning_content: 'Hm.' })
@@ -68,7 +68,7 @@ describe('a stream', () => {
     expect(completion.choices[0]?.finish_reason).toBe('stop')
   })
 
-  test('of parallel calls, one without arguments', async () => {
+  test('a stream of parallel calls, one without arguments', async () => {
     const completion = await client.chat.completions.stream(request('tools')).finalChatCompletion()
     const [choice] = completion.choices
     expect(choice?.finish_reason).toBe('tool_calls')
@@ -82,12 +82,12 @@ describe('a stream', () => {
     ])
   })
 
-  test('without content', async () => {
+  test('a stream without content', async () => {
     const completion = await client.chat.completions.stream(request('empty')).finalChatCompletion()
     expect(completion.choices[0]).toMatchObject({ finish_reason: 'length', message: { role: 'assistant' } })
   })
 
-  test('that breaks throws, after what had arrived', async () => {
+  test('a stream that breaks throws, after what had arrived', async () => {
     const stream = await client.chat.completions.create({ ...request('broken'), stream: true })
     let text = ''
     const read = async () => {
@@ -101,7 +101,7 @@ describe('a stream', () => {
 })
 
 describe('a complete answer', () => {
-  test('is read', async () => {
+  test('a complete answer is read', async () => {
     const completion = await client.chat.completions.create(request('json'))
     expect(completion.choices[0]?.message.content).toBe('Hi')
     expect(completion.usage?.total_tokens).toBe(9)
@@ -109,7 +109,7 @@ describe('a complete answer', () => {
 })
 
 describe('an error', () => {
-  test('of the request names field and request', async () => {
+  test('an error of the request names field and request', async () => {
     const error = await failure('invalid')
     expect(error).toBeInstanceOf(BadRequestError)
     expect(error).toMatchObject({
@@ -121,11 +121,11 @@ describe('an error', () => {
     })
   })
 
-  test('of the key is an authentication error', async () => {
+  test('an error of the key is an authentication error', async () => {
     expect(await failure('key')).toBeInstanceOf(AuthenticationError)
   })
 
-  test('of the credit carries the facts', async () => {
+  test('an error of the credit carries the facts', async () => {
     expect(await failure('credit')).toMatchObject({
       status: 402,
       code: 'insufficient_quota',

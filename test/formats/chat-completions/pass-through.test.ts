@@ -103,12 +103,12 @@ describe('a request', () => {
     ['stays for an older service', { max_tokens: 50 }, ['max_tokens'], undefined, { max_tokens: 50 }],
   ]
   for (const [name, fields, quirks, limit, sent] of limits) {
-    test(`has an output limit that ${name}`, () => {
+    test(`a request has an output limit that ${name}`, () => {
       expect(send(fields, quirks, limit)).toEqual({ ...BASE, ...sent })
     })
   }
 
-  test('is sent without what no list of the format knows, unless the operator has it passed on', () => {
+  test('a request is sent without what no list of the format knows, unless the operator has it passed on', () => {
     const body = { ...BASE, x_one: 1, x_two: [2], metadata: { a: 'b' } }
     const decoded = decodeRequest(body)
     const passed = (passFields?: ReadonlySet<string>, ...quirks: string[]) =>
@@ -136,14 +136,14 @@ describe('a request', () => {
 })
 
 describe('an answer', () => {
-  test('is the same bytes but for the model', async () => {
+  test('an answer is the same bytes but for the model', async () => {
     const text = new TextDecoder().decode(await fixtureBytes('text.json'))
     const json = parseJson(text)
     const relayed = passThrough.response(text, isJsonObject(json) ? json : {}, CONTEXT, passHooks())
     expect(relayed).toBe(text.replace('"alpha-2026-01"', '"svc/alpha"'))
   })
 
-  test('that names no model gets one', () => {
+  test('an answer that names no model gets one', () => {
     const { model: _, ...nameless } = { ...WHOLE, model: 'x' }
     const pass = (answer: JsonObject) =>
       passThrough.response(JSON.stringify(answer), answer, CONTEXT, passHooks()).slice(0, 30)
@@ -158,13 +158,13 @@ describe('an event', () => {
     passThrough.createStream(context, passHooks()).event(data, parseJson(data))
   const usage = `{${HEAD},"model":"m","choices":[],"usage":{"prompt_tokens":1,"completion_tokens":1,"total_tokens":2}}`
 
-  test('is the same bytes but for the model', () => {
+  test('an event is the same bytes but for the model', () => {
     const delta = '{"role":"assistant","content":"\\"model\\":\\"alpha\\" \\u00e9"}'
     const data = `{${HEAD}, "model" : "alpha","choices":[{"index":0,"delta":${delta}}],"x":1.0}`
     expect(event(data)).toBe(data.replace('"model" : "alpha"', '"model" : "svc/alpha"'))
   })
 
-  test('with an empty or missing model gets one', () => {
+  test('an event with an empty or missing model gets one', () => {
     const choice = '{"index":0,"delta":{"role":"assistant"}}'
     expect(event(`{${HEAD},"model":"","choices":[${choice}]}`)).toBe(
       `{${HEAD},"model":"svc/alpha","choices":[${choice}]}`,
@@ -172,23 +172,23 @@ describe('an event', () => {
     expect(event(`{${HEAD},"choices":[${choice}]}`)).toBe(`{"model":"svc/alpha",${HEAD},"choices":[${choice}]}`)
   })
 
-  test('of no choice and no usage is hidden', () => {
+  test('an event of no choice and no usage is hidden', () => {
     expect(event(`{${HEAD},"model":"","choices":[],"prompt_filter_results":[]}`)).toBeUndefined()
   })
 
-  test('with only usage is hidden unless the caller asked for it', () => {
+  test('an event with only usage is hidden unless the caller asked for it', () => {
     expect(event(usage, quiet)).toBeUndefined()
     expect(event(usage)).toBe(usage.replace('"m"', '"svc/alpha"'))
   })
 
-  test('with usage beside content is told without it', () => {
+  test('an event with usage beside content is told without it', () => {
     const choice = '{"index":0,"delta":{"role":"assistant","content":"x"}}'
     const counts = '{"prompt_tokens":1,"completion_tokens":1,"total_tokens":2}'
     const data = `{${HEAD},"model":"svc/alpha","choices":[${choice}],"usage":${counts}}`
     expect(event(data, quiet)).toBe(data.replace(counts, 'null'))
   })
 
-  test('that is no JSON object passes as it is, and an object that is no chunk is hidden', () => {
+  test('an event that is no JSON object passes as it is, and an object that is no chunk is hidden', () => {
     for (const data of ['[DONE]', 'not json', '5']) expect(event(data, quiet)).toBe(data)
     for (const data of ['{}', '{"error":{"message":"x"}}', '{"type":"ping"}']) expect(event(data)).toBeUndefined()
   })

@@ -52,7 +52,7 @@ const chunk = fc.record(
 )
 
 describe('nothing that a provider sends makes a decoder throw', () => {
-  test('in a stream, whose events always keep their rules', () => {
+  test('nothing that a provider sends makes a decoder throw in a stream, whose events always keep their rules', () => {
     const data = fc.oneof(
       { weight: 8, arbitrary: chunk },
       { weight: 1, arbitrary: json },
@@ -66,7 +66,7 @@ describe('nothing that a provider sends makes a decoder throw', () => {
     )
   })
 
-  test('in a complete answer, an error or usage', () => {
+  test('nothing that a provider sends makes a decoder throw in a complete answer, an error or usage', () => {
     const answer = fc.record(
       { choices: fc.oneof(fc.array(fc.oneof(choice, json)), json), usage: json, error: json },
       { requiredKeys: [] },

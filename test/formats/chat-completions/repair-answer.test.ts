@@ -21,7 +21,7 @@ describe('an answer in one piece', () => {
     return { text: told, json: JSON.parse(told), repairs: hooks.repairs }
   }
 
-  test('that keeps the shape stays as it is', () => {
+  test('an answer in one piece that keeps the shape stays as it is', () => {
     const text = JSON.stringify(whole).replace('"created":5', '"created": 5,"x":1.0')
     expect(pass(text)).toMatchObject({ text, repairs: [] })
   })
@@ -34,7 +34,7 @@ describe('an answer in one piece', () => {
     }
   })
 
-  test('has no annotations but citations of addresses, which are whole', () => {
+  test('an answer in one piece has no annotations but citations of addresses, which are whole', () => {
     const annotations = [
       { type: 'file', file: {} },
       { type: 'url_citation', url_citation: { url: 'b', title: 't' } },
@@ -46,7 +46,7 @@ describe('an answer in one piece', () => {
     expect(repairs).toEqual(['annotations'])
   })
 
-  test('is put right field by field', () => {
+  test('an answer in one piece is put right field by field', () => {
     const calls = [
       { function: { name: 'f', arguments: { q: 1 } } },
       { id: 'b', type: 'function', function: { name: 'g', arguments: '' } },

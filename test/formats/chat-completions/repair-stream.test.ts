@@ -49,7 +49,7 @@ const fragment = (index: number, id: string, name: string, text: string): JsonOb
 const more = (index: number, text: string): JsonObject => ({ index, function: { arguments: text } })
 
 describe('a stream', () => {
-  test('that keeps the shape stays as it is, odd spelling, numbers and unknown fields included', () => {
+  test('a stream that keeps the shape stays as it is, odd spelling, numbers and unknown fields included', () => {
     const data =
       '{ "id":"x","object":"chat.completion.chunk","created":5 ,"model":"svc/alpha","choices":[{"index":0,' +
       '"delta":{"role":"assistant","content":"\\u00e9"},"x":1.0}],"big":12345678901234567890}'
@@ -58,7 +58,7 @@ describe('a stream', () => {
     expect({ texts, ending, repairs }).toEqual({ texts: [data, ...last], ending: [], repairs: [] })
   })
 
-  test('that breaks it keeps every other byte', () => {
+  test('a stream that breaks it keeps every other byte', () => {
     const data = '{ "id":"x","created":5 ,"model":"svc/alpha","choices":[{"delta":{"role":"assistant"},"x":1.0}]}'
     expect(stream([data]).texts).toEqual([
       '{ "id":"x","created":5 ,"model":"svc/alpha","choices":[{"delta":{"role":"assistant"},"x":1.0,"index":0}],' +
@@ -76,7 +76,7 @@ describe('a stream', () => {
     ['a time as a text', { created: '1700000000' }, { ...HEAD, created: 1_700_000_000 }, ['created']],
     ['a fraction of a second', { created: 1_700_000_000.5 }, { ...HEAD, created: 1_700_000_000 }, ['created']],
   ]
-  test.each(heads)('with %s gets one', (_name, broken, whole, fields) => {
+  test.each(heads)('a stream with %s gets one', (_name, broken, whole, fields) => {
     const { told, repairs } = stream([{ ...chunk(ROLE), ...broken }, ...LAST])
     expect(told[0]).toMatchObject(whole)
     expect(repairs).toEqual(fields)
@@ -217,12 +217,12 @@ describe('tool calls of a stream', () => {
     return { calls: told.deltas.map((delta) => delta.tool_calls), repairs: told.repairs }
   }
 
-  test('of the published shape stay', () => {
+  test('tool calls of a stream of the published shape stay', () => {
     const given = [[fragment(0, 'a', 'f', '')], [more(0, '{}')], [fragment(1, 'b', 'f', '{}')]]
     expect(calls(...given)).toEqual({ calls: given, repairs: ['role'] })
   })
 
-  test('without an index, or counted from 1, are counted from 0', () => {
+  test('tool calls of a stream without an index, or counted from 1, are counted from 0', () => {
     const { index: _, ...first } = fragment(0, 'a', 'f', '{')
     const { index: __, ...second } = fragment(0, 'b', 'f', '{}')
     expect(calls([first], [{ function: { arguments: '}' } }], [second]).calls).toEqual([
@@ -235,40 +235,40 @@ describe('tool calls of a stream', () => {
     ])
   })
 
-  test('that share an index are told apart', () => {
+  test('tool calls of a stream that share an index are told apart', () => {
     expect(calls([fragment(0, 'a', 'f', '{}')], [fragment(0, 'b', 'f', '{}')]).calls).toEqual([
       [fragment(0, 'a', 'f', '{}')],
       [fragment(1, 'b', 'f', '{}')],
     ])
   })
 
-  test('without an id get one, once', () => {
+  test('tool calls of a stream without an id get one, once', () => {
     const { calls: told } = calls([fragment(0, '', 'f', '{')], [{ ...more(0, '}'), id: 'late' }])
     expect(told[0][0].id).toStartWith('call_')
     expect(told[1]).toEqual([more(0, '}')])
   })
 
-  test('whose id, name and type are repeated say them once', () => {
+  test('tool calls of a stream whose id, name and type are repeated say them once', () => {
     expect(calls([fragment(0, 'a', 'f', '{')], [fragment(0, 'a', 'f', '}')]).calls[1]).toEqual([
       { index: 0, type: 'function', function: { arguments: '}' } },
     ])
     expect(calls([fragment(0, 'a', 'f', '{')], [{ ...more(0, '}'), type: '' }]).calls[1]).toEqual([more(0, '}')])
   })
 
-  test('have a type, a function, and arguments that are a text', () => {
+  test('tool calls of a stream have a type, a function, and arguments that are a text', () => {
     const bare = { index: 0, id: 'a', function: { name: 'f', arguments: { q: 1 } } }
     expect(calls([bare]).calls).toEqual([[fragment(0, 'a', 'f', '{"q":1}')]])
     expect(calls([fragment(0, 'a', 'f', '{}')], [{ index: 0 }]).calls[1]).toEqual([more(0, '')])
   })
 
-  test('whose arguments come before the name are told when it comes', () => {
+  test('tool calls of a stream whose arguments come before the name are told when it comes', () => {
     expect(calls([more(0, '{"q"')], [fragment(0, 'a', 'f', ':1}')]).calls).toEqual([
       [],
       [fragment(0, 'a', 'f', '{"q":1}')],
     ])
   })
 
-  test('that end without arguments have empty ones, which clients can parse', () => {
+  test('tool calls of a stream that end without arguments have empty ones, which clients can parse', () => {
     const { told } = stream([chunk({ ...ROLE, tool_calls: [fragment(0, 'a', 'f', '')] }), chunk({}, 'tool_calls')])
     expect(told[1].choices[0].delta).toEqual({ tool_calls: [more(0, '{}')] })
     const once = stream([chunk({ ...ROLE, tool_calls: [fragment(0, 'a', 'f', '')] }, 'tool_calls')])
@@ -280,7 +280,7 @@ describe('tool calls of a stream', () => {
     })
   })
 
-  test('that are no list are left out', () => {
+  test('tool calls of a stream that are no list are left out', () => {
     expect(deltas({ ...ROLE, tool_calls: {} }).deltas).toEqual([ROLE])
   })
 })

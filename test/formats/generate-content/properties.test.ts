@@ -42,7 +42,7 @@ const anyChunk = fc.oneof(
 ) as fc.Arbitrary<JsonValue>
 
 describe('nothing is thrown', () => {
-  test('by the decoders of answers', () => {
+  test('nothing is thrown by the decoders of answers', () => {
     fc.assert(
       fc.property(fc.array(anyChunk, { maxLength: 6 }), (chunks) => {
         const decoder = generateContent.createStreamDecoder()
@@ -54,7 +54,7 @@ describe('nothing is thrown', () => {
     )
   })
 
-  test('by the decoder of requests, but refusals that name a field', () => {
+  test('nothing is thrown by the decoder of requests, but refusals that name a field', () => {
     const anyRequest = fc.oneof(
       lookalike(
         'contents',
@@ -88,7 +88,7 @@ describe('nothing is thrown', () => {
     )
   })
 
-  test('by the pass-through of events', () => {
+  test('nothing is thrown by the pass-through of events', () => {
     fc.assert(
       fc.property(
         anyChunk,
@@ -145,7 +145,7 @@ describe('meaning survives', () => {
     .dictionary(word, fc.oneof(fc.integer(), word, fc.boolean(), fc.constant(null)))
     .map((args) => JSON.stringify(args))
 
-  test('of requests that this format can say: encode, then decode', () => {
+  test('meaning survives of requests that this format can say: encode, then decode', () => {
     const userBlock: fc.Arbitrary<UserBlock> = fc.oneof(
       word.map((text) => ({ type: 'text', text }) as const),
       own.map((data) => ({ type: 'image', source: { type: 'base64', mediaType: 'image/png', data } }) as const),
@@ -198,7 +198,7 @@ describe('meaning survives', () => {
     )
   })
 
-  test('of streams: encode, then decode', () => {
+  test('meaning survives of streams: encode, then decode', () => {
     const signature = fc.option(anySignature, { nil: undefined })
     const block = fc.oneof(
       fc.record({

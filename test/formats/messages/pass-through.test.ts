@@ -30,7 +30,7 @@ describe('a request', () => {
     expect(passed.messages).toBe(body.messages)
   })
 
-  test('has a lowered limit written, and the thinking budget under it', () => {
+  test('a request has a lowered limit written, and the thinking budget under it', () => {
     const thinking = { type: 'enabled', budget_tokens: 4000, display: 'omitted' }
     expect(pass({ max_tokens: 8000 }, 500).max_tokens).toBe(500)
     expect(pass({ max_tokens: 8000, thinking }, 6000).thinking).toEqual(thinking)
@@ -38,7 +38,7 @@ describe('a request', () => {
     expect(pass({ max_tokens: 8000, thinking }, 1024).thinking).toEqual({ type: 'disabled' })
   })
 
-  test('has the thinking budget under a lowered limit, however it was written, and other numbers as they were', () => {
+  test('a request has the thinking budget under a lowered limit, however it was written, and other numbers as they were', () => {
     const text = `{"model":"svc/alpha","max_tokens":8000.0,"thinking":{"type":"enabled","budget_tokens":4e3},
       "metadata":{"id":1098765432109876543},"messages":[{"role":"user","content":"hi"}]}`
     const body = parseJson(text) as JsonObject
@@ -90,7 +90,7 @@ describe('a request', () => {
     })
   })
 
-  test('is refused a call beyond it, which no price covers', () => {
+  test('a request is refused a call beyond it, which no price covers', () => {
     const compaction = { context_management: { edits: [{ type: 'clear_tool_uses' }, { type: 'compact_20260112' }] } }
     expect(complaint(() => pass(compaction)).param).toBe('context_management.edits[1].type')
     expect(pass(compaction, undefined, 'unpriced-extras')).toMatchObject(compaction)
@@ -116,7 +116,7 @@ describe('thinking', () => {
     expect(pass({ messages: history(own, block, call) }).messages).toEqual(history(own, call))
   })
 
-  test('of the provider’s own stays', () => {
+  test('thinking of the provider’s own stays', () => {
     const kept = history(own, { type: 'redacted_thinking', data: 'Emw=' }, call)
     expect(pass({ messages: kept }).messages).toEqual(kept)
   })
@@ -130,7 +130,7 @@ describe('thinking', () => {
     expect(pass({ messages: turns }).messages).toEqual([turns[0], turns[2]] as never)
   })
 
-  test('is switched off in a loop that lost it', () => {
+  test('thinking is switched off in a loop that lost it', () => {
     const thinking = { type: 'enabled', budget_tokens: 1024 }
     const on = { thinking, max_tokens: 4000 }
     expect(pass({ ...on, messages: history(marked, call) }).thinking).toEqual({ type: 'disabled' })
@@ -149,11 +149,11 @@ describe('an answer', () => {
     expect(passed).toBe(text.replace('"upstream-model"', '"svc/alpha"'))
   })
 
-  test('without a model stays', () => {
+  test('an answer without a model stays', () => {
     expect(passThrough.response('{"a": 1}', { a: 1 }, context, passHooks())).toStartWith('{"a": 1,')
   })
 
-  test('that quotes its own model is not confused', () => {
+  test('an answer that quotes its own model is not confused', () => {
     fc.assert(
       fc.property(fc.string(), fc.string(), (said, model) => {
         const answer = {

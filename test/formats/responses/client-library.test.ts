@@ -106,17 +106,17 @@ test('a stream that breaks throws, after what had arrived', async () => {
 })
 
 describe('an error', () => {
-  test('of the request names field and request', async () => {
+  test('an error of the request names field and request', async () => {
     const error = await failure('invalid')
     expect(error).toBeInstanceOf(BadRequestError)
     expect(error).toMatchObject({ status: 400, param: 'input[3].content', code: null, requestID: 'req_1' })
   })
 
-  test('of the key is an authentication error', async () => {
+  test('an error of the key is an authentication error', async () => {
     expect(await failure('key')).toBeInstanceOf(AuthenticationError)
   })
 
-  test('of the credit carries the facts', async () => {
+  test('an error of the credit carries the facts', async () => {
     expect(await failure('credit')).toMatchObject({
       status: 402,
       code: 'insufficient_quota',

@@ -53,7 +53,7 @@ describe('a request', () => {
     expect(sent).toEqual({ ...BASE, include: ['message.output_text.logprobs'], text: {} })
   })
 
-  test('is limited to the output and to the uses of tools that are paid for', () => {
+  test('a request is limited to the output and to the uses of tools that are paid for', () => {
     const body = { model: 'svc/alpha', input: 'hi', max_output_tokens: 9_000, max_tool_calls: 90 }
     const request = { ...decodeRequest(body), maxOutputTokens: 500 }
     const traits = { ...traitsWith(), toolLimits: new Map([['web_search', 5]]) }
@@ -101,7 +101,7 @@ describe('a request', () => {
     ])
   })
 
-  test('has ids of calls that are not too long, the same for a call and its output', () => {
+  test('a request has ids of calls that are not too long, the same for a call and its output', () => {
     const id = 'x'.repeat(80)
     const [call, output] = send({
       input: [
@@ -126,7 +126,7 @@ const OUTPUT = FULL.flatMap((one: JsonObject) =>
 const WHOLE = [...FULL, completed(OUTPUT)]
 
 describe('a stream', () => {
-  test('of the published shape goes as it is, but for the answer’s own id and model', async () => {
+  test('a stream of the published shape goes as it is, but for the answer’s own id and model', async () => {
     const { events, repairs } = pass(WHOLE)
     expect(repairs).toEqual([])
     const ours = (one: JsonObject) =>
@@ -170,7 +170,7 @@ describe('a stream', () => {
     expect(response.output.map(({ type }) => type)).toEqual(['reasoning', 'message', 'function_call'])
   })
 
-  test('whose items change their ids, or have none, is told under the first', async () => {
+  test('a stream whose items change their ids, or have none, is told under the first', async () => {
     for (const idOf of [(index: number) => `x${index}`, () => undefined, () => '']) {
       const list = WHOLE.map((one: JsonObject, index) => ({
         ...one,
@@ -194,7 +194,7 @@ describe('a stream', () => {
     expect(unnumbered.slice(0, 4).map(({ sequence_number }) => sequence_number)).toEqual([0, 1, 2, undefined])
   })
 
-  test('has annotations of the kinds that clients know, none of which lacks a field', () => {
+  test('a stream has annotations of the kinds that clients know, none of which lacks a field', () => {
     const [added, part, delta, done, partDone, itemDone] = textItem(0, ['See.'])
     const at = { output_index: 0, item_id: 'msg_0', content_index: 0 }
     const cited = { type: 'url_citation', url: 'https://example.com' }
@@ -215,7 +215,7 @@ describe('a stream', () => {
     expect(repairs).toEqual(['annotations', 'output', 'type'])
   })
 
-  test('is given the output, the counts and the fields without which clients don’t take it for one', async () => {
+  test('a stream is given the output, the counts and the fields without which clients don’t take it for one', async () => {
     const bare = event('completed', { response: { status: 'completed', usage: { input_tokens: 3, output_tokens: 4 } } })
     const { events, repairs } = pass([...FULL, bare])
     expect(repairs).toEqual(['created', 'object', 'output', 'usage'])
@@ -233,7 +233,7 @@ describe('a stream', () => {
     expect((await readByLibrary(events)).output_text).toBe('Hello')
   })
 
-  test('has calls that can be run', () => {
+  test('a stream has calls that can be run', () => {
     const [added, , ...rest] = callItem(0, 'f', [''])
     const { events, repairs } = pass([
       ...BEGINNING,
@@ -256,14 +256,14 @@ describe('an answer in one piece', () => {
     return { answer: parseJson(text) as JsonObject, repairs: hooks.repairs }
   }
 
-  test('of the published shape goes as it is', () => {
+  test('an answer in one piece of the published shape goes as it is', () => {
     const json = { ...RESPONSE, status: 'completed', output: OUTPUT, usage: USAGE, extra: 1 }
     const { answer, repairs } = passWhole(json)
     expect(repairs).toEqual([])
     expect(answer).toEqual({ ...json, id: 'resp_ours', model: 'svc/alpha' })
   })
 
-  test('is put right in each of its items', () => {
+  test('an answer in one piece is put right in each of its items', () => {
     const output = [
       null,
       { type: 'reasoning', id: 'rs_1', encrypted_content: 'x' },

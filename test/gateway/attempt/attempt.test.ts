@@ -99,7 +99,7 @@ async function attempt({
 }
 
 describe('what is sent', () => {
-  test('is the caller’s own body where both speak the same, with the upstream’s name of the model', async () => {
+  test('what is sent is the caller’s own body where both speak the same, with the upstream’s name of the model', async () => {
     upstream.respond(() => Response.json(chatCompletion('Hello')))
     await attempt({ body: { novelty: [1, 2] as never } })
     expect(upstream.calls[0]?.body).toMatchObject({ model: 'alpha-at-p', novelty: [1, 2] })
@@ -122,26 +122,26 @@ describe('what is sent', () => {
 })
 
 describe('what begins', () => {
-  test('is an answer in one piece', async () => {
+  test('what begins is an answer in one piece', async () => {
     upstream.respond(() => Response.json(chatCompletion('Hello')))
     expect((await attempt()).kind).toBe('complete')
     expect(told).toEqual(['began'])
   })
 
-  test('is a stream with content', async () => {
+  test('what begins is a stream with content', async () => {
     upstream.respond(() => eventStream(...chatStream(['Hi'])))
     expect((await attempt({ changes: { stream: true } })).kind).toBe('stream')
     expect(told).toEqual(['began'])
   })
 
-  test('is one piece where the provider streams and nobody asked it to', async () => {
+  test('what begins is one piece where the provider streams and nobody asked it to', async () => {
     upstream.respond(() => eventStream(...chatStream(['Hi'])))
     expect(await attempt()).toMatchObject({ kind: 'complete', raw: undefined })
   })
 })
 
 describe('what fails', () => {
-  test('is told to the permit as it is, to the log with its reason, and to the caller in our words', async () => {
+  test('what fails is told to the permit as it is, to the log with its reason, and to the caller in our words', async () => {
     upstream.respond(() => Response.json({ error: { message: 'the key sk-secret-12345678 is bad' } }, { status: 500 }))
     const failed = await attempt()
     expect(failed).toMatchObject({ kind: 'failed', error: { status: 502 }, failed: { milliseconds: 5 } })
@@ -150,7 +150,7 @@ describe('what fails', () => {
     expect(JSON.stringify(logger.lines)).not.toContain('12345678')
   })
 
-  test('is also what the target’s format cannot carry: nothing is sent, and the request is blamed', async () => {
+  test('what fails is also what the target’s format cannot carry: nothing is sent, and the request is blamed', async () => {
     const changes: Partial<ChatRequest> = {
       turns: [{ role: 'user', content: [{ type: 'audio', mediaType: 'audio/wav', data: 'AAAA' }] }],
     }
@@ -162,7 +162,7 @@ describe('what fails', () => {
 })
 
 describe('a client that leaves', () => {
-  test('while the provider is silent ends the call and blames nobody', async () => {
+  test('a client that leaves while the provider is silent ends the call and blames nobody', async () => {
     upstream.respond(() => new Promise(() => {}))
     const waiting = attempt({ changes: { stream: true } })
     await until(() => upstream.calls.length === 1, 'the provider to be asked')
@@ -185,7 +185,7 @@ describe('a client that leaves', () => {
       client.abort()
     }
 
-    test('is read on to its end, which frees the slot', async () => {
+    test('an answer in one piece is read on to its end, which frees the slot', async () => {
       await leave(READ_ON)
       expect(drains.take('p', 'other', 1)).toBeUndefined()
       answer.resolve(Response.json(chatCompletion('Hello')))
@@ -193,7 +193,7 @@ describe('a client that leaves', () => {
       expect(drains.take('p', 'other', 1)).toBeDefined()
     })
 
-    test('that fails after all is the provider’s fault', async () => {
+    test('an answer in one piece that fails after all is the provider’s fault', async () => {
       await leave(READ_ON)
       answer.resolve(Response.json({ error: { message: 'Oops' } }, { status: 500 }))
       expect(await waiting).toMatchObject({ kind: 'failed', error: { status: 502 } })
@@ -211,7 +211,7 @@ describe('a client that leaves', () => {
     })
   })
 
-  test('while nothing takes a connection at its address has reached nobody', async () => {
+  test('a client that leaves while nothing takes a connection at its address has reached nobody', async () => {
     const silent = await openSilentAddress()
     const waiting = attempt({ address: `http://127.0.0.1:${silent.port}`, changes: { stream: true } })
     client.abort()
@@ -219,7 +219,7 @@ describe('a client that leaves', () => {
     await silent.stop()
   })
 
-  test('before anything is sent is gone all the same', async () => {
+  test('a client that leaves before anything is sent is gone all the same', async () => {
     client.abort()
     // Whether somebody has lately been reached at the address is another matter.
     expect(await attempt()).toMatchObject({ kind: 'abandoned', hasSent: false })
@@ -245,18 +245,23 @@ describe('proofs of what another account of the vendor has thought', () => {
     ['by other words', { message: 'The encrypted_content was not issued to this caller', code: null }],
   ]
 
-  test.each(refusals)('that are refused %s are left out, and the target is asked once more', async (_, error) => {
-    upstream.respond((_call, index) => (index === 0 ? Response.json({ error }, { status: 400 }) : Response.json(whole)))
-    const result = await attempt({ from: 'responses', body })
-    expect(result.kind).toBe('complete')
-    expect(told).toEqual(['began'])
-    expect(upstream.calls.map((sent) => sent.body.input)).toEqual([
-      [{ role: 'user', content: 'Hi' }, thought, call, output],
-      [{ role: 'user', content: 'Hi' }, call, output],
-    ])
-  })
+  test.each(refusals)(
+    'proofs of what another account of the vendor has thought that are refused %s are left out, and the target is asked once more',
+    async (_, error) => {
+      upstream.respond((_call, index) =>
+        index === 0 ? Response.json({ error }, { status: 400 }) : Response.json(whole),
+      )
+      const result = await attempt({ from: 'responses', body })
+      expect(result.kind).toBe('complete')
+      expect(told).toEqual(['began'])
+      expect(upstream.calls.map((sent) => sent.body.input)).toEqual([
+        [{ role: 'user', content: 'Hi' }, thought, call, output],
+        [{ role: 'user', content: 'Hi' }, call, output],
+      ])
+    },
+  )
 
-  test('are left out of a translated request as well, and inside a stream that had begun', async () => {
+  test('proofs of what another account of the vendor has thought are left out of a translated request as well, and inside a stream that had begun', async () => {
     const turns: ChatRequest['turns'] = [
       { role: 'user', content: [{ type: 'text', text: 'Hi' }] },
       {
@@ -276,7 +281,7 @@ describe('proofs of what another account of the vendor has thought', () => {
     expect(upstream.calls.map((sent) => JSON.stringify(sent.body).includes('gAAA'))).toEqual([true, false])
   })
 
-  test('are no reason to ask twice where there are none, or where they are refused again', async () => {
+  test('proofs of what another account of the vendor has thought are no reason to ask twice where there are none, or where they are refused again', async () => {
     const refused = { error: { message: 'no', code: 'invalid_encrypted_content' } }
     upstream.respond(() => Response.json(refused, { status: 400 }))
     expect((await attempt({ from: 'responses', body: { messages: undefined, input: 'Hi' } as never })).kind).toBe(

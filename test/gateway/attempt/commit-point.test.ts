@@ -59,7 +59,7 @@ describe('is there with', () => {
     expect((await awaitContent(source, false, NOBODY_LEAVES)).kind).toBe('stream')
   })
 
-  test('not with what only announces it', async () => {
+  test('is there with not with what only announces it', async () => {
     const announcing: ChatEvent[] = [
       { type: 'start', id: '1', model: 'm', created: 0 },
       { type: 'text-start', ...at },
@@ -169,7 +169,7 @@ describe('what is held back has bounds', () => {
     expect(held.slice(0, events.length)).toEqual(events)
   })
 
-  test('in number, beyond which keep-alives are left out; what only its own format understands is held whole', async () => {
+  test('what is held back has bounds in number, beyond which keep-alives are left out; what only its own format understands is held whole', async () => {
     const items = Array.from({ length: 200 }, (_, index) => itemsOf(responses, codeDelta(index)))
     for (const each of items) source.give(batch(each))
     for (let index = 0; index < 100; index++) source.give(batch(itemsOf(responses, KEEPALIVE)))
@@ -182,7 +182,7 @@ describe('what is held back has bounds', () => {
     ])
   })
 
-  test('in length', async () => {
+  test('what is held back has bounds in length', async () => {
     const long = hubItems({ type: 'text-start', choice: 0, block: 0 }).map((item) => ({
       ...item,
       sse: { ...item.sse, raw: `: ${'x'.repeat(100_000)}\n\n` },

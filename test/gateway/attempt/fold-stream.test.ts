@@ -47,7 +47,7 @@ describe('fails, and ends the call', () => {
     expect(source.isAborted()).toBe(true)
   })
 
-  test('as its read does', async () => {
+  test('fails, and ends the call as its read does', async () => {
     const failure = { kind: 'timeout', phase: 'idle' } as const
     give(chatChunk({ content: 'Half' }))
     source.give({ kind: 'failed', failure })

@@ -51,14 +51,14 @@ describe('an empty answer', () => {
     choices: [{ index: 0, content: [], finish: { kind, ...(raw !== undefined && { raw }) } }],
   })
 
-  test('that ended in an error is none in any other format', () => {
+  test('an empty answer that ended in an error is none in any other format', () => {
     expect(completeAnswer(emptyWith('error', 'RECITATION'), undefined, true)).toMatchObject({
       ...{ kind: 'failed', failure: { kind: 'malformed', detail: 'empty answer, finished with RECITATION' } },
     })
     expect(completeAnswer(emptyWith('error'), undefined, false).kind).toBe('complete')
   })
 
-  test('that ended for a reason that nobody knows is none in any other format', () => {
+  test('an empty answer that ended for a reason that nobody knows is none in any other format', () => {
     const empty = emptyWith('unknown', 'brand_new')
     expect(completeAnswer(empty, undefined, true).kind).toBe('failed')
     expect(completeAnswer(empty, undefined, false).kind).toBe('complete')
@@ -66,7 +66,7 @@ describe('an empty answer', () => {
     expect(completeAnswer(empty, undefined, true).kind).toBe('complete')
   })
 
-  test('that ended well is one', () => {
+  test('an empty answer that ended well is one', () => {
     expect(completeAnswer(emptyWith('stop'), undefined, true).kind).toBe('complete')
   })
 })

@@ -224,7 +224,7 @@ describe('the client’s bytes and the meter’s reading', () => {
   // A completed response names its second: the clock stands still, so that both ways name the same one.
   beforeAll(() => void setSystemTime(new Date('2026-01-02T03:04:05Z')))
   afterAll(() => void setSystemTime())
-  test('are the same whichever way, for every pair of formats, in any pieces', async () => {
+  test('the client’s bytes and the meter’s reading are the same whichever way, for every pair of formats, in any pieces', async () => {
     let repeats = 0
     await fc.assert(
       fc.asyncProperty(anyCase, async (input) => {
@@ -237,7 +237,7 @@ describe('the client’s bytes and the meter’s reading', () => {
 
   for (const provider of FORMAT_NAMES) {
     for (const client of FORMAT_NAMES) {
-      test(`are the same, and repeats found, where each event of ${provider} for ${client} pads and counts`, async () => {
+      test(`the client’s bytes and the meter’s reading are the same, and repeats found, where each event of ${provider} for ${client} pads and counts`, async () => {
         const words = 'some words of an answer that goes on for long enough'.split(' ')
         const frames = framesOf(provider, [{ kind: 'text', words }])
         const pieces = frames.map((frame, index) => Buffer.from(withExtras(frame, provider, 'usual', 10 + index)))
@@ -245,7 +245,7 @@ describe('the client’s bytes and the meter’s reading', () => {
       })
     }
 
-    test(`are the same for a cut at every byte of a ${provider} stream`, async () => {
+    test(`the client’s bytes and the meter’s reading are the same for a cut at every byte of a ${provider} stream`, async () => {
       const runs = [
         { kind: 'text', words: ['Hel', 'lo ', 'wor', 'ld', ' ü', ' 😀', '"', 'and', ' on', ' it', ' goes'] },
       ]
@@ -264,7 +264,7 @@ describe('a pattern', () => {
     events: [{ type: 'text-delta', ...at, text }],
   })
 
-  test('is known by two in a row that differ in their texts, and finds as many as there are', () => {
+  test('a pattern is known by two in a row that differ in their texts, and finds as many as there are', () => {
     const pattern = new RepeatPattern({})
     pattern.learn(item('one'))
     expect(pattern.find(item('two').sse.raw)).toBeUndefined()
@@ -276,7 +276,7 @@ describe('a pattern', () => {
     expect(found?.end).toBe(item('three').sse.raw.length + item('four').sse.raw.length)
   })
 
-  test('is forgotten at the first event that is another', () => {
+  test('a pattern is forgotten at the first event that is another', () => {
     const pattern = new RepeatPattern({})
     pattern.learn(item('one'))
     pattern.learn(item('two'))

@@ -43,7 +43,7 @@ describe('the end', () => {
     expect((await source.next()).kind).toBe('done')
   })
 
-  test('is none without the provider’s own word', async () => {
+  test('the end is none without the provider’s own word', async () => {
     const { source } = sourceOf(line)
     await source.next()
     const end = await source.next()

@@ -16,7 +16,7 @@ function meterOf(...events: ChatEvent[]): Meter {
 }
 
 describe('a stream', () => {
-  test('of nothing has no output, whatever frames there are', () => {
+  test('a stream of nothing has no output, whatever frames there are', () => {
     const meter = meterOf({ type: 'start', id: '', model: '', created: 0 }, { type: 'text-start', ...at }, text(''))
     expect(meter.reading()).toEqual({
       ...{ usage: null, isUsageStale: false, countedOutput: 0, hasOutput: false, finish: undefined },

@@ -37,7 +37,7 @@ async function recordOf(requestId: string) {
 }
 
 describe('the record of an answer', () => {
-  test('with usage is its price, and what it costs us', async () => {
+  test('the record of an answer with usage is its price, and what it costs us', async () => {
     respond = () => Response.json(chatCompletion('Hello', usageOf(100, 11)))
     expect(await recordOf(await ask(gateway, customer.key))).toMatchObject({
       ...{ input: 100, output: 11, cost: 100 * PRICE.input + 11 * PRICE.output, chargeBasis: 'provider' },
@@ -74,7 +74,7 @@ describe('the record of an answer', () => {
     expect(charged.cost).toBeLessThanOrEqual(record.held)
   })
 
-  test('with impossible usage is cut, says so, and keeps what the provider said and asks', async () => {
+  test('the record of an answer with impossible usage is cut, says so, and keeps what the provider said and asks', async () => {
     respond = () => Response.json(chatCompletion('Hello', usageOf(900_000, 11)))
     const { record, ...cut } = await recordOf(await ask(gateway, customer.key))
     expect(cut).toMatchObject({ chargeBasis: 'clamped', countGaps: ['input_over', 'clamped'] })
@@ -86,7 +86,7 @@ describe('the record of an answer', () => {
     })
   })
 
-  test('without usage is our count', async () => {
+  test('the record of an answer without usage is our count', async () => {
     respond = () => Response.json(chatCompletion('Hello', null))
     const { record, ...counted } = await recordOf(await ask(gateway, customer.key))
     expect(counted).toMatchObject({ chargeBasis: 'counted', countGaps: null })
@@ -94,7 +94,7 @@ describe('the record of an answer', () => {
     expect(counted.providerCost).toBe(counted.input * COST.input + counted.output * COST.output)
   })
 
-  test('that broke off after an early word on usage is what was relayed', async () => {
+  test('the record of an answer that broke off after an early word on usage is what was relayed', async () => {
     const early = { ...chatChunk({ role: 'assistant', content: '' }), usage: usageOf(100, 1) }
     respond = () => eventStream(early, chatChunk({ content: LONG_WORD.repeat(10) }))
     const { record, ...relayed } = await recordOf(await ask(gateway, customer.key, { stream: true }))
@@ -102,7 +102,7 @@ describe('the record of an answer', () => {
     expect(relayed.output).toBeGreaterThan(100)
   })
 
-  test('whose reader went away is what had come', async () => {
+  test('the record of an answer whose reader went away is what had come', async () => {
     const live = liveStream()
     live.write(`data: ${JSON.stringify(chatChunk({ content: LONG_WORD }))}\n\n`)
     respond = () => live.response

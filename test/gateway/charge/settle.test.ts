@@ -39,7 +39,7 @@ describe('a complete answer', () => {
     ])
   })
 
-  test('is free where there was nothing to pay for: the hold is released, and nothing written', async () => {
+  test('a complete answer is free where there was nothing to pay for: the hold is released, and nothing written', async () => {
     expect(await settle(answer.deps, answer.charge, 'broken')).toEqual({ kind: 'free' })
     expect(answer.told).toMatchObject({ released: 1, settled: [], counted: [{ ending: 'broken' }] })
     expect(answer.deps.logger.lines[0]?.fields?.costNano).toBeUndefined()
@@ -49,7 +49,7 @@ describe('a complete answer', () => {
 describe("the provider's side of it", () => {
   const cost = modelOf('svc/alpha', [], { usd: 0.5 }).pricing
 
-  test('is in the books, the metrics and the log where the cost is known', async () => {
+  test("the provider's side of it is in the books, the metrics and the log where the cost is known", async () => {
     see(WORDS, USAGE)
     await settle(answer.deps, { ...answer.charge, cost }, 'complete')
     expect(answer.told).toMatchObject({ settled: [{ providerCost: 15_000 }], counted: [{ providerCost: 15_000 }] })
@@ -76,7 +76,7 @@ describe("the provider's side of it", () => {
     expect(answer.told.settled[0]?.usage).toEqual({ ...ZERO_USAGE, output: 5, cacheWrite5m: 100 })
   })
 
-  test('is nowhere where it is not', async () => {
+  test("the provider's side of it is nowhere where it is not", async () => {
     see(WORDS, USAGE)
     await settle(answer.deps, answer.charge, 'complete')
     expect(answer.told.settled[0]).not.toHaveProperty('providerCost')
@@ -84,13 +84,13 @@ describe("the provider's side of it", () => {
     expect(answer.deps.logger.lines[0]?.fields?.providerCostNano).toBeUndefined()
   })
 
-  test('is counted of a free answer, which leaves no record', async () => {
+  test("the provider's side of it is counted of a free answer, which leaves no record", async () => {
     see({ ...USAGE, usage: { ...ZERO_USAGE, uncached: 10 } })
     expect(await settle(answer.deps, { ...answer.charge, cost }, 'broken')).toEqual({ kind: 'free' })
     expect(answer.told).toMatchObject({ settled: [], counted: [{ providerCost: 5_000 }] })
   })
 
-  test('has both counts where they are far apart', async () => {
+  test("the provider's side of it has both counts where they are far apart", async () => {
     see(WORDS, { ...USAGE, usage: { ...ZERO_USAGE, uncached: 900_000, output: 5 } })
     await settle(answer.deps, answer.charge, 'complete')
     const counts = { gaps: ['input_over', 'clamped'], providerInput: 900_000, providerOutput: 5, localInput: 20 }
@@ -133,14 +133,14 @@ describe('the status in the books', () => {
 })
 
 describe('what a crash would cost', () => {
-  test('is what a client pays who leaves at that moment, under a rule of its own', () => {
+  test('what a crash would cost is what a client pays who leaves at that moment, under a rule of its own', () => {
     see(WORDS)
     const { cost, facts } = progressOf(answer.charge, answer.clock)
     expect(cost as number).toBe(20 * 1_000 + 4 * 4_000)
     expect(facts).toMatchObject({ rule: 'expired', status: 499, flags: ['estimated'], durationMs: 1_000 })
   })
 
-  test('is the input at the least, as soon as the provider was asked', () => {
+  test('what a crash would cost is the input at the least, as soon as the provider was asked', () => {
     expect(progressOf(answer.charge, answer.clock).cost as number).toBe(20_000)
   })
 })

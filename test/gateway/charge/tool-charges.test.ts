@@ -30,7 +30,7 @@ function costOfTools(tools: readonly ToolTerms[], toolUses: ToolUses | undefined
 }
 
 describe('the charge of tools', () => {
-  test('is price times uses, beside that of the tokens', () => {
+  test('the charge of tools is price times uses, beside that of the tokens', () => {
     const tools = [
       { name: 'web_search', ...terms() },
       { name: 'web_fetch', ...terms({ price: nano(3) }) },
@@ -44,7 +44,7 @@ describe('the charge of tools', () => {
     } as Charge)
   })
 
-  test('is once a request where the catalogue says so, and nothing where the tool was not used', () => {
+  test('the charge of tools is once a request where the catalogue says so, and nothing where the tool was not used', () => {
     const tools = [{ name: 'google_search', ...terms({ per: 'request' }) }]
     expect(chargeTools(charged(0), tools, { google_search: 7 }, nano(100))).toMatchObject({ cost: 10 })
     expect(chargeTools(charged(5), tools, { google_search: 0 }, nano(100))).toEqual(charged(5))
@@ -57,7 +57,7 @@ describe('the charge of tools', () => {
     expect(chargeTools(charged(0), tools, { web_search: 0 }, nano(100))).toMatchObject({ cost: 0 })
   })
 
-  test('is nothing for an answer that is free, or that was left before it began', () => {
+  test('the charge of tools is nothing for an answer that is free, or that was left before it began', () => {
     expect(chargeTools(FREE, [{ name: 'web_search', ...terms() }], { web_search: 2 }, nano(100))).toEqual(FREE)
     const early: Charge = { kind: 'charge', cost: nano(5), usage: USAGE, rule: 'hangup_input', flags: [] }
     const searched = [{ name: 'web_search', ...terms(), unsaidUses: 1 }]
@@ -178,18 +178,18 @@ describe('what the provider asks for tools', () => {
     { name: 'google_search', price: nano(40), cost: nano(30), per: 'request', unsaidUses: 0 },
   ] as const
 
-  test('is of all uses that it told, paid for or not, and by the request where it is', () => {
+  test('what the provider asks for tools is of all uses that it told, paid for or not, and by the request where it is', () => {
     expect(costOfTools(tools, { web_search: 3, google_search: 7, other: 9 }, charged(5))).toBe(60)
     expect(costOfTools(tools, {}, charged(5))).toBe(0)
   })
 
-  test('is of the uses that were charged where it told none', () => {
+  test('what the provider asks for tools is of the uses that were charged where it told none', () => {
     const charge = chargeTools(charged(5), tools, undefined, nano(100))
     expect(costOfTools(tools, undefined, charge)).toBe(10)
     expect(costOfTools(tools, undefined, charged(5))).toBe(0)
   })
 
-  test('is unknown where one was used whose cost nobody has stated', () => {
+  test('what the provider asks for tools is unknown where one was used whose cost nobody has stated', () => {
     const unknown = [{ name: 'web_search', price: nano(12), per: 'use', unsaidUses: 0 }] as const
     expect(costOfTools(unknown, { web_search: 1 }, charged(5))).toBeUndefined()
     expect(costOfTools(unknown, { web_search: 0 }, charged(5))).toBe(0)

@@ -72,7 +72,7 @@ describe('vectors come as they were asked for', () => {
     },
   )
 
-  test('by the hundreds as numbers, which are asked for in base64 and written piece by piece', async () => {
+  test('vectors come as they were asked for by the hundreds as numbers, which are asked for in base64 and written piece by piece', async () => {
     const input = Array.from({ length: 2048 }, (_, n) => `text ${n}`)
     gateway.upstream.respond((call) => {
       const data = (call.body.input as string[]).map((text, index) => {
@@ -90,7 +90,7 @@ describe('vectors come as they were asked for', () => {
     }
   })
 
-  test('in the order of the inputs, where the provider has numbered them and answers in another', async () => {
+  test('vectors come as they were asked for in the order of the inputs, where the provider has numbered them and answers in another', async () => {
     gateway.upstream.respond((call) => {
       const data = (call.body.input as string[]).map((text, index) => ({ index, embedding: vectorOf(text) })).reverse()
       return Response.json({ data, usage: { prompt_tokens: 2, total_tokens: 2 } })
@@ -148,7 +148,7 @@ describe('vectors come as they were asked for', () => {
 })
 
 describe('what a provider is sent', () => {
-  test('by a caller of its own format: all that is listed, and nothing else', async () => {
+  test('what a provider is sent by a caller of its own format: all that is listed, and nothing else', async () => {
     const body = { model: 'svc/embed', input: ['a'], dimensions: 3, user: 'u1', input_type: 'query', svc: {} }
     const answer = await post('/v1/embeddings', body)
     expect(sentBody()).toEqual({
@@ -205,7 +205,7 @@ describe('what a provider is sent', () => {
     expect(JSON.stringify([...(call?.headers ?? [])])).not.toContain(customer.key)
   })
 
-  test('by wishes of routing: only the providers that the caller lets answer', async () => {
+  test('what a provider is sent by wishes of routing: only the providers that the caller lets answer', async () => {
     const body = { model: 'svc/embed-two', input: 'a', svc: { providers: { only: ['spare'] } } }
     expect((await post('/v1/embeddings', body)).headers.get('x-svc-provider')).toBe('spare')
     const none = await post('/v1/embeddings', { ...body, svc: { providers: { only: ['provider3'] } } })
@@ -238,7 +238,7 @@ describe('callers of generate-content', () => {
     })
   })
 
-  test('may write a bare text', async () => {
+  test('callers of generate-content may write a bare text', async () => {
     const answer = await post('/v1beta/models/svc/embed-gemini:embedContent', { content: 'text' })
     expect(answer.status).toBe(200)
   })

@@ -147,7 +147,7 @@ describe('a request for embeddings costs', () => {
 })
 
 describe('a request costs nothing', () => {
-  test('where a call of several fails for good', async () => {
+  test('a request costs nothing where a call of several fails for good', async () => {
     gateway.upstream.respond((call, index) =>
       index === 0 ? geminiAnswer(call, 5) : Response.json({ error: { code: 400, message: 'no' } }, { status: 400 }),
     )
@@ -174,7 +174,7 @@ describe('a request costs nothing', () => {
 })
 
 describe('another attempt', () => {
-  test('is made at another target of the same model, and only the answered one is charged', async () => {
+  test('another attempt is made at another target of the same model, and only the answered one is charged', async () => {
     gateway.upstream.respond((call) =>
       call.body.model === 'provider1-embedder' ? new Response('down', { status: 500 }) : compatibleAnswer(call),
     )
@@ -185,7 +185,7 @@ describe('another attempt', () => {
     expect(await spent()).toBe(7 * NANO_PER_TOKEN)
   })
 
-  test('does not ask again for what the target has answered already', async () => {
+  test('another attempt does not ask again for what the target has answered already', async () => {
     gateway.upstream.respond((call, index) =>
       index === 1 ? new Response('busy', { status: 503 }) : geminiAnswer(call, 5),
     )
@@ -198,7 +198,7 @@ describe('another attempt', () => {
     expect(await spent()).toBe(10 * NANO_PER_TOKEN)
   })
 
-  test('is not made at another model, and asking for one is refused', async () => {
+  test('another attempt is not made at another model, and asking for one is refused', async () => {
     const answer = await embed({ model: 'svc/embed', input: 'text', fallback: ['svc/embed-two'] })
     expect(answer.status).toBe(400)
     expect(await answer.json()).toMatchObject({ error: { param: 'fallback' } })
@@ -207,7 +207,7 @@ describe('another attempt', () => {
 })
 
 describe('a request with an idempotency key', () => {
-  test('is answered twice and charged once', async () => {
+  test('a request with an idempotency key is answered twice and charged once', async () => {
     const headers = {
       authorization: `Bearer ${customer.key}`,
       'content-type': 'application/json',
@@ -224,7 +224,7 @@ describe('a request with an idempotency key', () => {
 })
 
 describe('nobody is asked', () => {
-  test('where the credit does not cover the most that the inputs can cost', async () => {
+  test('nobody is asked where the credit does not cover the most that the inputs can cost', async () => {
     const poor = await gateway.customer('0.000001')
     const answer = await embed({ model: 'svc/embed', input: [[1, 2]] }, poor)
     expect(answer.status).toBe(402)
@@ -240,7 +240,7 @@ describe('nobody is asked', () => {
     expect((await gateway.balance(poor.accountId)).spent).toBe(nano(121_000))
   })
 
-  test('where the key has used up its budget', async () => {
+  test('nobody is asked where the key has used up its budget', async () => {
     const key = await gateway.customer('1', { monthlyBudget: 5_000 as never })
     const first = await embed({ model: 'svc/embed', input: [[1, 2, 3, 4]] }, key)
     expect(first.status).toBe(200)
@@ -249,7 +249,7 @@ describe('nobody is asked', () => {
     expect(await second.json()).toMatchObject({ error: { code: 'key_budget_exceeded' } })
   })
 
-  test('where the key may not call the model', async () => {
+  test('nobody is asked where the key may not call the model', async () => {
     const key = await gateway.customer('1', { allowedModels: ['svc/alpha'] })
     for (let index = 0; index < 2; index++) {
       const answer = await embed({ model: 'svc/embed', input: 'text' }, key)

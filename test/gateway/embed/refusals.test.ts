@@ -60,7 +60,7 @@ describe('a request is refused that', () => {
     expect(gateway.upstream.calls).toHaveLength(0)
   })
 
-  test('has as many tokens as there may be, but is not', async () => {
+  test('a request is refused that has as many tokens as there may be, but is not', async () => {
     const input = Array.from({ length: 37 }, () => Array.from({ length: 8100 }, () => 100_000))
     expect((await post('/v1/embeddings', { model: 'svc/embed', input })).status).toBe(200)
   })

@@ -34,7 +34,7 @@ describe('whoever holds the pieces is told', () => {
     return { onEnd: () => void count++, count: () => count }
   }
 
-  test('at once of a short answer, and of a long one when all of it was taken', async () => {
+  test('whoever holds the pieces is told at once of a short answer, and of a long one when all of it was taken', async () => {
     const [short, long] = [ended(), ended()]
     responseBody(['x'], STAYS, short.onEnd)
     expect(short.count()).toBe(1)

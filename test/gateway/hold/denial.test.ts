@@ -6,7 +6,7 @@ import { nano } from '@/lib/money'
 const usd = (amount: number) => nano(amount * 1_000_000_000)
 
 describe('credit that does not suffice', () => {
-  test('is temporary where other requests hold what is missing', () => {
+  test('credit that does not suffice is temporary where other requests hold what is missing', () => {
     const error = denial({ kind: 'insufficient', available: usd(1), held: usd(2), needed: usd(3) }, {}, true)
     expect([error.status, error.options.retryAfterSeconds]).toEqual([402, 2])
     expect(error.options.details).toEqual({ neededUsd: 3, availableUsd: 1, heldUsd: 2, transient: true })
@@ -18,7 +18,7 @@ describe('credit that does not suffice', () => {
     expect(error.options.details).toEqual({ neededUsd: 3, transient: true })
   })
 
-  test('is final where even they would not make up for it', () => {
+  test('credit that does not suffice is final where even they would not make up for it', () => {
     const error = denial({ kind: 'insufficient', available: usd(1), held: usd(2), needed: nano(3_000_000_001) })
     expect([error.status, error.options.retryAfterSeconds]).toEqual([402, undefined])
     expect(error.options.details).toMatchObject({ transient: false })
@@ -55,7 +55,7 @@ describe('a key’s budget that does not suffice', () => {
     })
   const details = { resetsAt: '2026-04-01T00:00:00.000Z', neededUsd: 0.75 }
 
-  test('is used up where nothing is left', () => {
+  test('a key’s budget that does not suffice is used up where nothing is left', () => {
     const error = over(0, 0.5)
     expect([error.status, error.options.code]).toEqual([402, 'key_budget_exceeded'])
     expect(error.options.details).toEqual({ ...details, remainingUsd: 0, heldUsd: 0.5, transient: false })
@@ -71,7 +71,7 @@ describe('a key’s budget that does not suffice', () => {
     expect(error.options.retryAfterSeconds).toBeUndefined()
   })
 
-  test('is temporary where the key’s other requests hold what is missing', () => {
+  test('a key’s budget that does not suffice is temporary where the key’s other requests hold what is missing', () => {
     const error = over(0.5, 0.25)
     expect(error.options.details).toMatchObject({ transient: true })
     expect(error.message).toContain('held by its other open requests')
@@ -89,7 +89,7 @@ describe('a limit that is reached', () => {
     expect(error.message).toContain('600 tokens per minute')
   })
 
-  test('of open requests has headers of ours, as no format has any', () => {
+  test('a limit that is reached of open requests has headers of ours, as no format has any', () => {
     const error = denial({ kind: 'rate_limited', scope: 'concurrency', of: 'key', limit: 3, retryAfterMs: 1_000 })
     expect(error.status).toBe(429)
     expect(error.options.headers).toEqual({

@@ -160,7 +160,7 @@ describe('before anything is asked', () => {
 })
 
 describe('the end', () => {
-  test('is the first settlement or release; what comes later waits for it and changes nothing', async () => {
+  test('the end is the first settlement or release; what comes later waits for it and changes nothing', async () => {
     await run(async (hold) => {
       await Promise.all([hold.settle(CHARGE, FACTS), hold.release(), hold.settle({ ...CHARGE, cost: nano(99) }, FACTS)])
       return new Response()
@@ -190,7 +190,7 @@ describe('the end', () => {
     expect(trace).toEqual(['reserve', 'forget', 'release hold_1'])
   })
 
-  test('does not come a second time where a bug throws after a settlement', async () => {
+  test('the end does not come a second time where a bug throws after a settlement', async () => {
     await run(async (hold) => {
       await hold.settle(CHARGE, FACTS)
       throw new Error('bug')
@@ -198,13 +198,13 @@ describe('the end', () => {
     expect(trace).toEqual(['reserve', 'forget', 'settle 40'])
   })
 
-  test('that nobody has seen to is a bug, and a release', async () => {
+  test('the end that nobody has seen to is a bug, and a release', async () => {
     await expect(run(async () => new Response())).rejects.toThrow('without settling')
     await Promise.resolve()
     expect(trace).toContain('release hold_1')
   })
 
-  test('is the stream’s to make, once it owns the hold', async () => {
+  test('the end is the stream’s to make, once it owns the hold', async () => {
     let kept: Hold | undefined
     await run(async (hold) => {
       kept = hold

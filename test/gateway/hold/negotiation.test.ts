@@ -160,14 +160,14 @@ describe('what is believed of a key', () => {
     expect(world.asked).toEqual(['key_1'])
   })
 
-  test('is enough to refuse once the ledger has said the same', async () => {
+  test('what is believed of a key is enough to refuse once the ledger has said the same', async () => {
     const world = worldOf([alpha, beta])
     world.deps.permissions.note('key_1', only(['svc/beta']))
     world.keyAllows = only(['svc/beta'])
     await expect(begin(world)).rejects.toMatchObject({ kind: 'forbidden' })
   })
 
-  test('does not matter where no key could ask for that', async () => {
+  test('what is believed of a key does not matter where no key could ask for that', async () => {
     const world = worldOf([alpha])
     await expect(begin(world, { model: 'svc/none' })).rejects.toBeInstanceOf(GatewayError)
     expect(world.asked).toEqual([])
@@ -215,7 +215,7 @@ describe('signatures that the client could not keep', () => {
     turns: [...request.turns, { role: 'assistant', content: [{ type: 'reasoning', text: signed }] }],
   })
 
-  test('are put back for a provider of another format, and held for', async () => {
+  test('signatures that the client could not keep are put back for a provider of another format, and held for', async () => {
     const [plain, restored] = [
       await begin(worldOf([beta]), { model: 'svc/beta' }),
       await begin(worldOf([beta], restore), { model: 'svc/beta' }),
@@ -225,7 +225,7 @@ describe('signatures that the client could not keep', () => {
     expect(restored.first.size.estimatedInput).toBeGreaterThan(plain.first.size.estimatedInput + 500)
   })
 
-  test('are not looked for where every target speaks the client’s own', async () => {
+  test('signatures that the client could not keep are not looked for where every target speaks the client’s own', async () => {
     const { first } = await begin(worldOf([alpha], restore))
     expect(first.request.turns).toHaveLength(1)
   })

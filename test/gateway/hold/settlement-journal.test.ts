@@ -136,7 +136,7 @@ describe('a file', () => {
     await until(async () => (await files()).length === 0, 'the file to go')
   })
 
-  test('is written for a while, and then the next one', async () => {
+  test('a file is written for a while, and then the next one', async () => {
     const journal = open()
     write(journal, 'a')
     clock.advance(FILE_MS - 1)
@@ -147,14 +147,14 @@ describe('a file', () => {
     expect(await files()).toHaveLength(2)
   })
 
-  test('is for its owner alone, and has what a settlement needs', async () => {
+  test('a file is for its owner alone, and has what a settlement needs', async () => {
     write(open(), 'a')
     const [file = ''] = await files()
     expect([(await stat(folder)).mode & 0o777, (await stat(file)).mode & 0o777]).toEqual([0o700, 0o600])
     expect(JSON.parse(await readFile(file, 'utf8'))).toEqual(settlement('a'))
   })
 
-  test('is given up where all are too large, the oldest first', async () => {
+  test('a file is given up where all are too large, the oldest first', async () => {
     const journal = open({ maxBytes: 1 })
     for (const holdId of ['a', 'b']) {
       write(journal, holdId)

@@ -89,7 +89,7 @@ describe('a stream', () => {
     },
   )
 
-  test.each(FORMATS)('of a %s provider that would go on is stopped there', async (format) => {
+  test.each(FORMATS)('a stream of a %s provider that would go on is stopped there', async (format) => {
     const live = liveStream()
     gateway.upstream.respond(() => live.response)
     const asked = ask(format, format, true, 100)
@@ -114,7 +114,7 @@ describe('a stream', () => {
     if (format === 'generate-content') expect(wire).toContain('"totalTokenCount"')
   })
 
-  test.each(FORMATS)('of a %s provider within its limit is not cut, in whatever language', async (format) => {
+  test.each(FORMATS)('a stream of a %s provider within its limit is not cut, in whatever language', async (format) => {
     const texts = '人工智能正在改变我们的生活方式。'.repeat(30).match(/.{1,3}/g) ?? []
     const own = Math.floor(exactTokens(texts.join('')) / 1.3)
     streams(format, texts, { input: 10, output: own })
@@ -127,14 +127,17 @@ describe('a stream', () => {
 describe('an answer in one piece', () => {
   const text = words(6_050).join('')
 
-  test.each(PAIRS)('is told as far as it is paid for: %s client, %s provider', async (client, provider) => {
-    gateway.upstream.respond(() => Response.json(wholeOf(provider, text, { input: 10, output: 6_050 })))
-    const { text: told, finish, spent } = await ask(client, provider, false, 500)
-    expect(outputOf(spent)).toBeGreaterThanOrEqual(500)
-    const delivered = exactTokens(told)
-    expect(Math.abs(delivered - outputOf(spent))).toBeLessThan(60)
-    expect(finish).toBe(LENGTH[client])
-  })
+  test.each(PAIRS)(
+    'an answer in one piece is told as far as it is paid for: %s client, %s provider',
+    async (client, provider) => {
+      gateway.upstream.respond(() => Response.json(wholeOf(provider, text, { input: 10, output: 6_050 })))
+      const { text: told, finish, spent } = await ask(client, provider, false, 500)
+      expect(outputOf(spent)).toBeGreaterThanOrEqual(500)
+      const delivered = exactTokens(told)
+      expect(Math.abs(delivered - outputOf(spent))).toBeLessThan(60)
+      expect(finish).toBe(LENGTH[client])
+    },
+  )
 
   test.each(FORMATS)(
     'a little beyond its limit is told whole, and paid for where our count agrees: %s',
@@ -147,12 +150,15 @@ describe('an answer in one piece', () => {
     },
   )
 
-  test.each(FORMATS)('that its %s provider bills beyond what it says is paid up to the limit', async (format) => {
-    gateway.upstream.respond(() => Response.json(wholeOf(format, 'A short one.', { input: 10, output: 6_050 })))
-    const { text: told, spent } = await ask(format, format, false, 500)
-    expect(told).toBe('A short one.')
-    expect(spent).toBe(10 * PRICE.input + 500 * PRICE.output)
-  })
+  test.each(FORMATS)(
+    'an answer in one piece that its %s provider bills beyond what it says is paid up to the limit',
+    async (format) => {
+      gateway.upstream.respond(() => Response.json(wholeOf(format, 'A short one.', { input: 10, output: 6_050 })))
+      const { text: told, spent } = await ask(format, format, false, 500)
+      expect(told).toBe('A short one.')
+      expect(spent).toBe(10 * PRICE.input + 500 * PRICE.output)
+    },
+  )
 })
 
 describe('reasoning that only the total shows', () => {

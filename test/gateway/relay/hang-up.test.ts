@@ -107,7 +107,7 @@ describe('hidden reasoning', () => {
     expect(await spentAtRest(gateway, accountId)).toBe(10 * PRICE.input + 5_020 * PRICE.output)
   })
 
-  test('is owed once the provider has said why it stopped, whatever the catalogue knows of the model', async () => {
+  test('hidden reasoning is owed once the provider has said why it stopped, whatever the catalogue knows of the model', async () => {
     const { texts, stop, usage, end } = piecesOf('chat-completions', ['All of ', 'the answer'], THOUGHT)
     const { accountId, live } = await leaveAfter('chat-completions', 'svc/plain-chat-completions', {
       before: texts.join('') + stop,
@@ -118,7 +118,7 @@ describe('hidden reasoning', () => {
     expect(await spentAtRest(gateway, accountId)).toBe(10 * PRICE.input + 5_020 * PRICE.output)
   })
 
-  test('is not waited for where the model has none, nor once the usage is known', async () => {
+  test('hidden reasoning is not waited for where the model has none, nor once the usage is known', async () => {
     const { texts, stop, usage } = piecesOf('chat-completions', ['All of ', 'the answer'], THOUGHT)
     await leaveAfter('chat-completions', 'svc/patient-plain', { before: texts.join(''), sign: 'the answer' })
     await until(wasStopped, 'the provider to be stopped')
@@ -130,7 +130,7 @@ describe('hidden reasoning', () => {
     expect(await spentAtRest(gateway, accountId)).toBe(10 * PRICE.input + 5_020 * PRICE.output)
   })
 
-  test('is waited for no longer than the policy has it', async () => {
+  test('hidden reasoning is waited for no longer than the policy has it', async () => {
     const { texts } = piecesOf('chat-completions', ['All of ', 'the answer'], THOUGHT)
     const { accountId } = await leaveAfter('chat-completions', 'svc/brief-chat-completions', {
       before: texts.join(''),
@@ -213,7 +213,7 @@ async function recordsOf(accountId: string, count: number) {
 }
 
 describe('an answer in one piece', () => {
-  test('is read on, and charged as the provider counts it, where its client has left', async () => {
+  test('an answer in one piece is read on, and charged as the provider counts it, where its client has left', async () => {
     const customer = await gateway.customer('1')
     expect(await leaveAtOnce(customer, { stream: false })).toBe(15 * PRICE.input + 90 * PRICE.output)
     expect(await recordsOf(customer.accountId, 1)).toMatchObject([{ rule: 'disconnect_usage', status: 499 }])

@@ -42,7 +42,7 @@ async function readText(reader: Reader): Promise<string> {
 const settledAs = () => answer.told.counted.map(({ ending, status }) => `${ending} ${status}`)
 
 describe('a stream that ends well', () => {
-  test('is settled before its client sees the end, and the provider may close by itself', async () => {
+  test('a stream that ends well is settled before its client sees the end, and the provider may close by itself', async () => {
     const response = relayed(items(...chatStream(['Hel', 'lo'], usageOf(10, 5))))
     const text = await response.text()
     expect(text).toEndWith('data: [DONE]\n\n')
@@ -51,7 +51,7 @@ describe('a stream that ends well', () => {
     expect([answer.deps.streams.count(), source.isAborted(), source.reads()]).toEqual([0, false, 1])
   })
 
-  test('has its headers at once: what it is, and that nothing may hold it up', () => {
+  test('a stream that ends well has its headers at once: what it is, and that nothing may hold it up', () => {
     const { headers } = relayed()
     expect(headers.get('content-type')).toBe('text/event-stream; charset=utf-8')
     expect([headers.get('cache-control'), headers.get('x-accel-buffering')]).toEqual(['no-cache', 'no'])
@@ -104,22 +104,25 @@ describe('a stream that breaks', () => {
     ['too much time in all, while the client reads nothing', () => source.expire()],
     ['a restart of ours', () => answer.deps.streams.interruptAll()],
   ]
-  test.each(faults)('by %s is told so, without terminator, and charged as far as it came', async (_, fail) => {
-    const reader = readerOf(relayed())
-    const first = await readText(reader)
-    fail()
-    const text = first + (await readText(reader))
-    expect((await reader.read()).done).toBe(true)
-    expect(text).toContain('first ')
-    expect(text).toContain('"error"')
-    expect(text).not.toContain('[DONE]')
-    await until(() => answer.told.counted.length > 0, 'the settlement')
-    expect(settledAs()).toEqual(['broken 200'])
-    expect(answer.told).toMatchObject({ settled: [{ rule: 'broken_counted' }], ended: [true], wrote: [], failed: [] })
-    expect([answer.deps.streams.count(), source.isAborted()]).toEqual([0, true])
-  })
+  test.each(faults)(
+    'a stream that breaks by %s is told so, without terminator, and charged as far as it came',
+    async (_, fail) => {
+      const reader = readerOf(relayed())
+      const first = await readText(reader)
+      fail()
+      const text = first + (await readText(reader))
+      expect((await reader.read()).done).toBe(true)
+      expect(text).toContain('first ')
+      expect(text).toContain('"error"')
+      expect(text).not.toContain('[DONE]')
+      await until(() => answer.told.counted.length > 0, 'the settlement')
+      expect(settledAs()).toEqual(['broken 200'])
+      expect(answer.told).toMatchObject({ settled: [{ rule: 'broken_counted' }], ended: [true], wrote: [], failed: [] })
+      expect([answer.deps.streams.count(), source.isAborted()]).toEqual([0, true])
+    },
+  )
 
-  test('before it has said anything is free, and noted as failed, since no usage record tells of it', async () => {
+  test('a stream that breaks before it has said anything is free, and noted as failed, since no usage record tells of it', async () => {
     const response = relayed(items(chatChunk({ role: 'assistant' })))
     source.give({ kind: 'failed', failure: { kind: 'broken', detail: 'ECONNRESET' } })
     await response.text()
@@ -135,7 +138,7 @@ describe('a stream that breaks', () => {
 })
 
 describe('a stream beyond its limit', () => {
-  test('is counted, cut there, and ends as one that kept to it: its provider is stopped', async () => {
+  test('a stream beyond its limit is counted, cut there, and ends as one that kept to it: its provider is stopped', async () => {
     begin({ outputBound: 20 })
     const text = relayed(
       items(
@@ -152,7 +155,7 @@ describe('a stream beyond its limit', () => {
     expect(source.isAborted()).toBe(true)
   })
 
-  test('of a client that leaves while it is counted is settled once', async () => {
+  test('a stream beyond its limit of a client that leaves while it is counted is settled once', async () => {
     begin({ outputBound: 20 })
     const reader = readerOf(
       relayed(
@@ -181,7 +184,7 @@ describe('a client that leaves', () => {
     expect(source.isAborted()).toBe(true)
   })
 
-  test('before there was anybody to read is noticed as well', async () => {
+  test('a client that leaves before there was anybody to read is noticed as well', async () => {
     begin({ changes: { signal: AbortSignal.abort() } })
     relayed()
     await until(() => answer.told.counted.length > 0, 'the settlement')
@@ -249,7 +252,7 @@ describe('a client that leaves', () => {
     expect(settledAs()).toEqual(['disconnected 499'])
   })
 
-  test('is the end: what the provider does then changes nothing', async () => {
+  test('a client that leaves is the end: what the provider does then changes nothing', async () => {
     const reader = readerOf(relayed())
     await readText(reader)
     await reader.cancel()
@@ -265,7 +268,7 @@ describe('a provider that is silent', () => {
   beforeEach(() => void jest.useFakeTimers())
   afterEach(() => void jest.useRealTimers())
 
-  test('is bridged by a sign of life every fifteen seconds, and not where something came', async () => {
+  test('a provider that is silent is bridged by a sign of life every fifteen seconds, and not where something came', async () => {
     const reader = readerOf(relayed())
     expect(await readText(reader)).toContain('first ')
     const next = readText(reader)

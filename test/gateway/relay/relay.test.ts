@@ -34,7 +34,7 @@ const complete = (raw?: string) => ({
 })
 
 describe('an answer in one piece', () => {
-  test('is settled before it is told, and says what it cost', async () => {
+  test('an answer in one piece is settled before it is told, and says what it cost', async () => {
     const answer = createTestAnswer({ changes: { wantsStream: false } })
     const usage = '{"prompt_tokens":10,"completion_tokens":5,"total_tokens":15}'
     const raw = `{"model":"alpha-upstream",  "own": [1],"id":"x","object":"chat.completion","created":5,"usage":${usage}}`
@@ -45,7 +45,7 @@ describe('an answer in one piece', () => {
     expect(answer.told.repairs).toEqual([])
   })
 
-  test('is written anew where client and provider differ, or where a stream was folded', async () => {
+  test('an answer in one piece is written anew where client and provider differ, or where a stream was folded', async () => {
     const folded = createTestAnswer({ changes: { wantsStream: false } })
     folded.charge.meter.observeResponse(RESPONSE)
     for (const answer of [folded, createTestAnswer({ provider: 'messages', changes: { wantsStream: false } })]) {
@@ -78,7 +78,7 @@ describe('an answer in one piece', () => {
     expect(kept).toEqual([['acct_1', ['call_1']]])
   })
 
-  test('that cannot be told gives its slot back as broken', async () => {
+  test('an answer in one piece that cannot be told gives its slot back as broken', async () => {
     const answer = createTestAnswer({ changes: { wantsStream: false } })
     answer.charge.hold.settle = () => Promise.reject(new Error('bug'))
     await expect(relay(complete('{}'), answer)).rejects.toThrow('bug')

@@ -132,7 +132,7 @@ describe('a framing with brackets', () => {
     expect(JSON.parse(text)).toBeArray()
   })
 
-  test('is a whole document also where there is no frame, and where the answer breaks', () => {
+  test('a framing with brackets is a whole document also where there is no frame, and where the answer breaks', () => {
     expect(JSON.parse(new StreamWriter(answer(), true).write(hubItems({ type: 'end' })).text)).toBeArray()
     const writer = new StreamWriter(answer(), true)
     const { text } = writer.write(hubItems(...ANSWER.slice(0, 3)))
@@ -162,7 +162,7 @@ describe('an error inside the stream', () => {
     expect(written.text).not.toMatch(/overloaded|late/)
   })
 
-  test('is told in the client’s format, and no terminator follows', () => {
+  test('an error inside the stream is told in the client’s format, and no terminator follows', () => {
     const text = new StreamWriter(createTestAnswer(), true).fail(new GatewayError('overloaded', 'Try again.'))
     expect(text).toContain('Try again.')
     expect(text).not.toContain('[DONE]')

@@ -58,7 +58,7 @@ const restored = async (request: ChatRequest, accountId = 'acct_1') =>
   (await store.restore(accountId, request)).turns.flatMap(({ content }: Turn) => content as ModelBlock[])
 
 describe('what is collected', () => {
-  test('is each call’s own signature, and the reasoning before the first of them', () => {
+  test('what is collected is each call’s own signature, and the reasoning before the first of them', () => {
     const reasoning = [{ type: 'reasoning', text: 'Let me add', signature: SIGNED }]
     expect([...collected().signedCalls()] as unknown).toEqual([
       ['call_1', { reasoning }],
@@ -66,7 +66,7 @@ describe('what is collected', () => {
     ])
   })
 
-  test('is the same of an answer in one piece', () => {
+  test('what is collected is the same of an answer in one piece', () => {
     const collector = createSignatureCollector()
     const content = [
       { type: 'reasoning' as const, text: 'Let me add', signature: SIGNED },
@@ -78,7 +78,7 @@ describe('what is collected', () => {
     expect([...collector.signedCalls()]).toEqual([...collected().signedCalls()])
   })
 
-  test('is nothing of what nobody signed', () => {
+  test('what is collected is nothing of what nobody signed', () => {
     const plain = ANSWER.map((event) => ('signature' in event ? { ...event, signature: undefined } : event))
     expect(collected(plain as ChatEvent[]).signedCalls().size).toBe(0)
   })
@@ -87,7 +87,7 @@ describe('what is collected', () => {
 describe('what is kept', () => {
   beforeEach(() => store.keep('acct_1', collected()))
 
-  test('is dropped with the calls that are forgotten, in their own account only', async () => {
+  test('what is kept is dropped with the calls that are forgotten, in their own account only', async () => {
     await store.forget('acct_2', ['call_1', 'call_2'])
     await store.forget('acct_1', ['call_1', 'unknown'])
     expect((await restored(historyOf(call('call_1'), call('call_2')))) as unknown).toEqual([
@@ -104,19 +104,19 @@ describe('what is kept', () => {
     ])
   })
 
-  test('does not repeat reasoning that the client has kept itself', async () => {
+  test('what is kept does not repeat reasoning that the client has kept itself', async () => {
     const own: ModelBlock = { type: 'reasoning', text: 'Mine', signature: SIGNED }
     expect(await restored(historyOf(own, call('call_1')))).toEqual([own, call('call_1')])
   })
 
-  test('is one account’s only, whatever another one sends', async () => {
+  test('what is kept is one account’s only, whatever another one sends', async () => {
     for (const id of ['call_1', 'acct_1:call_1', '../acct_1/call_1']) {
       const history = historyOf(call(id))
       expect(await store.restore('acct_2', history)).toBe(history)
     }
   })
 
-  test('is not looked for where nothing is missing', async () => {
+  test('what is kept is not looked for where nothing is missing', async () => {
     const history = historyOf({ ...call('call_1'), signature: SIGNED } as ModelBlock, { type: 'text', text: 'Hi' })
     expect(await store.restore('acct_1', history)).toBe(history)
   })
@@ -137,7 +137,7 @@ describe('how much is kept', () => {
   const bytesOf = (accountId: string) =>
     [...kept].reduce((sum, [name, value]) => (name.includes(accountId) ? sum + name.length + value.length : sum), 0)
 
-  test('of one account is so much in all processes together, and as much again when the count has begun anew', async () => {
+  test('how much is kept of one account is so much in all processes together, and as much again when the count has begun anew', async () => {
     const most = SHARED.signatures.perAccount
     async function keepMany(from: number): Promise<void> {
       for (let index = from; index < from + 100; index++) {
@@ -154,7 +154,7 @@ describe('how much is kept', () => {
     expect(bytesOf('acct_1')).toBeWithin(2 * most - 2 * MIB, 2 * most + 1)
   })
 
-  test('is nothing that is longer than any thought', async () => {
+  test('how much is kept is nothing that is longer than any thought', async () => {
     const events = Array.from({ length: 3 }, () => ({
       type: 'reasoning-delta',
       choice: 0,
@@ -167,7 +167,7 @@ describe('how much is kept', () => {
     expect([...kept.keys()]).toEqual(['sig:acct_1:call_2'])
   })
 
-  test('is nothing where the store has no room, and what was kept before is found', async () => {
+  test('how much is kept is nothing where the store has no room, and what was kept before is found', async () => {
     await store.keep('acct_1', long('call_1'))
     isCrowded = true
     await store.keep('acct_1', long('call_2'))

@@ -34,7 +34,7 @@ async function pageText(name: string): Promise<string> {
 }
 
 describe('every page', () => {
-  test('is served as HTML that runs our own files only, compressed, and stands in the menu', async () => {
+  test('every page is served as HTML that runs our own files only, compressed, and stands in the menu', async () => {
     const menu = await pageText('index')
     for (const name of GUIDE_NAMES) {
       const response = await fetch(gateway.url + pathOf(name), { headers: { 'accept-encoding': 'br' } })
@@ -46,7 +46,7 @@ describe('every page', () => {
     }
   })
 
-  test('has links that lead somewhere, to a heading where they say so', async () => {
+  test('every page has links that lead somewhere, to a heading where they say so', async () => {
     const pages = new Map(
       await Promise.all(GUIDE_NAMES.map(async (name) => [pathOf(name), await pageText(name)] as const)),
     )

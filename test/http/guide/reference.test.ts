@@ -90,7 +90,7 @@ describe('the page on limits and headers', () => {
     expect(unknown).toEqual([])
   })
 
-  test('has every limit of every format', () => {
+  test('the page on limits and headers has every limit of every format', () => {
     expect(untoldLimits()).toEqual([])
   })
 })

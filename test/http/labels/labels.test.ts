@@ -71,7 +71,7 @@ test.each([
 })
 
 describe('an end user', () => {
-  test('is a hash that tells nothing, the same in one account and another in the next', () => {
+  test('an end user is a hash that tells nothing, the same in one account and another in the next', () => {
     const hash = createEndUserHash('a secret', () => expect.unreachable())
     const [one, again, other] = [hash('acct_1', 'ada'), hash('acct_1', 'ada'), hash('acct_2', 'ada')]
     expect(one).toMatch(/^[0-9a-f]{32}$/)
@@ -80,7 +80,7 @@ describe('an end user', () => {
     expect([hash('acct_1', ''), hash('acct_1', 'x'.repeat(129))]).toEqual([undefined, undefined])
   })
 
-  test('is nobody until the secret is read, which is tried again where it failed', async () => {
+  test('an end user is nobody until the secret is read, which is tried again where it failed', async () => {
     let tries = 0
     const { promise, resolve } = Promise.withResolvers<string>()
     const hash = createEndUserHash(undefined, () => (tries++ === 0 ? Promise.reject(new Error('down')) : promise))

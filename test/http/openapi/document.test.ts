@@ -56,7 +56,7 @@ type Problem = { ruleId: string; message: string; location: { pointer?: string }
 describe('an inference operation', () => {
   const inference = () => operations.filter(({ tags }) => tags.includes('Inference'))
 
-  test('has examples, answers of a shape, and an error for each status in the shape of its format', () => {
+  test('an inference operation has examples, answers of a shape, and an error for each status in the shape of its format', () => {
     expect(inference().length).toBeGreaterThanOrEqual(7)
     const lacking = inference().flatMap(({ name, examples, responses }) => {
       const errors = Object.entries(responses).filter(([status]) => Number(status) >= 400)
@@ -71,7 +71,7 @@ describe('an inference operation', () => {
     expect(lacking).toEqual([])
   })
 
-  test('that a model answers tells every status, the headers of routing and limits, and takes the wishes of routing', () => {
+  test('an inference operation that a model answers tells every status, the headers of routing and limits, and takes the wishes of routing', () => {
     const routed = inference().filter(({ responses }) => responses[200]?.headers.includes('x-svc-model'))
     expect(routed.length).toBeGreaterThanOrEqual(4)
     for (const { name, responses, parameters } of routed) {

@@ -56,17 +56,20 @@ function count({ key }: Customer, body: string): Promise<Response> {
 const SMALL = JSON.stringify({ model: 'svc/alpha', max_tokens: 1, messages: [{ role: 'user', content: 'Hi' }] })
 
 describe('an account', () => {
-  test.each(PATHS)('without credit has no large body read at %s, of whatever length it says it is', async (path) => {
-    const { key } = await gateway.customer('0')
-    expect(await answerUnread(path, key, large)).toBe('402')
-    expect(await answerUnread(path, key, { 'transfer-encoding': 'chunked' })).toBe('402')
-  })
+  test.each(PATHS)(
+    'an account without credit has no large body read at %s, of whatever length it says it is',
+    async (path) => {
+      const { key } = await gateway.customer('0')
+      expect(await answerUnread(path, key, large)).toBe('402')
+      expect(await answerUnread(path, key, { 'transfer-encoding': 'chunked' })).toBe('402')
+    },
+  )
 
-  test('without credit is answered about small ones', async () => {
+  test('an account without credit is answered about small ones', async () => {
     expect((await count(await gateway.customer('0'), SMALL)).status).toBe(200)
   })
 
-  test('has no more by many keys than by one', async () => {
+  test('an account has no more by many keys than by one', async () => {
     const first = await gateway.customer('1')
     const made = await gateway.apiKeys.create({ accountId: first.accountId, name: 'second' })
     assert(made.kind === 'created', 'the account exists')
@@ -82,7 +85,7 @@ describe('an account', () => {
     expect((await count(await gateway.customer('1'), SMALL)).status).toBe(200)
   })
 
-  test('has so many bytes a minute read for free, by all of its keys, and of the next large body nothing', async () => {
+  test('an account has so many bytes a minute read for free, by all of its keys, and of the next large body nothing', async () => {
     const customer = await gateway.customer('1')
     const text = 'word '.repeat((4 * MIB) / 5)
     const body = JSON.stringify({ model: 'svc/alpha', max_tokens: 1, messages: [{ role: 'user', content: text }] })
@@ -95,7 +98,7 @@ describe('an account', () => {
     expect(await answerUnread('/v1/messages', customer.key, large)).toBe('429')
   })
 
-  test('whose large requests are refused unpaid has its share of these read, and then none', async () => {
+  test('an account whose large requests are refused unpaid has its share of these read, and then none', async () => {
     const customer = await gateway.customer('1')
     const body = JSON.stringify({ model: 'svc/none', max_tokens: 1, messages: [], x: 'x'.repeat(4 * MIB) })
     const statuses: number[] = []

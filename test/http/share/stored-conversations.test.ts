@@ -41,7 +41,7 @@ async function ask(path: string, { key }: Customer) {
 const PATHS = ['/v1/responses', '/v1/responses/input_tokens', '/v1/route?format=responses'] as const
 
 describe('a conversation of a million tokens', () => {
-  test.each(PATHS)('is not read at %s for a cent, nor for nothing', async (path) => {
+  test.each(PATHS)('a conversation of a million tokens is not read at %s for a cent, nor for nothing', async (path) => {
     const [poor, broke] = [await customerWith('0.01'), await customerWith('0')]
     expect((await ask(path, poor)).status).toBe(402)
     expect((await ask(path, broke)).status).toBe(402)
@@ -49,11 +49,14 @@ describe('a conversation of a million tokens', () => {
     for (let time = 0; time < 100; time++) expect((await ask(path, poor)).status).toBe(402)
   })
 
-  test.each(PATHS)('is read at %s for those who have what it takes', async (path) => {
-    expect((await ask(path, await customerWith('5'))).status).toBe(200)
-  })
+  test.each(PATHS)(
+    'a conversation of a million tokens is read at %s for those who have what it takes',
+    async (path) => {
+      expect((await ask(path, await customerWith('5'))).status).toBe(200)
+    },
+  )
 
-  test('is read for nothing no more often than an account may have read for nothing', async () => {
+  test('a conversation of a million tokens is read for nothing no more often than an account may have read for nothing', async () => {
     const customer = await customerWith('5')
     const statuses: number[] = []
     while (statuses.at(-1) !== 429 && statuses.length < 1_000) statuses.push((await ask(PATHS[1], customer)).status)

@@ -75,7 +75,7 @@ describe('the first use of an account', () => {
     expect(await bench.ledger.readBalance(payer.accountId)).toMatchObject({ held: nano(210), spent: nano(150) })
   })
 
-  test('is not loaded under an epoch that began after the history was read', async () => {
+  test('the first use of an account is not loaded under an epoch that began after the history was read', async () => {
     const payer = await bench.fund(1_000)
     const shard = shardOf(payer.accountId)
     await bench.ledger.readBalance((await bench.fund(1)).accountId)
@@ -160,7 +160,7 @@ describe('a store that came back', () => {
     expect(after?.epoch).not.toBe(before?.epoch)
   })
 
-  test('that forgot charges is corrected before it pays for anything', async () => {
+  test('a store that came back that forgot charges is corrected before it pays for anything', async () => {
     const payer = await bench.fund(1_000)
     const { accountId } = payer
     await bench.ledger.readBalance(accountId)
@@ -176,7 +176,7 @@ describe('a store that came back', () => {
     expect(await bench.ledger.readBalance(accountId)).toMatchObject({ available: nano(100), spent: nano(900), seq: 1 })
   })
 
-  test('that forgot a credit gets it back, once', async () => {
+  test('a store that came back that forgot a credit gets it back, once', async () => {
     const { accountId } = await bench.fund(1_000)
     await bench.ledger.readBalance(accountId)
     bench.history.addCredit(accountId, 'entry_lost', 500)
@@ -186,7 +186,7 @@ describe('a store that came back', () => {
     expect(await bench.ledger.credit(credit)).toEqual({ kind: 'exists', available: nano(1_500) })
   })
 
-  test('that forgot a deactivation or a suspension does not let anybody in', async () => {
+  test('a store that came back that forgot a deactivation or a suspension does not let anybody in', async () => {
     const payer = await bench.fund(1_000)
     await bench.ledger.reserve(request(payer, 1))
     bench.history.setKey({ ...payer, status: 'deactivated' })
@@ -245,7 +245,7 @@ describe('a state that is set while a load is under way', () => {
     bench.history.accounts = read
   })
 
-  test('is not lost on an account that is not loaded', async () => {
+  test('a state that is set while a load is under way is not lost on an account that is not loaded', async () => {
     const payer = await bench.fund(1_000)
     bench.history.setAccount(payer.accountId, { status: 'suspended' })
     expect(await bench.ledger.setAccountState(accountState(payer.accountId, { status: 'suspended' }))).toBe('updated')

@@ -69,20 +69,20 @@ const check = () => checkLedger({ redis: bench.redis, history: bench.history, lo
 const kinds = async () => [...new Set((await check()).violations.map((violation) => violation.kind))].sort()
 
 describe('a ledger in order', () => {
-  test('is found so, with its counts', async () => {
+  test('a ledger in order is found so, with its counts', async () => {
     expect(await check()).toEqual({ ok: true, violations: [], accounts: 1, openHolds: 1, unsyncedRecords: 1 })
     bench.history.addAccount('acct_never_used')
     expect(await check()).toMatchObject({ ok: true, accounts: 2 })
   })
 
-  test('is found so wherever the flusher stands', async () => {
+  test('a ledger in order is found so wherever the flusher stands', async () => {
     await bench.history.flush(bench.redis, [payer.accountId], { crash: true })
     expect(await check()).toMatchObject({ ok: true, unsyncedRecords: 1 })
     await bench.history.flush(bench.redis, [payer.accountId])
     expect(await check()).toMatchObject({ ok: true, unsyncedRecords: 0 })
   })
 
-  test('is found so after overruns, corrections, late and forced settlements', async () => {
+  test('a ledger in order is found so after overruns, corrections, late and forced settlements', async () => {
     await bench.ledger.settle(settlement(open, 20_000))
     bench.history.addCredit(payer.accountId, 'entry_back', -50)
     await bench.ledger.credit({ accountId: payer.accountId, entryId: 'entry_back', amount: nano(-50) })
@@ -93,7 +93,7 @@ describe('a ledger in order', () => {
     expect(await check()).toMatchObject({ ok: true })
   })
 
-  test('is found so under traffic, with a flusher and a sweeper at work', async () => {
+  test('a ledger in order is found so under traffic, with a flusher and a sweeper at work', async () => {
     const payers = await Promise.all(Array.from({ length: 30 }, () => bench.fund(1_000_000)))
     const ids = payers.map((one) => one.accountId)
     const sweeper = createSweeper({ ledger: bench.ledger, logger: bench.logger, intervalMs: 2 })
@@ -163,7 +163,7 @@ describe('a check that reads the lists of the shards', () => {
     expect([...new Set((await listed()).violations.map(({ kind }) => kind))].sort()).toEqual(expected)
   })
 
-  test('is told of keys that were changed before they were used', async () => {
+  test('a check that reads the lists of the shards is told of keys that were changed before they were used', async () => {
     const keyId = randomId('key')
     await bench.ledger.setKeyState(keyState({ accountId: payer.accountId, keyId }, { requestsPerMinute: 5 }))
     const members = [payer.accountId, payerText(payer), payerText({ ...payer, keyId })]

@@ -69,7 +69,7 @@ describe('reserve', () => {
     expect(await bench.ledger.readKey(keyless)).toBeUndefined()
   })
 
-  test('does not let one account pay through the key of another', async () => {
+  test('reserve does not let one account pay through the key of another', async () => {
     const [rich, poor] = [await bench.fund(1_000), await bench.fund(0)]
     const outcome = await bench.ledger.reserve(request({ accountId: rich.accountId, keyId: poor.keyId }, 1))
     expect(outcome).toEqual({ kind: 'unknown_key' })
@@ -177,7 +177,7 @@ describe('reserve', () => {
 describe('what a reserve would refuse', () => {
   const ALL = ['svc/none']
 
-  test('is told for whatever model, and changes nothing', async () => {
+  test('what a reserve would refuse is told for whatever model, and changes nothing', async () => {
     const payer = await bench.fund(1_000, { monthlyBudget: nano(500), allowedModels: ALL })
     const models = { allowed: only(ALL) }
     await bench.ledger.reserve(request(payer, 200, models))
@@ -188,7 +188,7 @@ describe('what a reserve would refuse', () => {
     expect(await bench.ledger.reserve(request(payer, 300, models))).toMatchObject({ kind: 'reserved' })
   })
 
-  test('is what a reserve says', async () => {
+  test('what a reserve would refuse is what a reserve says', async () => {
     const payer = await bench.fund(1_000, { concurrency: 1 })
     await bench.ledger.reserve(request(payer, 200))
     expect(await bench.ledger.refusalOf(payer, nano(1))).toMatchObject({ scope: 'concurrency', of: 'key' })

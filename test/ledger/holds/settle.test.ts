@@ -119,7 +119,7 @@ describe('settle', () => {
     expect(await bench.ledger.readBalance(payer.accountId)).toMatchObject({ available: nano(970), spent: nano(30) })
   })
 
-  test('does not force a charge a second time when the tombstone is gone: the stream knows it, then the history', async () => {
+  test('settle does not force a charge a second time when the tombstone is gone: the stream knows it, then the history', async () => {
     const hold = await reserved(1_000, 400)
     await bench.ledger.settle(settlement(hold, 30))
     await bench.redis.del(holdName(hold.accountId, hold.holdId))

@@ -116,13 +116,13 @@ describe('withholding', () => {
     })
   })
 
-  test('of an account that nobody knows says so', async () => {
+  test('withholding of an account that nobody knows says so', async () => {
     expect(await withhold({ ...debit(1), accountId: 'acct_none' })).toEqual({ kind: 'unknown_account' })
   })
 })
 
 describe('what was withheld', () => {
-  test('is taken for good by its entry, once', async () => {
+  test('what was withheld is taken for good by its entry, once', async () => {
     const one = debit(600)
     await withhold(one)
     commit(one)
@@ -147,7 +147,7 @@ describe('what was withheld', () => {
     expect(await violations()).toEqual([])
   })
 
-  test('is settled at its deadline as the history has it, whoever died', async () => {
+  test('what was withheld is settled at its deadline as the history has it, whoever died', async () => {
     const [recorded, absent, undecided] = [debit(100), debit(200), debit(300)]
     for (const one of [recorded, absent, undecided]) await withhold(one)
     commit(recorded)
@@ -177,7 +177,7 @@ describe('what was withheld', () => {
     expect(await money()).toEqual({ available: 1_000, held: 0 })
   })
 
-  test('is not counted twice by an account that is loaded anew or rebuilt', async () => {
+  test('what was withheld is not counted twice by an account that is loaded anew or rebuilt', async () => {
     const [recorded, open] = [debit(300), debit(200)]
     await withhold(recorded)
     await withhold(open)
@@ -193,7 +193,7 @@ describe('what was withheld', () => {
     expect(await violations()).toEqual([])
   })
 
-  test('is lost with the store, and taken by the history all the same', async () => {
+  test('what was withheld is lost with the store, and taken by the history all the same', async () => {
     const one = debit(300)
     await withhold(one)
     await bench.redis.flushall()

@@ -120,7 +120,7 @@ describe('what a worker took and did not acknowledge', () => {
     expect(await look()).toEqual(ids.slice(1))
   })
 
-  test('is left to who took it after the look before, and to those who read what nobody took', async () => {
+  test('what a worker took and did not acknowledge is left to who took it after the look before, and to those who read what nobody took', async () => {
     await append(['acct_a'])
     const [first] = await read()
     await look()
@@ -131,7 +131,7 @@ describe('what a worker took and did not acknowledge', () => {
     expect(await read()).toHaveLength(1)
   })
 
-  test('is left to it for as long as is said', async () => {
+  test('what a worker took and did not acknowledge is left to it for as long as is said', async () => {
     await append(['acct_a'])
     await read()
     for (let again = 0; again < 3; again++) expect(await look(3_600_000)).toEqual([])
@@ -151,7 +151,7 @@ describe('what a worker took and did not acknowledge', () => {
     expect(taken).toEqual(ids)
   })
 
-  test('is taken over from a stream whose group is gone, and from one that came back empty', async () => {
+  test('what a worker took and did not acknowledge is taken over from a stream whose group is gone, and from one that came back empty', async () => {
     await append(['acct_a'])
     await read()
     await look()
@@ -162,7 +162,7 @@ describe('what a worker took and did not acknowledge', () => {
     expect((await other.takeAbandoned(0, 10)).failure).toBeUndefined()
   })
 
-  test('is noted by nobody: the store writes no list of it', async () => {
+  test('what a worker took and did not acknowledge is noted by nobody: the store writes no list of it', async () => {
     await append(['acct_a', 'acct_b'])
     await read()
     for (const account of ['acct_a', 'acct_b'])

@@ -47,7 +47,7 @@ describe('a doubt', () => {
     expect([returns(), await epochNow(SHARD)]).toEqual([0, epoch])
   })
 
-  test('before anything was verified changes nothing', async () => {
+  test('a doubt before anything was verified changes nothing', async () => {
     const { guard, returns } = createGuard()
     await guard.doubt(SHARD)
     expect(returns()).toBe(0)
@@ -92,7 +92,7 @@ describe('a doubt', () => {
 })
 
 describe('a ledger whose store was emptied under its connection', () => {
-  test('is told so by its first look at an account that is gone, before anything is paid', async () => {
+  test('a ledger whose store was emptied under its connection is told so by its first look at an account that is gone, before anything is paid', async () => {
     const { ledger, history, fund } = createBench(redis)
     const payer = await fund(1_000)
     let returns = 0

@@ -56,7 +56,7 @@ describe('shards', () => {
 })
 
 describe('names', () => {
-  test('can be taken apart again', () => {
+  test('names can be taken apart again', () => {
     const payer = { accountId: 'acct_A', keyId: 'key_B' }
     const shard = shardOf('acct_A')
     expect(parseName(accountName('acct_A'))).toEqual({ kind: 'account', shard, ids: ['acct_A'] })

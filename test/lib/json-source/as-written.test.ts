@@ -17,7 +17,7 @@ function losesNumbers(text: string): boolean {
 }
 
 describe('a value', () => {
-  test('is read as JSON.parse reads it, and written as it was', () => {
+  test('a value is read as JSON.parse reads it, and written as it was', () => {
     fc.assert(
       fc.property(valueText, (text) => {
         const list = `[${text}]`
@@ -30,7 +30,7 @@ describe('a value', () => {
     )
   })
 
-  test('has each of its parts as it was written', () => {
+  test('a value has each of its parts as it was written', () => {
     const value = remembered('{"tools":[{"schema":{"max":9223372036854775807}},{"schema":{"max":2}}],"n":1}') as {
       tools: { schema: JsonObject }[]
     }
@@ -44,13 +44,13 @@ describe('a value', () => {
     expect(asWritten(value).tools[1]).toBe(second)
   })
 
-  test('of repeated names is the last, read and written', () => {
+  test('a value of repeated names is the last, read and written', () => {
     const value = remembered('{"a":[1.0],"b":2.0,"a":{"c":3.00}}')
     expect(value).toEqual({ a: { c: 3 }, b: 2 })
     expect(JSON.stringify(asWritten(value))).toBe('{"a":{"c":3.00},"b":2.0}')
   })
 
-  test('without such numbers is itself', () => {
+  test('a value without such numbers is itself', () => {
     const value = remembered('{"a":[1,-2,0.5,1e+21,123456789012345],"b":"1.0","c":null}')
     expect(asWritten(value)).toBe(value)
     expect(asWritten(undefined)).toBeUndefined()
@@ -59,7 +59,7 @@ describe('a value', () => {
 })
 
 describe('a number as it was written', () => {
-  test('is no object, and can be read', () => {
+  test('a number as it was written is no object, and can be read', () => {
     const [number] = parseAsWritten('[1098765432109876543]') as JsonValue[]
     expect(isJsonObject(number)).toBe(false)
     expect(numberOf(number)).toBe(Number('1098765432109876543'))
@@ -117,7 +117,7 @@ describe('much of it', () => {
     if (value !== undefined) rememberNumbers(value, text)
   })
 
-  test('is refused where it is nested deeper than anything is parsed, and well where it is nested as deep', () => {
+  test('much of it is refused where it is nested deeper than anything is parsed, and well where it is nested as deep', () => {
     const nested = (levels: number) => `${'['.repeat(levels)}1.0${']'.repeat(levels)}`
     expect(parseAsWritten(nested(PARSED_BOUNDS.depth + 1))).toBeUndefined()
     expect(JSON.stringify(asWritten(remembered(nested(PARSED_BOUNDS.depth))))).toBe(nested(PARSED_BOUNDS.depth))

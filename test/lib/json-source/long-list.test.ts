@@ -11,7 +11,7 @@ const whole = (entry: JsonObject) => entry
 const read = (text: string) => readList(bytesOf(text), 'data', whole)
 
 describe('a long list', () => {
-  test('is read as it was written: texts that look like its ends, nested values, any white space', async () => {
+  test('a long list is read as it was written: texts that look like its ends, nested values, any white space', async () => {
     const value = fc.oneof(
       fc.string({ unit: 'grapheme' }),
       fc.constantFrom('},{', ']}', '"},\n{', '\\'),
@@ -44,12 +44,12 @@ describe('a long list', () => {
     expect(await read(text)).toBeUndefined()
   })
 
-  test('of which one entry is not what it should be is none', async () => {
+  test('a long list of which one entry is not what it should be is none', async () => {
     const refusing = ({ index }: JsonObject) => (index === 7 ? undefined : index)
     expect(await readList(bytesOf(`{"data":[${entries}]}`), 'data', refusing)).toBeUndefined()
   })
 
-  test('is read in several turns of the event loop', async () => {
+  test('a long list is read in several turns of the event loop', async () => {
     let turns = 0
     let isOver = false
     setImmediate(function count() {

@@ -126,7 +126,7 @@ describe('a pipe', () => {
     await flow
   })
 
-  test('can be ended in the middle, and its source be read on', async () => {
+  test('a pipe can be ended in the middle, and its source be read on', async () => {
     const { stream, seen: source } = numbers(10)
     const { pipe, seen } = pipeOf({
       transform(number) {
@@ -142,7 +142,7 @@ describe('a pipe', () => {
     expect([...seen.taken, ...(await restOf(stream, pipe.unread()))]).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9])
   })
 
-  test('can be ended before anything flows', async () => {
+  test('a pipe can be ended before anything flows', async () => {
     const { pipe } = pipeOf({
       start(end) {
         end.send(encoder.encode('all'))
@@ -165,7 +165,7 @@ describe('a pipe', () => {
     expect(() => pipe.end()).not.toThrow()
   })
 
-  test('with nothing to flow has its last words only', async () => {
+  test('a pipe with nothing to flow has its last words only', async () => {
     const { pipe, seen } = pipeOf()
     const closed = pipe.close()
     expect(await textOf(pipe.readable)).toBe('')

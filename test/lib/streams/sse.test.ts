@@ -120,7 +120,7 @@ describe('parsing an event stream', () => {
     ])
   })
 
-  test('does not wait for the next byte to end an event with CR', () => {
+  test('parsing an event stream does not wait for the next byte to end an event with CR', () => {
     const parser = new SseParser()
     expect(parser.push(encoder.encode('data: a\r\r')).map((event) => event.data)).toEqual(['a'])
     expect(parser.push(encoder.encode('\ndata: b\r\r')).map((event) => event.data)).toEqual(['b'])
@@ -145,7 +145,7 @@ describe('parsing an event stream', () => {
 })
 
 describe('formatting an event', () => {
-  test('is read back as the same event', () => {
+  test('formatting an event is read back as the same event', () => {
     const data = fc.string({ unit: 'grapheme', maxLength: 40 }).map((text) => text.replaceAll('\r', ''))
     fc.assert(
       fc.property(data, fc.option(fc.constantFrom('ping', 'message_start'), { nil: undefined }), (text, event) => {

@@ -18,17 +18,17 @@ describe('buckets', () => {
     expect(bucketsOf('PROVE ÜBER ДОКАЖИ 2019')).toEqual(bucketsOf('prove über докажи 1847'))
   })
 
-  test('are shared by forms of one word', () => {
+  test('buckets are shared by forms of one word', () => {
     expect(shared('optimise', 'optimising')).toBeGreaterThan(2)
     expect(shared('доказать', 'доказательство')).toBeGreaterThan(2)
   })
 
-  test('are shared by texts without gaps that hold the same words', () => {
+  test('buckets are shared by texts without gaps that hold the same words', () => {
     expect(shared('请证明这个定理', '如何证明它')).toBeGreaterThanOrEqual(3)
     expect(shared('翻訳してください', '証明しろ')).toBeLessThan(3)
   })
 
-  test('of an instruction are not those of the material', () => {
+  test('buckets of an instruction are not those of the material', () => {
     expect(bucketsOf('prove it').intersection(bucketsOf('prove it', true)).size).toBe(0)
   })
 
@@ -39,7 +39,7 @@ describe('buckets', () => {
     expect(opening).toBeDefined()
   })
 
-  test('are numbers in range for any text, and name the words they are of', () => {
+  test('buckets are numbers in range for any text, and name the words they are of', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 500 }), (text) => {
         fingerprint(text, false, (bucket, start, end) => {

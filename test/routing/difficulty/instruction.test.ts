@@ -18,7 +18,7 @@ describe('material', () => {
     expect(instruction).not.toContain(material)
   })
 
-  test('of several paragraphs is the long ones', () => {
+  test('material of several paragraphs is the long ones', () => {
     const passage = 'The ferry left before dawn. '.repeat(40).trim()
     for (const text of [`Where did it go?\n\n${passage}`, `${passage}\n\nWhere did it go?`]) {
       expect(splitPrompt(text)).toEqual({ instruction: 'Where did it go?', payload: passage })

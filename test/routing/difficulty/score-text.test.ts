@@ -30,13 +30,13 @@ describe('the score', () => {
     ).toBeGreaterThan(scoreOf('Какая столица Франции?'))
   })
 
-  test('is the same from call to call, whatever was read between', () => {
+  test('the score is the same from call to call, whatever was read between', () => {
     const first = scoreOf(HARD)
     scoreOf('Hello!')
     expect(scoreOf(HARD)).toBe(first)
   })
 
-  test('of a megabyte depends on its ends and its length alone', () => {
+  test('the score of a megabyte depends on its ends and its length alone', () => {
     const ends = (middle: string) => `Explain this.\n\n${'a '.repeat(900)}${middle}${' b'.repeat(900)}\n\nWhy?`
     expect(scoreOf(ends('x'.repeat(1_000_000)))).toBe(scoreOf(ends('prove it '.repeat(125_000).slice(0, 1_000_000))))
   })

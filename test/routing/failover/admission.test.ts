@@ -105,7 +105,7 @@ describe('slots', () => {
     expect(nameOf(await begin([busyModel, beta]).next())).toBe('p2/beta-at-p2 k1')
   })
 
-  test('with nowhere else to go the request waits for a slot', async () => {
+  test('slots with nowhere else to go the request waits for a slot', async () => {
     const holder = await begin([busyModel]).next()
     const waiting = begin([busyModel]).next()
     holder?.began()

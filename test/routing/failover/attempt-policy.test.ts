@@ -56,7 +56,7 @@ describe('nextStep', () => {
     expect(nextStep(refused(500), alone, GENEROUS).kind).toBe('retry-same')
   })
 
-  test('after a silence the retry must leave time for the alternative', () => {
+  test('nextStep after a silence the retry must leave time for the alternative', () => {
     const tight = { ...FIRST, patienceMs: 300_000, remainingMs: 400_000 }
     expect(nextStep(TIMEOUT, tight, GENEROUS)).toEqual({ kind: 'next-target' })
     expect(nextStep(TIMEOUT, { ...tight, hasAlternative: false }, GENEROUS).kind).toBe('retry-same')

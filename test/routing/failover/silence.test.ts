@@ -39,7 +39,7 @@ function after(failover: Failover, permit: Permit, milliseconds: number): string
 }
 
 describe('a target that is known', () => {
-  test('is borne for four times what it ever takes, and for five seconds at least', async () => {
+  test('a target that is known is borne for four times what it ever takes, and for five seconds at least', async () => {
     await learn()
     const { failover, first } = await start()
     expect(after(failover, first, 4_999)).toBeUndefined()
@@ -47,21 +47,21 @@ describe('a target that is known', () => {
     expect(trips.eventsOf('hedge')).toEqual([{ type: 'hedge', provider: 'p1' }])
   })
 
-  test('that takes long may be silent for longer', async () => {
+  test('a target that is known that takes long may be silent for longer', async () => {
     for (let call = 0; call < 10; call++) parts.latency.note('p1/alpha-at-p1', true, 3_000)
     const { failover, first } = await start()
     expect(after(failover, first, 11_999)).toBeUndefined()
     expect(after(failover, first, 12_000)).toBe('p2/alpha-at-p2 k1')
   })
 
-  test('is known from another gateway, too', async () => {
+  test('a target that is known is known from another gateway, too', async () => {
     parts.latency.adopt('p1/alpha-at-p1', true, 2_000)
     const { failover, first } = await start()
     expect(after(failover, first, 7_999)).toBeUndefined()
     expect(after(failover, first, 8_000)).toBe('p2/alpha-at-p2 k1')
   })
 
-  test('whose provider has a limit of its own is held to that', async () => {
+  test('a target that is known whose provider has a limit of its own is held to that', async () => {
     const brisk = providerOf('p9', {
       timeouts: { connectMs: 1, firstByteMs: 9_000, idleMs: 1, totalMs: 9_000, hedgeMs: 40 },
     })

@@ -128,7 +128,7 @@ describe('closed', () => {
       expect(breaker.state(ID)).toBe('closed')
     })
 
-    test('not where they took longer than the window', () => {
+    test('opens at twenty slow ones in a row, however much went well before not where they took longer than the window', () => {
       outrun(MIN_SAMPLES - 1)
       clock.advance(WINDOW_MS)
       outrun(MIN_SAMPLES - 1)
@@ -219,7 +219,7 @@ describe('open', () => {
 })
 
 describe('adopted from another gateway', () => {
-  test('is open as long as the other says, without a word of our own', () => {
+  test('adopted from another gateway is open as long as the other says, without a word of our own', () => {
     breaker.adopt(ID, 8_000)
     expect(breaker.state(ID)).toBe('open')
     expect(breaker.list()).toMatchObject([{ id: ID, isAdopted: true }])

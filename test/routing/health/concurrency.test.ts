@@ -98,14 +98,14 @@ describe('one account', () => {
     return held
   }
 
-  test('does not get all slots, and more where fewer are free', () => {
+  test('one account does not get all slots, and more where fewer are free', () => {
     const limiter = createConcurrencyLimiter()
     expect(takeAll(limiter, 'acct_1')).toHaveLength(8)
     expect(takeAll(limiter, 'acct_2')).toHaveLength(2)
     expect(limiter.tryTake(ten, 'acct_3')).toBeUndefined()
   })
 
-  test('does not get all places in line, and who has less is let in first', async () => {
+  test('one account does not get all places in line, and who has less is let in first', async () => {
     const limiter = createConcurrencyLimiter()
     const held = [...takeAll(limiter, 'acct_1'), ...takeAll(limiter, 'acct_2')]
     expect(held).toHaveLength(10)
@@ -120,7 +120,7 @@ describe('one account', () => {
     for (const one of waiting.slice(0, 7)) expect(await now(one)).toBeFunction()
   })
 
-  test('is counted again from nothing once its calls have ended', () => {
+  test('one account is counted again from nothing once its calls have ended', () => {
     const limiter = createConcurrencyLimiter()
     for (const release of takeAll(limiter, 'acct_1')) release()
     expect(takeAll(limiter, 'acct_1')).toHaveLength(8)

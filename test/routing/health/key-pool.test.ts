@@ -38,7 +38,7 @@ const limit = (key: ProviderKey, retryAfterMs: number | undefined) =>
   pool.cool(provider, key, { accountId: ANY, retryAfterMs, left: 'nothing' })
 
 describe('choice', () => {
-  test('is in proportion to the weights', () => {
+  test('choice is in proportion to the weights', () => {
     const weighted = providerOf('p1', {
       keys: [
         { ...k1, weight: 3 },
@@ -52,7 +52,7 @@ describe('choice', () => {
     expect(draw(0.999)).toBe('k2')
   })
 
-  test('is the same for all of a conversation, and another only while that may not be used', () => {
+  test('choice is the same for all of a conversation, and another only while that may not be used', () => {
     const names = Array.from({ length: 300 }, (_, index) => `c${index}`)
     const chosen = (from: KeyPool) => names.map((name) => from.pickUsable(provider, NONE, ANY, () => name)?.id)
     const before = chosen(pool)
@@ -69,7 +69,7 @@ describe('choice', () => {
     expect(pool.pickUsable(provider, NONE, ANY, () => undefined)?.id).toBe('k1')
   })
 
-  test('of conversations is in proportion to the weights as well', () => {
+  test('choice of conversations is in proportion to the weights as well', () => {
     const weighted = providerOf('p1', {
       keys: [
         { ...k1, weight: 3 },
@@ -99,7 +99,7 @@ describe('429', () => {
     expect(pool.pickUsable(provider, NONE, ANY)?.id).toBe('k1')
   })
 
-  test('without a wish it cools longer each time in a row, up to a minute, and a success starts over', () => {
+  test('429 without a wish it cools longer each time in a row, up to a minute, and a success starts over', () => {
     let expected = FIRST_COOLING_MS
     for (let round = 0; round < 8; round++) {
       limit(k1, undefined)
@@ -210,7 +210,7 @@ describe('a refusal that may mean the request', () => {
     expect(MIN_STRIKES).toBe(3)
   })
 
-  test('is forgotten when the key works for anybody, and after a while', () => {
+  test('a refusal that may mean the request is forgotten when the key works for anybody, and after a while', () => {
     for (const account of ['acc_1', 'acc_2']) pool.strike(provider, k1, 403, account)
     pool.noteSuccess(provider, k1, clock.monotonic(), ANY)
     for (const account of ['acc_3', 'acc_4']) pool.strike(provider, k1, 403, account)

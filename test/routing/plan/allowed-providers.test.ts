@@ -43,13 +43,13 @@ describe('a plan', () => {
     expect(order(plan({}, { allowedProviders: ['east', 'west'] }))).toEqual(order(plan({}, {})))
   })
 
-  test('is of what both lists allow', () => {
+  test('a plan is of what both lists allow', () => {
     expect(order(plan({}, { allowedModels: ['svc/alpha', 'svc/gamma'], allowedProviders: ['west'] }))).toEqual([
       'svc/alpha west',
     ])
   })
 
-  test('of a tier is made of the candidates that they serve, even where the conversation began with another', () => {
+  test('a plan of a tier is made of the candidates that they serve, even where the conversation began with another', () => {
     const chosen = plan({ model: 'auto-smart' }, { allowedProviders: ['east'], stickyModelId: 'svc/beta' })
     expect(order(chosen)).toEqual(['svc/gamma east'])
     expect(chosen.choice?.session).toEqual({ modelId: 'svc/beta', outcome: 'cannot-serve' })
@@ -74,7 +74,7 @@ describe('a plan', () => {
     ])
   })
 
-  test('of embeddings likewise', () => {
+  test('a plan of embeddings likewise', () => {
     const request: EmbeddingRequest = {
       ...{ model: 'svc/embed', inputs: [{ type: 'text', text: 'Hi' }], isLone: true },
       ...{ encoding: 'float', nativeFields: [] },
@@ -91,7 +91,7 @@ describe('a key is refused', () => {
   const code = 'provider_not_allowed'
   const refusal = (request: Partial<ChatRequest>, options: PlanOptions) => refused(() => plan(request, options))
 
-  test('by name and by fallback list, each at its place, saying who serves the model', () => {
+  test('a key is refused by name and by fallback list, each at its place, saying who serves the model', () => {
     expect(refusal({ model: 'svc/gamma' }, { allowedProviders: ['west'] })).toEqual({
       ...{ status: 403, param: 'model', code },
       message:
@@ -103,7 +103,7 @@ describe('a key is refused', () => {
     })
   })
 
-  test('where nothing that a tier chooses from is left', () => {
+  test('a key is refused where nothing that a tier chooses from is left', () => {
     expect(refusal({ model: 'auto-smart' }, { allowedProviders: [] })).toMatchObject({
       ...{ status: 403, param: 'model', code },
       message: expect.stringContaining("No model that 'auto-smart' chooses from is served by a provider"),
@@ -113,12 +113,12 @@ describe('a key is refused', () => {
     expect(refusal({ model: 'auto-smart' }, both)).toMatchObject({ status: 403, code })
   })
 
-  test('for the model first, where neither is allowed', () => {
+  test('a key is refused for the model first, where neither is allowed', () => {
     const neither = { allowedModels: ['svc/alpha'], allowedProviders: ['west'] }
     expect(refusal({ model: 'svc/gamma' }, neither)).toMatchObject({ status: 403, code: 'model_not_allowed' })
   })
 
-  test('of everything, where its only provider has left the catalogue; what there is not is still unknown', () => {
+  test('a key is refused of everything, where its only provider has left the catalogue; what there is not is still unknown', () => {
     for (const model of ['svc/alpha', 'svc/beta', 'auto-smart'])
       expect(refusal({ model }, { allowedProviders: ['gone'] })).toMatchObject({ status: 403, code })
     expect(refusal({ model: 'svc/none' }, { allowedProviders: ['gone'] })).toMatchObject({ status: 404 })

@@ -58,7 +58,7 @@ describe('strategies', () => {
     expect(modelsOf(price, HARD)[0]).toBe(small)
   })
 
-  test('without stated quality a dearer model is taken for a better one', () => {
+  test('strategies without stated quality a dearer model is taken for a better one', () => {
     const plain = ALL.map(({ quality: _, ...model }) => model)
     const tier = tierOf('auto-smart', 'smart', plain)
     const request = requestOf({ model: tier.id }, HARD)
@@ -74,7 +74,7 @@ describe('strategies', () => {
 })
 
 describe('the shortlist', () => {
-  test('is the best three, and one of every provider that none of them is from', () => {
+  test('the shortlist is the best three, and one of every provider that none of them is from', () => {
     const crowd = [1, 2, 3, 4].map((index) => modelOf(`svc/a${index}`, [p1], { usd: 0.01 * index, quality: 0.9 }))
     const tier = tierOf('auto-cheap', 'cheap', [...crowd, middle, large])
     const plan = buildPlan(catalogOf([...crowd, middle, large], [tier]), requestOf({ model: tier.id }, EASY))
@@ -100,7 +100,7 @@ describe('health', () => {
     expect(plan.models.map((model) => model.id)).toEqual(['svc/b', 'svc/a'])
   })
 
-  test('with everything down the tier still makes a plan', () => {
+  test('health with everything down the tier still makes a plan', () => {
     const view = viewWhere({ isUsable: () => false })
     expect(modelsOf(tierOf('auto-smart', 'smart', ALL), EASY, { view })).not.toBeEmpty()
   })

@@ -52,7 +52,7 @@ function refusalOf(make: () => Plan): GatewayError {
 const usd = (value: number) => priceToPico(value) ?? expect.unreachable()
 
 describe('quality', () => {
-  test('is the least that a tier takes, and says whom it ruled out', () => {
+  test('quality is the least that a tier takes, and says whom it ruled out', () => {
     const plan = planFor('auto-smart', { quality: 0.8 })
     expect(plan.models.map(({ id }) => id)).toEqual(['svc/large', 'svc/best'])
     expect(plan.passedOver.map(({ model, unmet }) => [model.id, unmet[0]?.requirement])).toEqual([
@@ -82,7 +82,7 @@ describe('quality', () => {
     expect(planFor('auto-smart', { quality: 0.5 }, {}, { stickyModelId: 'svc/best' }).models[0]).toBe(best)
   })
 
-  test('that nobody has stated is reached by nobody', () => {
+  test('quality that nobody has stated is reached by nobody', () => {
     const { quality: _, ...silent } = modelOf('svc/silent', [p1], { usd: 9 })
     const others = tierOf('auto-x', 'smart', [silent, middle])
     const world = catalogOf([silent, middle], [others])
@@ -110,7 +110,7 @@ describe('max_price', () => {
     expect(routeReason(plan, 'svc/middle', [])).toContain('3 USD')
   })
 
-  test('that leaves nothing is a 400 that names it', () => {
+  test('max_price that leaves nothing is a 400 that names it', () => {
     const { status, message, options } = refusalOf(() => planFor('svc/large', { maxPrice: { output: usd(11.99) } }))
     expect([status, options.param, options.code]).toEqual([400, 'svc.max_price', 'no_capable_model'])
     expect(message).toContain('svc/large costs 12 USD per 1M output tokens, above svc.max_price 11.99')

@@ -106,7 +106,7 @@ describe('a conversation as a whole', () => {
   const PROOF = 'Prove the theorem, derive the bound, analyse the complexity and justify each assumption step by step.'
   const whole = (...said: string[]) => difficultyOf(readFeatures(requestOf({ turns: talk(...said) })))
 
-  test('is as hard as its hardest turn, less with each turn since', () => {
+  test('a conversation as a whole is as hard as its hardest turn, less with each turn since', () => {
     const alone = whole(PROOF)
     const after = [1, 2, 3, 4, 10].map((turns) =>
       readFeatures(requestOf({ turns: talk(PROOF, ...Array(turns).fill('ok go on')) })),
@@ -119,14 +119,14 @@ describe('a conversation as a whole', () => {
     expect(new Set(texts).size).toBe(texts.length)
   })
 
-  test('is not made harder by easy turns before a hard one, nor by many easy ones', () => {
+  test('a conversation as a whole is not made harder by easy turns before a hard one, nor by many easy ones', () => {
     const text = (...said: string[]) => readFeatures(requestOf({ turns: talk(...said) })).text
     expect(text('Hi', 'Thanks!', PROOF)).toBe(text(PROOF))
     const many = Array.from({ length: 40 }, () => 'Thanks!')
     expect(text(...many)).toBe(text('Thanks!'))
   })
 
-  test('is read from the turn that counts: its kind, its words, and that it was said earlier', () => {
+  test('a conversation as a whole is read from the turn that counts: its kind, its words, and that it was said earlier', () => {
     const text = `${PROOF} Let f(x) = x^2 + 3*x and n > 0.`
     const request = requestOf({ turns: talk(text, 'ok go on') })
     expect(kindOf(readFeatures(request))).toBe('mathematics')
@@ -189,7 +189,7 @@ describe('difficulty', () => {
     expect(difficulty(text, { tools })).toBeGreaterThan(plain)
   })
 
-  test('is a number from 0 to 1 for any text', () => {
+  test('difficulty is a number from 0 to 1 for any text', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 5_000 }), fc.nat(50), (text, tools) => {
         const request = requestOf({ tools: Array.from({ length: tools }, () => ({ name: 't' })) }, text)
@@ -200,7 +200,7 @@ describe('difficulty', () => {
     )
   })
 
-  test('does not depend on the middle of a long text', () => {
+  test('difficulty does not depend on the middle of a long text', () => {
     const ends = (middle: string) => `Explain this. ${'a '.repeat(600)}${middle}${' b'.repeat(600)} Why?`
     const short = difficulty(ends('x'.repeat(10_000)))
     expect(difficulty(ends('Prove derive analyse design. '.repeat(20_000)))).toBe(short)

@@ -12,7 +12,7 @@ function unnamed(turns: Turn[], changes: Partial<ChatRequest> = {}, account = 'a
 }
 
 describe('a conversation with a name', () => {
-  test('is named by header or cache key, within its account and tier', () => {
+  test('a conversation with a name is named by header or cache key, within its account and tier', () => {
     const request = requestOf({ ...TIER, cacheKey: 'c', userId: 'u' })
     const byHeader = sessionOf('a1', request, 'h')
     const byCacheKey = sessionOf('a1', request, '')
@@ -55,7 +55,7 @@ describe('a conversation without a name', () => {
     expect(first?.from).not.toBe(second?.from as string)
   })
 
-  test('is not one for all who send the same user, and is another’s with another user, system prompt, account or tier', () => {
+  test('a conversation without a name is not one for all who send the same user, and is another’s with another user, system prompt, account or tier', () => {
     const [hi, bye] = [talk('Hi', 'ok'), talk('Bye', 'ok')].map((turns) => unnamed(turns, { userId: 'application' }))
     expect(hi?.from).not.toBe(bye?.from as string)
     const turns = talk('Hi', 'ok')
@@ -84,7 +84,7 @@ describe('a conversation without a name', () => {
     })
   })
 
-  test('is none where the user says nothing', () => {
+  test('a conversation without a name is none where the user says nothing', () => {
     expect(unnamed([])).toBeUndefined()
     expect(unnamed(answered('call_1'))).toBeUndefined()
   })
@@ -94,7 +94,7 @@ describe('what stays the same of a conversation', () => {
   const of = (turns: Turn[], changes: Partial<ChatRequest> = {}, name = '', account = 'a1') =>
     conversationOf(account, requestOf({ turns, ...changes }), name)
 
-  test('is its name, or what it began with, whatever model is asked', () => {
+  test('what stays the same of a conversation is its name, or what it began with, whatever model is asked', () => {
     const said = ['Hi', 'Prove it.', 'ok', 'And then?', 'Why?', 'ok', 'Thanks']
     const turns = said.map((_, index) => of([...talk(...said.slice(0, index + 1)), ...answered('call_1')]))
     expect(new Set([...turns, of(talk('Hi'), { model: 'svc/other' })]).size).toBe(1)
@@ -102,7 +102,7 @@ describe('what stays the same of a conversation', () => {
     expect(turns[0]).toMatch(/^[0-9a-f]{32}$/)
   })
 
-  test('is another’s with another beginning, account, user, cache key or system prompt', () => {
+  test('what stays the same of a conversation is another’s with another beginning, account, user, cache key or system prompt', () => {
     const hi = talk('Hi')
     const system = [{ type: 'text' as const, text: 'Be kind.' }]
     const all = [of(hi), of(talk('Bye')), of(hi, {}, '', 'a2'), of(hi, { userId: 'u' }), of(hi, { cacheKey: 'c' })]

@@ -52,7 +52,7 @@ async function counted(): Promise<number> {
 }
 
 describe('a failed request', () => {
-  test('is kept with who, when and why', async () => {
+  test('a failed request is kept with who, when and why', async () => {
     fail({
       model: 'svc/alpha',
       error: new GatewayError('invalid_request', 'messages is required', { param: 'messages' }),
@@ -86,13 +86,13 @@ describe('a failed request', () => {
     expect(kept).toHaveLength(names.length + hidden.length)
   })
 
-  test('without a valid key is nobody’s', async () => {
+  test('a failed request without a valid key is nobody’s', async () => {
     fail({ error: new GatewayError('invalid_credentials', 'This API key is deactivated.') })
     await failures.flush()
     expect([...(await listed()), await counted()]).toEqual([0])
   })
 
-  test('is written once, however often it is told', async () => {
+  test('a failed request is written once, however often it is told', async () => {
     fail()
     await failures.flush()
     count -= 1
@@ -110,7 +110,7 @@ async function rowsOf(accountId: string): Promise<number> {
 }
 
 describe('a flood', () => {
-  test('is listed up to 10,000 a day by all gateways together, and what is beyond is counted by its reason', async () => {
+  test('a flood is listed up to 10,000 a day by all gateways together, and what is beyond is counted by its reason', async () => {
     const other = notes()
     const slow = new GatewayError('overloaded', 'Slow.', { code: 'slow' })
     for (let round = 0; round < 7; round++) {
@@ -133,7 +133,7 @@ describe('a flood', () => {
     expect(await rowsOf('acct_1')).toBe(MAX_LISTED_PER_DAY + 1)
   })
 
-  test('of many accounts at once leaves room for the failures of the others', async () => {
+  test('a flood of many accounts at once leaves room for the failures of the others', async () => {
     for (let account = 0; account < 10; account++)
       for (let again = 0; again < 2 * AT_ONCE; again++) fail({ accountId: `flood_${account}` })
     for (let again = 0; again < 5; again++) fail({ accountId: 'acct_2' })
@@ -144,7 +144,7 @@ describe('a flood', () => {
     expect(await counted()).toBe(20_005)
   })
 
-  test('of codes by one account takes no count from another', async () => {
+  test('a flood of codes by one account takes no count from another', async () => {
     for (let code = 0; code < 3_000; code++)
       fail({ accountId: 'flood', error: new GatewayError('invalid_request', 'no', { code: `code_${code}` }) })
     fail({ accountId: 'acct_2' })
@@ -152,7 +152,7 @@ describe('a flood', () => {
     expect([failures.lostCount(), await counted()]).toEqual([2_000, 1_001])
   })
 
-  test('while the history is away is kept within bounds, what is lost is counted, and the rest is written later', async () => {
+  test('a flood while the history is away is kept within bounds, what is lost is counted, and the rest is written later', async () => {
     const url = await freshDatabase()
     const away = connectDatabase(url, { maxConnections: 1 })
     await away.sql`ALTER TABLE failed_request_counts RENAME TO away`
@@ -169,7 +169,7 @@ describe('a flood', () => {
     await away.close()
   })
 
-  test('of two processes is added up', async () => {
+  test('a flood of two processes is added up', async () => {
     const other = notes()
     for (let again = 0; again < 40; again++) fail({ into: again % 2 === 0 ? failures : other })
     await Promise.all([failures.flush(), other.flush()])

@@ -72,7 +72,7 @@ async function tamper(statement: string): Promise<void> {
 }
 
 describe('a record of an archived month that is delivered again', () => {
-  test('is not booked twice, nor is a late charge of a hold that was settled there', async () => {
+  test('a record of an archived month that is delivered again is not booked twice, nor is a late charge of a hold that was settled there', async () => {
     await archive()
     const late = recordOf(accountId, '2026-11-01', {
       ...settled,
@@ -86,7 +86,7 @@ describe('a record of an archived month that is delivered again', () => {
     expect(await world.violations()).toEqual([])
   })
 
-  test('may be corrected late where it was the charge of an expiry', async () => {
+  test('a record of an archived month that is delivered again may be corrected late where it was the charge of an expiry', async () => {
     await archive()
     const late = {
       ...recordOf(accountId, '2026-11-01', { cost: 2, held: 0, kind: 'late' }),
@@ -108,7 +108,7 @@ describe('a record of an archived month that is delivered again', () => {
     expect(row?.error).toContain('usage_records_not_archived')
   })
 
-  test('cannot be booked by a gateway of an earlier version either', async () => {
+  test('a record of an archived month that is delivered again cannot be booked by a gateway of an earlier version either', async () => {
     await archive()
     const earlier = world.fixture.database.sql`INSERT INTO usage_records SELECT * FROM archived_usage_records LIMIT 1`
     await expect(earlier).rejects.toThrow('usage_records_not_archived')
@@ -231,7 +231,7 @@ describe('what may still change', () => {
 })
 
 describe('who may', () => {
-  test('not a gateway: it is told what to set', async () => {
+  test('who may not a gateway: it is told what to set', async () => {
     const gateway = { ...world.deps, owner: world.fixture.database }
     for (const work of [
       () => archiveUsage(gateway, '2025-12'),
@@ -279,7 +279,7 @@ describe('killed', () => {
     },
   )
 
-  test('for good: a restore opens what was closed', async () => {
+  test('killed for good: a restore opens what was closed', async () => {
     const script = [
       'test/console/administration/usage-archive/killed-archive.ts',
       world.ownerUrl,

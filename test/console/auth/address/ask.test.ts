@@ -84,7 +84,7 @@ describe('asking for another address', () => {
     expect(await refusalOf(ask(proven, freshEmail(), PASSWORD, backupCodes[0]))).toBe(NOTHING)
   })
 
-  test('is not the place where the password is guessed', async () => {
+  test('asking for another address is not the place where the password is guessed', async () => {
     const ada = await office.somebody()
     for (let guess = 0; guess < 10; guess++) await refusalOf(ask(ada, freshEmail(), 'wrong'))
     expect(await refusalOf(ask(ada, freshEmail()))).toEqual(TOO_MANY)
@@ -102,7 +102,7 @@ describe('asking for another address', () => {
     )
   })
 
-  test('is answered alike, and after the same time, for an address that is somebody else’s, who is mailed so', async () => {
+  test('asking for another address is answered alike, and after the same time, for an address that is somebody else’s, who is mailed so', async () => {
     const [ada, bob] = [await office.somebody(), await office.somebody()]
     const free = freshEmail()
     for (const email of [free, bob.email.toUpperCase()]) {
@@ -162,7 +162,7 @@ describe('asking for another address', () => {
     expect(await office.mailsTo(email)).toHaveLength(5)
   })
 
-  test('where no mail can be sent is told so', async () => {
+  test('asking for another address where no mail can be sent is told so', async () => {
     const { visitor, viewer } = await office.somebody()
     const input = { email: freshEmail(), password: PASSWORD }
     const outcome = await refusalOf(askForAddress({ ...office.parts, mails: undefined }, visitor, viewer, input))

@@ -64,7 +64,7 @@ describe('confirming another address', () => {
     expect((await signIn(office.parts, visitorWith(), { email, password: PASSWORD })).body.status).toBe('signed_in')
   })
 
-  test('in somebody else’s browser leaves their session, and ends the person’s', async () => {
+  test('confirming another address in somebody else’s browser leaves their session, and ends the person’s', async () => {
     const [ada, bob] = [await office.somebody(), await office.somebody()]
     await confirm((await office.ask(ada)).token, { visitor: bob.visitor })
     expect([await isSignedIn(ada.visitor), await isSignedIn(bob.visitor)]).toEqual([false, true])
@@ -104,7 +104,7 @@ describe('confirming another address', () => {
     expect(await refusalOf(confirm(again.token))).toMatchObject({ code: 'too_many_attempts' })
   })
 
-  test('is refused alike with a link that was used, is too old, or never was; and to somebody who is disabled', async () => {
+  test('confirming another address is refused alike with a link that was used, is too old, or never was; and to somebody who is disabled', async () => {
     const { sql } = office.parts.database
     const used = await office.ask(await office.somebody())
     await confirm(used.token)
@@ -129,7 +129,7 @@ describe('confirming another address', () => {
     expect(await office.mailsTo(ada.email)).toEqual(['address_changed'])
   })
 
-  test('of one address by several people at once is one’s', async () => {
+  test('confirming another address of one address by several people at once is one’s', async () => {
     const email = freshEmail()
     const people = await Promise.all([1, 2, 3].map(() => office.somebody()))
     const tokens: string[] = []

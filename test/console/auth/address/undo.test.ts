@@ -51,7 +51,7 @@ describe('undoing a change of address', () => {
     expect(entry).toEqual({ account_id: ownAccountId, details: { before: email, after: ada.email } })
   })
 
-  test('is refused alike the second time, after seven days, and with a link that never was', async () => {
+  test('undoing a change of address is refused alike the second time, after seven days, and with a link that never was', async () => {
     const { sql } = office.parts.database
     const used = await office.change(await office.somebody())
     await undo(used.undo)
@@ -76,7 +76,7 @@ describe('undoing a change of address', () => {
     expect(await refusalOf(undo(second.undo))).toEqual(INVALID_LINK)
   })
 
-  test('of the later of two changes leaves the earlier one to be undone', async () => {
+  test('undoing a change of address of the later of two changes leaves the earlier one to be undone', async () => {
     const ada = await office.somebody()
     const first = await office.change(ada)
     const second = await office.change(ada)
@@ -103,7 +103,7 @@ describe('undoing a change of address', () => {
     expect(outcomes.filter((outcome) => outcome !== NOTHING)).toEqual([INVALID_LINK, INVALID_LINK])
   })
 
-  test('is not offered to an address that its person left for a former one, and that one is not undone either', async () => {
+  test('undoing a change of address is not offered to an address that its person left for a former one, and that one is not undone either', async () => {
     const ada = await office.somebody()
     const away = await office.change(ada)
     const back = await office.ask(at(ada, away.email), ada.email)
@@ -118,7 +118,7 @@ describe('undoing a change of address', () => {
     expect(await refusalOf(undo(away.undo))).toEqual(INVALID_LINK)
   })
 
-  test('is over once the operator has set the address', async () => {
+  test('undoing a change of address is over once the operator has set the address', async () => {
     const ada = await office.somebody()
     const { email, undo: token } = await office.change(ada)
     const given = freshEmail()
@@ -129,7 +129,7 @@ describe('undoing a change of address', () => {
 })
 
 describe('for seven days the former address', () => {
-  test('is nobody else’s: not by sign-up, nor by a change, nor as an operator’s user or account', async () => {
+  test('for seven days the former address is nobody else’s: not by sign-up, nor by a change, nor as an operator’s user or account', async () => {
     const { parts } = office
     const ada = await office.somebody()
     const change = await office.change(ada)
@@ -148,7 +148,7 @@ describe('for seven days the former address', () => {
     expect(await office.addressOf(ada.viewer.userId)).toBe(ada.email)
   })
 
-  test('is not taken by whoever signs up while its person is leaving it', async () => {
+  test('for seven days the former address is not taken by whoever signs up while its person is leaving it', async () => {
     const { database } = office.parts
     const ada = await office.somebody()
     const { userId } = ada.viewer
@@ -169,7 +169,7 @@ describe('for seven days the former address', () => {
     expect(await made[0]).toEqual({ kind: 'email_taken' })
   })
 
-  test('is free afterwards', async () => {
+  test('for seven days the former address is free afterwards', async () => {
     const { sql } = office.parts.database
     const ada = await office.somebody()
     await office.change(ada)
@@ -178,7 +178,7 @@ describe('for seven days the former address', () => {
     expect(made.kind).toBe('created')
   })
 
-  test('is an administrator’s at once where the operator’s settings say so, and the change is not undone then', async () => {
+  test('for seven days the former address is an administrator’s at once where the operator’s settings say so, and the change is not undone then', async () => {
     const ada = await office.somebody()
     const { undo: token } = await office.change(ada)
     await upsertAdministrator(office.parts.database, ada.email, PASSWORD)

@@ -52,7 +52,7 @@ describe('setting it up', () => {
     expect(new Set(backupCodes).size).toBe(10)
   })
 
-  test('is nothing yet: not in force, not noted, and begun anew as often as one likes', async () => {
+  test('setting it up is nothing yet: not in force, not noted, and begun anew as often as one likes', async () => {
     const { visitor, viewer, email } = await signUpSomebody(desk)
     const first = await enableTotp(desk.parts, visitor, viewer, PASSWORD)
     const second = await enableTotp(desk.parts, visitor, viewer, PASSWORD)
@@ -81,7 +81,7 @@ describe('a code works once', () => {
     expect(count?.sessions).toBe(1)
   })
 
-  test('of two set-ups with one code at once, one succeeds', async () => {
+  test('a code works once of two set-ups with one code at once, one succeeds', async () => {
     const ada = await signUpSomebody(desk)
     const { secret } = await enableTotp(desk.parts, ada.visitor, ada.viewer, PASSWORD)
     const code = totpCode(secret)
@@ -93,7 +93,7 @@ describe('a code works once', () => {
 })
 
 describe('a stolen session', () => {
-  test('is not the place where the password is guessed: all that ask for it count together', async () => {
+  test('a stolen session is not the place where the password is guessed: all that ask for it count together', async () => {
     const { visitor, viewer, backupCodes } = await withTotp()
     const code = backupCodes[0] as string
     const wrong = [
@@ -107,7 +107,7 @@ describe('a stolen session', () => {
     expect(await refusalOf(renewBackupCodes(desk.parts, visitor, viewer, right))).toEqual(TOO_MANY)
   })
 
-  test('with the password neither removes the second step nor makes codes that could', async () => {
+  test('a stolen session with the password neither removes the second step nor makes codes that could', async () => {
     const ada = await withTotp()
     const mailsBefore = await mailsTo(ada.email)
     for (const change of [disableTotp, renewBackupCodes]) {
@@ -132,7 +132,7 @@ describe('a stolen session', () => {
 })
 
 describe('taking it away', () => {
-  test('by a code of the app replaces the session, asks for no code from then on, is noted and told by mail', async () => {
+  test('taking it away by a code of the app replaces the session, asks for no code from then on, is noted and told by mail', async () => {
     const ada = await withTotp()
     const proof = { password: PASSWORD, code: totpCode(ada.secret, 1) }
     const { cookies } = await disableTotp(desk.parts, ada.visitor, ada.viewer, proof)
@@ -145,7 +145,7 @@ describe('taking it away', () => {
 })
 
 describe('backup codes', () => {
-  test('are made anew only where there is a second step, and all of them', async () => {
+  test('backup codes are made anew only where there is a second step, and all of them', async () => {
     const ada = await withTotp()
     const proof = { password: PASSWORD, code: ada.backupCodes[3] as string }
     const renewed = await renewBackupCodes(desk.parts, ada.visitor, ada.viewer, proof)

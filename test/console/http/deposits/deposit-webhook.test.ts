@@ -44,7 +44,7 @@ describe('a signed event', () => {
     expect(await stateOf(order)).toBe('paid')
   })
 
-  test('may be signed with an older secret, or with several at once', async () => {
+  test('a signed event may be signed with an older secret, or with several at once', async () => {
     const [first, second] = [await newOrder(), await newOrder()]
     expect(await post(deposit(first), { secret: OLD_SECRET })).toEqual({ status: 200, result: 'credited' })
     const message = deposit(second)
@@ -54,7 +54,7 @@ describe('a signed event', () => {
     expect(await deliver(known)).toEqual({ status: 200, result: 'credited' })
   })
 
-  test('of one transfer under two message ids credits once', async () => {
+  test('a signed event of one transfer under two message ids credits once', async () => {
     const order = await newOrder()
     const message = deposit(order)
     expect((await post(message)).result).toBe('credited')
@@ -75,13 +75,13 @@ describe('a signed event', () => {
     expect(await stateOf(order)).toBe('pending')
   })
 
-  test('that names the order of another way to pay is kept without credit', async () => {
+  test('a signed event that names the order of another way to pay is kept without credit', async () => {
     const order = await newOrder('bank_transfer')
     expect((await post(deposit(order))).result).toBe('unmatched')
     expect(await stateOf(order)).toBe('pending')
   })
 
-  test('that moves no money is acknowledged', async () => {
+  test('a signed event that moves no money is acknowledged', async () => {
     const order = await newOrder()
     for (const type of ['deposit.failed', 'deposit.pending', 'deposit.cancelled']) {
       expect(await post({ ...deposit(order), type })).toEqual({ status: 200, result: 'ignored' })
@@ -95,7 +95,7 @@ describe('a signed event', () => {
     expect(status).toBe(amount === '50' ? 200 : 400)
   })
 
-  test('that is no JSON object, or absurdly nested, is refused', async () => {
+  test('a signed event that is no JSON object, or absurdly nested, is refused', async () => {
     for (const body of ['', '[]', '"text"', '{', `{"a":${'['.repeat(40)}${']'.repeat(40)}}`]) {
       expect((await deliver(signed(body, {}))).status).toBe(400)
     }
@@ -113,7 +113,7 @@ describe('what is not signed', () => {
     expect(await stateOf(order)).toBe('pending')
   })
 
-  test('after all, in one byte of the body, the id or the time, is refused', async () => {
+  test('what is not signed after all, in one byte of the body, the id or the time, is refused', async () => {
     const order = await newOrder()
     const { headers, body } = signed(deposit(order), {})
     const changes = [
@@ -130,7 +130,7 @@ describe('what is not signed', () => {
     expect((await deliver({ headers, body })).result).toBe('credited')
   })
 
-  test('is not read beyond the limit, and nothing of it is logged', async () => {
+  test('what is not signed is not read beyond the limit, and nothing of it is logged', async () => {
     const canary = 'canary-in-a-large-body'
     const body = JSON.stringify({ text: canary.repeat(500_000) })
     expect(body.length).toBeGreaterThan(10_000_000)

@@ -24,7 +24,7 @@ async function ownAddress(): Promise<string> {
 }
 
 describe('the list of a key', () => {
-  test('is taken with the address of who saves it, and shown in one way of writing it', async () => {
+  test('the list of a key is taken with the address of who saves it, and shown in one way of writing it', async () => {
     const own = await ownAddress()
     const allowedAddresses = [own, own, '2001:DB8::/32']
     const { status, body } = await person.json('POST', KEYS, { name: 'here', allowedAddresses })
@@ -36,7 +36,7 @@ describe('the list of a key', () => {
     expect(changed.body).toMatchObject({ limits: { allowedAddresses: null } })
   })
 
-  test('without it is refused, unless that is said', async () => {
+  test('the list of a key without it is refused, unless that is said', async () => {
     const list = { name: 'elsewhere', allowedAddresses: ['203.0.113.0/24'] }
     const refused = await person.json('POST', KEYS, list)
     expect({ status: refused.status, error: (refused.body as Refusal).error }).toMatchObject({
@@ -59,7 +59,7 @@ describe('the list of a key', () => {
 })
 
 describe('the list of an account', () => {
-  test('is shown, changed with an entry in the audit log, and taken back', async () => {
+  test('the list of an account is shown, changed with an entry in the audit log, and taken back', async () => {
     const own = await ownAddress()
     expect((await person.json('PUT', ACCOUNT, { allowedAddresses: [own, '203.0.113.0/24'] })).status).toBe(200)
     expect((await person.json('GET', ACCOUNT)).body).toMatchObject({
@@ -83,7 +83,7 @@ describe('the list of an account', () => {
     expect((await person.json('GET', ACCOUNT)).body).toMatchObject({ allowedAddresses: null })
   })
 
-  test('is refused where a proxy that is not known of makes all addresses one', async () => {
+  test('the list of an account is refused where a proxy that is not known of makes all addresses one', async () => {
     const response = await person.fetch(ACCOUNT, {
       method: 'PUT',
       headers: { 'content-type': 'application/json', 'x-forwarded-for': '203.0.113.7' },

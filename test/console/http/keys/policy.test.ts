@@ -40,7 +40,7 @@ const setPolicy = (policy: object) => customer.person.json('PUT', POLICY, policy
 const sql = () => gateway.gateway.database.sql
 
 describe('a service key', () => {
-  test('is the account’s own, with a budget or with the word that there is none', async () => {
+  test('a service key is the account’s own, with a budget or with the word that there is none', async () => {
     const { person } = customer
     const bare = await person.json('POST', KEYS, { name: 'robot', isService: true })
     expect(bare).toMatchObject({ status: 400, body: { error: { code: 'budget_required', param: 'monthlyBudgetUsd' } } })
@@ -53,7 +53,7 @@ describe('a service key', () => {
     })
   })
 
-  test('is made by no developer', async () => {
+  test('a service key is made by no developer', async () => {
     const developer = await signUpPerson(gateway)
     await sql()`INSERT INTO memberships (account_id, user_id, role)
       VALUES (${customer.accountId}, ${developer.viewer.userId}, 'developer')`

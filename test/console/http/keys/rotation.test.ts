@@ -85,7 +85,7 @@ describe('rotating', () => {
     expect(await call(key)).toBe(200)
   })
 
-  test('is not for strangers', async () => {
+  test('rotating is not for strangers', async () => {
     const { key, item } = await create()
     expect((await stranger.json('POST', `${PATH}/${item.id}/rotate`, {})).status).toBe(404)
     expect(await call(key)).toBe(200)

@@ -44,7 +44,7 @@ async function becomeOrganisation(): Promise<void> {
 }
 
 describe('a management key', () => {
-  test('is shown once, kept as a hash, listed without its text, and audited', async () => {
+  test('a management key is shown once, kept as a hash, listed without its text, and audited', async () => {
     expect(manager.key).toMatch(/^svc-mgmt-[0-9A-Za-z]{36}$/)
     const [row] = await sql()`SELECT * FROM management_keys WHERE id = ${manager.id}`
     expect(row?.key_hash).toBe(hashKey(manager.key))
@@ -63,7 +63,7 @@ describe('a management key', () => {
     expect(gateway.logLines.join()).not.toContain(manager.key)
   })
 
-  test('is made only after a fresh proof of who asks', async () => {
+  test('a management key is made only after a fresh proof of who asks', async () => {
     await sql()`UPDATE sessions SET proved_at = now() - interval '1 hour' WHERE user_id = ${owner.viewer.userId}`
     const body = { name: 'another', scopes: [] }
     expect(await owner.json('POST', PATH, body)).toMatchObject({
@@ -151,7 +151,7 @@ describe('a management key', () => {
     expect(JSON.stringify(answer.body)).toContain('it manages an account and calls no models')
   })
 
-  test('is what the management API takes, and an API key is not', async () => {
+  test('a management key is what the management API takes, and an API key is not', async () => {
     const customer = await gateway.customer('1')
     expect((await send(gateway, customer.key, 'GET', '/v1/keys')).status).toBe(401)
     expect((await send(gateway, undefined, 'GET', '/v1/keys')).status).toBe(401)
@@ -210,7 +210,7 @@ describe('by the management API', () => {
     expect(await change(both, { monthlyBudgetUsd: null })).toMatchObject({ status: 200 })
   })
 
-  test('whose budgets a member’s key spends from is said with budgets:write alone', async () => {
+  test('by the management API whose budgets a member’s key spends from is said with budgets:write alone', async () => {
     await becomeOrganisation()
     const [from, to] = [(await addMember('developer')).viewer.userId, (await addMember('developer')).viewer.userId]
     const made = await gateway.apiKeys.create({ accountId, name: 'theirs', createdBy: from })

@@ -50,7 +50,7 @@ function shape({ status, body }: JsonAnswer): unknown {
 }
 
 describe('an invitation', () => {
-  test('is shown to its person, and makes them a member', async () => {
+  test('an invitation is shown to its person, and makes them a member', async () => {
     const owner = await newOrganisation()
     const { accountId } = owner.viewer
     const person = await verifiedPerson()
@@ -70,7 +70,7 @@ describe('an invitation', () => {
     expect(refusal(await send(owner, person.email))).toBe('409 already_member')
   })
 
-  test('that is stolen, expired, revoked, declined, used or none gets one and the same answer', async () => {
+  test('an invitation that is stolen, expired, revoked, declined, used or none gets one and the same answer', async () => {
     const owner = await newOrganisation()
     const { sql } = gateway.gateway.database
     const [person, thief] = [await verifiedPerson(), await verifiedPerson()]
@@ -104,7 +104,7 @@ describe('an invitation', () => {
     }
   })
 
-  test('is answered alike whether or not somebody has signed up with the address', async () => {
+  test('an invitation is answered alike whether or not somebody has signed up with the address', async () => {
     const owner = await newOrganisation()
     const known = await send(owner, (await verifiedPerson()).email)
     const unknown = await send(owner, `${crypto.randomUUID()}@example.test`)
@@ -113,7 +113,7 @@ describe('an invitation', () => {
     ])
   })
 
-  test('is sent again three times an hour, each time with a link of its own', async () => {
+  test('an invitation is sent again three times an hour, each time with a link of its own', async () => {
     const owner = await newOrganisation()
     const person = await verifiedPerson()
     const { body } = await send(owner, person.email)
@@ -130,14 +130,14 @@ describe('an invitation', () => {
     expect((await tell(person, 'accept', tokens[3])).status).toBe(200)
   })
 
-  test('of one address is sent ten times an hour, whoever sends it', async () => {
+  test('an invitation of one address is sent ten times an hour, whoever sends it', async () => {
     const owners = [await newOrganisation(), await newOrganisation()] as const
     const email = `${crypto.randomUUID()}@example.test`
     for (let sent = 0; sent < 10; sent++) expect((await send(owners[sent < 5 ? 0 : 1], email)).status).toBe(200)
     expect(refusal(await send(owners[0], email))).toBe('429 too_many_attempts')
   })
 
-  test('that is sent again counts among the ten of its address', async () => {
+  test('an invitation that is sent again counts among the ten of its address', async () => {
     const email = `${crypto.randomUUID()}@example.test`
     const statuses: number[] = []
     for (let organisation = 0; organisation < 3; organisation++) {
@@ -154,7 +154,7 @@ describe('an invitation', () => {
     expect(sent).toEqual({ count: 10 })
   })
 
-  test('that is refused takes none of the ten from anybody else', async () => {
+  test('an invitation that is refused takes none of the ten from anybody else', async () => {
     const [alone, owner] = [await signUpPerson(gateway), await newOrganisation()]
     const member = await verifiedPerson()
     await tell(member, 'accept', await invited(owner, member))
@@ -177,7 +177,7 @@ describe('an invitation', () => {
     expect((await send(await newOrganisation(), email, role)).status).toBe(400)
   })
 
-  test('is refused in a personal account, and for more than one’s own role', async () => {
+  test('an invitation is refused in a personal account, and for more than one’s own role', async () => {
     const alone = await signUpPerson(gateway)
     expect(refusal(await send(alone, 'a@example.test'))).toBe('409 not_organisation')
     const owner = await newOrganisation()

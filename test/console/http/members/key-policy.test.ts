@@ -206,7 +206,7 @@ describe('what is beyond the rules is refused when it is said', () => {
     ...{ status: 400, body: { error: { param, message: expect.stringContaining(`is beyond the rules for ${of}.`) } } },
   })
 
-  test('of a key, by those of its member and by those of the account', async () => {
+  test('what is beyond the rules is refused when it is said of a key, by those of its member and by those of the account', async () => {
     await setRules({ allowedModels: ['svc/alpha', 'svc/gamma'] })
     await owner.json('PUT', at('key-policy'), { allowedProviders: ['provider1'] })
     const make = (lists: object) => developer.json('POST', at('keys'), { name: 'wide', ...lists })
@@ -226,7 +226,7 @@ describe('what is beyond the rules is refused when it is said', () => {
     await newKey(owner, { ...change, isService: true, monthlyBudgetUsd: null })
   })
 
-  test('of a member, by those of the account; what is there already may stay', async () => {
+  test('what is beyond the rules is refused when it is said of a member, by those of the account; what is there already may stay', async () => {
     await setRules({ allowedModels: ['svc/beta'] })
     await owner.json('PUT', at('key-policy'), { allowedModels: ['svc/alpha'] })
     expect((await setRules({ allowedModels: ['svc/alpha', 'svc/beta'] })).status).toBe(200)

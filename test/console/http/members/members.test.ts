@@ -101,7 +101,7 @@ describe('a personal account', () => {
 })
 
 describe('a role', () => {
-  test('is changed as far as one’s own reaches', async () => {
+  test('a role is changed as far as one’s own reaches', async () => {
     const owner = await newOrganisation()
     const admin = await join(owner, 'admin')
     const viewer = await join(owner, 'viewer')
@@ -234,7 +234,7 @@ describe('a member who is removed', () => {
     expect(await events.text()).toContain('event: signed-out')
   })
 
-  test('may be oneself', async () => {
+  test('a member who is removed may be oneself', async () => {
     const owner = await newOrganisation()
     const person = await join(owner, 'viewer')
     expect(refusal(await person.json('DELETE', `${within(owner)}/members/${owner.viewer.userId}`))).toBe(

@@ -50,7 +50,7 @@ describe('guesses from one address at one account', () => {
     expect(await errorOf(next)).toMatchObject({ status: 429, code: 'too_many_attempts' })
   })
 
-  test('S18: are not reset by a made-up X-Forwarded-For', async () => {
+  test('S18: guesses from one address at one account are not reset by a made-up X-Forwarded-For', async () => {
     const { email } = await signUpPerson(gateway)
     const statuses = await guesses(14, (index) => guess(gateway, email, 'wrong guess', `203.0.113.${index}`))
     expect(statuses.filter((status) => status === 429)).toHaveLength(4)
@@ -106,7 +106,7 @@ describe('guesses from one address at every account', () => {
 })
 
 describe('what an answer gives away', () => {
-  test('is nothing: status, body and work are the same for an address that nobody has', async () => {
+  test('what an answer gives away is nothing: status, body and work are the same for an address that nobody has', async () => {
     const { email } = await signUpPerson(proxied)
     const answers = async (address: string, from: string) => {
       const response = await expectAtLeast(200, () => guess(proxied, address, 'wrong guess', from))
@@ -117,7 +117,7 @@ describe('what an answer gives away', () => {
     expect(known).toMatchObject({ status: 401 })
   })
 
-  test('S19: is nothing when a password is forgotten either', async () => {
+  test('S19: what an answer gives away is nothing when a password is forgotten either', async () => {
     const { email } = await signUpPerson(proxied)
     const ask = async (address: string) => {
       const from = { 'x-forwarded-for': '192.0.2.71' }
@@ -131,7 +131,7 @@ describe('what an answer gives away', () => {
 })
 
 describe('mails', () => {
-  test('do not fill the box of somebody else', async () => {
+  test('mails do not fill the box of somebody else', async () => {
     const { email } = await signUpPerson(proxied)
     const ask = (index: number) =>
       post(proxied, '/password/forgot', { email }, { 'x-forwarded-for': `10.3.0.${index}` })
@@ -140,7 +140,7 @@ describe('mails', () => {
 })
 
 describe('passwords asked for again', () => {
-  test('are not guessed on a stolen session', async () => {
+  test('passwords asked for again are not guessed on a stolen session', async () => {
     const person = await signUpPerson(gateway)
     const change = () =>
       person.fetch('/dashboard/api/session/password/change', {

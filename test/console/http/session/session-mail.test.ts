@@ -82,7 +82,7 @@ describe('signing up', () => {
     expect((await send('/sign-in', { ...owner, password: 'what a stranger chose' })).status).toBe(401)
   })
 
-  test('by a stranger with my address leaves me the account: my reset ends what they chose', async () => {
+  test('signing up by a stranger with my address leaves me the account: my reset ends what they chose', async () => {
     const victim = person('victim')
     await send('/sign-up', { email: victim.email, password: 'chosen by the stranger', name: 'Stranger' })
     await send('/password/forgot', { email: victim.email })
@@ -94,7 +94,7 @@ describe('signing up', () => {
 })
 
 describe('mails', () => {
-  test('are built from PUBLIC_URL, whatever the Host header says', async () => {
+  test('mails are built from PUBLIC_URL, whatever the Host header says', async () => {
     const carol = person('carol')
     await createUser(gateway.gateway.database, carol)
     const response = await send('/password/forgot', { email: carol.email }, { host: 'evil.example' })
@@ -105,7 +105,7 @@ describe('mails', () => {
     expect(mail?.from).toBe('mail@gateway.example.test')
   })
 
-  test('are sent again to who waits for one, and to nobody else; the answer is the same', async () => {
+  test('mails are sent again to who waits for one, and to nobody else; the answer is the same', async () => {
     const dave = person('dave')
     await send('/sign-up', { ...dave, name: 'Dave' })
     const first = await mailServer.find(dave.email, VERIFY)
@@ -120,7 +120,7 @@ describe('mails', () => {
     expect(mailServer.mails.some(({ to }) => to === 'nobody@example.test')).toBe(false)
   })
 
-  test('are not written to the log, and neither are passwords or cookies', async () => {
+  test('mails are not written to the log, and neither are passwords or cookies', async () => {
     const erin = person('erin')
     await send('/sign-up', { ...erin, name: 'Erin' })
     const token = await mailServer.find(erin.email, VERIFY)
@@ -131,7 +131,7 @@ describe('mails', () => {
     }
   })
 
-  test('whose server is away keep nobody from anything else', async () => {
+  test('mails whose server is away keep nobody from anything else', async () => {
     const frank = person('frank')
     const away = await startGateway({
       respond: () => new Response('{}'),

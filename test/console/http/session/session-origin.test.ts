@@ -65,7 +65,7 @@ describe('another site', () => {
     },
   )
 
-  test('S24: is never told more than it may read: no CORS header, nothing kept by caches', async () => {
+  test('S24: another site is never told more than it may read: no CORS header, nothing kept by caches', async () => {
     const person = await signUpPerson(open)
     const response = await person.fetch(`${SESSION}/me`, { headers: { origin: 'https://evil.example' } })
     expect(response.headers.get('access-control-allow-origin')).toBeNull()
@@ -81,7 +81,7 @@ describe('whoever is nobody yet', () => {
 })
 
 describe('closed sign-up', () => {
-  test('is told to everybody, and lets nobody in but whom the operator creates', async () => {
+  test('closed sign-up is told to everybody, and lets nobody in but whom the operator creates', async () => {
     const origin = { origin: 'https://gateway.example.test' }
     const options = await fetch(`${closed.url}${SESSION}/options`)
     expect(await options.json()).toMatchObject({ signUp: 'closed', isPasswordResetPossible: false })
@@ -113,14 +113,14 @@ describe('production without mail', () => {
 })
 
 describe('the role', () => {
-  test('is read anew with every request', async () => {
+  test('the role is read anew with every request', async () => {
     const person = await signUpPerson(open, { role: 'admin' })
     expect(person.viewer.role).toBe('admin')
     await open.gateway.database.sql`UPDATE users SET role = 'member' WHERE id = ${person.viewer.userId}`
     expect((await person.json('GET', `${SESSION}/me`)).body).toMatchObject({ role: 'member' })
   })
 
-  test('of somebody the operator made an administrator takes the sessions of whoever signed up with the address', async () => {
+  test('the role of somebody the operator made an administrator takes the sessions of whoever signed up with the address', async () => {
     const squatter = await signUpPerson(open)
     await upsertAdministrator(open.gateway.database, squatter.email, 'the real administrator')
     expect((await squatter.json('GET', `${SESSION}/me`)).status).toBe(401)

@@ -62,7 +62,7 @@ test('credit is moved once for each key, and both statements and audit logs show
 })
 
 describe('nothing is moved', () => {
-  test('to an account that one is no owner of: of one that is foreign no more is told than of none', async () => {
+  test('nothing is moved to an account that one is no owner of: of one that is foreign no more is told than of none', async () => {
     const answers = [await move(), await move({ toAccountId: 'acct_none' })]
     expect(answers.map(({ status }) => status)).toEqual([404, 404])
     expect(answers.map(({ body }) => messageOf(body))).toEqual([
@@ -94,7 +94,7 @@ describe('nothing is moved', () => {
     expect([await available(owner), await available(other)]).toEqual([10_000_000_000, 0])
   })
 
-  test('to the account that it comes from, out of a suspended one, or by a form that had other values', async () => {
+  test('nothing is moved to the account that it comes from, out of a suspended one, or by a form that had other values', async () => {
     await join('owner')
     expect(await move({ toAccountId: owner.viewer.accountId })).toMatchObject({ status: 400 })
     expect((await move()).status).toBe(200)
@@ -106,7 +106,7 @@ describe('nothing is moved', () => {
     expect(await move({ key: 'other' })).toMatchObject(suspended)
   })
 
-  test('of a deposit before its payer can no longer take it back: the answer says how much can be moved, and when', async () => {
+  test('nothing is moved of a deposit before its payer can no longer take it back: the answer says how much can be moved, and when', async () => {
     await join('owner')
     const { orders } = gateway.gateway.deps.dashboard
     const actor = { kind: 'system', name: 'test' } as const
@@ -127,7 +127,7 @@ describe('nothing is moved', () => {
     expect([await available(owner), await available(other)]).toEqual([20_000_000_000, 10_000_000_000])
   })
 
-  test('without a fresh proof of who asks, nor by a management key', async () => {
+  test('nothing is moved without a fresh proof of who asks, nor by a management key', async () => {
     await join('owner')
     await gateway.gateway.database.sql`UPDATE sessions SET proved_at = now() - interval '1 hour'
       WHERE user_id = ${owner.viewer.userId}`

@@ -48,7 +48,7 @@ describe('a chargeback', () => {
     expect(await audited(accountId)).toEqual(['account.suspend'])
   })
 
-  test('while an open request holds the credit suspends when it is charged, and not over an administrator', async () => {
+  test('a chargeback while an open request holds the credit suspends when it is charged, and not over an administrator', async () => {
     const { depositId } = await deposited()
     const { ledger, database } = world.fixture
     const entryId = `withheld-${accountId}`
@@ -99,7 +99,7 @@ describe('a chargeback', () => {
     expect(await money()).toMatchObject({ ledger: 4_000, paidLessRefunded: 4_000 })
   })
 
-  test('before its deposit waits for it, and shows on the order meanwhile', async () => {
+  test('a chargeback before its deposit waits for it, and shows on the order meanwhile', async () => {
     const order = await world.order(accountId, { method: 'deposit' })
     const paymentId = await paymentIdOf(order)
     const notice = noticeFor('tr_early', { paymentId, amountCents: 4_000, externalId: `cb_${order.orderId}` })
@@ -126,7 +126,7 @@ describe('a chargeback', () => {
     expect(await money()).toMatchObject({ ledger: 0, history: 0 })
   })
 
-  test('of a payment that waits for an administrator is taken from what they credit', async () => {
+  test('a chargeback of a payment that waits for an administrator is taken from what they credit', async () => {
     const order = await world.order(accountId, { method: 'deposit' })
     const kept = await world.orders.confirmPayment(noticeOf(order, { amountCents: 4_000 }))
     if (kept.kind !== 'unmatched') throw new Error(kept.kind)
@@ -138,7 +138,7 @@ describe('a chargeback', () => {
     expect(await money()).toMatchObject({ ledger: 0, history: 0 })
   })
 
-  test('in another currency is kept for an administrator', async () => {
+  test('a chargeback in another currency is kept for an administrator', async () => {
     const { order, depositId } = await deposited()
     const outcome = await world.orders.reverse(noticeFor(depositId, { currency: 'EUR' }))
     expect(outcome).toMatchObject({ kind: 'kept', reversal: { fault: 'wrong_currency', movedCents: 0 } })
@@ -165,7 +165,7 @@ describe('a dispute that was won', () => {
     expect(await chargeback(depositId)).toMatchObject({ kind: 'reversed', order: { chargedBackCents: 5_000 } })
   })
 
-  test('does not activate an account that was suspended: that is somebody’s decision', async () => {
+  test('a dispute that was won does not activate an account that was suspended: that is somebody’s decision', async () => {
     const { depositId } = await deposited()
     await spend(30)
     const lost = noticeFor(depositId)
@@ -184,7 +184,7 @@ describe('a refund at the provider', () => {
     expect(await money()).toMatchObject({ ledger: 0, paidLessRefunded: 0 })
   })
 
-  test('that an administrator had recorded here takes nothing twice', async () => {
+  test('a refund at the provider that an administrator had recorded here takes nothing twice', async () => {
     const { order, depositId } = await deposited()
     await refundHere(order, 2_000)
     expect(await refund(depositId, 1_500)).toMatchObject({ order: { refundedCents: 2_000 } })
@@ -195,7 +195,7 @@ describe('a refund at the provider', () => {
     expect(await money()).toMatchObject({ ledger: 1_000, paidLessRefunded: 1_000 })
   })
 
-  test('that failed gives the credit back', async () => {
+  test('a refund at the provider that failed gives the credit back', async () => {
     const { depositId } = await deposited()
     const sent = noticeFor(depositId, { kind: 'refund', amountCents: 2_000 })
     await world.orders.reverse(sent)

@@ -165,7 +165,7 @@ describe('a member who makes a key', () => {
     await own.getByText(/^Rules for all keys of this account/).waitFor()
   })
 
-  test('is told where they could not be loaded, and makes the key all the same', async () => {
+  test('a member who makes a key is told where they could not be loaded, and makes the key all the same', async () => {
     const page = await open(grace, '/keys')
     await page.route(`**${rules()}`, (route) => route.fulfill({ status: 400, json: { error: { message: 'No.' } } }))
     await page.getByRole('button', { name: 'Create your first key' }).click()

@@ -7,7 +7,7 @@ import { isJsonObject, type JsonObject, parseJson } from '@/lib/json'
 const USER: JsonObject = { role: 'user', content: 'hi' }
 
 describe('fields', () => {
-  test('that are absent get the defaults of the format', () => {
+  test('fields that are absent get the defaults of the format', () => {
     expect(decode({})).toEqual({
       model: 'svc/alpha',
       stream: false,
@@ -23,7 +23,7 @@ describe('fields', () => {
     })
   })
 
-  test('that are null count as absent', () => {
+  test('fields that are null count as absent', () => {
     const nulls = Object.fromEntries(
       [
         'stream',
@@ -41,7 +41,7 @@ describe('fields', () => {
     expect(decode({ ...nulls })).toEqual(decode({}))
   })
 
-  test('that the hub knows are decoded', () => {
+  test('fields that the hub knows are decoded', () => {
     const request = decode({
       stream: true,
       stream_options: { include_usage: true },
@@ -94,7 +94,7 @@ describe('fields', () => {
     expect(decode({ verbosity: 'chatty' }).extensions['chat-completions']).toEqual({ verbosity: 'chatty' })
   })
 
-  test('that it does not know ride along', () => {
+  test('fields that it does not know ride along', () => {
     const unknown = {
       metadata: { a: 'b' },
       store: true,
@@ -111,7 +111,7 @@ describe('fields', () => {
     expect(request.output).toEqual({ type: 'text' })
   })
 
-  test('that only a provider of this format can carry are listed', () => {
+  test('fields that only a provider of this format can carry are listed', () => {
     expect(
       decode({ tools: [{ type: 'function', function: { name: 'f' } }], modalities: ['text'] }).nativeOnly,
     ).toBeUndefined()
@@ -147,7 +147,7 @@ describe('fields', () => {
     expect(({} as { stream?: unknown }).stream).toBeUndefined()
   })
 
-  test('are read, never changed', () => {
+  test('fields are read, never changed', () => {
     const body: JsonObject = { model: 'a', messages: [USER], fallback: ['b'], stop: 'x', stream: true }
     const before = structuredClone(body)
     decodeRequest(body)

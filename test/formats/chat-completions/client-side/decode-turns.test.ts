@@ -8,7 +8,7 @@ import type { JsonObject, JsonValue } from '@/lib/json'
 const USER: JsonObject = { role: 'user', content: 'hi' }
 
 describe('messages', () => {
-  test('before the first turn are the system prompt, later ones stay in their place', () => {
+  test('messages before the first turn are the system prompt, later ones stay in their place', () => {
     const request = decodeMessages(
       { role: 'system', content: 'one' },
       {
@@ -30,7 +30,7 @@ describe('messages', () => {
     ])
   })
 
-  test('of tools in a row are one user turn, with the names of their calls', () => {
+  test('messages of tools in a row are one user turn, with the names of their calls', () => {
     const call = (id: string, name: string, text: string) => ({
       id,
       type: 'function',
@@ -78,7 +78,7 @@ describe('messages', () => {
     ])
   })
 
-  test('of the deprecated function kind are calls and results', () => {
+  test('messages of the deprecated function kind are calls and results', () => {
     const request = decodeMessages(
       USER,
       { role: 'assistant', content: null, function_call: { name: 'one', arguments: '{"a":1}' } },
@@ -122,7 +122,7 @@ describe('messages', () => {
     ])
   })
 
-  test('with videos are files that say so', () => {
+  test('messages with videos are files that say so', () => {
     const videoOf = (video_url: JsonValue) =>
       decodeMessages({ role: 'user', content: [{ type: 'video_url', video_url }] }).turns[0]?.content
     const url = 'https://example.com/cat'
@@ -133,7 +133,7 @@ describe('messages', () => {
     expect(() => videoOf({ url: '' })).toThrow('messages[0].content[0].video_url is required')
   })
 
-  test('with the names that OpenAI’s newer interface has for a text are read as texts', () => {
+  test('messages with the names that OpenAI’s newer interface has for a text are read as texts', () => {
     const content = ['input_text', 'output_text'].map((type) => ({ type, text: type }))
     expect(decodeMessages({ role: 'user', content }).turns[0]?.content).toEqual([
       { type: 'text', text: 'input_text' },
@@ -141,7 +141,7 @@ describe('messages', () => {
     ])
   })
 
-  test('with parts that nobody knows are refused by their place and type, since nobody knows what they cost', () => {
+  test('messages with parts that nobody knows are refused by their place and type, since nobody knows what they cost', () => {
     expect(() =>
       decodeMessages({ role: 'user', content: [{ type: 'text', text: 'x' }, { type: 'hologram' }] }),
     ).toThrow('messages[0].content[1] is of type "hologram", which is not known here')
@@ -149,7 +149,7 @@ describe('messages', () => {
 })
 
 describe('tools', () => {
-  test('of the deprecated kind have one call at a time for an answer, unless there are others', () => {
+  test('tools of the deprecated kind have one call at a time for an answer, unless there are others', () => {
     const functions = [{ name: 'old' }]
     expect(decode({ functions })).toMatchObject({ wantsFunctionCall: true, parallelToolCalls: false })
     const both = decode({ functions, tools: [{ type: 'function', function: { name: 'f' } }] })
@@ -158,7 +158,7 @@ describe('tools', () => {
 
   const parameters = { type: 'object', properties: { q: { type: 'string' } } }
 
-  test('of every kind', () => {
+  test('tools of every kind', () => {
     const request = decode({
       tools: [
         { type: 'function', function: { name: 'one', description: 'One', parameters, strict: true } },

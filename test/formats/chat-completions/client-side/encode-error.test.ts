@@ -35,7 +35,7 @@ describe('an error of ours', () => {
     })
   }
 
-  test('of every kind is in the table', () => {
+  test('an error of ours of every kind is in the table', () => {
     expect(table.map(([kind]) => kind).sort()).toEqual((Object.keys(STATUS_OF_KIND) as ErrorKind[]).sort())
   })
 

@@ -16,7 +16,7 @@ function choiceOf(response: ChatResponse) {
 }
 
 describe('an answer', () => {
-  test('has our id, time and public model, and usage where it is known', () => {
+  test('an answer has our id, time and public model, and usage where it is known', () => {
     const response = { ...answer([{ type: 'text', text: 'Hi' }]), usage: usageOf({ uncached: 3, output: 4 }) }
     expect(encodeResponse(response, CONTEXT)).toEqual({
       id: 'chatcmpl-ours',
@@ -42,7 +42,7 @@ describe('an answer', () => {
     expect(encodeResponse(answer([]), CONTEXT)).not.toHaveProperty('usage')
   })
 
-  test('of calls has null content, {} for no arguments, and tool_calls as its reason', () => {
+  test('an answer of calls has null content, {} for no arguments, and tool_calls as its reason', () => {
     const choice = choiceOf(
       answer([
         { type: 'reasoning', text: 'Hm', signature: { format: 'messages', value: 'secret' } },
@@ -75,14 +75,14 @@ describe('an answer', () => {
     expect(JSON.stringify(choice)).not.toContain('secret')
   })
 
-  test('without content has empty text', () => {
+  test('an answer without content has empty text', () => {
     expect(choiceOf(answer([], { kind: 'length' }))).toMatchObject({
       message: { content: '' },
       finish_reason: 'length',
     })
   })
 
-  test('that refuses has no content', () => {
+  test('an answer that refuses has no content', () => {
     expect(choiceOf(answer([{ type: 'refusal', text: 'No' }], { kind: 'content-filter' }))).toMatchObject({
       message: { content: null, refusal: 'No' },
       finish_reason: 'stop',
@@ -101,7 +101,7 @@ describe('an answer', () => {
     ['tool-calls', 'stop'],
   ]
   for (const [kind, word] of reasons) {
-    test(`without calls that ends in ${kind} says ${word}`, () => {
+    test(`an answer without calls that ends in ${kind} says ${word}`, () => {
       const choice = choiceOf(answer([{ type: 'text', text: 'x' }], { kind }))
       expect(isJsonObject(choice) && choice.finish_reason).toBe(word)
     })

@@ -54,7 +54,7 @@ describe('a stream', () => {
     ])
   })
 
-  test('has one id, time and public model on every chunk, then the usage, then [DONE]', () => {
+  test('a stream has one id, time and public model on every chunk, then the usage, then [DONE]', () => {
     const chunks = encode([
       START,
       { type: 'text-start', choice: 0, block: 0 },
@@ -94,7 +94,7 @@ describe('a stream', () => {
     for (const chunk of chunks) expect(isJsonObject(chunk) && 'usage' in chunk).toBe(false)
   })
 
-  test('without content still has a role and a reason', () => {
+  test('a stream without content still has a role and a reason', () => {
     expect(deltas([START, STOP])).toEqual([ROLE, 'stop'])
     expect(deltas([STOP])).toEqual([ROLE, 'stop'])
   })
@@ -129,7 +129,7 @@ describe('a stream', () => {
 })
 
 describe('tool calls', () => {
-  test('are counted from 0 whatever their block, and stay apart when they interleave', () => {
+  test('tool calls are counted from 0 whatever their block, and stay apart when they interleave', () => {
     const events: ChatEvent[] = [
       START,
       text('Hm'),
@@ -155,7 +155,7 @@ describe('tool calls', () => {
     ])
   })
 
-  test('without arguments say {}', () => {
+  test('tool calls without arguments say {}', () => {
     const events: ChatEvent[] = [
       { type: 'tool-call-start', choice: 0, block: 0, id: 'a', name: 'one' },
       { type: 'tool-call-delta', choice: 0, block: 0, argumentsText: '' },

@@ -14,7 +14,7 @@ async function decodeFixture(file: string) {
 
 describe('a stream of text', () => {
   for (const file of ['text.sse', 'text-crlf-bom.sse']) {
-    test(`is one block, one finish and the usage (${file})`, async () => {
+    test(`a stream of text is one block, one finish and the usage (${file})`, async () => {
       expect(await decodeFixture(file)).toEqual({
         start: START,
         blocks: ['0 text: Hello wörld 👋'],
@@ -50,24 +50,24 @@ describe('a stream of text', () => {
 })
 
 describe('reasoning', () => {
-  test('as reasoning_content', async () => {
+  test('reasoning as reasoning_content', async () => {
     const { blocks, usage } = await decodeFixture('deepseek-reasoning.sse')
     expect(blocks).toEqual(['0 reasoning: Hm, yes.', '0 text: Yes'])
     expect(usage).toEqual(usageOf({ uncached: 10, cacheRead: 20, output: 9, reasoning: 6 }))
   })
 
-  test('as reasoning, with usage in x_groq', async () => {
+  test('reasoning as reasoning, with usage in x_groq', async () => {
     const { blocks, usage } = await decodeFixture('groq-reasoning.sse')
     expect(blocks).toEqual(['0 reasoning: Think', '0 text: Ok'])
     expect(usage).toEqual(usageOf({ uncached: 5, output: 4 }))
   })
 
-  test('as thinking parts of the content', async () => {
+  test('reasoning as thinking parts of the content', async () => {
     const { blocks } = await decodeFixture('mistral-thinking.sse')
     expect(blocks).toEqual(['0 reasoning: Let me see.', '0 text: Done.'])
   })
 
-  test('that the provider counts beside the completion is part of the output', async () => {
+  test('reasoning that the provider counts beside the completion is part of the output', async () => {
     expect((await decodeFixture('xai-reasoning.sse')).usage).toEqual(
       usageOf({ uncached: 12, output: 229, reasoning: 228 }),
     )
@@ -92,7 +92,7 @@ describe('tool calls', () => {
     ['no-index-fragments.sse', ['0 tool-call call_a one: {"a":1}']],
   ]
   for (const [file, blocks] of cases) {
-    test(`of ${file}`, async () => {
+    test(`tool calls of ${file}`, async () => {
       const folded = await decodeFixture(file)
       expect(folded.blocks).toEqual(blocks)
       expect(folded.finishes).toEqual(TOOL_CALLS)
@@ -100,7 +100,7 @@ describe('tool calls', () => {
     })
   }
 
-  test('that all have index 0 are told apart by id, keep their signature, and are no plain stop', async () => {
+  test('tool calls that all have index 0 are told apart by id, keep their signature, and are no plain stop', async () => {
     const { blocks, finishes } = await decodeFixture('gemini-shim-tools.sse')
     expect(blocks).toEqual([
       '0 tool-call function-call-1 weather: {"city":"Oslo"} [generate-content c2lnbmF0dXJl]',
@@ -109,7 +109,7 @@ describe('tool calls', () => {
     expect(finishes).toEqual([{ kind: 'tool-calls', raw: 'stop' }])
   })
 
-  test('without index and id get ids of their own', async () => {
+  test('tool calls without index and id get ids of their own', async () => {
     const { blocks } = await decodeFixture('gemini-shim-no-index.sse')
     expect(blocks).toHaveLength(2)
     const ids = blocks.map((block) => /^0 tool-call (call_\w{22}) weather: \{"city":"\w+"\}$/.exec(block)?.[1])
@@ -117,14 +117,14 @@ describe('tool calls', () => {
     expect(new Set(ids).size).toBe(2)
   })
 
-  test('of the deprecated kind', async () => {
+  test('tool calls of the deprecated kind', async () => {
     const { blocks, finishes } = await decodeFixture('legacy-function-call.sse')
     expect(blocks).toHaveLength(1)
     expect(blocks[0]).toMatch(/^0 tool-call call_\w{22} one: \{"a":1\}$/)
     expect(finishes).toEqual([{ kind: 'tool-calls', raw: 'function_call' }])
   })
 
-  test('with the same index and no ids are told apart by name, and by arguments that begin anew', () => {
+  test('tool calls with the same index and no ids are told apart by name, and by arguments that begin anew', () => {
     const call = (name: string, text: string) => ({ index: 0, function: { name, arguments: text } })
     const delta = { tool_calls: [call('one', '{"a":1}'), call('one', '{"a":2}'), call('two', '')] }
     const { blocks } = fold(decodeChunks([{ choices: [{ index: 0, delta, finish_reason: 'stop' }] }, '[DONE]']))
@@ -135,7 +135,7 @@ describe('tool calls', () => {
     ])
   })
 
-  test('whose arguments are an object instead of text', () => {
+  test('tool calls whose arguments are an object instead of text', () => {
     const delta = { tool_calls: [{ index: 0, id: 'a', function: { name: 'one', arguments: { x: 1 } } }] }
     const { blocks } = fold(decodeChunks([{ choices: [{ index: 0, delta }] }, '[DONE]']))
     expect(blocks).toEqual(['0 tool-call a one: {"x":1}'])
@@ -150,14 +150,14 @@ describe('tool calls', () => {
     expect(blocks).toEqual(['0 tool-call a one: {"x":1}'])
   })
 
-  test('that never get a name break the stream instead of being lost', () => {
+  test('tool calls that never get a name break the stream instead of being lost', () => {
     const delta = { tool_calls: [{ index: 0, function: { arguments: '{"x":1}' } }] }
     const folded = fold(decodeChunks([{ choices: [{ index: 0, delta, finish_reason: 'tool_calls' }] }, '[DONE]']))
     expect(folded.error?.kind).toBe('malformed_tool_call')
     expect(folded.isEnded).toBe(false)
   })
 
-  test('that say nothing at all are ignored', () => {
+  test('tool calls that say nothing at all are ignored', () => {
     const delta = { content: 'Hi', tool_calls: [{ index: 0 }, {}, null, 'x'] }
     const folded = fold(decodeChunks([{ choices: [{ index: 0, delta, finish_reason: 'tool_calls' }] }, '[DONE]']))
     expect(folded.blocks).toEqual(['0 text: Hi'])
@@ -166,12 +166,12 @@ describe('tool calls', () => {
 })
 
 describe('usage', () => {
-  test('may stand in the choice', async () => {
+  test('usage may stand in the choice', async () => {
     const { usage } = await decodeFixture('moonshot-usage-in-choice.sse')
     expect(usage).toEqual(usageOf({ uncached: 2, cacheRead: 6, output: 2 }))
   })
 
-  test('that is impossible is not believed, and a final zero does not erase what was counted', async () => {
+  test('usage that is impossible is not believed, and a final zero does not erase what was counted', async () => {
     expect((await decodeFixture('usage-many-ways.sse')).usage).toEqual(usageOf({ uncached: 10, output: 4 }))
   })
 

@@ -37,12 +37,12 @@ test('the system prompt is one message, without the accounting line of a client'
 })
 
 describe('fields', () => {
-  test('that say nothing are not sent', () => {
+  test('fields that say nothing are not sent', () => {
     expect(encode({})).toEqual({})
     expect(encode({ tools: [], toolChoice: { type: 'auto' }, parallelToolCalls: true })).toEqual({})
   })
 
-  test('that this format has are sent', () => {
+  test('fields that this format has are sent', () => {
     expect(
       encode({
         sampling: {
@@ -87,19 +87,19 @@ describe('fields', () => {
     })
   })
 
-  test('that it lacks are dropped with a warning', () => {
+  test('fields that it lacks are dropped with a warning', () => {
     expect(encode({ sampling: { topK: 5 }, serviceTier: 'odd' })).toEqual({})
     expect(features({ sampling: { topK: 5 }, serviceTier: 'odd' })).toEqual(['topK', 'serviceTier'])
   })
 
-  test('that the model refuses are dropped with a warning', () => {
+  test('fields that the model refuses are dropped with a warning', () => {
     const sampling = { temperature: 1, topP: 1, seed: 7 }
     expect(encode({ sampling }, 'no-sampling')).toEqual({ seed: 7 })
     expect(features({ sampling }, 'no-sampling')).toEqual(['temperature', 'topP'])
     expect(features({}, 'no-sampling')).toEqual([])
   })
 
-  test('of this format ride back, those of others do not', () => {
+  test('fields of this format ride back, those of others do not', () => {
     const extensions = {
       'chat-completions': { metadata: { a: 'b' } },
       messages: { container: 'c' },
@@ -116,7 +116,7 @@ describe('fields', () => {
     expect(user).toMatch(/^[0-9a-f]{64}$/)
   })
 
-  test('that no provider of this format can carry are refused by name', () => {
+  test('fields that no provider of this format can carry are refused by name', () => {
     const nativeOnly = ['tools[1] (web_search_20250305)']
     expect(() => encode({ nativeOnly })).toThrow('This model cannot take tools[1] (web_search_20250305)')
   })
@@ -134,7 +134,7 @@ describe('streams', () => {
 })
 
 describe('the output limit', () => {
-  test('is sent in the field the service knows, and no higher than the model can', () => {
+  test('the output limit is sent in the field the service knows, and no higher than the model can', () => {
     expect(encode({ maxOutputTokens: 50 })).toEqual({ max_completion_tokens: 50 })
     expect(encode({ maxOutputTokens: 50 }, 'max_tokens')).toEqual({ max_tokens: 50 })
     expect(encode({ maxOutputTokens: 64_000 })).toEqual({ max_completion_tokens: 32_768 })
@@ -160,14 +160,14 @@ describe('reasoning', () => {
     })
   }
 
-  test('is dropped where the service does not know it', () => {
+  test('reasoning is dropped where the service does not know it', () => {
     expect(encode({ reasoning: { effort: 'low' } }, 'no-reasoning-effort')).toEqual({})
     expect(features({ reasoning: { effort: 'low' } }, 'no-reasoning-effort')).toEqual(['reasoning'])
   })
 })
 
 describe('tools', () => {
-  test('are functions, always with parameters', () => {
+  test('tools are functions, always with parameters', () => {
     expect(encode({ tools: TOOLS, parallelToolCalls: false })).toEqual({
       tools: [
         {
@@ -201,13 +201,13 @@ describe('tools', () => {
     })
   }
 
-  test('are restricted themselves where the service has no allowed tools', () => {
+  test('tools are restricted themselves where the service has no allowed tools', () => {
     const sent = encode({ tools: TOOLS, toolChoice: { type: 'required', names: ['two'] } }, 'no-allowed-tools')
     expect(sent).toMatchObject({ tools: [{ function: { name: 'two' } }], tool_choice: 'required' })
     expect(sent.tools).toHaveLength(1)
   })
 
-  test('that cannot be chosen are refused', () => {
+  test('tools that cannot be chosen are refused', () => {
     expect(() => encode({ toolChoice: { type: 'required' } })).toThrow(GatewayError)
     const nobody: ChatRequest['toolChoice'] = { type: 'required', names: ['three'] }
     expect(() => encode({ tools: TOOLS, toolChoice: nobody }, 'no-allowed-tools')).toThrow(GatewayError)
@@ -215,7 +215,7 @@ describe('tools', () => {
 })
 
 describe('the shape of the answer', () => {
-  test('by schema', () => {
+  test('the shape of the answer by schema', () => {
     const schema = { $schema: 's', type: 'object' }
     expect(encode({ output: { type: 'json-schema', schema } })).toEqual({
       response_format: { type: 'json_schema', json_schema: { name: 'response', schema } },
@@ -230,7 +230,7 @@ describe('the shape of the answer', () => {
     })
   })
 
-  test('as JSON is also said in words, without which the service refuses it', () => {
+  test('the shape of the answer as JSON is also said in words, without which the service refuses it', () => {
     const messages = (overrides: Partial<ChatRequest>) =>
       encodeRequest(requestWith({ output: { type: 'json' }, ...overrides }), traitsWith()).body.messages
     expect(encode({ output: { type: 'json' } })).toEqual({ response_format: { type: 'json_object' } })

@@ -48,11 +48,11 @@ describe('an instruction', () => {
     user(text('go')),
   ]
 
-  test('in the middle of a conversation stays in its place', () => {
+  test('an instruction in the middle of a conversation stays in its place', () => {
     expect(encode(middle).map(({ role }) => role)).toEqual(['user', 'system', 'assistant', 'user'])
   })
 
-  test('in the middle of a conversation becomes part of the user message where the service wants that', () => {
+  test('an instruction in the middle of a conversation becomes part of the user message where the service wants that', () => {
     expect(encode(middle, ['no-mid-system', 'string-content'])).toEqual([
       { role: 'user', content: 'hi\n\n<system>\nBe brief.\n</system>' },
       { role: 'assistant', content: 'ok' },
@@ -62,7 +62,7 @@ describe('an instruction', () => {
 })
 
 describe('text', () => {
-  test('of one block is a string, of several is parts, and is joined where the service wants that', () => {
+  test('text of one block is a string, of several is parts, and is joined where the service wants that', () => {
     expect(encode([user(text('a'))])).toEqual([{ role: 'user', content: 'a' }])
     const parts = [
       { type: 'text', text: 'a' },
@@ -72,7 +72,7 @@ describe('text', () => {
     expect(encode([user(text('a'), text('b'))], ['string-content'])).toEqual([{ role: 'user', content: 'a\n\nb' }])
   })
 
-  test('of the assistant is one string, of which the end of a conversation warns', () => {
+  test('text of the assistant is one string, of which the end of a conversation warns', () => {
     expect(encode([user(text('a')), assistant(text('b'), text('c'))])[1]).toEqual({ role: 'assistant', content: 'bc' })
     expect(features([user(text('a')), assistant(text('{'))])).toEqual(['prefill'])
   })
@@ -108,7 +108,7 @@ describe('tool results', () => {
     expect(encode(turns).map(({ role }) => role)).toEqual(['assistant', 'tool', 'tool', 'system', 'user'])
   })
 
-  test('that failed say so, and JSON results are text', () => {
+  test('tool results that failed say so, and JSON results are text', () => {
     const turns = [
       assistant(call('a'), call('b')),
       user(result('a', { isError: true }), result('b', { content: [], json: { ok: true } })),
@@ -121,7 +121,7 @@ describe('tool results', () => {
     expect(encode([assistant(call('a')), user(empty)])[1]?.content).toBe('')
   })
 
-  test('with images leave a note and show the images in the next user message', () => {
+  test('tool results with images leave a note and show the images in the next user message', () => {
     const image: UserBlock = { type: 'image', source: { type: 'base64', mediaType: 'image/png', data: 'aGk=' } }
     const turns = [assistant(call('a')), user(result('a', { content: [text('see'), image] }), text('well?'))]
     expect(encode(turns).slice(1)).toEqual([
@@ -144,7 +144,7 @@ describe('tool results', () => {
     expect(encode(silent).map(({ role }) => role)).toEqual(['assistant', 'tool', 'user', 'assistant', 'user'])
   })
 
-  test('that are missing are filled in, and those without a call are told as user text', () => {
+  test('tool results that are missing are filled in, and those without a call are told as user text', () => {
     const turns = [assistant(call('a')), user(result('zz', { name: 'look' }), text('hm'))]
     expect(encode(turns).slice(1)).toEqual([
       { role: 'tool', tool_call_id: 'a', content: 'Error: no result was provided.' },
@@ -160,7 +160,7 @@ describe('tool results', () => {
     expect(features(turns)).toEqual(['tool-call', 'tool-result'])
   })
 
-  test('of calls with one id in one turn are paired in order', () => {
+  test('tool results of calls with one id in one turn are paired in order', () => {
     const turns = [
       assistant(call('a'), call('a')),
       user(result('a', { content: [text('1')] }), result('a', { content: [text('2')] })),
@@ -175,7 +175,7 @@ describe('tool results', () => {
     ])
   })
 
-  test('have ids that every service takes, the same for a call and its result', () => {
+  test('tool results have ids that every service takes, the same for a call and its result', () => {
     const long = `toolu_${'x'.repeat(900)}`
     const ids = [long, `${long}y`, 'call|weird id', '', 'ä', 'fine_id-1']
     const encoded = ids.map(createToolIds())
@@ -203,12 +203,12 @@ describe('reasoning and signatures', () => {
   )
   const turns = [turn, user(result('a'), result('b'))]
 
-  test('of others are dropped', () => {
+  test('reasoning and signatures of others are dropped', () => {
     const sent = JSON.stringify(encode(turns))
     for (const secret of ['Hm.', 'foreign', 'c2ln']) expect(sent).not.toContain(secret)
   })
 
-  test('are sent back where the service wants its own', () => {
+  test('reasoning and signatures are sent back where the service wants its own', () => {
     const [message] = encode(turns, ['reasoning-content', 'google-extra-content'])
     expect(message).toMatchObject({
       reasoning_content: 'Hm.',
@@ -217,7 +217,7 @@ describe('reasoning and signatures', () => {
     expect(JSON.stringify(message)).not.toContain('foreign')
   })
 
-  test('are sent back by the name that the service has for them', () => {
+  test('reasoning and signatures are sent back by the name that the service has for them', () => {
     const [message] = encode(turns, ['reasoning-field'])
     expect(message).toMatchObject({ reasoning: 'Hm.' })
     expect(message).not.toHaveProperty('reasoning_content')

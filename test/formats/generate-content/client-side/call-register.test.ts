@@ -16,7 +16,7 @@ describe('calls and results', () => {
     )
   }
 
-  test('without ids: made of the place, paired by name and order', () => {
+  test('calls and results without ids: made of the place, paired by name and order', () => {
     const contents = [
       { parts: [{ text: 'go' }] },
       { role: 'model', parts: [call('a'), call('b'), call('a')] },
@@ -26,7 +26,7 @@ describe('calls and results', () => {
     expect(idsOf([...contents, { role: 'model', parts: [call('a')] }]).slice(0, 6)).toEqual(idsOf(contents))
   })
 
-  test('with ids: by id, whatever the order; an id used twice gets a new one', () => {
+  test('calls and results with ids: by id, whatever the order; an id used twice gets a new one', () => {
     expect(
       idsOf([
         { role: 'model', parts: [call('a', 'x'), call('a', 'y')] },

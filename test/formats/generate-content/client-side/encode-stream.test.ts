@@ -158,7 +158,7 @@ describe('reasoning', () => {
     ])
   })
 
-  test('for others no thoughts, and a proof only where its thoughts have no text', () => {
+  test('reasoning for others no thoughts, and a proof only where its thoughts have no text', () => {
     expect(encodedChunks(thought('hm'), { wantsReasoning: false })).toEqual([])
     expect(partsOf(encodedChunks(thought(''), { wantsReasoning: false }))).toEqual([
       { text: '', thought: true, thoughtSignature: marked },

@@ -176,7 +176,7 @@ describe('signatures', () => {
     expect(partsOf(blocks)).toEqual([{ text: 'x' }, { functionCall: { id: '1', name: 'a', args: {} } }])
   })
 
-  test('where the provider demands one, the first call of a step without any skips the check', () => {
+  test('signatures where the provider demands one, the first call of a step without any skips the check', () => {
     const signatures = (blocks: ModelBlock[]) =>
       partsOf(blocks, 'thought-signatures')?.map((part) => ('thoughtSignature' in part ? part.thoughtSignature : null))
     expect(signatures([callOf('1', foreign), callOf('2')])).toEqual(['skip_thought_signature_validator', null])
@@ -186,7 +186,7 @@ describe('signatures', () => {
 })
 
 describe('media', () => {
-  test('that the model has made carries the word that skips the check of proofs, where providers check', () => {
+  test('media that the model has made carries the word that skips the check of proofs, where providers check', () => {
     const turns = [user(text('a horse')), model(png), user(text('make it red'))]
     const { contents } = generateContent.encodeRequest(chatRequest({ turns }), traits('thought-signatures')).body
     expect(contents).toContainEqual({

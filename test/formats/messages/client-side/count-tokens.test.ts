@@ -11,11 +11,11 @@ describe('counting tokens', () => {
     expect(decodeCountTokens(wireBody()).turns).toHaveLength(1)
   })
 
-  test('has the same limits', () => {
+  test('counting tokens has the same limits', () => {
     expect(complaint(() => decodeCountTokens({ model: 'm', messages: [] })).param).toBe('messages')
   })
 
-  test('is answered in one field', () => {
+  test('counting tokens is answered in one field', () => {
     expect(encodeCountTokens(7)).toEqual({ input_tokens: 7 })
   })
 })

@@ -200,12 +200,12 @@ describe('a coding agent', () => {
     ])
   })
 
-  test('has a system turn in the middle', () => {
+  test('a coding agent has a system turn in the middle', () => {
     expect(request.turns.map((turn) => turn.role)).toEqual(['user', 'system'])
     expect(request.turns[1]?.content).toEqual([{ type: 'text', text: 'Today is a day.', cache: { ttl: '5m' } }])
   })
 
-  test('has its real tools, its effort, and no wish to read the thinking', () => {
+  test('a coding agent has its real tools, its effort, and no wish to read the thinking', () => {
     expect(request.tools.map((tool) => tool.name)).toEqual(['Read'])
     expect(request.reasoning).toEqual({ effort: 'high', visible: false })
   })
@@ -241,7 +241,7 @@ describe('reasoning', () => {
 describe('tools', () => {
   const tool = { name: 'f', description: 'd', input_schema: { type: 'object' }, strict: true }
 
-  test('are functions with a schema', () => {
+  test('tools are functions with a schema', () => {
     expect(decode({ tools: [{ ...tool, type: 'custom', cache_control: { type: 'ephemeral' } }] }).tools).toEqual([
       { name: 'f', description: 'd', parameters: { type: 'object' }, strict: true, cache: { ttl: '5m' } },
     ])
@@ -258,7 +258,7 @@ describe('tools', () => {
     expect(request.parallelToolCalls).toBe(parallelToolCalls)
   })
 
-  test('that run at the provider bind the request to it', () => {
+  test('tools that run at the provider bind the request to it', () => {
     const request = decode({ tools: [tool, { type: 'web_search_20250305', name: 'web_search' }] })
     expect(request.tools).toHaveLength(1)
     expect(request.nativeOnly).toEqual(['tools[1] (web_search_20250305)'])

@@ -42,12 +42,12 @@ describe('writing', () => {
     })
   })
 
-  test('without usage the input is estimated', () => {
+  test('writing without usage the input is estimated', () => {
     const answer = messages.encodeResponse({ ...response([text]), usage: null }, context)
     expect(answer.usage).toMatchObject({ input_tokens: 21, output_tokens: 0 })
   })
 
-  test('without a choice or content', () => {
+  test('writing without a choice or content', () => {
     expect(messages.encodeResponse({ ...response([]), choices: [] }, context)).toMatchObject({
       content: [],
       stop_reason: 'end_turn',

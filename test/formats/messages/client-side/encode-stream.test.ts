@@ -80,7 +80,7 @@ describe('the frame of a stream', () => {
 })
 
 describe('failure', () => {
-  test('is an error event, and nothing after it', () => {
+  test('failure is an error event, and nothing after it', () => {
     const encoder = messages.createStreamEncoder(context)
     encoder.push(start)
     const frames = encoder.fail(new GatewayError('overloaded', 'Try later', { code: 'busy' }), 'req_1')
@@ -97,7 +97,7 @@ describe('failure', () => {
     ]).toEqual([])
   })
 
-  test('after the end there is none', () => {
+  test('failure after the end there is none', () => {
     const encoder = messages.createStreamEncoder(context)
     encoder.end()
     expect(encoder.fail(new GatewayError('internal', 'x'), 'r')).toEqual([])
@@ -164,7 +164,7 @@ describe('blocks', () => {
 })
 
 describe('tool calls', () => {
-  test('have legal ids, each its own', () => {
+  test('tool calls have legal ids, each its own', () => {
     const blocks = blocksOf(
       encodeEvents([start, ...tool(0, 'a|b', []), ...tool(1, '', []), ...tool(2, 'c', []), ...tool(3, 'c', [])]),
     )
@@ -182,7 +182,7 @@ describe('tool calls', () => {
     })
   })
 
-  test('whose arguments come whole and broken are wrapped', () => {
+  test('tool calls whose arguments come whole and broken are wrapped', () => {
     expect(blocksOf(encodeEvents([start, ...tool(0, 't', ['{"a":1}{"b":2}'])]))).toMatchObject([
       { input: '{"invalid_arguments":"{\\"a\\":1}{\\"b\\":2}"}' },
     ])
@@ -196,7 +196,7 @@ describe('tool calls', () => {
 })
 
 describe('signatures', () => {
-  test('of another format ride before the call they sign', () => {
+  test('signatures of another format ride before the call they sign', () => {
     expect(blocksOf(encodeEvents([start, ...tool(0, 't', ['{}'], foreign), ...tool(1, 'u', ['{}'])]))).toEqual([
       { type: 'thinking', thinking: '', signature: 'svc.generate-content.call.AbC=' },
       { type: 'tool_use', id: 't', name: 'f', input: '{}' },
@@ -204,7 +204,7 @@ describe('signatures', () => {
     ])
   })
 
-  test('of another format ride after the text they sign, for who reads reasoning', () => {
+  test('signatures of another format ride after the text they sign, for who reads reasoning', () => {
     const events: ChatEvent[] = [
       start,
       ...text(0, 'a').slice(0, -1),
@@ -243,7 +243,7 @@ describe('signatures', () => {
     ])
   })
 
-  test('of a call make no block before it for who did not ask for reasoning', () => {
+  test('signatures of a call make no block before it for who did not ask for reasoning', () => {
     const events: ChatEvent[] = [
       start,
       { type: 'tool-call-start', ...at(0), id: 'a', name: 'f' },

@@ -13,7 +13,7 @@ const tool = { name: 'f', parameters: { type: 'object', properties: { a: { type:
 const other = { name: 'g' }
 
 describe('a plain request', () => {
-  test('has the upstream model and the limit that the format demands', () => {
+  test('a plain request has the upstream model and the limit that the format demands', () => {
     expect(encode()).toEqual({
       body: { model: 'upstream-model', max_tokens: 8192, messages: [{ role: 'user', content: 'Hi' }] },
       warnings: [],
@@ -52,7 +52,7 @@ describe('what would change the meaning is refused', () => {
 })
 
 describe('the system prompt', () => {
-  test('is one text where nothing is to be cached', () => {
+  test('the system prompt is one text where nothing is to be cached', () => {
     const system: ChatRequest['system'] = [
       { type: 'text', text: 'A' },
       { type: 'text', text: '' },
@@ -86,13 +86,13 @@ describe('the system prompt', () => {
 })
 
 describe('sampling', () => {
-  test('is clamped', () => {
+  test('sampling is clamped', () => {
     const { body, warnings } = encode({ sampling: { temperature: 1.7, topP: 0.5, topK: 3 } })
     expect(body).toMatchObject({ temperature: 1, top_p: 0.5, top_k: 3 })
     expect(warnings).toEqual([{ feature: 'temperature', detail: 'clamped to 1' }])
   })
 
-  test('is dropped where the model takes none', () => {
+  test('sampling is dropped where the model takes none', () => {
     const { body, warnings } = encode({ sampling: { temperature: 0.7, topP: 0.5, topK: 3 } }, 'no-sampling')
     expect(body).not.toHaveProperty('temperature')
     expect(body).not.toHaveProperty('top_p')
@@ -100,7 +100,7 @@ describe('sampling', () => {
     expect(warnings.map((warning) => warning.feature)).toEqual(['temperature', 'topK', 'topP'])
   })
 
-  test('is one of two where the model takes only one', () => {
+  test('sampling is one of two where the model takes only one', () => {
     const { body } = encode({ sampling: { temperature: 0.7, topP: 0.5 } }, 'temperature-or-top-p')
     expect(body.temperature).toBe(0.7)
     expect(body).not.toHaveProperty('top_p')
@@ -113,7 +113,7 @@ describe('sampling', () => {
     expect(body).not.toHaveProperty('top_k')
   })
 
-  test('without a word here is named', () => {
+  test('sampling without a word here is named', () => {
     const sampling = { frequencyPenalty: 1, presencePenalty: 1, seed: 7, logprobs: true, topLogprobs: 2 }
     expect(features({ sampling })).toEqual(['frequencyPenalty', 'presencePenalty', 'seed'])
     expect(features({ sampling: { logprobs: false } })).toEqual([])
@@ -231,7 +231,7 @@ describe('the shape of the answer', () => {
     required: ['age'],
   }
 
-  test('is a schema that the API takes', () => {
+  test('the shape of the answer is a schema that the API takes', () => {
     const { body, warnings } = encode({ output: { type: 'json-schema', schema } })
     expect(body.output_config).toEqual({
       format: {
@@ -262,7 +262,7 @@ describe('the shape of the answer', () => {
     expect(body.output_config).toMatchObject({ format: { schema: named } })
   })
 
-  test('is told where the model has no such thing', () => {
+  test('the shape of the answer is told where the model has no such thing', () => {
     const shaped = encode({ output: { type: 'json-schema', schema } }, 'no-output-format')
     expect(shaped.body).not.toHaveProperty('output_config')
     expect(String(shaped.body.system)).toContain(JSON.stringify(schema))

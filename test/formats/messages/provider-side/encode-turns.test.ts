@@ -107,7 +107,7 @@ describe('system turns', () => {
     ])
   })
 
-  test('are folded where the API would refuse them', () => {
+  test('system turns are folded where the API would refuse them', () => {
     const { messages: encoded } = encode(
       [user(text('a')), assistant(text('b')), system(text('c')), user(text('d'))],
       'mid-system',
@@ -122,7 +122,7 @@ describe('system turns', () => {
 })
 
 describe('tool calls', () => {
-  test('are answered in one message, results first', () => {
+  test('tool calls are answered in one message, results first', () => {
     const turns = [
       user(text('a')),
       assistant(text('b'), call('1', '{"x":1}'), call('2', '')),
@@ -152,7 +152,7 @@ describe('tool calls', () => {
     expect(features).toEqual([])
   })
 
-  test('without a result get an error', () => {
+  test('tool calls without a result get an error', () => {
     const orphan = {
       type: 'tool_result',
       tool_use_id: '2',

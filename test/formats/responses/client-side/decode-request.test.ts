@@ -20,7 +20,7 @@ function refusal(body: JsonObject): unknown {
 }
 
 describe('a request', () => {
-  test('that is only a text', () => {
+  test('a request that is only a text', () => {
     const { answerEcho: _, sampling, ...request } = decode()
     expect(request).toEqual({
       model: 'svc/alpha',
@@ -38,7 +38,7 @@ describe('a request', () => {
     expect(sampling).toEqual({})
   })
 
-  test('with all that the hub has a word for', () => {
+  test('a request with all that the hub has a word for', () => {
     expect(
       decode({
         stream: true,
@@ -80,7 +80,7 @@ describe('a request', () => {
     })
   })
 
-  test('whose optional fields are null, as some clients send them, says nothing by them', () => {
+  test('a request whose optional fields are null, as some clients send them, says nothing by them', () => {
     const fields = [
       'instructions',
       'include',
@@ -118,7 +118,7 @@ describe('a request', () => {
     expect(decode(body).reasoning as unknown).toEqual(reasoning)
   })
 
-  test('may change how it wants to be answered further down', () => {
+  test('a request may change how it wants to be answered further down', () => {
     const update = {
       type: 'configuration_update',
       reasoning: { effort: 'low' },
@@ -184,7 +184,7 @@ describe('a request is refused', () => {
     expect(refusal(body)).toMatchObject({ param })
   })
 
-  test('that builds on what nobody has put in its place', () => {
+  test('a request is refused that builds on what nobody has put in its place', () => {
     expect(refusal({ previous_response_id: 'resp_1' })).toMatchObject({ code: 'previous_response_not_found' })
     const named = { input: [{ type: 'item_reference', id: 'msg_1' }] }
     expect(refusal(named)).toMatchObject({ message: "Item with id 'msg_1' not found.", param: 'input[0].id' })
@@ -195,7 +195,7 @@ describe('a request is refused', () => {
     expect(decode({ input: thought }).turns).toHaveLength(1)
   })
 
-  test('whose calls have more arguments than may be parsed', () => {
+  test('a request is refused whose calls have more arguments than may be parsed', () => {
     const call = { type: 'function_call', call_id: 'a', name: 'f', arguments: 'x'.repeat(3 * 1024 * 1024) }
     expect(refusal({ input: [call, { ...call, call_id: 'b' }] })).toMatchObject({ param: 'input[1].arguments' })
     const deep = { ...call, arguments: '['.repeat(5_000) }

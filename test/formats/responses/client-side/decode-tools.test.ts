@@ -30,12 +30,12 @@ describe('tools', () => {
     expect(decode([{ ...FUNCTION, strict }]).tools).toEqual([{ ...tool, ...expected }])
   })
 
-  test('in the shape of chat-completions are understood', () => {
+  test('tools in the shape of chat-completions are understood', () => {
     const { type, ...definition } = FUNCTION
     expect(decode([{ type, function: definition }]).tools).toEqual(decode([FUNCTION]).tools)
   })
 
-  test('of a namespace have its name before theirs, and custom ones one text', () => {
+  test('tools of a namespace have its name before theirs, and custom ones one text', () => {
     const { tools, toolOrigins } = decode([NAMESPACE, FUNCTION])
     expect(tools).toMatchObject([
       { name: 'agents__spawn', description: 'Begins one\n\nAbout agents: Others who work' },
@@ -49,13 +49,13 @@ describe('tools', () => {
     expect(decode([FUNCTION]).toolOrigins).toBeUndefined()
   })
 
-  test('that are custom say their grammar in words', () => {
+  test('tools that are custom say their grammar in words', () => {
     const format = { type: 'grammar', syntax: 'lark', definition: 'start: "x"' }
     const [tool] = decode([{ type: 'custom', name: 'patch', description: 'Edits', format }]).tools
     expect(tool?.description).toBe('Edits\n\nThe input must match this lark grammar:\nstart: "x"')
   })
 
-  test('that an item adds are tools like the others, and the last word on one counts', () => {
+  test('tools that an item adds are tools like the others, and the last word on one counts', () => {
     const added = { type: 'additional_tools', role: 'developer', tools: [NAMESPACE, { ...FUNCTION, strict: true }] }
     const { tools } = decode([FUNCTION], { input: [added, { role: 'user', content: 'Hi' }] })
     expect(tools.map(({ name, strict }) => [name, strict])).toEqual([
@@ -65,7 +65,7 @@ describe('tools', () => {
     ])
   })
 
-  test('whose names would be one are refused', () => {
+  test('tools whose names would be one are refused', () => {
     expect(() => decode([NAMESPACE, { ...FUNCTION, name: 'agents__spawn' }])).toThrow('tools[1].name')
   })
 })
@@ -113,21 +113,21 @@ describe('the choice', () => {
     expect(nativeOnly).toBeUndefined()
   })
 
-  test('of a tool that runs at the provider can go to no other', () => {
+  test('the choice of a tool that runs at the provider can go to no other', () => {
     const { nativeOnly } = decode([FUNCTION], { tool_choice: { type: 'mcp', server_label: 'x' } })
     expect(nativeOnly).toEqual(['tool_choice (of unknown kind)'])
   })
 })
 
 describe('tools that a provider runs', () => {
-  test('are left out beside others where nobody insists on them', () => {
+  test('tools that a provider runs are left out beside others where nobody insists on them', () => {
     const { nativeOnly, serverTools, extensions } = decode([FUNCTION, { type: 'web_search' }, { type: 'tool_search' }])
     expect(nativeOnly).toBeUndefined()
     expect(serverTools).toMatchObject([{ name: 'web_search', field: 'tools[1]', isOptional: true }])
     expect(extensions.responses?.tools).toHaveLength(2)
   })
 
-  test('are what the request is about where nothing else is there, or they are named', () => {
+  test('tools that a provider runs are what the request is about where nothing else is there, or they are named', () => {
     expect(decode([{ type: 'web_search' }]).nativeOnly).toEqual(['tools[0] (web_search)'])
     const named = decode([FUNCTION, { type: 'web_search' }], { tool_choice: { type: 'web_search' } })
     expect(named.nativeOnly).toEqual(['tools[1] (web_search)', 'tool_choice (of unknown kind)'])

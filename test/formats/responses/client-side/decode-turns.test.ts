@@ -14,7 +14,7 @@ const OUTPUT = { type: 'function_call_output', call_id: 'c1', output: 'ok' }
 const HUB_CALL = { type: 'tool-call', id: 'c1', name: 'f', argumentsText: '{}' }
 
 describe('messages', () => {
-  test('of the system are its prompt at the beginning, and turns later on', () => {
+  test('messages of the system are its prompt at the beginning, and turns later on', () => {
     const { system, turns } = decodeRequest({
       model: 'm',
       instructions: 'One',
@@ -29,7 +29,7 @@ describe('messages', () => {
     expect(turns.map(({ role }) => role)).toEqual(['user', 'system'])
   })
 
-  test('have parts in the words of this format, and in those that clients write by habit', () => {
+  test('messages have parts in the words of this format, and in those that clients write by habit', () => {
     const content = [
       { type: 'input_text', text: 'Look', prompt_cache_breakpoint: { mode: 'explicit', ttl: '12h' } },
       { type: 'input_image', image_url: 'data:image/png;base64,aGk=', detail: 'low' },
@@ -56,7 +56,7 @@ describe('messages', () => {
     ])
   })
 
-  test('of the model and its calls in a row are one turn', () => {
+  test('messages of the model and its calls in a row are one turn', () => {
     const message = {
       type: 'message',
       role: 'assistant',
@@ -75,14 +75,14 @@ describe('messages', () => {
     ])
   })
 
-  test('of another agent are the user’s', () => {
+  test('messages of another agent are the user’s', () => {
     const { turns } = decode({ type: 'agent_message', content: [{ type: 'input_text', text: 'Done' }] })
     expect(turns as unknown).toEqual([{ role: 'user', content: [{ type: 'text', text: 'Done' }] }])
   })
 })
 
 describe('calls', () => {
-  test('of custom tools and members of namespaces are those of functions, under one name', () => {
+  test('calls of custom tools and members of namespaces are those of functions, under one name', () => {
     const { turns } = decode(
       { ...CALL, namespace: 'ns' },
       { type: 'custom_tool_call', call_id: 'c2', name: 'patch', input: 'a "b"' },
@@ -113,7 +113,7 @@ describe('calls', () => {
     ])
   })
 
-  test('have their outputs right after them, whatever was said meanwhile', () => {
+  test('calls have their outputs right after them, whatever was said meanwhile', () => {
     const said = { role: 'assistant', content: 'Wait' }
     const second = { ...CALL, call_id: 'c2' }
     const { turns } = decode(USER, CALL, said, second, OUTPUT, { ...OUTPUT, call_id: 'c2' }, USER)
@@ -126,7 +126,7 @@ describe('calls', () => {
     ])
   })
 
-  test('that nobody answers hold nothing up', () => {
+  test('calls that nobody answers hold nothing up', () => {
     const { turns } = decode(CALL, { role: 'assistant', content: 'Well' }, USER)
     expect(turns.map(({ role, content }) => [role, content.length])).toEqual([
       ['assistant', 2],
@@ -134,7 +134,7 @@ describe('calls', () => {
     ])
   })
 
-  test('are answered in their order by outputs that name none', () => {
+  test('calls are answered in their order by outputs that name none', () => {
     const { turns } = decode(
       CALL,
       { ...CALL, call_id: 'c2' },
@@ -171,7 +171,7 @@ describe('reasoning', () => {
     ])
   })
 
-  test('that is the proof of the next call is the call’s', () => {
+  test('reasoning that is the proof of the next call is the call’s', () => {
     const proof = { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: 'svc1.generate-content.call.c2ln' }
     const signature = { format: 'generate-content', value: 'c2ln' }
     expect(decode(USER, proof, CALL, { ...CALL, call_id: 'c2' }).turns[1]?.content as unknown).toEqual([
@@ -185,7 +185,7 @@ describe('items of a provider', () => {
   const search = { type: 'web_search_call', id: 'ws_1', status: 'completed' }
   const compaction = { type: 'compaction', encrypted_content: 'abc' }
 
-  test('that the answer no longer needs are left to providers of this format, and counted all the same', () => {
+  test('items of a provider that the answer no longer needs are left to providers of this format, and counted all the same', () => {
     const request = decodeRequest({ model: 'm', input: [USER, search, { role: 'assistant', content: 'So' }] })
     expect(request.turns).toHaveLength(2)
     expect(request.nativeOnly).toBeUndefined()

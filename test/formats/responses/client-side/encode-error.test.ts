@@ -25,14 +25,14 @@ describe('an error', () => {
     })
   })
 
-  test.each(Object.keys(STATUS_OF_KIND) as ErrorKind[])('of kind %s has its status and all keys', (kind) => {
+  test.each(Object.keys(STATUS_OF_KIND) as ErrorKind[])('an error of kind %s has its status and all keys', (kind) => {
     const { status, body } = encodeError(new GatewayError(kind, 'No'), 'req_1')
     expect(status).toBe(STATUS_OF_KIND[kind])
     expect(body.error).toMatchObject({ message: 'No', type: expect.any(String), param: null })
     expect(body.error).toHaveProperty('code')
   })
 
-  test('may have a finer code', () => {
+  test('an error may have a finer code', () => {
     const { body } = encodeError(new GatewayError('not_found', 'No', { code: 'item_not_found' }), 'req_1')
     expect(body).toMatchObject({ error: { code: 'item_not_found' } })
   })

@@ -93,7 +93,7 @@ test('every field is there, those that say nothing as null', () => {
 })
 
 describe('an answer that was broken off', () => {
-  test('by its limit says so of itself and of its last item', () => {
+  test('an answer that was broken off by its limit says so of itself and of its last item', () => {
     const body = answer(
       [
         { type: 'text', text: 'One' },
@@ -109,7 +109,7 @@ describe('an answer that was broken off', () => {
     expect(items(body)).toMatchObject([{ status: 'completed' }, { status: 'incomplete', arguments: '{"a' }])
   })
 
-  test('by an error of its model has failed', () => {
+  test('an answer that was broken off by an error of its model has failed', () => {
     expect(answer([{ type: 'text', text: 'One' }], 'error')).toMatchObject({
       status: 'failed',
       error: { code: 'server_error' },

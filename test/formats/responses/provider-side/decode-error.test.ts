@@ -26,7 +26,7 @@ describe('an error answer', () => {
     expect(decodeError(status, body)).toMatchObject({ reason, status })
   })
 
-  test('may quote what it likes without being believed', () => {
+  test('an error answer may quote what it likes without being believed', () => {
     const message = 'Unknown tool named "invalid_encrypted_content"'
     expect(decodeError(400, { error: { message, code: null } }).reason).toBe('request')
   })
@@ -60,14 +60,14 @@ describe('an error inside a stream', () => {
     })
   }
 
-  test('is told by its type, or by a number, where it has no code', () => {
+  test('an error inside a stream is told by its type, or by a number, where it has no code', () => {
     const typed = { type: 'error', error: { type: 'too_many_requests', message: 'M' } }
     expect(decodeError(undefined, typed)).toMatchObject({ reason: 'rate-limited', status: 429 })
     const numbered = { type: 'error', error: { code: 529, message: 'M' } }
     expect(decodeError(undefined, numbered)).toMatchObject({ reason: 'overloaded', status: 529 })
   })
 
-  test('of a response that says no more than that it failed', () => {
+  test('an error inside a stream of a response that says no more than that it failed', () => {
     const failed = { type: 'response.failed', response: { status: 'failed', error: null } }
     expect(decodeError(undefined, failed)).toMatchObject({ reason: 'server', status: 502, message: '' })
   })

@@ -7,7 +7,7 @@ import type { JsonValue } from '@/lib/json'
 const message = (...content: JsonValue[]) => ({ type: 'message', id: 'msg_1', role: 'assistant', content })
 
 describe('a response', () => {
-  test('is the blocks of its items', () => {
+  test('a response is the blocks of its items', () => {
     const output = [
       { type: 'reasoning', id: 'rs_1', summary: [{ text: 'One.' }, { text: 'Two.' }], encrypted_content: 'proof' },
       { type: 'reasoning', summary: [], content: [{ type: 'reasoning_text', text: 'Open.' }] },
@@ -51,7 +51,7 @@ describe('a response', () => {
     })
   })
 
-  test('that was cut off says so, and what it used', () => {
+  test('a response that was cut off says so, and what it used', () => {
     const cut = { ...RESPONSE, status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' }, usage: USAGE }
     expect(decodeResponse({ ...cut, output: [] })).toMatchObject({
       choices: [{ content: [], finish: { kind: 'length', raw: 'max_output_tokens' } }],
@@ -70,7 +70,7 @@ describe('a response', () => {
     } as never)
   })
 
-  test('may lack all that is not its content', () => {
+  test('a response may lack all that is not its content', () => {
     expect(decodeResponse({ output: [message({ type: 'output_text', text: 'A' })] })).toEqual({
       ...{ id: '', created: 0, model: '', usage: null },
       choices: [{ index: 0, content: [{ type: 'text', text: 'A' }], finish: { kind: 'stop' } }],

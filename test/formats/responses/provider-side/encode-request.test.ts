@@ -30,11 +30,11 @@ describe('the system prompt', () => {
   const texts = ['x-anthropic-billing-header: cc_version=2.1', 'You are A.', 'Be kind.']
   const system = texts.map((text) => ({ type: 'text' as const, text }))
 
-  test('is the instructions, without the accounting line of a client', () => {
+  test('the system prompt is the instructions, without the accounting line of a client', () => {
     expect(encode({ system })).toEqual({ ...ALWAYS, instructions: 'You are A.\n\nBe kind.', input: INPUT })
   })
 
-  test('is a message where there is no other, or where a part of it is to be cached', () => {
+  test('the system prompt is a message where there is no other, or where a part of it is to be cached', () => {
     const parts = texts.slice(1).map((text) => ({ type: 'input_text', text }))
     expect(encode({ system, turns: [] })).toEqual({ ...ALWAYS, input: [{ role: 'developer', content: parts }] })
     const marked = system.map((block) => ({ ...block, cache: { ttl: '1h' as const } }))
@@ -80,18 +80,18 @@ describe('tools', () => {
     expect(encode({ tools, ...(toolChoice && { toolChoice }) }).tool_choice).toEqual(said as JsonObject)
   })
 
-  test('are fewer where the choice between them can’t be said', () => {
+  test('tools are fewer where the choice between them can’t be said', () => {
     const sent = encode({ tools, toolChoice: { type: 'auto', names: ['two'] } }, 'no-allowed-tools')
     expect(sent).toMatchObject({ tool_choice: 'auto', tools: [{ name: 'two' }] })
   })
 
-  test('must be there where one is demanded', () => {
+  test('tools must be there where one is demanded', () => {
     expect(() => encode({ toolChoice: { type: 'required' } })).toThrow('no tools')
   })
 })
 
 describe('what the answer must look like', () => {
-  test('is a schema with a name that can be said', () => {
+  test('what the answer must look like is a schema with a name that can be said', () => {
     const schema = { type: 'object' }
     const output = { type: 'json-schema' as const, schema, name: 'a b', description: 'D' }
     expect(encode({ output, verbosity: 'low' }).text).toEqual({
@@ -103,7 +103,7 @@ describe('what the answer must look like', () => {
     })
   })
 
-  test('is an object only where the input speaks of JSON', () => {
+  test('what the answer must look like is an object only where the input speaks of JSON', () => {
     expect(encode({ output: { type: 'json' }, system: [{ type: 'text', text: 'JSON!' }] })).toMatchObject({
       text: { format: { type: 'json_object' } },
       input: [{ role: 'developer', content: 'Answer with a JSON object.' }, ...INPUT],
@@ -112,7 +112,7 @@ describe('what the answer must look like', () => {
     expect(encode({ output: { type: 'json' }, turns }).input).toEqual([{ role: 'user', content: 'as Json' }])
   })
 
-  test('is of no stated length where the model is told none', () => {
+  test('what the answer must look like is of no stated length where the model is told none', () => {
     expect(encode({ verbosity: 'high' }, 'no-verbosity').text).toBeUndefined()
     expect(features({ verbosity: 'high' }, 'no-verbosity')).toEqual(['verbosity'])
   })
@@ -136,7 +136,7 @@ describe('reasoning', () => {
     expect(encode({ reasoning }).reasoning).toEqual(said)
   })
 
-  test('is left out where the model does not think, which only matters to who asked for it', () => {
+  test('reasoning is left out where the model does not think, which only matters to who asked for it', () => {
     expect(encode({ reasoning: { effort: 'low' } }, 'no-reasoning').reasoning).toBeUndefined()
     expect(features({ reasoning: { effort: 'low' } }, 'no-reasoning')).toEqual(['reasoning'])
     expect(features({ reasoning: { effort: 'none' } }, 'no-reasoning')).toEqual([])
@@ -144,7 +144,7 @@ describe('reasoning', () => {
 })
 
 describe('sampling', () => {
-  test('has few words', () => {
+  test('sampling has few words', () => {
     const sampling = {
       ...{ temperature: 3, topP: -1, topK: 5, frequencyPenalty: 1, presencePenalty: 1, seed: 7 },
       ...{ stop: [''], logprobs: true, topLogprobs: 99 },
@@ -156,7 +156,7 @@ describe('sampling', () => {
     expect(features({ sampling })).toEqual(['topK', 'frequencyPenalty', 'presencePenalty', 'seed'])
   })
 
-  test('at a model that takes none, is left out, but for what constrains the answer unless a loss is fine', () => {
+  test('sampling at a model that takes none, is left out, but for what constrains the answer unless a loss is fine', () => {
     expect(encode({ sampling: { temperature: 1 } }, 'no-sampling')).toEqual({ ...ALWAYS, input: INPUT })
     expect(features({ sampling: { temperature: 1, topP: 1 } }, 'no-sampling')).toEqual(['temperature', 'topP'])
     const lossy = { order: [], only: [], ignore: [], lossy: true as const }

@@ -30,7 +30,7 @@ const wireOutput = (id: string, output: JsonValue = 'ok') => ({ type: 'function_
 const said = (words: string) => ({ type: 'output_text', text: words })
 
 describe('an assistant’s turn', () => {
-  test('is items in the order of its blocks, and then the outputs of all its calls', () => {
+  test('an assistant’s turn is items in the order of its blocks, and then the outputs of all its calls', () => {
     const turns = [
       go,
       assistant(thought('rs_1'), text('A'), { type: 'refusal', text: 'No' }, call('a', ''), call('b')),
@@ -48,13 +48,13 @@ describe('an assistant’s turn', () => {
     ])
   })
 
-  test('has no thoughts of others, and none that led to nothing', () => {
+  test('an assistant’s turn has no thoughts of others, and none that led to nothing', () => {
     const turns = [go, assistant(thought('sig', 'messages'), call('a'), thought('rs_2')), user(result('a')), go]
     expect(encode(turns).items).toEqual([ASK, wireCall('a'), wireOutput('a'), ASK])
     expect(encode([go, assistant(thought('rs_3')), go]).items).toEqual([ASK, ASK])
   })
 
-  test('of which a call was not answered has a placeholder, and results of no call are words of the user', () => {
+  test('an assistant’s turn of which a call was not answered has a placeholder, and results of no call are words of the user', () => {
     const RESULT_IN_WORDS = {
       role: 'user',
       content: [
@@ -76,11 +76,11 @@ describe('an assistant’s turn', () => {
     ])
   })
 
-  test('at the end is one that the model may not continue', () => {
+  test('an assistant’s turn at the end is one that the model may not continue', () => {
     expect(encode([go, assistant(text('A'))]).features).toEqual(['prefill'])
   })
 
-  test('with a picture has it told by the user', () => {
+  test('an assistant’s turn with a picture has it told by the user', () => {
     const image: UserBlock = { type: 'image', source: { type: 'base64', mediaType: 'image/png', data: 'aGk=' } }
     expect(encode([go, assistant(image), go]).items).toEqual([
       ASK,
@@ -98,7 +98,7 @@ describe('an assistant’s turn', () => {
 })
 
 describe('ids of calls', () => {
-  test('that are used anew in each turn are told apart, and long ones shortened, the same each time', () => {
+  test('ids of calls that are used anew in each turn are told apart, and long ones shortened, the same each time', () => {
     const long = 'x'.repeat(80)
     const turns = [
       go,
@@ -191,7 +191,7 @@ describe('what the user gives', () => {
     )
   })
 
-  test('is an instruction where the system speaks in the middle', () => {
+  test('what the user gives is an instruction where the system speaks in the middle', () => {
     expect(encode([go, { role: 'system', content: [{ type: 'text', text: 'Now.' }] }]).items).toEqual([
       ASK,
       { role: 'developer', content: 'Now.' },

@@ -23,13 +23,13 @@ describe('input items are kept', () => {
     expect(keptItems([heavy])).toEqual([item])
   })
 
-  test('not at all where a name is longer than any', () => {
+  test('input items are kept not at all where a name is longer than any', () => {
     const call = { type: 'function_call', call_id: 'x'.repeat(513), name: 'look', arguments: '{}' }
     expect(keptItems([call])).toBeUndefined()
     expect(keptItems([{ ...call, call_id: 'x'.repeat(512) }])).toHaveLength(1)
   })
 
-  test('not at all where those that only a provider reads are beyond 128 Ki characters', () => {
+  test('input items are kept not at all where those that only a provider reads are beyond 128 Ki characters', () => {
     const unread = (count: number) => ({ type: 'vendor_item', data: 'x'.repeat(count) })
     expect(keptItems([unread(64 * 1024), unread(63 * 1024)])).toHaveLength(2)
     expect(keptItems([unread(64 * 1024), unread(64 * 1024)])).toBeUndefined()
