@@ -2,8 +2,8 @@
 
 import type { KeyListing } from '@/accounts/key-listing'
 import type { Order } from '@/console/orders/types'
+import { MAX_PAGE_SIZE, type Page, type PageRequest } from '@/db/paging'
 import { formatUsd } from '@/lib/money'
-import { MAX_PAGE_SIZE, type Page, type PageRequest } from '@/lib/paging'
 import { type CommandResult, optional, type Values } from './command'
 import { readOptionalCount, readText } from './values'
 

@@ -1,8 +1,9 @@
 /** Operator commands that look at what was sold: sums, what is left after the providers' bills, and which counts to reconcile with them. */
+
+import { MAX_PAGE_SIZE } from '@/db/paging'
 import { archivedBeforeMs } from '@/db/usage-archive'
 import { COUNT_GAPS } from '@/ledger/usage-record'
 import { formatUsd } from '@/lib/money'
-import { MAX_PAGE_SIZE } from '@/lib/paging'
 import { searchCountGaps } from '@/usage/count-gaps'
 import { MAX_MARGIN_DAYS, readMargins } from '@/usage/margins'
 import { SUMMED_BY, sumUsage } from '@/usage/sums'

@@ -1,10 +1,9 @@
 /** The usage records in which a provider's counts and our own are far apart, for an operator to reconcile with the provider. */
-import { invalidRequest } from '@/chat/error'
 import type { Database } from '@/db/client'
+import { type Page, type PageRequest, page, textLike } from '@/db/paging'
 import type { ChargeBasis } from '@/ledger/charge-basis'
 import type { CountGap } from '@/ledger/usage-record'
 import { type Nano, nano } from '@/lib/money'
-import { cutPage, type Page, type PageRequest, pageSize, parseCursor, textLike } from '@/lib/paging'
 
 type CountGapSearch = PageRequest & {
   gap?: CountGap
@@ -43,15 +42,18 @@ type GapRow = Omit<GapRecord, 'gaps' | 'cost' | 'providerCost'> & {
   providerCost: number | null
 }
 
-const isMoment = textLike(/^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}(\.\d{1,6})?\+00$/)
-const isId = textLike(/^[\w:-]{1,100}$/)
+/** Checks of a place: a moment as Postgres writes it, and an id. */
+const PLACE = [
+  textLike(/^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}(\.\d{1,6})?\+00$/),
+  textLike(/^[\w:-]{1,100}$/),
+] satisfies [unknown, unknown]
 
 /** One page, the newest first. Throws `invalid_request` for a cursor that no page has handed out. */
 export async function searchCountGaps({ sql }: Database, search: CountGapSearch): Promise<Page<GapRecord>> {
-  const { gap, accountId, provider, from, cursor } = search
-  const size = pageSize(search)
-  const place = cursor === undefined ? undefined : placeOf(cursor)
-  const rows = await sql<GapRow[]>`
+  const { gap, accountId, provider, from } = search
+  return await page(search, {
+    checks: PLACE,
+    read: (after, limit) => sql<GapRow[]>`
     SELECT event_id, request_id AS "requestId", account_id AS "accountId", settled_at::text AS at,
       floor(extract(epoch FROM settled_at) * 1000)::bigint AS "atMs", model, provider,
       upstream_model AS "upstreamModel", array_to_string(count_gaps, ',') AS gaps,
@@ -63,15 +65,11 @@ export async function searchCountGaps({ sql }: Database, search: CountGapSearch)
       ${accountId === undefined ? sql`` : sql`AND account_id = ${accountId}`}
       ${provider === undefined ? sql`` : sql`AND provider = ${provider}`}
       ${from === undefined ? sql`` : sql`AND settled_at >= ${from.toISOString()}::text::timestamptz`}
-      ${place === undefined ? sql`` : sql`AND (settled_at, event_id) < (${place[0]}::text::timestamptz, ${place[1]}::text)`}
-    ORDER BY settled_at DESC, event_id DESC LIMIT ${size + 1}`
-  return cutPage(rows, size, ({ at, event_id }) => [at, event_id], toGapRecord)
-}
-
-function placeOf(cursor: string): [at: string, id: string] {
-  const place = parseCursor<[string, string]>(cursor, [isMoment, isId])
-  if (!place) throw invalidRequest('The cursor is not valid.', 'cursor')
-  return place
+      ${after === undefined ? sql`` : sql`AND (settled_at, event_id) < (${after[0]}::text::timestamptz, ${after[1]}::text)`}
+    ORDER BY settled_at DESC, event_id DESC LIMIT ${limit}`,
+    placeOf: ({ at, event_id }) => [at, event_id],
+    toItem: toGapRecord,
+  })
 }
 
 function toGapRecord({ event_id: _id, at: _at, gaps, cost, providerCost, ...rest }: GapRow): GapRecord {

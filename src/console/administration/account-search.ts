@@ -1,9 +1,9 @@
 /** Finds accounts for administrators, by e-mail address, name or id, newest first. */
 import type { Database } from '@/db/client'
+import { type Page, type PageRequest, page } from '@/db/paging'
 import type { AccountStatus } from '@/ledger/outcomes'
 import type { Nano } from '@/lib/money'
-import { cutPage, type Page, type PageRequest, pageSize } from '@/lib/paging'
-import { containing, readCursor } from './keyset'
+import { BY_VALUE_AND_ID, containing } from './keyset'
 
 type AccountSearch = PageRequest & {
   /** A part of the address or of the name in any case, or an id. Left out: every account. */
@@ -25,23 +25,23 @@ type Row = Omit<FoundAccount, 'createdAt'> & { created_text: string; created_ms:
 
 /** One page of accounts. Every text is looked for as it is: `%` and `_` are characters like any other. */
 export async function searchAccounts({ sql }: Database, search: AccountSearch): Promise<Page<FoundAccount>> {
-  const size = pageSize(search)
   const text = search.text?.trim() ?? ''
   const pattern = containing(text.toLowerCase())
-  const after = search.cursor === undefined ? undefined : readCursor(search.cursor)
-  const rows = await sql<Row[]>`
+  return await page(search, {
+    checks: BY_VALUE_AND_ID,
+    read: (after, limit) => sql<Row[]>`
     SELECT id AS "accountId", name, email, status, balance_nano::bigint AS balance, created_at::text AS created_text,
       floor(extract(epoch FROM created_at) * 1000)::bigint AS created_ms
     FROM accounts
     WHERE true
       ${text === '' ? sql`` : sql`AND (id = ${text} OR lower(email) LIKE ${pattern} OR lower(name) LIKE ${pattern})`}
       ${search.status === undefined ? sql`` : sql`AND status = ${search.status}`}
-      ${after === undefined ? sql`` : sql`AND (created_at, id) < (${after.at}::text::timestamptz, ${after.id})`}
-    ORDER BY accounts.created_at DESC, id DESC LIMIT ${size + 1}`
-  return cutPage(
-    rows,
-    size,
-    (row) => [row.created_text, row.accountId],
-    ({ created_text: _, created_ms: createdMs, ...account }) => ({ ...account, createdAt: new Date(createdMs) }),
-  )
+      ${after === undefined ? sql`` : sql`AND (created_at, id) < (${after[0]}::text::timestamptz, ${after[1]})`}
+    ORDER BY accounts.created_at DESC, id DESC LIMIT ${limit}`,
+    placeOf: (row) => [row.created_text, row.accountId],
+    toItem: ({ created_text: _, created_ms: createdMs, ...account }) => ({
+      ...account,
+      createdAt: new Date(createdMs),
+    }),
+  })
 }

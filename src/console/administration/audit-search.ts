@@ -3,8 +3,7 @@ import { and, desc, eq, gte, inArray, isNotNull, lt, ne, or, sql } from 'drizzle
 import { auditEntries } from '@/db/administration-schema'
 import { memberships, users } from '@/db/auth-schema'
 import type { Database } from '@/db/client'
-import { cutPage, type Page, type PageRequest, pageSize } from '@/lib/paging'
-import { readCursor } from './keyset'
+import { countUpTo, type Page, type PageRequest, page, textLike } from '@/db/paging'
 
 /** All that are given must hold. */
 type AuditSearch = PageRequest & {
@@ -21,21 +20,23 @@ type AuditSearch = PageRequest & {
 
 export type AuditRow = typeof auditEntries.$inferSelect
 
+/** Checks of a place. The word tells it from a number of another list. */
+const PLACE = [textLike(/^audit$/), countUpTo(Number.MAX_SAFE_INTEGER)] satisfies [unknown, unknown]
+
 /** One page of entries. */
 export async function searchAudit({ db }: Database, search: AuditSearch): Promise<Page<AuditRow>> {
-  const size = pageSize(search)
-  const rows = await db
-    .select()
-    .from(auditEntries)
-    .where(and(...conditionsOf(search)))
-    .orderBy(desc(auditEntries.seq))
-    .limit(size + 1)
-  return cutPage(
-    rows,
-    size,
-    (row) => [String(row.seq), ''],
-    (row) => row,
-  )
+  return await page(search, {
+    checks: PLACE,
+    read: (after, limit) =>
+      db
+        .select()
+        .from(auditEntries)
+        .where(and(...conditionsOf(search), after && lt(auditEntries.seq, after[1])))
+        .orderBy(desc(auditEntries.seq))
+        .limit(limit),
+    placeOf: (row) => ['audit', row.seq],
+    toItem: (row) => row,
+  })
 }
 
 /** Of those who acted in an account, its own people: not those who run the service, unless they are members. */
@@ -54,7 +55,7 @@ export async function ownPeople(
   return new Set(rows.map(({ userId }) => userId))
 }
 
-function conditionsOf({ actor, action, subject, accountId, from, to, cursor }: AuditSearch) {
+function conditionsOf({ actor, action, subject, accountId, from, to }: AuditSearch) {
   return [
     actor === undefined ? undefined : eq(sql`lower(${auditEntries.actorEmail})`, actor.toLowerCase()),
     action === undefined
@@ -64,12 +65,5 @@ function conditionsOf({ actor, action, subject, accountId, from, to, cursor }: A
     accountId === undefined ? undefined : eq(auditEntries.accountId, accountId),
     from === undefined ? undefined : gte(auditEntries.at, from),
     to === undefined ? undefined : lt(auditEntries.at, to),
-    cursor === undefined ? undefined : lt(auditEntries.seq, sequenceOf(cursor)),
   ]
-}
-
-/** A cursor of another list has no number, and finds nothing. */
-function sequenceOf(cursor: string): number {
-  const seq = Number(readCursor(cursor).at)
-  return Number.isSafeInteger(seq) ? seq : 0
 }

@@ -1,8 +1,8 @@
 /** Finds API keys of all accounts for operators, newest first: by id, by a part of the name, or by the characters that a key, or its former text, shows. */
 import type { Database } from '@/db/client'
+import { type Page, type PageRequest, page } from '@/db/paging'
 import type { KeyStatus } from '@/ledger/outcomes'
-import { cutPage, type Page, type PageRequest, pageSize } from '@/lib/paging'
-import { containing, readCursor } from './keyset'
+import { BY_VALUE_AND_ID, containing } from './keyset'
 
 type KeySearch = PageRequest & {
   /** An id, a part of the name in any case, or the first or last characters of the key. Left out: every key. */
@@ -33,11 +33,11 @@ type Row = Omit<FoundKey, 'createdAt' | 'lastUsedAt'> & {
 
 /** One page of keys, deleted ones included. */
 export async function searchKeys({ sql }: Database, search: KeySearch): Promise<Page<FoundKey>> {
-  const size = pageSize(search)
   const text = search.text?.trim() ?? ''
   const pattern = containing(text.toLowerCase())
-  const after = search.cursor === undefined ? undefined : readCursor(search.cursor)
-  const rows = await sql<Row[]>`
+  return await page(search, {
+    checks: BY_VALUE_AND_ID,
+    read: (after, limit) => sql<Row[]>`
     SELECT api_keys.id AS "keyId", account_id AS "accountId", email, api_keys.name, prefix || '…' || api_keys.last_four AS shown,
       (SELECT json_build_object('lastFour', f.last_four, 'endsAt', to_json(f.ends_at)) FROM key_secrets f
         WHERE f.key_id = api_keys.id AND f.ends_at > now() ORDER BY f.ordinal DESC LIMIT 1) AS "formerSecret",
@@ -54,16 +54,13 @@ export async function searchKeys({ sql }: Database, search: KeySearch): Promise<
       }
       ${search.accountId === undefined ? sql`` : sql`AND account_id = ${search.accountId}`}
       ${search.status === undefined ? sql`` : sql`AND api_keys.status = ${search.status}`}
-      ${after === undefined ? sql`` : sql`AND (api_keys.created_at, api_keys.id) < (${after.at}::text::timestamptz, ${after.id})`}
-    ORDER BY api_keys.created_at DESC, api_keys.id DESC LIMIT ${size + 1}`
-  return cutPage(
-    rows,
-    size,
-    (row) => [row.created_text, row.keyId],
-    ({ created_text: _, created_ms: createdMs, used_ms: usedMs, ...key }) => ({
+      ${after === undefined ? sql`` : sql`AND (api_keys.created_at, api_keys.id) < (${after[0]}::text::timestamptz, ${after[1]})`}
+    ORDER BY api_keys.created_at DESC, api_keys.id DESC LIMIT ${limit}`,
+    placeOf: (row) => [row.created_text, row.keyId],
+    toItem: ({ created_text: _, created_ms: createdMs, used_ms: usedMs, ...key }) => ({
       ...key,
       createdAt: new Date(createdMs),
       lastUsedAt: usedMs === null ? null : new Date(usedMs),
     }),
-  )
+  })
 }

@@ -2,8 +2,8 @@
 import type { MailKind } from '@/accounts/mails/templates'
 import type { Database } from '@/db/client'
 import type { MailState } from '@/db/mail-schema'
-import { cutPage, type Page, type PageRequest, pageSize } from '@/lib/paging'
-import { readCursor } from './keyset'
+import { type Page, type PageRequest, page } from '@/db/paging'
+import { BY_VALUE_AND_ID } from './keyset'
 
 type MailSearch = PageRequest & {
   state?: MailState
@@ -28,24 +28,21 @@ type ListedMail = {
 
 /** One page, newest first. */
 export async function searchMails({ sql }: Database, search: MailSearch): Promise<Page<ListedMail>> {
-  const size = pageSize(search)
-  const after = search.cursor === undefined ? undefined : readCursor(search.cursor)
   const { state, kind, to } = search
-  const rows = await sql<(ListedMail & { place: string })[]>`
+  return await page(search, {
+    checks: BY_VALUE_AND_ID,
+    read: (after, limit) => sql<(ListedMail & { place: string })[]>`
     SELECT id AS "mailId", recipient AS to, kind, state, tries, failure, created_at::text AS place,
       to_json(created_at)#>>'{}' AS "createdAt", CASE WHEN state = 'waiting' THEN to_json(next_try_at)#>>'{}' END AS "nextTryAt"
     FROM mails WHERE true
       ${state === undefined ? sql`` : sql`AND state = ${state}`}
       ${kind === undefined ? sql`` : sql`AND kind = ${kind}`}
       ${to === undefined ? sql`` : sql`AND recipient = ${to.toLowerCase()}`}
-      ${after === undefined ? sql`` : sql`AND (created_at, id) < (${after.at}::text::timestamptz, ${after.id})`}
-    ORDER BY created_at DESC, id DESC LIMIT ${size + 1}`
-  return cutPage(
-    rows,
-    size,
-    (row) => [row.place, row.mailId],
-    ({ place: _, ...mail }) => mail,
-  )
+      ${after === undefined ? sql`` : sql`AND (created_at, id) < (${after[0]}::text::timestamptz, ${after[1]})`}
+    ORDER BY created_at DESC, id DESC LIMIT ${limit}`,
+    placeOf: (row) => [row.place, row.mailId],
+    toItem: ({ place: _, ...mail }) => mail,
+  })
 }
 
 type WaitingMails = {

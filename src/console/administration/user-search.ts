@@ -1,8 +1,8 @@
 /** Finds people who may sign in, for operators: by a part of the address or the name, or by id, newest first. */
 import type { UserRole } from '@/db/auth-schema'
 import type { Database } from '@/db/client'
-import { cutPage, type Page, type PageRequest, pageSize } from '@/lib/paging'
-import { containing, readCursor } from './keyset'
+import { type Page, type PageRequest, page } from '@/db/paging'
+import { BY_VALUE_AND_ID, containing } from './keyset'
 
 type UserSearch = PageRequest & {
   /** A part of the address or of the name in any case, or an id. Left out: everybody. */
@@ -28,11 +28,11 @@ type Row = Omit<FoundUser, 'createdAt'> & { created_text: string; created_ms: nu
 
 /** One page of people. */
 export async function searchUsers({ sql }: Database, search: UserSearch): Promise<Page<FoundUser>> {
-  const size = pageSize(search)
   const text = search.text?.trim() ?? ''
   const pattern = containing(text.toLowerCase())
-  const after = search.cursor === undefined ? undefined : readCursor(search.cursor)
-  const rows = await sql<Row[]>`
+  return await page(search, {
+    checks: BY_VALUE_AND_ID,
+    read: (after, limit) => sql<Row[]>`
     SELECT id AS "userId", email, name, role, account_id AS "accountId", email_verified AS "isEmailVerified",
       two_factor_enabled AS "isTotpEnabled", disabled_at IS NOT NULL AS "isDisabled",
       (SELECT count(*)::bigint FROM sessions WHERE user_id = users.id AND expires_at > now()) AS sessions,
@@ -41,12 +41,9 @@ export async function searchUsers({ sql }: Database, search: UserSearch): Promis
     WHERE true
       ${text === '' ? sql`` : sql`AND (id = ${text} OR email LIKE ${pattern} OR lower(name) LIKE ${pattern})`}
       ${search.role === undefined ? sql`` : sql`AND role = ${search.role}`}
-      ${after === undefined ? sql`` : sql`AND (created_at, id) < (${after.at}::text::timestamptz, ${after.id})`}
-    ORDER BY created_at DESC, id DESC LIMIT ${size + 1}`
-  return cutPage(
-    rows,
-    size,
-    (row) => [row.created_text, row.userId],
-    ({ created_text: _, created_ms: createdMs, ...user }) => ({ ...user, createdAt: new Date(createdMs) }),
-  )
+      ${after === undefined ? sql`` : sql`AND (created_at, id) < (${after[0]}::text::timestamptz, ${after[1]})`}
+    ORDER BY created_at DESC, id DESC LIMIT ${limit}`,
+    placeOf: (row) => [row.created_text, row.userId],
+    toItem: ({ created_text: _, created_ms: createdMs, ...user }) => ({ ...user, createdAt: new Date(createdMs) }),
+  })
 }

@@ -10,9 +10,9 @@ import {
 import type { StatementPeriod, StatementPlace } from '@/console/usage-views/account-statement/statement-query'
 import { csvRow } from '@/console/usage-views/csv-text'
 import type { UsageViews } from '@/console/usage-views/usage-views'
+import { countUpTo, formatCursor, readCursor, textLike } from '@/db/paging'
 import { titled } from '@/http/openapi/titled'
 import { formatUsd, type Nano } from '@/lib/money'
-import { countUpTo, formatCursor, parseCursor, textLike } from '@/lib/paging'
 import { oneOf, orNull } from '@/lib/schemas'
 import { ACCOUNT_PREFIX, type GuardDeps, guarded } from './guard'
 import { PAGE, wholeNumber } from './pages'
@@ -168,15 +168,14 @@ function dayOf(atMs: number): string | undefined {
   return Number.isNaN(atMs) ? undefined : new Date(atMs).toISOString().slice(0, 'yyyy-mm-dd'.length)
 }
 
-const isDay = textLike(/^\d{4}-\d{2}-\d{2}$/)
+const isDay = (value: unknown): value is string => typeof value === 'string' && dayOf(Date.parse(value)) === value
 const isRank = countUpTo(1)
 const isMoment = countUpTo(Number.MAX_SAFE_INTEGER)
 const isEntryId = textLike(/^[\x21-\x7e]{0,200}$/)
 
 function placeOf(cursor: string | undefined): StatementPlace | undefined {
-  if (cursor === undefined) return undefined
-  const place = parseCursor(cursor, [isDay, isRank, isMoment, isEntryId])
-  if (!place || Number.isNaN(Date.parse(place[0]))) throw invalidRequest('cursor: is not one of this list.', 'cursor')
+  const place = readCursor(cursor, [isDay, isRank, isMoment, isEntryId])
+  if (!place) return undefined
   const [ofDay, rank, atMicros, entryId] = place
   return { day: ofDay, rank, atMicros, entryId }
 }

@@ -3,7 +3,7 @@ import { Type } from '@sinclair/typebox'
 import type { ListedMember } from '@/accounts/members/change-members'
 import { invalidRequest } from '@/chat/error'
 import { ACCOUNT_ROLES } from '@/db/auth-schema'
-import { cutPage, MAX_PAGE_SIZE, type Page, type PageRequest, pageSize, parseCursor, textLike } from '@/lib/paging'
+import { cutPage, MAX_PAGE_SIZE, type Page, type PageRequest, pageSize, readCursor, textLike } from '@/db/paging'
 import { orNull } from '@/lib/schemas'
 
 /** How large a number may be, both ends included, and what it is where nothing is said. */
@@ -60,9 +60,7 @@ const isId = textLike(/^[\w-]{1,100}$/)
 
 /** A page of `rows`, in whichever order they come. Throws `invalid_request` for a cursor that no page has handed out. */
 export function pageOf<Row>(rows: readonly Row[], request: PageRequest, placeOf: (row: Row) => Place): Page<Row> {
-  const { cursor } = request
-  const after = cursor === undefined ? undefined : parseCursor(cursor, [isOrder, isOrder, isId])
-  if (cursor !== undefined && !after) throw invalidRequest('The cursor is not one of this list.', 'cursor')
+  const after = readCursor(request.cursor, [isOrder, isOrder, isId])
   const ordered = rows.toSorted((one, other) => compare(placeOf(one), placeOf(other)))
   const rest = after ? ordered.filter((row) => compare(placeOf(row), after) > 0) : ordered
   return cutPage(rest, pageSize(request), placeOf, (row) => row)

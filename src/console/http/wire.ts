@@ -1,7 +1,7 @@
 /** What the answers of many routes have in common: pages of a list, moments, amounts, and files. */
 import { type ArrayOptions, type ObjectOptions, type TProperties, type TSchema, Type } from '@sinclair/typebox'
+import type { Page } from '@/db/paging'
 import { formatUsd, type Nano } from '@/lib/money'
-import type { Page } from '@/lib/paging'
 import { orNull } from '@/lib/schemas'
 import { NextCursor } from './pages'
 

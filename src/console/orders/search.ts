@@ -1,9 +1,8 @@
 /** Orders and payments as they are read: an account's own, and those of all for administrators. */
 import { and, asc, type Column, desc, eq, ilike, inArray, isNotNull, isNull, like, lt, or, type SQL } from 'drizzle-orm'
-import { invalidRequest } from '@/chat/error'
 import { orderEvents, orders, payments, reversals } from '@/db/orders-schema'
+import { countUpTo, type Page, type PageRequest, page, textLike } from '@/db/paging'
 import { accounts } from '@/db/schema'
-import { countUpTo, cutPage, type Page, type PageRequest, pageSize, parseCursor, textLike } from '@/lib/paging'
 import type { OrdersDeps } from './deps'
 import { REFERENCE_PREFIX } from './reference'
 import { toReversal } from './reversals/apply-reversal'
@@ -19,45 +18,55 @@ export async function searchOrders(
   { database }: Pick<OrdersDeps, 'database'>,
   search: OrderSearch,
 ): Promise<Page<FoundOrder>> {
-  const size = pageSize(search)
-  const rows = await database.db
-    .select({ order: orders, name: accounts.name, email: accounts.email })
-    .from(orders)
-    .innerJoin(accounts, eq(accounts.id, orders.accountId))
-    .where(and(...conditionsOf(search), afterCursor(search, BY_CREATION)))
-    .orderBy(...newestFirst(BY_CREATION))
-    .limit(size + 1)
-  return cutPage(
-    rows,
-    size,
-    ({ order }) => [order.createdAt.getTime(), order.id],
-    ({ order, name, email }) => ({ ...toOrder(order), account: { name, email } }),
-  )
+  return await page(search, {
+    checks: PLACE,
+    read: (after, limit) =>
+      database.db
+        .select({ order: orders, name: accounts.name, email: accounts.email })
+        .from(orders)
+        .innerJoin(accounts, eq(accounts.id, orders.accountId))
+        .where(and(...conditionsOf(search), comesAfter(after, BY_CREATION)))
+        .orderBy(...newestFirst(BY_CREATION))
+        .limit(limit),
+    placeOf: ({ order }) => [order.createdAt.getTime(), order.id],
+    toItem: ({ order, name, email }) => ({ ...toOrder(order), account: { name, email } }),
+  })
 }
 
 /** Payments, newest first; unmatched ones where no state is asked for. */
 export async function searchPayments({ database }: OrdersDeps, search: PaymentSearch = {}): Promise<Page<Payment>> {
-  const size = pageSize(search)
   const ofOrder = search.orderId === undefined ? undefined : eq(payments.orderId, search.orderId)
-  const rows = await database.db
-    .select()
-    .from(payments)
-    .where(and(eq(payments.state, search.state ?? 'unmatched'), ofOrder, afterCursor(search, BY_ARRIVAL)))
-    .orderBy(...newestFirst(BY_ARRIVAL))
-    .limit(size + 1)
-  return cutPage(rows, size, (row) => [row.receivedAt.getTime(), row.id], toPayment)
+  return await page(search, {
+    checks: PLACE,
+    read: (after, limit) =>
+      database.db
+        .select()
+        .from(payments)
+        .where(and(eq(payments.state, search.state ?? 'unmatched'), ofOrder, comesAfter(after, BY_ARRIVAL)))
+        .orderBy(...newestFirst(BY_ARRIVAL))
+        .limit(limit),
+    placeOf: placeByArrival,
+    toItem: toPayment,
+  })
 }
 
 /** Reversals that moved no credit: of an unknown payment, or that an administrator has to look at. Newest first. */
-export async function searchOpenReversals({ database }: OrdersDeps, page: PageRequest = {}): Promise<Page<Reversal>> {
-  const size = pageSize(page)
-  const rows = await database.db
-    .select()
-    .from(reversals)
-    .where(and(inArray(reversals.state, ['waiting', 'kept']), afterCursor(page, BY_REVERSAL)))
-    .orderBy(...newestFirst(BY_REVERSAL))
-    .limit(size + 1)
-  return cutPage(rows, size, (row) => [row.receivedAt.getTime(), row.id], toReversal)
+export async function searchOpenReversals(
+  { database }: OrdersDeps,
+  request: PageRequest = {},
+): Promise<Page<Reversal>> {
+  return await page(request, {
+    checks: PLACE,
+    read: (after, limit) =>
+      database.db
+        .select()
+        .from(reversals)
+        .where(and(inArray(reversals.state, ['waiting', 'kept']), comesAfter(after, BY_REVERSAL)))
+        .orderBy(...newestFirst(BY_REVERSAL))
+        .limit(limit),
+    placeOf: placeByArrival,
+    toItem: toReversal,
+  })
 }
 
 function conditionsOf(search: OrderSearch): SQL[] {
@@ -90,14 +99,16 @@ type PageOrder = { moment: Column; id: Column }
 
 /** Far beyond the year 9999, and still a moment. */
 const LATEST_MS = 999_999_999_999_999
-const isMoment = countUpTo(LATEST_MS)
-const isId = textLike(/^\w{1,64}$/)
+/** Checks of a place: a moment in milliseconds, and an id. */
+const PLACE = [countUpTo(LATEST_MS), textLike(/^\w{1,64}$/)] satisfies [unknown, unknown]
 
-/** The condition that a page's rows come after `cursor`. Throws `invalid_request` for a text that no page has handed out. */
-function afterCursor({ cursor }: PageRequest, { moment, id }: PageOrder): SQL | undefined {
-  if (cursor === undefined) return undefined
-  const place = parseCursor(cursor, [isMoment, isId])
-  if (!place) throw invalidRequest('The cursor is not one of this list.', 'cursor')
+function placeByArrival({ receivedAt, id }: { receivedAt: Date; id: string }): [number, string] {
+  return [receivedAt.getTime(), id]
+}
+
+/** The condition that a page's rows come after `place`. */
+function comesAfter(place: [atMs: number, id: string] | undefined, { moment, id }: PageOrder): SQL | undefined {
+  if (!place) return undefined
   const at = new Date(place[0])
   return or(lt(moment, at), and(eq(moment, at), lt(id, place[1])))
 }
@@ -153,14 +164,18 @@ export async function getOrder(
 export async function listOrders(
   { database }: Pick<OrdersDeps, 'database'>,
   accountId: string,
-  page: PageRequest = {},
+  request: PageRequest = {},
 ): Promise<Page<Order>> {
-  const size = pageSize(page)
-  const rows = await database.db
-    .select()
-    .from(orders)
-    .where(and(eq(orders.accountId, accountId), afterCursor(page, BY_CREATION)))
-    .orderBy(...newestFirst(BY_CREATION))
-    .limit(size + 1)
-  return cutPage(rows, size, (row) => [row.createdAt.getTime(), row.id], toOrder)
+  return await page(request, {
+    checks: PLACE,
+    read: (after, limit) =>
+      database.db
+        .select()
+        .from(orders)
+        .where(and(eq(orders.accountId, accountId), comesAfter(after, BY_CREATION)))
+        .orderBy(...newestFirst(BY_CREATION))
+        .limit(limit),
+    placeOf: (row) => [row.createdAt.getTime(), row.id],
+    toItem: toOrder,
+  })
 }

@@ -11,8 +11,8 @@ import type {
   ReversalKind,
   reversals,
 } from '@/db/orders-schema'
+import type { PageRequest } from '@/db/paging'
 import type { Company } from '@/db/schema'
-import type { PageRequest } from '@/lib/paging'
 
 export type { MismatchReason, PaymentSource } from '@/db/orders-schema'
 

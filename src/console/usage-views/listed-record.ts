@@ -1,14 +1,30 @@
 /** One usage record as it is shown and exported, and the columns it is read from. */
 import type { Sql } from 'postgres'
 import { inputTokens, type Usage } from '@/chat/usage'
+import { countUpTo, formatCursor, readCursor, textLike } from '@/db/paging'
 import { usageColumns, type usageRecords } from '@/db/schema'
 import type { SeenName } from '@/db/usage-columns'
-import type { ToolCharge } from '@/ledger/usage-record'
+import { LATEST_MS, type ToolCharge } from '@/ledger/usage-record'
 import { formatUsd, type Nano, nano } from '@/lib/money'
 import type { Fragment } from './usage-filter'
 
 /** A place in an account's records, which are ordered by time, number and id, newest first. */
 export type RecordPosition = { atMicros: number; seq: number; recordId: string }
+
+const isMoment = countUpTo(LATEST_MS * 1000)
+const isSequence = countUpTo(Number.MAX_SAFE_INTEGER)
+const isRecordId = textLike(/^[\x21-\x7e]{0,300}$/)
+
+/** A place in the list as opaque text. */
+export function toCursor({ atMicros, seq, recordId }: RecordPosition): string {
+  return formatCursor([atMicros, seq, recordId])
+}
+
+/** Reads a cursor of {@link toCursor}. Throws `invalid_request` for anything else. */
+export function fromCursor(cursor: string | undefined): RecordPosition | undefined {
+  const place = readCursor(cursor, [isMoment, isSequence, isRecordId])
+  return place && { atMicros: place[0], seq: place[1], recordId: place[2] }
+}
 
 type Stored = (typeof usageRecords)['$inferSelect']
 /** What an account may see of a record; moments are milliseconds since 1970, or with a fraction what the store has beyond. */

@@ -1,10 +1,9 @@
 /** The charged requests of an account for those who run the service, each with another one that looks like the same request once more. */
-import { invalidRequest } from '@/chat/error'
 import type { Database } from '@/db/client'
+import { type PageRequest, pageSize } from '@/db/paging'
 import { MS_PER_DAY } from '@/lib/clock'
 import type { Nano } from '@/lib/money'
-import { countUpTo, formatCursor, type PageRequest, pageSize, parseCursor, textLike } from '@/lib/paging'
-import { type RecordPosition, tellRecord } from './listed-record'
+import { fromCursor, tellRecord, toCursor } from './listed-record'
 import { findLookAlikes } from './look-alikes'
 import { searchRecords } from './record-search'
 
@@ -24,8 +23,7 @@ const BUDGET_MS = 10_000
 /** One page, newest first. */
 export async function listRequests(database: Database, search: RequestSearch, nowMs: number) {
   const { cursor, limit: _, fromMs = nowMs - DEFAULT_DAYS * MS_PER_DAY, toMs = nowMs + MS_PER_DAY, ...filter } = search
-  const after = cursor === undefined ? undefined : readPlace(cursor)
-  const options = { after, limit: pageSize(search), budgetMs: BUDGET_MS }
+  const options = { after: fromCursor(cursor), limit: pageSize(search), budgetMs: BUDGET_MS }
   const page = await searchRecords(database, { ...filter, fromMs, toMs }, options)
   const alike = await findLookAlikes(database, filter.accountId, page.records)
   return {
@@ -39,18 +37,8 @@ export async function listRequests(database: Database, search: RequestSearch, no
     }),
     searchedTo: isoOf(page.searchedToMs),
     archivedBefore: isoOf(page.archivedBeforeMs),
-    nextCursor: page.next === null ? null : formatCursor([page.next.atMicros, page.next.seq, page.next.recordId]),
+    nextCursor: page.next && toCursor(page.next),
   }
-}
-
-const isNumber = countUpTo(Number.MAX_SAFE_INTEGER)
-const isRecordId = textLike(/^[\x21-\x7e]{0,300}$/)
-
-function readPlace(cursor: string): RecordPosition {
-  const place = parseCursor(cursor, [isNumber, isNumber, isRecordId])
-  if (!place) throw invalidRequest('The cursor is not one of this list.', 'cursor')
-  const [atMicros, seq, recordId] = place
-  return { atMicros, seq, recordId }
 }
 
 function isoOf(atMs: number | null): string | null {

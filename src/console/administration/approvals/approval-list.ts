@@ -1,11 +1,11 @@
 /** The approvals as administrators see them: what would be done, who asked, who decided. */
-import { eq, sql } from 'drizzle-orm'
-import { readCursor } from '@/console/administration/keyset'
+import { and, eq, sql } from 'drizzle-orm'
+import { BY_VALUE_AND_ID } from '@/console/administration/keyset'
 import type { OrdersDeps } from '@/console/orders/orders'
 import { type ApprovalStatus, approvals } from '@/db/administration-schema'
+import { type Page, type PageRequest, page } from '@/db/paging'
 import { accounts } from '@/db/schema'
 import type { Nano } from '@/lib/money'
-import { cutPage, type Page, type PageRequest, pageSize } from '@/lib/paging'
 import { expireApprovals } from './approvals'
 import type { Operation } from './operation'
 
@@ -34,29 +34,29 @@ type ApprovalRow = { approval: typeof approvals.$inferSelect; account: Approval[
 /** One page, newest first. */
 export async function listApprovals(deps: OrdersDeps, search: ApprovalSearch): Promise<Page<Approval>> {
   await expireApprovals(deps)
-  const size = pageSize(search)
-  const after = search.cursor === undefined ? undefined : readCursor(search.cursor)
   const position = sql`(${approvals.requestedAt}, ${approvals.id})`
-  const rows = await deps.database.db
-    .select({
-      approval: approvals,
-      account: { accountId: accounts.id, name: accounts.name, email: accounts.email },
-      requestedText: sql<string>`${approvals.requestedAt}::text`,
-    })
-    .from(approvals)
-    .leftJoin(accounts, eq(accounts.id, approvals.accountId))
-    .where(
-      sql.join(
-        [
-          search.status === undefined ? sql`true` : eq(approvals.status, search.status),
-          after === undefined ? sql`true` : sql`${position} < (${after.at}::text::timestamptz, ${after.id})`,
-        ],
-        sql` AND `,
-      ),
-    )
-    .orderBy(sql`${approvals.requestedAt} DESC, ${approvals.id} DESC`)
-    .limit(size + 1)
-  return cutPage(rows, size, ({ approval, requestedText }) => [requestedText, approval.id], toApproval)
+  return await page(search, {
+    checks: BY_VALUE_AND_ID,
+    read: (after, limit) =>
+      deps.database.db
+        .select({
+          approval: approvals,
+          account: { accountId: accounts.id, name: accounts.name, email: accounts.email },
+          requestedText: sql<string>`${approvals.requestedAt}::text`,
+        })
+        .from(approvals)
+        .leftJoin(accounts, eq(accounts.id, approvals.accountId))
+        .where(
+          and(
+            search.status === undefined ? undefined : eq(approvals.status, search.status),
+            after && sql`${position} < (${after[0]}::text::timestamptz, ${after[1]})`,
+          ),
+        )
+        .orderBy(sql`${approvals.requestedAt} DESC, ${approvals.id} DESC`)
+        .limit(limit),
+    placeOf: ({ approval, requestedText }) => [requestedText, approval.id],
+    toItem: toApproval,
+  })
 }
 
 function toApproval({ approval, account }: ApprovalRow): Approval {

@@ -10,9 +10,9 @@ import { ACCOUNT_PREFIX, type GuardDeps, guarded, IN_ACCOUNT } from '@/console/h
 import { newestFirst, PageQuery, type Place, pageOf, placeOfMember } from '@/console/http/pages'
 import { listOf, mapPage } from '@/console/http/wire'
 import { ACCOUNT_ROLES } from '@/db/auth-schema'
+import type { PageRequest } from '@/db/paging'
 import { BUDGET_WINDOWS, type BudgetWindow, windowNumbers } from '@/ledger/budgets'
 import type { Ledger } from '@/ledger/ledger'
-import type { PageRequest } from '@/lib/paging'
 import {
   BudgetBody,
   budgetBody,

@@ -20,8 +20,8 @@ import type { SessionDeps } from '@/console/http/session/context'
 import { Done, Email, Token } from '@/console/http/session/schemas'
 import { exactly, isoMoments, listOf, mapPage, NoFields } from '@/console/http/wire'
 import type { Transaction } from '@/db/client'
+import type { PageRequest } from '@/db/paging'
 import { titled } from '@/http/openapi/titled'
-import type { PageRequest } from '@/lib/paging'
 import { Role, refusalOf } from './member-words'
 
 export type InvitationRouteDeps = SessionDeps & { members: Members }

@@ -7,13 +7,13 @@ import {
   type SeenKind,
   type ToldRecord,
   tellRecord,
+  toCursor,
 } from '@/console/usage-views/listed-record'
 import type { SearchPage } from '@/console/usage-views/record-search'
 import type { RecordTotals } from '@/console/usage-views/record-totals'
 import type { UsageSeries } from '@/console/usage-views/usage-series'
 import { formatUsd, nano } from '@/lib/money'
 import { oneOf, orNull } from '@/lib/schemas'
-import { toCursor } from './query'
 
 const iso = (description: string) => Type.String({ description: `${description}, ISO 8601 in UTC` })
 

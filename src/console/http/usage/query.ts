@@ -2,11 +2,9 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { invalidRequest } from '@/chat/error'
 import { PAGE, wholeNumber } from '@/console/http/pages'
-import type { RecordPosition } from '@/console/usage-views/listed-record'
 import type { Sight, StatusFilter, UsageFilter } from '@/console/usage-views/usage-filter'
 import { SERIES_GROUPS } from '@/console/usage-views/usage-series'
 import { BILLING_RULES, LATEST_MS, RECORD_FLAGS } from '@/ledger/usage-record'
-import { countUpTo, formatCursor, parseCursor, textLike } from '@/lib/paging'
 import { oneOf } from '@/lib/schemas'
 
 const MOMENT = '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}(:\\d{2}(\\.\\d{1,6})?)?Z$'
@@ -72,24 +70,6 @@ export function filterOf(query: FilterQuery, sight: Sight, nowMs = Date.now()): 
     fromMs,
     toMs,
   }
-}
-
-const isMoment = countUpTo(LATEST_MS * 1000)
-const isSequence = countUpTo(Number.MAX_SAFE_INTEGER)
-const isRecordId = textLike(/^[\x21-\x7e]{0,300}$/)
-
-/** A place in the list as opaque text. */
-export function toCursor({ atMicros, seq, recordId }: RecordPosition): string {
-  return formatCursor([atMicros, seq, recordId])
-}
-
-/** Reads a cursor of {@link toCursor}; throws 400 for anything else. */
-export function fromCursor(text: string | undefined): RecordPosition | undefined {
-  if (text === undefined) return undefined
-  const place = parseCursor(text, [isMoment, isSequence, isRecordId])
-  if (!place) throw invalidRequest('cursor: is not one that this list has given.', 'cursor')
-  const [atMicros, seq, recordId] = place
-  return { atMicros, seq, recordId }
 }
 
 function momentOf(text: string, param: string): number {

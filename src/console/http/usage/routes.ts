@@ -1,4 +1,5 @@
 /** The usage page's routes: the list of charged requests, their sums and chart, each usage record in full, and the export. */
+
 import { Type } from '@sinclair/typebox'
 import type { CatalogSource } from '@/catalog/reload/live-catalog'
 import { GatewayError } from '@/chat/error'
@@ -6,13 +7,14 @@ import { ACCOUNT_PREFIX, type GuardDeps, guarded, IN_ACCOUNT } from '@/console/h
 import { sightOf } from '@/console/http/key-authority'
 import { CSV_FILE, fileAnswer } from '@/console/http/wire'
 import type { ExportFormat } from '@/console/usage-views/export-records'
+import { fromCursor } from '@/console/usage-views/listed-record'
 import { FLAG_WORDS, RULE_WORDS } from '@/console/usage-views/plain-words'
 import type { Sight } from '@/console/usage-views/usage-filter'
 import type { UsageViews } from '@/console/usage-views/usage-views'
 import { BILLING_RULES, RECORD_FLAGS } from '@/ledger/usage-record'
 import { utcDayOf } from '@/lib/clock'
 import { SeriesBody, TotalsBody, toSeriesBody, toTotalsBody, toUsagePage, UsagePage } from './bodies'
-import { ExportQuery, FilterQuery, filterOf, fromCursor, PageQuery, SeriesQuery } from './query'
+import { ExportQuery, FilterQuery, filterOf, PageQuery, SeriesQuery } from './query'
 import { RecordDetailBody, toRecordDetailBody } from './record-detail-body'
 
 export type DashboardUsageDeps = GuardDeps & { usage: UsageViews; catalog: CatalogSource }

@@ -1,11 +1,10 @@
 /** An account's requests that were not answered, of the last thirty days: one by one, newest first, and how many there were of each kind. */
 import type { Sql } from 'postgres'
-import { invalidRequest } from '@/chat/error'
 import { readKeyNames } from '@/console/usage-views/names'
 import type { Fragment, Sight } from '@/console/usage-views/usage-filter'
 import type { Database } from '@/db/client'
 import { oldestFailureMs } from '@/db/failure-schema'
-import { countUpTo, cutPage, type Page, type PageRequest, pageSize, parseCursor, textLike } from '@/lib/paging'
+import { countUpTo, type Page, type PageRequest, page, textLike } from '@/db/paging'
 
 /** Everything left out matches all. */
 export type FailureFilter = Sight & { keyId?: string; status?: number; code?: string }
@@ -41,15 +40,19 @@ export async function searchFailures(
   nowMs: number,
 ): Promise<Page<FoundFailure>> {
   const { sql } = database
-  const size = pageSize(search)
   // The index alone says which they are; only those of the page are read.
-  const rows = await sql<FailureRow[]>`SELECT ${columns(sql)} FROM (SELECT request_id, failed_at FROM failed_requests
-      WHERE ${conditions(sql, search, nowMs)} ${afterCursor(sql, search.cursor)}
-      ORDER BY failed_at DESC, request_id DESC LIMIT ${size + 1}) AS page
-    JOIN failed_requests USING (request_id, failed_at) ORDER BY failed_at DESC, request_id DESC`
-  return await named(database, search.accountId, rows, (own, toItem) =>
-    cutPage(own, size, ({ atMs, requestId }) => [atMs, requestId], toItem),
-  )
+  const { items, nextCursor } = await page(search, {
+    checks: PLACE,
+    read: (after, limit) => sql<
+      FailureRow[]
+    >`SELECT ${columns(sql)} FROM (SELECT request_id, failed_at FROM failed_requests
+      WHERE ${conditions(sql, search, nowMs)} ${comesAfter(sql, after)}
+      ORDER BY failed_at DESC, request_id DESC LIMIT ${limit}) AS page
+    JOIN failed_requests USING (request_id, failed_at) ORDER BY failed_at DESC, request_id DESC`,
+    placeOf: ({ atMs, requestId }) => [atMs, requestId],
+    toItem: (row) => row,
+  })
+  return { items: await named(database, search.accountId, items), nextCursor }
 }
 
 /** The one of this id, ours or else the provider's (the last with it); undefined where the account has none, or it was not kept. */
@@ -63,7 +66,7 @@ export async function findFailure(
   const rows = await sql<FailureRow[]>`SELECT ${columns(sql)} FROM failed_requests
     WHERE ${conditions(sql, sight, nowMs)} AND ${isCalled(sql, requestId)}
     ${nearestFirst(sql, requestId)}`
-  return await named(database, sight.accountId, rows, (own, toItem) => own.map(toItem)[0])
+  return (await named(database, sight.accountId, rows))[0]
 }
 
 /** Whose the one of this id was, for operators; undefined where none was kept. */
@@ -113,27 +116,21 @@ function oldest(nowMs: number): string {
 }
 
 /** The last millisecond of the year 9999. */
-const isMoment = countUpTo(253_402_300_799_999)
-const isRequestId = textLike(/^[\x21-\x7e]{1,200}$/)
+const LATEST_MS = 253_402_300_799_999
+/** Checks of a place: a moment in milliseconds, and the id of a request. */
+const PLACE = [countUpTo(LATEST_MS), textLike(/^[\x21-\x7e]{1,200}$/)] satisfies [unknown, unknown]
 
-function afterCursor(sql: Sql, cursor: string | undefined): Fragment {
-  if (cursor === undefined) return sql``
-  const place = parseCursor(cursor, [isMoment, isRequestId])
-  if (!place) throw invalidRequest('The cursor is not one of this list.', 'cursor')
+function comesAfter(sql: Sql, place: [atMs: number, requestId: string] | undefined): Fragment {
+  if (!place) return sql``
   const at = sql`('1970-01-01 00:00:00+00'::timestamptz + ${place[0]}::text::bigint * interval '1 millisecond')`
   return sql`AND (failed_at, request_id) < (${at}, ${place[1]}::text)`
 }
 
-async function named<Result>(
-  database: Database,
-  accountId: string,
-  rows: readonly FailureRow[],
-  finish: (rows: readonly FailureRow[], toItem: (row: FailureRow) => FoundFailure) => Result,
-): Promise<Result> {
+async function named(database: Database, accountId: string, rows: readonly FailureRow[]): Promise<FoundFailure[]> {
   const names = await readKeyNames(
     database,
     accountId,
     rows.map(({ keyId }) => keyId),
   )
-  return finish(rows, (row) => ({ ...row, keyName: names.get(row.keyId) ?? null }))
+  return rows.map((row) => ({ ...row, keyName: names.get(row.keyId) ?? null }))
 }

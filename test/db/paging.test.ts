@@ -1,8 +1,8 @@
 /** Tests pages and their cursors: nothing is lost or shown twice, and nothing passes that no page has handed out. */
 import { describe, expect, test } from 'bun:test'
 import { fc } from '@test/support/property'
+import { countUpTo, cutPage, formatCursor, pageSize, readCursor, textLike } from '@/db/paging'
 import { AssertionError } from '@/lib/assert'
-import { countUpTo, cutPage, formatCursor, pageSize, parseCursor, textLike } from '@/lib/paging'
 
 type Row = { moment: number; id: string }
 
@@ -20,8 +20,8 @@ describe('pages', () => {
         const seen: string[] = []
         let pages = 0
         for (let cursor: string | null | undefined; cursor !== null; pages++) {
-          const after = cursor === undefined ? undefined : parseCursor(cursor, [isMoment, isId])
-          if (cursor !== undefined) expect(after).toBeDefined()
+          const after = readCursor(cursor, [isMoment, isId])
+          expect(after !== undefined).toBe(cursor !== undefined)
           const rest = after ? list.filter((row) => compare({ moment: after[0], id: after[1] }, row) < 0) : list
           const page = cutPage(rest.slice(0, size + 1), size, placeOf, (row) => row.id)
           expect(page.items.length).toBeLessThanOrEqual(size)
@@ -62,7 +62,7 @@ describe('a cursor', () => {
   test('gives back the place that it was made of', () => {
     fc.assert(
       fc.property(fc.nat(1_000_000), fc.stringMatching(/^\w{1,20}$/), (number, text) => {
-        expect(parseCursor(formatCursor([number, text]), [isMoment, isId])).toEqual([number, text])
+        expect(readCursor(formatCursor([number, text]), [isMoment, isId])).toEqual([number, text])
       }),
     )
   })
@@ -79,13 +79,13 @@ describe('a cursor', () => {
     ['a broken number', formatCursor([0.5, 'a'])],
     ['a text of another shape', formatCursor([1, "a'; DROP TABLE orders"])],
   ])('of %s is refused', (_, cursor) => {
-    expect(parseCursor(cursor, [isMoment, isId])).toBeUndefined()
+    expect(() => readCursor(cursor, [isMoment, isId])).toThrow('The cursor is not one of this list.')
   })
 
   test('is refused for its length before it is read', () => {
     const isText = textLike(/^/)
-    expect(parseCursor(formatCursor([1, 'a'.repeat(300)]), [isMoment, isText])).toBeDefined()
-    expect(parseCursor(formatCursor([1, 'a'.repeat(400)]), [isMoment, isText])).toBeUndefined()
+    expect(readCursor(formatCursor([1, 'a'.repeat(300)]), [isMoment, isText])).toBeDefined()
+    expect(() => readCursor(formatCursor([1, 'a'.repeat(400)]), [isMoment, isText])).toThrow('not one of this list')
   })
 })
 

@@ -1,6 +1,7 @@
 /** Pages of a list by the last row seen instead of by number: as fast on page 1,000 as on the first, and nothing is shown twice. */
-import { assert } from './assert'
-import { parseJson } from './json'
+import { invalidRequest } from '@/chat/error'
+import { assert } from '@/lib/assert'
+import { parseJson } from '@/lib/json'
 
 /** `nextCursor` is null on the last page. */
 export type Page<T> = { items: T[]; nextCursor: string | null }
@@ -14,6 +15,28 @@ type PartCheck<T> = (value: unknown) => value is T
 const DEFAULT_PAGE_SIZE = 50
 export const MAX_PAGE_SIZE = 100
 const MAX_CURSOR_CHARS = 500
+
+/** A check for each value of a place. */
+type PlaceChecks<Place> = { [Part in keyof Place]: PartCheck<Place[Part]> }
+
+/** A list: what its order is, how it is read, and what a page shows of a row. */
+type Listing<Row, Item, Place> = {
+  checks: PlaceChecks<Place>
+  /** Returns up to `limit` rows that come after the place `after`, in the list's order; without `after`, the first. */
+  read: (after: Place | undefined, limit: number) => PromiseLike<readonly Row[]>
+  /** The values that the list is ordered by. */
+  placeOf: (row: Row) => Readonly<Place>
+  toItem: (row: Row) => Item
+}
+
+/** One page. Throws `invalid_request` for a cursor that the list cannot have handed out. */
+export async function page<Row, Item, Place extends (string | number)[] | []>(
+  request: PageRequest,
+  { checks, read, placeOf, toItem }: Listing<Row, Item, Place>,
+): Promise<Page<Item>> {
+  const size = pageSize(request)
+  return cutPage(await read(readCursor(request.cursor, checks), size + 1), size, placeOf, toItem)
+}
 
 /** Rows per page. Asserts 1 to 100. */
 export function pageSize({ limit = DEFAULT_PAGE_SIZE }: PageRequest): number {
@@ -39,11 +62,17 @@ export function formatCursor(place: readonly (string | number)[]): string {
   return Buffer.from(JSON.stringify(place)).toString('base64url')
 }
 
-/** The place that `cursor` stands for, every value checked; undefined for what this list can't have handed out. */
-export function parseCursor<Place extends unknown[] | []>(
-  cursor: string,
-  checks: { [Part in keyof Place]: PartCheck<Place[Part]> },
+/** The place that `cursor` stands for, undefined without one. Throws `invalid_request` for a text that this list cannot have handed out. */
+export function readCursor<Place extends unknown[] | []>(
+  cursor: string | undefined,
+  checks: PlaceChecks<Place>,
 ): Place | undefined {
+  const place = cursor === undefined ? undefined : parseCursor(cursor, checks)
+  if (cursor !== undefined && !place) throw invalidRequest('The cursor is not one of this list.', 'cursor')
+  return place
+}
+
+function parseCursor<Place extends unknown[] | []>(cursor: string, checks: PlaceChecks<Place>): Place | undefined {
   if (cursor.length > MAX_CURSOR_CHARS) return undefined
   const place: unknown = parseJson(Buffer.from(cursor, 'base64url').toString())
   if (!Array.isArray(place) || place.length !== checks.length) return undefined
