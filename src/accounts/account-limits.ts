@@ -15,7 +15,7 @@ const NAMES = ['requestsPerMinute', 'tokensPerMinute', 'concurrency'] as const
 /** What is left out stays as it is; null = the catalogue's. `reason` is for the audit log. */
 export type AccountLimitsChange = { accountId: string; limits: Partial<AccountLimits>; reason: string; by: ChangedBy }
 
-/** Changes limits in history and audit log, then on every gateway. Throws where the ledger can't be reached: call it again. */
+/** Changes limits in history and audit log, then on every gateway. Throws if the ledger can't be reached: call it again. */
 export async function changeAccountLimits(
   database: Database,
   ledger: Ledger,

@@ -33,7 +33,7 @@ export function createAccounts(database: Database, ledger: Ledger) {
       })
       return accountId === undefined ? { kind: 'email_taken' } : { kind: 'created', accountId }
     },
-    /** Sets the status in history and audit log, then on every gateway. Throws where the ledger can't be reached: call it again. */
+    /** Sets the status in history and audit log, then on every gateway. Throws if the ledger can't be reached: call it again. */
     async setStatus(
       accountId: string,
       status: AccountStatus,
@@ -87,7 +87,7 @@ async function writeStatus(
   })
 }
 
-/** Inserts an empty, active account, also inside a transaction, and returns its id; undefined where the address is taken, or kept for somebody. */
+/** Inserts an empty, active account, also inside a transaction, and returns its id; undefined if the address is taken, or kept for somebody. */
 export async function insertAccount(
   db: Database['db'] | Transaction,
   { email, name }: NewAccount,

@@ -20,12 +20,12 @@ export type DebitRefusal =
   | { kind: 'insufficient'; available: Nano }
   | ({ kind: 'reversible'; available: Nano } & MovableCredit)
 
-/** When the history is asked what became of a debit that has not ended. */
+/** When the history is asked the outcome of a debit that has not ended. */
 const WITHHELD_TTL_MS = 60_000
 
 /**
  * Withholds a debit, inside the transaction that will record it under this entry id: the account's row stays locked until its
- * end. Undefined where it was withheld. Whatever becomes of the transaction, call {@link endWithheld} or apply the credit. Throws
+ * end. Undefined if it was withheld. Whatever becomes of the transaction, call {@link endWithheld} or apply the credit. Throws
  * where the ledger cannot be asked.
  */
 export async function withholdDebit(

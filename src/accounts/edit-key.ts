@@ -26,7 +26,7 @@ export type ChangeKeyOutcome =
 
 export type KeyRow = typeof apiKeys.$inferSelect
 
-/** What is to become of a key; undefined where it is so already. */
+/** What is to become of a key; undefined if it is so already. */
 export type KeyEdit = { action: string; columns: Partial<typeof apiKeys.$inferInsert>; details: AuditDetails }
 
 type EditRequest = {
@@ -42,7 +42,7 @@ type EditRequest = {
   movesBudgets?: true
 }
 
-/** Throws where the ledger can't be reached; the history has the change by then, and repeating the call mends the rest. */
+/** Throws if the ledger can't be reached; the history has the change by then, and repeating the call mends the rest. */
 export async function editKey(database: Database, ledger: Ledger, request: EditRequest): Promise<ChangeKeyOutcome> {
   const outcome = await database.db.transaction((transaction) => editHistory(transaction, request))
   if (outcome.kind !== 'updated') return outcome
@@ -57,7 +57,7 @@ async function reloadBudgets({ db }: Database, ledger: Ledger, keyId: string): P
   if (key) await ledger.reloadBudgets(key.accountId)
 }
 
-/** Tells the ledger what the history says of each of an account's keys now, or of `userId`'s in it. Throws where the ledger can't be reached. */
+/** Tells the ledger what the history says of each of an account's keys now, or of `userId`'s in it. Throws if the ledger can't be reached. */
 export async function tellLedgerOfAll(
   database: Database,
   ledger: Ledger,
@@ -71,7 +71,7 @@ export async function tellLedgerOfAll(
   }
 }
 
-/** Tells the ledger what the history says of the key now. Throws where the ledger can't be reached. */
+/** Tells the ledger what the history says of the key now. Throws if the ledger can't be reached. */
 export async function tellLedger(database: Database, ledger: Ledger, keyId: string): Promise<void> {
   await inOrder(database, `key ${keyId}`, (transaction) => writeThrough(transaction, ledger, keyId))
 }

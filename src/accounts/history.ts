@@ -19,7 +19,7 @@ const READINGS = { maxKeys: 500, maxQuestions: 2, maxWaiting: 10_000 }
 const SETTLEMENTS = { maxKeys: 5_000, maxQuestions: 2, maxWaiting: 50_000 }
 
 /**
- * Reads the history from `database`. Rejects where it cannot be reached within {@link HISTORY_TIMEOUT_MS}.
+ * Reads the history from `database`. Rejects if it cannot be reached within {@link HISTORY_TIMEOUT_MS}.
  *
  * **Which credits are inside `balance`:** all ledger entries that were committed when the snapshot was taken, whether or
  * not the outbox has told the ledger of them, and no others; `creditedEntryIds` names exactly these. An entry and the

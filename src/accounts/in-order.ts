@@ -15,7 +15,7 @@ export async function inOrder(
   })
 }
 
-/** The account's row, which no other transaction changes until this one ends; undefined where there is none. */
+/** The account's row, which no other transaction changes until this one ends; undefined if there is none. */
 export async function lockAccount(
   transaction: Transaction,
   accountId: string,

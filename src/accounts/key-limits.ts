@@ -84,7 +84,7 @@ export function describeAddresses(addresses: Addresses): string {
   return addresses?.join(', ') ?? 'everywhere'
 }
 
-/** What of a key is a list of texts beside its limits; undefined where nothing is said of it. */
+/** What of a key is a list of texts beside its limits; undefined if nothing is said of it. */
 type KeyLists = { allowedAddresses: Addresses | undefined; tags: KeyTags | undefined }
 
 /** Those lists that are said, as columns. */

@@ -58,7 +58,7 @@ export function createOutboxWorker(
   return { start, stop, runOnce: () => runOnce(database, ledger, logger, confirmAfterSeconds) }
 }
 
-/** Applies one credit and notes it. Throws where the ledger or the history can't be reached; repeating is safe. */
+/** Applies one credit and notes it. Throws if the ledger or the history can't be reached; repeating is safe. */
 export async function applyCredit({ db }: Database, ledger: Ledger, credit: Credit): Promise<CreditOutcome> {
   const outcome = await ledger.credit(credit)
   if (outcome.kind === 'unknown_account') return outcome

@@ -9,7 +9,7 @@ import { randomId } from '@/lib/ids'
 import { type ChangedBy, OPERATOR, recordAudit } from './audit'
 import { generateKey, hashKey, keyHint } from './key-text'
 
-/** Returns the id of the account's playground key, making it where there is none. Throws where there is no such account. */
+/** Returns the id of the account's playground key, making it where there is none. Throws if there is no such account. */
 type PlaygroundKeyOf = (accountId: string, by?: ChangedBy) => Promise<string>
 
 const NAME = 'Playground'

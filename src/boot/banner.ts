@@ -12,7 +12,7 @@ export type BannerFacts = {
   /** Who can reach what, in one line. */
   reach: string
   dataDir: string
-  /** Credit of earlier trials, which real providers would now be paid for; undefined where there is none. */
+  /** Credit of earlier trials, which real providers would now be paid for; undefined if there is none. */
   unpaidUsd: string | undefined
   /** The demo account, where there is one. On its first start its secrets, which are never shown again. */
   demo: (DemoAccount & { creditUsd: string; model: string }) | undefined

@@ -17,7 +17,7 @@ const PASSWORD_CHARS = 16
 
 type DemoDeps = { database: Database; accounts: Accounts; apiKeys: ApiKeys; credits: Credits }
 
-/** `secrets` exist nowhere else; undefined where an earlier start has shown them. */
+/** `secrets` exist nowhere else; undefined if an earlier start has shown them. */
 export type DemoAccount = { accountId: string; email: string; secrets: { key: string; password: string } | undefined }
 
 /**

@@ -25,11 +25,11 @@ type MailParts = {
 
 export type Mails = {
   worker: MailWorker
-  /** Undefined where nothing can be sent. */
+  /** Undefined if nothing can be sent. */
   desk: MailDesk | undefined
   /** What tokens and links are sealed by. */
   secrets(): Promise<Secrets>
-  /** Undefined where nothing can be sent. */
+  /** Undefined if nothing can be sent. */
   alerts: BackgroundWorker | undefined
 }
 

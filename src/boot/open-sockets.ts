@@ -135,7 +135,7 @@ export function openSockets(): OpenSockets | undefined {
   }
 }
 
-/** Functions of the system's C library; undefined where there is none of the kinds that Linux has. */
+/** Functions of the system's C library; undefined if there is none of the kinds that Linux has. */
 export function loadLibrary<Functions extends Record<string, FFIFunction>>(functions: Functions) {
   if (process.platform !== 'linux') return undefined
   for (const path of LIBRARIES) {

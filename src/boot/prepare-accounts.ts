@@ -59,7 +59,7 @@ export async function offerDemoAccount(
   }
 }
 
-/** What is left of the demo account's credit and in accounts that the sandbox of deposits has credited. */
+/** The rest of the demo account's credit and in accounts that the sandbox of deposits has credited. */
 async function readUnpaidCredit({ sql }: Database): Promise<Nano> {
   const [row] = await sql<{ sum: string }[]>`
     SELECT coalesce(sum(balance_nano::bigint), 0)::text AS sum FROM accounts

@@ -30,7 +30,7 @@ type RunServerOptions = {
   threads: Promise<void>
 }
 
-/** Starts serving. Rejects where the port is taken or the store cannot be reached. */
+/** Starts serving. Rejects if the port is taken or the store cannot be reached. */
 export async function runServer(options: RunServerOptions): Promise<RunningServer> {
   const { config, catalog } = options
   const telemetry = await loadTelemetry(config, catalog, options.logger)

@@ -89,7 +89,7 @@ export function estimateTextTokens(text: string): number {
   return Math.ceil(rawEstimate(text))
 }
 
-/** The tokens of all `texts`; undefined where they are too long, too many wait, or the thread is gone. */
+/** The tokens of all `texts`; undefined if they are too long, too many wait, or the thread is gone. */
 export async function countTextTokens(texts: readonly string[]): Promise<number | undefined> {
   let isWhole = true
   const tokens = await tokenizer.count(texts, () => {

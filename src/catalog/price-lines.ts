@@ -9,7 +9,7 @@ type PricedClass = 'input' | 'cacheRead' | 'cacheWrite5m' | 'cacheWrite1h' | 'ou
 /** `price` in pico-USD per token. */
 type PriceLine = { class: PricedClass; tokens: number; price: Pico }
 
-/** What `usage` of the model costs at the catalogue's prices, class by class; undefined where the model is not sold any more. */
+/** What `usage` of the model costs at the catalogue's prices, class by class; undefined if the model is not sold any more. */
 export function priceLines(
   catalog: Catalog,
   modelId: string,

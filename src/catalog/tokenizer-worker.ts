@@ -5,7 +5,7 @@ import type { Counted } from './count-within-budget'
 /** What is asked: texts to count, under a number that the answer repeats. */
 export type CountQuestion = { id: number; texts: readonly string[] }
 
-/** What became of it. */
+/** The outcome of it. */
 export type CountAnswer = { id: number } & Counted
 
 /** Starts loading at once: it is needed soon, and later there may be no descriptors left to read its files. */

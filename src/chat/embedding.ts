@@ -37,5 +37,5 @@ export type EmbeddingRequest = {
 /** Numbers, or the base64 of them. */
 export type Vector = readonly number[] | string
 
-/** An answer to some inputs, in order: vectors, or the unread list. `usage` is null where none was stated. */
+/** An answer to some inputs, in order: vectors, or the unread list. `usage` is null if none was stated. */
 export type EmbeddingAnswer = ({ vectors: readonly Vector[] } | { written: Uint8Array }) & { usage: Usage | null }

@@ -1,4 +1,4 @@
-/** Which kinds of content a provider's format has in which place of a conversation, and what becomes of the others. */
+/** Which kinds of content a provider's format has in which place of a conversation, and the outcome of the others. */
 import { asWritten } from '@/lib/json-source/as-written'
 import { invalidRequest } from './error'
 import type {
@@ -23,7 +23,7 @@ type MediaKind = KindOf<MediaBlock>
  */
 type Placing = 'carried' | 'moved' | 'refused'
 
-/** One format's table. A kind of content that the hub gains does not compile until each format has said what becomes of it. */
+/** One format's table. A kind of content that the hub gains does not compile until each format has said the outcome of it. */
 export type PlaceTable = {
   user: Readonly<Record<KindOf<UserBlock>, Exclude<Placing, 'moved'>>>
   model: Readonly<Record<Exclude<KindOf<ModelBlock>, MediaKind>, 'carried'> & Record<MediaKind, Placing>>

@@ -19,6 +19,6 @@ export type RoutePreferences = {
   /** Not these. */
   ignore: readonly string[]
   sort?: Sort
-  /** Whether what constrains the answer may be left out where a provider's format cannot say it. */
+  /** Whether what constrains the answer may be left out if a provider's format cannot say it. */
   lossy?: true
 }

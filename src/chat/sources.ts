@@ -6,7 +6,7 @@
  */
 export type Source = { url: string; title?: string; quote?: string; start?: number; end?: number }
 
-/** Reads a source; undefined where it has no address. Values of other types count as missing. */
+/** Reads a source; undefined if it has no address. Values of other types count as missing. */
 export function readSource(given: { [Field in keyof Source]: unknown }): Source | undefined {
   const { url, title, quote, start, end } = given
   if (typeof url !== 'string' || url === '') return undefined

@@ -27,7 +27,7 @@ export function inputTokens(usage: Usage): number {
   return usage.uncached + usage.cacheRead + usage.cacheWrite5m + usage.cacheWrite1h
 }
 
-/** A count as a provider states it, or undefined where it is no non-negative safe integer. JSON knows a minus zero: it is zero. */
+/** A count as a provider states it, or undefined if it is no non-negative safe integer. JSON knows a minus zero: it is zero. */
 export function readCount(value: unknown): number | undefined {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? Math.abs(value) : undefined
 }

@@ -30,7 +30,7 @@ import { fail } from './failure'
 /** A command's environment and its input and output: those of the process, or of a test. */
 export type Surroundings = {
   environment: Environment
-  /** The width of the terminal at which somebody reads the answer; undefined where a program does. */
+  /** The width of the terminal at which somebody reads the answer; undefined if a program does. */
   columns: number | undefined
   /** Standard input; at a terminal, what is typed until Enter, and shown to nobody. */
   readSecret(): Promise<string>

@@ -3,7 +3,7 @@
 /** More typing errors than this make another word. */
 const MAX_ERRORS = 3
 
-/** The one of `known` that `typed` is nearest to; undefined where none is near. */
+/** The one of `known` that `typed` is nearest to; undefined if none is near. */
 export function nearest(typed: string, known: readonly string[]): string | undefined {
   const ranked = known
     .map((words) => ({ words, errors: distance(typed, words) }))

@@ -20,7 +20,7 @@ export function readText(values: Values, name: string, most = MAX_TEXT_CHARS): s
   return text
 }
 
-/** One of the words of `choices`, or undefined where the option was not given. */
+/** One of the words of `choices`, or undefined if the option was not given. */
 export function readChoice<Word extends string>(
   values: Values,
   name: string,
@@ -70,7 +70,7 @@ export function readBudget(values: Values, name: string): Nano | null {
 /** The highest limits that commands set. */
 export const MAX_LIMITS = { requestsPerMinute: 1_000_000, tokensPerMinute: 1_000_000_000, concurrency: 100_000 }
 
-/** An integer from 1 to `most`, or null where the option was not given. */
+/** An integer from 1 to `most`, or null if the option was not given. */
 export function readOptionalCount(values: Values, name: string, most: number): number | null {
   const text = values[name]
   if (text === undefined) return null

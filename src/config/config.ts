@@ -17,7 +17,7 @@ import { integer, optional, secret } from './variables'
 /** Environment variables by name; an empty text counts as unset. */
 export type Environment = Record<string, string | undefined>
 
-/** The settings of one gateway, validated. Undefined where a variable without default is unset. */
+/** The settings of one gateway, validated. Undefined if a variable without default is unset. */
 export type Config = {
   /** NODE_ENV=production: the sandbox upstream is refused. */
   isProduction: boolean

@@ -63,7 +63,7 @@ export function telemetryFaults(values: Record<string, unknown>): Fault[] {
   return readTelemetry(values).faults
 }
 
-/** The settings of validated values; undefined where nothing is exported. */
+/** The settings of validated values; undefined if nothing is exported. */
 export function toTelemetry(values: Record<string, unknown>): TelemetrySettings | undefined {
   return readTelemetry(values).settings
 }
@@ -189,7 +189,7 @@ function createReader(values: Record<string, unknown>) {
   }
 }
 
-/** `a=1,b=two%20words`; undefined where it is not that. */
+/** `a=1,b=two%20words`; undefined if it is not that. */
 function parsePairs(list: string): Record<string, string> | undefined {
   const pairs: Record<string, string> = {}
   for (const item of list.split(',')) {

@@ -24,7 +24,7 @@ export function accountAt(path: string, { accounts, accountId }: Viewer): string
   return candidates.find(isOwn) ?? accounts[0]?.accountId ?? accountId
 }
 
-/** Has the pages show this account from now on. False where they show another, and are being loaded anew. */
+/** Has the pages show this account from now on. False if they show another, and are being loaded anew. */
 export function showAccount(accountId: string): boolean {
   if (shown !== undefined && shown !== accountId) {
     window.location.reload()

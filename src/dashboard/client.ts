@@ -76,7 +76,7 @@ export function toApiError(error: unknown, status: number): ApiError {
 
 const FIRST_SERVER_ERROR = 500
 
-/** Whether a response says what became of a change. A gateway that failed may have made it, or be making it still. */
+/** Whether a response says the outcome of a change. A gateway that failed may have made it, or be making it still. */
 async function isAnswer(response: Response): Promise<boolean> {
   if (response.status !== 409) return response.status < FIRST_SERVER_ERROR
   return toApiError(await response.json().catch(() => undefined), 409).code !== 'idempotency_key_in_use'

@@ -215,7 +215,7 @@ function PersonMenu({ viewer }: { viewer: ShellViewer }) {
 
 type AccountSwitcherProps = { accounts: Viewer['accounts']; accountId: string }
 
-/** Nothing where there is one account alone. Going on to another loads the pages anew. */
+/** Nothing if there is one account alone. Going on to another loads the pages anew. */
 function AccountSwitcher({ accounts, accountId }: AccountSwitcherProps) {
   if (accounts.length < 2) return null
   const shown = accounts.find((account) => account.accountId === accountId)

@@ -83,7 +83,7 @@ export const LINE_VERDICTS = [
 ] as const
 export type LineVerdict = (typeof LINE_VERDICTS)[number]
 
-/** What became of a line at the commit: `kept` waits for an administrator; `refused` was imported since; `rejected` may come again. */
+/** The outcome of a line at the commit: `kept` waits for an administrator; `refused` was imported since; `rejected` may come again. */
 export const LINE_RESULTS = ['credited', 'awaiting_approval', 'kept', 'refused', 'rejected'] as const
 export type LineResult = (typeof LINE_RESULTS)[number]
 

@@ -150,7 +150,7 @@ export const addressChanges = pgTable(
     confirmedAt: moment('confirmed_at'),
     /** Kept from others until `undoUntil`; null while the change waits. */
     oldEmail: text('old_email'),
-    /** null where it can't be undone, or was. */
+    /** null if it can't be undone, or was. */
     undoHash: text('undo_hash').unique(),
     undoUntil: moment('undo_until'),
   },

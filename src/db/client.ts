@@ -33,7 +33,7 @@ type DatabaseOptions = {
   onStatement?: StatementListener
 }
 
-/** `error` is undefined where the statement did what was asked. Must not throw. */
+/** `error` is undefined if the statement did what was asked. Must not throw. */
 type StatementListener = (milliseconds: number, error: unknown) => void
 
 /** What a pool is doing now. */

@@ -42,7 +42,7 @@ function isAway(error: unknown): boolean {
 
 /**
  * Adds up what `task` gives for each of `items`, one after another. What fails for one of them holds up no other: the first failure
- * is thrown at the end. Where the database is away it is thrown at once.
+ * is thrown at the end. If the database is away it is thrown at once.
  */
 export async function sumApart<T>(items: Iterable<T>, task: (item: T) => Promise<number>): Promise<number> {
   let sum = 0

@@ -3,7 +3,7 @@ import type { SQL } from 'drizzle-orm'
 import type { PgTable } from 'drizzle-orm/pg-core'
 import type { Database, Transaction } from './client'
 
-/** A row of `table` for which `condition` holds; undefined where there is none. */
+/** A row of `table` for which `condition` holds; undefined if there is none. */
 export async function findRow<Table extends PgTable>(
   db: Database['db'] | Transaction,
   table: Table,

@@ -41,7 +41,7 @@ export const storedResponseItems = pgTable(
     accountId: text('account_id').notNull(),
     itemId: text('item_id').notNull(),
     responseId: text('response_id').notNull(),
-    /** Of the item as JSON; null where it was not measured, as its place. */
+    /** Of the item as JSON; null if it was not measured, as its place. */
     bytes: integer('bytes'),
     /** Among the items of the input and then those of the answer. */
     place: integer('place'),

@@ -5,7 +5,7 @@ import { usageColumns } from './schema'
 /** Days after its end until a month may be archived: records may settle late (7 days) or be rated (30). */
 export const ARCHIVE_MIN_AGE_DAYS = 31
 
-/** The moment before which records are archived, milliseconds since 1970; null where none are. */
+/** The moment before which records are archived, milliseconds since 1970; null if none are. */
 export async function archivedBeforeMs(sql: Sql | TransactionSql): Promise<number | null> {
   const [row] = await sql<{ before_ms: number | null }[]>`
     SELECT (extract(epoch FROM (max(month) + interval '1 month') AT TIME ZONE 'UTC') * 1000)::bigint AS before_ms
@@ -51,7 +51,7 @@ export const DIGEST_TEXTS: readonly DigestTexts[] = Array.from({ length: DIGEST_
 const CHECKPOINT_TEXT = `ROW(account_id, records, requests, cost_nano::bigint, output_tokens::bigint, provider_cost_nano, last_seq,
   last_id, records_digest, days_digest)::text`
 
-/** The text to digest, in `version`; without one, in the version that `month`, an SQL expression, was sealed with: null where that is not known here. */
+/** The text to digest, in `version`; without one, in the version that `month`, an SQL expression, was sealed with: null if that is not known here. */
 function digestText(part: keyof DigestTexts, month: string, version?: number): string {
   const known = DIGEST_TEXTS.map((texts, index) => `WHEN ${index + 1} THEN ${texts[part]}`)
   return `CASE ${version ?? `(SELECT digest_version FROM archived_months sealed WHERE sealed.month = ${month})`} ${known.join(' ')} END`

@@ -51,7 +51,7 @@ export const BETAS: Readonly<Record<string, Row>> = {
   'web-search': carriedBy('mantle', 'vertex', 'foundry'),
 }
 
-/** The cloud's name of a beta interface; undefined where it refuses a request that names it. */
+/** The cloud's name of a beta interface; undefined if it refuses a request that names it. */
 export function betaNamesOf(cloud: Cloud): (beta: Beta) => string | undefined {
   return ({ name, family }) => {
     const told = Object.hasOwn(BETAS, family) ? BETAS[family]?.[cloud] : undefined

@@ -31,26 +31,26 @@ export type Dialect = Omit<Endpoint, 'credential'> & {
   /** What the authorizer is made of that no log may show. */
   readonly secrets?: readonly string[]
   /**
-   * What is sent in place of the format's own `body`, of which nothing is changed; left out where that is sent. `headers` are what the
+   * What is sent in place of the format's own `body`, of which nothing is changed; left out if that is sent. `headers` are what the
    * catalogue and the caller's protocol ask for in headers, by their names in lower case; `family` is what the catalogue says of a model
    * whose name doesn't. Throws a GatewayError `invalid_request` where
    * leaving something out would change the meaning.
    */
   envelope?(body: JsonObject, headers: Readonly<Record<string, string>>, family?: string): Enveloped
-  /** As the format's `withoutProofs`, of a body in the envelope; left out where the format's own does for that. */
+  /** As the format's `withoutProofs`, of a body in the envelope; left out if the format's own does for that. */
   withoutProofs?(body: JsonObject): JsonObject | undefined
   /** How a model of this name or family is asked to embed, where that is not as the format has it: then nothing else is asked of such a provider's models. */
   embeddings?(model: string): ProviderEmbeddings
-  /** Its name of a beta interface; undefined where it refuses a request that names it. Left out where all are taken by their names. */
+  /** Its name of a beta interface; undefined if it refuses a request that names it. Left out if all are taken by their names. */
   takenBeta?(beta: Beta): string | undefined
-  /** Which headers of the caller's protocol are sent; left out where all are. */
+  /** Which headers of the caller's protocol are sent; left out if all are. */
   protocolHeaders?(headers: Readonly<Record<string, string>>): Record<string, string>
   /**
-   * How an answer with these headers becomes one of the format; undefined where it is one already. Left out where all are. `doubted` is told
+   * How an answer with these headers becomes one of the format; undefined if it is one already. Left out if all are. `doubted` is told
    * where the answer counts tokens twice, and differently.
    */
   readAnswer?(headers: Headers, doubted?: (counts: CountsInDoubt) => void): AnswerReading | undefined
-  /** What an error answer says; left out where it says it as the format does. Never throws. */
+  /** What an error answer says; left out if it says it as the format does. Never throws. */
   decodeError?(status: number, headers: Headers, body: JsonValue | undefined): ProviderError
 }
 
@@ -86,13 +86,13 @@ export type AnswerReading =
 export type DialectKind = {
   /** The formats that are reached by it. */
   readonly formats: readonly FormatName[]
-  /** The one that it speaks whichever of them an entry names; left out where it is that. */
+  /** The one that it speaks whichever of them an entry names; left out if it is that. */
   readonly spoken?: FormatName
   /** Whether a provider's entry has to name a version. */
   readonly needsVersion: boolean
-  /** The property that an entry with these settings lacks; left out where none can be missing. */
+  /** The property that an entry with these settings lacks; left out if none can be missing. */
   needs?(settings: DialectSettings): 'project' | 'location' | undefined
-  /** The address of providers whose entries name none; left out where they have to. */
+  /** The address of providers whose entries name none; left out if they have to. */
   baseUrl?(settings: DialectSettings): string
   /** The dialect of a provider whose format's own endpoint is `endpoint`. */
   create(format: FormatName, endpoint: Endpoint, settings: DialectSettings): Dialect

@@ -1,4 +1,4 @@
-/** What becomes of each field of a request at a provider of each format: the one table of it, of which the documents are printed. */
+/** The outcome of each field of a request at a provider of each format: the one table of it, of which the documents are printed. */
 import { isCarried } from '@/chat/features'
 import type { ChatRequest, Feature, Warning } from '@/chat/request'
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
@@ -14,7 +14,7 @@ export type Fate = 'carried' | 'translated' | 'heeded' | 'named' | 'refused'
 
 type Speaker = Pick<Format, 'name' | 'requestFields'>
 
-/** What becomes of a field that a client of `client` sends, spelt as `x-svc-left-out` spells it, at a provider of `provider`. */
+/** The outcome of a field that a client of `client` sends, spelt as `x-svc-left-out` spells it, at a provider of `provider`. */
 export function fateOf(name: string, client: Speaker, provider: Speaker): Fate {
   const isOwn = client.name === provider.name
   const { lacking, refusing } = provider.requestFields

@@ -49,7 +49,7 @@ export function audioMediaType(format: string): string {
   return MEDIA_TYPE_OF_AUDIO_FORMAT.get(format.toLowerCase()) ?? `audio/${format.toLowerCase()}`
 }
 
-/** The `input_audio.format` of a media type, or undefined where this format has none for it. */
+/** The `input_audio.format` of a media type, or undefined if this format has none for it. */
 export function audioFormat(mediaType: string): string | undefined {
   return AUDIO_FORMAT_OF_MEDIA_TYPE.get(mediaType.toLowerCase())
 }

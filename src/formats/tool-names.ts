@@ -8,7 +8,7 @@ import type { Format, StreamDecoder, ToolNameRule } from './format'
 /** A request as its provider gets it, and the caller's names by the provider's. */
 type FittedRequest = { request: ChatRequest; callerNames: ReadonlyMap<string, string> }
 
-/** Undefined where all names may stay: nothing is copied then. */
+/** Undefined if all names may stay: nothing is copied then. */
 export function fitToolNames(request: ChatRequest, rule: ToolNameRule): FittedRequest | undefined {
   const names = namesOf(request)
   const strange = [...names].filter((name) => !rule.accepted.test(name))

@@ -22,7 +22,7 @@ export async function refuseAsReserve(
   if (refusal) throw await denialFor(seesBalance, payer, refusal)
 }
 
-/** Throws where the account is suspended, or its credit, held or not, does not pay `least`. One round trip. */
+/** Throws if the account is suspended, or its credit, held or not, does not pay `least`. One round trip. */
 export async function refuseWithoutCredit(
   { ledger, seesBalance }: Asking<'readBalance'>,
   payer: Payer,

@@ -1,6 +1,6 @@
 /**
  * Everything between a request at the door and a use case that is paid for, the same for all of them: who calls, within which
- * limits, with what body; and what becomes of a refusal.
+ * limits, with what body; and the outcome of a refusal.
  */
 import { GatewayError, restarting } from '@/chat/error'
 import { assert } from '@/lib/assert'

@@ -77,7 +77,7 @@ function theOne(found: string | undefined, candidate: string): string {
   })
 }
 
-/** The token of an Authorization header; undefined where it has none. */
+/** The token of an Authorization header; undefined if it has none. */
 export function bearerToken(authorization: string): string | undefined {
   return BEARER.exec(authorization)?.[1]
 }

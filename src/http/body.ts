@@ -24,7 +24,7 @@ type BodyReading = {
 
 /** What one body has of what all share; any of it may refuse the body. */
 type BodyShare = {
-  /** Awaited before anything is read, once the headers are sound, where it returns anything; 0 where no length is announced. */
+  /** Awaited before anything is read, once the headers are sound, where it returns anything; 0 if no length is announced. */
   enter(announcedBytes: number): Promise<void> | undefined
   /** Told of each piece of a body of unannounced length. */
   grow(bytes: number): void
@@ -96,7 +96,7 @@ export async function readJsonBody(
   return body
 }
 
-/** The announced length in bytes; undefined where none is. */
+/** The announced length in bytes; undefined if none is. */
 function checkHeaders(headers: Headers, maxBytes: number): number | undefined {
   const contentType = headers.get('content-type') ?? ''
   if (contentType !== JSON_TYPE && contentType.split(';', 1)[0]?.trim().toLowerCase() !== JSON_TYPE) {

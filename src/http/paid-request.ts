@@ -47,9 +47,9 @@ export abstract class PaidRequest {
   share: Share | undefined = undefined
   /** SHA-256 of its idempotency key, where it has one. */
   idempotencyKey: string | undefined = undefined
-  /** By what its account sorts usage; undefined where nothing is said of it. */
+  /** By what its account sorts usage; undefined if nothing is said of it. */
   labels: RequestLabels | undefined = undefined
-  /** Tags that were none, where there were such. */
+  /** Tags that were none, if there were such. */
   ignoredTags: string | undefined = undefined
   /** The operation of its idempotency key, where it has one. */
   once: Once | undefined = undefined

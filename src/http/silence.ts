@@ -27,7 +27,7 @@ export function knowCaller(request: Request): void {
   hosts.get(request)?.timeout(request, KNOWN_IDLE_SECONDS)
 }
 
-/** The address at the other end of its connection; undefined where that is closed, or there is none. */
+/** The address at the other end of its connection; undefined if that is closed, or there is none. */
 export function peerOf(request: Request): string | undefined {
   return hosts.get(request)?.requestIP?.(request)?.address
 }

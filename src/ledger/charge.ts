@@ -33,7 +33,7 @@ export const FREE: Charge = { kind: 'free' }
  */
 export const FREE_HANG_UPS_PER_HOUR = 10
 
-/** How an answer ended, as far as it tells one model from another; `finish` is undefined where no choice had finished. */
+/** How an answer ended, as far as it tells one model from another; `finish` is undefined if no choice had finished. */
 export type AnswerEnd = { ending: Ending; finish: FinishKind | undefined; outputTokens: number }
 
 /** The facts about a settled answer. Times are milliseconds since arrival. */

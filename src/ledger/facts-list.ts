@@ -55,7 +55,7 @@ function isSaid(name: (typeof NAMES)[number], facts: GivenFacts, holdId: string)
   return name === 'providerFormat' && facts.providerFormat === facts.clientFormat
 }
 
-/** Reads facts as an object. Undefined where they are no list of ours. */
+/** Reads facts as an object. Undefined if they are no list of ours. */
 export function readFacts(text: string, holdId: string): JsonObject | undefined {
   const list = parseJson(text)
   if (!Array.isArray(list)) return undefined

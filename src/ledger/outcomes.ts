@@ -173,7 +173,7 @@ export type AccountSnapshot = AccountState & {
   seq: number
   /** Ledger entries whose credit is already in `balance`: a later `credit` of one of them answers `exists`. */
   creditedEntryIds: string[]
-  /** Left out where the account has none. */
+  /** Left out if the account has none. */
   budgets?: AccountBudgets
 }
 

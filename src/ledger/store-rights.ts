@@ -56,7 +56,7 @@ export function rightsOn(family: string, lines: readonly string[], isOptional = 
   return ['GET @', 'SET @ 1', ...lines].map((line) => ({ line, family, isOptional }))
 }
 
-/** Asks the node of `shard`. Throws where it does not answer, or may not be asked at all. */
+/** Asks the node of `shard`. Throws if it does not answer, or may not be asked at all. */
 export async function findMissingRights(
   redis: RedisClient,
   runner: ScriptRunner,
@@ -79,7 +79,7 @@ export async function findMissingRights(
   }
 }
 
-/** The right that a refusal of a whole script names; undefined where the text is none. */
+/** The right that a refusal of a whole script names; undefined if the text is none. */
 export function rightRefused(text: string, prefix: string): string | undefined {
   if (!text.startsWith('NOPERM')) return undefined
   const command = /'([^']+)' command/.exec(text)?.[1]

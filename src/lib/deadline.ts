@@ -60,7 +60,7 @@ export function startAlarm(timeoutMs: number, ring: () => void, onTimer?: (timer
 
 /**
  * Settles as `work` does, or after `timeoutMs` as `onLate` does: what lateness means, a value or an error, is its caller's
- * to say. Work that loses runs on, and what becomes of it is not looked at: work that can be cancelled is better
+ * to say. Work that loses runs on, and the outcome of it is not looked at: work that can be cancelled is better
  * cancelled by `onLate`. Leaves no timer behind.
  */
 export function withDeadline<T, L>(

@@ -2,7 +2,7 @@
 
 const FORM = /^[A-Z]{2}\d{2}[A-Z0-9]{11,30}$/
 
-/** The number without spaces in capital letters; undefined where its form or its check digits (ISO 13616) are wrong. */
+/** The number without spaces in capital letters; undefined if its form or its check digits (ISO 13616) are wrong. */
 export function parseIban(text: string): string | undefined {
   const plain = text.replace(/\s/g, '').toUpperCase()
   if (!FORM.test(plain)) return undefined

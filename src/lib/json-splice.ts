@@ -24,7 +24,7 @@ export function replaceStringInJson(text: string, path: readonly string[], curre
 }
 
 /**
- * `text`, which is `before` as JSON, as that of `after`, where the two differ in texts and in fields that are added; undefined where there
+ * `text`, which is `before` as JSON, as that of `after`, where the two differ in texts and in fields that are added; undefined if there
  * is more to it. Fields that are the same value are the same. Each name has to stand once in `text`.
  */
 export function copyJson(text: string, before: JsonObject, after: JsonObject): string | undefined {
@@ -74,7 +74,7 @@ export function editJson(text: string, edits: readonly JsonEdit[], depth = 0): s
   return text.slice(0, start + 1) + members.join(',') + text.slice(end)
 }
 
-/** Undefined where the value is to go. */
+/** Undefined if the value is to go. */
 function editValue(text: string, edits: readonly JsonEdit[], depth: number): string | undefined {
   if (edits.length === 0) return text
   const whole = edits.findLast(({ path }) => path.length === depth)

@@ -36,7 +36,7 @@ export const PARSED_BOUNDS: JsonBounds = { depth: 1000, values: 4_000_000 }
 /** What is parsed at most of a text inside a caller's body: as many values and names as of the body itself. */
 export const TEXT_BOUNDS = { depth: 1000, values: 100_000, names: 10_000 } as const satisfies JsonBounds
 
-/** Parses `text`, or returns undefined where it is not JSON or holds more than {@link PARSED_BOUNDS}. */
+/** Parses `text`, or returns undefined if it is not JSON or holds more than {@link PARSED_BOUNDS}. */
 export function parseJson(text: string): JsonValue | undefined {
   return exceedsBounds(text, PARSED_BOUNDS) ? undefined : parseWithinBounds(text)
 }

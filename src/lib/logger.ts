@@ -101,7 +101,7 @@ function createTimeText(): (atMs: number) => string {
   }
 }
 
-/** Remembers what became of short texts, since most requests name the same few models and reasons. */
+/** Remembers the outcome of short texts, since most requests name the same few models and reasons. */
 function rememberCleaned(clean: Redact): Redact {
   const known = createBoundedMap<string, string>(MAX_REMEMBERED)
   return (text) => {

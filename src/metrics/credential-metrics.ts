@@ -1,4 +1,4 @@
-/** Credentials of providers that expire: until when each is valid, and what became of the times that one was asked for. */
+/** Credentials of providers that expire: until when each is valid, and the outcome of the times that one was asked for. */
 import type { Registry } from 'prom-client'
 import type { CatalogSource } from '@/catalog/reload/live-catalog'
 import type { CredentialStatus } from '@/dialects/credentials/authorizer'

@@ -22,7 +22,7 @@ export type EndedAnswer = {
   status: number
   ending: Ending
   charge: Charge
-  /** What the provider asks of us for it, also where it is free to the caller; undefined where that is not known. */
+  /** What the provider asks of us for it, also where it is free to the caller; undefined if that is not known. */
   providerCost?: Nano | undefined
   /** The provider's counts and ours, where they are far apart. */
   counts?: DifferingCounts | undefined
@@ -33,7 +33,7 @@ export type EndedAnswer = {
   finish: FinishKind | undefined
   /** The provider's word for it, where no table knows the word. */
   unlistedFinish?: string | undefined
-  /** The provider's own id of the answer and name of the model; empty where it gave none. */
+  /** The provider's own id of the answer and name of the model; empty if it gave none. */
   answeredAs: { id: string; model: string }
   /** Milliseconds from arrival to the first content and to the end. */
   firstTokenMs: number | null

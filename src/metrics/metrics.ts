@@ -9,7 +9,7 @@ import type { EndedAnswer } from './ended-answer'
 /** What a ledger check found; `atMs` is when it ended, milliseconds since 1970. */
 export type DriftReport = { atMs: number; durationMs: number; accounts: number; violations: Record<string, number> }
 
-/** What became of a request with an idempotency key. */
+/** The outcome of a request with an idempotency key. */
 export const IDEMPOTENCY_OUTCOMES = ['first', 'replayed', 'in_use', 'reused', 'lost', 'full'] as const
 export type IdempotencyOutcome = (typeof IDEMPOTENCY_OUTCOMES)[number]
 
@@ -20,7 +20,7 @@ type ThrownAwayCause = (typeof THROWN_AWAY_CAUSES)[number]
 /** No method throws, keeps a reference to what it is given, or waits for anything. */
 export interface Metrics {
   answered(answer: EndedAnswer): void
-  /** No answer began. `model` is what was asked for, in the client's own words; undefined where that was not read. */
+  /** No answer began. `model` is what was asked for, in the client's own words; undefined if that was not read. */
   refused(format: FormatName, model: string | undefined, status: number): void
   /** A call was thrown away: its client left, or another was faster. `cost` may be unknown. */
   thrownAway(provider: string, cause: ThrownAwayCause, cost: Nano | undefined): void

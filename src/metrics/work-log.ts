@@ -23,12 +23,12 @@ export function onNextWork(listener: () => void): void {
   }
 }
 
-/** When work was noted last, by `performance.now()`; 0 where none was. */
+/** When work was noted last, by `performance.now()`; 0 if none was. */
 export function lastWorkMs(): number {
   return timesMs[(next - 1 + SIZE) % SIZE] ?? 0
 }
 
-/** Of what was noted since `fromMs`, the one before the longest pause; undefined where nothing was. */
+/** Of what was noted since `fromMs`, the one before the longest pause; undefined if nothing was. */
 export function longestWorkSince(fromMs: number): string | undefined {
   let longest: string | undefined
   let longestMs = 0

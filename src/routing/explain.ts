@@ -33,7 +33,7 @@ export type RouteExplanation = {
 /** What the caller wishes, as it is understood; prices in USD per 1,000,000 tokens. */
 type PreferencesExplanation = {
   quality: number | null
-  /** False where no candidate that can serve has it; null where it decides nothing. */
+  /** False if no candidate that can serve has it; null if it decides nothing. */
   quality_reached: boolean | null
   max_price: { input: number | null; output: number | null }
   providers: { order: readonly string[]; only: readonly string[]; ignore: readonly string[] }

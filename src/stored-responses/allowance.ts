@@ -6,7 +6,7 @@ import { accounts } from '@/db/schema'
 import { createBoundedMap } from '@/lib/bounded-map'
 
 interface Allowance {
-  /** Hours; 0 = nothing is stored. Rejects where that was never known here and can't be asked. */
+  /** Hours; 0 = nothing is stored. Rejects if that was never known here and can't be asked. */
   hoursOf(accountId: string): Promise<number>
   /** The account has chosen something else. */
   changed(accountId: string): void

@@ -164,7 +164,7 @@ export async function resolveReferences(
   return { items: resolved, bytes, isShortened }
 }
 
-/** What all names together bring, each as often as it stands there. Throws where that is too much. */
+/** What all names together bring, each as often as it stands there. Throws if that is too much. */
 function checkSum(chain: ChainSum, ids: readonly string[], sizeOf: (id: string) => ItemSize): ItemSize {
   const sum = { bytes: 0, values: 0 }
   for (const id of ids) {

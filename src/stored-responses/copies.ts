@@ -20,7 +20,7 @@ export type ItemOwner = {
   id: string
   /** Of all of the answer. */
   bytes: number
-  /** Of the item alone; undefined where it was not measured. */
+  /** Of the item alone; undefined if it was not measured. */
   itemBytes: number | undefined
 }
 
@@ -33,13 +33,13 @@ export interface Copies {
   /** Whether it is there now. Never rejects. */
   put(stored: NewResponse): Promise<boolean>
   find(accountId: string, id: string): Promise<Copied>
-  /** The answer that has an item, and what both are to read; undefined where that is not known here. */
+  /** The answer that has an item, and what both are to read; undefined if that is not known here. */
   findOwner(accountId: string, itemId: string): Promise<ItemOwner | undefined>
-  /** Notes that an answer is deleted, for those who find it elsewhere. Rejects where that can't be noted. */
+  /** Notes that an answer is deleted, for those who find it elsewhere. Rejects if that can't be noted. */
   bury(accountId: string, id: string): Promise<void>
   /** Notes that all that an account has by now is deleted. Likewise. */
   buryAll(accountId: string, nowMs: number): Promise<void>
-  /** Whether an answer was deleted, one way or the other. Rejects where that is unknown. */
+  /** Whether an answer was deleted, one way or the other. Rejects if that is unknown. */
   isBuried(stored: StoredResponse): Promise<boolean>
 }
 

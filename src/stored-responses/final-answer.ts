@@ -10,7 +10,7 @@ export type FinalAnswer = {
   /** The whole answer as JSON. */
   text: string
   output: JsonObject[]
-  /** What its provider counted of the whole prompt; null where it did not say. */
+  /** What its provider counted of the whole prompt; null if it did not say. */
   inputTokens: number | null
   /** The same last words, but that the answer says it is not stored. */
   unstored(): string
@@ -19,7 +19,7 @@ export type FinalAnswer = {
 /** Ends that a later request may build on; not that of a failed answer. */
 const STATUSES: ReadonlySet<unknown> = new Set(['completed', 'incomplete'])
 
-/** The answer in `lastWords`; undefined where there is none that could be stored. */
+/** The answer in `lastWords`; undefined if there is none that could be stored. */
 export function readFinalAnswer(lastWords: string): FinalAnswer | undefined {
   return lastWords.startsWith('{') ? readJson(lastWords) : readStream(lastWords)
 }

@@ -46,7 +46,7 @@ export async function readInputPage(
   throw unknownResponse(id)
 }
 
-/** Undefined where one of the answers was deleted meanwhile: the conversation begins after it now. */
+/** Undefined if one of the answers was deleted meanwhile: the conversation begins after it now. */
 async function readPage(
   deps: PageDeps,
   accountId: string,

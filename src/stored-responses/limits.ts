@@ -8,7 +8,7 @@ export const MAX_CHAIN_LINKS = 1_000
 /** What all of them hold together, in bytes and in JSON values. */
 export const MAX_CHAIN_BYTES = SHARED.chainBytes.perAccount
 export const MAX_CHAIN_VALUES = SHARED.chainValues.perAccount
-/** Answers of one account. Where there are more, the oldest go. */
+/** Answers of one account. If there are more, the oldest go. */
 export const MAX_STORED_RESPONSES = 100_000
 /** References of one request, each counted as often as it is named. */
 export const MAX_REFERENCES = 1_000

@@ -143,7 +143,7 @@ export async function readInput({ sql }: Database, accountId: string, id: string
   return rows.map(({ text }) => text)
 }
 
-/** In which of these answers an item is, and where: its place is null where it was not noted. */
+/** In which of these answers an item is, and where: its place is null if it was not noted. */
 export async function findPlaces({ db }: Database, accountId: string, itemId: string, ids: readonly string[]) {
   const { responseId, place } = storedResponseItems
   return await db

@@ -22,7 +22,7 @@ export type StoredResponse = {
   answer: string
   /** Of both texts. */
   bytes: number
-  /** In both texts; null or left out where it was not measured, as in what older versions have stored. */
+  /** In both texts; null or left out if it was not measured, as in what older versions have stored. */
   jsonValues?: number | null
   /** That its provider counted of the whole prompt; likewise. */
   tokens?: number | null
@@ -70,7 +70,7 @@ function objectsOf(value: JsonValue | undefined): JsonObject[] {
   return Array.isArray(value) ? value.filter(isJsonObject) : []
 }
 
-/** The request's own input as items; undefined where it is nothing that could be one, which is for the format to refuse. */
+/** The request's own input as items; undefined if it is nothing that could be one, which is for the format to refuse. */
 export function ownItems(input: JsonValue | undefined): JsonValue[] | undefined {
   if (input === undefined || input === null) return []
   if (typeof input === 'string') {
@@ -79,7 +79,7 @@ export function ownItems(input: JsonValue | undefined): JsonValue[] | undefined 
   return Array.isArray(input) ? input : undefined
 }
 
-/** The id of another item that `item` only names; undefined where it is one itself. Its type may be left out. */
+/** The id of another item that `item` only names; undefined if it is one itself. Its type may be left out. */
 export function referenceOf(item: JsonValue): string | undefined {
   if (!isJsonObject(item) || typeof item.id !== 'string') return undefined
   if (item.type === 'item_reference') return item.id

@@ -2,7 +2,7 @@
  * Answers that callers build on by their ids: what a request builds on is read before it is decoded, and its answer is stored
  * before its caller sees the end of it, so that the next request finds it at once.
  *
- * The answer goes into a copy in the store and from there into Postgres in the background; where it is large or there is no room
+ * The answer goes into a copy in the store and from there into Postgres in the background; if it is large or there is no room
  * for a copy, into Postgres at once. Everything belongs to an account, which decides how long it is kept.
  */
 import { GatewayError, invalidRequest } from '@/chat/error'

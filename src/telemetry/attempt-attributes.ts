@@ -129,7 +129,7 @@ function chatAttributes(request: ChatRequest): Attributes {
   }
 }
 
-/** What came of it. What is charged goes before what the provider says, as the conventions ask of billed tokens. */
+/** The result of it. What is charged goes before what the provider says, as the conventions ask of billed tokens. */
 export function answerAttributes(answer: EndedAnswer): Attributes {
   const { charge, finish, answeredAs, ending, providerCost } = answer
   return {

@@ -32,7 +32,7 @@ export interface Telemetry {
   readonly tracing: Tracing
   /** Writes the id of a request's trace beside that of the request. */
   readonly logger: Logger
-  /** From now on these metrics are exported as well, and say what became of exports. */
+  /** From now on these metrics are exported as well, and say the outcome of exports. */
   include(metrics: Included): void
   /** Exports what there is, for at most so long. Never rejects. */
   stop(timeoutMs: number): Promise<void>

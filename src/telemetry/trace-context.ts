@@ -4,9 +4,9 @@ import { TRACE_STATE_HEADER, W3CTraceContextPropagator } from '@opentelemetry/co
 import type { TelemetrySettings } from '@/lib/telemetry/settings'
 
 export interface TraceContext {
-  /** What a caller's headers say; nothing where they are malformed, or where tracing is off. */
+  /** What a caller's headers say; nothing if they are malformed, or where tracing is off. */
   of(request: Request): Context
-  /** The headers for a provider; undefined where it gets none. */
+  /** The headers for a provider; undefined if it gets none. */
   for(span: Span): Record<string, string> | undefined
 }
 

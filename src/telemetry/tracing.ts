@@ -27,7 +27,7 @@ export type AttemptStart = { number: number; planned: PlannedTarget } & (
 /** Reads along with an answer, for traces that hold its content. */
 export type AnswerListener = { observe(event: ChatEvent): void; observeResponse(response: ChatResponse): void }
 
-/** One call to a provider, told what becomes of it. */
+/** One call to a provider, told the outcome of it. */
 export interface AttemptListener {
   /** By which the provider may go on with the trace. */
   readonly headers: Record<string, string> | undefined
@@ -56,10 +56,10 @@ export interface Tracing {
   refused(requestId: string, error: GatewayError): void
   /** Times a part of the way, and says what `describe` makes of its result. */
   step<Result>(requestId: string, name: StepName, work: Promise<Result>, describe?: (result: Result) => StepFacts): void
-  /** A provider is about to be called. Returns the call's listener; undefined where there is none. */
+  /** A provider is about to be called. Returns the call's listener; undefined if there is none. */
   attempting(requestId: string, attempt: AttemptStart): AttemptListener | undefined
   /** The answer is over and settled. */
   answered(answer: EndedAnswer): void
-  /** The id of the request's trace; undefined where it has none. */
+  /** The id of the request's trace; undefined if it has none. */
   traceIdOf(requestId: string): string | undefined
 }

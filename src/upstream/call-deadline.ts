@@ -61,7 +61,7 @@ export class CallDeadline implements Timed {
     else this.abort()
   }
 
-  /** Which limit ended the call; undefined where none did. */
+  /** Which limit ended the call; undefined if none did. */
   failure(): UpstreamFailure | undefined {
     return this.phase && { kind: 'timeout', phase: this.phase }
   }

@@ -121,7 +121,7 @@ function refusal(response: Response, body: Uint8Array, format: Format, dialect: 
 /** Statuses that judge the request. */
 const JUDGING: ReadonlySet<number> = new Set([400, 413, 422])
 
-/** The error object of an answer, where it has one with words. Where it is alone in a list, the list is how it was framed. */
+/** The error object of an answer, where it has one with words. If it is alone in a list, the list is how it was framed. */
 function ownError(json: JsonValue | undefined): JsonObject | undefined {
   const outer = Array.isArray(json) ? json[0] : json
   const error = isJsonObject(outer) ? outer.error : undefined

@@ -84,7 +84,7 @@ const JUDGEMENTS: ReadonlyMap<ProviderErrorReason, ErrorKind> = new Map([
   ['request', 'invalid_request'],
 ])
 
-/** A refusal of the request in the provider's very words, by which clients of its format recover; undefined where it is none, or has none. */
+/** A refusal of the request in the provider's very words, by which clients of its format recover; undefined if it is none, or has none. */
 function inOwnWords(
   { reason, status, message, own }: ProviderError,
   provider: Provider,
@@ -159,7 +159,7 @@ const DEFAULT_RETRY_AFTER_SECONDS = 1
 const ID_HEADERS = ['x-request-id', 'request-id', 'x-amzn-requestid', 'apim-request-id']
 const REQUEST_ID = /^[\x21-\x7e]{1,128}$/
 
-/** What a provider's answer calls the request; nothing where it doesn't say, or in no word. */
+/** What a provider's answer calls the request; nothing if it doesn't say, or in no word. */
 export function requestIdIn(headers: Headers): { requestId?: string } {
   for (const name of ID_HEADERS) {
     const requestId = headers.get(name)
@@ -173,7 +173,7 @@ const MAX_RETRY_AFTER_SECONDS = 3600
 /** Less than this part of a limit is nothing: hardly a request fits into it. */
 const LEAST_PART_LEFT = 0.01
 
-/** The names that providers of any format give to a limit, to what is left of it and to when it is whole again. */
+/** The names that providers of any format give to a limit, to the rest of it and to when it is whole again. */
 const NAMES = [
   ...['requests', 'tokens'].map((what) => namesOf('x-ratelimit', `-${what}`)),
   ...['requests', 'tokens', 'input-tokens', 'output-tokens'].map((what) => namesOf(`anthropic-ratelimit-${what}`)),
@@ -184,7 +184,7 @@ function namesOf(before: string, after = '') {
   return { limit: `${before}-limit${after}`, left: `${before}-remaining${after}`, reset: `${before}-reset${after}` }
 }
 
-/** Of a 429, also what is left; where nothing is and no time is named, the time at which there will be. */
+/** Of a 429, also what is left; if nothing is and no time is named, the time at which there will be. */
 export function limitsIn(headers: Headers, status: number): Pick<ProviderError, 'retryAfterSeconds' | 'left'> {
   const asked = retryAfter(headers)
   if (status !== 429) return asked === undefined ? {} : { retryAfterSeconds: asked }

@@ -12,7 +12,7 @@ const MAX_DROPPED = 5_000
 /** A request that was charged under an idempotency key, and the API key that sent it. */
 export type ChargedRequest = { requestId: string; keyId: string }
 
-/** Notes which keys `records` charge, in their transaction. Asks nothing where none of them has a key. */
+/** Notes which keys `records` charge, in their transaction. Asks nothing if none of them has a key. */
 export async function noteChargedKeys(transaction: TransactionSql, records: readonly UsageRecord[]): Promise<void> {
   const named = records.filter(({ cost, facts }) => cost > 0 && facts.idempotencyKey !== undefined)
   if (named.length === 0) return
@@ -38,7 +38,7 @@ export async function noteChargedKeys(transaction: TransactionSql, records: read
       ORDER BY charged_at LIMIT ${MAX_DROPPED} FOR UPDATE SKIP LOCKED)`
 }
 
-/** Who was charged under a key (by its SHA-256) in the last 24 hours, as far as it is booked; undefined where there was none. */
+/** Who was charged under a key (by its SHA-256) in the last 24 hours, as far as it is booked; undefined if there was none. */
 export async function findChargedRequest(
   sql: Sql,
   accountId: string,

@@ -43,9 +43,9 @@ export type FlusherOptions = {
 export type FlusherStatus = {
   /** Entries that had not been acknowledged at the last count: at most about a second ago, or ten while nothing comes. */
   lagRecords: number
-  /** How long the oldest of them has been waiting, as far as this flusher can tell; 0 where it knows of none. */
+  /** How long the oldest of them has been waiting, as far as this flusher can tell; 0 if it knows of none. */
   lagSeconds: number
-  /** What went wrong last, or undefined where all is well again. Holds no data. */
+  /** What went wrong last, or undefined if all is well again. Holds no data. */
   lastError: string | undefined
   healthy: boolean
   /** Since the start of this flusher. */

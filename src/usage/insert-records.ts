@@ -19,7 +19,7 @@ const TYPED = usageColumns.map(({ name, type }) => `${name}::${type}`).join(', '
  * The primary key alone would let the same record in again with another time; the look-up of the days around the batch
  * refuses that. It is one index scan for all ids, which the partitions of other months take no part in.
  *
- * A late charge is the difference to what its hold was charged at its expiry. Where the hold was settled instead, by a store
+ * A late charge is the difference to what its hold was charged at its expiry. If the hold was settled instead, by a store
  * that has forgotten it since, there is nothing to correct.
  */
 export async function insertRecords(
@@ -62,7 +62,7 @@ function cellText(cell: Cell): string | null {
 const CELLS = usageColumns.map(({ cell }) => cell)
 const NULL = '\\N'
 
-/** Writes all of `records`; or none and returns false where one may exist or depends on others. Rejects on a refused row. */
+/** Writes all of `records`; or none and returns false if one may exist or depends on others. Rejects on a refused row. */
 export async function copyRecords(transaction: TransactionSql, records: readonly UsageRecord[]): Promise<boolean> {
   if (!records.every(isOrdinary)) return false
   const [repeat] = await transaction`${repeatsOf(transaction, records)} LIMIT 1`

@@ -1,11 +1,11 @@
-/** What is left of what customers were charged once providers are paid: by model and by day, for operators. */
+/** The rest of what customers were charged once providers are paid: by model and by day, for operators. */
 import type { Database } from '@/db/client'
 
 /** Amounts are exact decimal texts of USD: sums over all accounts may be beyond what one account can hold. */
 type Margin = {
   requests: number
   charged: string
-  /** What providers ask of us, as far as it is known; null where it is known of nothing. */
+  /** What providers ask of us, as far as it is known; null if it is known of nothing. */
   cost: string | null
   /** What was charged where the cost is known, less that cost; null likewise. */
   margin: string | null

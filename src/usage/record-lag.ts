@@ -14,7 +14,7 @@ interface RecordLag {
   carried(): void
   /** Looks at streams with records, where that is due. `oldestMs` tells when the oldest one was appended. */
   look(streams: readonly string[], oldestMs: (streams: readonly string[]) => Promise<number | undefined>): Promise<void>
-  /** The age of the oldest record now, in seconds; 0 where none is known to wait. */
+  /** The age of the oldest record now, in seconds; 0 if none is known to wait. */
   seconds(): number
 }
 

@@ -22,7 +22,7 @@ const MAX_CONFLICTS = 5
 /** Writes records in one transaction and returns how many were new. Has to answer or reject in bounded time. */
 type WriteRecords = (records: readonly UsageRecord[]) => Promise<number>
 
-/** Stores `entries` by `write`. Throws where the database is at fault; then nothing or some of it was written. */
+/** Stores `entries` by `write`. Throws if the database is at fault; then nothing or some of it was written. */
 export async function storeEntries(write: WriteRecords, entries: readonly StreamEntry[]): Promise<StoreResult> {
   const result: StoreResult = { stored: [], suspects: [], inserted: 0, records: [] }
   const readable: ReadableEntry[] = []

@@ -7,7 +7,7 @@ import { utcDay } from './totals'
 
 type ThrownAway = { day: string; model: string; calls: number; cost: number }
 
-/** Adds what `records` say of such calls, in their transaction. Asks nothing where they say nothing of any. */
+/** Adds what `records` say of such calls, in their transaction. Asks nothing if they say nothing of any. */
 export async function addThrownAway(transaction: TransactionSql, records: readonly UsageRecord[]): Promise<void> {
   const sums = new Map<string, ThrownAway>()
   for (const record of records) {

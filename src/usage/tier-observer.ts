@@ -21,7 +21,7 @@ type Asked = {
   /** What was asked for: a tier, or a model by its own name, which is never observed. */
   tier: string
   model: string
-  /** A digest of the conversation's name, or of what its user said; undefined where there is neither. */
+  /** A digest of the conversation's name, or of what its user said; undefined if there is neither. */
   session: string | undefined
   /** How many turns the request has. */
   turns: number

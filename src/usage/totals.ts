@@ -31,7 +31,7 @@ export type DayTotal = Usage & {
   durationMs: number
   firstTokenMs: number
   firstTokenCount: number
-  /** What providers ask of us, and the part of `cost` for which that is known; null where it is known of nothing. */
+  /** What providers ask of us, and the part of `cost` for which that is known; null if it is known of nothing. */
   providerCost: number | null
   costed: number | null
 }

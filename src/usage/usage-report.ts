@@ -26,7 +26,7 @@ type ReportSearch = ReportQuery & { accountId: string; madeBy?: string }
 /** `cost` is nano-USD, exact. */
 export type UsageSums = { requests: number; errors: number; inputTokens: number; outputTokens: number; cost: number }
 
-/** `places`: where it stands, in the order of `by`; null where nothing was said, or it is not known any more. */
+/** `places`: where it stands, in the order of `by`; null if nothing was said, or it is not known any more. */
 type ReportRow = UsageSums & { places: (string | null)[] }
 
 export type UsageReport = {
@@ -100,7 +100,7 @@ async function refuseTooMany(sql: TransactionSql, search: ReportSearch, from: st
   )
 }
 
-/** Whether the sums by tags say it; where some of a day's tags have none of their own, single records do, unless they are too many. */
+/** Whether the sums by tags say it; if some of a day's tags have none of their own, single records do, unless they are too many. */
 async function isOfTagSums(sql: TransactionSql, search: ReportSearch, from: string): Promise<boolean> {
   const { accountId, by, madeBy: person, to } = search
   const isKnown = by.every((one) => one === 'day' || one === 'model' || one.startsWith('tag'))

@@ -15,7 +15,7 @@ import { withKeyLabels } from './with-key-labels'
  * Inserts `records` and moves the balances, monthly sums and daily sums by those that were not there yet.
  * Returns how many were. All or nothing; running it again with the same records changes nothing.
  * Rows are taken in the order of their ids in every table, so that two writers don't wait for each other in a circle. (The
- * order is that of the arrays, which are short enough to drive every plan; where one does differ, Postgres ends one writer
+ * order is that of the arrays, which are short enough to drive every plan; if one does differ, Postgres ends one writer
  * of the circle, which repeats its transaction.)
  */
 export async function writeUsageBatch(sql: Sql, records: readonly UsageRecord[]): Promise<number> {

@@ -1,4 +1,4 @@
-/** The check of the history finds every kind of damage, and nothing where there is none. */
+/** The check of the history finds every kind of damage, and nothing if there is none. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { freshDatabase, redisUrl } from '@test/support/stores'
 import { NOON_MS, usageRecord } from '@test/usage/sample-records'

@@ -1,4 +1,4 @@
-/** What becomes of a measurement, and of the words on the command line. */
+/** The outcome of a measurement, and of the words on the command line. */
 
 import { describe, expect, test } from 'bun:test'
 import type { JobResult } from '@bench/load/job'

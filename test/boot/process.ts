@@ -13,7 +13,7 @@ export interface GatewayProcess {
   output(): string
   hasExited(): boolean
   kill(signal: NodeJS.Signals): void
-  /** The exit code; null where a signal ended it. */
+  /** The exit code; null if a signal ended it. */
   exited(): Promise<number | null>
 }
 

@@ -1,4 +1,4 @@
-/** What is left of a key's limits, in the headers that each family's own library hands to those who look: answers, streams, refusals. */
+/** The rest of a key's limits, in the headers that each family's own library hands to those who look: answers, streams, refusals. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import Anthropic from '@anthropic-ai/sdk'
 import { GoogleGenAI } from '@google/genai'

@@ -23,7 +23,7 @@ export async function readComposeFile(name: string): Promise<ComposeFile> {
   return Bun.YAML.parse(await Bun.file(join(ROOT, name)).text()) as ComposeFile
 }
 
-/** Fills in `${NAME}`, `${NAME:-default}` and `${NAME:?words}` in `text`. Throws where the last has no value. */
+/** Fills in `${NAME}`, `${NAME:-default}` and `${NAME:?words}` in `text`. Throws if the last has no value. */
 export function fillIn(text: string, variables: Record<string, string>): string {
   return text.replace(/\$\{(\w+)(?::([-?])([^}]*))?\}/g, (_, name: string, kind?: string, words?: string) => {
     const value = variables[name]

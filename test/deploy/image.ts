@@ -30,7 +30,7 @@ export type Image = {
 const NAME = 'localhost/svc-gateway-test'
 const BASE = 'localhost/bun-test'
 
-/** Why images can't be built here; undefined where they can. */
+/** Why images can't be built here; undefined if they can. */
 export async function whyNoImages(): Promise<string | undefined> {
   if (process.platform !== 'linux' || process.getuid?.() !== 0)
     return 'only root on Linux can build images without a daemon'

@@ -2,10 +2,10 @@
 import { preparePython } from '@test/clients/python/environment'
 import { BARE_ENVIRONMENT } from '@test/support/bare-environment'
 
-/** The Python that has them; undefined where it can't be had, which is said. */
+/** The Python that has them; undefined if it can't be had, which is said. */
 export const python = await preparePython('judges', (line) => process.stderr.write(`${line}\n`))
 
-/** What a judge says of files that it does not accept; nothing where they are fine. */
+/** What a judge says of files that it does not accept; nothing if they are fine. */
 export async function complaintsOf(module: string, ...words: readonly string[]): Promise<string> {
   const child = Bun.spawn([python ?? '', '-m', module, ...words], {
     env: { ...BARE_ENVIRONMENT, NO_COLOR: '1' },

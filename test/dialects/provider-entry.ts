@@ -48,7 +48,7 @@ export function callTarget(target: Target, call: { stream?: boolean; isEmbedding
   })
 }
 
-/** What arrives of what `send` sends to the address it is given. Answers are empty objects, and what becomes of them is not looked at. */
+/** What arrives of what `send` sends to the address it is given. Answers are empty objects, and the outcome of them is not looked at. */
 export async function arriving(send: (url: string) => Promise<unknown>): Promise<UpstreamCall[]> {
   const recorder = startUpstream(() => Response.json({}))
   try {

@@ -86,7 +86,7 @@ const WRITERS: Record<FormatName, (talk: Talk) => JsonObject> = {
   }),
 }
 
-/** What a provider is sent for a body, by each of its format's quirks and all of them; undefined where that is refused. */
+/** What a provider is sent for a body, by each of its format's quirks and all of them; undefined if that is refused. */
 function sentFor(client: FormatName, provider: FormatName, text: string): (number | undefined)[] {
   const [from, to] = [FORMATS.get(client), FORMATS.get(provider)]
   assert(from && to, 'both formats are known')

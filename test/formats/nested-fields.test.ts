@@ -105,7 +105,7 @@ const turn = (...content: JsonObject[]) => [{ role: 'user', content }]
 const result = (...content: JsonObject[]) => ({ type: 'tool_result', tool_use_id: 'call_1', content })
 const picture = { type: 'base64', media_type: 'image/png', data: 'AA==' }
 
-/** What is sent, what is left of it, and the paths of the rest. */
+/** What is sent, the rest of it, and the paths of the rest. */
 const CASES: [FormatName, what: string, given: JsonObject, left: JsonObject, paths: string[]][] = [
   [
     ...(['chat-completions', 'a tool'] as const),

@@ -34,7 +34,7 @@ function formatNamed(name: FormatName) {
   return format
 }
 
-/** What becomes of a request: what is sent of it and what is named as left out, or the words in which it is refused. */
+/** The outcome of a request: what is sent of it and what is named as left out, or the words in which it is refused. */
 function send(client: FormatName, provider: (typeof PROVIDERS)[number], body: JsonObject) {
   const [from, to] = [formatNamed(client), formatNamed(provider.format)]
   const quirks = new Set(provider.quirks)

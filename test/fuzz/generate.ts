@@ -51,7 +51,7 @@ export function nastyValue(random: Random): JsonValue {
   }
 }
 
-/** A value for `schema`; undefined where an optional one is left out. */
+/** A value for `schema`; undefined if an optional one is left out. */
 export function valueFor(schema: JsonValue | undefined, random: Random, depth = 0): JsonValue {
   if (!isJsonObject(schema) || depth > MAX_DEPTH || random.once(25)) return nastyValue(random)
   if (schema.const !== undefined) return schema.const

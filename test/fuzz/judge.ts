@@ -3,14 +3,14 @@ import { isJsonObject, type JsonValue, parseJson } from '@/lib/json'
 
 type Observed = { status: number; headers: Headers; text: string }
 
-/** What may come back of a probe. `forbidden` texts belong to others; `mayBeTaken` is false where nothing good may come. */
+/** What may come back of a probe. `forbidden` texts belong to others; `mayBeTaken` is false if nothing good may come. */
 type Expectation = { path: string; forbidden: readonly string[]; mayBeTaken: boolean }
 
 const STACK = /\n\s+at .+:\d+|\/src\/[a-z-]+\/|node_modules|\bat [A-Za-z]+ \(/
 /** Ours: busy, in the words of each family. */
 const BUSY = [503, 529]
 
-/** What is wrong with an answer; empty where nothing is. */
+/** What is wrong with an answer; empty if nothing is. */
 export function faultsOf({ status, headers, text }: Observed, expected: Expectation): string[] {
   const faults: string[] = []
   if (status >= 500 && !BUSY.includes(status)) faults.push(`status ${status}`)

@@ -43,7 +43,7 @@ const AT_ONCE = 4
 const MAX_HEAP_GAIN = 64 * 1024 * 1024
 const MAX_RESIDENT_GAIN = 512 * 1024 * 1024
 
-/** Runs it. Returns what is wrong, each with the seed's words for it; empty where nothing is. */
+/** Runs it. Returns what is wrong, each with the seed's words for it; empty if nothing is. */
 export async function runFuzz(options: FuzzOptions): Promise<string[]> {
   const gateway = await startGatewayProcess()
   const faults: string[] = []

@@ -1,4 +1,4 @@
-/** `cache_control` in a chat-completions request: where it may stand, what becomes of it towards each provider, and its price. */
+/** `cache_control` in a chat-completions request: where it may stand, the outcome of it towards each provider, and its price. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { costOf } from '@test/money-bugs/support'
 import { chatCompletion } from '@test/support/upstream'

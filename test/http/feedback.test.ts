@@ -1,4 +1,4 @@
-/** `POST /v1/feedback` and what becomes of it: whose requests can be rated, how often a rating counts, and what operators see. */
+/** `POST /v1/feedback` and the outcome of it: whose requests can be rated, how often a rating counts, and what operators see. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type Customer, startGateway, type TestGateway } from '@test/support/gateway'
 import { until } from '@test/support/until'

@@ -1,4 +1,4 @@
-/** Tools that clients offer beside their own in every request: used where they have a price, and left out where they have none. */
+/** Tools that clients offer beside their own in every request: used where they have a price, and left out if they have none. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type Customer, startGateway, type TestGateway } from '@test/support/gateway'
 import { assert } from '@/lib/assert'

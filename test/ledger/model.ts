@@ -276,7 +276,7 @@ function giveBack(account: ModelAccount, hold: ModelHold, used: number): void {
   }
 }
 
-/** What is left of a hold that was resolved. */
+/** The rest of a hold that was resolved. */
 export function tombstone(payer: Payer): ModelHold {
   const zero = { amount: 0, inputCost: 0, taken: 0, cost: 0, isReached: false, remainingMs: 0 }
   return { payer: { accountId: payer.accountId, keyId: payer.keyId }, state: 'settled', ...zero }

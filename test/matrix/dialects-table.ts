@@ -1,4 +1,4 @@
-/** The part of docs/COMPATIBILITY.md on dialects that take less than their format does: what becomes of each feature is asked of the dialects. */
+/** The part of docs/COMPATIBILITY.md on dialects that take less than their format does: the outcome of each feature is asked of the dialects. */
 import { targetOfEntry } from '@test/dialects/provider-entry'
 import { GatewayError } from '@/chat/error'
 import { describeBeta } from '@/formats/messages/betas'

@@ -79,7 +79,7 @@ function checkAnswer(cell: Cell, sent: Sent, seat: Seat, costNano: number): stri
   if (reading.error) return [...complaints, `the stream fails: ${reading.error.message}`]
   const expected = expectedSeen(cell)
   const { usage } = answerOf(cell.case, cell.provider)
-  // What the provider said of its usage in its own way is for the cost to prove; where it said nothing, what was charged is told.
+  // What the provider said of its usage in its own way is for the cost to prove; if it said nothing, what was charged is told.
   const isUsageTold = usage !== null && !isRaw
   if (!usage && !isRaw) complaints.push(...checkToldUsage(reading.seen.usage, costNano))
   const seen = isUsageTold ? reading.seen : { ...reading.seen, usage: expected.usage }

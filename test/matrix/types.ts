@@ -28,7 +28,7 @@ export type Seen = {
   images: string[]
 }
 
-/** `input` is the whole prompt; `cacheWrite` is undefined where the client's format has no word for it. */
+/** `input` is the whole prompt; `cacheWrite` is undefined if the client's format has no word for it. */
 export type SeenUsage = {
   input: number
   cacheRead: number

@@ -100,7 +100,7 @@ export function expire(account: ModelAccount): [string, number][] {
 }
 
 /**
- * Credit comes or goes by an entry of the history; false where there is not enough of it, and there has to be. What a late charge gives
+ * Credit comes or goes by an entry of the history; false if there is not enough of it, and there has to be. What a late charge gives
  * back is not there before the history has it: Redis may forget that charge.
  */
 export function enter(account: ModelAccount, amount: number, mayOverdraw: boolean): boolean {
@@ -125,7 +125,7 @@ export function reversibleOf({ orders }: ModelAccount): number {
   )
 }
 
-/** Why credit can't leave the account for another one, or by an operator who takes it; undefined where it has left. */
+/** Why credit can't leave the account for another one, or by an operator who takes it; undefined if it has left. */
 export function take(account: ModelAccount, amount: number): 'insufficient' | 'reversible' | undefined {
   const keep = reversibleOf(account)
   for (const balance of [inHistory(account), moneyOf(account).available]) {

@@ -56,7 +56,7 @@ async function performLimit(
   play.seen.push(`budget_${kind}`)
 }
 
-/** To one of the limits that there are; where there is none, to what is named. */
+/** To one of the limits that there are; if there is none, to what is named. */
 async function performGrant(
   world: World,
   play: Play,

@@ -66,7 +66,7 @@ export async function performOrder(world: World, play: Play, chosen: OrderOperat
   }
 }
 
-/** Undefined where the account may have no further order. */
+/** Undefined if the account may have no further order. */
 async function newOrder(
   { orders }: World,
   play: Play,

@@ -11,7 +11,7 @@ import { quickSize } from '@/gateway/hold/hold-size'
 import type { Nano } from '@/lib/money'
 import { buildPlan } from '@/routing/plan/plan'
 
-/** Of each model the price of a token, in pico-USD, undefined where it is not sold; which of them the tier chooses from; and whether the first falls back to the second. */
+/** Of each model the price of a token, in pico-USD, undefined if it is not sold; which of them the tier chooses from; and whether the first falls back to the second. */
 type Offer = { prices: readonly (number | undefined)[]; candidates: readonly number[]; isFallingBack: boolean }
 
 /** What one request was planned by: it stays so, whatever is sold by the time that it is charged. */
@@ -48,7 +48,7 @@ function answering({ prices, candidates, isFallingBack }: Offer, asked: number):
 type Wish = { asked: number; tokens: number; output: number; answers: number }
 
 /**
- * Plans a request and sizes its hold as the gateway does. Undefined where nobody sells what it asks for. `available` in the place of
+ * Plans a request and sizes its hold as the gateway does. Undefined if nobody sells what it asks for. `available` in the place of
  * `tokens` asks for as much as that pays for.
  */
 export function plan({ live, offer }: Shop, wish: Wish, available?: number): Sale | undefined {

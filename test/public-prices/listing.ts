@@ -15,7 +15,7 @@ export type Listing = {
   pricesOn(day: string, inputTokens: number): Prices
 }
 
-/** `media`: what else than text the model takes as input. Undefined where nobody lists the model, or knows its provider. */
+/** `media`: what else than text the model takes as input. Undefined if nobody lists the model, or knows its provider. */
 export function listingOf({ provider, model }: Target, media: readonly Medium[]): Listing | undefined {
   const lister = findProvider({ providerApiUrl: provider.baseUrl })
   if (!lister) return undefined

@@ -20,7 +20,7 @@ const ROW = /'([^']+)': '(\w+ \d+)(?:st|nd|rd|th), (\d{4})'/g
 
 const ofLibrary = await readLibrary()
 
-/** The day (`2026-11-30`) on which `model` retires; undefined where nothing is announced. */
+/** The day (`2026-11-30`) on which `model` retires; undefined if nothing is announced. */
 export function retirementOf(model: string): string | undefined {
   const told = ofLibrary.get(model)
   if (told !== undefined || SPARED.some((name) => model.startsWith(name))) return told

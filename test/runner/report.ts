@@ -76,7 +76,7 @@ function attributeOf(attributes: string, name: string): string {
   return written.replaceAll(/&(#10|lt|gt|quot|apos|amp);/g, (entity) => ENTITIES[entity] ?? entity)
 }
 
-/** What was not tried, and which command tries it, in one line; then each test that skipped itself. Nothing where all was tried. */
+/** What was not tried, and which command tries it, in one line; then each test that skipped itself. Nothing if all was tried. */
 export function untriedLines(
   part: Part,
   missing: ReadonlyMap<string, readonly Need[]>,

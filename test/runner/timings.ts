@@ -15,7 +15,7 @@ const ROOT = `${import.meta.dir}/../..`
 
 let last = { wall: performance.now() / 1_000 - process.uptime(), own: 0, children: 0 }
 
-/** Notes what was used since the file before. Nothing where no runner asks for it. */
+/** Notes what was used since the file before. Nothing if no runner asks for it. */
 export function noteTiming(): void {
   const path = OUR_ENVIRONMENT[TIMINGS_FILE]
   if (path === undefined) return

@@ -118,7 +118,7 @@ export function said(items: JsonValue | undefined): unknown[] {
   })
 }
 
-/** How `work` was refused. Throws where it was not. */
+/** How `work` was refused. Throws if it was not. */
 export async function refusal(work: Promise<unknown>) {
   const error = await work.then(
     () => undefined,

@@ -8,7 +8,7 @@ export type LockedPackage = {
   version: string
   /** SHA-512 of the archive, in hexadecimal. */
   sha512: string
-  /** As the package says it; undefined where it is not installed on this machine (another platform's programs). */
+  /** As the package says it; undefined if it is not installed on this machine (another platform's programs). */
   licence: string | undefined
   /** The install scripts that it asks for, trusted or not. */
   installScripts: string[]

@@ -4,7 +4,7 @@
 const PROGRAMS = ['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable']
 const PACKAGE = 'chromium'
 
-/** Where Chromium is; undefined where there is none on the PATH. */
+/** Where Chromium is; undefined if there is none on the PATH. */
 export function findChromium(): string | undefined {
   for (const name of PROGRAMS) {
     const found = Bun.which(name)

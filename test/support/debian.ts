@@ -33,7 +33,7 @@ export function programPath(program: Program): string {
   return found
 }
 
-/** Where a program is; null where it is missing. Servers lie where only root's PATH leads, and those of Postgres in a folder of their version. */
+/** Where a program is; null if it is missing. Servers lie where only root's PATH leads, and those of Postgres in a folder of their version. */
 export function findProgram(program: Program): string | null {
   if (program === 'postgresql') {
     const versions = existsSync(POSTGRES) ? readdirSync(POSTGRES) : []

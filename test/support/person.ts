@@ -19,7 +19,7 @@ export interface Person {
    * the account that the person was given.
    */
   fetch(path: string, init?: RequestInit): Promise<Response>
-  /** The same with a JSON body, giving the JSON of the answer (null where it has none). */
+  /** The same with a JSON body, giving the JSON of the answer (null if it has none). */
   json(method: string, path: string, body?: unknown): Promise<JsonAnswer>
 }
 

@@ -1,7 +1,7 @@
 /** Reads a TypeScript file into what the structure rules look at: imports, functions and syntax nodes. */
 import { type ParserPlugin, parse } from '@babel/parser'
 
-/** A rule that a file breaks; `line` is 0 where it is the file as a whole. */
+/** A rule that a file breaks; `line` is 0 if it is the file as a whole. */
 export type Violation = { path: string; line: number; rule: string; detail: string }
 
 export type Import = { specifier: string; line: number; isTypeOnly: boolean }

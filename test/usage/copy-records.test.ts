@@ -102,7 +102,7 @@ test('nothing is copied where one may be there already, or corrects what is', as
   expect(await rows()).toHaveLength(1)
 })
 
-/** Runs `meanwhile` while a batch waits for another writer's row of the same record. Returns what became of the batch. */
+/** Runs `meanwhile` while a batch waits for another writer's row of the same record. Returns the outcome of the batch. */
 async function whileItWaits(record: UsageRecord, meanwhile: () => Promise<unknown>): Promise<unknown> {
   let written: Promise<unknown> = Promise.resolve()
   await other.sql.begin(async (transaction) => {

@@ -4,7 +4,7 @@ import type { FormatName } from '@/chat/format-name'
 import { isJsonObject, type JsonObject, type JsonValue, parseJson, textOf } from '@/lib/json'
 import type { Said } from './script'
 
-/** Throws where the library did. */
+/** Throws if the library did. */
 export function assembledBy(format: FormatName, { view, text, status }: Sent): Said {
   if (view?.kind !== 'answer') throw new Error(`status ${status}, the library: ${view?.message}`)
   // A library leaves a call as it came whose arguments are no text at all, which means none.

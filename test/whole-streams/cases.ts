@@ -25,7 +25,7 @@ type Pair = { client: FormatName; provider: FormatName }
 
 const PAIRS: readonly Pair[] = FORMAT_NAMES.flatMap((client) => FORMAT_NAMES.map((provider) => ({ client, provider })))
 const FIXTURES = join(import.meta.dir, '..', 'fixtures')
-/** Answers that end badly, or that have no word in some formats: the matrix says of each what becomes of it. */
+/** Answers that end badly, or that have no word in some formats: the matrix says of each the outcome of it. */
 const ODD = /cut|error|overload|length|filtered|empty|image|no-usage|two-answers|stop-sequence|pause|redacted|hidden/
 /** Every way of cutting has streams that are longer than what is ever held back, by number. */
 const SIZES = [1, 10, 63, 64, 65, 66, 130, 300]

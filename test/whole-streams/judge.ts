@@ -49,7 +49,7 @@ async function judgeOne(
   }
 }
 
-/** Where the second differs from the first; undefined where it does not. */
+/** Where the second differs from the first; undefined if it does not. */
 export function difference(wanted: Said, got: Said): string | undefined {
   const [one, other] = [textOf(wanted), textOf(got)]
   if (one === other) return undefined

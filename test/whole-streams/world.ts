@@ -16,7 +16,7 @@ export type Way = 'plain' | 'late' | 'hedged' | 'beside'
 type Asked = { client: FormatName; provider: FormatName; way: Way; reads: readonly Uint8Array[] }
 
 export interface World {
-  /** What the client's library assembles from the gateway. Throws where the gateway did not come to the answer by that way. */
+  /** What the client's library assembles from the gateway. Throws if the gateway did not come to the answer by that way. */
   ask(asked: Asked): Promise<Said>
   /** What the library of the provider's format assembles from the same stream without a gateway. */
   askDirectly(provider: FormatName, reads: readonly Uint8Array[]): Promise<Said>

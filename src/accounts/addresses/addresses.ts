@@ -15,14 +15,14 @@ export const MAX_ADDRESSES = 50
 
 type AddressChange = { accountId: string; addresses: Addresses; by: ChangedBy }
 
-/** What the account's list is; undefined where there is no such account. */
+/** What the account's list is; undefined if there is no such account. */
 export async function accountAddresses({ db }: Database, accountId: string): Promise<Addresses | undefined> {
   const [row] = await db.select({ list: accounts.allowedAddresses }).from(accounts).where(eq(accounts.id, accountId))
   return row?.list
 }
 
 /**
- * Changes an account's list with an audit entry, and tells the ledger for each of its keys. Throws where the ledger can't be reached: the
+ * Changes an account's list with an audit entry, and tells the ledger for each of its keys. Throws if the ledger can't be reached: the
  * history has the list by then, and the same call again tells the rest.
  */
 export async function changeAccountAddresses(

@@ -20,7 +20,7 @@ export type BudgetFigure = {
   scopeId: string
   /** The member or the key; '' for the account. */
   scopeName: string
-  /** Whom it binds beside those who look after the account; null where that is nobody. */
+  /** Whom it binds beside those who look after the account; null if that is nobody. */
   memberId: string | null
   window: BudgetWindow
   spent: number

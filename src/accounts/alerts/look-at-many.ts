@@ -9,7 +9,7 @@ import { type AlertState, type Figures, findCrossings } from './crossings'
 import { readFigures } from './figures'
 import { lookAt } from './look'
 
-/** What an account had when it was looked at last; 0 where it never was. */
+/** What an account had when it was looked at last; 0 if it never was. */
 type Last = { balance: number; spent: number }
 type Before = { last: Last; states: Map<string, AlertState> }
 

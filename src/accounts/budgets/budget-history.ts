@@ -6,7 +6,7 @@ import { type BudgetScope, type BudgetWindow, spentInWindows } from '@/ledger/bu
 /** Days that any window of now reaches back to, and some for clocks that differ. */
 const DAYS_BACK = 40
 
-/** An expression over `accounts a`: its budgets as JSON (`AccountBudgets` of the ledger), null where it has none. */
+/** An expression over `accounts a`: its budgets as JSON (`AccountBudgets` of the ledger), null if it has none. */
 export function budgetsOf(sql: Sql) {
   const sums = (table: string, column: string) => sql`SELECT day, sum(cost_nano)::bigint AS cost FROM ${sql(table)} d
     WHERE d.account_id = a.id AND d.${sql(column)} = s.scope_id GROUP BY day`

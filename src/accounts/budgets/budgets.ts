@@ -69,7 +69,7 @@ async function listBudgets({ db }: Database, accountId: string): Promise<BudgetR
   return [...found.values()]
 }
 
-/** Sets limits. Asserts amounts from 0. Throws where the ledger can't be reached: call it again. */
+/** Sets limits. Asserts amounts from 0. Throws if the ledger can't be reached: call it again. */
 async function changeBudgets(
   database: Database,
   ledger: Pick<Ledger, 'reloadBudgets'>,
@@ -143,7 +143,7 @@ async function grantBudget(
 
 type Present = Partial<Record<BudgetWindow, StoredLimit>>
 
-/** The limits as they are, while no other transaction changes any of the account; undefined where there is no such member, key or account. */
+/** The limits as they are, while no other transaction changes any of the account; undefined if there is no such member, key or account. */
 async function lockBudgets(transaction: Transaction, of: BudgetOf): Promise<Present | undefined> {
   const { accountId, scope, scopeId } = of
   if (!(await lockAccount(transaction, accountId)) || !(await isThere(transaction, of))) return undefined

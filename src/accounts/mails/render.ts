@@ -2,17 +2,17 @@
 import { escapeHtml } from '@/lib/html/escape'
 import type { Block, MailContent } from './content'
 
-/** `link` is the first of its links; undefined where it has none, or the address of the service is not known. */
+/** `link` is the first of its links; undefined if it has none, or the address of the service is not known. */
 export type RenderedMail = { subject: string; text: string; html: string; link: string | undefined }
 
 type Surroundings = {
-  /** What links begin with: the address of the service, without a trailing slash. Undefined where it is not configured. */
+  /** What links begin with: the address of the service, without a trailing slash. Undefined if it is not configured. */
   baseUrl: string | undefined
   /** The name of the service. */
   service: string
   /** Added to the mail's link behind a #, where no server and no log sees it. */
   token?: string | undefined
-  /** Of a kind that a recipient can turn off: the link that does so, undefined where the address of the service is not known. */
+  /** Of a kind that a recipient can turn off: the link that does so, undefined if the address of the service is not known. */
   optional?: { unsubscribeUrl: string | undefined } | undefined
 }
 
@@ -33,7 +33,7 @@ export function renderMail({ subject, blocks }: MailContent, surroundings: Surro
 
 const NO_MORE = 'No more mails of this kind'
 
-/** How to get no more of these mails: one line, or none where they can't be turned off. */
+/** How to get no more of these mails: one line, or none if they can't be turned off. */
 function wayOutOf(optional: Surroundings['optional']): { asText: string; asHtml: string }[] {
   if (!optional) return []
   const { unsubscribeUrl: url } = optional

@@ -13,7 +13,7 @@ export function seal([secret]: Secrets, purpose: string, text: string): string {
   return Buffer.concat([nonce, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()]).toString('base64url')
 }
 
-/** The text again; undefined where it was sealed by none of the secrets, for another purpose, or never. */
+/** The text again; undefined if it was sealed by none of the secrets, for another purpose, or never. */
 export function unseal(secrets: Secrets, purpose: string, sealed: string): string | undefined {
   const bytes = Buffer.from(sealed, 'base64url')
   if (bytes.length < NONCE_BYTES + TAG_BYTES) return undefined

@@ -15,7 +15,7 @@ import { unseal } from './seal'
 import { contentOf, MAIL_KINDS, type MailKind, optionalKindOf } from './templates'
 import type { MailTransport, SendOutcome } from './transport'
 
-/** What becomes of one try: `retried` is refused for now, `refused` an address that there isn't, `away` a server that takes nothing. */
+/** The outcome of one try: `retried` is refused for now, `refused` an address that there isn't, `away` a server that takes nothing. */
 export const MAIL_OUTCOMES = ['sent', 'retried', 'failed', 'refused', 'expired', 'away'] as const
 export type MailOutcome = (typeof MAIL_OUTCOMES)[number]
 
@@ -154,7 +154,7 @@ async function wayOutOf(
   }
 }
 
-/** Writes down what became of a try. What is over keeps neither its token nor what it said. */
+/** Writes down the outcome of a try. What is over keeps neither its token nor what it said. */
 async function note(
   { sql: query }: Database,
   { id, recipient, tries }: ClaimedMail,

@@ -14,7 +14,7 @@ export type AdmissionRefusal =
   | { kind: 'too_many_members'; limit: number }
   | { kind: 'too_many_owned'; limit: number }
 
-/** Has all changes of who is a member of the account take turns from here on. False where it is no organisation. */
+/** Has all changes of who is a member of the account take turns from here on. False if it is no organisation. */
 export async function lockOrganisation(transaction: Transaction, accountId: string): Promise<boolean> {
   return (await lockAccount(transaction, accountId))?.kind === 'organisation'
 }

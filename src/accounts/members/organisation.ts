@@ -55,7 +55,7 @@ export async function changeCompany(
   })
 }
 
-/** What an account is, for those who look at its members; undefined where there is none. */
+/** What an account is, for those who look at its members; undefined if there is none. */
 export async function findKind(
   { db }: Database,
   accountId: string,

@@ -14,7 +14,7 @@ import { type KeyPolicy, MEMBER_POLICY_COLUMNS, POLICY_COLUMNS } from './effecti
 /** Ten years. */
 export const MAX_KEY_AGE_DAYS = 3650
 
-/** Undefined where there is no such account. */
+/** Undefined if there is no such account. */
 export async function readKeyPolicy({ db }: Database, accountId: string): Promise<KeyPolicy | undefined> {
   const [row] = await db.select(POLICY_COLUMNS).from(accounts).where(eq(accounts.id, accountId))
   return row
@@ -23,7 +23,7 @@ export async function readKeyPolicy({ db }: Database, accountId: string): Promis
 type PolicyChange = { accountId: string; policy: Partial<KeyPolicy>; by: ChangedBy }
 
 /**
- * Changes what `policy` names, with an audit entry, and tells the ledger for each of the account's keys. Throws where the ledger can't be reached:
+ * Changes what `policy` names, with an audit entry, and tells the ledger for each of the account's keys. Throws if the ledger can't be reached:
  * the history has it by then, and the same call again tells the rest.
  */
 export async function changeKeyPolicy(
@@ -55,7 +55,7 @@ export async function changeKeyPolicy(
 type Of = { accountId: string; userId: string }
 type MemberPolicyChange = Of & { policy: Partial<Allowed>; by: ChangedBy }
 
-/** What holds for all keys of a member, beside what holds for all of the account. Undefined where there is no such member. */
+/** What holds for all keys of a member, beside what holds for all of the account. Undefined if there is no such member. */
 export async function readMemberKeyPolicy({ db }: Database, of: Of): Promise<Allowed | undefined> {
   const [row] = await db.select(MEMBER_POLICY_COLUMNS).from(memberships).where(isMembership(of))
   return row

@@ -11,7 +11,7 @@ export type MemberPolicy = { developersSeeAllUsage: boolean }
 
 type MemberPolicyChange = { accountId: string; policy: MemberPolicy; by: ChangedBy }
 
-/** Undefined where there is no such account. */
+/** Undefined if there is no such account. */
 export async function readMemberPolicy({ db }: Database, accountId: string): Promise<MemberPolicy | undefined> {
   const account = await findRow(db, accounts, eq(accounts.id, accountId))
   return account && { developersSeeAllUsage: account.developersSeeAllUsage }

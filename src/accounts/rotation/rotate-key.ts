@@ -37,7 +37,7 @@ export function parseOverlap(text: string): number | undefined {
 }
 
 /**
- * Rotates a key of `service`. Throws, with nothing changed, where the ledger can't be reached beforehand. Where it is lost in between,
+ * Rotates a key of `service`. Throws, with nothing changed, where the ledger can't be reached beforehand. If it is lost in between,
  * the new text is handed out all the same: its first request tells the ledger.
  */
 export async function rotateKey(

@@ -41,7 +41,7 @@ export async function reversibleCredit(
   })
 }
 
-/** What can be moved out of an account now, and later. Throws where a store can't be reached. */
+/** What can be moved out of an account now, and later. Throws if a store can't be reached. */
 export async function readMovable({ db }: Database, ledger: Ledger, accountId: string): Promise<MovableCredit> {
   const balance = await ledger.readBalance(accountId)
   return movableOf(balance?.available ?? ZERO_NANO, await reversibleCredit(db, accountId))

@@ -144,7 +144,7 @@ async function obstacleTo(
   return isFull ? { kind: 'too_many', limit: MAX_TRANSFERS_PER_DAY } : undefined
 }
 
-/** Tells the ledger, one after the other, and says whether it has all. Where it can't be told, the outbox goes on in the same order. */
+/** Tells the ledger, one after the other, and says whether it has all. If it can't be told, the outbox goes on in the same order. */
 async function tell(database: Database, ledger: Ledger, credits: readonly Credit[]): Promise<boolean> {
   try {
     for (const credit of credits) {

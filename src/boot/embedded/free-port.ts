@@ -8,7 +8,7 @@ const MAX_TRIES = 200
 /** Those given before. Their servers may not listen yet. */
 const given = new Set<number>()
 
-/** A port on 127.0.0.1 from 11,000 to 19,999 that was free a moment ago. Throws where none is found. */
+/** A port on 127.0.0.1 from 11,000 to 19,999 that was free a moment ago. Throws if none is found. */
 export async function freePort(): Promise<number> {
   if (given.size > COUNT / 2) given.clear()
   for (let tries = 0; tries < MAX_TRIES; tries++) {

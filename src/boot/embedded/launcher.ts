@@ -10,7 +10,7 @@ const NPX_TITLE = /^npm exec bun[@ ]/
 
 /**
  * Calls `onGone` once when a process between this one and its launcher (`bun run start`, and `npx` before that) has
- * ended. Does nothing where the gateway was started in any other way, or on a system without /proc. Returns a function
+ * ended. Does nothing if the gateway was started in any other way, or on a system without /proc. Returns a function
  * that ends the watch. The watch does not keep the process alive.
  */
 export function watchLauncher(environment: OuterEnvironment, onGone: () => void): () => void {

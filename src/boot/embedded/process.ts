@@ -26,7 +26,7 @@ export const CHILD_ENVIRONMENT = {
   LC_ALL: 'C',
 } as const
 
-/** Starts `command` in a session of its own (no Ctrl-C of the terminal), output to `logPath`. Throws where it can't run. */
+/** Starts `command` in a session of its own (no Ctrl-C of the terminal), output to `logPath`. Throws if it can't run. */
 export function spawnServer(options: SpawnOptions): ServerProcess {
   const [program = '', ...parameters] = options.command
   const log = openSync(options.logPath, 'a', 0o600)

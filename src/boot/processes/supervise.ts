@@ -4,7 +4,7 @@ import { createGatheredMetrics } from './gather-metrics'
 import type { FromProcess, ToProcess } from './messages'
 
 type Supervisor = {
-  /** True once all processes serve; false where one of them has ended before it did. */
+  /** True once all processes serve; false if one of them has ended before it did. */
   serves: Promise<boolean>
   /** Has one of the processes propose a reload to all of them; without effect while none serves. */
   reload(): void

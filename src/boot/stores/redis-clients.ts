@@ -10,7 +10,7 @@ const REDIS_START_TIMEOUT_MS = 10_000
 /** Background work may wait longer for the store than a client may. */
 const WORKER_COMMAND_TIMEOUT_MS = 5_000
 
-/** Connects both, for requests and for what runs behind them. Rejects where the store cannot be reached, or is of another version. */
+/** Connects both, for requests and for what runs behind them. Rejects if the store cannot be reached, or is of another version. */
 export async function connectClients(
   url: string,
   config: Config,

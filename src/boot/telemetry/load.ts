@@ -6,7 +6,7 @@ import { systemClock } from '@/lib/clock'
 import type { Logger } from '@/lib/logger'
 import type { Telemetry } from '@/telemetry/start'
 
-/** The telemetry of this process; undefined where there is none. */
+/** The telemetry of this process; undefined if there is none. */
 export async function loadTelemetry(config: Config, catalog: Catalog, logger: Logger): Promise<Telemetry | undefined> {
   const { telemetry: settings, processes } = config
   if (!settings) return undefined

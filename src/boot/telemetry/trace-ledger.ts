@@ -1,4 +1,4 @@
-/** Times what a request waits for in the ledger. Where there are no traces, nothing stands between. */
+/** Times what a request waits for in the ledger. If there are no traces, nothing stands between. */
 import type { Settler } from '@/gateway/hold/settler'
 import type { Ledger } from '@/ledger/ledger'
 import type { Tracing } from '@/telemetry/tracing'

@@ -30,7 +30,7 @@ export function traceRequests(tracing: Tracing, routes: readonly Route[]): Trace
   }
 }
 
-/** Names a path by its route; undefined where it has none. Most are routes themselves. */
+/** Names a path by its route; undefined if it has none. Most are routes themselves. */
 function routeNamer(paths: readonly string[]): (path: string) => string | undefined {
   const known = new Set(paths)
   const literals = new Set(paths.filter((path) => !/[:*]/.test(path)))

@@ -51,7 +51,7 @@ function readNamed(file: ProviderFile, place: string, faults: FaultList): Dialec
   return plain
 }
 
-/** The address of a provider whose entry names none; undefined where it has to. */
+/** The address of a provider whose entry names none; undefined if it has to. */
 export function defaultBaseUrl(file: ProviderFile): string | undefined {
   return file.dialect && DIALECTS[file.dialect].baseUrl?.(file)
 }
@@ -93,7 +93,7 @@ export function isComplete(auth: AuthFile): boolean {
   return !Object.values(auth).includes('')
 }
 
-/** What of a dialect an entry's `auth` decides; undefined where its credentials are none. */
+/** What of a dialect an entry's `auth` decides; undefined if its credentials are none. */
 function authorized(
   auth: AuthFile,
   baseUrl: string,

@@ -20,7 +20,7 @@ const LONG_NAME = /_|^\/uni[\dA-Fa-f]{5}|^.{21}/
 /** How to look into a file. */
 type PdfLookup = {
   resolve: (value: PdfValue | undefined) => PdfValue | undefined
-  /** The map of this stream; undefined where it is none that is plain. */
+  /** The map of this stream; undefined if it is none that is plain. */
   mapOf: (map: PdfReference) => UnicodeMap | undefined
 }
 
@@ -51,7 +51,7 @@ export function codeSizes({ single, doubles }: FontSizes): CodeSizes {
   return { single, double }
 }
 
-/** Adds what `font` makes of its codes to `sizes`. False where it doesn't tell. */
+/** Adds what `font` makes of its codes to `sizes`. False if it doesn't tell. */
 export function addFont(font: PdfDictionary, sizes: FontSizes, lookup: PdfLookup): boolean {
   const named = font.get('/ToUnicode')
   const map = isReference(named) ? lookup.mapOf(named) : undefined
@@ -78,7 +78,7 @@ function addSingle(font: PdfDictionary, map: UnicodeMap | undefined, sizes: Font
   return true
 }
 
-/** What a font of single codes makes of one that no map names. Undefined where its own program may say anything. */
+/** What a font of single codes makes of one that no map names. Undefined if its own program may say anything. */
 function ownSizes(font: PdfDictionary, { resolve }: PdfLookup): ((code: number) => number) | undefined {
   const encoding = resolve(font.get('/Encoding'))
   const descriptor = resolve(font.get('/FontDescriptor'))
@@ -103,7 +103,7 @@ function latinSize(code: number): number {
   return code < 0x80 && !CURLY.includes(code) ? 1 : 3
 }
 
-/** Undefined where a name may be many characters. */
+/** Undefined if a name may be many characters. */
 function readDifferences(differences: readonly PdfValue[]): Map<number, number> | undefined {
   const sizes = new Map<number, number>()
   let code = 0

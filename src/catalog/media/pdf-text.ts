@@ -4,7 +4,7 @@ import { endOfText } from './pdf-objects'
 /** The most bytes of UTF-8 that each code becomes, over all fonts of the file: codes of one byte, and of two. */
 export type CodeSizes = { single: Uint8Array; double?: Uint8Array }
 
-/** What a map makes of codes: bytes of UTF-8 by code; `width` is the digits of each code, 0 where they differ; `codes` is how many it names. */
+/** What a map makes of codes: bytes of UTF-8 by code; `width` is the digits of each code, 0 if they differ; `codes` is how many it names. */
 export type UnicodeMap = { sizes: ReadonlyMap<number, number>; width: number; codes: number }
 
 /** A ligature is a few characters. A longer target is a way to write much with little. */
@@ -144,7 +144,7 @@ function skipBlank(text: string, at: number): number {
   return BLANK.lastIndex
 }
 
-/** Bytes of UTF-8 of a target in UTF-16, whose last unit is `more` than it says. Undefined where it is too long. */
+/** Bytes of UTF-8 of a target in UTF-16, whose last unit is `more` than it says. Undefined if it is too long. */
 function targetSize(target: string, more: number): number | undefined {
   const digits = target.replace(/\s/g, '')
   if (digits.length > MAX_TARGET_UNITS * 4 || (digits.length > 2 && digits.length % 4 > 0)) return undefined

@@ -137,7 +137,7 @@ class Measure {
     return map
   }
 
-  /** The bytes of a stream as latin1. Undefined where it is packed in another way, not whole, or takes more than `room` tokens to look at. */
+  /** The bytes of a stream as latin1. Undefined if it is packed in another way, not whole, or takes more than `room` tokens to look at. */
   private unpack(id: number, room: number): string | undefined {
     const { value, data } = this.objects.get(id) ?? {}
     if (!(value instanceof Map) || !data) return undefined

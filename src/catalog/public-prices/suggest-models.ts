@@ -71,7 +71,7 @@ export function suggestedProviders(): string[] {
   return [...VENDORS.keys(), ...PRESETS.keys()].filter((name) => reachedModels(name).length > 0).sort()
 }
 
-/** Suggests entries for the provider `name`; undefined where its prices are not listed. */
+/** Suggests entries for the provider `name`; undefined if its prices are not listed. */
 export function suggestModels(name: string, wish: SuggestionWish): Suggestion | undefined {
   const lister = listerOf(name)
   const suggested = suggestedProvider(name)

@@ -20,7 +20,7 @@ type CatalogFileOptions = {
   environment: Record<string, string | undefined>
   /** The service's name since the start. */
   service: string
-  /** Where answers have been simulated since the start; undefined where they are real. */
+  /** Where answers have been simulated since the start; undefined if they are real. */
   sandboxBaseUrl: string | undefined
 }
 

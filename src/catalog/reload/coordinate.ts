@@ -5,7 +5,7 @@ import { randomId } from '@/lib/ids'
 import type { Member, Proposal, ReloadExchange } from './exchange'
 
 /**
- * What became of one process: `taken` it uses the new catalogue; `ready` it would have, but others would not; `refused` its file
+ * The outcome of one process: `taken` it uses the new catalogue; `ready` it would have, but others would not; `refused` its file
  * has faults; `silent` it did not answer in time, `late` it has not followed yet, `gone` it ended meanwhile.
  */
 type ProcessState = 'taken' | 'ready' | 'refused' | 'silent' | 'late' | 'gone'
@@ -42,7 +42,7 @@ const FOLLOW_MS = 10_000
 const POLL_MS = 50
 
 /**
- * Reloads, once no other reload runs. Takes some seconds at most; rejects where the store cannot be reached. A proposal is closed in any
+ * Reloads, once no other reload runs. Takes some seconds at most; rejects if the store cannot be reached. A proposal is closed in any
  * case, and forgotten where its proposer dies, so the next reload never waits for a dead one.
  */
 export async function reloadGateways(options: ReloadOptions): Promise<ReloadOutcome> {

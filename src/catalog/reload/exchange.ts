@@ -29,7 +29,7 @@ export type Proposal = { id: string; gateway: string | null }
 export type Agreement = Proposal & { hash: string }
 type Plans = { proposal: Proposal | undefined; agreements: Agreement[] }
 
-/** Every method rejects where the store cannot be reached. */
+/** Every method rejects if the store cannot be reached. */
 export interface ReloadExchange {
   /** Renews the lease of `member` ({@link LEASE_MS}), and returns what is proposed and agreed. */
   beat(member: Member): Promise<Plans>
@@ -37,7 +37,7 @@ export interface ReloadExchange {
   members(): Promise<Member[]>
   /** Opens it, or keeps it open, for {@link LEASE_MS}. False where another one is open. */
   propose(proposal: Proposal): Promise<boolean>
-  /** Closes the proposal, with an agreement where `hash` is given. False where its time was over: then nothing has changed. */
+  /** Closes the proposal, with an agreement where `hash` is given. False if its time was over: then nothing has changed. */
   decide(proposal: Proposal, hash: string | undefined): Promise<boolean>
 }
 

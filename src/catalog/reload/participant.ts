@@ -19,7 +19,7 @@ type ReloadTotals = Record<'taken' | 'refused' | 'abandoned' | 'missed', number>
 export type CatalogState = { hash: string; loadedAtMs: number; reloads: Readonly<ReloadTotals> }
 
 export interface ReloadParticipant extends BackgroundWorker {
-  /** Proposes a reload to the processes of this gateway, and sees it through. Never rejects: the log says what became of it. */
+  /** Proposes a reload to the processes of this gateway, and sees it through. Never rejects: the log says the outcome of it. */
   reload(): Promise<void>
   state(): CatalogState
 }

@@ -12,7 +12,7 @@ import type { AccountBalance } from '@/ledger/outcomes'
 import type { Nano } from '@/lib/money'
 
 export type AccountView = Account & {
-  /** Live from the ledger; undefined where it does not answer. */
+  /** Live from the ledger; undefined if it does not answer. */
   balance: AccountBalance | undefined
   users: AccountUser[]
   keys: KeyListing[]
@@ -35,7 +35,7 @@ type AccountViewDeps = {
 const ENTRY_COUNT = 50
 const ORDER_COUNT = 20
 
-/** The account, or undefined where there is none. A ledger that is away leaves only the balance open. */
+/** The account, or undefined if there is none. A ledger that is away leaves only the balance open. */
 export async function viewAccount(deps: AccountViewDeps, accountId: string): Promise<AccountView | undefined> {
   const account = await deps.accounts.find(accountId)
   if (!account) return undefined

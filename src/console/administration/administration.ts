@@ -86,7 +86,7 @@ export function createAdministration(deps: AdministrationDeps) {
       tiers: [...health.catalog.current.tiers.values()].map(({ id, observe }) => ({ tier: id, share: observe })),
       observed: await readObservations(reading, days, Date.now()),
     }),
-    /** What is left of the last `days` days once providers are paid. */
+    /** The rest of the last `days` days once providers are paid. */
     margins: (days: number) => readMargins(reading, days, Date.now()),
     searchCountGaps: searchCountGaps.bind(null, reading),
     searchAudit: searchAudit.bind(null, reading),
@@ -107,7 +107,7 @@ async function dismissPayment(
   return { kind: 'refused', message: orderRefusal(outcome, false)?.message ?? 'It was credited.' }
 }
 
-/** Sends small requests to each target of a provider, which it charges for; undefined where none of that name is offered. */
+/** Sends small requests to each target of a provider, which it charges for; undefined if none of that name is offered. */
 function createProviderTrials(catalog: CatalogSource, database: Database) {
   const running = new Map<string, Promise<Trial[] | undefined>>()
   return async (by: Administrator, provider: string): Promise<Trial[] | undefined> => {

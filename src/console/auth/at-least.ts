@@ -1,6 +1,6 @@
 /** Keeps the answers of sign-in from telling by their time which way they went. */
 
-/** Does `work`; where it fails, not before `ms` milliseconds have passed. */
+/** Does `work`; if it fails, not before `ms` milliseconds have passed. */
 export async function atLeast<T>(ms: number, work: () => Promise<T>): Promise<T> {
   const until = performance.now() + ms
   try {

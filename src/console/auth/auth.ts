@@ -21,7 +21,7 @@ type AuthOptions = {
     /** Undefined: no mail is sent. */
     mail: MailSettings | undefined
   }
-  /** Undefined where no mail can be sent. */
+  /** Undefined if no mail can be sent. */
   mails: MailDesk | undefined
   publicUrl: string | undefined
   /** The service's name, as authenticator apps show it. */

@@ -32,7 +32,7 @@ type Switches = {
 }
 
 /**
- * Mails the people of the key with this text, once a day; does nothing where no key that works has it. `service` is what keys begin with. Throws
+ * Mails the people of the key with this text, once a day; does nothing if no key that works has it. `service` is what keys begin with. Throws
  * `rate_limited` beyond 10 reports an hour of one address, or 300 of all, and `forbidden` where no mail can be sent.
  */
 export async function reportLeakedKey(

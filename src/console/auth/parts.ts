@@ -21,7 +21,7 @@ export type AuthParts = {
   publicUrl: string | undefined
   database: Database
   throttle: Throttle
-  /** Undefined where no mail can be sent. */
+  /** Undefined if no mail can be sent. */
   mails: MailDesk | undefined
   /** Whether an address has to be verified before its user may sign in. */
   requiresVerification: boolean

@@ -34,7 +34,7 @@ const DEVICE_CHARS = 32
 export type SignInResult = { status: 'signed_in' | 'totp_required' }
 export type Credentials = { email: string; password: string }
 
-/** Longer than any refusal takes, so that its time says nothing of whether the address is known. */
+/** Longer than any refusal takes, so that its time does not mention whether the address is known. */
 const REFUSAL_MS = 200
 
 /** Signs in by password and ends an earlier session. Throws `wrong_credentials`, `email_not_verified`, `too_many_attempts`. */
@@ -143,7 +143,7 @@ export async function welcome(
   return rememberVisitor(parts, visitor, user.email)
 }
 
-/** How a visitor is known as somebody who has signed in with `email` before; undefined where they are not. */
+/** How a visitor is known as somebody who has signed in with `email` before; undefined if they are not. */
 async function knownBy(
   { throttle }: Pick<AuthParts, 'throttle'>,
   visitor: Visitor,

@@ -22,7 +22,7 @@ import { headersWithoutSession, linkFor, type Visitor } from './visitor'
 type SignUpResult = { status: 'signed_in' | 'verification_sent' }
 type NewPerson = Credentials & { name: string }
 
-/** Longer than the work of any of these, so that its time says nothing of whether the address is known. */
+/** Longer than the work of any of these, so that its time does not mention whether the address is known. */
 const ANSWER_MS = 300
 
 /** Creates a person. Where addresses are verified it sends a mail, and answers the same for an address in use. */

@@ -17,9 +17,9 @@ export interface Throttle {
   forgive(...limits: Limit[]): Promise<void>
   /** Remembers `subject` for `seconds`. */
   remember(name: string, subject: string, seconds: number): Promise<void>
-  /** Whether `subject` is remembered; false where the store can't be asked. */
+  /** Whether `subject` is remembered; false if the store can't be asked. */
   isRemembered(name: string, subject: string): Promise<boolean>
-  /** Takes what may be used once: false where it was taken in the last `seconds`. */
+  /** Takes what may be used once: false if it was taken in the last `seconds`. */
   takeOnce(name: string, subject: string, seconds: number): Promise<boolean>
 }
 

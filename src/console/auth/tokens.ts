@@ -24,7 +24,7 @@ export async function createToken(parts: AuthParts, purpose: TokenPurpose, userI
   return token
 }
 
-/** Whom a token stands for; undefined where it is unknown, used or too old. Does not use it up. */
+/** Whom a token stands for; undefined if it is unknown, used or too old. Does not use it up. */
 export async function readToken(parts: AuthParts, purpose: TokenPurpose, token: string): Promise<string | undefined> {
   const { internalAdapter } = await (await parts.library()).$context
   const found = await internalAdapter.findVerificationValue(`${purpose}:${token}`)

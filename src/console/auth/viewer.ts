@@ -31,7 +31,7 @@ export type Member = Viewer & {
   managementScopes?: readonly string[]
 }
 
-/** Finds the person behind a request's session cookie; undefined where there is none, or the session has ended. */
+/** Finds the person behind a request's session cookie; undefined if there is none, or the session has ended. */
 export type IdentifyViewer = (request: Request) => Promise<Viewer | undefined>
 
 /** A session that is used all the time is written down as used only this often. */

@@ -144,7 +144,7 @@ type Arrival = {
   route: string
 }
 
-/** The framework parses before it transforms, and parses nothing where there can be no body: whichever comes first admits. */
+/** The framework parses before it transforms, and parses nothing if there can be no body: whichever comes first admits. */
 function admitting<Admitted extends Viewer>(
   deps: GuardDeps,
   admission: Admission,

@@ -1,5 +1,5 @@
 /**
- * Tells the ledger of an order's entry at once, after the commit that made it. Where that fails, the outbox does it.
+ * Tells the ledger of an order's entry at once, after the commit that made it. If that fails, the outbox does it.
  */
 import { applyCredit } from '@/accounts/outbox'
 import { describeFailure } from '@/db/failure'

@@ -15,7 +15,7 @@ export function formatCents(cents: number): string {
   return formatUsd(centsToNano(cents))
 }
 
-/** Reads decimal USD; undefined where the text is no amount, has parts of a cent, or is out of the ledger's range. */
+/** Reads decimal USD; undefined if the text is no amount, has parts of a cent, or is out of the ledger's range. */
 export function parseCents(text: string): number | undefined {
   const amount = parseUsd(text)
   if (amount === undefined || amount % NANO_PER_CENT !== 0) return undefined

@@ -6,7 +6,7 @@
  * money by itself: a payment that arrives later waits for an administrator, whose decision to credit it (`settle`) makes the
  * order **paid** after all. The same decision adds a second payment to an order that is paid already. What was paid can be
  * given back in parts: **partly_refunded**, and **refunded** once nothing is left; money that an administrator adds to a
- * refunded order makes it partly refunded again. Where the payer's bank has taken money back, the order is **charged_back** until
+ * refunded order makes it partly refunded again. If the payer's bank has taken money back, the order is **charged_back** until
  * all of it was won back ({@link stateOf}). Everything else is impossible, and asking for it changes nothing.
  */
 
@@ -25,7 +25,7 @@ const NEXT = {
   charged_back: { settle: 'charged_back', refund_part: 'charged_back', refund_rest: 'charged_back' },
 } as const satisfies Record<OrderState, Partial<Record<OrderStep, OrderState>>>
 
-/** The state after `step`, or undefined where the step is impossible in `state`. */
+/** The state after `step`, or undefined if the step is impossible in `state`. */
 export function nextState(state: OrderState, step: OrderStep): OrderState | undefined {
   const steps: Partial<Record<OrderStep, OrderState>> = NEXT[state]
   return steps[step]

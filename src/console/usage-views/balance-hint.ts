@@ -6,7 +6,7 @@ import { NANO_PER_USD, type Nano } from '@/lib/money'
 /** `empty`: nothing left; `critical` and `low`: few days left, or little money. */
 export type BalanceHint = {
   level: 'ok' | 'low' | 'critical' | 'empty'
-  /** Days until the balance is spent at the present rate; null where nothing was spent lately. */
+  /** Days until the balance is spent at the present rate; null if nothing was spent lately. */
   daysLeft: number | null
 }
 
@@ -22,7 +22,7 @@ type HintFacts = {
   balance: Nano
   /** nano-USD spent on the last {@link RATE_DAYS} days, today included. */
   spentInWindow: number
-  /** The first day of those on which anything was spent; null where none. */
+  /** The first day of those on which anything was spent; null if none. */
   firstDayMs: number | null
   nowMs: number
 }

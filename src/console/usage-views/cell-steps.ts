@@ -20,7 +20,7 @@ import {
 } from './usage-filter'
 import { createWindowSteps } from './window-steps'
 
-/** A day's matches by key and model. `requests` may be 0 where only a correction fell on the day. */
+/** A day's matches by key and model. `requests` may be 0 if only a correction fell on the day. */
 type Cell = { day: string; key_id: string; model: string; requests: number }
 
 /** Cells read at once from the daily sums, and cells probed by one statement. */

@@ -16,7 +16,7 @@ import {
 /** How many records one sum may read: about half a second of work. */
 export const MAX_SUMMED = 400_000
 
-/** Rows with a column `is_match`: the newest {@link MAX_SUMMED}; where there are that many, older ones are missing. */
+/** Rows with a column `is_match`: the newest {@link MAX_SUMMED}; if there are that many, older ones are missing. */
 export function boundedScan(sql: Sql, filter: UsageFilter): Fragment {
   const isOfCells = isByCell(filter)
   const onlyNoteworthy = isNoteworthy(filter) ? sql`AND ${noteworthyCondition(sql)}` : sql``

@@ -29,7 +29,7 @@ type Overview = {
   pendingRecords: number
 }
 
-/** Means over requests; null where there was none to measure. */
+/** Means over requests; null if there was none to measure. */
 type Speed = {
   durationMs: number | null
   firstTokenMs: number | null
@@ -40,7 +40,7 @@ type Speed = {
 const CHART_DAYS = 30
 const SPEED_DAYS = 7
 
-/** The account's overview at `nowMs`, or undefined where there is no such account. Throws where a store can't be reached. */
+/** The account's overview at `nowMs`, or undefined if there is no such account. Throws if a store can't be reached. */
 export async function readOverview(
   database: Database,
   ledger: Ledger,

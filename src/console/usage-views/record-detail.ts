@@ -7,7 +7,7 @@ import { type ListedRecord, type RecordRow, recordColumns, toListed } from './li
 import { readKeyNames, readMemberNames } from './names'
 import { madeByCondition, type Sight } from './usage-filter'
 
-/** Today's price of a usage, class by class; `price` in pico-USD per token. Undefined where the model is not sold any more. */
+/** Today's price of a usage, class by class; `price` in pico-USD per token. Undefined if the model is not sold any more. */
 export type PriceUsage = (
   model: string,
   usage: Usage,
@@ -33,7 +33,7 @@ export type RecordDetail = {
 /** What a late correction adds to its request's id to make its own. */
 const LATE_SUFFIX = ':late'
 
-/** The record of the account's request in full, found by its request id or by its own; undefined where there is none. */
+/** The record of the account's request in full, found by its request id or by its own; undefined if there is none. */
 export async function readRecordDetail(
   database: Database,
   priceUsage: PriceUsage,
@@ -64,7 +64,7 @@ export async function readRecordDetail(
   }
 }
 
-/** Whose a request was, for operators; undefined where the history has no record of it. */
+/** Whose a request was, for operators; undefined if the history has no record of it. */
 export async function findRecordOwner({ sql }: Database, id: string): Promise<string | undefined> {
   const [row] = await sql<{ account_id: string }[]>`
     SELECT account_id FROM usage_records WHERE event_id IN (${id}, ${id + LATE_SUFFIX}) LIMIT 1`

@@ -20,7 +20,7 @@ export type SearchPage = {
   next: RecordPosition | null
   /** The search ran out of time before the page was full: it has looked at everything back to here, milliseconds since 1970. */
   searchedToMs: number | null
-  /** The filter reaches back beyond this moment, before which records are archived and not listed; null where it doesn't. */
+  /** The filter reaches back beyond this moment, before which records are archived and not listed; null if it doesn't. */
   archivedBeforeMs: number | null
 }
 
@@ -39,7 +39,7 @@ const DEFAULT_BUDGET_MS = 1_500
 /** A few dozen milliseconds of work where none of them matches. */
 const WINDOW_SIZE = 10_000
 
-/** One page of `filter`'s records. Throws where the database can't be reached in time. */
+/** One page of `filter`'s records. Throws if the database can't be reached in time. */
 export async function searchRecords(
   database: Database,
   asked: UsageFilter,

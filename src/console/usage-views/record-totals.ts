@@ -12,9 +12,9 @@ export type RecordTotals = {
   inputTokens: number
   outputTokens: number
   cost: Nano
-  /** False where there were too many records to look at: the sums cover only the newest {@link MAX_SUMMED}. */
+  /** False if there were too many records to look at: the sums cover only the newest {@link MAX_SUMMED}. */
   isComplete: boolean
-  /** Not null where the sums lack what is archived, from before this moment: days alone are known of it. */
+  /** Not null if the sums lack what is archived, from before this moment: days alone are known of it. */
   archivedBeforeMs: number | null
 }
 

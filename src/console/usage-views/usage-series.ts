@@ -14,7 +14,7 @@ type SeriesStep = 'hour' | 'day'
 export type SeriesPoint = {
   /** The start of the hour or of the day (UTC), milliseconds since 1970. */
   atMs: number
-  /** A model id, key id or member id, all tags of a request, an app; `ok`, `error` or `left` (the client hung up). Empty where nothing was said. */
+  /** A model id, key id or member id, all tags of a request, an app; `ok`, `error` or `left` (the client hung up). Empty if nothing was said. */
   group: string
   requests: number
   tokens: number
@@ -28,9 +28,9 @@ export type UsageSeries = {
   points: SeriesPoint[]
   /** What to call each group. */
   labels: Map<string, string>
-  /** False where there were too many records to look at: the oldest are missing. */
+  /** False if there were too many records to look at: the oldest are missing. */
   isComplete: boolean
-  /** Not null where the chart lacks what is archived, from before this moment: only whole days by model and key are known of it. */
+  /** Not null if the chart lacks what is archived, from before this moment: only whole days by model and key are known of it. */
   archivedBeforeMs: number | null
 }
 

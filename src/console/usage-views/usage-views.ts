@@ -128,7 +128,7 @@ export function createUsageViews({ database, ledger, priceUsage, clock, logger }
       read(period.accountId, () => readStatement(database, logger, period, page)),
     /** Has something else read on the connections of these views, when it is the account's turn. */
     inTurn: read,
-    /** The moment before which records are archived, milliseconds since 1970; null where none are. */
+    /** The moment before which records are archived, milliseconds since 1970; null if none are. */
     archivedBeforeMs: () => readHistory(archivedBeforeMs(database.sql)),
     export: beginExport,
   }

@@ -15,7 +15,7 @@ type Days = {
 }
 
 /**
- * Rows with `day`, `tags` (the rest of a day is ''; null where nothing was said), `model`, `requests`, `errors`, `input`, `output` (tokens)
+ * Rows with `day`, `tags` (the rest of a day is ''; null if nothing was said), `model`, `requests`, `errors`, `input`, `output` (tokens)
  * and `cost` (nano-USD), which together are the account's daily sums.
  */
 export function sumsByTags(sql: Sql | TransactionSql, { accountId, from, to }: Days): PendingQuery<Row[]> {

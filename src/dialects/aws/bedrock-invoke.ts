@@ -61,7 +61,7 @@ const MEASURES = {
 }
 
 /**
- * Each message holds one event of messages, as text; the last has what Bedrock measured, which is left out. Where the model
+ * Each message holds one event of messages, as text; the last has what Bedrock measured, which is left out. If the model
  * has not told what was used, it says so in its place.
  */
 function invokeReader(doubted?: (counts: CountsInDoubt) => void): MessageReader {

@@ -5,7 +5,7 @@ import { listOf } from './messages-body'
 /** Where messages has a proof of its own search; foreign proofs are taken out before they go back (formats/messages/citations.ts). */
 const NO_PROOF = 'svc.unsigned'
 
-/** The citation; none where it says no place. */
+/** The citation; none if it says no place. */
 export function citationOf({ title, source, sourceContent, location }: JsonObject): JsonObject[] {
   if (!isJsonObject(location)) return []
   const quote = listOf(sourceContent).map(({ text }) => textOf(text) ?? '')

@@ -130,7 +130,7 @@ export class ContentWriter {
   }
 }
 
-/** A text, or nothing where it is blank, which AWS refuses. */
+/** A text, or nothing if it is blank, which AWS refuses. */
 function saidText(text: JsonValue | undefined): JsonObject[] {
   return typeof text === 'string' && text.trim() !== '' ? [{ text }] : []
 }

@@ -17,7 +17,7 @@ export function refuseAddresses({ messages }: JsonObject): void {
   }
 }
 
-/** The objects of a list; none where it is something else. */
+/** The objects of a list; none if it is something else. */
 export function listOf(value: JsonValue | undefined): JsonObject[] {
   return Array.isArray(value) ? value.filter(isJsonObject) : []
 }

@@ -14,7 +14,7 @@ type ExternalAccount = {
   tokenType: string
   tokenUrl: string
   source: { file: string } | { url: string; headers: Record<string, string> }
-  /** The field of the JSON that the source is; undefined where it is nothing but the token. */
+  /** The field of the JSON that the source is; undefined if it is nothing but the token. */
   field: string | undefined
   impersonation: { url: string; lifeSeconds: number } | undefined
 }

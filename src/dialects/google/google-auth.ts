@@ -25,7 +25,7 @@ const LIFE_SECONDS = 3600
 /** Where our clock differs by less from Google's, that is not why it refuses a claim. */
 const TOLERATED_SKEW_MS = 30_000
 
-/** Authorizes calls as `identity`; undefined where its credentials are of no kind that is known. */
+/** Authorizes calls as `identity`; undefined if its credentials are of no kind that is known. */
 export function googleAuth(identity: GoogleIdentity): Authorizer | undefined {
   if (!('credentials' in identity)) {
     const { metadataHost = METADATA_HOST } = identity

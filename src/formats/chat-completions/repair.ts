@@ -98,7 +98,7 @@ export function repairSum(put: Put, usage: JsonValue | undefined): void {
   put(['usage', 'total_tokens'], Number(usage.prompt_tokens) + Number(usage.completion_tokens), 'usage')
 }
 
-/** What is to change in the answer; where it states no usage, what is charged is stated. */
+/** What is to change in the answer; if it states no usage, what is charged is stated. */
 export function repairAnswer(json: JsonObject, context: AnswerContext, hooks: PassHooks): JsonEdit[] {
   const edits: JsonEdit[] = []
   const put: Put = (path, value, repair) => {

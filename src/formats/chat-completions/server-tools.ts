@@ -1,4 +1,4 @@
-/** The web search of some chat-completions models; where the answer names no number, it is one for each request. */
+/** The web search of some chat-completions models; if the answer names no number, it is one for each request. */
 import type { ServerTool, ServerToolKind, ToolUses } from '@/chat/server-tools'
 import { readCount } from '@/chat/usage'
 import { isJsonObject, type JsonValue } from '@/lib/json'
@@ -21,7 +21,7 @@ export function listServerTools({ web_search_options: options }: { web_search_op
   return options ? [{ ...SEARCH, field, kind: field }] : []
 }
 
-/** What the usage says of searches: OpenRouter's spelling and Perplexity's. Undefined where it says nothing. */
+/** What the usage says of searches: OpenRouter's spelling and Perplexity's. Undefined if it says nothing. */
 export function decodeToolUses(usage: JsonValue | undefined): ToolUses | undefined {
   if (!isJsonObject(usage)) return undefined
   const own = isJsonObject(usage.server_tool_use) ? usage.server_tool_use.web_search_requests : undefined

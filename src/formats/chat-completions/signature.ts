@@ -16,7 +16,7 @@ export function decodeSignature(extraContent: JsonValue | undefined): Signature 
   return { format: 'generate-content', value: value.startsWith(MARK) ? value.slice(MARK.length) : value }
 }
 
-/** The field that carries a call's signature to a client; nothing where there is none that it can carry. */
+/** The field that carries a call's signature to a client; nothing if there is none that it can carry. */
 export function encodeSignature(signature: Signature | undefined): { extra_content?: JsonObject } {
   return signature?.format === 'generate-content' ? extraContent(MARK + signature.value) : {}
 }

@@ -7,7 +7,7 @@ import { createUnknownUsageSearch } from '@/formats/unknown-usage'
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 import { MAX_NANO, NANO_PER_USD, type Nano, nano } from '@/lib/money'
 
-/** The usage in classes; undefined where a total is no safe integer. Details that contradict the totals earn no discount. */
+/** The usage in classes; undefined if a total is no safe integer. Details that contradict the totals earn no discount. */
 export function decodeUsage(usage: JsonValue | undefined): Usage | undefined {
   if (!isJsonObject(usage)) return undefined
   const prompt = readCount(usage.prompt_tokens)
@@ -52,7 +52,7 @@ export function findUsage(body: JsonObject): JsonValue | undefined {
 const TICKS_PER_NANO = 10
 
 /**
- * What the service says that an answer costs us: OpenRouter in USD, xAI in ticks. Undefined where it says nothing that can be believed,
+ * What the service says that an answer costs us: OpenRouter in USD, xAI in ticks. Undefined if it says nothing that can be believed,
  * or only its own fee on top of what another vendor asks.
  */
 export function readStatedCost(usage: JsonValue | undefined): Nano | undefined {
@@ -121,9 +121,9 @@ function isCacheBeside(beside: number, reasoning: number, cache: number): boolea
 }
 
 /**
- * `beside` is what the total holds beyond prompt and completion; undefined where there is no total. Some providers count
+ * `beside` is what the total holds beyond prompt and completion; undefined if there is no total. Some providers count
  * reasoning there (xAI: 12 + 1 + 228 = 241), and some without a word about it (Gemini: 100 + 10, total 610): tokens that only
- * the total knows are output, so that none goes unpaid. Where there is no total, reasoning that exceeds the completion can't
+ * the total knows are output, so that none goes unpaid. If there is no total, reasoning that exceeds the completion can't
  * be inside it.
  */
 function divideOutput(

@@ -24,7 +24,7 @@ export function listServerTools(tools: readonly object[]): ServerTool[] {
 }
 
 interface UseCounter {
-  /** What a candidate, or the part of one that a chunk holds, adds: the counts so far, or undefined where they are as before. */
+  /** What a candidate, or the part of one that a chunk holds, adds: the counts so far, or undefined if they are as before. */
   read(candidate: JsonObject): ToolUses | undefined
 }
 

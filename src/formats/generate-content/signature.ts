@@ -48,7 +48,7 @@ export function isForeignSignature(value: string): boolean {
   return readMark(value) !== undefined
 }
 
-/** The proof as a provider of this format takes it; undefined where it is another format's. */
+/** The proof as a provider of this format takes it; undefined if it is another format's. */
 export function ownSignature(signature: Signature | undefined): string | undefined {
   return signature?.format === OWN ? signature.value : undefined
 }

@@ -91,7 +91,7 @@ function refuseCompaction({ context_management: management }: JsonObject): void 
   }
 }
 
-/** A lowered output limit must stay above the thinking budget; where no legal budget is left, the answer is not thought about. */
+/** A lowered output limit must stay above the thinking budget; if no legal budget is left, the answer is not thought about. */
 function fitThinking(copy: JsonObject, maxTokens: number): void {
   const { thinking } = copy
   if (!isJsonObject(thinking) || typeof thinking.budget_tokens !== 'number' || thinking.budget_tokens < maxTokens)

@@ -20,7 +20,7 @@ export function restoreSignatures(copy: JsonObject): void {
   )
 }
 
-/** A body that a provider refused because of who signed its thinking: the same without any. Undefined where it held none. */
+/** A body that a provider refused because of who signed its thinking: the same without any. Undefined if it held none. */
 export function withoutProofs(body: JsonObject): JsonObject | undefined {
   const changes = withoutThinking(body, isThinking)
   return changes && { ...body, ...changes }
@@ -28,7 +28,7 @@ export function withoutProofs(body: JsonObject): JsonObject | undefined {
 
 /**
  * What changes of `body`, if anything: messages that hold unwanted thinking are replaced by ones without, and left out where
- * nothing else was in them. Where the running tool loop thereby lost its thinking, thinking with a budget is switched off,
+ * nothing else was in them. If the running tool loop thereby lost its thinking, thinking with a budget is switched off,
  * because the API demands that such a loop begins with a thought.
  */
 function withoutThinking({ messages, thinking }: JsonObject, isUnwanted: IsUnwanted): JsonObject | undefined {

@@ -146,7 +146,7 @@ export function repairArguments(put: Put, path: JsonEdit['path'], given: JsonVal
   if (text !== given) put(path, text, 'arguments')
 }
 
-/** What is to change in the answer; where it states no usage, what is charged is stated. */
+/** What is to change in the answer; if it states no usage, what is charged is stated. */
 export function repairAnswer(json: JsonObject, context: AnswerContext, hooks: PassHooks): JsonEdit[] {
   const edits: JsonEdit[] = []
   const put: Put = (path, value, repair) => {
@@ -182,7 +182,7 @@ const KINDS: ReadonlyMap<JsonValue | undefined, Kind> = new Map<JsonValue | unde
   ['file_path', { about: 'file_id', rest: { index: 0 } }],
 ])
 
-/** Puts an annotation right; false where it is none that clients know, and they are better off without it. */
+/** Puts an annotation right; false if it is none that clients know, and they are better off without it. */
 export function repairAnnotation(put: Put, path: JsonEdit['path'], annotation: JsonValue | undefined): boolean {
   if (!isKnownAnnotation(annotation)) return false
   for (const [name, none] of Object.entries(KINDS.get(annotation.type)?.rest ?? {})) {

@@ -59,12 +59,12 @@ function restoreItem(item: JsonObject): JsonObject {
   }
 }
 
-/** A thought without what is encrypted of it, and the id that belongs to that; undefined where nothing is left that a model reads. */
+/** A thought without what is encrypted of it, and the id that belongs to that; undefined if nothing is left that a model reads. */
 function withoutProof({ id: _, encrypted_content: _encrypted, ...rest }: JsonObject): JsonObject | undefined {
   return Array.isArray(rest.content) && rest.content.length > 0 ? rest : undefined
 }
 
-/** The body without encrypted thoughts, for a provider that refused those of another key. Undefined where there are none. */
+/** The body without encrypted thoughts, for a provider that refused those of another key. Undefined if there are none. */
 export function withoutProofs(body: JsonObject): JsonObject | undefined {
   const { input } = body
   if (!Array.isArray(input) || !input.some(hasProof)) return undefined

@@ -58,7 +58,7 @@ function isOwnContainer(container: JsonValue | undefined): boolean {
   return files === undefined || files === null || (Array.isArray(files) && files.length === 0)
 }
 
-/** The most calls of all these tools together that were reckoned with; undefined where the caller asks for no more than that. */
+/** The most calls of all these tools together that were reckoned with; undefined if the caller asks for no more than that. */
 export function limitToolCalls(asked: JsonValue | undefined, limits: ReadonlyMap<string, number>): number | undefined {
   let most = 0
   for (const limit of limits.values()) most += limit
@@ -79,7 +79,7 @@ function isSearch({ action }: JsonObject): boolean {
   return !isJsonObject(action) || action.type === undefined || action.type === 'search'
 }
 
-/** What a whole response says of them, by its own count or by its items. Undefined where it says nothing. */
+/** What a whole response says of them, by its own count or by its items. Undefined if it says nothing. */
 export function decodeToolUses({ output, tool_usage: usage }: JsonObject): ToolUses | undefined {
   const uses: Record<string, number> = countUses(Array.isArray(output) ? output : [])
   const stated = isJsonObject(usage) && isJsonObject(usage.web_search) ? usage.web_search.num_requests : undefined

@@ -54,7 +54,7 @@ export function isForeignSignature(encrypted: string): boolean {
   return encrypted.startsWith(MARK)
 }
 
-/** The two fields as a provider of this format minted them; undefined where the proof is another format's. */
+/** The two fields as a provider of this format minted them; undefined if the proof is another format's. */
 export function ownSignature(signature: Signature | undefined): { id: string; encryptedContent: string } | undefined {
   if (signature?.format !== OWN) return undefined
   const end = signature.value.indexOf(SEPARATOR)

@@ -14,7 +14,7 @@ export const COST_PLACE: CostPlace = {
 }
 
 /**
- * The usage object in classes. Returns undefined where the two totals are not both non-negative safe integers: the answer is then
+ * The usage object in classes. Returns undefined if the two totals are not both non-negative safe integers: the answer is then
  * metered by count. Tokens that only the total knows are output, so that none goes unpaid; a cache larger than the input is not
  * believed, so that no discount rests on it.
  */

@@ -7,7 +7,7 @@ import { SHARED } from '@/limits/shared-resources'
 
 /** Counts the calls that are read on, per provider and account. */
 export interface DrainSlots {
-  /** Takes one of `limit` slots and returns the way to give it back, once; undefined where all are taken, or all of the account's. */
+  /** Takes one of `limit` slots and returns the way to give it back, once; undefined if all are taken, or all of the account's. */
   take(provider: string, accountId: string, limit: number): (() => void) | undefined
 }
 
@@ -37,7 +37,7 @@ export type Streams = { add(interrupt: () => void): () => void }
 
 type ReadingDeps = { drains: DrainSlots; streams: Streams }
 
-/** Prepares to read on an account's call of a provider; undefined where its policy forbids it. */
+/** Prepares to read on an account's call of a provider; undefined if its policy forbids it. */
 export function readingOnOf(deps: ReadingDeps, accountId: string, provider: Provider): ReadingOn | undefined {
   const { onDisconnect } = provider
   return onDisconnect.kind === 'abort' ? undefined : new ReadingOn(deps, accountId, provider.name, onDisconnect)

@@ -6,7 +6,7 @@ import { rememberNumbers } from '@/lib/json-source/as-written'
 import type { UpstreamBody } from '@/upstream/answer'
 import type { UpstreamFailure } from '@/upstream/failure'
 
-/** `raw` is what the provider sent, undefined where it streamed and the stream was folded. */
+/** `raw` is what the provider sent, undefined if it streamed and the stream was folded. */
 export type CompleteAnswer = {
   kind: 'complete'
   response: ChatResponse

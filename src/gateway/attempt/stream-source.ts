@@ -209,7 +209,7 @@ export async function letUpstreamClose(source: StreamSource): Promise<void> {
   clearTimeout(timer)
 }
 
-/** The block with the blank line it lacks; what is left of a CRLF is no block. */
+/** The block with the blank line it lacks; the rest of a CRLF is no block. */
 function closed(raw: string): string {
   return /^[\r\n]*$/.test(raw) ? raw : `${raw}\n\n`
 }

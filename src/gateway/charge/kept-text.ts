@@ -15,7 +15,7 @@ export class KeptText {
   private current = -1
   private room = MAX_KEPT_CHARS
 
-  /** False where there is no more room. */
+  /** False if there is no more room. */
   add(block: number, text: string): boolean {
     this.room -= text.length
     if (this.room < 0) return false

@@ -19,7 +19,7 @@ export interface WrittenFile {
   readonly isFound: false
   /** Adds a line to those that the next {@link flush} writes. */
   add(settlement: Settlement): void
-  /** Writes what was added. Throws where the disk takes no more. */
+  /** Writes what was added. Throws if the disk takes no more. */
   flush(): void
   /** Flushes everything and closes the file. Resolves once the disk has it. */
   end(): Promise<void>
@@ -36,7 +36,7 @@ type FileOptions = {
 
 const syncData = promisify(fdatasync)
 
-/** Begins a file of a new name. Throws where the folder takes none. */
+/** Begins a file of a new name. Throws if the folder takes none. */
 export function openJournalFile({ folder, nowMs, syncMs, onFailure }: FileOptions): WrittenFile {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   const path = join(folder, `${randomId('journal')}.jsonl`)

@@ -20,7 +20,7 @@ type Resolution =
 export interface Settler {
   /**
    * Hands over a resolution. Returns once the ledger has acknowledged it, or after {@link PATIENCE_MS} at the latest:
-   * from then on it is retried behind the answer's back. Never rejects. Returns what became of a settlement, where that is known.
+   * from then on it is retried behind the answer's back. Never rejects. Returns the outcome of a settlement, where that is known.
    */
   resolve(resolution: Resolution): Promise<SettleOutcome | undefined>
   /** Call it when a store is connected again: sends at once the missing settlements, and those it may have lost. */

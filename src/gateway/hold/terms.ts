@@ -44,7 +44,7 @@ export abstract class Negotiation<Offered extends Offer> {
     protected readonly payer: Payer,
   ) {}
 
-  /** Plans the request for a key that may call this; throws where nothing of that can serve it. */
+  /** Plans the request for a key that may call this; throws if nothing of that can serve it. */
   protected abstract offer(allowed: Allowed): Soon<Offered>
 
   /** The offer that was made last. */

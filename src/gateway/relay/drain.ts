@@ -15,7 +15,7 @@ type ReadingPolicy = Exclude<DisconnectPolicy, { kind: 'abort' }>
 /** How much of an answer is read on: far more than any is long. */
 const MAX_DRAIN_CHARS = 16 * 1024 * 1024
 
-/** The policy by which the rest of an answer is read whose client has gone; undefined where it is not to be read. */
+/** The policy by which the rest of an answer is read whose client has gone; undefined if it is not to be read. */
 export function drainPolicy(
   {
     provider: { onDisconnect },

@@ -71,7 +71,7 @@ function takeOver(
   return state.isGone ? body.cancel() : body.pipeTo(client).catch(() => undefined)
 }
 
-/** The answer's stream; undefined where there is none, and the client has got the error. */
+/** The answer's stream; undefined if there is none, and the client has got the error. */
 async function answerOf(
   state: State,
   { client, context, answering, onFailure }: LateStream,

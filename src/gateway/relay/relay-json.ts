@@ -45,7 +45,7 @@ export async function relayJson(answer: RelayedAnswer, { response, raw }: Comple
 /** If less than this share of an answer is paid for, it is not delivered. A count is no more exact than that. */
 const WHOLE_SHARE = 0.8
 
-/** How much of an answer far beyond its limit is paid for; undefined where it is sent whole, as nearly every answer is. */
+/** How much of an answer far beyond its limit is paid for; undefined if it is sent whole, as nearly every answer is. */
 function paidShare({ counted, hold }: OpenCharge, charge: Charge): number | undefined {
   const tokens = counted?.tokens
   if (tokens === undefined || charge.kind === 'free') return undefined

@@ -1,6 +1,6 @@
 /**
  * Relays an answer to a client as a stream, from the commit point to its end: keep-alives, interruption and hang-ups.
- * The upstream flows through a TransformStream at the pace of its client, so a slow client costs two reads of memory; where nothing
+ * The upstream flows through a TransformStream at the pace of its client, so a slow client costs two reads of memory; if nothing
  * has to be corrected, bytes are passed on unchanged.
  */
 import { type GatewayError, restarting } from '@/chat/error'
@@ -111,7 +111,7 @@ class Relay implements BatchSink, Timed {
     this.isIdle = true
   }
 
-  /** Closes it; false where it is closed already. */
+  /** Closes it; false if it is closed already. */
   close(state: Exclude<RelayState, 'open'>): boolean {
     if (this.state !== 'open') return false
     this.state = state

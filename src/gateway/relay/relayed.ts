@@ -74,7 +74,7 @@ export class RelayedAnswer implements PassHooks, HeaderFacts {
   readonly mayReason: boolean
   readonly upstreamMs: number
   readonly loweredCap: number | undefined
-  /** Notes what the provider signed, where the client speaks another format; undefined where it does not. */
+  /** Notes what the provider signed, where the client speaks another format; undefined if it does not. */
   readonly signatures: SignatureCollector | undefined
   private repairs: Set<Repair> | undefined
 

@@ -1,7 +1,7 @@
 /**
  * Answers a request that has an idempotency key once: the first is sent and its answer kept, a repetition gets that answer. Such a
  * request goes on for some time after its client hangs up, since the answer can still be asked for.
- * docs/decisions/0014-a-key-is-charged-once.md says what becomes of a key in which case.
+ * docs/decisions/0014-a-key-is-charged-once.md says the outcome of a key in which case.
  */
 import { GatewayError } from '@/chat/error'
 import type { From } from '@/http/client-address'
@@ -67,7 +67,7 @@ export async function answerOnce(
   }
 }
 
-/** The earlier request with this key, and its answer; undefined where this one is the first. */
+/** The earlier request with this key, and its answer; undefined if this one is the first. */
 async function recall(
   deps: OnceDeps,
   claimant: Claimant,

@@ -1,4 +1,4 @@
--- Claims an idempotency key for one request, or shows what became of the request that claimed it before.
+-- Claims an idempotency key for one request, or shows the outcome of the request that claimed it before.
 --
 -- KEYS  1 the claim, a hash · 2 the account's claims by the time they end, a sorted set
 -- ARGV  digest of the key · fingerprint of the request · request id · key id of the payer · time to live in ms · most claims

@@ -22,7 +22,7 @@ export type Claimant = Payer & { idempotencyKey: string; fingerprint: string; re
 /** An answer as it was given. */
 export type KeptAnswer = { status: number; headers: [string, string][]; body: string }
 
-/** What became of a claim. `open` and `spent` name who has it; an open one may be a dead gateway's. */
+/** The outcome of a claim. `open` and `spent` name who has it; an open one may be a dead gateway's. */
 type ClaimOutcome =
   | { kind: 'claimed' }
   | { kind: 'full'; retryAfterMs: number }
@@ -37,7 +37,7 @@ export interface Claims {
   isKnown(claimant: Pick<Claimant, 'accountId' | 'idempotencyKey'>): Promise<boolean>
   /** Takes over from a request that is over and was not charged. False where another request was faster. */
   takeOver(claimant: Claimant, fromRequestId: string): Promise<boolean>
-  /** Keeps the answer. False where there is no room, or the claim is no longer this request's. */
+  /** Keeps the answer. False if there is no room, or the claim is no longer this request's. */
   keep(claimant: Claimant, answer: KeptAnswer): Promise<boolean>
   /** The key may be used again: nothing was charged. */
   free(claimant: Claimant): Promise<void>

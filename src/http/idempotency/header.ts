@@ -21,7 +21,7 @@ export const IDEMPOTENCY_PARAMETER = {
 export type RequestName = { key: string; fingerprint: string; ofBody(body: Uint8Array): void }
 
 /**
- * The caller's name for the request; undefined where it has none. Throws `invalid_request` for one that can't be, and where keys are
+ * The caller's name for the request; undefined if it has none. Throws `invalid_request` for one that can't be, and where keys are
  * not offered: a caller that sends one relies on it.
  */
 export function readRequestName(request: Request, isOffered: boolean): RequestName | undefined {

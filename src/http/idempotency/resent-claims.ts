@@ -12,7 +12,7 @@ interface ResentClaims extends Claims {
   storeReturned(): void
 }
 
-/** What became of a claim last, as far as the store has acknowledged it. */
+/** The outcome of a claim last, as far as the store has acknowledged it. */
 type Known = {
   claimant: Claimant
   /** The request whose claim it took over. */

@@ -7,7 +7,7 @@
 type StoreMemory = {
   /** Of its memory, the part in use. */
   memoryShare: number
-  /** Bytes of its memory; 0 where nothing limits it. */
+  /** Bytes of its memory; 0 if nothing limits it. */
   memoryLimit: number
 }
 

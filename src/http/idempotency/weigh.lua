@@ -1,7 +1,7 @@
 -- Notes how much an account keeps, and tells which accounts keep too much: those that keep most first.
 --
 -- KEYS  1 the accounts by the bytes that they keep, a sorted set
--- ARGV  account id, or nothing where only others are asked for · bytes that it keeps · the least that is noted · most bytes that an account may keep · time to live in ms
+-- ARGV  account id, or nothing if only others are asked for · bytes that it keeps · the least that is noted · most bytes that an account may keep · time to live in ms
 -- Returns accounts that keep more, ten at most
 
 if ARGV[1] == '' then

@@ -20,7 +20,7 @@ export function exampleModel(...capabilities: readonly Capability[]): string {
   return STANDS_FOR + capabilities.join(',')
 }
 
-/** Stands for the first model of the catalogue that embeds texts; where there is none, for a name that says what is missing. */
+/** Stands for the first model of the catalogue that embeds texts; if there is none, for a name that says what is missing. */
 export function exampleEmbeddingModel(): string {
   return STANDS_FOR + EMBEDDING
 }

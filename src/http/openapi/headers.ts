@@ -4,7 +4,7 @@ import type { Format } from '@/formats/format'
 type HeaderObject = { description: string; schema: { type: 'string' | 'integer' | 'number' } }
 type Headers = Readonly<Record<string, HeaderObject>>
 
-/** On every answer of the API; where it is in one format, also under the name that its clients read, which its errors have as well. */
+/** On every answer of the API; if it is in one format, also under the name that its clients read, which its errors have as well. */
 export function requestIdHeaders(formats: readonly Format[] = []): Headers {
   const others = (formats.length === 1 ? formats : []).flatMap(({ requestIdHeader: name }) =>
     name === undefined ? [] : [[name, text('The same')]],
@@ -36,7 +36,7 @@ export const ANSWERED: Headers = {
   'x-svc-left-out': text('The first eight fields and betas that the provider was not sent'),
 }
 
-/** What is left of a key's limits, in the format's own headers. */
+/** The rest of a key's limits, in the format's own headers. */
 export function rateLimitHeaders(format: Format): Headers {
   const limit = { limit: 60, remaining: 59, resetMs: 1_000 }
   const sample = format.rateLimitHeaders({ requests: limit, tokens: limit }, 0)

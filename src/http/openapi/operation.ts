@@ -119,7 +119,7 @@ type InferenceOptions = CommonOptions & {
   isRouted?: boolean
 }
 
-/** What becomes of a body that is routed: the allow-list of formats/body-fields.ts, in a caller's words. */
+/** The outcome of a body that is routed: the allow-list of formats/body-fields.ts, in a caller's words. */
 const FIELDS = 'Fields without a rule are left out and named in `x-svc-left-out`.'
 
 /** The documentation of one operation, in the shape that a route's `detail` takes. */

@@ -1,4 +1,4 @@
-/** What becomes of the OpenAPI document that the swagger plugin generates: plain and in order, with what operations share kept once. */
+/** The outcome of the OpenAPI document that the swagger plugin generates: plain and in order, with what operations share kept once. */
 import type { Format } from '@/formats/format'
 import { isJsonObject, type JsonObject } from '@/lib/json'
 import { ERRORS, errorResponses } from './errors'

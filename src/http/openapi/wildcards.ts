@@ -1,4 +1,4 @@
-/** Describes endpoints that only a wildcard route can match, on that route: the router's path says nothing of them. */
+/** Describes endpoints that only a wildcard route can match, on that route: the router's path does not mention them. */
 import type { DocumentDecoration, Elysia } from 'elysia'
 
 /** A route as the router lists it. */

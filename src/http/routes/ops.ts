@@ -81,7 +81,7 @@ function status(word: string, code = 200, reasons?: object): Response {
   return Response.json({ status: word, ...(reasons && { reasons }) }, { status: code, headers: NO_SNIFFING })
 }
 
-/** Throws where a scrape may not be answered. The time a comparison takes says nothing of the token. */
+/** Throws if a scrape may not be answered. The time a comparison takes does not mention the token. */
 function checkAccess(access: HttpDeps['metricsAccess'], { headers }: Request): void {
   if (access === 'open') return
   if (access === 'closed') throw new GatewayError('not_found', 'Metrics are switched off: METRICS_TOKEN is unset.')

@@ -51,11 +51,11 @@ export type AccountView = {
   history: AccountSnapshot | undefined
   /** Whether the account was compared with the history since the store last came back. */
   isConfirmed: boolean
-  /** Undefined where the account is not loaded. */
+  /** Undefined if the account is not loaded. */
   stored: StoredAccount | undefined
   /** The requested keys by id; undefined for a key that is not loaded. */
   keys: Map<string, StoredKey | undefined>
-  /** Undefined where the store has no budgets of the account. */
+  /** Undefined if the store has no budgets of the account. */
   budgets: StoredBudgets | undefined
   /** The store's clock, milliseconds since 1970. */
   nowMs: number

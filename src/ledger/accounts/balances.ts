@@ -44,7 +44,7 @@ export async function credit(deps: LedgerDeps, { accountId, entryId, amount }: C
   return { kind: wordOf(reply[0]) as 'credited' | 'exists', available: nanoOf(reply[1]) }
 }
 
-/** The account's money, or undefined where there is no such account. */
+/** The account's money, or undefined if there is no such account. */
 export async function readBalance(deps: LedgerDeps, accountId: string): Promise<AccountBalance | undefined> {
   const shard = shardOf(accountId)
   const fields = await loaded(deps, accountId, async () => {
@@ -91,7 +91,7 @@ export async function recentRecords(deps: LedgerDeps, accountId: string, limit: 
   }))
 }
 
-/** Runs `work` until it finds the account, loading it in between. Undefined where the history has no such account. */
+/** Runs `work` until it finds the account, loading it in between. Undefined if the history has no such account. */
 export async function loaded<T>(
   deps: LedgerDeps,
   accountId: string,

@@ -21,7 +21,7 @@ import { nano } from '@/lib/money'
 import { type LedgerDeps, MAX_LOADS } from './deps'
 import { keyStateArguments } from './restore'
 
-/** Reads a key, loading it where needed. Undefined where the account has no such key. */
+/** Reads a key, loading it where needed. Undefined if the account has no such key. */
 export async function readKey(deps: LedgerDeps, payer: Payer): Promise<KeyUsage | undefined> {
   const shard = shardOf(payer.accountId)
   for (let load = 0; load < MAX_LOADS; load++) {

@@ -9,7 +9,7 @@ import { readBudgets as parseBudgets, type StoredBudget } from './stored-budgets
 /** The current budgets of an account, or those that bind one of its keys, by field, at a moment of the store's clock. */
 export type BudgetsNow = { nowMs: number; entries: Map<string, StoredBudget> }
 
-/** Reads an account's budgets, once it is loaded. Undefined where there is no such account. */
+/** Reads an account's budgets, once it is loaded. Undefined if there is no such account. */
 export async function readBudgets(deps: LedgerDeps, accountId: string, keyId = ''): Promise<BudgetsNow | undefined> {
   if ((await readBalance(deps, accountId)) === undefined) return undefined
   const names = [budgetsName(accountId), ...(keyId === '' ? [] : [keyName({ accountId, keyId })])]

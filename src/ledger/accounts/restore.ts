@@ -36,7 +36,7 @@ export type RestoreMode = 'load' | 'rebuild' | 'correct'
 export type RestoreDeps = ViewDeps & { logger: Logger }
 
 export interface Restorer {
-  /** `unknown`: the history has no such account. Throws where the history can't be read. */
+  /** `unknown`: the history has no such account. Throws if the history can't be read. */
   account(accountId: string, mode: RestoreMode): Promise<'loaded' | 'unknown'>
   key(payer: Payer, mode: RestoreMode): Promise<'loaded' | 'unknown'>
   /** Brings the account's budgets into line with the history, also where that has just changed. */

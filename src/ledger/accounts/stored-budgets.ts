@@ -17,7 +17,7 @@ export type StoredBudgets = {
 /** The number in an entry for "no limit". */
 export const UNLIMITED = -1
 
-/** Reads the fields and values as the scripts return them. Undefined where the account has no budgets. */
+/** Reads the fields and values as the scripts return them. Undefined if the account has no budgets. */
 export function readBudgets(fields: readonly ReplyItem[]): StoredBudgets | undefined {
   if (fields.length === 0) return undefined
   const budgets: StoredBudgets = { version: 0, entries: new Map(), holds: new Map() }

@@ -12,7 +12,7 @@ type Unsettled = {
   holds: number
 }
 
-/** Counts what is from before `beforeMs` (milliseconds since 1970). Throws where the store can't be reached. */
+/** Counts what is from before `beforeMs` (milliseconds since 1970). Throws if the store can't be reached. */
 export async function countUnsettledBefore(redis: RedisClient, beforeMs: number): Promise<Unsettled> {
   const runner = createScriptRunner(redis, commandTimeoutOf(redis))
   const holds = await countHoldsBefore({ redis, runner }, beforeMs)

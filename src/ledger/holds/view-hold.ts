@@ -9,14 +9,14 @@ import { assert } from '@/lib/assert'
 type StoredHold = {
   /** The store's clock. */
   nowMs: number
-  /** Empty where there is no such hold; so is `payer` then. */
+  /** Empty if there is no such hold; so is `payer` then. */
   state: string
   payer: string
   amount: number
   cost: number
   /** Milliseconds until a resolved hold is forgotten; negative while it is open. */
   leftMs: number
-  /** Milliseconds since 1970; empty where it has none. */
+  /** Milliseconds since 1970; empty if it has none. */
   deadline: string
 }
 

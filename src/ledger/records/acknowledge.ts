@@ -32,7 +32,7 @@ export async function takeOut(deps: AcknowledgeDeps, entries: readonly Entry[]):
   return results.find((result) => result.status === 'rejected')?.reason
 }
 
-/** Asks for all of `shards` in one go. Where that fails, each is asked alone: one may spoil it for the others. */
+/** Asks for all of `shards` in one go. If that fails, each is asked alone: one may spoil it for the others. */
 async function takeOutOf(
   deps: AcknowledgeDeps,
   shards: readonly number[],

@@ -42,7 +42,7 @@ export interface RecordStreams {
   acknowledge(entries: readonly StreamEntry[]): Promise<unknown>
   /** Entries in all streams that answer: not yet acknowledged; and the names of those streams that have some. */
   count(): Promise<{ records: number; streams: string[] }>
-  /** When the oldest entry of these streams was appended, milliseconds since 1970 by the store's clock; undefined where none has one. */
+  /** When the oldest entry of these streams was appended, milliseconds since 1970 by the store's clock; undefined if none has one. */
   oldestMs(streams: readonly string[]): Promise<number | undefined>
 }
 
@@ -105,7 +105,7 @@ export function createRecordStreams(redis: RedisClient, onCall?: StoreCallListen
     return result
   }
 
-  /** One server answers for all streams in one command. Undefined where a stream spoils it for the others. */
+  /** One server answers for all streams in one command. Undefined if a stream spoils it for the others. */
   async function readTogether(asked: readonly Shard[], count: number): Promise<ReadResult | undefined> {
     const names = asked.map(({ stream }) => stream)
     const byName = new Map(asked.map((shard) => [shard.stream, shard]))

@@ -2,7 +2,7 @@
 --
 -- KEYS  1 meta · 2 account
 -- ARGV  none
--- Returns available, held, spent, spent this month, seq, status · or nothing where the account has to be loaded
+-- Returns available, held, spent, spent this month, seq, status · or nothing if the account has to be loaded
 --
 -- NEEDS  prelude: call currentMs monthOf spentIn
 -- SHARES meta: acknowledge epoch epoch.ts expire load-account load-key load-payer other-layout.ts read-key reserve

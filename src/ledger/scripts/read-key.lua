@@ -3,7 +3,7 @@
 -- KEYS  1 meta · 2 key
 -- ARGV  none
 -- Returns status, requests per minute, tokens per minute, concurrency, monthly budget, expires at ms (each empty where it
---         has none of its own), open, held, spent this month, secrets, addresses and allowed models (empty = the first, and all), owner · or nothing where the key has to
+--         has none of its own), open, held, spent this month, secrets, addresses and allowed models (empty = the first, and all), owner · or nothing if the key has to
 --         be loaded
 --
 -- NEEDS  prelude: call limitText currentMs monthOf spentIn

@@ -7,7 +7,7 @@
 --         default concurrency, with a blank between each two
 --       4 the allowed models and providers that the request was planned with, as one text (empty = all)
 --       5 the number of the key's secret that was sent; left out for the first
---       6 the addresses that the caller was found to be among; left out where there is no list
+--       6 the addresses that the caller was found to be among; left out if there is no list
 -- Returns one of
 --       reserved, available, requests limit, requests remaining, tokens limit, tokens remaining, and 1 where the secret is not
 --         the key's latest: as one text with a blank between each two, which a client reads faster than a list

@@ -6,14 +6,14 @@
 -- KEYS  1 hold · 2 account · 3 key · 4 deadlines · 5 records · 6 budgets, where the caller knows that the account has some
 -- ARGV  1 accountId:keyId, with a key of no member :memberId where a member acts (a hold knows its own member, a lost one is its key's)
 --       2 hold id · 3 cost and tokens used, with a blank between them · 4 facts
---       5 the load of the account in which a lost or expired hold may be charged; empty where it may not
+--       5 the load of the account in which a lost or expired hold may be charged; empty if it may not
 --       6 how many of this kind an account has for nothing in an hour: a client that left before its first byte. Left out of all others
 -- Returns one of
 --       settled, seq, at ms, held, flags, and cost where 6 is given · late, seq, at ms, charged at expiry, flags: each as one text with
 --         a blank between each two
 --       already_settled · already_released · unknown_account (nothing done: load it and repeat)
 --       budgets (nothing done: repeat with their name)
---       unknown_hold or expired, load of the account (empty where it is not loaded)
+--       unknown_hold or expired, load of the account (empty if it is not loaded)
 --
 -- NEEDS  prelude: call format match MAX_AMOUNT MAX_INTEGER refuse within integer decimal currentMs monthOf payerOf memberOf
 --        budgets: windowsAt budgetsOf chargeBudgets writeBudgets

@@ -3,9 +3,9 @@
 -- KEYS  1 meta · 2 account · 3 credited entries · 4 deadlines · 5… keys of the account · last: its budgets
 -- ARGV  1 account id
 -- Returns 1 where the account is loaded and confirmed, else 0
---         · account: available, held, spent, seq, overrun, version, month, spent that month, open; nothing where it is not
+--         · account: available, held, spent, seq, overrun, version, month, spent that month, open; nothing if it is not
 --           loaded · ids of the credited entries · deadlines members of the account
---         · per key: open, held, version, month, spent that month; nothing where it is not loaded
+--         · per key: open, held, version, month, spent that month; nothing if it is not loaded
 --         · now in ms · of the budgets, where there are any: each field and its value; an entry's is a list of its numbers
 --
 -- NEEDS  prelude: call currentMs

@@ -3,7 +3,7 @@
 -- KEYS  1 hold · 2 deadlines
 -- ARGV  1 its deadlines member, or the empty string
 -- Returns now in ms · state · payer · amount · cost · how many ms it is still kept, negative where for good · deadline (empty
---         where there is none); state and payer are empty where there is no hold
+--         where there is none); state and payer are empty if there is no hold
 --
 -- NEEDS  prelude: call currentMs
 -- SHARES hold: credit expire load-account release renew reserve settle withhold

@@ -13,13 +13,13 @@ import { listOf, wordOf } from './reply'
 import { type ScriptRunner, storeUnavailable } from './script-runner'
 
 export interface EpochGuard {
-  /** Resolves once the store behind `shard`'s present connection has been verified; undefined where it has been. */
+  /** Resolves once the store behind `shard`'s present connection has been verified; undefined if it has been. */
   ensure(shard: number): Promise<void> | undefined
   /** Call it if the store lacks expected data: detects a store that was emptied while its connections stayed. */
   doubt(shard: number): Promise<void>
   /** Calls `listener` whenever the store may be another than before, or may have lost its last seconds. */
   onReturn(listener: () => void): void
-  /** The shard's epoch when it was verified last; undefined where it never was. */
+  /** The shard's epoch when it was verified last; undefined if it never was. */
   known(shard: number): string | undefined
   /** When the latest epoch of all shards began, in ms since 1970; Infinity while a shard is not verified. */
   sinceMs(): number
@@ -137,7 +137,7 @@ function watchConnections(redis: RedisClient, invalidate: (shard: number) => voi
 
 /**
  * Compares the store's identity with the one recorded in each shard, and starts a new epoch where it changed. Shards that
- * can't be reached are left out; throws where that is all of them. Throws where the store has another layout, is too
+ * can't be reached are left out; throws if that is all of them. Throws if the store has another layout, is too
  * old, or would evict money when its memory runs out.
  */
 export async function verifyEpoch(redis: RedisClient, runner: ScriptRunner): Promise<void> {

@@ -19,7 +19,7 @@ export function beginningOf(epoch: string): number {
   return Number(epoch.slice(0, epoch.indexOf('-')))
 }
 
-/** The shard's epoch now; null where the store has none, because it is new or was emptied. */
+/** The shard's epoch now; null if the store has none, because it is new or was emptied. */
 export function readEpoch(redis: RedisClient, shard: number): Promise<string | null> {
   return redis.hget(metaName(shard), 'epoch')
 }

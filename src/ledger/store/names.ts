@@ -125,7 +125,7 @@ export function holdMember(hold: HoldMember): string {
   return `${holderText(hold)}:${checkedId(hold.holdId)}:${hold.amount}`
 }
 
-/** Reads a deadlines member, or undefined where it is none of ours. */
+/** Reads a deadlines member, or undefined if it is none of ours. */
 export function parseHoldMember(text: string): HoldMember | undefined {
   const [, holder = '', holdId = '', amount] = /^(.*):([^:]*):(\d{1,16})$/.exec(text) ?? []
   const payer = parseHolder(holder)

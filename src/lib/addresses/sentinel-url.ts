@@ -28,7 +28,7 @@ export function isSentinelUrl(url: string): boolean {
   return SCHEME.test(url)
 }
 
-/** Reads it; undefined where it is malformed, or has an unknown option. */
+/** Reads it; undefined if it is malformed, or has an unknown option. */
 export function parseSentinelUrl(url: string): SentinelAddress | undefined {
   const match = WHOLE.exec(url)
   if (!match) return undefined

@@ -59,7 +59,7 @@ export function parseAsWritten(text: string): JsonValue | undefined {
   return value
 }
 
-/** The number that `value` is, also as it was written; undefined where it is none. */
+/** The number that `value` is, also as it was written; undefined if it is none. */
 export function numberOf(value: JsonValue | undefined): number | undefined {
   if (typeof value === 'number') return value
   return rawJson.isRawJSON(value) ? Number((value as JsonObject).rawJSON) : undefined
@@ -79,7 +79,7 @@ type Place = {
   nameStart: number
   nameEnd: number
   isNameNext: boolean
-  /** What was parsed of it; null where a later field of the same name took its place, undefined until it is looked for. */
+  /** What was parsed of it; null if a later field of the same name took its place, undefined until it is looked for. */
   parsed: Container | null | undefined
   /** The same as it is written, once it differs and is another. */
   twin: Container | undefined

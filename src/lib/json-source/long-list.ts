@@ -11,7 +11,7 @@ type UnreadList = { around: JsonObject; inside: Uint8Array }
 /** What was made of each entry, and what the answer says beside its list. */
 type ListRead<Entry> = { entries: Entry[]; around: JsonObject }
 
-/** What is made of one entry; undefined where it is none. */
+/** What is made of one entry; undefined if it is none. */
 type ReadEntry<Entry> = (entry: JsonObject) => Entry | undefined
 
 const PART_BYTES = 128 * 1024
@@ -27,7 +27,7 @@ const decoder = new TextDecoder()
 
 /**
  * What may be the list at `field` of the object in `bytes`, up to the last bracket; it is one where what is inside
- * turns out to be. Undefined where it is surely none.
+ * turns out to be. Undefined if it is surely none.
  */
 export function findUnreadList(bytes: Uint8Array, field: string): UnreadList | undefined {
   const start = bytes.indexOf(OPENING)
@@ -41,7 +41,7 @@ export function findUnreadList(bytes: Uint8Array, field: string): UnreadList | u
   return { around, inside: bytes.subarray(start + 1, end) }
 }
 
-/** The objects in the list at `field` of the answer in `bytes`. Undefined where there is no such list, or anything else is in it. */
+/** The objects in the list at `field` of the answer in `bytes`. Undefined if there is no such list, or anything else is in it. */
 export async function readList<Entry>(
   bytes: Uint8Array,
   field: string,
@@ -56,7 +56,7 @@ export async function readList<Entry>(
 }
 
 /**
- * Parts that each are a list are one list together, wherever it was cut. Undefined where one of them is none: it was cut at a wrong
+ * Parts that each are a list are one list together, wherever it was cut. Undefined if one of them is none: it was cut at a wrong
  * place, or it is no JSON.
  */
 async function readParts<Entry>(

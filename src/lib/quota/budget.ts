@@ -9,7 +9,7 @@ export interface Lease {
 }
 
 interface Budget {
-  /** A lease, at once or after waiting; undefined where the line is too long, or the time is over. */
+  /** A lease, at once or after waiting; undefined if the line is too long, or the time is over. */
   take(subject: string, amount: number): Lease | undefined | Promise<Lease | undefined>
   /** A lease at once, or undefined. */
   takeNow(subject: string, amount: number): Lease | undefined

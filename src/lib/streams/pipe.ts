@@ -1,6 +1,6 @@
 /** A TransformStream that can be written and ended from outside, says what was left unread, and ends one side alone. */
 
-/** What becomes of the chunks. Where something takes its time, nothing more is read meanwhile. */
+/** The outcome of the chunks. If something takes its time, nothing more is read meanwhile. */
 export type PipeSink<Chunk> = {
   /** A chunk was read, which may be before it is its turn. */
   received(): void

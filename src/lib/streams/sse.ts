@@ -7,7 +7,7 @@
  */
 export type SseEvent = { event: string | undefined; data: string | undefined; raw: string }
 
-/** What an encoder wants to send: `event` is left out where the format has no event names. */
+/** What an encoder wants to send: `event` is left out if the format has no event names. */
 export type Frame = { event?: string; data: string }
 
 /** Thrown by {@link SseParser.push} when one event outgrows the parser's limit. */

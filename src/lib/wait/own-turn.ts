@@ -12,7 +12,7 @@ export function ownTurn(): Promise<void> {
   return turn
 }
 
-/** A turn of its own for a step that takes so many bytes; undefined where that is little, and no wait is needed. */
+/** A turn of its own for a step that takes so many bytes; undefined if that is little, and no wait is needed. */
 export function turnFor(bytes: number): Promise<void> | undefined {
   return bytes > OWN_TURN_BYTES ? ownTurn() : undefined
 }

@@ -39,7 +39,7 @@ function stillUsed(keys: KeyPool, provider: Provider, { id }: ProviderKey): Prov
   return keys.keysOf(provider).find((key) => key.id === id)
 }
 
-/** Waits for the first provider that is only busy. Where none has room soon enough, says so and leaves them. */
+/** Waits for the first provider that is only busy. If none has room soon enough, says so and leaves them. */
 export async function waitForSlot(failover: FailoverState, entries: readonly Entry[]): Promise<Permit | undefined> {
   const { breaker, keys, limiter } = failover.parts
   for (const entry of entries) {
@@ -87,7 +87,7 @@ function isBackedOff({ parts, accountId }: FailoverState, { planned }: Entry, ke
   return parts.backoffs.remainingMs(planned.target, key, accountId) > 0
 }
 
-/** The usable key with the shortest rest; where there is none, notes for how long. */
+/** The usable key with the shortest rest; if there is none, notes for how long. */
 function keyForTrial(failover: FailoverState, entry: Entry): ProviderKey | undefined {
   const { keys, backoffs } = failover.parts
   const { target } = entry.planned

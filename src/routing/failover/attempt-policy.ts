@@ -38,7 +38,7 @@ export type AttemptState = {
 type PolicyDeps = {
   /** [0, 1). */
   random(): number
-  /** Takes one retry out of the budget; false where it is used up. Asked only when a retry is what should happen. */
+  /** Takes one retry out of the budget; false if it is used up. Asked only when a retry is what should happen. */
   takeRetry(): boolean
 }
 

@@ -21,7 +21,7 @@ export type FailoverState = {
   parts: RoutingParts
   entries: Entry[]
   accountId: string
-  /** Left out where one request has nothing to do with the next. */
+  /** Left out if one request has nothing to do with the next. */
   conversation: Conversation | undefined
   stream: boolean
   hasOwnFallback: boolean
@@ -32,7 +32,7 @@ export type FailoverState = {
   isOver: boolean
   resume: Resumption | undefined
   overload: GatewayError | undefined
-  /** How long what would have been tried as a last resort asked to be left alone still; undefined where nothing did. */
+  /** How long what would have been tried as a last resort asked to be left alone still; undefined if nothing did. */
   restMs: number | undefined
   underWay: UnderWay[]
   last: { entry: Entry; fault: AttemptFault } | undefined

@@ -34,7 +34,7 @@ export type RoutingParts = {
   pause(milliseconds: number, signal: AbortSignal): Promise<void>
 }
 
-/** What became of an attempt that brought no content, and how long it took. */
+/** The outcome of an attempt that brought no content, and how long it took. */
 export type FailedAttempt = { number: number; fault: AttemptFault; milliseconds: number }
 
 /** A provider that is overloaded as a whole is left alone for this long at most, whatever it asks for. */
@@ -142,7 +142,7 @@ class IssuedPermit {
     this.input.circuit.end('abandoned')
   }
 
-  /** False where it is decided already whether an answer has begun. */
+  /** False if it is decided already whether an answer has begun. */
   private decide(phase: 'answering' | 'over'): boolean {
     if (this.phase !== 'waiting') return false
     this.phase = phase

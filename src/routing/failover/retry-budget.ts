@@ -4,7 +4,7 @@ import type { Clock } from '@/lib/clock'
 export interface RetryBudget {
   /** Counts one request. */
   noteRequest(): void
-  /** Takes one retry, or returns false where the minute's share is used up. */
+  /** Takes one retry, or returns false if the minute's share is used up. */
   takeRetry(): boolean
 }
 

@@ -8,7 +8,7 @@ import { targetId } from './target-id'
 export interface BackoffWindows {
   /** The target asked for a pause with this key, for all or for one account. Never shortens an earlier one. */
   keep(target: Target, key: ProviderKey, forMs: number, accountId?: string): void
-  /** Milliseconds for which it is left alone still by the account; 0 where it asked for nothing. */
+  /** Milliseconds for which it is left alone still by the account; 0 if it asked for nothing. */
   remainingMs(target: Target, key: ProviderKey, accountId: string): number
   forget(isGone: IsGone): void
   /** Another gateway was asked so. */

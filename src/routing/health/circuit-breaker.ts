@@ -17,7 +17,7 @@ import { createSampleWindow, type SampleWindow, type WindowTotals } from './samp
 
 export type CircuitState = 'closed' | 'open' | 'half-open'
 
-/** What became of an admitted call. */
+/** The outcome of an admitted call. */
 export type CallOutcome =
   /** The answer has begun. */
   | 'answered'
@@ -36,7 +36,7 @@ export type CircuitStatus = { id: string; state: CircuitState; isAdopted: boolea
 
 export interface CircuitBreaker {
   state(id: string): CircuitState
-  /** Milliseconds until an open circuit lets a request probe; 0 where it is not open. */
+  /** Milliseconds until an open circuit lets a request probe; 0 if it is not open. */
   remainingMs(id: string): number
   /** Whether {@link enter} would admit a call now. */
   admits(id: string): boolean

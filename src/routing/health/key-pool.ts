@@ -19,7 +19,7 @@ export type KeyLimit = { accountId: string; retryAfterMs: number | undefined; le
 
 export interface KeyPool {
   /**
-   * A key that the account may use now and is not in `avoided` (key ids); undefined where there is none. The same for each request of a
+   * A key that the account may use now and is not in `avoided` (key ids); undefined if there is none. The same for each request of a
    * `conversation` as long as it may be used, at every gateway: what a provider remembers or encrypts is its account's alone.
    */
   pickUsable(

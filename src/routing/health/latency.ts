@@ -4,7 +4,7 @@ import type { IsGone } from './renewal'
 
 export interface Latencies {
   note(id: string, stream: boolean, milliseconds: number): void
-  /** The average. Undefined where nothing was noted lately. */
+  /** The average. Undefined if nothing was noted lately. */
   usual(id: string, stream: boolean): number | undefined
   /** What all but a hundredth take. Undefined while too few were noted lately, here or at another gateway. */
   slowest(id: string, stream: boolean): number | undefined

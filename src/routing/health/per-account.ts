@@ -2,7 +2,7 @@
 import { createBoundedMap } from '@/lib/bounded-map'
 
 export interface PerAccount<V> {
-  /** What is known of the account, by the id of a key or target; undefined where nothing is. */
+  /** What is known of the account, by the id of a key or target; undefined if nothing is. */
   find(accountId: string): Map<string, V> | undefined
   /** The same, to add to. */
   of(accountId: string): Map<string, V>

@@ -5,7 +5,7 @@ import type { IsGone } from './renewal'
 export interface Throughputs {
   /** An answer is complete: so many tokens of output, in so many milliseconds since the call began. */
   note(id: string, tokens: number, milliseconds: number): void
-  /** Tokens a second, on average. Undefined where nothing was noted lately. */
+  /** Tokens a second, on average. Undefined if nothing was noted lately. */
   usual(id: string): number | undefined
   forget(isGone: IsGone): void
 }

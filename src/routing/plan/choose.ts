@@ -16,7 +16,7 @@ export type TierChoice = {
   difficulty: number
   /** All eligible candidates, best first, or in the order that the caller wishes, before stickiness. */
   ranking: Ranked[]
-  /** The model that the conversation has been talking to and what became of it; undefined where there is none. */
+  /** The model that the conversation has been talking to and the outcome of it; undefined if there is none. */
   session: { modelId: string; outcome: SessionOutcome } | undefined
   /** Whether no candidate that can serve has the quality that the caller asks for. */
   isBelowQuality: boolean

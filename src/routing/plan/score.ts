@@ -109,7 +109,7 @@ function qualityOf(model: Model, price: number): number {
   return model.quality ?? 0.4 + 0.5 * price
 }
 
-/** Unknown latency counts as middling; where nothing is known at all, dearer models are taken for somewhat slower ones. */
+/** Unknown latency counts as middling; if nothing is known at all, dearer models are taken for somewhat slower ones. */
 function latencyScale(candidates: readonly Candidate[], prices: readonly number[]): readonly number[] {
   const known = candidates.flatMap(({ latencyMs }) => latencyMs ?? [])
   if (known.length === 0) return prices.map((price) => price / 2)

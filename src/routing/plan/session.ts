@@ -37,7 +37,7 @@ export function sessionOf(accountId: string, request: ChatRequest, name: string 
 
 /**
  * What stays the same over all turns of the conversation that `request` belongs to, within its account: its `name`, or what it began
- * with. A cache key is none: an application may have one for all that it asks. Undefined where the user has said nothing yet.
+ * with. A cache key is none: an application may have one for all that it asks. Undefined if the user has said nothing yet.
  */
 export function conversationOf(accountId: string, request: ChatRequest, name: string | undefined): string | undefined {
   if (name) return digestOf([accountId, name])

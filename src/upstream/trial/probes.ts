@@ -13,7 +13,7 @@ export type Probe = {
   needs?: Capability
   /** What is asked, beside how much may be said. */
   asks: Pick<ChatRequest, 'stream' | 'turns' | 'tools' | 'output'> & Pick<Partial<ChatRequest>, 'toolChoice'>
-  /** Why the answer is not what was asked for; undefined where it is. */
+  /** Why the answer is not what was asked for; undefined if it is. */
   fault(response: ChatResponse): string | undefined
 }
 

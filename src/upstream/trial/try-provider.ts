@@ -9,7 +9,7 @@ import { PROBES, type ProbeName } from './probes'
 /** `untried`: the model is not said to be able to, or nothing of it worked. */
 type Verdict = 'works' | 'fails' | 'untried'
 
-/** What became of one target of one model. */
+/** The outcome of one target of one model. */
 export type Trial = Record<ProbeName, Verdict> & {
   model: string
   /** The provider's own name of the model. */
@@ -18,7 +18,7 @@ export type Trial = Record<ProbeName, Verdict> & {
   usage: Verdict
   /** Milliseconds until a streamed answer began. */
   firstTokenMs: number | null
-  /** What the answers cost us, by the cost that the catalogue states; null where it states none. */
+  /** What the answers cost us, by the cost that the catalogue states; null if it states none. */
   cost: Nano | null
   /** Why something fails, by what. */
   faults: { of: ProbeName | 'usage'; why: string }[]
@@ -26,7 +26,7 @@ export type Trial = Record<ProbeName, Verdict> & {
 
 const AT_ONCE = 4
 
-/** Tries all models for chats that are sold from the provider `name`; undefined where none of that name is offered. */
+/** Tries all models for chats that are sold from the provider `name`; undefined if none of that name is offered. */
 export async function tryProvider(catalog: Catalog, name: string): Promise<Trial[] | undefined> {
   if (!catalog.providers.has(name)) return undefined
   const waiting = [...catalog.models.values()].flatMap((model) =>

@@ -19,7 +19,7 @@ import { keepFailurePartitions } from '@/usage/partitions'
 import { type FailureCount, forgetOldCounts, kindOf, type ListedFailure, writeFailures } from './failure-tables'
 import { modelName, withoutContent } from './without-content'
 
-/** `model` is what was asked for, in the caller's words; undefined where that was not read. */
+/** `model` is what was asked for, in the caller's words; undefined if that was not read. */
 type Failure = { requestId: string; payer: Payer; format: FormatName; model: string | undefined; error: unknown }
 
 export interface FailedRequests extends BackgroundWorker {

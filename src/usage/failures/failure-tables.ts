@@ -26,7 +26,7 @@ export type ListedFailure = {
   code: string
   param: string | null
   words: string
-  /** What the provider called it; null where none was asked, or it did not say. */
+  /** What the provider called it; null if none was asked, or it did not say. */
   providerRequestId: string | null
 }
 

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { BARE_ENVIRONMENT } from '@test/support/bare-environment'
 import { until } from '@test/support/until'
 
-/** A running stand-in and the servers it started. `exited` is its exit code, or undefined where a signal ended it. */
+/** A running stand-in and the servers it started. `exited` is its exit code, or undefined if a signal ended it. */
 export type StandIn = {
   pid: number
   redis: { url: string; pid: number }

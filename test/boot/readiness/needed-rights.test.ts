@@ -83,7 +83,7 @@ async function emptied(): Promise<string> {
   return key
 }
 
-/** Takes a right away and asks as a customer does; where that fails for want of the store, readiness has to name the right. */
+/** Takes a right away and asks as a customer does; if that fails for want of the store, readiness has to name the right. */
 async function without(take: () => Promise<unknown>, rule: string): Promise<boolean> {
   await until(async () => (await readiness()).status === 200, 'the gateway to be ready')
   const key = await emptied()

@@ -17,7 +17,7 @@ export type Scenario = {
   prompt: string
   /** The provider's answer to its call number `index`. */
   respond(context: ScenarioContext, call: UpstreamCall, index: number): Response
-  /** What is wrong with the outcome; undefined where it is as it should be. */
+  /** What is wrong with the outcome; undefined if it is as it should be. */
   judge(outcome: Outcome, context: ScenarioContext): string | undefined
   /** Absent = every program. */
   only?: Program

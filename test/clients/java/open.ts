@@ -8,7 +8,7 @@ import { JAVA_LIBRARIES, type JavaLibrary, libraryOf } from './libraries'
 /** The compiler of the JVM would take more of a test's processor time than the test. */
 const JVM_OPTIONS = ['-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC', '-Xshare:auto', '-Dfile.encoding=UTF-8']
 
-/** Starts them, and stops them after the file's tests; none where they can't be had, which is never so on the build machine. */
+/** Starts them, and stops them after the file's tests; none if they can't be had, which is never so on the build machine. */
 export async function openJavaLibraries(): Promise<JavaLibrary[]> {
   const classPath = await prepareJava((line) => process.stderr.write(`${line}\n`))
   if (classPath === undefined && IS_BUILD_MACHINE) throw new Error('the build machine tests the Java clients')

@@ -26,7 +26,7 @@ export interface Library {
   name: string
   family: FormatName
   talk(access: Access, talk: Talk): Promise<Talked>
-  /** Asks what must fail; throws where it does not. Retries are off. */
+  /** Asks what must fail; throws if it does not. Retries are off. */
   fail(access: Access, model: string, isStream?: boolean): Promise<Thrown>
   /** Absent where the library has no runner of tools. */
   runTools?(access: Access, run: ToolRun): Promise<Talked>

@@ -20,7 +20,7 @@ type Scenario = {
   name: string
   /** The provider's answer to one call. */
   respond(provider: FormatName, call: UpstreamCall): Response
-  /** What is wrong; undefined where nothing is. */
+  /** What is wrong; undefined if nothing is. */
   run(asked: Asked): Promise<string | undefined>
 }
 

@@ -4,7 +4,7 @@ import { IS_BUILD_MACHINE } from '@test/support/bare-environment'
 import { preparePython } from './environment'
 import { type PythonLibrary, startPythonLibraries } from './libraries'
 
-/** Starts them, and stops them after the file's tests; none where they can't be had. */
+/** Starts them, and stops them after the file's tests; none if they can't be had. */
 export async function openPythonLibraries(): Promise<PythonLibrary[]> {
   const python = await preparePython('sdks', (line) => process.stderr.write(`${line}\n`))
   if (python === undefined && IS_BUILD_MACHINE) throw new Error('the build machine tests the Python clients')

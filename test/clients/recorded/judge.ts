@@ -1,6 +1,6 @@
 /**
- * Judges what becomes of one recorded answer: every client library, whatever its format and language, must make the same of it,
- * and none may break. Where the recording is of a failure, all of them must fail. A library that makes the same of it without a
+ * Judges the outcome of one recorded answer: every client library, whatever its format and language, must make the same of it,
+ * and none may break. If the recording is of a failure, all of them must fail. A library that makes the same of it without a
  * gateway is right, whatever the others make of it: then it is the recording, or the library, that is odd.
  */
 import type { ScriptedModels } from '@test/gateway/scripted-models'

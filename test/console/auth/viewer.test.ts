@@ -18,7 +18,7 @@ async function setLastUse(sessionId: string, secondsAgo: number): Promise<void> 
     UPDATE sessions SET updated_at = now() - make_interval(secs => ${secondsAgo}) WHERE id = ${sessionId}`
 }
 
-/** Seconds since the session was noted as used; undefined where it has ended. */
+/** Seconds since the session was noted as used; undefined if it has ended. */
 async function lastUse(sessionId: string): Promise<number | undefined> {
   const [row] = await desk.parts.database.sql<{ seconds: number }[]>`
     SELECT extract(epoch FROM now() - updated_at)::float8 AS seconds FROM sessions WHERE id = ${sessionId}`

@@ -154,7 +154,7 @@ export const CLASSIFICATIONS: Readonly<Record<string, Classification>> = {
   'DELETE /dashboard/api/session/sessions/:sessionId': subject(({ sessionId }) => ({ sessionId })),
 }
 
-/** What the route is about; undefined where nobody has said. */
+/** What the route is about; undefined if nobody has said. */
 export function classificationOf(route: Route): Classification | undefined {
   // Each of these is called in admin.test.ts.
   if (route.path.startsWith('/dashboard/api/admin/')) return ADMINISTRATOR

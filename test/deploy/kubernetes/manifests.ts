@@ -103,7 +103,7 @@ export async function readManifests(): Promise<Manifest[]> {
   return read.flat()
 }
 
-/** The only object of this kind and name. Throws where there is none, or another. */
+/** The only object of this kind and name. Throws if there is none, or another. */
 export function theOne<Kind extends keyof Specs>(
   manifests: readonly Manifest[],
   kind: Kind,

@@ -4,7 +4,7 @@ import { BARE_ENVIRONMENT } from '@test/support/bare-environment'
 
 const page = await readGuide('deploy')
 
-/** The only block with these words behind its fence. Throws where there is none. */
+/** The only block with these words behind its fence. Throws if there is none. */
 export function blockOf(words: string): string {
   const found = [...page.matchAll(/^```(.+)\n([\s\S]*?)^```$/gm)].filter((block) => block[1] === words)
   if (found.length !== 1 || !found[0]) throw new Error(`the page has ${found.length} blocks "${words}"`)

@@ -26,7 +26,7 @@ let key: string
 /** What streams that did not come to their end had said. */
 const broken = new Set<string>()
 
-/** What a customer's client does: a paid stream by way of the proxy. True where it came to its end. */
+/** What a customer's client does: a paid stream by way of the proxy. True if it came to its end. */
 async function stream(): Promise<boolean> {
   const response = await fetch(`${address}/v1/chat/completions`, {
     method: 'POST',

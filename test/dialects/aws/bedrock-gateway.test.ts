@@ -78,11 +78,11 @@ beforeEach(() => {
   converse = (isStream) => (isStream ? framed(...converseFrames('Hel', 'lo')) : Response.json(CONVERSED))
 })
 
-/** An ARN that says nothing of what it stands for. */
+/** An ARN that does not mention what it stands for. */
 const PROFILE = 'arn:aws:bedrock:eu-west-1:123456789012:application-inference-profile/a1b2c3'
 
 let next = 0
-/** A customer of a model of their own: what became of the targets of one test is no other's business. */
+/** A customer of a model of their own: the outcome of the targets of one test is no other's business. */
 async function customer() {
   const { key, accountId } = await world.customer('1')
   const number = next++

@@ -63,7 +63,7 @@ beforeEach(() => {
 
 const REQUEST = { messages: [{ role: 'user' as const, content: 'Hi' }] }
 
-/** A customer and the library that asks for it. What became of the target of one test is no other's business: each has a model. */
+/** A customer and the library that asks for it. The outcome of the target of one test is no other's business: each has a model. */
 async function asking() {
   const { key, accountId } = await world.customer('1')
   const client = new OpenAI({ apiKey: key, baseURL: `${world.url}/v1`, maxRetries: 0 })

@@ -1,4 +1,4 @@
-/** Tokens that expire: how often they are asked for, who waits, and what becomes of callers while nobody gives any out. */
+/** Tokens that expire: how often they are asked for, who waits, and the outcome of callers while nobody gives any out. */
 import { describe, expect, test } from 'bun:test'
 import { manualClock } from '@test/routing/world'
 import { until } from '@test/support/until'

@@ -59,7 +59,7 @@ const exhausted = () =>
     { status: 429 },
   )
 
-/** A location that doesn't have the model, which says nothing of any other one. */
+/** A location that doesn't have the model, which does not mention any other one. */
 const missing = () => Response.json({ error: { code: 404, status: 'NOT_FOUND', message: 'x' } }, { status: 404 })
 
 beforeAll(async () => {
@@ -86,7 +86,7 @@ beforeAll(async () => {
       }
       file.providers.vendor = { format: 'messages', baseUrl: `${address}/vendor`, keys: ['vendor-key'] }
       const cost = (factor: number) => ({ costPer1mInputTokens: factor, costPer1mOutputTokens: 2 * factor })
-      // What becomes of the targets of one test is no other's business.
+      // The outcome of the targets of one test is no other's business.
       for (const name of Array.from({ length: 6 }, (_, index) => `claude-${index}`)) {
         const targets = [
           { provider: 'claude-global', model: `${name}@20250929`, cost: cost(0.5) },

@@ -45,7 +45,7 @@ type Message = { role: string; content: string | JsonObject[] }
 const blocksOf = ({ content }: Message): JsonObject[] =>
   typeof content === 'string' ? [{ type: 'text', text: content }] : content
 
-/** Throws where the API would answer 400. */
+/** Throws if the API would answer 400. */
 function checkRules(list: Message[], chosen: readonly string[]): void {
   expect(list[0]?.role).toBe('user')
   const ids = new Set<unknown>()

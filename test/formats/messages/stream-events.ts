@@ -37,7 +37,7 @@ export const finish = (kind: 'stop' | 'tool-calls' | 'length' = 'stop'): ChatEve
   finish: { kind },
 })
 
-/** The blocks a client would gather, each with its deltas joined; throws where the order is not the format's. */
+/** The blocks a client would gather, each with its deltas joined; throws if the order is not the format's. */
 export function blocksOf(frames: ReturnType<typeof encodeEvents>): JsonObject[] {
   const blocks: JsonObject[] = []
   let open = false

@@ -81,7 +81,7 @@ async function allowRetries(): Promise<void> {
   }
 }
 
-/** What came of one request, beside what the table says of it. */
+/** The result of one request, beside what the table says of it. */
 async function play(fault: Fault, { format, stream, hasFallback }: Case) {
   const { provider, alone, callsBefore, reason, retryAfter } = fault
   const model =

@@ -16,7 +16,7 @@ export type Fault = {
   provider: Behaviour | string
   /** The status without a fallback, and how many calls were made by then. */
   alone: [status: number, calls: number]
-  /** How many calls are made before the fallback's; none where that isn't asked. */
+  /** How many calls are made before the fallback's; none if that isn't asked. */
   callsBefore: number
   /** What the attempts are said to have met. */
   reason: RegExp
@@ -84,7 +84,7 @@ const EVENTS = 'text/event-stream'
 const TOO_LONG = 'maximum context length is 10 tokens'
 const FILTERED = 'The response was filtered due to the prompt triggering our content management policy'
 
-// What it does; the status without a fallback; calls without one; calls before the fallback's, 0 where it isn't asked; the reason.
+// What it does; the status without a fallback; calls without one; calls before the fallback's, 0 if it isn't asked; the reason.
 const ROWS: Row[] = [
   // Dead
   ['refuses connections', 'refused', 502, 2, 2, /^unreachable$/],

@@ -3,7 +3,7 @@ import type { FormatName } from '@test/gateway/scripted-models'
 import { chatChunk, liveStream } from '@test/support/upstream'
 
 type Words = {
-  /** Begins an answer and says nothing of it. */
+  /** Begins an answer and does not mention it. */
   role: unknown[]
   text: unknown[]
   /** The terminator, without a finish before it; that of generate-content and responses is the finish. */

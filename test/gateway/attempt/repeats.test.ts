@@ -184,7 +184,7 @@ async function shortWay(input: Case): Promise<Told & { repeats: number }> {
   }
 }
 
-/** The batch, with what is left of it until the answer has been counted: here nobody can. */
+/** The batch, with the rest of it until the answer has been counted: here nobody can. */
 function writeAll(
   writer: StreamWriter,
   { charge }: Pick<TestAnswer, 'charge'>,

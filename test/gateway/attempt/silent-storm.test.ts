@@ -117,7 +117,7 @@ class SimulatedAttempts extends Attempts<
   }
 }
 
-/** One request, as the gateway finds its answer. Returns after how many milliseconds it had one; undefined where it had none. */
+/** One request, as the gateway finds its answer. Returns after how many milliseconds it had one; undefined if it had none. */
 async function ask(world: World, router: Router, first: number, stream: boolean): Promise<number | undefined> {
   const startedMs = clock.monotonic()
   const [model = '', ...fallback] = models.map((_, index) => models[(first + index) % models.length]?.id ?? '')

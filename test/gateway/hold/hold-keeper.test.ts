@@ -1,4 +1,4 @@
-/** Holds that are kept alive: when each is renewed, with what, and what becomes of a round that fails. */
+/** Holds that are kept alive: when each is renewed, with what, and the outcome of a round that fails. */
 import { afterEach, beforeEach, expect, jest, test } from 'bun:test'
 import { FACTS, memoryLogger } from '@test/ledger/harness'
 import { type ManualClock, manualClock } from '@test/routing/world'

@@ -33,7 +33,7 @@ export type SnippetWorld = { url: string; key: string; managementKey: string; py
 /** What a program has printed, and the code with which it ended. */
 type SnippetEnd = { code: number; output: string }
 
-/** Runs one; undefined where its language can't be had on this machine. */
+/** Runs one; undefined if its language can't be had on this machine. */
 export async function runSnippet(snippet: Snippet, world: SnippetWorld): Promise<SnippetEnd | undefined> {
   await mkdir(FOLDER, { recursive: true })
   const file = join(FOLDER, `${snippet.place.replaceAll(/\W/g, '-')}.${snippet.language}`)

@@ -8,7 +8,7 @@ const NOW_MS = 2_000_000_000_000
 const REFUSED = { kind: 'overloaded', options: { code: 'idempotency_unavailable' } }
 const CHARGED: ChargedRequest = { requestId: 'req_charged', keyId: 'key_other' }
 
-/** What the store has of each key: who has it, and what became of it. */
+/** What the store has of each key: who has it, and the outcome of it. */
 let store: Map<string, { requestId: string; state: 'open' | 'spent' }>
 /** What the books have, by digest; undefined while nothing can be asked. */
 let books: Map<string, ChargedRequest> | undefined

@@ -1,4 +1,4 @@
-/** A gateway dies with a claimed key, at each moment of the request: what became of its hold decides what a repetition gets. */
+/** A gateway dies with a claimed key, at each moment of the request: the outcome of its hold decides what a repetition gets. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

@@ -1,4 +1,4 @@
-/** The short way of a script to one server: what travels together, what comes back, and what becomes of calls without an answer. */
+/** The short way of a script to one server: what travels together, what comes back, and the outcome of calls without an answer. */
 
 import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'

@@ -5,7 +5,7 @@ import type { RedisClient } from '@/ledger/store/connection'
 
 type Fields = Record<string, string | number>
 
-/** The fields of the thing of this name, each as text; undefined where there is none. */
+/** The fields of the thing of this name, each as text; undefined if there is none. */
 export async function readStored(
   redis: RedisClient,
   thing: StoredThing,

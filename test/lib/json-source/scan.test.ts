@@ -1,4 +1,4 @@
-/** Looking through JSON text before it is parsed: how deep and how much it is. What becomes of its numbers is in as-written.test.ts. */
+/** Looking through JSON text before it is parsed: how deep and how much it is. The outcome of its numbers is in as-written.test.ts. */
 import { describe, expect, test } from 'bun:test'
 import { fc } from '@test/support/property'
 import { type JsonValue, parseJson } from '@/lib/json'

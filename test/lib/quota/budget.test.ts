@@ -4,7 +4,7 @@ import { createBudget, type Lease } from '@/lib/quota/budget'
 
 const SIZES = { perSubject: 10, total: 20, maxWaiting: 3, maxWaitingEach: 2, waitMs: 60_000 }
 
-/** Takes at once. Throws where it would have to wait. */
+/** Takes at once. Throws if it would have to wait. */
 function lease(taken: Lease | undefined | Promise<Lease | undefined>): Lease {
   if (!taken || taken instanceof Promise) throw new Error('there is no lease')
   return taken

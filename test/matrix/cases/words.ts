@@ -75,5 +75,5 @@ export function askWithTools({ chat, messages, gemini, responses }: Fields = {})
   })
 }
 
-/** What becomes of a request that its provider can't take, where caller and provider speak the same format. */
+/** The outcome of a request that its provider can't take, where caller and provider speak the same format. */
 export const AS_ASKED = 'passed on as asked: the caller is told the provider’s own refusal'

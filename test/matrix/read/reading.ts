@@ -12,7 +12,7 @@ export interface Reader {
   readWhole(body: JsonValue | undefined, context: ReadContext): Reading
   /** `text` is the whole body of an event stream (or JSON array), as it came over the wire. */
   readStream(text: string, context: ReadContext): Reading
-  /** The message of an error answer; undefined where the body has not the format's shape. */
+  /** The message of an error answer; undefined if the body has not the format's shape. */
   readError(status: number, body: JsonValue | undefined): string | undefined
 }
 
@@ -55,7 +55,7 @@ export function asObject(value: JsonValue | undefined): JsonObject | undefined {
   return isJsonObject(value) ? value : undefined
 }
 
-/** The objects of a list; none where it is no list. */
+/** The objects of a list; none if it is no list. */
 export function objects(value: JsonValue | undefined): JsonObject[] {
   return Array.isArray(value) ? value.filter(isJsonObject) : []
 }

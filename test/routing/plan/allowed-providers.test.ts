@@ -1,4 +1,4 @@
-/** Keys that only some providers may answer: which targets their plans keep, and how they are refused where none is left. */
+/** Keys that only some providers may answer: which targets their plans keep, and how they are refused if none is left. */
 import { describe, expect, test } from 'bun:test'
 import { catalogOf, modelOf, providerOf, requestOf, tierOf } from '@test/routing/world'
 import { fc } from '@test/support/property'

@@ -14,7 +14,7 @@ type MoneyWork<Outcome> = (transaction: Transaction, credits: Credit[], ledger: 
 /** A transaction that lost against another one (a deadlock, say) left nothing behind and is run again. */
 const MAX_ATTEMPTS = 3
 
-/** Runs `work`. Where the outcome is refused and nothing of it is to be kept, the transaction is undone. */
+/** Runs `work`. If the outcome is refused and nothing of it is to be kept, the transaction is undone. */
 export async function moveMoney<Outcome extends { kind: string; isKept?: boolean }>(
   deps: OrdersDeps,
   work: MoneyWork<Outcome>,

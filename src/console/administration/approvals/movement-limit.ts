@@ -48,7 +48,7 @@ export async function forgetMovement(transaction: Transaction, requestId: string
   await transaction.delete(unapprovedMovements).where(eq(unapprovedMovements.requestId, requestId))
 }
 
-/** True where the administrator is a member of the account, in whatever role. */
+/** True if the administrator is a member of the account, in whatever role. */
 export async function isTheirs(
   transaction: Transaction,
   accountId: string | null,

@@ -27,7 +27,7 @@ export async function warmLedger({ database, ledger }: OrdersDeps, operation: Op
   if (order) await ledger.readBalance(order.accountId)
 }
 
-/** Tells the ledger of `credits` now. Where that fails the outbox does it: the history and its outbox rows have them. */
+/** Tells the ledger of `credits` now. If that fails the outbox does it: the history and its outbox rows have them. */
 export async function tellLedger({ database, ledger, logger }: OrdersDeps, credits: readonly Credit[]): Promise<void> {
   for (const credit of credits) {
     try {

@@ -124,7 +124,7 @@ function factsOf(operation: Operation): AuditDetails {
   return { operation: kind, adjustment: formatUsd(nano(rest.amountNano)), allowNegative: rest.allowNegative }
 }
 
-/** Undefined where the account or order does not exist. */
+/** Undefined if the account or order does not exist. */
 async function movedMoneyOf(transaction: Transaction, operation: Operation): Promise<MovedMoney | undefined> {
   switch (operation.kind) {
     case 'credit.adjust': {

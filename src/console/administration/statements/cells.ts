@@ -12,7 +12,7 @@ type AmountsResult =
 /** The largest amount of a line: far above any order, far below what a number counts exactly. */
 const MAX_CENTS = 1_000_000_000_00
 
-/** Reads a whole column: `1.500` is thousands where another text shows a decimal comma, and nothing where none does. */
+/** Reads a whole column: `1.500` is thousands where another text shows a decimal comma, and nothing if none does. */
 export function readAmounts(texts: readonly string[]): AmountsResult {
   const shapes = texts.map(shapeOf)
   const signs = new Set(shapes.flatMap((shape) => (shape?.decimalSign ? [shape.decimalSign] : [])))

@@ -125,7 +125,7 @@ const HEADERS = {
   ],
 } as const satisfies Record<keyof StatementColumns, readonly string[]>
 
-/** The columns that a row of headers names, or undefined where it lacks a date, an amount or a reference. */
+/** The columns that a row of headers names, or undefined if it lacks a date, an amount or a reference. */
 export function findColumns(headers: readonly string[]): StatementColumns | undefined {
   const names = headers.map(normalise)
   const first = (wanted: readonly string[]): number | undefined => {

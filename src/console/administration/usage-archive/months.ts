@@ -15,7 +15,7 @@ export type ArchivedMonth = {
   /** Exact decimal text: a sum over all accounts may be beyond what one account can hold. */
   chargedUsd: string
   digest: string
-  /** Null where the records are not in this database. */
+  /** Null if the records are not in this database. */
   table: string | null
   /** Of the table with its indexes. */
   bytes: number | null

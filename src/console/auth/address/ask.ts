@@ -20,7 +20,7 @@ export type PendingAddress = { email: string; expiresAt: Date }
 /** 190 bits. */
 export const TOKEN_LENGTH = 32
 const HOUR_MS = 3_600_000
-/** Longer than the work, so that its time says nothing of whether the address is somebody's. */
+/** Longer than the work, so that its time does not mention whether the address is somebody's. */
 const ANSWER_MS = 300
 
 /** What signing in takes for an address: one of another form would lock its person out. */

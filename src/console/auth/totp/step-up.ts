@@ -40,7 +40,7 @@ export async function proveByAll(
   await parts.throttle.forgive(confirmationsBy(viewer.userId))
 }
 
-/** By a code of the authenticator app; where it has another form, by a backup code, which is used up. Throws `wrong_code`. */
+/** By a code of the authenticator app; if it has another form, by a backup code, which is used up. Throws `wrong_code`. */
 export async function proveBySecondStep(
   parts: AuthParts,
   visitor: Visitor,

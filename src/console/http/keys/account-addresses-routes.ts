@@ -10,7 +10,7 @@ import { type KeyRouteDeps, noSuchAccount } from './calls'
 import { AllowedAddresses, checkOwnAddress, readAddresses } from './key-lists'
 
 export type AddressRouteDeps = KeyRouteDeps & {
-  /** The account's list; undefined where there is no such account. */
+  /** The account's list; undefined if there is no such account. */
   readAddresses(accountId: string): Promise<Addresses | undefined>
   /** Changes it for the next request of each of the account's keys. */
   changeAddresses(accountId: string, addresses: Addresses, by: ChangedBy): Promise<unknown>

@@ -19,9 +19,9 @@ export type KeyRouteDeps = GuardDeps & {
   catalog: CatalogSource
   ledger: Ledger
   readKeyUsage: ReadKeyUsage
-  /** What holds for all keys of an account; undefined where there is no such account. */
+  /** What holds for all keys of an account; undefined if there is no such account. */
   readKeyPolicy(accountId: string): Promise<KeyPolicy | undefined>
-  /** What holds for all keys of a member beside that; undefined where there is no such member. */
+  /** What holds for all keys of a member beside that; undefined if there is no such member. */
   readMemberKeyPolicy(of: { accountId: string; userId: string }): Promise<Allowed | undefined>
 }
 
@@ -39,7 +39,7 @@ export async function findOwn(apiKeys: ApiKeys, viewer: Member, keyId: string): 
   return key
 }
 
-/** Throws where the key was not changed. */
+/** Throws if the key was not changed. */
 export function expectUpdated(outcome: ChangeKeyOutcome): void {
   if (outcome.kind !== 'updated') throw unchanged(outcome)
 }

@@ -1,4 +1,4 @@
-/** What becomes of a provider's webhook once its raw text is here: signature, meaning, payment. */
+/** The outcome of a provider's webhook once its raw text is here: signature, meaning, payment. */
 
 import type { Orders } from '@/console/orders/orders'
 import type { ConfirmOutcome, ReverseOutcome } from '@/console/orders/types'
@@ -12,7 +12,7 @@ type DepositDeskDeps = {
   verifier(): Promise<WebhookVerifier>
   orders: Orders
   logger: Logger
-  /** Told what became of each delivery. */
+  /** Told the outcome of each delivery. */
   onOutcome(provider: string, outcome: OutcomeWord): void
 }
 
@@ -48,7 +48,7 @@ export interface DepositDesk {
   readonly provider: DepositProvider
   /** To be asked before the body is read. */
   checkHeaders(headers: WebhookHeaders): Promise<WebhookVerdict>
-  /** `body` is the raw text. Nothing of it is logged. Rejects where the stores can't be reached: the sender tries again. */
+  /** `body` is the raw text. Nothing of it is logged. Rejects if the stores can't be reached: the sender tries again. */
   receive(headers: WebhookHeaders, body: string): Promise<DepositOutcome>
 }
 
@@ -91,7 +91,7 @@ async function receive(deps: DepositDeskDeps, headers: WebhookHeaders, body: str
   }
 }
 
-/** Of a reversal, its kind; of everything else, what became of it. */
+/** Of a reversal, its kind; of everything else, the outcome of it. */
 function wordOf(outcome: DepositOutcome): OutcomeWord {
   if (outcome.kind !== 'reversed' && outcome.kind !== 'reinstated') return outcome.kind
   return outcome.reversal.kind

@@ -8,7 +8,7 @@ export type DepositOrder = {
   amountCents: number
   currency: 'USD'
   expiresAt: Date
-  /** Where the customer goes afterwards; undefined where no page waits for them. */
+  /** Where the customer goes afterwards; undefined if no page waits for them. */
   returnUrl: string | undefined
 }
 
@@ -53,7 +53,7 @@ export type DepositEvent =
 export interface DepositProvider {
   /** 1 to 40 characters of a-z, 0-9 and dashes; part of the webhook's path. */
   readonly name: string
-  /** Sets a payment up, or returns the one it had set up for this order id before. Rejects where it can't. */
+  /** Sets a payment up, or returns the one it had set up for this order id before. Rejects if it can't. */
   createPayment(order: DepositOrder): Promise<DepositPayment>
   /** Reads a verified body. Never throws. */
   readEvent(body: JsonObject): DepositEvent

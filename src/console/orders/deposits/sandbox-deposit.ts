@@ -28,7 +28,7 @@ export type SandboxPayment = {
 export type SandboxMessage = { headers: WebhookHeaders; body: string }
 
 export interface SandboxProvider extends DepositProvider {
-  /** The payment of a page; undefined where the page is not one of ours. */
+  /** The payment of a page; undefined if the page is not one of ours. */
   open(token: string): Promise<SandboxPayment | undefined>
   /** The webhook that says that `amountCents` has been paid; each call is another transfer. */
   paid(payment: SandboxPayment, amountCents: number): Promise<SandboxMessage>

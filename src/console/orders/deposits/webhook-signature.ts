@@ -29,7 +29,7 @@ export interface WebhookVerifier {
   verify(headers: WebhookHeaders, body: string): WebhookVerdict
 }
 
-/** Verifies messages signed with any of `secrets` (`whsec_` and base64). Throws where there is none or an empty one. */
+/** Verifies messages signed with any of `secrets` (`whsec_` and base64). Throws if there is none or an empty one. */
 export function createWebhookVerifier(secrets: readonly string[], clock: Clock): WebhookVerifier {
   if (secrets.length === 0) throw new Error('a webhook verifier needs a secret')
   const signers = secrets.map((secret) => new Webhook(secret))
@@ -49,7 +49,7 @@ export function createWebhookVerifier(secrets: readonly string[], clock: Clock):
       const at = new Date(Number(headers.timestamp) * 1000)
       const given = headers.signature.split(' ')
       let isSigned = false
-      // Every pair is compared, in constant time each: how long it takes says nothing of what matched.
+      // Every pair is compared, in constant time each: how long it takes does not mention what matched.
       for (const signer of signers) {
         const expected = signer.sign(headers.id, at, body)
         for (const candidate of given) isSigned = isEqual(candidate, expected) || isSigned

@@ -16,7 +16,7 @@ import { awaitedRefunds, creditTakenBack, type Moved, shareOf, standingCents } f
 export type ReversalRow = typeof reversals.$inferSelect
 type Applied = { reversal: ReversalRow; order: OrderRow; moved: Moved[] }
 
-/** Applies `row`, and what waits for it; undefined where it has to wait itself. */
+/** Applies `row`, and what waits for it; undefined if it has to wait itself. */
 export async function applyReversal(
   deps: OrdersDeps,
   transaction: Transaction,

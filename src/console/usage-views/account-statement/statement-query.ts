@@ -9,7 +9,7 @@ export type StatementPlace = { day: string; rank: number; atMicros: number; entr
 /** Days are UTC, yyyy-mm-dd, both included. Without `to` the period reaches to the latest movement there is. */
 export type StatementPeriod = { accountId: string; from: string; to?: string | undefined }
 
-/** One row of sums, with at most `limit` movements after `after` as JSON; none where there is no such account. */
+/** One row of sums, with at most `limit` movements after `after` as JSON; none if there is no such account. */
 export function statementQuery(
   sql: Sql,
   { accountId, from, to }: StatementPeriod,

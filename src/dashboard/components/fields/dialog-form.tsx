@@ -10,7 +10,7 @@ type DialogFormProps = {
   /** The verb on the button. */
   action: string
   isDestructive?: boolean
-  /** False where something has to be said first. */
+  /** False if something has to be said first. */
   isReady?: boolean
   lead?: ReactNode
   children?: ReactNode

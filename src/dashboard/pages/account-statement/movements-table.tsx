@@ -9,7 +9,7 @@ import type { Movement } from './statement-data'
 type MovementsTableProps = {
   items: readonly Movement[]
   opening: string
-  /** Undefined where there are more movements to show first. */
+  /** Undefined if there are more movements to show first. */
   closing: string | undefined
   /** Whether these are the viewer's own: orders are then on pages of their own. */
   isOwn: boolean

@@ -6,7 +6,7 @@ import { usePages } from '@/dashboard/query'
 export type Statement = DataOf<AccountApi['statement']['get']>
 export type Movement = Statement['items'][number]
 
-/** Days in UTC, yyyy-mm-dd; `to` is left out where the period reaches to now. */
+/** Days in UTC, yyyy-mm-dd; `to` is left out if the period reaches to now. */
 export type Period = { from: string; to?: string }
 
 /** Page after page, oldest first; `accountId` is undefined for the viewer's own. */

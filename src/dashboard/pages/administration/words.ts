@@ -59,7 +59,7 @@ const REVERSAL_FAULT_WORDS: Readonly<Record<string, string>> = {
   wrong_kind: 'It undoes something that cannot be undone',
 }
 
-/** What a provider said of money that is gone or came back, and what became of it. */
+/** What a provider said of money that is gone or came back, and the outcome of it. */
 export function reversalWords(kind: string, state: string): string {
   return `${REVERSAL_WORDS[kind] ?? kind}: ${REVERSAL_STATE_WORDS[state] ?? state}`
 }

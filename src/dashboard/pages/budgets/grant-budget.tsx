@@ -10,7 +10,7 @@ import { type BudgetBody, type BudgetWindow, grant, WINDOW_WORDS } from './budge
 
 type GrantBudgetProps = { item: BudgetBody; name: string }
 
-/** Nothing where there is no limit to add to. */
+/** Nothing if there is no limit to add to. */
 export function GrantBudget({ item, name }: GrantBudgetProps) {
   const [isOpen, { open, close }] = useDisclosure()
   if (item.windows.length === 0 || item.scope === 'new_member') return null

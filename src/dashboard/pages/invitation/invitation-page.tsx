@@ -118,7 +118,7 @@ const VOID = 'This invitation is not valid, or no longer. Ask for a new one.'
 type BrokenInvitationProps = {
   /** Of the signed-in person. */
   email: string | undefined
-  /** What the server said; nothing where there was no token to ask about. */
+  /** What the server said; nothing if there was no token to ask about. */
   error?: Error
   retry?: () => void
 }

@@ -1,4 +1,4 @@
-/** The budgets that bind a key: what is left of each, as text and as a bar. */
+/** The budgets that bind a key: the rest of each, as text and as a bar. */
 import { SimpleGrid, Text } from '@mantine/core'
 import { formatMoney } from '@/dashboard/format'
 import { BudgetBar } from '@/dashboard/pages/budgets/budget-windows'

@@ -85,7 +85,7 @@ export function changesFrom(before: KeyFields, now: KeyFields): KeyChanges {
   return changes
 }
 
-/** What a text field lists, one in a line or with commas between them; null where there is nothing. */
+/** What a text field lists, one in a line or with commas between them; null if there is nothing. */
 export function linesOf(text: string): string[] | null {
   const lines = text.split(/[\s,]+/).filter((line) => line !== '')
   return lines.length === 0 ? null : lines

@@ -6,7 +6,7 @@ import { AttachButton, pastedImages, readImages, Thumbnails } from './attachment
 
 type ComposerProps = {
   isWriting: boolean
-  /** Why nothing can be sent; undefined where it can. */
+  /** Why nothing can be sent; undefined if it can. */
   obstacle: string | undefined
   /** Whether the model reads images. */
   takesImages: boolean

@@ -191,7 +191,7 @@ function Fact({ children, ...rest }: { children: React.ReactNode }) {
   )
 }
 
-/** The writing alone, without the wait for its first word; undefined where it was too short to tell. */
+/** The writing alone, without the wait for its first word; undefined if it was too short to tell. */
 function tokensPerSecond({ outputTokens, durationMs, firstTokenMs }: AnswerRecord): string | undefined {
   const writingMs = durationMs - (firstTokenMs ?? 0)
   if (outputTokens < 2 || writingMs < 1) return undefined

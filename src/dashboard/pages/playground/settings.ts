@@ -44,12 +44,12 @@ function toWire({ role, text, images = [] }: Message): JsonObject {
   }
 }
 
-/** The key that a call is sent with; undefined where the session pays. */
+/** The key that a call is sent with; undefined if the session pays. */
 export function keyOf({ payer, key }: Settings): string | undefined {
   return payer === 'key' ? key.trim() : undefined
 }
 
-/** Why nothing can be sent yet; undefined where it can. */
+/** Why nothing can be sent yet; undefined if it can. */
 export function obstacle(settings: Settings): string | undefined {
   if (settings.model === '') return 'Choose a model first.'
   if (settings.payer === 'key' && settings.key.trim() === '') return 'Paste your API key, or pay by session.'

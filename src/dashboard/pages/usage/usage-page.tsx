@@ -84,7 +84,7 @@ function ExportLink({ label, query }: { label: string; query: Record<string, str
   )
 }
 
-/** What is archived is not exported; a file that says nothing of it would look whole. */
+/** What is archived is not exported; a file that does not mention it would look whole. */
 function exportQuery(filters: UsageFilters, archivedBefore: string | null) {
   const query = toQuery(filters)
   return archivedBefore === null ? query : { ...query, from: archivedBefore }

@@ -110,7 +110,7 @@ function decodeExtensions(body: JsonObject, leftOver: JsonObject): { [field: str
   return Object.fromEntries(own)
 }
 
-/** What the answer must look like; undefined where the hub has no word for it. */
+/** What the answer must look like; undefined if the hub has no word for it. */
 function decodeOutput(request: WireRequest): OutputShape | undefined {
   const format = request.response_format
   if (!format || format.type === 'text') return { type: 'text' }

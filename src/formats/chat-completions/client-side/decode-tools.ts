@@ -28,7 +28,7 @@ export function decodeTools(request: WireRequest): DecodedTools {
   return { tools, others, origins }
 }
 
-/** The tool choice of a request, or undefined where it says nothing that the hub knows. */
+/** The tool choice of a request, or undefined if it says nothing that the hub knows. */
 export function decodeToolChoice(choice: JsonValue | undefined): ToolChoice | undefined {
   switch (choice) {
     case 'none':

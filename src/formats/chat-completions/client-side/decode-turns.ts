@@ -11,7 +11,7 @@ import { resultOf } from '@/formats/openai'
 import { decodeCacheControl, decodeContent, decodeTexts } from './decode-content'
 import type { WireMessage, WireToolCall } from './wire'
 
-/** System messages before the first other one are the system prompt, later ones turns. Throws where a role lacks what it needs. */
+/** System messages before the first other one are the system prompt, later ones turns. Throws if a role lacks what it needs. */
 export function decodeTurns(messages: WireMessage[]): { system: TextBlock[]; turns: Turn[] } {
   const system: TextBlock[] = []
   const turns: Turn[] = []

@@ -46,7 +46,7 @@ const LIST = 'data'
 const VECTOR_KEY = '"embedding":'
 const NUMBER_KEY = '"index":'
 
-/** The vectors, left as they are where they may be. Undefined where they are not what was asked for. */
+/** The vectors, left as they are where they may be. Undefined if they are not what was asked for. */
 export async function decodeEmbeddingsResponse(
   bytes: Uint8Array,
   { written, count }: ExpectedVectors,
@@ -82,7 +82,7 @@ function inOrder(entries: readonly Entry[]): readonly Entry[] {
   return entries.toSorted((one, other) => Number(one.index) - Number(other.index))
 }
 
-/** Null where nothing usable is said: no input takes no tokens at all. */
+/** Null if nothing usable is said: no input takes no tokens at all. */
 function decodeEmbeddingsUsage(usage: JsonValue | undefined): Usage | null {
   if (!isJsonObject(usage)) return null
   const tokens = readCount(usage.prompt_tokens) || readCount(usage.total_tokens)

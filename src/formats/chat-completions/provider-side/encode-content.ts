@@ -62,7 +62,7 @@ function encodeFileId(source: Extract<FileBlock['source'], { type: 'file-id' }>)
 /** The most breakpoints that the models behind such services take. */
 const MAX_BREAKPOINTS = 4
 
-/** The field to spread into a wire object: nothing where there is no hint, or where the provider would refuse it. */
+/** The field to spread into a wire object: nothing if there is no hint, or where the provider would refuse it. */
 export function encodeCache(cache: CacheHint | undefined, quirks: ReadonlySet<string>): JsonObject {
   if (!cache || !quirks.has(QUIRKS.cacheControl)) return {}
   return { cache_control: cache.ttl === '1h' ? { type: 'ephemeral', ttl: '1h' } : { type: 'ephemeral' } }

@@ -7,7 +7,7 @@ import { offeredTools } from '@/formats/openai'
 import { isJsonObject, type JsonObject } from '@/lib/json'
 import { encodeCache } from './encode-content'
 
-/** The tool fields of a request; none where there are no tools. Throws where the choice can't be said. */
+/** The tool fields of a request; none if there are no tools. Throws if the choice can't be said. */
 export function encodeTools(request: ChatRequest, traits: TargetTraits): JsonObject & { tools?: JsonObject[] } {
   const { toolChoice, parallelToolCalls } = request
   const isRestricted = traits.quirks.has(QUIRKS.noAllowedTools)

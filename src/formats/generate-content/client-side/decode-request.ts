@@ -38,7 +38,7 @@ export function decodeRequest(body: JsonObject, line: RequestLine): ChatRequest 
   return decodeChecked(checkRequest(normaliseRequest(body)), line)
 }
 
-/** This format names the model in the path, of which there is none where a body stands alone. */
+/** This format names the model in the path, of which there is none if a body stands alone. */
 export function decodeLoneBody({ model, ...body }: JsonObject): ChatRequest {
   if (typeof model !== 'string') throw invalidRequest('model must be a string', 'model')
   return decodeRequest(body, { model: modelOfResource(model), stream: false })

@@ -46,7 +46,7 @@ function createObject(): JsonObject {
   return Object.create(null)
 }
 
-/** `$.rooms[0]['name']` as `['rooms', 0, 'name']`; undefined where it is no such path. */
+/** `$.rooms[0]['name']` as `['rooms', 0, 'name']`; undefined if it is no such path. */
 function parsePath(path: string): (string | number)[] | undefined {
   const segments: (string | number)[] = []
   const pattern = /\.([^.[\]]+)|\[(\d{1,6})\]|\['([^']*)'\]|\["([^"]*)"\]/y

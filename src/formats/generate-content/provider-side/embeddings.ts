@@ -42,7 +42,7 @@ function commonFields(input: EmbeddingInput, { dimensions }: EmbeddingRequest): 
 const LIST = 'embeddings'
 const VECTOR_KEY = '"values":'
 
-/** The vectors, left as they are where they may be. Undefined where they are not what was asked for. */
+/** The vectors, left as they are where they may be. Undefined if they are not what was asked for. */
 export async function decodeEmbeddingsResponse(
   bytes: Uint8Array,
   { written, count }: ExpectedVectors,
@@ -62,7 +62,7 @@ async function readAll(bytes: Uint8Array, count: number): Promise<EmbeddingAnswe
   return { vectors: list.entries, usage: decodeEmbeddingsUsage(list.around.usageMetadata) }
 }
 
-/** Null where nothing usable is said: no input takes no tokens at all. */
+/** Null if nothing usable is said: no input takes no tokens at all. */
 function decodeEmbeddingsUsage(usage: JsonValue | undefined): Usage | null {
   if (!isJsonObject(usage)) return null
   const tokens = readCount(usage.promptTokenCount) || readCount(usage.totalTokenCount)

@@ -73,7 +73,7 @@ function inferType(schema: JsonObject): string | undefined {
   return schema.minimum === undefined && schema.maximum === undefined ? undefined : 'number'
 }
 
-/** The schemas of which one must hold, or undefined where there is no such choice. */
+/** The schemas of which one must hold, or undefined if there is no such choice. */
 function alternativesOf({ schema }: Flattened, types: string[]): JsonObject[] | undefined {
   const listed = [schema.anyOf, schema.oneOf].filter(Array.isArray).flat().filter(isJsonObject)
   // "At least one of these is required" constrains the object beside it and cannot be said in the subset.

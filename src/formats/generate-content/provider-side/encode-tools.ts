@@ -5,13 +5,13 @@ import type { JsonObject, JsonValue } from '@/lib/json'
 import { encodeSchema } from './encode-schema'
 import type { SchemaBudget } from './schema-budget'
 
-/** `tools` for a provider; undefined where there are none. With a budget, for one that knows the subset alone. */
+/** `tools` for a provider; undefined if there are none. With a budget, for one that knows the subset alone. */
 export function encodeTools(tools: readonly Tool[], budget: SchemaBudget | undefined): JsonValue[] | undefined {
   if (tools.length === 0) return undefined
   return [{ functionDeclarations: tools.map((tool) => encodeDeclaration(tool, budget)) }]
 }
 
-/** toolConfig for a provider; undefined where the choice is the default. */
+/** toolConfig for a provider; undefined if the choice is the default. */
 export function encodeToolChoice(choice: ToolChoice | undefined): JsonObject | undefined {
   if (!choice) return undefined
   switch (choice.type) {

@@ -13,7 +13,7 @@ export type SchemaScope = {
 /** A schema without `$ref` and `allOf`, and the scope for what lies inside it. */
 export type Flattened = { schema: JsonObject; scope: SchemaScope }
 
-/** Returns undefined where a reference leads back into itself. Unknown references say nothing. Throws where the budget is spent. */
+/** Returns undefined if a reference leads back into itself. Unknown references say nothing. Throws if the budget is spent. */
 export function flattenSchema(schema: JsonObject, scope: SchemaScope): Flattened | undefined {
   const expanding = new Set(scope.expanding)
   const flat = merged(schema, scope, expanding)

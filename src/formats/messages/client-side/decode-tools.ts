@@ -16,7 +16,7 @@ export function decodeTools(request: WireCountRequest): Tool[] {
   return functions.filter(({ name }) => name !== PLACEHOLDER).map(decodeTool)
 }
 
-/** The tool choice of a request, or undefined where it says nothing. */
+/** The tool choice of a request, or undefined if it says nothing. */
 export function decodeToolChoice(choice: WireCountRequest['tool_choice']): ToolChoice | undefined {
   if (choice === undefined) return undefined
   if (choice.type === 'any') return { type: 'required' }

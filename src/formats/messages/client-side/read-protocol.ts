@@ -13,7 +13,7 @@ const VERSION = /^\d{4}-\d{2}-\d{2}$/
 const BETA = /^[A-Za-z0-9][\w.-]*$/
 const LIMITS = { betas: 64, betaChars: 96 }
 
-/** Undefined where nothing is asked for beyond the usual. Throws `invalid_request` for what no provider could get. */
+/** Undefined if nothing is asked for beyond the usual. Throws `invalid_request` for what no provider could get. */
 export function readProtocol(headers: Headers, body: JsonObject): Protocol | undefined {
   const version = headers.get(VERSION_HEADER)
   const named = headers.get(BETA_HEADER)

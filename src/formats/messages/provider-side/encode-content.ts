@@ -179,7 +179,7 @@ function fileIdSource(source: Extract<MediaSource, { type: 'file-id' }>): JsonOb
 /** The most breakpoints a request may hold; the API refuses more. */
 const MAX_BREAKPOINTS = 4
 
-/** The field to spread into a wire object: nothing where there is no hint. */
+/** The field to spread into a wire object: nothing if there is no hint. */
 export function encodeCache(cache: CacheHint | undefined): JsonObject {
   if (!cache) return {}
   return { cache_control: cache.ttl === '1h' ? { type: 'ephemeral', ttl: '1h' } : { type: 'ephemeral' } }

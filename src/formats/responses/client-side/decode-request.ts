@@ -119,7 +119,7 @@ function decodeExtensions(body: JsonObject, tools: DecodedTools, { unread }: Dec
   ])
 }
 
-/** The form of the answer; undefined where the hub has no word for it. `latestFormat`, said later, wins. */
+/** The form of the answer; undefined if the hub has no word for it. `latestFormat`, said later, wins. */
 function decodeOutput({ text }: WireRequest, latestFormat?: JsonObject | null): OutputShape | undefined {
   const format: JsonObject | null | undefined = latestFormat ?? (text?.format as JsonObject | null | undefined)
   if (!format || format.type === 'text') return { type: 'text' }

@@ -51,7 +51,7 @@ export function decodeTools(request: WireRequest): DecodedTools {
 
 const NO_ORIGINS: ReadonlyMap<string, ToolOrigin> = new Map()
 
-/** The tool choice of a request, or undefined where it says nothing that the hub knows. `origins` tell what is in a namespace. */
+/** The tool choice of a request, or undefined if it says nothing that the hub knows. `origins` tell what is in a namespace. */
 export function decodeToolChoice(choice: JsonValue | undefined, origins = NO_ORIGINS): ToolChoice | undefined {
   if (choice === 'none' || choice === 'auto' || choice === 'required') return { type: choice }
   if (!isJsonObject(choice)) return undefined

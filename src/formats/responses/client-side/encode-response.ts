@@ -38,7 +38,7 @@ export function encodeResponse(response: ChatResponse, context: AnswerContext): 
 /** The error of an answer that its provider ended with one, without a word about it. */
 export const MODEL_FAILED = { code: 'server_error', message: 'The model failed to answer.' }
 
-/** How the answer ended. Where a refusal says that the model declines, the response is whole. */
+/** How the answer ended. If a refusal says that the model declines, the response is whole. */
 export function endingOf(finish: FinishReason, hasRefusal: boolean): Ending {
   const isSaid = hasRefusal && finish.kind === 'content-filter'
   return encodeFinishReason(isSaid ? { kind: 'stop' } : finish)

@@ -11,7 +11,7 @@ export type Lane = {
   kind: 'text' | 'refusal' | 'reasoning' | 'call'
   id: string
   index: number
-  /** What came of it so far, as the item has it. */
+  /** The result of it so far, as the item has it. */
   parts: string[]
   sources?: readonly Source[]
   callId: string

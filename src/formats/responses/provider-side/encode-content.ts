@@ -49,7 +49,7 @@ function ownFileId({ id, format }: Extract<MediaSource, { type: 'file-id' }>): s
   return id
 }
 
-/** The field to spread into a part: nothing where there is no hint, or where the provider would refuse it. */
+/** The field to spread into a part: nothing if there is no hint, or where the provider would refuse it. */
 export function encodeCache(cache: CacheHint | undefined, quirks: ReadonlySet<string>): JsonObject {
   if (!cache || !quirks.has(QUIRKS.cacheBreakpoints)) return {}
   return { prompt_cache_breakpoint: { mode: 'explicit', ttl: cache.ttl === '1h' ? '12h' : '30m' } }

@@ -5,7 +5,7 @@ import { offeredTools } from '@/formats/openai'
 import { QUIRKS } from '@/formats/responses/provider'
 import { isJsonObject, type JsonObject } from '@/lib/json'
 
-/** The tool fields of a request; none where there are no tools. Throws where the choice can't be said. */
+/** The tool fields of a request; none if there are no tools. Throws if the choice can't be said. */
 export function encodeTools(request: ChatRequest, traits: TargetTraits): JsonObject {
   const { toolChoice, parallelToolCalls } = request
   const isRestricted = traits.quirks.has(QUIRKS.noAllowedTools)

@@ -12,7 +12,7 @@ local EXPIRED_TOMBSTONE_MS = MS_PER_DAY
 -- How deep the tokens-per-minute level may fall by corrections; far below any debt that refill() respects.
 local MIN_LEVEL = -2 * MAX_LIMIT * LEVEL_UNIT
 
--- A hold, or nil where there is none. Refuses a payer that is not the hold's own; `payer` may leave out the member.
+-- A hold, or nil if there is none. Refuses a payer that is not the hold's own; `payer` may leave out the member.
 local function holdOf(name, payer, text)
   local hold = readHold(name, text)
   if hold and hold.payer ~= payer and string.sub(hold.payer, 1, #payer + 1) ~= payer .. ':' then

@@ -28,7 +28,7 @@ function* ordersOf<T>(all: readonly T[]): Generator<T[]> {
     for (const rest of ordersOf([...all.slice(0, index), ...all.slice(index + 1)])) yield [one, ...rest]
 }
 
-/** What is left of 50 USD, in cents. */
+/** The rest of 50 USD, in cents. */
 const CASES: [string, Told[], number][] = [
   ['a second chargeback of all, and the first one won', [take('a', 3_000), take('b', 5_000), win('c', 'a', 3_000)], 0],
   ['both won', [take('a', 3_000), take('b', 5_000), win('c', 'a', 3_000), win('d', 'b', 5_000)], 5_000],

@@ -12,7 +12,7 @@ const MAX_UNREAD_CHARS = 128 * 1024
 /** What any item may have beside the fields of its own kind. */
 const OF_EVERY_ITEM = ['type', 'id', 'status', 'phase']
 
-/** The items as they are kept; undefined where they are beyond what a client that means well sends. Numbers keep their digits. */
+/** The items as they are kept; undefined if they are beyond what a client that means well sends. Numbers keep their digits. */
 export function keptItems(items: readonly JsonObject[]): JsonObject[] | undefined {
   let unread = 0
   const kept: JsonObject[] = []
@@ -45,7 +45,7 @@ function knownItem(schema: TSchema, item: JsonObject): JsonObject | undefined {
   return kept
 }
 
-/** `value` without what `schema` does not name; undefined where it has a word that is none. */
+/** `value` without what `schema` does not name; undefined if it has a word that is none. */
 function knownOf(schema: TSchema, value: JsonValue): JsonValue | undefined {
   if (Array.isArray(value)) {
     const items: TSchema | undefined = memberFor(schema, 'Array')?.items
