@@ -15,7 +15,7 @@ import type { Source } from './sources'
 import type { Usage } from './usage'
 
 export type ChatEvent =
-  | { type: 'start'; id: string; model: string; created: number }
+  | { type: 'start'; id: string; model: string; created: number; serviceTier?: string }
   | { type: 'text-start'; choice: number; block: number }
   | { type: 'text-delta'; choice: number; block: number; text: string }
   | { type: 'text-end'; choice: number; block: number; signature?: Signature; sources?: readonly Source[] }
@@ -32,8 +32,11 @@ export type ChatEvent =
   | { type: 'finish'; choice: number; finish: FinishReason }
   /** Uses of tools that run at the provider, of all kinds that it tells; of each the latest count wins. */
   | { type: 'tool-uses'; uses: ToolUses }
-  /** `unknown` names what the provider counted beside, in classes that have no price here; `cost` is what it says that it asks of us. */
-  | { type: 'usage'; usage: Usage; unknown?: readonly string[]; cost?: Nano }
+  /**
+   * `unknown` names what the provider counted beside, in classes that have no price here; `cost` is what it says that it asks of us;
+   * `serviceTier` the tier that it served, by its name in `service-tier.ts`.
+   */
+  | { type: 'usage'; usage: Usage; unknown?: readonly string[]; cost?: Nano; serviceTier?: string }
   /** What the provider said inside a stream that had begun with 200. */
   | { type: 'error'; error: ProviderError }
   | { type: 'end' }

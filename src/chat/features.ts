@@ -1,9 +1,7 @@
 /** Finds what a request asks for that a format has no word for. */
 import type { FormatName } from './format-name'
 import type { BoundField, ChatRequest, ContentBlock, Feature, Warning } from './request'
-
-/** The standard service: nothing is lost where a provider is not told so. */
-const USUAL_SERVICE: ReadonlySet<string> = new Set(['auto', 'default', 'standard', 'standard_only', 'unspecified'])
+import { extraTier } from './service-tier'
 
 /** Those of `features`, which a format has no word for, that the request asks for, but one that this provider does take. */
 export function lacking(request: ChatRequest, features: readonly Feature[], taken?: Feature): Warning[] {
@@ -34,7 +32,8 @@ function isAsked({ sampling, ...request }: ChatRequest, feature: Feature): boole
     case 'cacheKey':
       return request[feature] !== undefined
     case 'serviceTier':
-      return request.serviceTier !== undefined && !USUAL_SERVICE.has(request.serviceTier.toLowerCase())
+      // The standard service is no loss where a provider is not told so.
+      return extraTier(request.serviceTier) !== undefined
     case 'parallelToolCalls':
       // A caller of deprecated functions did not ask for it.
       return request.parallelToolCalls === false && !request.wantsFunctionCall

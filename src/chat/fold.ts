@@ -34,6 +34,7 @@ export function createFolder(): Folder {
     switch (event.type) {
       case 'start':
         Object.assign(response, { id: event.id, model: event.model, created: event.created })
+        if (event.serviceTier !== undefined) response.serviceTier = event.serviceTier
         return
       case 'text-start':
         open(event, { type: 'text', text: '' })
@@ -60,6 +61,7 @@ export function createFolder(): Folder {
         response.usage = event.usage
         if (event.unknown) response.unknownUsage = event.unknown
         if (event.cost !== undefined) response.statedCost = event.cost
+        if (event.serviceTier !== undefined) response.serviceTier = event.serviceTier
         return
       case 'error':
       case 'end':

@@ -46,6 +46,8 @@ export type ChatResponse = {
   unknownUsage?: readonly string[]
   /** What the provider says that it asks of us. */
   statedCost?: Nano
+  /** The service tier that the provider says it served, by its name in `service-tier.ts`. */
+  serviceTier?: string
   /** Uses of tools that ran at the provider, where it says any. */
   toolUses?: ToolUses
 }

@@ -5,8 +5,8 @@ import type { AnswerBlock, ChatResponse } from './response'
 
 /** The events of a stream that would fold into `response`, ending in `end`. */
 export function unfold(response: ChatResponse): ChatEvent[] {
-  const { id, model, created, usage, unknownUsage: unknown, statedCost: cost, toolUses: uses } = response
-  const events: ChatEvent[] = [{ type: 'start', id, model, created }]
+  const { id, model, created, usage, unknownUsage: unknown, statedCost: cost, toolUses: uses, serviceTier } = response
+  const events: ChatEvent[] = [{ type: 'start', id, model, created, ...(serviceTier !== undefined && { serviceTier }) }]
   let block = 0
   for (const choice of response.choices) {
     for (const content of choice.content) {

@@ -2,6 +2,7 @@
 import { isJsonObject, type JsonObject, type JsonValue, textOf } from '@/lib/json'
 import { eventOf, type MessageReader } from './bedrock-stream'
 import { citationOf } from './converse-citations'
+import { tierOfAnswer } from './converse-tiers'
 import { listOf } from './messages-body'
 
 /** Reasons to stop that messages has no word for; the others are the same there. */
@@ -13,7 +14,8 @@ const MODEL = 'bedrock'
 
 /** The answer; undefined where `json` is none. */
 export function converseAnswer(json: JsonValue, id: string): JsonObject | undefined {
-  const { output, stopReason, usage } = isJsonObject(json) ? json : {}
+  const answer = isJsonObject(json) ? json : {}
+  const { output, stopReason, usage } = answer
   const message = isJsonObject(output) ? output.message : undefined
   if (!isJsonObject(message) || FAULTS.has(stopReason)) return undefined
   return {
@@ -23,7 +25,7 @@ export function converseAnswer(json: JsonValue, id: string): JsonObject | undefi
       return said ? [said] : []
     }),
     ...{ stop_reason: stopReasonOf(stopReason), stop_sequence: null },
-    ...(isJsonObject(usage) && { usage: usageOf(usage) }),
+    ...(isJsonObject(usage) && { usage: { ...usageOf(usage), ...tierOfAnswer(answer) } }),
   }
 }
 
@@ -98,6 +100,7 @@ class ConverseReader implements MessageReader {
   private readonly pictures = new Map<JsonValue, { format: JsonValue | undefined; pieces: Buffer[] }>()
   private blocks = 0
   private stopReason: JsonValue | undefined
+  /** In the words of messages. */
   private usage: JsonObject | undefined
 
   constructor(private readonly id: string) {}
@@ -117,7 +120,7 @@ class ConverseReader implements MessageReader {
       case 'messageStop':
         return this.stop(payload.stopReason)
       case 'metadata':
-        this.usage = isJsonObject(payload.usage) ? payload.usage : undefined
+        this.usage = isJsonObject(payload.usage) ? { ...usageOf(payload.usage), ...tierOfAnswer(payload) } : undefined
         return this.stopReason === undefined ? '' : this.finish()
       default:
         return ''
@@ -213,7 +216,7 @@ class ConverseReader implements MessageReader {
     this.hasEnded = true
     const closing = [...this.pictures.keys(), ...this.open.keys()].map((number) => this.close(number)).join('')
     const delta = { stop_reason: stopReasonOf(this.stopReason), stop_sequence: null }
-    const usage = this.usage ? { usage: usageOf(this.usage) } : {}
+    const usage = this.usage ? { usage: this.usage } : {}
     return (
       this.begin() + closing + eventOf({ type: 'message_delta', delta, ...usage }) + eventOf({ type: 'message_stop' })
     )

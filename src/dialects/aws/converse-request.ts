@@ -4,6 +4,7 @@ import { headerBetas } from '@/dialects/betas'
 import type { DialectSettings } from '@/dialects/dialect'
 import { isJsonObject, type JsonObject } from '@/lib/json'
 import { ContentWriter } from './converse-content'
+import { tierFields } from './converse-tiers'
 import { listOf, refuseAddresses } from './messages-body'
 
 /** Said in other words, or in the path. */
@@ -22,10 +23,11 @@ export function converseRequest(
   refuseAddresses(body)
   const leftOut: string[] = []
   const writer = new ContentWriter(leftOut)
-  const passed: JsonObject = {}
+  const passed: JsonObject = tierFields(body.service_tier)
+  const hasTier = Object.keys(passed).length > 0
   for (const [field, value] of Object.entries(body)) {
     if (settings.passFields?.includes(field)) passed[field] = value
-    else if (!SAID.includes(field)) leftOut.push(field)
+    else if (!SAID.includes(field) && !(hasTier && field === 'service_tier')) leftOut.push(field)
   }
   const messages = writer.turns(body.messages)
   const system = writer.system(body.system)

@@ -1,8 +1,9 @@
 /** Token usage of generate-content: its prompt includes the cache, its candidates exclude thoughts. */
+import { serviceTierOf } from '@/chat/service-tier'
 import { inputTokens, readCount, type Usage } from '@/chat/usage'
 import type { CostPlace } from '@/formats/format'
 import { createUnknownUsageSearch } from '@/formats/unknown-usage'
-import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
+import { isJsonObject, type JsonObject, type JsonValue, textOf } from '@/lib/json'
 import { isFinished } from './finish-reason'
 
 /** Every chunk of a stream has a usage so far: the last is that of the chunk that says why the answer ended, or one that says nothing else. */
@@ -33,6 +34,16 @@ export function decodeUsage(usage: JsonValue | undefined): Usage | undefined {
   const cacheRead = cached <= prompt ? cached : 0
   const decoded = { ...NO_CACHE_WRITES, uncached: prompt - cacheRead + toolUse, cacheRead, output, reasoning: thoughts }
   return Object.values(decoded).every(Number.isSafeInteger) ? decoded : undefined
+}
+
+/** How Vertex AI begins the names of tiers that are paid by use. */
+const PAID_BY_USE = /^ON_DEMAND_/
+
+/** The service tier that `usageMetadata` names: Gemini's own field, or Vertex AI's. */
+export function tierOfUsage(usage: JsonValue | undefined): string | undefined {
+  if (!isJsonObject(usage)) return undefined
+  const { serviceTier, trafficType } = usage
+  return serviceTierOf(serviceTier) ?? serviceTierOf(textOf(trafficType)?.replace(PAID_BY_USE, ''))
 }
 
 /** `usageMetadata` of an answer. */

@@ -1,4 +1,5 @@
 /** Usage of the messages format: `input_tokens` excludes the cache, `output_tokens` includes the reasoning. */
+import { serviceTierOf } from '@/chat/service-tier'
 import { type Usage, ZERO_USAGE } from '@/chat/usage'
 import type { CostPlace } from '@/formats/format'
 import { createUnknownUsageSearch } from '@/formats/unknown-usage'
@@ -72,7 +73,13 @@ const USAGE_FIELDS = [
   'cache_read_input_tokens',
   'cache_creation',
   'output_tokens_details',
+  'service_tier',
 ] as const
+
+/** The service tier that a usage object names. */
+export function tierOfUsage(usage: JsonValue | undefined): string | undefined {
+  return isJsonObject(usage) ? serviceTierOf(usage.service_tier) : undefined
+}
 
 /** Writes a usage object with every field that client libraries read. */
 export function encodeUsage(usage: Usage): JsonObject {

@@ -27,6 +27,8 @@ export type MeterReading = {
   unknownUsage?: readonly string[]
   /** The provider's own statement of its price. */
   statedCost?: Nano
+  /** The service tier that the provider says it served. */
+  serviceTier?: string
   /** Whether cache writes in `usage` were put into the class that the request asked for, because the provider did not say. */
   isReclassified?: true
   /** How often tools ran at the provider, as far as it has said. */
@@ -55,6 +57,7 @@ export class Meter {
   private isUsageStale = false
   private unknownUsage: readonly string[] | undefined
   private statedCost: Nano | undefined
+  private serviceTier: string | undefined
   private toolUses: ToolUses | undefined
   private unkeptTokens = 0
   private suspectAt: number
@@ -84,6 +87,7 @@ export class Meter {
         return
       case 'start':
         this.named = { id: event.id, model: event.model }
+        this.serviceTier = event.serviceTier
         return
       case 'reasoning-start':
         this.sawReasoning = true
@@ -104,6 +108,7 @@ export class Meter {
         this.usage = event.usage
         this.unknownUsage = event.unknown ?? this.unknownUsage
         this.statedCost = event.cost ?? this.statedCost
+        this.serviceTier = event.serviceTier ?? this.serviceTier
         this.isUsageStale = false
         return
       case 'finish':
@@ -123,6 +128,7 @@ export class Meter {
     this.usage = response.usage
     this.unknownUsage = response.unknownUsage
     this.statedCost = response.statedCost
+    this.serviceTier = response.serviceTier
     if (response.toolUses) this.countUses(response.toolUses)
     this.sawEnd = true
     let number = 0
@@ -149,6 +155,7 @@ export class Meter {
     if (this.finish?.isUnlisted) reading.unlistedFinish = this.finish.raw ?? ''
     if (this.unknownUsage) reading.unknownUsage = this.unknownUsage
     if (this.statedCost !== undefined) reading.statedCost = this.statedCost
+    if (this.serviceTier !== undefined) reading.serviceTier = this.serviceTier
     if (this.toolUses) reading.toolUses = this.toolUses
     return reading
   }

@@ -260,3 +260,18 @@ test('E16: an answer in one piece, as AWS’ own client reads it', async () => {
   expect(read).toMatchObject({ stopReason: 'tool_use', usage: USAGE })
   expect(readWhole({ message: 'no answer' })).toBeUndefined()
 })
+
+test.each<[JsonObject, string | undefined]>([
+  [{}, undefined],
+  [{ serviceTier: { type: 'flex' } }, 'flex'],
+  [{ serviceTier: { type: 'default' }, performanceConfig: { latency: 'standard' } }, 'default'],
+  [{ serviceTier: { type: 'default' }, performanceConfig: { latency: 'optimized' } }, 'optimized'],
+  [{ performanceConfig: { latency: 'optimized' } }, 'optimized'],
+])('an answer with %j says the tier %s, whole and streamed', async (said, tier) => {
+  const message = { role: 'assistant', content: [{ text: 'Hi' }] }
+  const whole = readWhole({ output: { message }, stopReason: 'end_turn', usage: USAGE, ...said })
+  expect(isJsonObject(whole?.usage) && whole.usage.service_tier).toBe(tier as string)
+  const frames = [...converseFrames('Hi').slice(0, -1), eventFrame('metadata', { usage: USAGE, ...said })]
+  const told = (await eventsOf(framed(...frames))).find(({ type }) => type === 'message_delta')
+  expect(isJsonObject(told?.usage) && told.usage.service_tier).toBe(tier as string)
+})

@@ -397,3 +397,20 @@ test('E25: thoughts that another account has signed are left out where Bedrock r
   })
   expect(withoutProofs?.(sealed({ messages: HI }).body)).toBeUndefined()
 })
+
+describe('a service tier', () => {
+  test.each([
+    ['flex', { serviceTier: { type: 'flex' } }],
+    ['priority', { serviceTier: { type: 'priority' } }],
+    ['optimized', { performanceConfig: { latency: 'optimized' as const } }],
+  ] as const)('%s is what AWS’ own client sends', async (tier, fields) => {
+    const { body, leftOut } = sealed({ messages: HI, service_tier: tier })
+    expect(body).toEqual(await theirs({ messages: SAID_HI, ...fields }))
+    expect(leftOut).toEqual([])
+  })
+
+  test.each(['auto', 'standard_only'])('%s is left out by name', (tier) => {
+    const { body, leftOut } = sealed({ messages: HI, service_tier: tier })
+    expect([body.serviceTier, body.performanceConfig, leftOut]).toEqual([undefined, undefined, ['service_tier']])
+  })
+})

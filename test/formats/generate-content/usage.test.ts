@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'bun:test'
 import { fc } from '@test/support/property'
 import { inputTokens, type Usage } from '@/chat/usage'
-import { decodeUsage, encodeUsage } from '@/formats/generate-content/usage'
+import { decodeUsage, encodeUsage, tierOfUsage } from '@/formats/generate-content/usage'
 import type { JsonObject, JsonValue } from '@/lib/json'
 
 const NONE: Usage = { uncached: 0, cacheRead: 0, cacheWrite5m: 0, cacheWrite1h: 0, output: 0, reasoning: 0 }
@@ -97,4 +97,18 @@ test('what is encoded adds up, and keeps input, output, cache and reasoning', ()
       expect(after).toMatchObject({ cacheRead: before.cacheRead, output: before.output, reasoning: before.reasoning })
     }),
   )
+})
+
+test.each<[JsonValue | undefined, string | undefined]>([
+  [{ serviceTier: 'FLEX' }, 'flex'],
+  [{ serviceTier: 'standard' }, 'standard'],
+  [{ trafficType: 'ON_DEMAND' }, 'standard'],
+  [{ trafficType: 'ON_DEMAND_PRIORITY' }, 'priority'],
+  [{ trafficType: 'ON_DEMAND_FLEX' }, 'flex'],
+  [{ trafficType: 'PROVISIONED_THROUGHPUT' }, 'provisioned_throughput'],
+  [{ trafficType: 'TRAFFIC_TYPE_UNSPECIFIED' }, 'standard'],
+  [{ serviceTier: 7 }, undefined],
+  [undefined, undefined],
+])('the service tier of %j is %s', (usage, tier) => {
+  expect(tierOfUsage(usage)).toBe(tier as string)
 })

@@ -1,6 +1,7 @@
 /** A complete chat-completions answer as an answer of the hub. */
 import type { ToolCallBlock } from '@/chat/request'
 import type { AnswerBlock, ChatResponse, Choice } from '@/chat/response'
+import { serviceTierOf } from '@/chat/service-tier'
 import { decodeContent } from '@/formats/chat-completions/answer-content'
 import { decodeFinishReason } from '@/formats/chat-completions/finish-reason'
 import { decodeToolUses } from '@/formats/chat-completions/server-tools'
@@ -33,6 +34,8 @@ export function decodeResponse(body: JsonValue): ChatResponse | undefined {
   if (unknownUsage) response.unknownUsage = unknownUsage
   const statedCost = readStatedCost(usage)
   if (statedCost !== undefined) response.statedCost = statedCost
+  const serviceTier = serviceTierOf(body.service_tier)
+  if (serviceTier !== undefined) response.serviceTier = serviceTier
   const toolUses = decodeToolUses(usage)
   if (toolUses) response.toolUses = toolUses
   return response

@@ -9,6 +9,7 @@
  */
 import type { ChatEvent } from '@/chat/event'
 import type { ProviderError } from '@/chat/provider-error'
+import { serviceTierOf } from '@/chat/service-tier'
 import { inputTokens } from '@/chat/usage'
 import { DONE } from '@/formats/chat-completions/framing'
 import { decodeToolUses } from '@/formats/chat-completions/server-tools'
@@ -40,6 +41,8 @@ class ChunkDecoder implements StreamDecoder {
   private isStarted = false
   private nextBlock = 0
   private largestUsage = -1
+  /** The tier that the latest chunk with one names: the first ones may repeat what was asked for. */
+  private serviceTier: string | undefined
 
   push(event: SseEvent, json: JsonValue | undefined): ChatEvent[] {
     if (this.phase !== 'open' || event.data === undefined) return []
@@ -68,6 +71,7 @@ class ChunkDecoder implements StreamDecoder {
       ...{ type: 'usage', usage },
       ...(unknown && { unknown }),
       ...(cost !== undefined && { cost }),
+      ...(this.serviceTier !== undefined && { serviceTier: this.serviceTier }),
     }
     return uses ? [{ type: 'tool-uses', uses }, event] : [event]
   }
@@ -93,9 +97,10 @@ class ChunkDecoder implements StreamDecoder {
     const events: ChatEvent[] = []
     const parts = Array.isArray(chunk.choices) ? chunk.choices.filter(isJsonObject) : []
     const usage = findUsage(chunk)
+    this.serviceTier = serviceTierOf(chunk.service_tier) ?? this.serviceTier
     if (!this.isStarted && (parts.length > 0 || decodeUsage(usage))) {
       this.isStarted = true
-      events.push(startEvent(chunk))
+      events.push(startEvent(chunk, this.serviceTier))
     }
     for (const [position, part] of parts.entries())
       events.push(...this.readerOf(choiceIndex(part, position)).push(part))
@@ -134,13 +139,14 @@ function loneOf(json: JsonValue | undefined): JsonValue | undefined {
   return Array.isArray(json) && json.length === 1 ? json[0] : json
 }
 
-function startEvent(chunk: JsonObject): ChatEvent {
+function startEvent(chunk: JsonObject, serviceTier: string | undefined): ChatEvent {
   const { id, model, created } = chunk
   return {
     type: 'start',
     id: textOf(id) ?? '',
     model: textOf(model) ?? '',
     created: typeof created === 'number' && Number.isSafeInteger(created) && created >= 0 ? created : 0,
+    ...(serviceTier !== undefined && { serviceTier }),
   }
 }
 

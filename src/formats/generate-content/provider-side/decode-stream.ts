@@ -8,7 +8,7 @@ import type { RunningFields, StreamDecoder } from '@/formats/format'
 import { decodeBlockReason } from '@/formats/generate-content/finish-reason'
 import { LIMITS } from '@/formats/generate-content/limits'
 import { createUseCounter } from '@/formats/generate-content/server-tools'
-import { decodeUsage, findUnknownUsage } from '@/formats/generate-content/usage'
+import { decodeUsage, findUnknownUsage, tierOfUsage } from '@/formats/generate-content/usage'
 import { providerError, UNSTATED_STATUS } from '@/formats/provider-error'
 import { randomBase62 } from '@/lib/ids'
 import { isJsonObject, type JsonObject, type JsonValue, textOf } from '@/lib/json'
@@ -95,7 +95,9 @@ class ContentDecoder implements StreamDecoder {
     if (!usage) return []
     if (usage.output > 0 || this.isFinished()) {
       const unknown = findUnknownUsage(metadata)
-      return [{ type: 'usage', usage, ...(unknown && { unknown }) }]
+      const serviceTier = tierOfUsage(metadata)
+      const said = { ...(unknown && { unknown }), ...(serviceTier !== undefined && { serviceTier }) }
+      return [{ type: 'usage', usage, ...said }]
     }
     this.unsaid = usage
     return []

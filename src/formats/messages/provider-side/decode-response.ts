@@ -6,7 +6,7 @@ import { decodeCitations, readPicture } from '@/formats/messages/citations'
 import { decodeFinishReason } from '@/formats/messages/finish-reason'
 import { decodeToolUses, usedTool } from '@/formats/messages/server-tools'
 import { decodeArguments } from '@/formats/messages/tool-calls'
-import { decodeUsage, findUnknownUsage } from '@/formats/messages/usage'
+import { decodeUsage, findUnknownUsage, tierOfUsage } from '@/formats/messages/usage'
 import { isJsonObject, type JsonValue, textOf } from '@/lib/json'
 
 /** Returns undefined where `body` is no message of this format. Blocks of unknown types are left out. */
@@ -15,6 +15,7 @@ export function decodeResponse(body: JsonValue): ChatResponse | undefined {
   if (body.type !== 'message' && body.role !== 'assistant') return undefined
   const content = body.content.flatMap(decodeContent)
   const unknownUsage = findUnknownUsage(body.usage)
+  const serviceTier = tierOfUsage(body.usage)
   const toolUses = readToolUses(body.content, body.usage)
   const hasToolCalls = content.some((block) => block.type === 'tool-call')
   return {
@@ -24,6 +25,7 @@ export function decodeResponse(body: JsonValue): ChatResponse | undefined {
     choices: [{ index: 0, content, finish: decodeFinishReason(body.stop_reason, body.stop_sequence, hasToolCalls) }],
     usage: decodeUsage(body.usage) ?? null,
     ...(unknownUsage && { unknownUsage }),
+    ...(serviceTier !== undefined && { serviceTier }),
     ...(toolUses && { toolUses }),
   }
 }

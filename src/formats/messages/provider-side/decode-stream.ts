@@ -8,7 +8,7 @@ import type { ChatEvent } from '@/chat/event'
 import type { StreamDecoder } from '@/formats/format'
 import { decodeFinishReason } from '@/formats/messages/finish-reason'
 import { decodeToolUses, usedTool } from '@/formats/messages/server-tools'
-import { decodeUsage, findUnknownUsage, mergeUsage } from '@/formats/messages/usage'
+import { decodeUsage, findUnknownUsage, mergeUsage, tierOfUsage } from '@/formats/messages/usage'
 import { isJsonObject, type JsonObject, type JsonValue, textOf } from '@/lib/json'
 import { rememberNumbers } from '@/lib/json-source/as-written'
 import type { SseEvent } from '@/lib/streams/sse'
@@ -116,7 +116,10 @@ class MessageDecoder implements StreamDecoder {
     this.usage = mergeUsage(this.usage, later)
     const decoded = decodeUsage(this.usage)
     const unknown = findUnknownUsage(later)
-    return decoded ? [...told, { type: 'usage', usage: decoded, ...(unknown && { unknown }) }] : told
+    if (!decoded) return told
+    const serviceTier = tierOfUsage(this.usage)
+    const said = { ...(unknown && { unknown }), ...(serviceTier !== undefined && { serviceTier }) }
+    return [...told, { type: 'usage', usage: decoded, ...said }]
   }
 
   private finish(delta: JsonObject): ChatEvent[] {

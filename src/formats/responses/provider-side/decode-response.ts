@@ -1,5 +1,6 @@
 /** A complete response of a responses provider as an answer of the hub. */
 import type { AnswerBlock, ChatResponse } from '@/chat/response'
+import { serviceTierOf } from '@/chat/service-tier'
 import { movedBy } from '@/chat/sources'
 import { decodeFinishReason } from '@/formats/responses/finish-reason'
 import { decodeToolUses } from '@/formats/responses/server-tools'
@@ -21,6 +22,7 @@ export function decodeResponse(body: JsonValue): ChatResponse | undefined {
     hasRefusal: content.some((block) => block.type === 'refusal'),
   }
   const unknownUsage = findUnknownUsage(body.usage)
+  const serviceTier = serviceTierOf(body.service_tier)
   const toolUses = decodeToolUses(body)
   const logprobs = readLogprobs(body.output)
   return {
@@ -30,6 +32,7 @@ export function decodeResponse(body: JsonValue): ChatResponse | undefined {
     choices: [{ index: 0, content, finish: decodeFinishReason(body, emitted), ...(logprobs && { logprobs }) }],
     usage: decodeUsage(body.usage) ?? null,
     ...(unknownUsage && { unknownUsage }),
+    ...(serviceTier !== undefined && { serviceTier }),
     ...(toolUses && { toolUses }),
   }
 }

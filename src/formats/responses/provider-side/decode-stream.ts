@@ -7,6 +7,7 @@
  */
 import type { ChatEvent } from '@/chat/event'
 import type { ProviderError } from '@/chat/provider-error'
+import { serviceTierOf } from '@/chat/service-tier'
 import type { RunningFields, StreamDecoder } from '@/formats/format'
 import { providerError, UNSTATED_STATUS } from '@/formats/provider-error'
 import { decodeFinishReason } from '@/formats/responses/finish-reason'
@@ -91,9 +92,11 @@ class ResponseDecoder implements StreamDecoder {
     const uses = decodeToolUses(response)
     const usage = decodeUsage(response.usage)
     const unknown = findUnknownUsage(response.usage)
+    const serviceTier = serviceTierOf(response.service_tier)
+    const said = { ...(unknown && { unknown }), ...(serviceTier !== undefined && { serviceTier }) }
     return [
       ...(uses ? [{ type: 'tool-uses' as const, uses }] : []),
-      ...(usage ? [{ type: 'usage' as const, usage, ...(unknown && { unknown }) }] : []),
+      ...(usage ? [{ type: 'usage' as const, usage, ...said }] : []),
     ]
   }
 

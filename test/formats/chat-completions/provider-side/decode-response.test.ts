@@ -49,6 +49,7 @@ describe('an answer', () => {
         model: 'alpha-2026-01',
         choices: [{ index: 0, content, finish }],
         usage: usageOf({ uncached: 8, cacheRead: 12, output: 7, reasoning: 3 }),
+        ...(file === 'text.json' && { serviceTier: 'standard' }),
       })
     })
   }

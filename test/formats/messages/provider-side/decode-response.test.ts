@@ -30,6 +30,7 @@ describe('reading', () => {
         },
       ],
       usage: { uncached: 402, cacheRead: 0, cacheWrite5m: 0, cacheWrite1h: 0, output: 90, reasoning: 30 },
+      serviceTier: 'standard',
     })
   })
 
