@@ -3,7 +3,7 @@ import { plainEndpoint } from '@/catalog/dialects/read-dialect'
 import { sha256Hex } from '@/lib/ids'
 import { formatPrice } from '@/lib/money'
 import { CLASS_WORDS } from './losses'
-import type { Catalog, Model, Pricing, Provider, Target, Tier } from './types'
+import type { Catalog, Model, PriceList, Pricing, Provider, Target, Tier } from './types'
 
 /** Null where there was, or will be, no such fact. */
 export type Change = { what: string; before: string | null; after: string | null }
@@ -94,13 +94,14 @@ function addModel(facts: Map<string, string>, model: Model): void {
 function addTarget(
   facts: Map<string, string>,
   id: string,
-  { provider, model: name, family, quirks, weight, cost, toolPrices }: Target,
+  { provider, model: name, family, quirks, weight, cost, toolPrices, serviceTiers }: Target,
 ): void {
   const at = `at ${provider.name}:${name}`
   facts.set(`model ${id} quirks ${at}`, listOf(quirks))
   if (family !== undefined) facts.set(`model ${id} family ${at}`, family)
   if (weight !== undefined) facts.set(`model ${id} weight ${at}`, String(weight))
   if (cost) addPrices(facts, `model ${id} cost ${at}`, cost)
+  if (serviceTiers) facts.set(`model ${id} service tiers ${at}`, listOf(serviceTiers))
   for (const [tool, { price, cost: ours, per, ...bounds }] of toolPrices ?? []) {
     const reserved = wordsOf(bounds)
     const costs = ours === undefined ? '' : `, costs ${ours}`
@@ -132,7 +133,12 @@ function digest(secret: string): string {
   return sha256Hex(secret).slice(0, DIGEST_CHARS)
 }
 
-function addPrices(facts: Map<string, string>, what: string, { base, steps }: Pricing): void {
+function addPrices(facts: Map<string, string>, what: string, pricing: Pricing): void {
+  addList(facts, what, pricing)
+  for (const [tier, list] of pricing.serviceTiers ?? []) addList(facts, `${what} of ${tier}`, list)
+}
+
+function addList(facts: Map<string, string>, what: string, { base, steps }: PriceList): void {
   const lists = [
     { above: '', prices: base },
     ...steps.map((step) => ({ above: ` above ${step.aboveInputTokens}`, prices: step.prices })),

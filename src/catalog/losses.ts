@@ -1,7 +1,7 @@
 /** Finds what is sold for less than it costs us: each class of tokens, at every length of input, and each tool, at every target that may answer. */
 import { formatPrice, formatUsd } from '@/lib/money'
 import { pricesFor } from './price'
-import type { Catalog, Model, Prices, Target } from './types'
+import type { Catalog, Model, PriceList, Prices, Target } from './types'
 
 /** What an operator calls each class. */
 export const CLASS_WORDS: Readonly<Record<keyof Prices, string>> = {
@@ -36,18 +36,29 @@ function toolLossesAt({ provider, toolPrices }: Target): string[] {
 function lossesAt(model: Model, target: Target): string[] {
   const { cost } = target
   if (!cost) return []
-  const steps = [model.pricing, cost].flatMap((lists) => lists.steps.map((step) => step.aboveInputTokens))
+  const tiers = [...(model.pricing.serviceTiers ?? [])].flatMap(([name, prices]) => {
+    const list = cost.serviceTiers?.get(name)
+    return list ? lossesOfList(model, target, { prices, cost: list, of: ` of ${name}` }) : []
+  })
+  return [...lossesOfList(model, target, { prices: model.pricing, cost, of: '' }), ...tiers]
+}
+
+/** What one price list and its cost are compared for: `of` names the service tier. */
+type Compared = { prices: PriceList; cost: PriceList; of: string }
+
+function lossesOfList(model: Model, target: Target, { prices, cost, of }: Compared): string[] {
+  const steps = [prices, cost].flatMap((lists) => lists.steps.map((step) => step.aboveInputTokens))
   const starts = [...new Set([0, ...steps])].filter((start) => start < model.contextLength)
   return starts
     .sort((one, other) => one - other)
     .flatMap((start) => {
-      const [ours, theirs] = [pricesFor(model.pricing, start + 1), pricesFor(cost, start + 1)]
+      const [ours, theirs] = [pricesFor(prices, start + 1), pricesFor(cost, start + 1)]
       const above = start === 0 ? '' : ` above ${start} input tokens`
       return (Object.keys(CLASS_WORDS) as (keyof Prices)[])
         .filter((name) => ours[name] < theirs[name])
         .map((name) => {
           const amounts = `sold at $${formatPrice(ours[name])}, costs $${formatPrice(theirs[name])}`
-          return `${CLASS_WORDS[name]}${above}: ${amounts} at ${target.provider.name}`
+          return `${CLASS_WORDS[name]}${of}${above}: ${amounts} at ${target.provider.name}`
         })
     })
 }

@@ -139,11 +139,16 @@ function readTargets(
     const at = `${place}.targets[${index}]`
     const own = entry.cost && readCost(entry.cost, `${at}.cost`, faults)
     const known = own ?? cost
+    for (const name of entry.serviceTiers ?? []) {
+      if (pricing.serviceTiers?.[name]) continue
+      faults.add(`${at}.serviceTiers`, `${name} has no price in the model's pricing.serviceTiers`)
+    }
     const tools = entry.toolPrices ? readToolPrices(entry.toolPrices, `${at}.toolPrices`, faults) : modelTools
     const provider = providers.get(entry.provider)
     if (!provider || provider.keys.length === 0) continue
     const quirks = new Set([...provider.quirks, ...(entry.quirks ?? [])])
     const toolPrices = pricesAt(provider, tools)
+    const serviceTiers = tiersAt(provider, entry.serviceTiers ?? Object.keys(pricing.serviceTiers ?? {}))
     targets.push({
       provider,
       model: entry.model,
@@ -151,6 +156,7 @@ function readTargets(
       ...(entry.family !== undefined && { family: entry.family }),
       ...(entry.weight !== undefined && { weight: entry.weight }),
       ...(known && { cost: known }),
+      ...(serviceTiers && { serviceTiers }),
       ...(toolPrices && { toolPrices }),
     })
   }
@@ -176,6 +182,11 @@ function pricesAt(provider: Provider, prices: ToolPrices): ToolPrices | undefine
   const own = FORMATS.get(provider.format)?.serverTools ?? []
   const meant = [...prices].filter(([name]) => own.includes(name))
   return meant.length > 0 ? new Map(meant) : undefined
+}
+
+/** Those of the tiers that a request to `provider` can ask for. Undefined where there are none. */
+function tiersAt({ dialect }: Provider, names: readonly string[]): ReadonlySet<string> | undefined {
+  return dialect.hasServiceTiers && names.length > 0 ? new Set(names) : undefined
 }
 
 function toNano(usd: number, place: string, faults: FaultList): Nano {

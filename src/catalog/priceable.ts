@@ -3,14 +3,13 @@ import { GatewayError, invalidRequest } from '@/chat/error'
 import type { FormatName } from '@/chat/format-name'
 import type { ChatRequest, UnpricedField } from '@/chat/request'
 import type { ServerTool } from '@/chat/server-tools'
+import { extraTier } from '@/chat/service-tier'
 import { UNPRICED_EXTRAS } from '@/formats/body-fields'
 import { isJsonObject, type JsonValue } from '@/lib/json'
 import { takesTools } from './tool-allowance'
 import type { Target } from './types'
 
 const SERVICE_TIER = 'service_tier'
-/** Ways of service at the catalogue's price. Faster ones are dearer and `flex` is cheaper, and neither has a price there. */
-const PRICED_SERVICE = new Set(['auto', 'default', 'standard', 'standard_only', 'unspecified'])
 
 /** Tools that a provider knows by their type, but that the caller runs: they cost tokens and nothing else. */
 const CALLER_RUN_TOOL =
@@ -30,9 +29,9 @@ const NATIVE = /^([^\s(]+)(?: \((.*)\))?$/
 export function refuseUnpriceable(request: ChatRequest, targets: readonly Target[] = []): void {
   for (const field of request.unpriced ?? []) checkUnpriced(field, targets)
   if (targets.length > 0 && targets.every((target) => target.quirks.has(UNPRICED_EXTRAS))) return
-  const { serviceTier } = request
-  if (serviceTier !== undefined && !PRICED_SERVICE.has(serviceTier.toLowerCase()))
-    checkUnpriced({ field: SERVICE_TIER }, targets)
+  const tier = extraTier(request.serviceTier)
+  if (tier !== undefined && (targets.length === 0 || !targets.every((target) => takesTier(target, tier))))
+    refuse(SERVICE_TIER)
   const { serverTools = NO_TOOLS, nativeOnly } = request
   for (const tool of serverTools) if (!tool.isOptional) checkServerTool(tool, targets)
   if (nativeOnly) {
@@ -45,12 +44,19 @@ export function refuseUnpriceable(request: ChatRequest, targets: readonly Target
   }
 }
 
+/** Whether `target` may be asked for a tier beside the standard one: it has a price there, or the operator bears what it costs. */
+export function takesTier(target: Target, tier: string): boolean {
+  return target.serviceTiers?.has(tier) === true || bearsTiers(target)
+}
+
+/** Whether the operator bears what other tiers cost than the standard one. */
+export function bearsTiers({ quirks, provider }: Target): boolean {
+  return quirks.has(UNPRICED_EXTRAS) || provider.passFields.has(SERVICE_TIER)
+}
+
 const NO_TOOLS: readonly ServerTool[] = []
 
-function checkUnpriced(
-  { format, field, code }: Omit<UnpricedField, 'format'> & Partial<UnpricedField>,
-  targets: readonly Target[],
-): void {
+function checkUnpriced({ format, field, code }: UnpricedField, targets: readonly Target[]): void {
   const isBorne = ({ quirks, provider }: Target) =>
     (quirks.has(UNPRICED_EXTRAS) || provider.passFields.has(field)) &&
     (code === undefined || provider.format === format)

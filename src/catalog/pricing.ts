@@ -1,8 +1,9 @@
 /** Price lists of the catalogue file as integers, ours and the providers', with conservative defaults for what a list leaves out. */
+import { extraTier } from '@/chat/service-tier'
 import { type Pico, priceToPico } from '@/lib/money'
 import type { FaultList } from './check'
 import type { CostFile, ModelFile } from './schema'
-import type { PriceStep, Prices, Pricing } from './types'
+import type { PriceList, PriceStep, Prices, Pricing } from './types'
 
 /** Without cache prices a read costs plain input, a write 1.25 × (five minutes) or 2 × (an hour), the dearest in use. */
 const DEFAULT_CACHE_WRITE_FACTOR = 1.25
@@ -28,14 +29,44 @@ type Name = (typeof PRICE_NAMES | typeof COST_NAMES)[keyof Prices]
 type Names = Readonly<Record<keyof Prices, Name>>
 type ListFile = { readonly [name in Name]?: number }
 type ListsFile = ListFile & { steps?: readonly (ListFile & { aboveInputTokens: number })[] }
+type TiersFile = { serviceTiers?: Readonly<Record<string, ListsFile>> }
 
 /** Turns the `pricing` of one model into integers. Adds a fault for each price that doesn't fit and for steps out of order. */
 export function readPricing(file: ModelFile['pricing'], place: string, faults: FaultList): Pricing {
-  return readLists(file, PRICE_NAMES, place, faults)
+  const serviceTiers = readTierLists(file, place, (list, at) => readLists(list, PRICE_NAMES, at, faults))
+  for (const name of serviceTiers.keys()) {
+    if (extraTier(name) !== undefined) continue
+    faults.add(`${place}.serviceTiers.${name}`, 'is not the name of a tier beside the standard one')
+  }
+  return withTiers(readLists(file, PRICE_NAMES, place, faults), serviceTiers)
 }
 
-/** What the provider charges us; undefined without a cost. Input and output come together, in every step. */
+/** What the provider charges us; undefined without a cost. Input and output come together, in every step and service tier. */
 export function readCost(file: CostFile, place: string, faults: FaultList): Pricing | undefined {
+  const serviceTiers = readTierLists(file, place, (list, at) => readCostList(list, at, faults))
+  const cost = readCostList(file, place, faults)
+  if (!cost && serviceTiers.size > 0)
+    faults.add(`${place}.${COST_NAMES.input}`, 'is missing, where the cost of a service tier is named')
+  return cost && withTiers(cost, serviceTiers)
+}
+
+/** The lists of the service tiers that `read` finds any in. */
+function readTierLists(
+  { serviceTiers = {} }: TiersFile,
+  place: string,
+  read: (list: ListsFile, place: string) => PriceList | undefined,
+): ReadonlyMap<string, PriceList> {
+  const lists = Object.entries(serviceTiers).map(
+    ([name, list]) => [name, read(list, `${place}.serviceTiers.${name}`)] as const,
+  )
+  return new Map(lists.flatMap(([name, list]) => (list ? [[name, list]] : [])))
+}
+
+function withTiers(list: PriceList, serviceTiers: ReadonlyMap<string, PriceList>): Pricing {
+  return serviceTiers.size > 0 ? { ...list, serviceTiers } : list
+}
+
+function readCostList(file: ListsFile, place: string, faults: FaultList): PriceList | undefined {
   const steps = file.steps ?? []
   if (![file, ...steps].some((list) => Object.values(COST_NAMES).some((name) => list[name] !== undefined))) return
   requireWhole(file, place, faults)
@@ -49,7 +80,7 @@ function requireWhole(list: ListFile, place: string, faults: FaultList): void {
   }
 }
 
-function readLists(file: ListsFile, names: Names, place: string, faults: FaultList): Pricing {
+function readLists(file: ListsFile, names: Names, place: string, faults: FaultList): PriceList {
   const steps: PriceStep[] = []
   for (const [index, step] of (file.steps ?? []).entries()) {
     const at = `${place}.steps[${index}]`

@@ -1,5 +1,5 @@
 /** The shape of the catalogue file: what TypeBox can check of each part on its own. */
-import { type Static, type TProperties, Type } from '@sinclair/typebox'
+import { type Static, type TProperties, type TSchema, Type } from '@sinclair/typebox'
 import { AuthSchema } from '@/catalog/dialects/auth-schema'
 import { FORMAT_NAMES } from '@/chat/format-name'
 import { DIALECT_NAMES } from '@/dialects/dialect'
@@ -11,6 +11,7 @@ const MAX_TOKENS = 100_000_000
 
 /** A name that is safe in a header, a metric label and the place of a fault. */
 const NAME = '^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$'
+const TIER_NAME = '^[a-z][a-z0-9_-]{0,63}$'
 const Quirks = Type.Array(Type.String({ pattern: '^[a-z][a-z0-9_-]*$', description: 'a word of a-z, 0-9, _ and -' }))
 const Milliseconds = Type.Integer({
   minimum: 1,
@@ -103,10 +104,16 @@ const COSTS = {
 }
 const PriceStepSchema = strict({ aboveInputTokens: Tokens, ...PRICES, ...COSTS })
 const CostStepSchema = strict({ aboveInputTokens: Tokens, ...COSTS })
-const CostSchema = strict({
+const COST_LIST = {
   ...COSTS,
   steps: Type.Optional(Type.Array(CostStepSchema, { maxItems: 16, description: 'a list of cost steps' })),
-})
+}
+const CostSchema = strict({ ...COST_LIST, serviceTiers: byTier(strict(COST_LIST), 'costs') })
+const PRICE_LIST = {
+  ...PRICES,
+  ...COSTS,
+  steps: Type.Optional(Type.Array(PriceStepSchema, { maxItems: 16, description: 'a list of price steps' })),
+}
 
 const ToolUsd = Type.Number({ minimum: 0, maximum: 1_000, description: 'a price in USD for each use' })
 const ToolPricesSchema = Type.Record(
@@ -163,12 +170,20 @@ function targetsWith<Properties extends TProperties>(properties: Properties) {
 export const ModelSchema = strict({
   ...MODEL,
   kind: Type.Optional(Type.Literal('chat' satisfies ModelKind, { description: `one of ${MODEL_KINDS.join(', ')}` })),
-  targets: targetsWith({ cost: Type.Optional(CostSchema), toolPrices: Type.Optional(ToolPricesSchema) }),
-  pricing: strict({
-    ...PRICES,
-    ...COSTS,
+  targets: targetsWith({
+    cost: Type.Optional(CostSchema),
     toolPrices: Type.Optional(ToolPricesSchema),
-    steps: Type.Optional(Type.Array(PriceStepSchema, { maxItems: 16, description: 'a list of price steps' })),
+    serviceTiers: Type.Optional(
+      Type.Array(Type.String({ description: 'the name of a service tier' }), {
+        uniqueItems: true,
+        description: 'a list of service tiers with a price in `pricing.serviceTiers`',
+      }),
+    ),
+  }),
+  pricing: strict({
+    ...PRICE_LIST,
+    toolPrices: Type.Optional(ToolPricesSchema),
+    serviceTiers: byTier(strict(PRICE_LIST), 'prices'),
   }),
   maxOutputTokens: Tokens,
   capabilities: Type.Optional(
@@ -220,6 +235,16 @@ export type ModelFile = Static<typeof ModelSchema>
 export type EmbeddingModelFile = Static<typeof EmbeddingModelSchema>
 export type TierFile = Static<typeof TierSchema>
 export type CostFile = Static<typeof CostSchema>
+
+/** A list of `what` for each service tier beside the standard one. */
+function byTier<List extends TSchema>(list: List, what: string) {
+  return Type.Optional(
+    Type.Record(Type.String({ pattern: TIER_NAME }), list, {
+      additionalProperties: false,
+      description: `an object of ${what} by the name of a service tier, a word of a-z, 0-9, _ and -`,
+    }),
+  )
+}
 
 /** An object without room for misspelt properties. */
 function strict<Properties extends TProperties>(properties: Properties) {

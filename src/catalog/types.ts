@@ -59,7 +59,11 @@ export type Prices = {
 /** A price list that applies to the whole request once its input exceeds `aboveInputTokens`. */
 export type PriceStep = { aboveInputTokens: number; prices: Prices }
 
-export type Pricing = { base: Prices /** Ascending. */; steps: PriceStep[] }
+/** The price list of one service tier, with its steps in ascending order. */
+export type PriceList = { base: Prices; steps: PriceStep[] }
+
+/** The list of the standard tier, and those of other service tiers by the names of `chat/service-tier.ts`. */
+export type Pricing = PriceList & { serviceTiers?: ReadonlyMap<string, PriceList> }
 
 /** A tool's price per use or request, the provider's (missing: unknown), and limits other than the format's. */
 export type ToolPrice = { price: Nano; cost?: Nano; per: 'use' | 'request'; maxUses?: number; tokensPerUse?: number }
@@ -77,6 +81,8 @@ export type Target = {
   /** How often it is asked first of those beside it that have a weight too; missing where the order of the file decides. */
   weight?: number
   cost?: Pricing
+  /** The service tiers with a price that it can be asked for beside the standard one; missing where there are none. */
+  serviceTiers?: ReadonlySet<string>
   /** What customers pay for tools that run there; missing where none may be used. */
   toolPrices?: ToolPrices
 }

@@ -45,6 +45,8 @@ export type TargetTraits = {
   takenBeta?: ((beta: Beta) => string | undefined) | undefined
   /** Betas that it has refused in this request, by the caller's names. */
   refusedBetas?: ReadonlySet<string> | undefined
+  /** The service tier to ask for beside the standard one, which has a price. */
+  serviceTier?: string | undefined
   /** What tools cost that run at the provider; missing where none may be used. */
   toolPrices?: ReadonlyMap<string, unknown> | undefined
 }
@@ -192,6 +194,8 @@ export type Endpoint = {
   credential: { header: string; prefix: string }
   /** What every call says beside that, such as the version of the protocol. */
   headers: Readonly<Record<string, string>>
+  /** Whether the body of a request can ask for a service tier beside the standard one. */
+  hasServiceTiers: boolean
   /** The path of a base address at which the sandbox serves the format. */
   sandboxPath: string
 }

@@ -76,8 +76,13 @@ export function encodeUserId(userId: string): string {
 
 const SERVICE_TIERS: ReadonlySet<string> = new Set(['auto', 'default', 'flex', 'scale', 'priority', 'fast'])
 
-/** The field for a service tier, with a warning where there is none like it. */
-export function encodeServiceTier(tier: string | undefined, warnings: Warning[]): JsonObject {
+/** The field for a service tier, with a warning where there is none like it. `priced` is the tier that the catalogue has a price for. */
+export function encodeServiceTier(
+  tier: string | undefined,
+  priced: string | undefined,
+  warnings: Warning[],
+): JsonObject {
+  if (priced !== undefined) return { service_tier: priced }
   if (tier === undefined) return {}
   if (tier === 'standard' || tier === 'standard_only') return { service_tier: 'default' }
   if (SERVICE_TIERS.has(tier)) return { service_tier: tier }

@@ -4,6 +4,7 @@ import { asksForHour } from '@/chat/cache-hints'
 import { knownError } from '@/chat/error'
 import type { ChatRequest } from '@/chat/request'
 import type { ServerTool } from '@/chat/server-tools'
+import { serviceTierOf } from '@/chat/service-tier'
 import { CACHE_CONTROL } from '@/formats/body-fields'
 import type { AnswerContext } from '@/formats/format'
 import { FORMATS } from '@/formats/index'
@@ -135,6 +136,7 @@ class ChatAttempts extends Attempts<StartedAnswer, ChatDeps, ChatCall, ChatOffer
       listener,
       tools: request.serverTools && termsOf(request.serverTools, target),
       writesForHour: takesHints(target) && asksForHour(request),
+      serviceTier: serviceTierOf(request.serviceTier),
     })
     void attemptTarget(deps, call, request, attempt)
     return attempt

@@ -1,7 +1,7 @@
 /** The bodies of the model lists, each written once from the catalogue: a common one, and one for each format that has its own. */
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import { dearestToolPrices } from '@/catalog/tool-allowance'
-import type { Catalog, Model, Tier } from '@/catalog/types'
+import type { Catalog, Model, PriceList, Tier } from '@/catalog/types'
 import { GatewayError } from '@/chat/error'
 import type { Format, ModelListing } from '@/formats/format'
 import { nanoToUsd } from '@/lib/money'
@@ -24,6 +24,16 @@ const ENTRY = {
       input_per_1m_tokens: Type.Number(),
       output_per_1m_tokens: Type.Number(),
       currency: Type.Literal('USD'),
+      service_tiers: Type.Optional(
+        Type.Record(
+          Type.String(),
+          Type.Object({ input_per_1m_tokens: Type.Number(), output_per_1m_tokens: Type.Number() }),
+          {
+            description:
+              'Prices of other service tiers than the standard one, by name; one that is not listed is refused',
+          },
+        ),
+      ),
       tools: Type.Optional(
         Type.Record(Type.String(), Type.Object({ price: Type.Number(), per: oneOf(['use', 'request']) }), {
           description: 'Tools that run at the provider, by name; one that is not listed is refused',
@@ -159,18 +169,32 @@ function listEntries(catalog: Catalog): ModelEntry[] {
 }
 
 function modelEntry(model: Model): ModelEntry {
-  const { input, output } = model.pricing.base
   return {
     ...commonEntry(model),
     owned_by: model.ownedBy,
     provider: model.targets[0]?.provider.name ?? model.ownedBy,
     pricing: {
-      input_per_1m_tokens: input / PICO_PER_TOKEN_TO_USD_PER_1M,
-      output_per_1m_tokens: output / PICO_PER_TOKEN_TO_USD_PER_1M,
+      ...listed(model.pricing),
       currency: 'USD',
+      ...tiersOf(model),
       ...toolsOf(model),
     },
   }
+}
+
+function listed({ base: { input, output } }: PriceList) {
+  return {
+    input_per_1m_tokens: input / PICO_PER_TOKEN_TO_USD_PER_1M,
+    output_per_1m_tokens: output / PICO_PER_TOKEN_TO_USD_PER_1M,
+  }
+}
+
+/** The prices of the service tiers that can be asked for. */
+function tiersOf({ pricing, targets }: Model): Pick<NonNullable<ModelEntry['pricing']>, 'service_tiers'> {
+  const tiers = [...(pricing.serviceTiers ?? [])]
+    .filter(([name]) => targets.some(({ serviceTiers }) => serviceTiers?.has(name)))
+    .map(([name, list]) => [name, listed(list)] as const)
+  return tiers.length > 0 ? { service_tiers: Object.fromEntries(tiers) } : {}
 }
 
 /** What a use costs at the dearest target. */

@@ -33,12 +33,13 @@ const FILE = {
       created: 1,
       ownedBy: 'p1',
       targets: [
-        { provider: 'p1', model: 'alpha-1', quirks: ['target-quirk'], cost: COST },
-        { provider: 'p1', model: 'alpha-2' },
+        { provider: 'p1', model: 'alpha-1', quirks: ['target-quirk'], cost: { ...COST, serviceTiers: { flex: COST } } },
+        { provider: 'p1', model: 'alpha-2', serviceTiers: ['flex'] },
       ],
       pricing: {
         ...{ ...PRICES, ...COST },
         steps: [{ aboveInputTokens: 100, ...PRICES, ...COST }],
+        serviceTiers: { flex: { ...PRICES, ...COST, steps: [{ aboveInputTokens: 100, ...PRICES, ...COST }] } },
         toolPrices: { google_search: { usd: 0.01, per: 'use', maxUses: 3, tokensPerUse: 200 } },
       },
       contextLength: 1_000,

@@ -1,7 +1,7 @@
 /** Prices: five classes, steps over the whole input, one rounding, and a worst case that no usage can exceed. */
 import { describe, expect, test } from 'bun:test'
 import { fc } from '@test/support/property'
-import { inputCost, pricesFor, requestCost, worstCaseCost } from '@/catalog/price'
+import { inputCost, listForAnswer, listOfTier, pricesFor, requestCost, worstCaseCost } from '@/catalog/price'
 import type { Prices, Pricing } from '@/catalog/types'
 import { inputTokens, type Usage, ZERO_USAGE } from '@/chat/usage'
 import { AssertionError } from '@/lib/assert'
@@ -96,5 +96,49 @@ describe('the worst case', () => {
         expect(worstCaseCost(pricing, input, 0)).toBeGreaterThanOrEqual(inputCost(pricing, input))
       }),
     )
+  })
+})
+
+describe('service tiers', () => {
+  const tiered = fc.record({ base: arbitraryPricing, flex: arbitraryPricing, priority: arbitraryPricing })
+  const pricings = tiered.map(
+    ({ base, ...tiers }): Pricing => ({ ...base, serviceTiers: new Map(Object.entries(tiers)) }),
+  )
+  const asked = fc.constantFrom(undefined, 'standard', 'flex', 'priority', 'unpriced')
+  const answered = fc.constantFrom(undefined, 'standard', 'flex', 'priority', 'unpriced', 'another')
+
+  test('no answer costs more than what was held, whatever tier it names', () => {
+    fc.assert(
+      fc.property(pricings, usages, asked, answered, (pricing, usage, one, other) => {
+        const list = listForAnswer(pricing, { asked: one, answered: other }, usage)
+        const held = worstCaseCost(pricing, inputTokens(usage), usage.output, one)
+        expect(requestCost(list, usage)).toBeLessThanOrEqual(held)
+      }),
+      { numRuns: 2000 },
+    )
+  })
+
+  test('a cheaper tier than the one asked for is never charged at more than its price', () => {
+    fc.assert(
+      fc.property(
+        pricings,
+        usages,
+        asked,
+        fc.constantFrom('standard', 'flex', 'priority'),
+        (pricing, usage, one, other) => {
+          const own = listOfTier(pricing, other)
+          if (!own) throw new Error('every tier here has a price')
+          const charged = requestCost(listForAnswer(pricing, { asked: one, answered: other }, usage), usage)
+          expect(charged).toBeLessThanOrEqual(requestCost(own, usage))
+        },
+      ),
+      { numRuns: 2000 },
+    )
+  })
+
+  test('are of no account where a model has none', () => {
+    const pricing: Pricing = { base: prices(2, 4), steps: [] }
+    for (const answer of [undefined, 'flex', 'standard'])
+      expect(listForAnswer(pricing, { asked: undefined, answered: answer }, ZERO_USAGE)).toBe(pricing)
   })
 })

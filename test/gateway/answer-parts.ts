@@ -259,6 +259,7 @@ function createTestCharge(
     payer: { accountId: 'acct_1', keyId: 'key_1' },
     pricing: modelOf('svc/alpha', []).pricing,
     writesForHour: false,
+    bearsTiers: false,
     tools: undefined,
     permit,
     meter: new Meter(outputBound),

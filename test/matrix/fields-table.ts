@@ -26,8 +26,8 @@ const INTRODUCTION = `## Fields of a request
 
 A field that no table has is left out and named (–). Empty values (\`null\`, \`""\`, \`[]\`, \`{}\`; \`false\` and \`0\`
 where they would be refused) are ignored. Log probabilities reach other formats in answers of one piece; in a stream they are ✗ˡ. Fields whose usual value costs nothing (\`modalities\`, \`responseModalities\`, \`speed\`,
-\`inference_geo\`) are refused at any other value. \`service_tier\` beyond the standard is refused, unless the operator bears it; \`web_search_options\` is carried where the
-catalogue has a price for it.
+\`inference_geo\`) are refused at any other value. \`service_tier\` beyond the standard, and \`web_search_options\`, are carried to
+providers that have a price for it in the catalogue, and refused elsewhere.
 `
 
 function renderClient(client: Format, formats: readonly Format[]): string {

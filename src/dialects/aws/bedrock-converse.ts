@@ -18,6 +18,7 @@ export const bedrockConverse: DialectKind = {
       name: 'bedrock-converse',
       credential: { header: 'authorization', prefix: 'Bearer ' },
       headers: { accept: 'application/json' },
+      hasServiceTiers: true,
       url: (call) => modelUrl(call, call.stream ? 'converse-stream' : 'converse'),
       takenBeta: betaNamesOf('bedrock'),
       envelope: (body, headers, family = String(body.model)) => converseRequest(body, headers, settings, family),

@@ -24,6 +24,8 @@ export const vertex: DialectKind = {
     return {
       ...endpoint,
       name: 'vertex',
+      // There a header asks for it.
+      hasServiceTiers: false,
       url: (call) =>
         vertexUrl(call, settings, 'google', call.stream ? 'streamGenerateContent?alt=sse' : 'generateContent'),
     }

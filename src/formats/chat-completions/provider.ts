@@ -41,5 +41,6 @@ export const endpoint: Endpoint = {
   embeddingsUrl: ({ baseUrl }) => `${baseUrl}/embeddings`,
   credential: { header: 'authorization', prefix: 'Bearer ' },
   headers: {},
+  hasServiceTiers: true,
   sandboxPath: '/v1',
 }

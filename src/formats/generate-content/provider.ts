@@ -28,6 +28,7 @@ export const endpoint: Endpoint = {
   versions: { pattern: /^v[0-9][a-z0-9]*$/, example: DEFAULT_VERSION },
   credential: { header: 'x-goog-api-key', prefix: '' },
   headers: {},
+  hasServiceTiers: true,
   sandboxPath: '',
 }
 

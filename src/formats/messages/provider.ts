@@ -38,5 +38,6 @@ export const endpoint: Endpoint = {
   url: ({ baseUrl }) => `${baseUrl}/v1/messages`,
   credential: { header: 'x-api-key', prefix: '' },
   headers: { [VERSION_HEADER]: DEFAULT_VERSION },
+  hasServiceTiers: false,
   sandboxPath: '',
 }

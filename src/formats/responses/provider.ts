@@ -24,5 +24,6 @@ export const endpoint: Endpoint = {
   url: ({ baseUrl }) => `${baseUrl}/responses`,
   credential: { header: 'authorization', prefix: 'Bearer ' },
   headers: {},
+  hasServiceTiers: true,
   sandboxPath: '/v1',
 }

@@ -3,9 +3,10 @@
  * Every fault until then is a value, so that another target may be tried.
  */
 import { toolAllowance, untakenTools } from '@/catalog/tool-allowance'
-import type { Model } from '@/catalog/types'
+import type { Model, Target } from '@/catalog/types'
 import { GatewayError } from '@/chat/error'
 import type { ChatRequest, Warning } from '@/chat/request'
+import { extraTier } from '@/chat/service-tier'
 import { showFields } from '@/formats/body-fields'
 import { lostFields, respelled } from '@/formats/field-fates'
 import type { Format, TargetTraits } from '@/formats/format'
@@ -256,6 +257,7 @@ function encodeBody(logger: Logger, input: AttemptInput, body: JsonObject): Json
     maxOutputTokens: model.maxOutputTokens,
     ...betaTraits(input),
     accountId: call.payer.accountId,
+    serviceTier: pricedTier(request, target),
   }
   const isOwnFormat = clientFormat === providerFormat
   if (request.serverTools) {
@@ -293,6 +295,12 @@ function enveloped(logger: Logger, input: AttemptInput, own: JsonObject, written
   noteLeftOut(logger, call.requestId, leftOut)
   attempt.leftOut = [...new Set([...leftOut, ...attempt.leftOut])]
   return sealed.body
+}
+
+/** The tier to ask for beside the standard one, which the target has a price for. */
+function pricedTier({ serviceTier }: ChatRequest, { serviceTiers }: Target): string | undefined {
+  const tier = extraTier(serviceTier)
+  return tier !== undefined && serviceTiers?.has(tier) ? tier : undefined
 }
 
 /** The hold covers no more output than the model can give, so no more is asked for. */

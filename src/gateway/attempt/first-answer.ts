@@ -2,6 +2,7 @@
  * Runs the attempts of one request until one has an answer. Usually one at a time; two if the first was silent for so long that
  * the next target is asked beside it. The first content wins. The other call is ended at no cost to the customer.
  */
+import { bearsTiers } from '@/catalog/priceable'
 import { GatewayError } from '@/chat/error'
 import type { FormatName } from '@/chat/format-name'
 import type { Format } from '@/formats/format'
@@ -35,7 +36,7 @@ type Call = Omit<ArrivedRequest, 'asked'> &
   Pick<OpenCharge, 'line' | 'onSettled' | 'arrivedMonotonicMs'> & { signal: AbortSignal }
 
 /** The parts of a charge that depend on the request. */
-type Asked = Pick<OpenCharge, 'tools' | 'writesForHour'> & {
+type Asked = Pick<OpenCharge, 'tools' | 'writesForHour' | 'serviceTier'> & {
   request: { model: string; stream: boolean }
   meter: Meter
   listener: AttemptListener | undefined
@@ -106,7 +107,10 @@ export abstract class Attempts<
   }
 
   /** From now on the books hear of this attempt, should this process die. */
-  protected open(permit: Permit, { request, meter, tools, writesForHour, listener }: Asked): OpenAttempt<Started> {
+  protected open(
+    permit: Permit,
+    { request, meter, tools, writesForHour, serviceTier, listener }: Asked,
+  ): OpenAttempt<Started> {
     const { call, hold } = this
     const { clock, formats } = this.deps
     const { planned, number: attempts } = permit
@@ -119,6 +123,8 @@ export abstract class Attempts<
       hold,
       pricing: planned.model.pricing,
       cost: planned.target.cost,
+      serviceTier,
+      bearsTiers: bearsTiers(planned.target),
       tools,
       writesForHour,
       meter,

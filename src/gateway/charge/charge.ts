@@ -3,7 +3,7 @@
  * test/gateway/charge/charge.test.ts a test for each row. Pure arithmetic.
  */
 import { requestCost } from '@/catalog/price'
-import type { Pricing, ToolPrice } from '@/catalog/types'
+import type { PriceList, ToolPrice } from '@/catalog/types'
 import type { ToolUses } from '@/chat/server-tools'
 import { inputTokens, type Usage, ZERO_USAGE } from '@/chat/usage'
 import type { Bounds, HoldSize } from '@/gateway/hold/hold-size'
@@ -34,7 +34,7 @@ const SLACK_TOKENS = 50
 const AGREEMENT_FACTOR = 1.25
 
 /** Decides the charge. Of `unanswered` it is what is charged where no hang-up is free any more: the store counts those. */
-export function decideCharge(ending: Ending, seen: MeterReading, pricing: Pricing, covered: Covered): Charge {
+export function decideCharge(ending: Ending, seen: MeterReading, pricing: PriceList, covered: Covered): Charge {
   if (ending === 'refused' || (ending === 'unanswered' && seen.isUnreached)) return FREE
   const reading = ending === 'unanswered' ? onlyAsked(seen) : seen
   if (ending === 'broken' && !reading.hasOutput) return FREE
@@ -108,7 +108,7 @@ function partialUsage(reading: MeterReading, estimatedInput: number): Usage {
 }
 
 /** The same object where nothing exceeds the bounds. Confirmed `output` beyond them is charged as long as the hold pays for it. */
-function boundUsage(claimed: Usage, output: number, pricing: Pricing, { amount, bounds }: Covered): Usage {
+function boundUsage(claimed: Usage, output: number, pricing: PriceList, { amount, bounds }: Covered): Usage {
   const { outputTokens: most } = bounds
   const limited = claimed.output <= most ? claimed : withOutput(claimed, most)
   const possible = isPossible(limited, pricing, bounds) ? limited : clampUsage(limited, bounds)
@@ -123,7 +123,7 @@ function withOutput(usage: Usage, output: number): Usage {
 }
 
 /** The most output from `low` to `high` that `amount` pays for with `usage`; `low` is in any case. */
-function mostPaid(usage: Usage, pricing: Pricing, amount: Nano, low: number, high: number): number {
+function mostPaid(usage: Usage, pricing: PriceList, amount: Nano, low: number, high: number): number {
   let [least, most] = [low, high]
   while (least < most) {
     const middle = Math.ceil((least + most) / 2)
@@ -152,7 +152,7 @@ function clampUsage(usage: Usage, bounds: Bounds): Usage {
   }
 }
 
-function isPossible(usage: Usage, pricing: Pricing, { inputTokens: input, outputTokens, beyond }: Bounds): boolean {
+function isPossible(usage: Usage, pricing: PriceList, { inputTokens: input, outputTokens, beyond }: Bounds): boolean {
   if (usage.output > outputTokens) return false
   if (inputTokens(usage) <= input) return true
   return beyond !== undefined && inputTokens(usage) <= beyond.inputTokens && requestCost(pricing, usage) <= beyond.cost

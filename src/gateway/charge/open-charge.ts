@@ -1,5 +1,6 @@
 /** The charge of one answer under way: the target, the figures so far, and the hold that pays. */
-import type { Pricing } from '@/catalog/types'
+import { listForAnswer, listOfTier } from '@/catalog/price'
+import type { PriceList, Pricing } from '@/catalog/types'
 import { type Usage, ZERO_USAGE } from '@/chat/usage'
 import type { Hold, Progress } from '@/gateway/hold/hold'
 import type { PlannedFacts } from '@/gateway/hold/request-facts'
@@ -10,7 +11,7 @@ import { assert } from '@/lib/assert'
 import type { Clock } from '@/lib/clock'
 import { type Nano, nano } from '@/lib/money'
 import type { RequestLine } from '@/metrics/request-line'
-import { chargeTools, decideCharge, hasFinalUsage, needsCount, type ToolTerms } from './charge'
+import { chargeTools, claimedUsage, decideCharge, hasFinalUsage, needsCount, type ToolTerms } from './charge'
 import { countOutput } from './count-output'
 import type { Meter, MeterReading } from './meter'
 import { type ProviderBill, providerBill } from './provider-bill'
@@ -19,6 +20,10 @@ export type OpenCharge = {
   payer: Payer
   hold: Hold
   pricing: Pricing
+  /** The service tier that the provider was asked for; undefined if it chooses. */
+  serviceTier?: string | undefined
+  /** Whether the operator bears the cost of a tier without a price. */
+  bearsTiers: boolean
   /** Our cost; undefined if the catalogue has none. */
   cost?: Pricing | undefined
   /** Whether the provider was asked to keep something for an hour, and may not say in its usage that it did. */
@@ -60,8 +65,12 @@ export function progressOf(open: OpenCharge, clock: Clock): Progress {
 }
 
 /** The meter's reading. Cache writes that are reported as one sum count as the dearer ones, if the request asked for those. */
-export function readingOf({ meter, writesForHour, counted, countedInput, isUnreached }: OpenCharge): MeterReading {
+export function readingOf(open: OpenCharge): MeterReading {
+  const { meter, writesForHour, counted, countedInput, isUnreached } = open
   const reading = meter.reading()
+  if (isTierUnpriced(open, reading)) {
+    reading.unknownUsage = [...(reading.unknownUsage ?? []), `service_tier ${reading.serviceTier}`]
+  }
   if (isUnreached) reading.isUnreached = true
   if (countedInput !== undefined) reading.countedInput = countedInput
   if (counted?.tokens !== undefined && counted.ofGuess === reading.countedOutput) {
@@ -77,17 +86,26 @@ export function readingOf({ meter, writesForHour, counted, countedInput, isUnrea
   return { ...reading, usage: { ...usage, cacheWrite5m: 0, cacheWrite1h: usage.cacheWrite5m }, isReclassified: true }
 }
 
+/** Whether the answer was served in a tier without a price, whose cost the operator does not bear. */
+function isTierUnpriced({ pricing, bearsTiers }: OpenCharge, { serviceTier }: MeterReading): boolean {
+  return serviceTier !== undefined && !bearsTiers && !listOfTier(pricing, serviceTier)
+}
+
 /** The charge if the answer ends like this. */
 export function chargeAt(open: OpenCharge, reading: MeterReading, ending: Ending): Charge {
-  const { pricing, tools, hold } = open
-  const charge = decideCharge(ending, reading, pricing, hold.size)
+  const { pricing, tools, hold, serviceTier: asked } = open
+  const tiers = { asked, answered: reading.serviceTier }
+  const list = pricing.serviceTiers
+    ? listForAnswer(pricing, tiers, claimedUsage(reading, hold.size.estimatedInput))
+    : pricing
+  const charge = decideCharge(ending, reading, list, hold.size)
   return tools ? chargeTools(charge, tools, reading.toolUses, hold.size.amount) : charge
 }
 
 /** Our cost of an answer with this charge, outrun calls included. */
 export function billOf(open: OpenCharge, reading: MeterReading, charge: Charge): ProviderBill {
-  const { cost, hold, outrun, tools } = open
-  const bill = providerBill(reading, charge, cost, hold.size, tools)
+  const { hold, outrun, tools } = open
+  const bill = providerBill(reading, charge, costList(open, reading), hold.size, tools)
   if (!outrun) return bill
   const { providerCost } = bill
   return { ...bill, outrun, ...(providerCost !== undefined && { providerCost: nano(providerCost + outrun.cost) }) }
@@ -96,8 +114,14 @@ export function billOf(open: OpenCharge, reading: MeterReading, charge: Charge):
 /** Our cost of a call that was started and abandoned: the usage so far, at least the input in our own count. */
 export function costThrownAway(open: OpenCharge): Nano | undefined {
   const reading = readingOf(open)
-  const { cost, hold, tools } = open
-  return providerBill(reading, chargeAt(open, reading, 'disconnected'), cost, hold.size, tools).providerCost
+  const { hold, tools } = open
+  const charge = chargeAt(open, reading, 'disconnected')
+  return providerBill(reading, charge, costList(open, reading), hold.size, tools).providerCost
+}
+
+/** The provider's own prices of the tier that it says it served, or else of the one asked for; undefined where they are not stated. */
+function costList({ cost, serviceTier }: OpenCharge, reading: MeterReading): PriceList | undefined {
+  return cost && listOfTier(cost, reading.serviceTier ?? serviceTier)
 }
 
 /** The charge if the answer ends well right now. */

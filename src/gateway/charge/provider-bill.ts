@@ -1,6 +1,6 @@
 /** The other side of a charge: what the provider will ask of us for the answer, and whether its counts can be right. Operators only. */
 import { requestCost } from '@/catalog/price'
-import type { Pricing } from '@/catalog/types'
+import type { PriceList } from '@/catalog/types'
 import type { ToolUses } from '@/chat/server-tools'
 import { inputTokens, type Usage } from '@/chat/usage'
 import type { HoldSize } from '@/gateway/hold/hold-size'
@@ -31,7 +31,7 @@ const MAX_PROVIDER_COST = 10_000 * NANO_PER_USD
 export function providerBill(
   reading: MeterReading,
   charge: Charge,
-  cost: Pricing | undefined,
+  cost: PriceList | undefined,
   { estimatedInput }: Pick<HoldSize, 'estimatedInput'>,
   tools: readonly ToolTerms[] = [],
 ): ProviderBill {

@@ -1,11 +1,12 @@
 /** How much credit a request needs before it may start: the most it can cost, over every model that may answer it. */
 import { inputBound, mediaBound, outputCap, type Prompt, tokenizerCount } from '@/catalog/estimate'
-import { inputCost, worstCaseCost } from '@/catalog/price'
+import { inputCost, listOfTier, worstCaseCost } from '@/catalog/price'
 import { refuseUnpriceable } from '@/catalog/priceable'
 import { dearestTools, inputWithTools } from '@/catalog/tool-allowance'
 import type { Model } from '@/catalog/types'
 import type { ChatRequest } from '@/chat/request'
 import type { ServerTool } from '@/chat/server-tools'
+import { serviceTierOf } from '@/chat/service-tier'
 import { FORMATS } from '@/formats/index'
 import { assert } from '@/lib/assert'
 import { MAX_NANO, type Nano, nano, ZERO_NANO } from '@/lib/money'
@@ -102,10 +103,11 @@ export function affordableCap(sized: Sized, size: HoldSize, available: Nano): nu
   const { request, plan } = sized
   const { models } = plan
   const room = available - toolsCost(sized)
+  const tier = serviceTierOf(request.serviceTier)
   let low = MIN_LOWERED_CAP
   let high = Math.min(...models.map((model) => model.maxOutputTokens))
   const fits = (cap: number) =>
-    models.every((model) => worstCaseCost(model.pricing, size.bounds.inputTokens, cap * request.choices) <= room)
+    models.every((model) => worstCaseCost(model.pricing, size.bounds.inputTokens, cap * request.choices, tier) <= room)
   if (high < low || !fits(low)) return undefined
   while (low < high) {
     const middle = Math.ceil((low + high) / 2)
@@ -131,6 +133,7 @@ function sizeFor(sized: Sized, estimatedInput: number, boundFor: (model: Model) 
   const { models } = sized.plan
   const first = models[0]
   assert(first, 'a plan has at least one model')
+  const tier = serviceTierOf(request.serviceTier)
   let amount = 0
   const bounds = { inputTokens: 0, outputTokens: 0 }
   for (const model of models) {
@@ -138,11 +141,12 @@ function sizeFor(sized: Sized, estimatedInput: number, boundFor: (model: Model) 
     const output = outputCap(request, model)
     bounds.inputTokens = Math.max(bounds.inputTokens, input)
     bounds.outputTokens = Math.max(bounds.outputTokens, output)
-    amount = Math.max(amount, worstCaseCost(model.pricing, input, output))
+    amount = Math.max(amount, worstCaseCost(model.pricing, input, output, tier))
   }
   amount = Math.min(amount + toolsCost(sized), MAX_NANO)
   const rateTokens = estimatedInput + (request.maxOutputTokens ?? 0) * request.choices
-  const leastCost = Math.min(inputCost(first.pricing, Math.min(estimatedInput, bounds.inputTokens)), amount)
+  const list = listOfTier(first.pricing, tier) ?? first.pricing
+  const leastCost = Math.min(inputCost(list, Math.min(estimatedInput, bounds.inputTokens)), amount)
   const size = { amount: nano(amount), inputCost: nano(leastCost), bounds, rateTokens, estimatedInput }
   return prompt.hasFiles ? { ...size, fileTokens: Math.min(prompt.mediaTokens, bounds.inputTokens) } : size
 }

@@ -2,7 +2,7 @@
  * Turns what the caller named (a model or tier, and models to fall back to) into the targets to try, in order: the same model
  * across its targets first, then the next model. A pure function of catalogue, request and a view of the present health.
  */
-import { refuseUnpriceable } from '@/catalog/priceable'
+import { refuseUnpriceable, takesTier } from '@/catalog/priceable'
 import { takesTools } from '@/catalog/tool-allowance'
 import type { Catalog, Model, Target, Tier } from '@/catalog/types'
 import { GatewayError } from '@/chat/error'
@@ -10,6 +10,7 @@ import { isCarried } from '@/chat/features'
 import type { FormatName } from '@/chat/format-name'
 import type { RoutePreferences } from '@/chat/preferences'
 import type { ChatRequest } from '@/chat/request'
+import { extraTier, serviceTierOf } from '@/chat/service-tier'
 import { chooseModels, type TierChoice } from './choose'
 import { arrangeTargets, checkProviderNames, isOrdered, isWanted, noneWanted, tooDear, tooWeak } from './preferences'
 import {
@@ -191,8 +192,8 @@ function canServe(draft: Draft, model: Model, isNamed: boolean): boolean {
   const usable = usableTargets(draft, model)
   if (usable.length === 0 && !obstacle) unmet.push(wrongTarget(draft, model))
   else if (usable.length > 0 && wantedTargets(draft, model).length === 0) unmet.push(noneWanted(usable))
-  const { preferences } = draft.request
-  const dear = preferences && tooDear(model, preferences, draft.requirements.inputTokens)
+  const { preferences, serviceTier } = draft.request
+  const dear = preferences && tooDear(model, preferences, draft.requirements.inputTokens, serviceTierOf(serviceTier))
   if (dear) unmet.push(dear)
   if (unmet.length === 0) return true
   passOver(draft, model, unmet)
@@ -205,6 +206,9 @@ function passOver({ passedOver }: Draft, model: Model, unmet: Unmet[]): void {
 
 function wrongTarget({ request, options }: Draft, { targets }: Model): Unmet {
   const { nativeOnly = [], serverTools = [] } = request
+  const tier = extraTier(request.serviceTier)
+  if (tier !== undefined && !targets.some((target) => takesTier(target, tier)))
+    return { requirement: 'service-tier', isFirm: true, detail: 'has no price for the service tier' }
   if (nativeOnly.length > 0 && targets.some(({ provider }) => provider.format === options.clientFormat)) {
     const names = serverTools.slice(0, MAX_NAMED_PARTS).map(({ name }) => name)
     return { requirement: 'server-tools', isFirm: true, detail: `has no price for ${names.join(', ')}` }
@@ -227,7 +231,9 @@ function lossless({ bound = [], stream }: ChatRequest): Unmet {
 
 function usableTargets({ request, options: { clientFormat, allowedProviders } }: Draft, model: Model): Target[] {
   const isBound = request.bound !== undefined && !request.preferences?.lossy
-  const targets = permittedTargets(allowedProviders, model)
+  const permitted = permittedTargets(allowedProviders, model)
+  const tier = extraTier(request.serviceTier)
+  const targets = tier === undefined ? permitted : permitted.filter((target) => takesTier(target, tier))
   return clientFormat && (request.nativeOnly?.length || isBound)
     ? carryingTargets(request, clientFormat, targets)
     : targets

@@ -1,5 +1,5 @@
 /** Heeds what a caller wishes of routing: which models and targets it rules out, and in which order the others come. */
-import { pricesFor } from '@/catalog/price'
+import { listOfTier, pricesFor } from '@/catalog/price'
 import type { Catalog, Model, Target } from '@/catalog/types'
 import { invalidRequest } from '@/chat/error'
 import type { RoutePreferences } from '@/chat/preferences'
@@ -51,10 +51,16 @@ export function noneWanted(targets: readonly Target[]): Unmet {
   }
 }
 
-/** Why `model` is too dear for a request of about `inputTokens`, if it is. */
-export function tooDear(model: Model, { maxPrice }: RoutePreferences, inputTokens: number): Unmet | undefined {
+/** Why `model` is too dear for a request of about `inputTokens` in a service tier, if it is. */
+export function tooDear(
+  model: Model,
+  { maxPrice }: RoutePreferences,
+  inputTokens: number,
+  serviceTier?: string,
+): Unmet | undefined {
   if (!maxPrice) return undefined
-  const prices = pricesFor(model.pricing, inputTokens * ESTIMATE_TOLERANCE)
+  const list = listOfTier(model.pricing, serviceTier) ?? model.pricing
+  const prices = pricesFor(list, inputTokens * ESTIMATE_TOLERANCE)
   for (const kind of ['input', 'output'] as const) {
     const most = maxPrice[kind]
     if (most === undefined || prices[kind] <= most) continue

@@ -17,6 +17,7 @@ type Requirement =
   | 'max-output'
   | 'format'
   | 'server-tools'
+  | 'service-tier'
   | 'lossless'
   | 'permission'
   | 'quality'

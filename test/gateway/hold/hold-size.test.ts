@@ -187,3 +187,42 @@ describe('the cap that a balance pays', () => {
     expect(lowered.bounds).toEqual({ inputTokens: size.bounds.inputTokens, outputTokens: cap })
   })
 })
+
+describe('service tiers', () => {
+  const times = (factor: number) => modelOf('svc/tier', [provider], { usd: factor }).pricing
+  const serviceTiers = new Map([
+    ['flex', times(0.5)],
+    ['priority', times(2)],
+  ])
+  const tiered = { ...cheap, pricing: { ...cheap.pricing, serviceTiers } }
+  for (const target of tiered.targets) target.serviceTiers = new Set(serviceTiers.keys())
+
+  test.each([
+    [undefined, 2],
+    ['auto', 2],
+    ['default', 1],
+    ['standard_only', 1],
+    ['flex', 1],
+    ['priority', 2],
+  ])('asked for %s, the dearest that may answer is held, %d times the standard price', (serviceTier, factor) => {
+    const request = serviceTier === undefined ? {} : { serviceTier }
+    const { amount, bounds } = quickSize(sizedFor(request, [tiered]), 1_000)
+    expect(amount).toBe(nano(factor * (bounds.inputTokens * 1_000 + 1_000 * 4_000)))
+  })
+
+  test.each([
+    [undefined, 1_000],
+    ['flex', 500],
+    ['priority', 2_000],
+  ])('asked for %s, a crash costs the input at %d nano-USD a token', (serviceTier, price) => {
+    const sized = sizedFor(serviceTier === undefined ? {} : { serviceTier }, [tiered], 'word '.repeat(200))
+    expect(quickSize(sized, 2_000).inputCost).toBe(nano(sized.prompt.estimatedTokens * price))
+  })
+
+  test('a lowered output limit is what the dearest of them leaves', () => {
+    const sized = sizedFor({ serviceTier: 'priority' }, [tiered])
+    const size = quickSize(sized, 100)
+    const input = size.bounds.inputTokens * 2_000
+    expect(affordableCap(sized, size, nano(input + 300 * 8_000))).toBe(300)
+  })
+})

@@ -127,6 +127,18 @@ describe('passing over', () => {
     expect(chosen.models).toEqual([beta])
   })
 
+  test('a service tier beside the standard one goes to targets and models with a price for it, and to nobody else', () => {
+    const flexible = modelOf('svc/alpha', [p1, p2], { fallback: ['svc/beta'] })
+    for (const target of flexible.targets) if (target.provider === p1) target.serviceTiers = new Set(['flex'])
+    const all = catalogOf([flexible, beta])
+    const modelsAt = (plan: Plan) => plan.targets.map(({ model, target }) => [model.id, target.provider.name])
+    expect(modelsAt(buildPlan(all, requestOf({ serviceTier: 'flex' })))).toEqual([['svc/alpha', 'p1']])
+    const everywhere = modelsAt(buildPlan(all, requestOf()))
+    for (const usual of ['auto', 'default', 'standard'])
+      expect(modelsAt(buildPlan(all, requestOf({ serviceTier: usual })))).toEqual(everywhere)
+    expect(refusal([flexible, beta], requestOf({ serviceTier: 'priority' })).options.param).toBe('service_tier')
+  })
+
   test('what only a pass-through can carry goes to targets of the caller’s format', () => {
     const request = requestOf({ nativeOnly: ['tools[0] (custom)'] })
     const plan = buildPlan(catalog, request, { clientFormat: 'messages' })

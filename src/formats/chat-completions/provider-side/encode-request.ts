@@ -47,7 +47,7 @@ export function encodeRequest(request: ChatRequest, traits: TargetTraits): Encod
     ...tools,
     ...(request.userId !== undefined && { user: encodeUserId(request.userId) }),
     ...(cacheKey !== undefined && { prompt_cache_key: cacheKey }),
-    ...encodeServiceTier(request.serviceTier, warnings),
+    ...encodeServiceTier(request.serviceTier, traits.serviceTier, warnings),
   }
   return { body, warnings }
 }

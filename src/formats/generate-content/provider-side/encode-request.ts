@@ -19,7 +19,8 @@ export function encodeRequest(request: ChatRequest, traits: TargetTraits): Encod
   const [native] = request.nativeOnly ?? []
   if (native !== undefined)
     throw invalidRequest(`the provider of this model can't take ${native}`, native.split(' ')[0])
-  const warnings = lacking(request, LACKING)
+  const { serviceTier } = traits
+  const warnings = lacking(request, LACKING, serviceTier === undefined ? undefined : 'serviceTier')
   const system = request.system.filter(({ text }) => text !== '' && !isClientMark(text))
   const contents = encodeTurns(request.turns, traits, warnings)
   const { generationConfig: ownConfig, tools: _, ...ownFields } = request.extensions['generate-content'] ?? {}
@@ -39,6 +40,7 @@ export function encodeRequest(request: ChatRequest, traits: TargetTraits): Encod
     ...(tools && { tools }),
     ...(toolConfig && { toolConfig }),
     ...(Object.keys(generationConfig).length > 0 && { generationConfig }),
+    ...(serviceTier !== undefined && { serviceTier }),
   }
   if (isSystemAll && system.length === 0) throw invalidRequest('the conversation must hold some content', 'messages')
   return { body, warnings }

@@ -17,7 +17,8 @@ import { encodeTurns, type Message } from './encode-turns'
 /** Reads the quirks of `provider.ts`. Throws a GatewayError `invalid_request` where leaving something out would change the meaning. */
 export function encodeRequest(request: ChatRequest, traits: TargetTraits): EncodedRequest {
   refuseUnsayable(request)
-  const warnings = lacking(request, LACKING)
+  const { serviceTier } = traits
+  const warnings = lacking(request, LACKING, serviceTier === undefined ? undefined : 'serviceTier')
   const maxTokens = Math.min(request.maxOutputTokens ?? traits.maxOutputTokens, traits.maxOutputTokens)
   const { tools, toolChoice, isForced, instruction } = encodeTools(request, traits, warnings)
   const output = encodeOutput(request.output, traits, warnings)
@@ -42,6 +43,7 @@ export function encodeRequest(request: ChatRequest, traits: TargetTraits): Encod
     ...(Object.keys(config).length > 0 && { output_config: config }),
     ...(request.userId !== undefined && { metadata: { user_id: request.userId } }),
     ...(isStandard(request.serviceTier) && { service_tier: 'standard_only' }),
+    ...(serviceTier !== undefined && { service_tier: serviceTier }),
     ...(request.stream && { stream: true }),
   }
   return { body, warnings }

@@ -48,7 +48,7 @@ export function encodeRequest(request: ChatRequest, traits: TargetTraits): Encod
     ...encodeTools(request, traits),
     ...(request.userId !== undefined && { safety_identifier: encodeUserId(request.userId) }),
     ...(cacheKey !== undefined && { prompt_cache_key: cacheKey }),
-    ...encodeServiceTier(request.serviceTier, warnings),
+    ...encodeServiceTier(request.serviceTier, traits.serviceTier, warnings),
   }
   return { body, warnings }
 }
