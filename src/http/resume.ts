@@ -30,8 +30,8 @@ const LEAST_SHARE = 0.5
 function leastCost({ models }: Catalog, model: JsonValue | undefined, tokens: number): Nano {
   const sold = typeof model === 'string' ? models.get(model) : undefined
   if (!sold) return ZERO_NANO
-  const { input, cacheRead } = sold.pricing.base
-  const cheapest = Math.min(input, cacheRead) as Pico
+  const lists = [sold.pricing, ...(sold.pricing.serviceTiers?.values() ?? [])]
+  const cheapest = Math.min(...lists.flatMap(({ base }) => [base.input, base.cacheRead])) as Pico
   return costNano([Math.floor(tokens * LEAST_SHARE)], [cheapest])
 }
 

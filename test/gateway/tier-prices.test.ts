@@ -151,7 +151,7 @@ const answers: Record<Provider, (tier: string | undefined, isStream: boolean) =>
 type Lane = (typeof LANES)[number]
 
 /** Asks once. Returns the status, the answer's text, and its request id. */
-async function ask({ lane, client, stream }: Lane, key: string, tier: string | undefined) {
+async function ask({ lane, client, stream }: Lane, key: string, tier: string | undefined, more: JsonObject = {}) {
   const model = `svc/${lane}`
   const field = client === 'generate-content' ? 'serviceTier' : 'service_tier'
   const said = tier === undefined ? {} : { [field]: tier }
@@ -168,7 +168,7 @@ async function ask({ lane, client, stream }: Lane, key: string, tier: string | u
   const response = await fetch(world.url + path, {
     method: 'POST',
     headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ ...body, ...said }),
+    body: JSON.stringify({ ...body, ...said, ...more }),
   })
   return { status: response.status, text: await response.text(), id: response.headers.get('x-request-id') ?? '' }
 }
@@ -236,4 +236,14 @@ describe.each(LANES)('$lane', (lane) => {
     expect(last.has(lane.lane)).toBe(false)
     expect(await world.balance(accountId)).toMatchObject({ available: 1_000_000_000, held: 0 })
   })
+})
+
+test('an answer states its cost in parts at the prices of the tier that it names', async () => {
+  const { key } = await world.customer('1')
+  for (const lane of LANES.filter(({ provider, client }) => provider === client && client === 'chat-completions')) {
+    named.set(lane.lane, 'flex')
+    const { text } = await ask(lane, key, 'auto', { usage: { include: true } })
+    expect(text).toContain('"cost":0.00001,')
+    expect(text).toContain('"upstream_inference_prompt_cost":0.000005,"upstream_inference_completions_cost":0.000005')
+  }
 })

@@ -93,13 +93,16 @@ function isTierUnpriced({ pricing, bearsTiers }: OpenCharge, { serviceTier }: Me
 
 /** The charge if the answer ends like this. */
 export function chargeAt(open: OpenCharge, reading: MeterReading, ending: Ending): Charge {
-  const { pricing, tools, hold, serviceTier: asked } = open
-  const tiers = { asked, answered: reading.serviceTier }
-  const list = pricing.serviceTiers
-    ? listForAnswer(pricing, tiers, claimedUsage(reading, hold.size.estimatedInput))
-    : pricing
-  const charge = decideCharge(ending, reading, list, hold.size)
+  const { tools, hold } = open
+  const charge = decideCharge(ending, reading, pricesOf(open, reading), hold.size)
   return tools ? chargeTools(charge, tools, reading.toolUses, hold.size.amount) : charge
+}
+
+/** The price list that the answer is charged by: that of the tier it names, or else of the one asked for. */
+export function pricesOf({ pricing, serviceTier: asked, hold }: OpenCharge, reading: MeterReading): PriceList {
+  if (!pricing.serviceTiers) return pricing
+  const tiers = { asked, answered: reading.serviceTier }
+  return listForAnswer(pricing, tiers, claimedUsage(reading, hold.size.estimatedInput))
 }
 
 /** Our cost of an answer with this charge, outrun calls included. */
@@ -119,7 +122,7 @@ export function costThrownAway(open: OpenCharge): Nano | undefined {
   return providerBill(reading, charge, costList(open, reading), hold.size, tools).providerCost
 }
 
-/** The provider's own prices of the tier that it says it served, or else of the one asked for; undefined where they are not stated. */
+/** Our cost in the tier that the answer names, or else in the one asked for; undefined if the catalogue has none. */
 function costList({ cost, serviceTier }: OpenCharge, reading: MeterReading): PriceList | undefined {
   return cost && listOfTier(cost, reading.serviceTier ?? serviceTier)
 }

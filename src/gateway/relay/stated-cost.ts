@@ -1,7 +1,7 @@
 /** Writes an answer's cost into its last usage, if the client asked for it. Other bytes stay the same. */
 import { requestCost } from '@/catalog/price'
 import type { Format } from '@/formats/format'
-import { chargeNow, type OpenCharge } from '@/gateway/charge/open-charge'
+import { chargeNow, type OpenCharge, pricesOf, readingOf } from '@/gateway/charge/open-charge'
 import type { Charge } from '@/ledger/charge'
 import { toolsCost } from '@/ledger/usage-record'
 import { isJsonObject, type JsonObject, parseJson } from '@/lib/json'
@@ -21,11 +21,12 @@ export function withCost(data: string, { costPlace }: Format, open: OpenCharge):
 }
 
 /** The cost in its parts, which sum up to it: `upstream_inference_cost` is null, since the provider is paid by us. */
-function detailsOf(charge: Charge, { pricing }: OpenCharge, parts: Format['costPlace']['parts']): JsonObject {
+function detailsOf(charge: Charge, open: OpenCharge, parts: Format['costPlace']['parts']): JsonObject {
   const isFree = charge.kind === 'free'
   const tools = isFree ? 0 : toolsCost(charge.tools ?? [])
   const tokens = isFree ? 0 : charge.cost - tools
-  const input = isFree ? 0 : Math.min(tokens, requestCost(pricing, { ...charge.usage, output: 0 }))
+  const prices = pricesOf(open, readingOf(open))
+  const input = isFree ? 0 : Math.min(tokens, requestCost(prices, { ...charge.usage, output: 0 }))
   return {
     upstream_inference_cost: null,
     [parts.input]: input / NANO_PER_USD,
