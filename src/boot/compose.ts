@@ -135,7 +135,7 @@ export async function compose(options: ComposeOptions): Promise<Gateway> {
     },
   })
   const topUps = assembleTopUps({
-    ...{ config, database, ledger, clock: systemClock, logger },
+    ...{ config, service: catalog.current.service, database, ledger, clock: systemClock, logger },
     onDeposit: metrics.depositEvent,
   })
   const mails = assembleMails({

@@ -84,7 +84,7 @@ export function assembleDashboard(parts: DashboardParts): DashboardDeps & AssetD
     ...{ idempotency: parts.idempotency, reads: createReads(), catalog, ledger },
     orders: topUps.orders,
     methods: topUps.ordersDeps.methods,
-    seller: { ...config.topUps.seller, fallback: service },
+    seller: topUps.ordersDeps.seller,
     apiKeys,
     accounts,
     members: createMembers(database, apiKeys),

@@ -28,6 +28,8 @@ export type TopUps = {
 
 type TopUpParts = {
   config: Config
+  /** What the service calls itself. */
+  service: string
   database: Database
   ledger: Ledger
   clock: Clock
@@ -36,12 +38,13 @@ type TopUpParts = {
 }
 
 /** Orders over the configured methods. The expiry worker is not started yet. */
-export function assembleTopUps({ config, database, ledger, clock, logger, onDeposit }: TopUpParts): TopUps {
+export function assembleTopUps({ config, service, database, ledger, clock, logger, onDeposit }: TopUpParts): TopUps {
   const { deposit, reversibleDays } = config.topUps
   const secrets = once(async () => deposit?.webhookSecrets ?? [await readOrCreateSandboxSecret(database)])
   const sandbox = deposit && createSandboxProvider(async () => newest(await secrets()), clock)
   const methods = { bankTransfer: bankOf(config), deposit: sandbox }
-  const ordersDeps = { database, ledger, clock, logger, methods, reversibleDays }
+  const seller = sellerOf(config, service)
+  const ordersDeps = { database, ledger, clock, logger, seller, methods, reversibleDays }
   const orders = createOrders(ordersDeps)
   const verifier = once(async (): Promise<WebhookVerifier> => createWebhookVerifier(await secrets(), clock))
   const depositDesk =
@@ -60,6 +63,15 @@ function bankOf({ topUps: { bank }, isProduction }: Config): BankDetails | undef
     address: bank.address ?? null,
     note: bank.note ?? null,
     isExample: false,
+  }
+}
+
+/** The seller of the settings, or else the holder of the bank account, or the service. */
+function sellerOf({ topUps: { bank, seller } }: Config, service: string): OrdersDeps['seller'] {
+  return {
+    name: seller.name ?? bank?.beneficiary ?? service,
+    address: seller.address ?? bank?.address ?? null,
+    vatId: seller.vatId ?? null,
   }
 }
 

@@ -13,6 +13,12 @@ export type BankDetails = {
   isExample: boolean
 }
 
+/** Both sides of a sale as a receipt names them. `country`: two letters; null for people. */
+export type Parties = {
+  seller: { name: string; address: string | null; vatId: string | null }
+  customer: { name: string; email: string; country: string | null; vatId: string | null }
+}
+
 /** How an order is paid. */
 export const ORDER_METHODS = ['bank_transfer', 'deposit'] as const
 export type OrderMethod = (typeof ORDER_METHODS)[number]
@@ -107,6 +113,8 @@ export const orders = pgTable(
     createdAt: moment('created_at').notNull(),
     expiresAt: moment('expires_at').notNull(),
     paidAt: moment('paid_at'),
+    /** As they were at the first payment; null until then. */
+    parties: jsonb('parties').$type<Parties>(),
     updatedAt: moment('updated_at').notNull(),
   },
   (table) => [

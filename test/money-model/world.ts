@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { openFixture, silentLogger } from '@test/accounts/fixture'
 import { createTestAccount } from '@test/accounts/test-account'
 import { giveRole } from '@test/accounts/transfers/owner'
-import { REVERSIBLE_DAYS } from '@test/console/orders/fixture'
+import { REVERSIBLE_DAYS, SELLER } from '@test/console/orders/fixture'
 import { asGateway, freshDatabase } from '@test/support/stores'
 import { OPERATOR } from '@/accounts/audit'
 import { createBudgets } from '@/accounts/budgets/budgets'
@@ -118,7 +118,15 @@ export async function openWorld(redisUrl: string) {
   const owner = connectDatabase(`${address}?role=svc_migrator`, { maxConnections: 1, statementTimeoutMs: 0 })
   const { database, ledger, redis, history } = fixture
   const methods = { bankTransfer: EXAMPLE_BANK, deposit: createSandboxProvider(async () => SECRET, CLOCK) }
-  const ordersDeps = { database, ledger, clock: CLOCK, logger: silentLogger, methods, reversibleDays: REVERSIBLE_DAYS }
+  const ordersDeps = {
+    database,
+    ledger,
+    clock: CLOCK,
+    logger: silentLogger,
+    methods,
+    reversibleDays: REVERSIBLE_DAYS,
+    seller: SELLER,
+  }
   const money: MoneyDeps = { ...ordersDeps, approvalLimit: nano(APPROVAL_LIMIT) }
   const archive = { owner, redis, by: OPERATOR }
   const runner = createScriptRunner(redis, commandTimeoutOf(redis))

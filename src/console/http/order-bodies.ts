@@ -1,9 +1,9 @@
 /** Orders of credit as the dashboard's routes say them: amounts as decimal USD, moments as ISO 8601 in UTC. */
 import { type Static, Type } from '@sinclair/typebox'
 import { formatCents } from '@/console/orders/cents'
-import type { BankDetails } from '@/console/orders/deps'
+import { customerOf } from '@/console/orders/parties'
 import type { Order, OrderDetails, OrderEvent, Payment } from '@/console/orders/types'
-import { ORDER_EVENT_KINDS, ORDER_METHODS, ORDER_STATES, PAYMENT_STATES } from '@/db/orders-schema'
+import { ORDER_EVENT_KINDS, ORDER_METHODS, ORDER_STATES, PAYMENT_STATES, type Parties } from '@/db/orders-schema'
 import { titled } from '@/http/openapi/titled'
 import { oneOf, orNull } from '@/lib/schemas'
 import { isoMoments, DecimalUsd as Usd } from './wire'
@@ -88,16 +88,8 @@ export const OrderDetailBody = Type.Composite([
 ])
 export type OrderDetailBody = Static<typeof OrderDetailBody>
 
-/** Who sells the credit, as the settings say; `fallback` if neither a name nor a holder of the bank account is configured. */
-export type Seller = {
-  name: string | undefined
-  address: string | undefined
-  vatId: string | undefined
-  fallback: string
-}
-
 /** What an order itself does not know: who sells, and who looks. */
-type OrderFacts = { bank: BankDetails | undefined; seller: Seller; viewerEmail: string }
+type OrderFacts = { seller: Parties['seller']; viewerEmail: string }
 
 /** An order as its customer reads it. */
 export function orderBody(order: Order): OrderBody {
@@ -123,8 +115,7 @@ export function orderBody(order: Order): OrderBody {
 export function orderDetailBody(order: OrderDetails, facts: OrderFacts): OrderDetailBody {
   return {
     ...orderBody(order),
-    seller: sellerOf(facts),
-    customer: customerOf(order.account),
+    ...(order.parties ?? { seller: facts.seller, customer: customerOf(order.account) }),
     bank: order.bankDetails,
     events: order.events.map((event) => eventBody(event, facts.viewerEmail)),
     payments: order.payments.map(paymentBody),
@@ -147,20 +138,6 @@ function eventBody({ kind, state, amountCents, actor, note, createdAt }: OrderEv
 function paymentBody({ paymentId, amountCents, currency, state, mismatch, creditedCents, receivedAt }: Payment) {
   const amounts = { amount: formatCents(amountCents), creditedUsd: formatCents(creditedCents) }
   return { ...isoMoments({ paymentId, currency, state, mismatch, receivedAt }), ...amounts }
-}
-
-/** The seller of the settings, or else the holder of the bank account. */
-function sellerOf({ bank, seller: { name, address, vatId, fallback } }: OrderFacts) {
-  const holder = bank !== undefined && !bank.isExample ? bank : undefined
-  return {
-    name: name ?? holder?.beneficiary ?? fallback,
-    address: address ?? holder?.address ?? null,
-    vatId: vatId ?? null,
-  }
-}
-
-function customerOf({ name, email, company }: OrderDetails['account']) {
-  return { name, email, country: company?.country ?? null, vatId: company?.vatId ?? null }
 }
 
 function receiptBody({ paidAt, reference, paidCents, refundedCents, chargedBackCents }: OrderDetails) {

@@ -4,7 +4,7 @@ import { GatewayError, invalidRequest } from '@/chat/error'
 import type { Member } from '@/console/auth/viewer'
 import { formatCents, parseCents } from '@/console/orders/cents'
 import { SANDBOX_NAME } from '@/console/orders/deposits/sandbox-deposit'
-import type { OfferedMethods } from '@/console/orders/deps'
+import type { OfferedMethods, OrdersDeps } from '@/console/orders/deps'
 import {
   BANK_TRANSFER_LIFETIME_MS,
   DEPOSIT_LIFETIME_MS,
@@ -19,22 +19,14 @@ import { assertNever } from '@/lib/assert'
 import { orNull } from '@/lib/schemas'
 import type { Caller } from './changed-by'
 import { ACCOUNT_PREFIX, type GuardDeps, guarded, IN_ACCOUNT } from './guard'
-import {
-  BankBody,
-  MethodName,
-  OrderBody,
-  OrderDetailBody,
-  orderBody,
-  orderDetailBody,
-  type Seller,
-} from './order-bodies'
+import { BankBody, MethodName, OrderBody, OrderDetailBody, orderBody, orderDetailBody } from './order-bodies'
 import { PageQuery } from './pages'
 import { exactly, listOf, mapPage, NoFields } from './wire'
 
 export type OrderRouteDeps = GuardDeps & {
   orders: Orders
   methods: OfferedMethods
-  seller: Seller
+  seller: OrdersDeps['seller']
 }
 
 const PRESETS_USD = ['10', '25', '50', '100', '250', '500']
@@ -183,7 +175,7 @@ function creationError(outcome: Exclude<CreateOutcome, { kind: 'created' }>): Ga
 async function detail(deps: OrderRouteDeps, { accountId, email }: Member, orderId: string) {
   const order = await deps.orders.get(orderId, accountId)
   if (!order) throw noSuchOrder()
-  return orderDetailBody(order, { bank: deps.methods.bankTransfer, seller: deps.seller, viewerEmail: email })
+  return orderDetailBody(order, { seller: deps.seller, viewerEmail: email })
 }
 
 async function cancel(deps: OrderRouteDeps, caller: Caller, orderId: string) {

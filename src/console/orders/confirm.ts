@@ -13,6 +13,7 @@ import { expireIfDue } from './close'
 import type { OrdersDeps } from './deps'
 import { MAX_EXTERNAL_ID_CHARS, MAX_PAYMENT_CENTS, MAX_PAYMENT_TEXT_CHARS, MAX_REASON_CHARS } from './limits'
 import { nextState } from './order-state'
+import { partiesOf } from './parties'
 import { findReferences } from './reference'
 import { applyWaiting } from './reversals/apply-reversal'
 import { type Moved, turnOf } from './reversals/moved'
@@ -117,7 +118,7 @@ async function credit(
     entryId,
   })
   const paid = await changeOrder(transaction, order.id, {
-    set: { state, paidCents: amountCents, paidAt: now },
+    set: { state, paidCents: amountCents, paidAt: now, parties: await partiesOf(deps, transaction, order) },
     event: { kind: 'paid', amountCents, entryId, ...noteOf(notice) },
     actor,
     now,

@@ -2,13 +2,15 @@
 
 import type { DepositProvider } from '@/console/orders/deposits/deposit-provider'
 import type { Database } from '@/db/client'
-import type { BankDetails } from '@/db/orders-schema'
+import type { BankDetails, Parties } from '@/db/orders-schema'
 import type { Ledger } from '@/ledger/ledger'
 import type { Credit } from '@/ledger/outcomes'
 import type { Clock } from '@/lib/clock'
 import type { Logger } from '@/lib/logger'
 
 export type OrdersDeps = {
+  /** Who sells, for receipts. */
+  seller: Parties['seller']
   database: Database
   ledger: Ledger
   clock: Clock

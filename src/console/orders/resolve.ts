@@ -10,6 +10,7 @@ import { creditReference } from './confirm'
 import type { OrdersDeps } from './deps'
 import { MAX_PAYMENT_CENTS, MAX_REASON_CHARS } from './limits'
 import { nextState } from './order-state'
+import { partiesOf } from './parties'
 import { applyWaiting } from './reversals/apply-reversal'
 import type { Moved } from './reversals/moved'
 import { reversibleUntil } from './reversible'
@@ -101,16 +102,17 @@ function maximumOf(payment: PaymentRow, order: OrderRow): number {
 type Paid = { order: OrderRow; creditedCents: number; entryId: string }
 
 async function pay(
-  { clock }: OrdersDeps,
+  deps: OrdersDeps,
   transaction: Transaction,
   { actor, reason }: NewResolution,
   { order, creditedCents, entryId }: Paid,
 ): Promise<OrderRow> {
   const state = nextState(order.state, 'settle')
   assert(state !== undefined, 'an administrator may credit a payment to any order')
-  const now = new Date(clock.now())
+  const now = new Date(deps.clock.now())
+  const parties = await partiesOf(deps, transaction, order)
   return changeOrder(transaction, order.id, {
-    set: { state, paidCents: order.paidCents + creditedCents, paidAt: order.paidAt ?? now },
+    set: { state, paidCents: order.paidCents + creditedCents, paidAt: order.paidAt ?? now, parties },
     event: { kind: 'paid', amountCents: creditedCents, entryId, note: storableText(reason, MAX_REASON_CHARS) },
     actor,
     now,

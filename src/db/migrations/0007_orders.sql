@@ -30,6 +30,8 @@ CREATE TABLE orders (
   paid_at             timestamptz,
   updated_at          timestamptz NOT NULL,
   charged_back_cents  cents NOT NULL DEFAULT 0,
+  -- Seller and customer at the first payment, for the receipt. Null until then.
+  parties             jsonb CHECK ((parties IS NULL) = (paid_at IS NULL)),
   CONSTRAINT orders_reference_key UNIQUE (reference),
   CONSTRAINT orders_payee_key UNIQUE (provider, payee),
   CHECK ((method = 'deposit') = (provider IS NOT NULL)),

@@ -1,6 +1,6 @@
 /** The frame around money: undone where refused, tried again after a lost race, the ledger told only of what was committed. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
-import { REVERSIBLE_DAYS } from '@test/console/orders/fixture'
+import { REVERSIBLE_DAYS, SELLER } from '@test/console/orders/fixture'
 import { recordCredit } from '@/accounts/credits'
 import { moveMoney } from '@/console/administration/approvals/move-money'
 import { warmLedger } from '@/console/administration/approvals/orders-within'
@@ -21,6 +21,7 @@ beforeAll(async () => {
     logger: app.logger,
     methods: app.dashboard.methods,
     reversibleDays: REVERSIBLE_DAYS,
+    seller: SELLER,
   }
 })
 afterAll(() => office.stop())

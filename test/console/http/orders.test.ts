@@ -99,6 +99,12 @@ describe('an order', () => {
       ['claimed', 'you'],
       ['paid', 'service'],
     ])
+    const company = { name: 'Engines Ltd', country: 'GB', vatId: 'GB 123 4567 89' }
+    await person.json('POST', '/dashboard/api/a/:accountId/organisation', company)
+    // The receipt stays as it was issued.
+    expect((await detail(order.orderId)).customer).toEqual(paid.customer)
+    const next = await create({ amountUsd: '5', method: 'bank_transfer' })
+    expect((await detail(next.orderId)).customer).toEqual({ ...company, email: person.email })
     expect(JSON.stringify(paid)).not.toContain('operator.test')
     expect(JSON.stringify(paid)).not.toContain('for our eyes only')
     expect((await gateway.balance(person.viewer.accountId)).available).toBe(12_500_000_000 as never)

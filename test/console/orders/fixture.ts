@@ -13,6 +13,8 @@ import type { Clock } from '@/lib/clock'
 
 export const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
 export const DAY_MS = 86_400_000
+/** Who sells in tests. */
+export const SELLER = { name: 'Engines Ltd', address: null, vatId: null }
 /** What `DEPOSIT_REVERSIBLE_DAYS` and its sibling are unless set. */
 export const REVERSIBLE_DAYS = { deposit: 30, bankTransfer: 0 }
 
@@ -46,7 +48,15 @@ export async function openOrders(options: { deposit?: DepositProvider } = {}): P
   const sandbox = createSandboxProvider(async () => SECRET, clock)
   const { database, ledger } = fixture
   const methods = { bankTransfer: EXAMPLE_BANK, deposit: options.deposit ?? sandbox }
-  const deps = { database, ledger, clock, logger: silentLogger, methods, reversibleDays: REVERSIBLE_DAYS }
+  const deps = {
+    database,
+    ledger,
+    clock,
+    logger: silentLogger,
+    methods,
+    reversibleDays: REVERSIBLE_DAYS,
+    seller: SELLER,
+  }
   const orders = createOrders(deps)
   return {
     fixture,

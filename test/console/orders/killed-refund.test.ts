@@ -10,7 +10,7 @@ import { createOrders, type Orders } from '@/console/orders/orders'
 import { checkLedger } from '@/ledger/check/check'
 import { deadlinesName, holdMember, parseHoldMember, shardOf } from '@/ledger/store/names'
 import { systemClock } from '@/lib/clock'
-import { noticeOf, REVERSIBLE_DAYS } from './fixture'
+import { noticeOf, REVERSIBLE_DAYS, SELLER } from './fixture'
 
 const USD = 1_000_000_000
 const ROUNDS = 5
@@ -30,6 +30,7 @@ beforeAll(async () => {
     logger: silentLogger,
     methods,
     reversibleDays: REVERSIBLE_DAYS,
+    seller: SELLER,
   })
 })
 afterAll(async () => {

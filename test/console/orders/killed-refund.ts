@@ -3,7 +3,7 @@ import { openFixture, silentLogger } from '@test/accounts/fixture'
 import { EXAMPLE_BANK } from '@/console/orders/deps'
 import { createOrders } from '@/console/orders/orders'
 import { systemClock } from '@/lib/clock'
-import { REVERSIBLE_DAYS } from './fixture'
+import { REVERSIBLE_DAYS, SELLER } from './fixture'
 
 const [redisUrl = '', databaseUrl = '', orderId = '', step = ''] = process.argv.slice(2)
 const { database, ledger } = await openFixture(redisUrl, databaseUrl)
@@ -36,6 +36,7 @@ const orders = createOrders({
   logger: silentLogger,
   methods,
   reversibleDays: REVERSIBLE_DAYS,
+  seller: SELLER,
 })
 const actor = { kind: 'system', name: 'test' } as const
 await orders.refund({ orderId, amountCents: 1_990, key: 'killed', reason: 'not needed', actor })

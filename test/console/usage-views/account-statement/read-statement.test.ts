@@ -179,8 +179,8 @@ async function paidOrder(accountId: string): Promise<string> {
   const [id, entryId] = [randomId('order'), await addEntry(accountId, 10_000_000, FIRST_MS)]
   const at = new Date(FIRST_MS).toISOString()
   await database.sql`INSERT INTO orders (id, account_id, method, reference, amount_cents, currency, state, paid_cents, created_at, expires_at,
-    paid_at, updated_at) VALUES (${id}, ${accountId}, 'bank_transfer', ${id.slice(0, 30)}, 1, 'USD', 'paid', 1, ${at}::text::timestamptz,
-    ${at}::text::timestamptz + interval '1 day', ${at}::text::timestamptz, ${at}::text::timestamptz)`
+    paid_at, parties, updated_at) VALUES (${id}, ${accountId}, 'bank_transfer', ${id.slice(0, 30)}, 1, 'USD', 'paid', 1, ${at}::text::timestamptz,
+    ${at}::text::timestamptz + interval '1 day', ${at}::text::timestamptz, '{}', ${at}::text::timestamptz)`
   await database.sql`INSERT INTO payments (id, provider, external_id, order_id, account_id, amount_cents, currency, state, credited_cents,
     entry_id, received_at, reversible_until) VALUES (${randomId('pay')}, 'bank', ${id}, ${id}, ${accountId}, 1, 'USD', 'credited', 1,
     ${entryId}, ${at}::text::timestamptz, ${at}::text::timestamptz)`

@@ -1,0 +1,26 @@
+/** The two sides of a sale, kept with an order when it is first paid: a receipt stays as it was issued. */
+import { eq } from 'drizzle-orm'
+import type { Transaction } from '@/db/client'
+import type { Parties } from '@/db/orders-schema'
+import { accounts } from '@/db/schema'
+import type { OrdersDeps } from './deps'
+import type { OrderRow } from './rows'
+import type { OrderDetails } from './types'
+
+/** Those of the order, or as they are now where nothing was paid yet. */
+export async function partiesOf(
+  { seller }: Pick<OrdersDeps, 'seller'>,
+  transaction: Transaction,
+  { parties, accountId }: OrderRow,
+): Promise<Parties> {
+  if (parties) return parties
+  const { name, email, company } = accounts
+  const [account] = await transaction.select({ name, email, company }).from(accounts).where(eq(accounts.id, accountId))
+  if (!account) throw new Error('the order has no account')
+  return { seller, customer: customerOf(account) }
+}
+
+/** An account as a receipt names it. */
+export function customerOf({ name, email, company }: OrderDetails['account']): Parties['customer'] {
+  return { name, email, country: company?.country ?? null, vatId: company?.vatId ?? null }
+}
