@@ -148,7 +148,7 @@ async function tellOfMember({ db }: Database, ledger: Ledger, accountId: string,
   await ledger.reloadBudgets(accountId)
 }
 
-/** What somebody is in the account; a change of it waits for this transaction, or has been before it, so that no key of theirs outlives it. */
+/** Locks the person's role in the account until the transaction ends, so that no key of theirs outlives a change of role. */
 async function lockRole(transaction: Transaction, accountId: string, userId: string): Promise<AccountRole | undefined> {
   const [row] = await transaction
     .select({ role: memberships.role })

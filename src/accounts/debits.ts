@@ -10,8 +10,8 @@ import { lockAccount } from './in-order'
 import { type MovableCredit, movableOf, reversibleCredit, sumOf } from './transfers/movable'
 
 /**
- * `amount` is positive. `allowNegative`: take it in any case, also where the ledger cannot be asked; otherwise, what payers can still
- * take back stays where `leavesReversible` says so.
+ * `amount` is positive. `allowNegative`: take it even if the ledger is unreachable. Otherwise, with `leavesReversible`, credit
+ * that payers can still take back stays.
  */
 type Debit = Withheld & { allowNegative: boolean; leavesReversible: boolean }
 
@@ -58,7 +58,7 @@ export async function withholdDebit(
     assert(outcome.kind !== 'unknown_account', 'the history has the account')
     return outcome.kind === 'insufficient' ? refusal(outcome.available) : undefined
   } catch (error) {
-    // What may take the account below zero needs no answer: the outbox tells the ledger.
+    // A debit that may go below zero needs no answer: the outbox sends it to the ledger.
     if (allowNegative) return undefined
     throw error
   }

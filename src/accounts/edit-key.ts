@@ -26,7 +26,7 @@ export type ChangeKeyOutcome =
 
 export type KeyRow = typeof apiKeys.$inferSelect
 
-/** What is to become of a key; undefined if it is so already. */
+/** The change of a key; undefined if nothing changes. */
 export type KeyEdit = { action: string; columns: Partial<typeof apiKeys.$inferInsert>; details: AuditDetails }
 
 type EditRequest = {

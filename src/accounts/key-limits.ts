@@ -84,10 +84,10 @@ export function describeAddresses(addresses: Addresses): string {
   return addresses?.join(', ') ?? 'everywhere'
 }
 
-/** What of a key is a list of texts beside its limits; undefined if nothing is said of it. */
+/** A key's text lists (addresses, tags). `undefined`: unchanged. */
 type KeyLists = { allowedAddresses: Addresses | undefined; tags: KeyTags | undefined }
 
-/** Those lists that are said, as columns. */
+/** The given lists as columns. */
 export function listColumns({ allowedAddresses, tags }: KeyLists): LimitColumns {
   return {
     ...(allowedAddresses !== undefined && { allowedAddresses: allowedAddresses && [...allowedAddresses] }),
@@ -95,7 +95,7 @@ export function listColumns({ allowedAddresses, tags }: KeyLists): LimitColumns 
   }
 }
 
-/** What `values` has of the lists that are said, as the audit log keeps it. */
+/** The values of the given lists, for the audit log. */
 export function describeLists(said: KeyLists, values: KeyLists = said): AuditDetails {
   return {
     ...(said.allowedAddresses !== undefined && {

@@ -20,7 +20,7 @@ export function isWellFormedKey(text: string, service: string): boolean {
   return BODY.test(body) && checksum(body.slice(0, SECRET_CHARS)) === body.slice(SECRET_CHARS)
 }
 
-/** What stands behind the service's name in a management key, so that everybody sees which kind it is. */
+/** The word after the service's name in a management key, so that people see its kind. */
 const MANAGEMENT = 'mgmt'
 
 /** A new management key for `service`, with what may be shown of it in a list. As random as {@link generateKey}. */
@@ -40,7 +40,7 @@ export function looksLikeManagementKey(text: string): boolean {
   return /^[\w.-]{1,40}-mgmt-\w/.test(text)
 }
 
-/** What is stored in place of a key: SHA-256 of the whole text in hexadecimal. 178 random bits need no slow hash. */
+/** The stored form of a key: SHA-256 of the whole text in hexadecimal. 178 random bits need no slow hash. */
 export function hashKey(text: string): string {
   return sha256Hex(text)
 }

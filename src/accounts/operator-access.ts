@@ -34,7 +34,7 @@ export async function upsertAdministrator(
   const password = isSame ? undefined : await hashPassword(newPassword)
   await database.db.transaction(async (transaction) => {
     const before = await lockUser(transaction, email)
-    // What the operator says comes before what is kept for a person.
+    // The operator's command replaces the address's reservation.
     if (!before) await release(transaction, email)
     const isTakenOver = before !== undefined && (before.role !== 'admin' || !before.emailVerified)
     if (isTakenOver) await removeSecondFactor(transaction, before.id)
@@ -116,7 +116,7 @@ export async function resetTotp(
   })
 }
 
-/** Gives somebody another role; what an administrator may do is asked anew at each request. */
+/** Gives somebody another role. Each request checks an administrator's rights again. */
 export async function setRole(
   { db }: Database,
   address: string,

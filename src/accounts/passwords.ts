@@ -23,7 +23,7 @@ const strangers: Line = { maxRunning: MAX_STRANGERS_RUNNING, running: 0, waiting
 /** Reaches the hashing through a library that passes nothing on. */
 const lineOf = new AsyncLocalStorage<Line>()
 
-/** What `work` hashes waits in the line of those who are known, which goes first and which strangers cannot fill. */
+/** Hashes of `work` wait in the queue of known people, which goes first and which strangers cannot fill. */
 export function inOwnLine<T>(work: () => Promise<T>): Promise<T> {
   return lineOf.run(known, work)
 }

@@ -93,7 +93,7 @@ const SUM_CHECKS: readonly Check[] = [
   ...ARCHIVE_SUM_CHECKS,
 ]
 
-/** What a second charge would be found by, whichever of its two records is archived. */
+/** A source that finds a second charge, even if one of its two records is archived. */
 const ALL_RECORDS = `(SELECT event_id, hold_id, account_id, kind, cost_nano, settled_at FROM usage_records
   UNION ALL SELECT event_id, hold_id, account_id, kind, cost_nano, settled_at FROM archived_usage_records) AS all_records`
 
@@ -114,7 +114,7 @@ const RECORD_CHECKS: readonly Check[] = [
         IS DISTINCT FROM (days.requests, days.charges, days.output, days.bills)`,
   },
   {
-    // Of a day with more combinations of tags than have sums of their own, all of them together.
+    // A day with too many combinations of tags has one sum for the rest.
     kind: 'tag_sum_differs',
     statement: `
       WITH crowded AS (SELECT DISTINCT account_id, day FROM usage_daily_tags WHERE tags = ''),

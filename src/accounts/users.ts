@@ -71,7 +71,7 @@ export function passwordCredential(userId: string, password: string): typeof cre
 
 const NAME_MAX_CHARS = 100
 
-/** What somebody is called of whom only the address is known. */
+/** A name for somebody of whom only the address is known. */
 export function nameOf(email: string): string {
   return email.slice(0, email.indexOf('@')).slice(0, NAME_MAX_CHARS) || email.slice(0, NAME_MAX_CHARS)
 }

@@ -18,7 +18,7 @@ import type { Catalog, DefaultLimits, Provider } from './types'
 import { substituteVariables, VARIABLE_FORMS } from './variables'
 
 type LoadCatalogOptions = {
-  /** Where the sandbox upstream listens; used for every provider if none of them has a key. */
+  /** The address of the sandbox upstream, for every provider if none of them has a key. */
   sandboxBaseUrl?: string
 }
 

@@ -32,7 +32,7 @@ export function hashCatalog(catalog: Catalog, isSandboxed: boolean): string {
   return sha256Hex(JSON.stringify([facts.sort(([one], [other]) => (one < other ? -1 : 1)), order])).slice(0, HASH_CHARS)
 }
 
-/** What the order of a list says only where nothing came or went: then it is what differs. */
+/** Names a changed order only if no entry was added or removed. */
 function reordered(what: string, before: ReadonlyMap<string, unknown>, after: ReadonlyMap<string, unknown>): Change[] {
   const [old, next] = [[...before.keys()], [...after.keys()]]
   const isSame = old.length === next.length && old.every((id) => after.has(id))

@@ -45,7 +45,7 @@ export async function countedBoundOfInputs(
   return Math.min(Math.ceil((await tokenizerCount(sizes, accountId)) * tokenizerSafetyFactor), boundOfInputs(sizes))
 }
 
-/** What the inputs are in our own count, to bill by where a provider says nothing; undefined if they could not be counted. */
+/** Our own count of the inputs, for a provider that reports none; undefined if they could not be counted. */
 export async function countInputs({ texts, knownTokens }: InputSizes): Promise<number | undefined> {
   if (texts.length === 0) return knownTokens
   const counted = await countTextTokens(texts)

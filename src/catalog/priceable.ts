@@ -16,15 +16,15 @@ const CALLER_RUN_TOOL =
   /^(function|custom|bash|text_editor|memory|computer|computerUse|computer_use|browser|tool_search|local_shell|apply_patch)(_|$)/
 /** Blocks that name content which is not in the request. */
 const UNSEEN_BLOCK = /upload|file/
-/** Where a tool stands in a body: among the tools, or among those that an item of the conversation adds. */
+/** The field of a tool in a body: among the tools, or among those that an item of the conversation adds. */
 const TOOL_FIELD = /(?:^|\.)tools\[/
 /** How `nativeOnly` writes a thing: the field, and what it is where the field alone does not say. */
 const NATIVE = /^([^\s(]+)(?: \((.*)\))?$/
 
 /**
- * Throws a GatewayError `invalid_request` that names the first field of `request` which could cost more than its tokens.
- * Nothing is refused if all that may answer, the `targets`, carry {@link UNPRICED_EXTRAS}, and no field that all
- * of them are sent by the catalogue's leave; but one that clients know to do without is never kept from a target in silence.
+ * Throws `invalid_request` with the first field of `request` that could cost more than its tokens. Nothing is refused if all
+ * `targets` carry {@link UNPRICED_EXTRAS}, and no field that the catalogue lets all of them have. A field that clients can do
+ * without is never silently omitted for one target.
  */
 export function refuseUnpriceable(request: ChatRequest, targets: readonly Target[] = []): void {
   for (const field of request.unpriced ?? []) checkUnpriced(field, targets)

@@ -40,7 +40,7 @@ const RESERVED_HEADERS = new Set([
   ...CALL_HEADERS,
 ])
 
-/** What is not in the file: where the sandbox is, if it stands in for every provider, and whether a proxy is in use. */
+/** Facts outside the file: the sandbox's address, if it replaces every provider, and whether a proxy is in use. */
 export type ProviderSurroundings = { sandboxBaseUrl: string | undefined; isProxied: boolean }
 
 /** Turns one entry of `providers` into a Provider. Without `sandboxBaseUrl` its keys may turn out empty: not offered. */
@@ -91,7 +91,7 @@ function inLowerCase(headers: Record<string, string>): Record<string, string> {
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
 }
 
-/** Where calls are authorized without keys, one that has no secret stands for that, with what is learnt of it. */
+/** Calls that are authorized without keys use one entry without a secret, which holds their experience. */
 function readKeys({ auth, keys: entries }: ProviderFile, place: string, faults: FaultList): ProviderKey[] {
   if (auth && isKeyless(auth)) {
     if (entries) faults.add(`${place}.keys`, `must not be there beside auth of type ${auth.type}`)

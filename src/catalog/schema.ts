@@ -94,7 +94,7 @@ const PRICES = {
   cacheWritePer1mTokens: Type.Optional(Price),
   cacheWrite1hPer1mTokens: Type.Optional(Price),
 }
-/** What the provider charges us, beside what we charge. */
+/** The provider's prices to us, besides our own. */
 const COSTS = {
   costPer1mInputTokens: Type.Optional(Price),
   costPer1mOutputTokens: Type.Optional(Price),

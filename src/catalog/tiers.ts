@@ -9,7 +9,7 @@ type TierList = { offered: Map<string, Tier>; notOffered: string[] }
 /** The strategies that routing knows. */
 const STRATEGIES = ['smart', 'fast', 'cheap'] as const
 
-/** Of the requests of a tier that doesn't say: enough to tell models apart within days. */
+/** The share for a tier without one: enough to compare models within days. */
 const DEFAULT_OBSERVED_SHARE = 0.05
 
 const TIER_ID = /^auto-[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/

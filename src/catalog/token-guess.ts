@@ -1,7 +1,7 @@
 /**
- * Guesses the tokens of a text that comes in pieces by the kinds of its characters alone: cheap enough for every piece of every
- * answer, and the same however the text was cut. Vocabularies begin a token at each new word, number or mark, so what
- * counts is where a run of one kind begins and how long it gets.
+ * Guesses the tokens of a text in pieces from the kinds of its characters. Cheap enough for every piece of every answer, and
+ * independent of the cuts. Vocabularies begin a token at each new word, number or mark, so the start and length of a run of one
+ * kind count.
  */
 
 const LOWER = 0

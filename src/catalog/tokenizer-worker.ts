@@ -2,7 +2,7 @@
 import { parentPort } from 'node:worker_threads'
 import type { Counted } from './count-within-budget'
 
-/** What is asked: texts to count, under a number that the answer repeats. */
+/** A question to the thread: texts to count, with a number that the answer repeats. */
 export type CountQuestion = { id: number; texts: readonly string[] }
 
 /** The outcome of it. */
@@ -11,7 +11,7 @@ export type CountAnswer = { id: number } & Counted
 /** Starts loading at once: it is needed soon, and later there may be no descriptors left to read its files. */
 const loading = import('./count-within-budget')
 
-/** What this thread has had of the processors: on a busy machine a text is still counted whole, only later. */
+/** This thread's processor time: on a busy machine a text is still counted whole, only later. */
 function processorMs(): number {
   const { user, system } = process.threadCpuUsage()
   return (user + system) / 1_000

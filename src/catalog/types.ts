@@ -14,7 +14,7 @@ export type Timeouts = {
   hedgeMs?: number
 }
 
-/** What happens when the client goes away: stop; or read on for the usage, always or only where it is unknown. */
+/** When the client leaves: stop; or read on for the usage, always or only if it is unknown. */
 export type DisconnectPolicy = { kind: 'abort' } | { kind: 'auto' | 'drain'; maxMs: number; maxConcurrent: number }
 
 export type Provider = {

@@ -1,7 +1,6 @@
 /**
- * Puts the environment into the catalogue file: `${NAME}` and `${NAME:-default}` inside any string. A variable may be kept in a
- * file instead, whose path is in `NAME_FILE`: so are the secrets that container platforms mount, and unlike the environment of a
- * process they may change while it runs.
+ * Puts the environment into the catalogue file: `${NAME}` and `${NAME:-default}` inside any string. `NAME_FILE` may name a file
+ * with the value, as container platforms mount secrets. Unlike the environment, such a file may change while the process runs.
  */
 import { readFileSync, statSync } from 'node:fs'
 import type { JsonValue } from '@/lib/json'

@@ -13,7 +13,7 @@ import { type PaidEndpoint, PaidRequest } from './paid-request'
 import { withPreferenceHeaders } from './preference-headers'
 import { resumeRequest, withEcho } from './resume'
 
-/** What the path says of the request, and how its answer is to be framed. */
+/** The path's part of a request, and the form of its answer. */
 export type ChatEndpoint = Pick<PaidEndpoint, 'format' | 'route' | 'payerOf'> & {
   line: RequestLine
   framing: Framing

@@ -13,7 +13,7 @@ import { PaidRequest } from './paid-request'
 /** In which format it came, and how a body of it is read. */
 type EmbeddingEndpoint = { format: Format; route: string; decode(body: JsonObject): EmbeddingRequest }
 
-/** What a body may hold beside its tokens, each of which is a value. */
+/** The most values in a body besides its tokens, each of which is a value. */
 const OTHER_VALUES = 20_000
 
 /** Decodes one request and hands it to the use case. Never rejects: errors become answers. */

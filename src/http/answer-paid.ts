@@ -1,7 +1,4 @@
-/**
- * Everything between a request at the door and a use case that is paid for, the same for all of them: who calls, within which
- * limits, with what body; and the outcome of a refusal.
- */
+/** The steps around every paid use case: caller, limits, body, and refusals. */
 import { GatewayError, restarting } from '@/chat/error'
 import { assert } from '@/lib/assert'
 import { authenticate } from './auth'

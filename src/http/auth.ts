@@ -13,7 +13,7 @@ import type { Unpaid } from './unpaid'
 const MAX_CREDENTIAL_CHARS = 256
 const BEARER = /^bearer +(\S+) *$/i
 
-/** Where a key may be beside `authorization`: in the headers of any format's clients. */
+/** Headers for a key besides `authorization`: those of any format's clients. */
 export const KEY_HEADERS: readonly string[] = [...FORMATS.values()].flatMap(({ recognition }) => recognition.keyHeaders)
 
 type AuthDeps = { identify: Identify; unpaid: Unpaid }

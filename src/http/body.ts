@@ -9,7 +9,7 @@ import { noteWork } from '@/metrics/work-log'
 /** `text` is there where its escapes make copying it far cheaper than writing `json` anew: each name once, each number as JavaScript writes it. */
 export type JsonBody = { json: JsonObject; bytes: number; text?: string }
 
-/** What a body is to parse: bytes, and values of those kinds that are dear (fields, and anything among numbers that keep their digits). */
+/** The size of a body for its parser: bytes, and expensive values (fields, and numbers that keep their digits). */
 export type BodySize = { bytes: number; dearValues: number }
 
 /** What is special about one body, and its listener. */
@@ -22,7 +22,7 @@ type BodyReading = {
   share?: Partial<BodyShare> | undefined
 }
 
-/** What one body has of what all share; any of it may refuse the body. */
+/** One body's shares of common resources; any of them may refuse it. */
 type BodyShare = {
   /** Awaited before anything is read, once the headers are sound, where it returns anything; 0 if no length is announced. */
   enter(announcedBytes: number): Promise<void> | undefined

@@ -1,4 +1,6 @@
-/** Where a request comes from: the peer of its connection, or, behind proxies that are trusted, what the outermost of them saw. */
+/**
+ * The address of a request: the peer of its connection, or, behind trusted proxies, the address that the outermost of them saw.
+ */
 
 import { peerOf } from './silence'
 
@@ -10,8 +12,8 @@ export function rememberPeer(request: Request, peer: string): void {
 }
 
 /**
- * The client's network address. Each of `trustedHops` proxies in front has appended the address of its own peer to
- * X-Forwarded-For, so the client's is that many from the right; whatever stands further left is the client's own invention.
+ * The client's network address. Each of `trustedHops` proxies appends its peer to X-Forwarded-For, so the client is that many
+ * from the right. Entries further left are the client's own.
  */
 export function clientAddress(request: Request, trustedHops: number): string {
   const peer = peers.get(request) ?? peerOf(request) ?? UNKNOWN
@@ -22,7 +24,7 @@ export function clientAddress(request: Request, trustedHops: number): string {
   return ADDRESS.test(address) ? address : peer
 }
 
-/** Where a request comes from; looked up only for keys that may not be used from everywhere. */
+/** The client's address, looked up only for keys with address lists. */
 export type From = { readonly clientAddress: string }
 
 /** That of `request`. */

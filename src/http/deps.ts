@@ -35,11 +35,11 @@ export type HttpDeps = ChatDeps &
     unpaid: Unpaid
     /** A known caller's share of what all share, for one request. */
     openShare: OpenShare
-    /** What idempotency keys need; undefined where answers must not be kept. */
+    /** Dependencies of idempotency keys; undefined if no answers may be stored. */
     idempotency: Pick<OperationDeps, 'claims' | 'finishUnseenMs'> | undefined
     managementKeys: Pick<ManagementKeys, 'identify'>
     reports: Reports
-    /** What the key may read of its account's usage; a management key, which is no `keyId`, reads all of it. */
+    /** The usage that the key may read; a management key, without `keyId`, reads all of it. */
     usageReport(asker: Pick<Payer, 'accountId'> & Partial<Payer>, query: ReportQuery): Promise<UsageReport>
     feedback: Feedback
     storedResponses: StoredResponses

@@ -42,8 +42,8 @@ function ownError(
 }
 
 /**
- * What the framework says of a request that does not fit its route, in our words: the field and what was expected of it. An
- * answer that does not fit is our own fault, and stays what it is.
+ * Turns the framework's error about a request into ours: the field and its expected value. An invalid answer is our own fault
+ * and stays as it is.
  */
 export function meaningOf(error: unknown): unknown {
   if (error instanceof ParseError) {

@@ -68,7 +68,7 @@ export function modelListSchema(formats: Iterable<Format>): TSchema {
   })
 }
 
-/** What the list and an entry of a format of its own are, as clients of that format read them. */
+/** The schemas of the list and an entry, in a format's own form. */
 export function ownListSchema({ field, entrySchema }: ModelListing): TSchema {
   return Type.Object({ [field]: Type.Array(entrySchema) })
 }

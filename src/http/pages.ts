@@ -1,6 +1,6 @@
 /**
- * The headers for browsers: pages of any site may call the API, which knows a caller by the key in the request and by
- * nothing that a browser adds on its own; and no answer is taken for something else than it says it is.
+ * Headers that browsers need on every answer. Pages of any site may call the API: it knows a caller by the key in the request, and by nothing that a
+ * browser adds. No answer is mistaken for another type.
  */
 
 /** On every answer. */

@@ -26,13 +26,13 @@ export type PaidEndpoint = {
   format: Format
   /** The path of it in its first spelling. */
   route: string
-  /** Who pays, where that is not said by an API key that the request carries. */
+  /** The payer, if not found by an API key in the request. */
   payerOf?: (request: Request) => Promise<Payer>
   /** The most values in a body, where these are other than a conversation's. */
   maxJsonValues?: number
 }
 
-/** What all of them have; a subclass for each use adds what is asked, and how it is answered. */
+/** The common part of paid requests. A subclass for each use adds the request and its answer. */
 export abstract class PaidRequest {
   readonly requestId = newRequestId()
   readonly format: Format
@@ -43,11 +43,11 @@ export abstract class PaidRequest {
   signal: AbortSignal
   /** What it leaves in the log. */
   readonly line: RequestLine
-  /** What it has of what all share; undefined until its payer is known. */
+  /** Its shares of common resources; undefined until its payer is known. */
   share: Share | undefined = undefined
   /** SHA-256 of its idempotency key, where it has one. */
   idempotencyKey: string | undefined = undefined
-  /** By what its account sorts usage; undefined if nothing is said of it. */
+  /** The labels that its account sorts usage by; undefined without labels. */
   labels: RequestLabels | undefined = undefined
   /** Tags that were none, if there were such. */
   ignoredTags: string | undefined = undefined

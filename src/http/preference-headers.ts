@@ -13,8 +13,8 @@ const FROM_0_TO_1 = /^(?:0?\.\d{1,9}|[01](?:\.0{1,9})?)$/
 const NO_WISH: RoutePreferences = { order: [], only: [], ignore: [] }
 
 /**
- * The request with the quality that the header asks for, whatever its body says, and allowed a loss and told its cost where a header says so. Throws
- * `invalid_request` for a quality that is no number from 0 to 1, and for any other word on losses than `true` and `false`.
+ * The request with the headers' preferences: quality (instead of the body's), allowed losses, and its cost in the answer.
+ * Throws `invalid_request` for a quality outside 0 to 1, and for other words than `true` and `false`.
  */
 export function withPreferenceHeaders(decoded: ChatRequest, headers: Headers): ChatRequest {
   const request = wantsUsageRecord(headers) ? { ...decoded, wantsUsage: true, wantsCost: true as const } : decoded

@@ -1,4 +1,4 @@
-/** What this program is called and which release of it runs, as its package says. */
+/** The name and version of this program, from its package. */
 import { name, version } from '#package.json'
 
 export const PRODUCT = { name, version }

@@ -1,4 +1,4 @@
-/** What a request builds on, for formats whose answers can be built on by their ids: read again before the request is decoded. */
+/** Restores the earlier answers that a request names by id, before the request is decoded. */
 import type { Catalog } from '@/catalog/types'
 import type { ChatRequest } from '@/chat/request'
 import type { Format } from '@/formats/format'

@@ -14,7 +14,7 @@ type Host = {
 export const KNOWN_IDLE_SECONDS = 75
 
 const hosts = new WeakMap<Request, Host>()
-/** Those whose answers are under way. */
+/** Requests whose answers are under way. */
 const answered = new Set<Request>()
 
 /** Notes which server a request came to. */

@@ -1,7 +1,7 @@
 /**
- * Limits of what is not paid for: free answers, refusals, and strangers. Each is limited, and decided before a body is read wherever it can be.
- * The limits are each process's own. A usual paid request is not checked here: only for a key that was refused a moment ago, or a
- * large body, the ledger is asked before the body is read whether it would grant a reserve.
+ * Limits for unpaid requests: free answers, refusals, and strangers. They are checked before a body is read if possible, in
+ * each process. A usual paid request is not checked: only for a recently refused key, or a large body, the ledger is first
+ * asked whether it would grant a reserve.
  */
 import { GatewayError } from '@/chat/error'
 import { type Asking, refuseAsReserve, refuseWithoutCredit } from '@/gateway/refuse-early'
@@ -22,8 +22,8 @@ export interface Unpaid {
   /** Throws `rate_limited` where the account has had more than its share of what is read for nothing. */
   admitBytes(payer: Payer): void
   /**
-   * Before much is read of what is to be paid for. Throws likewise, and as a reserve would that holds `least`, for any model: where the
-   * key may not call, the credit or a budget does not pay that, or a limit of the minute or of open requests is reached.
+   * Call it before a large paid body is read. Throws as a reserve of `least` would for any model: key not allowed, credit or
+   * budget too small, or a limit reached.
    */
   admitLarge(payer: Payer, least?: Nano): Promise<void>
   /** The same of what costs nothing: only the account's standing and its credit are looked at. */

@@ -1,4 +1,4 @@
-/** What a stream of chat completions ends in for those who ask for it: what the answer was, and exactly what it cost. */
+/** An event at the end of a chat-completions stream, for callers who ask for it: the answer's facts and its exact cost. */
 import { inputTokens } from '@/chat/usage'
 import type { SettledAnswer } from '@/ledger/charge'
 import { formatUsd, ZERO_NANO } from '@/lib/money'

@@ -21,7 +21,7 @@ const DAY_MS = 86_400_000
 
 export type AlertAddress = { email: string; isConfirmed: boolean }
 
-/** What the person with the link is asked. */
+/** The question for the person with the link. */
 export type AlertQuestion = {
   email: string
   accountName: string
@@ -34,7 +34,7 @@ export type AskOutcome =
   | { kind: 'unknown_account' | 'unknown_address' | 'already_there' | 'already_confirmed' }
   | { kind: 'too_many'; limit: number }
 
-/** Who asks. `tell` writes the mail with the link, in the transaction that keeps the address. */
+/** The asking account. `tell` writes the mail with the link, in the transaction that stores the address. */
 type Asking = {
   accountId: string
   by: ChangedBy

@@ -55,7 +55,7 @@ type AlertMail = Extract<NewMail, { kind: SingleAlertKind }>
 
 export type DueAlert = {
   mail: AlertMail
-  /** Who gets it beside those who look after the account. */
+  /** A further recipient besides those who look after the account. */
   memberId: string | null
 }
 

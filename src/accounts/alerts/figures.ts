@@ -86,7 +86,7 @@ function scopesOf(budgets: AccountBudgets | null, { keys, members }: People, now
     const { scope, scopeId, limits } = snapshot
     const key = scope === 'key' ? keys.find(({ id }) => id === scopeId) : undefined
     const member = scope === 'member' ? members.find(({ id }) => id === scopeId) : undefined
-    // Of a key that was deleted, and of somebody who has left, nobody wants to hear.
+    // No alert for a deleted key, or for somebody who has left.
     if (scope !== 'account' && !key && !member) return []
     const spent = spentInWindows(snapshot, nowMs)
     const whose = {

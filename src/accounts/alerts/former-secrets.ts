@@ -2,7 +2,7 @@
 import type { Database } from '@/db/client'
 import type { Reminder } from './look'
 
-/** Of a shorter overlap nobody is told: who asks for one changes the programs at once. */
+/** No mail for a shorter overlap: its programs are changed at once. */
 const LEAST_OVERLAP = '1 hour'
 /** A warning comes a quarter of the overlap before the end, at most this long. */
 const LONGEST_LEAD = '24 hours'

@@ -54,7 +54,7 @@ async function readBefore({ sql }: Database, accountIds: readonly string[]): Pro
   )
 }
 
-/** Of an account that another gateway looks at, or has looked at since, it remembers nothing: that one may have told something. */
+/** Forgets the account if another gateway looks at it or has looked since: that one may have sent an alert. */
 async function rememberQuiet(
   { sql }: Database,
   quiet: readonly Figures[],

@@ -9,7 +9,7 @@ export const UNSUBSCRIBE_PATH = '/mail/unsubscribe'
 
 const PURPOSE = 'unsubscribe'
 
-/** Who wants no more of what. */
+/** A recipient and the kind of mail that they turn off. */
 export type Unsubscription = { accountId: string; email: string; kind: OptionalKind }
 
 /** The link's path and query. */
@@ -17,7 +17,7 @@ export function unsubscribeLink(secrets: Secrets, { accountId, email, kind }: Un
   return `${UNSUBSCRIBE_PATH}?token=${seal(secrets, PURPOSE, JSON.stringify([accountId, email, kind]))}`
 }
 
-/** What a token says; undefined for one that is not ours. */
+/** The content of a token; undefined if it is not ours. */
 export function readUnsubscribeToken(secrets: Secrets, token: string): Unsubscription | undefined {
   const text = unseal(secrets, PURPOSE, token)
   const parts = text === undefined ? undefined : parseJson(text)

@@ -90,7 +90,7 @@ export function createAlertWorker(deps: AlertDeps, intervalMs = INTERVAL_MS): Al
   return { start: loop.start, stop: loop.stop, runOnce }
 }
 
-/** Those that have spent something since the last look, of the last days' users alone, and those whose mail had to wait; in order of their ids. */
+/** Accounts that spent something since the last look (users of the last days only), and those whose mail had to wait, by id. */
 async function accountsToLookAt({ sql: query }: Database, after: string, nowMs: number): Promise<string[]> {
   const pausedUntil = new Date(nowMs - PAUSE_MS).toISOString()
   const rows = await query<{ id: string }[]>`
@@ -140,8 +140,8 @@ async function keysToRemindOf(database: Database, nowMs: number): Promise<Remind
 }
 
 /**
- * Keys that end at some time, `ends_at`, and since when each has its text: what effectiveLimits says, in a form for which both indexes
- * serve, that of moments of expiry and that of accounts whose keys end at an age.
+ * Keys with an end, `ends_at`, and the age of their text: as effectiveLimits has it, in a form that uses both indexes (end of a
+ * key; accounts with an age limit).
  */
 function endingKeys(query: Database['sql']) {
   const own = query`k.id, k.account_id, k.name, k.created_by, coalesce(k.secret_since, k.created_at) AS since`

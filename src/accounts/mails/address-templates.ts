@@ -80,7 +80,7 @@ function undoWithin(days: number): Block[] {
 export const ADDRESS_TEMPLATES = {
   /** To an address that somebody wants to sign in by. */
   confirm_address: confirmAddress,
-  /** To the same, where it is somebody else's; also where somebody signs up with it that is kept. */
+  /** To the same address if it belongs to somebody else, or is reserved. */
   address_in_use: addressInUse,
   /** To the address of before. */
   address_changed: addressChanged,

@@ -133,7 +133,7 @@ const MAX_LISTED = 20
 
 export const ALERT_TEMPLATES = {
   ...SINGLE_TEMPLATES,
-  /** What was found at one look, if it is more than one thing. */
+  /** Several alerts of one look in one mail. */
   several_alerts: {
     hours: HOURS,
     optional: 'alerts',

@@ -1,4 +1,4 @@
-/** What a mail says, before it is written as text and as HTML. */
+/** The content of a mail, before it becomes text and HTML. */
 import type { OptionalKind } from '@/db/alert-schema'
 
 /** A paragraph, a link to a page of the dashboard, or facts with their names. */
@@ -18,7 +18,7 @@ export type MailContent = { subject: string; blocks: readonly Block[] }
 export type Template<Facts> = {
   /** Hours after which it is no longer sent: as long as its link works, or a week. */
   hours: number
-  /** Of mails that can be turned off: as what. */
+  /** The kind under which people turn such mails off. */
   optional?: OptionalKind
   write(facts: Facts): MailContent
 }
@@ -26,8 +26,8 @@ export type Template<Facts> = {
 const MAX_NAME_CHARS = 80
 
 /**
- * What people call themselves or something, in which no program that shows a mail finds an address to click on: every text of users
- * reaches a mail by this. Other writings of dots and slashes become the plain ones first, and what nobody sees is left out.
+ * A name without links: no mail program finds an address to click on. Every text of a user in a mail passes through it. Other
+ * forms of dots and slashes become plain ones, and invisible characters are removed.
  */
 export function withoutLinks(name: string): string {
   const plain = name.normalize('NFKC').replace(/\p{Cf}/gu, '')

@@ -13,10 +13,10 @@ import { seal } from './seal'
 import { lifeOf, type MailKind, type NewMail } from './templates'
 
 type WriteOptions = {
-  /** What the mail tells of: no recipient gets a second one of the same. Left out, it is an event of its own. */
+  /** The event of the mail: no recipient gets a second mail of the same event. Undefined: an event of its own. */
   eventId?: string
   sealedToken?: string
-  /** Where the request was sent that it comes of. */
+  /** The address of the request that caused the mail. */
   origin?: string
   /** The account that causes the mail, for kinds whose share is an account's and whose facts don't name it. */
   accountId?: string

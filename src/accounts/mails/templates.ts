@@ -1,4 +1,4 @@
-/** Every kind of mail: what it says, and for how long that is worth sending. Names are what strangers call themselves: no link is made of them. */
+/** Every kind of mail: its content, and how long sending it is useful. Names come from strangers: they become no links. */
 import type { OptionalKind } from '@/db/alert-schema'
 import type { MailFacts } from '@/db/mail-schema'
 import { browserName } from '@/lib/browsers/browser-name'
@@ -44,7 +44,7 @@ const TEMPLATES = {
       },
     ],
   })),
-  /** To somebody with whose address somebody, perhaps they themselves, has tried to sign up again. */
+  /** To a registered person whose address was used to sign up again, maybe by themselves. */
   already_registered: template(1, () => ({
     subject: 'You have an account already',
     blocks: [
@@ -199,7 +199,7 @@ const TEMPLATES = {
       },
     ],
   })),
-  /** To owners and admins of an account, and the member of a key, whose text somebody has found where everybody can read it. */
+  /** To owners and admins of an account, and the key's member: somebody found the key's text in public. */
   key_leaked: template(
     WEEK_HOURS,
     ({ accountName, key, days }: { accountName: string; key: string; days: number }) => ({
@@ -275,12 +275,12 @@ export function lifeOf(kind: MailKind): number {
   return TEMPLATES[kind].hours * 3_600_000
 }
 
-/** As what a mail of this kind can be turned off; undefined: not at all. */
+/** The kind under which people turn this mail off; undefined if they cannot. */
 export function optionalKindOf(kind: MailKind): OptionalKind | undefined {
   return TEMPLATES[kind].optional
 }
 
-/** What a mail of this kind says. `facts` are those it was written with. */
+/** The content of a mail of this kind, from its `facts`. */
 export function contentOf(kind: MailKind, facts: MailFacts): MailContent {
   return (TEMPLATES[kind].write as (facts: MailFacts) => MailContent)(facts)
 }

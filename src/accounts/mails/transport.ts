@@ -27,7 +27,7 @@ export interface MailTransport {
 const TIMEOUT_MS = 10_000
 const MAX_REASON_CHARS = 300
 
-/** What sends mails here: undefined if it is not configured, and it is production, in whose log nothing is to open an account. */
+/** The sender of mails. Undefined in production without settings: nothing in its log may open an account. */
 export function createMailTransport(
   settings: MailSettings | undefined,
   isProduction: boolean,

@@ -92,7 +92,7 @@ async function findOpen(
     })
     .from(invitations)
     .innerJoin(accounts, eq(accounts.id, invitations.accountId))
-    // Nothing is offered by somebody who is disabled.
+    // An invitation by a disabled person is void.
     .innerJoin(users, and(eq(users.id, invitations.invitedBy), isNull(users.disabledAt)))
     .where(eq(invitations.tokenHash, tokenHash))
   if (!row || row.isExpired) return { kind: 'invalid' }

@@ -1,4 +1,6 @@
-/** What a member has made in an account that works without them, and who may hold what: changes of roles and new keys go by this. */
+/**
+ * A member's credentials that work without the member, and the roles that may hold them. Changes of roles and new keys use it.
+ */
 import { and, asc, eq, exists, gt, inArray, isNull, or, sql } from 'drizzle-orm'
 import { type ChangedBy, recordAudit } from '@/accounts/audit'
 import { auditEntries } from '@/db/administration-schema'
@@ -35,7 +37,7 @@ export function mayHold(role: AccountRole | undefined, kind: keyof typeof NEEDED
   return role !== undefined && mayDo(role, NEEDED[kind])
 }
 
-/** Of these, what somebody who gets this role, or none, may not hold. */
+/** The credentials that this role, or none, may not hold. */
 export function lostWith(role: AccountRole | undefined, credentials: readonly Credential[]): Credential[] {
   return credentials.filter(({ kind, roles }) => kind !== 'service_key' && !(role && roles.includes(role)))
 }

@@ -33,7 +33,7 @@ export type ListedInvitation = {
   expiresAt: Date
 }
 
-/** What a mail says: `token` is in it alone. */
+/** The content of the mail; only the mail has the `token`. */
 export type SentInvitation = {
   invitationId: string
   token: string
@@ -48,7 +48,7 @@ export type InvitationRefusal =
   | { kind: 'not_permitted' }
   | { kind: 'too_many_pending' | 'too_many_a_day'; limit: number }
 
-/** Who invites, and to what. `tell` writes the mail, in the transaction that makes the invitation. */
+/** The inviting person and the invitation. `tell` writes the mail, in the transaction that makes the invitation. */
 type Inviting = {
   accountId: string
   by: ChangedBy & { actor: { userId: string } }
@@ -129,7 +129,7 @@ export async function revokeInvitation(
   })
 }
 
-/** Those that nobody has answered, newest first. */
+/** Open invitations, newest first. */
 export async function listInvitations({ db }: Database, accountId: string): Promise<ListedInvitation[]> {
   return await db
     .select({

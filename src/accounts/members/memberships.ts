@@ -27,7 +27,7 @@ export async function roleIn(
   return (await findRow(db, memberships, isTheirs))?.role
 }
 
-/** What somebody is in an account, and whether they see all of its usage or what their own keys did. */
+/** A person's role in an account, and whether they see all of its usage or only their own keys'. */
 export type Membership = { role: AccountRole; seesAllUsage: boolean }
 
 /** Likewise, with what the account lets its developers see. */

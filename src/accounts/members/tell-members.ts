@@ -1,4 +1,4 @@
-/** The mails that tell people what was changed of their part in an account, or of the whole, written in the transaction that changes it. */
+/** Mails about changes of a person's role or of the account, written in the transaction of the change. */
 import { and, eq, inArray, isNull } from 'drizzle-orm'
 import type { ChangedBy } from '@/accounts/audit'
 import { describeAddresses } from '@/accounts/key-limits'

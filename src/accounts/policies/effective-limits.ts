@@ -1,4 +1,4 @@
-/** What a key may do once what holds for all keys of its account, and of its member, is put together with what is its own: what all of them allow. */
+/** The effective limits of a key: the rules of its account, its member and its own, all together. */
 import { memberships } from '@/db/auth-schema'
 import { accounts } from '@/db/schema'
 import { type Allowed, narrower } from '@/ledger/allowed'

@@ -1,4 +1,7 @@
-/** What holds for all keys of an account, and for those of one of its members: read and changed by people, and told to the ledger for each key. */
+/**
+ * The rules for all keys of an account, and for those of one member: read and changed by people, and written to the ledger for
+ * each key.
+ */
 import { and, eq } from 'drizzle-orm'
 import { type ChangedBy, recordAudit } from '@/accounts/audit'
 import { tellLedgerOfAll } from '@/accounts/edit-key'
@@ -55,7 +58,7 @@ export async function changeKeyPolicy(
 type Of = { accountId: string; userId: string }
 type MemberPolicyChange = Of & { policy: Partial<Allowed>; by: ChangedBy }
 
-/** What holds for all keys of a member, beside what holds for all of the account. Undefined if there is no such member. */
+/** The rules for all keys of a member, besides those of the account. Undefined if there is no such member. */
 export async function readMemberKeyPolicy({ db }: Database, of: Of): Promise<Allowed | undefined> {
   const [row] = await db.select(MEMBER_POLICY_COLUMNS).from(memberships).where(isMembership(of))
   return row

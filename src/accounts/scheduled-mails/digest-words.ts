@@ -29,7 +29,7 @@ export function digestWords(
     requests: compared(requests, requestsBefore, countText),
     models: rowsOf(models, cost),
     keys: rowsOf(keys, cost),
-    // Of one person alone it says nothing new.
+    // With a single member this part would repeat the sum.
     members: members.length > 1 ? rowsOf(members, cost) : [],
     credit: seesCredit ? usdText(digest.balance) : '',
     lastsUntil: seesCredit ? lastDay(digest, nowMs) : '',

@@ -17,7 +17,7 @@ export type UsageDigest = {
   /** The most costly ones, the first first. */
   models: Share[]
   keys: Share[]
-  /** Of a whole account alone; without what service keys did. */
+  /** Only for a whole account; without service keys. */
   members: Share[]
   /** The account's, now. */
   balance: number

@@ -14,7 +14,7 @@ export type MovableCredit = { movable: Nano; later: { amount: Nano; from: Date }
 const NANO_PER_CENT = 10_000_000
 const MINUTE_MS = 60_000
 
-/** What payers can still take back of an account's credit: what they paid, less what refunds and chargebacks took of the same order. */
+/** Credit of an account that its payers can still take back: payments less refunds and chargebacks of the same order. */
 export async function reversibleCredit(
   transaction: Pick<Transaction, 'select'>,
   accountId: string,
@@ -52,7 +52,7 @@ export function sumOf(reversible: readonly ReversibleCredit[]): Nano {
   return nano(reversible.reduce((sum, { amount }) => sum + amount, 0))
 }
 
-/** Of what is `available`, what can be moved now and later. */
+/** The parts of `available` that can be moved now and later. */
 export function movableOf(available: Nano, reversible: readonly ReversibleCredit[]): MovableCredit {
   let bound = sumOf(reversible)
   const free = () => Math.max(Math.max(available, 0) - bound, 0)

@@ -124,7 +124,7 @@ async function lockBoth(
   return undefined
 }
 
-/** What forbids a transfer that is asked for the first time, but for too little credit. */
+/** The reason against a new transfer, other than too little credit. */
 async function obstacleTo(
   transaction: Transaction,
   { fromAccountId, toAccountId, amount }: NewTransfer,
@@ -144,7 +144,10 @@ async function obstacleTo(
   return isFull ? { kind: 'too_many', limit: MAX_TRANSFERS_PER_DAY } : undefined
 }
 
-/** Tells the ledger, one after the other, and says whether it has all. If it can't be told, the outbox goes on in the same order. */
+/**
+ * Sends the credits to the ledger, one after the other, and returns whether it has all. If it fails, the outbox continues in
+ * the same order.
+ */
 async function tell(database: Database, ledger: Ledger, credits: readonly Credit[]): Promise<boolean> {
   try {
     for (const credit of credits) {

@@ -1,12 +1,12 @@
 /**
- * Where the credentials of AWS come from if an entry says no more than its region: from the variables that AWS' own tools read and its
- * platforms set. They are put into the entry as an operator would write them, so that all rules for variables hold for them.
+ * Credentials of AWS for an entry with only a region: from the variables of AWS' own tools and platforms. They become part of
+ * the entry as an operator would write them, so all rules for variables apply.
  */
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 
 type Environment = Record<string, string | undefined>
 
-/** What an entry says where it names its credentials itself. */
+/** The properties of an entry that names its own credentials. */
 const SOURCES = ['accessKeyId', 'profile', 'roleArn', 'container', 'instance']
 
 /** The catalogue file with the environment's credentials in each `auth` of type aws that names none. */

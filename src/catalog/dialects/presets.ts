@@ -4,12 +4,12 @@ import type { ProviderFile } from '@/catalog/schema'
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 import presets from './presets.json'
 
-/** What an entry that names the preset begins with, and what to know of the service. */
+/** The default properties of an entry with the preset, and facts about the service. */
 export type Preset = {
   entry: Partial<ProviderFile> & Pick<ProviderFile, 'format'>
-  /** What its entry has to say beside keys. */
+  /** Further properties that its entry needs besides keys. */
   needs?: string
-  /** Where in a stream the usage stands, and in which field what the model thinks. */
+  /** The place of the usage in a stream, and the field with the model's thoughts. */
   usage: string
   reasoning: string
   notes?: string

@@ -21,7 +21,7 @@ const ZIP_MAGIC = 'PK\x03\x04'
 /** A byte of a text that is not in UTF-8 is at most so many, by whatever reading. */
 const FOREIGN_BYTES = 3
 
-/** Of a picture, or what is sent as one. A file beyond `room` tokens is not looked into. Throws `invalid_request` for a file's id. */
+/** The size of a picture. A file beyond `room` tokens is not parsed. Throws `invalid_request` for a file's id. */
 export function imageSize(source: MediaSource, room: number): MediaSize {
   const known = knownSource(source)
   const { mediaType } = known
@@ -31,7 +31,7 @@ export function imageSize(source: MediaSource, room: number): MediaSize {
   return { isPicture: true, mostTokens: IMAGE_TOKENS_MAX, usualTokens: IMAGE_TOKENS_USUAL, bodyChars }
 }
 
-/** Of a file: a PDF by its pages and text, text by its bytes, and what cannot be read here by whatever a context holds. */
+/** The size of a file: a PDF by its pages and text, text by its bytes, any other by the whole context. */
 export function fileSize(source: MediaSource, room: number): MediaSize {
   const known = knownSource(source)
   const { mediaType = '' } = known

@@ -1,4 +1,4 @@
-/** What fonts of a PDF make of their codes: the most bytes of text for each, as far as the font says it plainly. */
+/** The text sizes of a PDF's fonts: the most bytes for each code, if the font states it plainly. */
 import { isReference, type PdfDictionary, type PdfReference, type PdfValue } from './pdf-objects'
 import type { CodeSizes, UnicodeMap } from './pdf-text'
 
@@ -24,7 +24,7 @@ type PdfLookup = {
   mapOf: (map: PdfReference) => UnicodeMap | undefined
 }
 
-/** What the fonts of a file make of their codes: of one byte, and the maps of those that have two. */
+/** The text sizes of a file's fonts: for codes of one byte, and the maps of fonts with two. */
 type FontSizes = { single: Uint8Array; doubles: (UnicodeMap | undefined)[] }
 
 /** Of a file without fonts: readers take one of their own. */

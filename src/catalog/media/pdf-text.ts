@@ -4,7 +4,10 @@ import { endOfText } from './pdf-objects'
 /** The most bytes of UTF-8 that each code becomes, over all fonts of the file: codes of one byte, and of two. */
 export type CodeSizes = { single: Uint8Array; double?: Uint8Array }
 
-/** What a map makes of codes: bytes of UTF-8 by code; `width` is the digits of each code, 0 if they differ; `codes` is how many it names. */
+/**
+ * A map of codes to text: bytes of UTF-8 by code; `width` is the digits of each code, 0 if they differ; `codes` is the number
+ * of entries.
+ */
 export type UnicodeMap = { sizes: ReadonlyMap<number, number>; width: number; codes: number }
 
 /** A ligature is a few characters. A longer target is a way to write much with little. */
@@ -52,8 +55,8 @@ export function readUnicodeMap(text: string, most: number): UnicodeMap | undefin
 }
 
 /**
- * The most bytes of text in what a page draws: each text at the larger of both readings, and a space or a line's end before it.
- * Counts no further than `most`. Comments and pictures within are not told apart: what looks like a text is one.
+ * The most bytes of text in a page's content: each text at the larger of both readings, and a space or line end before it.
+ * Stops at `most`. Comments and pictures are not excluded: anything that looks like a text counts.
  */
 export function shownBytes(content: string, sizes: CodeSizes, most: number): number {
   const bytes = new Uint8Array(content.length + 1)

@@ -1,6 +1,6 @@
 /**
- * The most tokens that a PDF can be. Nothing that it says of itself is trusted: pages are what any page tree names, and text is what
- * the pages draw, by the codes of their fonts. A file in which either may be hidden, used twice or grow is infinite: any context.
+ * The most tokens of a PDF. The file's own figures are not trusted: pages are those of any page tree, text is the text that
+ * pages draw, by the codes of their fonts. If either may be hidden, reused or grow, the size is infinite: any context.
  */
 import { inflateSync } from 'node:zlib'
 import { addFont, codeSizes, noFonts } from './pdf-fonts'
@@ -18,7 +18,10 @@ import { readUnicodeMap, shownBytes, type UnicodeMap } from './pdf-text'
 const PICTURE_TOKENS = 5_000
 /** The text of a full page. */
 const TEXT_TOKENS = 3_000
-/** What is looked at costs at least this, so that the work is in proportion to what is reserved: a stream, a byte of it, a code of a map. */
+/**
+ * The least cost of each parsed part, so that the work is in proportion to the reservation: a stream, a byte of it, a code of a
+ * map.
+ */
 const STREAM_TOKENS = 100
 const UNPACKED_BYTES_PER_TOKEN = 8
 

@@ -25,7 +25,7 @@ type Suggestion = {
   leftOut: { model: string; why: string }[]
 }
 
-/** What is asked for: how much dearer than its cost each model is to be, and perhaps only some of them, by the provider's names. */
+/** The request: the margin above cost, and perhaps only some models, by the provider's names. */
 type SuggestionWish = {
   service: string
   marginPercent: number
@@ -47,7 +47,7 @@ const VENDORS: ReadonlyMap<string, Pick<ProviderFile, 'format'> & { baseUrl: str
   ['google', { format: 'generate-content', baseUrl: 'https://generativelanguage.googleapis.com' }],
 ])
 
-/** Who lists the prices of a preset without an address, what else its entry needs, and which models it reaches. */
+/** Clouds: the source of prices, further properties of an entry, and the models that it reaches. */
 const CLOUDS: ReadonlyMap<string, Omit<Suggested, 'entry'> & { needs: JsonObject }> = new Map([
   ['azure', { lister: 'azure', isReached: OTHERS, needs: { baseUrl: 'https://RESOURCE.openai.azure.com/openai/v1' } }],
   [
@@ -160,7 +160,7 @@ function variableOf(name: string): string {
   return `\${${name.toUpperCase().replaceAll(/[^A-Z0-9]/g, '_')}_API_KEY}`
 }
 
-/** What a model costs from a size of input on; `unread` are the units beside text that have a price. */
+/** The prices of a model from a size of input on; `unread` are priced units other than text. */
 type Terms = { steps: { above: number; prices: Prices; hasCache: boolean }[]; unread: string[] }
 
 const READ_UNITS = new Set(['input_mtok', 'output_mtok', 'cache_read_mtok', 'cache_write_mtok', 'cache_write_1h_mtok'])

@@ -1,4 +1,4 @@
-/** The file that says what is sold, read again while the gateway runs: the same checks as at a start, and what only a start can change. */
+/** The catalogue file, read again while the gateway runs: the checks of a start, and a list of changes that need one. */
 import { type CatalogResult, loadCatalog } from '@/catalog/catalog'
 import { hashCatalog } from '@/catalog/changes'
 import type { Catalog } from '@/catalog/types'

@@ -6,7 +6,7 @@ import beatText from './beat.lua' with { type: 'text' }
 import decideText from './decide.lua' with { type: 'text' }
 import proposeText from './propose.lua' with { type: 'text' }
 
-/** What a process found when it was asked to read its file again. */
+/** The result of a process that read its file again. */
 export type Answer = { to: string } & (
   | { kind: 'ready'; hash: string; changes: Change[] }
   | { kind: 'refused'; faults: Fault[] }

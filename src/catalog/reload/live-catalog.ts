@@ -1,7 +1,7 @@
 /** The catalogue in use, read anew for each request and replaced as a whole by a reload. */
 import type { Catalog, DefaultLimits } from '@/catalog/types'
 
-/** Where the present catalogue is read. Reading it is one property access; a kept value is a snapshot. */
+/** Access to the present catalogue. Reading it is one property access; a kept value is a snapshot. */
 export type CatalogSource = { readonly current: Catalog }
 
 export interface LiveCatalog extends CatalogSource {

@@ -1,4 +1,4 @@
-/** What one process does in a reload: says that it lives, checks its file, takes the new catalogue when agreed. */
+/** One process in a reload: reports that it lives, checks its file, and uses the new catalogue when agreed. */
 
 import { catalogSecrets } from '@/catalog/catalog'
 import { changesBetween } from '@/catalog/changes'
@@ -40,7 +40,7 @@ type ParticipantOptions = {
 const BEAT_MS = 2_000
 /** While a reload is under way. */
 const QUICK_BEAT_MS = 50
-/** What of a long list is said. */
+/** The most entries of a long list that are named. */
 const MAX_CHANGES = 100
 const MAX_FAULTS = 50
 const MAX_KNOWN_AGREEMENTS = 100

@@ -1,4 +1,4 @@
-/** Lists mails for operators: what waits, what was given up, and why. Never what a mail says. */
+/** Lists mails for operators: waiting and failed ones with the reason, never their content. */
 import type { MailKind } from '@/accounts/mails/templates'
 import type { Database } from '@/db/client'
 import type { MailState } from '@/db/mail-schema'
@@ -19,7 +19,7 @@ type ListedMail = {
   state: MailState
   /** Refusals of a server that could be reached. */
   tries: number
-  /** What the last server said, or why there was none. */
+  /** The server's last answer, or the reason why there was none. */
   failure: string | null
   createdAt: string
   /** When it is tried again; null where it is over. */

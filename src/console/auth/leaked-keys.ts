@@ -1,6 +1,6 @@
 /**
- * Keys that somebody has found in public: the finder tells their text, and whoever looks after the key is mailed a link that switches it off
- * without a sign-in. Nobody learns from the answer whether there is such a key, and its text is neither kept nor logged.
+ * Keys that somebody found in public. The finder enters the text; the key's people get a mail with a link that switches the key
+ * off without a sign-in. The answer does not show whether the key exists, and the text is neither stored nor logged.
  */
 import { and, eq, gt, isNull } from 'drizzle-orm'
 import type { ChangedBy } from '@/accounts/audit'
@@ -25,7 +25,7 @@ const TOKEN_LENGTH = 32
 const LIFE_DAYS = 7
 const DAY_MS = 86_400_000
 
-/** What a leaked key is switched off by; each says whether it was there. */
+/** Switches for each kind of leaked key; each returns whether the key existed. */
 type Switches = {
   deactivate(keyId: string, accountId: string, by: ChangedBy): Promise<unknown>
   revoke(managementKeyId: string, accountId: string, by: ChangedBy): Promise<unknown>

@@ -53,13 +53,13 @@ export function createLibrary(options: LibraryOptions) {
     appName: options.issuer,
     baseURL: options.publicUrl ?? 'http://localhost',
     basePath: '/dashboard/api/session',
-    // Known by its digest, what one of them has encrypted is read wherever it stands in the list.
+    // Each secret is known by its digest, so its position in the list does not matter.
     secrets: options.secrets.map((value) => ({ version: versionOf(value), value })),
     telemetry: { enabled: false },
     rateLimit: { enabled: false },
     logger: {
       level: 'error',
-      // What it says of a failed statement ends in the values it was sent with.
+      // The library's text of a failed statement ends in its values, so it is cut.
       log: (_level, message) => options.logger.error('auth_library_error', { message: message.split('\nparams:')[0] }),
     },
     database: withHashedSessions(

@@ -118,7 +118,7 @@ export const confirmationsBy = (userId: string): Limit => ({
   seconds: 15 * MINUTES,
 })
 
-/** What one person changes, signing in included: each change may stand in the audit log, whose writers wait for each other. */
+/** A person's changes, sign-ins included: each may need the audit log, whose writers wait for each other. */
 export const changesBy = (userId: string): Limit => ({
   name: 'changes',
   subject: userId,
@@ -161,12 +161,12 @@ function fromNetwork(address: string, name: string, max: number, seconds: number
   return [limit, { name: `${name}-site`, subject: site, max: max * NETWORKS_OF_A_SITE, seconds }]
 }
 
-/** What stands for a browser and an account together. */
+/** The key for a browser and an account together. */
 export function devicePairOf(device: string, email: string): string {
   return `${device} ${email.toLowerCase()}`
 }
 
-/** What stands for an address and an account together. */
+/** The key for an address and an account together. */
 export function pairOf(address: string, email: string): string {
   return `${networkOf(address)} ${email.toLowerCase()}`
 }

@@ -32,7 +32,7 @@ export async function record(
   })
 }
 
-/** What does not change how somebody signs in is not reported. */
+/** The mail for a change that affects signing in; none for others. */
 function mailOf(action: SignInChange, where: { address: string; at: string }): NewMail | undefined {
   switch (action) {
     case 'user.change_password':

@@ -9,7 +9,7 @@ import type { Secrets } from '@/lib/secrets'
 /** 258 bits. */
 const SECRET_LENGTH = 43
 
-/** Those of the environment, or the one kept in the database. */
+/** The secrets of the environment, or the one stored in the database. */
 export async function secretsOf(given: Secrets | undefined, database: Database): Promise<Secrets> {
   return given ?? [await readOrCreateSecret(database)]
 }

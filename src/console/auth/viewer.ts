@@ -1,4 +1,4 @@
-/** Who looks at the dashboard: the person behind a session, which ends where it lies idle or has grown too old. */
+/** The signed-in person of a request. Their session ends when it is idle for too long, or too old. */
 import { eq } from 'drizzle-orm'
 import { type AccountRole, sessions, type UserRole } from '@/db/auth-schema'
 import { type AuthParts, ask } from './parts'

@@ -32,7 +32,7 @@ export type GuardDeps = BodyLimits & {
   trustedProxyHops: number
   /** The turns of reads. */
   reads: Reads
-  /** Where answers to changes are kept for a repetition; undefined if none may be. */
+  /** The store of answers to changes for repetitions; undefined if none may be stored. */
   idempotency: HttpDeps['idempotency']
 }
 
@@ -48,7 +48,7 @@ const FORM_BYTES = 16 * 1024
 /** Whether a route is for such people; an object says as well how large its bodies may be, where that is more than a form. */
 type Admission = boolean | { maxBodyBytes: number }
 
-/** What a member must be allowed to do, likewise; `isProved` asks for a fresh proof of who they are as well (403). */
+/** The permission that the route needs. `isProved` also asks for a fresh proof of identity (403). */
 type Required = Permission | { permission: Permission; maxBodyBytes?: number; isProved?: true }
 
 /**
@@ -132,7 +132,7 @@ export function guarded<const Prefix extends string>(
   return new Elysia({ name, prefix, tags: [tag] }).use(guard(deps))
 }
 
-/** What the documentation says of the routes that are guarded so: by whom they are called, and how others are refused. */
+/** The documentation of guarded routes: their callers and their refusals. */
 const BY_ANYBODY = { security: [], [ERRORS]: [403, 500, 503] } as object
 const BY_A_PERSON = { security: BY_SESSION, [ERRORS]: [401, 403, 404, 429, 500, 503] } as object
 const BY_AN_ADMINISTRATOR = { ...BY_A_PERSON, [ERRORS]: [401, 403, 404, 500, 503] } as object
@@ -169,7 +169,7 @@ function admitting<Admitted extends Viewer>(
   }
 }
 
-/** Who sent a request, from the moment that is known: before anything it says is checked or reported. */
+/** The viewer of each request, before its input is checked or logged. */
 const viewers = new WeakMap<Request, Viewer>()
 
 async function admit(deps: GuardDeps, request: Request, admitting: Promise<Viewer | Member>): Promise<void> {
@@ -211,7 +211,7 @@ async function openPress(
     ...{ accountId: `person ${userId}`, sender: userId, secret, name, request },
   })
   if (opened instanceof Response) {
-    // As a value, so that it goes through the schema of the route as the first answer did.
+    // Set as a value, so that it passes the route's schema like the first answer.
     set.status = opened.status
     set.headers['idempotent-replayed'] = 'true'
     return await opened.json()
@@ -269,7 +269,7 @@ export function admitManaged(request: Request, member: Member, path: string): vo
   managed.set(request, { member, path })
 }
 
-/** Of an account that is none of theirs people learn no more than of one that there isn't. */
+/** For somebody else's account the answer is the same as for one that does not exist. */
 async function requireMember(
   deps: GuardDeps,
   { request, params, route }: Arrival,
@@ -306,7 +306,7 @@ async function requireAdministrator(deps: GuardDeps, arrival: Arrival): Promise<
   })
 }
 
-/** Who left a browser open, or lost a session, has not lost the till as well. */
+/** Asks for a fresh proof, so that an open browser or a stolen session cannot move money. */
 async function requireProvenAdministrator(deps: GuardDeps, arrival: Arrival): Promise<Viewer> {
   const viewer = await requireAdministrator(deps, arrival)
   requireProof(viewer)

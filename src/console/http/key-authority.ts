@@ -21,7 +21,7 @@ const NO_LIMITS: KeyLimits = {
   allowedProviders: null,
 }
 
-/** What of the account's usage the member sees: all of it, or their own requests. */
+/** The usage that the member sees: all of it, or their own requests. */
 export function sightOf({ accountId, userId, seesAllUsage }: Member): Sight {
   return { accountId, ...(!seesAllUsage && { madeBy: userId }) }
 }
@@ -57,7 +57,7 @@ export function checkService({ accountRole }: Member, body: { monthlyBudgetUsd?:
   throw new GatewayError('invalid_request', message, { code: 'budget_required', param: 'monthlyBudgetUsd' })
 }
 
-/** What a new key is compared with: one of which nothing was said; by a management key that sets no budgets, one that may spend nothing. */
+/** The limits that a new key is compared with: none; for a management key without `budgets:write` a budget of 0. */
 export function limitsOfNone(member: Member): KeyLimits {
   return mayBudget(member) ? NO_LIMITS : { ...NO_LIMITS, monthlyBudget: ZERO_NANO }
 }

@@ -42,7 +42,7 @@ export function readDay(text: string, param: string): number {
 
 export const NextCursor = orNull(Type.String(), { description: '`cursor` of the next page; null on the last' })
 
-/** Where a row stands: the lesser first, by group, then by order, then by id, which no two have in common. */
+/** The position of a row: by group, then by order, then by id, which is unique. */
 export type Place = readonly [group: number, order: number, id: string]
 
 /** Newest first, without groups. */

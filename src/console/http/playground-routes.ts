@@ -46,7 +46,7 @@ export function playgroundRoutes(deps: PlaygroundDeps) {
   )
 }
 
-/** Those of chat completions: the use case reads the body itself, so the router knows nothing of it. */
+/** The schemas of chat completions for the documentation. The use case reads the body itself. */
 function playgroundBodies({ requestSchema, answerSchema, eventSchema }: Format) {
   const content = { 'application/json': { schema: answerSchema }, 'text/event-stream': { schema: eventSchema } }
   return {

@@ -104,7 +104,7 @@ function allMemberRoutes(deps: DashboardDeps) {
     .use(accountAuditRoutes(deps))
 }
 
-/** What administrators alone may do; to all others none of it exists (404). */
+/** Routes for administrators; a 404 for everybody else. */
 function adminRoutes(deps: AdminDeps) {
   return new Elysia({ name: 'admin-routes' })
     .use(adminAccountRoutes(deps))

@@ -1,4 +1,4 @@
-/** The routes of what an account has stored of its answers: how much that is, how long it is kept, and the end of it. */
+/** The routes of an account's stored answers: their size, their lifetime, and their deletion. */
 import { Type } from '@sinclair/typebox'
 import type { ChangedBy } from '@/accounts/audit'
 import { MAX_STORED_HOURS } from '@/accounts/stored-hours'

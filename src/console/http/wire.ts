@@ -18,7 +18,7 @@ export function exactly<Fields extends TProperties>(fields: Fields, options: Obj
   return Type.Object(fields, { additionalProperties: Type.Never(), ...options })
 }
 
-/** Of what needs nothing said. */
+/** The schema of a body without fields. */
 export const NoFields = exactly({})
 
 /** One page of a list. */

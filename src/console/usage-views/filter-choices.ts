@@ -1,4 +1,4 @@
-/** What an account's usage can be filtered by: what it has, and what its latest requests said. */
+/** The choices for filters of an account's usage, from its keys and models and its latest requests. */
 import type { Database } from '@/db/client'
 import { madeByCondition, type Sight } from './usage-filter'
 

@@ -27,7 +27,10 @@ export function fromCursor(cursor: string | undefined): RecordPosition | undefin
 }
 
 type Stored = (typeof usageRecords)['$inferSelect']
-/** What an account may see of a record; moments are milliseconds since 1970, or with a fraction what the store has beyond. */
+/**
+ * The fields of a record that an account may see. Times are milliseconds since 1970, with a fraction for the database's
+ * precision.
+ */
 type SeenRecord = { [Name in SeenName]: Stored[Name] extends Date ? number : Stored[Name] }
 
 /** A row of {@link recordColumns}. */
@@ -39,7 +42,7 @@ export type RecordRow = Omit<SeenRecord, 'flags' | 'tags'> & {
   toolCharges: ToolCharge[] | null
 }
 
-/** What one look found, and from where to go on; `rest` is null where nothing can follow. */
+/** The rows of one step and the position to continue from; `rest` is null at the end. */
 export type SearchStep = { rows: RecordRow[]; rest: RecordPosition | null }
 
 /** Looks behind `from` (undefined: at the newest) for at most `wanted` records, 1 or more. */

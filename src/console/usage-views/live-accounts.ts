@@ -103,8 +103,8 @@ function createAccountWatcher(deps: LiveAccountsDeps, accountId: string): Accoun
   }
 
   /**
-   * A page asks for a record as soon as it hears of it, so it hears of it only when the history has it. The first look tells what is there
-   * already as well: what the page has loaded may be from before that.
+   * A page asks for a record as soon as it hears of it, so it hears only of records in the history. The first look reports
+   * present records too: the page may have loaded earlier.
    */
   async function lookForUsage(ledgerSeq: number): Promise<void> {
     const seq = await readHistorySeq(database, accountId)

@@ -1,4 +1,4 @@
-/** What a customer sees first: money now, spending and speed lately, and what to do next. */
+/** A customer's start page: balance, recent spending and speed, and the next step. */
 import type { Database } from '@/db/client'
 import type { Ledger } from '@/ledger/ledger'
 import { MS_PER_DAY, startOfUtcDay, utcDayOf } from '@/lib/clock'

@@ -1,4 +1,4 @@
-/** What billing rules and flags mean, in the words of docs/BILLING.md: shown with usage records and beside filters. */
+/** The meaning of billing rules and flags, in the words of docs/BILLING.md, for usage records and filters. */
 import type { BillingRule, RecordFlag } from '@/ledger/usage-record'
 
 export const RULE_WORDS: Readonly<Record<BillingRule, string>> = {

@@ -2,7 +2,7 @@
 import { GatewayError } from '@/chat/error'
 import { DatabaseTimeoutError, withDatabaseDeadline } from '@/db/deadline'
 
-/** What Postgres says where a statement was ended by its timeout. */
+/** The code of Postgres for a statement that reached its timeout. */
 const QUERY_CANCELED = '57014'
 const TIMEOUT_MS = 10_000
 const RETRY_SECONDS = 2

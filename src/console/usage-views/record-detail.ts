@@ -1,4 +1,4 @@
-/** One usage record in full: what was asked and answered, what it used, what that cost and by which rule. */
+/** One usage record in full: request, answer, usage, cost and billing rule. */
 import type { Usage } from '@/chat/usage'
 import type { Database } from '@/db/client'
 import { type BillingRule, type RecordFlag, toolsCost, type UsageRecord } from '@/ledger/usage-record'

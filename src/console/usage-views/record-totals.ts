@@ -1,4 +1,4 @@
-/** What the records of a filter add up to: from the daily sums wherever they know, else from the records within bounds. */
+/** The totals of a filter's records: from daily sums if they have them, else from the records, within limits. */
 import type { Database } from '@/db/client'
 import { MS_PER_DAY, startOfUtcDay, utcDayOf } from '@/lib/clock'
 import { type Nano, nano } from '@/lib/money'

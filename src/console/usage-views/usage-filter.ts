@@ -11,7 +11,7 @@ export type Fragment = PendingQuery<Row[]>
  */
 export type StatusFilter = 'ok' | 'error' | 'not_ok' | number
 
-/** What somebody may see: an account's usage, or of it only one person's requests. Never what a request says. */
+/** The usage that somebody may see: an account's, or one person's requests in it. Never content. */
 export type Sight = { accountId: string; madeBy?: string }
 
 /** Everything left out matches all. */
@@ -69,14 +69,17 @@ export function matchCondition(sql: Sql, filter: UsageFilter): Fragment {
   return sql`${keyAndModelCondition(sql, filter)} AND ${detailCondition(sql, filter)}`
 }
 
-/** What the daily sums know beside the day: ` true AND … `. */
+/** The condition for keys and models of daily sums: ` true AND … `. */
 export function keyAndModelCondition(sql: Sql, filter: UsageFilter): Fragment {
   const { keyId, model } = filter
   return sql`true ${keyId === undefined ? sql`` : sql`AND key_id = ${keyId}`} ${madeByCondition(sql, filter)}
     ${model === undefined ? sql`` : sql`AND model = ${model}`}`
 }
 
-/** Where only a person's own requests are seen, of records and daily sums: ` AND … `. Records are found by the keys of these requests. */
+/**
+ * The condition for one person's own requests, for records and daily sums: ` AND … `. Records are found by the keys of these
+ * requests.
+ */
 export function madeByCondition(sql: Sql, { accountId, madeBy }: Sight): Fragment {
   return madeBy === undefined ? sql`` : ofPerson(sql, accountId, madeBy)
 }
@@ -100,7 +103,7 @@ function statusCondition(sql: Sql, status: StatusFilter | undefined): Fragment {
   return status === 'error' ? sql`AND ${errorCondition(sql)}` : sql`AND status = ${status}`
 }
 
-/** What {@link isErrorStatus} says, of a row: ` status … `. */
+/** The condition of {@link isErrorStatus} for a row: ` status … `. */
 export function errorCondition(sql: Sql): Fragment {
   return sql`(status >= ${FIRST_FAILED_STATUS} AND status <> ${CLIENT_CLOSED_STATUS})`
 }

@@ -1,6 +1,6 @@
 /** A page of the guide in HTML, from the Markdown that the repository shows as well: its sections are found, its links lead to pages. */
 
-/** A heading of the second or third level, and what stands below it. `id` is empty for what comes before the first. */
+/** A heading of level two or three with its text. `id` is empty for the text before the first. */
 type Section = { id: string; level: number; heading: string; text: string }
 
 export type RenderedPage = { title: string; html: string; sections: readonly Section[] }

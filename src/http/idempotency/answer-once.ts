@@ -1,7 +1,6 @@
 /**
- * Answers a request that has an idempotency key once: the first is sent and its answer kept, a repetition gets that answer. Such a
- * request goes on for some time after its client hangs up, since the answer can still be asked for.
- * docs/decisions/0014-a-key-is-charged-once.md says the outcome of a key in which case.
+ * Answers a request with an idempotency key once: the first is sent and its answer stored; a repetition gets that answer. The
+ * request goes on for some time after its client hangs up. docs/decisions/0014-a-key-is-charged-once.md lists all cases.
  */
 import { GatewayError } from '@/chat/error'
 import type { From } from '@/http/client-address'

@@ -1,7 +1,7 @@
 /**
- * Claims that outlast a store and a gateway that are lost together: while the store is not known to remember all that is still to be
- * remembered, no key is given out before the books were asked whether it was charged. A day after the store's last loss, and so
- * nearly always, they are not asked. What was neither booked nor kept by the store was never charged.
+ * Claims that survive the loss of a store together with a gateway. While the store may have forgotten claims, the books are
+ * asked whether a key was charged before it is used. That lasts a day after the store's last loss. A request that was neither
+ * booked nor stored was never charged.
  */
 import { withDatabaseDeadline } from '@/db/deadline'
 import type { ChargedRequest } from '@/usage/charged-keys'

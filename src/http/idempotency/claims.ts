@@ -1,6 +1,6 @@
 /**
- * Which request has which idempotency key, and the answers that are kept for a repetition: in the store that all gateways share,
- * an account's in one cluster slot, for so long and so much. What is stored of a key and of a request are digests.
+ * Idempotency keys, their requests, and stored answers for repetitions. They are in the shared store, an account's in one
+ * cluster slot, limited in time and size. Keys and requests are stored as digests.
  */
 import { GatewayError } from '@/chat/error'
 import type { Payer } from '@/ledger/outcomes'
@@ -59,7 +59,7 @@ const ACCOUNTS_NAME = 'idempotency:{accounts}:kept'
 
 type ClaimsOptions = {
   run: RunScript
-  /** What an account may have at most; those of the list of what is shared, unless a test has smaller ones. */
+  /** An account's limits; those of the shared list, unless a test sets smaller ones. */
   limits?: { claims: number; accountBytes: number }
   /** How much of that the store has room for now. */
   room?: Room
@@ -108,7 +108,7 @@ export function createClaims({ run, limits = LIMITS, room = ALL_ROOM }: ClaimsOp
     trimNoted().catch(() => undefined)
   }
 
-  /** Notes all, also what comes meanwhile: else an account that kept much at once would be taken for what it kept first. */
+  /** Notes all, also later ones: otherwise an account with many at once would count with its first only. */
   async function trimNoted(): Promise<void> {
     try {
       for (const [accountId, kept] of unnoted) {

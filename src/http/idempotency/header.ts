@@ -17,7 +17,7 @@ export const IDEMPOTENCY_PARAMETER = {
   schema: { type: 'string', minLength: 1, maxLength: MAX_KEY_CHARS, pattern: '^[\\x21-\\x7e]+$' },
 } as const
 
-/** What the caller calls a request, and what tells it from others once its body was read. */
+/** The caller's name for a request, and a fingerprint that is complete once the body was read. */
 export type RequestName = { key: string; fingerprint: string; ofBody(body: Uint8Array): void }
 
 /**

@@ -22,13 +22,13 @@ type Known = {
   atMs: number
 }
 
-/** As for settlements: a store that writes its file every second loses up to two of them with its power. */
+/** As for settlements: a store that syncs every second loses up to two seconds with its power. */
 const KEEP_MS = 5_000
 /** Bounds the memory: beyond this, the oldest are trusted to have lasted. */
 const MAX_KNOWN = 50_000
 /** Bounds it for answers: one that finds no room is sent again as spent. */
 const MAX_KNOWN_BYTES = 32 * MAX_ANSWER_BYTES
-/** What a request with a key waits for at most, beside its own claim. After that it is refused: its key may have been charged. */
+/** The longest wait of a request with a key, besides its own claim. Then it is refused, since its key may have been charged. */
 const PATIENCE_MS = 500
 /** How many are sent at once. */
 const BATCH = 50

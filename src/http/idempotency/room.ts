@@ -1,9 +1,9 @@
 /**
- * How much of the store kept answers and claimed keys may take: less, the fuller it is. The ledger lies in the same memory,
- * and is never to be crowded out by what one customer has kept.
+ * The share of the store for stored answers and claims: the fuller it is, the less. The ledger uses the same memory and must
+ * never lack it.
  */
 
-/** What a look at the store has found; another object after each look. */
+/** The store's memory at the last look; a new object for each look. */
 type StoreMemory = {
   /** Of its memory, the part in use. */
   memoryShare: number

@@ -1,4 +1,4 @@
-/** By what callers sort their usage: tags and the app, as headers say them. None of it reaches a provider. */
+/** Reads the labels that callers sort their usage by: tags and app, from headers. No provider gets them. */
 import type { RequestLabels } from '@/ledger/usage-record'
 import { MAX_TAGS, readTag, tagName } from '@/usage/tags'
 
@@ -15,7 +15,7 @@ const MAX_ADDRESS_CHARS = 2_048
 const MAX_NAMED_CHARS = 32
 const MAX_NAMED = 16
 
-/** What was said; `ignored` is the value of {@link IGNORED_TAGS_HEADER} where there is something to name. */
+/** The tags; `ignored` is the value of {@link IGNORED_TAGS_HEADER} if there are invalid ones. */
 type ReadTags = { tags: string[]; ignored: string | undefined }
 
 /** What headers say of a request; undefined, and nothing made, where they say nothing. Never throws: no tag is worth a request. */
@@ -47,7 +47,7 @@ function readTags(text: string): ReadTags {
   }
 }
 
-/** What a header may hold of what was sent: the name, where there is one. */
+/** A name that fits into a header, from the sent text. */
 function nameable(said: string): string {
   const name = said.split('=', 1)[0] || said
   return name.slice(0, MAX_NAMED_CHARS).replace(/[^\x21-\x7e]/g, '?')

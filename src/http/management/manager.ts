@@ -1,4 +1,4 @@
-/** Who manages an account by the API: one management key in the Authorization header, and what it may. */
+/** The caller of the management API: one management key in the Authorization header, and its scopes. */
 import type { ManagementKeys, Manager } from '@/accounts/management/management-keys'
 import { holds, type Scope } from '@/accounts/management/scopes'
 import { GatewayError } from '@/chat/error'
@@ -16,8 +16,8 @@ export type ManagerDeps = {
 }
 
 /**
- * The management key behind a request. Throws `invalid_credentials` (401) for whatever is none that is in force, `forbidden` (403)
- * where it comes from an address that the account does not allow or lacks the scope, and `rate_limited` (429) where there were too many.
+ * The management key of a request. Throws `invalid_credentials` (401) for an invalid one, `forbidden` (403) for an address that
+ * the account does not allow or a missing scope, and `rate_limited` (429) after too many.
  */
 export async function requireManager(deps: ManagerDeps, request: Request, scope?: Scope): Promise<Manager> {
   const { managementKeys, unpaid } = deps

@@ -8,13 +8,13 @@ import { RETRY_AFTER, rateLimitHeaders, requestIdHeaders } from './headers'
 /** Every status that an inference endpoint can answer with instead of 200. */
 export const INFERENCE_ERRORS = [400, 401, 402, 403, 404, 409, 413, 415, 429, 500, 502, 503, 504] as const
 
-/** Where the `detail` of a route that has the router check what it takes names its statuses, beside those that this brings. */
+/** The `detail` of a route names its statuses here, besides those of the router's own checks. */
 export const ERRORS = 'x-errors'
 
 type Sample = {
   kind: ErrorKind
   description: string
-  /** What the example says. */
+  /** The text of the example. */
   message: string
   options?: ConstructorParameters<typeof GatewayError>[2]
 }

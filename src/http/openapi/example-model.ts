@@ -8,7 +8,7 @@ const STANDS_FOR = 'model-for-example:'
 const EMBEDDING = 'embedding'
 const WORDS = new RegExp(`${STANDS_FOR}([a-z,-]*)`, 'g')
 
-/** What examples ask, and the tool that some of them offer. */
+/** The question of the examples, and the tool that some of them offer. */
 export const QUESTION = 'Why is the sky blue? Answer in one sentence.'
 export const SYSTEM = 'You are a helpful assistant.'
 export const WEATHER_QUESTION = 'What is the weather in Zurich?'

@@ -1,4 +1,4 @@
-/** What every operation of the API says about itself, in the same words: the whole entry of one route in the OpenAPI document. */
+/** The common part of every operation in the OpenAPI document: the whole entry of one route. */
 import { type TSchema, Type } from '@sinclair/typebox'
 import type { DocumentDecoration } from 'elysia'
 import { fateOf, listFields, yieldsToLoss } from '@/formats/field-fates'
@@ -12,7 +12,7 @@ import { errorResponses, INFERENCE_ERRORS } from './errors'
 import { ANSWERED, rateLimitHeaders, requestIdHeaders } from './headers'
 import { BY_KEY } from './security'
 
-/** What an operation takes beside its body. */
+/** An input of an operation besides its body. */
 export type Parameter = {
   name: string
   in: 'header' | 'query' | 'path'
@@ -66,7 +66,7 @@ const SESSION_PARAMETER: Parameter = {
   schema: { type: 'string' },
 }
 
-/** By what the account sorts its usage, for every operation that is paid for. */
+/** The headers that an account sorts its usage by, for every paid operation. */
 const LABEL_PARAMETERS: readonly Parameter[] = [
   {
     name: TAGS_HEADER,
@@ -90,7 +90,7 @@ type CommonOptions = {
   summary: string
   description: string
   parameters?: readonly Parameter[]
-  /** What a success answers with, as JSON unless `responseType` says otherwise. */
+  /** The schema of a success, as JSON unless `responseType` differs. */
   responseSchema?: TSchema
   responseType?: string
   /** Error statuses this operation can answer with; a format may have one of its own in the place of one of them. */
@@ -105,7 +105,7 @@ type PlainOptions = CommonOptions & {
   examples?: Examples
 }
 
-/** What is sent to models is documented whole: nothing but the description says how to ask. */
+/** Requests to models are documented in full, since only the description says how to ask. */
 type InferenceOptions = CommonOptions & {
   tag: 'Inference'
   /** In whose words it answers, errors included. Several where it takes the bodies of several. */
@@ -115,7 +115,7 @@ type InferenceOptions = CommonOptions & {
   responseSchema: TSchema
   /** One event of a streamed answer, where there are such. */
   eventSchema?: TSchema | undefined
-  /** Whether a model answers, at a price: it is routed, takes the headers that say how, and tells in headers what came of it. */
+  /** Whether a model answers, at a price: such an operation is routed, and has the headers for it. */
   isRouted?: boolean
 }
 

@@ -61,7 +61,7 @@ function refine({ [ERRORS]: named, operationId: _, ...operation }: Operation, sh
   }
 }
 
-/** Of a route that has the router check what it takes. */
+/** The errors of a route whose input the router checks. */
 function errorsOfInput(parameters: readonly JsonObject[], body: Body | undefined): number[] {
   if (body) return [400, 413, 415]
   return parameters.length > 0 ? [400] : []
@@ -77,7 +77,7 @@ function toParameter({ examples, schema, ...parameter }: JsonObject, { shelf }: 
   return { ...parameter, schema: shelf.refer({ ...(schema as JsonObject), ...(examples && { examples }) }) }
 }
 
-/** Nothing here is sent in forms: the plugin names them, and texts, wherever a route does not say how it is parsed. */
+/** Nothing here is sent as a form: the plugin adds forms and texts to every route without a parser. */
 function isGenerated(content: Content): boolean {
   return 'multipart/form-data' in content
 }
@@ -107,7 +107,7 @@ function toResponse(status: string, answer: Answer, shared: Shared): object {
   return Bun.deepEquals(shared.responses[name], whole) ? { $ref: `#/components/responses/${name}` } : whole
 }
 
-/** As the operation tells it; with the words for a status that is only named; or with the schema put back together. */
+/** The operation's own answer, with a text for a status that has only a name, or with its whole schema. */
 function answered(status: string, answer: Answer, { errorFormat }: Shared): Answer {
   const { content, ...rest } = answer
   if (!content && Number(status) >= 400 && !answer.description)

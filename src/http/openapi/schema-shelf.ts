@@ -65,7 +65,7 @@ function simplify(schema: JsonObject): JsonObject {
     return { ...rest, additionalProperties: patternProperties[ANY_KEY] ?? true }
   }
   if (!Array.isArray(anyOf)) return schema
-  // What a query or form may say as text is what it stands for.
+  // A text in a query or form is described by the value that it stands for.
   const variants = anyOf.filter(isJsonObject).filter(({ type, format }) => type !== 'string' || !isStandIn(format))
   return { ...merge(variants), ...rest }
 }

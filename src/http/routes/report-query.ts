@@ -1,4 +1,4 @@
-/** What a usage report is asked for, as it stands in an address. */
+/** The parameters of a usage report in an address. */
 import { invalidRequest } from '@/chat/error'
 import type { Parameter } from '@/http/openapi/operation'
 import { queryOf } from '@/http/request-line'

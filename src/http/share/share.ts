@@ -1,6 +1,6 @@
 /**
- * What one request has of what all share while it is read: memory for its body and for what it builds on, and, where that is large and
- * not paid for yet, a turn at the event loop. A request that finds nothing left waits some seconds with its body unread.
+ * One request's shares of common resources while it is read: memory for its body and earlier answers, and a turn at the event
+ * loop if it is large and unpaid. Without a free share it waits some seconds with its body unread.
  */
 import { GatewayError } from '@/chat/error'
 import type { BodySize } from '@/http/body'

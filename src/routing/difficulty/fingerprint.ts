@@ -4,7 +4,7 @@
 export const BUCKETS = 1 << 18
 const SHIFT = 14
 
-/** What a piece is, and in which part of the prompt it stands: each has hashes of its own. */
+/** Seeds of the hashes, one for each kind of piece and each part of the prompt. */
 const WORD = 0x9e3779b1
 const PAIR = 0x85ebca6b
 const PIECE = 0xc2b2ae35
@@ -27,7 +27,7 @@ const MARK = 1
 const LETTER = 2
 const IDEOGRAPH = 3
 
-/** By UTF-16 code: what it is, and what it is taken for (capitals as small letters, digits all alike). */
+/** By UTF-16 code: its kind, and its replacement (capitals as small letters, digits all alike). */
 const KIND = Uint8Array.from({ length: 0x1_0000 }, (_, code) => kindOf(code))
 const FOLDED = Uint16Array.from({ length: 0x1_0000 }, (_, code) => foldedOf(code))
 

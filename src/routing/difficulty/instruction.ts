@@ -45,7 +45,7 @@ function withoutMaterial(text: string, payload: string[]): string {
   return kept.length > 0 ? kept.join('\n\n') : text
 }
 
-/** What follows the first colon is material where it stands on its own and the words before it are an instruction. */
+/** The text after the first colon is material if it stands alone and the words before it are an instruction. */
 function beforeColon(text: string, payload: string[]): string {
   COLON.lastIndex = 0
   const found = COLON.exec(text)

@@ -5,7 +5,7 @@ import { splitPrompt } from './instruction'
 import { STRUCTURE } from './structure'
 import { loadWeights, type Weights } from './weights'
 
-/** What the text alone tells. */
+/** The result from the text alone. */
 type TextScore = {
   /** Before the logistic curve: 0 is as likely easy as hard. */
   sum: number

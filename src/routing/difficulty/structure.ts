@@ -1,4 +1,4 @@
-/** What the shape of a prompt tells without its words: how long it is, what it is made of, how much of it is material. */
+/** Traits of a prompt's form, without its words: length, parts, and the share of material. */
 import { isIdeograph } from './fingerprint'
 import type { PromptParts } from './instruction'
 

@@ -213,7 +213,7 @@ type Patience = {
 
 /** No target counts as silent sooner, however fast it usually is, unless its provider's `hedgeMs` says so. */
 const MIN_HEDGE_MS = 5_000
-/** As many times what all but a hundredth of its answers take. */
+/** The factor for the 99th percentile of its answers' times. */
 const USUAL_FACTOR = 4
 /** A target without measurements. A whole answer is silent until it is complete. */
 const UNKNOWN_STREAM: Patience = { hedgeMs: 10_000, giveUpMs: 30_000 }

@@ -1,4 +1,4 @@
-/** What a failed attempt means for the rest of its failover: which keys and targets are still worth trying, and what comes next. */
+/** The effect of a failed attempt on its failover: keys and targets that are left, and the next step. */
 import type { ProviderKey } from '@/catalog/types'
 import { assert } from '@/lib/assert'
 import { targetId } from '@/routing/health/target-id'

@@ -15,7 +15,7 @@ export type NextStep =
   | { kind: 'next-model' }
   | { kind: 'stop' }
 
-/** Where a request stands when an attempt has failed. */
+/** The state of a request when an attempt has failed. */
 export type AttemptState = {
   /** Attempts made at this target with this key, at least 1. */
   attemptsHere: number

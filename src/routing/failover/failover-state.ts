@@ -1,4 +1,4 @@
-/** Where one request stands on its way through its plan: what every step of the failover reads and notes. */
+/** The state of one request on its way through its plan, which every step of the failover reads and changes. */
 import type { ProviderKey } from '@/catalog/types'
 import type { GatewayError } from '@/chat/error'
 import type { Conversation } from '@/routing/health/key-pool'

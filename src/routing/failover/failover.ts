@@ -27,7 +27,7 @@ import { inTurn } from './target-turns'
 /** Everything up to the first content has to happen within this time, however many attempts it takes. */
 export const DEADLINE_MS = 600_000
 
-/** Who asks, in which conversation, whether for a stream, and what fires when they go away. */
+/** The caller, the conversation, whether it is a stream, and a signal for the caller's departure. */
 export type RequestContext = {
   accountId: string
   conversation?: Conversation | undefined
@@ -102,8 +102,8 @@ class StartedFailover implements FailoverState {
   }
 
   /**
-   * What follows when the latest attempt has been silent for `silentMs`: the permit of an attempt to make beside it, the order
-   * to give up the eldest that is under way, or nothing yet.
+   * The next step when the latest attempt has been silent for `silentMs`: the permit for another attempt beside it, the order
+   * to give up the oldest one, or nothing yet.
    */
   onSilence(permit: Permit, silentMs: number): Permit | 'give-up' | undefined {
     return onSilence(this, permit, silentMs)
@@ -168,7 +168,7 @@ function tooLate(): GatewayError {
 
 /** Attempts of one request at the same time. */
 const MAX_UNDER_WAY = 2
-/** Of the patience, once the target's circuit has opened: others have found it silent, too. */
+/** The share of the usual wait once the target's circuit is open: other requests found it silent, too. */
 const OPEN_SHARE = 0.5
 
 /** Decides after `silentMs` of silence: a second attempt takes from the retries' budget, giving up does not. */

@@ -108,12 +108,12 @@ class IssuedPermit {
     this.parts.notify({ type: 'broken', model: model.id, provider: target.provider.name })
   }
 
-  /** What the answer came to, where it is complete: so many tokens of output. */
+  /** The output tokens of a complete answer. */
   wrote(tokens: number): void {
     this.parts.throughput.note(targetId(this.planned.target), tokens, this.endedMs - this.startedMs)
   }
 
-  /** No content came. Returns what the failover asks for to decide what comes next. */
+  /** The attempt failed before content. Returns the facts that decide the next step. */
   failed(fault: AttemptFault): FailedAttempt {
     const milliseconds = this.elapsedMs()
     if (this.decide('over')) {

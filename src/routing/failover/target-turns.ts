@@ -1,4 +1,7 @@
-/** Who of a model's targets with weights is asked first: one for all of a conversation, whose prompts it has cached, or one by chance. */
+/**
+ * Chooses the first of a model's weighted targets: the same for a whole conversation, whose prompts it has cached, or a random
+ * one.
+ */
 import { lotOf } from '@/routing/health/key-choice'
 import type { Conversation } from '@/routing/health/key-pool'
 import { targetId } from '@/routing/health/target-id'

@@ -1,7 +1,6 @@
 /**
- * Shares what one gateway learns of its providers with all others: open circuits and resting keys. Everything happens in the
- * background: what is published is not waited for, what others say is read about once a second, or every five where it is not asked for
- * anything, and while the store is away every gateway simply goes by its own experience.
+ * Shares open circuits and resting keys among gateways. All in the background: publishing is not awaited; news of others is
+ * read once a second, or every five seconds if unused. Without the store, each gateway uses its own experience.
  */
 import type { Catalog, Provider } from '@/catalog/types'
 import { sha256Hex } from '@/lib/ids'
@@ -117,8 +116,8 @@ export function createHealthExchange(options: ExchangeOptions): HealthExchange {
 }
 
 /**
- * Short digests of the addresses of a catalogue's providers, by name. One name at two addresses, or in two dialects, is two upstreams; everything
- * else may differ between gateways, or change, and what they learn of an upstream stays true for all of them.
+ * Short digests of the addresses of a catalogue's providers, by name. One name with two addresses or dialects is two upstreams.
+ * All other settings may differ between gateways, or change.
  */
 export function providerAddresses({ providers }: Catalog): ReadonlyMap<string, string> {
   const digest = ({ name, baseUrl, dialect }: Provider) =>

@@ -1,7 +1,7 @@
 /**
- * Chooses among the keys of a provider, each in proportion to its weight and one for all of a conversation, and leaves out the ones that have to rest: a key
- * that was rate-limited until the provider says so, a key that was refused for minutes and with an alert. What may as well mean one
- * account's requests counts for all only once several accounts have met it.
+ * Chooses a provider key, by weight and one for a whole conversation. Skips resting keys: a rate-limited one until the
+ * provider's time, a refused one for minutes, with an alert. A fault that may come from one account's requests counts for all
+ * only once several accounts have met it.
  */
 import type { Provider, ProviderKey } from '@/catalog/types'
 import type { ProviderError } from '@/chat/provider-error'

@@ -1,4 +1,4 @@
-/** What a new catalogue leaves of what was learnt: all of it, but for upstreams that are gone or stand at another address. */
+/** Transfers the experience to a new catalogue: all of it, except for upstreams that are gone or have another address. */
 import type { Catalog, Provider } from '@/catalog/types'
 import { providerKeyId, targetId } from './target-id'
 
@@ -12,7 +12,7 @@ export function goneBetween(before: Catalog, next: Catalog): IsGone {
     [...before.providers.values()].filter((provider) => hasMoved(provider, next)).map(({ name }) => name),
   )
   return (id) => {
-    // What a target asked for is kept by the target and, after a space, the key.
+    // An entry for one target has the target's name, a space and the key.
     const [subject = id] = id.split(' ')
     if (moved.has(subject.slice(0, subject.indexOf('/')))) return true
     return old.has(subject) && !kept.has(subject)

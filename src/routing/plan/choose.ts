@@ -25,8 +25,8 @@ export type TierChoice = {
 }
 
 /**
- * A conversation keeps its model, or else the tier chooses anew: for a stronger one (`too-weak`), because no call would get through
- * to it, because it cannot serve this request, or because the caller wishes otherwise.
+ * A conversation keeps its model, or the tier chooses again: for a stronger one (`too-weak`), because no call would reach it,
+ * because it cannot serve this request, or because of the caller's wish.
  */
 export type SessionOutcome = 'kept' | 'too-weak' | 'unavailable' | 'cannot-serve' | 'unwanted'
 
@@ -112,7 +112,7 @@ export function difficultyClass(difficulty: number): 'easy' | 'hard' {
   return difficulty >= HARD_FROM ? 'hard' : 'easy'
 }
 
-/** What the caller wishes comes before the tier's own ranking, and before what the conversation is used to. */
+/** The caller's wish goes before the tier's own ranking and the conversation's model. */
 function asWished(ranked: Ranked[], question: TierQuestion): { ranking: Ranked[]; mayKeep: boolean } {
   const { request, view, targetsOf, isBelowQuality, stickyModelId } = question
   const { preferences, stream } = request

@@ -1,7 +1,6 @@
 /**
- * How good a model a request deserves, as a number: what its text scores, as learned from public prompts, and what the request
- * carries beside it, through a logistic curve. Public collections hold no tools, schemas or wishes for thought: what those weigh is
- * set by hand.
+ * The quality that a request deserves, as a number: the score of its text, learned from public prompts, and its other traits,
+ * through a logistic curve. Public collections have no tools, schemas or effort: those weights are set by hand.
  */
 import type { RequestFeatures } from './read-request'
 
@@ -27,7 +26,7 @@ export function difficultyOf(features: RequestFeatures): number {
   return 1 / (1 + Math.exp(-sum))
 }
 
-/** What beside its text moved the difficulty of a request, and how far. */
+/** The traits besides the text that changed a request's difficulty, and by how much. */
 export function explainSignals(features: RequestFeatures): { because: string; effect: number }[] {
   return SIGNALS.map(({ because, weight, read }) => ({ because, effect: weight * read(features) })).filter(
     ({ effect }) => effect !== 0,

@@ -1,6 +1,6 @@
 /**
- * Turns what the caller named (a model or tier, and models to fall back to) into the targets to try, in order: the same model
- * across its targets first, then the next model. A pure function of catalogue, request and a view of the present health.
+ * Turns the named model or tier, and its fallbacks, into targets in order: all targets of a model, then the next model. A pure
+ * function of catalogue, request and present health.
  */
 import { refuseUnpriceable, takesTier } from '@/catalog/priceable'
 import { takesTools } from '@/catalog/tool-allowance'
@@ -73,7 +73,7 @@ export function buildPlan(catalog: Catalog, request: ChatRequest, options: PlanO
   }
   let models = resolve(draft, named)
   if (models.length === 0) {
-    // Nothing meets every wish: whatever is not surely impossible is worth an attempt.
+    // No model meets every wish: each one that may succeed is worth an attempt.
     Object.assign(draft, { isLenient: true, passedOver: [], choice: undefined })
     models = resolve(draft, named)
   }
@@ -218,7 +218,7 @@ function wrongTarget({ request, options }: Draft, { targets }: Model): Unmet {
   return { requirement: 'format', isFirm: true, detail: `is served in another format, which cannot carry ${parts}` }
 }
 
-/** What is left out would change the answer, and the caller has not said that this is fine. */
+/** Omitting these fields would change the answer, and the caller has not allowed that. */
 function lossless({ bound = [], stream }: ChatRequest): Unmet {
   const fields = bound.slice(0, MAX_NAMED_PARTS).map(({ field }) => field)
   const where =
@@ -250,7 +250,7 @@ function carryingTargets(request: ChatRequest, clientFormat: FormatName, targets
   )
 }
 
-/** Those of them that the caller lets answer, in the order wished. */
+/** The targets that the caller allows, in the wished order. */
 function wantedTargets(draft: Draft, model: Model): Target[] {
   const targets = usableTargets(draft, model)
   const { preferences } = draft.request

@@ -108,7 +108,7 @@ function sortKey({ model, estimatedCost }: Ranked, judged: Judged, isBelow: bool
   return Math.min(...judged.targetsOf(model).map((target) => slownessOf(target, judged)))
 }
 
-/** By what is wished for: more is worse, and the unknown is worst. A model has one price at all of its targets. */
+/** The figure to sort by: higher is worse, and unknown is worst. A model has one price at all of its targets. */
 function slownessOf(target: Target, { preferences, view, stream }: Omit<Judged, 'targetsOf'>): number {
   switch (preferences.sort) {
     case 'latency':
@@ -125,7 +125,7 @@ function placeOfModel(model: Model, { preferences, targetsOf }: Judged): number 
   return Math.min(...targetsOf(model).map((target) => placeOf(preferences, target)))
 }
 
-/** Who is not named comes after all who are. */
+/** An unnamed provider comes after all named ones. */
 function placeOf({ order }: RoutePreferences, { provider }: Target): number {
   const place = order.indexOf(provider.name)
   return place === -1 ? order.length : place

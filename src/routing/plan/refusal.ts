@@ -1,4 +1,7 @@
-/** What a plan refuses, and the error for the caller: models that the key may not call, that do something else, or cannot serve the request. */
+/**
+ * Refusals of a plan and the caller's error: models that the key may not call, that are of another kind, or that cannot serve
+ * the request.
+ */
 
 import { takesTools } from '@/catalog/tool-allowance'
 import type { Catalog, Model, ModelKind, Target, Tier } from '@/catalog/types'

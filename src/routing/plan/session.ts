@@ -1,6 +1,6 @@
 /**
- * Tells which conversation a request belongs to, so that a tier keeps to its model, and a provider's keys to their conversations:
- * the one that the caller names, or else the one that has said the same so far. Only digests leave this file.
+ * Finds the conversation of a request, so that a tier keeps its model and a provider its key: by the caller's name, or by the
+ * earlier turns. Only digests leave this file.
  */
 import type { ChatRequest } from '@/chat/request'
 import { sha256Hex } from '@/lib/ids'
@@ -8,8 +8,8 @@ import { sampleTexts } from '@/routing/difficulty/sample'
 import { readUserTurns, type UserTurn } from './read-request'
 
 /**
- * Where a conversation's model is looked up and kept. Without a name both are digests of what the user has said, up to the turn
- * before this one and up to this one: each turn hands the model on to the next, and conversations that only began alike part.
+ * The names under which a conversation's model is read and written. Without a name both are digests of the user's turns, up to
+ * the turn before and up to this one. So each turn hands the model on, and conversations with only the same beginning separate.
  */
 export type Session = {
   /** Undefined for the first turn of a conversation that has no name. */
@@ -20,7 +20,7 @@ export type Session = {
 
 /** Turns of the user that a digest is made from, beside the first. */
 const TURNS_TOLD_APART = 4
-/** Of the system prompt its beginning: what follows may hold the time of day. */
+/** Only the beginning of the system prompt: later text may hold the time of day. */
 const SYSTEM_CHARS = 1_000
 const DIGEST_CHARS = 32
 
@@ -36,8 +36,8 @@ export function sessionOf(accountId: string, request: ChatRequest, name: string 
 }
 
 /**
- * What stays the same over all turns of the conversation that `request` belongs to, within its account: its `name`, or what it began
- * with. A cache key is none: an application may have one for all that it asks. Undefined if the user has said nothing yet.
+ * The lasting identity of a conversation within its account: its `name`, or its beginning. A cache key is no name, since an
+ * application may use one for all requests. Undefined without a user's turn.
  */
 export function conversationOf(accountId: string, request: ChatRequest, name: string | undefined): string | undefined {
   if (name) return digestOf([accountId, name])

@@ -47,7 +47,7 @@ export function createStickiness(clock: Clock, keeper?: SessionKeeper): Stickine
       if (from === undefined) return undefined
       const nowMs = clock.monotonic()
       const known = live(from, nowMs)
-      // What has no name goes on under another digest, so that what is known of the old one stays true.
+      // A nameless conversation continues under another digest, so the entry of the old one stays valid.
       if (known && (!isNamed || nowMs - known.readAtMs < TRUST_MS)) return known.modelId
       if (!keeper) return known?.modelId
       const held = await askKeeper(keeper, from)

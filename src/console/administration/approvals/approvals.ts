@@ -1,9 +1,8 @@
 /**
- * Approvals: what one administrator has asked for and a second one has to agree to.
- *
- * **pending**: nothing has happened yet. A different administrator approves it, which does exactly what was stored
- * (**executed**, or **failed** where it could not be done any more), or rejects it (**rejected**); who asked may take it back
- * (**withdrawn**); after seven days it is too late (**expired**). None of these can be left again.
+ * Approvals: one administrator asks for an operation, and a second one must agree.
+ * **pending**: nothing has happened yet. A different administrator approves it: the stored operation runs (**executed**, or
+ * **failed** if it is no longer possible). Or they reject it (**rejected**). The one who asked may take it back
+ * (**withdrawn**). After seven days it ends (**expired**). All but **pending** are final.
  */
 import { and, eq, lte, sql } from 'drizzle-orm'
 import { recordAudit } from '@/accounts/audit'
@@ -29,7 +28,7 @@ export type DecideOutcome =
   | { kind: 'not_found' }
   /** Somebody decided it before, or it has expired. */
   | { kind: 'not_pending'; status: ApprovalStatus }
-  /** Nobody decides on what they asked for themselves. */
+  /** The deciding administrator is the one who asked. */
   | { kind: 'own_request' }
   /** Nobody decides on money for the account they pay with themselves. */
   | { kind: 'own_account' }

@@ -23,7 +23,7 @@ export type StatementCredit = {
   amountCents: number
   currency: string
   bookedOn: string
-  /** Who sent the money; kept under this name in requests that wait for a second person. */
+  /** The sender of the money. Requests that wait for a second person store this name. */
   payer: string
 }
 

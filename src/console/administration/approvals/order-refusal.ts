@@ -1,4 +1,4 @@
-/** What orders answer, in words for the administrator who asked. */
+/** Sentences for the administrator about an order's refusals. */
 
 import type { ConfirmOutcome, MismatchReason, RefundOutcome, ResolveOutcome } from '@/console/orders/types'
 import { assertNever } from '@/lib/assert'

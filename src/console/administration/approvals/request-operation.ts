@@ -31,7 +31,7 @@ type RequestOutcome =
   | { kind: 'done' }
   | { kind: 'awaiting_approval'; approvalId: string }
   | { kind: 'not_found' }
-  /** Nothing was done, or (`isKept`) only what `message` says. */
+  /** Nothing was done, or (`isKept`) only the step in `message`. */
   | { kind: 'refused'; message: string; isKept: boolean }
 
 /** How long a second administrator has time. */

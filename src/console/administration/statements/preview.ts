@@ -14,7 +14,7 @@ import { type JudgedLine, judgeLines, type KnownOrder } from './verdict'
 
 export type PreviewOutcome =
   | { kind: 'previewed'; importId: string; digest: string; lines: JudgedLine[] }
-  /** Nothing of it is used; sentences for the person who uploaded it. */
+  /** None of it is used. Sentences for the person who uploaded it. */
   | { kind: 'faulty'; faults: string[] }
 
 /** Rows of one INSERT stay far below the protocol's limit of parameters. */

@@ -1,4 +1,4 @@
-/** What a line of a bank statement will do: a pure function of the line and of what is known when it is looked at. */
+/** Decides what a line of a bank statement will do: a pure function of the line and the present state. */
 
 import { findReferences } from '@/console/orders/reference'
 import type { LineVerdict } from '@/db/administration-schema'

@@ -1,4 +1,4 @@
-/** What every step of archiving works with: who may do it, one at a time, and locks that are given up before others wait for long. */
+/** The common parts of each archiving step: rights, one run at a time, and locks that end before others wait long. */
 import { sql } from 'drizzle-orm'
 import type { ChangedBy } from '@/accounts/audit'
 import { BRIEF_LOCK_MS } from '@/db/brief-locks'
@@ -70,7 +70,7 @@ export async function requireOwner({ owner }: StepDeps): Promise<void> {
   )
 }
 
-/** Who stands in the way, by the names that clients give themselves. */
+/** The blocking clients, by their own names. */
 async function readersOf(owner: Database): Promise<string> {
   const rows = await owner.sql<{ name: string }[]>`
     SELECT DISTINCT format('%s, process %s', coalesce(nullif(application_name, ''), 'unnamed'), a.pid) AS name

@@ -88,7 +88,7 @@ async function change(
   })
 }
 
-/** Whether the person left `email` so lately that it is kept for them. Then nothing that came of it can be undone: whoever took them away from it could. */
+/** Whether the person left `email` so lately that it is reserved for them. If so, everything that followed is undone. */
 async function goBack(transaction: Transaction, userId: string, email: string): Promise<boolean> {
   const isLive = gt(addressChanges.undoUntil, sql`now()`)
   const isOwn = and(eq(addressChanges.userId, userId), eq(addressChanges.oldEmail, email))

@@ -1,4 +1,4 @@
-/** What the routes of administration share: their dependencies, who acts, and the schemas that several of them use. */
+/** The common parts of administration routes: dependencies, the acting person, and shared schemas. */
 import { type Static, Type } from '@sinclair/typebox'
 import { GatewayError, invalidRequest } from '@/chat/error'
 import type { Administration, MoneyRequest } from '@/console/administration/administration'

@@ -34,7 +34,7 @@ export function unsubscribeRoutes(deps: UnsubscribeDeps) {
         await deps.turnOff(asked)
         return respond(DONE(asked), 200)
       },
-      // What a mail program sends says nothing that the link doesn't.
+      // A mail program's body is ignored: the link has everything.
       { parse: () => null, detail: { hide: true } },
     )
 }

@@ -82,7 +82,7 @@ export function fieldOf(window: BudgetWindow): string {
   return FIELDS[window]
 }
 
-/** What is known of a scope's budget: limits with grants, and what was spent and is held. */
+/** A scope's budget: limits with grants, spent and held amounts. */
 export type Known = {
   limits: Partial<Record<BudgetWindow, { limit: Nano; grant: Nano; grantAt: number }>>
   spent: Record<BudgetWindow, number>

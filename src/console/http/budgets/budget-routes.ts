@@ -151,7 +151,7 @@ function bodyOf(of: Parameters<typeof budgetBody>[0], known: Known, isWhole: boo
 
 const fieldIn = (scope: string, scopeId: string) => (scope === 'account' ? scope : `${scope}:${scopeId}`)
 
-/** What the ledger counts; nothing of what it doesn't know. */
+/** The counts of the ledger; empty for an unknown scope. */
 function countedOf(
   now: Awaited<ReturnType<Ledger['readBudgets']>>,
   scope: string,

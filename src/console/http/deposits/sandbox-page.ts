@@ -17,7 +17,7 @@ a{color:light-dark(#0b5fcc,#7db7ff)}
 code{overflow-wrap:anywhere}`,
 )
 
-/** What the page says above its form after something was done. */
+/** The page's message after an action. */
 type SandboxNotice = { text: string; isDone: boolean }
 
 /** The payment page; its form posts to the page's own address. */

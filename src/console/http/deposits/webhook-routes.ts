@@ -89,7 +89,7 @@ async function readText(request: Request): Promise<string> {
   }
 }
 
-/** What has arrived in time: a body that is cut off by it is not what was signed. */
+/** Reads the body within its time limit. A body that is cut off does not match its signature. */
 async function readBytes({ body }: Request): Promise<Uint8Array> {
   if (!body) return new Uint8Array()
   const reader = body.getReader()

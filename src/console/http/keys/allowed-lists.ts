@@ -38,7 +38,7 @@ export const SHOWN_ALLOWED = {
   allowedProviders: orNull(Type.Array(Type.String())),
 }
 
-/** What something narrower must stay within, and whose rules these are, such as `all keys of this account`. */
+/** Limits for something narrower, and their owner, such as `all keys of this account`. */
 export type Bound = Allowed & { of: string }
 
 /** The bound that an account's rules are. */

@@ -1,4 +1,4 @@
-/** What the routes of API keys share: what they need, who calls, which key is meant, and how a change is refused. */
+/** The common parts of the routes of API keys: dependencies, caller, the key in question, and refusals. */
 import { Type } from '@sinclair/typebox'
 import type { Accounts } from '@/accounts/accounts'
 import type { ApiKeys, ChangeKeyOutcome, KeyListing } from '@/accounts/api-keys'
@@ -21,7 +21,7 @@ export type KeyRouteDeps = GuardDeps & {
   readKeyUsage: ReadKeyUsage
   /** What holds for all keys of an account; undefined if there is no such account. */
   readKeyPolicy(accountId: string): Promise<KeyPolicy | undefined>
-  /** What holds for all keys of a member beside that; undefined if there is no such member. */
+  /** The rule for all keys of a member besides the account's; undefined if there is no such member. */
   readMemberKeyPolicy(of: { accountId: string; userId: string }): Promise<Allowed | undefined>
 }
 

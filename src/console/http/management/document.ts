@@ -33,7 +33,7 @@ export function routeOf({ method, path }: ManagementOperation, routes: readonly 
   return route.hooks
 }
 
-/** What the document says of an operation that `route` performs. */
+/** The documentation of an operation that `route` performs. */
 export function documentOperation(
   { method, scope }: ManagementOperation,
   { body, response, query, params, detail }: RouteHooks,
@@ -47,7 +47,7 @@ export function documentOperation(
       ...parametersOf('query', query),
       ...(method === 'GET' ? [] : [IDEMPOTENCY_PARAMETER]),
     ],
-    // Where nothing needs to be said, nothing needs to be sent here.
+    // A body without required fields is not documented here.
     ...(body && body !== NoFields && { requestSchema: body }),
     ...(response && { responseSchema: JSON.parse(JSON.stringify(response), withoutClosing) }),
     errors: method === 'GET' ? READS : WRITES,

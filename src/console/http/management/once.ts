@@ -1,6 +1,7 @@
 /**
- * A change that has an idempotency key happens once, however often it is sent: a repetition gets the first answer. The management API and
- * the dashboard's routes share it. docs/decisions/0036-kept-answers-are-read-by-their-senders.md says how what is kept stays secret, and what is kept at all.
+ * Performs a change with an idempotency key once: a repetition gets the first answer. The management API and the dashboard
+ * share it. docs/decisions/0036-kept-answers-are-read-by-their-senders.md says which answers are stored, and how they stay
+ * secret.
  */
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
 import type { Manager } from '@/accounts/management/management-keys'

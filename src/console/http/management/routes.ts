@@ -104,7 +104,7 @@ async function perform(deps: ManagementDeps, offered: ManagementOperation, reque
 
 const NOTHING = new TextEncoder().encode('{}')
 
-/** What is sent along; an operation that needs nothing said may come without a body. */
+/** Reads the body; an operation without required fields may come without one. */
 async function readBody(
   deps: ManagementDeps,
   method: ManagementOperation['method'],

@@ -186,7 +186,10 @@ function requireMails({ auth }: InvitationRouteDeps): MailDesk {
   })
 }
 
-/** Who invites, and the mail that the invitation comes with. A mail counts among those that its recipient gets; a refused invitation has none. */
+/**
+ * The inviting person and the mail of the invitation. The mail counts among those of its recipient. A refused invitation sends
+ * none.
+ */
 function inviting({ auth }: InvitationRouteDeps, mails: MailDesk, { viewer, request, by }: Caller) {
   return {
     accountId: viewer.accountId,

@@ -162,7 +162,7 @@ function verificationRoutes(deps: SessionDeps) {
     )
 }
 
-/** What signing in offers here, for pages that nobody is signed in to yet. */
+/** The sign-in options for pages without a session. */
 function signInOptions({ settings, mails, requiresVerification }: AuthParts) {
   return {
     signUp: settings.signUp,

@@ -55,7 +55,7 @@ const DEFAULT_RANGE_MS = 30 * 86_400_000
 /** Requests that are settled while the answer is on its way belong to it, whatever the clocks say. */
 const AHEAD_MS = 60_000
 
-/** What `sight` lets see of what the query asks for. Throws 400 where the times don't fit together. */
+/** The part of the query that `sight` allows. Throws 400 if the times do not fit together. */
 export function filterOf(query: FilterQuery, sight: Sight, nowMs = Date.now()): UsageFilter {
   const toMs = query.to === undefined ? nowMs + AHEAD_MS : momentOf(query.to, 'to')
   const fromMs = query.from === undefined ? toMs - DEFAULT_RANGE_MS : momentOf(query.from, 'from')

@@ -91,7 +91,7 @@ async function receive(deps: DepositDeskDeps, headers: WebhookHeaders, body: str
   }
 }
 
-/** Of a reversal, its kind; of everything else, the outcome of it. */
+/** The kind of a reversal, or the outcome of another event. */
 function wordOf(outcome: DepositOutcome): OutcomeWord {
   if (outcome.kind !== 'reversed' && outcome.kind !== 'reinstated') return outcome.kind
   return outcome.reversal.kind

@@ -8,7 +8,7 @@ export type DepositOrder = {
   amountCents: number
   currency: 'USD'
   expiresAt: Date
-  /** Where the customer goes afterwards; undefined if no page waits for them. */
+  /** The customer's address after payment; undefined if no page waits for them. */
   returnUrl: string | undefined
 }
 

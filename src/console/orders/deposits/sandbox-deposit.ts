@@ -15,7 +15,7 @@ export const SANDBOX_NAME = 'sandbox'
 /** Where its page is served. */
 export const SANDBOX_PATH = '/sandbox/deposits'
 
-/** What the page shows, and what is paid. */
+/** The payment as the page shows it. */
 export type SandboxPayment = {
   paymentId: string
   reference: string
@@ -100,7 +100,7 @@ function readEvent({ type, data }: JsonObject): DepositEvent {
 
 type ReversalForm = { kind: 'chargeback' | 'refund' | 'reinstatement'; own: string; undone: string }
 
-/** By type: which fields name the movement and what it undoes. */
+/** By type: the fields with the movement's name and with the one that it undoes. */
 const REVERSALS: ReadonlyMap<string, ReversalForm> = new Map([
   ['deposit.charged_back', { kind: 'chargeback', own: 'chargeback_id', undone: 'transfer_id' }],
   ['deposit.refunded', { kind: 'refund', own: 'refund_id', undone: 'transfer_id' }],

@@ -114,7 +114,7 @@ async function measureReturn(transaction: Transaction, row: ReversalRow): Promis
   const isBefore = and(eq(reversals.provider, row.provider), eq(reversals.undoes, row.undoes))
   const before = (await transaction.select().from(reversals).where(isBefore)).filter(({ state }) => state === 'applied')
   const wonCents = before.reduce((total, { amountCents }) => total + amountCents, 0)
-  // What was refunded here as well stays so, whatever becomes of the provider's own refund.
+  // An administrator's refund stays, whatever the outcome of the provider's own refund.
   const isShared = undone.matchedCents > 0
   const leftCents = undone.movedCents - before.reduce((total, { movedCents }) => total + movedCents, 0)
   if (wonCents >= undone.amountCents || (isShared && leftCents <= 0))
@@ -178,7 +178,7 @@ function sumsAfter({ refundedCents, chargedBackCents }: OrderRow, cents: number,
     : { refundedCents: most, chargedBackCents: rest }
 }
 
-/** Nothing can be taken or given by it: the order says so, and an administrator has to look. */
+/** It moves no credit: the order notes it, and an administrator has to look. */
 async function keep(
   deps: OrdersDeps,
   transaction: Transaction,

@@ -1,4 +1,4 @@
-/** What reversals have in common: who takes turns, and how much credit a part of a payment stands for. */
+/** Functions that all reversals share: their lock, and the credit for a part of a payment. */
 import { eq } from 'drizzle-orm'
 import type { Transaction } from '@/db/client'
 import { reversals } from '@/db/orders-schema'
@@ -9,7 +9,7 @@ export type Moved = { credit: Credit }
 
 type ReversalRow = typeof reversals.$inferSelect
 
-/** What notices of one movement of money lock, whichever of them comes first. */
+/** The lock for notices of the same movement of money, in any order. */
 export function turnOf(thing: 'payment' | 'reversal', source: string, externalId: string): string {
   return `${thing} ${source} ${externalId}`
 }
@@ -19,7 +19,7 @@ export function shareOf(whole: number, amount: number, total: number): number {
   return amount >= total ? whole : Math.floor((whole * amount) / total)
 }
 
-/** What these reversals of one payment take in all, in its own currency: each less what undid it, which is never more than it. */
+/** The sum of a payment's reversals, in its own currency. Each counts less its own undoing, which is never more. */
 export function standingCents(rows: readonly ReversalRow[]): number {
   const undoneCents = new Map<string, number>()
   for (const { kind, undoes, amountCents } of rows)
@@ -39,7 +39,7 @@ export function creditTakenBack(rows: readonly ReversalRow[]): number {
     .reduce((sum, row) => sum + (row.kind === 'reinstatement' ? -1 : 1) * (row.movedCents + row.matchedCents), 0)
 }
 
-/** What an administrator has refunded of the order and no provider has told of yet: the next notices of refunds are those. */
+/** Refunds of the order by an administrator that no provider has reported: the next notices are those. */
 export async function awaitedRefunds(
   transaction: Transaction,
   orderId: string,

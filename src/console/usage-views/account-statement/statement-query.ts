@@ -3,7 +3,7 @@
 import type { Sql } from 'postgres'
 import type { Fragment } from '@/console/usage-views/usage-filter'
 
-/** Where a movement stands: by its day, entries before usage, then by time and id. */
+/** The position of a movement: by day, entries before usage, then by time and id. */
 export type StatementPlace = { day: string; rank: number; atMicros: number; entryId: string }
 
 /** Days are UTC, yyyy-mm-dd, both included. Without `to` the period reaches to the latest movement there is. */

@@ -22,7 +22,7 @@ export type FoundFailure = {
   code: string
   param: string | null
   words: string
-  /** What the provider called it; null where none was asked, or it did not say. */
+  /** The provider's id; null if no provider was asked, or it sent none. */
   providerRequestId: string | null
 }
 
@@ -110,7 +110,7 @@ function kindConditions(sql: Sql, filter: FailureFilter): Fragment {
     ${code === undefined ? sql`` : sql`AND code = ${code}`}`
 }
 
-/** Who deletes them comes once an hour. */
+/** The oldest time to show; the deleting job runs once an hour. */
 function oldest(nowMs: number): string {
   return new Date(oldestFailureMs(nowMs)).toISOString()
 }
