@@ -17,6 +17,7 @@ import { chatCompletionsRoutes } from '@/http/routes/chat-completions'
 import { docsRoutes } from '@/http/routes/docs'
 import { feedbackRoutes } from '@/http/routes/feedback'
 import { generateContentRoutes } from '@/http/routes/generate-content'
+import { generationRoutes } from '@/http/routes/generation'
 import { guideRoutes } from '@/http/routes/guide'
 import { keyRoutes } from '@/http/routes/key'
 import { messagesRoutes } from '@/http/routes/messages'
@@ -56,6 +57,7 @@ export function buildApp(deps: AppDeps): AnyElysia {
       .use(routeRoutes(deps))
       .use(usageRoutes(deps))
       .use(keyRoutes(deps))
+      .use(generationRoutes(deps))
       .use(feedbackRoutes(deps))
       .use(storedResponseRoutes(deps))
       .use(preflightRoutes())

@@ -5,6 +5,7 @@ import type { Database } from '@/db/client'
 import type { HttpDeps } from '@/http/deps'
 import type { Ledger } from '@/ledger/ledger'
 import { createFeedback } from '@/usage/feedback'
+import { createGenerations } from '@/usage/generations'
 import { createReports, type SightOf } from '@/usage/reports'
 import { readUsageReport } from '@/usage/usage-report'
 
@@ -17,10 +18,11 @@ export function assembleUsageOfKeys({
   reading,
   ledger,
   views,
-}: Parts): Pick<HttpDeps, 'reports' | 'usageReport' | 'feedback'> {
+}: Parts): Pick<HttpDeps, 'reports' | 'generations' | 'usageReport' | 'feedback'> {
   const sightOf: SightOf = (key) => sightOfKey(database, key)
   return {
     reports: createReports(database, ledger, sightOf),
+    generations: createGenerations(database, ledger, sightOf),
     feedback: createFeedback(database, sightOf),
     usageReport: ({ accountId, keyId }, query) =>
       views.inTurn(accountId, async () => {

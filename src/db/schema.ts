@@ -166,6 +166,7 @@ export const usageRecords = pgTable('usage_records', usageColumnTypes, (table) =
   index('usage_records_noteworthy_index')
     .on(table.accountId, table.settledAt.desc())
     .where(sql`${table.status} >= 400 OR ${table.rule} <> 'usage' OR ${table.flags} <> '{}'`),
+  index('usage_records_answer_index').using('hash', table.answerId),
   index('usage_records_gaps_index').on(table.settledAt.desc()).where(sql`${table.countGaps} IS NOT NULL`),
 ])
 

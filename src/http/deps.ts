@@ -12,6 +12,7 @@ import type { StoredResponses } from '@/stored-responses/stored-responses'
 import type { Tracing } from '@/telemetry/tracing'
 import type { FailedRequests } from '@/usage/failures/failed-requests'
 import type { Feedback } from '@/usage/feedback'
+import type { Generations } from '@/usage/generations'
 import type { Reports } from '@/usage/reports'
 import type { ReportQuery, UsageReport } from '@/usage/usage-report'
 import type { OperationDeps } from './idempotency/operation'
@@ -39,6 +40,7 @@ export type HttpDeps = ChatDeps &
     idempotency: Pick<OperationDeps, 'claims' | 'finishUnseenMs'> | undefined
     managementKeys: Pick<ManagementKeys, 'identify'>
     reports: Reports
+    generations: Generations
     /** The usage that the key may read; a management key, without `keyId`, reads all of it. */
     usageReport(asker: Pick<Payer, 'accountId'> & Partial<Payer>, query: ReportQuery): Promise<UsageReport>
     feedback: Feedback

@@ -10,7 +10,7 @@ import { renew } from '@/ledger/holds/renew'
 import { refusalOf, release, reserve } from '@/ledger/holds/reserve'
 import { bookedHolds, isBooked, settle } from '@/ledger/holds/settle'
 import { resolveWithheld, withhold } from '@/ledger/holds/withhold'
-import { countUnsynced } from '@/ledger/records/unsynced-records'
+import { countUnsynced, latestRecords } from '@/ledger/records/unsynced-records'
 import { sumOverShards } from '@/ledger/store/all-shards'
 import { commandTimeoutOf, type RedisClient } from '@/ledger/store/connection'
 import { createEpochGuard, type EpochGuard, verifyEpoch } from '@/ledger/store/epoch-guard'
@@ -47,6 +47,7 @@ import type {
   WithholdOutcome,
 } from './outcomes'
 import type { StoreCallListener } from './store-calls'
+import type { UsageRecord } from './usage-record'
 
 /** Methods throw `overloaded` where store or history cannot be reached; repeating with the same id is safe. */
 export interface Ledger {
@@ -94,6 +95,8 @@ export interface Ledger {
   readBalance(accountId: string): Promise<AccountBalance | undefined>
   /** The account's latest usage records that have not left for the history, newest first. */
   recentRecords(accountId: string, limit: number): Promise<RecentRecord[]>
+  /** The same, as whole records. */
+  latestRecords(accountId: string, limit: number): Promise<UsageRecord[]>
   /** A key's state and use now, or undefined where the account has no such key. One round trip. */
   readKey(payer: Payer): Promise<KeyUsage | undefined>
   /** Makes a key's status and limits hold on all gateways at once. Call it after the history has them. */
@@ -158,6 +161,7 @@ export function createLedger(options: LedgerOptions): Ledger {
     resolveWithheld: (withheld) => resolveWithheld(deps, withheld),
     readBalance: (accountId) => readBalance(deps, accountId),
     recentRecords: (accountId, limit) => recentRecords(deps, accountId, limit),
+    latestRecords: (accountId, limit) => latestRecords(deps, accountId, limit),
     readKey: (payer) => readKey(deps, payer),
     setKeyState: (state) => setKeyState(deps, state),
     setAccountState: (state) => setAccountState(deps, state),

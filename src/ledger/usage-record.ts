@@ -1,5 +1,6 @@
 /** The usage record: the immutable thing that a settle or an expire appends, and the only thing that the history ever charges. */
 import { FORMAT_NAMES, type FormatName } from '@/chat/format-name'
+import type { FinishKind } from '@/chat/response'
 import type { Usage } from '@/chat/usage'
 import { parseHolder } from '@/ledger/store/names'
 import { assert } from '@/lib/assert'
@@ -98,6 +99,10 @@ export type RequestFacts = {
   /** Milliseconds from arrival to the first content and to the end; null where there was none. */
   firstTokenMs: number | null
   durationMs: number
+  /** The id that the client's answer has; missing where that is made of the request's own, or not known. */
+  answerId?: string | undefined
+  /** Why the answer ended; missing where nothing has said so. */
+  finish?: FinishKind | undefined
   /** The following five are for operators only. The provider's cost; undefined if unknown. */
   providerCost?: Nano
   /** Calls for the same request that another outran, and what they may cost as far as it is known: a part of `providerCost`. */
@@ -210,6 +215,7 @@ export function areFacts(value: JsonObject): boolean {
     (value.routeReason === undefined || typeof value.routeReason === 'string') &&
     (value.idempotencyKey === undefined || DIGEST.test(String(value.idempotencyKey))) &&
     (value.labels === undefined || areLabels(value.labels)) &&
+    [value.answerId, value.finish].every((word) => word === undefined || typeof word === 'string') &&
     (value.firstTokenMs === null || Number.isFinite(value.firstTokenMs)) &&
     (value.providerCost === undefined || isCount(value.providerCost)) &&
     (value.outrun === undefined || isOutrun(value.outrun)) &&

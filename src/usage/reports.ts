@@ -36,6 +36,9 @@ type UsageEntry = {
 
 type AskingKey = Pick<Payer, 'accountId' | 'keyId'>
 
+/** A key, or what is no key of the account's and sees all of it. */
+export type Asker = Pick<Payer, 'accountId'> & { keyId?: string }
+
 /** What a key may tell of its account. `madeBy`: of usage only what keys of this person did; left out, all of the account's. */
 type KeySight = { seesBalance: boolean; madeBy?: string }
 
@@ -52,6 +55,8 @@ export interface Reports {
    * ones known, or nothing, and the list may be shorter than it would be.
    */
   usageSummary(key: AskingKey): Promise<UsageSummary | undefined>
+  /** All credit that the account was given, and what was spent of it; `unseen` where the key may not tell. Throws likewise. */
+  credits(asker: Asker): Promise<{ total: Nano; spent: Nano } | 'unseen'>
 }
 
 const RECENT_COUNT = 50
@@ -101,6 +106,13 @@ export function createReports(database: Database, ledger: Ledger, sightOfKey: Si
   }
 
   return {
+    async credits({ accountId, keyId }) {
+      const sight = keyId === undefined ? { seesBalance: true } : await sightOf({ accountId, keyId })
+      const balance = sight.seesBalance ? await ledger.readBalance(accountId) : undefined
+      if (!balance) return 'unseen'
+      const { available, held, spent } = balance
+      return { total: nano(available + held + spent), spent }
+    },
     async usageSummary(key) {
       const { accountId } = key
       const sight = await sightOf(key)

@@ -87,7 +87,9 @@ function questions(): { method: string; path: string }[] {
       ...{ id: foreign.keyId, requestId: foreign.requestId, scope: 'key', scopeId: foreign.keyId },
     })
     const own = { method: method === 'ALL' ? 'POST' : method, path: filled }
-    return own.method === 'GET' ? QUERIES.map((query) => ({ ...own, path: filled + query })) : [own]
+    return own.method === 'GET'
+      ? [...QUERIES, `?id=${foreign.requestId}`].map((query) => ({ ...own, path: filled + query }))
+      : [own]
   })
 }
 

@@ -53,7 +53,7 @@ describe('writeUsageBatch', () => {
       ...{ providerCost: null, chargeBasis: 'relayed', countGaps: null },
       ...{ providerInputTokens: null, providerOutputTokens: null, localInputTokens: null, localOutputTokens: null },
       toolCharges: null,
-      ...{ memberId: null, tags: null, app: null, endUser: null },
+      ...{ memberId: null, tags: null, app: null, endUser: null, answerId: null, finish: null },
     })
   })
 

@@ -50,6 +50,9 @@ CREATE TABLE usage_records (
   tags                  text[],
   app                   text,
   end_user              text,
+  -- The id that the client's answer has where it is not made of the request's own, and why the answer ended.
+  answer_id             text,
+  finish                text,
   PRIMARY KEY (event_id, settled_at)
 ) PARTITION BY RANGE (settled_at);
 CREATE INDEX usage_records_account_index ON usage_records (account_id, settled_at DESC);
@@ -58,6 +61,8 @@ CREATE INDEX usage_records_cell_index ON usage_records (account_id, key_id, mode
 -- Errors, estimates and corrections. Ordinary records are not in it, so that the flusher pays for the exceptions only.
 CREATE INDEX usage_records_noteworthy_index ON usage_records (account_id, settled_at DESC)
   WHERE status >= 400 OR rule <> 'usage' OR flags <> '{}';
+-- Finds a record by the answer's id.
+CREATE INDEX usage_records_answer_index ON usage_records USING hash (answer_id);
 -- The few records to reconcile with providers.
 CREATE INDEX usage_records_gaps_index ON usage_records (settled_at DESC) WHERE count_gaps IS NOT NULL;
 CREATE TABLE usage_records_default PARTITION OF usage_records DEFAULT;

@@ -37,7 +37,7 @@ type Call = Omit<ArrivedRequest, 'asked'> &
 
 /** The parts of a charge that depend on the request. */
 type Asked = Pick<OpenCharge, 'tools' | 'writesForHour' | 'serviceTier'> & {
-  request: { model: string; stream: boolean }
+  request: Parameters<typeof plannedFacts>[1]
   meter: Meter
   listener: AttemptListener | undefined
 }

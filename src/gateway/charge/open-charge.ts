@@ -170,6 +170,8 @@ export function factsOf(
 ): RequestFacts {
   return {
     ...facts,
+    answerId: facts.answerId ?? passedId(facts, meter),
+    finish: meter.reading().finish,
     usage,
     rule,
     flags,
@@ -179,6 +181,14 @@ export function factsOf(
     durationMs: Math.round(clock.monotonic() - arrivedMonotonicMs),
     ...bill,
   }
+}
+
+const MAX_ID_CHARS = 128
+
+/** The provider's own id of an answer that it gives in the client's format, and which its client gets. */
+function passedId({ clientFormat, providerFormat }: PlannedFacts, meter: Meter): string | undefined {
+  const { id } = meter.answeredAs()
+  return clientFormat === providerFormat && id !== '' && id.length <= MAX_ID_CHARS ? id : undefined
 }
 
 /** The status that the client got, if it got one: an answer that breaks off had begun with a good one. */

@@ -4,7 +4,7 @@ import type { Format } from '@/formats/format'
 import type { Payer } from '@/ledger/outcomes'
 import type { RequestFacts, RequestLabels } from '@/ledger/usage-record'
 import { assert } from '@/lib/assert'
-import type { JsonObject } from '@/lib/json'
+import { type JsonObject, textOf } from '@/lib/json'
 import type { PlannedTarget } from '@/routing/plan/plan'
 
 /** A request as sent and as decoded. `text` is the body as JSON, if copying it is better than serialising it again. */
@@ -39,6 +39,7 @@ export type PlannedFacts = Pick<
   | 'startedAtMs'
   | 'idempotencyKey'
   | 'labels'
+  | 'answerId'
 >
 
 /** The decoded request; asserts that it was not dropped. */
@@ -50,7 +51,7 @@ export function askedOf({ asked }: Pick<ArrivedRequest, 'asked'>): Asked {
 /** The request's facts with the target that is to answer. */
 export function plannedFacts(
   { requestId, format, arrivedAtMs, idempotencyKey, labels }: Omit<ArrivedRequest, 'asked' | 'payer'>,
-  request: { model: string; stream: boolean },
+  request: { model: string; stream: boolean; answerEcho?: JsonObject },
   { model, target }: PlannedTarget,
 ): PlannedFacts {
   return {
@@ -65,5 +66,6 @@ export function plannedFacts(
     startedAtMs: arrivedAtMs,
     idempotencyKey,
     labels,
+    answerId: textOf(request.answerEcho?.id),
   }
 }

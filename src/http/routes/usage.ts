@@ -96,17 +96,21 @@ export function usageRoutes(deps: HttpDeps) {
 }
 
 async function report(deps: HttpDeps, request: Request): Promise<Response> {
-  const asker = await askerOfReport(deps, request)
+  const asker = await askerOfUsage(deps, request)
   const query = readReportQuery(request.url, deps.clock.now())
   return Response.json(reportBody(query, await deps.usageReport(asker, query)), {
     headers: { 'cache-control': 'no-store', ...NO_SNIFFING },
   })
 }
 
-/** A management key reads its account's usage, any other key what its member may. */
-async function askerOfReport(deps: HttpDeps, request: Request): Promise<Parameters<HttpDeps['usageReport']>[0]> {
+/** A management key with the scope reads of its account all that this is, any other key what its member may. */
+export async function askerOfUsage(
+  deps: HttpDeps,
+  request: Request,
+  scope: 'usage:read' | 'billing:read' = 'usage:read',
+): Promise<Parameters<HttpDeps['usageReport']>[0]> {
   if (looksLikeManagementKey(bearerToken(request.headers.get('authorization') ?? '') ?? '')) {
-    const { accountId } = await requireManager(deps, request, 'usage:read')
+    const { accountId } = await requireManager(deps, request, scope)
     return { accountId }
   }
   const payer = await authenticate(deps, request)

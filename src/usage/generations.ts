@@ -1,0 +1,157 @@
+/** One request of an account in full, by its id or by its answer's: what it was charged, or why it failed. */
+import type { FormatName } from '@/chat/format-name'
+import type { FinishKind } from '@/chat/response'
+import type { Usage } from '@/chat/usage'
+import type { Database } from '@/db/client'
+import type { Ledger } from '@/ledger/ledger'
+import type { BillingRule, RecordFlag, ToolCharge, UsageRecord } from '@/ledger/usage-record'
+import { type Nano, nano } from '@/lib/money'
+import type { Asker, SightOf } from './reports'
+
+/** A charged request; of one that was corrected later the last record, with the cost of both. */
+type Generation = {
+  requestId: string
+  answerId: string | null
+  keyId: string
+  model: string
+  requestedModel: string
+  provider: string
+  clientFormat: FormatName
+  stream: boolean
+  status: number
+  attempts: number
+  routeReason: string | null
+  usage: Usage
+  tools: readonly ToolCharge[]
+  rule: BillingRule
+  flags: readonly RecordFlag[]
+  cost: Nano
+  finish: FinishKind | null
+  app: string | null
+  startedAtMs: number
+  firstTokenMs: number | null
+  durationMs: number
+}
+
+/** A request that was not answered, and cost nothing. */
+type FailedGeneration = {
+  requestId: string
+  keyId: string
+  model: string | null
+  clientFormat: FormatName
+  status: number
+  code: string
+  words: string
+  atMs: number
+}
+
+export type FoundGeneration =
+  | { kind: 'charged'; generation: Generation }
+  | { kind: 'failed'; failure: FailedGeneration }
+
+export interface Generations {
+  /** What the asker sees by this id; undefined where there is no such thing. A charge is found as soon as it is settled. */
+  find(asker: Asker, id: string): Promise<FoundGeneration | undefined>
+}
+
+/** One record of it. */
+type Part = Generation & { recordId: string }
+
+/** Whose requests are looked through: all of the account's, or this person's. */
+type Scope = { accountId: string; madeBy?: string | undefined }
+
+/** As many of the account's records as the ledger looks through: those of the last second or so. */
+const MAX_UNSYNCED = 2_000
+
+/** Ids of answers that are made of a request's, in the word of their format. */
+const MADE_ID = /^[a-z]+_(?=[0-9a-f]{32}$)/
+
+/** Reads from the ledger what the history may not have yet, and the rest from the history. */
+export function createGenerations(
+  database: Database,
+  ledger: Pick<Ledger, 'latestRecords'>,
+  sightOfKey: SightOf,
+): Generations {
+  return {
+    async find({ accountId, keyId }, id) {
+      const { madeBy } = keyId === undefined ? {} : await sightOfKey({ accountId, keyId })
+      const scope = { accountId, madeBy }
+      // What leaves the ledger's stream is in the history already: read in this order, nothing is missed.
+      const unsynced = (await ledger.latestRecords(accountId, MAX_UNSYNCED)).filter(
+        ({ memberId }) => madeBy === undefined || (madeBy !== '' && memberId === madeBy),
+      )
+      const requestId =
+        unsynced.find(({ facts }) => facts.answerId === id)?.facts.requestId ??
+        (await requestOfAnswer(database, scope, id)) ??
+        id.replace(MADE_ID, 'req_')
+      const recent = unsynced.filter(({ facts }) => facts.requestId === requestId).map(partOf)
+      const known = new Set(recent.map(({ recordId }) => recordId))
+      const booked = await readParts(database, scope, requestId)
+      const parts = [...booked.filter(({ recordId }) => !known.has(recordId)), ...recent.reverse()]
+      const last = parts.at(-1)
+      if (last) {
+        const { recordId: _, ...generation } = last
+        const cost = nano(parts.reduce((sum, part) => sum + part.cost, 0))
+        return { kind: 'charged', generation: { ...generation, cost } }
+      }
+      const failure = await readFailure(database, scope, requestId)
+      return failure && { kind: 'failed', failure }
+    },
+  }
+}
+
+function partOf({ recordId, keyId, cost, flags, facts }: UsageRecord): Part {
+  return {
+    ...facts,
+    recordId,
+    keyId,
+    cost,
+    flags: [...new Set([...facts.flags, ...flags])],
+    tools: facts.tools ?? [],
+    answerId: facts.answerId ?? null,
+    routeReason: facts.routeReason || null,
+    finish: facts.finish ?? null,
+    app: facts.labels?.app ?? null,
+  }
+}
+
+async function requestOfAnswer({ sql }: Database, { accountId }: Scope, id: string): Promise<string | undefined> {
+  const [row] = await sql<{ request_id: string }[]>`
+    SELECT request_id FROM usage_records WHERE account_id = ${accountId} AND answer_id = ${id}
+    ORDER BY settled_at DESC LIMIT 1`
+  return row?.request_id
+}
+
+type Row = Omit<Part, 'usage' | 'tools'> & Usage & { tools: ToolCharge[] | null }
+
+/** A request's id is that of its record, which the primary key finds in every month. Oldest first. */
+async function readParts({ sql }: Database, { accountId, madeBy }: Scope, requestId: string): Promise<Part[]> {
+  const ofTheirs = madeBy === undefined ? sql`` : sql`AND member_id = nullif(${madeBy}, '')`
+  const rows = await sql<Row[]>`
+    SELECT event_id AS "recordId", request_id AS "requestId", answer_id AS "answerId", key_id AS "keyId", model,
+      requested_model AS "requestedModel", provider, client_format AS "clientFormat", stream, status, attempts,
+      route_reason AS "routeReason", rule, to_json(flags) AS flags, cost_nano::bigint AS cost, finish, app, tool_charges AS tools,
+      uncached_tokens::bigint AS uncached, cache_read_tokens::bigint AS "cacheRead",
+      cache_write_5m_tokens::bigint AS "cacheWrite5m", cache_write_1h_tokens::bigint AS "cacheWrite1h",
+      output_tokens::bigint AS output, reasoning_tokens::bigint AS reasoning,
+      floor(extract(epoch FROM started_at) * 1000)::bigint AS "startedAtMs",
+      first_token_ms AS "firstTokenMs", duration_ms AS "durationMs"
+    FROM usage_records
+    WHERE event_id IN (${requestId}, ${`${requestId}:late`}) AND account_id = ${accountId} ${ofTheirs}
+    ORDER BY settled_at, seq`
+  return rows.map(({ uncached, cacheRead, cacheWrite5m, cacheWrite1h, output, reasoning, tools, ...row }) => ({
+    ...row,
+    tools: tools ?? [],
+    usage: { uncached, cacheRead, cacheWrite5m, cacheWrite1h, output, reasoning },
+  }))
+}
+
+async function readFailure({ sql }: Database, { accountId, madeBy }: Scope, requestId: string) {
+  const ofTheirs = madeBy === undefined ? sql`` : sql`AND member_id = nullif(${madeBy}, '')`
+  const [row] = await sql<FailedGeneration[]>`
+    SELECT request_id AS "requestId", key_id AS "keyId", model, format AS "clientFormat", status, code, words,
+      (extract(epoch FROM failed_at) * 1000)::bigint AS "atMs"
+    FROM failed_requests WHERE request_id = ${requestId} AND account_id = ${accountId} ${ofTheirs}
+    ORDER BY failed_at DESC LIMIT 1`
+  return row
+}
