@@ -9,6 +9,7 @@ import type { Fault } from '@/lib/fault'
 import { isJsonObject, type JsonValue } from '@/lib/json'
 import { readJsonText } from '@/lib/json-text'
 import { SHARED } from '@/limits/shared-resources'
+import { checkAliases, mapAliases } from './aliases'
 import { checkPart, createFaultList, type FaultList } from './check'
 import { readModels } from './models'
 import { type ProviderSurroundings, readProvider } from './providers'
@@ -93,6 +94,7 @@ export function loadCatalog(
   const providers = readProviders(file.providers, faults, { sandboxBaseUrl, isProxied: hasProxy(environment) })
   const models = readModels(file.models, service, providers, faults)
   const tiers = readTiers(file.tiers ?? [], models, faults)
+  checkAliases(file, faults)
   if (faults.all.length > 0 || !limits) return { kind: 'faulty', faults: faults.all }
 
   const offered = new Map<string, Provider>()
@@ -110,6 +112,7 @@ export function loadCatalog(
       providers: offered,
       models: models.offered,
       tiers: tiers.offered,
+      aliases: mapAliases([...models.offered.values(), ...tiers.offered.values()]),
       limits,
       warnings: faults.warnings,
     },

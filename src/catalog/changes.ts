@@ -81,9 +81,11 @@ function addProvider(facts: Map<string, string>, provider: Provider): void {
 function addModel(facts: Map<string, string>, model: Model): void {
   const { id, targets, contextLength, maxOutputTokens, capabilities, fallback } = model
   facts.set(`model ${id} listing`, `${model.kind} ${model.name}, by ${model.ownedBy}, since ${model.created}`)
+  addAliases(facts, `model ${id}`, model)
   facts.set(`model ${id} context`, `${contextLength} tokens, ${maxOutputTokens} of output`)
   facts.set(`model ${id} capabilities`, listOf(capabilities))
   facts.set(`model ${id} fallback`, fallback.join(', '))
+  if (model.expirationDate !== undefined) facts.set(`model ${id} expires`, model.expirationDate)
   facts.set(`model ${id} quality`, model.quality === undefined ? 'not stated' : String(model.quality))
   facts.set(`model ${id} tokenizer safety factor`, String(model.tokenizerSafetyFactor))
   facts.set(`model ${id} targets`, targets.map((target) => `${target.provider.name}:${target.model}`).join(', '))
@@ -111,10 +113,15 @@ function addTarget(
 
 function addTier(facts: Map<string, string>, { id, strategy, candidates, weights, observe, ...tier }: Tier): void {
   facts.set(`tier ${id}`, `${strategy}: ${candidates.map((model) => model.id).join(', ')}`)
+  addAliases(facts, `tier ${id}`, tier)
   facts.set(`tier ${id} listing`, `${tier.name}, since ${tier.created}`)
   facts.set(`tier ${id} context`, `${tier.contextLength} tokens`)
   facts.set(`tier ${id} weights`, wordsOf(Object.fromEntries(weights)) || 'the usual')
   facts.set(`tier ${id} observed share`, String(observe))
+}
+
+function addAliases(facts: Map<string, string>, what: string, { aliases }: Pick<Model, 'aliases'>): void {
+  if (aliases.length > 0) facts.set(`${what} aliases`, aliases.join(', '))
 }
 
 function wordsOf(values: object): string {

@@ -110,6 +110,7 @@ function readModel(
   const cost = readCost(file.pricing, `${place}.pricing`, faults)
   return {
     id: file.id,
+    aliases: file.aliases ?? [],
     kind: file.kind ?? 'chat',
     name: file.name,
     created: file.created,
@@ -120,6 +121,7 @@ function readModel(
     maxOutputTokens: file.maxOutputTokens,
     capabilities: new Set(file.capabilities),
     fallback: [...new Set(file.fallback)],
+    ...(file.expirationDate !== undefined && { expirationDate: file.expirationDate }),
     ...(file.quality !== undefined && { quality: file.quality }),
     tokenizerSafetyFactor: file.tokenizerSafetyFactor ?? DEFAULT_TOKENIZER_SAFETY_FACTOR,
   }

@@ -144,13 +144,28 @@ const Family = Type.String({
   description: 'how the foundation model is called, such as anthropic.claude',
 })
 
+/** Words with slashes between them. The first is none that the paths of generate-content put before a name. */
+const ALIAS = '^(?!(?:models|publishers|v1[a-z0-9]*)/)[A-Za-z0-9][A-Za-z0-9._-]*(?:/[A-Za-z0-9][A-Za-z0-9._-]*)*$'
+const Aliases = Type.Array(
+  Type.String({
+    pattern: ALIAS,
+    maxLength: 128,
+    description: 'a name of 1 to 128 letters, digits, . _ - and / between words, not below models/, publishers/ or v1/',
+  }),
+  { maxItems: 64, description: 'a list of names' },
+)
+
 /** What models of every kind say. */
 const MODEL = {
   id: Type.String({ description: 'a model id' }),
+  aliases: Type.Optional(Aliases),
   name: Label,
   created: UnixSeconds,
   ownedBy: Label,
   contextLength: Tokens,
+  expirationDate: Type.Optional(
+    Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}$', description: 'a day such as 2027-01-31' }),
+  ),
   tokenizerSafetyFactor: Type.Optional(Type.Number({ minimum: 1, maximum: 10, description: 'a factor from 1 to 10' })),
 }
 
@@ -210,6 +225,7 @@ export const EmbeddingModelSchema = strict({
 
 export const TierSchema = strict({
   id: Type.String({ description: 'a tier id' }),
+  aliases: Type.Optional(Aliases),
   name: Label,
   created: Type.Optional(UnixSeconds),
   contextLength: Tokens,

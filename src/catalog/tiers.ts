@@ -49,6 +49,7 @@ function readTier(file: TierFile, place: string, models: ModelList, faults: Faul
   }
   return {
     id: file.id,
+    aliases: file.aliases ?? [],
     name: file.name,
     created: file.created ?? Math.max(0, ...candidates.map((model) => model.created)),
     contextLength: file.contextLength,

@@ -96,6 +96,8 @@ export type ModelKind = (typeof MODEL_KINDS)[number]
 
 export type Model = {
   id: string
+  /** Other names that requests may use for it. */
+  aliases: readonly string[]
   kind: ModelKind
   name: string
   /** Unix seconds. */
@@ -108,6 +110,8 @@ export type Model = {
   /** 0 for one that embeds, and whose output costs nothing. */
   maxOutputTokens: number
   capabilities: ReadonlySet<Capability>
+  /** The day after which it is no longer sold, such as 2027-01-31; undefined = none is known. */
+  expirationDate?: string
   /** Model ids to try when this one fails and the request names none. */
   fallback: string[]
   /** How good its answers are, 0 to 1, for the tiers' choice; undefined = not stated. */
@@ -118,6 +122,8 @@ export type Model = {
 
 export type Tier = {
   id: string
+  /** Other names that requests may use for it. */
+  aliases: readonly string[]
   name: string
   created: number
   contextLength: number
@@ -138,6 +144,8 @@ export type Catalog = {
   /** In the file's order. */
   models: ReadonlyMap<string, Model>
   tiers: ReadonlyMap<string, Tier>
+  /** What each alias of a model or tier stands for. */
+  aliases: ReadonlyMap<string, Model | Tier>
   limits: DefaultLimits
   /** What is wrong with the file and keeps a provider from being called, and nothing else. */
   warnings?: readonly Fault[]

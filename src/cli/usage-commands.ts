@@ -1,5 +1,6 @@
 /** Operator commands that look at what was sold: sums, what is left after the providers' bills, and which counts to reconcile with them. */
 
+import { findSold } from '@/catalog/aliases'
 import { MAX_PAGE_SIZE } from '@/db/paging'
 import { archivedBeforeMs } from '@/db/usage-archive'
 import { COUNT_GAPS } from '@/ledger/usage-record'
@@ -23,7 +24,7 @@ export const USAGE_COMMANDS: readonly Command[] = [
       days: optional('n', `days back from today, in UTC; ${DEFAULT_DAYS} where left out`),
       account: optional('ID', 'only of this account'),
       key: optional('ID', 'only of this key'),
-      model: optional('NAME', 'only of this model'),
+      model: optional('NAME', 'only of this model: its id or an alias'),
     },
     prepare(values) {
       const by = readChoice(values, 'by', SUMMED_BY) ?? 'model'
@@ -32,10 +33,11 @@ export const USAGE_COMMANDS: readonly Command[] = [
         days: readOptionalCount(values, 'days', MAX_MARGIN_DAYS) ?? DEFAULT_DAYS,
         ...(values.account !== undefined && { accountId: readText(values, 'account') }),
         ...(values.key !== undefined && { keyId: readText(values, 'key') }),
-        ...(values.model !== undefined && { model: readText(values, 'model') }),
       }
-      return async ({ database }) => {
-        const { from, total, groups } = await sumUsage(database, search, Date.now())
+      const name = values.model === undefined ? undefined : readText(values, 'model')
+      return async (services) => {
+        const model = name === undefined ? {} : { model: findSold(services.catalog, name)?.id ?? name }
+        const { from, total, groups } = await sumUsage(services.database, { ...search, ...model }, Date.now())
         return { output: { from, total, usage: groups.map(({ place, ...sums }) => ({ [by]: place, ...sums })) } }
       }
     },

@@ -39,6 +39,10 @@ export type RequestFields = {
   lacking: readonly Feature[]
   /** Likewise, but that the answer would be another one: such a request is refused. */
   refusing: readonly Feature[]
+  /** By a quirk of its providers: what these are sent the request without as well. */
+  lackingWith: Readonly<Record<string, readonly Feature[]>>
+  /** The fields that a model without a capability does nothing with. Left out by formats whose fields no list names. */
+  needs?: Readonly<Partial<Record<'tools' | 'reasoning' | 'json-schema', readonly string[]>>>
 }
 
 type Listed = {

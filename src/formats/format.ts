@@ -278,6 +278,8 @@ export interface Format {
 /** A model or tier as a list tells it. Limits are in tokens; a tier states no output limit of its own, and no kind: it chats. */
 export type ListedModel = {
   id: string
+  /** Missing unless `id` is an alias: the id of the model or tier. */
+  aliasOf?: string
   kind?: 'chat' | 'embedding'
   name: string
   contextLength: number

@@ -50,8 +50,8 @@ function beginFailover(deps: ChatDeps, call: ChatCall, { plan, request }: ChatOf
   return deps.router.begin(plan, { accountId, conversation, stream: request.stream, signal: call.signal })
 }
 
-function observe({ observer }: ChatDeps, call: ChatCall, { facts }: OpenCharge, session: Session | undefined) {
-  const { requestId, requestedModel: tier, model } = facts
+function observe({ observer }: ChatDeps, call: ChatCall, { facts }: OpenCharge, tier: string, session?: Session) {
+  const { requestId, model } = facts
   const turns = askedOf(call).request.turns.length
   return observer.answered({ requestId, tier, model, session: session?.to, turns, arrivedMs: call.arrivedMonotonicMs })
 }
@@ -113,7 +113,7 @@ class ChatAttempts extends Attempts<StartedAnswer, ChatDeps, ChatCall, ChatOffer
     const { model } = charge.facts
     if (started.kind !== 'abandoned') {
       deps.router.remember(offer.plan, model, session)
-      charge.onObservedEnd = observe(deps, call, charge, session)
+      charge.onObservedEnd = observe(deps, call, charge, offer.plan.requestedId, session)
     }
     const context = contextOf(call, offer, model)
     const mayReason = mayHaveReasoned(offer.request, permit)

@@ -12,6 +12,7 @@ import type { HttpDeps } from './deps'
 import { type PaidEndpoint, PaidRequest } from './paid-request'
 import { withPreferenceHeaders } from './preference-headers'
 import { resumeRequest, withEcho } from './resume'
+import { sessionNameOf } from './session-name'
 
 /** The path's part of a request, and the form of its answer. */
 export type ChatEndpoint = Pick<PaidEndpoint, 'format' | 'route' | 'payerOf'> & {
@@ -36,7 +37,7 @@ class PaidChat extends PaidRequest implements ChatCall {
     super(deps, arrived, endpoint, 'chat')
     this.framing = endpoint.framing
     this.epilogue = endpoint.epilogue
-    this.sessionName = arrived.headers.get('x-svc-session') ?? undefined
+    this.sessionName = sessionNameOf(arrived.headers)
     this.pathSays = endpoint.line
   }
 

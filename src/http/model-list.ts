@@ -1,55 +1,15 @@
-/** The bodies of the model lists, each written once from the catalogue: a common one, and one for each format that has its own. */
-import { type Static, type TSchema, Type } from '@sinclair/typebox'
-import { dearestToolPrices } from '@/catalog/tool-allowance'
-import type { Catalog, Model, PriceList, Tier } from '@/catalog/types'
+/** The bodies of the model lists, made from the catalogue: a common one, and one for each format that has its own. */
+import { type TSchema, Type } from '@sinclair/typebox'
+import type { Catalog, Model, Tier } from '@/catalog/types'
 import { GatewayError } from '@/chat/error'
-import type { Format, ModelListing } from '@/formats/format'
-import { nanoToUsd } from '@/lib/money'
-import { oneOf, orNull } from '@/lib/schemas'
-import { operation } from './openapi/operation'
+import type { FormatName } from '@/chat/format-name'
+import type { Format, ListedModel, ModelListing } from '@/formats/format'
+import { orNull } from '@/lib/schemas'
+import { ModelEntry, modelEntry } from './model-entry'
+import { operation, type Parameter } from './openapi/operation'
 import { NO_SNIFFING, OPEN_TO_PAGES } from './pages'
 
-const PICO_PER_TOKEN_TO_USD_PER_1M = 1_000_000
-
-const ENTRY = {
-  kind: oneOf(['chat', 'embedding'], { description: 'Whether it answers conversations or embeds texts' }),
-  id: Type.String({ examples: ['svc/alpha', 'auto-smart'] }),
-  object: Type.Literal('model'),
-  created: Type.Integer({ description: 'Unix seconds' }),
-  owned_by: Type.String(),
-  name: Type.String(),
-  provider: Type.String({ description: 'The upstream provider, or the service itself for auto tiers' }),
-  pricing: Type.Union([
-    Type.Object({
-      input_per_1m_tokens: Type.Number(),
-      output_per_1m_tokens: Type.Number(),
-      currency: Type.Literal('USD'),
-      service_tiers: Type.Optional(
-        Type.Record(
-          Type.String(),
-          Type.Object({ input_per_1m_tokens: Type.Number(), output_per_1m_tokens: Type.Number() }),
-          {
-            description:
-              'Prices of other service tiers than the standard one, by name; one that is not listed is refused',
-          },
-        ),
-      ),
-      tools: Type.Optional(
-        Type.Record(Type.String(), Type.Object({ price: Type.Number(), per: oneOf(['use', 'request']) }), {
-          description: 'Tools that run at the provider, by name; one that is not listed is refused',
-        }),
-      ),
-    }),
-    Type.Null({ description: 'Auto tiers: the chosen model’s price applies' }),
-  ]),
-  context_length: Type.Integer(),
-  type: Type.Literal('model'),
-  display_name: Type.String(),
-  created_at: Type.String({ description: 'ISO 8601' }),
-}
-
-const ModelEntry = Type.Object(ENTRY, { title: 'ModelEntry' })
-type ModelEntry = Static<typeof ModelEntry>
+type Formats = ReadonlyMap<FormatName, Format>
 
 /** The common list, with the field of each format that has a list of its own. */
 export function modelListSchema(formats: Iterable<Format>): TSchema {
@@ -64,6 +24,8 @@ export function modelListSchema(formats: Iterable<Format>): TSchema {
     has_more: Type.Literal(false),
     first_id: orNull(Type.String()),
     last_id: orNull(Type.String()),
+    total_count: Type.Integer(),
+    links: Type.Object({ next: Type.Null() }),
     ...Object.fromEntries(own),
   })
 }
@@ -77,47 +39,115 @@ export function ownListSchema({ field, entrySchema }: ModelListing): TSchema {
 export const ENTRY_DETAIL = operation({
   tag: 'Models',
   summary: 'Get one model or auto tier',
-  description: 'The id follows the path as it is (`/v1/models/svc/alpha`) or with its slash as `%2F`.',
+  description: 'The id or alias follows the path as it is (`/v1/models/svc/alpha`) or with its slash as `%2F`.',
   responseSchema: ModelEntry,
   errors: [404],
   isPublic: true,
 })
 
-/** A list and its entries by id, as JSON. */
-export type ModelBodies = { list: string; entries: ReadonlyMap<string, string> }
+/** What a list may be narrowed to. */
+export const FILTERS: readonly Parameter[] = [
+  {
+    name: 'supported_parameters',
+    in: 'query',
+    description:
+      'Only entries that have all of these fields among their `supported_parameters`, with commas between them',
+    schema: { type: 'string' },
+  },
+  {
+    name: 'output_modalities',
+    in: 'query',
+    description: 'Only entries that give one of these, with commas between them: `text`, `embeddings`, or `all`',
+    schema: { type: 'string' },
+  },
+]
+
+/** A name under which something is sold, with its entry and what formats of their own list. */
+type Listed = { entry: ModelEntry; listed: ListedModel }
+
+/** A list and its entries by id or alias, as JSON. */
+export type ModelBodies = {
+  /** The list, narrowed to what the query asks for. */
+  list(query: string): string
+  entries: ReadonlyMap<string, string>
+}
 
 /**
  * What clients of all formats read, who each take the fields they know. Only `name` means two things, the display name and a
  * format's own resource: the display name it is here.
  */
-export function commonModelBodies(catalog: Catalog, formats: Iterable<Format>): ModelBodies {
-  const entries = listEntries(catalog)
-  const listings = Array.from(formats).flatMap(({ modelListing }) => modelListing ?? [])
-  const own = listings.map(({ field, encodeModel }) => [field, soldIn(catalog).map(encodeModel)] as const)
-  const list = {
-    object: 'list',
-    data: entries,
-    has_more: false,
-    first_id: entries[0]?.id ?? null,
-    last_id: entries[entries.length - 1]?.id ?? null,
-    ...Object.fromEntries(own),
-  }
-  const entryOf = (sold: Model | Tier, index: number) => {
-    const fields = Object.assign({}, ...listings.map(({ encodeModel }) => encodeModel(sold)), entries[index])
-    return [sold.id, JSON.stringify(fields)] as const
-  }
-  return { list: JSON.stringify(list), entries: new Map(soldIn(catalog).map(entryOf)) }
+export function commonModelBodies(catalog: Catalog, formats: Formats): ModelBodies {
+  return commonBodies(listSold(catalog, formats), formats)
+}
+
+/** The price of a tier as OpenRouter states it for its own: it varies. */
+const VARIES = { prompt: '-1', completion: '-1' }
+
+/** The same for OpenRouter's library, which reads no list with an entry without prices. */
+export function pricedModelBodies(catalog: Catalog, formats: Formats): ModelBodies {
+  const priced = listSold(catalog, formats).map(({ entry, listed }) => ({
+    entry: { ...entry, pricing: entry.pricing ?? VARIES } as ModelEntry,
+    listed,
+  }))
+  return commonBodies(priced, formats)
+}
+
+function commonBodies(sold: readonly Listed[], formats: Formats): ModelBodies {
+  const listings = [...formats.values()].flatMap(({ modelListing }) => modelListing ?? [])
+  const write = (chosen: readonly Listed[]) =>
+    JSON.stringify({
+      object: 'list',
+      data: chosen.map(({ entry }) => entry),
+      has_more: false,
+      first_id: chosen[0]?.entry.id ?? null,
+      last_id: chosen.at(-1)?.entry.id ?? null,
+      total_count: chosen.length,
+      links: { next: null },
+      ...Object.fromEntries(
+        listings.map(({ field, encodeModel }) => [field, chosen.map(({ listed }) => encodeModel(listed))]),
+      ),
+    })
+  const own = (listed: ListedModel) => Object.assign({}, ...listings.map(({ encodeModel }) => encodeModel(listed)))
+  return bodiesOf(sold, write, ({ entry, listed }) => ({ ...own(listed), ...entry }))
 }
 
 /** What clients of one format read where they say that they are its own. */
-export function ownModelBodies(catalog: Catalog, { field, encodeModel }: ModelListing): ModelBodies {
-  const entries = listEntries(catalog)
-  const entryOf = (sold: Model | Tier, index: number) =>
-    [sold.id, JSON.stringify({ ...entries[index], ...encodeModel(sold) })] as const
+export function ownModelBodies(catalog: Catalog, formats: Formats, { field, encodeModel }: ModelListing): ModelBodies {
+  const write = (chosen: readonly Listed[]) =>
+    JSON.stringify({ [field]: chosen.map(({ listed }) => encodeModel(listed)) })
+  return bodiesOf(listSold(catalog, formats), write, ({ entry, listed }) => ({ ...entry, ...encodeModel(listed) }))
+}
+
+function bodiesOf(
+  sold: readonly Listed[],
+  write: (chosen: readonly Listed[]) => string,
+  entryOf: (one: Listed) => object,
+): ModelBodies {
+  const whole = write(sold)
   return {
-    list: JSON.stringify({ [field]: soldIn(catalog).map(encodeModel) }),
-    entries: new Map(soldIn(catalog).map(entryOf)),
+    list(query) {
+      if (query === '') return whole
+      const chosen = narrow(sold, new URLSearchParams(query))
+      return chosen === sold ? whole : write(chosen)
+    },
+    entries: new Map(sold.map((one) => [one.entry.id, JSON.stringify(entryOf(one))])),
   }
+}
+
+function narrow(sold: readonly Listed[], query: URLSearchParams): readonly Listed[] {
+  const parameters = wordsOf(query, 'supported_parameters')
+  const modalities = wordsOf(query, 'output_modalities')
+  if (parameters.length === 0 && modalities.length === 0) return sold
+  return sold.filter(({ entry: { supported_parameters: supported, architecture } }) => {
+    if (!parameters.every((name) => supported.includes(name))) return false
+    if (modalities.length === 0 || modalities.includes('all')) return true
+    return architecture.output_modalities.some((modality) => modalities.includes(modality))
+  })
+}
+
+function wordsOf(query: URLSearchParams, name: string): string[] {
+  const words = query.getAll(name).flatMap((text) => text.split(','))
+  return words.map((word) => word.trim()).filter((word) => word !== '')
 }
 
 /** The answer of a list. `vary` are the headers that choose between several. */
@@ -156,68 +186,18 @@ function decodePath(text: string): string {
   }
 }
 
-function soldIn({ models, tiers }: Catalog): (Model | Tier)[] {
-  return [...models.values(), ...tiers.values()]
-}
-
-/** All entries in the catalogue's order, models first. */
-function listEntries(catalog: Catalog): ModelEntry[] {
+/** Every id in the catalogue's order, models first, and then every alias. */
+function listSold(catalog: Catalog, formats: Formats): Listed[] {
+  const sold: (Model | Tier)[] = [...catalog.models.values(), ...catalog.tiers.values()]
+  const entries = new Map(sold.map((one) => [one.id, modelEntry(one, catalog, formats)]))
+  const listed = (one: Model | Tier, id: string): Listed[] => {
+    const entry = entries.get(one.id)
+    if (!entry) return []
+    if (id === one.id) return [{ entry, listed: one }]
+    return [{ entry: { ...entry, id, alias_of: one.id }, listed: { ...one, id, aliasOf: one.id } }]
+  }
   return [
-    ...[...catalog.models.values()].map(modelEntry),
-    ...[...catalog.tiers.values()].map((tier) => tierEntry(tier, catalog.service)),
+    ...sold.flatMap((one) => listed(one, one.id)),
+    ...[...catalog.aliases].flatMap(([alias, one]) => listed(one, alias)),
   ]
-}
-
-function modelEntry(model: Model): ModelEntry {
-  return {
-    ...commonEntry(model),
-    owned_by: model.ownedBy,
-    provider: model.targets[0]?.provider.name ?? model.ownedBy,
-    pricing: {
-      ...listed(model.pricing),
-      currency: 'USD',
-      ...tiersOf(model),
-      ...toolsOf(model),
-    },
-  }
-}
-
-function listed({ base: { input, output } }: PriceList) {
-  return {
-    input_per_1m_tokens: input / PICO_PER_TOKEN_TO_USD_PER_1M,
-    output_per_1m_tokens: output / PICO_PER_TOKEN_TO_USD_PER_1M,
-  }
-}
-
-/** The prices of the service tiers that can be asked for. */
-function tiersOf({ pricing, targets }: Model): Pick<NonNullable<ModelEntry['pricing']>, 'service_tiers'> {
-  const tiers = [...(pricing.serviceTiers ?? [])]
-    .filter(([name]) => targets.some(({ serviceTiers }) => serviceTiers?.has(name)))
-    .map(([name, list]) => [name, listed(list)] as const)
-  return tiers.length > 0 ? { service_tiers: Object.fromEntries(tiers) } : {}
-}
-
-/** What a use costs at the dearest target. */
-function toolsOf({ targets }: Model): Pick<NonNullable<ModelEntry['pricing']>, 'tools'> {
-  const dearest = dearestToolPrices(targets)
-  const tools = [...dearest].map(([name, { price, per }]) => [name, { price: nanoToUsd(price), per }] as const)
-  return tools.length > 0 ? { tools: Object.fromEntries(tools) } : {}
-}
-
-function tierEntry(tier: Tier, service: string): ModelEntry {
-  return { ...commonEntry(tier), owned_by: service, provider: service, pricing: null }
-}
-
-function commonEntry(sold: Model | Tier) {
-  return {
-    id: sold.id,
-    kind: 'candidates' in sold ? 'chat' : sold.kind,
-    object: 'model',
-    created: sold.created,
-    name: sold.name,
-    context_length: sold.contextLength,
-    type: 'model',
-    display_name: sold.name,
-    created_at: new Date(sold.created * 1000).toISOString(),
-  } as const
 }

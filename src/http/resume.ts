@@ -1,4 +1,5 @@
 /** Restores the earlier answers that a request names by id, before the request is decoded. */
+import { findSold } from '@/catalog/aliases'
 import type { Catalog } from '@/catalog/types'
 import type { ChatRequest } from '@/chat/request'
 import type { Format } from '@/formats/format'
@@ -27,9 +28,9 @@ export function resumeRequest(
 const LEAST_SHARE = 0.5
 
 /** The least that reading a conversation of so many tokens again costs at `model`; nothing where that is not known yet. */
-function leastCost({ models }: Catalog, model: JsonValue | undefined, tokens: number): Nano {
-  const sold = typeof model === 'string' ? models.get(model) : undefined
-  if (!sold) return ZERO_NANO
+function leastCost(catalog: Catalog, model: JsonValue | undefined, tokens: number): Nano {
+  const sold = typeof model === 'string' ? findSold(catalog, model) : undefined
+  if (!sold || 'candidates' in sold) return ZERO_NANO
   const lists = [sold.pricing, ...(sold.pricing.serviceTiers?.values() ?? [])]
   const cheapest = Math.min(...lists.flatMap(({ base }) => [base.input, base.cacheRead])) as Pico
   return costNano([Math.floor(tokens * LEAST_SHARE)], [cheapest])

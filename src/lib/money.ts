@@ -70,6 +70,13 @@ export function formatPrice(price: Pico): string {
   return `${Math.floor(price / PICO_PER_TOKEN_IN_USD_PER_1M)}${fraction ? `.${fraction}` : ''}`
 }
 
+/** The price as exact decimal text of USD per token, e.g. `0.00000025`. */
+export function formatTokenPrice(price: Pico): string {
+  const digits = String(price).padStart(13, '0')
+  const fraction = digits.slice(-12).replace(/0+$/, '')
+  return digits.slice(0, -12) + (fraction ? `.${fraction}` : '')
+}
+
 /**
  * ⌈Σ tokensᵢ × priceᵢ / 1000⌉ nano-USD: the one place where tokens become money, rounded up once per request.
  * Each of `counts` has its price. Asserts that every count is a non-negative integer. Amounts above {@link MAX_NANO} saturate there, so that an

@@ -2,6 +2,7 @@
 import type { MetricObjectWithValues, MetricValue } from 'prom-client'
 import Registry from 'prom-client/lib/registry.js'
 import type { MailOutcome } from '@/accounts/mails/worker'
+import { findSold } from '@/catalog/aliases'
 import type { CatalogSource } from '@/catalog/reload/live-catalog'
 import type { Catalog } from '@/catalog/types'
 import type { StoredResponseEvent } from '@/stored-responses/stored-responses'
@@ -85,8 +86,7 @@ export function createPrometheusMetrics({ catalog, stalls }: PrometheusOptions):
 
   function boundedModel(model: string | undefined): string {
     if (model === undefined) return NO_MODEL
-    const { models, tiers } = catalog.current
-    return models.has(model) || tiers.has(model) ? model : UNKNOWN_MODEL
+    return findSold(catalog.current, model)?.id ?? UNKNOWN_MODEL
   }
 
   nameSeries()

@@ -11,7 +11,7 @@ export function routeReason(plan: Plan, answeredBy: string, trail: readonly Atte
   if (failed) return clean(`fallback; ${failed.model} ${failed.reason}`)
   if (answeredBy !== first?.id) return clean(`fallback; ${first?.id ?? 'the first choice'} is not available now`)
   if (plan.choice) return clean(describeChoice(plan.choice))
-  if (plan.requested === answeredBy) return 'requested'
+  if (plan.requestedId === answeredBy) return 'requested'
   const [passedOver] = plan.passedOver
   return clean(`passed-over; ${plan.requested} ${passedOver?.unmet.map((item) => item.detail).join(', ') ?? ''}`)
 }

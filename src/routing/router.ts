@@ -2,6 +2,7 @@
  * The one thing of routing that the rest of the gateway holds: makes plans, leads requests through them, and keeps what it
  * learns on the way in step with the other gateways.
  */
+import { findSold } from '@/catalog/aliases'
 import type { CatalogSource } from '@/catalog/reload/live-catalog'
 import type { Catalog, Target } from '@/catalog/types'
 import type { EmbeddingRequest } from '@/chat/embedding'
@@ -95,8 +96,11 @@ export function createRouter(options: RouterOptions): Router {
   }
 
   return {
-    sessionOf: (request, accountId, name) =>
-      catalog.current.tiers.has(request.model) ? sessionOf(accountId, request, name) : undefined,
+    sessionOf(request, accountId, name) {
+      const sold = findSold(catalog.current, request.model)
+      if (!sold || !('candidates' in sold)) return undefined
+      return sessionOf(accountId, sold.id === request.model ? request : { ...request, model: sold.id }, name)
+    },
     conversationOf: (request, accountId, name) => conversationOf(accountId, request, name),
     plan(request, origin) {
       exchange.stayClose()

@@ -32,6 +32,7 @@ export function prices(input: number, output: number, more: Partial<Record<keyof
 export function modelOf(pricing: Pricing, maxOutputTokens = 1000): Model {
   return {
     id: 'svc/alpha',
+    aliases: [],
     kind: 'chat',
     name: 'Alpha',
     created: 0,

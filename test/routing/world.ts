@@ -1,4 +1,5 @@
 /** Small worlds for tests of routing: a catalogue in a few words, requests, and a clock that only moves when told to. */
+import { mapAliases } from '@/catalog/aliases'
 import type { Capability, Catalog, Model, Provider, Target, Tier } from '@/catalog/types'
 import type { FormatName } from '@/chat/format-name'
 import type { ChatRequest } from '@/chat/request'
@@ -67,6 +68,7 @@ export function modelOf(id: string, providers: Provider[], changes: Partial<Mode
   const output = Math.round(usd * 4_000_000) as Pico
   return {
     id,
+    aliases: [],
     kind: 'chat',
     name: id,
     created: 1_760_000_000,
@@ -89,6 +91,7 @@ export function modelOf(id: string, providers: Provider[], changes: Partial<Mode
 export function tierOf(id: string, strategy: string, candidates: Model[], weights: Record<string, number> = {}): Tier {
   return {
     id,
+    aliases: [],
     name: id,
     created: 1_760_000_000,
     contextLength: 100_000,
@@ -107,6 +110,7 @@ export function catalogOf(models: Model[], tiers: Tier[] = []): Catalog {
     providers: new Map(providers.map((provider) => [provider.name, provider])),
     models: new Map(models.map((model) => [model.id, model])),
     tiers: new Map(tiers.map((tier) => [tier.id, tier])),
+    aliases: mapAliases([...models, ...tiers]),
     limits: { requestsPerMinute: 600, tokensPerMinute: 2_000_000, concurrency: 200 },
   }
 }

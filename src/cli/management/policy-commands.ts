@@ -7,6 +7,8 @@ import {
   readMemberKeyPolicy,
 } from '@/accounts/policies/key-policy'
 import { changeMemberPolicy, readMemberPolicy } from '@/accounts/policies/member-policy'
+import { findSold } from '@/catalog/aliases'
+import type { Catalog } from '@/catalog/types'
 import { type Command, optional, required, type Values } from '@/cli/command'
 import { fail } from '@/cli/failure'
 import { findMember } from '@/cli/member-commands'
@@ -22,7 +24,7 @@ export const POLICY_COMMANDS: readonly Command[] = [
     options: {
       account: required('ID', 'the account'),
       email: optional('E', 'of a member: of their keys alone, beside what holds for all'),
-      models: optional('LIST', `ids such as svc/alpha,svc/beta, or ${EVERY}; left out, it stays`),
+      models: optional('LIST', `ids or aliases such as svc/alpha,svc/beta, or ${EVERY}; left out, it stays`),
       providers: optional('LIST', `names of the catalogue, or ${EVERY}; left out, it stays`),
       'max-age-days': optional('n', `since a key was made or last rotated, or ${NONE}; left out, it stays`),
     },
@@ -33,9 +35,9 @@ export const POLICY_COMMANDS: readonly Command[] = [
       if (email !== undefined && maxKeyAgeDays !== undefined) fail('--max-age-days is of all keys: without --email')
       return async (services) => {
         const { database, ledger, by } = services
-        const { models, providers } = services.catalog
-        const allowedModels = readList(values, 'models', models)
-        const allowedProviders = readList(values, 'providers', providers)
+        const { catalog } = services
+        const allowedModels = readList(values, 'models', (name) => modelNamed(catalog, name))
+        const allowedProviders = readList(values, 'providers', (name) => catalog.providers.get(name)?.name)
         const lists = {
           ...(allowedModels !== undefined && { allowedModels }),
           ...(allowedProviders !== undefined && { allowedProviders }),
@@ -93,13 +95,19 @@ function readDays(values: Values): number | null | undefined {
 function readList(
   values: Values,
   option: 'models' | 'providers',
-  known: { has(id: string): boolean },
+  idOf: (name: string) => string | undefined,
 ): string[] | null | undefined {
   const text = values[option]
   if (text === undefined) return undefined
   if (text === EVERY) return null
-  const check = (id: string) => (known.has(id) ? id : fail(`--${option}: there is no ${option.slice(0, -1)} ${id}`))
-  return [...new Set(text.split(','))].map(check)
+  const read = (name: string) => idOf(name) ?? fail(`--${option}: there is no ${option.slice(0, -1)} ${name}`)
+  return [...new Set(text.split(',').map(read))]
+}
+
+/** The id of the model that has this id or alias; undefined for tiers. */
+function modelNamed(catalog: Catalog, name: string): string | undefined {
+  const sold = findSold(catalog, name)
+  return sold && 'candidates' in sold ? undefined : sold?.id
 }
 
 function readChoice({ 'developers-see-all-usage': text }: Values): boolean | undefined {

@@ -8,8 +8,8 @@ import { invalidRequest } from '@/chat/error'
 import {
   ALLOWED_FIELDS,
   type Bound,
-  checkAllowedLists,
   MAX_ALLOWED_BYTES,
+  readAllowedLists,
   SHOWN_ALLOWED,
 } from '@/console/http/keys/allowed-lists'
 import { AllowedAddresses, KeyTagsField, readAddresses, readTags } from '@/console/http/keys/key-lists'
@@ -198,9 +198,8 @@ export function readKeyChanges(
   if (above) {
     throw invalidRequest(`The limit may be at most ${ceilings[above]}, which is that of the whole account.`, above)
   }
-  checkAllowedLists(others, catalog, present, bounds)
   return {
-    ...others,
+    ...readAllowedLists(others, catalog, present, bounds),
     ...(name !== undefined && { name: name.trim() }),
     ...(monthlyBudgetUsd !== undefined && {
       monthlyBudget: monthlyBudgetUsd === null ? null : readBudget(monthlyBudgetUsd),

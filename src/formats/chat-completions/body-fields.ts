@@ -2,6 +2,7 @@
 import type { Feature } from '@/chat/request'
 import { fieldTable, type RequestFields } from '@/formats/body-fields'
 import { fieldTree, LOST, lostExcept, nestedFields } from '@/formats/nested-fields'
+import { QUIRKS } from './provider'
 
 /** OpenAI's own fields, and those that other services of the format read. */
 export const BODY_FIELDS = fieldTable({
@@ -213,6 +214,17 @@ export const requestFields: RequestFields = {
   },
   lacking: LACKING,
   refusing: [],
+  lackingWith: {
+    [QUIRKS.noSampling]: ['temperature', 'topP', 'frequencyPenalty', 'presencePenalty'],
+    [QUIRKS.noReasoningEffort]: ['reasoning'],
+  },
+  needs: {
+    tools: ['tools', 'tool_choice', 'parallel_tool_calls', 'functions', 'function_call'],
+    reasoning: [
+      ...['reasoning_effort', 'reasoning', 'include_reasoning', 'reasoning_format', 'reasoning_split'],
+      ...['thinking', 'thinking_budget', 'enable_thinking'],
+    ],
+  },
 }
 
 /** Those that only providers of this format know. */

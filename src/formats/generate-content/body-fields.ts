@@ -3,6 +3,7 @@ import type { Feature } from '@/chat/request'
 import { fieldTable, type RequestFields } from '@/formats/body-fields'
 import { boundWhere, fieldTree, LOST, lostExcept, nestedFields } from '@/formats/nested-fields'
 import { camelCase } from './normalise'
+import { QUIRKS } from './provider'
 
 /** The top level. */
 export const BODY_FIELDS = fieldTable({
@@ -184,6 +185,7 @@ export const requestFields: RequestFields = {
   },
   lacking: LACKING,
   refusing: [],
+  lackingWith: { [QUIRKS.noThinking]: ['reasoning'] },
 }
 
 /** Those that only providers of this format know. */

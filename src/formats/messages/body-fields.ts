@@ -3,6 +3,7 @@ import type { Feature } from '@/chat/request'
 import { fieldTable, type RequestFields } from '@/formats/body-fields'
 import { boundWhere, type FieldTree, fieldTree, LOST, lostExcept, nestedFields } from '@/formats/nested-fields'
 import { isJsonObject } from '@/lib/json'
+import { QUIRKS } from './provider'
 
 /** Anthropic's own fields, those of its beta interfaces included. */
 export const BODY_FIELDS = fieldTable({
@@ -166,4 +167,5 @@ export const requestFields: RequestFields = {
   },
   lacking: LACKING,
   refusing: ['choices'],
+  lackingWith: { [QUIRKS.noSampling]: ['temperature', 'topP', 'topK'], [QUIRKS.noThinking]: ['reasoning'] },
 }

@@ -3,6 +3,7 @@ import type { Feature } from '@/chat/request'
 import { fieldTable, type RequestFields } from '@/formats/body-fields'
 import { boundWhere, fieldTree, LOST, lostExcept, nestedFields } from '@/formats/nested-fields'
 import { isJsonObject } from '@/lib/json'
+import { QUIRKS } from './provider'
 
 /** OpenAI's own fields, and ours. What is kept of an answer, and what is read of kept ones, is the gateway's own affair. */
 export const BODY_FIELDS = fieldTable({
@@ -179,4 +180,9 @@ export const requestFields: RequestFields = {
   },
   lacking: LACKING,
   refusing: ['stop', 'choices'],
+  lackingWith: {
+    [QUIRKS.noSampling]: ['temperature', 'topP', 'logprobs'],
+    [QUIRKS.noReasoning]: ['reasoning'],
+    [QUIRKS.noVerbosity]: ['verbosity'],
+  },
 }

@@ -25,7 +25,7 @@ import { answerChat } from '@/http/answer-chat'
 import { answerCount } from '@/http/answer-count'
 import { answerEmbeddings } from '@/http/answer-embeddings'
 import type { HttpDeps } from '@/http/deps'
-import { ENTRY_DETAIL, findModelBody, modelAnswer, ownListSchema, ownModelBodies } from '@/http/model-list'
+import { ENTRY_DETAIL, FILTERS, findModelBody, modelAnswer, ownListSchema, ownModelBodies } from '@/http/model-list'
 import { INFERENCE_ERRORS } from '@/http/openapi/errors'
 import {
   exampleEmbeddingModel,
@@ -47,8 +47,10 @@ export function generateContentRoutes(deps: HttpDeps) {
   const answer = ({ request }: { request: Request }) => answerPath(deps, request)
   const hidden = { detail: { hide: true } } as const
   const undocumented = { parse: 'none', ...hidden } as const
-  const models = perCatalog(deps.catalog, (catalog) => ownModelBodies(catalog, generateContent.modelListing))
-  const list = () => modelAnswer(models().list)
+  const models = perCatalog(deps.catalog, (catalog) =>
+    ownModelBodies(catalog, deps.formats, generateContent.modelListing),
+  )
+  const list = ({ request }: { request: Request }) => modelAnswer(models().list(queryOf(request.url)))
   const entry = ({ request }: { request: Request }) => modelAnswer(findModelBody(models(), pathOf(request.url)))
   return (
     new Elysia({ name: 'generate-content-routes' })
@@ -62,6 +64,7 @@ export function generateContentRoutes(deps: HttpDeps) {
           tag: 'Models',
           summary: 'List all models and auto tiers (family 3)',
           description: 'The list as clients of the generate-content format read it, everything on one page.',
+          parameters: FILTERS,
           responseSchema: ownListSchema(generateContent.modelListing),
           errors: [],
           isPublic: true,

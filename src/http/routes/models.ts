@@ -7,36 +7,46 @@ import type { HttpDeps } from '@/http/deps'
 import {
   commonModelBodies,
   ENTRY_DETAIL,
+  FILTERS,
   findModelBody,
   type ModelBodies,
   modelAnswer,
   modelListSchema,
   ownModelBodies,
+  pricedModelBodies,
 } from '@/http/model-list'
 import { exampleModel } from '@/http/openapi/example-model'
 import { operation } from '@/http/openapi/operation'
 import { describedAs } from '@/http/openapi/wildcards'
 import { formatOfHeaders } from '@/http/request-format'
-import { pathOf } from '@/http/request-line'
+import { pathOf, queryOf } from '@/http/request-line'
 
 /** Mounts the model lists and entries that families share. They need no credential. */
 export function modelsRoutes(deps: HttpDeps) {
   const formats = [...deps.formats.values()]
   const bodies = perCatalog(deps.catalog, (catalog) => ({
-    common: commonModelBodies(catalog, formats),
+    common: commonModelBodies(catalog, deps.formats),
+    priced: pricedModelBodies(catalog, deps.formats),
     own: new Map(
       formats.flatMap((format) =>
-        format.modelListing ? [[format, ownModelBodies(catalog, format.modelListing)] as const] : [],
+        format.modelListing ? [[format, ownModelBodies(catalog, deps.formats, format.modelListing)] as const] : [],
       ),
     ),
   }))
-  const vary = formats.flatMap(({ modelListing, recognition }) => (modelListing ? recognition.headers : []))
+  const vary = [
+    'user-agent',
+    ...formats.flatMap(({ modelListing, recognition }) => (modelListing ? recognition.headers : [])),
+  ]
   const bodiesFor = (headers: Headers): ModelBodies => {
     const format = formatOfHeaders(formats, headers)
     const { common, own } = bodies()
     return (format && own.get(format)) ?? common
   }
-  const list = () => modelAnswer(bodies().common.list, vary)
+  const list = ({ request }: { request: Request }) => {
+    const { common, priced } = bodies()
+    const isOpenRouter = request.headers.get('user-agent')?.includes(OPENROUTER_LIBRARY) === true
+    return modelAnswer((isOpenRouter ? priced : common).list(queryOf(request.url)), vary)
+  }
   const entry = ({ request }: { request: Request }) =>
     modelAnswer(findModelBody(bodiesFor(request.headers), pathOf(request.url)), vary)
   return (
@@ -45,7 +55,8 @@ export function modelsRoutes(deps: HttpDeps) {
         detail: operation({
           tag: 'Models',
           summary: 'List all models and auto tiers',
-          description: 'Prices are USD per 1,000,000 tokens. Auto tiers have no pricing of their own.',
+          description: LIST_DESCRIPTION,
+          parameters: FILTERS,
           responseSchema: modelListSchema(formats),
           errors: [],
           isPublic: true,
@@ -61,6 +72,13 @@ export function modelsRoutes(deps: HttpDeps) {
       .get('/models/*', entry, UNDOCUMENTED)
   )
 }
+
+/** Its mark in the user agent. */
+const OPENROUTER_LIBRARY = '@openrouter/sdk'
+
+const LIST_DESCRIPTION =
+  'Prices are USD per 1,000,000 tokens, and again per token as decimal texts. Auto tiers have no pricing of their own. Aliases ' +
+  'come last, with the fields of what they stand for.'
 
 /** Other spellings of what is described. */
 const UNDOCUMENTED = { detail: { hide: true } } as const

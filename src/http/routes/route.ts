@@ -18,6 +18,7 @@ import { defaultFormat, formatOfBody } from '@/http/request-format'
 import { newRequestId } from '@/http/request-id'
 import { queryOf } from '@/http/request-line'
 import { resumeRequest } from '@/http/resume'
+import { sessionNameOf } from '@/http/session-name'
 import { type FreeRequest, openFree } from '@/http/share/free-request'
 import { orNull } from '@/lib/schemas'
 import { openLine } from '@/metrics/request-line'
@@ -125,7 +126,7 @@ async function answerRoute(deps: HttpDeps, request: Request): Promise<Response> 
     const chat = withPreferenceHeaders(format.decodeLoneBody(resumed?.body ?? body), request.headers)
     line.requestedModel = chat.model
     line.stream = chat.stream
-    const session = deps.router.sessionOf(chat, payer.accountId, request.headers.get('x-svc-session') ?? undefined)
+    const session = deps.router.sessionOf(chat, payer.accountId, sessionNameOf(request.headers))
     const origin = { clientFormat: format.name, session, allowedModels, allowedProviders }
     const plan = await deps.router.plan(chat, origin)
     const explanation = explainRequest(deps.router, plan, chat, resumed?.bytes ?? bytes)

@@ -35,6 +35,7 @@ export function buildEmbeddingPlan(
     targets: [...usable, ...targets.filter((planned) => !usable.includes(planned))],
     models: [model],
     requested: request.model,
+    requestedId: model.id,
     passedOver: [],
     choice: undefined,
     requirements: { capabilities: new Set(), prompt: sizes, inputTokens: sizes.estimatedTokens, outputTokens: 0 },

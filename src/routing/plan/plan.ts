@@ -2,6 +2,7 @@
  * Turns the named model or tier, and its fallbacks, into targets in order: all targets of a model, then the next model. A pure
  * function of catalogue, request and present health.
  */
+import { findSold } from '@/catalog/aliases'
 import { refuseUnpriceable, takesTier } from '@/catalog/priceable'
 import { takesTools } from '@/catalog/tool-allowance'
 import type { Catalog, Model, Target, Tier } from '@/catalog/types'
@@ -33,8 +34,10 @@ export type Plan = {
   targets: PlannedTarget[]
   /** Each model of `targets` once, in order of preference: the hold must cover the dearest. */
   models: Model[]
-  /** The model or tier as the caller named it. */
+  /** The model or tier as the caller named it: its id, or an alias. */
   requested: string
+  /** Its id. */
+  requestedId: string
   passedOver: PassedOver[]
   /** How the tier chose, where the caller named one. */
   choice: TierChoice | undefined
@@ -60,7 +63,8 @@ export type PlanOptions = Permitted & {
  * request, saying why each cannot.
  */
 export function buildPlan(catalog: Catalog, request: ChatRequest, options: PlanOptions = {}): Plan {
-  const named = findNamed(catalog, request, options)
+  const primary = findChat(catalog, request.model, 'model', options)
+  const named = [primary, ...findFallbacks(catalog, primary, request, options)]
   if (request.preferences) checkProviderNames(catalog, request.preferences)
   const draft: Draft = {
     request,
@@ -91,6 +95,7 @@ export function buildPlan(catalog: Catalog, request: ChatRequest, options: PlanO
     targets: order(draft, models, view),
     models,
     requested: request.model,
+    requestedId: primary.id,
     passedOver,
     choice,
     requirements,
@@ -99,11 +104,11 @@ export function buildPlan(catalog: Catalog, request: ChatRequest, options: PlanO
   }
 }
 
-/** The model or tier of that name. Throws `model_not_found`, blaming the field `param`. */
-export function findModelOrTier(catalog: Catalog, id: string, param: string): Named {
-  const found = catalog.models.get(id) ?? catalog.tiers.get(id)
+/** The model or tier of that id or alias. Throws `model_not_found`, blaming the field `param`. */
+export function findModelOrTier(catalog: Catalog, name: string, param: string): Named {
+  const found = findSold(catalog, name)
   if (found) return found
-  const message = `The model '${id.slice(0, 128)}' does not exist. GET /v1/models lists all models.`
+  const message = `The model '${name.slice(0, 128)}' does not exist. GET /v1/models lists all models.`
   throw new GatewayError('model_not_found', message, { param, code: 'model_not_found' })
 }
 
@@ -124,11 +129,12 @@ type Draft = {
   choice: TierChoice | undefined
 }
 
-function findNamed(catalog: Catalog, { model, fallback }: ChatRequest, permitted: Permitted): Named[] {
-  const named: Named[] = [findChat(catalog, model, 'model', permitted)]
-  for (const [index, id] of fallback.entries()) named.push(findChat(catalog, id, `fallback[${index}]`, permitted))
-  const [primary] = named
-  if (fallback.length > 0 || !primary || 'candidates' in primary) return named
+function findFallbacks(catalog: Catalog, primary: Named, { fallback }: ChatRequest, permitted: Permitted): Named[] {
+  if (fallback.length > 0) {
+    return fallback.map((name, index) => findChat(catalog, name, `fallback[${index}]`, permitted))
+  }
+  if ('candidates' in primary) return []
+  const named: Named[] = []
   // The caller did not ask for these: the key simply does without those it may not call.
   for (const id of primary.fallback) {
     const own = catalog.models.get(id)
@@ -137,8 +143,8 @@ function findNamed(catalog: Catalog, { model, fallback }: ChatRequest, permitted
   return named
 }
 
-function findChat(catalog: Catalog, id: string, param: string, permitted: Permitted): Named {
-  const found = findModelOrTier(catalog, id, param)
+function findChat(catalog: Catalog, name: string, param: string, permitted: Permitted): Named {
+  const found = findModelOrTier(catalog, name, param)
   checkAllowed(permitted, found, param)
   checkKind(catalog, found, 'chat', param)
   return found

@@ -1,5 +1,6 @@
 /** The models that keys may call, and the providers that may answer them, as routes take and show these two lists. */
 import { Type } from '@sinclair/typebox'
+import { findSold } from '@/catalog/aliases'
 import type { Catalog } from '@/catalog/types'
 import { invalidRequest } from '@/chat/error'
 import { type Allowed, EVERYTHING } from '@/ledger/allowed'
@@ -23,7 +24,7 @@ export const ALLOWED_FIELDS = {
   allowedModels: idsField(
     MAX_MODELS,
     MAX_MODEL_CHARS,
-    'Ids of the models that may be called, and that tiers may choose; null = every model',
+    'Ids or aliases of the models that may be called, and that tiers may choose; kept as ids; null = every model',
   ),
   allowedProviders: idsField(
     MAX_PROVIDERS,
@@ -47,20 +48,25 @@ export function boundOfAccount(policy: Allowed): Bound {
 }
 
 /**
- * Throws `invalid_request`, blaming the list, for what the catalogue has not and for what is beyond one of `bounds`. What was listed
- * `present`ly may stay.
+ * What is asked for, with the id of a model in place of each alias. Throws `invalid_request`, blaming the list, for what the catalogue
+ * has not and for what is beyond one of `bounds`. What was listed `present`ly may stay.
  */
-export function checkAllowedLists(
-  asked: Partial<Allowed>,
+export function readAllowedLists<Asked extends Partial<Allowed>>(
+  asked: Asked,
   catalog: Catalog,
   present: Allowed = EVERYTHING,
   bounds: readonly Bound[] = [],
-): void {
+): Asked {
+  const { allowedModels } = asked
+  const named = allowedModels
+    ? { ...asked, allowedModels: allowedModels.map((name) => findSold(catalog, name)?.id ?? name) }
+    : asked
   for (const list of ['allowedModels', 'allowedProviders'] as const)
-    for (const id of asked[list] ?? []) {
+    for (const id of named[list] ?? []) {
       const fault = present[list]?.includes(id) ? undefined : faultOf(list, id, catalog, bounds)
       if (fault) throw invalidRequest(fault, list)
     }
+  return named
 }
 
 function faultOf(list: keyof Allowed, id: string, { models, tiers, providers }: Catalog, bounds: readonly Bound[]) {

@@ -11,7 +11,7 @@ import { exactly } from '@/console/http/wire'
 import { titled } from '@/http/openapi/titled'
 import { bothLists } from '@/ledger/allowed'
 import { orNull } from '@/lib/schemas'
-import { ALLOWED_FIELDS, checkAllowedLists, SHOWN_ALLOWED } from './allowed-lists'
+import { ALLOWED_FIELDS, readAllowedLists, SHOWN_ALLOWED } from './allowed-lists'
 import { type KeyRouteDeps, noSuchAccount } from './calls'
 
 export type PolicyRouteDeps = KeyRouteDeps & {
@@ -61,8 +61,8 @@ async function show({ readKeyPolicy }: PolicyRouteDeps, { accountId }: Member) {
   return { ...bothLists(policy), maxKeyAgeDays: policy.maxKeyAgeDays }
 }
 
-async function choose(deps: PolicyRouteDeps, { viewer, by }: Caller, policy: typeof PolicyChanges.static) {
-  checkAllowedLists(policy, deps.catalog.current, await show(deps, viewer))
+async function choose(deps: PolicyRouteDeps, { viewer, by }: Caller, asked: typeof PolicyChanges.static) {
+  const policy = readAllowedLists(asked, deps.catalog.current, await show(deps, viewer))
   await deps.changeKeyPolicy(viewer.accountId, policy, by)
   return await show(deps, viewer)
 }

@@ -5,7 +5,7 @@ import type { Member } from '@/console/auth/viewer'
 import type { Caller } from '@/console/http/changed-by'
 import { ACCOUNT_PREFIX, guarded } from '@/console/http/guard'
 import { MAX_KEY_BODY_BYTES } from '@/console/http/key-bodies'
-import { ALLOWED_FIELDS, boundOfAccount, checkAllowedLists, SHOWN_ALLOWED } from '@/console/http/keys/allowed-lists'
+import { ALLOWED_FIELDS, boundOfAccount, readAllowedLists, SHOWN_ALLOWED } from '@/console/http/keys/allowed-lists'
 import { type KeyRouteDeps, noSuchAccount } from '@/console/http/keys/calls'
 import { exactly } from '@/console/http/wire'
 import { titled } from '@/http/openapi/titled'
@@ -64,12 +64,13 @@ async function choose(
   deps: MemberKeyPolicyDeps,
   { viewer, by }: Caller,
   userId: string,
-  policy: typeof PolicyChanges.static,
+  asked: typeof PolicyChanges.static,
 ) {
   const { accountId } = viewer
   const ofAccount = await deps.readKeyPolicy(accountId)
   if (!ofAccount) throw noSuchAccount()
-  checkAllowedLists(policy, deps.catalog.current, await show(deps, viewer, userId), [boundOfAccount(ofAccount)])
+  const present = await show(deps, viewer, userId)
+  const policy = readAllowedLists(asked, deps.catalog.current, present, [boundOfAccount(ofAccount)])
   await deps.changeMemberKeyPolicy({ accountId, userId, policy, by })
   return await show(deps, viewer, userId)
 }

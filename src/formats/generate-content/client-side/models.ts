@@ -12,10 +12,10 @@ export const modelListing: ModelListing = {
 }
 
 /** One entry; its `name` is the resource `models/{id}`, slash and all. */
-function encodeModel({ id, kind, name, contextLength, maxOutputTokens }: ListedModel): JsonObject {
+function encodeModel({ id, aliasOf = id, kind, name, contextLength, maxOutputTokens }: ListedModel): JsonObject {
   return {
     name: `models/${id}`,
-    baseModelId: id,
+    baseModelId: aliasOf,
     version: '1',
     displayName: name,
     inputTokenLimit: contextLength,

@@ -1,0 +1,46 @@
+/** Which fields of a client's requests do what they say at a model, by the table that says what becomes of each field. */
+import { UNPRICED_EXTRAS } from './body-fields'
+import { type Fate, fateOf } from './field-fates'
+import type { Format } from './format'
+
+/** A provider that serves the model. `capabilities` are the model's; `sellsTools`: it has a price for tools that run there. */
+export type Serving = {
+  provider: Format
+  quirks: ReadonlySet<string>
+  capabilities: ReadonlySet<string>
+  sellsTools: boolean
+}
+
+/** The fields that every request has. */
+const CONVERSATION = ['model', 'messages', 'input']
+
+/**
+ * The fields of a body in `client` that are carried, translated or applied. A field that some of the providers refuse counts, since
+ * another one is asked; a field that some of them are sent the request without does not.
+ */
+export function supportedFields(client: Format, servings: readonly Serving[]): string[] {
+  const names = [...(client.requestFields.tables['']?.keys() ?? [])]
+  return names.filter((name) => !CONVERSATION.includes(name) && isSupported(name, client, servings))
+}
+
+/** Likewise of a request for embeddings. */
+export function supportedEmbeddingFields(client: Format, servings: readonly Serving[]): string[] {
+  const { all = new Set<string>(), native = [] } = client.embeddings?.fields ?? {}
+  const isOwn = servings.every(({ provider }) => provider.name === client.name)
+  return [...all].filter((name) => !CONVERSATION.includes(name) && (isOwn || !native.includes(name)))
+}
+
+function isSupported(name: string, client: Format, servings: readonly Serving[]): boolean {
+  const fates = servings.map((serving) => fateAt(name, client, serving))
+  return !fates.includes('named') && fates.some((fate) => fate !== 'refused')
+}
+
+function fateAt(name: string, client: Format, { provider, quirks, capabilities, sellsTools }: Serving): Fate {
+  const { needs = {}, spelling, tables } = client.requestFields
+  for (const [capability, fields] of Object.entries(needs))
+    if (fields.includes(name) && !capabilities.has(capability)) return 'refused'
+  const rule = tables['']?.get(name)
+  if (rule?.kind === 'hub' && rule.isNative && !sellsTools && !quirks.has(UNPRICED_EXTRAS)) return 'refused'
+  const lacking = [...quirks].flatMap((quirk) => provider.requestFields.lackingWith[quirk] ?? [])
+  return lacking.some((feature) => spelling[feature]?.includes(name)) ? 'named' : fateOf(name, client, provider)
+}

@@ -1,0 +1,267 @@
+/** The list of models tells the truth: what each can do and costs, its filters, and prices by which any answer can be reckoned again. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import type { Static } from '@sinclair/typebox'
+import { Value } from '@sinclair/typebox/value'
+import { type Customer, startGateway, type TestGateway } from '@test/support/gateway'
+import { fc } from '@test/support/property'
+import { FORMATS } from '@/formats/index'
+import { ModelEntry } from '@/http/model-entry'
+import { modelListSchema } from '@/http/model-list'
+import { formatTokenPrice, type Pico } from '@/lib/money'
+
+setDefaultTimeout(300_000)
+
+type Entry = Static<typeof ModelEntry>
+type Prices = { input: number; cacheRead: number; cacheWrite5m: number; cacheWrite1h: number; output: number }
+type Told = Omit<Prices, 'input'> & { uncached: number }
+
+const MODELS = 40
+const STEPS = [300, 900]
+/** Of so many words that each token count below is possible. */
+const PROMPT = 'word '.repeat(3_000)
+
+let gateway: TestGateway
+let customer: Customer
+let told: Told
+
+/** pico-USD per token, of one digit or many. */
+const price = fc.oneof(
+  fc.integer({ min: 0, max: 99_999_999 }),
+  fc.integer({ min: 0, max: 99 }).map((usd) => usd * 1e6),
+)
+const prices = fc.record({
+  inputPer1mTokens: price,
+  outputPer1mTokens: price,
+  cacheReadPer1mTokens: fc.option(price, { nil: undefined }),
+  cacheWritePer1mTokens: fc.option(price, { nil: undefined }),
+  cacheWrite1hPer1mTokens: fc.option(price, { nil: undefined }),
+})
+const inUsd = (list: Record<string, number | undefined>) =>
+  Object.fromEntries(Object.entries(list).flatMap(([name, pico]) => (pico === undefined ? [] : [[name, pico / 1e6]])))
+
+beforeAll(async () => {
+  gateway = await startGateway({
+    respond: () =>
+      Response.json({
+        ...{
+          id: 'msg_1',
+          type: 'message',
+          role: 'assistant',
+          model: 'm',
+          stop_reason: 'end_turn',
+          stop_sequence: null,
+        },
+        content: [{ type: 'text', text: 'Hello' }],
+        usage: {
+          input_tokens: told.uncached,
+          cache_read_input_tokens: told.cacheRead,
+          cache_creation_input_tokens: told.cacheWrite5m + told.cacheWrite1h,
+          cache_creation: {
+            ephemeral_5m_input_tokens: told.cacheWrite5m,
+            ephemeral_1h_input_tokens: told.cacheWrite1h,
+          },
+          output_tokens: told.output,
+        },
+      }),
+    catalog(file) {
+      const [alpha] = file.models
+      const { provider1 } = file.providers
+      const root = String(provider1?.baseUrl).replace(/\/v1$/, '')
+      file.providers.provider2 = { ...provider1, format: 'messages', baseUrl: root, keys: ['sk-two-canary'] }
+      const target = { provider: 'provider2', model: 'm' }
+      const own = { provider: 'provider1', model: 'm' }
+      const lists = fc.sample(fc.tuple(prices, prices, prices), MODELS)
+      file.models = [
+        { ...alpha, expirationDate: '2027-01-31' },
+        { ...alpha, id: 'svc/mixed', targets: [own, target], capabilities: ['audio'] },
+        { ...alpha, id: 'svc/calm', targets: [{ ...own, quirks: ['no-sampling'] }] },
+        {
+          ...{ id: 'svc/embed', kind: 'embedding', name: 'Embed', created: 1, ownedBy: 'provider1' },
+          ...{ targets: [{ provider: 'provider1', model: 'e' }], pricing: { inputPer1mTokens: 0.02 } },
+          contextLength: 8_000,
+        },
+        ...lists.map(([base, ...above], index) => ({
+          ...{ ...alpha, id: `svc/priced-${index}`, targets: [target] },
+          pricing: {
+            ...inUsd(base),
+            steps: above.slice(0, index % 3).map((list, step) => ({ aboveInputTokens: STEPS[step], ...inUsd(list) })),
+          },
+        })),
+      ]
+      file.tiers = [{ ...file.tiers[0], candidates: ['svc/alpha', 'svc/mixed'] }]
+    },
+  })
+  customer = await gateway.customer('100000')
+})
+afterAll(() => gateway.stop())
+
+async function list(query = '', headers: Record<string, string> = {}) {
+  const response = await fetch(`${gateway.url}/v1/models${query}`, { headers })
+  return (await response.json()) as { data: Entry[]; models: { name: string }[]; total_count: number; first_id: string }
+}
+
+async function entryOf(id: string): Promise<Entry> {
+  const found = (await list()).data.find((entry) => entry.id === id)
+  return found ?? expect.unreachable(`${id} is listed`)
+}
+
+test('each entry has what its schema says, in the list and on its own', async () => {
+  const { data } = await list()
+  expect([...Value.Errors(modelListSchema(FORMATS.values()), await list())].map(({ path }) => path)).toEqual([])
+  const known = new Set(Object.keys(ModelEntry.properties))
+  for (const entry of data) expect(Object.keys(entry).filter((field) => !known.has(field))).toEqual([])
+  const response = await fetch(`${gateway.url}/v1/models/svc/alpha`)
+  expect(await response.json()).toMatchObject(await entryOf('svc/alpha'))
+})
+
+test('a model says what it can do and how much', async () => {
+  const alpha = await entryOf('svc/alpha')
+  expect(alpha).toMatchObject({
+    ...{ aliases: [], capabilities: ['tools', 'images', 'reasoning', 'json-schema'], max_output_tokens: 32_768 },
+    ...{ context_length: 256_000, expiration_date: '2027-01-31', canonical_slug: 'svc/alpha' },
+    architecture: { modality: 'text+image->text', input_modalities: ['text', 'image'], output_modalities: ['text'] },
+    top_provider: { context_length: 256_000, max_completion_tokens: 32_768, is_moderated: false },
+    pricing: {
+      ...{ input_per_1m_tokens: 1, output_per_1m_tokens: 2, currency: 'USD', steps: [] },
+      ...{ cache_read_per_1m_tokens: 0.1, cache_write_per_1m_tokens: 1.25, cache_write_1h_per_1m_tokens: 2 },
+      ...{ prompt: '0.000001', completion: '0.000002', input_cache_read: '0.0000001', input_cache_write: '0.00000125' },
+    },
+  })
+  expect(alpha.supported_parameters).toEqual(
+    expect.arrayContaining(['temperature', 'tools', 'tool_choice', 'response_format', 'structured_outputs', 'stop']),
+  )
+})
+
+test('what one of the providers is not sent, and what the model lacks, is no supported parameter', async () => {
+  const mixed = await entryOf('svc/mixed')
+  expect(mixed.architecture.input_modalities).toEqual(['text', 'audio'])
+  for (const field of ['seed', 'tools', 'reasoning_effort', 'structured_outputs'])
+    expect([field, mixed.supported_parameters.includes(field)]).toEqual([field, false])
+  const calm = await entryOf('svc/calm')
+  expect(calm.supported_parameters).not.toContain('temperature')
+})
+
+test('a model that embeds gives vectors, and a tier what its candidates can', async () => {
+  expect(await entryOf('svc/embed')).toMatchObject({
+    ...{ kind: 'embedding', max_output_tokens: null, capabilities: [] },
+    architecture: { modality: 'text->embeddings', input_modalities: ['text'], output_modalities: ['embeddings'] },
+    ...{
+      supported_parameters: ['dimensions', 'encoding_format', 'user'],
+      top_provider: { max_completion_tokens: null },
+    },
+    pricing: { prompt: '0.00000002', completion: '0', input_cache_read: '0.00000002' },
+  })
+  expect(await entryOf('auto-smart')).toMatchObject({
+    ...{ pricing: null, max_output_tokens: 32_768, expiration_date: null },
+    capabilities: ['tools', 'images', 'audio', 'reasoning', 'json-schema'],
+  })
+})
+
+describe('filters', () => {
+  const idsOf = async (query: string) => (await list(query)).data.map(({ id }) => id)
+
+  test('leave entries with all of the parameters', async () => {
+    const all = (await list()).data
+    for (const fields of ['tools', 'tools,temperature', 'seed', 'tools&supported_parameters=seed']) {
+      const wanted = fields.split(/,|&supported_parameters=/)
+      const able = all.filter(({ supported_parameters: own }) => wanted.every((field) => own.includes(field)))
+      expect(await idsOf(`?supported_parameters=${fields}`)).toEqual(able.map(({ id }) => id))
+      expect(able.length).toBeGreaterThan(0)
+      expect(able.length).toBeLessThan(all.length)
+    }
+  })
+
+  test('leave entries with one of the modalities', async () => {
+    expect(await idsOf('?output_modalities=embeddings')).toEqual(['svc/embed'])
+    const everything = await idsOf('')
+    expect(await idsOf('?output_modalities=text')).toEqual(everything.filter((id) => id !== 'svc/embed'))
+    for (const all of ['text,embeddings', 'all', '', ','])
+      expect(await idsOf(`?output_modalities=${all}`)).toEqual(everything)
+  })
+
+  test('hold together, for lists of other formats as well', async () => {
+    const query = '?supported_parameters=temperature&output_modalities=text'
+    const { data, models, total_count: count, first_id: first } = await list(query)
+    expect(models.map(({ name }) => name)).toEqual(data.map(({ id }) => `models/${id}`))
+    expect([count, first]).toEqual([data.length, data[0]?.id ?? ''])
+    const own = (await (await fetch(`${gateway.url}/v1beta/models${query}`)).json()) as { models: unknown[] }
+    expect(own.models).toEqual(models)
+  })
+
+  test('give an empty list for words that are unknown', async () => {
+    for (const query of [
+      '?supported_parameters=nonsense',
+      '?output_modalities=smell',
+      '?supported_parameters=__proto__',
+    ])
+      expect(await list(query)).toMatchObject({ data: [], models: [], total_count: 0, first_id: null, last_id: null })
+  })
+})
+
+test('OpenRouter’s library gets prices for tiers, which it reads no list without', async () => {
+  const userAgent = 'speakeasy-sdk/typescript 1.3.19 2.914.0 1.0.0 @openrouter/sdk'
+  const { data } = await list('', { 'user-agent': userAgent })
+  const [tier] = data.filter(({ id }) => id === 'auto-smart')
+  expect(tier?.pricing).toEqual({ prompt: '-1', completion: '-1' } as never)
+  expect(data.filter(({ pricing }) => pricing === null)).toEqual([])
+})
+
+test('a price per token is exact', () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 0, max: 1_000_000_000_000 }), (pico) => {
+      const [whole = '', fraction = ''] = formatTokenPrice(pico as Pico).split('.')
+      expect(BigInt(whole) * 10n ** 12n + BigInt(fraction.padEnd(12, '0'))).toBe(BigInt(pico))
+    }),
+  )
+})
+
+/** The charge in nano-USD by the prices of the list and the usage of the answer, rounded up once. */
+function reckon({ pricing }: Entry, usage: Record<string, number | Record<string, number>>): number {
+  const count = (name: string) => Number(usage[name])
+  const { ephemeral_5m_input_tokens: of5m, ephemeral_1h_input_tokens: of1h } = usage.cache_creation as Record<
+    string,
+    number
+  >
+  const input = count('input_tokens') + count('cache_read_input_tokens') + count('cache_creation_input_tokens')
+  const list = pricing?.steps.findLast((step) => input > step.above_input_tokens) ?? pricing ?? expect.unreachable()
+  const parts = [
+    [count('input_tokens'), list.input_per_1m_tokens],
+    [count('cache_read_input_tokens'), list.cache_read_per_1m_tokens],
+    [Number(of5m), list.cache_write_per_1m_tokens],
+    [Number(of1h), list.cache_write_1h_per_1m_tokens],
+    [count('output_tokens'), list.output_per_1m_tokens],
+  ] as const
+  const pico = parts.reduce((sum, [tokens, usd]) => sum + BigInt(tokens) * BigInt(Math.round(usd * 1e6)), 0n)
+  return Number((pico + 999n) / 1000n)
+}
+
+/** Token counts whose input is `total`. */
+function split(total: number, seed: number): Told {
+  const cacheRead = Math.floor(total * 0.3) * (seed & 1)
+  const cacheWrite5m = Math.floor(total * 0.2) * ((seed >> 1) & 1)
+  const cacheWrite1h = Math.floor(total * 0.1) * ((seed >> 2) & 1)
+  return { uncached: total - cacheRead - cacheWrite5m - cacheWrite1h, cacheRead, cacheWrite5m, cacheWrite1h, output: 7 }
+}
+
+test('prices of the list times the usage of an answer are what it cost, to the nano, at and beyond every step', async () => {
+  const priced = (await list()).data.filter(({ id }) => id.startsWith('svc/priced-'))
+  expect(priced).toHaveLength(MODELS)
+  const sums = new Set<number>()
+  for (const [index, entry] of priced.entries()) {
+    const steps = entry.pricing?.steps.map((step) => step.above_input_tokens) ?? []
+    expect(steps).toEqual(STEPS.slice(0, index % 3))
+    for (const total of [17, ...steps.flatMap((step) => [step, step + 1]), 1_501]) {
+      told = split(total, index + total)
+      const response = await fetch(`${gateway.url}/v1/messages`, {
+        method: 'POST',
+        headers: { 'x-api-key': customer.key, 'content-type': 'application/json' },
+        body: JSON.stringify({ model: entry.id, max_tokens: 100, messages: [{ role: 'user', content: PROMPT }] }),
+      })
+      const { usage } = (await response.json()) as { usage: Record<string, number | Record<string, number>> }
+      const cost = Math.round(Number(response.headers.get('x-svc-cost-usd')) * 1e9)
+      expect([entry.id, total, cost]).toEqual([entry.id, total, reckon(entry, usage)])
+      sums.add(cost)
+    }
+  }
+  expect(sums.size).toBeGreaterThan(MODELS)
+})
