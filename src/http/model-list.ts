@@ -1,7 +1,7 @@
 /** The bodies of the model lists, made from the catalogue: a common one, and one for each format that has its own. */
 import { type TSchema, Type } from '@sinclair/typebox'
 import type { Catalog, Model, Tier } from '@/catalog/types'
-import { GatewayError } from '@/chat/error'
+import { GatewayError, invalidRequest } from '@/chat/error'
 import type { FormatName } from '@/chat/format-name'
 import type { Format, ListedModel, ModelListing } from '@/formats/format'
 import { orNull } from '@/lib/schemas'
@@ -146,7 +146,9 @@ function narrow(sold: readonly Listed[], query: URLSearchParams): readonly Liste
 }
 
 function wordsOf(query: URLSearchParams, name: string): string[] {
-  const words = query.getAll(name).flatMap((text) => text.split(','))
+  const text = query.getAll(name).join(',')
+  if (text.includes('\0')) throw invalidRequest(`${name} must be words with commas between them`, name)
+  const words = text.split(',')
   return words.map((word) => word.trim()).filter((word) => word !== '')
 }
 

@@ -198,6 +198,14 @@ describe('filters', () => {
   })
 })
 
+test('a filter that no text may be is refused by its name', async () => {
+  for (const name of ['supported_parameters', 'output_modalities']) {
+    const response = await fetch(`${gateway.url}/v1/models?${name}=%00`)
+    expect(response.status).toBe(400)
+    expect(await response.json()).toMatchObject({ error: { param: name } })
+  }
+})
+
 test('OpenRouter’s library gets prices for tiers, which it reads no list without', async () => {
   const userAgent = 'speakeasy-sdk/typescript 1.3.19 2.914.0 1.0.0 @openrouter/sdk'
   const { data } = await list('', { 'user-agent': userAgent })
