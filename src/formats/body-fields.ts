@@ -42,7 +42,9 @@ export type RequestFields = {
   /** By a quirk of its providers: what these are sent the request without as well. */
   lackingWith: Readonly<Record<string, readonly Feature[]>>
   /** The fields that a model without a capability does nothing with. Left out by formats whose fields no list names. */
-  needs?: Readonly<Partial<Record<'tools' | 'reasoning' | 'json-schema', readonly string[]>>>
+  needs?: Readonly<Partial<Record<'tools' | 'reasoning', readonly string[]>>>
+  /** Likewise: the fields of a request for embeddings that providers get, and those of them that only the format's own know. */
+  ofEmbeddings?: { all: ReadonlySet<string>; native: readonly string[] }
 }
 
 type Listed = {

@@ -33,8 +33,6 @@ export type ToldEmbedding = {
 }
 
 export interface Embeddings {
-  /** The fields that providers get, and those of them that only its own know. Left out by formats whose fields no list names. */
-  readonly fields?: { all: ReadonlySet<string>; native: readonly string[] }
   /** The most inputs of one call. */
   readonly maxInputs: number
   /** Whether its providers read tokens as well as texts. */

@@ -25,7 +25,7 @@ export function supportedFields(client: Format, servings: readonly Serving[]): s
 
 /** Likewise of a request for embeddings. */
 export function supportedEmbeddingFields(client: Format, servings: readonly Serving[]): string[] {
-  const { all = new Set<string>(), native = [] } = client.embeddings?.fields ?? {}
+  const { all = new Set<string>(), native = [] } = client.requestFields.ofEmbeddings ?? {}
   const isOwn = servings.every(({ provider }) => provider.name === client.name)
   return [...all].filter((name) => !CONVERSATION.includes(name) && (isOwn || !native.includes(name)))
 }

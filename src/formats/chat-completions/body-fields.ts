@@ -188,6 +188,21 @@ export const NESTED_FIELDS = fieldTree(undefined, {
 /** What no provider of the format has a word for; `cacheHints` unless the catalogue says so of it. */
 export const LACKING: readonly Feature[] = ['topK', 'citations', 'cacheHints']
 
+/** Those that only providers of this format know. */
+export const NATIVE_EMBEDDING_FIELDS = ['user'] as const
+
+export const EMBEDDING_FIELDS: ReadonlySet<string> = new Set([
+  'model',
+  'input',
+  'dimensions',
+  'encoding_format',
+  'svc',
+  'fallback',
+  ...NATIVE_EMBEDDING_FIELDS,
+])
+/** Those of them that are the gateway's own, and never sent. */
+export const OWN_EMBEDDING_FIELDS: ReadonlySet<string> = new Set(['svc', 'fallback'])
+
 export const requestFields: RequestFields = {
   nested: nestedFields(NESTED_FIELDS),
   tables: { '': BODY_FIELDS },
@@ -225,19 +240,5 @@ export const requestFields: RequestFields = {
       ...['thinking', 'thinking_budget', 'enable_thinking'],
     ],
   },
+  ofEmbeddings: { all: EMBEDDING_FIELDS.difference(OWN_EMBEDDING_FIELDS), native: NATIVE_EMBEDDING_FIELDS },
 }
-
-/** Those that only providers of this format know. */
-export const NATIVE_EMBEDDING_FIELDS = ['user'] as const
-
-export const EMBEDDING_FIELDS: ReadonlySet<string> = new Set([
-  'model',
-  'input',
-  'dimensions',
-  'encoding_format',
-  'svc',
-  'fallback',
-  ...NATIVE_EMBEDDING_FIELDS,
-])
-/** Those of them that are the gateway's own, and never sent. */
-export const OWN_EMBEDDING_FIELDS: ReadonlySet<string> = new Set(['svc', 'fallback'])

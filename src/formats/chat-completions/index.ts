@@ -20,7 +20,7 @@ import type { Format } from '@/formats/format'
 import { commonRateLimitHeaders } from '@/formats/rate-limit-headers'
 import { createRequestCheck } from '@/formats/schema-check'
 import type { JsonObject } from '@/lib/json'
-import { EMBEDDING_FIELDS, NATIVE_EMBEDDING_FIELDS, OWN_EMBEDDING_FIELDS, requestFields } from './body-fields'
+import { requestFields } from './body-fields'
 import { framing } from './framing'
 import { LIMITS, TOOL_NAMES } from './limits'
 import { passThrough } from './pass-through'
@@ -51,7 +51,6 @@ export function createChatCompletions(maxMessages: number) {
     requestFields,
     serverTools: SERVER_TOOLS,
     embeddings: {
-      fields: { all: EMBEDDING_FIELDS.difference(OWN_EMBEDDING_FIELDS), native: NATIVE_EMBEDDING_FIELDS },
       maxInputs: MAX_INPUTS,
       takesTokens: true,
       askedEncoding,
