@@ -1,5 +1,5 @@
 /** Requests that name a model by an alias: every path and format, lists, limits and fallbacks, records, metrics and sessions. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import Anthropic from '@anthropic-ai/sdk'
 import { GoogleGenAI } from '@google/genai'
 import { TEXT } from '@test/matrix/cases/words'
@@ -9,8 +9,6 @@ import { until } from '@test/support/until'
 import { signUpCustomer } from '@test/usage/customer'
 import OpenAI from 'openai'
 import { FORMAT_NAMES, type FormatName } from '@/chat/format-name'
-
-setDefaultTimeout(300_000)
 
 const CLAUDE = 'claude-sonnet-5-5'
 const GPT = 'openai/gpt-5.6-terra'

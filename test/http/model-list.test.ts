@@ -1,5 +1,5 @@
 /** The list of models tells the truth: what each can do and costs, its filters, and prices by which any answer can be reckoned again. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Static } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import { type Customer, startGateway, type TestGateway } from '@test/support/gateway'
@@ -8,8 +8,6 @@ import { FORMATS } from '@/formats/index'
 import { ModelEntry } from '@/http/model-entry'
 import { modelListSchema } from '@/http/model-list'
 import { formatTokenPrice, type Pico } from '@/lib/money'
-
-setDefaultTimeout(300_000)
 
 type Entry = Static<typeof ModelEntry>
 type Prices = { input: number; cacheRead: number; cacheWrite5m: number; cacheWrite1h: number; output: number }

@@ -1,10 +1,8 @@
 /** Fields that pages of the guide name beside a path: each is in the schema of that path, or one of its parameters or words. */
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 import { GUIDE_NAMES, readGuide } from './guide-files'
-
-setDefaultTimeout(300_000)
 
 const METHOD = /^(GET|POST|PUT|PATCH|DELETE) /
 const OPERATION = /^(GET|POST|PUT|PATCH|DELETE) (\/[^ ?]*)/
