@@ -16,6 +16,7 @@ import { type Serving, supportedEmbeddingFields, supportedFields } from '@/forma
 import { assert } from '@/lib/assert'
 import { formatTokenPrice, nanoToUsd, type Pico } from '@/lib/money'
 import { oneOf, orNull } from '@/lib/schemas'
+import { titled } from './openapi/titled'
 import { defaultFormat } from './request-format'
 
 const PICO_PER_TOKEN_TO_USD_PER_1M = 1_000_000
@@ -33,7 +34,7 @@ const perToken = (description: string) => Type.String({ description: `${descript
 /** A price list, with what applies to long requests. */
 const LIST = {
   ...PRICES,
-  steps: Type.Array(Type.Object({ above_input_tokens: Type.Integer(), ...PRICES }), {
+  steps: Type.Array(titled('PriceStep', { above_input_tokens: Type.Integer(), ...PRICES }), {
     description: 'What the whole request costs once its input is longer than this, caches included; ascending',
   }),
 }
