@@ -1,5 +1,5 @@
 /** The tables of archived usage and of thrown-away calls, for typed queries (src/db/migrations/0004_usage.sql). */
-import { bigint, date, index, numeric, pgTable, primaryKey, smallint, text } from 'drizzle-orm/pg-core'
+import { bigint, date, index, numeric, pgTable, primaryKey, text } from 'drizzle-orm/pg-core'
 import { amount, moment, tokens } from './columns'
 import { usageColumnTypes } from './usage-columns'
 
@@ -15,8 +15,6 @@ export const archivedMonths = pgTable('archived_months', {
   charges: numeric('charges_nano').notNull(),
   /** Over the month's checkpoints; the audit log has it, too. */
   digest: text('digest').notNull(),
-  /** Which version of the digests its checkpoints have, from 1. */
-  digestVersion: smallint('digest_version').notNull().default(1),
   sealedAt: moment('sealed_at').notNull().defaultNow(),
   /** Null as long as the records are still among the live ones. */
   archivedAt: moment('archived_at'),

@@ -13,49 +13,22 @@ export async function archivedBeforeMs(sql: Sql | TransactionSql): Promise<numbe
   return row?.before_ms ?? null
 }
 
-type DigestTexts = {
-  /** Of a record: every column, as text that no setting of a session changes. */
-  record: string
-  /** Of what the records of a day amount to; how many were errors, and how long they took, is left out: it is no matter of money. */
-  day: string
-}
-
-/** The columns of the first version, in an order of their own. They never change: every month that was sealed with them would count as altered. */
-const FIRST_COLUMNS = `event_id, hold_id, account_id, key_id, kind, cost_nano::bigint, held_nano::bigint, seq,
-  extract(epoch FROM settled_at), request_id, model, requested_model, provider, upstream_model, client_format, provider_format,
-  uncached_tokens::bigint, cache_read_tokens::bigint, cache_write_5m_tokens::bigint, cache_write_1h_tokens::bigint,
-  output_tokens::bigint, reasoning_tokens::bigint, rule, flags, stream, status, attempts, extract(epoch FROM started_at),
-  first_token_ms, duration_ms, route_reason, provider_cost_nano, charge_basis, count_gaps, provider_input_tokens,
-  provider_output_tokens, local_input_tokens, local_output_tokens, tool_charges`
-const DAY_COLUMNS = `day - '1970-01-01'::date, key_id, model, member_id, requests, uncached_tokens::bigint, cache_read_tokens::bigint,
-  cache_write_5m_tokens::bigint, cache_write_1h_tokens::bigint, output_tokens::bigint, reasoning_tokens::bigint,
-  cost_nano::bigint, provider_cost_nano, costed_nano`
-
-const LATER_COLUMNS = usageColumns.filter(({ since }) => since > 1)
-
 /** As text that no setting of a session changes. */
 function digestible({ name, type }: (typeof usageColumns)[number]): string {
   if (type.startsWith('timestamp')) return `extract(epoch FROM ${name})`
   return type === 'nano_usd' || type === 'token_count' ? `${name}::bigint` : name
 }
 
-/** The version that months are sealed with: the last. The first is 1. */
-export const DIGEST_VERSION = Math.max(1, ...LATER_COLUMNS.map(({ since }) => since))
+/** The digested text of a record: every column. */
+export const RECORD_TEXT = `ROW(${usageColumns.map(digestible).join(', ')})::text`
 
-/** What is digested, by the version that a month was sealed with: the first columns, and those that came since. */
-export const DIGEST_TEXTS: readonly DigestTexts[] = Array.from({ length: DIGEST_VERSION }, (_, index) => {
-  const added = LATER_COLUMNS.filter(({ since }) => since <= index + 1).map((column) => `, ${digestible(column)}`)
-  return { record: `ROW(${FIRST_COLUMNS}${added.join('')})::text`, day: `ROW(${DAY_COLUMNS})::text` }
-})
+/** The digested text of the sums of a day. Counts of errors and durations are left out, because they are no matter of money. */
+export const DAY_TEXT = `ROW(day - '1970-01-01'::date, key_id, model, member_id, requests, uncached_tokens::bigint,
+  cache_read_tokens::bigint, cache_write_5m_tokens::bigint, cache_write_1h_tokens::bigint, output_tokens::bigint,
+  reasoning_tokens::bigint, cost_nano::bigint, provider_cost_nano, costed_nano)::text`
 
 const CHECKPOINT_TEXT = `ROW(account_id, records, requests, cost_nano::bigint, output_tokens::bigint, provider_cost_nano, last_seq,
   last_id, records_digest, days_digest)::text`
-
-/** The text to digest, in `version`; without one, in the version that `month`, an SQL expression, was sealed with: null if that is not known here. */
-function digestText(part: keyof DigestTexts, month: string, version?: number): string {
-  const known = DIGEST_TEXTS.map((texts, index) => `WHEN ${index + 1} THEN ${texts[part]}`)
-  return `CASE ${version ?? `(SELECT digest_version FROM archived_months sealed WHERE sealed.month = ${month})`} ${known.join(' ')} END`
-}
 
 const hashed = (text: string) => `sha256(convert_to(${text}, 'UTF8'))`
 const hashOfHashes = (hash: string, order: string) => `sha256(string_agg(${hash}, ''::bytea ORDER BY ${order}))`
@@ -63,9 +36,8 @@ const hashOfHashes = (hash: string, order: string) => `sha256(string_agg(${hash}
 /**
  * A query for what the records of `table` add up to, by account and month: `account_id, month, records, requests, cost_nano, output_tokens,
  * provider_cost_nano, last_seq, last_id, records_digest`. Hashed hour by hour first: no hash may hold all hashes of a large account at once.
- * Digested in `version`, or in that of each month.
  */
-export function recordSumsQuery(table: string, version?: number): string {
+export function recordSumsQuery(table: string): string {
   return `
     SELECT account_id, month, sum(records)::bigint AS records, sum(requests)::bigint AS requests, sum(cost) AS cost_nano,
       sum(output) AS output_tokens, sum(bills) AS provider_cost_nano, max(last_seq) AS last_seq,
@@ -78,7 +50,7 @@ export function recordSumsQuery(table: string, version?: number): string {
         coalesce(sum(output_tokens) FILTER (WHERE kind <> 'late'), 0) AS output, sum(provider_cost_nano) AS bills,
         max(seq) AS last_seq,
         (array_agg(event_id ORDER BY settled_at DESC, seq DESC, event_id COLLATE "C" DESC))[1] AS last_id,
-        ${hashOfHashes(hashed(digestText('record', MONTH_OF_RECORD, version)), 'event_id COLLATE "C", settled_at')} AS hash
+        ${hashOfHashes(hashed(RECORD_TEXT), 'event_id COLLATE "C", settled_at')} AS hash
       FROM ${table} GROUP BY 1, 2, 3) hours
     GROUP BY account_id, month`
 }
@@ -91,12 +63,11 @@ export function daySumsQuery(condition: string): string {
     FROM usage_daily WHERE ${condition} GROUP BY 1, 2`
 }
 
-/** A query for `account_id, month, days_digest` of the daily sums that `condition` is true of, in `version` or in that of each month. */
-export function dayDigestsQuery(condition: string, version?: number): string {
-  const text = digestText('day', MONTH_OF_DAY, version)
+/** A query for `account_id, month, days_digest` of the daily sums that `condition` is true of. */
+export function dayDigestsQuery(condition: string): string {
   return `
     SELECT account_id, ${MONTH_OF_DAY} AS month,
-      encode(${hashOfHashes(hashed(text), 'day, key_id COLLATE "C", model COLLATE "C", member_id COLLATE "C"')}, 'hex') AS days_digest
+      encode(${hashOfHashes(hashed(DAY_TEXT), 'day, key_id COLLATE "C", model COLLATE "C", member_id COLLATE "C"')}, 'hex') AS days_digest
     FROM usage_daily WHERE ${condition} GROUP BY 1, 2`
 }
 

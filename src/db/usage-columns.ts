@@ -1,6 +1,6 @@
 /**
  * The columns of a usage record, one line each. The tables, what writes them, the digests of archived months, and what an account
- * reads, exports and sees of its records come from here: a new column is a line with `since`, and a migration of both tables.
+ * reads, exports and sees of its records come from here: a new column is a line here, and a migration of both tables.
  */
 import { bigint, boolean, integer, jsonb, type PgColumnBuilderBase, text } from 'drizzle-orm/pg-core'
 import { type ChargeBasis, chargeBasis } from '@/ledger/charge-basis'
@@ -36,12 +36,10 @@ export type UsageColumn<Type extends PgColumnBuilderBase = PgColumnBuilderBase> 
   cell: WriteCell
   /** There where the account may see it. */
   seen?: Seen
-  /** The version of the digests that has it: one more than the last, for a new column. */
-  since: number
 }
 
-function column<Type extends PgColumnBuilderBase>(type: Type, cell: WriteCell, since = 1) {
-  return { type, cell, since } satisfies UsageColumn<Type>
+function column<Type extends PgColumnBuilderBase>(type: Type, cell: WriteCell) {
+  return { type, cell } satisfies UsageColumn<Type>
 }
 
 /** An account may see it; `about` is said in the API, where the name does not say it. */
@@ -49,14 +47,14 @@ function seen<Type extends PgColumnBuilderBase>(
   about: string,
   type: Type,
   cell: WriteCell,
-  { since, ...words }: Omit<Seen, 'about'> & { since?: number } = {},
+  words: Omit<Seen, 'about'> = {},
 ) {
-  return { ...column(type, cell, since), seen: { about, ...words } } satisfies UsageColumn<Type>
+  return { ...column(type, cell), seen: { about, ...words } } satisfies UsageColumn<Type>
 }
 
 const count = (name: string) => bigint(name, { mode: 'number' })
 
-/** In the order of the export. Every column that came after the first version may be null. */
+/** In the order of the export. */
 export const USAGE_COLUMNS = {
   settledAt: seen('When it was charged', moment('settled_at').notNull(), (_, r) => momentText(r.atMs), {
     heading: 'time_utc',
@@ -114,14 +112,12 @@ export const USAGE_COLUMNS = {
   clientFormat: seen('', text('client_format').notNull(), (f) => f.clientFormat),
   providerFormat: seen('', text('provider_format').notNull(), (f) => f.providerFormat),
   startedAt: seen('', moment('started_at').notNull(), (f) => momentText(toMoment(f.startedAtMs)), { label: 'Began' }),
-  memberId: seen('The member whose key it was', text('member_id'), (_, r) => r.memberId || null, { since: 2 }),
+  memberId: seen('The member whose key it was', text('member_id'), (_, r) => r.memberId || null),
   tags: seen('`name=value`; null: none', text('tags').array(), (f) => f.labels?.tags?.[0] && textArray(f.labels.tags), {
-    since: 2,
     label: 'Tags',
   }),
-  app: seen('The title or the origin of what called', text('app'), (f) => f.labels?.app, { since: 2, label: 'App' }),
+  app: seen('The title or the origin of what called', text('app'), (f) => f.labels?.app, { label: 'App' }),
   endUser: seen('A hash of whom the body names', text('end_user'), (f) => f.labels?.endUser, {
-    since: 2,
     label: 'End user',
   }),
   /** By which `GET /v1/generation` finds it, and which it tells. */

@@ -175,7 +175,6 @@ CREATE TABLE archived_months (
   sealed_at      timestamptz NOT NULL DEFAULT now(),
   archived_at    timestamptz,
   dropped_at     timestamptz,
-  digest_version smallint NOT NULL DEFAULT 1 CHECK (digest_version > 0),
   CHECK (dropped_at IS NULL OR archived_at IS NOT NULL)
 );
 

@@ -1,7 +1,7 @@
 /** Closes a month and writes its checkpoints: from then on it is known what the month was, wherever its records are. */
 import { type SQL, sql } from 'drizzle-orm'
 import type { Transaction } from '@/db/client'
-import { CHECKPOINTS_DIGEST, DIGEST_VERSION, dayDigestsQuery, daySumsQuery, recordSumsQuery } from '@/db/usage-archive'
+import { CHECKPOINTS_DIGEST, dayDigestsQuery, daySumsQuery, recordSumsQuery } from '@/db/usage-archive'
 import { ArchiveRefusal, type StepDeps, takeTurn, withBriefLocks } from './archive-step'
 import { liveTable, monthAfter } from './months'
 
@@ -57,7 +57,7 @@ async function writeCheckpoints(transaction: Transaction, month: string): Promis
         last_seq, last_id, records_digest, days_digest)
       SELECT account_id, month, records, requests, cost_nano, output_tokens, provider_cost_nano, last_seq, last_id, records_digest,
         coalesce(days_digest, repeat('0', 64))
-      FROM (${recordSumsQuery(liveTable(month), DIGEST_VERSION)}) r LEFT JOIN (${dayDigestsQuery(days, DIGEST_VERSION)}) d USING (account_id, month)`),
+      FROM (${recordSumsQuery(liveTable(month))}) r LEFT JOIN (${dayDigestsQuery(days)}) d USING (account_id, month)`),
   )
   const [found] = await transaction.execute<{ accounts: number; one: string | null }>(
     sql.raw(`SELECT count(*) AS accounts, min(account_id) AS one
@@ -71,8 +71,8 @@ async function writeCheckpoints(transaction: Transaction, month: string): Promis
     )
   }
   await transaction.execute(
-    sql`INSERT INTO archived_months (month, records, accounts, charges_nano, digest, digest_version)
-      SELECT ${firstDay(month)}, coalesce(sum(records), 0), count(*), coalesce(sum(cost_nano), 0), ${sql.raw(CHECKPOINTS_DIGEST)}, ${DIGEST_VERSION}
+    sql`INSERT INTO archived_months (month, records, accounts, charges_nano, digest)
+      SELECT ${firstDay(month)}, coalesce(sum(records), 0), count(*), coalesce(sum(cost_nano), 0), ${sql.raw(CHECKPOINTS_DIGEST)}
       FROM usage_checkpoints WHERE month = ${firstDay(month)}`,
   )
 }

@@ -134,7 +134,6 @@ describe('the check notices', () => {
     ['archived_sum_differs', "UPDATE usage_daily SET cost_nano = cost_nano - 1 WHERE day = '2025-10-03'"],
     ['archived_sum_differs', "DELETE FROM usage_daily WHERE day = '2025-09-30'"],
     ['archived_days_altered', "UPDATE usage_daily SET model = 'svc/other' WHERE day = '2025-10-03'"],
-    ['archive_digest_unknown', 'UPDATE archived_months SET digest_version = 99'],
     ['archived_month_missing', 'DROP TABLE archived_usage_records_202509'],
     ['archived_month_missing', 'ALTER TABLE archived_usage_records DETACH PARTITION archived_usage_records_202509'],
     ['archive_not_protected', 'ALTER TABLE archived_usage_records_202509 DISABLE TRIGGER closed_month_rows'],
