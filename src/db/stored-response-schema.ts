@@ -18,13 +18,13 @@ export const storedResponses = pgTable(
     answer: text('answer').notNull(),
     /** Of both texts. */
     bytes: integer('bytes').notNull(),
-    /** In both texts; null in rows without a measurement, as the next three. */
-    jsonValues: integer('json_values'),
-    /** That its provider counted of the whole prompt. */
+    /** In both texts. */
+    jsonValues: integer('json_values').notNull(),
+    /** That its provider counted of the whole prompt; null if it counted none. */
     tokens: integer('tokens'),
     /** How many items the input has, and the answer. */
-    inputItems: integer('input_items'),
-    outputItems: integer('output_items'),
+    inputItems: integer('input_items').notNull(),
+    outputItems: integer('output_items').notNull(),
     createdAt: moment('created_at').notNull(),
     expiresAt: moment('expires_at').notNull(),
   },
@@ -41,10 +41,10 @@ export const storedResponseItems = pgTable(
     accountId: text('account_id').notNull(),
     itemId: text('item_id').notNull(),
     responseId: text('response_id').notNull(),
-    /** Of the item as JSON; null if it was not measured, as its place. */
-    bytes: integer('bytes'),
+    /** Of the item as JSON. */
+    bytes: integer('bytes').notNull(),
     /** Among the items of the input and then those of the answer. */
-    place: integer('place'),
+    place: integer('place').notNull(),
   },
   (table) => [
     primaryKey({ columns: [table.accountId, table.itemId, table.responseId] }),

@@ -76,7 +76,7 @@ export async function readChain(
       links.push(link)
       sum.links += 1
       sum.bytes += link.bytes
-      sum.values += link.jsonValues ?? 0
+      sum.values += link.jsonValues
     }
   }
 
@@ -97,14 +97,14 @@ export async function readChain(
   return { links, missingId: undefined, sum }
 }
 
-type Measured = { bytes: number; jsonValues?: number | null }
+type Measured = Pick<StoredResponse, 'bytes' | 'jsonValues'>
 
 function sumOf(links: readonly Measured[], before: ChainSum = { links: 0, bytes: 0, values: 0 }): ChainSum {
   const sum = { ...before }
   for (const { bytes, jsonValues } of links) {
     sum.links += 1
     sum.bytes += bytes
-    sum.values += jsonValues ?? 0
+    sum.values += jsonValues
   }
   return sum
 }

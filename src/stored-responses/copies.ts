@@ -20,8 +20,8 @@ export type ItemOwner = {
   id: string
   /** Of all of the answer. */
   bytes: number
-  /** Of the item alone; undefined if it was not measured. */
-  itemBytes: number | undefined
+  /** Of the item alone. */
+  itemBytes: number
 }
 
 /** What is known of an answer here: a copy, that it was deleted, or nothing. */
@@ -98,12 +98,9 @@ export function createCopies(store: CopyStore, nowMs: () => number, logger: Logg
       return stored && stored.expiresMs > nowMs() ? stored : undefined
     },
     async findOwner(accountId, itemId) {
-      const [id = '', bytes, itemBytes] =
-        (await store.get(itemName(accountId, itemId)).catch(() => null))?.split(' ') ?? []
-      // Of an older version there is the id alone: its history knows the rest.
-      return STORED_ID.test(id) && itemBytes !== undefined
-        ? { id, bytes: Number(bytes), itemBytes: Number(itemBytes) }
-        : undefined
+      const text = await store.get(itemName(accountId, itemId)).catch(() => null)
+      const [id = '', bytes, itemBytes] = text?.split(' ') ?? []
+      return STORED_ID.test(id) ? { id, bytes: Number(bytes), itemBytes: Number(itemBytes) } : undefined
     },
     async bury(accountId, id) {
       await store.set(copyName(accountId, id), DELETED, COPY_SECONDS)

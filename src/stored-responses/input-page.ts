@@ -90,7 +90,7 @@ async function findParts({ database, copies }: PageDeps, accountId: string, id: 
     const copy = await copies.find(accountId, next)
     if (copy === 'deleted') break
     const links: Link[] = await fromHistory(measureChain(database, accountId, next))
-    for (const link of links) parts.push(await partOf(database, accountId, link))
+    for (const link of links) parts.push({ ...link, input: undefined })
     if (links.length === 0) {
       if (!copy) break
       parts.push(inMemory(copy))
@@ -98,14 +98,6 @@ async function findParts({ database, copies }: PageDeps, accountId: string, id: 
     next = (links.length === 0 && copy ? copy.parentId : links.at(-1)?.parentId) ?? null
   }
   return parts.reverse()
-}
-
-async function partOf(database: Database, accountId: string, link: Link): Promise<Part> {
-  const { id, inputItems: ofInput, outputItems: ofOutput } = link
-  if (ofInput !== null && ofOutput !== null) return { id, input: undefined, inputItems: ofInput, outputItems: ofOutput }
-  // An older version has stored it, and counted nothing.
-  const row = await fromHistory(findRow(database, accountId, id))
-  return row ? inMemory(row) : { id, input: [], inputItems: 0, outputItems: 0 }
 }
 
 function inMemory(stored: StoredResponse): Part {

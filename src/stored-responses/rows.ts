@@ -97,10 +97,10 @@ export type Link = {
   id: string
   parentId: string | null
   bytes: number
-  jsonValues: number | null
+  jsonValues: number
   tokens: number | null
-  inputItems: number | null
-  outputItems: number | null
+  inputItems: number
+  outputItems: number
 }
 
 /**
@@ -143,7 +143,7 @@ export async function readInput({ sql }: Database, accountId: string, id: string
   return rows.map(({ text }) => text)
 }
 
-/** In which of these answers an item is, and where: its place is null if it was not noted. */
+/** The answers among these that have an item, with its place in each. */
 export async function findPlaces({ db }: Database, accountId: string, itemId: string, ids: readonly string[]) {
   const { responseId, place } = storedResponseItems
   return await db
@@ -179,11 +179,7 @@ export async function findOwners(
     .where(and(eq(storedResponseItems.accountId, accountId), inArray(storedResponseItems.itemId, [...itemIds])))
     .orderBy(desc(storedResponses.createdAt))
   // The first of each stays: Map would keep the last.
-  return new Map(
-    rows
-      .toReversed()
-      .map(({ itemId, itemBytes, ...owner }) => [itemId, { ...owner, itemBytes: itemBytes ?? undefined }]),
-  )
+  return new Map(rows.toReversed().map(({ itemId, ...owner }) => [itemId, owner]))
 }
 
 /** What the account has stored. */

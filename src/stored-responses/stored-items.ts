@@ -22,10 +22,10 @@ export type StoredResponse = {
   answer: string
   /** Of both texts. */
   bytes: number
-  /** In both texts; null or left out if it was not measured, as in what older versions have stored. */
-  jsonValues?: number | null
-  /** That its provider counted of the whole prompt; likewise. */
-  tokens?: number | null
+  /** In both texts. */
+  jsonValues: number
+  /** That its provider counted of the whole prompt; null if it counted none. */
+  tokens: number | null
   /** What it builds on; known of fresh ones. */
   before?: ChainSum
 }

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:tes
 import { until } from '@test/support/until'
 import { GatewayError } from '@/chat/error'
 import type { JsonObject } from '@/lib/json'
-import { MAX_CHAIN_BYTES, MAX_CHAIN_VALUES, MAX_REFERENCES } from '@/stored-responses/limits'
+import { MAX_CHAIN_BYTES, MAX_CHAIN_VALUES } from '@/stored-responses/limits'
 import type { StoredSum } from '@/stored-responses/stored-items'
 import { refusal, type StoreWorld, said, startStore, text } from './world'
 
@@ -67,15 +67,6 @@ describe('one item that is named many times', () => {
     expect(refused).toMatchObject({ status: 400, code: 'chain_too_large' })
     expect(announced).toEqual([])
     expect(said((await world.resume(accountId, { input: named(4) })).body.input)).toHaveLength(4)
-  })
-
-  test('one item that is named many times is refused by its size where an older version has stored it and measured nothing, before anything is built', async () => {
-    const accountId = await accountWith(100_000)
-    await world.database
-      .sql`UPDATE stored_response_items SET bytes = NULL, place = NULL WHERE account_id = ${accountId}`
-    await world.loseCopies(accountId)
-    const refused = await refusal(world.resume(accountId, { input: named(MAX_REFERENCES) }))
-    expect(refused).toMatchObject({ status: 400, code: 'chain_too_large' })
   })
 
   test('one item that is named many times is counted with the conversation that it comes on top of', async () => {

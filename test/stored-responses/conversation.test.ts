@@ -96,9 +96,9 @@ describe('a chain', () => {
     const head = await world.answer(accountId, { input: 'x' })
     await isWritten(head.id)
     await world.database.sql`
-      INSERT INTO stored_responses (account_id, id, key_id, parent_id, model, input, answer, bytes, created_at, expires_at)
+      INSERT INTO stored_responses (account_id, id, key_id, parent_id, model, input, answer, bytes, json_values, input_items, output_items, created_at, expires_at)
       SELECT ${accountId}, 'resp_' || place, 'key_1', CASE WHEN place = 1 THEN ${head.id} ELSE 'resp_' || place - 1 END,
-        'm', '[]', '{}', 4, now(), now() + interval '1 hour' FROM generate_series(1, ${MAX_CHAIN_LINKS}) AS place`
+        'm', '[]', '{}', 4, 2, 0, 0, now(), now() + interval '1 hour' FROM generate_series(1, ${MAX_CHAIN_LINKS}) AS place`
     const within = `resp_${MAX_CHAIN_LINKS - 1}`
     expect(said((await world.resume(accountId, { previous_response_id: within })).body.input)).toHaveLength(2)
     const beyond = world.resume(accountId, { previous_response_id: `resp_${MAX_CHAIN_LINKS}` })

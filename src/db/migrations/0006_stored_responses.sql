@@ -13,11 +13,11 @@ CREATE TABLE stored_responses (
   bytes        integer NOT NULL CHECK (bytes >= 0),
   created_at   timestamptz NOT NULL,
   expires_at   timestamptz NOT NULL,
-  -- The size of the whole conversation, known before it is read: JSON values, tokens by the provider's count, items.
-  json_values  integer,
+  -- The size, known before it is read: JSON values, items, and tokens of the whole prompt, null if the provider did not count them.
+  json_values  integer NOT NULL,
   tokens       integer,
-  input_items  integer,
-  output_items integer,
+  input_items  integer NOT NULL,
+  output_items integer NOT NULL,
   PRIMARY KEY (account_id, id)
 );
 CREATE INDEX stored_responses_age_index ON stored_responses (account_id, created_at);
@@ -29,8 +29,8 @@ CREATE TABLE stored_response_items (
   account_id   text NOT NULL,
   item_id      text NOT NULL,
   response_id  text NOT NULL,
-  bytes        integer,
-  place        integer,
+  bytes        integer NOT NULL,
+  place        integer NOT NULL,
   PRIMARY KEY (account_id, item_id, response_id),
   FOREIGN KEY (account_id, response_id) REFERENCES stored_responses (account_id, id) ON DELETE CASCADE
 );
