@@ -11,7 +11,7 @@ BEGIN
     END IF;
     EXECUTE format('ALTER ROLE %I LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE NOREPLICATION NOBYPASSRLS', role_name);
   END LOOP;
-  -- What an earlier version made under another role.
+  -- Tables and types that were made under another role.
   FOR statement IN
     SELECT format('ALTER TABLE public.%I OWNER TO svc_migrator', relname) FROM pg_class
       WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p') AND relowner <> 'svc_migrator'::regrole

@@ -128,7 +128,7 @@ export const USAGE_COLUMNS = {
   accountId: column(text('account_id').notNull(), (_, r) => r.accountId),
   /** What of the cost was for tools that ran at the provider; null where nothing was. */
   toolCharges: column(jsonb('tool_charges').$type<ToolCharge[]>(), (f) => f.tools && JSON.stringify(f.tools)),
-  /** What the provider asks of us; null = unknown. This and the rest are for operators only, and null in older records. */
+  /** What the provider asks of us; null = unknown. This and the rest are for operators only. */
   providerCost: column(count('provider_cost_nano'), (_, r) => providerCostOf(r)),
   chargeBasis: column(text('charge_basis').$type<ChargeBasis>(), (_, r) => chargeBasis(r)),
   countGaps: column(

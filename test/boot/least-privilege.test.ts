@@ -76,7 +76,7 @@ describe('S26: the role for reports', () => {
     const dataDir = await mkdtemp(join(tmpdir(), 'svc-roles-'))
     const server = await startEmbeddedPostgres({ dataDir, progress: () => undefined, settings: { fsync: 'off' } })
     try {
-      // As an earlier version left it: everything belongs to the superuser.
+      // As a start without roles left it: everything belongs to the superuser.
       await migrate(server.url)
       const { migratorUrl, readerUrl } = await preparePostgresRoles(dataDir, server.url)
       await migrate(migratorUrl)

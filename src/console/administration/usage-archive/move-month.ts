@@ -69,7 +69,7 @@ async function lock(transaction: Transaction): Promise<void> {
   await run(transaction, 'LOCK TABLE ONLY usage_records IN ACCESS EXCLUSIVE MODE')
 }
 
-/** Makes the default partition refuse records of archived months, also from gateways of an earlier version. */
+/** Makes the default partition refuse records of archived months, also from gateways that do not know of the archive. */
 async function refuseBefore(transaction: Transaction, month: string | undefined): Promise<void> {
   await run(transaction, 'ALTER TABLE usage_records_default DROP CONSTRAINT IF EXISTS usage_records_not_archived')
   if (month === undefined) return

@@ -108,7 +108,7 @@ describe('a record of an archived month that is delivered again', () => {
     expect(row?.error).toContain('usage_records_not_archived')
   })
 
-  test('a record of an archived month that is delivered again cannot be booked by a gateway of an earlier version either', async () => {
+  test('a record of an archived month that is delivered again cannot be booked by a gateway that does not know of the archive either', async () => {
     await archive()
     const earlier = world.fixture.database.sql`INSERT INTO usage_records SELECT * FROM archived_usage_records LIMIT 1`
     await expect(earlier).rejects.toThrow('usage_records_not_archived')
