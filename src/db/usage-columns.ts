@@ -121,8 +121,8 @@ export const USAGE_COLUMNS = {
     label: 'End user',
   }),
   /** By which `GET /v1/generation` finds it, and which it tells. */
-  answerId: column(text('answer_id'), (f) => f.answerId, 2),
-  finish: column(text('finish'), (f) => f.finish, 2),
+  answerId: column(text('answer_id'), (f) => f.answerId),
+  finish: column(text('finish'), (f) => f.finish),
   seq: column(count('seq').notNull(), (_, r) => r.seq),
   holdId: column(text('hold_id').notNull(), (_, r) => r.holdId),
   accountId: column(text('account_id').notNull(), (_, r) => r.accountId),
