@@ -42,10 +42,12 @@ test('all of them reach the provider', async () => {
   expect((received as { messages: unknown[] }).messages).toHaveLength(299)
 })
 
-test('one more is refused in words that name the limit', async () => {
+test('one more is refused in words that name the limit, and the setting that raises it', async () => {
   const { status, body } = await ask(301)
   expect(status).toBe(400)
-  expect(body.error).toMatchObject({ param: 'messages', message: 'messages must be an array of 1 to 300 items' })
+  const limit = 'messages has 301 items; a request may have at most 300 here.'
+  const message = `${limit} The operator can raise this limit (MAX_CHAT_MESSAGES).`
+  expect(body.error).toMatchObject({ param: 'messages', message })
 })
 
 test('the documentation states the limit that holds', async () => {

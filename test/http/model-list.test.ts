@@ -1,5 +1,6 @@
 /** The list of models tells the truth: what each can do and costs, its filters, and prices by which any answer can be reckoned again. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { OpenRouter } from '@openrouter/sdk'
 import type { Static } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import { type Customer, startGateway, type TestGateway } from '@test/support/gateway'
@@ -93,8 +94,8 @@ beforeAll(async () => {
 })
 afterAll(() => gateway.stop())
 
-async function list(query = '', headers: Record<string, string> = {}) {
-  const response = await fetch(`${gateway.url}/v1/models${query}`, { headers })
+async function list(query = '') {
+  const response = await fetch(`${gateway.url}/v1/models${query}`)
   return (await response.json()) as { data: Entry[]; models: { name: string }[]; total_count: number; first_id: string }
 }
 
@@ -204,12 +205,13 @@ test('a filter that no text may be is refused by its name', async () => {
   }
 })
 
-test('OpenRouter’s library gets prices for tiers, which it reads no list without', async () => {
-  const userAgent = 'speakeasy-sdk/typescript 1.3.19 2.914.0 1.0.0 @openrouter/sdk'
-  const { data } = await list('', { 'user-agent': userAgent })
-  const [tier] = data.filter(({ id }) => id === 'auto-smart')
-  expect(tier?.pricing).toEqual({ prompt: '-1', completion: '-1' } as never)
-  expect(data.filter(({ pricing }) => pricing === null)).toEqual([])
+test('OpenRouter’s library reads the list, with prices for tiers, which it reads no list without', async () => {
+  const sdk = new OpenRouter({ apiKey: customer.key, serverURL: `${gateway.url}/v1` })
+  const { result } = await sdk.models.list()
+  const ids = (await list()).data.map(({ id }) => id)
+  expect(result.data.map(({ id }) => id)).toEqual(ids)
+  const priceOf = (id: string) => result.data.find((model) => model.id === id)?.pricing.prompt
+  expect([priceOf('auto-smart'), priceOf('svc/alpha')]).toEqual(['-1', '0.000001'])
 })
 
 test('a price per token is exact', () => {

@@ -1,4 +1,5 @@
 /** The chat-completions format (family 1, OpenAI style), and what its endpoints need beside the common contract. */
+import { invalidRequest } from '@/chat/error'
 import { AnswerSchema, ErrorSchema, EventSchema } from '@/formats/chat-completions/client-side/answer-schema'
 import { decodeRequest, recognition } from '@/formats/chat-completions/client-side/decode-request'
 import { encodeEmbeddings } from '@/formats/chat-completions/client-side/embeddings'
@@ -38,7 +39,10 @@ export {
 export function createChatCompletions(maxMessages: number) {
   const requestSchema = chatCompletionsRequest(maxMessages)
   const check = createRequestCheck(requestSchema)
-  const decode = (body: JsonObject) => decodeRequest(body, check)
+  const decode = (body: JsonObject) => {
+    refuseTooMany(body, maxMessages)
+    return decodeRequest(body, check)
+  }
   return {
     name: 'chat-completions',
     requestSchema,
@@ -77,3 +81,10 @@ export function createChatCompletions(maxMessages: number) {
 
 /** The format with the limits that hold unless the operator raises one. */
 export const chatCompletions = createChatCompletions(LIMITS.messages.maxItems)
+
+/** This limit alone can be raised: the refusal says so to callers and, by the setting's name, to operators. */
+function refuseTooMany({ messages }: JsonObject, most: number): void {
+  if (!Array.isArray(messages) || messages.length <= most) return
+  const message = `messages has ${messages.length} items; a request may have at most ${most} here. The operator can raise this limit (MAX_CHAT_MESSAGES).`
+  throw invalidRequest(message, 'messages')
+}
