@@ -1,4 +1,4 @@
-/** What a person sees when the gateway has started: where it is, what it offers, and a line to paste. */
+/** The text for a person after the start: address, offers, and a line to paste. */
 
 import { DEFAULT_DATA_DIR } from '@/config/config'
 import type { DemoAccount } from './demo-account'
@@ -9,7 +9,7 @@ export type BannerFacts = {
   tierCount: number
   isSandboxed: boolean
   isEmbedded: boolean
-  /** Who can reach what, in one line. */
+  /** One line about the addresses and who reaches them. */
   reach: string
   dataDir: string
   /** Credit of earlier trials, which real providers would now be paid for; undefined if there is none. */

@@ -99,7 +99,7 @@ type ComposeOptions = {
   watchesLedger?: boolean
   /** Where the catalogue is read again. Left out only by tests. */
   reloading?: Reloading
-  /** Where settlements are kept until they are booked. Left out: nowhere. */
+  /** The folder of the settlement journal. Undefined: no journal. */
   journalFolder?: string | undefined
 }
 

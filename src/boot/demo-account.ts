@@ -21,9 +21,9 @@ type DemoDeps = { database: Database; accounts: Accounts; apiKeys: ApiKeys; cred
 export type DemoAccount = { accountId: string; email: string; secrets: { key: string; password: string } | undefined }
 
 /**
- * The demo account with its credit, its key and a person who may look at it. Of these the person is made last: where there is
- * none, nobody has been shown a secret yet, and whatever a start that failed has left behind is used. Undefined where others
- * than the `administrator` have accounts and the demo account is none of them. Only one may call it at a time.
+ * Finds or makes the demo account with its credit, its key and a person. The person is made last: without one, nobody has seen
+ * a secret yet, and the parts of a failed start are reused. Undefined if people besides the `administrator` have accounts and
+ * none is the demo account. One caller at a time.
  */
 export async function findOrCreateDemoAccount(
   deps: DemoDeps,

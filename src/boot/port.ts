@@ -1,4 +1,7 @@
-/** Where the gateway listens; whether the port can be had, asked before a start creates anything: a first start that fails later would leave its demo account behind. */
+/**
+ * The address and port where the gateway listens. The port is tested before a start creates anything: a first start that fails later would leave its
+ * demo account behind.
+ */
 import { FFIType } from 'bun:ffi'
 import type { LookupAddress } from 'node:dns'
 import { lookup } from 'node:dns/promises'
@@ -12,7 +15,7 @@ type Listener = Pick<Config, 'host' | 'port'>
 export async function checkPort({ host, port }: Listener): Promise<void> {
   const found = await lookup(host).catch(() => refuse(`HOST: nobody knows an address of ${host}`))
   if (canBind(found, port)) return
-  // What is wrong is asked of the server itself, which says it in its own words.
+  // The server itself reports the fault in its own words.
   const server = onPort({ host, port }, () => Bun.serve({ hostname: host, port, fetch: () => new Response() }))
   await server.stop(true)
 }

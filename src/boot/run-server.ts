@@ -39,7 +39,7 @@ export async function runServer(options: RunServerOptions): Promise<RunningServe
   const gateway = await compose({ ...options, logger, journalFolder, tracing: telemetry?.tracing })
   telemetry?.include(gateway.deps.metrics)
   const trace = telemetry && traceRequests(telemetry.tracing, gateway.app.routes)
-  // What needs a descriptor comes before the listener, through which strangers may take them all.
+  // Parts that need a descriptor come before the listener: strangers may use up all descriptors.
   const sockets = openSockets()
   await options.threads
   const server = onPort(config, () => serve(config, gateway.app, { isLeaving: gateway.deps.isLeaving, trace }))

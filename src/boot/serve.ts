@@ -68,7 +68,7 @@ function badHost(): Response {
   return new Response('Bad Host header', { status: 400, headers: NO_SNIFFING })
 }
 
-/** Whatever a page asks for is there at once; only what goes on for as long as the page is open says itself when it ends. */
+/** The answer to a page is complete at once; a stream for an open page reports its own end. */
 async function answerPage(app: App, request: Request): Promise<Response> {
   const response = await app.fetch(request)
   if (!response.headers.get('content-type')?.startsWith(EVENT_STREAM)) endSilence(request)

@@ -1,4 +1,4 @@
-/** Says in the log what held the event loop up, by the name of a route: no address of a request, which may hold a key, gets there. */
+/** Logs the work that blocked the event loop by the name of its route, never by the request's address, which may hold a key. */
 import { pathOf } from '@/http/request-line'
 import { createRouteNames, UNKNOWN_ROUTE } from '@/http/route-name'
 import type { Logger } from '@/lib/logger'

@@ -1,4 +1,7 @@
-/** Wires what keys are told of usage: the summary, ratings, and the report, which is read in the turns and on the connections of the dashboard's views. */
+/**
+ * Connects a key's usage answers: summary, ratings and report. The report takes turns with the dashboard's views and uses their
+ * connections.
+ */
 import { sightOfKey } from '@/accounts/members/memberships'
 import type { UsageViews } from '@/console/usage-views/usage-views'
 import type { Database } from '@/db/client'

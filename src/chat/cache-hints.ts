@@ -21,7 +21,7 @@ function* hintsOf(content: readonly ContentBlock[]): Generator<CacheHint, undefi
   return undefined
 }
 
-/** What stands for a whole message stands on its last block that can carry it. Returns whether there is one. */
+/** Puts a whole message's hint on its last block that can carry it. Returns whether there is one. */
 export function markLastBlock(content: readonly ContentBlock[], cache: CacheHint | undefined): boolean {
   const last = cache && content.findLast((block) => block.type !== 'reasoning' && block.type !== 'refusal')
   if (!last) return false
@@ -29,7 +29,7 @@ export function markLastBlock(content: readonly ContentBlock[], cache: CacheHint
   return true
 }
 
-/** What stands for the request as a whole stands in the last turn that has such a block. */
+/** Puts the whole request's hint on the last turn that has such a block. */
 export function markLastTurn(turns: readonly Turn[], cache: CacheHint | undefined): void {
   if (!cache) return
   for (const turn of turns.toReversed()) if (markLastBlock(turn.content, cache)) return

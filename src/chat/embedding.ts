@@ -1,4 +1,4 @@
-/** What is asked of a model that embeds, and what it says, in no format's own words: texts in, a vector for each out. */
+/** A request to a model that embeds, and its answer, in no format's own words: texts in, a vector for each out. */
 import type { JsonObject } from '@/lib/json'
 import type { RoutePreferences } from './preferences'
 import type { Usage } from './usage'

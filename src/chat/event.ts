@@ -33,10 +33,10 @@ export type ChatEvent =
   /** Uses of tools that run at the provider, of all kinds that it tells; of each the latest count wins. */
   | { type: 'tool-uses'; uses: ToolUses }
   /**
-   * `unknown` names what the provider counted beside, in classes that have no price here; `cost` is what it says that it asks of us;
-   * `serviceTier` the tier that it served, by its name in `service-tier.ts`.
+   * `unknown`: tokens in classes that have no price here. `cost`: the provider's own statement of its price. `serviceTier`: the
+   * tier that it served, by its name in `service-tier.ts`.
    */
   | { type: 'usage'; usage: Usage; unknown?: readonly string[]; cost?: Nano; serviceTier?: string }
-  /** What the provider said inside a stream that had begun with 200. */
+  /** A provider's error inside a stream that had begun with 200. */
   | { type: 'error'; error: ProviderError }
   | { type: 'end' }

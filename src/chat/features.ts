@@ -44,7 +44,7 @@ function isAsked({ sampling, ...request }: ChatRequest, feature: Feature): boole
   }
 }
 
-/** What is asked for in the midst of the conversation, found by one walk. */
+/** Features used inside the conversation, found by one walk. */
 function askedInBlocks({ tools, system, turns }: ChatRequest): ReadonlySet<Feature> {
   const found = new Set<Feature>()
   if (tools.some(({ cache }) => cache) || system.some(({ cache }) => cache)) found.add('cacheHints')

@@ -1,4 +1,4 @@
-/** What a caller may wish of routing beside the model; an extension of ours in every format. */
+/** A caller's wishes for routing besides the model; an extension of ours in every format. */
 import type { Pico } from '@/lib/money'
 
 export const SORTS = ['price', 'latency', 'throughput'] as const

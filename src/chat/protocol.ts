@@ -1,4 +1,4 @@
-/** What a caller asks of providers of its own format beside the body: a version of the protocol, and beta interfaces of it. */
+/** A caller's protocol settings for providers of its own format: a version, and beta interfaces. */
 
 /** One beta interface. */
 export type Beta = {

@@ -1,4 +1,4 @@
-/** What a provider says went wrong, in no format's own words: its reason is decided where its format is read, and nowhere again. */
+/** A provider's error in no format's own words. Its reason is decided only where its format is decoded. */
 import type { JsonObject } from '@/lib/json'
 
 /**
@@ -38,6 +38,6 @@ export type ProviderError = {
   /** The error object as the provider wrote it, where its answer has one of its format. */
   own?: JsonObject
   retryAfterSeconds?: number
-  /** What its headers say of our limits there, beside a 429: nothing is left for any account, or something is. */
+  /** The limits in the headers of a 429: nothing is left for any account, or something is. */
   left?: 'nothing' | 'something'
 }

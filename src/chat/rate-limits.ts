@@ -1,6 +1,6 @@
 /** How much of an API key's limits is left: what every format tells its clients in headers of its own. */
 
-/** One limit: how much it allows, the rest of it, and the milliseconds until all of it is there again if nothing is used. */
+/** One limit: its size, the rest of it, and the milliseconds until it is whole again without use. */
 export type RateLimit = { limit: number; remaining: number; resetMs: number }
 
 /** Per minute; missing where it is not known. */

@@ -18,7 +18,7 @@ export type TextBlock = {
   text: string
   cache?: CacheHint
   signature?: Signature
-  /** Of an answer: what it rests on. */
+  /** The sources of an answer. */
   sources?: readonly Source[]
 }
 /** A model's declining answer, where the format tells it apart from text. */
@@ -93,7 +93,7 @@ export type Tool = {
   parameters?: JsonObject
   strict?: boolean
   cache?: CacheHint
-  /** Of a tool that takes free text: what it is where a provider's format knows such tools, and has no need of {@link parameters}. */
+  /** For a tool that takes free text: its form at providers that know such tools, instead of {@link parameters}. */
   custom?: { description?: string; grammar?: ToolGrammar }
 }
 
@@ -134,8 +134,8 @@ export type Sampling = {
 }
 
 /**
- * How the caller's own format calls a tool that the hub knows by another name or as another thing: a member of a namespace, which
- * the hub has under one flat name, or a `custom` tool, whose free text the hub has as the only field, `input`, of a function's arguments.
+ * The caller's own name or kind of a tool that the hub has differently: a member of a namespace, which has one flat name in the
+ * hub, or a `custom` tool, whose free text is the field `input` of a function in the hub.
  */
 export type ToolOrigin = { kind: 'function' | 'custom'; name: string; namespace?: string }
 
@@ -167,7 +167,7 @@ export type ChatRequest = {
   hasCacheControl?: true
   /** Models to try in order when the first fails; an extension of ours in every format. */
   fallback: string[]
-  /** What else the caller wishes of routing; likewise. */
+  /** The caller's other wishes for routing; undefined if there are none. */
   preferences?: RoutePreferences
   /** Whether a chat-completions caller offered deprecated `functions`, and so waits for `function_call` in place of tool calls. */
   wantsFunctionCall?: boolean
@@ -184,15 +184,15 @@ export type ChatRequest = {
   /** Whether the answer's usage is to say what the answer cost. */
   wantsCost?: true
   /**
-   * What only a pass-through to a provider of the caller's own format can carry (a tool that runs at the provider, a block
-   * the hub has no word for), each as the field and what it is. Every `encodeRequest` refuses a request that has any,
-   * because leaving it out would change the meaning.
+   * Parts that only a provider of the caller's own format can carry (a tool that runs at the provider, a block unknown to the
+   * hub), each with its field and kind. Every `encodeRequest` refuses a request with any, because an omission would change the
+   * meaning.
    */
   nativeOnly?: string[]
   /**
-   * What a provider's own tools did in earlier answers, each kind as where it stands, e.g. `input.mcp_call`. The text that came of
-   * it stands beside it, and a refusal would end the conversation as soon as another model is asked: a provider of another format
-   * than the caller's is sent the rest, and the caller is told.
+   * Actions of a provider's own tools in earlier answers, by their place, e.g. `input.mcp_call`. Their resulting text is in the
+   * history too, and a refusal would end the conversation at the next model. So a provider of another format gets the rest, and
+   * the caller is informed.
    */
   hostedHistory?: string[]
   /** Pictures and files inside what `nativeOnly` and `hostedHistory` name: they are read, and cost, like those of any turn. */
@@ -215,8 +215,8 @@ export type ChatRequest = {
 export type UnpricedField = { format: FormatName; field: string; code?: string }
 
 /**
- * A field as its format spells it that only certain formats can carry, and that is not to be left out unless the caller says so:
- * the answer would be another one. `carriedBy` is who can beside its own format, in answers of one piece.
+ * A field, as its format spells it, that only certain formats can carry. It is not omitted without the caller's consent, since
+ * the answer would change. `carriedBy`: other formats that can carry it in answers of one piece.
  */
 export type BoundField = { field: string; carriedBy: ReadonlySet<FormatName> }
 
@@ -243,7 +243,10 @@ export type Feature =
   | 'imageDetail'
   | 'citations'
 
-/** What of a request is said otherwise in the provider's format, or left out (`isLost`): in words for a log, never the caller's own. */
+/**
+ * A part of a request that is changed or omitted (`isLost`) in the provider's format: in words for a log, never the caller's
+ * own.
+ */
 export type Warning =
   | { feature: Feature; detail: string; isLost: true }
   | { feature: string; detail: string; isLost?: undefined }

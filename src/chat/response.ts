@@ -42,9 +42,9 @@ export type ChatResponse = {
   choices: Choice[]
   /** null where the provider reported none: the answer is then metered by count. */
   usage: Usage | null
-  /** What the provider counted beside, in classes that have no price here. */
+  /** Tokens in classes that have no price here. */
   unknownUsage?: readonly string[]
-  /** What the provider says that it asks of us. */
+  /** The provider's own statement of its price. */
   statedCost?: Nano
   /** The service tier that the provider says it served, by its name in `service-tier.ts`. */
   serviceTier?: string

@@ -18,7 +18,7 @@ export type ServerToolKind = {
 
 /** One that a request offers. */
 export type ServerTool = ServerToolKind & {
-  /** Where it stands in the caller's body, and what it is there: `tools[1]` and `web_search_20250305`. */
+  /** Its place in the caller's body, and its kind: `tools[1]` and `web_search_20250305`. */
   field: string
   kind: string
   /** The caller's own limit. */

@@ -1,9 +1,9 @@
-/** What an operator command is: its words, its options, and what it does with the stores of a gateway. */
+/** An operator command: its words, its options, and its action on a gateway's stores. */
 import type { Environment } from '@/config/config'
 import type { Services, Surroundings } from './services'
 
 type Option = {
-  /** What stands for the value in the help, e.g. `USD`; empty if the option has none and is either there or not. */
+  /** The placeholder of the value in the help, e.g. `USD`; empty for an option without a value. */
   value: string
   isRequired: boolean
   help: string
@@ -41,7 +41,7 @@ type StoreCommand = {
   runAlone?: undefined
   /** Makes sense where no gateway has run yet: elsewhere empty embedded stores mean that those of the gateway were missed. */
   mayBeginEmpty?: boolean
-  /** What is looked at before any store is opened; if that comes to a result, none is. */
+  /** A check before any store is opened; if it returns a result, none is. */
   checkFirst?(environment: Environment): Promise<CommandResult | undefined>
   /** Checks the values before any store is opened, throwing a CommandFailure, and returns the work. */
   prepare(values: Values, surroundings: Surroundings): CommandWork | Promise<CommandWork>

@@ -170,7 +170,7 @@ export const KEY_COMMANDS: readonly Command[] = [
   changeCommand('delete', 'refuses a key for ever', (apiKeys, keyId, by) => apiKeys.delete(keyId, undefined, by)),
 ]
 
-/** A key of an operator gets what the operator says: where its account may do less, the account may do as much from now on. */
+/** An operator's key gets the given limits. If its account has lower ones, the account is raised to them. */
 async function raiseAccount({ database, ledger, accounts, defaultLimits, by }: Services, key: NewKey): Promise<void> {
   const account = await accounts.find(key.accountId)
   if (!account) return

@@ -112,7 +112,7 @@ function helpOn(words: readonly string[]): string {
   return fail(unknown(`${noun} ${verb}`.trim()))
 }
 
-/** What was meant, or what else the first word can be followed by. */
+/** The likely intended command, or the words that may follow the first one. */
 function unknown(typed: string): string {
   const words = COMMANDS.map((command) => command.words)
   const verbs = words.filter((one) => one.startsWith(`${typed.split(' ')[0]} `)).map((one) => one.split(' ')[1])

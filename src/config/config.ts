@@ -132,7 +132,7 @@ export function loadConfig(environment: Environment, situation: Situation = {}):
   return { kind: 'loaded', config: toConfig(Value.Cast(Variables, values), situation) }
 }
 
-/** Where the catalogue lies, also for an environment that has faults elsewhere. */
+/** The path of the catalogue, even if the environment has faults elsewhere. */
 export function catalogPathOf({ CATALOG: path }: Environment): string {
   return path || DEFAULT_CATALOG
 }

@@ -1,8 +1,10 @@
-/** What a start may offer: no free credit beside a provider that sends bills, nothing to strangers unasked. */
+/**
+ * The allowed offers of a start: no free credit beside a provider that sends bills, nothing for strangers without a setting.
+ */
 import type { Fault } from '@/lib/fault'
 import { isWeakPassword } from '@/lib/weak-password'
 
-/** What is known of a start beside its environment. */
+/** Facts about a start besides its environment. */
 export type Situation = {
   /** No provider has a key: all answers are simulated, and there is nothing to give away. */
   isSimulated?: boolean

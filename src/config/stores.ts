@@ -1,4 +1,4 @@
-/** Where Redis is and what the gateway's names begin with there: one server, one behind Sentinels, or a cluster. */
+/** The addresses of Redis and the prefix of the gateway's names: one server, one behind Sentinels, or a cluster. */
 import { Type } from '@sinclair/typebox'
 import { isSentinelUrl, parseSentinelUrl } from '@/lib/addresses/sentinel-url'
 import type { Fault } from '@/lib/fault'

@@ -58,7 +58,7 @@ export const TELEMETRY_VARIABLES = {
   TRACE_CONTEXT_TO_PROVIDERS: optional(oneOf(TO_PROVIDERS, { description: TO_PROVIDERS.join(' or ') })),
 }
 
-/** What stops an export from being what the settings ask for. */
+/** Settings that contradict each other or cannot work. */
 export function telemetryFaults(values: Record<string, unknown>): Fault[] {
   return readTelemetry(values).faults
 }
@@ -88,7 +88,7 @@ function readTelemetry(values: Record<string, unknown>): { settings: TelemetrySe
   return { settings, faults: reader.faults }
 }
 
-/** What is said of one kind of data goes before what is said of all. */
+/** The settings of one kind of data go before those of all. */
 function readExport(reader: Reader, signal: 'TRACES' | 'METRICS'): ExportSettings | undefined {
   const named = (what: string) => {
     const own = `OTEL_EXPORTER_OTLP_${signal}_${what}`

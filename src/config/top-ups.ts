@@ -20,7 +20,7 @@ export type TopUpSettings = {
     | undefined
   /** Who sells the credit, as receipts say it. Undefined: the holder of the bank account, or the name of the service. */
   seller: { name: string | undefined; address: string | undefined; vatId: string | undefined }
-  /** Who takes deposits. `webhookSecrets`, the newest first; undefined: one is made and kept in the database. */
+  /** The provider of deposits. `webhookSecrets`, the newest first; undefined: one is made and stored in the database. */
   deposit: { provider: 'sandbox'; webhookSecrets: readonly string[] | undefined } | undefined
   /** For how many days a payment can be taken back, and its credit can't be moved to another account. */
   reversibleDays: { deposit: number; bankTransfer: number }
@@ -54,7 +54,7 @@ export const TOP_UP_VARIABLES = {
 
 type TopUpValues = Static<TObject<typeof TOP_UP_VARIABLES>> & { NODE_ENV?: string | undefined }
 
-/** What makes top-ups unsafe: money that goes nowhere, and webhooks that any sender could sign. */
+/** Unsafe settings of top-ups: money without a destination, and webhooks that any sender could sign. */
 export function topUpFaults(values: Record<string, unknown>): Fault[] {
   const faults: Fault[] = []
   const iban = values.BANK_TRANSFER_IBAN

@@ -68,7 +68,7 @@ export const statementImports = pgTable('statement_imports', {
   committedAt: moment('committed_at'),
 })
 
-/** What the preview said of a line; see src/console/administration/statements/verdict.ts. */
+/** The preview's verdicts on a line; see src/console/administration/statements/verdict.ts. */
 export const LINE_VERDICTS = [
   'credit',
   'amount_differs',

@@ -15,7 +15,7 @@ export const SCHEDULED_KINDS = [
 ] as const
 export type ScheduledKind = (typeof SCHEDULED_KINDS)[number]
 
-/** As what mails can be turned off; `alerts` is all kinds of alerts. */
+/** Kinds of mails that people can turn off; `alerts` is all kinds of alerts. */
 export const OPTIONAL_KINDS = ['alerts', ...ALERT_KINDS, ...SCHEDULED_KINDS] as const
 export type OptionalKind = (typeof OPTIONAL_KINDS)[number]
 
@@ -32,7 +32,7 @@ export const alertAddresses = pgTable(
     accountId: text('account_id').notNull(),
     /** In lower case. */
     email: text('email').notNull(),
-    /** Who asked last; null: an operator. */
+    /** The person who asked last; null: an operator. */
     askedBy: text('asked_by'),
     /** Null once confirmed. */
     tokenHash: text('token_hash').unique(),

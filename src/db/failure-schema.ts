@@ -25,7 +25,7 @@ export const failedRequests = pgTable(
     keyId: text('key_id').notNull(),
     failedAt: moment('failed_at').notNull(),
     format: text('format').notNull(),
-    /** What was asked for, where that is a name of the catalogue. */
+    /** The requested model, if the catalogue has it. */
     model: text('model'),
     status: integer('status').notNull(),
     code: text('code').notNull(),

@@ -20,7 +20,7 @@ export const mails = pgTable(
   'mails',
   {
     id: text('id').primaryKey(),
-    /** What it tells of: once to each recipient. */
+    /** The event of the mail: once to each recipient. */
     eventId: text('event_id').notNull(),
     /** In lower case. */
     recipient: text('recipient').notNull(),

@@ -9,7 +9,7 @@ export const tierObservations = pgTable(
   {
     /** UTC, yyyy-mm-dd. */
     day: date('day').notNull(),
-    /** What was asked for; a model's own name only where its customers gave feedback. */
+    /** The requested tier, or a model whose customers gave feedback. */
     tier: text('tier').notNull(),
     model: text('model').notNull(),
     answers: count('answers'),

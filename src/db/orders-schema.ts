@@ -1,7 +1,7 @@
 /** The tables of orders and payments, for typed queries (src/db/migrations/0007_orders.sql). */
 import { bigint, index, integer, jsonb, pgTable, text, timestamp, unique } from 'drizzle-orm/pg-core'
 
-/** Where a bank transfer goes. `isExample`: it was not configured, and nothing must be paid to it. */
+/** The account for a bank transfer. `isExample`: not configured, and nothing must be paid to it. */
 export type BankDetails = {
   beneficiary: string
   bank: string | null
@@ -95,17 +95,17 @@ export const orders = pgTable(
     /** The page or account number that the provider assigned to this order; null where there is none. */
     paymentUrl: text('payment_url'),
     paymentAccount: text('payment_account'),
-    /** Where a bank transfer goes, as it was shown with the order, also after others were configured; null for deposits. */
+    /** The account for a bank transfer as shown with the order, even if another was configured later; null for deposits. */
     bankDetails: jsonb('bank_details').$type<BankDetails>(),
     /** E.g. `SVC-7K3M-9QXP`; what the customer writes into the transfer. */
     reference: text('reference').notNull().unique('orders_reference_key'),
     amountCents: cents('amount_cents').notNull(),
     currency: text('currency').$type<'USD'>().notNull(),
     state: text('state').$type<OrderState>().notNull(),
-    /** What its payments have credited, and what of that was taken back. */
+    /** The credited payments, and the part that was taken back. */
     paidCents: cents('paid_cents').notNull().default(0),
     refundedCents: cents('refunded_cents').notNull().default(0),
-    /** What chargebacks took, less what was reinstated. */
+    /** The amount of chargebacks, less the reinstated part. */
     chargedBackCents: cents('charged_back_cents').notNull().default(0),
     /** When and with which words the customer said "I've paid". */
     claimedAt: moment('claimed_at'),

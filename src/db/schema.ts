@@ -225,7 +225,7 @@ export const usageDailyMembers = pgTable(
   (table) => [primaryKey({ columns: [table.accountId, table.memberId, table.day] })],
 )
 
-/** What was said by tags, by day. `tags`: all of a request, `name=value,…`; '' for what is beyond the 500 of a day. */
+/** Sums by tags and day. `tags`: all tags of a request, `name=value,…`; '' for combinations beyond the day's 500. */
 export const usageDailyTags = pgTable(
   'usage_daily_tags',
   {

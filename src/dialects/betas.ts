@@ -11,7 +11,7 @@ const carriedBy = (...clouds: Cloud[]): Row => Object.fromEntries(clouds.map((cl
 const CARRIED = 'carried'
 const TOOL_SEARCH = 'tool-search-tool-2025-10-19'
 
-/** By name without date; compared with what the clouds and their users publish on 2026-11-28. */
+/** By name without date; compared with the publications of clouds and users on 2026-11-28. */
 export const BETAS: Readonly<Record<string, Row>> = {
   'advanced-tool-use': { ...carriedBy('foundry'), bedrock: TOOL_SEARCH, mantle: TOOL_SEARCH, vertex: TOOL_SEARCH },
   'cache-diagnosis': carriedBy(),

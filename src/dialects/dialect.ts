@@ -28,18 +28,20 @@ export type Dialect = Omit<Endpoint, 'credential'> & {
   readonly credential?: Endpoint['credential'] | undefined
   /** Authorizes each call; missing where a key does, or nothing has to. */
   readonly authorizer?: Authorizer
-  /** What the authorizer is made of that no log may show. */
+  /** Secrets of the authorizer that no log may show. */
   readonly secrets?: readonly string[]
   /**
-   * What is sent in place of the format's own `body`, of which nothing is changed; left out if that is sent. `headers` are what the
-   * catalogue and the caller's protocol ask for in headers, by their names in lower case; `family` is what the catalogue says of a model
-   * whose name doesn't. Throws a GatewayError `invalid_request` where
-   * leaving something out would change the meaning.
+   * Replaces the format's `body`, which stays unchanged; undefined if the body is sent as it is. `headers`: those of the
+   * catalogue and the caller's protocol, in lower case. `family`: the catalogue's word for a model whose name is unclear.
+   * Throws `invalid_request` if omitting something would change the meaning.
    */
   envelope?(body: JsonObject, headers: Readonly<Record<string, string>>, family?: string): Enveloped
   /** As the format's `withoutProofs`, of a body in the envelope; left out if the format's own does for that. */
   withoutProofs?(body: JsonObject): JsonObject | undefined
-  /** How a model of this name or family is asked to embed, where that is not as the format has it: then nothing else is asked of such a provider's models. */
+  /**
+   * Embedding calls for a model of this name or family, if they differ from the format's. Then such a provider's models only
+   * embed.
+   */
   embeddings?(model: string): ProviderEmbeddings
   /** Its name of a beta interface; undefined if it refuses a request that names it. Left out if all are taken by their names. */
   takenBeta?(beta: Beta): string | undefined
@@ -50,7 +52,7 @@ export type Dialect = Omit<Endpoint, 'credential'> & {
    * where the answer counts tokens twice, and differently.
    */
   readAnswer?(headers: Headers, doubted?: (counts: CountsInDoubt) => void): AnswerReading | undefined
-  /** What an error answer says; left out if it says it as the format does. Never throws. */
+  /** Decodes an error answer; undefined if it has the format's form. Never throws. */
   decodeError?(status: number, headers: Headers, body: JsonValue | undefined): ProviderError
 }
 
@@ -98,7 +100,7 @@ export type DialectKind = {
   create(format: FormatName, endpoint: Endpoint, settings: DialectSettings): Dialect
 }
 
-/** What an entry says for its dialect; `keys` are only looked at for being there. */
+/** An entry's settings for its dialect; of `keys` only the existence matters. */
 export type DialectSettings = {
   project?: string
   location?: string

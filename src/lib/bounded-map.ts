@@ -16,7 +16,7 @@ export function createBoundedMap<K, V>(capacity: number): BoundedMap<K, V> {
   return {
     get(key) {
       const value = entries.get(key)
-      // As long as there is much room nothing is about to be forgotten, and the order need not be kept.
+      // With much room left no entry is dropped soon, so the order is not updated.
       if (value === undefined || entries.size * 2 <= capacity) return value
       entries.delete(key)
       entries.set(key, value)

@@ -1,7 +1,6 @@
 /**
- * Waiting for something for so long and no longer, wherever a server that hangs must not make its callers hang. Time in
- * which this process itself stood still is not counted against the server, whose reply may lie unread in a socket, or whose
- * question unsent.
+ * Waits with a time limit, so that a hanging server cannot make its callers hang. Time in which this process stood still does
+ * not count: the reply may be unread in a socket, or the request unsent.
  */
 
 /** What a {@link Watch} answers instead of a value once its signal has fired. */

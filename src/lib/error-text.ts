@@ -1,4 +1,4 @@
-/** What an error says, without what it must not say: a failed statement quotes the values it was sent with, which are people's own. */
+/** The text of an error without secrets: a failed statement quotes its values, which may be personal. */
 
 /** The message; of a failed statement only its text, never its values. */
 export function messageOf(error: Error): string {

@@ -1,4 +1,4 @@
-/** What is wrong with something that an operator wrote, by place, so that all of it can be said at once. */
+/** Faults in an operator's file or settings, by place, so that all can be reported at once. */
 
 /** `place` names the variable or the path inside the file; `message` says what is wrong and what is expected, without secrets. */
 export type Fault = { place: string; message: string }

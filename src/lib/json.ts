@@ -30,7 +30,7 @@ export function textOf(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined
 }
 
-/** What is parsed at most: deep values take seconds to become text again, millions of them seconds to parse. */
+/** The largest JSON that is parsed: deep values take seconds to serialise, millions of values seconds to parse. */
 export const PARSED_BOUNDS: JsonBounds = { depth: 1000, values: 4_000_000 }
 
 /** What is parsed at most of a text inside a caller's body: as many values and names as of the body itself. */

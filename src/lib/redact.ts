@@ -27,7 +27,7 @@ const INTERNAL_SHAPES = [
   '(?<=\\bBearer\\s{1,8})\\S+',
   '\\b[a-z][a-z0-9+.-]*://\\S+',
 ]
-/** What names an account of ours at a provider, whoever reads it. */
+/** Shapes of names for our accounts at a provider. */
 const ACCOUNT_SHAPES = [
   '\\barn:[a-z-]+:[^\\s"\'`,;)]+',
   '\\b(?:AKIA|ASIA|AROA|AIDA)[A-Z2-7]{12,}\\b',

@@ -1,4 +1,4 @@
-/** What the gateway tells its metrics; handed in, so that two gateways in one process stay apart. */
+/** The interface of the gateway's metrics; passed in, so that two gateways in one process stay apart. */
 import type { FormatName } from '@/chat/format-name'
 import type { Repair } from '@/formats/repairs'
 import type { RecordFlag } from '@/ledger/usage-record'
@@ -6,7 +6,7 @@ import type { Nano } from '@/lib/money'
 import type { RoutingEvent } from '@/routing/failover/routing-events'
 import type { EndedAnswer } from './ended-answer'
 
-/** What a ledger check found; `atMs` is when it ended, milliseconds since 1970. */
+/** The result of a ledger check; `atMs` is its end, milliseconds since 1970. */
 export type DriftReport = { atMs: number; durationMs: number; accounts: number; violations: Record<string, number> }
 
 /** The outcome of a request with an idempotency key. */

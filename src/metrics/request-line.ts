@@ -4,7 +4,7 @@ import type { FormatName } from '@/chat/format-name'
 import type { Payer } from '@/ledger/outcomes'
 import type { Logger, OwnValue } from '@/lib/logger'
 
-/** What the line is called, by what was asked for: an answer, vectors, a count of tokens, or how a request would be routed. */
+/** The name of the line: an answer, vectors, a count of tokens, or a route. */
 type LineEvent = 'chat' | 'embedding' | 'count' | 'route'
 
 export type RequestLine = {
@@ -28,7 +28,7 @@ export type RequestLine = {
   isWritten: boolean
 }
 
-/** What the caller calls a model may be anything: this much of it is written. */
+/** A caller's name of a model may be any text: this much of it is written. */
 const MAX_MODEL_CHARS = 128
 
 /** Opens the line of a request that has just arrived. */

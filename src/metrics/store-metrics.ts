@@ -4,7 +4,7 @@ import type { PoolState } from '@/db/client'
 import { type RedisLoad, STORE_OPERATIONS } from '@/ledger/store-calls'
 import { type Distribution, expose, exposeHistogram, labelled } from './series'
 
-/** What is asked of Redis beside the ledger's own calls, and timed too. */
+/** Timed calls to Redis besides the ledger's own. */
 const OTHER_OPERATIONS = ['idempotency'] as const
 
 /** The pools of one process. */

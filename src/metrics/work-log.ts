@@ -28,7 +28,7 @@ export function lastWorkMs(): number {
   return timesMs[(next - 1 + SIZE) % SIZE] ?? 0
 }
 
-/** Of what was noted since `fromMs`, the one before the longest pause; undefined if nothing was. */
+/** The work noted since `fromMs` before the longest pause; undefined if none was noted. */
 export function longestWorkSince(fromMs: number): string | undefined {
   let longest: string | undefined
   let longestMs = 0

@@ -127,10 +127,10 @@ type Resolved = {
   isShortened: boolean
 }
 
-/** What may be read, and built of it. */
+/** The readable items, and the input built from them. */
 type ReferenceTerms = {
   isStoring: boolean
-  /** What the request builds on beside them. */
+  /** The earlier answers that the request continues. */
   chain: ChainSum
   beforeReading: BeforeReading
 }
@@ -164,7 +164,7 @@ export async function resolveReferences(
   return { items: resolved, bytes, isShortened }
 }
 
-/** What all names together bring, each as often as it stands there. Throws if that is too much. */
+/** The sum of all named items, each as often as it is named. Throws if it is too large. */
 function checkSum(chain: ChainSum, ids: readonly string[], sizeOf: (id: string) => ItemSize): ItemSize {
   const sum = { bytes: 0, values: 0 }
   for (const id of ids) {

@@ -85,7 +85,7 @@ export function createCopies(store: CopyStore, nowMs: () => number, logger: Logg
         return true
       } catch (error) {
         logger.debug('stored_response_not_copied', { error })
-        // It may be there all the same, and what is said not to be stored must not be found.
+        // The copy may exist all the same, and an answer that is not stored must not be found.
         store.delete(copyName(accountId, id)).catch(() => undefined)
         return false
       }

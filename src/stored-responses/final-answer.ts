@@ -10,7 +10,7 @@ export type FinalAnswer = {
   /** The whole answer as JSON. */
   text: string
   output: JsonObject[]
-  /** What its provider counted of the whole prompt; null if it did not say. */
+  /** The provider's count of the whole prompt; null if unknown. */
   inputTokens: number | null
   /** The same last words, but that the answer says it is not stored. */
   unstored(): string

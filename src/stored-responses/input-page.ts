@@ -11,10 +11,10 @@ import { inputItems, outputItems, type StoredResponse } from './stored-items'
 
 type PageDeps = { database: Database; copies: Pick<Copies, 'find'> }
 
-/** What is asked for: so many items, after the one of this id. */
+/** A page: the number of items, after the item of this id. */
 export type PageRequest = { order: 'asc' | 'desc'; limit: number; after: string | null }
 
-/** What is shown of it. A page of large items is shorter than was asked for. */
+/** The items of a page. A page of large items is shorter. */
 export type InputPage = { items: JsonObject[]; hasMore: boolean; bytes: number }
 
 /** A page ends with the item that makes it longer. */

@@ -5,7 +5,7 @@ import { SHARED } from '@/limits/shared-resources'
 export const MAX_STORED_BYTES = 4 * 1024 * 1024
 /** Answers behind one `previous_response_id`. */
 export const MAX_CHAIN_LINKS = 1_000
-/** What all of them hold together, in bytes and in JSON values. */
+/** The limit of all items together, in bytes and in JSON values. */
 export const MAX_CHAIN_BYTES = SHARED.chainBytes.perAccount
 export const MAX_CHAIN_VALUES = SHARED.chainValues.perAccount
 /** Answers of one account. If there are more, the oldest go. */

@@ -104,8 +104,8 @@ export type Link = {
 }
 
 /**
- * `id` and what it builds on, as far as it is there, newest first: one more at most than a request may build on. `LIMIT`
- * has Postgres look up each link by its id: in a small table without statistics it read all of the account's rows for each.
+ * `id` and its stored predecessors, newest first: at most one more than a request may continue. `LIMIT` makes Postgres look up
+ * each link by its id: for a small table without statistics it read all of the account's rows.
  */
 export async function measureChain({ sql }: Database, accountId: string, id: string): Promise<Link[]> {
   const measures = sql`bytes, json_values, tokens, input_items, output_items, parent_id`

@@ -30,7 +30,7 @@ export type StoredResponse = {
   before?: ChainSum
 }
 
-/** What a chain of answers comes to. */
+/** The size of a chain of answers. */
 export type ChainSum = { links: number; bytes: number; values: number }
 
 /** What is to be read before a request can go on: bytes, and the tokens that providers counted when they read it last. */
@@ -86,7 +86,7 @@ export function referenceOf(item: JsonValue): string | undefined {
   return (item.type === undefined || item.type === null) && item.role === undefined ? item.id : undefined
 }
 
-/** What ids of reasoning begin with. Without it a conversation goes on; without anything else it has a hole. */
+/** The prefix of reasoning ids. A conversation can go on without reasoning; without other items it has a hole. */
 export const isReasoningId = (id: string): boolean => id.startsWith('rs_')
 
 /** What the ids of items begin with, by their types. */

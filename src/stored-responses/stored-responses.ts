@@ -47,16 +47,16 @@ type Arrived = {
   keyId: string
   body: JsonObject
   bytes: number
-  /** What is kept of its items, which may be none. */
+  /** The items to store, maybe none. */
   keptItems(items: readonly JsonObject[]): JsonObject[] | undefined
   beforeReading: BeforeReading
 }
 
 /** A request with all that it builds on. */
 export type Resumed = {
-  /** What it builds on stands before its own input, as if the caller had sent all of it. */
+  /** The body with the earlier conversation before its own input, as if the caller had sent all of it. */
   body: JsonObject
-  /** What the answer says of all this. */
+  /** The fields of the answer about all this. */
   echo: JsonObject
   /** Of the body. */
   bytes: number
@@ -97,10 +97,10 @@ type Options = {
   onEvent?: (event: StoredResponseEvent) => void
 }
 
-/** What a request says itself, and how much stands before that. */
+/** A request's own input, and the size of the conversation before it. */
 type Input = { items: readonly JsonValue[]; before: ChainSum }
 
-/** What stands before a request's own input. */
+/** The conversation before a request's own input. */
 type Chain = { links: readonly StoredResponse[]; sum: ChainSum }
 
 const NOTHING: Chain = { links: [], sum: { links: 0, bytes: 0, values: 0 } }
@@ -279,7 +279,7 @@ const sizeOf = (item: JsonObject) => ({
   bytes: Buffer.byteLength(JSON.stringify(asWritten(item))),
 })
 
-/** What an account has chosen can't be asked: an answer that builds on nothing is given all the same, and not stored. */
+/** If the account's choice can't be read, an answer without predecessors is given all the same, and not stored. */
 async function hoursOrNone(asking: Promise<number>, isPlain: boolean): Promise<number> {
   try {
     return await asking

@@ -39,7 +39,7 @@ const WRITE_TIMEOUT_MS = 8_000
 const WRITE_NOW_TIMEOUT_MS = 2_000
 const { perProcess: MAX_WRITES_NOW, perAccount: MAX_ACCOUNT_WRITES } = SHARED.storedWrites
 const STOP_TIMEOUT_MS = 5_000
-/** What is left to an account that had more than it may: so its oldest answers are looked for now and then, not at every one. */
+/** The share that stays after a cut: the oldest answers are deleted now and then, not for every new one. */
 const SHARE_LEFT = 0.9
 
 /** Creates the writer of one process. */

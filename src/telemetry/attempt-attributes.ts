@@ -1,4 +1,4 @@
-/** What a span of one call to a provider says, by the GenAI conventions: numbers and names, never what was said. */
+/** The attributes of a span for one provider call, by the GenAI conventions: numbers and names, never content. */
 import type { Attributes } from '@opentelemetry/api'
 import {
   ATTR_ERROR_TYPE,
@@ -72,7 +72,7 @@ const MAX_NAME_CHARS = 256
 /** What is known of a provider for good, looked up once. */
 const placesOfProviders = new WeakMap<Provider, Attributes>()
 
-/** Who is called for what: also what the metrics of the call go by. */
+/** The target's attributes, also for the metrics of the call. */
 export function targetAttributes({ operation, planned: { target } }: AttemptStart): Attributes {
   return {
     [ATTR_GEN_AI_OPERATION_NAME]: operation,
@@ -95,7 +95,7 @@ function placeOf(provider: Provider): Attributes {
   return place
 }
 
-/** What is asked of the provider. */
+/** The attributes of the request to the provider. */
 export function requestAttributes(start: AttemptStart): Attributes {
   const { number, planned } = start
   const own = {
@@ -129,7 +129,7 @@ function chatAttributes(request: ChatRequest): Attributes {
   }
 }
 
-/** The result of it. What is charged goes before what the provider says, as the conventions ask of billed tokens. */
+/** The attributes of the result. Charged counts go before the provider's, as the conventions ask for billed tokens. */
 export function answerAttributes(answer: EndedAnswer): Attributes {
   const { charge, finish, answeredAs, ending, providerCost } = answer
   return {
@@ -170,7 +170,7 @@ export function finishReason(kind: FinishKind): string {
   return FINISH_REASONS[kind]
 }
 
-/** What went wrong, in words of ours: a provider's own may quote the request. Undefined stands for a fault of ours. */
+/** The fault in our own words: a provider's text may quote the request. Undefined stands for a fault of ours. */
 export function faultAttributes(fault: AttemptFault | undefined): Attributes & { [ATTR_ERROR_TYPE]: string } {
   if (!fault) return { [ATTR_ERROR_TYPE]: 'internal' }
   const faultClass = { 'svc.attempt.fault_class': classify(fault) }

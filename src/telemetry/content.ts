@@ -1,6 +1,6 @@
 /**
- * What was said, as the GenAI conventions write it into a span: only where an operator has switched that on, and never more of it
- * than fits. Keys and headers are no part of a conversation, and so of nothing here.
+ * The content of requests and answers in a span, by the GenAI conventions: only if an operator has switched it on, and limited
+ * in size. Keys and headers are no part of it.
  */
 import type { Attributes } from '@opentelemetry/api'
 import {
@@ -27,7 +27,7 @@ const MAX_ANSWER_CHARS = 65_536
 type Part = { type: string; [name: string]: JsonValue | undefined }
 type Message = { role: string; parts: Part[]; finish_reason?: string }
 
-/** What a request says to the model. Of a long conversation the newest messages, which say most of the answer, are kept. */
+/** The content of a request. For a long conversation the newest messages are kept. */
 export function inputContent({ system, turns, tools, sampling }: ChatRequest): Attributes {
   const messages = turns.map(({ role, content }) => ({ role: roleOf(role, content), parts: content.map(partOf) }))
   const definitions = tools.map(({ name, description, parameters }) => ({

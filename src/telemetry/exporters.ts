@@ -1,6 +1,6 @@
 /**
- * Ways out of the process, by the official exporters: bounded in what waits, and told of in what is lost, so that a collector that
- * is slow, dead or refuses costs spans and nothing else.
+ * The official exporters, with limited queues and counted losses: a slow, dead or refusing collector costs spans and nothing
+ * else.
  */
 
 import { type ExportResult, ExportResultCode } from '@opentelemetry/core'

@@ -1,4 +1,4 @@
-/** What the span of one request at the door says, by the HTTP conventions, without a word of the caller's. */
+/** The attributes of the span of one HTTP request, by the HTTP conventions, without the caller's words. */
 import { type Attributes, type Span, SpanStatusCode } from '@opentelemetry/api'
 import {
   ATTR_ERROR_TYPE,

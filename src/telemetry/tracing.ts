@@ -1,6 +1,6 @@
 /**
- * What the gateway tells of each request's way, so that a trace can be made of it. Handed in like any dependency, undefined where
- * tracing is off; calls pass plain facts, by the id of the request, and no content.
+ * Reports each request's steps, so that a trace can be made of them. Passed in like any dependency, undefined without tracing.
+ * Calls pass plain facts by the request's id, and no content.
  */
 import type { EmbeddingRequest } from '@/chat/embedding'
 import type { GatewayError } from '@/chat/error'
@@ -18,7 +18,7 @@ type StepName = 'plan' | 'reserve' | 'settle'
 /** Words and numbers of ours, or lists of them. */
 export type StepFacts = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>
 
-/** One call to a provider, and what is asked of it. */
+/** One call to a provider, with its request. */
 export type AttemptStart = { number: number; planned: PlannedTarget } & (
   | { operation: 'chat'; request: ChatRequest }
   | { operation: 'embeddings'; request: EmbeddingRequest }
@@ -47,7 +47,7 @@ export interface Tracing {
   arrived(request: Request, route: string | undefined): void
   /** The head of its answer is on its way. */
   responded(request: Request, status: number): void
-  /** What the request is called from now on. Its trace goes on until `ended` or `refused`. */
+  /** Gives the request its id. Its trace goes on until `ended` or `refused`. */
   identified(request: Request, requestId: string): void
   knownPayer(requestId: string, payer: Payer): void
   /** All that there is for the client is known. */

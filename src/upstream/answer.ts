@@ -1,4 +1,4 @@
-/** What a provider answers once its status is known: its body with the call's limits attached, read whole, in pieces, or through a pipe. */
+/** A provider's answer once its status is known: its body with the call's limits, read whole, in pieces, or through a pipe. */
 import { Pipe, type PipeEnd, type PipeSink } from '@/lib/streams/pipe'
 import type { CallDeadline } from './call-deadline'
 import { requestIdIn, type UpstreamFailure } from './failure'
@@ -61,8 +61,8 @@ export class OpenAnswer implements PipeSink<Uint8Array> {
   }
 
   /**
-   * Hands what is still to come to `sink`, at the pace at which what it sends is read, and at its end why it broke, if it did;
-   * {@link read} has what is left where nobody reads any more.
+   * Sends the rest to `sink`, at the pace at which its output is read, and at the end the error if it broke. Once nobody reads,
+   * {@link read} has the rest.
    */
   pipeThrough(sink: UpstreamSink): ReadableStream<Uint8Array> {
     this.reader?.releaseLock()

@@ -1,4 +1,4 @@
-/** What can go wrong at a provider, distinguished by what may be done about it, and the caller's error. */
+/** Faults of a provider, by their remedy, and the caller's error. */
 import type { Provider } from '@/catalog/types'
 import { type ErrorKind, GatewayError } from '@/chat/error'
 import type { ProviderError, ProviderErrorReason } from '@/chat/provider-error'
@@ -22,8 +22,8 @@ export type UpstreamFailure = (
 export type TimeoutPhase = 'connect' | 'first-byte' | 'idle' | 'total' | 'silence'
 
 /**
- * The failure in the caller's terms. Callers of the provider's own format (`isOwn`) get what it says of their request as it says it. A provider's refusal of *our* credentials is never the caller's fault, whatever status the
- * provider gives it.
+ * The failure for the caller. A caller of the provider's own format (`isOwn`) gets the provider's text about its request. A
+ * refusal of *our* credentials is never the caller's fault, whatever its status.
  */
 export function toGatewayError(failure: UpstreamFailure, provider: Provider, isOwn: boolean): GatewayError {
   const known = {
@@ -106,7 +106,7 @@ function hostOf(baseUrl: string): string {
   return URL.canParse(baseUrl) ? new URL(baseUrl).host : ''
 }
 
-/** What an error has whatever it says. */
+/** The parts of every error. */
 type Known = { cause: string; providerRequestId?: string }
 
 function fromProviderError(error: ProviderError, provider: Provider, known: Known): GatewayError {
@@ -184,7 +184,7 @@ function namesOf(before: string, after = '') {
   return { limit: `${before}-limit${after}`, left: `${before}-remaining${after}`, reset: `${before}-reset${after}` }
 }
 
-/** Of a 429, also what is left; if nothing is and no time is named, the time at which there will be. */
+/** For a 429, also the remaining limits; if nothing remains and no time is named, the reset time. */
 export function limitsIn(headers: Headers, status: number): Pick<ProviderError, 'retryAfterSeconds' | 'left'> {
   const asked = retryAfter(headers)
   if (status !== 429) return asked === undefined ? {} : { retryAfterSeconds: asked }

@@ -1,8 +1,7 @@
 /**
- * Tells whether a provider's address answers at all while a call to it stays silent. The HTTP client does not say when
- * it is connected, and a call may well wait minutes for its first byte: so a call to an address that has not been heard
- * of lately is accompanied by a bare TCP connection, which is either accepted within the connect timeout or shows that
- * packets vanish.
+ * Tests whether a provider's address answers at all while a call stays silent. The HTTP client does not report its connection,
+ * and a call may wait minutes for its first byte. So a call to an address without recent news is accompanied by a bare TCP
+ * connection. It is accepted within the connect timeout, or shows that packets vanish.
  */
 import { connect } from 'node:net'
 import { withDeadline } from '@/lib/deadline'

@@ -11,7 +11,7 @@ const PUBLIC = new Set([
   ...['accept', 'accept-encoding', 'anthropic-beta', 'anthropic-version', 'content-length', 'content-type', 'host'],
   ...['traceparent', 'tracestate', 'user-agent', 'x-amz-content-sha256', 'x-amz-date'],
 ])
-/** What is of use to others in the values of headers: what stands behind a scheme, the id of a key, a signature. */
+/** Secret parts of header values: the text after a scheme, the id of a key, a signature. */
 const PARTS = /^\w+ (\S+)$|\bCredential=([^/,\s]+)|\bSignature=(\w+)/g
 
 /** The failure without what the call's headers say of who called, in its words and in the provider's own error. */

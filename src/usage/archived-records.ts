@@ -8,9 +8,9 @@ import type { UsageRecord } from '@/ledger/usage-record'
 const OLD_MS = (ARCHIVE_MIN_AGE_DAYS - 1) * 86_400_000
 
 /**
- * `records` without those that an archived month has already, and without late charges of holds that one has as settled. Asks only where
- * there are old or late ones. What a month had whose records were dropped is not known: the history refuses any record of it
- * (`usage_records_not_archived`), so that it becomes a dead letter for a person to look at.
+ * `records` without those of an archived month, and without late charges of holds that such a month has as settled. Looks only
+ * for old or late records. If a month's records were dropped, the history refuses any of its records
+ * (`usage_records_not_archived`): they become dead letters for a person.
  */
 export async function withoutArchived(
   transaction: TransactionSql,

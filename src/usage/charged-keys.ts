@@ -38,7 +38,7 @@ export async function noteChargedKeys(transaction: TransactionSql, records: read
       ORDER BY charged_at LIMIT ${MAX_DROPPED} FOR UPDATE SKIP LOCKED)`
 }
 
-/** Who was charged under a key (by its SHA-256) in the last 24 hours, as far as it is booked; undefined if there was none. */
+/** The request charged under a key (by its SHA-256) in the last 24 hours, if it is booked; undefined if none. */
 export async function findChargedRequest(
   sql: Sql,
   accountId: string,

@@ -1,4 +1,4 @@
-/** Where stream entries end that can't become usage records: kept with the reason, so that a person can mend the books. */
+/** Stream entries that can't become usage records: stored with the reason, so that a person can mend the books. */
 import type { Sql } from 'postgres'
 import { ZERO_USAGE } from '@/chat/usage'
 import { databaseFailure } from '@/db/failure'

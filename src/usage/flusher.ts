@@ -85,7 +85,7 @@ const QUIET_COUNT_INTERVAL_MS = 10_000
 /** A failure is shown for at least this long: a shard that is down is asked only now and then. */
 const TROUBLE_MS = 2_500
 const CLAIM_PER_SHARD = 200
-/** Of more entries that can't be stored, those that came up longest ago are counted anew. */
+/** The most failing entries that are counted; beyond it the oldest count starts anew. */
 const MAX_SUSPECTS = 10_000
 
 /** One worker: reads a batch, writes it in one transaction, acknowledges it. A failed batch is kept and retried. */
@@ -240,7 +240,7 @@ class RecordFlusher implements Flusher {
     return this.bounded(writeUsageBatch(this.usable().sql, records))
   }
 
-  /** What can't be acknowledged now is delivered again and found to be stored: no reason to hold up the other shards. */
+  /** An unacknowledged entry is delivered again and found stored, so other shards need not wait. */
   private async acknowledge(entries: readonly StreamEntry[]): Promise<void> {
     const failure = await this.streams.acknowledge(entries)
     if (failure !== undefined) this.noteFailure(failure)

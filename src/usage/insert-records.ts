@@ -1,4 +1,4 @@
-/** The statements that write usage records into the history, thousands at a time: by INSERT whatever of them is there already, or by COPY where nothing is. */
+/** The statements that write usage records by the thousand: by INSERT if some may exist, or by COPY if none does. */
 import type { TransactionSql } from 'postgres'
 import { textArray } from '@/db/array-literal'
 import { usageColumns } from '@/db/schema'
@@ -46,7 +46,7 @@ export async function insertRecords(
   return records.filter((record) => fresh.has(record.recordId))
 }
 
-/** Those of `records` that are there already, whatever their time: one index scan over the days around the batch. */
+/** The `records` that exist already, at any time: one index scan over the days around the batch. */
 function repeatsOf(transaction: TransactionSql, records: readonly UsageRecord[]) {
   const moments = records.map((record) => record.atMs)
   return transaction`SELECT r.event_id FROM usage_records r

@@ -7,7 +7,7 @@ type Margin = {
   charged: string
   /** What providers ask of us, as far as it is known; null if it is known of nothing. */
   cost: string | null
-  /** What was charged where the cost is known, less that cost; null likewise. */
+  /** Charges with known cost, less that cost; null if unknown. */
   margin: string | null
   /** What was charged where the cost is not known: it is in no margin. */
   uncosted: string

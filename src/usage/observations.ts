@@ -3,7 +3,7 @@ import { sql } from 'drizzle-orm'
 import type { Database } from '@/db/client'
 import { tierObservations } from '@/db/observation-schema'
 
-/** What is counted, all of it from 0 on. `answers` are all that ended; the next five say how some of them did. */
+/** The counters, all from 0 on. `answers` are all ended ones; the next five say how some of them ended. */
 export const COUNTERS = [
   'answers',
   'cutByLength',

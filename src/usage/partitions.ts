@@ -9,7 +9,7 @@ const MONTHS_BEHIND = 1
 const MONTHS_AHEAD = 2
 const CHECK_INTERVAL_MS = 3_600_000
 const RETRY_INTERVAL_MS = 60_000
-/** What Postgres says where the role may not create tables. */
+/** The code of Postgres if the role may not create tables. */
 const INSUFFICIENT_PRIVILEGE = '42501'
 
 /** Returns after how many milliseconds to look again. */

@@ -1,7 +1,7 @@
 /**
- * How long the oldest usage record has been waiting for the history, as far as one flusher knows: from what it was told to expect,
- * from what it holds, and now and then from a look at what no gateway carries. A look costs a command for each stream that is not
- * empty, so an idle store is never asked.
+ * The age of the oldest usage record that waits for the history, as one flusher knows it: from expected and held records, and
+ * from an occasional look at streams that no gateway reads. A look costs a command for each stream with records, so an idle
+ * store is not asked.
  */
 import { appendedMs, type StreamEntry } from '@/ledger/records/record-streams'
 
@@ -43,7 +43,7 @@ export function createRecordLag(now: () => number = Date.now): RecordLag {
           return
         }
         if (entries.length > 0) heldMs = Math.min(...entries.map(({ id }) => appendedMs(id)))
-        // What is left in a stream is younger than what was read of it.
+        // The rest of a stream is younger than the entries read from it.
         if (isMoreLeft) expectedMs ??= heldMs ?? before
       }
     },

@@ -36,23 +36,22 @@ type UsageEntry = {
 
 type AskingKey = Pick<Payer, 'accountId' | 'keyId'>
 
-/** A key, or what is no key of the account's and sees all of it. */
+/** A key of the account, or (without `keyId`) a caller who sees all of it. */
 export type Asker = Pick<Payer, 'accountId'> & { keyId?: string }
 
-/** What a key may tell of its account. `madeBy`: of usage only what keys of this person did; left out, all of the account's. */
+/** The figures of its account that a key may read. `madeBy`: only the usage of this person's keys; undefined: all. */
 type KeySight = { seesBalance: boolean; madeBy?: string }
 
 /** Says it, by the history. */
 export type SightOf = (key: AskingKey) => Promise<KeySight>
 
-/** What is told to a key of which nothing is known: no figure, and no request. */
+/** The sight of an unknown key: no figure, and no request. */
 const SEES_NOTHING: KeySight = { seesBalance: false, madeBy: '' }
 
 export interface Reports {
   /**
-   * What the key may tell of its account, or undefined where there is no such account. Throws a GatewayError of kind `overloaded`
-   * where the ledger can't be reached. Without the history it still answers: then the name and what the key may tell are the last
-   * ones known, or nothing, and the list may be shorter than it would be.
+   * The usage that the key may read, or undefined if there is no such account. Throws `overloaded` if the ledger is
+   * unreachable. Without the history it uses the last known name and rights, and the list may be shorter.
    */
   usageSummary(key: AskingKey): Promise<UsageSummary | undefined>
   /** All credit that the account was given, and what was spent of it; `unseen` where the key may not tell. Throws likewise. */

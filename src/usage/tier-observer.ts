@@ -1,7 +1,6 @@
 /**
- * Watches how the models behind tiers answer a share of the requests, so that an operator sees whether a tier is right.
- * Counters only: neither texts nor requests are kept. They are summed in the process and written to the history every few
- * seconds; what a process had not written when it died is missing, and no bill depends on it.
+ * Counts how the models of tiers answer a share of the requests, so that an operator can judge a tier. Counters only, no texts.
+ * They are written to the history every few seconds. A process that dies loses its unwritten counts; no bill depends on them.
  */
 import type { Database } from '@/db/client'
 import { withDatabaseDeadline } from '@/db/deadline'
@@ -18,7 +17,7 @@ import { addObservations, COUNTERS, type Counts, type DayObserved, dayOf, noCoun
 /** A request that has an answer now. */
 type Asked = {
   requestId: string
-  /** What was asked for: a tier, or a model by its own name, which is never observed. */
+  /** The requested tier, or a model, which is never observed. */
   tier: string
   model: string
   /** A digest of the conversation's name, or of what its user said; undefined if there is neither. */
@@ -91,7 +90,7 @@ export function createTierObserver({ shareOf, database, clock, logger }: Observe
   const flush = inTurn(async () => {
     const rows = [...counted.values()]
     counted = new Map()
-    // What came too late may still be written, and then counts twice: better than a worker that waits for ever.
+    // A late write may still happen, and then counts twice: better than a worker that waits for ever.
     try {
       await withDatabaseDeadline(addObservations(database.db, rows), WRITE_TIMEOUT_MS)
     } catch (error) {
@@ -129,7 +128,7 @@ export function createTierObserver({ shareOf, database, clock, logger }: Observe
   }
 }
 
-/** By the id's own random bits: the same request is judged alike everywhere, and nobody can ask to be observed. */
+/** Uses the id's own random bits: every process decides alike, and nobody can ask to be observed. */
 function isObserved(requestId: string, share: number): boolean {
   return Number.parseInt(requestId.slice(-8), 16) < share * 0x1_0000_0000
 }

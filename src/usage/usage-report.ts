@@ -1,4 +1,4 @@
-/** What an account's usage adds up to, by whatever its requests say of themselves: the sums of an account statement, sorted. */
+/** The sums of an account's usage by any label: those of an account statement, sorted. */
 import type { PendingQuery, Row, Sql, TransactionSql } from 'postgres'
 import { invalidRequest } from '@/chat/error'
 import { textArray } from '@/db/array-literal'

@@ -8,7 +8,7 @@ import { buildAssets } from './build'
 import { readBuild, writeBuild } from './store'
 
 const ROOT = join(import.meta.dir, '..', '..', '..')
-/** What the pages are made of: their sources, what they share with the server, and the versions of their packages. */
+/** The parts of the pages: their sources, shared sources, and the versions of packages. */
 const SOURCES = ['src/dashboard', 'src/lib', 'src/boot/dashboard-assets']
 const LOCK_FILE = 'bun.lock'
 const BUILDS = join(ROOT, '.cache', 'dashboard')

@@ -10,7 +10,7 @@ const MANIFEST = 'manifest.json'
 /** Every encoding is a file of its own beside the plain one. */
 const ENCODINGS = { brotli: '.br', gzip: '.gz' } as const
 
-/** That no descriptor is left, in this process or on the machine: what is there can't be read, and is there all the same. */
+/** Errors when no descriptor is left in the process or on the machine: the file may exist all the same. */
 const OUT_OF_DESCRIPTORS = ['EMFILE', 'ENFILE']
 
 /** Reads the build in `folder`, undefined unless it is whole. Rejects without descriptors: a bundler would end the process. */

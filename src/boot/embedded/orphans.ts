@@ -7,9 +7,9 @@ import { runToEnd } from './process'
 const POLL_MS = 20
 
 /**
- * The process ids of servers that work in `directory`: on Linux every process whose working directory it is and whose
- * program file is one of `executables`, so that no stale pid file can ever point at a stranger. Elsewhere the process
- * named by a pid file in `directory`, if it still runs one of `executables`. Only the top process of a family counts.
+ * The process ids of servers that use `directory`. On Linux: every process with that working directory whose program is one of
+ * `executables`, so that an old pid file cannot name a stranger. Elsewhere: the process of the pid file, if it still runs one
+ * of `executables`. Only the top process of a family counts.
  */
 export async function findServerProcesses(directory: string, executables: readonly string[]): Promise<number[]> {
   const real = await realpath(directory).catch(() => directory)

@@ -1,4 +1,4 @@
-/** What the sandbox says: a pure function from a request to a made-up answer, with token counts that follow the lengths. */
+/** The sandbox's answers: a pure function of the request, with token counts in proportion to the lengths. */
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 
 /** The part of a request that the sandbox looks at, in the terms of chat-completions, whatever format it came in. */

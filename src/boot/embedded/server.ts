@@ -36,7 +36,7 @@ export type Launch = {
 /** `attach` uses the server of a live gateway on the same data instead of refusing; `port` fixes the port. */
 type RunOptions = { directory: string; progress: Progress; attach: boolean; port: number | undefined }
 
-/** Where a gateway says which server it runs, for commands that attach to it. */
+/** The file with the address of a gateway's server, for commands that attach to it. */
 const STATE_FILE = 'server.json'
 const CLAIM_WAIT_MS = 10_000
 /** How long a gateway takes that stops without a request under way. */
@@ -50,8 +50,8 @@ const PORT_TAKEN = /address already in use|could not bind|could not create any T
 const TELLING_LINE = /fatal|error|panic|can't|could not|failed/i
 
 /**
- * Starts the server whose data lies in `directory`. `prepare` runs once, while the directory is ours alone and no
- * earlier server is left on it, and returns how to launch on a port. Throws {@link EmbeddedServerError}.
+ * Starts the server with its data in `directory`. `prepare` runs once, while the directory is locked and no earlier server uses
+ * it, and returns how to launch on a port. Throws {@link EmbeddedServerError}.
  */
 export async function runServer(
   kind: ServerKind,

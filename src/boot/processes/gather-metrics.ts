@@ -24,7 +24,7 @@ interface GatheredMetrics {
 type Member = {
   serves: boolean
   send(message: ToProcess): void
-  /** What it was asked and has not answered, oldest first: it answers in order. */
+  /** Unanswered questions, oldest first: answers come in order. */
   questions: PromiseWithResolvers<boolean>[]
   /** It let a question wait too long, and is waited for no more until it has answered. */
   isLate: boolean
@@ -33,7 +33,7 @@ type Member = {
 /** Creates what gathers from no process yet. */
 export function createGatheredMetrics(): GatheredMetrics {
   const merged = createMergedMetrics()
-  /** By name; one that has ended stands here until another takes its place. */
+  /** By name; an ended process stays here until another replaces it. */
   const members = new Map<string, Member>()
 
   async function ask(member: Member): Promise<boolean> {

@@ -5,7 +5,7 @@ export type FromProcess =
   | { type: 'serves' }
   /** A scrape asks this process for the metrics of all: wants an `exposition` with the same number. */
   | { type: 'expose'; question: number }
-  /** What the process has counted: it was asked to say so, or it ends. */
+  /** The process's counts, on request or at its end. */
   | { type: 'counted'; snapshot: string }
 
 /** From a supervisor to one of its processes. */

@@ -13,7 +13,7 @@ type Supervisor = {
 
 type SuperviseOptions = {
   count: number
-  /** What each process runs, and the environment that tells it where the stores are. */
+  /** The command of each process, and the environment with the stores' addresses. */
   command: string[]
   environment: Record<string, string | undefined>
   logger: Logger
@@ -27,7 +27,7 @@ export function supervise(options: SuperviseOptions): Supervisor {
   const { count, command, environment, logger } = options
   const children = new Set<Bun.Subprocess>()
   const metrics = createGatheredMetrics()
-  /** Those that know what a signal means. */
+  /** Processes that have set their handlers of signals. */
   const serving = new Set<Bun.Subprocess>()
   let isStopping = false
   let awaited = count

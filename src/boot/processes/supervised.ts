@@ -1,4 +1,4 @@
-/** A server process's side of the channel to its supervisor: says what it counts, and asks for what all of them count. */
+/** A server process's side of the channel to its supervisor: sends its counts, and asks for the sum of all. */
 import { GatewayError } from '@/chat/error'
 import { withDeadline } from '@/lib/deadline'
 import type { Logger } from '@/lib/logger'

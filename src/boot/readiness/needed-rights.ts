@@ -1,4 +1,4 @@
-/** What the gateway's user needs in the store beside what the ledger does with it: each kind of names, and the commands on it. */
+/** Rights in the store that the gateway's user needs besides those of the ledger: each kind of names, with its commands. */
 import { type Right, rightsOn } from '@/ledger/store-rights'
 
 /** Of the scripts that remember requests by their idempotency keys. */
@@ -9,7 +9,7 @@ const CLAIM_LINES = [
 const HEALTH_LINES = ['HGET @ f', 'HGETALL @', 'HSET @ f 1', 'HDEL @ f', 'TIME']
 const SIGN_IN_LINES = ['INCR @', 'DECR @', 'EXPIRE @ 1', 'TTL @', 'EXISTS @', 'DEL @']
 
-/** What requests need, and with `isOptional` what routing, the check of the books and signing in do. */
+/** Rights for requests, and with `isOptional` those for routing, the check of the books and signing in. */
 export function neededRights({ hasIdempotencyKeys }: { hasIdempotencyKeys: boolean }): Right[] {
   return [
     ...(hasIdempotencyKeys ? rightsOn('idempotency:', CLAIM_LINES) : []),

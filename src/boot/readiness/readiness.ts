@@ -1,4 +1,4 @@
-/** What readiness asks: the ledger's store has to take what paid requests write, the history only keeps the books up. */
+/** Readiness: the ledger's store must take the writes of paid requests. A late history only degrades it. */
 import type { Database } from '@/db/client'
 import type { ReadinessCheck } from '@/http/deps'
 import type { RedisClient } from '@/ledger/store/connection'

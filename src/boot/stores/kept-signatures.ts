@@ -1,4 +1,4 @@
-/** What providers sign, kept in the store that all gateways share, as long as it has room. */
+/** Signatures of providers in the store that all gateways share, as long as it has room. */
 import type { Config } from '@/config/config'
 import { createSignatureStore, type SignatureStore } from '@/gateway/signatures/signature-store'
 import { ANSWERS_SHARE } from '@/http/idempotency/room'

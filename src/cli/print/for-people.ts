@@ -1,4 +1,4 @@
-/** What a command has found, as a person at a terminal reads it: facts one below the other, lists as tables. */
+/** Prints a command's result for a person at a terminal: facts one below the other, lists as tables. */
 
 const GAP = '  '
 /** What would move the cursor, colour the screen or end a line: names and notes come from customers. */

@@ -1,4 +1,4 @@
-/** What the help says: all commands, those of one word, or one command with its options, an example, and what exit codes mean. */
+/** The text of the help: all commands, those of one word, or one command with its options, an example, and exit codes. */
 import type { Command } from '@/cli/command'
 
 const PROGRAM = 'bun run admin'

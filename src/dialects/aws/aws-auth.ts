@@ -14,7 +14,7 @@ const UNAUTHORIZED = 401
 const MANTLE_HOST = /^bedrock-mantle\./
 
 type Options = {
-  /** What signatures are for; undefined = what the address says. */
+  /** The service in signatures; undefined = from the address. */
   service?: string | undefined
   /** Whether calls show a key that is made out of the credentials, which saves the signature of each body. */
   bearer?: true | undefined

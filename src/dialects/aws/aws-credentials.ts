@@ -10,7 +10,7 @@ import { isJsonObject, type JsonObject, parseJson } from '@/lib/json'
 import { type ProfileSource, portalCredentials, printedCredentials, profileSource } from './profile'
 import { type AwsCredentials, signedHeaders } from './signature'
 
-/** Who the gateway is, as a provider's entry says it. */
+/** The gateway's identity in a provider's entry. */
 export type AwsIdentity = Source & {
   region: string
   /** A role that is taken on with these credentials. */
@@ -18,7 +18,7 @@ export type AwsIdentity = Source & {
   externalId?: string
   /** Where STS is, without trailing slash; undefined = that of the region. */
   stsEndpoint?: string
-  /** Where the sign-on portal is, likewise. */
+  /** The address of the sign-on portal; undefined = the region's. */
   ssoEndpoint?: string
 }
 

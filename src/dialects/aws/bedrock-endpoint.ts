@@ -1,4 +1,4 @@
-/** Where models of Bedrock are called, and what its errors say, whichever interface is used. */
+/** Addresses and errors of Bedrock, for every interface. */
 import type { ProviderError, ProviderErrorReason } from '@/chat/provider-error'
 import type { EndpointCall } from '@/formats/format'
 import { providerError } from '@/formats/provider-error'
@@ -29,7 +29,7 @@ const REASONS: ReadonlyMap<string, ProviderErrorReason> = new Map([
 /** Words of a refused request that blame the name of the model, which is the operator's. */
 const WRONG_MODEL = /on-demand throughput isn.t supported|model identifier is invalid|retrieve the inference profile/i
 
-/** What an error answer of Bedrock says. */
+/** Decodes an error answer of Bedrock. */
 export function decodeBedrockError(status: number, headers: Headers, body: JsonValue | undefined): ProviderError {
   const fields = isJsonObject(body) ? body : {}
   const type = headers.get('x-amzn-errortype') ?? textOf(fields.__type) ?? ''

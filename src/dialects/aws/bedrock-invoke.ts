@@ -61,8 +61,8 @@ const MEASURES = {
 }
 
 /**
- * Each message holds one event of messages, as text; the last has what Bedrock measured, which is left out. If the model
- * has not told what was used, it says so in its place.
+ * Each message holds one event of messages, as text. The last has Bedrock's own counts, which are omitted, unless the model
+ * reported no usage.
  */
 function invokeReader(doubted?: (counts: CountsInDoubt) => void): MessageReader {
   let told: JsonObject = {}

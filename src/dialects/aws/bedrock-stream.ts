@@ -1,4 +1,4 @@
-/** Reads a stream of Bedrock as one of messages: what each message says, and what is wrong as the event of an error, the last. */
+/** Reads a stream of Bedrock as one of messages: its events, and a fault as a last error event. */
 import type { AnswerReading } from '@/dialects/dialect'
 import { isJsonObject, type JsonObject, parseJson, textOf } from '@/lib/json'
 import { formatSse } from '@/lib/streams/sse'

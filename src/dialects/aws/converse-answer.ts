@@ -1,4 +1,4 @@
-/** What Converse answers, as an answer of messages: whole, and event by event. */
+/** An answer of Converse as an answer of messages: whole, and event by event. */
 import { isJsonObject, type JsonObject, type JsonValue, textOf } from '@/lib/json'
 import { eventOf, type MessageReader } from './bedrock-stream'
 import { citationOf } from './converse-citations'
@@ -141,7 +141,7 @@ class ConverseReader implements MessageReader {
 
   private blockStart({ contentBlockIndex: number = 0, start }: JsonObject): string {
     const { toolUse, image } = isJsonObject(start) ? start : {}
-    // What text and reasoning begin with says nothing, and is missing at times: they begin with their first piece.
+    // Text and reasoning begin with their first piece: their start events are empty, and sometimes missing.
     if (isJsonObject(image)) this.pictures.set(number, { format: image.format, pieces: [] })
     return isJsonObject(toolUse) ? this.openBlock(number, 'tool_use', toolBlock(toolUse, {})) : ''
   }

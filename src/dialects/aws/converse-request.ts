@@ -13,7 +13,10 @@ const SAID = [
   ...['thinking', 'output_config', 'model', 'stream', 'anthropic_version'],
 ]
 
-/** The body of Converse that says what `body` says to a model of `family`, and what it can't say. Throws `invalid_request` where that would change the meaning. */
+/**
+ * The body of Converse for `body` and a model of `family`, and the omitted fields. Throws `invalid_request` if an omission
+ * would change the meaning.
+ */
 export function converseRequest(
   body: JsonObject,
   headers: Readonly<Record<string, string>>,

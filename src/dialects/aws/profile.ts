@@ -101,7 +101,7 @@ const PROGRAM_ENVIRONMENT = {
   LC_ALL: 'C',
 }
 
-/** What `command` prints. Of what it says of a failure nothing goes any further. */
+/** Credentials printed by `command`. Its error texts are dropped. */
 export async function printedCredentials(command: string): Promise<Given> {
   const printed = await new Promise<string>((resolve, reject) => {
     const options = {
@@ -120,7 +120,7 @@ export async function printedCredentials(command: string): Promise<Given> {
   }
 }
 
-/** Those of the role, for the token that `aws sso login` has left beside `configFile`. */
+/** Credentials of the role, for the token of `aws sso login` beside `configFile`. */
 export async function portalCredentials(person: SignOn, configFile: string, endpoint?: string): Promise<Given> {
   const { session, region, accountId, roleName } = person
   const name = `${createHash('sha1').update(session).digest('hex')}.json`

@@ -7,9 +7,9 @@ import { type Authorizer, CredentialError } from '@/dialects/credentials/authori
 import { bearerToken, requestToken } from '@/dialects/credentials/request-token'
 import { createTokenSource, sharedSource, type Token } from '@/dialects/credentials/token-source'
 
-/** Who the gateway is, as a provider's entry says it. */
+/** The gateway's identity in a provider's entry. */
 type EntraIdentity = {
-  /** What tokens are for; undefined = what the provider's address takes. */
+  /** The scope of tokens; undefined = the one of the provider's address. */
   scope?: string
 } & (Application | ManagedIdentity)
 
@@ -26,7 +26,7 @@ type ManagedIdentity = {
   managedIdentity: true
   /** Which of several identities. */
   clientId?: string
-  /** Where the platform gives out tokens, if not where virtual machines ask; with `identitySecret` as App Service wants to be asked. */
+  /** The platform's token endpoint, if not that of virtual machines; with `identitySecret` in the form of App Service. */
   identityEndpoint?: string
   identitySecret?: string
 }

@@ -16,7 +16,7 @@ export interface Authorizer {
   status(): CredentialStatus
 }
 
-/** What is known of a refusal: its status, the provider's word for it, and the time there, where it says that. */
+/** A refusal: its status, the provider's word, and the server's time if known. */
 type Refusal = { status: number; kind: string; serverTimeMs?: number }
 
 /** How it stands with a credential: until when the present one is valid (undefined without one), and how often one was asked for. */

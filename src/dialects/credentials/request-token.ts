@@ -10,7 +10,7 @@ const MAX_ANSWER_CHARS = 65_536
 /** Whatever is more than a word may quote a secret. */
 const WORD = /^[A-Za-z0-9_.-]{1,64}$/
 
-/** What an endpoint said, and when by its own clock, milliseconds since 1970. */
+/** An endpoint's answer, and its time by its own clock, milliseconds since 1970. */
 type TokenAnswer = { status: number; text: string; atMs: number }
 
 /** The token in the JSON answer of `url`, which says how many seconds it lives, or until when. `what` names the endpoint in errors; `mark` is a header without which an answer is not its. */

@@ -9,7 +9,7 @@ import { createTokenSource, sharedSource, type Token } from '@/dialects/credenti
 import { isJsonObject, type JsonObject, parseJson } from '@/lib/json'
 import { externalToken, readExternalAccount } from './external-account'
 
-/** Who the gateway is, as a provider's entry says it: `credentials` is the text of a key file or a configuration. */
+/** The gateway's identity in a provider's entry: `credentials` is the text of a key file or a configuration. */
 type GoogleIdentity = { credentials: string } | { metadataHost?: string }
 
 /** What of a key file is needed. */

@@ -102,7 +102,7 @@ export const vertexRaw: DialectKind = {
   },
 }
 
-/** What the model refuses is told in its vendor's words; what the cloud refuses in Google's, which have a status and no type. */
+/** Errors of the model are in its vendor's form; errors of the cloud in Google's, with a status and no type. */
 function decodeError(status: number, body: JsonValue | undefined): ProviderError {
   const outer = Array.isArray(body) ? body[0] : body
   const error = isJsonObject(outer) && isJsonObject(outer.error) ? outer.error : {}

@@ -3,7 +3,7 @@
  * `redis+sentinel://[user:password@]host[:port][,host[:port]…]/name[/database][?sentinel_username=…&sentinel_password=…]`.
  */
 
-/** What such an address says. Ports are 26379 where none is given, the database 0. */
+/** The parts of such an address. The default port is 26379, the default database 0. */
 type SentinelAddress = {
   sentinels: { host: string; port: number }[]
   /** The name by which the Sentinels know the primary. */

@@ -79,16 +79,15 @@ type Place = {
   nameStart: number
   nameEnd: number
   isNameNext: boolean
-  /** What was parsed of it; null if a later field of the same name took its place, undefined until it is looked for. */
+  /** The parsed container; null if a later field of the same name replaced it, undefined until it is searched. */
   parsed: Container | null | undefined
   /** The same as it is written, once it differs and is another. */
   twin: Container | undefined
 }
 
 /**
- * Keeps how `text`, of which `value` was parsed, writes its numbers. What {@link asWritten} gives from then on has the numbers
- * that `value` has, digit by digit, so that what is read is what is relayed, whatever the text repeats. Linear in its length.
- * `isNeeded` where the text was looked through already.
+ * Remembers how `text` writes the numbers of `value`, which was parsed from it. {@link asWritten} then writes the same numbers,
+ * digit by digit. Linear in the length. `isNeeded`: the text was searched already.
  */
 export function rememberNumbers(value: JsonValue | undefined, text: string, isNeeded = losesNumbers(text)): void {
   if (isNeeded && typeof value === 'object' && value !== null) walkOn(walkOf(value, text), text.length, twinAt)
@@ -110,7 +109,7 @@ export const TURN_CHARS = 128 * 1024
 /** Which array or object is given a number as it is written, where `parsed` was parsed at `depth`. */
 type HolderAt = (walk: Walk, depth: number, parsed: Container) => Container
 
-/** Where the walk is, and what it walks through. */
+/** The position of the walk, and its text. */
 type Walk = { readonly root: Container; readonly text: string; readonly places: Place[]; depth: number; index: number }
 
 function walkOf(root: Container, text: string): Walk {

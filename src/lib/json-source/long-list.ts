@@ -1,14 +1,14 @@
 /**
- * The one long list of an answer: found without being read, or read part by part, each in a turn of the event loop of its own, so that
- * no request waits for megabytes.
+ * The one long list of an answer: found without parsing, or read part by part in several turns of the event loop, so that no
+ * request waits for megabytes.
  */
 import { isJsonObject, type JsonObject, parseJson } from '@/lib/json'
 import { OWN_TURN_BYTES, ownTurn } from '@/lib/wait/own-turn'
 
-/** What stands around the list, as an object in which the list is empty, and the bytes between its brackets. */
+/** The object around the list, with the list empty, and the bytes between its brackets. */
 type UnreadList = { around: JsonObject; inside: Uint8Array }
 
-/** What was made of each entry, and what the answer says beside its list. */
+/** The results for each entry, and the rest of the answer. */
 type ListRead<Entry> = { entries: Entry[]; around: JsonObject }
 
 /** What is made of one entry; undefined if it is none. */
@@ -26,8 +26,8 @@ const LAST_WHITE_SPACE = 0x20
 const decoder = new TextDecoder()
 
 /**
- * What may be the list at `field` of the object in `bytes`, up to the last bracket; it is one where what is inside
- * turns out to be. Undefined if it is surely none.
+ * The presumed list at `field` of the object in `bytes`, up to the last bracket; its inside must still be checked. Undefined if
+ * there is surely none.
  */
 export function findUnreadList(bytes: Uint8Array, field: string): UnreadList | undefined {
   const start = bytes.indexOf(OPENING)

@@ -35,7 +35,7 @@ const SAFE_DIGITS = 15
 /** JavaScript writes numbers below 0.000001 with an exponent. */
 const SMALLEST_ZEROS = 6
 
-/** What there is in `text`, if it is JSON, before JSON.parse, whose recursion 200,000 brackets would exhaust. Linear. */
+/** Measures `text` as JSON before JSON.parse, whose recursion 200,000 brackets would exhaust. Linear. */
 export function inspectJson(
   text: string,
   { depth: maxDepth, values: maxValues, names: maxNames, outside: maxOutside, escapes: maxEscapes }: JsonBounds,
@@ -107,8 +107,8 @@ export function isNumberStart(code: number): boolean {
 }
 
 /**
- * Where the number that begins at `start` ends; negative where JavaScript would write it otherwise: for a whole number beyond its
- * precision, `-0`, `1.0`, `1e5`. Anything that is no number counts as such. Nothing is read from `stop` on.
+ * The end of the number that begins at `start`. Negative if JavaScript would write it differently: whole numbers beyond its
+ * precision, `-0`, `1.0`, `1e5`, and anything that is no number. Nothing from `stop` on is read.
  */
 export function endOfNumber(text: string, start: number, stop = text.length): number {
   const whole = text.charCodeAt(start) === MINUS ? start + 1 : start
@@ -128,7 +128,7 @@ export function endOfNumber(text: string, start: number, stop = text.length): nu
   return String(Number(token)) === token ? end : -end
 }
 
-/** Where the text goes on after the string whose content begins at `from`. */
+/** The index after the string whose content begins at `from`. */
 export function endOfString(text: string, from: number): number {
   for (let quote = text.indexOf('"', from); quote !== -1; quote = text.indexOf('"', quote + 1)) {
     let run = quote

@@ -1,4 +1,7 @@
-/** So much a minute, or in another span, for each subject, counted in this process alone: for what costs too little to be counted anywhere else. */
+/**
+ * A rate for each subject, by the minute or another span, counted in this process only: for work that is too cheap to count
+ * elsewhere.
+ */
 import { createBoundedMap } from '@/lib/bounded-map'
 
 interface Allowance {

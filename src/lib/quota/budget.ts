@@ -13,12 +13,12 @@ interface Budget {
   take(subject: string, amount: number): Lease | undefined | Promise<Lease | undefined>
   /** A lease at once, or undefined. */
   takeNow(subject: string, amount: number): Lease | undefined
-  /** What is taken of it, and how many wait. */
+  /** The used amount, and the number of waiting callers. */
   state(): { used: number; waiting: number }
 }
 
 type BudgetOptions = {
-  /** What one subject may have. One that has nothing gets what it asks for, however much: else it would never get it. */
+  /** The limit of one subject. A subject that uses nothing gets any amount: otherwise it would never get it. */
   perSubject: number
   total: number
   /** How many may wait in all, and how many of them of one subject. */

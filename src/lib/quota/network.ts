@@ -1,6 +1,6 @@
 /** Which network addresses count as one, for limits by address. */
 
-/** Who has one IPv6 address has 2^64 of them: those count as one. An IPv4 address is the same in either notation. */
+/** One owner of IPv6 addresses has 2^64 of them: those count as one. An IPv4 address is the same in both notations. */
 export function networkOf(address: string): string {
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1]
   if (mapped !== undefined) return mapped

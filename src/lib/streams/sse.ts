@@ -1,9 +1,9 @@
 /** Server-sent events: bytes to events and back, by the WHATWG rules, with every event's own text kept for pass-through. */
 
 /**
- * One block of an event stream. `data` is undefined for a block without a data line (a comment, a bare event name).
- * `raw` is the block's exact text including its blank line, so that relaying all `raw` relays the stream, but for a byte order mark
- * at its start: not all clients know it there, and lose the first event.
+ * One block of an event stream. `data` is undefined without a data line (a comment, a bare event name). `raw` is the exact text
+ * with its blank line, so relaying all `raw` relays the stream. A byte order mark at the start is dropped, since some clients
+ * would lose the first event.
  */
 export type SseEvent = { event: string | undefined; data: string | undefined; raw: string }
 

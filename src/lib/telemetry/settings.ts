@@ -1,6 +1,6 @@
-/** What of a process is exported by OpenTelemetry, where to, and how much of it. Settings only: what they do is elsewhere. */
+/** Settings for the export by OpenTelemetry: signals, addresses and amounts. */
 
-/** Where one kind of data goes. */
+/** The address and limits for one kind of data. */
 export type ExportSettings = {
   url: string
   protocol: (typeof PROTOCOLS)[number]
@@ -24,7 +24,7 @@ export type TraceSettings = {
 export type TelemetrySettings = {
   /** Undefined: the product's own name of the service. */
   serviceName: string | undefined
-  /** What else is said of the process, by the names of the conventions. */
+  /** Further attributes of the process, by the names of the conventions. */
   resource: Record<string, string>
   /** Undefined: no spans are made. */
   traces: (ExportSettings & TraceSettings) | undefined
@@ -34,7 +34,7 @@ export type TelemetrySettings = {
   capturesContent: boolean
   /** Whether a caller's trace is continued. */
   continuesTraces: boolean
-  /** What providers get of a trace: nothing, its id, or the caller's `tracestate` as well. */
+  /** The trace headers for providers: none, the id, or the caller's `tracestate` as well. */
   toProviders: (typeof TO_PROVIDERS)[number]
 }
 

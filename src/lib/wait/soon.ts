@@ -1,4 +1,4 @@
-/** Values that are there at once as a rule and have to be waited for now and then: what is there is not waited for. */
+/** Values that are usually there at once, and promises now and then: a value is not awaited. */
 
 /** A value, or the promise of one. `soon instanceof Promise ? await soon : soon` takes no turn of the event loop where it is there. */
 export type Soon<T> = T | Promise<T>

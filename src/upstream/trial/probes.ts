@@ -1,4 +1,4 @@
-/** What a provider is asked when it is tried: a small question for each thing that a model may be able to do, and what is a right answer. */
+/** The questions of a provider's trial: a small one for each ability of a model, with its right answer. */
 import type { Capability } from '@/catalog/types'
 import type { ChatRequest, UserBlock } from '@/chat/request'
 import type { ChatResponse } from '@/chat/response'
@@ -11,7 +11,7 @@ export type Probe = {
   name: ProbeName
   /** Without this capability a model is not asked. */
   needs?: Capability
-  /** What is asked, beside how much may be said. */
+  /** The question, without its output limit. */
   asks: Pick<ChatRequest, 'stream' | 'turns' | 'tools' | 'output'> & Pick<Partial<ChatRequest>, 'toolChoice'>
   /** Why the answer is not what was asked for; undefined if it is. */
   fault(response: ChatResponse): string | undefined

@@ -66,7 +66,7 @@ async function tryTarget(model: Model, target: Target): Promise<Trial> {
   }
   for (const probe of PROBES) {
     if (probe.needs && !model.capabilities.has(probe.needs)) continue
-    // Where neither a whole answer nor a stream comes, the rest would say the same.
+    // If neither a whole answer nor a stream works, the rest would fail alike.
     if (probe.needs && trial.text === 'fails' && trial.stream === 'fails') break
     const answer = await askTarget(model, target, probe)
     const why = answer.kind === 'failed' ? answer.why : probe.fault(answer.response)

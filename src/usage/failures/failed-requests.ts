@@ -1,7 +1,7 @@
 /**
- * Notes requests with a valid key that were not answered, so that their account can see which and why. It is not awaited: they are kept in
- * memory, a share for each account, and written every few seconds; what goes beyond is counted. What a process had not written when
- * it died is missing, and no bill depends on it.
+ * Notes unanswered requests with a valid key, so that their account sees them and the reason. Not awaited: they are held in
+ * memory, a share for each account, and written every few seconds; more are only counted. A process that dies loses its
+ * unwritten notes; no bill depends on them.
  */
 import { type GatewayError, knownError } from '@/chat/error'
 import type { FormatName } from '@/chat/format-name'
@@ -147,7 +147,7 @@ export function createFailedRequests({ database, clock, logger }: FailedRequests
 
   async function writeSome(): Promise<void> {
     const { rows, sums } = take()
-    // What came too late may still be written, and then counts twice: better than a worker that waits for ever.
+    // A late write may still happen, and then counts twice: better than a worker that waits for ever.
     try {
       const full = await withDatabaseDeadline(writeFailures(database, rows, sums), WRITE_TIMEOUT_MS)
       for (const { accountId, dayMs } of full) fullDays.set(accountId, dayMs)

@@ -26,7 +26,7 @@ export type ListedFailure = {
   code: string
   param: string | null
   words: string
-  /** What the provider called it; null if none was asked, or it did not say. */
+  /** The provider's id; null if no provider was asked, or it sent none. */
   providerRequestId: string | null
 }
 

@@ -1,11 +1,11 @@
-/** What of an error may be kept: why a request failed, without anything that the request, or a provider about it, has said. */
+/** The reason of a failed request, without any text of the request or of a provider about it. */
 import type { GatewayError } from '@/chat/error'
 import { createRedactor } from '@/lib/redact'
 
 const MAX_WORDS_CHARS = 300
 const MAX_PARAM_CHARS = 100
 const MAX_READ_CHARS = 600
-/** What stands in quotation marks was somebody else's; as far as the last mark, since it may hold some itself. */
+/** Text in quotation marks is foreign, up to the last mark, since it may hold some itself. */
 const QUOTED = [/(?<=^|[\s(])'.*'(?=[\s.,;:)]|$)/gs, /".*"/gs]
 /** A path of fields, as formats write it: names, numbers and what joins them. */
 const OUTSIDE_PATH = /[^\w.[\]$-]/g
@@ -34,7 +34,7 @@ export function withoutContent({ message, options }: GatewayError): {
   }
 }
 
-/** Of a message too long to look for the end of what it quotes, nothing is kept from the first quotation mark on. */
+/** A message that is too long to search is cut at the first quotation mark. */
 function unquoted(message: string): string {
   if (message.length > MAX_READ_CHARS) return message.slice(0, MAX_READ_CHARS).replace(/['"].*$/s, '…')
   return QUOTED.reduce((text, quoted) => text.replace(quoted, '…'), message)
